@@ -47,7 +47,7 @@ const DOCUMENTS: Readonly<Record<string, { readonly pages: ReadonlyArray<string>
     },
     "a contents page that the document brings along": {
       pages: [
-        '<h2>Contents</h2><ul><li><a href="#page-2">1 One … 2</a></li><li><a href="#page-2">1.1 Two … 2</a></li></ul>',
+        '<nav><h2>Contents</h2><ul><li><a href="#page-2">1 One … 2</a></li><li><a href="#page-2">1.1 Two … 2</a></li></ul></nav>',
         "<h2>1 One</h2><p>Words</p>"
       ]
     },

@@ -4,7 +4,7 @@ const words = (text: string): ReadonlyArray<string> => text.split(" ")
 export const ELEMENTS: ReadonlySet<string> = new Set(
   words(
     "a abbr b bdi bdo blockquote br button caption cite code col colgroup dd del details dfn div dl dt em " +
-      "figcaption figure h1 h2 h3 h4 h5 h6 hr i img input ins kbd label li mark ol option p pre q s " +
+      "figcaption figure h1 h2 h3 h4 h5 h6 hr i img input ins kbd label li mark nav ol option p pre q s " +
       "samp select small span strong sub summary sup table tbody td textarea tfoot th thead time tr u ul var " +
       "wbr"
   )

@@ -1,4 +1,5 @@
 import { isUnspaced } from "../layout/lines/script-direction.ts"
+import { isHeading } from "./repair.ts"
 import { element, type HtmlElement, type HtmlNode, isElement, lineOf, textOf } from "./tree.ts"
 
 const SENTENCE_END = /[.!?:;…]["'”’»)\]]*$/
@@ -162,12 +163,29 @@ const tables = (a: HtmlElement, b: HtmlElement, mark: HtmlNode): HtmlElement | u
   return a === one ? joined : element(a.name, a.attributes, [joined])
 }
 
+/** Whether it begins with a heading of its own. */
+const isHeaded = ({ children: [first] }: HtmlElement): boolean => isElement(first) && isHeading(first)
+
+/** A table of contents that goes on: its lists are one, too, where they can be. */
+const contents = (a: HtmlElement, b: HtmlElement, mark: HtmlNode): HtmlElement => {
+  const [last, [first, ...rest]] = [a.children.at(-1), b.children]
+  const joined = isElement(last) && isElement(first) ? joinBlocks(last, first, mark) : undefined
+  return element(
+    a.name,
+    a.attributes,
+    joined === undefined
+      ? [...a.children, mark, ...b.children]
+      : [...a.children.slice(0, -1), joined, ...rest]
+  )
+}
+
 /** Joins two blocks across a page break; undefined where they are separate. `anchor` is the page's. */
 export const joinBlocks = (a: HtmlElement, b: HtmlElement, anchor: HtmlNode): HtmlElement | undefined => {
   // Links may lead to the second half.
   const id = b.attributes["id"] ?? tableIn(b)?.attributes["id"]
   const mark = id === undefined ? anchor : element("span", { id }, [anchor])
   if (a.name === "p" && b.name === "p") return paragraphs(a, b, mark)
+  if (a.name === "nav" && b.name === "nav" && !isHeaded(b)) return contents(a, b, mark)
   if (a.name === "ul" || a.name === "ol")
     return b.name === "p" ? listAndParagraph(a, b, mark) : lists(a, b, mark)
   return tables(a, b, mark)

@@ -1,4 +1,5 @@
 import { element, type HtmlElement, type HtmlNode, isElement, isEmpty, lineOf } from "./tree.ts"
+import { filled, type InterfaceWords } from "./words.ts"
 
 /** Deepest nesting that is kept; below it only text is. */
 export const MAX_DEPTH = 250
@@ -17,12 +18,23 @@ export const BLOCKS: ReadonlySet<string> = new Set([
   "h5",
   "h6",
   "hr",
+  "nav",
   "ol",
   "p",
   "pre",
   "table",
   "ul"
 ])
+
+const HEADING = /^h[1-6]$/
+/** Elements besides paragraphs and headings that hold words. */
+export const HELD: ReadonlySet<string> = new Set(["li", "td", "th", "caption", "figcaption"])
+
+/** Tables with more columns get a frame that scrolls by itself. */
+export const NARROW = 3
+
+/** Whether an element is a heading. */
+export const isHeading = ({ name }: HtmlElement): boolean => HEADING.test(name)
 /** How many columns a row has. */
 export const columnsOf = (row: HtmlElement): number =>
   row.children.reduce(
@@ -98,4 +110,16 @@ export const definitionsIn = (list: HtmlElement): ReadonlyArray<HtmlElement> | u
   const parts = list.children.filter(isElement).filter(({ name }) => name === "dt" || name === "dd")
   const whole = list.children.every((child) => isElement(child) && parts.includes(child))
   return whole && parts[0]?.name === "dt" && parts.at(-1)?.name === "dd" ? parts : undefined
+}
+
+/** A printed table of contents: a landmark of its own beside that of the result, named by its heading and its page. */
+export const printedContents = (
+  children: ReadonlyArray<HtmlNode>,
+  { label, words }: { readonly label: string; readonly words: InterfaceWords }
+): ReadonlyArray<HtmlNode> => {
+  if (isEmpty(children)) return []
+  const [first] = children
+  const title = isElement(first) && isHeading(first) ? lineOf(first.children) : words.contents
+  const named = `${title}, ${filled(words.page, label)}`
+  return [element("nav", { role: "doc-toc", "aria-label": named }, grouped(children))]
 }

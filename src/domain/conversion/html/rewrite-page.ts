@@ -8,9 +8,13 @@ import {
   definitionsIn,
   firstRow,
   grouped,
+  HELD,
   holdsBlocks,
+  isHeading,
   isLinksOnly,
-  MAX_DEPTH
+  MAX_DEPTH,
+  NARROW,
+  printedContents
 } from "./repair.ts"
 import { Pictures, withoutLogos } from "./repeated-pictures.ts"
 import { scanDetails } from "./scan.ts"
@@ -31,12 +35,6 @@ interface RewriteContext {
   readonly places: ReadonlySet<string>
 }
 
-/** Tables with more columns get a frame that scrolls by itself. */
-const NARROW = 3
-
-const HEADING = /^h[1-6]$/
-/** Elements besides paragraphs and headings that hold words. */
-const HELD: ReadonlySet<string> = new Set(["li", "td", "th", "caption", "figcaption"])
 const ROLES: ReadonlySet<string> = new Set(["doc-noteref", "doc-footnote", "math", "note"])
 
 /**
@@ -136,7 +134,7 @@ class Page {
   #node(node: HtmlNode, depth: number): ReadonlyArray<HtmlNode> {
     if (typeof node === "string") return [node]
     if (depth > MAX_DEPTH) return [lineOf([node])]
-    if (HEADING.test(node.name)) return this.#heading(node, depth)
+    if (isHeading(node)) return this.#heading(node, depth)
     const { name } = node
     switch (name) {
       case "a":
@@ -167,6 +165,8 @@ class Page {
         return this.#details(node, depth)
       case "div":
         return this.#division(node, depth)
+      case "nav":
+        return printedContents(this.#children(node.children, depth + 1), this.#context)
       case "p":
         return this.#paragraph(node, depth)
       case "input":

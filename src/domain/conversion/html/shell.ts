@@ -24,7 +24,7 @@ a{color:var(--link);text-underline-offset:.15em}
 .skip:not(:focus){clip-path:inset(50%);width:1px;height:1px;overflow:hidden;padding:0;white-space:nowrap}
 header{border-bottom:1px solid var(--line);margin-bottom:1.5rem}header p{display:flex;flex-wrap:wrap;gap:0 1.5rem;margin:.5rem 0}
 header label{display:inline-flex;align-items:center;gap:.4rem;min-height:1.5rem;cursor:pointer}header input{width:1rem;height:1rem;margin:0;accent-color:var(--link)}
-nav{border-bottom:1px solid var(--line);padding-bottom:.5rem;margin-bottom:1.5rem}nav h2{font-size:1.1rem;margin:0 0 .5em}
+nav:not([role]){border-bottom:1px solid var(--line);padding-bottom:.5rem;margin-bottom:1.5rem}nav h2{font-size:1.1rem;margin:0 0 .5em}
 .about,.page,figcaption,caption,[role=doc-footnote]{color:var(--muted);font-size:.9rem}
 nav ol{list-style:none;padding-inline-start:1.2em}nav>ol{padding-inline-start:0}li>ol,li>ul{margin:0}
 nav a,.links a{display:inline-block;min-height:1.5rem}
@@ -55,7 +55,7 @@ p .page,li .page,td .page,th .page{display:inline;border:1px dotted var(--line);
 [role=note]{color:var(--muted);font-size:.9rem}
 :root:has(#page-marks:not(:checked)) .page{position:absolute;clip-path:inset(50%);width:1px;height:1px;margin:0;padding:0;border:0;overflow:hidden;white-space:nowrap}
 @media print{html{font-size:11pt}:root{--ink:#000;--ground:#fff;--muted:#333;--line:#777;--link:#000;--shade:#fff}
-body{max-width:none;padding:0}.skip,nav,header label{display:none}h1,h2,h3,h4,h5,h6{break-after:avoid}
+body{max-width:none;padding:0}.skip,nav:not([role]),header label{display:none}h1,h2,h3,h4,h5,h6{break-after:avoid}
 figure,tr,pre{break-inside:avoid}thead{display:table-header-group}.wide{overflow:visible}
 main a[href^="http"]::after{content:" (" attr(href) ")";font-size:.85em}}
 @media (prefers-reduced-motion:no-preference){html{scroll-behavior:smooth}}

@@ -246,6 +246,8 @@ const write = (block: Block, notes: Notes): HtmlNode => {
       return element("blockquote", {}, writeAll(block.blocks, notes))
     case "aside":
       return element("div", { role: "note" }, writeAll(block.blocks, notes))
+    case "contents":
+      return element("nav", {}, writeAll(block.blocks, notes))
     case "formula":
       return formula(block, notes)
     case "footnote":

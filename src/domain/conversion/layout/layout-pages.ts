@@ -1,7 +1,7 @@
 import { withTurn, writeBlocks } from "../html/write-blocks.ts"
 import type { DocumentFacts, FontFace, PageContent } from "../page-content.ts"
 import { analyse, type PageAnalysis } from "./analysis.ts"
-import { contentsTargets, isContentsPage, withContentsLinks } from "./blocks/contents.ts"
+import { contentsTargets, isContentsPage, withContentsApart, withContentsLinks } from "./blocks/contents.ts"
 import { outlineOf } from "./blocks/outline.ts"
 import { placesOf } from "./blocks/places.ts"
 import { untaggedBlocks } from "./page.ts"
@@ -68,7 +68,7 @@ export const layoutPages = ({ facts, fonts, others, pages }: LayoutInput): Reado
     const isContents = targets !== undefined && contents.has(analysis)
     const blocks = taggedBlocks(analysis, context) ?? untaggedBlocks(analysis, context, isContents)
     const linked = isContents ? withContentsLinks(blocks, targets) : blocks
-    return { analysis, page: analysis.page, isContents, blocks: linked }
+    return { analysis, page: analysis.page, isContents, blocks: withContentsApart(linked, isContents) }
   })
   const places = placesOf(laidOut)
   return laidOut.map(({ analysis, blocks, isContents, page }) => ({

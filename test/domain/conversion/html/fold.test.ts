@@ -53,3 +53,19 @@ it("a page is written whole, however many blocks it has", () => {
   const html = fold.add({ index: 0, label: "1", nodes }) + fold.end()
   assert.strictEqual(html.match(/<p>\d+<\/p>/g)?.length, nodes.length)
 })
+
+it("printed contents are a landmark that goes on over pages, named apart from the result's own", () => {
+  const list = (words: string) => element("ul", {}, [element("li", {}, [words])])
+  const title = element("h2", {}, ["Contents"])
+  const pages = [
+    [element("nav", {}, [title, list("Rivers … 3")])],
+    [element("nav", {}, [list("Stones … 4")])],
+    [element("nav", {}, [element("h2", {}, ["List of figures"]), list("A river … 3")])]
+  ]
+  const html = written(pages, "en")
+  assert.match(
+    html,
+    /<nav role="doc-toc" aria-label="Contents, Page 1"><h2[^>]*>Contents<\/h2><ul><li>Rivers … 3<\/li><li><span[^>]*>Page 2<\/span>Stones … 4<\/li><\/ul><\/nav>/
+  )
+  assert.include(html, '<nav role="doc-toc" aria-label="List of figures, Page 3">')
+})

@@ -151,6 +151,12 @@ interface Aside extends Placed {
   readonly blocks: ReadonlyArray<Block>
 }
 
+/** A printed table of contents, or another list of what the document has: a reader may skip it. */
+interface Contents extends Placed {
+  readonly kind: "contents"
+  readonly blocks: ReadonlyArray<Block>
+}
+
 /** A formula that stands by itself. */
 export interface Formula extends Placed {
   readonly kind: "formula"
@@ -175,6 +181,7 @@ export type Block =
   | Field
   | Quote
   | Aside
+  | Contents
   | Formula
 
 const spanText = (span: Span): string => {

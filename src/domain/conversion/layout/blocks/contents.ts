@@ -3,6 +3,7 @@ import type { PageAnalysis } from "../analysis.ts"
 import type { DocumentProfile } from "../profile.ts"
 import { pageNumberLead } from "../statistics.ts"
 import { type Block, type LinkSpan, type ListItem, type Span, textOfSpans, type TextSpan } from "./block.ts"
+import { isContentsTitle } from "./headings.ts"
 import { lettersOf, unnumbered } from "./outline.ts"
 
 /** Fewest lines with leaders that make a page a table of contents, and the least share of its lines. */
@@ -20,6 +21,55 @@ export const isContentsPage = ({ rows }: PageAnalysis): boolean => {
   const printed = numbers.flatMap((number) => (/^\d/.test(number) ? Number(number) : []))
   const back = printed.filter((number, at) => number < (printed[at - 1] ?? 0)).length
   return back <= MAX_BACK * printed.length
+}
+
+/** Longest words between entries: a part's name, the first line of a long title. */
+const MAX_BETWEEN = 100
+
+/** An entry as it is written: its leaders are one sign. */
+const WRITTEN_ENTRY = /…\s*(?:\d{1,4}|[ivxlc]{1,7})\s*$/i
+
+/** Whether a block of words is an entry, or has entries. */
+const isEntry = (block: Block): boolean =>
+  block.kind === "paragraph"
+    ? WRITTEN_ENTRY.test(textOfSpans(block.spans))
+    : block.kind === "list" && block.items.some(({ blocks }) => blocks.some(isEntry))
+
+/** How many blocks from one on make up a table of contents; none where they do not. */
+const entriesFrom = (blocks: ReadonlyArray<Block>, from: number, whole: boolean): number => {
+  let [to, entries] = [from, 0]
+  for (let at = from; at < blocks.length; at++) {
+    const block = blocks[at]
+    if (block === undefined) break
+    const listed = isEntry(block) || (whole && block.kind === "list")
+    const between = block.kind === "paragraph" && textOfSpans(block.spans).length <= MAX_BETWEEN
+    if (!listed && !between) break
+    if (listed) [to, entries] = [at + 1, entries + 1]
+  }
+  return entries === 0 ? 0 : to - from
+}
+
+/**
+ * Sets what a page lists of the document apart from its text: below a heading that says so, or on a page that is a table of contents
+ * as a `whole`.
+ */
+export const withContentsApart = (blocks: ReadonlyArray<Block>, whole: boolean): ReadonlyArray<Block> => {
+  const result: Array<Block> = []
+  for (let at = 0; at < blocks.length;) {
+    const block = blocks[at]
+    if (block === undefined) break
+    const headed = block.kind === "heading" && isContentsTitle(textOfSpans(block.spans).trim())
+    const entries = headed ? entriesFrom(blocks, at + 1, whole) : whole ? entriesFrom(blocks, at, whole) : 0
+    if (entries === 0) {
+      result.push(block)
+      at += 1
+      continue
+    }
+    const to = at + entries + (headed ? 1 : 0)
+    result.push({ kind: "contents", top: block.top, blocks: blocks.slice(at, to) })
+    at = to
+  }
+  return result
 }
 
 /** The pages that entries of a table of contents name. */

@@ -3,6 +3,7 @@ import type { Box } from "../../page-content.ts"
 import { formulasIn } from "../formulas/find-formulas.ts"
 import { type InlineContext, spansOf } from "../lines/inline.ts"
 import { areLinesOfOne, type Extent, keepsLines } from "../lines/kept-lines.ts"
+import { areListed } from "../lines/line-numbers.ts"
 import { type Line, linesOf } from "../lines/line.ts"
 import { endsInPageNumber, LEADER_LINE, type Marker } from "../lines/markers.ts"
 import { paragraphStep, type Group, groupsOf, isOpen } from "../lines/paragraphs.ts"
@@ -49,7 +50,8 @@ const codeOf = (lines: ReadonlyArray<Line>): Code => {
   let before: Line | undefined
   for (const line of lines) {
     // A blank line in between shows as a double step.
-    if (before !== undefined && line.baseline - before.baseline > 1.9 * line.size) rows.push("")
+    const size = Math.max(line.size, before?.size ?? 0)
+    if (before !== undefined && line.baseline - before.baseline > 1.9 * size) rows.push("")
     const width = Math.max(1, LETTER * line.size)
     let text = ""
     for (const segment of line.segments) {
@@ -333,7 +335,10 @@ const tablesAndText = (
   let from = 0
   for (const table of alignedTables(lines)) {
     append(blocks, textBlocks(lines.slice(from, table.from), right, context))
-    const block = columnList(table.rows, context.inline) ?? tableOf(table.rows, context.inline, undefined)
+    const block =
+      !context.heading.profile.typewritten && areListed(lines.slice(table.from, table.to))
+        ? codeOf(lines.slice(table.from, table.to))
+        : (columnList(table.rows, context.inline) ?? tableOf(table.rows, context.inline, undefined))
     blocks.push({ ...block, top: lines[table.from]?.y0 })
     from = table.to
   }

@@ -78,6 +78,7 @@ const inBlock = (block: Block, marks: ReadonlySet<string>): Block => {
         )
       }
     case "aside":
+    case "contents":
     case "quote":
       return { ...block, blocks: block.blocks.map((one) => inBlock(one, marks)) }
     case "figure":

@@ -231,9 +231,9 @@ export const headingLevel = (group: Group, context: HeadingContext): number | un
   const styled = levelOf(profile, first)
   const looks = styled === undefined ? undefined : (profile.sections.numbered.get(number ?? "") ?? styled)
   const named = namedLevel(text, context)
-  // Running text may repeat a title; a heading stands out, or alone.
-  if (named !== undefined && (looks !== undefined || (group.lines.length <= 2 && group.gap > 1.3)))
-    return named
+  // Running text and lists may repeat a title; a heading stands out, or alone.
+  const apart = group.lines.length <= 2 && group.gap > 1.3 && group.marker?.ordered !== false
+  if (named !== undefined && (looks !== undefined || apart)) return named
   if (looks === undefined) return lookLevel(group, text, context)
   if (CAPTION.test(text) && /\d/.test(text)) return undefined
   // A command that is explained is monospaced, and larger; one that is a section's heading is bold, too.

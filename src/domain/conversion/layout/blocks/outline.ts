@@ -108,6 +108,16 @@ const usual = (of: Tally, least: number): ReadonlyMap<string, number> =>
 /** Named lines of a style that say what others of it are; one number is enough for its kind. */
 const ALIKE = 2
 
+/** Without kinds of numbers that rank no lower than what they are parts of: a title's words may stand for another's. */
+const nested = (kinds: ReadonlyMap<string, number>): ReadonlyMap<string, number> =>
+  new Map(
+    [...kinds].filter(([kind, level]) => {
+      const parts = kind.startsWith("parts") ? Number(kind.slice("parts".length)) : 0
+      const above = kinds.get(parts === 2 ? "figure" : `parts${parts - 1}`)
+      return above === undefined || level > above
+    })
+  )
+
 /** What the lines that the outline names say of others that look like them or are numbered like them. */
 const namedLines = (
   titles: Outline["titles"],
@@ -128,12 +138,14 @@ const namedLines = (
       if (kind !== undefined) tally(kinds, kind, level)
     }
   }
-  return { styles: usual(styles, ALIKE), kinds: usual(kinds, 1) }
+  return { styles: usual(styles, ALIKE), kinds: nested(usual(kinds, 1)) }
 }
 
-/** Part of a page's height that a running title stands in, and how much larger than text it is at most. */
+/** Part of a page's height that a running title stands in, and how much larger than text it is at most; */
 const HEAD = 0.16
 const MAX_RUNNING = 1.25
+/** where the outline names no section of its words on the page. */
+const MAX_LARGE = 1.5
 /** Pages that a section has to have begun before, where its own title is not at hand. */
 const LONG_BEFORE = 2
 /** Lines of this factor are of another size. */
@@ -151,30 +163,34 @@ const runningTitles = (
 ): ReadonlySet<Line> => {
   const running = new Set<Line>()
   const began = new Map<string, number>()
+  const listed = new Set<string>()
   for (const { page, title } of entries)
     if (page !== undefined)
       for (const key of keysOf(title))
-        if (key !== "") began.set(key, Math.min(page, began.get(key) ?? Infinity))
+        if (key !== "") {
+          began.set(key, Math.min(page, began.get(key) ?? Infinity))
+          listed.add(`${page} ${key}`)
+        }
   const printed = new Map<string, Line>()
   for (const { page, rows } of analyses) {
     const [head] = rows
-    for (const row of rows) {
+    for (const [at, row] of rows.entries()) {
       if (row !== head && levelOf(profile, row) === undefined) continue
-      for (const key of keysOf(row.text)) {
+      // A long title takes up two lines.
+      const next = rows[at + 1]
+      const both = next?.size === row.size ? keysOf(`${row.text} ${next.text}`) : []
+      for (const key of [...keysOf(row.text), ...both]) {
         const known = printed.get(key)
         if (began.has(key) && (known === undefined || standsOut(row, known))) printed.set(key, row)
       }
     }
-    if (
-      head === undefined ||
-      head.baseline > HEAD * page.height ||
-      head.size > MAX_RUNNING * profile.bodySize
-    )
+    if (head === undefined || head.baseline > HEAD * page.height || head.size > MAX_LARGE * profile.bodySize)
       continue
+    const large = head.size > MAX_RUNNING * profile.bodySize
     const repeats = keysOf(head.text).some((key) => {
       const title = printed.get(key)
       const since = page.index - (began.get(key) ?? Infinity)
-      if (title === undefined || since < 0) return false
+      if (title === undefined || since < 0 || (large && listed.has(`${page.index} ${key}`))) return false
       return standsOut(title, head) || (since >= LONG_BEFORE && levelOf(profile, head) === undefined)
     })
     if (repeats) running.add(head)

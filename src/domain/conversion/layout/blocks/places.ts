@@ -32,6 +32,7 @@ const within = (block: Block): ReadonlyArray<Block> => {
     case "footnote":
     case "quote":
     case "aside":
+    case "contents":
       return block.blocks
     default:
       return []

@@ -1,4 +1,5 @@
 import { greatest, least } from "../../../lists.ts"
+import type { Line } from "./line.ts"
 import { type Segment, segmentText } from "./segment.ts"
 
 /** Fewest numbers of lines on a page. */
@@ -61,3 +62,16 @@ export const withoutLineNumbers = (
   const found = new Set(beside.length >= BESIDE * outside.length ? outside : [])
   return found.size === 0 ? segments : segments.filter((segment) => !found.has(segment))
 }
+
+/** Part of a line that is monospaced, its number aside, where it is one of a listing. */
+const LISTING = 0.9
+
+/** Whether lines are those of a listing: monospaced, but for numbers before them. */
+export const areListed = (lines: ReadonlyArray<Line>): boolean =>
+  lines.some(({ monospace }) => monospace > 0.5) &&
+  lines.every(({ monospace, segments }) => {
+    const all = segments.reduce((sum, { characters }) => sum + characters, 0)
+    const [first] = segments
+    const number = first !== undefined && NUMBER.test(segmentText(first).trim()) ? first.characters : 0
+    return monospace * all >= LISTING * (all - number)
+  })

@@ -4,6 +4,7 @@ import type { Segment } from "../lines/segment.ts"
 import { flowsOn, nearColumns } from "./near-columns.ts"
 import {
   areMarkers,
+  areReferences,
   boundsOf,
   cellsOf,
   type Column,
@@ -216,7 +217,10 @@ const tableAt = (lines: ReadonlyArray<Row>, from: number): AlignedTable | undefi
     if (stop === -1) break
     kept = kept.slice(0, stop)
   }
-  if (columns.length === 2 && areMarkers(kept.map(({ cells }) => cells[0] ?? []))) return undefined
+  const firsts = kept.map(({ cells }) => cells[0] ?? [])
+  // Rows of three columns may have numbers.
+  if (areMarkers(firsts, columns.length === 2)) return undefined
+  if (areReferences(kept.flatMap(({ cells }) => (cells.length > 1 ? [cells[0] ?? []] : [])))) return undefined
   if (kept.some(({ near }) => near) && columns.length <= 3 && flowsOn(kept, columns)) return undefined
   const to = from + kept.length
   kept = [...kept, ...lines.slice(to, to + lastRows(lines, to, kept, columns))]

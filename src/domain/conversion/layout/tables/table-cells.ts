@@ -2,7 +2,7 @@ import { type Block, type Cell, type Table, NO_SEAM } from "../blocks/block.ts"
 import { type InlineContext, spansOf } from "../lines/inline.ts"
 import { type Line, linesOf } from "../lines/line.ts"
 import { markerOf } from "../lines/markers.ts"
-import type { Segment } from "../lines/segment.ts"
+import { type Segment, segmentText } from "../lines/segment.ts"
 import { isBoldLine } from "../statistics.ts"
 
 /** A cell that is being filled. */
@@ -181,12 +181,21 @@ export const usualCount = (rows: ReadonlyArray<{ readonly cells: ReadonlyArray<u
   return [...counts].sort(([a, x], [b, y]) => y - x || b - a)[0]?.[0] ?? 0
 }
 
-/** Whether most of these cells are nothing but the markers of a list's items. */
-export const areMarkers = (cells: ReadonlyArray<ReadonlyArray<Segment>>): boolean => {
+const wordsOf = (cell: ReadonlyArray<Segment>): string => cell.map(segmentText).join(" ").trim()
+
+/** What a bibliography names its entries by: `[3]`, `[Knu84]`. */
+const REFERENCE = /^\[[\p{L}\p{N}+*’'-]{1,16}\]$/u
+
+/** Whether these cells are nothing but names of a bibliography's entries. */
+export const areReferences = (cells: ReadonlyArray<ReadonlyArray<Segment>>): boolean =>
+  cells.length > 0 && cells.every((cell) => REFERENCE.test(wordsOf(cell)))
+
+/** Whether most of these cells are nothing but the markers of a list's items; numbers, too, where these count. */
+export const areMarkers = (cells: ReadonlyArray<ReadonlyArray<Segment>>, numbers = true): boolean => {
   const markers = cells.filter((cell) => {
-    const text = cell.map(({ pieces }) => pieces.map((piece) => piece.text).join("")).join(" ")
+    const text = wordsOf(cell)
     const marker = markerOf(`${text} `)
-    return marker !== undefined && marker.length >= text.length
+    return marker !== undefined && marker.length >= text.length && (numbers || !marker.ordered)
   })
   return markers.length > 0.5 * cells.length
 }

@@ -10,7 +10,7 @@ import type {
   PageContent,
   PageLink
 } from "../../../../../src/domain/conversion/page-content.ts"
-import { FACTS, FONTS, lines, page, prose, run } from "../page-builder.ts"
+import { FACTS, FONT, FONTS, lines, page, prose, run } from "../page-builder.ts"
 
 const LEADERS = " .".repeat(20)
 
@@ -55,14 +55,27 @@ describe("a table of contents", () => {
     assert.strictEqual(tier, "table-of-contents")
     assert.strictEqual(
       html,
-      "<ul>" +
+      "<nav><ul>" +
         '<li><a href="#page-3">1 Beginnings 1</a><ul>' +
         '<li><a href="#page-3">1.1 What is there … 1</a></li><li><a href="#page-4">1.2 What is not … 2</a></li></ul></li>' +
         '<li><a href="#page-5">2 Middles 3</a><ul>' +
         '<li><a href="#page-5">2.1 What is there … 3</a></li><li><a href="#page-6">2.2 Further on … 4</a></li></ul></li>' +
         '<li><a href="#page-7">3. Ends … 5</a></li>' +
-        "<li>4. Beyond … 999</li></ul>"
+        "<li>4. Beyond … 999</li></ul></nav>"
     )
+  })
+
+  it("stands apart from text on its page, below the heading that says so", () => {
+    const heading = (words: string) => run(words, 60, 90, { font: FONT.bold, size: 14 })
+    const listed = [run(`Rivers${LEADERS}`, 60, 114), run("2", 520, 114)]
+    const text = lines(prose(200), 60, 160, 80)
+    const { html, tier } = laidOut([page([heading("Contents"), ...listed, ...text]), ...numbered()])
+    assert.strictEqual(tier, "layout")
+    assert.match(html, /^<nav><h\d[^>]*>Contents<\/h\d><p[^>]*>Rivers … 2<\/p><\/nav><p/)
+    // Words below such a heading are text, and so is an entry below another one.
+    const contents = laidOut([page([heading("Contents"), ...text]), ...numbered()])
+    const rivers = laidOut([page([heading("Prices"), ...listed, ...text]), ...numbered()])
+    for (const one of [contents, rivers]) assert.notInclude(one.html, "<nav")
   })
 
   it("goes by the outline first; a title that is there twice by its number", () => {

@@ -131,6 +131,67 @@ describe("a title at the head of a page", () => {
   })
 })
 
+describe("a title that the outline names", () => {
+  const of = (outline: ReadonlyArray<OutlineEntry>, ...pages: ReadonlyArray<ReadonlyArray<TextRun>>) =>
+    layoutPages({
+      facts: { ...FACTS, pageCount: pages.length, outline },
+      fonts: FONTS,
+      pages: pages.map((runs, index) => page(runs, index)),
+      others: NO_STATISTICS
+    }).flatMap(({ html }) =>
+      [...html.matchAll(/<h(\d)[^>]*>(.*?)<\/h\d>/g)].map(([, level = "", words = ""]) => `${level} ${words}`)
+    )
+
+  it("is no heading where a list has it as an item", () => {
+    const outline = [entry("Rivers", 1), entry("Cold water", 2)]
+    const list = (mark: string) => [
+      run("Rivers", 60, 60, { ...bold, size: 18 }),
+      ...text(90, 1),
+      run(`${mark}Cold water`, 60, 165),
+      ...text(250, 2),
+      run("Cold water", 60, 350, { ...bold, size: 14 }),
+      ...text(375, 3)
+    ]
+    assert.deepStrictEqual(of(outline, list("• ")), ["2 Rivers", "3 Cold water"])
+    assert.deepStrictEqual(of(outline, list("")), ["2 Rivers", "3 Cold water", "3 Cold water"])
+  })
+
+  it("repeats at the head of a page, larger than text, what is printed in two lines", () => {
+    const outline = [
+      { title: "Waters that are cold all year", level: 1, page: 0 },
+      { title: "Stones", level: 1, page: 2 }
+    ]
+    const large = { ...bold, size: 20 }
+    const first = [
+      run("Waters that are cold", 60, 90, large),
+      run("all year", 60, 114, large),
+      ...text(150, 1)
+    ]
+    const head = (words: string) => [run(words, 300, 50, { ...bold, size: 14 }), ...text(90, 2)]
+    const other = [run("Stones", 60, 90, large), ...text(150, 3)]
+    const all = of(outline, first, head("Waters that are cold all year"), other)
+    assert.deepStrictEqual(all, ["2 Waters that are cold all year", "2 Stones"])
+    // A section of that name begins there.
+    const named = [...outline, { title: "Waters that are cold all year", level: 2, page: 1 }]
+    assert.strictEqual(of(named, first, head("Waters that are cold all year"), other).length, 3)
+  })
+
+  it("does not lift numbered sections that have its words to the level of what they are parts of", () => {
+    const section = (words: string, y: number, size: number) => [
+      run(words, 60, y, { ...bold, size }),
+      ...text(y + 25, y)
+    ]
+    const runs = [
+      ...section("7 Rivers", 60, 18),
+      ...section("7.1 Water", 170, 14),
+      ...section("7.1.1 Cold", 280, 12),
+      ...section("7.1.2 Warm", 390, 12)
+    ]
+    const outline = [entry("Rivers", 1), entry("Water", 2), entry("Cold", 2)]
+    assert.deepStrictEqual(of(outline, runs).at(-1), "4 7.1.2 Warm")
+  })
+})
+
 describe("a heading of two lines", () => {
   const two = (first: string, second: string, x: number) =>
     headings(

@@ -2,7 +2,9 @@
 import { assert, describe, it } from "vitest"
 
 import { layoutPages } from "../../../../../src/domain/conversion/layout/layout-pages.ts"
+import { segmentsOf } from "../../../../../src/domain/conversion/layout/lines/segment.ts"
 import { NO_STATISTICS } from "../../../../../src/domain/conversion/layout/statistics.ts"
+import { Beginnings, rowsOf } from "../../../../../src/domain/conversion/layout/tables/drawn-rows.ts"
 import type { Drawing, TextRun } from "../../../../../src/domain/conversion/page-content.ts"
 import { FACTS, FONT, FONTS, lines, page, prose, rule, run, type Set as Look } from "../page-builder.ts"
 
@@ -115,6 +117,63 @@ describe("tables by the order of drawing", () => {
       )
     )
     assert.strictEqual(count(htmlOf([...text, ...listing]), "table"), 0)
+  })
+})
+
+describe("tables between level rules", () => {
+  const level = [186, 214, 330].map((y) => rule(60, y, 400, y))
+  const cells = [
+    ...head,
+    ...row("W-001", 246, ["The schema of a route", "that is served."], ["Check it."]),
+    ...row("W-002", 300, ["Two styles are mixed."], ["Use one of", "them only."])
+  ]
+
+  it("have the lines of a cell together, as they are drawn", () => {
+    const html = htmlOf([...text, ...cells], level)
+    assert.strictEqual(count(html, "tr"), 3)
+    assert.include(html, "<thead><tr><th>Code</th><th>Meaning</th><th>Cure</th></tr></thead>")
+    assert.include(html, "<td>The schema of a route that is served.</td><td>Check it.</td>")
+  })
+
+  it("go by their lines where these are drawn from top to bottom", () => {
+    const byLine = [...cells].sort((a, b) => a.baseline - b.baseline)
+    assert.isAbove(count(htmlOf([...text, ...byLine], level), "tr"), 3)
+  })
+})
+
+describe("rows that begin with a bullet", () => {
+  const rows = (mark: string) =>
+    [0, 1, 2].flatMap((at) => [
+      run(mark, 60, 200 + 30 * at),
+      run(`--option-${at}`, 80, 200 + 30 * at, { font: FONT.code }),
+      ...lines(prose(10, at), 200, 200 + 30 * at, 40)
+    ])
+
+  it("are a list's items, whatever columns their words stand in", () => {
+    assert.strictEqual(count(htmlOf([...text, ...rows("•")]), "table"), 0)
+    assert.strictEqual(count(htmlOf([...text, ...rows("yes")]), "table"), 1)
+  })
+})
+
+describe("a row of bold cells", () => {
+  const words = (cells: number) =>
+    Array.from({ length: 2 * cells }, (_, at) => run("ab", 10 + 12 * at, 200, { font: FONT.bold, size: 4 }))
+
+  it("names columns only up to so many: more are not compared with what follows, one by one", () => {
+    const looks = { fonts: FONTS, places: new Beginnings([]), step: 1.2 }
+    let compared = 0
+    const counted = new Proxy(FONTS, {
+      get: (of, key): unknown => {
+        compared += 1
+        return Reflect.get(of, key)
+      }
+    })
+    const rows = (cells: number) => {
+      compared = 0
+      rowsOf(segmentsOf(words(cells)), { ...looks, fonts: counted })
+      return compared
+    }
+    assert.isBelow(rows(400), 3 * rows(200))
   })
 })
 

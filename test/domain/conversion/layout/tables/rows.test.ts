@@ -144,6 +144,33 @@ describe("a bulleted list", () => {
   })
 })
 
+describe("a bibliography", () => {
+  it("is no table of its marks and its entries", () => {
+    const entries = (mark: (at: number) => string) =>
+      [0, 1, 2, 3].flatMap((at) => [
+        run(mark(at), 60, 200 + 26 * at),
+        ...lines(prose(12, at), 110, 200 + 26 * at, 50)
+      ])
+    for (const mark of [(at: number) => `[${at + 1}]`, (at: number) => `[Wil${at + 10}]`])
+      assert.strictEqual(count(htmlOf([...text, ...entries(mark)]), "table"), 0)
+    assert.strictEqual(count(htmlOf([...text, ...entries((at) => `Wil${at + 10}`)]), "table"), 1)
+  })
+})
+
+describe("a listing with numbers", () => {
+  it("is one listing, its numbers included; a table numbers rows of words", () => {
+    const rows = ["put value", "set value", "", "end"].flatMap((words, at) => [
+      run(String(at + 3), 60, 200 + 12 * at, { size: 6 }),
+      ...(words === "" ? [] : [run(words, 100, 200 + 12 * at, { font: FONT.code })])
+    ])
+    const html = htmlOf([...text, ...rows])
+    assert.strictEqual(count(html, "table"), 0)
+    assert.match(html, /<pre><code>3 +put value\n4 +set value\n5\n6 +end<\/code><\/pre>/)
+    const plain = rows.map((one) => ({ ...one, font: FONT.plain }))
+    assert.strictEqual(count(htmlOf([...text, ...plain]), "pre"), 0)
+  })
+})
+
 describe("the total of a ruled table", () => {
   const xs = [60, 160, 260, 360]
   const rows = [
