@@ -167,7 +167,7 @@ const tables = (a: HtmlElement, b: HtmlElement, mark: HtmlNode): HtmlElement | u
 const isHeaded = ({ children: [first] }: HtmlElement): boolean => isElement(first) && isHeading(first)
 
 /** A table of contents that goes on: its lists are one, too, where they can be. */
-const contents = (a: HtmlElement, b: HtmlElement, mark: HtmlNode): HtmlElement => {
+const printedContents = (a: HtmlElement, b: HtmlElement, mark: HtmlNode): HtmlElement => {
   const [last, [first, ...rest]] = [a.children.at(-1), b.children]
   const joined = isElement(last) && isElement(first) ? joinBlocks(last, first, mark) : undefined
   return element(
@@ -185,7 +185,7 @@ export const joinBlocks = (a: HtmlElement, b: HtmlElement, anchor: HtmlNode): Ht
   const id = b.attributes["id"] ?? tableIn(b)?.attributes["id"]
   const mark = id === undefined ? anchor : element("span", { id }, [anchor])
   if (a.name === "p" && b.name === "p") return paragraphs(a, b, mark)
-  if (a.name === "nav" && b.name === "nav" && !isHeaded(b)) return contents(a, b, mark)
+  if (a.name === "nav" && b.name === "nav" && !isHeaded(b)) return printedContents(a, b, mark)
   if (a.name === "ul" || a.name === "ol")
     return b.name === "p" ? listAndParagraph(a, b, mark) : lists(a, b, mark)
   return tables(a, b, mark)

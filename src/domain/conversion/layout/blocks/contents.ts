@@ -30,10 +30,10 @@ const MAX_BETWEEN = 100
 const WRITTEN_ENTRY = /…\s*(?:\d{1,4}|[ivxlc]{1,7})\s*$/i
 
 /** Whether a block of words is an entry, or has entries. */
-const isEntry = (block: Block): boolean =>
+const hasEntries = (block: Block): boolean =>
   block.kind === "paragraph"
     ? WRITTEN_ENTRY.test(textOfSpans(block.spans))
-    : block.kind === "list" && block.items.some(({ blocks }) => blocks.some(isEntry))
+    : block.kind === "list" && block.items.some(({ blocks }) => blocks.some(hasEntries))
 
 /** How many blocks from one on make up a table of contents; none where they do not. */
 const entriesFrom = (blocks: ReadonlyArray<Block>, from: number, whole: boolean): number => {
@@ -41,7 +41,7 @@ const entriesFrom = (blocks: ReadonlyArray<Block>, from: number, whole: boolean)
   for (let at = from; at < blocks.length; at++) {
     const block = blocks[at]
     if (block === undefined) break
-    const listed = isEntry(block) || (whole && block.kind === "list")
+    const listed = hasEntries(block) || (whole && block.kind === "list")
     const between = block.kind === "paragraph" && textOfSpans(block.spans).length <= MAX_BETWEEN
     if (!listed && !between) break
     if (listed) [to, entries] = [at + 1, entries + 1]
