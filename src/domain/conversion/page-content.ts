@@ -96,6 +96,13 @@ export interface FormField {
   readonly value: string
   readonly checked: boolean
   readonly options: ReadonlyArray<string>
+  /** Those of the options that are selected, where more than one may be. */
+  readonly chosen?: ReadonlyArray<string> | undefined
+  readonly required?: boolean
+  readonly readOnly?: boolean
+  readonly multiline?: boolean
+  /** Most characters that it takes. */
+  readonly maxLength?: number | undefined
 }
 
 /** An element of a tagged document's structure tree, as far as it touches one page. */

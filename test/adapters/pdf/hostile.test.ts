@@ -70,6 +70,17 @@ layer(layerPdf({ threads: 1, libraryBytes: LITTLE }), { timeout: PATIENCE_MS })(
     })
   )
 
+  it.effect("fields without a place, in circles and with endless names are left out, the others read", () =>
+    Effect.gen(function* () {
+      const document = yield* (yield* Pdf).open(yield* temporaryPdf(hostile.manyFields(300)))
+      const [page] = yield* Stream.runCollect(document.pages({ first: 0, end: 1 }))
+      const fields = page?.fields ?? []
+      assert.isAbove(fields.length, 100)
+      assert.isBelow(fields.length, 300)
+      assert.isTrue(fields.every(({ name }) => name.length <= 2_000))
+    })
+  )
+
   const atPage: ReadonlyArray<readonly [string, () => Buffer, PdfFailure]> = [
     ["a page of 400 inches", hostile.hugePage, "too-large-page"],
     ["a page with 400,000 characters", hostile.tooMuchText, "bomb"],

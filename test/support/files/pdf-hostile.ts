@@ -84,3 +84,24 @@ export const circularPages = (): Buffer => {
   writer.finish(writer.object(`<< /Type /Catalog /Pages ${ref(tree)} >>`))
   return Buffer.concat(pieces)
 }
+
+/** So many fields over one another: some without a place, some hidden, some in a circle with their kin, some with endless names. */
+export const manyFields = (count: number): Buffer =>
+  pdfOf({
+    pages: [{ content: line("Name", 72, 705) }],
+    more: (writer, [page = 0]) => {
+      const ids = Array.from({ length: count }, () => writer.reserve())
+      for (const [at, id] of ids.entries()) {
+        const place = at % 3 === 0 ? "" : "/Rect [120 700 300 720]"
+        const hidden = at % 7 === 0 ? "/F 2" : ""
+        const kin = at % 11 === 0 ? `/Parent ${ref(id)} /Kids [${ref(id)}]` : ""
+        const name = at < 3 ? "n".repeat(1_000_000) : `f${at}`
+        writer.object(
+          `<< /Type /Annot /Subtype /Widget /FT /Tx /P ${ref(page)} ${place} ${hidden} ${kin} /T (${name}) >>`,
+          id
+        )
+      }
+      const all = ids.map(ref).join(" ")
+      return { catalog: `/AcroForm << /Fields [${all}] >>`, entries: [`/Annots [${all}]`] }
+    }
+  })

@@ -4,7 +4,7 @@ const words = (text: string): ReadonlyArray<string> => text.split(" ")
 export const ELEMENTS: ReadonlySet<string> = new Set(
   words(
     "a abbr b bdi bdo blockquote br button caption cite code col colgroup dd del details dfn div dl dt em " +
-      "figcaption figure h1 h2 h3 h4 h5 h6 hr i img input ins kbd label li mark nav ol option p pre q s " +
+      "fieldset figcaption figure h1 h2 h3 h4 h5 h6 hr i img input ins kbd label legend li mark nav ol option p pre q s " +
       "samp select small span strong sub summary sup table tbody td textarea tfoot th thead time tr u ul var " +
       "wbr"
   )
@@ -34,16 +34,16 @@ export const OWN_ATTRIBUTES: Readonly<Record<string, ReadonlyArray<string>>> = {
   colgroup: ["span"],
   details: ["data-scan"],
   img: ["src", "alt", "width", "height", "data-image", "data-region"],
-  input: ["type", "value", "checked", "disabled"],
+  input: ["type", "value", "checked", "disabled", "required", "readonly", "maxlength", "aria-label"],
   li: ["value", "data-open", "data-cut"],
   ol: ["start", "type", "reversed", "data-open", "data-cut", "data-element"],
   option: ["selected", "value"],
   p: ["data-open", "data-cut", "data-element"],
-  select: ["disabled"],
+  select: ["disabled", "required", "multiple", "aria-label"],
   button: ["disabled", "type"],
   table: ["data-open", "data-cut", "data-element"],
   td: ["colspan", "rowspan"],
-  textarea: ["disabled"],
+  textarea: ["disabled", "required", "readonly", "maxlength", "aria-label"],
   th: ["colspan", "rowspan", "scope", "abbr"],
   time: ["datetime"],
   ul: ["data-open", "data-cut", "data-element"]
@@ -62,6 +62,7 @@ export const VALUES: Readonly<Record<string, RegExp>> = {
   scope: /^(row|col|rowgroup|colgroup)$/,
   start: /^-?\d{1,9}$/,
   value: /^[\s\S]{0,4000}$/,
+  maxlength: /^\d{1,6}$/,
   colspan: /^[1-9]\d{0,2}$/,
   rowspan: /^[1-9]\d{0,3}$/,
   span: /^[1-9]\d{0,2}$/,

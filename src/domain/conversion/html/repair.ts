@@ -10,6 +10,7 @@ export const BLOCKS: ReadonlySet<string> = new Set([
   "details",
   "dl",
   "div",
+  "fieldset",
   "figure",
   "h1",
   "h2",

@@ -192,10 +192,11 @@ class Page {
     return element(node.name, attributes, children)
   }
 
-  /** A control without a label is named by its kind. */
+  /** A control without a label has its own name, else that of its kind. */
   #control(node: HtmlElement, depth: number): ReadonlyArray<HtmlNode> {
-    const label = this.#labels > 0 ? undefined : this.#context.words.field
-    const attributes = { ...this.#attributes(node), disabled: "", "aria-label": label }
+    const own = this.#attributes(node)
+    const label = this.#labels > 0 ? undefined : own["aria-label"]?.trim() || this.#context.words.field
+    const attributes = { ...own, disabled: "", "aria-label": label }
     return [element(node.name, attributes, this.#children(node.children, depth + 1))]
   }
 

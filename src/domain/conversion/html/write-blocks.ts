@@ -127,40 +127,45 @@ const table = (block: Table, notes: Notes): HtmlNode => {
   ])
 }
 
-const field = ({ checked, control, label, options, value }: Field): HtmlNode => {
-  const disabled = { disabled: "" }
+const optionsOf = ({ chosen, options }: Field): ReadonlyArray<HtmlNode> => {
+  const known = new Set(options)
+  return [...chosen.filter((one) => !known.has(one)), ...options].map((option) =>
+    element("option", { selected: chosen.includes(option) ? "" : undefined }, [option])
+  )
+}
+
+const controlOf = (block: Field, label: string | undefined): HtmlNode => {
+  const { checked, control, multiline, maxLength, readOnly, required, value } = block
+  const state = { required: required ? "" : undefined, disabled: "", "aria-label": label }
+  const readonly = readOnly ? "" : undefined
+  const maxlength = maxLength?.toString()
   switch (control) {
     case "checkbox":
     case "radio":
-      return element("p", {}, [
-        element("label", {}, [
-          element("input", { type: control, checked: checked ? "" : undefined, ...disabled }),
-          ` ${label}`
-        ])
-      ])
+      return element("input", { type: control, checked: checked ? "" : undefined, ...state })
     case "choice":
-      return element("p", {}, [
-        element("label", {}, [
-          `${label} `,
-          element(
-            "select",
-            disabled,
-            (options.includes(value) ? options : [value, ...options]).map((option) =>
-              element("option", { selected: option === value ? "" : undefined }, [option])
-            )
-          )
-        ])
-      ])
+      return element(
+        "select",
+        { multiple: block.chosen.length > 1 ? "" : undefined, ...state },
+        optionsOf(block)
+      )
     case "button":
-      return element("p", {}, [element("button", { type: "button", ...disabled }, [label])])
+      return element("button", { type: "button", disabled: "" }, [block.label])
     case "signature":
     case "text":
-      return value.includes("\n")
-        ? element("p", {}, [element("label", {}, [`${label} `, element("textarea", disabled, [value])])])
-        : element("p", {}, [
-            element("label", {}, [`${label} `, element("input", { type: "text", value, ...disabled })])
-          ])
+      return multiline
+        ? element("textarea", { readonly, maxlength, ...state }, [value])
+        : element("input", { type: "text", value, readonly, maxlength, ...state })
   }
+}
+
+const field = (block: Field): HtmlNode => {
+  if (block.control === "button") return element("p", {}, [controlOf(block, undefined)])
+  if (block.spoken) return element("p", {}, [controlOf(block, block.label)])
+  const control = controlOf(block, undefined)
+  const isTick = block.control === "checkbox" || block.control === "radio"
+  const inside = isTick ? [control, ` ${block.label}`] : [`${block.label} `, control]
+  return element("p", {}, [element("label", {}, inside)])
 }
 
 /** CSS pixels a point. */
@@ -242,6 +247,8 @@ const write = (block: Block, notes: Notes): HtmlNode => {
       return element("pre", {}, [element("code", {}, [block.text])])
     case "field":
       return field(block)
+    case "fields":
+      return element("fieldset", {}, [element("legend", {}, [block.legend]), ...block.fields.map(field)])
     case "quote":
       return element("blockquote", {}, writeAll(block.blocks, notes))
     case "aside":

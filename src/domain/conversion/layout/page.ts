@@ -1,7 +1,7 @@
 import type { FontFace, PageContent } from "../page-content.ts"
 import type { PageAnalysis } from "./analysis.ts"
 import { type Block, NO_SEAM } from "./blocks/block.ts"
-import { fieldsOf } from "./blocks/fields.ts"
+import { fieldsOf, MAX_FIELDS } from "./blocks/fields.ts"
 import { withCaptions, figuresOf } from "./blocks/figures.ts"
 import { flowBlocks, type FlowContext } from "./blocks/flow.ts"
 import { withNoteReferences } from "./blocks/footnotes.ts"
@@ -36,13 +36,32 @@ const MAX_STAMP = 300
 const holds = (figure: Placed, { x0, x1, y0, y1 }: Placed): boolean =>
   x0 > figure.x0 - 2 && x1 < figure.x1 + 2 && y0 > figure.y0 - 2 && y1 < figure.y1 + 2
 
+/** The page's fields as segments without words, so that a table's cells have them. */
+const fieldSegments = ({ fields }: PageContent): ReadonlyArray<Segment> =>
+  fields.slice(0, MAX_FIELDS).map((field) => ({
+    ...field.box,
+    baseline: field.box.y1,
+    size: field.box.y1 - field.box.y0,
+    pieces: [],
+    order: 0,
+    characters: 0,
+    hyphenated: false,
+    field
+  }))
+
 /** The tables that stand apart from the text: by their rules, else by the order of drawing; and the segments that are in none. */
 const tablesOn = (
   page: PageContent,
   segments: ReadonlyArray<Segment>,
   { contents, inline }: FlowContext
-): { readonly placed: ReadonlyArray<Placed>; readonly rest: ReadonlyArray<Segment> } => {
-  const ruled = ruledTables(page, segments, inline)
+): {
+  readonly placed: ReadonlyArray<Placed>
+  readonly rest: ReadonlyArray<Segment>
+  /** Fields that stand in no table. */
+  readonly unplaced: PageContent["fields"]
+} => {
+  const fields = fieldSegments(page)
+  const ruled = ruledTables(page, fields.length === 0 ? segments : [...segments, ...fields], inline)
   const unruled = without(segments, ruled.taken)
   const drawn = contents ? [] : drawnTables(unruled, inline.fonts)
   const placed = drawn.map(({ rows, x0, x1, y0, y1 }): Placed => ({
@@ -54,7 +73,8 @@ const tablesOn = (
   }))
   return {
     placed: [...ruled.placed, ...placed],
-    rest: without(unruled, new Set(drawn.flatMap(({ segments: taken }) => taken)))
+    rest: without(unruled, new Set(drawn.flatMap(({ segments: taken }) => taken))),
+    unplaced: fields.flatMap((one) => (one.field === undefined || ruled.taken.has(one) ? [] : [one.field]))
   }
 }
 
@@ -84,8 +104,8 @@ export const untaggedBlocks = (
     running.size === 0 ? analysis.segments : analysis.segments.filter((segment) => !running.has(segment))
   const figures = drawnFigures(page, kept, profile.bodySize)
   const undrawn = without(kept, figures.taken)
-  const { placed: tables, rest: untabled } = tablesOn(page, undrawn, flow)
-  const fields = fieldsOf(page, analysis.rows, new Set(untabled))
+  const { placed: tables, rest: untabled, unplaced: loneFields } = tablesOn(page, undrawn, flow)
+  const fields = fieldsOf(loneFields, analysis.rows, new Set(untabled))
   const loose = without(untabled, fields.taken)
   const pictures = figuresOf(page, analysis.segments.length > 3)
   const placed = [

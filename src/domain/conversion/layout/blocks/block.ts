@@ -138,6 +138,21 @@ export interface Field extends Placed {
   readonly value: string
   readonly checked: boolean
   readonly options: ReadonlyArray<string>
+  /** Those of the options that are selected. */
+  readonly chosen: ReadonlyArray<string>
+  readonly required: boolean
+  readonly readOnly: boolean
+  readonly multiline: boolean
+  readonly maxLength: number | undefined
+  /** The words of its label stand in the text beside it: they are said with it, and not shown again. */
+  readonly spoken: boolean
+}
+
+/** Fields that answer one question. */
+export interface FieldGroup extends Placed {
+  readonly kind: "fields"
+  readonly legend: string
+  readonly fields: ReadonlyArray<Field>
 }
 
 interface Quote extends Placed {
@@ -179,6 +194,7 @@ export type Block =
   | Code
   | Footnote
   | Field
+  | FieldGroup
   | Quote
   | Aside
   | Contents

@@ -1,60 +1,15 @@
-import type { FormField, PageContent } from "../../page-content.ts"
+import { greatest, least } from "../../../lists.ts"
+import type { Box, FormField } from "../../page-content.ts"
 import type { Line } from "../lines/line.ts"
-import type { Segment } from "../lines/segment.ts"
+import { segmentText, type Segment } from "../lines/segment.ts"
 import type { Placed } from "../reading-order.ts"
+import type { Field } from "./block.ts"
+import { isTick, printedLabels, type PrintedLabel, wordsOf } from "./field-labels.ts"
 
 /** With more fields on a page, only their printed lines are kept. */
-const MAX_FIELDS = 400
-/** Largest distance of a field's words from it, points. */
-const NEAR = 160
-
-const middle = (a: number, b: number): number => (a + b) / 2
-
-/** Printed words that name a field. */
-interface PrintedLabel {
-  readonly text: string
-  readonly segment: Segment
-  /** They stand on the field's own line. */
-  readonly level: boolean
-  readonly away: number
-}
-
-/** The printed words next to a field that name it: after a check box, before or above any other. */
-const printedLabel = ({ box, kind }: FormField, rows: ReadonlyArray<Line>): PrintedLabel | undefined => {
-  const y = middle(box.y0, box.y1)
-  let best: PrintedLabel | undefined
-  const offer = (segment: Segment, level: boolean, away: number) => {
-    if (away > NEAR || (best !== undefined && away >= best.away)) return
-    const text = segment.pieces
-      .map((piece) => piece.text)
-      .join(" ")
-      .replaceAll(/[_.…]{2,}/g, " ")
-      .replace(/(?<![:\s])[:\s]+$/, "")
-      .trim()
-    if (text !== "") best = { text, segment, level, away }
-  }
-  // Rows are sorted: only those near the field are examined.
-  let from = 0
-  let to = rows.length
-  while (from < to) {
-    const at = (from + to) >> 1
-    if ((rows[at]?.baseline ?? 0) < box.y0 - 30) from = at + 1
-    else to = at
-  }
-  for (let at = from; at < rows.length; at++) {
-    const row = rows[at]
-    if (row === undefined || row.y0 > box.y1) break
-    for (const segment of row.segments) {
-      const level = Math.abs(middle(segment.y0, segment.y1) - y) < 0.8 * segment.size
-      const ticked = kind === "checkbox" || kind === "radio"
-      if (level && segment.x0 >= box.x1 - 2 && ticked) offer(segment, level, segment.x0 - box.x1)
-      if (level && segment.x1 <= box.x0 + 2) offer(segment, level, box.x0 - segment.x1 + (ticked ? 20 : 0))
-      if (!ticked && segment.baseline <= box.y0 + 2 && segment.x0 < box.x1 && segment.x1 > box.x0 - 4)
-        offer(segment, level, 30 + box.y0 - segment.baseline)
-    }
-  }
-  return best
-}
+export const MAX_FIELDS = 400
+/** Longest question above or before a group, characters. */
+const MAX_LEGEND = 200
 
 const words = (name: string): string =>
   name
@@ -64,48 +19,248 @@ const words = (name: string): string =>
     .replaceAll(/\s+/g, " ")
     .trim()
 
+/** Longest name that is shown, characters. */
+const MAX_NAME = 200
+
+/** A field as it is written; `label` as it is found on the page. */
+export const fieldBlock = (field: FormField, label: string | undefined): Field => ({
+  kind: "field",
+  control: field.kind,
+  label: label || words(field.name.slice(0, MAX_NAME)) || field.kind,
+  value: field.value,
+  checked: field.checked,
+  options: field.options,
+  chosen: field.chosen ?? [field.value],
+  required: field.required === true,
+  readOnly: field.readOnly === true,
+  multiline: field.multiline === true || field.value.includes("\n"),
+  maxLength: field.maxLength,
+  spoken: false
+})
+
+/** A field, its label, the printed words that agree with it, and what it stands beside. */
+interface Labelled {
+  readonly field: FormField
+  readonly label: string | undefined
+  readonly printed: PrintedLabel | undefined
+  readonly anchor: Segment | undefined
+}
+
+/** The last words on or above a field's line. */
+const wordsBefore = ({ box }: FormField, rows: ReadonlyArray<Line>): Segment | undefined => {
+  let from = 0
+  let to = rows.length
+  while (from < to) {
+    const at = (from + to) >> 1
+    if ((rows[at]?.baseline ?? 0) < box.y1) from = at + 1
+    else to = at
+  }
+  const { segments = [] } = rows[from - 1] ?? {}
+  return segments.findLast(({ x0 }) => x0 < box.x1) ?? segments[0]
+}
+
+const letters = (text: string): string => text.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, "")
+
+const agree = (a: string, b: string): boolean => {
+  const [one, other] = [letters(a), letters(b)]
+  return one !== "" && other !== "" && (one.startsWith(other) || other.startsWith(one))
+}
+
+/** Each field with its label: its own description, unless other fields have the same; else the printed words; else its name. */
+const labelled = (fields: ReadonlyArray<FormField>, rows: ReadonlyArray<Line>): ReadonlyArray<Labelled> => {
+  const printed = printedLabels(fields, rows)
+  const described = new Map<string, number>()
+  for (const { label = "" } of fields) described.set(label.trim(), (described.get(label.trim()) ?? 0) + 1)
+  return fields.map((field) => {
+    const own = field.label?.trim() ?? ""
+    const found = printed.get(field)
+    const anchor = found?.segments.at(-1) ?? wordsBefore(field, rows)
+    if (own === "" || ((described.get(own) ?? 0) > 1 && isTick(field) && found !== undefined))
+      return { field, label: found?.text, printed: found, anchor }
+    const agrees = found !== undefined && agree(found.text, own)
+    return { field, label: own, printed: agrees ? found : undefined, anchor }
+  })
+}
+
+/** The box around boxes. */
+const around = (boxes: ReadonlyArray<Box>): Box => ({
+  x0: least(boxes.map(({ x0 }) => x0)),
+  y0: least(boxes.map(({ y0 }) => y0)),
+  x1: greatest(boxes.map(({ x1 }) => x1)),
+  y1: greatest(boxes.map(({ y1 }) => y1))
+})
+
+/** Fields that belong together: the buttons of one name, check boxes that follow one another in a column or on a line. */
+const clusters = (fields: ReadonlyArray<FormField>): ReadonlyArray<ReadonlyArray<FormField>> => {
+  const radios = new Map<string, Array<FormField>>()
+  const found: Array<Array<FormField>> = []
+  let boxes: Array<FormField> = []
+  const ticks = fields.filter(isTick).sort((a, b) => a.box.y0 - b.box.y0 || a.box.x0 - b.box.x0)
+  for (const field of ticks) {
+    if (field.kind === "radio") {
+      const same = radios.get(field.name)
+      if (same === undefined) radios.set(field.name, [field])
+      else same.push(field)
+      continue
+    }
+    const last = boxes.at(-1)
+    const height = field.box.y1 - field.box.y0
+    const isNext =
+      last !== undefined &&
+      field.box.y0 - last.box.y1 < 3 * height &&
+      (Math.abs(field.box.x0 - last.box.x0) < 4 || Math.abs(field.box.y0 - last.box.y0) < 4)
+    if (isNext) boxes.push(field)
+    else {
+      if (boxes.length > 1) found.push(boxes)
+      boxes = [field]
+    }
+  }
+  if (boxes.length > 1) found.push(boxes)
+  return [...found, ...[...radios.values()].filter((same) => same.length > 1)]
+}
+
 /** The page's form fields, and the words beside them that are their labels now. */
 interface Fields {
   readonly placed: ReadonlyArray<Placed>
   readonly taken: ReadonlySet<Segment>
+  /** The words that each block stands beside. */
+  readonly anchors: ReadonlyMap<Placed, Segment>
+  /** Those whose labels stand in the text, too. */
+  readonly echoes: ReadonlySet<Placed>
+}
+
+/** The printed question that a group answers: before its first field, or just above all. */
+const legendOf = (
+  group: ReadonlyArray<Labelled>,
+  rows: ReadonlyArray<Line>,
+  free: (segment: Segment) => boolean
+): { readonly text: string; readonly segment: Segment | undefined } | undefined => {
+  const [first] = group
+  if (first === undefined) return undefined
+  const question = first.printed?.question
+  if (question !== undefined) return { text: question.replace(/:$/, ""), segment: undefined }
+  const box = around(group.flatMap(({ field, printed }) => [field.box, ...(printed?.segments ?? [])]))
+  let best: { readonly segment: Segment; readonly away: number } | undefined
+  let from = 0
+  let to = rows.length
+  while (from < to) {
+    const at = (from + to) >> 1
+    if ((rows[at]?.baseline ?? 0) < box.y0 - 30) from = at + 1
+    else to = at
+  }
+  for (let at = from; at < rows.length; at++) {
+    const row = rows[at]
+    if (row === undefined || row.y0 > first.field.box.y1) break
+    for (const segment of row.segments.slice(0, MAX_FIELDS)) {
+      const text = segmentText(segment).trim()
+      if (!free(segment) || text.length > MAX_LEGEND || !/\p{L}/u.test(text)) continue
+      const isQuestion = /[?:]$/.test(text)
+      const level = segment.y0 < first.field.box.y1 && segment.y1 > first.field.box.y0
+      const beside = level && segment.x1 <= first.field.box.x0 + 2 && first.field.box.x0 - segment.x1 < 100
+      const above =
+        isQuestion &&
+        segment.baseline <= box.y0 + 2 &&
+        box.y0 - segment.y1 < 1.8 * segment.size &&
+        segment.x0 < box.x0 + 6
+      const away = beside ? 0 : above ? box.y0 - segment.baseline : Infinity
+      if (away < (best?.away ?? Infinity)) best = { segment, away }
+    }
+  }
+  if (best !== undefined) return { text: wordsOf([best.segment]), segment: best.segment }
+  // What all of them are described as is what they are about.
+  const shared = first.field.label?.trim()
+  return shared && group.every(({ field }) => field.label?.trim() === shared)
+    ? { text: shared, segment: undefined }
+    : undefined
+}
+
+/** Places fields, and takes the words that are their labels now. */
+class Placing {
+  readonly taken = new Set<Segment>()
+  readonly anchors = new Map<Placed, Segment>()
+  readonly echoes = new Set<Placed>()
+  readonly #uses = new Map<Segment, number>()
+  readonly #rows: ReadonlyArray<Line>
+  readonly #loose: ReadonlySet<Segment>
+
+  constructor(all: ReadonlyArray<Labelled>, rows: ReadonlyArray<Line>, loose: ReadonlySet<Segment>) {
+    this.#rows = rows
+    this.#loose = loose
+    for (const { printed } of all)
+      for (const segment of printed?.segments ?? [])
+        this.#uses.set(segment, (this.#uses.get(segment) ?? 0) + 1)
+  }
+
+  /** `answers`: what stands before its label in the same line is the question that is asked above it. */
+  field({ anchor, field, label, printed }: Labelled, answers = false): Placed {
+    const isOwn =
+      printed?.beside === true &&
+      (printed.question === undefined || answers) &&
+      printed.segments.every((of) => this.#uses.get(of) === 1 && this.#loose.has(of))
+    const own = isOwn ? printed.segments : []
+    for (const segment of own) this.taken.add(segment)
+    const placed = { block: fieldBlock(field, label), ...around([field.box, ...own]) }
+    if (anchor !== undefined) this.anchors.set(placed, anchor)
+    if (!isOwn && printed !== undefined) this.echoes.add(placed)
+    return placed
+  }
+
+  /** Fields under their question; undefined where none is asked. */
+  group(group: ReadonlyArray<Labelled>): Placed | undefined {
+    const isFree = (segment: Segment): boolean => this.#loose.has(segment) && !this.#uses.has(segment)
+    const legend = legendOf(group, this.#rows, isFree)
+    if (legend === undefined) return undefined
+    const placed = group.map((one, at) => this.field(one, at === 0 && one.printed?.question !== undefined))
+    const own = legend.segment === undefined ? [] : [legend.segment]
+    for (const segment of own) this.taken.add(segment)
+    const whole: Placed = {
+      block: {
+        kind: "fields",
+        legend: legend.text,
+        fields: placed.flatMap(({ block }) => (block.kind === "field" ? [block] : []))
+      },
+      ...around([...placed, ...own])
+    }
+    const anchor = group.at(-1)?.anchor
+    if (anchor !== undefined) this.anchors.set(whole, anchor)
+    return whole
+  }
+}
+
+/** Whether another field stands between those of a group. */
+const isTorn = (group: ReadonlyArray<Labelled>, all: ReadonlyArray<Labelled>): boolean => {
+  const box = around(group.flatMap(({ field, printed }) => [field.box, ...(printed?.segments ?? [])]))
+  return all.some(
+    (one) =>
+      !group.includes(one) &&
+      one.field.box.x0 < box.x1 &&
+      one.field.box.x1 > box.x0 &&
+      one.field.box.y0 > box.y0 &&
+      one.field.box.y1 < box.y1
+  )
 }
 
 /**
- * The page's form fields, each with a label: its own description, the printed words next to it, or its name. Words on a field's own
- * line stand with it, once; where several fields share them they stay as text, too.
+ * The page's form fields where they stand, each with a label; those that answer one question together under it. Words on a field's
+ * own line stand with it, once; where several fields share them they stay as text, too.
  */
 export const fieldsOf = (
-  page: PageContent,
+  fields: ReadonlyArray<FormField>,
   rows: ReadonlyArray<Line>,
   loose: ReadonlySet<Segment>
 ): Fields => {
-  const labelled = page.fields.slice(0, MAX_FIELDS).map((field) => {
-    const described = field.label?.trim()
-    return { field, label: described ? { text: described } : printedLabel(field, rows) }
+  const all = labelled(fields.slice(0, MAX_FIELDS), rows)
+  const placing = new Placing(all, rows, loose)
+  const byField = new Map(all.map((one) => [one.field, one]))
+  const grouped = new Set<Labelled>()
+  const groups = clusters(all.map(({ field }) => field)).flatMap((cluster): ReadonlyArray<Placed> => {
+    const group = cluster.flatMap((field) => byField.get(field) ?? [])
+    const placed = isTorn(group, all) ? undefined : placing.group(group)
+    if (placed === undefined) return []
+    for (const one of group) grouped.add(one)
+    return [placed]
   })
-  const uses = new Map<Segment, number>()
-  for (const { label } of labelled)
-    if (label !== undefined && "segment" in label) uses.set(label.segment, (uses.get(label.segment) ?? 0) + 1)
-  const taken = new Set<Segment>()
-  const placed = labelled.map(({ field, label }): Placed => {
-    const block = {
-      kind: "field" as const,
-      control: field.kind,
-      label: label?.text || words(field.name) || field.kind,
-      value: field.value,
-      checked: field.checked,
-      options: field.options
-    }
-    const own = label !== undefined && "segment" in label && label.level ? label.segment : undefined
-    if (own === undefined || uses.get(own) !== 1 || !loose.has(own)) return { block, ...field.box }
-    taken.add(own)
-    return {
-      block,
-      x0: Math.min(field.box.x0, own.x0),
-      y0: Math.min(field.box.y0, own.y0),
-      x1: Math.max(field.box.x1, own.x1),
-      y1: Math.max(field.box.y1, own.y1)
-    }
-  })
-  return { placed, taken }
+  const single = all.filter((one) => !grouped.has(one)).map((one) => placing.field(one))
+  const { anchors, echoes, taken } = placing
+  return { placed: [...groups, ...single], taken, anchors, echoes }
 }

@@ -85,6 +85,7 @@ const inBlock = (block: Block, marks: ReadonlySet<string>): Block => {
       return { ...block, caption: spans(block.caption) }
     case "code":
     case "field":
+    case "fields":
     case "footnote":
     case "formula":
       return block

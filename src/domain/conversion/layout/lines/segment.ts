@@ -1,5 +1,5 @@
 import { greatest } from "../../../lists.ts"
-import type { Box, FontFace, PageContent, TextRun } from "../../page-content.ts"
+import type { Box, FontFace, FormField, PageContent, TextRun } from "../../page-content.ts"
 import { quarterOf, uprightRun } from "./turned.ts"
 
 /** A run, or a part of it, within a line. */
@@ -23,6 +23,8 @@ export interface Segment extends Box {
   readonly characters: number
   /** Its last word continues in the next line. */
   readonly hyphenated: boolean
+  /** A form field that stands here: there are no words. */
+  readonly field?: FormField
 }
 
 /** Gap from which two runs on a line are two segments, in font sizes. */

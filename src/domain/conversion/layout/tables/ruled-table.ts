@@ -172,6 +172,11 @@ const fill = (
   const cells = new Map<number, Array<Segment>>()
   for (const segment of segments) {
     const row = slotOf(ys, (segment.y0 + segment.y1) / 2)
+    if (segment.field !== undefined) {
+      const key = row * MAX_COLUMNS + slotOf(xs, (segment.x0 + segment.x1) / 2)
+      cells.set(key, [...(cells.get(key) ?? []), segment])
+      continue
+    }
     const parts = new Map<number, Array<Segment["pieces"][number]>>()
     for (const piece of segment.pieces) {
       const column = slotOf(xs, (piece.x0 + piece.x1) / 2)
@@ -248,7 +253,7 @@ const gridTable = (
           append(inside, cells.get(r * MAX_COLUMNS + c) ?? [])
         }
       all += 1
-      if (inside.length > 0) filled += 1
+      if (inside.some(({ field }) => field === undefined)) filled += 1
       if (rowSpan === 1 && colSpan > 1) append(made, unruledCells(inside, xs, column, colSpan))
       else made.push({ segments: inside, colSpan, rowSpan })
     }
@@ -340,6 +345,7 @@ export const ruledTables = (
   }
   for (const network of networks(rules))
     accept(gridTable(borders(closedByEnds(closedByEdge(network, page.width))), segments, context))
-  for (const found of openTables(rules.across, segments, context)) accept(found)
+  const words = segments.filter(({ field }) => field === undefined)
+  for (const found of openTables(rules.across, words, context)) accept(found)
   return { placed, taken }
 }

@@ -1,4 +1,6 @@
 import { type Block, type Cell, type Table, NO_SEAM } from "../blocks/block.ts"
+import { isTick } from "../blocks/field-labels.ts"
+import { fieldBlock } from "../blocks/fields.ts"
 import { type InlineContext, spansOf } from "../lines/inline.ts"
 import { type Line, linesOf } from "../lines/line.ts"
 import { markerOf } from "../lines/markers.ts"
@@ -23,7 +25,10 @@ interface Looks {
 export const NUMERIC = /^[-+–−±<>≤≥~≈$€£¥%().,:/\s]*\d[-+–−±<>≤≥~≈$€£¥%()\d.,:/\s×xeE]*$/
 
 const looksOf = ({ segments }: RawCell, context: InlineContext): Looks => {
-  const lines = linesOf(segments, context.fonts)
+  const words = segments.some(({ field }) => field !== undefined)
+    ? segments.filter(({ field }) => field === undefined)
+    : segments
+  const lines = linesOf(words, context.fonts)
   const text = lines.map((line) => line.text).join(" ")
   return { lines, text, bold: lines.length > 0 && lines.every(isBoldLine), numeric: NUMERIC.test(text) }
 }
@@ -70,6 +75,14 @@ const namesRows = (body: ReadonlyArray<ReadonlyArray<Looks>>): boolean => {
   return words >= 0.8 * firsts.length && others.filter(({ numeric }) => numeric).length >= 0.6 * others.length
 }
 
+/** The fields in a cell, named by the words in it, else by those that begin its row and head its column. */
+const fieldsIn = (cell: RawCell, own: string, names: ReadonlyArray<string>): ReadonlyArray<Block> =>
+  cell.segments.flatMap(({ field }): ReadonlyArray<Block> => {
+    if (field === undefined) return []
+    const label = field.label?.trim() || own || names.filter((name) => name !== "").join(", ")
+    return [{ ...fieldBlock(field, label), spoken: (label !== "" && !isTick(field)) || own === label }]
+  })
+
 /** Makes a table of filled cells. `headRows`: how many are known to be its head; else the cells' looks decide. */
 export const tableOf = (
   rows: ReadonlyArray<ReadonlyArray<RawCell>>,
@@ -85,8 +98,14 @@ export const tableOf = (
     row.map((cell, column): Cell => {
       const header = at < head ? "column" : rowHeaders && column === 0 ? "row" : undefined
       const known = looks[at]?.[column]
+      const names = [
+        looks[at]?.[0]?.text ?? "",
+        looks[0]?.length === row.length ? (looks[0][column]?.text ?? "") : ""
+      ]
+      const words = known === undefined ? [] : blocksOf(known, context, header !== undefined)
+      const fields = fieldsIn(cell, known?.text ?? "", names)
       return {
-        blocks: known === undefined ? [] : blocksOf(known, context, header !== undefined),
+        blocks: fields.length === 0 ? words : [...words, ...fields],
         header,
         colSpan: cell.colSpan,
         rowSpan: cell.rowSpan

@@ -66,8 +66,8 @@ export interface TaggedInline {
 export interface TaggedContext {
   readonly inline: TaggedInline
   readonly page: PageContent
-  /** The page's fields that have not occurred in the structure. */
-  readonly fields: Array<Block>
+  /** The page's fields that are still to be placed, by the marked content that they stand beside. */
+  readonly fields: Map<number, ReadonlyArray<Block>>
   /** The level of an untagged heading that is tagged as a paragraph. */
   readonly looksLike: (nodes: ReadonlyArray<StructureNode>) => number | undefined
   /** The blocks of an element's children; `of` where they make up that one element. */

@@ -1,5 +1,5 @@
 import { append } from "../../../lists.ts"
-import type { StructureElement } from "../../page-content.ts"
+import type { StructureElement, TextRun } from "../../page-content.ts"
 import type { PageAnalysis } from "../analysis.ts"
 import { type Block, NO_SEAM, type Paragraph, textOfSpans } from "../blocks/block.ts"
 import { fieldsOf } from "../blocks/fields.ts"
@@ -10,6 +10,7 @@ import { headingLevel } from "../blocks/headings.ts"
 import { barsOf } from "../formulas/bars.ts"
 import { LinkIndex } from "../lines/inline.ts"
 import { markerOf } from "../lines/markers.ts"
+import type { Segment } from "../lines/segment.ts"
 import type { PageContext } from "../page.ts"
 import { runningLines } from "../profile.ts"
 import {
@@ -43,6 +44,7 @@ const GROUPS: ReadonlySet<string> = new Set([
   "Index",
   "StructTreeRoot",
   "Annot",
+  "Form",
   "Warichu",
   "Ruby"
 ])
@@ -79,6 +81,19 @@ const paragraphOf = (
   return [{ kind: "paragraph", spans, seam, lang: from?.lang }]
 }
 
+/** The fields that stand beside some nodes' words. */
+const fieldsBeside = (
+  nodes: ReadonlyArray<StructureNode>,
+  { fields }: TaggedContext
+): ReadonlyArray<Block> => {
+  if (fields.size === 0) return []
+  return idsUnder(nodes).flatMap((mcid) => {
+    const beside = fields.get(mcid) ?? []
+    fields.delete(mcid)
+    return beside
+  })
+}
+
 /** The blocks of an element's children: inline ones in a row are a paragraph. */
 const childBlocks = (
   nodes: ReadonlyArray<StructureNode>,
@@ -90,6 +105,7 @@ const childBlocks = (
   let inline: Array<StructureNode> = []
   const close = () => {
     if (inline.length > 0) append(blocks, paragraphOf(inline, context, of))
+    append(blocks, fieldsBeside(inline, context))
     inline = []
   }
   for (const node of nodes) {
@@ -97,6 +113,7 @@ const childBlocks = (
     else {
       close()
       append(blocks, blocksOf(node, context, depth + 1))
+      append(blocks, fieldsBeside([node], context))
     }
   }
   close()
@@ -179,15 +196,40 @@ const blocksOf = (node: StructureElement, context: TaggedContext, depth: number)
       const lines = linesUnder(children, context.inline)
       return lines.length === 0 ? [] : [{ kind: "code", text: lines.map(({ text }) => text).join("\n") }]
     }
-    case "Form": {
-      const field = context.fields.shift()
-      return [...(field === undefined ? [] : [field]), ...childBlocks(children, context, depth)]
-    }
     default:
       return GROUPS.has(type)
         ? childBlocks(children, context, depth)
         : childBlocks(children, context, depth, node)
   }
+}
+
+/** Segments that are all of some marked content: a field may take them without tearing a paragraph. */
+const wholeContents = (rows: PageAnalysis["rows"]): ReadonlySet<Segment> => {
+  const holders = new Map<number, Segment | undefined>()
+  const segments = rows.flatMap((row) => row.segments)
+  const idsOf = (segment: Segment) => segment.pieces.map(({ run }) => run.mcid ?? -1)
+  for (const segment of segments)
+    for (const id of idsOf(segment))
+      holders.set(id, holders.has(id) && holders.get(id) !== segment ? undefined : segment)
+  return new Set(segments.filter((segment) => idsOf(segment).every((id) => holders.get(id) === segment)))
+}
+
+/** The page's fields by the marked content that they stand beside, the others, and the runs that are their labels now. */
+const fieldsByContent = ({ page, rows }: PageAnalysis) => {
+  const beside = new Map<number, ReadonlyArray<Block>>()
+  const rest: Array<Block> = []
+  const labels = new Set<TextRun>()
+  if (page.fields.length === 0) return { beside, rest, labels }
+  const { anchors, echoes, placed, taken } = fieldsOf(page.fields, rows, wholeContents(rows))
+  for (const segment of taken) for (const { run } of segment.pieces) labels.add(run)
+  for (const one of placed) {
+    const mcid = anchors.get(one)?.pieces[0]?.run.mcid
+    const { block } = one
+    const shown = block.kind === "field" && echoes.has(one) ? { ...block, spoken: true } : block
+    if (mcid === undefined) rest.push(shown)
+    else beside.set(mcid, [...(beside.get(mcid) ?? []), shown])
+  }
+  return { beside, rest, labels }
 }
 
 /** The blocks of a page by its structure tree; undefined where that is empty, or covers too little. */
@@ -216,13 +258,15 @@ export const taggedBlocks = (analysis: PageAnalysis, page: PageContext): Readonl
     outline: page.outline,
     titles: page.outline.titles.get(analysis.page.index)
   }
-  const inline: TaggedInline = { context: inlineContext, marked: markedRuns(accounted) }
+  const fields = fieldsByContent(analysis)
+  const words = fields.labels.size === 0 ? accounted : accounted.filter((run) => !fields.labels.has(run))
+  const inline: TaggedInline = { context: inlineContext, marked: markedRuns(words) }
   const hasHeadings = hasType(structure, /^(H[1-6]?|Title)$/)
   const context: TaggedContext = {
     inline,
     page: analysis.page,
     blocks: childBlocks,
-    fields: fieldsOf(analysis.page, analysis.rows, new Set()).placed.map(({ block }) => block),
+    fields: fields.beside,
     looksLike: (nodes) => {
       if (hasHeadings) return undefined
       const lines = linesUnder(nodes, inline)
@@ -248,7 +292,9 @@ export const taggedBlocks = (analysis: PageAnalysis, page: PageContext): Readonl
     bars: barsOf(analysis.page),
     contents: false
   })
-  return withNoteReferences(withCaptions([...blocks, ...context.fields, ...rest]))
+  return withNoteReferences(
+    withCaptions([...blocks, ...fields.beside.values(), ...fields.rest, ...rest].flat())
+  )
 }
 
 const hasType = (nodes: ReadonlyArray<StructureNode>, type: RegExp, depth = 0): boolean =>
