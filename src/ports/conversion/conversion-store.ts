@@ -4,6 +4,7 @@ import type { CostEntry } from "../../domain/conversion/cascade/cost.ts"
 import type { JobStatus, JobOptions } from "../../domain/conversion/job.ts"
 import type { Legibility } from "../../domain/conversion/page-line.ts"
 import type { NoRoomForFile } from "../../domain/conversion/stored-files.ts"
+import type { WaitFacts } from "../../domain/conversion/waiting.ts"
 import type { CustomerId, FileId, JobId, ChunkId, FlyerId, LeaseId } from "../../domain/ids.ts"
 import type { InvalidCursor } from "../cursor.ts"
 import type { StoreUnavailable } from "../store-unavailable.ts"
@@ -173,6 +174,8 @@ export class ConversionStore extends Context.Service<
     readonly file: (fileId: FileId, customerId: CustomerId) => Store<StoredFile | undefined>
     /** Files by id, for progress streams: many in one call. */
     readonly filesById: (fileIds: ReadonlyArray<FileId>) => Store<ReadonlyArray<StoredFile>>
+    /** Why its conversion does not move on; undefined where none is under way. */
+    readonly waitFacts: (fileId: FileId) => Store<WaitFacts | undefined>
     readonly deleteFile: (
       fileId: FileId,
       customerId: CustomerId

@@ -2,6 +2,7 @@ import { assert, layer as suiteLayer } from "@effect/vitest"
 import { Duration, Effect, type Layer } from "effect"
 
 import { CHUNK_PAGES, type JobOptions, MAX_CHUNK_ATTEMPTS } from "../../../src/domain/conversion/job.ts"
+import { waitsFor } from "../../../src/domain/conversion/waiting.ts"
 import { ConversionStore } from "../../../src/ports/conversion/conversion-store.ts"
 import type { StoreUnavailable } from "../../../src/ports/store-unavailable.ts"
 import { anyId } from "../../support/any-id.ts"
@@ -70,6 +71,47 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
         )
         const { doneChunks, status, totalCostUsd } = yield* world.job(jobId)
         assert.deepStrictEqual([status, doneChunks, totalCostUsd], ["completed", 3, 1.5])
+      })
+    )
+
+    it.effect("what a conversion that stands still waits for is seen, from the queue to the end", () =>
+      Effect.gen(function* () {
+        yield* clean
+        const store = yield* ConversionStore
+        const world = yield* DocumentsWorld
+        const owner = yield* customer(10)
+        const id = yield* pdf(owner, 4)
+        const why = Effect.map(store.waitFacts(id), (facts) => facts && { ...waitsFor(facts), facts })
+        assert.isUndefined(yield* why)
+        const jobId = yield* job(owner, id)
+        assert.deepInclude(yield* why, { cause: "turn", others: 0 })
+        const other = yield* customer(10)
+        const theirs = yield* pdf(other, 2)
+        yield* job(other, theirs)
+        assert.deepInclude(yield* why, { cause: "turn", others: 1 })
+        yield* world.setJob(jobId, { age: Duration.minutes(5) })
+        assert.deepInclude(yield* why, { cause: "worker", seconds: 300 })
+        const claimed = [
+          yield* store.claimChunk("w", anyId()),
+          yield* store.claimChunk("w", anyId()),
+          yield* store.claimChunk("w", anyId())
+        ]
+        const mine = claimed.filter((chunk) => chunk?.jobId === jobId)
+        assert.deepInclude(yield* why, { cause: "page", seconds: 0 })
+        for (const chunk of mine) yield* world.setChunk(chunk!.id, { silentFor: Duration.minutes(2) })
+        assert.deepInclude(yield* why, { cause: "takeover", seconds: 120 })
+        assert.deepInclude((yield* why)?.facts, { jobStatus: "processing", anySilent: 0, submitted: null })
+        for (const chunk of mine)
+          yield* store.failChunk(chunk!, {
+            error: "e",
+            costs: [],
+            maxAttempts: MAX_CHUNK_ATTEMPTS,
+            retryIn: Duration.minutes(1)
+          })
+        assert.deepInclude(yield* why, { cause: "retry" })
+        yield* store.cancel(jobId)
+        assert.isUndefined(yield* why)
+        assert.isUndefined(yield* store.waitFacts(anyId()))
       })
     )
 

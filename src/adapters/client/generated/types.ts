@@ -270,6 +270,13 @@ export interface File {
   readonly createdAt: string
   /** Pages of the result, from 1, that could not be read: each has a note in its place and was not charged. */ readonly unreadablePages: ReadonlyArray<number>
   /** Whether there is a word of text in the result; null where there is none, or nobody looked. */ readonly hasText: boolean | null
+  readonly waitsFor?: WaitsFor | undefined
+}
+
+export interface WaitsFor {
+  /** `page`: a worker is at its pages, or puts the result together; `turn`: workers are busy with other conversions; `worker`: no worker takes conversions; `takeover`: its worker is silent, and another one takes over; `retry`: a part failed and is tried again; `budget`: the day’s budget for models is spent; `batch`: the batch service. */ readonly cause: "page" | "turn" | "worker" | "takeover" | "retry" | "budget" | "batch"
+  /** `retry`: until then; else since when: its worker was heard of, the batch service took it, or it was requested. */ readonly seconds: number
+  /** Other conversions that wait or are under way, up to 1,000. */ readonly others: number
 }
 
 export interface MailResult {

@@ -31,6 +31,7 @@ import { claimInline, failInline, finishInline, heartbeatInline } from "./inline
 import { bookCosts, failJob } from "./jobs.ts"
 import { cancelJob, createJob, deleteFile, nextQueued, ownFile, request } from "./requests.ts"
 import { applyBudget, deleteFileOfClosedAccount, sweep } from "./upkeep.ts"
+import { waitFacts } from "./waiting.ts"
 
 type Store = ConversionStore["Service"]
 
@@ -47,6 +48,7 @@ const filesOn = (
   | "files"
   | "file"
   | "filesById"
+  | "waitFacts"
   | "deleteFile"
   | "filesToPurge"
   | "filePurged"
@@ -82,6 +84,7 @@ const filesOn = (
         .where(({ deletedAt, id }) => deletedAt === null && ids.includes(id))
         .map((row) => shown(db, row))
     ),
+  waitFacts: (fileId) => run((db) => waitFacts(db, fileId)),
   deleteFile: (fileId, customerId) => run((db) => deleteFile(db, fileId, customerId)),
   filesToPurge: (limit) => run((db) => filesToPurge(db, limit)),
   filePurged: (fileId) =>

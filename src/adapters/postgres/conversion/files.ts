@@ -7,6 +7,7 @@ import type { ReadSql, WriteSql } from "../client.ts"
 import { decodedPage, newestFirst, type StoredRow } from "../newest-first.ts"
 import { interval, toJsonText } from "../values.ts"
 import { ask, FILE_COLUMNS, FILE_FROM, FileRow, QueuedRow, toFile } from "./rows.ts"
+import { WaitRow, WAITING } from "./waiting.ts"
 
 const Requested = Schema.Literals(["queued", "not_found", "active", "insufficient"])
 
@@ -24,7 +25,7 @@ export const filesOn = (
   write: WriteSql["Service"]
 ): Pick<
   Store,
-  "addFile" | "files" | "file" | "filesById" | "deleteFile" | "filesToPurge" | "filePurged"
+  "addFile" | "files" | "file" | "filesById" | "waitFacts" | "deleteFile" | "filesToPurge" | "filePurged"
 > => ({
   addFile: (file) =>
     Effect.gen(function* () {
@@ -57,6 +58,7 @@ export const filesOn = (
     ),
   filesById: (ids) =>
     Effect.map(ask.rows("filesById", FileRow, read.unsafe(BY_ID, [ids])), (rows) => rows.map(toFile)),
+  waitFacts: (fileId) => ask.first("waitFacts", WaitRow, read.unsafe(WAITING, [fileId])),
   deleteFile: (fileId, customerId) =>
     ask.answer(
       "deleteFile",

@@ -200,7 +200,7 @@ it(
 )
 
 it(
-  "a conversion that stands still says what it may wait for, until it goes on",
+  "a conversion that stands still says what it waits for, until it goes on",
   async () => {
     const { customer, page } = await signIn([])
     const id: string = (await world.upload(customer, numbered(3), "Slow.pdf")).json.file.id
@@ -218,8 +218,20 @@ it(
     await page.getByText("Converting: 1 of 3 pages").waitFor()
     const still = page.getByText("No page was finished for a while.")
     expect(await still.isHidden()).toBe(true)
+    await world.run(
+      WriteSql.use(
+        (sql) =>
+          sql`update convert_queue set created_at = now() - interval '10 minutes' where file_id = ${id}::uuid`
+      )
+    )
     await page.clock.fastForward(16_000)
     await still.waitFor()
+    await page.getByText("Nothing converts at the moment: it has waited for 10 minutes").waitFor()
+    expect((await world.ask("GET", `/api/v1/files/${id}`, customer)).json.file.waitsFor).toEqual({
+      cause: "worker",
+      seconds: 600,
+      others: expect.any(Number)
+    })
     await reach(2)
     await page.getByText("Converting: 2 of 3 pages").waitFor()
     expect(await still.isHidden()).toBe(true)

@@ -5,7 +5,12 @@ const STATE = new URL("../../../../src/adapters/http/pages/assets/dashboard/stat
 const {
   stateOf
 }: {
-  stateOf: (file: object, live: object | undefined, still?: boolean) => { readonly more: string | undefined }
+  stateOf: (
+    file: object,
+    live: object | undefined,
+    still?: boolean,
+    waits?: object
+  ) => { readonly more: string | undefined }
 } = await import(STATE)
 
 const file = {
@@ -56,4 +61,44 @@ it("a conversion that stands still says what it may wait for, unless it is queue
     ["waiting_batch", 0]
   ] as const)
     expect(stateOf(running, { ...live, status, done }, true).more ?? "").not.toMatch(/^No page/)
+})
+
+it.each([
+  ["page", /^No page was finished for a while\. Its pages are being worked on/],
+  ["turn", /3 other conversions are waiting or under way\.$/],
+  ["worker", /it has waited for 40 minutes/],
+  ["takeover", /last heard of 40 minutes ago/],
+  ["retry", /tried again in 40 minutes\.$/],
+  ["budget", /budget for models is spent/]
+])("of one that stands still the cause is said: %s", (cause, text) => {
+  const running = {
+    ...file,
+    status: "chunked_processing",
+    phase: "Converting: 1/2 chunks",
+    progress: { done: 20, total: 30 }
+  }
+  const waits = { cause, seconds: 2400, others: 3 }
+  expect(stateOf(running, undefined, true, waits).more).toMatch(text)
+  const queued = stateOf(
+    { ...running, phase: "Queued: 0/2 chunks", progress: { done: 0, total: 30 } },
+    undefined,
+    true,
+    waits
+  )
+  expect(queued.more).not.toMatch(/^No page/)
+  expect(queued.more).not.toBeUndefined()
+})
+
+it("what waits for the batch says for how long", () => {
+  const parked = {
+    ...file,
+    status: "chunked_processing",
+    phase: null,
+    batchWaiting: true,
+    progress: { done: 0, total: 3 }
+  }
+  const more = (seconds: number) =>
+    stateOf(parked, undefined, true, { cause: "batch", seconds, others: 0 }).more
+  expect(more(7200)).toMatch(/^It has waited for the batch for 2 hours\. It is converted together/)
+  expect(more(1)).toMatch(/for 1 second\./)
 })

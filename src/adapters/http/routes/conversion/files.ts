@@ -8,6 +8,7 @@ import { FileWatch } from "../../../../domain/conversion/file-watch.ts"
 import { momentOf } from "../../../../domain/conversion/progress.ts"
 import { MAX_UPLOADS_AT_ONCE } from "../../../../domain/conversion/stored-files.ts"
 import { MAX_FILE_BYTES, Uploads } from "../../../../domain/conversion/uploads.ts"
+import { waitsFor, WaitsFor } from "../../../../domain/conversion/waiting.ts"
 import type { CustomerId } from "../../../../domain/ids.ts"
 import {
   ConversionStore,
@@ -74,6 +75,9 @@ const FileView = Schema.Struct({
   }),
   hasText: Schema.NullOr(Schema.Boolean).annotate({
     description: "Whether there is a word of text in the result; null where there is none, or nobody looked."
+  }),
+  waitsFor: Schema.optionalKey(WaitsFor).annotate({
+    description: "Of one file whose conversion is under way: why it may stand still. Lists leave it out."
   })
 }).annotate({ identifier: "File" })
 
@@ -200,6 +204,17 @@ const viewOf = (file: StoredFile): typeof FileView.Type => ({
   hasText: file.hasText
 })
 
+/** One file, and what its conversion waits for. */
+const one = (store: ConversionStore["Service"], file: StoredFile) =>
+  file.status === "processing" || file.status === "chunked_processing"
+    ? store.waitFacts(file.id).pipe(
+        Effect.catch(filesAway),
+        Effect.map((facts) => ({
+          file: { ...viewOf(file), ...(facts === undefined ? {} : { waitsFor: waitsFor(facts) }) }
+        }))
+      )
+    : Effect.succeed({ file: viewOf(file) })
+
 const fileTooLarge = problem("PAYLOAD_TOO_LARGE", `A file may hold ${MAX_FILE_BYTES} bytes at most`)
 const noRoom = problem("FILE_LIMIT_REACHED", "You have as many files as your plan allows: delete some first")
 
@@ -295,7 +310,7 @@ export const fileHandlers = HttpApiBuilder.group(
       )
       .handleAll({
         listFiles: ({ query }) => list(store, query),
-        getFile: ({ params }) => Effect.map(fileOf(params.fileId), (file) => ({ file: viewOf(file) })),
+        getFile: ({ params }) => Effect.flatMap(fileOf(params.fileId), (file) => one(store, file)),
         deleteFile: ({ params }) =>
           Effect.flatMap(fileOf(params.fileId), (file) => remove(store, batch, file)),
         getResult: ({ params }) => Effect.flatMap(fileOf(params.fileId), (file) => result(objects, file)),

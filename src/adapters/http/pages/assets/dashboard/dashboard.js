@@ -180,6 +180,18 @@ const { draw: drawChosen } = startChosen({
 
 /** @type {import("./row.js").Commands} */
 const commands = {
+  // Nothing that was pressed: where it is not known, the row says less.
+  why: async (row) => {
+    if (document.hidden) return undefined
+    try {
+      /** @type {{ readonly file: { readonly waitsFor?: import("./state.js").Waits } }} */
+      const { file } = await ask("GET", pathOf(row, ""))
+      return file.waitsFor
+    } catch {
+      return undefined
+    }
+  },
+
   convert: async (row, way) => {
     if (!(await agreed(row, way))) return
     await act(row, async () => {

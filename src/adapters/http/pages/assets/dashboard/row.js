@@ -3,7 +3,7 @@ import { Layout } from "./layout.js"
 import { pages, size, stateOf } from "./state.js"
 
 /** @import { FlyerJob } from "./layout.js" */
-/** @import { FileView, Progress } from "./state.js" */
+/** @import { FileView, Progress, Waits } from "./state.js" */
 
 /**
  * What can be done with a file.
@@ -12,7 +12,7 @@ import { pages, size, stateOf } from "./state.js"
  *   readonly convert: (row: Row, way: Way) => Promise<void>, readonly cancel: (row: Row) => Promise<void>,
  *   readonly processNow: (row: Row) => Promise<void>, readonly share: (row: Row) => Promise<void>,
  *   readonly remove: (row: Row) => Promise<void>, readonly reflow: (row: Row, job: FlyerJob) => Promise<void>,
- *   readonly stop: (row: Row, job: FlyerJob) => Promise<void>
+ *   readonly stop: (row: Row, job: FlyerJob) => Promise<void>, readonly why: (row: Row) => Promise<Waits | undefined>
  * }} Commands
  */
 
@@ -31,8 +31,9 @@ export const hasLayout = (name) => ["pdf", "file"].includes(kindOf(name))
 /** @param {string} name */
 const resultName = (name) => `${name.replace(/\.(?:pdf|docx|png|jpe?g)$/i, "")}.html`
 
-/** A conversion that has stood still for so long says what it may wait for, milliseconds. */
+/** A conversion that has stood still for so long says what it waits for, milliseconds; then it is asked again, ever less often. */
 const STILL_AFTER = 15_000
+const ASKED_EVERY_MOST = 120_000
 
 /** One file in the list. Its elements are kept while only their text changes, so that the focus is not lost. */
 export class Row {
@@ -49,6 +50,8 @@ export class Row {
   /** How far it was, and what is to be said unless it moves on. */
   #reached = ""
   #still = false
+  /** @type {Waits | undefined} */
+  #waits = undefined
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #waiting = undefined
 
@@ -130,7 +133,7 @@ export class Row {
   draw() {
     const { file } = this
     this.#watch()
-    const state = stateOf(file, this.live, this.#still)
+    const state = stateOf(file, this.live, this.#still, this.#waits)
     this.facts.replaceChildren(
       `${file.pages > 0 ? `${pages(file.pages)} · ` : ""}${size(file.sizeBytes)} · `,
       time(file.createdAt)
@@ -157,12 +160,23 @@ export class Row {
     if (reached === this.#reached) return
     this.#reached = reached
     this.#still = false
+    this.#waits = undefined
     clearTimeout(this.#waiting)
-    if (kind !== "working") return
-    this.#waiting = setTimeout(() => {
+    if (kind === "working" || kind === "waiting") this.#later(STILL_AFTER)
+  }
+
+  /** Says after a while that it stands still, and why. @param {number} delay */
+  #later(delay) {
+    const reached = this.#reached
+    this.#waiting = setTimeout(async () => {
       this.#still = true
       this.draw()
-    }, STILL_AFTER)
+      const waits = await this.commands.why(this)
+      if (reached !== this.#reached) return
+      this.#waits = waits
+      this.draw()
+      this.#later(Math.min(2 * delay, ASKED_EVERY_MOST))
+    }, delay)
   }
 
   /** @param {string} offers */

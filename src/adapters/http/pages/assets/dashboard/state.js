@@ -43,19 +43,62 @@ export const size = (bytes) => {
   return `${amount < 10 ? amount.toFixed(1) : Math.round(amount)} ${unit}`
 }
 
-/** What is said where no page was finished for a while. */
-const STILL =
-  "No page was finished for a while. Some take long; and after a restart of the server, those that it worked on are taken over within a minute."
+/**
+ * Why a conversion stands still, as the API says it.
+ * @typedef {{
+ *   readonly cause: "page" | "turn" | "worker" | "takeover" | "retry" | "budget" | "batch",
+ *   readonly seconds: number, readonly others: number
+ * }} Waits
+ */
 
-/** @param {FileView} file @param {Progress | undefined} live @param {boolean} still @returns {State} */
-const running = (file, live, still) => {
+/** What is said where no page was finished for a while. */
+const STILL = "No page was finished for a while."
+
+const OVER_BUDGET = "The day’s budget for models is spent; it goes on by itself."
+
+/** While the cause is not known. */
+const MAYBE =
+  "Some take long; and after a restart of the server, those that it worked on are taken over within a minute."
+
+/** @param {number} seconds */
+export const span = (seconds) => {
+  if (seconds < 90) return counted(Math.max(1, Math.round(seconds)), "second")
+  return seconds < 5400
+    ? counted(Math.round(seconds / 60), "minute")
+    : counted(Math.round(seconds / 3600), "hour")
+}
+
+/** @type {Readonly<Record<Waits["cause"], (waits: Waits) => string>>} */
+const REASONS = {
+  page: () => "Its pages are being worked on: some take long.",
+  turn: ({ others }) =>
+    others === 0
+      ? "It is next."
+      : `It waits for its turn: ${counted(others, "other conversion")} ${others === 1 ? "is" : "are"} waiting or under way.`,
+  worker: ({ seconds }) =>
+    `Nothing converts at the moment: it has waited for ${span(seconds)}, and goes on by itself when the people who run this have it back.`,
+  takeover: ({ seconds }) =>
+    `The process that worked on it was last heard of ${span(seconds)} ago. Another one takes over by itself.`,
+  retry: ({ seconds }) => `A part of it failed, and is tried again in ${span(seconds)}.`,
+  budget: () => OVER_BUDGET,
+  batch: ({ seconds }) => `It has waited for the batch for ${span(seconds)}.`
+}
+
+/** @param {boolean} queued @param {Waits | undefined} waits */
+const stillText = (queued, waits) => {
+  const reason = waits && REASONS[waits.cause](waits)
+  return queued ? reason : `${STILL} ${reason ?? MAYBE}`
+}
+
+/** @param {FileView} file @param {Progress | undefined} live @param {boolean} still @param {Waits | undefined} waits @returns {State} */
+const running = (file, live, still, waits) => {
   const { done, total } = live ?? file.progress
   const phase = live?.phase ?? file.phase ?? ""
   if (live === undefined ? file.batchWaiting : live.status === "waiting_batch") {
     return {
       kind: "waiting",
       text: "Waiting for batch",
-      more: "It is converted together with others, usually within hours. Process now does not wait.",
+      more: `${waits?.cause === "batch" ? `${REASONS.batch(waits)} ` : ""}It is converted together with others, usually within hours. Process now does not wait.`,
       progress: undefined
     }
   }
@@ -64,7 +107,7 @@ const running = (file, live, still) => {
     return {
       kind: "working",
       text: "Paused",
-      more: "The day’s budget for models is spent; it goes on by itself.",
+      more: OVER_BUDGET,
       progress
     }
   }
@@ -73,7 +116,7 @@ const running = (file, live, still) => {
   }
   const queued = done === 0 && (live?.status === "pending" || phase.startsWith("Queued"))
   const text = queued ? "Queued" : total > 0 ? `Converting: ${done} of ${pages(total)}` : "Converting"
-  return { kind: "working", text, more: still && !queued ? STILL : undefined, progress }
+  return { kind: "working", text, more: still ? stillText(queued, waits) : undefined, progress }
 }
 
 /** Most page numbers that are written out. */
@@ -96,9 +139,10 @@ const shortcomings = ({ hasText, unreadablePages }) => {
  * @param {FileView} file
  * @param {Progress | undefined} live
  * @param {boolean} [still] No page was finished for a while.
+ * @param {Waits} [waits] Why.
  * @returns {State}
  */
-export const stateOf = (file, live, still = false) => {
+export const stateOf = (file, live, still = false, waits) => {
   switch (file.status) {
     case "uploaded":
       return {
@@ -112,6 +156,6 @@ export const stateOf = (file, live, still = false) => {
     case "failed":
       return { kind: "failed", text: "Failed", more: file.error ?? undefined, progress: undefined }
     default:
-      return running(file, live, still)
+      return running(file, live, still, waits)
   }
 }

@@ -1,0 +1,65 @@
+import { Schema } from "effect"
+
+import type { JobStatus } from "./job.ts"
+
+/** What a conversion under way looks like to the store; times are whole seconds by its clock, null where there is nothing to time. */
+export interface WaitFacts {
+  /** Null: its job is not made yet, or it has none. */
+  readonly jobStatus: JobStatus | null
+  /** Since it was requested. */
+  readonly requested: number
+  /** Since a worker that holds a part of it was heard of. */
+  readonly silent: number | null
+  /** Until a part of it that nobody holds may be claimed; below 0: it may. */
+  readonly due: number | null
+  /** Other conversions that wait or are under way. */
+  readonly others: number
+  /** Since the worker of any conversion was heard of. */
+  readonly anySilent: number | null
+  /** Since the batch service took it. */
+  readonly submitted: number | null
+}
+
+/** Why a conversion does not move on. */
+export const WaitsFor = Schema.Struct({
+  cause: Schema.Literals(["page", "turn", "worker", "takeover", "retry", "budget", "batch"]).annotate({
+    description:
+      "`page`: a worker is at its pages, or puts the result together; `turn`: workers are busy with other conversions; `worker`: no worker takes conversions; `takeover`: its worker is silent, and another one takes over; `retry`: a part failed and is tried again; `budget`: the day’s budget for models is spent; `batch`: the batch service."
+  }),
+  seconds: Schema.Int.annotate({
+    description:
+      "`retry`: until then; else since when: its worker was heard of, the batch service took it, or it was requested."
+  }),
+  others: Schema.Int.annotate({ description: "Other conversions that wait or are under way, up to 1,000." })
+}).annotate({ identifier: "WaitsFor" })
+export type WaitsFor = typeof WaitsFor.Type
+
+/** A worker that was not heard of for so long holds nothing any more, seconds: no lease is longer by default (DOC-12). */
+const SILENCE = 60
+
+/** A worker looks for work in less, seconds. */
+const CLAIMED_WITHIN = 15
+
+const cause = ({ anySilent, due, jobStatus, requested, silent }: WaitFacts): WaitsFor["cause"] => {
+  if (jobStatus === "waiting_batch") return "batch"
+  if (jobStatus === "paused_budget") return "budget"
+  if (silent !== null) return silent < SILENCE ? "page" : "takeover"
+  if (due !== null && due > 0) return "retry"
+  return requested < CLAIMED_WITHIN || (anySilent !== null && anySilent < SILENCE) ? "turn" : "worker"
+}
+
+/** What a conversion under way waits for (DOC-17). */
+export const waitsFor = (facts: WaitFacts): WaitsFor => {
+  const why = cause(facts)
+  const { due, requested, silent, submitted } = facts
+  const since = {
+    page: silent,
+    takeover: silent,
+    retry: due,
+    batch: submitted,
+    turn: null,
+    worker: null,
+    budget: null
+  }
+  return { cause: why, seconds: since[why] ?? requested, others: facts.others }
+}
