@@ -141,7 +141,7 @@ const KEPT = 50
 /** Largest body that is kept, characters. */
 const MAX_RAW = 32_768
 
-/** The events with this one, by the rules of `keep_email_event` (EVENT-15). */
+/** The events with this one, by the rules of `keep_email_events` (EVENT-15). */
 const eventsWith = (
   events: ReadonlyArray<KeptEvent>,
   { event, listed = false, occurredAt, raw = null }: EventEntry,
