@@ -3,7 +3,7 @@ import { SecureRandom } from "effect/crypto/SecureRandom"
 
 import { ObjectStoreError, type ObjectStoreService } from "../ports/object-store.ts"
 import { StoreIdentities } from "../ports/store-identities.ts"
-import { complaintAbout, standingOf, type StorePlace } from "./store-identity.ts"
+import { complaintAbout, isForeign, standingOf, type StorePlace } from "./store-identity.ts"
 
 /** The object that names a store. */
 export const IDENTITY_KEY = "store-identity"
@@ -29,11 +29,27 @@ const readIdentity = ({ objects }: OwnStore) =>
     )
   )
 
+/** Whether a bucket without an identity has lost the files of the database as well. */
+const hasLostFiles = Effect.fnUntraced(function* ({ name, objects }: OwnStore) {
+  if (name !== "files") return false
+  const key = yield* (yield* StoreIdentities).recentFile
+  if (key === undefined) return false
+  return yield* objects.stat(key).pipe(
+    Effect.as(false),
+    Effect.catchIf(
+      ({ reason }) => reason === "missing",
+      () => Effect.succeed(true)
+    )
+  )
+})
+
 /** How a store stands; changes nothing. */
 export const examineStore = Effect.fnUntraced(function* (store: OwnStore) {
   const stored = yield* readIdentity(store)
   const known = yield* (yield* StoreIdentities).known(store.name)
-  return { stored, known, standing: standingOf(stored, store.place, known) }
+  const standing = standingOf(stored, store.place, known)
+  const isLost = standing === "expired" && (yield* hasLostFiles(store))
+  return { stored, known, standing: isLost ? ("lost" as const) : standing }
 })
 
 /** Writes an identity; of several writers at once, one wins. Returns the identity that the store has then. */
@@ -95,7 +111,7 @@ const refusalOf = (stores: ReadonlyArray<OwnStore>) =>
   Effect.map(
     Effect.forEach(stores, (store) =>
       Effect.map(enterStore(store), (standing) =>
-        standing === "empty" || standing === "another" ? [lineOf(complaintAbout(store, standing))] : []
+        isForeign(standing) ? [lineOf(complaintAbout(store, standing))] : []
       )
     ),
     (lines) => lines.flat()[0]

@@ -25,9 +25,17 @@ export interface StorePlace {
 
 /**
  * How a store stands to the one that the database knows. `new`: the database knows none. `expired`: the known bucket has lost
- * its identity object, to a rule that expires objects. `empty`: a folder, or another bucket, without an identity.
+ * its identity object, to a rule that expires objects. `lost`: it has lost its files, too. `empty`: a folder, or another bucket,
+ * without an identity.
  */
-export type Standing = "same" | "new" | "expired" | "empty" | "another"
+export type Standing = "same" | "new" | "expired" | "lost" | "empty" | "another"
+
+/** How a store stands that this process must not work with. */
+export type Foreign = Extract<Standing, "lost" | "empty" | "another">
+
+const FOREIGN: ReadonlySet<Standing> = new Set<Foreign>(["lost", "empty", "another"])
+
+export const isForeign = (standing: Standing): standing is Foreign => FOREIGN.has(standing)
 
 export const standingOf = (
   stored: string | undefined,
@@ -45,12 +53,21 @@ const SETTINGS: Readonly<Record<StoreName, string>> = {
   batch: "BATCH_CONVERSION_S3_BUCKET"
 }
 
+const WHAT: Readonly<Record<Foreign, string>> = {
+  lost: "has lost the files that the database names",
+  empty: "is empty, and the database knows another",
+  another: "is not the one that the database knows"
+}
+
 /** What a store that is not the known one means, and what to do. */
-export const complaintAbout = ({ name, place, shown }: StorePlace, standing: "empty" | "another") => ({
-  what:
-    standing === "empty"
-      ? `the object store of ${name} (${shown}) is empty, and the database knows another`
-      : `the object store of ${name} (${shown}) is not the one that the database knows`,
-  why: "files that other processes took in are missing here",
-  do: `${place === undefined ? "mount the volume that was there before, or " : ""}set ${SETTINGS[name]} as in the other processes; or, where this store replaces the other, run: npm run postlane -- objects adopt ${name}`
+export const complaintAbout = ({ name, place, shown }: StorePlace, standing: Foreign) => ({
+  what: `the object store of ${name} (${shown}) ${WHAT[standing]}`,
+  why:
+    standing === "lost"
+      ? "the bucket was emptied or made anew: its identity and a recent file are missing"
+      : "files that other processes took in are missing here",
+  do:
+    standing === "lost"
+      ? `bring its objects back from the backup; or, where those files are given up, run: npm run postlane -- objects adopt ${name}`
+      : `${place === undefined ? "mount the volume that was there before, or " : ""}set ${SETTINGS[name]} as in the other processes; or, where this store replaces the other, run: npm run postlane -- objects adopt ${name}`
 })

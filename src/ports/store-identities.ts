@@ -12,5 +12,7 @@ export class StoreIdentities extends Context.Service<
     readonly claim: (name: StoreName, store: KnownStore) => Effect.Effect<KnownStore, StoreUnavailable>
     /** Makes a store the known one, whichever it was. */
     readonly adopt: (name: StoreName, store: KnownStore) => Effect.Effect<void, StoreUnavailable>
+    /** The key of a recent file that the store of files must hold; undefined where there is none. */
+    readonly recentFile: Effect.Effect<string | undefined, StoreUnavailable>
   }
 >()("postlane/ports/StoreIdentities") {}

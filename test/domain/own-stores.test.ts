@@ -214,4 +214,26 @@ describe("object stores of processes on one database (DOC-6)", () => {
       }
     })
   )
+
+  test(
+    "a bucket that lost its identity alone gets it again; one that lost a recent file too is not worked with",
+    Effect.gen(function* () {
+      const { kept, store } = storeOf("the bucket", "s3.test/files")
+      assert.isTrue(yield* (yield* start(store)).worked)
+      const identity = kept.get(IDENTITY_KEY)!
+      kept.delete(IDENTITY_KEY)
+      const known = yield* StoreIdentities
+      const withFile = Effect.provideService(
+        StoreIdentities,
+        StoreIdentities.of({ ...known, recentFile: Effect.succeed("files/a/source") })
+      )
+      const { logged, worked } = yield* withFile(start(store))
+      assert.isFalse(yield* worked)
+      assert.match(logged.join(), /has lost the files that the database names.*bring its objects back/)
+      assert.isFalse(kept.has(IDENTITY_KEY))
+      kept.set("files/a/source", new Uint8Array([1]))
+      assert.isTrue(yield* (yield* withFile(start(store))).worked)
+      assert.deepStrictEqual(kept.get(IDENTITY_KEY), identity)
+    })
+  )
 })

@@ -28,6 +28,7 @@ const verdict = ({ found, store }: ObjectStoreFacts): Verdict => {
       return ok(`${where} will be the one that the database knows: no process has worked with one yet`)
     case "another":
     case "empty":
+    case "lost":
       return fail(complaintAbout(store, found.standing))
   }
 }

@@ -14,8 +14,9 @@ export const storeIdentitiesContract = (name: string, layer: Layer.Layer<StoreId
     test(
       "of many that claim at once one becomes known, and each learns which",
       Effect.gen(function* () {
-        const { claim, known } = yield* StoreIdentities
+        const { claim, known, recentFile } = yield* StoreIdentities
         assert.isUndefined(yield* known("files"))
+        assert.isUndefined(yield* recentFile)
         const all = Array.from({ length: 20 }, (_, at) => folder(`store ${at}`))
         const told = yield* Effect.forEach(all, (one) => claim("files", one), { concurrency: "unbounded" })
         const winner = yield* known("files")

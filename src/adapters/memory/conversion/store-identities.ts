@@ -3,7 +3,7 @@ import { Effect, Layer } from "effect"
 import type { KnownStore, StoreName } from "../../../domain/store-identity.ts"
 import { StoreIdentities } from "../../../ports/store-identities.ts"
 
-/** The known object stores in a map. */
+/** The known object stores in a map, beside a database without files. */
 export const layer: Layer.Layer<StoreIdentities> = Layer.sync(StoreIdentities, () => {
   const stores = new Map<StoreName, KnownStore>()
   return StoreIdentities.of({
@@ -14,6 +14,7 @@ export const layer: Layer.Layer<StoreIdentities> = Layer.sync(StoreIdentities, (
         stores.set(name, known)
         return known
       }),
-    adopt: (name, store) => Effect.sync(() => void stores.set(name, store))
+    adopt: (name, store) => Effect.sync(() => void stores.set(name, store)),
+    recentFile: Effect.undefined
   })
 })

@@ -9,6 +9,8 @@ const ask = statements({ repeatable: true })
 
 const Known = Schema.Struct({ identity: Schema.String, place: Absent(Schema.String) })
 
+const RecentFile = Schema.Struct({ key: Schema.String })
+
 /** The known object stores: one row each, set by the first who comes. */
 export const layer: Layer.Layer<StoreIdentities, never, WriteSql> = Layer.effect(
   StoreIdentities,
@@ -31,7 +33,19 @@ export const layer: Layer.Layer<StoreIdentities, never, WriteSql> = Layer.effect
           sql`insert into object_stores (name, identity, place) values (${name}, ${identity}, ${place ?? null})
             on conflict (name) do update set
               identity = excluded.identity, place = excluded.place, known_since = clock_timestamp()`
-        )
+        ),
+      // Ids are in the order of time; what was deleted may be gone already.
+      recentFile: Effect.map(
+        ask.first(
+          "recentFile",
+          RecentFile,
+          sql`select f.object_key as key
+            from (select object_key, deleted_at from files order by id desc limit 100) f
+            where f.deleted_at is null
+            limit 1`
+        ),
+        (file) => file?.key
+      )
     })
   )
 )
