@@ -7,7 +7,7 @@ import type { FontTable } from "./fonts.ts"
 import { type Matrix, mapBox, mapX, mapY, round } from "./geometry.ts"
 import { type Mark, markOf, UNMARKED } from "./marks.ts"
 import { OpenRun, type Style } from "./open-run.ts"
-import { texGlyphsOf } from "./tex-glyphs.ts"
+import { bracketPiece, texGlyphsOf } from "./tex-glyphs.ts"
 
 /** PDF's text render mode for text that is there for search only. */
 const INVISIBLE = 3
@@ -256,7 +256,8 @@ const texCharacter = (
   code: number,
   style: Style
 ): number => {
-  const character = code < ASCII_END ? style.tex?.characters[code] : undefined
+  if (style.tex !== null && code > ASCII_END) return bracketPiece(code) ?? code
+  const character = style.tex?.characters[code]
   if (character === undefined || call.FPDFText_HasUnicodeMapError(text, at) !== 1) return code
   return character.codePointAt(0) ?? code
 }

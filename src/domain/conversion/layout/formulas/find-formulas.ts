@@ -1,12 +1,20 @@
 import { greatest, least } from "../../../lists.ts"
+import type { HtmlElement } from "../../html/tree.ts"
 import type { Box, FontFace } from "../../page-content.ts"
 import type { Formula } from "../blocks/block.ts"
 import type { Line } from "../lines/line.ts"
 import { markerOf } from "../lines/markers.ts"
-import type { Piece, Segment } from "../lines/segment.ts"
-import { segmentText } from "../lines/segment.ts"
-import { mathOf } from "./math-of.ts"
-import { EQUATION_NUMBER, isFunctionName, isMathFace, isMathSign, RELATES } from "./mathematical.ts"
+import { type Piece, type Segment, segmentText } from "../lines/segment.ts"
+import { mathOf, stacked } from "./math-of.ts"
+import {
+  CONTINUES,
+  EQUATION_NUMBER,
+  isFunctionName,
+  isMathFace,
+  isMathSign,
+  RELATES
+} from "./mathematical.ts"
+import { hull } from "./signs.ts"
 
 /** What formulas are found by in a column. */
 export interface FormulaContext {
@@ -192,13 +200,6 @@ const numberedOf = (zone: Zone, left: number, right: number, bodySize: number): 
     : { label: segmentText(tag).trim(), body: segments.filter((segment) => segment !== tag) }
 }
 
-const boxOf = (segments: ReadonlyArray<Segment>): Box => ({
-  x0: least(segments.map(({ x0 }) => x0)),
-  y0: least(segments.map(({ y0 }) => y0)),
-  x1: greatest(segments.map(({ x1 }) => x1)),
-  y1: greatest(segments.map(({ y1 }) => y1))
-})
-
 /** How many gaps of a line are as wide as those between cells. */
 const columnGaps = (line: Line, bodySize: number): number =>
   line.segments.filter((segment, at) => {
@@ -223,9 +224,11 @@ const isFormula = (
   const { bodySize, fonts } = context
   const [first] = zone.lines
   if (first === undefined || body.length === 0) return false
+  // Halves of a fraction within a line are as small as scripts.
+  if (greatest(body.map(({ size }) => size)) < SMALL * bodySize) return false
   const pieces = piecesOf(body)
   const { letters, math, relates, worded, words } = census(pieces, fonts)
-  const box = boxOf(body)
+  const box = hull(body)
   const hasBar = context.bars.some((bar) => within(bar, box, bodySize))
   if (math === 0 && !(hasBar && relates)) return false
   if (!relates && !hasBar) return false
@@ -274,6 +277,12 @@ const hasMath = ({ segments }: Line, fonts: ReadonlyArray<FontFace>): boolean =>
     pieces.some(({ run, text }) => isMathFace(fonts[run.font]) || isMathSign(text))
   )
 
+/** Whether a line of a formula continues the one above: that has no number, and this begins with a relation or an operator. */
+const goesOn = (above: Formula, math: HtmlElement | undefined, body: ReadonlyArray<Segment>): boolean => {
+  if (above.label !== undefined || above.math === undefined || math === undefined) return false
+  return [...body].sort((a, b) => a.x0 - b.x0).some((one, at) => at === 0 && CONTINUES.test(segmentText(one)))
+}
+
 /** Display formulas among the lines of a column, from top to bottom; linear in the lines but for the bars near them. */
 export const formulasIn = (
   lines: ReadonlyArray<Line>,
@@ -299,18 +308,30 @@ export const formulasIn = (
     }
     if (!isFormula(zone, numbered, zones[at - 1], column)) continue
     const { body, label } = numbered
-    const box = boxOf(body)
+    const box = hull(body)
     const bars = context.bars.filter((bar) => within(bar, box, context.bodySize))
-    const lineTexts = zone.lines.flatMap((line) =>
-      line.segments.filter((segment) => body.includes(segment)).map(segmentText)
-    )
+    const own = zone.lines.flatMap(({ segments }) => segments.filter((segment) => body.includes(segment)))
+    const text = own.map(segmentText).join(" ")
     const math = mathOf(piecesOf(body), bars, context.fonts)
+    if (last?.to === zone.from && goesOn(last.formula, math, body)) {
+      found[found.length - 1] = {
+        from: last.from,
+        to: zone.to,
+        formula: {
+          ...last.formula,
+          text: `${last.formula.text} ${text}`,
+          label,
+          math: stacked([last.formula.math, math])
+        }
+      }
+      continue
+    }
     found.push({
       from: zone.from,
       to: zone.to,
       formula: {
         kind: "formula",
-        text: lineTexts.join(" "),
+        text,
         label,
         math,
         region: math === undefined ? grown(box, bars) : undefined
@@ -323,9 +344,7 @@ export const formulasIn = (
 /** Room around a picture of a formula, points. */
 const MARGIN = 3
 
-const grown = (box: Box, bars: ReadonlyArray<Box>): Box => ({
-  x0: Math.min(box.x0, least(bars.map(({ x0 }) => x0))) - MARGIN,
-  y0: Math.min(box.y0, least(bars.map(({ y0 }) => y0))) - MARGIN,
-  x1: Math.max(box.x1, greatest(bars.map(({ x1 }) => x1))) + MARGIN,
-  y1: Math.max(box.y1, greatest(bars.map(({ y1 }) => y1))) + MARGIN
-})
+const grown = (box: Box, bars: ReadonlyArray<Box>): Box => {
+  const { x0, x1, y0, y1 } = hull([box, ...bars])
+  return { x0: x0 - MARGIN, y0: y0 - MARGIN, x1: x1 + MARGIN, y1: y1 + MARGIN }
+}

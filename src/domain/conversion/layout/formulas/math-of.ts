@@ -1,5 +1,5 @@
 import { greatest, least } from "../../../lists.ts"
-import { element, type HtmlElement, textOf } from "../../html/tree.ts"
+import { element, type HtmlElement, isElement, textOf } from "../../html/tree.ts"
 import type { Box, FontFace } from "../../page-content.ts"
 import type { Piece } from "../lines/segment.ts"
 import { built } from "./bars.ts"
@@ -313,4 +313,15 @@ export const mathOf = (
     if (error instanceof Unclear) return undefined
     throw error
   }
+}
+
+/** Lines of one formula, below one another. */
+export const stacked = (lines: ReadonlyArray<HtmlElement | undefined>): HtmlElement => {
+  const rows = lines.flatMap((line, at) => {
+    const [inner] = line?.children ?? []
+    // Lines that were put together before go on.
+    if (at === 0 && isElement(inner) && inner.name === "mtable") return inner.children
+    return [element("mtr", {}, [element("mtd", {}, line?.children ?? [])])]
+  })
+  return element("math", { display: "block" }, [element("mtable", { columnalign: "left" }, rows)])
 }

@@ -32,6 +32,9 @@ export const isMathSign = (character: string): boolean => MATH_SIGN.test(charact
 export const RELATES =
   /[=<>+±×÷·−∓∗∘∙≤≥≦≧⩽⩾≪≫≠≈≡≃≅≐≜≝∼∽≺≻∝∈∉∋⊂⊃⊆⊇⊢⊨→←↔⇒⇐⇔↦⟶⟹⟺⇝∑∏∐∫∬∭∮√∂∇∀∃∧∨∪∩⊕⊗⋃⋂⨁⨂|‖∣∥⊥]|(?:^|\s)(?:-|:)(?:\s|$)/u
 
+/** What a line begins with that continues a formula. */
+export const CONTINUES = /^\s*[=<>≤≥≈≡∼≃+−·×⊂⊆→⇒⇔]/u
+
 /** Big operators, whose limits stand above and below them. */
 export const BIG_OPERATOR = /^[∑∏∐∫∬∭∮⋃⋂⋁⋀⨀⨁⨂⨄⨆]$/u
 

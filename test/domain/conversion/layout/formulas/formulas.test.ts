@@ -145,6 +145,37 @@ describe("display formulas", () => {
     assert.notInclude(lay([run("−1.5  −1.0  −0.5  0.0  0.5", 200, 150, MATH)]), "<math")
   })
 
+  it("go on in a line that begins with a relation, up to the one with the number", () => {
+    const line = (first: string, y: number, x = 230) => [
+      run(first, x, y, MATH),
+      run("=", x + 12, y),
+      run("b", x + 24, y, MATH)
+    ]
+    const rest = (y: number) => [run("=", 242, y), run("c", 254, y, MATH)]
+    const number = run("(4)", 450, 170)
+    const html = between(lay([...line("a", 150), ...rest(170), number]))
+    assert.match(
+      html,
+      /^<p><math display="block"><mtable[^>]*>(<mtr>.*?<\/mtr>){2}<\/mtable><\/math> \(4\)<\/p>$/
+    )
+    assert.strictEqual(between(lay([...line("a", 150), ...rest(170), ...rest(190)])).split("<mtr>").length, 4)
+    // Two formulas: each has its own left side, or its own number.
+    assert.strictEqual(between(lay([...line("a", 150), ...line("d", 170)])).split("<math").length, 3)
+    const own = [...line("a", 150), run("(3)", 450, 150), ...rest(170), number]
+    assert.strictEqual(between(lay(own)).split("<math").length, 3)
+  })
+
+  it("are no halves of a fraction that stands in a line of text, as small as scripts", () => {
+    const half = (words: string, y: number, size: number) => [
+      run("d", 200, y, { ...MATH, size }),
+      run("=", 210, y, { size }),
+      run(words, 220, y, { ...MATH, size })
+    ]
+    const fraction = (size: number) => [...half("f", 144, size), ...half("x", 152, size)]
+    assert.notInclude(lay([run("A name of it", 60, 149), ...fraction(6)]), "<math")
+    assert.include(lay(half("f", 144, 10)), "<math")
+  })
+
   it("lose no letter", () => {
     const runs = [
       run("ab", 250, 150, MATH),
