@@ -81,6 +81,23 @@ describe("the fuzzer", () => {
     assert.isAbove(longestStallMs, 250)
   })
 
+  it("reports no answer that was late, or timed out, but once", async () => {
+    const ends = [undefined, new Error("no answer within 5 seconds")]
+    for (const first of ends) {
+      let times = 0
+      const waited = reading(async () => {
+        if (times++ > 0) return "read"
+        if (first !== undefined) throw first
+        return new Promise<string>(() => undefined)
+      }, "x")
+      const { classes, findings } = await fuzz(waited, noServer, {
+        seed: 1,
+        enough: (inputs) => inputs >= 1
+      })
+      assert.deepStrictEqual([findings, [...classes.keys()]], [[], ["read"]])
+    }
+  })
+
   it("refuses what it does not know, and knows every target", () => {
     assert.strictEqual(read(["--help"]), "help")
     for (const { name } of TARGETS) assert.include(USAGE, name)
