@@ -92,7 +92,8 @@ export class Attack {
         await untilMachineIsFree()
       }
       const next = await this.#once(input)
-      if (!mayBeTheMachine(next) || next.stallMs < outcome.stallMs || next.answer === undefined) outcome = next
+      if (!mayBeTheMachine(next) || next.stallMs < outcome.stallMs || next.answer === undefined)
+        outcome = next
     }
     const over =
       outcome.stallMs > MAX_STALL_MS
