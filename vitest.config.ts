@@ -1,6 +1,7 @@
 import { fileURLToPath } from "node:url"
 
 import { defineConfig } from "vitest/config"
+import { BaseSequencer, type TestSpecification } from "vitest/node"
 
 import { bundledThreads } from "./test/support/processes/bundled-programs.ts"
 
@@ -11,6 +12,19 @@ const ALONE = [
   "test/adapters/smtp/peer-names.test.ts",
   "test/inbound/metrics.test.ts"
 ]
+
+/** The longest of those that share workers, which go first: one of them that began last would hold up the end alone. */
+const LONG =
+  /\/(?:bench|crash|docs|package|simulation)\/|\/(?:bulk|crashes|dashboard|defer-queue|edge-email|file-stream|histories|outbox|process|slow-requests)\.test\.ts$/
+
+/** Vitest's own order – by the last run's times, where they are known, else by size – but for the long ones. */
+class LongFirst extends BaseSequencer {
+  override async sort(files: Array<TestSpecification>): Promise<Array<TestSpecification>> {
+    const place = ({ moduleId, project }: TestSpecification) =>
+      project.name === "alone" ? 0 : LONG.test(moduleId) ? 1 : 2
+    return (await super.sort(files)).toSorted((one, other) => place(one) - place(other))
+  }
+}
 
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
@@ -27,6 +41,7 @@ export default defineConfig({
   test: {
     globalSetup: ["test/support/global-setup.ts"],
     setupFiles: ["test/support/property-seed.ts"],
+    sequence: { sequencer: LongFirst },
     // Most tests wait for a database, a process or a clock: more of them at once than there are cores.
     maxWorkers: 4,
     testTimeout: 60_000,

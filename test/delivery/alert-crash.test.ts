@@ -47,7 +47,7 @@ describe("A1: a process that is killed", () => {
         Effect.gen(function* () {
           const { url } = yield* TestDatabase
           const { texts, url: chatUrl } = yield* chat
-          yield* killAfterFirstLine(new URL("./alert-child.ts", import.meta.url), {
+          yield* killAfterFirstLine("test/delivery/alert-child.ts", {
             ALERT_DATABASE: url,
             ALERT_CHAT: chatUrl,
             ALERT_STOP: stop

@@ -13,6 +13,7 @@ import { TestClock } from "effect/testing"
 import { layer } from "../../../src/adapters/simulated/simulated-mail.ts"
 import { type SimulatedEvent, SimulatedMail } from "../../../src/ports/mail/simulated-mail.ts"
 import { box, keyOf, mail } from "../../support/files/mail-message.ts"
+import { programOf } from "../../support/processes/child.ts"
 import { killAfterFirstLine } from "../../support/processes/killed-process.ts"
 
 const folder = Effect.acquireRelease(
@@ -290,7 +291,7 @@ describe("simulated providers", () => {
 type Child = ChildProcessByStdio<Writable, Readable, null>
 
 const child = (dataDir: string, keys: number): Child =>
-  spawn(process.execPath, [new URL("race-child.ts", import.meta.url).pathname], {
+  spawn(process.execPath, [programOf("test/adapters/simulated/race-child.ts")], {
     env: { ...process.env, DATA_DIR: dataDir, KEYS: String(keys) },
     stdio: ["pipe", "pipe", "inherit"]
   })
@@ -330,7 +331,7 @@ describe("simulated providers in several processes", () => {
       Effect.gen(function* () {
         const dataDir = yield* folder
         yield* TestClock.setTime(Date.now())
-        yield* killAfterFirstLine(new URL("claim-child.ts", import.meta.url), { DATA_DIR: dataDir })
+        yield* killAfterFirstLine("test/adapters/simulated/claim-child.ts", { DATA_DIR: dataDir })
         const { outbox, provider } = yield* open(dataDir)
         const simulated = provider("provider_a")
         const request = simulated.prepare(mail(), keyOf("k"))

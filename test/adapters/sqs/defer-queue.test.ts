@@ -37,7 +37,7 @@ suite(
         queue: yield* open(url, visibilitySeconds),
         second: yield* open(url, visibilitySeconds),
         inject: (body: string) => sqs.send(url, body),
-        killHolder: killAfterFirstLine(new URL("./defer-queue-holder.ts", import.meta.url), {
+        killHolder: killAfterFirstLine("test/adapters/sqs/message-holder.ts", {
           QUEUE_URL: url,
           ENDPOINT: sqs.endpoint,
           VISIBILITY_SECONDS: String(visibilitySeconds)

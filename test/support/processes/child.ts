@@ -51,6 +51,11 @@ export const BUNDLED = [
   "test/crash/conversion-worker.ts",
   "test/adapters/embedded-postgres/program.ts",
   "test/adapters/postgres/lease-holder.ts",
+  "test/adapters/postgres/mail/defer-queue-holder.ts",
+  "test/adapters/simulated/claim-child.ts",
+  "test/adapters/simulated/race-child.ts",
+  "test/adapters/sqs/message-holder.ts",
+  "test/delivery/alert-child.ts",
   "test/runtime/closed-output-child.ts",
   "test/support/vendors/fake-resend.ts",
   "test/support/vendors/fake-ses.ts"

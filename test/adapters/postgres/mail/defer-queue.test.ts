@@ -70,7 +70,7 @@ suite(
             INSERT INTO email_defer_queue (id, queue_name, element, state, visible_at, created_at, updated_at)
             VALUES (gen_random_uuid()::text, ${name}, ${body}, 'pending', NOW(), NOW(), NOW())
           `.pipe(Effect.orDie, Effect.asVoid),
-        killHolder: killAfterFirstLine(new URL("./defer-queue-holder.ts", import.meta.url), {
+        killHolder: killAfterFirstLine("test/adapters/postgres/mail/defer-queue-holder.ts", {
           QUEUE_NAME: name,
           DATABASE_URL: url,
           VISIBILITY_SECONDS: String(visibilitySeconds)

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Layer, Result, Scope } from "effect"
 import fc from "fast-check"
-import { afterAll, beforeAll } from "vitest"
+import { afterAll, beforeAll, beforeEach } from "vitest"
 
 import type { EventEntry, LogRow } from "../../../../src/adapters/memory/mail/tables.ts"
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
@@ -35,6 +35,13 @@ beforeAll(async () => {
 })
 afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
 
+/** What earlier runs left has no part in the next one: the clock of all rows moves with each, and every look reads all of them. */
+const empty = () =>
+  Effect.orDie(
+    sql`truncate email_log, email_events, email_suppressions, email_send_claims, email_alerts, erased_suppressions`
+  )
+beforeEach(() => Effect.runPromise(empty()))
+
 let runs = 0
 
 describe("the in-memory model and the SQL functions", () => {
@@ -45,10 +52,7 @@ describe("the in-memory model and the SQL functions", () => {
           Effect.gen(function* () {
             const name = names((runs += 1))
             const memory = yield* makeMemoryWorld
-            // What earlier runs left has no part in this one, and the clock of all rows moves with each run.
-            yield* Effect.orDie(
-              sql`truncate email_log, email_events, email_suppressions, email_send_claims, email_alerts, erased_suppressions`
-            )
+            yield* empty()
             for (const one of steps) {
               const before = yield* memory.rows
               const [expected, actual] = [
@@ -106,6 +110,7 @@ describe("a set of events", () => {
           (set, twice, others, chance) =>
             Effect.runPromise(
               Effect.gen(function* () {
+                yield* empty()
                 const ends = []
                 const shuffled = <A>(items: ReadonlyArray<A>) =>
                   items
