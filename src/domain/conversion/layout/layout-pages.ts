@@ -4,6 +4,7 @@ import { analyse, type PageAnalysis } from "./analysis.ts"
 import { contentsTargets, isContentsPage, withContentsApart, withContentsLinks } from "./blocks/contents.ts"
 import { outlineOf } from "./blocks/outline.ts"
 import { placesOf } from "./blocks/places.ts"
+import { withReferences } from "./blocks/references.ts"
 import { untaggedBlocks } from "./page.ts"
 import { profileOf } from "./profile.ts"
 import { countPage, mergeStatistics, type PageStatistics } from "./statistics.ts"
@@ -64,12 +65,19 @@ export const layoutPages = ({ facts, fonts, others, pages }: LayoutInput): Reado
   const context = { fonts, profile, outline: outlineOf(facts.outline, analyses, profile) }
   const contents = new Set(analyses.filter(isContentsPage))
   const targets = contents.size === 0 ? undefined : contentsTargets(facts.pageCount, facts.outline, profile)
-  const laidOut = analyses.map((analysis) => {
+  const read = analyses.map((analysis) => {
     const isContents = targets !== undefined && contents.has(analysis)
     const blocks = taggedBlocks(analysis, context) ?? untaggedBlocks(analysis, context, isContents)
     const linked = isContents ? withContentsLinks(blocks, targets) : blocks
-    return { analysis, page: analysis.page, isContents, blocks: withContentsApart(linked, isContents) }
+    return {
+      analysis,
+      page: analysis.page,
+      index: analysis.page.index,
+      isContents,
+      blocks: withContentsApart(linked, isContents)
+    }
   })
+  const laidOut = withReferences(read)
   const places = placesOf(laidOut)
   return laidOut.map(({ analysis, blocks, isContents, page }) => ({
     index: page.index,

@@ -15,10 +15,10 @@ export interface TextSpan {
   readonly lang: string | undefined
 }
 
-/** Where a link leads: an address, or a page of the document (from 0), there to what stands at `y`. */
+/** Where a link leads: an address, or a page of the document (from 0), there to what stands at `y` or is referred to by a name. */
 export type LinkTarget =
   | { readonly kind: "uri"; readonly uri: string }
-  | { readonly kind: "page"; readonly page: number; readonly y?: number | undefined }
+  | { readonly kind: "page"; readonly page: number; readonly y?: number | undefined; readonly name?: string }
 
 /** Text that leads elsewhere. */
 export interface LinkSpan {

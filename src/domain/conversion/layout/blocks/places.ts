@@ -1,5 +1,6 @@
 import type { PageContent } from "../../page-content.ts"
 import { type Block, type LinkTarget, type Span, textOfSpans } from "./block.ts"
+import { referredBy } from "./references.ts"
 
 /** What links of pages lead to, by identity: the ids (`at-5-1` on the fifth page) of blocks, and those that targets mean. */
 export interface Places {
@@ -63,6 +64,8 @@ interface Candidate {
   readonly block: Block
   readonly top: number
   readonly tokens: ReadonlySet<string>
+  /** What it is referred to by. */
+  readonly name: string | undefined
 }
 
 /** Numbers, without dots at their end, and words. */
@@ -71,7 +74,9 @@ const tokensOf = (text: string): ReadonlySet<string> => new Set(text.match(/\p{N
 const candidatesOf = (blocks: ReadonlyArray<Block>): ReadonlyArray<Candidate> =>
   blocks
     .flatMap((block): ReadonlyArray<Candidate> =>
-      block.top !== undefined ? [{ block, top: block.top, tokens: tokensOf(nameOf(block)) }] : []
+      block.top !== undefined
+        ? [{ block, top: block.top, tokens: tokensOf(nameOf(block)), name: referredBy(block) }]
+        : []
     )
     .sort((a, b) => a.top - b.top)
 
@@ -97,7 +102,6 @@ const MAX_LINKS = 5000
 
 /** Finds what the links of pages that are laid out together lead to on these pages. */
 export const placesOf = (pages: ReadonlyArray<LaidOut>): Places => {
-  if (!pages.some(({ page }) => page.links.some(({ target }) => target.kind === "page"))) return NO_PLACES
   const ids = new Map<Block, string>()
   const targets = new Map<LinkTarget, string>()
   const all = new Map(pages.map(({ blocks, page }) => [page.index, flattened(blocks)]))
@@ -105,13 +109,16 @@ export const placesOf = (pages: ReadonlyArray<LaidOut>): Places => {
   let left = MAX_LINKS
   for (const blocks of all.values())
     for (const span of blocks.flatMap(spansOf)) {
-      if (span.kind !== "link" || span.target.kind !== "page" || span.target.y === undefined) continue
-      const { page, y } = span.target
+      if (span.kind !== "link" || span.target.kind !== "page") continue
+      const { name, page, y } = span.target
       const there = all.get(page)
-      if (there === undefined || left-- <= 0) continue
+      if (there === undefined || (y === undefined && name === undefined) || left-- <= 0) continue
       const near = candidates.get(page) ?? candidatesOf(there)
       candidates.set(page, near)
-      const block = meant(near, y, textOfSpans(span.spans))
+      const block =
+        y === undefined
+          ? near.find((one) => one.name === name)?.block
+          : meant(near, y, textOfSpans(span.spans))
       if (block === undefined) continue
       const id = ids.get(block) ?? `at-${page + 1}-${ids.size + 1}`
       ids.set(block, id)

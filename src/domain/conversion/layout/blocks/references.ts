@@ -1,0 +1,109 @@
+/** References in the text ("Section II", "Figure 3", "Eq. (4)") that the document does not link itself, and what they name. */
+import { CAPTION, isTableCaption } from "../lines/markers.ts"
+import { sectionNumber } from "../lines/section-number.ts"
+import { type Block, type LinkSpan, type Span, textOfSpans } from "./block.ts"
+
+/** A reference: what it is to, and its number. Numbers of another document are none. */
+const REFERENCE = new RegExp(
+  String.raw`(?<![\p{L}\p{N}]|\]\s?,?\s?|RFC[\s-]?\d{1,5},?\s)` +
+    String.raw`(?:(?<section>[Ss]ections?|[Ss]ec\.|§|[Cc]hapters?|[Aa]ppendix|Abschnitt|Kapitel|Anhang|[Cc]hapitre|[Aa]nnexe)` +
+    String.raw`|(?<figure>[Ff]igures?|[Ff]igs?\.|Abbildung|Abb\.)|(?<table>[Tt]ables?|[Tt]ab\.|Tabelle|[Tt]ableau)` +
+    String.raw`|(?<equation>[Ee]quations?|[Ee]qs?\.|Gleichung))\s?` +
+    String.raw`\(?(?<number>\d{1,3}(?:\.\d{1,3}){0,4}|[IVX]{1,6}|[A-Z](?:\.?\d{1,3}){0,4})(?![\p{L}\p{N}]|[.-]\d)\)?` +
+    String.raw`(?!\s(?:of|von|de|du)\s(?!th(?:is|ese)\s)|\s(?:in|aus|dans)\s(?:\[|\p{Lu}|the\s))`,
+  "gu"
+)
+const CHAPTER =
+  /^(?:chapter|appendix|section|kapitel|anhang|abschnitt|chapitre|annexe)\s(?<number>[\dA-Z][\d.]*|[IVX]+)/iu
+
+/** What a block is referred to by (`section 2.1`); undefined where it has no number. */
+export const referredBy = (block: Block): string | undefined => {
+  if (block.kind === "formula") return block.label === undefined ? undefined : `equation ${bare(block.label)}`
+  if (block.kind === "heading") {
+    const words = textOfSpans(block.spans).trim()
+    const number = sectionNumber(words)
+    const chapter = CHAPTER.exec(words)?.groups?.["number"]
+    if (chapter !== undefined) return `section ${bare(chapter)}`
+    return number === undefined || number.scheme === "lower"
+      ? undefined
+      : `section ${bare(words.slice(0, number.length))}`
+  }
+  if (block.kind !== "figure" && block.kind !== "table") return undefined
+  const caption = textOfSpans(block.caption).trim()
+  const number = CAPTION.exec(caption)?.groups?.["number"]
+  return number === undefined ? undefined : `${isTableCaption(caption) ? "table" : "figure"} ${number}`
+}
+
+const bare = (number: string): string => number.replaceAll(/^[§\s([]+|[\s.:)\]–—-]+$/gu, "")
+
+/** Pages by what stands on them and is referred to; what is met twice is not there. */
+type Named = ReadonlyMap<string, number>
+
+const namedOn = (
+  pages: ReadonlyArray<{ readonly index: number; readonly blocks: ReadonlyArray<Block> }>
+): Named => {
+  const named = new Map<string, number>()
+  const twice = new Set<string>()
+  for (const { blocks, index } of pages)
+    for (const name of blocks.map(referredBy)) {
+      if (name === undefined) continue
+      if (named.has(name)) twice.add(name)
+      named.set(name, index)
+    }
+  for (const name of twice) named.delete(name)
+  return named
+}
+
+const linked = (spans: ReadonlyArray<Span>, named: Named): ReadonlyArray<Span> =>
+  spans.flatMap((span, place): ReadonlyArray<Span> => {
+    if (span.kind !== "text" || span.code) return [span]
+    const parts: Array<Span> = []
+    let from = 0
+    for (const { 0: words, groups = {}, index } of span.text.matchAll(REFERENCE)) {
+      const { number = "", ...kinds } = groups
+      const kind = Object.entries(kinds).find(([, found]) => found !== undefined)?.[0]
+      const name = `${kind} ${number}`
+      const page = named.get(name)
+      // A caption names itself.
+      if (page === undefined || (place === 0 && index === 0 && CAPTION.test(span.text))) continue
+      if (index > from) parts.push({ ...span, text: span.text.slice(from, index) })
+      const link: LinkSpan = {
+        kind: "link",
+        target: { kind: "page", page, name },
+        spans: [{ ...span, text: words }]
+      }
+      parts.push(link)
+      from = index + words.length
+    }
+    return from === 0
+      ? [span]
+      : [...parts, ...(from < span.text.length ? [{ ...span, text: span.text.slice(from) }] : [])]
+  })
+
+const inBlock = (block: Block, named: Named): Block => {
+  switch (block.kind) {
+    case "paragraph":
+      return { ...block, spans: linked(block.spans, named) }
+    case "list":
+      return {
+        ...block,
+        items: block.items.map((item) => ({ blocks: item.blocks.map((one) => inBlock(one, named)) }))
+      }
+    case "quote":
+    case "footnote":
+      return { ...block, blocks: block.blocks.map((one) => inBlock(one, named)) }
+    default:
+      return block
+  }
+}
+
+/** Makes links of references to what stands once on pages that are laid out together. */
+export const withReferences = <
+  Page extends { readonly index: number; readonly blocks: ReadonlyArray<Block> }
+>(
+  pages: ReadonlyArray<Page>
+): ReadonlyArray<Page> => {
+  const named = namedOn(pages)
+  if (named.size === 0) return pages
+  return pages.map((page) => ({ ...page, blocks: page.blocks.map((block) => inBlock(block, named)) }))
+}
