@@ -31,7 +31,23 @@ const closed = ({ first, items }: OpenList): List => ({
   seam: NO_SEAM
 })
 
-/** Builds lists from items: one further right is nested, one that does not follow begins another list. */
+/** Items within which a numbered list has to go on behind another one that stands inside of it without an indent. */
+const GOES_ON_WITHIN = 40
+
+/** Whether a numbered list goes on behind the items from `at` on, which stand where its own do. */
+const goesOn = ({ last, x0 }: OpenList, items: ReadonlyArray<LooseItem>, at: number): boolean => {
+  if (!last.ordered) return false
+  for (const item of items.slice(at, at + GOES_ON_WITHIN)) {
+    if (item.x0 < x0 - SAME_INDENT) return false
+    if (item.x0 <= x0 + SAME_INDENT && item.marker.ordered) return follows(last, item.marker)
+  }
+  return false
+}
+
+/**
+ * Builds lists from items: one further right is nested, and so are bullets between a number and the next one; an item that does not
+ * follow begins another list.
+ */
 export const listsOf = (items: ReadonlyArray<LooseItem>): ReadonlyArray<List> => {
   const done: Array<List> = []
   const open: Array<OpenList> = []
@@ -42,18 +58,19 @@ export const listsOf = (items: ReadonlyArray<LooseItem>): ReadonlyArray<List> =>
     if (outer === undefined) done.push(closed(last))
     else outer.blocks.push(closed(last))
   }
-  for (const { blocks, marker, x0 } of items) {
+  for (const [at, { blocks, marker, x0 }] of items.entries()) {
+    const isAside = ({ x0: left }: OpenList): boolean => x0 > left + SAME_INDENT && open.length < MAX_DEPTH
     while (open.length > 0 && x0 < (open.at(-1)?.x0 ?? 0) - SAME_INDENT) closeLast()
-    const last = open.at(-1)
-    if (last !== undefined && (x0 <= last.x0 + SAME_INDENT || open.length >= MAX_DEPTH)) {
-      if (follows(last.last, marker)) {
-        last.items.push({ blocks: [...blocks] })
-        last.last = marker
-        continue
-      }
+    for (let last = open.at(-1); last !== undefined && !isAside(last); last = open.at(-1)) {
+      if (follows(last.last, marker)) break
+      if (!marker.ordered && open.length < MAX_DEPTH && goesOn(last, items, at)) break
       closeLast()
     }
-    open.push({ x0, first: marker, last: marker, items: [{ blocks: [...blocks] }] })
+    const last = open.at(-1)
+    if (last !== undefined && !isAside(last) && follows(last.last, marker)) {
+      last.items.push({ blocks: [...blocks] })
+      last.last = marker
+    } else open.push({ x0, first: marker, last: marker, items: [{ blocks: [...blocks] }] })
   }
   while (open.length > 0) closeLast()
   return done
