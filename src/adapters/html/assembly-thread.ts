@@ -6,6 +6,8 @@ import type { Tasks, FromThread, ToThread } from "./messages.ts"
 
 /** Memory of JavaScript in the thread: more than the largest document takes that is let in. */
 const HEAP_MB = 1536
+/** The trees of a page are garbage with the next: a small nursery keeps them from piling up. */
+const YOUNG_MB = 16
 /** The longest that a page may take; the largest takes seconds. */
 const TIMEOUT_MS = 120_000
 /** Under a bundler or from a build the file has the ending that this one has. */
@@ -33,7 +35,7 @@ export class AssemblyThread {
       // It parses hostile input and needs no secret of the environment.
       env: {},
       execArgv: [],
-      resourceLimits: { maxOldGenerationSizeMb: HEAP_MB }
+      resourceLimits: { maxOldGenerationSizeMb: HEAP_MB, maxYoungGenerationSizeMb: YOUNG_MB }
     })
     worker.on("message", (message: FromThread) =>
       this.#settle(
