@@ -1,4 +1,4 @@
-import type { LayoutPage } from "../../domain/conversion/layout/layout-pages.ts"
+import type { LayoutOptions, LayoutPage } from "../../domain/conversion/layout/layout-pages.ts"
 import type { PageContent } from "../../domain/conversion/page-content.ts"
 import type { GreyPicture } from "../../domain/conversion/recognition/recognised-text.ts"
 import type { Picture, ReadScan, SinglePage } from "../../ports/conversion/pdf.ts"
@@ -25,6 +25,7 @@ export interface Arguments {
   readonly split: boolean
   readonly render: { readonly dpi: number }
   readonly image: { readonly image: number }
+  readonly layout: LayoutOptions
   readonly layoutRead: ReadonlyArray<ReadScan>
 }
 export type ArgumentOf<K extends Operation> = K extends keyof Arguments ? Arguments[K] : undefined
@@ -43,7 +44,7 @@ export const OPERATIONS: {
   render: (document, index, _end, { dpi }) => renderPage(document, index, dpi),
   image: (document, index, _end, { image }) => imageOfPage(document, index, image),
   blank: (document, index) => isBlankPage(document, index),
-  layout: (document, index, end) => layoutOf(document, index, end),
+  layout: (document, index, end, options) => layoutOf(document, index, end, options),
   scan: (document, index) => scanPage(document, index),
   layoutRead: (document, index, _end, scans) => layoutOfScan(document, index, scans)
 }

@@ -2,6 +2,7 @@ import { availableParallelism } from "node:os"
 
 import { Effect, Layer, Option, Stream } from "effect"
 
+import { USUAL_LAYOUT } from "../../domain/conversion/layout/layout-pages.ts"
 import type { DocumentFacts, FontFace } from "../../domain/conversion/page-content.ts"
 import { append } from "../../domain/lists.ts"
 import { type PageRange, Pdf, type PdfDocument, type PdfError } from "../../ports/conversion/pdf.ts"
@@ -106,7 +107,8 @@ const asDocument = (reading: Reading, facts: DocumentFacts): PdfDocument => ({
   image: (page, index) => reading.single("image", page, { image: index }),
   isBlank: (index) => reading.single("blank", index, undefined),
   blanks: (range) => reading.stream("blank", within(range, facts.pageCount), undefined),
-  layout: (range) => reading.stream("layout", within(range, facts.pageCount), undefined),
+  layout: (range, options = USUAL_LAYOUT) =>
+    reading.stream("layout", within(range, facts.pageCount), options),
   scan: (index) => reading.single("scan", index, undefined),
   layoutRead: (index, scans) => reading.single("layoutRead", index, scans)
 })

@@ -1,5 +1,7 @@
 import { Duration, Schema } from "effect"
 
+import type { LayoutOptions } from "./layout/layout-pages.ts"
+
 /** Statuses of a conversion job (DOC-11). */
 export const JobStatus = Schema.Literals([
   "pending",
@@ -86,9 +88,21 @@ export const ConversionOptions = Schema.Struct({
   highFidelity: Schema.optionalKey(Schema.Boolean),
   parser: Schema.optionalKey(Parser),
   /** Formulas of each chunk read by whole-chunk math OCR. */
-  mathOcr: Schema.optionalKey(Schema.Boolean)
+  mathOcr: Schema.optionalKey(Schema.Boolean),
+  /** Running headers, footers and page numbers stay in the layout tier's result; else they are left out. */
+  keepRunningHeads: Schema.optionalKey(
+    Schema.Boolean.annotate({
+      description:
+        "Running headers, footers and page numbers stay in the result, as notes; else they are left out."
+    })
+  )
 }).annotate({ identifier: "ConversionOptions" })
 export type ConversionOptions = typeof ConversionOptions.Type
+
+/** What a conversion asks of the layout tier. */
+export const layoutOptionsOf = ({ keepRunningHeads }: ConversionOptions): LayoutOptions => ({
+  keepsRunningLines: keepRunningHeads === true
+})
 
 /** A job's options: what was requested, and what Postlane itself adds (underscored; never accepted from outside). */
 export const JobOptions = Schema.Struct({

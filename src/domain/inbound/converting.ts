@@ -56,7 +56,7 @@ export const convertMail = Effect.fnUntraced(function* (mail: ClaimedMail) {
     if (isFinal(mail, reason)) return yield* endInError(mail, about, message)
     return yield* converted.failure
   }
-  const { bytes, complexPages, hasText, standardPages, unreadablePages } = converted.success
+  const { bytes, complexPages, hasText, poorlyReadPages, standardPages, unreadablePages } = converted.success
   const pages = creditsFor({ standard: standardPages, complex: complexPages })
   const answer = yield* store.finish(mail, {
     standardPages,
@@ -72,6 +72,7 @@ export const convertMail = Effect.fnUntraced(function* (mail: ClaimedMail) {
       balance: 0,
       ignored: job.ignored,
       unreadablePages,
+      ...(poorlyReadPages === undefined ? {} : { poorlyReadPages }),
       hasText
     },
     asLink: bytes > channel.maxAttachmentBytes

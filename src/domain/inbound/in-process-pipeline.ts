@@ -117,7 +117,8 @@ const convert = Effect.fnUntraced(
     const facts = yield* sources.facts(sourceKey)
     const pagesKey = `${resultKey}.pages.jsonl`
     const { complex, standard, tally } = yield* convertPages(sourceKey, pagesKey, facts.pageCount)
-    const { legibility } = tally
+    const { legibility, recognition } = tally
+    const { poorlyReadPages } = recognition
     if (legibility.unreadablePages.length === facts.pageCount) {
       yield* objects.remove([pagesKey])
       return yield* new PipelineError({ reason: "document", message: NOTHING_READABLE })
@@ -136,7 +137,13 @@ const convert = Effect.fnUntraced(
       }
     )
     yield* objects.remove([pagesKey])
-    return { bytes, standardPages: standard, complexPages: complex, ...legibility }
+    return {
+      bytes,
+      standardPages: standard,
+      complexPages: complex,
+      ...legibility,
+      ...(poorlyReadPages.length === 0 ? {} : { poorlyReadPages })
+    }
   },
   Effect.mapError((error) => (error._tag === "PipelineError" ? error : failureOf(error)))
 )

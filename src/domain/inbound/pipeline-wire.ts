@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-import type { Legibility } from "../conversion/page-line.ts"
+import type { Legibility, Recognition } from "../conversion/page-line.ts"
 
 /** Paths of the conversion pipeline's HTTP service; each takes a POST whose body is the PDF. */
 export const PIPELINE_PATHS = {
@@ -18,6 +18,8 @@ export const PIPELINE_HEADERS = {
   complexPages: "x-complex-pages",
   /** Comma-separated numbers; absent: every page could be read. */
   unreadablePages: "x-unreadable-pages",
+  /** The same of pages that were read from their pictures, but not well. */
+  poorlyReadPages: "x-poorly-read-pages",
   /** 0 where the result has no text at all; absent counts as 1. */
   hasText: "x-has-text",
   /** Of the HTML: this detects a stream that ends early. */
@@ -27,22 +29,35 @@ export const PIPELINE_HEADERS = {
 /** Most page numbers that a header lists: the charge depends on the count, not on them. */
 const MAX_NAMED = 1000
 
+/** What a result lacks, and what of it was not read well. */
+type Shortcomings = Legibility & Partial<Pick<Recognition, "poorlyReadPages">>
+
+const pagesHeader = (name: string, pages: ReadonlyArray<number>): Record<string, string> =>
+  pages.length === 0 ? {} : { [name]: pages.slice(0, MAX_NAMED).join(",") }
+
 /** What the result lacks, according to the headers. */
-export const legibilityHeaders = ({ hasText, unreadablePages }: Legibility): Record<string, string> => ({
-  ...(unreadablePages.length === 0
-    ? {}
-    : { [PIPELINE_HEADERS.unreadablePages]: unreadablePages.slice(0, MAX_NAMED).join(",") }),
-  [PIPELINE_HEADERS.hasText]: hasText ? "1" : "0"
+export const legibilityHeaders = (lacks: Shortcomings): Record<string, string> => ({
+  ...pagesHeader(PIPELINE_HEADERS.unreadablePages, lacks.unreadablePages),
+  ...pagesHeader(PIPELINE_HEADERS.poorlyReadPages, lacks.poorlyReadPages ?? []),
+  [PIPELINE_HEADERS.hasText]: lacks.hasText ? "1" : "0"
 })
 
-/** The numbers, parsed; what is not a page number is left out. */
-export const legibilityOf = (headers: Headers): Legibility => ({
-  unreadablePages: (headers.get(PIPELINE_HEADERS.unreadablePages) ?? "")
+/** The numbers of a header; what is not a page number is left out. */
+const pagesIn = (header: string | null): ReadonlyArray<number> =>
+  (header ?? "")
     .split(",", MAX_NAMED)
     .map(Number)
-    .filter((page) => Number.isInteger(page) && page > 0),
-  hasText: headers.get(PIPELINE_HEADERS.hasText) !== "0"
-})
+    .filter((page) => Number.isInteger(page) && page > 0)
+
+/** The headers, parsed. */
+export const legibilityOf = (headers: Headers): Shortcomings => {
+  const poorlyReadPages = pagesIn(headers.get(PIPELINE_HEADERS.poorlyReadPages))
+  return {
+    unreadablePages: pagesIn(headers.get(PIPELINE_HEADERS.unreadablePages)),
+    ...(poorlyReadPages.length === 0 ? {} : { poorlyReadPages }),
+    hasText: headers.get(PIPELINE_HEADERS.hasText) !== "0"
+  }
+}
 
 /** Answer of the page count. */
 export const PageCount = Schema.Struct({ pages: Schema.Int.check(Schema.isGreaterThan(0)) })

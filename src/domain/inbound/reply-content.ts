@@ -42,6 +42,8 @@ export const ReplyContent = Schema.Union([
     ignored: Names,
     /** Pages from 1 that could not be read, and whether the result has text; absent in replies of older versions. */
     unreadablePages: Schema.optionalKey(Schema.Array(Schema.Int)),
+    /** Pages from 1 that were read from their pictures, but not well; absent: none. */
+    poorlyReadPages: Schema.optionalKey(Schema.Array(Schema.Int)),
     hasText: Schema.optionalKey(Schema.Boolean)
   }),
   Schema.Struct({ kind: Schema.Literal("error"), fileName: Schema.String, reason: Schema.String })
@@ -54,6 +56,7 @@ export const templateOf = (content: ReplyContent, resultUrl: string | undefined)
     ? {
         ...content,
         unreadablePages: content.unreadablePages ?? [],
+        poorlyReadPages: content.poorlyReadPages ?? [],
         hasText: content.hasText ?? true,
         resultUrl
       }

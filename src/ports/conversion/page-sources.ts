@@ -1,6 +1,6 @@
 import { Context, type Effect, type Scope } from "effect"
 
-import type { LayoutPage } from "../../domain/conversion/layout/layout-pages.ts"
+import type { LayoutOptions, LayoutPage } from "../../domain/conversion/layout/layout-pages.ts"
 import type { DocumentFacts } from "../../domain/conversion/page-content.ts"
 import type { ObjectStoreError } from "../object-store.ts"
 import type { PdfError, PageRange } from "./pdf.ts"
@@ -38,7 +38,8 @@ export class PageSources extends Context.Service<
     /** Opens the document for these pages, until the scope closes. */
     readonly open: (
       objectKey: string,
-      range: PageRange
+      range: PageRange,
+      options?: LayoutOptions
     ) => Effect.Effect<OpenPages, PdfError | ObjectStoreError, Scope.Scope>
   }
 >()("postlane/ports/PageSources") {}

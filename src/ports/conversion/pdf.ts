@@ -1,6 +1,6 @@
 import { Context, Data, type Effect, type Scope, type Stream } from "effect"
 
-import type { LayoutPage } from "../../domain/conversion/layout/layout-pages.ts"
+import type { LayoutOptions, LayoutPage } from "../../domain/conversion/layout/layout-pages.ts"
 import type { DocumentFacts, FontFace, PageContent } from "../../domain/conversion/page-content.ts"
 import type { GreyPicture, RecognisedText } from "../../domain/conversion/recognition/recognised-text.ts"
 
@@ -91,7 +91,7 @@ export interface PdfDocument {
   /** `isBlank` for each page of a range. */
   readonly blanks: (range: PageRange) => Stream.Stream<boolean, PdfError>
   /** The layout tier's pages, laid out in the reader; the pages of one range are laid out together. */
-  readonly layout: (range: PageRange) => Stream.Stream<LayoutPage, PdfError>
+  readonly layout: (range: PageRange, options?: LayoutOptions) => Stream.Stream<LayoutPage, PdfError>
   /** The page as a picture to be read; its size is bounded as for `render`. */
   readonly scan: (index: number) => Effect.Effect<GreyPicture, PdfError>
   /** A page laid out with the words that were read from its picture; `scans` are its own and its neighbours'. */

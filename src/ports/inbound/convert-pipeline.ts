@@ -27,6 +27,8 @@ interface Converted {
   readonly complexPages: number
   /** Pages that could not be read, from 1, in order. */
   readonly unreadablePages: ReadonlyArray<number>
+  /** Pages that were read from their pictures, but not well, from 1; absent: none. */
+  readonly poorlyReadPages?: ReadonlyArray<number>
   /** Whether the result contains any text. */
   readonly hasText: boolean
 }

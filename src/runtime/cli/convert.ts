@@ -41,6 +41,7 @@ interface Input {
   readonly pages: Option.Option<string>
   readonly ocr: "auto" | "off"
   readonly ocrLanguages: Option.Option<string>
+  readonly runningHeads: "drop" | "keep"
 }
 
 /** Pages as they are written, from 1, the last one included: `7`, `1-20`, `5-`. */
@@ -113,7 +114,10 @@ const convertWord = Effect.fnUntraced(function* (path: string, name: string) {
 /** The document, converted by what its content is. */
 const converted = Effect.fnUntraced(function* (
   path: string,
-  range: PageRange | undefined,
+  {
+    keepsRunningLines,
+    range
+  }: { readonly range: PageRange | undefined; readonly keepsRunningLines: boolean },
   progress: Progress
 ) {
   const inspector = yield* DocumentInspector
@@ -127,6 +131,7 @@ const converted = Effect.fnUntraced(function* (
         objectKey: SOURCE,
         name,
         range,
+        options: { keepsRunningLines },
         onPage: ({ done, total }) => progress.pages("Converting", done, total)
       })
     case "docx":
@@ -241,7 +246,7 @@ const run = Effect.fnUntraced(function* (input: Input) {
     .makeTempDirectoryScoped({ prefix: "postlane-convert-" })
     .pipe(Effect.mapError((error) => failed(`There is no place for temporary files: ${whyNot(error)}`)))
   const { bytes, ...document } = yield* Effect.gen(function* () {
-    const made = yield* converted(path, range, progress)
+    const made = yield* converted(path, { range, keepsRunningLines: input.runningHeads === "keep" }, progress)
     yield* progress.phase("Putting it together")
     const written = yield* Effect.scoped(writeTo(output, made.html))
     return { ...made, bytes: written }
@@ -290,6 +295,12 @@ const config = {
       "auto (default): pages that are scans are read from their pictures, on this machine; off: they stay pictures"
     ),
     Flag.withDefault("auto" as const)
+  ),
+  runningHeads: Flag.Literals("running-heads", ["drop", "keep"]).pipe(
+    Flag.withDescription(
+      "drop (default): running headers, footers and page numbers are left out; keep: they stay"
+    ),
+    Flag.withDefault("drop" as const)
   ),
   ocrLanguages: Flag.String("ocr-languages").pipe(
     Flag.withDescription(

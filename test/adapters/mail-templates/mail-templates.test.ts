@@ -306,14 +306,25 @@ describe("what the mails say", () => {
 })
 
 describe("R2: a reply with a result", () => {
-  const textOf = (lacks: { readonly hasText: boolean; readonly unreadablePages: ReadonlyArray<number> }) =>
-    renderMail({ ...TEMPLATE_SAMPLES.success, ...lacks }).text
+  const textOf = (lacks: {
+    readonly hasText: boolean
+    readonly unreadablePages: ReadonlyArray<number>
+    readonly poorlyReadPages?: ReadonlyArray<number>
+  }) => renderMail({ ...TEMPLATE_SAMPLES.success, ...lacks }).text
 
   it("names the pages that could not be read, and says that there is no text", () => {
     const text = textOf({ hasText: false, unreadablePages: [3, 17] })
     expect(text).toContain("2 pages could not be read and were not charged")
     expect(text).toMatch(/Page 3[\s\S]*Page 17/)
     expect(text).toContain("no word of text")
+  })
+
+  it("names the pages that were not read well, and only those", () => {
+    const read = (pages: ReadonlyArray<number>) =>
+      textOf({ hasText: true, unreadablePages: [], poorlyReadPages: pages })
+    expect(read([3, 17])).toMatch(/2 pages were read from pictures, but not well[\s\S]*Page 3[\s\S]*Page 17/)
+    expect(read([4])).toContain("1 page was read from a picture, but not well")
+    expect(read([])).not.toContain("not well")
   })
 
   it("says nothing of it where nothing is lacking", () => {

@@ -166,6 +166,7 @@ export interface ConversionOptions {
   readonly highFidelity?: boolean | undefined
   readonly parser?: "auto" | "layout" | "harness" | undefined
   readonly mathOcr?: boolean | undefined
+  /** Running headers, footers and page numbers stay in the result, as notes; else they are left out. */ readonly keepRunningHeads?: boolean | undefined
 }
 
 export interface CostReport {
@@ -203,7 +204,7 @@ export interface ConversionJobRow {
   readonly customerId: string | null
   readonly bulkId: string | null
   readonly status: JobStatus
-  readonly options: { readonly highFidelity?: boolean | undefined; readonly parser?: "auto" | "layout" | "harness" | undefined; readonly mathOcr?: boolean | undefined; readonly _batchLane?: boolean | undefined; readonly _batchPrimed?: boolean | undefined; readonly _batchCostUsd?: number | undefined; readonly _compedFlyerJobId?: string | undefined }
+  readonly options: { readonly highFidelity?: boolean | undefined; readonly parser?: "auto" | "layout" | "harness" | undefined; readonly mathOcr?: boolean | undefined; /** Running headers, footers and page numbers stay in the result, as notes; else they are left out. */ readonly keepRunningHeads?: boolean | undefined; readonly _batchLane?: boolean | undefined; readonly _batchPrimed?: boolean | undefined; readonly _batchCostUsd?: number | undefined; readonly _compedFlyerJobId?: string | undefined }
   readonly totalPages: number
   readonly totalChunks: number
   readonly doneChunks: number

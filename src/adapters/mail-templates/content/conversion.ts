@@ -122,30 +122,48 @@ export const processingStarted: Writer<"processing-started"> = (data, values) =>
   footer: [AGAIN]
 })
 
+/** Page numbers, a line each. */
+const pageList = (pages: ReadonlyArray<number>, { some }: Values): Block => ({
+  piece: "list",
+  items: some<number, ReadonlyArray<string>>(
+    pages,
+    (page) => [`Page ${count(page)}`],
+    (more) => [`${count(more)} more`]
+  )
+})
+
+const was = (pages: ReadonlyArray<number>): string => (pages.length === 1 ? "was" : "were")
+
 /** What the result lacks, if anything: the reader should not have to find out. */
 const shortcomings = (
   {
     hasText,
+    poorlyReadPages = [],
     unreadablePages
-  }: { readonly hasText: boolean; readonly unreadablePages: ReadonlyArray<number> },
-  { some }: Values
+  }: {
+    readonly hasText: boolean
+    readonly unreadablePages: ReadonlyArray<number>
+    readonly poorlyReadPages?: ReadonlyArray<number>
+  },
+  values: Values
 ): ReadonlyArray<Block> => [
   ...(unreadablePages.length === 0
     ? []
     : [
         paragraph(
-          `${counted(unreadablePages.length, "page", "pages")} could not be read and ${
-            unreadablePages.length === 1 ? "was" : "were"
-          } not charged. A note stands in the place of each:`
+          `${counted(unreadablePages.length, "page", "pages")} could not be read and ${was(unreadablePages)} not charged. A note stands in the place of each:`
         ),
-        {
-          piece: "list" as const,
-          items: some<number, ReadonlyArray<string>>(
-            unreadablePages,
-            (page) => [`Page ${count(page)}`],
-            (more) => [`${count(more)} more`]
-          )
-        }
+        pageList(unreadablePages, values)
+      ]),
+  ...(poorlyReadPages.length === 0
+    ? []
+    : [
+        paragraph(
+          `${counted(poorlyReadPages.length, "page", "pages")} ${was(poorlyReadPages)} read from ${
+            poorlyReadPages.length === 1 ? "a picture" : "pictures"
+          }, but not well: words may be wrong or missing. The pictures stand beside the words:`
+        ),
+        pageList(poorlyReadPages, values)
       ]),
   ...(hasText
     ? []

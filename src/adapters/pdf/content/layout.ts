@@ -1,10 +1,12 @@
 import { withScan } from "../../../domain/conversion/html/scan.ts"
 import { picturesIn, regionsIn, withPictures } from "../../../domain/conversion/html/write-blocks.ts"
 import {
+  type LayoutOptions,
   type LayoutPage,
   countPages,
   layoutPages,
-  samplePages
+  samplePages,
+  USUAL_LAYOUT
 } from "../../../domain/conversion/layout/layout-pages.ts"
 import {
   mergeStatistics,
@@ -32,6 +34,8 @@ interface LaidOut {
   /** Pages of the sample that are still to be laid out, so that they need not be read twice. */
   readonly sample: Map<number, PageContent>
   readonly pages: Map<number, LayoutPage>
+  /** What they were laid out with. */
+  readonly options: LayoutOptions
 }
 
 /** Characters of the sample's pages that are kept; real ones come to a quarter of it. */
@@ -65,7 +69,7 @@ const countSample = (document: OpenDocument): LaidOut => {
     room -= page.runs.reduce((sum, { text }) => sum + text.length, 0)
     if (room > 0) sample.set(page.index, page)
   }
-  return { counts: countPages(read, document.fonts.faces), sample, pages: new Map() }
+  return { counts: countPages(read, document.fonts.faces), sample, pages: new Map(), options: USUAL_LAYOUT }
 }
 
 /** Bytes of the pictures of one page that go into its HTML; a reader has to load them all. */
@@ -156,9 +160,15 @@ export const layoutOfScan = (
 }
 
 /** Lays out the page, together with those that follow it in its range. */
-export const layoutOf = (document: OpenDocument, index: number, end: number): LayoutPage => {
+export const layoutOf = (
+  document: OpenDocument,
+  index: number,
+  end: number,
+  options: LayoutOptions = USUAL_LAYOUT
+): LayoutPage => {
   const before = known.get(document)
-  const laidOut = before?.pages.get(index)
+  const isSame = before?.options.keepsRunningLines === options.keepsRunningLines
+  const laidOut = isSame ? before.pages.get(index) : undefined
   if (laidOut !== undefined) {
     before?.pages.delete(index)
     return illustrated(document, laidOut)
@@ -178,7 +188,8 @@ export const layoutOf = (document: OpenDocument, index: number, end: number): La
     facts: document.facts,
     fonts: document.fonts.faces,
     pages: contents,
-    others: mergeStatistics([counts])
+    others: mergeStatistics([counts]),
+    options
   }).map((page, at): LayoutPage => {
     const content = contents[at]
     return content === undefined || textLayer(document, content) === "usable"
@@ -188,6 +199,7 @@ export const layoutOf = (document: OpenDocument, index: number, end: number): La
   known.set(document, {
     counts,
     sample,
+    options,
     pages: new Map(pages.slice(1).map((page) => [page.index, page]))
   })
   return illustrated(

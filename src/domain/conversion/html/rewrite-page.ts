@@ -37,6 +37,15 @@ interface RewriteContext {
 
 const ROLES: ReadonlySet<string> = new Set(["doc-noteref", "doc-footnote", "math", "note"])
 
+/** Signs of a formula that may be wider than a small screen. */
+const LONG_FORMULA = 12
+
+/** A formula on a line of its own scrolls where it is too wide: by keyboard, too. */
+const scrollable = (math: HtmlElement): HtmlElement =>
+  math.attributes["display"] === "block" && textOf(math.children).length > LONG_FORMULA
+    ? element("math", { ...math.attributes, tabindex: "0" }, math.children)
+    : math
+
 /**
  * Makes a page's fragment a part of the document: ids and links become the document's, headings get their levels, and what no
  * reader could use (missing pictures, links that lead nowhere, empty elements) is repaired or left out.
@@ -152,7 +161,7 @@ class Page {
       case "dd":
         return this.#loose(node, depth)
       case "math":
-        return [node]
+        return [scrollable(node)]
       case "figure":
       case "blockquote": {
         const outer = this.#caption

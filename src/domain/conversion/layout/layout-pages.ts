@@ -5,6 +5,7 @@ import { contentsTargets, isContentsPage, withContentsApart, withContentsLinks }
 import { outlineOf } from "./blocks/outline.ts"
 import { placesOf } from "./blocks/places.ts"
 import { withReferences } from "./blocks/references.ts"
+import { runningNotes } from "./blocks/running-notes.ts"
 import { untaggedBlocks } from "./page.ts"
 import { profileOf } from "./profile.ts"
 import { countPage, mergeStatistics, type PageStatistics } from "./statistics.ts"
@@ -27,6 +28,14 @@ export interface LayoutPage {
   readonly isScan?: true
 }
 
+/** What is asked of the layout of a document. */
+export interface LayoutOptions {
+  /** Running lines and page numbers are part of the result. */
+  readonly keepsRunningLines: boolean
+}
+
+export const USUAL_LAYOUT: LayoutOptions = { keepsRunningLines: false }
+
 /** The context for laying out a document's pages. */
 interface LayoutInput {
   readonly facts: DocumentFacts
@@ -35,6 +44,7 @@ interface LayoutInput {
   readonly pages: ReadonlyArray<PageContent>
   /** Counted over a sample of the document, which may include some of these pages; `NO_STATISTICS` where these are all pages. */
   readonly others: PageStatistics
+  readonly options?: LayoutOptions
 }
 
 /** Counts pages, for the layout of other pages of their document. */
@@ -57,7 +67,13 @@ const textLayer = ({ runs }: PageContent): string =>
   runs.map(({ hyphenated, text }) => (hyphenated ? text : `${text} `)).join("")
 
 /** Lays out a chunk of pages. Linear in what is on them, but for sorting. */
-export const layoutPages = ({ facts, fonts, others, pages }: LayoutInput): ReadonlyArray<LayoutPage> => {
+export const layoutPages = ({
+  facts,
+  fonts,
+  options = USUAL_LAYOUT,
+  others,
+  pages
+}: LayoutInput): ReadonlyArray<LayoutPage> => {
   const analyses = pages.map((page): PageAnalysis => analyse(page, fonts))
   const counted = new Set(others.indexes)
   const uncounted = analyses.filter(({ page }) => !counted.has(page.index))
@@ -69,12 +85,14 @@ export const layoutPages = ({ facts, fonts, others, pages }: LayoutInput): Reado
     const isContents = targets !== undefined && contents.has(analysis)
     const blocks = taggedBlocks(analysis, context) ?? untaggedBlocks(analysis, context, isContents)
     const linked = isContents ? withContentsLinks(blocks, targets) : blocks
+    const apart = withContentsApart(linked, isContents)
+    const kept = options.keepsRunningLines ? runningNotes(analysis, context) : undefined
     return {
       analysis,
       page: analysis.page,
       index: analysis.page.index,
       isContents,
-      blocks: withContentsApart(linked, isContents)
+      blocks: kept === undefined ? apart : [...kept.head, ...apart, ...kept.foot]
     }
   })
   const laidOut = withReferences(read)

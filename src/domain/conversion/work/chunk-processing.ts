@@ -11,7 +11,7 @@ import { withBatchResults } from "../../batch/replay.ts"
 import { underLease } from "../../leased-work.ts"
 import { convertPage, type PageResult } from "../cascade/cascade.ts"
 import { convertWhole, isWholeChunk } from "../cascade/whole-chunk.ts"
-import { HOLD_WINDOW, MAX_CHUNK_ATTEMPTS, usesCascade } from "../job.ts"
+import { HOLD_WINDOW, layoutOptionsOf, MAX_CHUNK_ATTEMPTS, usesCascade } from "../job.ts"
 import { notice, type PageLine } from "../page-line.ts"
 import { chunkResultKey } from "../stored-files.ts"
 import {
@@ -112,7 +112,11 @@ const convert = Effect.fnUntraced(function* (
 ) {
   const sources = yield* PageSources
   const objects = yield* FileObjects
-  const pages = yield* sources.open(chunk.objectKey, { first: chunk.firstPage, end: chunk.lastPage + 1 })
+  const pages = yield* sources.open(
+    chunk.objectKey,
+    { first: chunk.firstPage, end: chunk.lastPage + 1 },
+    layoutOptionsOf(chunk.options)
+  )
   const whole = Effect.suspend(() =>
     progress.pagesDone <= chunk.lastPage - chunk.firstPage && progress.ended !== undefined
       ? Effect.fail(progress.ended)

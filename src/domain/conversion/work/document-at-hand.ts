@@ -5,6 +5,7 @@ import { type OpenPages, PageSources } from "../../../ports/conversion/page-sour
 import { PdfError, type PageRange } from "../../../ports/conversion/pdf.ts"
 import { FileObjects, type ObjectStoreError } from "../../../ports/object-store.ts"
 import { CHUNK_PAGES } from "../job.ts"
+import type { LayoutOptions } from "../layout/layout-pages.ts"
 import {
   type Legibility,
   LegibilityTally,
@@ -22,6 +23,7 @@ interface DocumentAtHand {
   readonly name: string
   /** All pages if absent; clipped to the document's length. */
   readonly range: PageRange | undefined
+  readonly options?: LayoutOptions
   /** Called after each page. */
   readonly onPage: (progress: { readonly done: number; readonly total: number }) => Effect.Effect<void>
 }
@@ -70,6 +72,7 @@ export const convertAtHand = Effect.fnUntraced(function* ({
   name,
   objectKey,
   onPage,
+  options,
   range: wanted
 }: DocumentAtHand) {
   const sources = yield* PageSources
@@ -98,7 +101,7 @@ export const convertAtHand = Effect.fnUntraced(function* ({
     const end = Math.min(first + CHUNK_PAGES, range.end)
     const key = `chunks/${first}.jsonl`
     yield* Effect.gen(function* () {
-      const pages = yield* sources.open(objectKey, { first, end })
+      const pages = yield* sources.open(objectKey, { first, end }, options)
       const lines = Stream.range(first, end - 1).pipe(
         Stream.mapEffect((index) => page(pages, index)),
         Stream.map((line) => encoder.encode(`${JSON.stringify(line)}\n`))

@@ -4,7 +4,7 @@ import { type OpenPages, PageSources } from "../../../ports/conversion/page-sour
 import { Pdf, type PdfDocument, type PdfError, type PageRange } from "../../../ports/conversion/pdf.ts"
 import { type Recogniser, TextRecognition } from "../../../ports/conversion/text-recognition.ts"
 import { FileObjects } from "../../../ports/object-store.ts"
-import type { LayoutPage } from "../layout/layout-pages.ts"
+import type { LayoutOptions, LayoutPage } from "../layout/layout-pages.ts"
 import { makeRetries } from "./attempt.ts"
 import { makeReadAhead } from "./read-ahead.ts"
 import { makeRecognised } from "./recognise-pages.ts"
@@ -36,11 +36,14 @@ type Retrying = ReturnType<typeof makeRetries>
 const makeLayouts = Effect.fnUntraced(function* (
   document: PdfDocument,
   range: PageRange,
+  options: LayoutOptions | undefined,
   retrying: Retrying
 ) {
   const scope = yield* Effect.scope
   let underWay: Fiber.Fiber<ReadonlyMap<number, LayoutPage>> | undefined
-  const together = Effect.option(Effect.suspend(() => Stream.runCollect(document.layout(range)))).pipe(
+  const together = Effect.option(
+    Effect.suspend(() => Stream.runCollect(document.layout(range, options)))
+  ).pipe(
     Effect.map(Option.getOrElse((): ReadonlyArray<LayoutPage> => [])),
     Effect.map((pages) => new Map(pages.map((page) => [page.index, page])))
   )
@@ -48,7 +51,7 @@ const makeLayouts = Effect.fnUntraced(function* (
     Effect.gen(function* () {
       underWay ??= yield* Effect.forkIn(together, scope)
       const found = (yield* Fiber.join(underWay)).get(index)
-      return found ?? (yield* retrying(only(document.layout(pageAlone(index)))))
+      return found ?? (yield* retrying(only(document.layout(pageAlone(index), options))))
     })
 })
 
@@ -57,9 +60,14 @@ const free = ({ buffer }: Uint8Array): void => {
   if (buffer instanceof ArrayBuffer) buffer.transfer(0)
 }
 
-const open = Effect.fnUntraced(function* (document: PdfDocument, range: PageRange, recogniser: Recogniser) {
+const open = Effect.fnUntraced(function* (
+  document: PdfDocument,
+  range: PageRange,
+  options: LayoutOptions | undefined,
+  recogniser: Recogniser
+) {
   const retrying = makeRetries()
-  const layout = yield* makeLayouts(document, range, retrying)
+  const layout = yield* makeLayouts(document, range, options, retrying)
   const looked = (index: number) => retrying(document.isBlank(index))
   const blanks = yield* makeReadAhead({
     range,
@@ -127,10 +135,10 @@ export const layer: Layer.Layer<PageSources, never, Pdf | FileObjects> = Layer.e
           Effect.map(({ facts }) => facts),
           Effect.scoped
         ),
-      open: (objectKey, range) =>
+      open: (objectKey, range, options) =>
         objects.localPath(objectKey).pipe(
           Effect.flatMap(opened),
-          Effect.flatMap((document) => open(document, range, recogniser))
+          Effect.flatMap((document) => open(document, range, options, recogniser))
         )
     })
   })

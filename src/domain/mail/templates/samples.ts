@@ -128,6 +128,7 @@ export const TEMPLATE_SAMPLES: {
     balance: 1076,
     ignored: ["appendix.pdf"],
     unreadablePages: [7],
+    poorlyReadPages: [3, 12],
     hasText: false,
     resultUrl: "https://postlane.test/results/4711"
   },

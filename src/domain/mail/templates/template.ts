@@ -135,6 +135,8 @@ export type MailTemplate =
       readonly ignored: ReadonlyArray<string>
       /** Pages from 1 that could not be read: each has a note in its place and was not charged. */
       readonly unreadablePages: ReadonlyArray<number>
+      /** Pages from 1 that were read from their pictures, but not well. */
+      readonly poorlyReadPages?: ReadonlyArray<number>
       /** Whether the result contains any text. */
       readonly hasText: boolean
       /** Where the result is too big to attach. */

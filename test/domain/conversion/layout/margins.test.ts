@@ -68,3 +68,29 @@ describe("a notice in small print at the page's foot", () => {
     assert.notInclude(htmlOf([...text(1), ...notice])[0] ?? "", "note")
   })
 })
+
+it("DOC-20: running lines and page numbers stay where they are asked for, as notes around the page's text", () => {
+  const pages = [0, 1, 2, 3].map((index) =>
+    page(
+      [
+        run("A handbook of rivers", 60, 30),
+        ...lines(prose(120, index + 1), 60, 80, 80),
+        run(String(index + 1), 290, 815)
+      ],
+      index
+    )
+  )
+  const htmlOfPage = (keepsRunningLines: boolean) =>
+    layoutPages({
+      facts: FACTS,
+      fonts: FONTS,
+      pages,
+      others: NO_STATISTICS,
+      options: { keepsRunningLines }
+    })[2]?.html ?? ""
+  const note = (text: string) => `<div role="note"><p>${text}</p></div>`
+  assert.notMatch(htmlOfPage(false), /handbook|role="note"/)
+  const html = htmlOfPage(true)
+  assert.isTrue(html.startsWith(note("A handbook of rivers")), html)
+  assert.isTrue(html.endsWith(note("3")), html)
+})

@@ -115,13 +115,14 @@ export const adminJobHandlers = HttpApiBuilder.group(
         const { customerId, fileId, options, status } = yield* jobOf(jobId)
         if (status !== "failed" && status !== "cancelled") return yield* Effect.fail(notFailed)
         yield* note("job_retried", jobId)
-        const { highFidelity, mathOcr, parser } = options
+        const { highFidelity, keepRunningHeads, mathOcr, parser } = options
         const started = yield* conversions
           .convert({
             fileId,
             customerId,
             options: {
               ...(highFidelity === undefined ? {} : { highFidelity }),
+              ...(keepRunningHeads === undefined ? {} : { keepRunningHeads }),
               ...(mathOcr === undefined ? {} : { mathOcr }),
               ...(parser === undefined ? {} : { parser })
             }

@@ -43,6 +43,7 @@ describe("the pipeline behind the API's listener", () => {
             standardPages: pages,
             complexPages: 1,
             unreadablePages: [3, 17],
+            poorlyReadPages: [4],
             hasText: false
           }
         })

@@ -1,0 +1,41 @@
+import type { PageAnalysis } from "../analysis.ts"
+import { LinkIndex, spansOf } from "../lines/inline.ts"
+import { linesOf } from "../lines/line.ts"
+import { segmentsOf } from "../lines/segment.ts"
+import type { PageContext } from "../page.ts"
+import { runningLines } from "../profile.ts"
+import { type Block, NO_SEAM } from "./block.ts"
+
+/** Most lines that are marked as artifacts and kept: more are a page's background. */
+const MAX_ARTIFACTS = 40
+
+/** A page's running lines and numbers, which results leave out as a rule (DOC-20): what stands above its text, and what below. */
+export const runningNotes = (
+  analysis: PageAnalysis,
+  { fonts, outline, profile }: PageContext
+): { readonly head: ReadonlyArray<Block>; readonly foot: ReadonlyArray<Block> } => {
+  const { page, rows } = analysis
+  const repeated = runningLines(profile, analysis)
+  const artifacts = linesOf(
+    segmentsOf(
+      page.runs.filter(
+        ({ angle, artifact, invisible, text }) => artifact && !invisible && angle === 0 && /\S/.test(text)
+      )
+    ),
+    fonts
+  )
+  const lines = [
+    ...rows.filter((row) => repeated.has(row) || outline.running.has(row)),
+    ...(artifacts.length > MAX_ARTIFACTS ? [] : artifacts)
+  ].sort((a, b) => a.baseline - b.baseline)
+  const inline = { fonts, links: new LinkIndex(page.links), ignoreBold: true }
+  const noteOf = (of: typeof lines): ReadonlyArray<Block> =>
+    of.map((line) => ({
+      kind: "aside",
+      blocks: [{ kind: "paragraph", spans: spansOf([line], inline), seam: NO_SEAM, lang: undefined }]
+    }))
+  return {
+    head: noteOf(lines.filter(({ baseline }) => baseline < page.height / 2)),
+    foot: noteOf(lines.filter(({ baseline }) => baseline >= page.height / 2))
+  }
+}
