@@ -26,7 +26,7 @@ export const findings = async (
 ): Promise<Findings> => {
   if (!(await page.evaluate<boolean>("'axe' in window"))) await page.evaluate(axe)
   const options = {
-    // The rest is told by its rules' names alone: to list every element that passes takes as long as the checks.
+    // Of the rest only the rules are named: to list every element that passes takes as long as the checks.
     resultTypes: ["violations", "incomplete"],
     runOnly: rules,
     rules: Object.fromEntries(off.map((rule) => [rule, { enabled: false }]))

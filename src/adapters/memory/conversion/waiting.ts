@@ -1,5 +1,6 @@
 import type { WaitFacts } from "../../../domain/conversion/waiting.ts"
 import type { FileId } from "../../../domain/ids.ts"
+import { least } from "../../../domain/lists.ts"
 import type { Moment } from "../documents/rows.ts"
 import type { Documents } from "../documents/state.ts"
 
@@ -31,7 +32,7 @@ export const waitFacts = (db: Documents, fileId: FileId): WaitFacts | undefined 
         file.status === "processing" && file.lease !== null ? file.heartbeatAt : null
       ])
     ),
-    due: due.length === 0 ? null : Math.floor((Math.min(...due) - now) / 1e6),
+    due: due.length === 0 ? null : Math.floor((least(due) - now) / 1e6),
     others:
       db.jobs.where(({ id, status }) => LIVE.has(status) && id !== file.jobId).length +
       inline.filter(({ id }) => id !== fileId).length,

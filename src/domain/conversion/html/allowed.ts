@@ -104,3 +104,6 @@ export const languageTag = (value: string | undefined): string | undefined => {
   const [canonical] = Intl.getCanonicalLocales(text)
   return canonical === "und" || canonical?.startsWith("und-") === true ? undefined : canonical
 }
+
+/** Roles that are kept; others would say what the element is not. */
+export const ROLES: ReadonlySet<string> = new Set(["doc-noteref", "doc-footnote", "math", "note"])

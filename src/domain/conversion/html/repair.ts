@@ -1,4 +1,4 @@
-import { element, type HtmlElement, type HtmlNode, isElement, isEmpty, lineOf } from "./tree.ts"
+import { element, type HtmlElement, type HtmlNode, isElement, isEmpty, lineOf, textOf } from "./tree.ts"
 import { filled, type InterfaceWords } from "./words.ts"
 
 /** Deepest nesting that is kept; below it only text is. */
@@ -124,3 +124,12 @@ export const printedContents = (
   const named = `${title}, ${filled(words.page, label)}`
   return [element("nav", { role: "doc-toc", "aria-label": named }, grouped(children))]
 }
+
+/** Signs of a formula that may be wider than a small screen. */
+const LONG_FORMULA = 12
+
+/** A formula on a line of its own scrolls where it is too wide: by keyboard, too. */
+export const scrollable = (math: HtmlElement): HtmlElement =>
+  math.attributes["display"] === "block" && textOf(math.children).length > LONG_FORMULA
+    ? element("math", { ...math.attributes, tabindex: "0" }, math.children)
+    : math

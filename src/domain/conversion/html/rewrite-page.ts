@@ -1,4 +1,4 @@
-import { languageTag, pageId } from "./allowed.ts"
+import { languageTag, pageId, ROLES } from "./allowed.ts"
 import { foreign } from "./foreign.ts"
 import {
   BLOCKS,
@@ -14,7 +14,8 @@ import {
   isLinksOnly,
   MAX_DEPTH,
   NARROW,
-  printedContents
+  printedContents,
+  scrollable
 } from "./repair.ts"
 import { Pictures, withoutLogos } from "./repeated-pictures.ts"
 import { scanDetails } from "./scan.ts"
@@ -34,17 +35,6 @@ interface RewriteContext {
   /** What links of any page may lead to: `at-5-1` on the fifth page. */
   readonly places: ReadonlySet<string>
 }
-
-const ROLES: ReadonlySet<string> = new Set(["doc-noteref", "doc-footnote", "math", "note"])
-
-/** Signs of a formula that may be wider than a small screen. */
-const LONG_FORMULA = 12
-
-/** A formula on a line of its own scrolls where it is too wide: by keyboard, too. */
-const scrollable = (math: HtmlElement): HtmlElement =>
-  math.attributes["display"] === "block" && textOf(math.children).length > LONG_FORMULA
-    ? element("math", { ...math.attributes, tabindex: "0" }, math.children)
-    : math
 
 /**
  * Makes a page's fragment a part of the document: ids and links become the document's, headings get their levels, and what no

@@ -34,7 +34,7 @@ export const referredBy = (block: Block): string | undefined => {
   return number === undefined ? undefined : `${isTableCaption(caption) ? "table" : "figure"} ${number}`
 }
 
-const bare = (number: string): string => number.replaceAll(/^[§\s([]+|[\s.:)\]–—-]+$/gu, "")
+const bare = (number: string): string => number.replaceAll(/^[§\s([]{1,8}|[\s.:)\]–—-]{1,8}$/gu, "")
 
 /** Pages by what stands on them and is referred to; what is met twice is not there. */
 type Named = ReadonlyMap<string, number>

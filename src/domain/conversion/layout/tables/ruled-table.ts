@@ -303,20 +303,11 @@ const openTables = (
     const [table] = alignedTables(lines)
     if (table === undefined || table.to - table.from < 0.8 * lines.length || table.from > 1) continue
     const head = ys.length > 2 ? table.tops.filter((baseline) => baseline < second).length : undefined
-    const rows = lines.slice(0, table.from).map(({ segments: of }) => [
-      {
-        segments: of,
-        colSpan: table.rows[0]?.reduce((sum, { colSpan }) => sum + colSpan, 0) ?? 1,
-        rowSpan: 1
-      }
-    ])
-    const rest = lines.slice(table.to).map(({ segments: of }) => [
-      {
-        segments: of,
-        colSpan: table.rows[0]?.reduce((sum, { colSpan }) => sum + colSpan, 0) ?? 1,
-        rowSpan: 1
-      }
-    ])
+    // Lines before and after it go over all columns.
+    const colSpan = table.rows[0]?.reduce((sum, cell) => sum + cell.colSpan, 0) ?? 1
+    const whole = (some: typeof lines) =>
+      some.map(({ segments: of }) => [{ segments: of, colSpan, rowSpan: 1 }])
+    const [rows, rest] = [whole(lines.slice(0, table.from)), whole(lines.slice(table.to))]
     const headRows = head === undefined || head >= table.rows.length ? undefined : head + rows.length
     found.push({
       placed: {
