@@ -185,12 +185,32 @@ const layerRequests = Layer.mergeAll(
   NodeHttpServer.layerHttpServices
 )
 
+/**
+ * Serves without the services of the product in the context: handlers have theirs from when they were built, and each request copies
+ * what is there.
+ */
+const serveAlone = (
+  handler: Effect.Effect<
+    HttpServerResponse.HttpServerResponse,
+    never,
+    HttpServerRequest.HttpServerRequest | Scope.Scope
+  >
+): Effect.Effect<void, never, HttpServer.HttpServer | Scope.Scope> => {
+  const served: Effect.Effect<void, never, HttpServer.HttpServer | Scope.Scope> =
+    HttpServer.serveEffect(handler)
+  return Effect.updateContext(served, (context: Context.Context<HttpServer.HttpServer | Scope.Scope>) =>
+    Context.makeUnsafe<HttpServer.HttpServer | Scope.Scope>(
+      new Map([...context.mapUnsafe].filter(([key]) => !key.startsWith("postlane/")))
+    )
+  )
+}
+
 /** Serves routes on their own listener. Fails with a `ListenError` that says what to do. */
 export const serveRoutes = <R>(
   options: Around & Pick<HttpOptions, "host" | "port" | "beforeListen" | "times">,
   routes: Layer.Layer<never, never, R>
 ) =>
-  Layer.unwrap(Effect.map(handlerOf(options, routes), (handler) => HttpServer.serve(handler))).pipe(
+  Layer.effectDiscard(Effect.flatMap(handlerOf(options, routes), serveAlone)).pipe(
     Layer.provide(layerRequests),
     Layer.provideMerge(nodeServerLayer({ ...options, isUpload }))
   )

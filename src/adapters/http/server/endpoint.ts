@@ -1,4 +1,4 @@
-import { Effect, Result, Schema } from "effect"
+import { Context, Effect, Layer, Result, Schema, Scope } from "effect"
 import { HttpApi, type HttpApiGroup, HttpApiSchema } from "effect/http-api"
 
 import { parseMailbox } from "../../../domain/mail/address.ts"
@@ -11,6 +11,20 @@ export const API_NAME = "postlane"
 /** An API of one group, so that a resource can build its handlers without knowing the others. */
 export const apiOf = <Group extends HttpApiGroup.Constraint>(group: Group) =>
   HttpApi.make(API_NAME).add(group)
+
+/**
+ * Builds handlers with these services and no others of the process: each request copies all that its handlers were built with,
+ * which takes a busy route a tenth of its processor time.
+ */
+export const builtWith = <A, E, R>(
+  handlers: Layer.Layer<A, E, R>,
+  ...services: ReadonlyArray<Context.Key<NoInfer<R>, unknown>>
+) =>
+  Layer.effectContext(
+    Effect.updateContext(Layer.build(handlers), (context: Context.Context<R | Scope.Scope>) =>
+      Context.pick(Scope.Scope, ...services)(context)
+    )
+  )
 
 /** A page as the success of an endpoint. */
 export const Page = Schema.String.pipe(HttpApiSchema.asText({ contentType: PAGE_MEDIA_TYPE }))

@@ -15,7 +15,7 @@ import { isDeeperThan } from "../../../../domain/delivery/untrusted.ts"
 import { CampaignEvents } from "../../../../domain/outreach/campaign-events.ts"
 import { DeliveryIntake } from "../../../../ports/delivery/delivery-log.ts"
 import { secretCheck } from "../../server/credentials.ts"
-import { apiOf } from "../../server/endpoint.ts"
+import { apiOf, builtWith } from "../../server/endpoint.ts"
 import { readBytes, readJson } from "../../server/json-body.ts"
 import { Forbidden, InvalidRequest, problem, type Problem, problemSchema } from "../../server/problem.ts"
 import { makeWebhookAnswer, MAX_DEPTH, MAX_INTAKE_BODY, notRecorded, refused } from "./webhook-answer.ts"
@@ -119,7 +119,7 @@ export const webhookHandlers = HttpApiBuilder.group(
       )
     )
   })
-)
+).pipe((handlers) => builtWith(handlers, DeliveryIntake, EventRecording))
 
 /** `POST /api/webhooks/providerb-events` (EVENT-3). */
 export const eventBusHandlers = HttpApiBuilder.group(

@@ -8,7 +8,7 @@ import { decodeSendRequest, SendRequest } from "../../../../domain/mail/message.
 import type * as Refusal from "../../../../domain/mail/send-result.ts"
 import type { SendResult } from "../../../../domain/mail/send-result.ts"
 import { ProxySecret } from "../../server/access.ts"
-import { apiOf } from "../../server/endpoint.ts"
+import { apiOf, builtWith } from "../../server/endpoint.ts"
 import { readLargeJson } from "../../server/json-body.ts"
 import {
   InvalidRequest,
@@ -150,4 +150,4 @@ export const relayHandlers = HttpApiBuilder.group(
       )
     return handlers.handleRaw("internal", relay).handleRaw("api", relay)
   })
-)
+).pipe((handlers) => builtWith(handlers, Mailer, ProxySecret))
