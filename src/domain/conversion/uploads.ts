@@ -10,7 +10,7 @@ import {
 import { FileObjects, type ObjectStoreError } from "../../ports/object-store.ts"
 import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { type CustomerId, FileId } from "../ids.ts"
-import { cleanFileName, fileKey, filePrefix, jobPrefix, type NoRoomForFile } from "./stored-files.ts"
+import { cleanFileName, fileKey, filePrefix, jobPrefix, NoRoomForFile } from "./stored-files.ts"
 
 /** Largest file, bytes. */
 export const MAX_FILE_BYTES = 1024 * 1024 * 1024
@@ -60,6 +60,8 @@ export class Uploads extends Context.Service<
 
       return Uploads.of({
         add: Effect.fnUntraced(function* ({ body, customerId, name }) {
+          // Nothing is read for an owner whose files are as many as may be; `addFile` looks again, at the size too.
+          if (!(yield* store.hasRoom(customerId))) return yield* new NoRoomForFile()
           const id = FileId.make(yield* random.uuidV7())
           const objectKey = fileKey(id)
           const sizeBytes = yield* objects.put(objectKey, bounded(body), {

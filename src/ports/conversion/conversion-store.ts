@@ -162,6 +162,8 @@ export class ConversionStore extends Context.Service<
   ConversionStore,
   {
     // Files
+    /** Whether their owner may have another file, as of now: `addFile` decides. */
+    readonly hasRoom: (customerId: CustomerId) => Store<boolean>
     /** As long as its owner has room for one more (`FILE_ROOM`). */
     readonly addFile: (
       file: Pick<StoredFile, "id" | "customerId" | "name" | "kind" | "sizeBytes" | "pages" | "objectKey">

@@ -22,7 +22,7 @@ const bodyOf = (bytes: number) =>
   )
 
 /** Stores that keep nothing, and tell how much came. */
-const worldOf = () => {
+const worldOf = (hasRoom = true) => {
   let taken = 0
   const added: Array<number> = []
   const layer = Uploads.layer.pipe(
@@ -38,6 +38,7 @@ const worldOf = () => {
         }),
         Layer.mock(DocumentInspector, { inspect: () => Effect.succeed({ kind: "pdf", pages: 1 }) }),
         Layer.mock(ConversionStore, {
+          hasRoom: () => Effect.succeed(hasRoom),
           addFile: ({ sizeBytes }) =>
             Effect.sync(() => {
               added.push(sizeBytes)
@@ -70,6 +71,17 @@ describe("an upload whose length was not said", () => {
     return Effect.gen(function* () {
       assert.strictEqual((yield* upload(MAX_FILE_BYTES)).sizeBytes, MAX_FILE_BYTES)
       assert.deepStrictEqual(added, [MAX_FILE_BYTES])
+    }).pipe(Effect.provide(layer))
+  })
+})
+
+describe("an upload of an owner without room for another file", () => {
+  it.effect("is refused before anything of it is read", () => {
+    const { added, layer, taken } = worldOf(false)
+    return Effect.gen(function* () {
+      const error = yield* Effect.flip(upload(MAX_FILE_BYTES))
+      assert.strictEqual(error._tag, "NoRoomForFile")
+      assert.deepStrictEqual([taken(), added], [0, []])
     }).pipe(Effect.provide(layer))
   })
 })

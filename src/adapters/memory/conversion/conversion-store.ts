@@ -15,7 +15,7 @@ import {
   heartbeatChunk,
   recoverOrphan
 } from "./chunks.ts"
-import { addFile, filesOf, filesToPurge, shown } from "./files.ts"
+import { addFile, filesOf, filesToPurge, hasRoom, shown } from "./files.ts"
 import {
   cancelFlyer,
   claimFlyer,
@@ -44,6 +44,7 @@ const filesOn = (
   run: Run
 ): Pick<
   Store,
+  | "hasRoom"
   | "addFile"
   | "files"
   | "file"
@@ -57,6 +58,7 @@ const filesOn = (
   | "createJob"
   | "cancel"
 > => ({
+  hasRoom: (customerId) => run((db) => hasRoom(db, customerId)),
   addFile: (file) =>
     Effect.flatMap(
       run((db) => {

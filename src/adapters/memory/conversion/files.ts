@@ -36,16 +36,24 @@ export const shown = (db: Documents, file: FileRow): StoredFile => {
 export const filesOf = (db: Documents, customerId: CustomerId): ReadonlyArray<FileRow> =>
   db.files.where((file) => file.customerId === customerId && file.deletedAt === null)
 
+const isFull = (db: Documents, customerId: CustomerId, more: number): boolean => {
+  const customer = db.customers.get(customerId)
+  if (customer === undefined) return false
+  const room = FILE_ROOM[customer.plan]
+  const kept = filesOf(db, customerId)
+  return kept.length >= room.files || kept.reduce((sum, { sizeBytes }) => sum + sizeBytes, more) > room.bytes
+}
+
+/** Whether a file of a byte would have room. */
+export const hasRoom = (db: Documents, customerId: CustomerId): boolean => !isFull(db, customerId, 1)
+
 /** `add_file`: undefined where its owner has no room for it. Safe to repeat. */
 export const addFile = (db: Documents, file: NewFile): FileRow | undefined => {
   const known = db.files.get(file.id)
   if (known !== undefined) return known
   const customer = db.customers.get(file.customerId)
   if (customer === undefined) throw new Refused("a file of nobody")
-  const room = FILE_ROOM[customer.plan]
-  const kept = filesOf(db, customer.id)
-  const bytes = kept.reduce((sum, { sizeBytes }) => sum + sizeBytes, file.sizeBytes)
-  if (kept.length >= room.files || bytes > room.bytes) return undefined
+  if (isFull(db, customer.id, file.sizeBytes)) return undefined
   const now = db.moment()
   return db.files.insert({
     ...file,

@@ -17,6 +17,14 @@ const ONE = `select ${FILE_COLUMNS} from ${FILE_FROM} where f.id = $1::uuid and 
 const ENTERED = `select ${FILE_COLUMNS} from ${FILE_FROM} where f.id = $1::uuid`
 const BY_ID = `select ${FILE_COLUMNS} from ${FILE_FROM} where f.id = any ($1::uuid[]) and f.deleted_at is null`
 
+const ROOM = `select coalesce((
+    select count(f.id) < ($2::jsonb -> c.plan_type ->> 'files')::bigint
+      and coalesce(sum(f.size_bytes), 0) < ($2::jsonb -> c.plan_type ->> 'bytes')::numeric
+    from customers c left join files f on f.customer_id = c.id and f.deleted_at is null
+    where c.id = $1::uuid
+    group by c.plan_type
+  ), true) as answer`
+
 // Retried after a lost answer: adding the same file a second time changes nothing.
 const ADD = "select add_file($1::uuid, $2::uuid, $3, $4, $5, $6, $7, $8::jsonb) as answer"
 
@@ -25,8 +33,18 @@ export const filesOn = (
   write: WriteSql["Service"]
 ): Pick<
   Store,
-  "addFile" | "files" | "file" | "filesById" | "waitFacts" | "deleteFile" | "filesToPurge" | "filePurged"
+  | "hasRoom"
+  | "addFile"
+  | "files"
+  | "file"
+  | "filesById"
+  | "waitFacts"
+  | "deleteFile"
+  | "filesToPurge"
+  | "filePurged"
 > => ({
+  hasRoom: (customerId) =>
+    ask.answer("hasRoom", Schema.Boolean, read.unsafe(ROOM, [customerId, toJsonText(FILE_ROOM)])),
   addFile: (file) =>
     Effect.gen(function* () {
       const { customerId, id, kind, name, objectKey, pages, sizeBytes } = file
