@@ -68,6 +68,14 @@ const DOCUMENTS: Readonly<Record<string, { readonly pages: ReadonlyArray<string>
         '<p><label>Name <input type="text" value="Ada"></label></p><p><label><input type="checkbox" checked> Yes</label></p><p><label>Land <select><option>A</option></select></label></p><p><input type="text"><textarea>x</textarea></p><p><button type="button">Send</button></p>'
       ]
     },
+    "a form with questions, and fields in cells": {
+      pages: [
+        '<fieldset><legend>How do you pay?</legend><p><label><input type="radio"> Cash</label></p><p><label><input type="radio" checked> Card</label></p></fieldset><table><thead><tr><th scope="col">Item</th><th scope="col">Number</th></tr></thead><tbody><tr><td>Paper</td><td><p><input type="text" aria-label="Paper, Number" required maxlength="8"></p></td></tr></tbody></table><p><select multiple aria-label="Lands"><option selected>A</option><option>B</option></select></p><p><textarea readonly aria-label="Notes">x</textarea></p>'
+      ]
+    },
+    "a formula that is wider than a small screen": {
+      pages: [`<p><math display="block"><mrow>${"<mi>x</mi><mo>+</mo>".repeat(60)}</mrow></math></p>`]
+    },
     "formulas and code": {
       pages: [
         '<math display="block"><mfrac><mi>a</mi><mn>2</mn></mfrac></math><pre><code>a very long line of code that goes on and on and on and on and on and on</code></pre>'

@@ -310,6 +310,20 @@ describe("a document", () => {
     assert.strictEqual(mainOf(await assemble([`<p>See ${row}</p>`])), `[1]<p>See ${row}</p>`)
   })
 
+  it("keeps forms: questions, names of fields without visible labels, and what they are", async () => {
+    const form =
+      '<fieldset><legend>Pay?</legend><p><label><input type="radio" checked="" disabled=""> Cash</label></p></fieldset>' +
+      '<p><input type="text" value="" readonly="" maxlength="8" required="" disabled="" aria-label="Code"></p>'
+    assert.strictEqual(mainOf(await assemble([form])), `[1]${form}`)
+  })
+
+  it("lets wide formulas be scrolled by keyboard, and short ones be passed over", async () => {
+    const formula = (signs: number, more = "") =>
+      `<p><math display="block"${more}><mrow>${"<mi>x</mi>".repeat(signs)}</mrow></math></p>`
+    const html = mainOf(await assemble([formula(3) + formula(40)]))
+    assert.strictEqual(html, `[1]${formula(3)}${formula(40, ' tabindex="0"')}`)
+  })
+
   it("mends what no reader could use", async () => {
     const html = await assemble([
       'Loose words<li>loose item</li><h2> </h2><p></p><ul>bare<li>x</li></ul><dl><dd>d</dd></dl><img data-image="1"><figure><img data-image="2" alt="A river"></figure><a href="https://example.org/"></a><img src="data:image/png;base64,AAAA"><input type="text"><div><div>deep</div></div>'

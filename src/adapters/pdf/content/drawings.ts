@@ -31,6 +31,8 @@ export interface PageObjects {
   readonly inherited: ReadonlyMap<number, Mark>
   /** Image objects in the order of `Drawing.index`. */
   readonly images: ReadonlyArray<number>
+  /** Those that are shown turned, slanted or mirrored, by index. */
+  readonly turned: ReadonlySet<number>
 }
 
 const matrixOf = ({ call, memory }: Pdfium, object: number): Matrix => {
@@ -115,6 +117,7 @@ interface Walk {
   readonly drawings: Array<Drawing>
   readonly groups: Array<Box>
   readonly images: Array<number>
+  readonly turned: Set<number>
   readonly inherited: Map<number, Mark>
   left: number
 }
@@ -148,8 +151,16 @@ const addPath = ({ drawings, pdfium }: Walk, object: number, at: Matrix, mark: M
   }
 }
 
-const addImage = ({ drawings, images, pdfium }: Walk, object: number, at: Matrix, mark: Mark) => {
+/** Slant of a picture's sides, as a share of their length, that nobody sees. */
+const LEVEL = 0.02
+
+/** An image is a square that reaches to the right and, since a page's y goes down, to smaller y. */
+const isUpright = ({ a, b, c, d }: Matrix): boolean =>
+  a > 0 && d < 0 && Math.abs(b) <= LEVEL * a && Math.abs(c) <= LEVEL * -d
+
+const addImage = ({ drawings, images, pdfium, turned }: Walk, object: number, at: Matrix, mark: Mark) => {
   const index = images.push(object) - 1
+  if (!isUpright(multiply(matrixOf(pdfium, object), at))) turned.add(index)
   const box = boundsOf(pdfium, object, at)
   if (box !== undefined && drawings.length < MAX_DRAWINGS && isFinite(box)) {
     drawings.push({ kind: "image", box: roundBox(box), index, ...mark })
@@ -186,7 +197,15 @@ const visit = (walk: Walk, object: number, at: Matrix, outer: Mark, depth: numbe
 /** Walks through the page's objects, form XObjects included, in the order in which they are painted. */
 export const readObjects = (pdfium: Pdfium, page: number, matrix: Matrix): PageObjects => {
   const { call } = pdfium
-  const walk: Walk = { pdfium, drawings: [], groups: [], images: [], inherited: new Map(), left: MAX_OBJECTS }
+  const walk: Walk = {
+    pdfium,
+    drawings: [],
+    groups: [],
+    images: [],
+    turned: new Set(),
+    inherited: new Map(),
+    left: MAX_OBJECTS
+  }
   const count = call.FPDFPage_CountObjects(page)
   for (let at = 0; at < count && walk.left > 0; at++) {
     visit(walk, call.FPDFPage_GetObject(page, at), matrix, UNMARKED, 0)

@@ -56,6 +56,7 @@ const CALLS = [
   "FPDFImageObj_GetImageFilterCount",
   "FPDFImageObj_GetImageMetadata",
   "FPDFImageObj_GetImagePixelSize",
+  "FPDFImageObj_GetRenderedBitmap",
   "FPDFLink_Enumerate",
   "FPDFLink_GetAction",
   "FPDFLink_GetAnnotRect",

@@ -13,6 +13,12 @@ import { pdfOf, ref } from "../../../support/files/pdf-writer.ts"
 
 const PATIENCE_MS = 120_000
 
+/** A JPEG of 16 by 16 pixels, red above blue. */
+const RED_ABOVE_BLUE = Buffer.from(
+  "/9j/4AAQSkZJRgABAQAAAQABAAD/2wBDAAoHBwgHBgoICAgLCgoLDhgQDg0NDh0VFhEYIx8lJCIfIiEmKzcvJik0KSEiMEExNDk7Pj4+JS5ESUM8SDc9Pjv/2wBDAQoLCw4NDhwQEBw7KCIoOzs7Ozs7Ozs7Ozs7Ozs7Ozs7Ozs7Ozs7Ozs7Ozs7Ozs7Ozs7Ozs7Ozs7Ozs7Ozs7Ozv/wAARCAAQABADAREAAhEBAxEB/8QAFgABAQEAAAAAAAAAAAAAAAAAAAQG/8QAFBABAAAAAAAAAAAAAAAAAAAAAP/EABYBAQEBAAAAAAAAAAAAAAAAAAAHBf/EABQRAQAAAAAAAAAAAAAAAAAAAAD/2gAMAwEAAhEDEQA/AM0zFDARqek4D//Z",
+  "base64"
+)
+
 /** The colours of a PNG with a palette, row by row. */
 const colorsOf = (picture: Picture | null): ReadonlyArray<ReadonlyArray<string>> => {
   const png = Buffer.from(picture?.bytes ?? [])
@@ -102,5 +108,45 @@ describe("parts of a page", () => {
     assert.deepStrictEqual([colors[100]?.[20], colors[100]?.[180]], ["0000ff", "ffffff"])
     assert.isNull(pictures[1])
     document.close()
+  })
+
+  it("a JPEG stays as it stands in the file where the page shows just that, and is drawn where it does not", () => {
+    const jpeg = (content: string, mask: boolean) =>
+      open(
+        pdfOf({
+          pages: [{ content, mediaBox: [0, 0, 200, 200] }],
+          more: (writer) => {
+            const image = "/Type /XObject /Subtype /Image /BitsPerComponent 8"
+            const soft = writer.stream(Buffer.from([255, 0]), {
+              dictionary: `${image} /Width 2 /Height 1 /ColorSpace /DeviceGray`
+            })
+            const photo = writer.stream(RED_ABOVE_BLUE, {
+              dictionary: `${image} /Width 16 /Height 16 /ColorSpace /DeviceRGB /Filter /DCTDecode ${mask ? `/SMask ${ref(soft)}` : ""}`
+            })
+            return { resources: `/XObject << /I ${ref(photo)} >>` }
+          }
+        })
+      )
+    const first = (document: OpenDocument): Picture | null => {
+      let found: Picture | null = null
+      partsOfPage(document, 0, [{ image: 0 }], (_, picture) => {
+        found = picture
+        return false
+      })
+      document.close()
+      return found
+    }
+    const upright = first(jpeg("q 100 0 0 100 50 50 cm /I Do Q", false))
+    assert.strictEqual(upright?.mediaType, "image/jpeg")
+    // Turned by a quarter, cut off by the page's edge, masked.
+    const turned = first(jpeg("q 0 100 -100 0 150 50 cm /I Do Q", false))
+    assert.deepStrictEqual([turned?.mediaType, turned?.width, turned?.height], ["image/png", 200, 200])
+    const cut = first(jpeg("q 100 0 0 100 150 50 cm /I Do Q", false))
+    assert.deepStrictEqual([cut?.mediaType, cut?.width, cut?.height], ["image/png", 100, 200])
+    const masked = first(jpeg("q 100 0 0 100 50 50 cm /I Do Q", true))
+    assert.strictEqual(masked?.mediaType, "image/png")
+    const colors = colorsOf(masked)
+    assert.strictEqual(colors[20]?.[190], "ffffff")
+    assert.notStrictEqual(colors[20]?.[10], "ffffff")
   })
 })

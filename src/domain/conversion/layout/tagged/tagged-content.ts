@@ -1,5 +1,5 @@
 import { append } from "../../../lists.ts"
-import type { PageContent, StructureElement, TextRun } from "../../page-content.ts"
+import type { Drawing, StructureElement, TextRun } from "../../page-content.ts"
 import { type Block, plain, type Span } from "../blocks/block.ts"
 import { type InlineContext, spansOf } from "../lines/inline.ts"
 import { type Line, linesOf } from "../lines/line.ts"
@@ -24,6 +24,20 @@ export const markedRuns = (runs: ReadonlyArray<TextRun>): MarkedRuns => {
     const same = marked.get(run.mcid)
     if (same === undefined) marked.set(run.mcid, [run])
     else same.push(run)
+  }
+  return marked
+}
+
+/** By marked-content id, in the order in which they are painted. */
+export const markedDrawings = (
+  drawings: ReadonlyArray<Drawing>
+): ReadonlyMap<number, ReadonlyArray<Drawing>> => {
+  const marked = new Map<number, Array<Drawing>>()
+  for (const drawing of drawings) {
+    if (drawing.mcid === undefined) continue
+    const same = marked.get(drawing.mcid)
+    if (same === undefined) marked.set(drawing.mcid, [drawing])
+    else same.push(drawing)
   }
   return marked
 }
@@ -65,7 +79,8 @@ export interface TaggedInline {
 /** The context for reading structure elements. */
 export interface TaggedContext {
   readonly inline: TaggedInline
-  readonly page: PageContent
+  /** What is drawn, by marked-content id. */
+  readonly drawn: ReadonlyMap<number, ReadonlyArray<Drawing>>
   /** The page's fields that are still to be placed, by the marked content that they stand beside. */
   readonly fields: Map<number, ReadonlyArray<Block>>
   /** The level of an untagged heading that is tagged as a paragraph. */

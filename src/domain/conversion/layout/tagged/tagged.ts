@@ -1,12 +1,13 @@
 import { append } from "../../../lists.ts"
-import type { StructureElement, TextRun } from "../../page-content.ts"
+import type { Box, Drawing, StructureElement, TextRun } from "../../page-content.ts"
 import type { PageAnalysis } from "../analysis.ts"
-import { type Block, NO_SEAM, type Paragraph, textOfSpans } from "../blocks/block.ts"
+import { type Block, type Figure, NO_SEAM, type Paragraph, textOfSpans } from "../blocks/block.ts"
 import { fieldsOf } from "../blocks/fields.ts"
 import { withCaptions } from "../blocks/figures.ts"
 import { flowBlocks } from "../blocks/flow.ts"
 import { withNoteReferences } from "../blocks/footnotes.ts"
 import { headingLevel } from "../blocks/headings.ts"
+import { joined } from "../figures/regions.ts"
 import { barsOf } from "../formulas/bars.ts"
 import { LinkIndex } from "../lines/inline.ts"
 import { markerOf } from "../lines/markers.ts"
@@ -18,6 +19,7 @@ import {
   inlineSpans,
   isStructure,
   linesUnder,
+  markedDrawings,
   markedRuns,
   MAX_DEPTH,
   type StructureNode,
@@ -126,23 +128,44 @@ const holdsBlocks = ({ children }: StructureElement): boolean =>
       isStructure(child) && !INLINE.has(child.type) && child.type !== "NonStruct" && child.type !== "Artifact"
   )
 
+/** Smallest side of what is shown of a page, points: less is a rule. */
+const MIN_SIDE = 12
+
+/** Share of a figure that an image covers which is all of it. */
+const WHOLE = 0.85
+
+const areaOf = ({ x0, x1, y0, y1 }: Box): number => Math.max(0, x1 - x0) * Math.max(0, y1 - y0)
+
+/** What a figure shows: its image, where that is all of it; else the part of the page that it is drawn on. */
+const pictureOf = (drawn: ReadonlyArray<Drawing>): Pick<Figure, "image" | "region"> => {
+  const [first, ...others] = drawn
+  if (first === undefined) return { image: undefined, region: undefined }
+  const region = others.reduce((sum: Box, { box }) => joined(sum, box), first.box)
+  const images = drawn.flatMap((drawing) => (drawing.kind === "image" ? [drawing] : []))
+  const [image] = images
+  // A frame around a picture is not worth drawing it.
+  const isWhole = image !== undefined && images.length === 1 && areaOf(image.box) > WHOLE * areaOf(region)
+  const isSeen = region.x1 - region.x0 >= MIN_SIDE && region.y1 - region.y0 >= MIN_SIDE
+  return isWhole || !isSeen ? { image: image?.index, region: undefined } : { image: undefined, region }
+}
+
 const figureOf = (node: StructureElement, context: TaggedContext, depth: number): ReadonlyArray<Block> => {
-  const ids = new Set(idsUnder([node]))
-  const image = context.page.drawings.find(
-    (drawing) => drawing.kind === "image" && drawing.mcid !== undefined && ids.has(drawing.mcid)
-  )
+  const drawn = [...new Set(idsUnder([node]))].flatMap((id) => context.drawn.get(id) ?? [])
   const captions = node.children.filter((child) => isStructure(child) && child.type === "Caption")
   const rest = node.children.filter((child) => !captions.includes(child))
   const words = childBlocks(rest, context, depth + 1)
   const figure: Block = {
     kind: "figure",
-    image: image?.kind === "image" ? image.index : undefined,
-    region: undefined,
+    ...pictureOf(drawn),
     alt: node.alt ?? node.actualText,
     labels: [],
     caption: inlineSpans(captions, context.inline)
   }
-  const shown = figure.image !== undefined || figure.alt !== undefined || figure.caption.length > 0
+  const shown =
+    figure.image !== undefined ||
+    figure.region !== undefined ||
+    figure.alt !== undefined ||
+    figure.caption.length > 0
   return [...(shown ? [figure] : []), ...words]
 }
 
@@ -264,7 +287,7 @@ export const taggedBlocks = (analysis: PageAnalysis, page: PageContext): Readonl
   const hasHeadings = hasType(structure, /^(H[1-6]?|Title)$/)
   const context: TaggedContext = {
     inline,
-    page: analysis.page,
+    drawn: markedDrawings(analysis.page.drawings),
     blocks: childBlocks,
     fields: fields.beside,
     looksLike: (nodes) => {

@@ -166,3 +166,15 @@ describe("a table's head", () => {
     )
   })
 })
+
+it("a picture that is cut into thin strips or tiles, edge to edge, is one", () => {
+  const shown = (drawings: PageContent["drawings"]) =>
+    /<img data-region="[^"]*"/.exec(
+      lay(page([...lines(prose(30), 60, 60, 80), ...body], 0, { drawings }))?.html ?? ""
+    )?.[0]
+  const strips = Array.from({ length: 20 }, (_, at) => picture(at, 100, 120 + 10 * at, 300, 130 + 10 * at))
+  assert.strictEqual(shown(strips), '<img data-region="98 118 302 322"')
+  const tile = (at: number): readonly [number, number] => [100 + 50 * (at % 2), 120 + 50 * Math.floor(at / 2)]
+  const tiles = [0, 1, 2, 3].map((at) => picture(at, ...tile(at), tile(at)[0] + 50, tile(at)[1] + 50))
+  assert.strictEqual(shown(tiles), '<img data-region="98 118 202 222"')
+})

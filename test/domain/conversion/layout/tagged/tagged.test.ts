@@ -7,7 +7,7 @@ import type {
   StructureElement,
   TextRun
 } from "../../../../../src/domain/conversion/page-content.ts"
-import { FACTS, FONTS, lines, page, picture, prose, run, tag } from "../page-builder.ts"
+import { FACTS, FONTS, lines, page, picture, prose, rule, run, tag } from "../page-builder.ts"
 
 const htmlOf = (content: PageContent): string =>
   (
@@ -62,6 +62,32 @@ describe("a tagged page", () => {
     assert.strictEqual(
       html,
       '<table><caption>Fruit of the year</caption><thead><tr><th scope="col">Name</th><th scope="colgroup" colspan="2">In numbers</th></tr></thead><tbody><tr><th scope="row">Apple</th><td>12</td><td>3.50</td></tr></tbody></table>'
+    )
+  })
+
+  it("shows the part of the page that a figure is drawn on, unless one image is all of it", () => {
+    const path = (mcid: number, x0: number, y0: number, x1: number, y1: number) => ({
+      ...rule(x0, y0, x1, y1),
+      mcid
+    })
+    const structure = [
+      tag("P", [0]),
+      tag("Figure", [7], { alt: "A chart" }),
+      tag("Figure", [8], { alt: "A river" })
+    ]
+    const content = page(marked("Above"), 0, {
+      structure,
+      drawings: [
+        path(7, 60, 200, 200, 210),
+        path(7, 60, 220, 150, 300),
+        picture(0, 60, 400, 200, 500, 8),
+        path(8, 59, 399, 201, 501)
+      ]
+    })
+    assert.strictEqual(
+      htmlOf(content),
+      '<p>Above</p><figure><img data-region="60 200 200 300" alt="A chart" width="187"></figure>' +
+        '<figure><img data-image="0" alt="A river"></figure>'
     )
   })
 
