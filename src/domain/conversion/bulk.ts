@@ -26,6 +26,8 @@ type BulkStarted =
   | {
       readonly answer: "queued"
       readonly bulkId: string
+      /** Of all files together. */
+      readonly pages: number
       readonly jobs: ReadonlyArray<{
         readonly id: JobId
         readonly fileId: FileId
@@ -78,10 +80,13 @@ export const layer: Layer.Layer<BulkConversions, never, BulkOrders | ConversionS
           const window = HOLD_WINDOW
           const answer = yield* orders.request({ bulkId, customerId, items: jobs, window })
           if (answer.answer !== "queued") return answer
-          const statuses = yield* statusesOf(items.map(({ fileId }) => fileId))
+          const fileIds = items.map(({ fileId }) => fileId)
+          const files = yield* store.filesById(fileIds)
+          const statuses = yield* statusesOf(fileIds)
           return {
             answer: "queued",
             bulkId,
+            pages: files.reduce((sum, { pages }) => sum + pages, 0),
             jobs: jobs.map(({ fileId, jobId }) => ({
               id: jobId,
               fileId,

@@ -154,6 +154,7 @@ export interface ShareRequest {
 
 export interface BulkOrder {
   readonly bulkId: string
+  /** What a conversion sets aside: so many credits, or pages of the free plan. Pages that cannot be read are not charged, those of a Word document are counted from its result, and an earlier conversion is not refunded. */ readonly price: number
   readonly jobs: ReadonlyArray<{ readonly id: string; readonly fileId: string; readonly status: JobStatus }>
 }
 

@@ -4,11 +4,12 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi, HttpApiBuilder }
 import { MAX_BULK_ITEMS, BulkConversions } from "../../../../domain/conversion/bulk.ts"
 import { JobStatus, ConversionOptions } from "../../../../domain/conversion/job.ts"
 import { FileId } from "../../../../domain/ids.ts"
+import { creditsFor } from "../../../../domain/inbound/page-class.ts"
 import { CurrentOwner, OwnerAccess } from "../../server/access.ts"
 import { apiOf, isUuid } from "../../server/endpoint.ts"
 import { readJson } from "../../server/json-body.ts"
 import { bodyDecoder, InvalidRequest, invalidRequest, problem, problemSchema } from "../../server/problem.ts"
-import { filesAway, refuseInternalOptions } from "./own-file.ts"
+import { filesAway, Price, refuseInternalOptions } from "./own-file.ts"
 
 /** The body of a bulk order. */
 const BulkRequest = Schema.Struct({
@@ -30,6 +31,7 @@ export class BulkGroup extends HttpApiGroup.make("bulk")
       payload: BulkRequest,
       success: Schema.Struct({
         bulkId: Schema.String,
+        price: Price,
         jobs: Schema.Array(Schema.Struct({ id: Schema.String, fileId: Schema.String, status: JobStatus }))
       })
         .annotate({ identifier: "BulkOrder" })
@@ -105,7 +107,8 @@ export const bulkHandlers = HttpApiBuilder.group(
           .start({ customerId, items, options: body.options ?? {} })
           .pipe(Effect.catch(filesAway))
         if (started.answer !== "queued") return yield* refusals[started.answer](started.fileId)
-        return { bulkId: started.bulkId, jobs: started.jobs }
+        const price = creditsFor({ standard: started.pages, complex: 0 })
+        return { bulkId: started.bulkId, price, jobs: started.jobs }
       })
     )
   })

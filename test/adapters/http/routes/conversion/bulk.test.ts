@@ -62,6 +62,7 @@ describe("POST /api/v1/bulk", () => {
       202,
       {
         bulkId: expect.stringMatching(/^[\da-f-]{36}$/),
+        price: 4,
         jobs: [
           { id: expect.any(String), fileId: a, status: "pending" },
           { id: expect.any(String), fileId: b, status: "pending" }
