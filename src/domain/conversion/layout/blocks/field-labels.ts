@@ -11,6 +11,7 @@ const MAX_LOOKED_AT = 1_000
 const MAX_LINES = 8
 /** A longer label ends a sentence of the text: only its last part names the field. */
 const LONG = 60
+const MAX_TEXT = 2_000
 
 /** Printed words that name a field. */
 export interface PrintedLabel {
@@ -155,7 +156,7 @@ const sideOf = (
 /** A segment with what stands before the last sentence in it left out: a question, or the text that a field follows. */
 const labelIn = (segment: Segment, tick: boolean): Pick<PrintedLabel, "text" | "question"> => {
   const text = wordsOf([segment])
-  const cut = /^(.*[.?!:])\s+(\S.*)$/su.exec(text.slice(-2_000))
+  const cut = text.length > MAX_TEXT ? null : /^(.*[.?!:])\s+(\S.*)$/su.exec(text)
   if (cut === null || (!tick && text.length <= LONG)) return { text }
   return { text: cut[2] ?? text, question: cut[1] ?? "" }
 }

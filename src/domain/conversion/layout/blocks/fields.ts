@@ -77,8 +77,11 @@ const labelled = (fields: ReadonlyArray<FormField>, rows: ReadonlyArray<Line>): 
     const anchor = found?.segments.at(-1) ?? wordsBefore(field, rows)
     if (own === "" || ((described.get(own) ?? 0) > 1 && isTick(field) && found !== undefined))
       return { field, label: found?.text, printed: found, anchor }
-    const agrees = found !== undefined && agree(found.text, own)
-    return { field, label: own, printed: agrees ? found : undefined, anchor }
+    if (found === undefined || !agree(found.text, own))
+      return { field, label: own, printed: undefined, anchor }
+    // The printed words may go with the field: none of them may be lost.
+    const label = letters(found.text).length > letters(own).length ? found.text : own
+    return { field, label, printed: found, anchor }
   })
 }
 

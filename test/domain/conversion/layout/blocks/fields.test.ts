@@ -53,6 +53,20 @@ describe("form fields", () => {
     assert.strictEqual(html.split("interested").length, 2)
   })
 
+  it("a description that says less than the printed words takes none of them away", () => {
+    const html = htmlOf(
+      page([...intro, run("Name (as in your passport):", 60, 200), run("Street", 60, 230)], 0, {
+        fields: [
+          field("text", { x0: 230, y0: 190, x1: 400, y1: 204 }, { label: "Name" }),
+          field("text", { x0: 230, y0: 220, x1: 400, y1: 234 }, { name: "y", label: "Street and number" })
+        ]
+      })
+    )
+    assert.include(html, "<label>Name (as in your passport) <input")
+    assert.include(html, "<label>Street and number <input")
+    assert.notInclude(html, "<p>Street")
+  })
+
   it("a sentence above check boxes that asks nothing stays text", () => {
     const html = htmlOf(
       page([...intro, run("Thank you for your help.", 60, 200), run("Yes", 80, 220), run("No", 80, 240)], 0, {
