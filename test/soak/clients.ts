@@ -33,7 +33,7 @@ const noteRefusal = async (
   const code = /"code":"([A-Z_]+)"/.exec(text)?.[1] ?? "without a code"
   const at = code === "INTERNAL" ? ` ${routeOf(path)}` : ""
   count(journal.counts, `answers ${response.status} ${code}${at}`)
-  if (code === "INTERNAL" && !text.includes('"retryable":true'))
+  if (code === "INTERNAL")
     journal.internal.push(`${new Date(askedAt).toISOString()} ${routeOf(path)}: ${text.slice(0, 300)}`)
   if (code === "SHUTTING_DOWN") journal.refused.push(askedAt)
 }

@@ -140,10 +140,10 @@ const linesIn = (logs: string): ReadonlyArray<Line> =>
     return readFileSync(join(logs, file), "utf8")
       .split("\n")
       .flatMap((line): ReadonlyArray<Line> => {
+        const [, at = "", json = ""] = /^(\d+) (.*)$/.exec(line) ?? []
         try {
-          const { message, timestamp } = JSON.parse(line) as Readonly<Record<string, string | undefined>>
-          if (message === undefined || timestamp === undefined) return []
-          return [{ slot, number: Number(number), at: Date.parse(timestamp), message }]
+          const { message } = JSON.parse(json) as { readonly message?: string }
+          return message === undefined ? [] : [{ slot, number: Number(number), at: Number(at), message }]
         } catch {
           return []
         }

@@ -39,6 +39,10 @@ const KILLS: Readonly<Record<string, number>> = {
 /** Longer than every lease but the claims' of half a minute; some freezes outlast those, too. */
 const FREEZES_MS = [4_000, 8_000, 15_000, 25_000]
 
+const HOUR_MS = 3_600_000
+/** How far a clock is off: less and more than signatures are believed for, and more than an expiry of minutes. */
+const STEPS_MS = [-90_000, 90_000, -600_000, 600_000, -HOUR_MS, HOUR_MS, -5 * HOUR_MS, 5 * HOUR_MS]
+
 const RESEND = ["ok", "ok", "ok", "ok", "ok", "ok", "429", "500", "503", "503", "reset", "hang"]
 const RESEND_ACCEPTED = [
   "reset-accepted",
@@ -149,6 +153,40 @@ const fillDisk = async ({ chance, log, world }: Weather): Promise<void> => {
   world.disk.empty()
 }
 
+/** The database's log is flushed slowly, as on a busy disk: each commit waits a tenth of a second before its flush. */
+const slowDatabaseDisk = async ({ chance, log, world }: Weather): Promise<void> => {
+  count(log.counts, "database's disk slow for seconds")
+  await setUntilHeard(world, "alter system set commit_siblings = 0")
+  await setUntilHeard(world, "alter system set commit_delay = 100000")
+  await sleep(chance.int(3_000, 10_000))
+  await setUntilHeard(world, "alter system reset commit_delay")
+}
+
+/** Changes a setting, however often the database is restarted meanwhile. */
+const setUntilHeard = async ({ query }: World, statement: string): Promise<void> => {
+  for (;;) {
+    const isSet = await query(statement)
+      .then(() => query("select pg_reload_conf()"))
+      .then(
+        () => true,
+        () => false
+      )
+    if (isSet) return
+    await sleep(200)
+  }
+}
+
+/** The clock of one role is stepped, and put right after a while. */
+const stepClock = async ({ chance, log, world }: Weather): Promise<void> => {
+  const { name } = chance.pick(world.processes.slots)
+  const ms = chance.pick(STEPS_MS)
+  const [sign, size] = [ms < 0 ? "back" : "on", Math.abs(ms) >= HOUR_MS ? "hours" : "minutes"]
+  count(log.counts, `clock of ${name.replace(/-\d$/, "")} stepped ${sign}, by ${size}`)
+  world.clocks.set(name, ms)
+  await sleep(chance.int(2_000, 20_000))
+  world.clocks.set(name, 0)
+}
+
 /** Every process in turn: a new one first, then the old one is asked to stop. */
 export const rollingRestart = async ({ log, world }: Weather): Promise<void> => {
   const from = Date.now()
@@ -158,24 +196,32 @@ export const rollingRestart = async ({ log, world }: Weather): Promise<void> => 
 }
 
 /** Repeats a fault about every `everyMs` until the weather ends. */
-const repeat = async (weather: Weather, everyMs: number, fault: (weather: Weather) => Promise<void>) => {
+const repeat = async (
+  weather: Weather,
+  everyMs: number | (() => number),
+  fault: (weather: Weather) => Promise<void>
+) => {
   while (!weather.stops.aborted) {
-    const pause = weather.chance.int(everyMs / 2, everyMs * 1.5)
+    const mean = typeof everyMs === "number" ? everyMs : everyMs()
+    const pause = weather.chance.int(mean / 2, mean * 1.5)
     await sleep(pause, undefined, { signal: weather.stops }).catch(() => undefined)
     if (!weather.stops.aborted) await fault(weather)
   }
 }
 
-/** All faults side by side until the weather ends, and every one of them lifted. */
+/** All faults side by side until the weather ends, and every one of them lifted. While all are up they are killed twice as often. */
 export const storm = async (weather: Weather, killEveryMs: number): Promise<void> => {
+  const isQuiet = () => alive(weather).length === weather.world.processes.slots.length
   await Promise.all([
-    repeat(weather, killEveryMs, kill),
+    repeat(weather, () => (isQuiet() ? killEveryMs / 2 : killEveryMs), kill),
     repeat(weather, 40_000, freeze),
     repeat(weather, 60_000, restartDatabase),
     repeat(weather, 25_000, cutPooler),
     repeat(weather, 3_000, troubleVendors),
     repeat(weather, 45_000, breakCloud),
-    repeat(weather, 50_000, fillDisk)
+    repeat(weather, 50_000, fillDisk),
+    repeat(weather, 30_000, slowDatabaseDisk),
+    repeat(weather, 8_000, stepClock)
   ])
   const { models, resend, ses } = weather.world
   await Promise.all([

@@ -39,7 +39,7 @@ export interface Journal {
   readonly answered: Array<readonly [askedAt: number, at: number]>
   /** When a request got none. */
   readonly refused: Array<number>
-  /** Answers of 500 that say nothing about trying again. */
+  /** Answers of 500, with the time and route. */
   readonly internal: Array<string>
 }
 

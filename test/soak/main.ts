@@ -18,10 +18,10 @@ import { report } from "./report.ts"
 import { startWorld, type World } from "./world.ts"
 
 /**
- * `npm run soak -- --minutes 30 [--seed N] [--kill-every MS]`: six processes under load and faults, and then every vendor's own log held
- * against the tables. Prints a table; ends with 1 where a promise was broken, and says where the logs are.
+ * `npm run soak -- --minutes 30 [--seed N] [--kill-every MS] [--keep]`: six processes under load and faults, and then every vendor's own log held
+ * against the tables. Prints a table; ends with 1 where a promise was broken, and says where the logs are. `--keep` keeps them in any case.
  */
-const USAGE = "Usage: npm run soak -- --minutes M [--seed N] [--kill-every MS]"
+const USAGE = "Usage: npm run soak -- --minutes M [--seed N] [--kill-every MS] [--keep]"
 
 /** How long what is under way may take to end once nothing fails any more. */
 const DRAIN_MS = 300_000
@@ -32,7 +32,8 @@ const { values } = parseArgs({
   options: {
     minutes: { type: "string", default: "10" },
     seed: { type: "string", default: String(Date.now() % 2 ** 31) },
-    "kill-every": { type: "string", default: "1400" }
+    "kill-every": { type: "string", default: "1400" },
+    keep: { type: "boolean", default: false }
   }
 })
 const minutes = Number(values.minutes)
@@ -124,7 +125,7 @@ await world.close()
 const verdict = judge(evidence)
 const run = { seed, minutes, commit: commit(), pooler: world.pooler.name, hasDisk: world.disk !== undefined }
 console.log(report(run, evidence, verdict))
-if (verdict.violations.length > 0) {
+if (values.keep || verdict.violations.length > 0) {
   const file = join(folder, "violations.txt")
   writeFileSync(file, verdict.violations.map(({ promise, what }) => `${promise}: ${what}`).join("\n\n"))
   writeFileSync(

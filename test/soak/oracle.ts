@@ -247,7 +247,7 @@ export const judge = (evidence: Evidence): Verdict => {
   judgeDocuments(court)
   judgeMailed(court)
   for (const what of evidence.stuck) accuse(court, "stuck", "D1 it does not end:", what)
-  for (const what of evidence.journal.internal)
+  for (const what of evidence.journal.internal.filter((text) => !text.includes('"retryable":true')))
     accuse(court, "untrue", "HTTP-3 a fault that passes was answered as our own failure", what)
   count(court.counts, "dead letters", evidence.deadLetters)
   count(court.counts, "sends that did without the database", court.degraded.length)

@@ -46,7 +46,7 @@ export const makeProcesses = (
   let isStopping = false
   const running = new Set<Postlane>()
 
-  /** A process that is up; its log goes to a file when it ends. */
+  /** A process that is up; its log goes to a file. */
   const begin = async (slot: Slot): Promise<Postlane | undefined> => {
     slot.starts += 1
     const log = join(logs, `${slot.name}-${String(slot.starts).padStart(4, "0")}.log`)
@@ -60,11 +60,14 @@ export const makeProcesses = (
     return child
   }
 
-  /** Keeps the log of a process that has ended, and starts the next one. */
+  /** Keeps the log of a process, and starts the next one when it has ended. */
   const follow = async (slot: Slot, child: Postlane, log: string): Promise<void> => {
+    // With the time of the soak: its own may be stepped.
+    const keep = (line: string) => appendFileSync(log, `${Date.now()} ${line}\n`)
+    child.line((line) => keep(line)).catch(() => undefined)
     const end = await child.ended
     running.delete(child)
-    appendFileSync(log, `${child.lines.join("\n")}\n${child.errors()}\n${JSON.stringify(end)}\n`)
+    appendFileSync(log, `${child.errors()}\n${JSON.stringify(end)}\n`)
     if (slot.current === child) await keepUp(slot)
   }
 

@@ -74,7 +74,7 @@ const figures = (evidence: Evidence, { counts }: Verdict): ReadonlyArray<readonl
 
 /** What a run came to, in Markdown. */
 export const report = (run: Run, evidence: Evidence, verdict: Verdict): string => {
-  const head = `Seed ${run.seed}, ${run.minutes} minutes, commit ${run.commit}, through ${run.pooler}${run.hasDisk ? "" : "; this machine let no small disk be mounted"}; the clock was left alone.`
+  const head = `Seed ${run.seed}, ${run.minutes} minutes, commit ${run.commit}, through ${run.pooler}${run.hasDisk ? "" : "; this machine let no small disk be mounted"}.`
   const promises = PROMISES.map((promise) => [
     `**${promise}**`,
     `**${verdict.violations.filter((one) => one.promise === promise).length}**`

@@ -11,6 +11,7 @@ import { startTestServer, type TestServer } from "../support/postgres/postgres-s
 import { type Fake, runChild, startFake } from "../support/processes/child.ts"
 import { startTcpProxy, type TcpProxy } from "../support/processes/tcp-proxy.ts"
 import { type SqsEmulator, sqsAt, sqsCredentials, sqsRegion } from "../support/vendors/sqs.ts"
+import { type Clocks, makeClocks } from "./clocks.ts"
 import { type Models, BATCH_BUCKET, startModels } from "./model.ts"
 import { type Pooler, startPooler } from "./pooler.ts"
 import { makeProcesses, type Processes } from "./processes.ts"
@@ -56,6 +57,7 @@ export interface World {
   readonly ses: Fake
   readonly models: Models
   readonly disk: SmallDisk | undefined
+  readonly clocks: Clocks
   readonly processes: Processes
   /** By a connection of its own, past the pooler. */
   readonly query: Query
@@ -108,8 +110,12 @@ const settings = (parts: {
 })
 
 const startDatabase = async () => {
-  // What is answered as committed has to outlive the server; the machine itself does not crash.
-  const postgres = await startTestServer({ synchronous_commit: "on", full_page_writes: "on" })
+  // What is answered as committed has to outlive the server, and its log is flushed, so that the flush can be slow.
+  const postgres = await startTestServer({
+    fsync: "on",
+    synchronous_commit: "on",
+    full_page_writes: "on"
+  })
   await Effect.runPromise(migrateDatabase({ url: Redacted.make(postgres.url) }))
   const runtime = ManagedRuntime.make(layerSingle({ url: Redacted.make(postgres.url) }))
   const query: Query = <Row extends object>(statement: string, values: ReadonlyArray<unknown> = []) =>
@@ -163,7 +169,12 @@ export const startWorld = async (folder: string, seed: number): Promise<World> =
   })
   const dataOf = (name: string) =>
     join(disk !== undefined && name.startsWith("worker") ? disk.path : folder, "data", name)
-  const processes = makeProcesses(ROLES, (name) => ({ ...env, POSTLANE_DATA_DIR: dataOf(name) }), logs)
+  const clocks = makeClocks(
+    folder,
+    ROLES.map(([name]) => name)
+  )
+  const envOf = (name: string) => ({ ...env, ...clocks.envOf(name), POSTLANE_DATA_DIR: dataOf(name) })
+  const processes = makeProcesses(ROLES, envOf, logs)
   return {
     folder,
     logs,
@@ -177,6 +188,7 @@ export const startWorld = async (folder: string, seed: number): Promise<World> =
     ses,
     models,
     disk,
+    clocks,
     processes,
     query: database.query,
     close: async () => {

@@ -7,10 +7,10 @@ import { madeAt, mailIdOf, mailPrefix, MAILS } from "./intake-config.ts"
 import { LINK_LIVES_MS } from "./result-link.ts"
 
 /**
- * Objects of a mail that arrived earlier than this and has no row are orphans: an hour, several times as long as intake may take,
- * since the row is written once all of the mail is stored.
+ * Objects of a mail that arrived earlier than this and has no row are orphans. The row is written once all of the mail is stored, within
+ * minutes; a day, since the mail's time and now are read off the clocks of two machines, one of which may be hours off.
  */
-const ORPHAN_AGE_MS = 60 * 60 * 1000
+const ORPHAN_AGE_MS = 24 * 60 * 60 * 1000
 
 /** Objects that are looked up, and removed, in one call. */
 const AT_ONCE = 500
