@@ -58,7 +58,8 @@ const REGRESSIONS: ReadonlyArray<readonly [mend: string, world: SimulatedWorld, 
   ["a process that was frozen asks the database a second time", mailWorld, [913, 991]],
   ["rows bind a key whose claim was never written", mailWorld, [10, 20]],
   ["an acceptance that comes after its row has ended is kept", mailWorld, [2770]],
-  ["what a retry sent counts though the row of its deferral was lost", deliveryWorld, [125]]
+  ["what a retry sent counts though the row of its deferral was lost", deliveryWorld, [125]],
+  ["an alert whose mail waits for a retry has not gone out", deliveryWorld, [7, 326]]
 ]
 const seedsFrom = (first: number, count: number) => Array.from({ length: count }, (_, index) => first + index)
 
