@@ -1,11 +1,12 @@
 import { Effect, Layer, Stream } from "effect"
 
+import { languageTag } from "../../domain/conversion/html/allowed.ts"
 import { DOCUMENT_END, documentStart } from "../../domain/conversion/html/shell.ts"
 import { planOf } from "../../domain/conversion/html/survey.ts"
 import { type AssemblyInput, HtmlAssembly, LanguageDetector } from "../../ports/conversion/html-assembly.ts"
 import { AssemblyThread } from "./assembly-thread.ts"
 
-const assembleIn = (thread: AssemblyThread, detect: (text: string) => string | undefined) => {
+const assembleIn = (thread: AssemblyThread, detect: LanguageDetector["Service"]["detect"]) => {
   let documents = 0
   return <E>({ facts, name, pages }: AssemblyInput<E>): Stream.Stream<string, E> =>
     Stream.unwrap(
@@ -13,7 +14,9 @@ const assembleIn = (thread: AssemblyThread, detect: (text: string) => string | u
         const document = documents++
         yield* Effect.addFinalizer(() => Effect.sync(() => thread.drop(document)))
         yield* Stream.runForEach(pages, ({ html }) => thread.ask("survey", { document, html }))
-        const plan = planOf(yield* thread.ask("surveyed", { document }), facts, { detect, name })
+        const survey = yield* thread.ask("surveyed", { document })
+        const guess = languageTag(facts.lang) === undefined ? yield* detect(survey.sample) : undefined
+        const plan = planOf(survey, facts, { detect: () => guess, name })
         yield* thread.ask("begin", { document, plan })
         return Stream.make(documentStart(plan)).pipe(
           Stream.concat(Stream.mapEffect(pages, (page) => thread.ask("add", { document, page }))),

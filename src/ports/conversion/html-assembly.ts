@@ -40,6 +40,6 @@ export class LanguageDetector extends Context.Service<
   LanguageDetector,
   {
     /** Its language tag (BCP 47); undefined where the text is too short or too mixed. */
-    readonly detect: (text: string) => string | undefined
+    readonly detect: (text: string) => Effect.Effect<string | undefined>
   }
 >()("postlane/ports/LanguageDetector") {}

@@ -1,3 +1,4 @@
+import { Effect } from "effect"
 import { assert, describe, it } from "vitest"
 
 import { detectLanguage } from "../../../src/adapters/language-detection/eld.ts"
@@ -11,8 +12,8 @@ describe("the language of a text", () => {
       "ja",
       "この報告書は、町が昨年どのように橋と道路を修理したか、またその費用がいくらかかったかを述べている。"
     ]
-  ])("is detected: %s", (language, text) => {
-    assert.strictEqual(detectLanguage(text), language)
+  ])("is detected: %s", async (language, text) => {
+    assert.strictEqual(await Effect.runPromise(detectLanguage(text)), language)
   })
 
   it.each([
@@ -20,7 +21,7 @@ describe("the language of a text", () => {
     ["part numbers", "SN74LS00N NE555P LM358 TL072 BC547 IRF540 ATMEGA328 MAX232 UA741 CD4017"],
     ["letters in a row", "ABC DEF GHI JKL MNO PQR STU VWX YZA BCD EFG HIJ KLM NOP QRS"],
     ["nothing", ""]
-  ])("is not guessed from %s", (_, text) => {
-    assert.isUndefined(detectLanguage(text))
+  ])("is not guessed from %s", async (_, text) => {
+    assert.isUndefined(await Effect.runPromise(detectLanguage(text)))
   })
 })

@@ -216,7 +216,7 @@ export const layerPapers = (files: ReadonlyMap<string, Uint8Array>) =>
       readersOf(files).pipe(
         Context.add(HtmlAssembly, assembly),
         Context.add(BatchLines, batchLines),
-        Context.add(LanguageDetector, { detect: () => undefined })
+        Context.add(LanguageDetector, { detect: () => Effect.succeed(undefined) })
       )
     )
   )

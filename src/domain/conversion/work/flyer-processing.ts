@@ -36,7 +36,7 @@ const languageOf = Effect.fnUntraced(function* (document: PdfDocument) {
     Effect.map((pages) => pages.flatMap(({ runs }) => runs.map(({ text }) => text)).join(" ")),
     Effect.orElseSucceed(() => "")
   )
-  return languageTag(detect(sample)) ?? "en"
+  return languageTag(yield* detect(sample)) ?? "en"
 })
 
 const dataUri = ({ bytes, mediaType }: { readonly bytes: Uint8Array; readonly mediaType: string }): string =>
