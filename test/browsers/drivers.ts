@@ -52,6 +52,15 @@ const started = async (command: string, args: ReadonlyArray<string>, ready: RegE
   return { said: await Promise.race([said, ended]), stop }
 }
 
+/** What Firefox answers a command, and an expression. */
+interface Answer {
+  readonly result?: unknown
+  readonly message?: string
+}
+type Evaluated =
+  | { readonly exceptionDetails: { readonly text: string } }
+  | { readonly result: { readonly value: string } }
+
 /** Firefox, by WebDriver BiDi. */
 export const openFirefox = async (): Promise<Tab> => {
   const profile = await mkdtemp(join(tmpdir(), "postlane-firefox-"))
@@ -63,7 +72,7 @@ export const openFirefox = async (): Promise<Tab> => {
   )
   const socket = new WebSocket(`${said}/session`)
   await new Promise((resolve) => socket.addEventListener("open", resolve, { once: true }))
-  const waiting = new Map<number, (answer: { readonly result?: unknown; readonly message?: string }) => void>()
+  const waiting = new Map<number, (answer: Answer) => void>()
   const errors: Array<string> = []
   socket.addEventListener("message", ({ data }) => {
     const message = JSON.parse(String(data))
@@ -72,28 +81,28 @@ export const openFirefox = async (): Promise<Tab> => {
     else waiting.get(message.id)?.(message)
   })
   let id = 0
-  const ask = async (method: string, params: object) => {
+  const ask = async <A = void>(method: string, params: object): Promise<A> => {
     const mine = (id += 1)
-    const answer = new Promise<{ result?: any; message?: string }>((resolve) => waiting.set(mine, resolve))
+    const answer = new Promise<Answer>((resolve) => waiting.set(mine, resolve))
     socket.send(JSON.stringify({ id: mine, method, params }))
     const { message, result } = await answer
     if (result === undefined) throw new Error(`${method}: ${message}`)
-    return result
+    return result as A
   }
   await ask("session.new", { capabilities: {} })
   await ask("session.subscribe", { events: ["log.entryAdded"] })
   // In a new window, whose page has the focus: in the first one the address bar has, and buttons take no keys.
-  const { context } = await ask("browsingContext.create", { type: "window" })
+  const { context } = await ask<{ readonly context: string }>("browsingContext.create", { type: "window" })
   await ask("browsingContext.activate", { context })
   const tab: Tab = {
     open: (url) => ask("browsingContext.navigate", { context, url, wait: "complete" }),
     run: async (expression) => {
-      const answer = await ask("script.evaluate", {
+      const answer = await ask<Evaluated>("script.evaluate", {
         expression: `Promise.resolve(${expression}).then((value) => JSON.stringify(value ?? null))`,
         target: { context },
         awaitPromise: true
       })
-      if (answer.type === "exception") throw new Error(answer.exceptionDetails.text)
+      if ("exceptionDetails" in answer) throw new Error(answer.exceptionDetails.text)
       return JSON.parse(answer.result.value)
     },
     press: (...keys) => ask("input.performActions", { context, actions: actions(keys) }),
@@ -112,18 +121,17 @@ export const openFirefox = async (): Promise<Tab> => {
 
 /** WebKitGTK, by its WebDriver; it needs a display, such as `xvfb-run` makes. */
 export const openWebKit = async (): Promise<Tab> => {
-  const binary =
-    process.env["WEBKIT_MINIBROWSER"] ?? "/usr/lib/x86_64-linux-gnu/webkit2gtk-4.1/MiniBrowser"
+  const binary = process.env["WEBKIT_MINIBROWSER"] ?? "/usr/lib/x86_64-linux-gnu/webkit2gtk-4.1/MiniBrowser"
   const port = 20_000 + (process.pid % 20_000)
   const driver = spawn("WebKitWebDriver", [`--port=${port}`], { stdio: "ignore" })
   process.once("exit", () => driver.kill("SIGKILL"))
-  const call = async (method: string, path: string, body?: object): Promise<any> => {
+  const call = async <A = void>(method: string, path: string, body?: object): Promise<A> => {
     const response = await fetch(`http://127.0.0.1:${port}${path}`, {
       method,
       ...(body && { body: JSON.stringify(body) })
     })
-    const { value } = (await response.json()) as { readonly value: any }
-    if (!response.ok) throw new Error(`${path}: ${value.message || value.error}`)
+    const { value } = (await response.json()) as { readonly value: A & { readonly message?: string } }
+    if (!response.ok) throw new Error(`${path}: ${value.message}`)
     return value
   }
   for (let tries = 0; ; tries += 1) {
@@ -136,7 +144,7 @@ export const openWebKit = async (): Promise<Tab> => {
     }
   }
   const options = { binary, args: ["--automation"] }
-  const { sessionId } = await call("POST", "/session", {
+  const { sessionId } = await call<{ readonly sessionId: string }>("POST", "/session", {
     capabilities: { alwaysMatch: { "webkitgtk:browserOptions": options } }
   })
   const at = (path: string) => `/session/${sessionId}${path}`
@@ -144,7 +152,7 @@ export const openWebKit = async (): Promise<Tab> => {
     open: (url) => call("POST", at("/url"), { url }),
     run: async (expression) =>
       JSON.parse(
-        await call("POST", at("/execute/async"), {
+        await call<string>("POST", at("/execute/async"), {
           script: `const done = arguments[arguments.length - 1]; Promise.resolve(${expression}).then((value) => done(JSON.stringify(value ?? null)), (failure) => done(JSON.stringify(String(failure))))`,
           args: []
         })

@@ -75,7 +75,7 @@ try {
   const signIn = async (token: string, home: string) => {
     await tab.open(`${api}/sign-in`)
     await tabTo("#token")
-    await tab.press(...token, "Enter")
+    await tab.press(...token.split(""), "Enter")
     await holds(`signs in by keyboard, to ${home}`, `location.pathname === ${JSON.stringify(home)}`)
   }
 
@@ -102,7 +102,8 @@ try {
   await look("/nothing-here")
 
   await signIn(ADMIN, "/admin")
-  for (const path of ["/admin", "/admin/email-log", "/admin/jobs", "/admin/suppressions", "/admin/customers"]) await look(path)
+  for (const path of ["/admin", "/admin/email-log", "/admin/jobs", "/admin/suppressions", "/admin/customers"])
+    await look(path)
   await tab.width(1280)
   await tab.open(`${api}/admin/email-log`)
   await holds("the log shows the mail", "document.querySelector('main tbody a') !== null")
@@ -114,7 +115,11 @@ try {
   await signIn(OWNER, "/dashboard")
   const form = new FormData()
   form.set("file", new Blob([new Uint8Array(numbered(2))]), "Report.pdf")
-  await fetch(`${api}/api/v1/files`, { method: "POST", headers: { authorization: `Bearer ${OWNER}` }, body: form })
+  await fetch(`${api}/api/v1/files`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${OWNER}` },
+    body: form
+  })
   await tab.open(`${api}/dashboard`)
   await holds("a document stands in the dashboard", "document.querySelector('[data-does=convert]') !== null")
   await tabTo("[data-does=convert]")
