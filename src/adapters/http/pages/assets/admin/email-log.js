@@ -42,7 +42,6 @@ showList({
     },
     {
       head: "Status",
-      kind: "free",
       cell: ({ error, status }) =>
         el(
           "div",
@@ -51,14 +50,14 @@ showList({
           error === null ? undefined : el("p", { class: "help" }, error)
         )
     },
+    { head: "Written", kind: "short", cell: ({ created_at: at }) => time(at) },
     { head: "Last event", kind: "short", cell: ({ last_event: event }) => event ?? NOTHING },
     {
       head: "Sent by",
       kind: "short",
       cell: ({ failed_over: over, provider }) => `${provider ?? NOTHING}${over ? ", failed over" : ""}`
     },
-    { head: "Category", kind: "short", cell: ({ category }) => category },
-    { head: "Written", kind: "short", cell: ({ created_at: at }) => time(at) }
+    { head: "Category", kind: "short", cell: ({ category }) => category }
   ]
 })
 
