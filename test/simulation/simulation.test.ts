@@ -54,7 +54,9 @@ const SHARES: ReadonlyArray<Share> = [
  * Seeds that fail without a mend, on this kernel: another makes other runs of them, and they have to be searched anew. Mends that no seed of
  * some thousands needs are named with their tests in docs/proof.md.
  */
-const REGRESSIONS: ReadonlyArray<readonly [mend: string, world: SimulatedWorld, seeds: ReadonlyArray<number>]> = [
+const REGRESSIONS: ReadonlyArray<
+  readonly [mend: string, world: SimulatedWorld, seeds: ReadonlyArray<number>]
+> = [
   ["a process that was frozen asks the database a second time", mailWorld, [913, 991]],
   ["rows bind a key whose claim was never written", mailWorld, [10, 20]],
   ["an acceptance that comes after its row has ended is kept", mailWorld, [2770]],
