@@ -129,6 +129,11 @@ export interface RoundResult {
   readonly hurts: number
 }
 
+interface Leader {
+  readonly child: Child
+  ended: boolean
+}
+
 /** Two leaders and a worker on one database and one folder of objects. Rounds come one after the other. */
 export const makeBatchWorld = async (url: string) => {
   const { path, remove } = await makeFolder()
@@ -139,7 +144,7 @@ export const makeBatchWorld = async (url: string) => {
   const env = { DB_URL: url, OBJECTS: path, ARM: file, BEDROCK: service.fake.url }
   const start = async () => {
     const child = await startBatchWorker("leader", env)
-    const leader = { child, ended: false }
+    const leader: Leader = { child, ended: false }
     void child.ended.then(() => (leader.ended = true))
     return leader
   }
@@ -193,19 +198,21 @@ export const makeBatchWorld = async (url: string) => {
     const frozen = leaders.find(
       ({ child: { lines }, ended }, at) => !ended && lines.slice(before[at]).includes(HURT)
     )
-    if (frozen !== undefined) violations.push(...(await thaw(jobId, frozen.child)), ...(await judged()))
+    if (frozen !== undefined) violations.push(...(await thaw(jobId, frozen)), ...(await judged()))
     return { violations: violations.map((one) => `${summaryOf(asked)}: ${one}`), hurts }
   }
 
   /** Wakes a leader that slept while another did its work: nothing of what that one left may change. */
-  const thaw = async (jobId: string, leader: Child): Promise<ReadonlyArray<string>> => {
+  const thaw = async (jobId: string, leader: Leader): Promise<ReadonlyArray<string>> => {
+    const { child } = leader
     const rows = await rowsOf(url, jobId)
     const objects = await batchObjects(path, jobId)
-    const ticks = leader.lines.length
+    const ticks = child.lines.length
     await until("its ticks have ended", () => {
       // Again and again: it says that it is hurt a moment before it stops.
-      leader.signal("SIGCONT")
-      return leader.lines.slice(ticks).includes(TICKED)
+      child.signal("SIGCONT")
+      // One that killed itself has said so, too, and is seen to be gone only later.
+      return leader.ended || child.lines.slice(ticks).includes(TICKED)
     })
     await sleep(300)
     const now = await rowsOf(url, jobId)
