@@ -111,35 +111,72 @@ const history = (provider: DeliveryEvent["provider"], providerMessageId: string)
   )
 
 describe("delivery events on PostgreSQL", () => {
-  it.live("end in the in-order row with one alert, however they come (L2, L3, A1)", () => {
-    const alerted: Array<string> = []
-    const alerts = Layer.mock(Alerts, {
-      raise: ({ providerMessageId }) =>
-        Effect.sync(() => {
-          alerted.push(providerMessageId)
-          return { delivery: "delivered", escalated: undefined } as const
-        })
-    })
-    return Effect.gen(function* () {
-      const sql = yield* ReadSql
-      const recording = yield* EventRecording.EventRecording
-      const ids = Array.from({ length: 40 }, (_, index) => `m-${index}`)
-      const providerOf = (index: number) => (index % 2 === 0 ? "provider_a" : "provider_b")
-      const events = ids.flatMap((id, index) => history(providerOf(index), id))
-      const [shuffled] = fc.sample(
-        fc.shuffledSubarray([...events, ...events], { minLength: events.length * 2 }),
-        1
-      )
-      yield* Effect.forEach(shuffled!, (event) => recording.record(event), { concurrency: 100 })
-      const rows = yield* sql`select distinct status, last_event, error, alerted_at is not null as claimed
+  it.live(
+    "end in the in-order row with one alert, each kept once, however they come (L2, L3, A1, EVENT-15)",
+    () => {
+      const alerted: Array<string> = []
+      const alerts = Layer.mock(Alerts, {
+        raise: ({ providerMessageId }) =>
+          Effect.sync(() => {
+            alerted.push(providerMessageId)
+            return { delivery: "delivered", escalated: undefined } as const
+          })
+      })
+      return Effect.gen(function* () {
+        const sql = yield* ReadSql
+        const recording = yield* EventRecording.EventRecording
+        const ids = Array.from({ length: 40 }, (_, index) => `m-${index}`)
+        const providerOf = (index: number) => (index % 2 === 0 ? "provider_a" : "provider_b")
+        const events = ids.flatMap((id, index) => history(providerOf(index), id))
+        const [shuffled] = fc.sample(
+          fc.shuffledSubarray([...events, ...events], { minLength: events.length * 2 }),
+          1
+        )
+        yield* Effect.forEach(shuffled!, (event) => recording.record(event), { concurrency: 100 })
+        const rows = yield* sql`select distinct status, last_event, error, alerted_at is not null as claimed
         from email_log`
-      assert.deepStrictEqual(rows, [
-        { status: "bounced", last_event: "bounced", error: "Permanent/General", claimed: true }
+        assert.deepStrictEqual(rows, [
+          { status: "bounced", last_event: "bounced", error: "Permanent/General", claimed: true }
+        ])
+        const counts = yield* sql`select (select count(*) from email_log)::int as rows,
+        (select count(*) from email_suppressions where reason = 'hard_bounce')::int as suppressed,
+        (select count(*) from email_events)::int as kept`
+        assert.deepStrictEqual(counts, [{ rows: 40, suppressed: 40, kept: events.length }])
+        assert.deepStrictEqual([...alerted].sort(), [...ids].sort())
+      }).pipe(Effect.provide(EventRecording.layer.pipe(Layer.provide(alerts), Layer.provideMerge(layerLog))))
+    }
+  )
+
+  it.live("of one mail in one call change its row once, and are kept in their order (L2, EVENT-15)", () =>
+    Effect.gen(function* () {
+      const sql = yield* WriteSql
+      const event = (id: string, name: string) => ({
+        provider: "provider_a",
+        provider_message_id: id,
+        event: name,
+        occurred_at: "2026-01-01T00:00:00Z"
+      })
+      const record = (...events: ReadonlyArray<object>) =>
+        sql`select status from record_email_events(${JSON.stringify(events)}::jsonb)`
+      yield* record(event("old", "sent"))
+      const statuses = yield* record(
+        event("old", "opened"),
+        event("new", "sent"),
+        event("old", "delivered"),
+        event("new", "delivered"),
+        event("old", "opened")
+      )
+      assert.deepStrictEqual(
+        statuses.map(({ status }) => status),
+        ["sent", "delivered", "opened", "opened", "opened"]
+      )
+      const kept =
+        yield* sql`select l.provider_message_id as id, l.status, array_agg(e.event order by e.number) as events
+        from email_log l join email_events e on e.send_id = l.id group by l.id order by id`
+      assert.deepStrictEqual(kept, [
+        { id: "new", status: "delivered", events: ["sent", "delivered"] },
+        { id: "old", status: "opened", events: ["sent", "opened", "delivered"] }
       ])
-      const counts = yield* sql`select (select count(*) from email_log)::int as rows,
-        (select count(*) from email_suppressions where reason = 'hard_bounce')::int as suppressed`
-      assert.deepStrictEqual(counts, [{ rows: 40, suppressed: 40 }])
-      assert.deepStrictEqual([...alerted].sort(), [...ids].sort())
-    }).pipe(Effect.provide(EventRecording.layer.pipe(Layer.provide(alerts), Layer.provideMerge(layerLog))))
-  })
+    }).pipe(Effect.provide(Layer.fresh(layerLog)))
+  )
 })
