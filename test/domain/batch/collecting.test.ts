@@ -164,9 +164,9 @@ describe("collecting", () => {
           ...objects,
           put: (key, body, options) =>
             Effect.gen(function* () {
-              const all = yield* Stream.runCollect(body)
-              seen.stored += charactersOf(yield* jsonOf(Stream.fromIterable(all)))
-              return yield* objects.put(key, Stream.fromIterable(all), options)
+              const stored = yield* Stream.runCollect(body)
+              seen.stored += charactersOf(yield* jsonOf(Stream.fromIterable(stored)))
+              return yield* objects.put(key, Stream.fromIterable(stored), options)
             }),
           get: (key, options) =>
             Stream.unwrap(

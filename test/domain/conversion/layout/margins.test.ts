@@ -88,7 +88,7 @@ it("DOC-20: running lines and page numbers stay where they are asked for, as not
       others: NO_STATISTICS,
       options: { keepsRunningLines }
     })[2]?.html ?? ""
-  const note = (text: string) => `<div role="note"><p>${text}</p></div>`
+  const note = (words: string) => `<div role="note"><p>${words}</p></div>`
   assert.notMatch(htmlOfPage(false), /handbook|role="note"/)
   const html = htmlOfPage(true)
   assert.isTrue(html.startsWith(note("A handbook of rivers")), html)
