@@ -36,7 +36,7 @@ export const hasSeen = ({ headers }: Reopened, moment: Moment): boolean =>
 
 /**
  * Moments as a response that ends with the last of them. A stream that broke off and is opened again (`Last-Event-ID`) gets the state
- * where it has changed meanwhile, and not again what it had.
+ * where it has changed meanwhile, and not again what it had; a comment says at once that it is open, since nothing else may be due.
  */
 export const eventStream = (
   request: Reopened,
@@ -45,8 +45,9 @@ export const eventStream = (
   const comments = Stream.fromEffectRepeat(Effect.as(Effect.sleep(KEEP_OPEN_EVERY), ": still here\n\n"))
   const unseen = Stream.dropWhile(moments, (moment) => hasSeen(request, moment))
   const lines = Stream.merge(Stream.map(unseen, eventText), comments, { haltStrategy: "left" })
+  const opened = "last-event-id" in request.headers ? Stream.make(": open again\n\n") : Stream.empty
   return HttpServerResponse.stream(
-    Stream.map(lines, (text) => encoder.encode(text)),
+    Stream.map(Stream.concat(opened, lines), (text) => encoder.encode(text)),
     {
       contentType: "text/event-stream",
       headers: { "cache-control": "no-store", "x-accel-buffering": "no" }
