@@ -62,21 +62,29 @@ export const makeHttpClient = (
     return connection
   }
 
+  const send = (connection: Connection, request: string): Promise<string> =>
+    new Promise((resolve, reject) => {
+      connection.fail = reject
+      connection.answer = (text) => {
+        idle.push(connection)
+        if (text.startsWith("HTTP/1.1 200 ")) resolve(text)
+        else reject(new Error(text))
+      }
+      connection.socket.write(request)
+    })
+
   return {
-    post: (body, more = {}) =>
-      new Promise((resolve, reject) => {
-        const connection = idle.pop() ?? open()
-        connection.fail = reject
-        connection.answer = (text) => {
-          idle.push(connection)
-          if (text.startsWith("HTTP/1.1 200 ")) resolve(text)
-          else reject(new Error(text))
-        }
-        const length = Buffer.byteLength(body)
-        connection.socket.write(
-          `POST ${path} HTTP/1.1\r\n${fixed}${linesOf(more)}content-length: ${length}\r\n\r\n${body}`
-        )
-      }),
+    post: (body, more = {}) => {
+      const length = Buffer.byteLength(body)
+      const request = `POST ${path} HTTP/1.1\r\n${fixed}${linesOf(more)}content-length: ${length}\r\n\r\n${body}`
+      const kept = idle.pop()
+      if (kept === undefined) return send(open(), request)
+      // The server may close a connection that was idle for long just as it is used again.
+      return send(kept, request).catch((error: unknown) => {
+        if (kept.socket.destroyed && kept.received === "") return send(open(), request)
+        throw error
+      })
+    },
     close: () => {
       for (const { socket } of all) socket.destroy()
     }

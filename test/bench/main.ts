@@ -10,7 +10,7 @@ import { speedTable, tickTable } from "./batch/batch-tables.ts"
 import { measureTicks } from "./batch/batch-ticks.ts"
 import { measureQuality, qualityTable } from "./conversion/layout-quality.ts"
 import { layoutTable, measureLayout } from "./conversion/layout.ts"
-import { foreignManuals, measurePdf, pdfTable } from "./conversion/pdf.ts"
+import { foreignManuals, measurePdf, pdfTable, tenthsTable } from "./conversion/pdf.ts"
 import { measureStarts } from "./conversion/start-time.ts"
 import { timeAdminLists } from "./delivery/admin-lists.ts"
 import { foldEvents } from "./delivery/fold-events.ts"
@@ -26,7 +26,7 @@ import { EVENT_ROWS } from "./senders/recording.ts"
  * `bench-results/`. `--quick` shows that everything runs; its figures mean nothing. Instead of the tables, `--memory` sends
  * 200,000 mails, `--fold` folds 100,000 events of 20,000 mails in random order, `--admin` reads a log of 5,000,000 rows,
  * `--pdf` reads and splits PDFs of 500 and of 5,000 pages (50 and 500 MB) and sets the layout tier beside its peers (`--only
- * FILE,FILE`: on these documents too), `--batch` prepares beside splitting, collects beside
+ * FILE,FILE`: on these documents too; `--pages 500,50000`: text documents of these lengths instead), `--batch` prepares beside splitting, collects beside
  * parsing and ticks over 10,000 open rows of the batch lane, and `--batch-memory` prepares and collects batches
  * of 5,000 and of 50,000 records (or `--records N,N`; the last takes 9 GB of the folder for temporary files, for a while).
  * `--scale` runs sends, webhooks, chunks and mails with 1, 2 and 4 processes on one PostgreSQL (`--database URL`: on this one, a migrated
@@ -40,6 +40,7 @@ const { values } = parseArgs({
     fold: { type: "boolean", default: false },
     admin: { type: "boolean", default: false },
     pdf: { type: "boolean", default: false },
+    pages: { type: "string" },
     intake: { type: "boolean", default: false },
     scale: { type: "boolean", default: false },
     database: { type: "string" },
@@ -75,9 +76,18 @@ const runMemory = async () => {
   await save("memory", { node: process.version, loadBefore, loadAfter: loadavg(), samples })
 }
 
-const runPdf = async () => {
+const runLongPdf = async (pages: string) => {
   const loadBefore = loadavg()
-  const lines = values.quick ? measurePdf([5, 20]) : measurePdf([500, 5_000], foreignManuals())
+  const lines = measurePdf(pages.split(",").map(Number), { plain: true })
+  console.log(tenthsTable(lines))
+  console.log(`\nLoad averages before ${load(loadBefore)}, after ${load(loadavg())}`)
+  await save("long-pdf", { node: process.version, loadBefore, loadAfter: loadavg(), lines })
+}
+
+const runPdf = async () => {
+  if (values.pages !== undefined) return runLongPdf(values.pages)
+  const loadBefore = loadavg()
+  const lines = values.quick ? measurePdf([5, 20]) : measurePdf([500, 5_000], { others: foreignManuals() })
   console.log(pdfTable(lines))
   const manuals = [...foreignManuals(), ...(values.only?.split(",") ?? [])]
   const layout = values.quick ? [] : await measureLayout(manuals)

@@ -43,16 +43,19 @@ export interface PdfLine extends PdfFigures {
 export const foreignManuals = (): ReadonlyArray<string> =>
   foreignPdfs("real").filter((path) => /-\d{3,}p\.pdf$/.test(path))
 
-/** Reads, splits and looks through documents of these lengths, and of others; a process each. */
+/**
+ * Reads, splits and looks through documents of these lengths, with pictures of 100 KB a page unless they are `plain`, and of others; a
+ * process each.
+ */
 export const measurePdf = (
   lengths: ReadonlyArray<number>,
-  others: ReadonlyArray<string> = []
+  { others = [], plain = false }: { readonly others?: ReadonlyArray<string>; readonly plain?: boolean } = {}
 ): ReadonlyArray<PdfLine> => {
   const folder = mkdtempSync(join(tmpdir(), "postlane-bench-"))
   try {
     const made = lengths.map((pages) => {
       const path = join(folder, `${pages}-pages.pdf`)
-      writeLargePdf(path, pages)
+      writeLargePdf(path, pages, !plain)
       return path
     })
     return [...made, ...others].flatMap((path) =>
@@ -90,5 +93,19 @@ export const pdfTable = (lines: ReadonlyArray<PdfLine>): string =>
       String(Math.round(peakBytes / 1024 / 1024)),
       bytes === 0 ? "–" : String(Math.round(bytes / pages / 1024)),
       ratio === undefined ? "–" : `${ratio.toFixed(2)} ×`
+    ])
+  ])
+
+/** The table of long documents: what a page costs, on the whole and by tenths of the document. */
+export const tenthsTable = (lines: ReadonlyArray<PdfLine>): string =>
+  markdown([
+    ["pages", "work", "pages/s", "CPU µs a page", "by tenth of the document", "peak MB"],
+    ...lines.map(({ cpuSeconds, operation, pages, peakBytes, seconds, tenths }) => [
+      pages.toLocaleString("en"),
+      operation,
+      String(Math.round(pages / seconds)),
+      String(Math.round((cpuSeconds / pages) * 1e6)),
+      tenths.map((tenth) => Math.round((tenth / pages) * 1e7)).join(", "),
+      String(Math.round(peakBytes / 1024 / 1024))
     ])
   ])
