@@ -404,14 +404,17 @@ language sql
 stable
 set search_path = pg_catalog, public, pg_temp
 as $$
-  select l.provider_message_id
-  from email_log l
-  where l.key_hash = p_key_hash
-    and l.provider = p_provider
-    and l.provider_message_id is not null
-    and l.created_at >= coalesce(
+  -- Apart, so that the key's index serves it and no other one does, whatever the statistics say.
+  with mine as materialized (
+    select l.id, l.provider, l.provider_message_id, l.created_at from email_log l where l.key_hash = p_key_hash
+  )
+  select m.provider_message_id
+  from mine m
+  where m.provider = p_provider
+    and m.provider_message_id is not null
+    and m.created_at >= coalesce(
       (select c.first_attempt_at from email_send_claims c where c.key_hash = p_key_hash), '-infinity')
-  order by l.created_at desc, l.id desc
+  order by m.created_at desc, m.id desc
   limit 1
 $$;
 
@@ -423,14 +426,16 @@ language sql
 stable
 set search_path = pg_catalog, public, pg_temp
 as $$
+  -- Apart, for the same reason.
+  with mine as materialized (select l.* from email_log l where l.key_hash = p_key_hash)
   select
-    (array_agg(l.provider order by l.provider_message_id is not null desc, l.created_at desc, l.id desc))[1],
-    min(l.created_at)
-  from email_log l
-  where l.key_hash = p_key_hash and l.provider is not null
-    and l.created_at > clock_timestamp() - interval '24 hours'
-    and (l.provider_message_id is not null or l.status = 'deferred'
-      or (l.status = 'failed' and l.error_kind = 'ambiguous'))
+    (array_agg(m.provider order by m.provider_message_id is not null desc, m.created_at desc, m.id desc))[1],
+    min(m.created_at)
+  from mine m
+  where m.provider is not null
+    and m.created_at > clock_timestamp() - interval '24 hours'
+    and (m.provider_message_id is not null or m.status = 'deferred'
+      or (m.status = 'failed' and m.error_kind = 'ambiguous'))
 $$;
 
 -- Claims keys and looks up suppressions, several in one call (MAIL-1, MAIL-41 to MAIL-43); `ordinal` counts the entries
@@ -491,8 +496,9 @@ begin
     from entry x
     where not exists (
       select from entry y
-      where exists (select from email_log l where l.key_hash = y.key_hash)
-        and not exists (select from email_send_claims k where k.key_hash = y.key_hash)
+      -- Not `exists`, which would be made a join: with statistics from before there were keys it reads the log's whole index.
+      where (select true from email_log l where l.key_hash = y.key_hash limit 1)
+        and (select true from email_send_claims k where k.key_hash = y.key_hash) is null
     )
     order by x.key_hash
     on conflict (key_hash) do update set updated_at = c.updated_at where false
