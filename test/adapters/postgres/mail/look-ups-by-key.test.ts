@@ -55,7 +55,8 @@ layer(layerPostgres, { timeout: 60_000 })("begin_email_sends looks up by key alo
             return yield* Effect.fail((yield* read) - before)
           })
         )
-        assert.isAtMost(yield* Effect.flip(reads), 4 * keys.length)
+        const found = yield* Effect.flip(reads)
+        assert.isAtMost(typeof found === "number" ? found : Infinity, 4 * keys.length, String(found))
       })
     )
   }
