@@ -192,13 +192,17 @@ const nextRowId = ({ sha256Hex }: SendParts, rowId: LogRowId): Effect.Effect<Log
     )
   )
 
-/** Writes the row and returns the lease. An acceptance is never repeated for the sake of its row. */
+/**
+ * Writes the row and returns the lease. An acceptance is never repeated for the sake of its row, which is written a second time
+ * instead: in a process that was frozen, the overdue timer fires before the answer is read.
+ */
 const record = (
   parts: SendParts,
   row: Parameters<SendParts["store"]["record"]>[0]
 ): Effect.Effect<void, RetryFailure> =>
   parts.store.configured
     ? bounded(parts, "record", parts.store.record(row)).pipe(
+        Effect.retry({ times: row.outcome === "sent" ? 1 : 0 }),
         Effect.catch((error) =>
           row.outcome === "sent"
             ? Effect.logError("a retry was accepted, and its row could not be written", error)

@@ -289,9 +289,27 @@ describe("a queued retry", () => {
         Effect.flatMap(Fiber.join)
       )
       const fiber = yield* Effect.forkChild(world.retry(world.message), { startImmediately: true })
-      yield* TestClock.adjust("2500 millis")
+      yield* TestClock.adjust("5 seconds")
       yield* Fiber.join(fiber)
       assert.strictEqual((yield* world.copies).provider_a, 1)
+    })
+  )
+
+  it.effect("D1: an acceptance's row is written a second time where the first gets no answer", () =>
+    Effect.gen(function* () {
+      let silent = 0
+      const world = yield* deferred({
+        lost: true,
+        store: (real) => ({
+          ...real,
+          record: (row) => Effect.suspend(() => (silent-- > 0 ? Effect.never : real.record(row)))
+        })
+      })
+      silent = 1
+      const fiber = yield* Effect.forkChild(world.retry(world.message), { startImmediately: true })
+      yield* TestClock.adjust("2500 millis")
+      yield* Fiber.join(fiber)
+      assert.include(statuses(world), "sent")
     })
   )
 })
