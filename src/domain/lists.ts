@@ -3,6 +3,17 @@ export const append = <A>(to: Array<A>, items: Iterable<A>): void => {
   for (const item of items) to.push(item)
 }
 
+/** Index of the first item that is not before; those before stand first. */
+export const firstNotBefore = <A>(items: ReadonlyArray<A>, isBefore: (item: A) => boolean): number => {
+  let [from, to] = [0, items.length]
+  while (from < to) {
+    const at = (from + to) >> 1
+    if (isBefore(items[at]!)) from = at + 1
+    else to = at
+  }
+  return from
+}
+
 /** The least of some numbers; Infinity for none. */
 export const least = (numbers: Iterable<number>): number => {
   let found = Infinity

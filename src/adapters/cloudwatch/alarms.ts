@@ -9,8 +9,7 @@ import { ListSubscriptionsByTopicCommand, SNSClient } from "@aws-sdk/client-sns"
 import { Effect } from "effect"
 
 import type { CloudAlarms } from "../../domain/doctor/cloud-alarms.ts"
-import { type Found, NAMESPACE, seen } from "../../domain/doctor/cloud-side.ts"
-import { failureText } from "../../domain/mail/failover.ts"
+import { asked, found, type Found, NAMESPACE } from "../../domain/doctor/cloud-side.ts"
 
 /** Where alarms are looked for. */
 export interface CloudAlarmsOptions {
@@ -25,9 +24,6 @@ interface Client {
   readonly destroy: () => void
 }
 
-const wordsOf = (cause: unknown): string =>
-  cause instanceof Error ? failureText(`${cause.name}: ${cause.message}`) : "the SDK threw no error"
-
 /** One call on a client of its own: there are ten or so, and the process ends after them. */
 const ask = <C extends Client, A, B>(
   open: () => C,
@@ -37,9 +33,11 @@ const ask = <C extends Client, A, B>(
   Effect.acquireUseRelease(
     Effect.sync(open),
     (client) =>
-      Effect.tryPromise({ try: (signal) => call(client, signal), catch: wordsOf }).pipe(
-        Effect.map((answer): Found<B> => seen(read(answer))),
-        Effect.catch((why) => Effect.succeed<Found<B>>({ _tag: "Unseen", why }))
+      found(
+        Effect.map(
+          asked((signal) => call(client, signal)),
+          read
+        )
       ),
     (client) => Effect.sync(() => client.destroy())
   )

@@ -10,9 +10,8 @@ import {
 } from "@aws-sdk/client-eventbridge"
 import { Effect, Option, Schema } from "effect"
 
-import { DELIVERY, EVENT_SOURCE, type Found, seen } from "../../domain/doctor/cloud-side.ts"
+import { asked, DELIVERY, EVENT_SOURCE, found, type Found, seen } from "../../domain/doctor/cloud-side.ts"
 import type { EventFacts, EventRoute } from "../../domain/doctor/event-delivery.ts"
-import { failureText } from "../../domain/mail/failover.ts"
 
 /** Pages of 100 rules that are read at most; a bus has 300 rules unless more were asked for. */
 const MOST_PAGES = 20
@@ -35,18 +34,6 @@ const typesOf = ({ EventPattern }: Rule): Option.Option<ReadonlyArray<string> | 
     Option.map((pattern) => pattern["detail-type"]?.filter(isText))
   )
 
-const wordsOf = (cause: unknown): string =>
-  cause instanceof Error ? failureText(`${cause.name}: ${cause.message}`) : "the SDK threw no error"
-
-const call = <A>(run: (abortSignal: AbortSignal) => Promise<A>) =>
-  Effect.tryPromise({ try: run, catch: wordsOf })
-
-const found = <A>(run: Effect.Effect<A, string>): Effect.Effect<Found<A>> =>
-  run.pipe(
-    Effect.map(seen),
-    Effect.catch((why) => Effect.succeed<Found<A>>({ _tag: "Unseen", why }))
-  )
-
 /** `arn:aws:events:REGION:ACCOUNT:api-destination/NAME/ID`, and the same of a connection. */
 const nameIn = (kind: "api-destination" | "connection", arn: string | undefined): string | undefined =>
   new RegExp(`:${kind}/([^/]+)`).exec(arn ?? "")?.[1]
@@ -57,7 +44,7 @@ const rulesOf = (client: EventBridgeClient) =>
     let next: string | undefined
     for (let page = 0; page < MOST_PAGES; page++) {
       const command = new ListRulesCommand({ Limit: 100, NextToken: next })
-      const answer = yield* call((abortSignal) => client.send(command, { abortSignal }))
+      const answer = yield* asked((abortSignal) => client.send(command, { abortSignal }))
       for (const rule of answer.Rules ?? []) rules.push(rule)
       next = answer.NextToken
       if (next === undefined) break
@@ -69,12 +56,12 @@ const rulesOf = (client: EventBridgeClient) =>
 const destinationOf = (client: EventBridgeClient, Name: string) =>
   Effect.gen(function* () {
     const destination = yield* found(
-      call((abortSignal) => client.send(new DescribeApiDestinationCommand({ Name }), { abortSignal }))
+      asked((abortSignal) => client.send(new DescribeApiDestinationCommand({ Name }), { abortSignal }))
     )
     if (destination._tag === "Unseen") return { destination, connection: destination }
     const { ApiDestinationState, ConnectionArn, InvocationEndpoint } = destination.value
     const connection = yield* found(
-      call((abortSignal) =>
+      asked((abortSignal) =>
         client.send(new DescribeConnectionCommand({ Name: nameIn("connection", ConnectionArn) }), {
           abortSignal
         })
@@ -110,7 +97,7 @@ const examine = (client: EventBridgeClient): Effect.Effect<EventFacts, string> =
       const types = typesOf(rule)
       if (Option.isNone(types)) continue
       const command = new ListTargetsByRuleCommand({ Rule: rule.Name })
-      const { Targets = [] } = yield* call((abortSignal) => client.send(command, { abortSignal }))
+      const { Targets = [] } = yield* asked((abortSignal) => client.send(command, { abortSignal }))
       for (const target of Targets) {
         if (nameIn("api-destination", target.Arn) === undefined) elsewhere.push(target.Arn ?? "")
         else routes.push(yield* routeOf(client, rule, types.value, target))

@@ -1,3 +1,7 @@
+import { Effect } from "effect"
+
+import { failureText } from "../mail/failover.ts"
+
 /** Names and figures that the cloud side as code (`infra`) makes and that the doctor looks for. */
 
 /** Our own metrics, which filters on log lines count. */
@@ -45,3 +49,18 @@ export type Found<A> =
   | { readonly _tag: "Unseen"; readonly why: string }
 
 export const seen = <A>(value: A): Found<A> => ({ _tag: "Seen", value })
+
+/** A call of a service's SDK; fails with why it did not answer, in words for an operator. */
+export const asked = <A>(call: (abortSignal: AbortSignal) => Promise<A>): Effect.Effect<A, string> =>
+  Effect.tryPromise({
+    try: call,
+    catch: (cause) =>
+      cause instanceof Error ? failureText(`${cause.name}: ${cause.message}`) : "the SDK threw no error"
+  })
+
+/** What was looked at, or why it could not be. */
+export const found = <A>(look: Effect.Effect<A, string>): Effect.Effect<Found<A>> =>
+  look.pipe(
+    Effect.map(seen),
+    Effect.catch((why) => Effect.succeed<Found<A>>({ _tag: "Unseen", why }))
+  )

@@ -1,3 +1,4 @@
+import { firstNotBefore } from "../../../lists.ts"
 import type { FormField } from "../../page-content.ts"
 import type { Line } from "../lines/line.ts"
 import { segmentText, type Segment } from "../lines/segment.ts"
@@ -57,13 +58,7 @@ const LETTER = /[\p{L}\p{N}]/u
 const nearTo = ({ box }: FormField, rows: ReadonlyArray<Line>): Near => {
   const found = { inside: [], left: [], right: [], above: [] } satisfies Record<keyof Near, Array<Segment>>
   const { above, inside, left, right }: Record<keyof Near, Array<Segment>> = found
-  let from = 0
-  let to = rows.length
-  while (from < to) {
-    const at = (from + to) >> 1
-    if ((rows[at]?.baseline ?? 0) < box.y0 - ABOVE) from = at + 1
-    else to = at
-  }
+  const from = firstNotBefore(rows, ({ baseline }) => baseline < box.y0 - ABOVE)
   let examined = 0
   for (let at = from; at < rows.length && examined < MAX_LOOKED_AT; at++) {
     const row = rows[at]
@@ -122,13 +117,7 @@ const wrapped = (
   isField: (segment: Segment) => boolean
 ): ReadonlyArray<Segment> => {
   const all = [first]
-  let from = 0
-  let to = rows.length
-  while (from < to) {
-    const at = (from + to) >> 1
-    if ((rows[at]?.baseline ?? 0) <= first.baseline) from = at + 1
-    else to = at
-  }
+  const from = firstNotBefore(rows, ({ baseline }) => baseline <= first.baseline)
   for (let at = from; at < rows.length && all.length < MAX_LINES; at++) {
     const row = rows[at]
     const last = all.at(-1)

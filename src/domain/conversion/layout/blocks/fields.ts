@@ -1,4 +1,4 @@
-import { greatest, least } from "../../../lists.ts"
+import { firstNotBefore, greatest, least } from "../../../lists.ts"
 import type { Box, FormField } from "../../page-content.ts"
 import type { Line } from "../lines/line.ts"
 import { segmentText, type Segment } from "../lines/segment.ts"
@@ -48,13 +48,7 @@ interface Labelled {
 
 /** The last words on or above a field's line. */
 const wordsBefore = ({ box }: FormField, rows: ReadonlyArray<Line>): Segment | undefined => {
-  let from = 0
-  let to = rows.length
-  while (from < to) {
-    const at = (from + to) >> 1
-    if ((rows[at]?.baseline ?? 0) < box.y1) from = at + 1
-    else to = at
-  }
+  const from = firstNotBefore(rows, ({ baseline }) => baseline < box.y1)
   const { segments = [] } = rows[from - 1] ?? {}
   return segments.findLast(({ x0 }) => x0 < box.x1) ?? segments[0]
 }
@@ -144,13 +138,7 @@ const legendOf = (
   if (question !== undefined) return { text: question.replace(/:$/, ""), segment: undefined }
   const box = around(group.flatMap(({ field, printed }) => [field.box, ...(printed?.segments ?? [])]))
   let best: { readonly segment: Segment; readonly away: number } | undefined
-  let from = 0
-  let to = rows.length
-  while (from < to) {
-    const at = (from + to) >> 1
-    if ((rows[at]?.baseline ?? 0) < box.y0 - 30) from = at + 1
-    else to = at
-  }
+  const from = firstNotBefore(rows, ({ baseline }) => baseline < box.y0 - 30)
   for (let at = from; at < rows.length; at++) {
     const row = rows[at]
     if (row === undefined || row.y0 > first.field.box.y1) break

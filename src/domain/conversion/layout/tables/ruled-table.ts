@@ -1,4 +1,4 @@
-import { append, greatest, least } from "../../../lists.ts"
+import { append, firstNotBefore, greatest, least } from "../../../lists.ts"
 import type { Drawing } from "../../page-content.ts"
 import type { InlineContext } from "../lines/inline.ts"
 import { linesOf } from "../lines/line.ts"
@@ -67,13 +67,7 @@ const networks = ({ across, down }: Rules): ReadonlyArray<Rules> => {
   const sorted = down.map((rule, index) => ({ rule, index })).sort((a, b) => a.rule.at - b.rule.at)
   for (const [index, rule] of across.entries()) {
     // The first upright rule that is not left of this one.
-    let low = 0
-    let high = sorted.length
-    while (low < high) {
-      const middle = (low + high) >> 1
-      if ((sorted[middle]?.rule.at ?? 0) < rule.from - NEAR) low = middle + 1
-      else high = middle
-    }
+    let low = firstNotBefore(sorted, (other) => other.rule.at < rule.from - NEAR)
     for (; low < sorted.length; low++) {
       const other = sorted[low]
       if (other === undefined || other.rule.at > rule.to + NEAR) break

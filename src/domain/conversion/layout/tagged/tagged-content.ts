@@ -16,28 +16,16 @@ export const MAX_DEPTH = 60
 /** The runs of each marked-content id. */
 type MarkedRuns = ReadonlyMap<number, ReadonlyArray<TextRun>>
 
-/** By marked-content id, in the order of the content stream. */
-export const markedRuns = (runs: ReadonlyArray<TextRun>): MarkedRuns => {
-  const marked = new Map<number, Array<TextRun>>()
-  for (const run of runs) {
-    if (run.mcid === undefined) continue
-    const same = marked.get(run.mcid)
-    if (same === undefined) marked.set(run.mcid, [run])
-    else same.push(run)
-  }
-  return marked
-}
-
-/** By marked-content id, in the order in which they are painted. */
-export const markedDrawings = (
-  drawings: ReadonlyArray<Drawing>
-): ReadonlyMap<number, ReadonlyArray<Drawing>> => {
-  const marked = new Map<number, Array<Drawing>>()
-  for (const drawing of drawings) {
-    if (drawing.mcid === undefined) continue
-    const same = marked.get(drawing.mcid)
-    if (same === undefined) marked.set(drawing.mcid, [drawing])
-    else same.push(drawing)
+/** Runs, or what is drawn, by marked-content id, in their order: that of the content stream. */
+export const byMark = <A extends TextRun | Drawing>(
+  items: ReadonlyArray<A>
+): ReadonlyMap<number, ReadonlyArray<A>> => {
+  const marked = new Map<number, Array<A>>()
+  for (const item of items) {
+    if (item.mcid === undefined) continue
+    const same = marked.get(item.mcid)
+    if (same === undefined) marked.set(item.mcid, [item])
+    else same.push(item)
   }
   return marked
 }

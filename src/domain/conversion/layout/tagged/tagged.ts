@@ -19,8 +19,7 @@ import {
   inlineSpans,
   isStructure,
   linesUnder,
-  markedDrawings,
-  markedRuns,
+  byMark,
   MAX_DEPTH,
   type StructureNode,
   type TaggedContext,
@@ -283,11 +282,11 @@ export const taggedBlocks = (analysis: PageAnalysis, page: PageContext): Readonl
   }
   const fields = fieldsByContent(analysis)
   const words = fields.labels.size === 0 ? accounted : accounted.filter((run) => !fields.labels.has(run))
-  const inline: TaggedInline = { context: inlineContext, marked: markedRuns(words) }
+  const inline: TaggedInline = { context: inlineContext, marked: byMark(words) }
   const hasHeadings = hasType(structure, /^(H[1-6]?|Title)$/)
   const context: TaggedContext = {
     inline,
-    drawn: markedDrawings(analysis.page.drawings),
+    drawn: byMark(analysis.page.drawings),
     blocks: childBlocks,
     fields: fields.beside,
     looksLike: (nodes) => {
