@@ -37,9 +37,11 @@ const select = (name: string, label: string, values: ReadonlyArray<string>, any:
 const input = (name: string, label: string, type = "text"): string =>
   `<div class="field"><label for="f-${name}">${label}</label><input id="f-${name}" name="${name}" type="${type}" autocomplete="off" spellcheck="false"></div>`
 
-const filters = (path: string, fields: ReadonlyArray<string>): string =>
+/** A filter; the rarer fields are folded away, unless one of them is set. */
+const filters = (path: string, fields: ReadonlyArray<string>, rarer: ReadonlyArray<string> = []): string =>
   `<form class="filters" id="filters" method="get" action="${path}" role="search" aria-label="Filter">
 ${fields.join("\n")}
+${rarer.length === 0 ? "" : `<details class="rarer"><summary>More filters</summary><div class="filters">${rarer.join("\n")}</div></details>`}
 <div class="buttons"><button type="submit" class="primary">Filter</button> <a class="button" href="${path}">Show all</a></div>
 </form>`
 
@@ -87,17 +89,22 @@ const EMAIL_LOG: Screen = {
   title: "Email log",
   script: "admin/email-log.js",
   main: `<h1>Email log</h1>
-${filters("/admin/email-log", [
-  select("status", "Status", EmailStatus.literals, "Any"),
-  select("category", "Category", [...Category.literals, UNKNOWN_CATEGORY], "Any"),
-  select("provider", "Provider", Provider.literals, "Any"),
-  input("recipient", "Address: To, Cc or Bcc"),
-  input("subject", "Part of the subject"),
-  input("key", "Idempotency key"),
-  input("messageId", "Provider’s id"),
-  input("since", "First day (UTC)", "date"),
-  input("until", "Last day (UTC)", "date")
-])}
+${filters(
+  "/admin/email-log",
+  [
+    input("recipient", "Address: To, Cc or Bcc"),
+    select("status", "Status", EmailStatus.literals, "Any"),
+    input("subject", "Part of the subject")
+  ],
+  [
+    select("category", "Category", [...Category.literals, UNKNOWN_CATEGORY], "Any"),
+    select("provider", "Provider", Provider.literals, "Any"),
+    input("key", "Idempotency key"),
+    input("messageId", "Provider’s id"),
+    input("since", "First day (UTC)", "date"),
+    input("until", "Last day (UTC)", "date")
+  ]
+)}
 <div class="above"><p id="total" class="help"></p><p id="stopped" class="help" role="status" hidden></p><a id="export" class="button" hidden download>Export as CSV</a></div>
 ${table("Sends, newest first")}
 ${pager}`

@@ -65,13 +65,15 @@ const asked = (names) => {
   return wanted
 }
 
-/** Fills the filter's fields from the parameters. @param {URLSearchParams} wanted */
+/** Fills the filter's fields from the parameters, and unfolds those that are set. @param {URLSearchParams} wanted */
 const fillFilters = (wanted) => {
   const form = document.getElementById("filters")
   if (!(form instanceof HTMLFormElement)) return
   for (const [name, value] of wanted) {
     const field = form.elements.namedItem(name)
-    if (field instanceof HTMLInputElement || field instanceof HTMLSelectElement) field.value = value
+    if (!(field instanceof HTMLInputElement || field instanceof HTMLSelectElement)) continue
+    field.value = value
+    field.closest("details")?.setAttribute("open", "")
   }
 }
 
