@@ -3,12 +3,13 @@ import { crc32, inflateSync } from "node:zlib"
 import { assert } from "@effect/vitest"
 
 import type { Pixels } from "../../../src/adapters/pdf/pages/png.ts"
+import type { Picture } from "../../../src/ports/conversion/pdf.ts"
 
 /** PNG's filter type `Up`. */
 const UP = 2
 
-/** Reads what the encoder writes: one data chunk, rows filtered by `Up`. */
-export const decodePng = (bytes: Uint8Array): Pixels => {
+/** The bytes of a PNG's chunks, checked, by their kind. */
+const chunksOf = (bytes: Uint8Array): ReadonlyMap<string, Buffer> => {
   const png = Buffer.from(bytes)
   assert.strictEqual(png.subarray(0, 8).toString("latin1"), "\u0089PNG\r\n\u001a\n")
   const chunks = new Map<string, Buffer>()
@@ -19,6 +20,12 @@ export const decodePng = (bytes: Uint8Array): Pixels => {
     chunks.set(type, png.subarray(at + 8, at + 8 + length))
     at += length + 12
   }
+  return chunks
+}
+
+/** Reads what the encoder writes: one data chunk, rows filtered by `Up`. */
+export const decodePng = (bytes: Uint8Array): Pixels => {
+  const chunks = chunksOf(bytes)
   assert.deepStrictEqual([...chunks.keys()], ["IHDR", "IDAT", "IEND"])
   const header = chunks.get("IHDR") ?? Buffer.alloc(13)
   const [width, height] = [header.readUInt32BE(0), header.readUInt32BE(4)]
@@ -31,4 +38,18 @@ export const decodePng = (bytes: Uint8Array): Pixels => {
     for (let x = 0; x < row; x++)
       data[y * row + x] = (rows[y * (row + 1) + 1 + x] ?? 0) + (y === 0 ? 0 : (data[(y - 1) * row + x] ?? 0))
   return { width, height, channels, data }
+}
+
+/** The colours of a PNG with a palette, row by row. */
+export const colorsOf = (picture: Picture | null): ReadonlyArray<ReadonlyArray<string>> => {
+  const chunks = chunksOf(picture?.bytes ?? new Uint8Array())
+  assert.strictEqual(chunks.get("IHDR")?.[9], 3)
+  const rows = inflateSync(chunks.get("IDAT") ?? Buffer.alloc(0))
+  const width = picture?.width ?? 0
+  return Array.from({ length: picture?.height ?? 0 }, (_, y) =>
+    Array.from({ length: width }, (__, x) => {
+      const place = rows[y * (width + 1) + 1 + x] ?? 0
+      return chunks.get("PLTE")?.toString("hex", 3 * place, 3 * place + 3) ?? ""
+    })
+  )
 }

@@ -8,6 +8,7 @@ import { Destinations, readLinks } from "../content/links.ts"
 import { readOutline } from "../content/outline.ts"
 import { readStructure } from "../content/structure.ts"
 import { readRuns } from "../content/text-runs.ts"
+import { fileAccess } from "../engine/file-access.ts"
 import { type FileReader, openFile } from "../engine/file-reader.ts"
 import type { Libraries } from "../engine/libraries.ts"
 import type { Pdfium } from "../engine/pdfium.ts"
@@ -45,23 +46,11 @@ interface Handles {
 
 const openHandles = (pdfium: Pdfium, file: FileReader): Handles => {
   const { call, memory } = pdfium
-  const reader = pdfium.callback((_parameter, position, target, length) => {
-    const [from, to] = [(target ?? 0) >>> 0, ((target ?? 0) >>> 0) + ((length ?? 0) >>> 0)]
-    return file.read(memory.bytes.subarray(from, to), (position ?? 0) >>> 0) ? 1 : 0
-  }, "iiiii")
-  // FPDF_FILEACCESS: length, callback, its parameter.
-  const access = call.malloc(12)
-  memory.setInt(access, file.size)
-  memory.setInt(access + 4, reader.pointer)
-  memory.setInt(access + 8, 0)
-  const release = () => {
-    call.free(access)
-    reader.free()
-  }
-  const document = memory.withString("", (password) => call.FPDF_LoadCustomDocument(access, password))
+  const access = fileAccess(pdfium, file)
+  const document = memory.withString("", (password) => call.FPDF_LoadCustomDocument(access.pointer, password))
   if (document === 0) {
     const code = call.FPDF_GetLastError()
-    release()
+    access.free()
     throw pdfError(code === NEEDS_PASSWORD || code === UNKNOWN_SECURITY ? "encrypted" : "broken")
   }
   const info = call.FPDF_GetFormType(document) === NO_FORM ? 0 : call.PDFiumExt_OpenFormFillInfo()
@@ -73,7 +62,7 @@ const openHandles = (pdfium: Pdfium, file: FileReader): Handles => {
       if (form !== 0) call.PDFiumExt_ExitFormFillEnvironment(form)
       if (info !== 0) call.PDFiumExt_CloseFormFillInfo(info)
       call.FPDF_CloseDocument(document)
-      release()
+      access.free()
     }
   }
 }

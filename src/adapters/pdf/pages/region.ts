@@ -8,8 +8,6 @@ import { ANNOTATIONS, asPicture, jpegOf, pixelsOf, WHITE } from "./render.ts"
 
 /** FPDFBitmap_BGRx: four bytes a pixel. */
 const BGRX = 3
-/** FPDFBitmap_BGRA: the last of them tells how much is seen. */
-const BGRA = 4
 const COLOR = 0xffffff
 /** Colours of a palette. */
 const MOST_COLORS = 256
@@ -111,34 +109,10 @@ const pictureOf = (
   return pixels === undefined ? null : asPicture(pixels)
 }
 
-/** Pixels of an image whose mask is looked for: larger ones are photographs as a rule, and take long. */
-const MAX_MASKED_PIXELS = 6_000_000
-/** Share of a picture's pixels that nothing is seen of, from which on it has a mask. */
-const MASKED = 0.002
-
-/** Whether parts of an image are not shown. */
-const isMasked = ({ call, memory }: Pdfium, { document, page }: OpenPage, object: number): boolean => {
-  const bitmap = call.FPDFImageObj_GetRenderedBitmap(document, page, object)
-  if (bitmap === 0) return false
-  try {
-    const [width, height] = [call.FPDFBitmap_GetWidth(bitmap), call.FPDFBitmap_GetHeight(bitmap)]
-    const start = call.FPDFBitmap_GetBuffer(bitmap) >>> 0
-    if (call.FPDFBitmap_GetFormat(bitmap) !== BGRA || start === 0) return false
-    const stride = call.FPDFBitmap_GetStride(bitmap)
-    const { bytes } = memory
-    let unseen = 0
-    for (let y = 0; y < height; y++)
-      for (let x = 0; x < width; x++) if ((bytes[start + y * stride + 4 * x + 3] ?? 255) < 128) unseen += 1
-    return unseen > MASKED * width * height
-  } finally {
-    call.FPDFBitmap_Destroy(bitmap)
-  }
-}
-
 /** A JPEG that is larger, and finer than a page shows it, may be smaller as it is drawn. */
 const LARGE_JPEG_BYTES = 256 * 1024
 
-/** The file's own JPEG, where that is what the page shows: upright, whole, without a mask. */
+/** The file's own JPEG, where that is what the page shows: upright, whole, in its own colours, without a mask. */
 const ownJpeg = (
   pdfium: Pdfium,
   open: OpenPage,
@@ -152,9 +126,7 @@ const ownJpeg = (
     (box.x0 < -1 || box.y0 < -1 || box.x1 > open.width + 1 || box.y1 > open.height + 1)
   )
     return undefined
-  const jpeg = jpegOf(pdfium, open.page, object)
-  const isSmall = jpeg !== undefined && jpeg.width * jpeg.height <= MAX_MASKED_PIXELS
-  return isSmall && isMasked(pdfium, open, object) ? undefined : jpeg
+  return jpegOf(pdfium, open, object)
 }
 
 /** An image as a reader sees it: the file's own JPEG, else what is drawn at its place, masks and colours applied. */

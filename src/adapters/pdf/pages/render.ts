@@ -5,6 +5,7 @@ import { showsText } from "../content/visible-text.ts"
 import type { Pdfium } from "../engine/pdfium.ts"
 import { pdfError } from "../failure.ts"
 import type { OpenDocument, OpenPage } from "./document.ts"
+import { looksAsShown } from "./own-jpeg.ts"
 import { encodePng, type Pixels, shrink } from "./png.ts"
 
 // FPDFBitmap_…: bytes a pixel by format.
@@ -175,21 +176,22 @@ const sizeOf = ({ call, memory }: Pdfium, image: number) =>
     ? undefined
     : { width: memory.uint(memory.scratch), height: memory.uint(memory.scratch + 4) }
 
-/** An image's JPEG as it stands in the file, where a browser can show it. */
-export const jpegOf = (pdfium: Pdfium, page: number, image: number): Picture | undefined => {
+/** An image's JPEG as it stands in the file, where a browser shows it as the page does. */
+export const jpegOf = (pdfium: Pdfium, open: OpenPage, image: number): Picture | undefined => {
   const size = sizeOf(pdfium, image)
-  return size === undefined ? undefined : rawJpeg(pdfium, page, image, size.width, size.height)
+  const jpeg = size === undefined ? undefined : rawJpeg(pdfium, open.page, image, size.width, size.height)
+  return jpeg !== undefined && looksAsShown(pdfium, open, image, jpeg) ? jpeg : undefined
 }
 
 /** The page's n-th image, as its `Drawing` counts; null where there is none or it is too large to decode. */
 export const imageOfPage = (document: OpenDocument, index: number, image: number): Picture | null =>
-  document.withPage(index, ({ matrix, page }) => {
+  document.withPage(index, (open) => {
     const { pdfium } = document
     const { call } = pdfium
-    const object = readObjects(pdfium, page, matrix).images[image]
+    const object = readObjects(pdfium, open.page, open.matrix).images[image]
     const size = object === undefined ? undefined : sizeOf(pdfium, object)
     if (object === undefined || size === undefined) return null
-    const jpeg = jpegOf(pdfium, page, object)
+    const jpeg = jpegOf(pdfium, open, object)
     if (jpeg !== undefined) return jpeg
     if (size.width * size.height > MAX_IMAGE_PIXELS) return null
     const bitmap = call.FPDFImageObj_GetBitmap(object)

@@ -1,7 +1,6 @@
 import { rmSync, writeFileSync, mkdtempSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { inflateSync } from "node:zlib"
 
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 
@@ -9,6 +8,7 @@ import { type Libraries, loadLibraries } from "../../../../src/adapters/pdf/engi
 import { OpenDocument } from "../../../../src/adapters/pdf/pages/document.ts"
 import { partsOfPage } from "../../../../src/adapters/pdf/pages/region.ts"
 import type { Picture } from "../../../../src/ports/conversion/pdf.ts"
+import { colorsOf } from "../../../support/files/decode-png.ts"
 import { pdfOf, ref } from "../../../support/files/pdf-writer.ts"
 
 const PATIENCE_MS = 120_000
@@ -18,26 +18,6 @@ const RED_ABOVE_BLUE = Buffer.from(
   "/9j/4AAQSkZJRgABAQAAAQABAAD/2wBDAAoHBwgHBgoICAgLCgoLDhgQDg0NDh0VFhEYIx8lJCIfIiEmKzcvJik0KSEiMEExNDk7Pj4+JS5ESUM8SDc9Pjv/2wBDAQoLCw4NDhwQEBw7KCIoOzs7Ozs7Ozs7Ozs7Ozs7Ozs7Ozs7Ozs7Ozs7Ozs7Ozs7Ozs7Ozs7Ozs7Ozs7Ozs7Ozv/wAARCAAQABADAREAAhEBAxEB/8QAFgABAQEAAAAAAAAAAAAAAAAAAAQG/8QAFBABAAAAAAAAAAAAAAAAAAAAAP/EABYBAQEBAAAAAAAAAAAAAAAAAAAHBf/EABQRAQAAAAAAAAAAAAAAAAAAAAD/2gAMAwEAAhEDEQA/AM0zFDARqek4D//Z",
   "base64"
 )
-
-/** The colours of a PNG with a palette, row by row. */
-const colorsOf = (picture: Picture | null): ReadonlyArray<ReadonlyArray<string>> => {
-  const png = Buffer.from(picture?.bytes ?? [])
-  const chunks = new Map<string, Buffer>()
-  for (let at = 8; at < png.length;) {
-    const length = png.readUInt32BE(at)
-    chunks.set(png.toString("latin1", at + 4, at + 8), png.subarray(at + 8, at + 8 + length))
-    at += length + 12
-  }
-  assert.strictEqual(chunks.get("IHDR")?.[9], 3)
-  const rows = inflateSync(chunks.get("IDAT") ?? Buffer.alloc(0))
-  const width = picture?.width ?? 0
-  return Array.from({ length: picture?.height ?? 0 }, (_, y) =>
-    Array.from({ length: width }, (__, x) => {
-      const place = rows[y * (width + 1) + 1 + x] ?? 0
-      return chunks.get("PLTE")?.toString("hex", 3 * place, 3 * place + 3) ?? ""
-    })
-  )
-}
 
 describe("parts of a page", () => {
   let libraries: Libraries
