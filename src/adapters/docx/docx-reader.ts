@@ -5,8 +5,7 @@ import mammoth from "mammoth"
 import { countWords, wordPages } from "../../domain/conversion/work/word-pages.ts"
 import { type DocxContent, MAX_HTML, MAX_PART, MAX_TAGS } from "../../ports/conversion/documents.ts"
 import { type Archive, openArchive, Unreadable } from "./archive.ts"
-import { mammothFile } from "./mammoth-archive.ts"
-import { readPackage, titleIn, unpackAll, Unsupported } from "./package.ts"
+import { MAIN_RELATION, readPackage, titleIn, unpackAll, Unsupported } from "./package.ts"
 import { splitBlocks } from "./split-blocks.ts"
 
 /** What a process is asked: to convert a document, or to look whether it is one, and how long. */
@@ -83,6 +82,37 @@ const isTooMuch = (html: string): boolean => {
   for (let at = html.indexOf("<"); at !== -1; at = html.indexOf("<", at + 1)) tags += 1
   return tags > MAX_TAGS
 }
+
+/** The archive interface of mammoth. */
+interface MammothFile {
+  readonly exists: (name: string) => boolean
+  readonly read: (name: string, encoding?: string) => Promise<string | Uint8Array>
+}
+
+const RELATIONS = "_rels/.rels"
+
+const escaped = (text: string): string =>
+  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll('"', "&quot;")
+
+/** The package's relations, with the one that was found to name the main part and no other. */
+const relationsTo = (main: string): string =>
+  '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">' +
+  `<Relationship Id="main" Type="${MAIN_RELATION}" Target="/${escaped(main)}"/></Relationships>`
+
+const decoded = (bytes: Buffer, encoding: string | undefined): string | Uint8Array => {
+  if (encoding === undefined) return bytes
+  return encoding === "base64" ? bytes.toString("base64") : new TextDecoder(encoding).decode(bytes)
+}
+
+/**
+ * The archive for mammoth, which reads exactly the parts that were inspected. Neither its own ZIP reader nor its own search for
+ * the main part is used.
+ */
+const mammothFile = (archive: Archive, main: string): MammothFile => ({
+  exists: (name) => name === RELATIONS || archive.has(name),
+  read: async (name, encoding) =>
+    name === RELATIONS ? relationsTo(main) : decoded(await archive.bytes(name), encoding)
+})
 
 /** mammoth takes an open archive, too; its declarations know of bytes and paths alone. */
 const opened = (archive: Archive, main: string): { readonly buffer: Buffer } =>

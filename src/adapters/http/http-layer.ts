@@ -13,8 +13,8 @@ import {
 } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 
-import { accountPageRoutes } from "./pages/account-pages.ts"
 import { docsRoute } from "./pages/docs-page.ts"
+import { accountPageRoutes } from "./pages/link-pages.ts"
 import { pageRoutes } from "./pages/routes.ts"
 import { accountHandlers } from "./routes/accounts/account.ts"
 import { adminsHandlers } from "./routes/accounts/admins.ts"

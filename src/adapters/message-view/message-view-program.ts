@@ -1,10 +1,9 @@
 import PostalMime, { type Attachment, type Email } from "postal-mime"
 
 import { beyondLimits, MAX_MAIL_BYTES } from "../../domain/inbound/incoming-mail.ts"
-import type { MessageFile, MessageView } from "../../ports/mail/message-views.ts"
+import type { MessageFile, MessageLink, MessageView } from "../../ports/mail/message-views.ts"
 import { clientSupport } from "./client-support.ts"
-import { type Picture, showHtml } from "./show-html.ts"
-import { linksInText } from "./text-links.ts"
+import { MAX_LINKS, type Picture, showHtml } from "./show-html.ts"
 
 /** What is asked about a message. */
 export type Task =
@@ -28,6 +27,12 @@ const MAX_TEXT = 1024 * 1024
 
 /** Longest name of a file, characters. */
 const MAX_NAME = 300
+
+/** The web addresses in a plain text; what ends a sentence is no part of them. */
+const linksInText = (text: string): ReadonlyArray<MessageLink> =>
+  (text.match(/https?:\/\/[^\s<>"]{1,2000}/gi) ?? [])
+    .slice(0, MAX_LINKS)
+    .map((href) => ({ text: "", href: href.replace(/[.,;:!?)\]]{1,5}$/, "") }))
 
 const bytesOf = ({ content }: Attachment): Uint8Array => {
   if (typeof content === "string") return new TextEncoder().encode(content)

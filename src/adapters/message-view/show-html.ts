@@ -1,10 +1,14 @@
 import { type DefaultTreeAdapterTypes, parse, serialize } from "parse5"
 
 import type { MessageLink, MessageView } from "../../ports/mail/message-views.ts"
-import { MAX_HREF, MAX_LINK_TEXT, MAX_LINKS } from "./text-links.ts"
 
 type Element = DefaultTreeAdapterTypes.Element
 type Parent = DefaultTreeAdapterTypes.ParentNode
+
+/** Most links that are listed, and the longest address and text of one, characters. */
+export const MAX_LINKS = 500
+const MAX_HREF = 2_000
+const MAX_LINK_TEXT = 200
 
 /** A picture that is part of the message. */
 export interface Picture {

@@ -1,7 +1,10 @@
 /** The process that a reader runs in: `reader-child.ts PROGRAM RESIDENT_BYTES`. */
 import { Worker } from "node:worker_threads"
 
-import type { FromChild } from "./messages.ts"
+/** What a process answers to a task. `failed`: the program threw. */
+export type FromChild =
+  | { readonly kind: "answered"; readonly answer: unknown; readonly residentBytes: number }
+  | { readonly kind: "failed"; readonly cause: string }
 
 const [, , program = "", residentBytes = ""] = process.argv
 

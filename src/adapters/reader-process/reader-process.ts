@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url"
 import { Effect, Layer } from "effect"
 
 import { type Reader, ReaderEnded, ReaderProcess } from "../../ports/reader-process.ts"
-import type { FromChild } from "./messages.ts"
+import type { FromChild } from "./reader-child.ts"
 
 /** From a build the file has the ending that this one has. */
 const CHILD = fileURLToPath(

@@ -1,6 +1,34 @@
+import { Effect } from "effect"
 import { Command } from "effect/cli"
 
 import { Json } from "./shell.ts"
+
+/** Hands the process over to a program of its own, which outlives those who read its output. */
+const handOver = (load: () => Promise<unknown>) =>
+  Effect.promise(() => {
+    for (const stream of [process.stdout, process.stderr]) stream.removeAllListeners("error")
+    return load()
+  })
+
+/** `postlane start`. */
+const start = Command.make("start", {}, () => handOver(() => import("../start.ts"))).pipe(
+  Command.withDescription(
+    "Run everything on this machine until it is stopped: what is configured is real, what is not is embedded or simulated. The data stays in POSTLANE_DATA_DIR."
+  ),
+  Command.withExamples([{ command: "postlane start", description: "Prints where everything is" }])
+)
+
+/** `postlane serve`. */
+const serve = Command.make("serve", {}, () => handOver(() => import("../serve.ts"))).pipe(
+  Command.withDescription(
+    "Run in production until it is stopped: nothing is simulated. Ends at once with a list of what is missing."
+  )
+)
+
+/** `postlane migrate`. */
+const migrate = Command.make("migrate", {}, () => handOver(() => import("../migrate.ts"))).pipe(
+  Command.withDescription("Apply the pending migrations to DB_URL, all or none.")
+)
 
 /** A command, and what it is for. What it works with is loaded where it is asked for; the list of commands needs none of it. */
 const command = <Name extends string, Input, Context, E, R>(
@@ -17,21 +45,9 @@ const command = <Name extends string, Input, Context, E, R>(
 
 /** The commands of `postlane` in the order of the help page. A new one has a file of its own and a place in this list. */
 const COMMANDS = [
-  command(
-    "start",
-    "Run everything on this machine; what is not configured is simulated",
-    async () => (await import("./servers.ts")).start
-  ),
-  command(
-    "serve",
-    "Run in production: nothing is simulated",
-    async () => (await import("./servers.ts")).serve
-  ),
-  command(
-    "migrate",
-    "Apply the pending migrations to DB_URL",
-    async () => (await import("./servers.ts")).migrate
-  ),
+  command("start", "Run everything on this machine; what is not configured is simulated", async () => start),
+  command("serve", "Run in production: nothing is simulated", async () => serve),
+  command("migrate", "Apply the pending migrations to DB_URL", async () => migrate),
   command("send", "Send one mail", async () => (await import("./send.ts")).send),
   command("log", "Show the send log", async () => (await import("./log.ts")).log),
   command(

@@ -5,7 +5,6 @@ import * as Mac from "effect/crypto/Mac"
 import * as MailTemplates from "../../adapters/mail-templates/mail-templates.ts"
 import type { WriteSql } from "../../adapters/postgres/client.ts"
 import * as CampaignBook from "../../adapters/postgres/outreach/campaign-book.ts"
-import * as Unsubscribes from "../../adapters/postgres/outreach/unsubscribes.ts"
 import { formatMailbox } from "../../domain/mail/address.ts"
 import type { Mailer } from "../../domain/mail/mailer.ts"
 import * as CampaignEvents from "../../domain/outreach/campaign-events.ts"
@@ -42,7 +41,7 @@ export const outreach = (
   return Layer.mergeAll(Outreach.layer, CampaignEvents.layer).pipe(
     Layer.provideMerge(Unsubscribe.layer),
     Layer.provideMerge(CampaignBook.layer),
-    Layer.provide([config, Unsubscribes.layer, MailTemplates.layer, Mac.layerWebCrypto]),
+    Layer.provide([config, CampaignBook.layerUnsubscribes, MailTemplates.layer, Mac.layerWebCrypto]),
     Layer.provide(NodeCrypto.layer)
   )
 }

@@ -1,12 +1,13 @@
 import { Effect, Layer, Schema } from "effect"
 
 import { CAMPAIGN_SEND_STATUSES } from "../../../domain/outreach/campaign-status.ts"
-import { CampaignBook, type CampaignEvent } from "../../../ports/outreach/campaign-book.ts"
+import { CampaignBook, type CampaignEvent, Unsubscribes } from "../../../ports/outreach/campaign-book.ts"
 import { WriteSql } from "../client.ts"
+import { readLinkKey } from "../link-key.ts"
 import { statements } from "../statement.ts"
 import { storable, storableOrNull, TextOrNull, toJsonText } from "../values.ts"
 
-/** Every function is idempotent by its ids; the sender of the events waits for the answer. */
+/** Every function is idempotent, by its ids or by the address; somebody waits for the answer. */
 const ask = statements({ repeatable: true })
 
 const Begun = Schema.Union([
@@ -63,3 +64,15 @@ const make = Effect.gen(function* () {
 
 /** The campaigns' tables in Postgres; each operation is one SQL function. */
 export const layer: Layer.Layer<CampaignBook, never, WriteSql> = Layer.effect(CampaignBook, make)
+
+/** The table `unsubscribes` and the key of its links, in Postgres. */
+export const layerUnsubscribes: Layer.Layer<Unsubscribes, never, WriteSql> = Layer.effect(
+  Unsubscribes,
+  Effect.map(WriteSql, (sql) =>
+    Unsubscribes.of({
+      key: readLinkKey(sql, "unsubscribe_keys"),
+      add: ({ campaign, email }) =>
+        ask.done("addUnsubscribe", sql`select record_unsubscribe(${storable(email)}, ${storable(campaign)})`)
+    })
+  )
+)

@@ -11,8 +11,10 @@ import { layer as layerAdmins } from "../../../../src/adapters/postgres/accounts
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import { layer as layerBoard } from "../../../../src/adapters/postgres/delivery/alarm-board.ts"
 import { layer as layerDigests } from "../../../../src/adapters/postgres/delivery/audit-digest-store.ts"
-import { layer as layerBook } from "../../../../src/adapters/postgres/outreach/campaign-book.ts"
-import { layer as layerUnsubscribes } from "../../../../src/adapters/postgres/outreach/unsubscribes.ts"
+import {
+  layer as layerBook,
+  layerUnsubscribes
+} from "../../../../src/adapters/postgres/outreach/campaign-book.ts"
 import { type AlarmChange, QUIET } from "../../../../src/domain/delivery/alarm-rules.ts"
 import {
   Access,

@@ -10,7 +10,6 @@ import * as BulkOrders from "../../../../src/adapters/postgres/conversion/bulk-o
 import * as Deferrals from "../../../../src/adapters/postgres/mail/deferrals.ts"
 import * as MailStoreLayer from "../../../../src/adapters/postgres/mail/mail-store.ts"
 import * as CampaignBook from "../../../../src/adapters/postgres/outreach/campaign-book.ts"
-import * as Unsubscribes from "../../../../src/adapters/postgres/outreach/unsubscribes.ts"
 import * as ContactForms from "../../../../src/domain/accounts/contact-forms.ts"
 import * as TeamInvitations from "../../../../src/domain/accounts/team-invitations.ts"
 import * as Bulk from "../../../../src/domain/conversion/bulk-messages.ts"
@@ -34,7 +33,7 @@ const tables = Layer.mergeAll(
   TeamInvites.layer,
   ContactMessages.layer,
   CampaignBook.layer,
-  Unsubscribes.layer,
+  CampaignBook.layerUnsubscribes,
   BulkOrders.layer
 ).pipe(Layer.provide(NodeCrypto.layer), Layer.provideMerge(layerPostgres))
 

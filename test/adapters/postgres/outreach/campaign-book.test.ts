@@ -3,8 +3,10 @@ import { Context, Effect, Exit, Layer, Redacted, Schema, Scope } from "effect"
 import { afterAll, beforeAll } from "vitest"
 
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
-import { layer as layerBook } from "../../../../src/adapters/postgres/outreach/campaign-book.ts"
-import { layer as layerUnsubscribes } from "../../../../src/adapters/postgres/outreach/unsubscribes.ts"
+import {
+  layer as layerBook,
+  layerUnsubscribes
+} from "../../../../src/adapters/postgres/outreach/campaign-book.ts"
 import { SendStatus } from "../../../../src/domain/mail/send-result.ts"
 import {
   CAMPAIGN_EVENTS,
