@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url"
 
 import { assert, describe, it } from "vitest"
 
-import { readSourceFiles } from "../../scripts/source-files.ts"
+import { readSourceFiles, type SourceFile } from "../../scripts/source-files.ts"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 const folder = `${root}/docs/specification`
@@ -15,9 +15,22 @@ const defined = readdirSync(folder)
 
 const CITED = /\b(?:MAIL|EVENT|DOC|INBOUND|BATCH|HTTP)-\d+\b/g
 
+/** What may cite a rule: everything but the pages that define them, and this file, which makes ids up. */
+const sources = readSourceFiles(
+  root,
+  ["src", "test", "docs", "scripts", "migrations"],
+  /\.(ts|js|md|sql)$/
+).filter(({ path }) => path !== "test/architecture/specification.test.ts")
+
 /** The ids that a text cites and the specification does not know. */
 const unknownIn = (text: string): ReadonlyArray<string> =>
   [...text.matchAll(CITED)].map(([id]) => id).filter((id) => !defined.includes(id))
+
+/** The ids that no file cites. */
+const uncitedIn = (files: ReadonlyArray<SourceFile>): ReadonlyArray<string> => {
+  const words = new Set(files.flatMap(({ text }) => text.match(/\b[A-Z]+-?\d+\b/g) ?? []))
+  return defined.filter((id) => !words.has(id))
+}
 
 describe("the specification", () => {
   it("gives each id once", () => {
@@ -26,17 +39,19 @@ describe("the specification", () => {
   })
 
   it("has every rule that code, SQL and pages cite", () => {
-    const folders = ["src", "test", "docs", "scripts", "migrations"]
-    const files = readSourceFiles(root, folders, /\.(ts|js|md|sql)$/).filter(
-      ({ path }) => !path.endsWith("specification.test.ts")
-    )
-    const unknown = files.flatMap(({ path, text }) => unknownIn(text).map((id) => `${path}: ${id}`))
+    const unknown = sources.flatMap(({ path, text }) => unknownIn(text).map((id) => `${path}: ${id}`))
     assert.deepStrictEqual(unknown, [])
-    assert.isAbove(files.filter(({ text }) => text.search(CITED) >= 0).length, 30)
+    assert.isAbove(sources.filter(({ text }) => text.search(CITED) >= 0).length, 30)
   })
 
-  it("misses an id that is made up", () => {
+  it("has no rule that neither code nor SQL nor a test cites", () => {
+    assert.deepStrictEqual(uncitedIn(sources.filter(({ path }) => !path.endsWith(".md"))), [])
+  })
+
+  it("misses an id that is made up, and a rule that nobody cites", () => {
     assert.deepStrictEqual(unknownIn("see MAIL-1 and MAIL-999"), ["MAIL-999"])
+    const text = defined.filter((id) => id !== "MAIL-1").join(" ")
+    assert.deepStrictEqual(uncitedIn([{ path: "src/x.ts", text: `MAIL-10 ${text}` }]), ["MAIL-1"])
   })
 })
 

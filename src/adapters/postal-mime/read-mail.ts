@@ -47,7 +47,7 @@ const parse = (raw: Uint8Array): Promise<Email> =>
     LIMITS
   )
 
-/** A `winmail.dat` with one PDF in it: the files within it stand in its place. */
+/** A `winmail.dat` with one PDF in it: the files within it stand in its place (INBOUND-15). */
 const withinTnef = (part: MailPart): ReadonlyArray<MailPart> | undefined => {
   const files = filesInTnef(part.content)
   if (files?.filter(({ content }) => isPdf(content)).length !== 1) return undefined

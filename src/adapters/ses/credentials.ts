@@ -28,7 +28,7 @@ interface StaticKeys {
 }
 
 /**
- * The keys where both halves are set, else `otherwise` (the instance role on Node; nothing on the edge). Half a pair is
+ * The keys where both halves are set, else `otherwise` (the instance role on Node; nothing on the edge; MAIL-22). Half a pair is
  * an oversight and not filled up from elsewhere.
  */
 export const credentialSource = (

@@ -14,7 +14,7 @@ export interface SesOptions {
   readonly credentials: CredentialSource
   /** `PROVIDERB_ENDPOINT`; the vendor's for the region where absent. */
   readonly endpoint?: string | undefined
-  /** `EMAIL_PROVIDERB_CONFIGURATION_SET`: for messages that name none. */
+  /** `EMAIL_PROVIDERB_CONFIGURATION_SET`: for messages that name none (MAIL-23). */
   readonly configurationSet?: string | undefined
 }
 

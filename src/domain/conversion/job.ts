@@ -118,6 +118,6 @@ export const JobOptions = Schema.Struct({
 })
 export type JobOptions = typeof JobOptions.Type
 
-/** Whether a conversion goes through the cascade page by page, and so may call the hi-fi model once a page. */
+/** Whether a conversion goes through the cascade page by page, and so may call the hi-fi model once a page (BATCH-3). */
 export const usesCascade = ({ highFidelity, mathOcr, parser }: ConversionOptions): boolean =>
   highFidelity === true && (parser === undefined || parser === "auto") && mathOcr !== true

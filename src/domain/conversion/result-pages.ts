@@ -10,7 +10,7 @@ import { PageLine } from "./page-line.ts"
 import { jobOfResult } from "./stored-files.ts"
 
 /** A page of a result, without its text. */
-export interface OutlinePage {
+interface OutlinePage {
   /** From 1. */
   readonly page: number
   /** As the document labels it. */
@@ -66,7 +66,7 @@ const DPI = 110
 
 type Asked<A> = Effect.Effect<A | undefined, ObjectStoreError | StoreUnavailable>
 
-/** The pages of results, one by one, beside the pages that they were made of. */
+/** The pages of results, one by one, beside the pages that they were made of (DOC-24). */
 export class ResultPages extends Context.Service<
   ResultPages,
   {

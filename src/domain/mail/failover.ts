@@ -6,7 +6,7 @@ export type Provider = typeof Provider.Type
 
 /**
  * Whether a provider delivers one copy for an idempotency key however often it is asked, within
- * {@link IDEMPOTENCY_WINDOW_MS}. `provider_b` does not: a mail that evidence does not settle can arrive twice.
+ * {@link IDEMPOTENCY_WINDOW_MS}. `provider_b` does not: a mail that evidence does not settle can arrive twice (MAIL-57).
  */
 export const dedupes = (provider: Provider): boolean => provider === "provider_a"
 

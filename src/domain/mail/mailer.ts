@@ -216,7 +216,7 @@ const stillHolds = ({ config }: SendParts, sending: Sending): Effect.Effect<bool
 const lost = ({ details }: Sending) =>
   Effect.fail(new IdempotencyInProgress({ idempotencyKey: details.idempotencyKey }))
 
-/** Reports the fail-over, and moves the claim to the provider that is tried next. */
+/** Reports the fail-over (MAIL-73), and moves the claim to the provider that is tried next. */
 const failOver = Effect.fnUntraced(function* (
   parts: SendParts,
   sending: Sending,

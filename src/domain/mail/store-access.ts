@@ -41,7 +41,7 @@ const orDegraded = <A, E, B>(
   )
 
 /** The look-up's result, and whether the store gave it. */
-export type Began = BeganSend & { readonly answered: boolean }
+type Began = BeganSend & { readonly answered: boolean }
 
 /** Suppressions and claim; where the store does not answer, the send goes on. `first`: the provider of a fresh attempt. */
 export const begin = Effect.fnUntraced(function* (
@@ -98,7 +98,7 @@ export const moveClaim = (
   claim: Parameters<MailStore["Service"]["moveClaim"]>[0]
 ): Effect.Effect<boolean> => orDegraded(access, "moveClaim", access.store.moveClaim(claim), true)
 
-/** The row as it was written; `undefined` where it was not, or not in time. */
+/** The row as it was written; `undefined` where it was not, or not in time (MAIL-81). */
 export const record = (access: Access, row: RecordSend): Effect.Effect<RecordedSend | undefined> =>
   access.store.configured
     ? orDegraded(access, "record", access.store.record(row), undefined)

@@ -43,7 +43,7 @@ export interface StoredFile {
   readonly error: string | null
   readonly createdAt: string
   readonly objectKey: string
-  /** The newest paid result, whatever has become of later conversions. */
+  /** The newest paid result, whatever has become of later conversions (DOC-15). */
   readonly resultKey: string | null
   /** Of the result: pages from 1 that could not be read, and whether it contains any text; null: not known. */
   readonly unreadablePages: ReadonlyArray<number>

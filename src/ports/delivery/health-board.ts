@@ -20,7 +20,7 @@ export const QUEUES = [
 export type QueueName = (typeof QUEUES)[number]
 
 /** An episode of an alarm that is over. Times are ISO 8601 in UTC. */
-export interface PastAlarm {
+interface PastAlarm {
   readonly alarm: AlarmName
   readonly begunAt: string
   readonly endedAt: string
@@ -55,7 +55,7 @@ export interface HealthFacts {
   readonly newestMailAt: string | null
 }
 
-/** Reads the state of the installation, in one statement whose parts are all bounded and indexed. */
+/** Reads the state of the installation, in one statement whose parts are all bounded and indexed (EVENT-63). */
 export class HealthBoard extends Context.Service<
   HealthBoard,
   { readonly read: Effect.Effect<HealthFacts, StoreUnavailable> }

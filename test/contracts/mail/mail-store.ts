@@ -1025,7 +1025,7 @@ export const suite = (name: string, makeWorld: Effect.Effect<MailWorld, never, S
     })
 
     describe("events", () => {
-      it.live("of mail that was sent outside the library make a row of category unknown", () =>
+      it.live("of mail that was sent outside the library make a row of category unknown (MAIL-7)", () =>
         Effect.gen(function* () {
           const messageId = fresh("m")
           const recorded = yield* world.recordEvent(
@@ -1044,7 +1044,7 @@ export const suite = (name: string, makeWorld: Effect.Effect<MailWorld, never, S
       )
 
       it.live(
-        "move status forward only, never out of a terminal one; the last event is the latest (L2)",
+        "move status forward only, never out of a terminal one; the last event is the latest (L2, EVENT-11)",
         () =>
           Effect.gen(function* () {
             const messageId = fresh("m")
@@ -1120,7 +1120,7 @@ export const suite = (name: string, makeWorld: Effect.Effect<MailWorld, never, S
         })
       )
 
-      it.live("of outreach never alert, and backfill keeps the claim (A1)", () =>
+      it.live("of outreach never alert, and backfill keeps the claim (A1, EVENT-24)", () =>
         Effect.gen(function* () {
           const [outreach, old, seen] = [fresh("m"), fresh("m"), fresh("m")]
           assert.isFalse((yield* world.recordEvent(event(outreach, "bounced", { alertable: false }))).alert)
@@ -1276,7 +1276,7 @@ export const suite = (name: string, makeWorld: Effect.Effect<MailWorld, never, S
     })
 
     describe("evidence", () => {
-      it.live("is the newest message id of the key and provider", () =>
+      it.live("is the newest message id of the key and provider, with or without a row (EVENT-13)", () =>
         Effect.gen(function* () {
           const one = mail()
           const { keyHash } = one.details

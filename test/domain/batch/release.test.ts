@@ -39,7 +39,7 @@ const release = Effect.gen(function* () {
 })
 
 layer(laneWorld, { timeout: 120_000, excludeTestServices: true })("the lane, rolled back", (it) => {
-  it.effect("flag off: parked jobs stay parked, and the documented statements release them", () =>
+  it.effect("flag off: parked jobs stay parked, and the documented statements release them (BATCH-43)", () =>
     Effect.gen(function* () {
       yield* clean
       const store = yield* ConversionStore

@@ -101,6 +101,7 @@ const UNREADABLE: Partial<Record<SettingName, string>> = {
 describe("settings", () => {
   it("has the documented defaults", () => {
     const settings = decode({})
+    assert.strictEqual(settings.http.host, "127.0.0.1", "nobody else reaches it (HTTP-9)")
     assert.strictEqual(settings.http.baseUrl, "http://127.0.0.1:8787")
     assert.deepStrictEqual(settings.roles, ["api", "leader", "retry", "worker", "intake"])
     assert.deepStrictEqual(settings.sending, {

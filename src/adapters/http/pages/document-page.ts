@@ -117,8 +117,8 @@ ${fact("Customer", `<span class="id">${escape(report.customerId)}</span>`)}
 </dl>
 <p class="help">Its words are its owner’s: they are not shown here.</p></section>`
 
-/** The page of one document for admins: what it is, its conversions, and what of the newest is left. Complete without a script. */
-export const documentMain = (report: DocumentReport): string => `<p><a href="/admin/jobs">Jobs</a></p>
+/** The page of one document for admins: what it is, its conversions, and what of the newest is left (DOC-26). Complete without a script. */
+const documentMain = (report: DocumentReport): string => `<p><a href="/admin/jobs">Jobs</a></p>
 <h1 class="subject">${escape(report.name)}</h1>
 ${facts(report)}
 <h2>Conversions</h2>

@@ -32,7 +32,7 @@ interface TooMany {
   readonly retryAfterSeconds: number
 }
 
-/** Counts what callers use, in all processes together where they share a store. */
+/** Counts what callers use, in all processes together where they share a store (HTTP-6). */
 export class RequestLimits extends Context.Service<
   RequestLimits,
   { readonly take: (allowance: Allowance) => Effect.Effect<void, TooMany> }
