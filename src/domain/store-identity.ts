@@ -31,7 +31,7 @@ export interface StorePlace {
 export type Standing = "same" | "new" | "expired" | "lost" | "empty" | "another"
 
 /** How a store stands that this process must not work with. */
-export type Foreign = Extract<Standing, "lost" | "empty" | "another">
+type Foreign = Extract<Standing, "lost" | "empty" | "another">
 
 const FOREIGN: ReadonlySet<Standing> = new Set<Foreign>(["lost", "empty", "another"])
 

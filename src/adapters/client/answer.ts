@@ -56,7 +56,7 @@ const bad = (status: number, detail: string, retryable: boolean): CallProblem =>
   retryable
 })
 
-export type Read = { readonly data: unknown } | { readonly error: Problem | CallProblem }
+type Read = { readonly data: unknown } | { readonly error: Problem | CallProblem }
 
 /**
  * Reads an answer. `safe` says that the request may be sent again without knowing what became of it. Throws where the connection

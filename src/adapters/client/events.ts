@@ -94,7 +94,7 @@ export const eventParser = () => {
 }
 
 /** Opens the stream once; `lastId` is the id of the last event that was seen. */
-export type Connect = (lastId: string, signal: AbortSignal) => Promise<Response>
+type Connect = (lastId: string, signal: AbortSignal) => Promise<Response>
 
 interface Watching {
   readonly retries: number

@@ -3,7 +3,7 @@ const FIRST_WAIT_MS = 500
 const MAX_WAIT_MS = 10_000
 
 /** Longest `Retry-After` that is waited for; a call that is asked to wait longer ends with the problem. */
-export const MAX_RETRY_AFTER_MS = 60_000
+const MAX_RETRY_AFTER_MS = 60_000
 
 /** `Retry-After` (RFC 9110, section 10.2.3): seconds or a date; anything else is none. */
 export const retryAfterOf = (headers: Headers, now: number): number | undefined => {

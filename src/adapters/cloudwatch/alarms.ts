@@ -12,7 +12,7 @@ import type { CloudAlarms } from "../../domain/doctor/cloud-alarms.ts"
 import { asked, found, type Found, NAMESPACE } from "../../domain/doctor/cloud-side.ts"
 
 /** Where alarms are looked for. */
-export interface CloudAlarmsOptions {
+interface CloudAlarmsOptions {
   readonly home: string
   /** Region of Amazon SES. */
   readonly mail: string

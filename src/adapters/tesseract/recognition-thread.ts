@@ -35,7 +35,7 @@ const usedBy = async (worker: Worker): Promise<number> => {
 }
 
 /** What threads are started with. */
-export interface ThreadOptions extends WorkerData {
+interface ThreadOptions extends WorkerData {
   /** Of a processor, where Node can tell. */
   readonly pageTimeoutMs: number
 }

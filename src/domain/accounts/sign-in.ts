@@ -11,7 +11,7 @@ import { MAGIC_LINK_LIFETIME_SECONDS } from "./session.ts"
 const MOST_UNDER_WAY = 50
 
 /** So many requests for a link are under way that no more are taken now. */
-export class SignInsBusy extends Data.TaggedError("SignInsBusy") {}
+class SignInsBusy extends Data.TaggedError("SignInsBusy") {}
 
 /** Signs people in by mail (DOC-54). */
 export class SignIn extends Context.Service<

@@ -8,7 +8,7 @@ export type Step =
   | { readonly _tag: "Redrive"; readonly id: string; readonly text: string; readonly command: string }
 
 /** Where a mail stands, in words, and what to do next. */
-export interface Advice {
+interface Advice {
   readonly mood: "good" | "bad" | "wait" | ""
   readonly title: string
   readonly why: string

@@ -5,7 +5,7 @@ import { APPLY, type CountedLine, type Found, LINES, LOG_GROUPS, NAMESPACE, patt
 import { type Verdict, verdictsOf } from "./verdict.ts"
 
 /** A metric that an alarm has to watch. */
-export interface WatchedMetric {
+interface WatchedMetric {
   /** What is wrong while the alarm fires. */
   readonly what: string
   readonly namespace: string
@@ -19,7 +19,7 @@ export interface WatchedMetric {
 }
 
 /** An alarm as it was found. */
-export interface CloudAlarm {
+interface CloudAlarm {
   readonly name: string
   readonly threshold: number
   /** What its beginning is reported to, by ARN; empty where its actions are switched off. */
@@ -27,13 +27,13 @@ export interface CloudAlarm {
 }
 
 /** A filter that counts log lines. */
-export interface LineFilter {
+interface LineFilter {
   readonly metric: string
   readonly pattern: string
 }
 
 /** Who is mailed or called by a topic. */
-export interface Subscriptions {
+interface Subscriptions {
   readonly confirmed: number
   readonly pending: number
 }
@@ -47,7 +47,7 @@ export interface CloudAlarms {
 }
 
 /** The queues whose messages nobody works on: of deferred sends, and of the events' rules. */
-export interface DeadLetterQueues {
+interface DeadLetterQueues {
   readonly deferred: string | undefined
   readonly events: ReadonlyArray<string>
 }

@@ -11,7 +11,7 @@ export interface BadRecord {
 }
 
 /** Reads an export piece by piece; `end` gives what is left once all of it was fed. */
-export interface RecordReader {
+interface RecordReader {
   readonly feed: (piece: string) => ReadonlyArray<ExportRecord | BadRecord>
   readonly end: () => ReadonlyArray<ExportRecord | BadRecord>
 }

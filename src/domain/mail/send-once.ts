@@ -21,7 +21,7 @@ export const sentOnce = (result: SendResult): SentOnce =>
  * Sends a mail under a key until a provider has accepted it, however often it is called: a deferral that ended without a
  * mail is followed by a send under the next key (R3). `request` is prepared only where there is something to send.
  */
-export type SendOnce = <E, R>(
+type SendOnce = <E, R>(
   key: string,
   request: Effect.Effect<Omit<SendRequest, "idempotencyKey">, E, R>
 ) => Effect.Effect<SentOnce, E | NotBegun, R>

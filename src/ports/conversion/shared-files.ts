@@ -20,7 +20,7 @@ interface SharedResult {
 }
 
 /** Somebody whom a file was shared with. Times are ISO 8601. */
-export interface Share {
+interface Share {
   readonly email: string
   readonly sharedAt: string
   readonly expiresAt: string

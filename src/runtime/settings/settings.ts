@@ -5,8 +5,8 @@ import { complete, type DecodeOptions, type Env, type SettingProblem, type Setti
 import { SETTINGS, Values } from "./table.ts"
 
 export { advice, requirements } from "./checks.ts"
-export type { CloudCredentials, DecodeOptions, Env, SettingProblem, Settings } from "./complete.ts"
-export type { DeferQueueAddress, Role } from "./shapes.ts"
+export type { DecodeOptions, Env, SettingProblem, Settings } from "./complete.ts"
+export type { Role } from "./shapes.ts"
 
 /** The slices of the settings that each area takes. */
 export type MailSettings = Pick<

@@ -14,7 +14,7 @@ import type { ShellPage } from "./shell.ts"
 
 /** The ways to look at a mail, in the order of their tabs. */
 export const WAYS = ["html", "text", "headers", "source", "files", "links", "checks"] as const
-export type Way = (typeof WAYS)[number]
+type Way = (typeof WAYS)[number]
 
 const TITLES: Readonly<Record<Way, string>> = {
   html: "HTML",
@@ -44,7 +44,7 @@ export interface Look {
 }
 
 /** All that its page shows of a mail. */
-export interface ShownMessage {
+interface ShownMessage {
   readonly entry: OutboxEntry
   readonly raw: Uint8Array
   /** Or why it cannot be taken apart. */

@@ -14,7 +14,7 @@ export interface HealthQuery {
 }
 
 /** What the page shows; undefined is what does not answer now. */
-export interface Health {
+interface Health {
   readonly query: HealthQuery
   readonly buckets: ReadonlyArray<string>
   readonly series: ReadonlyArray<Series> | undefined

@@ -6,7 +6,7 @@ import type { HoldRow } from "../documents/rows.ts"
 import { type Documents, micros } from "../documents/state.ts"
 
 /** What a customer can spend (DOC-30): one of the two is 0, by the plan. */
-export interface Funds {
+interface Funds {
   readonly plan: "free" | "paid"
   readonly credits: number
   readonly freePages: number

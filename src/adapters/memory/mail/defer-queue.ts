@@ -320,10 +320,6 @@ export const makeDeferBroker = (options: { readonly visibilitySeconds: number })
   }
 }
 
-/** One process on a broker of its own. */
-export const layer = (options: { readonly visibilitySeconds: number }): Layer.Layer<DeferQueue> =>
-  Layer.sync(DeferQueue, () => makeDeferBroker(options).attach().queue)
-
 /** No queue is configured: nothing can be deferred, so an ambiguous send ends `failed`. */
 export const layerNone: Layer.Layer<DeferQueue> = Layer.sync(DeferQueue, () => {
   const none = Effect.fail(

@@ -1,4 +1,4 @@
-import { Clock, Context, Effect, Layer } from "effect"
+import { Clock, Effect, Layer } from "effect"
 
 import type { FailedSend } from "../../../domain/delivery/delivery-event.ts"
 import type { KeyHash, LogRowId } from "../../../domain/ids.ts"
@@ -147,16 +147,3 @@ export const makeMailDatabase = (): MailDatabase => {
     claim: (keyHash) => tables.claims.get(keyHash)
   }
 }
-
-/** The database behind {@link layer}, for tests and simulations that feed events and read rows. */
-class MemoryMailDatabase extends Context.Service<MemoryMailDatabase, MailDatabase>()(
-  "postlane/adapters/memory/MemoryMailDatabase"
-) {}
-
-/** A mail store in memory, with its database beside it. */
-export const layer: Layer.Layer<MailStore | MemoryMailDatabase> = Layer.effectContext(
-  Effect.sync(() => {
-    const database = makeMailDatabase()
-    return Context.make(MemoryMailDatabase, database).pipe(Context.add(MailStore, database.store))
-  })
-)

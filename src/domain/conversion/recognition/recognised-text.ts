@@ -13,7 +13,7 @@ export interface GreyPicture {
 export type Turn = 0 | 90 | 180 | 270
 
 /** A word. Its box is in pixels of the picture, turned upright and straightened. */
-export interface RecognisedWord {
+interface RecognisedWord {
   readonly text: string
   /** How certain the recognition is, 0 to 100. */
   readonly confidence: number
@@ -66,7 +66,7 @@ export const withoutSpecks = (text: RecognisedText): RecognisedText => ({
 })
 
 /** Mean confidence of the text's characters, 0 to 100; 0 where there are none. */
-export const confidenceOf = ({ lines }: RecognisedText): number => {
+const confidenceOf = ({ lines }: RecognisedText): number => {
   let sum = 0
   let characters = 0
   for (const { words } of lines)

@@ -4,7 +4,7 @@ import type { PageContent, TextRun } from "../page-content.ts"
  * What a page's own text is worth. `sparse`: none or little, beside a picture or outlines that may hold the rest; `unusable`: it says
  * nothing (glyphs without Unicode, rubbish behind a scan).
  */
-export type TextLayer = "usable" | "sparse" | "unusable"
+type TextLayer = "usable" | "sparse" | "unusable"
 
 /** A page with more characters than this, spaces left out, has a text of its own. */
 const LITTLE = 80
