@@ -63,6 +63,26 @@ const REGRESSIONS: ReadonlyArray<
   ["what a retry sent counts though the row of its deferral was lost", deliveryWorld, [125]],
   ["an alert whose mail waits for a retry has not gone out", deliveryWorld, [7, 326]]
 ]
+
+/**
+ * Seeds that show a planted bug which many others hide: each is tried before the search from the first on, and only saves that
+ * search. Where the kernel makes other runs, the search finds the bug again.
+ */
+const SHOWN_BY: Readonly<Record<string, number>> = {
+  "ack-before-work": 14,
+  "alert-claimed-and-forgotten": 11,
+  "asks-on-the-old-key": 13,
+  "batch-billed-by-each": 74,
+  "chunk-without-fence": 62,
+  "completed-without-lease": 9,
+  "charged-twice": 10,
+  "erased-person-mailed": 19,
+  "hold-released-twice": 38,
+  "stranded-forgotten": 16,
+  "suppression-by-early-event": 7,
+  "takeover-forgets": 10
+}
+
 const seedsFrom = (first: number, count: number) => Array.from({ length: count }, (_, index) => first + index)
 
 /** Runs them all: what failed, and what happened. */
@@ -103,7 +123,7 @@ for (const { bugSeeds, invariants, mustHappen, seeds, world } of SHARES) {
 
     for (const bug of world.bugs) {
       it(`finds the planted bug: ${bug}`, { timeout: 240_000 }, async () => {
-        for (const seed of seedsFrom(1, bugSeeds)) {
+        for (const seed of [SHOWN_BY[bug] ?? 1, ...seedsFrom(1, bugSeeds)]) {
           const run = await world.simulate(seed, { limits: world.full, bug })
           if (run.violations.length > 0) return
         }
