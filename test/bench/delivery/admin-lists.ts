@@ -1,89 +1,188 @@
-import { Effect, Layer, Redacted } from "effect"
+import { Effect, Layer, Redacted, Schema } from "effect"
 
 import { layer as clients, layerSingle, WriteSql } from "../../../src/adapters/postgres/client.ts"
 import { layer as layerLog } from "../../../src/adapters/postgres/delivery/email-log-query.ts"
 import { closeStatsDays, layer as layerStats } from "../../../src/adapters/postgres/delivery/email-stats.ts"
+import { layer as layerStories } from "../../../src/adapters/postgres/delivery/mail-stories.ts"
 import {
   EmailLogQuery,
-  type EmailLogFilter,
+  type EmailLogSearch,
   EmailStats
 } from "../../../src/ports/delivery/email-log-query.ts"
+import { MailStories } from "../../../src/ports/delivery/mail-stories.ts"
 import { median } from "../measure.ts"
-import { withTargets } from "../run.ts"
+import { startPeer } from "../process.ts"
+import { fillLog, vacuumLog, WRITERS } from "./fill-log.ts"
 
-/** One read of the admin's, and how long it took at its median and at its longest, milliseconds. */
+/** One read of the admin's, and how long it took at its least, its median and its longest, milliseconds. */
 export interface AdminTime {
   readonly read: string
+  readonly least: number
   readonly median: number
   readonly longest: number
 }
 
-const FILTERS: ReadonlyArray<Partial<EmailLogFilter>> = [
+const FILTERS: ReadonlyArray<EmailLogSearch> = [
   {},
   { status: "bounced" },
+  { status: "deferred" },
   { category: "alert" },
   { provider: "provider_b" },
-  { recipient: "user4711@example.com" },
+  { recipient: "person4711@host11.example" },
+  { recipient: "copy17@host1.example" },
   { recipient: "nobody@example.com" },
-  { subject: "Order 77777 has" },
-  { subject: "nothing of the kind" },
-  { status: "failed", category: "marketing", provider: "provider_b" }
+  { key: "order-4711" },
+  { status: "failed", category: "alert", provider: "provider_b" },
+  { status: "complained", recipient: "copy17@host1.example" }
 ]
 
-/** A year of mail, in parts: one statement for all of it would be one transaction of gigabytes. */
-const fill = (rows: number) =>
-  Effect.gen(function* () {
-    const sql = yield* WriteSql
-    const part = 250_000
-    yield* sql.unsafe("set statement_timeout = 0").unprepared
-    // The year is counted by the roll-up, not row by row as it is written.
-    yield* sql.unsafe("alter table email_log disable trigger user").unprepared
-    for (let from = 1; from <= rows; from += part) {
-      yield* sql.unsafe(`insert into email_log (category, source, from_address, to_addresses, recipient_count, subject,
-        outcome, status, provider, provider_message_id, last_event, failed_over, cost_usd, raw, created_at)
-      select (array['transactional', 'transactional', 'notification', 'marketing', 'auth', 'alert', 'unknown'])[1 + n % 7],
-        'api:bench', 'noreply@postlane.test', array['user' || n % 500000 || '@example.com'], 1, 'Order ' || n || ' has shipped',
-        'sent', case when n % 50 = 0 then 'bounced' when n % 1000 = 1 then 'failed' else 'delivered' end,
-        case when n % 4 = 0 then 'provider_b' else 'provider_a' end, 'admin-' || n, 'delivered', n % 100 = 0, 0.0004,
-        jsonb_build_object('type', 'email.delivered', 'data', repeat(md5(n::text), 10)),
-        now() - n * make_interval(secs => ${31_536_000 / rows}::float8)
-      from generate_series(${from}, ${Math.min(rows, from + part - 1)}) as n`).unprepared
+/** Parts of subjects: one that many mails have, some that few have, one that none has, and one that trigrams cannot answer. */
+const SUBJECTS = ["has shipped", "order 47117", "host db-77", "nothing of the kind", "-7"]
+
+/** Most that a count of the admin pages tells. */
+const MOST_COUNTED = 1000
+
+/** Days of the log that are kept where it is pruned. */
+const KEPT_DAYS = 360
+
+const timed = (times: number) =>
+  Effect.fnUntraced(function* <A, E, R>(read: string, use: Effect.Effect<A, E, R>) {
+    const all: Array<number> = []
+    for (let time = 0; time < times; time++) {
+      const started = performance.now()
+      yield* use
+      all.push(performance.now() - started)
     }
-    yield* sql.unsafe("alter table email_log enable trigger user").unprepared
-    yield* sql.unsafe("vacuum analyze email_log").unprepared
+    return { read, least: Math.min(...all), median: median(all), longest: Math.max(...all) }
   })
 
-/** Fills a log with so many rows and times each kind of read. */
-export const timeAdminLists = (options: {
+/** Pages and counts of every filter: the newest rows, and those half a year back. */
+const readLists = Effect.fnUntraced(function* (times: number) {
+  const { count, page } = yield* EmailLogQuery
+  const halfYear = new Date(Date.now() - 183 * 86_400_000).toISOString().slice(0, 10)
+  const { nextCursor: cursor } = yield* page({ limit: 50, until: halfYear })
+  const of = timed(times)
+  return yield* Effect.forEach(FILTERS, (filter) =>
+    Effect.all([
+      of(`page ${JSON.stringify(filter)}`, page({ limit: 50, ...filter })),
+      ...(cursor === null
+        ? []
+        : [of(`page ${JSON.stringify(filter)}, half a year back`, page({ limit: 50, ...filter, cursor }))]),
+      of(`count ${JSON.stringify(filter)}`, count(filter, MOST_COUNTED))
+    ])
+  )
+})
+
+const readSubjects = Effect.fnUntraced(function* (times: number, how: string) {
+  const { count, page } = yield* EmailLogQuery
+  const of = timed(times)
+  return yield* Effect.forEach(SUBJECTS, (subject) =>
+    Effect.all([
+      of(`page "${subject}", ${how}`, page({ limit: 50, subject })),
+      of(`count "${subject}", ${how}`, count({ subject }, MOST_COUNTED))
+    ])
+  )
+})
+
+const INDEX = "email_log_subject"
+
+/** Searches by a part of the subject, with trigrams where there are any, and without. */
+const searchSubjects = Effect.fnUntraced(function* (times: number) {
+  const sql = yield* WriteSql
+  const found = yield* sql<{ readonly one: number }>`select 1 as one where to_regclass(${INDEX}) is not null`
+  if (found.length === 0) return yield* readSubjects(times, "no trigrams")
+  const indexed = yield* readSubjects(times, "trigrams")
+  // The product looks for the index by its name.
+  yield* sql.unsafe(`alter index ${INDEX} rename to hidden_subject`).unprepared
+  const bare = yield* readSubjects(times, "no trigrams")
+  yield* sql.unsafe(`alter index hidden_subject rename to ${INDEX}`).unprepared
+  return [...indexed, ...bare]
+})
+
+const readStory = Effect.fnUntraced(function* (times: number) {
+  const { rows } = yield* EmailLogQuery.use(({ page }) => page({ limit: 1, key: "order-4712" }))
+  const row = rows[0]
+  return row === undefined
+    ? []
+    : [
+        yield* timed(times)(
+          "the story of a mail",
+          MailStories.use((stories) => stories.of(row.id))
+        )
+      ]
+})
+
+const countStats = Effect.fnUntraced(function* (times: number, how: string) {
+  const { since } = yield* EmailStats
+  return yield* Effect.forEach([1, 30, 366], (days) =>
+    timed(times)(`statistics of ${days} days, ${how}`, since(days))
+  )
+})
+
+const Pruned = Schema.Tuple([Schema.Struct({ answer: Schema.Int })])
+
+/** The log's oldest days, as the leader prunes them: each call deletes some, and the next goes on behind it. */
+const prune = Effect.gen(function* () {
+  const sql = yield* WriteSql
+  const times: Array<AdminTime> = []
+  const call = Effect.flatMap(
+    sql`select prune_email_log(make_interval(days => ${KEPT_DAYS}::int), 5000) as answer`,
+    Schema.decodeUnknownEffect(Pruned)
+  )
+  for (let left = true; left;) {
+    times.push(
+      yield* timed(1)(
+        "",
+        Effect.tap(call, ([{ answer }]) => Effect.sync(() => (left = answer === 5000)))
+      )
+    )
+  }
+  const all = times.map((time) => time.median)
+  return {
+    read: `each of ${all.length} prunings of 5,000 rows`,
+    least: Math.min(...all),
+    median: median(all),
+    longest: Math.max(...all)
+  }
+})
+
+const readAll = (times: number) =>
+  Effect.gen(function* () {
+    const lists = (yield* readLists(times)).flat()
+    const subjects = (yield* searchSubjects(times)).flat()
+    const story = yield* readStory(times)
+    const live = yield* countStats(Math.min(times, 5), "no day rolled up")
+    const closing = yield* timed(1)("rolling up a year, once", closeStatsDays)
+    const closed = yield* countStats(times, "rolled up")
+    return [...lists, ...subjects, ...story, ...live, closing, ...closed, yield* prune]
+  })
+
+/** Fills an empty log with so many rows, or takes a log that is filled as it is, and times each kind of read. */
+export const timeAdminLists = async (options: {
   readonly rows: number
   readonly times: number
   readonly databaseUrl?: string
-}): Promise<ReadonlyArray<AdminTime>> =>
-  withTargets({ ...options, suppressions: 1, eventRows: 1 }, async ({ databaseUrl }) => {
-    const url = Redacted.make(databaseUrl)
-    await Effect.runPromise(Effect.provide(fill(options.rows), layerSingle({ url })))
-    const timed = Effect.fnUntraced(function* <A, E, R>(read: string, use: Effect.Effect<A, E, R>) {
-      const all: Array<number> = []
-      for (let time = 0; time < options.times; time++) {
-        const started = performance.now()
-        yield* use
-        all.push(performance.now() - started)
-      }
-      return { read, median: median(all), longest: Math.max(...all) }
-    })
-    const all = Effect.gen(function* () {
-      const list = yield* EmailLogQuery
-      const stats = yield* EmailStats
-      const lists = yield* Effect.forEach(FILTERS, (filter) =>
-        timed(`email-log ${JSON.stringify(filter)}`, list.page({ limit: 50, ...filter }))
-      )
-      const counts = (log: string) =>
-        Effect.forEach([1, 30, 366], (days) => timed(`email-stats ${days} days${log}`, stats.since(days)))
-      const live = yield* counts(", no day rolled up")
-      const closing = yield* timed("rolling up a year, once", closeStatsDays)
-      return [...lists, ...live, closing, ...(yield* counts(""))]
-    })
-    return Effect.runPromise(
-      Effect.provide(all, Layer.mergeAll(layerLog, layerStats).pipe(Layer.provideMerge(clients({ url }))))
+}): Promise<ReadonlyArray<AdminTime>> => {
+  const peer =
+    options.databaseUrl === undefined ? await startPeer<{ readonly url: string }>("database.ts") : undefined
+  try {
+    const url = Redacted.make(options.databaseUrl ?? peer?.ready.url ?? "")
+    const isEmpty = WriteSql.use((sql) => sql`select 1 from email_log limit 1`).pipe(
+      Effect.map((rows) => rows.length === 0)
     )
-  })
+    if (await Effect.runPromise(Effect.provide(isEmpty, layerSingle({ url })))) {
+      const started = performance.now()
+      await Effect.runPromise(
+        Effect.provide(fillLog(options.rows), clients({ url, maxWriteConnections: WRITERS }))
+      )
+      await Effect.runPromise(Effect.provide(vacuumLog, layerSingle({ url })))
+      console.error(`filled in ${Math.round((performance.now() - started) / 1000)} s`)
+    }
+    const layers = Layer.mergeAll(layerLog, layerStats, layerStories)
+    return await Effect.runPromise(
+      Effect.provide(readAll(options.times), Layer.provideMerge(layers, clients({ url })))
+    )
+  } finally {
+    await peer?.stop()
+  }
+}
