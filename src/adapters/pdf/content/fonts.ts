@@ -1,4 +1,5 @@
 import type { FontFace } from "../../../domain/conversion/page-content.ts"
+import { greatest, least } from "../../../domain/lists.ts"
 import type { Pdfium } from "../engine/pdfium.ts"
 
 // Bits of a font descriptor's `Flags` (ISO 32000-2, table 121).
@@ -35,7 +36,26 @@ const weightOf = (name: string, flags: number, byStems: number): number => {
   return byStems >= BOLD_BY_STEMS && byStems <= 900 ? Math.round(byStems / 100) * 100 : REGULAR
 }
 
-const faceOf = ({ call, memory }: Pdfium, font: number): FontFace => {
+/** Letters that are narrow in all faces but monospaced ones, where they are as wide as the wide ones; and a character of no face. */
+const [NARROW, WIDE, NONE] = [[..."ijlrt"], [..."mwMW"], "\u{f8f0}"]
+const SAME_WIDTH = 0.01
+
+/** Whether narrow letters are as wide as wide ones. Letters that a subset lacks do not count. */
+const hasOneWidth = ({ call, memory }: Pdfium, font: number): boolean => {
+  const widthOf = (character: string): number =>
+    call.FPDFFont_GetGlyphWidth(font, character.codePointAt(0) ?? 0, 1, memory.scratch)
+      ? memory.float(memory.scratch)
+      : 0
+  const lacking = widthOf(NONE)
+  const [narrow, wide] = [NARROW, WIDE].map((letters) =>
+    letters.map(widthOf).filter((width) => width > 0 && width !== lacking)
+  )
+  if (narrow === undefined || wide === undefined || narrow.length === 0 || wide.length === 0) return false
+  return greatest([...narrow, ...wide]) - least([...narrow, ...wide]) < SAME_WIDTH * greatest(wide)
+}
+
+const faceOf = (pdfium: Pdfium, font: number): FontFace => {
+  const { call, memory } = pdfium
   const name = memory
     .ascii((buffer, size) => call.FPDFFont_GetBaseFontName(font, buffer, size))
     .replace(/^[A-Z]{6}\+/, "")
@@ -46,7 +66,10 @@ const faceOf = ({ call, memory }: Pdfium, font: number): FontFace => {
     name,
     weight: weightOf(name, flags, call.FPDFFont_GetWeight(font)),
     italic: slanted || (flags & ITALIC) !== 0 || /italic|oblique|^CM(TI|BXTI|SL)\d/i.test(name),
-    monospace: (flags & FIXED_PITCH) !== 0 || /courier|mono(?!type)|consol|^CMTT\d|typewriter/i.test(name),
+    monospace:
+      (flags & FIXED_PITCH) !== 0 ||
+      /courier|mono(?!type)|consol|^CMTT\d|typewriter/i.test(name) ||
+      hasOneWidth(pdfium, font),
     serif: (flags & SERIF) !== 0,
     symbolic: (flags & SYMBOLIC) !== 0
   }
