@@ -1,3 +1,9 @@
+/**
+ * `Access`, `Admins` and `MagicLinks`: a token, a link or a session stands for exactly one caller, for its time and until it is
+ * ended; a link works once, and of many callers at once one wins.
+ *
+ * Adapters: memory, postgres. Rules: DOC-52, DOC-54.
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, type Layer, Redacted } from "effect"
 

@@ -1,3 +1,8 @@
+/**
+ * `Accounts`: an account shows what can be spent, however its funds move, and is closed once, with all that it holds.
+ *
+ * Adapters: memory, postgres. Rules: F1.
+ */
 import { assert, layer as suiteLayer } from "@effect/vitest"
 import { Effect, type Layer } from "effect"
 

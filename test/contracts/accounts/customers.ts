@@ -1,3 +1,8 @@
+/**
+ * `Customers`: admins register a customer once, find it again, and give credits once for each reference.
+ *
+ * Adapters: memory, postgres. Rules: DOC-33.
+ */
 import { assert, layer as suiteLayer } from "@effect/vitest"
 import { Effect, type Layer } from "effect"
 

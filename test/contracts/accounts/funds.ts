@@ -1,3 +1,9 @@
+/**
+ * The funds behind the stores: a hold is settled or released once, for no more than was set aside, and a balance never goes
+ * below zero.
+ *
+ * Adapters: memory, postgres. Rules: F1, F2, DOC-31.
+ */
 import { randomUUID } from "node:crypto"
 
 import { assert, layer as suiteLayer } from "@effect/vitest"

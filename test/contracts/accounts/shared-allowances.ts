@@ -1,3 +1,8 @@
+/**
+ * `SharedAllowances`: processes that count together give out no more than there is, and say when there will be enough again.
+ *
+ * Adapters: postgres, redis. Rules: HTTP-6.
+ */
 import { assert, layer as suiteLayer } from "@effect/vitest"
 import { Duration, Effect, type Layer } from "effect"
 

@@ -1,3 +1,8 @@
+/**
+ * `BatchService`: a job is created once under its name, found by it, stopped, and never lost silently.
+ *
+ * Adapters: bedrock. Rules: BATCH-13, BATCH-14, BATCH-42.
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, type Scope, Stream } from "effect"
 

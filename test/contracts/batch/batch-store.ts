@@ -1,3 +1,8 @@
+/**
+ * `BatchStore`: a job has one row, which moves forward only; of many that close or resume it one wins, and it is billed once.
+ *
+ * Adapters: memory, postgres. Rules: B1, B2, B4, X1, X2, X3, BATCH-10, BATCH-30, BATCH-40, BATCH-41.
+ */
 import { assert, layer as suiteLayer } from "@effect/vitest"
 import { Duration, Effect, type Layer } from "effect"
 

@@ -1,3 +1,8 @@
+/**
+ * `ConversionStore`, its funds: they stay set aside while work is heard of, and end as one charge or none.
+ *
+ * Adapters: memory, postgres. Rules: F1, F2, DOC-31, DOC-32, DOC-42.
+ */
 import { assert, layer as suiteLayer } from "@effect/vitest"
 import { Duration, Effect, type Layer } from "effect"
 

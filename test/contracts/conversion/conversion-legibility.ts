@@ -1,3 +1,8 @@
+/**
+ * `ConversionStore`, its charges: what could not be read is named and not charged.
+ *
+ * Adapters: memory, postgres. Rules: F1, R2, DOC-16, DOC-30.
+ */
 import { assert, layer as suiteLayer } from "@effect/vitest"
 import { Effect, type Layer } from "effect"
 

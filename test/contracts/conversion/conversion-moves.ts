@@ -1,3 +1,8 @@
+/**
+ * `ConversionStore`, its states: every function moves a job or a chunk of every status exactly as the tables of `job.ts` say.
+ *
+ * Adapters: memory, postgres. Rules: C2, DOC-11.
+ */
 import { assert, layer as suiteLayer } from "@effect/vitest"
 import { Duration, Effect, type Layer } from "effect"
 

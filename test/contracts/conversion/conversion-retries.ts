@@ -1,3 +1,8 @@
+/**
+ * `ConversionStore`, its answers to callers that try again: the same call gives the same answer and counts once.
+ *
+ * Adapters: memory, postgres. Rules: C2, F2, K1, R1, X1.
+ */
 import { assert, layer as suiteLayer } from "@effect/vitest"
 import { Duration, Effect, type Layer } from "effect"
 

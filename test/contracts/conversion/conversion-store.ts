@@ -1,3 +1,9 @@
+/**
+ * `ConversionStore`: a job runs from the request to the charge under leases, is cancelled or deleted whole, and is claimed and
+ * paid once however many race.
+ *
+ * Adapters: memory, postgres. Rules: F1, X1, X2, DOC-10, DOC-14, DOC-17, DOC-22, DOC-40.
+ */
 import { assert, layer as suiteLayer } from "@effect/vitest"
 import { Duration, Effect, type Layer } from "effect"
 

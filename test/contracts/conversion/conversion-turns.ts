@@ -1,3 +1,8 @@
+/**
+ * `ConversionStore`, its order: owners take turns, and nobody waits for all that another has asked for.
+ *
+ * Adapters: memory, postgres. Rules: H3, DOC-12.
+ */
 import { assert, layer as suiteLayer } from "@effect/vitest"
 import { Duration, Effect, type Layer } from "effect"
 import * as fc from "fast-check"

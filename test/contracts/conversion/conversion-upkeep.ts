@@ -1,3 +1,8 @@
+/**
+ * `ConversionStore`, its upkeep: what a crash between two transactions leaves is mended, and uploads stay within their plan.
+ *
+ * Adapters: memory, postgres. Rules: C3, F1.
+ */
 import { assert, layer as suiteLayer } from "@effect/vitest"
 import { Duration, Effect, type Layer } from "effect"
 

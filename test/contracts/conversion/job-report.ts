@@ -1,3 +1,8 @@
+/**
+ * `JobReport`: admins see jobs, documents and costs, and never the words of a document.
+ *
+ * Adapters: memory, postgres. Rules: DOC-26, BATCH-31.
+ */
 import { assert, layer as suiteLayer } from "@effect/vitest"
 import { Effect, type Layer } from "effect"
 

@@ -1,3 +1,9 @@
+/**
+ * The object stores (`FileObjects`, `BatchObjects`): an object is whole or not there, its bytes come back as they came, and no
+ * key leads out of the store.
+ *
+ * Adapters: cloudflare, disk, s3. Rules: H1.
+ */
 import { readFile } from "node:fs/promises"
 
 import { assert, describe, it } from "@effect/vitest"

@@ -1,3 +1,8 @@
+/**
+ * `SharedFiles`: a link shows the newest result of one file, for its time and until its owner stops it.
+ *
+ * Adapters: memory, postgres. Rules: DOC-15, DOC-50.
+ */
 import { assert, layer as suiteLayer } from "@effect/vitest"
 import { Clock, Effect, type Layer } from "effect"
 

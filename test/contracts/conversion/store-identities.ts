@@ -1,3 +1,8 @@
+/**
+ * `StoreIdentities`: of many processes that name a store at once one becomes the known one, and each learns which.
+ *
+ * Adapters: memory, postgres. Rules: DOC-6.
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, type Layer } from "effect"
 

@@ -1,3 +1,9 @@
+/**
+ * `TextRecognition`: typed text is read by lines, with places and certainty, the same each time; where there is none, none is
+ * found.
+ *
+ * Adapters: memory, tesseract. Rules: DOC-23.
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, type Layer } from "effect"
 

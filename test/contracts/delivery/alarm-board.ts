@@ -1,3 +1,8 @@
+/**
+ * `AlarmBoard`: an alarm moves once however many ask, and each of its notices is given out until it has gone.
+ *
+ * Adapters: memory, postgres. Rules: EVENT-40, EVENT-41.
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, type Layer } from "effect"
 

@@ -1,3 +1,8 @@
+/**
+ * `AuditDigestStore`: of many runs one sends a digest; what failed or died is sent again, and nothing twice.
+ *
+ * Adapters: memory, postgres. Rules: EVENT-50.
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, type Layer } from "effect"
 

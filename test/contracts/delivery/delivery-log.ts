@@ -1,3 +1,8 @@
+/**
+ * `DeliveryLog`: a failure claims one alert, which is confirmed, released, or raised again by one other.
+ *
+ * Adapters: memory, postgres. Rules: A1, E1, EVENT-20, EVENT-23, EVENT-24.
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { type Duration, Effect, type Layer } from "effect"
 

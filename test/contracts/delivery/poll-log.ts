@@ -1,3 +1,8 @@
+/**
+ * `PollLog`: it knows what the log holds already, and keeps the place that the first of two polls saved.
+ *
+ * Adapters: memory, postgres. Rules: EVENT-30, EVENT-31.
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, type Layer } from "effect"
 

@@ -1,3 +1,8 @@
+/**
+ * `Deferrals`: a key is open where nothing under it was accepted or is under way, by the rows of the log alone.
+ *
+ * Adapters: memory, postgres. Rules: D1, R3, S4.
+ */
 import { createHash } from "node:crypto"
 
 import { assert, describe, it } from "@effect/vitest"

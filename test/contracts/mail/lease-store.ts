@@ -1,3 +1,8 @@
+/**
+ * `LeaseStore`: one holder at a time, and a term that rises at every change, so that a late write can be refused.
+ *
+ * Adapters: memory, postgres. No rule of its own: correctness never rests on it.
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, type Layer } from "effect"
 

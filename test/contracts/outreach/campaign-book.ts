@@ -1,3 +1,9 @@
+/**
+ * `CampaignBook` and `Unsubscribes`: events in any order end in the same tables, a mail begins once, and who unsubscribed gets
+ * none.
+ *
+ * Adapters: memory, postgres. Rules: R3, EVENT-70.
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as fc from "fast-check"

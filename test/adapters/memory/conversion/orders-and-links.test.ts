@@ -7,7 +7,7 @@ import * as JobReport from "../../../../src/adapters/memory/conversion/job-repor
 import * as SharedFiles from "../../../../src/adapters/memory/conversion/shared-files.ts"
 import * as Jobs from "../../../contracts/conversion/job-report.ts"
 import * as Links from "../../../contracts/conversion/shared-files.ts"
-import * as Orders from "../../../contracts/outreach/bulk-orders.ts"
+import * as Orders from "../../../contracts/conversion/bulk-orders.ts"
 import { memory } from "../../../support/worlds/documents-memory.ts"
 
 const links = SharedFiles.layer({ baseUrl: Links.BASE_URL }).pipe(

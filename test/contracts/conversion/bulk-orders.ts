@@ -1,3 +1,8 @@
+/**
+ * `BulkOrders`: an order is taken whole or refused whole, and its one message is claimed until it is confirmed.
+ *
+ * Adapters: memory, postgres. Rules: DOC-51.
+ */
 import { assert, layer as suiteLayer } from "@effect/vitest"
 import { Duration, Effect, type Layer } from "effect"
 
@@ -17,7 +22,7 @@ import {
   pdf,
   STALE,
   WINDOW
-} from "../conversion/documents-world.ts"
+} from "./documents-world.ts"
 
 const CLAIM = { lease: Duration.minutes(5), maxAttempts: 4 }
 

@@ -1,0 +1,68 @@
+import { readdirSync, readFileSync } from "node:fs"
+import { fileURLToPath } from "node:url"
+
+import { assert, describe, it } from "vitest"
+
+import { importsOf } from "../../scripts/imports.ts"
+import { readSourceFiles, type SourceFile } from "../../scripts/source-files.ts"
+
+const root = fileURLToPath(new URL("../..", import.meta.url))
+const specification = readdirSync(`${root}/docs/specification`)
+  .map((name) => readFileSync(`${root}/docs/specification/${name}`, "utf8"))
+  .join("\n")
+
+/** The contract suites; what worlds they run in is no suite. */
+const suites = readSourceFiles(root, ["test/contracts"]).filter(({ path }) => !path.endsWith("-world.ts"))
+const tests = readSourceFiles(root, ["test/adapters"])
+
+/** The adapters whose tests import each suite, by the suite's path. */
+const adaptersOf = (files: ReadonlyArray<SourceFile>): ReadonlyMap<string, ReadonlySet<string>> => {
+  const found = new Map<string, Set<string>>()
+  for (const file of files) {
+    const adapter = file.path.split("/")[2]!
+    for (const { target, typeOnly } of importsOf(file))
+      if (target !== undefined && !typeOnly) found.set(target, (found.get(target) ?? new Set()).add(adapter))
+  }
+  return found
+}
+
+const rulesIn = (text: string): ReadonlyArray<string> =>
+  (text.match(/\b[A-Z]+-?\d+\b/g) ?? []).filter((id) => specification.includes(`- **${id}**`))
+
+/** What a suite's header leaves out: its form, an adapter that runs it, a rule that its tests name. */
+const missingIn = (
+  { path, text }: SourceFile,
+  runs: ReadonlyMap<string, ReadonlySet<string>>
+): ReadonlyArray<string> => {
+  const [header = "", adapters = ""] =
+    /^\/\*\*\n \* [^]+?\n \*\n \* Adapters: ([a-z0-9, -]+)\.[^]*?\*\//.exec(text) ?? []
+  if (header === "") return [`${path}: no header that says what the port promises, and its adapters`]
+  const named = rulesIn(header)
+  const unnamed = new Set(rulesIn(text.slice(header.length)).filter((id) => !named.includes(id)))
+  const real = [...(runs.get(path) ?? [])].sort().join(", ")
+  return [
+    ...(adapters === real ? [] : [`${path}: runs on ${real || "nothing"}, not on ${adapters}`]),
+    ...[...unnamed].map((id) => `${path}: ${id} is not in the header`)
+  ]
+}
+
+describe("each contract suite", () => {
+  it("says what its port promises, which adapters run it, and which rules it holds", () => {
+    const runs = adaptersOf(tests)
+    assert.deepStrictEqual(
+      suites.flatMap((suite) => missingIn(suite, runs)),
+      []
+    )
+    assert.isAbove(suites.length, 20)
+  })
+
+  it("cannot leave one out", () => {
+    const path = "test/contracts/mail/x.ts"
+    const header = "/**\n * `X`: a promise.\n *\n * Adapters: memory. Rules: S1.\n */\n"
+    const on = (...adapters: ReadonlyArray<string>) => new Map([[path, new Set(adapters)]])
+    assert.deepStrictEqual(missingIn({ path, text: `${header}// S1` }, on("memory")), [])
+    assert.lengthOf(missingIn({ path, text: "// S1" }, on("memory")), 1)
+    assert.lengthOf(missingIn({ path, text: `${header}// S2` }, on("memory")), 1)
+    assert.lengthOf(missingIn({ path, text: header }, on("memory", "postgres")), 1)
+  })
+})
