@@ -124,27 +124,38 @@ export const orNowAndThen = (isDue: () => boolean): (() => boolean) => {
   return () => isDue() || ++looks % 10 === 0
 }
 
+/** What befalls a process at a moment; undefined where nothing does, which costs no step of a fiber. */
+type Strike = () => Effect.Effect<void> | undefined
+
+const struckFirst = <A, E>(
+  strike: Strike | undefined,
+  next: () => Effect.Effect<A, E>
+): Effect.Effect<A, E> => {
+  const struck = strike?.()
+  return struck === undefined ? next() : Effect.flatMap(struck, next)
+}
+
 /**
  * One call from a process to the outside: latency, loss before and after it takes effect, death and freezing at each point.
- * `apply` runs at once and as a whole, as a transaction does.
+ * `apply` runs at once and as a whole, as a transaction does; `strike` just before it and, where it succeeds, just after.
  */
 export const call = <A, E, L>(
   process: SimProcess,
   chance: Chance,
   road: Road,
   apply: Effect.Effect<A, E>,
-  lost: () => L
+  lost: () => L,
+  strike?: Strike
 ): Effect.Effect<A, E | L> => {
   const hang = () => wait(process, road.lostAfterMs, () => Effect.fail(lost()))
   const answered = (answer: Effect.Effect<A, E>): Effect.Effect<A, E | L> =>
     wait<A, E | L>(process, chance.int(1, 20), () => (chance.bool(road.responseLost) ? hang() : answer))
-  const arrived = (): Effect.Effect<A, E | L> =>
-    chance.bool(road.requestLost)
-      ? hang()
-      : Effect.matchCauseEffect(apply, {
-          onFailure: (cause) => answered(Effect.failCause(cause)),
-          onSuccess: (answer) => answered(Effect.succeed(answer))
-        })
+  const applied = (): Effect.Effect<A, E | L> =>
+    Effect.matchCauseEffect(apply, {
+      onFailure: (cause) => answered(Effect.failCause(cause)),
+      onSuccess: (answer) => struckFirst(strike, () => answered(Effect.succeed(answer)))
+    })
+  const arrived = () => (chance.bool(road.requestLost) ? hang() : struckFirst(strike, applied))
   const request = () =>
     wait(process, chance.bool(road.slow) ? chance.int(1, road.slowMs) : chance.int(1, 30), arrived)
   return Effect.suspend(() => {

@@ -183,7 +183,7 @@ export const overRoad = <S extends object>(
 ): S =>
   Object.fromEntries(
     Object.entries(service).map(([name, member]: [string, unknown]) => {
-      if (Effect.isEffect(member)) return [name, road(name, member)]
+      if (Effect.isEffect(member)) return [name, Effect.suspend(() => road(name, member))]
       if (typeof member !== "function") return [name, member]
       return [
         name,

@@ -8,10 +8,10 @@ import { ConvertPipeline, PipelineError } from "../../../src/ports/inbound/conve
 import type { IntakeStore } from "../../../src/ports/inbound/intake-store.ts"
 import { MailReader, ReplyChannel, ReplyFailure } from "../../../src/ports/inbound/mails.ts"
 import { MailTemplates } from "../../../src/ports/mail/mail-provider.ts"
-import type { ObjectStoreService } from "../../../src/ports/object-store.ts"
 import type { Chance } from "../kernel.ts"
 import { alive, call, type SimProcess } from "../process.ts"
 import type { Chronicle } from "../world.ts"
+import type { WholeObjects } from "./objects.ts"
 import { bytesOf, type Paper, paperOf } from "./papers.ts"
 
 export const CONVERT = "convert@legacy.test"
@@ -142,7 +142,7 @@ export const makeMailSurroundings = (options: {
       }
     })
 
-  const pipelineOf = (process: SimProcess, objects: ObjectStoreService) => {
+  const pipelineOf = (process: SimProcess, objects: WholeObjects) => {
     const away = (cause?: unknown) => new PipelineError({ reason: "unavailable", message: "away", cause })
     const paperAt = (key: string) =>
       Effect.gen(function* () {
@@ -156,8 +156,7 @@ export const makeMailSurroundings = (options: {
           saw("pipeline crashed")
           return yield* new PipelineError({ reason: "crashed", message: "crashed" })
         }
-        const parts = yield* Effect.mapError(Stream.runCollect(objects.get(key)), away)
-        return paperOf(parts[0] ?? new Uint8Array())
+        return paperOf(yield* Effect.mapError(objects.whole(key), away))
       })
     return ConvertPipeline.of({
       countPages: (key) =>
@@ -188,7 +187,7 @@ export const makeMailSurroundings = (options: {
     /** Keys of replies that went out, each of them once. */
     delivered: () =>
       [...taken].flatMap(([key, { deferred }]) => (deferred === undefined || deferred.sent ? [key] : [])),
-    servicesOf: (process: SimProcess, objects: ObjectStoreService, heartbeat: Duration.Duration) =>
+    servicesOf: (process: SimProcess, objects: WholeObjects, heartbeat: Duration.Duration) =>
       Context.make(ReplyChannel, broken(channelOf(process))).pipe(
         Context.add(Mac.Mac, simMac),
         Context.add(ConvertPipeline, pipelineOf(process, objects)),

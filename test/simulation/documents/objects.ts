@@ -9,8 +9,13 @@ type ObjectRoad = <A>(
   apply: Effect.Effect<A, ObjectStoreError>
 ) => Effect.Effect<A, ObjectStoreError>
 
+/** A view of the objects; what reads one whole needs no stream. */
+export interface WholeObjects extends ObjectStoreService {
+  readonly whole: (key: string) => Effect.Effect<Uint8Array, ObjectStoreError>
+}
+
 /** One process's view of objects that all share; each is there whole or not at all. */
-export const objectsOver = (objects: Map<string, Uint8Array>, road: ObjectRoad): ObjectStoreService => {
+export const objectsOver = (objects: Map<string, Uint8Array>, road: ObjectRoad): WholeObjects => {
   const found = (key: string) =>
     Effect.suspend(() => {
       const bytes = objects.get(key)
@@ -18,10 +23,19 @@ export const objectsOver = (objects: Map<string, Uint8Array>, road: ObjectRoad):
         ? Effect.fail(new ObjectStoreError({ reason: "missing", key }))
         : Effect.succeed(bytes)
     })
+  const whole = (key: string) => road("get", key, found(key))
   return {
+    whole,
     put: (key, body) =>
       Effect.gen(function* () {
-        const parts = yield* Stream.runCollect(Stream.map(body, (piece) => piece.slice()))
+        const parts = yield* Stream.runFold(
+          body,
+          (): Array<Uint8Array> => [],
+          (pieces, piece) => {
+            pieces.push(piece.slice())
+            return pieces
+          }
+        )
         const bytes = Buffer.concat(parts)
         yield* road(
           "put",
@@ -37,9 +51,7 @@ export const objectsOver = (objects: Map<string, Uint8Array>, road: ObjectRoad):
         Effect.sync(() => !objects.has(key) && objects.set(key, bytes) === objects)
       ),
     get: (key, options) =>
-      Stream.unwrap(
-        Effect.map(road("get", key, found(key)), (bytes) => Stream.make(bytes.slice(options?.from ?? 0)))
-      ),
+      Stream.fromEffect(Effect.map(whole(key), (bytes) => bytes.slice(options?.from ?? 0))),
     // The file on this machine outlives its object for as long as it is read.
     localPath: (key) => Effect.as(road("get", key, found(key)), key),
     stat: (key) => Effect.map(road("stat", key, found(key)), ({ length }) => ({ key, size: length })),

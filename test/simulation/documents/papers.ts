@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Stream } from "effect"
+import { Context, Effect, Stream } from "effect"
 
 import type { ModelCall } from "../../../src/domain/conversion/cascade/model-call.ts"
 import type { LayoutPage } from "../../../src/domain/conversion/layout/layout-pages.ts"
@@ -9,8 +9,8 @@ import { DocumentInspector, DocxConverter } from "../../../src/ports/conversion/
 import { HtmlAssembly, LanguageDetector } from "../../../src/ports/conversion/html-assembly.ts"
 import { PageSources } from "../../../src/ports/conversion/page-sources.ts"
 import { Pdf, type PdfDocument, PdfError } from "../../../src/ports/conversion/pdf.ts"
-import { FileObjects } from "../../../src/ports/object-store.ts"
 import type { Chance } from "../kernel.ts"
+import type { WholeObjects } from "./objects.ts"
 
 /** What a page of this world is. */
 type PageKind = "words" | "blank" | "broken"
@@ -97,31 +97,27 @@ const factsOf = ({ pages }: Paper): DocumentFacts => ({
 })
 
 /** The pages of stored documents. */
-const pageSources = Layer.effect(
-  PageSources,
-  Effect.map(FileObjects, (objects) => {
-    const read = (key: string) =>
-      Effect.map(Stream.runCollect(objects.get(key)), (parts) => paperOf(parts[0] ?? new Uint8Array()))
-    return PageSources.of({
-      facts: (key) => Effect.map(read(key), factsOf),
-      open: (key) =>
-        Effect.map(read(key), (paper) => ({
-          page: (index) =>
-            Effect.succeed({
-              index,
-              isBlank: Effect.succeed(paper.pages[index] === "blank"),
-              layout: layoutOf(paper, index),
-              recognised: layoutOf(paper, index),
-              pdf:
-                paper.pages[index] === "broken"
-                  ? Effect.fail(broken(index))
-                  : Effect.succeed(pageBytes(paper.name, index)),
-              image: Effect.succeed(pageBytes(paper.name, index))
-            })
-        }))
-    })
+export const pageSourcesOver = ({ whole }: WholeObjects): PageSources["Service"] => {
+  const read = (key: string) => Effect.map(whole(key), paperOf)
+  return PageSources.of({
+    facts: (key) => Effect.map(read(key), factsOf),
+    open: (key) =>
+      Effect.map(read(key), (paper) => ({
+        page: (index) =>
+          Effect.succeed({
+            index,
+            isBlank: Effect.succeed(paper.pages[index] === "blank"),
+            layout: layoutOf(paper, index),
+            recognised: layoutOf(paper, index),
+            pdf:
+              paper.pages[index] === "broken"
+                ? Effect.fail(broken(index))
+                : Effect.succeed(pageBytes(paper.name, index)),
+            image: Effect.succeed(pageBytes(paper.name, index))
+          })
+      }))
   })
-)
+}
 
 /** What a flyer needs of a page: its mark is in the picture's place. */
 const contentOf = (paper: Paper, index: number): Effect.Effect<PageContent, PdfError> =>
@@ -163,26 +159,6 @@ const documentOf = (paper: Paper): PdfDocument => ({
   layout: notUsed
 })
 
-/** The readers of documents, on the files of this machine by their keys. */
-const readersOf = (files: ReadonlyMap<string, Uint8Array>) => {
-  const read = (path: string) => Effect.sync(() => paperOf(files.get(path) ?? new Uint8Array()))
-  return Context.make(Pdf, { open: (path) => Effect.map(read(path), documentOf) }).pipe(
-    Context.add(DocumentInspector, {
-      inspect: (path) => Effect.map(read(path), ({ kind, pages }) => ({ kind, pages: pages.length }))
-    }),
-    Context.add(DocxConverter, {
-      inspect: () => Effect.succeed({ pages: 1 }),
-      convert: (path) =>
-        Effect.map(read(path), ({ name }) => ({
-          title: undefined,
-          parts: [{ html: htmlOf(name, 0), goesOn: "" }],
-          pictures: new Map(),
-          pages: 1
-        }))
-    })
-  )
-}
-
 /** A line for each page of a result: from 0, and what is on it. */
 const assembly = HtmlAssembly.of({
   clean: (html) => Effect.succeed(html),
@@ -208,18 +184,28 @@ const batchLines = BatchLines.of({
   }
 })
 
-/** All that conversions read and write documents with. `files`: what is on this machine. */
-export const layerPapers = (files: ReadonlyMap<string, Uint8Array>) =>
-  Layer.merge(
-    pageSources,
-    Layer.succeedContext(
-      readersOf(files).pipe(
-        Context.add(HtmlAssembly, assembly),
-        Context.add(BatchLines, batchLines),
-        Context.add(LanguageDetector, { detect: () => Effect.succeed(undefined) })
-      )
-    )
+/** All that conversions read and write documents with but their pages, on the files of this machine by their keys. */
+export const readersOf = (files: ReadonlyMap<string, Uint8Array>) => {
+  const read = (path: string) => Effect.sync(() => paperOf(files.get(path) ?? new Uint8Array()))
+  return Context.make(Pdf, { open: (path) => Effect.map(read(path), documentOf) }).pipe(
+    Context.add(DocumentInspector, {
+      inspect: (path) => Effect.map(read(path), ({ kind, pages }) => ({ kind, pages: pages.length }))
+    }),
+    Context.add(DocxConverter, {
+      inspect: () => Effect.succeed({ pages: 1 }),
+      convert: (path) =>
+        Effect.map(read(path), ({ name }) => ({
+          title: undefined,
+          parts: [{ html: htmlOf(name, 0), goesOn: "" }],
+          pictures: new Map(),
+          pages: 1
+        }))
+    }),
+    Context.add(HtmlAssembly, assembly),
+    Context.add(BatchLines, batchLines),
+    Context.add(LanguageDetector, { detect: () => Effect.succeed(undefined) })
   )
+}
 
 /** What a result shows: the number of each page in it, and its HTML. */
 export const shownPages = (

@@ -10,11 +10,18 @@ import type { DocumentsProcess, DocumentsWorld } from "./setting.ts"
 const PATIENCE = "40 seconds"
 
 /** A process of the front, alive. */
-const front = ({ chance, processes }: DocumentsWorld): DocumentsProcess =>
-  chance.pick(processes.filter(({ dead, role }) => role === "api" && !dead))
+const front = ({ chance, processes }: DocumentsWorld) =>
+  chance.pick(
+    processes.flatMap(({ dead, front: services, here, id }) =>
+      services === undefined || dead ? [] : [{ ...services, here, id }]
+    )
+  )
 
 /** Asks a process for something, as a browser does: nobody knows whether what got no answer happened. */
-const asked = <A, E>(process: DocumentsProcess, work: Effect.Effect<A, E>): Effect.Effect<A | undefined> =>
+const asked = <A, E>(
+  process: Pick<DocumentsProcess, "here">,
+  work: Effect.Effect<A, E>
+): Effect.Effect<A | undefined> =>
   process.here(work).pipe(
     Effect.timeoutOrElse({ duration: PATIENCE, orElse: () => Effect.undefined }),
     Effect.exit,
@@ -114,7 +121,11 @@ export const correspondent = (world: DocumentsWorld, n: number, roughMs: number)
     const deliver = Effect.gen(function* () {
       yield* Effect.sleep(chance.bool(0.5) ? 1 : chance.int(1, roughMs / 4))
       for (;;) {
-        const process = chance.pick(processes.filter(({ dead, role }) => role === "intake" && !dead))
+        const process = chance.pick(
+          processes.flatMap(({ accept, dead, here, id }) =>
+            accept === undefined || dead ? [] : [{ accept, here, id }]
+          )
+        )
         const raw = Stream.make(rawOf(mail))
         const id = yield* asked(process, process.accept({ envelopeFrom: from, peerTrusted: true, raw }))
         if (id !== undefined) {

@@ -30,6 +30,7 @@ import { staleAfter } from "../../../src/domain/leased-work.ts"
 import { BatchService, BatchServiceError } from "../../../src/ports/batch/batch-service.ts"
 import { BatchStore } from "../../../src/ports/batch/batch-store.ts"
 import { ConversionStore } from "../../../src/ports/conversion/conversion-store.ts"
+import { PageSources } from "../../../src/ports/conversion/page-sources.ts"
 import { VisionModel } from "../../../src/ports/conversion/vision-model.ts"
 import { IntakeStore } from "../../../src/ports/inbound/intake-store.ts"
 import { BatchObjects, FileObjects, MailObjects, ObjectStoreError } from "../../../src/ports/object-store.ts"
@@ -52,7 +53,7 @@ import { type Ledger, makeLedger, overRoad, watchedBatches, watchedConversions }
 import { makeMailSurroundings, type SentMail, watchedIntake } from "./mails.ts"
 import { makeModel, type ReportedTokens } from "./model.ts"
 import { objectsOver } from "./objects.ts"
-import { layerPapers } from "./papers.ts"
+import { pageSourcesOver, readersOf } from "./papers.ts"
 
 /** Faults of this world; each draws its chances whether or not it happens. */
 export const FAULTS = [
@@ -86,14 +87,21 @@ export type Fault = (typeof FAULTS)[number]
 
 type Role = "api" | "worker" | "leader" | "intake"
 
-/** A process of this world. */
-export interface DocumentsProcess extends SimProcess {
-  readonly role: Role
+/** What a process of the front does for owners. */
+interface Front {
   readonly uploads: Uploads["Service"]
   readonly conversions: Conversions["Service"]
   readonly controls: BatchControls["Service"]
-  readonly accept: ConvertByEmail["Service"]["accept"]
   readonly deleteFile: ConversionStore["Service"]["deleteFile"]
+}
+
+/** A process of this world. */
+export interface DocumentsProcess extends SimProcess {
+  readonly role: Role
+  /** Undefined: owners do not reach this process. */
+  readonly front: Front | undefined
+  /** Takes a mail in; undefined: this process takes none. */
+  readonly accept: ConvertByEmail["Service"]["accept"] | undefined
   /** Runs work as this process does it, until it dies. */
   readonly here: <A, E>(work: Effect.Effect<A, E>) => Effect.Effect<A | undefined, E>
   /** SIGTERM: its work is interrupted, and may release what it holds. */
@@ -319,13 +327,7 @@ export const makeWorld = (
     broken: (channel) => breakChannel(planted, channel, () => String(serial++))
   })
   const logger = Effect.runSync(Effect.scoped(Layer.build(branchLogger(saw))))
-  const programs = Layer.mergeAll(
-    Uploads.layer,
-    Conversions.layer,
-    BatchControls.layer,
-    BatchReplay.layer,
-    layerConvertByEmail
-  ).pipe(Layer.provideMerge(layerPapers(objects)))
+  const readers = readersOf(objects)
   const leases = makeLeases()
   const intakeStore = watchedIntake(breakIntake(planted, db), db, objects, ledger)
   const conversionStore = watchedConversions(breakConversions(planted, db), db, ledger, objects)
@@ -335,32 +337,31 @@ export const makeWorld = (
   const outsideOf = (process: SimProcess, role: Role) => {
     const often = role === "api" ? 0.001 : 0.006
     /** Death or a freeze at this very moment. */
-    const strike = Effect.suspend(() => {
+    const strike = () => {
       if (chance.bool(share("freeze", often))) {
         saw("SIGSTOP at a call")
         process.frozenUntil = kernelClock.currentTimeMillisUnsafe() + chance.int(1_000, 600_000)
       }
-      if (!chance.bool(share("kill", often / 4)) || process.dead) return Effect.void
+      if (!chance.bool(share("kill", often / 4)) || process.dead) return undefined
       saw("SIGKILL at a call")
       note(() => `${process.id} is killed at a call`)
       return world.kill(process)
-    })
-    const struck = <A, E>(apply: Effect.Effect<A, E>) =>
-      Effect.andThen(
-        strike,
-        Effect.tap(apply, () => strike)
-      )
-    const toDatabase = <A, E, R>(operation: string, apply: Effect.Effect<A, E, R>) =>
-      call(process, chance, roadToDatabase(), struck(apply as Effect.Effect<A, E>), () => {
+    }
+    const toDatabase = <A, E, R>(operation: string, apply: Effect.Effect<A, E, R>) => {
+      const gone = () => {
         saw("database lost")
         return lost(operation)
-      }) as Effect.Effect<A, E, R>
-    const files = objectsOver(objects, (operation, key, apply) =>
-      call(process, chance, roadToObjects(), struck(apply), () => {
+      }
+      const asked = call(process, chance, roadToDatabase(), apply as Effect.Effect<A, E>, gone, strike)
+      return asked as Effect.Effect<A, E, R>
+    }
+    const files = objectsOver(objects, (operation, key, apply) => {
+      const gone = () => {
         saw(`objects lost a ${operation}`)
         return new ObjectStoreError({ reason: "unavailable", key })
-      })
-    )
+      }
+      return call(process, chance, roadToObjects(), apply, gone, strike)
+    })
     const early =
       planted === "charged-before-stored"
         ? {
@@ -391,7 +392,9 @@ export const makeWorld = (
         ) as Effect.Effect<A, E, R>
     )
     const stores = overRoad(conversionStore, toDatabase)
-    return Context.mergeAll(simCrypto(chance), logger, mails.servicesOf(process, files, HEARTBEAT)).pipe(
+    const surroundings = mails.servicesOf(process, files, HEARTBEAT)
+    return Context.mergeAll(simCrypto(chance), logger, readers, surroundings).pipe(
+      Context.add(PageSources, pageSourcesOver(early)),
       Context.add(ConversionStore, {
         ...stores,
         createJob: (jobId, job) => stores.createJob(jobId, { ...job, chunkPages: CHUNK_PAGES })
@@ -412,33 +415,41 @@ export const makeWorld = (
     const held = { term: 0, until: 0 }
     const ask = <A>(apply: Effect.Effect<A, StoreUnavailable>) =>
       call(process, chance, roadToDatabase(), apply, () => lost("lease"))
-    const beat = Effect.gen(function* () {
-      const asked = yield* Clock.currentTimeMillis
+    const now = () => process.clock.currentTimeMillisUnsafe()
+    // One call in six is a beat: no generator.
+    const beat = Effect.suspend(() => {
       const lasts = TERM_MS * pace()
-      const renewed = held.until > 0 && (yield* ask(leases.renew(claim, held.term, lasts)))
-      const term = renewed ? held.term : yield* ask(leases.take(claim, lasts))
-      if (term === undefined) return void (held.until = 0)
-      if (term !== held.term) saw("a process leads")
-      held.term = term
-      held.until = asked + lasts * 0.75
+      const until = now() + lasts * 0.75
+      const take = () =>
+        Effect.map(ask(leases.take(claim, lasts)), (term) => {
+          held.until = term === undefined ? 0 : until
+          if (term === undefined || term === held.term) return
+          saw("a process leads")
+          held.term = term
+        })
+      if (held.until === 0) return take()
+      return Effect.flatMap(ask(leases.renew(claim, held.term, lasts)), (renewed) => {
+        if (!renewed) return take()
+        held.until = until
+        return Effect.void
+      })
     })
-    const term = Effect.map(Clock.currentTimeMillis, (now) => (now < held.until ? held.term : undefined))
+    const term = Effect.sync(() => (now() < held.until ? held.term : undefined))
     return { beat, term }
   }
 
   const spawn = (role: Role): Effect.Effect<DocumentsProcess> =>
     Effect.gen(function* () {
       const process = makeProcess(`${role}-${serial++}`, kernelClock)
-      const layer = programs.pipe(Layer.provideMerge(Layer.succeedContext(outsideOf(process, role))))
-      const context = yield* Layer.build(layer)
+      const context = outsideOf(process, role)
+      type Outside = typeof context extends Context.Context<infer Services> ? Services : never
       const fibers: Array<Fiber.Fiber<unknown, unknown>> = []
-      const run = <A, E>(work: Effect.Effect<A, E, Layer.Success<typeof layer>>) =>
+      const run = <A, E>(work: Effect.Effect<A, E, Outside>) =>
         Effect.provideContext(Effect.provideService(work, Clock.Clock, process.clock), context)
-      const every = <A, E>(
-        millis: number,
-        work: Effect.Effect<A, E, Layer.Success<typeof layer>>,
-        isDue?: () => boolean
-      ) =>
+      /** A program of this process: each is built only where it runs. */
+      const started = <I, S>(key: Context.Key<I, S>, layer: Layer.Layer<I, never, Outside>) =>
+        run(Effect.map(Effect.scoped(Layer.build(layer)), Context.get(key)))
+      const every = <A, E>(millis: number, work: Effect.Effect<A, E, Outside>, isDue?: () => boolean) =>
         repeatedly(process, () => pace() * millis + chance.int(0, millis / 2), work, isDue).pipe(
           run,
           Effect.forkDetach,
@@ -456,26 +467,32 @@ export const makeWorld = (
         yield* store.applyBudget(budget.usd)
         yield* purgeFiles
       })
-      const busy = Effect.gen(function* () {
-        working.set(process.id, (working.get(process.id) ?? 0) + 1)
-        const settings = { heartbeat: HEARTBEAT, modelId: MODEL, price: PRICE }
-        const exit = yield* Effect.exit(
-          Effect.gen(function* () {
-            while (yield* workOnce(process.id, settings));
-          })
-        )
-        working.set(process.id, (working.get(process.id) ?? 0) - 1)
-        // The end of some work may not have been recorded; a claim without an answer has cost nothing.
-        const failure = Exit.isFailure(exit)
-          ? Option.getOrUndefined(Cause.findErrorOption(exit.cause))
-          : undefined
-        if (Exit.isFailure(exit) && failure?.operation.startsWith("claim") !== true) forgetful.add(process.id)
-      })
+      const busy = (replay: BatchReplay["Service"]) =>
+        Effect.gen(function* () {
+          working.set(process.id, (working.get(process.id) ?? 0) + 1)
+          const settings = { heartbeat: HEARTBEAT, modelId: MODEL, price: PRICE }
+          const exit = yield* Effect.exit(
+            Effect.gen(function* () {
+              while (yield* workOnce(process.id, settings));
+            }).pipe(Effect.provideService(BatchReplay, replay))
+          )
+          working.set(process.id, (working.get(process.id) ?? 0) - 1)
+          // The end of some work may not have been recorded; a claim without an answer has cost nothing.
+          const failure = Exit.isFailure(exit)
+            ? Option.getOrUndefined(Cause.findErrorOption(exit.cause))
+            : undefined
+          if (Exit.isFailure(exit) && failure?.operation.startsWith("claim") !== true)
+            forgetful.add(process.id)
+        })
+      let front: Front | undefined
+      let accept: DocumentsProcess["accept"]
       switch (role) {
-        case "worker":
-          yield* every(25_000, busy, due.workers)
-          yield* every(25_000, busy, due.workers)
+        case "worker": {
+          const replay = yield* started(BatchReplay, BatchReplay.layer)
+          yield* every(25_000, busy(replay), due.workers)
+          yield* every(25_000, busy(replay), due.workers)
           break
+        }
         case "leader":
           yield* every(30_000, leads.beat)
           yield* every(20_000, createQueuedJobs(LANE), due.executor)
@@ -505,7 +522,8 @@ export const makeWorld = (
           )
           break
         case "intake": {
-          const intake = Context.get(context, ConvertByEmail)
+          const intake = yield* started(ConvertByEmail, layerConvertByEmail)
+          accept = intake.accept
           const all = <E>(step: Effect.Effect<boolean, E>) =>
             Effect.repeat(step, { while: (worked) => worked })
           yield* every(20_000, all(intake.admitNext), due.mails("received"))
@@ -515,6 +533,12 @@ export const makeWorld = (
           break
         }
         case "api":
+          front = {
+            uploads: yield* started(Uploads, Uploads.layer),
+            conversions: yield* started(Conversions, Conversions.layer),
+            controls: yield* started(BatchControls, BatchControls.layer),
+            deleteFile: Context.get(context, ConversionStore).deleteFile
+          }
       }
       const here: DocumentsProcess["here"] = (work) =>
         Effect.raceFirst(
@@ -523,11 +547,8 @@ export const makeWorld = (
         )
       const made: DocumentsProcess = Object.assign(process, {
         role,
-        uploads: Context.get(context, Uploads),
-        conversions: Context.get(context, Conversions),
-        controls: Context.get(context, BatchControls),
-        accept: Context.get(context, ConvertByEmail).accept,
-        deleteFile: Context.get(context, ConversionStore).deleteFile,
+        front,
+        accept,
         here,
         stop: Effect.gen(function* () {
           note(() => `${process.id} is asked to stop`)
@@ -540,7 +561,7 @@ export const makeWorld = (
       })
       processes.push(made)
       return made
-    }).pipe(Effect.scoped, Effect.provideService(Clock.Clock, kernelClock))
+    }).pipe(Effect.provideService(Clock.Clock, kernelClock))
 
   const world: DocumentsWorld = {
     chance,
