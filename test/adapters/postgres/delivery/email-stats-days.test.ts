@@ -79,6 +79,13 @@ const take = (one: Step) =>
     }
   })
 
+/** What a statement read. */
+interface Explained {
+  readonly "QUERY PLAN": ReadonlyArray<{
+    readonly Plan: { readonly "Shared Hit Blocks": number; readonly "Shared Read Blocks": number }
+  }>
+}
+
 suiteLayer(layer.pipe(Layer.provideMerge(layerPostgres)))("statistics by day (EVENT-65)", (it) => {
   it.effect("whatever is written, changed and deleted on whatever day: they say what the log says", () =>
     Effect.gen(function* () {
@@ -161,5 +168,40 @@ suiteLayer(layer.pipe(Layer.provideMerge(layerPostgres)))("statistics by day (EV
         yield* sql`delete from email_log where subject = 'young'`
         assert.notDeepEqual(yield* shown, before, "what is deleted by hand leaves the statistics")
       })
+  )
+
+  it.effect("pruning reads little more than it deletes, also beside days that are open (EVENT-64)", () =>
+    Effect.gen(function* () {
+      yield* clean
+      const sql = yield* WriteSql
+      const log = (from: number, days: number) =>
+        sql.unsafe(`insert into email_log (category, status, provider, created_at, updated_at)
+          select 'auth', 'sent', 'provider_a', x.at, x.at from (
+            select date_trunc('day', now(), 'UTC') - make_interval(days => ${from} + day, secs => n * 400) as at
+            from generate_series(1, ${days}) as day, generate_series(1, 200) as n) as x`).unprepared
+      const prune = Effect.gen(function* () {
+        const [row] =
+          yield* sql<Explained>`explain (analyze, buffers, format json) select prune_email_log('30 days', 100)`
+            .unprepared
+        const { Plan } = row!["QUERY PLAN"][0]!
+        return Plan["Shared Hit Blocks"] + Plan["Shared Read Blocks"]
+      })
+      const rows = Effect.map(
+        sql<{ readonly n: number }>`select count(*)::int as n from email_log`,
+        ([found]) => found?.n
+      )
+      yield* log(30, 100)
+      yield* sql.unsafe("vacuum analyze email_log").unprepared
+      assert.isBelow(yield* prune, 200, "no day is closed")
+      assert.strictEqual(yield* rows, 20_000)
+      yield* closeStatsDays
+      // Older days, whose statistics nobody has made: younger days that are closed go before them.
+      yield* log(400, 50)
+      const first = yield* prune
+      assert.strictEqual(yield* rows, 29_900)
+      for (let call = 0; call < 60; call++) yield* prune
+      assert.isBelow(yield* prune, 3 * first, "the last of many calls")
+      assert.strictEqual(yield* rows, 30_000 - 62 * 100)
+    })
   )
 })
