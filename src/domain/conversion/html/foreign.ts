@@ -1,4 +1,5 @@
-/** Passages in another script than the document's language has. */
+/** Passages in another language than the document's: by their script, long ones in Latin letters by their words. */
+import { isToldApart, languageByWords } from "./function-words.ts"
 
 /** A script, the languages that are written in it, and which of them a text is in. */
 interface Script {
@@ -50,21 +51,31 @@ const countOf = (text: string, letters: RegExp): number => text.match(letters)?.
 
 export const isFromRight = (lang: string): boolean => /^(ar|fa|he|ur|yi|ps|sd|ug|dv)\b/.test(lang)
 
-/** The language and direction of a passage in another script than that of the language around it; undefined where it has none. */
-export const foreign = (
-  passage: string,
-  lang: string
-): { readonly lang: string | undefined; readonly dir: "rtl" | "ltr" | undefined } | undefined => {
+/** What is said of a passage. */
+interface Passage {
+  readonly lang: string | undefined
+  readonly dir: "rtl" | "ltr" | undefined
+}
+
+/** The language of a passage in Latin letters, and its direction; `around`: the language of what stands around it. */
+const inLatin = (passage: string, around: string): Passage | undefined => {
+  const isLatin = !isFromRight(around) && !SCRIPTS.some(({ languages }) => languages.includes(around))
+  if (isLatin && !isToldApart(around)) return undefined
+  const lang = languageByWords(passage)
+  const dir = isFromRight(around) ? "ltr" : undefined
+  return dir === undefined && (lang === undefined || lang === around) ? undefined : { lang, dir }
+}
+
+/** The language and direction of a passage in another language than the one around it; undefined where it has none. */
+export const foreign = (passage: string, lang: string): Passage | undefined => {
   const text = passage.slice(0, MAX_LETTERS)
   const around = lang.split("-")[0] ?? lang
-  if (!BEYOND_LATIN.test(text) && !isFromRight(around)) return undefined
+  if (!BEYOND_LATIN.test(text) && !isFromRight(around)) return inLatin(passage, around)
   const all = countOf(text, /\p{L}/gu)
   if (all < MIN_LETTERS) return undefined
   const script = SCRIPTS.find(({ letters }) => countOf(text, letters) >= SHARE * all)
   if (script === undefined)
-    return isFromRight(around) && countOf(text, /\p{Script=Latin}/gu) >= SHARE * all
-      ? { lang: undefined, dir: "ltr" }
-      : undefined
+    return countOf(text, /\p{Script=Latin}/gu) >= SHARE * all ? inLatin(passage, around) : undefined
   if (script.languages.includes(around)) return undefined
   const language = script.of(text)
   return {

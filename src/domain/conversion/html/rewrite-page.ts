@@ -179,7 +179,7 @@ class Page {
     }
   }
 
-  /** Attributes of a block, with the language and direction of its words where they are in another script than the document's. */
+  /** Attributes of a block, with the language and direction of its words where they are in another language than the document's. */
   #inLanguage(node: HtmlElement, children: ReadonlyArray<HtmlNode>): Record<string, string | undefined> {
     const known = ["lang", "dir"].some((name) => node.attributes[name] !== undefined)
     return { ...this.#attributes(node), ...(known ? {} : foreign(textOf(children), this.#context.lang)) }

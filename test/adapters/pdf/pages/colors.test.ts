@@ -140,10 +140,11 @@ describe("the colours of an image", () => {
 
   it("are hidden where a soft mask says so, turned round or not", () => {
     const blue = Buffer.from([0, 0, 255, 0, 0, 255])
-    for (const [decode, expected] of [
+    const cases: ReadonlyArray<readonly [string, ReadonlyArray<string>]> = [
       ["", ["blue", "white"]],
       ["/Decode [1 0]", ["white", "blue"]]
-    ] as const) {
+    ]
+    for (const [decode, expected] of cases) {
       const colors = colorsOf(
         shown(open(blue, `${SIZE} /ColorSpace /DeviceRGB`, [Buffer.from([255, 0]), decode]))
       )

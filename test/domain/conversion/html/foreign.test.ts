@@ -1,4 +1,5 @@
-/** Passages in another script. */
+/** Passages in another language. */
+import fc from "fast-check"
 import { assert, describe, it } from "vitest"
 
 import { foreign } from "../../../../src/domain/conversion/html/foreign.ts"
@@ -36,5 +37,76 @@ describe("a passage in another script", () => {
       ["", "ar"]
     ] as const)
       assert.isUndefined(foreign(text, lang), text)
+  })
+})
+
+const FRENCH =
+  "La rivière descend des montagnes et traverse la vallée avant de rejoindre la mer, où les pêcheurs attendent le retour de la marée."
+const GERMAN =
+  "Der Fluss kommt aus den Bergen und fließt durch das Tal, bevor er das Meer erreicht, in dem die Fischer auf die Flut warten."
+const ENGLISH =
+  "The river comes down from the mountains and crosses the valley before it reaches the sea, where they wait for the tide."
+const DANISH =
+  "Floden kommer ned fra bjergene og løber gennem dalen, før den når havet, hvor fiskerne venter på, at det igen er flod, og ikke går hjem."
+
+describe("a passage in another language of the same script", () => {
+  it("has its language where its words say it", () => {
+    for (const [text, lang, found] of [
+      [FRENCH, "en", "fr"],
+      [GERMAN, "en-GB", "de"],
+      [ENGLISH, "fr", "en"],
+      [ENGLISH, "ru", "en"],
+      [
+        "El río baja de las montañas y cruza el valle antes de llegar al mar, donde los pescadores esperan la marea con sus barcos.",
+        "en",
+        "es"
+      ],
+      [
+        "O rio não é longo, mas quando há muito vento as ondas são altas e também perigosas, e os barcos já não saem do porto pela manhã.",
+        "en",
+        "pt"
+      ],
+      [
+        "Il fiume scende dalle montagne e attraversa la valle prima di raggiungere il mare, dove gli uomini non aspettano più che la marea è della luna.",
+        "en",
+        "it"
+      ]
+    ] as const)
+      assert.deepStrictEqual(foreign(text, lang), { lang: found, dir: undefined }, text)
+    assert.deepStrictEqual(foreign(ENGLISH, "ar"), { lang: "en", dir: "ltr" })
+  })
+
+  it("is none in the document's own, in one that is not known, in names and titles, or mixed", () => {
+    for (const [text, lang] of [
+      [FRENCH, "fr-CA"],
+      [ENGLISH, "en-US"],
+      [FRENCH, "ca"],
+      [DANISH, "en"],
+      [
+        "A. Müller, B. Schmidt, Grundlagen der Strömungsmechanik und der Hydraulik, Springer Verlag, Berlin, 2004, S. 112",
+        "en"
+      ],
+      [
+        "Jean-Pierre Dupont, François Martin, Université de Paris, Laboratoire de Physique Théorique, Marie Curie, Louis",
+        "en"
+      ],
+      [
+        "npm run postlane convert report.pdf --pages 1-20 -o FILE --ocr off --json and then some more of it all",
+        "de"
+      ],
+      [`${ENGLISH} ${FRENCH}`, "de"]
+    ] as const)
+      assert.isUndefined(foreign(text, lang), text)
+  })
+
+  it("is none in a few words, and never in the document's language", () => {
+    const words = fc.array(fc.constantFrom(...`${FRENCH} ${GERMAN} ${ENGLISH}`.split(" ")), { maxLength: 60 })
+    fc.assert(
+      fc.property(words, fc.constantFrom("en", "fr", "de-AT", "ru", "ca"), (all, lang) => {
+        const found = foreign(all.join(" "), lang)
+        if (all.length < 14) assert.isUndefined(found)
+        assert.notStrictEqual(found?.lang, lang.split("-")[0])
+      })
+    )
   })
 })
