@@ -10,20 +10,18 @@ import * as fc from "fast-check"
 import type { CustomerId } from "../../../src/domain/ids.ts"
 import { type ClaimedInline, ConversionStore } from "../../../src/ports/conversion/conversion-store.ts"
 import { anyId } from "../../support/any-id.ts"
-import { addFile, ask, clean, customer, DocumentsWorld, job, STALE, WINDOW } from "./documents-world.ts"
-
-/** Word documents of an owner whose conversion was asked for, in this order. */
-const asked = Effect.fnUntraced(function* (owner: CustomerId, count: number) {
-  const ids: Array<string> = []
-  for (let n = 0; n < count; n++) {
-    const id = yield* addFile(owner, 1, "docx")
-    yield* ask(owner, id)
-    ids.push(id)
-  }
-  return ids
-})
-
-const claim = Effect.flatMap(ConversionStore, (store) => store.claimInline(anyId(), STALE))
+import {
+  addFile,
+  ask,
+  asked,
+  claimInline,
+  clean,
+  customer,
+  DocumentsWorld,
+  job,
+  STALE,
+  WINDOW
+} from "./documents-world.ts"
 
 /** Ends a conversion without a result, for good. */
 const fail = (claimed: ClaimedInline) =>
@@ -39,12 +37,12 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
         yield* clean
         const many = yield* asked(yield* customer(100), 5)
         const [one] = yield* asked(yield* customer(100), 1)
-        const first = yield* claim
+        const first = yield* claimInline
         assert.strictEqual(first?.fileId, many[0])
         yield* fail(first!)
-        assert.strictEqual((yield* claim)?.fileId, one)
+        assert.strictEqual((yield* claimInline)?.fileId, one)
         // The other owner's next one goes on beside it.
-        assert.strictEqual((yield* claim)?.fileId, many[1])
+        assert.strictEqual((yield* claimInline)?.fileId, many[1])
       })
     )
 
@@ -54,7 +52,7 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
         const store = yield* ConversionStore
         const [greedy, modest] = [yield* customer(100), yield* customer(100)]
         const long = yield* asked(greedy, 2)
-        const first = yield* claim
+        const first = yield* claimInline
         yield* DocumentsWorld.use((world) =>
           world.setFile(first!.fileId, { claimedFor: Duration.minutes(5) })
         )
@@ -62,11 +60,11 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
         yield* store.deleteFile(first!.fileId, greedy)
         const short = yield* asked(modest, 3)
         for (const id of short) {
-          const claimed = yield* claim
+          const claimed = yield* claimInline
           assert.strictEqual(claimed?.fileId, id)
           yield* store.finishInline(claimed!, anyId(), [])
         }
-        assert.strictEqual((yield* claim)?.fileId, long[1])
+        assert.strictEqual((yield* claimInline)?.fileId, long[1])
       })
     )
 
@@ -75,8 +73,8 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
         yield* clean
         const store = yield* ConversionStore
         const [first, second] = yield* asked(yield* customer(100), 2)
-        assert.strictEqual((yield* claim)?.fileId, first)
-        assert.isUndefined(yield* claim)
+        assert.strictEqual((yield* claimInline)?.fileId, first)
+        assert.isUndefined(yield* claimInline)
         yield* store.deleteFile(anyId(second), (yield* store.filesById([anyId(second)]))[0]!.customerId)
         const again = yield* store.claimInline(anyId(), Duration.zero)
         assert.deepStrictEqual([again?.fileId, again?.attempts], [first, 2])

@@ -214,3 +214,17 @@ export const cost = (jobId: WorkId, usd: number, id = anyId()): CostEntry => ({
   costUsd: usd,
   metadata: {}
 })
+
+/** Word documents of an owner whose conversion was asked for, in this order. */
+export const asked = Effect.fnUntraced(function* (owner: CustomerId, count: number) {
+  const ids: Array<string> = []
+  for (let n = 0; n < count; n++) {
+    const id = yield* addFile(owner, 1, "docx")
+    yield* ask(owner, id)
+    ids.push(id)
+  }
+  return ids
+})
+
+/** The next file that is converted inline. */
+export const claimInline = Effect.flatMap(ConversionStore, (store) => store.claimInline(anyId(), STALE))

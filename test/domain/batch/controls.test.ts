@@ -8,7 +8,7 @@ import { whenUserActs } from "../../../src/domain/batch/row.ts"
 import type { JobId } from "../../../src/domain/ids.ts"
 import { BatchStore } from "../../../src/ports/batch/batch-store.ts"
 import { ConversionStore } from "../../../src/ports/conversion/conversion-store.ts"
-import { WINDOW } from "../../adapters/postgres/conversion/world.ts"
+import { WINDOW } from "../../contracts/conversion/documents-world.ts"
 import { anyId } from "../../support/any-id.ts"
 import { driverTick } from "./world/tick.ts"
 import {

@@ -7,7 +7,7 @@ import { BatchReplay } from "../../../src/domain/batch/replay.ts"
 import { MAX_CHUNK_ATTEMPTS } from "../../../src/domain/conversion/job.ts"
 import { BatchStore } from "../../../src/ports/batch/batch-store.ts"
 import { BatchObjects, ObjectStoreError } from "../../../src/ports/object-store.ts"
-import { WINDOW } from "../../adapters/postgres/conversion/world.ts"
+import { WINDOW } from "../../contracts/conversion/documents-world.ts"
 import {
   clean,
   convertAll,

@@ -10,7 +10,7 @@ import { layer as layerStore } from "../../../src/adapters/postgres/conversion/c
 import type { CustomerId, FileId } from "../../../src/domain/ids.ts"
 import { ConversionStore, type FileKind } from "../../../src/ports/conversion/conversion-store.ts"
 import { FileObjects } from "../../../src/ports/object-store.ts"
-import { WINDOW } from "../../adapters/postgres/conversion/world.ts"
+import { WINDOW } from "../../contracts/conversion/documents-world.ts"
 import { anyId } from "../../support/any-id.ts"
 import { layerPostgres } from "../../support/postgres/postgres.ts"
 import { TEMPORARY } from "../../support/temporary.ts"

@@ -10,9 +10,10 @@ import * as Retries from "../../../contracts/conversion/conversion-retries.ts"
 import { suite } from "../../../contracts/conversion/conversion-store.ts"
 import * as Turns from "../../../contracts/conversion/conversion-turns.ts"
 import * as Upkeep from "../../../contracts/conversion/conversion-upkeep.ts"
+import { cost, job, pdf } from "../../../contracts/conversion/documents-world.ts"
 import { anyId } from "../../../support/any-id.ts"
 import { postgres } from "../../../support/postgres/documents-postgres.ts"
-import { clean, cost, customer, job, pdf } from "./world.ts"
+import { clean, customer } from "./world.ts"
 
 for (const one of [
   suite,

@@ -5,9 +5,10 @@ import type { SqlError } from "effect/sql/SqlError"
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import { layer } from "../../../../src/adapters/postgres/conversion/conversion-store.ts"
 import { ConversionStore } from "../../../../src/ports/conversion/conversion-store.ts"
+import { job, pdf } from "../../../contracts/conversion/documents-world.ts"
 import { anyId } from "../../../support/any-id.ts"
 import { layerClients, layerDatabase } from "../../../support/postgres/postgres.ts"
-import { clean, customer, funds, job, pdf } from "./world.ts"
+import { clean, customer, funds } from "./world.ts"
 
 /** Locks are waited for as long as it takes. */
 const suite = layer.pipe(Layer.provideMerge(layerClients()), Layer.provideMerge(layerDatabase))

@@ -9,11 +9,12 @@ import { layer as report } from "../../../../src/adapters/postgres/conversion/jo
 import * as SharedFiles from "../../../../src/adapters/postgres/conversion/shared-files.ts"
 import { ConversionStore } from "../../../../src/ports/conversion/conversion-store.ts"
 import { JobReport } from "../../../../src/ports/conversion/job-report.ts"
+import { cost, job, pdf } from "../../../contracts/conversion/documents-world.ts"
 import * as Jobs from "../../../contracts/conversion/job-report.ts"
 import { anyId } from "../../../support/any-id.ts"
 import { postgres } from "../../../support/postgres/documents-postgres.ts"
 import { layerPostgres } from "../../../support/postgres/postgres.ts"
-import { clean, cost, customer, job, pdf } from "./world.ts"
+import { clean, customer } from "./world.ts"
 
 const suite = Layer.provideMerge(Layer.mergeAll(store, report), layerPostgres)
 

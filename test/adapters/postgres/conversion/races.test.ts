@@ -3,12 +3,21 @@ import { Effect, Layer } from "effect"
 
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import { layer } from "../../../../src/adapters/postgres/conversion/conversion-store.ts"
-import type { CustomerId, JobId } from "../../../../src/domain/ids.ts"
+import type { JobId } from "../../../../src/domain/ids.ts"
 import { ConversionStore } from "../../../../src/ports/conversion/conversion-store.ts"
 import type { StoreUnavailable } from "../../../../src/ports/store-unavailable.ts"
+import {
+  asked,
+  claimInline,
+  cost,
+  job,
+  pdf,
+  STALE,
+  WINDOW
+} from "../../../contracts/conversion/documents-world.ts"
 import { anyId } from "../../../support/any-id.ts"
 import { layerPostgres } from "../../../support/postgres/postgres.ts"
-import { clean, cost, customer, funds, job, pdf, STALE, whileOpen, WINDOW } from "./world.ts"
+import { clean, customer, funds, whileOpen } from "./world.ts"
 
 const suite = Layer.provideMerge(layer, layerPostgres)
 
@@ -25,20 +34,6 @@ const deadlocks = WriteSql.use(
   (sql) => sql<{ readonly count: number }>`select deadlocks::int as count from pg_stat_database
     where datname = current_database()`
 )
-
-/** Word documents of an owner whose conversion was asked for, in this order. */
-const asked = Effect.fnUntraced(function* (owner: CustomerId, count: number) {
-  const store = yield* ConversionStore
-  const ids = Array.from({ length: count }, () => anyId())
-  for (const id of ids) {
-    const file = { id, customerId: owner, name: "a.docx", kind: "docx" as const, sizeBytes: 10, pages: 1 }
-    yield* store.addFile({ ...file, objectKey: `files/${id}` })
-    yield* store.request({ jobId: anyId(), fileId: id, customerId: owner, options: {}, window: WINDOW })
-  }
-  return ids
-})
-
-const claim = Effect.flatMap(ConversionStore, (store) => store.claimInline(anyId(), STALE))
 
 suiteLayer(suite)("conversions whose callers try again, and meet others", (it) => {
   it.effect(
@@ -219,7 +214,7 @@ suiteLayer(suite)("conversions whose callers try again, and meet others", (it) =
       yield* clean
       yield* asked(yield* customer(100), 2)
       const [other] = yield* asked(yield* customer(100), 1)
-      assert.strictEqual((yield* whileOpen(claim, claim))?.fileId, other)
+      assert.strictEqual((yield* whileOpen(claimInline, claimInline))?.fileId, other)
     })
   )
 })

@@ -8,6 +8,7 @@ import type { CustomerId, FileId, JobId } from "../../../../src/domain/ids.ts"
 import { BatchService } from "../../../../src/ports/batch/batch-service.ts"
 import { BatchStore } from "../../../../src/ports/batch/batch-store.ts"
 import { ConversionStore } from "../../../../src/ports/conversion/conversion-store.ts"
+import { pdf, STALE, WINDOW } from "../../../contracts/conversion/documents-world.ts"
 import { driverTick } from "../../../domain/batch/world/tick.ts"
 import {
   clean,
@@ -20,7 +21,7 @@ import {
   settingsOf
 } from "../../../domain/batch/world/world.ts"
 import { anyId } from "../../../support/any-id.ts"
-import { customer, pdf, STALE, WINDOW } from "./world.ts"
+import { customer } from "./world.ts"
 
 /** A job and its two chunks, with only the documented columns. */
 const jobByHand = Effect.fnUntraced(function* (status: string, chunkStatus = status) {

@@ -1,14 +1,8 @@
-import { Duration, Effect, Fiber, Latch } from "effect"
+import { Effect, Fiber, Latch } from "effect"
 
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
-import type { CostEntry } from "../../../../src/domain/conversion/cascade/cost.ts"
-import type { JobOptions } from "../../../../src/domain/conversion/job.ts"
-import type { CustomerId, FileId, JobId } from "../../../../src/domain/ids.ts"
-import { ConversionStore } from "../../../../src/ports/conversion/conversion-store.ts"
+import type { CustomerId } from "../../../../src/domain/ids.ts"
 import { anyId } from "../../../support/any-id.ts"
-
-export const WINDOW = Duration.minutes(90)
-export const STALE = Duration.minutes(1)
 
 /** No work of an earlier test is in the way. */
 export const clean = WriteSql.use(
@@ -28,37 +22,6 @@ export const customer = Effect.fnUntraced(function* (credits: number) {
   return id
 })
 
-/** A PDF of so many pages. */
-export const pdf = Effect.fnUntraced(function* (customerId: CustomerId, pages: number) {
-  const store = yield* ConversionStore
-  const id = anyId()
-  yield* store.addFile({
-    id,
-    customerId,
-    name: "a.pdf",
-    kind: "pdf",
-    sizeBytes: 1000,
-    pages,
-    objectKey: `files/${id}`
-  })
-  return id
-})
-
-/** A conversion that was asked for and has its job, in chunks of `chunkPages`. */
-export const job = Effect.fnUntraced(function* (
-  customerId: CustomerId,
-  fileId: FileId,
-  options: JobOptions = {},
-  chunkPages = 2
-) {
-  const store = yield* ConversionStore
-  const jobId = anyId()
-  const requested = yield* store.request({ jobId, fileId, customerId, options, window: WINDOW })
-  if (requested !== "queued") return yield* Effect.die(new Error(`the request was answered ${requested}`))
-  yield* store.createJob(jobId, { status: "pending", options, chunkPages })
-  return jobId
-})
-
 /** What the customer has: credits, what is set aside, what was charged. */
 export const funds = Effect.fnUntraced(function* (customerId: CustomerId) {
   const sql = yield* WriteSql
@@ -68,19 +31,6 @@ export const funds = Effect.fnUntraced(function* (customerId: CustomerId) {
       coalesce((select sum(x.credits) from credit_charges x where x.customer_id = c.id), 0)::int as charged
     from customers c where c.id = ${customerId}::uuid`
   return rows[0]!
-})
-
-/** A cost of a chunk's models. */
-export const cost = (jobId: JobId, usd: number, id = anyId()): CostEntry => ({
-  id,
-  jobId,
-  chunkId: undefined,
-  source: "chunk-scheduler",
-  backend: "chunked-vision",
-  model: "m",
-  usage: { inputTokens: 10, outputTokens: 20 },
-  costUsd: usd,
-  metadata: {}
 })
 
 /** Runs `second` while the transaction of `first` is open; that commits once `second` waits for it, or is done. */

@@ -4,8 +4,8 @@ import type { SqlError } from "effect/sql/SqlError"
 import type { WorkId, LeaseId } from "../../../../../src/domain/ids.ts"
 import type { FileKind } from "../../../../../src/ports/conversion/conversion-store.ts"
 import type { StoreUnavailable } from "../../../../../src/ports/store-unavailable.ts"
+import { STALE, WINDOW } from "../../../../contracts/conversion/documents-world.ts"
 import { anyId } from "../../../../support/any-id.ts"
-import { STALE, WINDOW } from "../world.ts"
 import { costUnder, type World } from "./world.ts"
 
 /** One thing that a user, a worker, the leader or time does; `a` and `b` choose among what there is. */

@@ -12,8 +12,9 @@ import {
   ConversionStore,
   type FileKind
 } from "../../../../../src/ports/conversion/conversion-store.ts"
+import { cost } from "../../../../contracts/conversion/documents-world.ts"
 import { anyId } from "../../../../support/any-id.ts"
-import { clean, cost } from "../world.ts"
+import { clean } from "../world.ts"
 
 /** What the test did and was answered, to be compared with the database. Claims stay here when they are lost. */
 export interface World {
