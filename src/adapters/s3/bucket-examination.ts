@@ -3,13 +3,15 @@ import {
   GetBucketLifecycleConfigurationCommand,
   GetBucketPolicyCommand,
   GetPublicAccessBlockCommand,
-  type LifecycleRule,
-  S3Client
+  type LifecycleRule
 } from "@aws-sdk/client-s3"
 import { Effect, Option, Schema } from "effect"
 
 import type { BucketFacts } from "../../domain/doctor/buckets.ts"
-import type { S3Options } from "./object-store.ts"
+import { openClient, type S3Options } from "./object-store.ts"
+
+/** Somebody waits for the report: one more attempt is enough. */
+const MAX_ATTEMPTS = 2
 
 /** What the vendor answers where nothing of the kind is set. */
 const UNSET = new Set([
@@ -67,19 +69,8 @@ export const examineBucket = (
 ): Effect.Effect<BucketFacts> =>
   Effect.scoped(
     Effect.gen(function* () {
-      const { bucket: Bucket, credentials, endpoint, region } = options
-      const client = yield* Effect.acquireRelease(
-        Effect.sync(
-          () =>
-            new S3Client({
-              region,
-              credentials,
-              ...(endpoint === undefined ? {} : { endpoint, forcePathStyle: true }),
-              maxAttempts: 2
-            })
-        ),
-        (open) => Effect.sync(() => open.destroy())
-      )
+      const { bucket: Bucket } = options
+      const client = yield* openClient(options, MAX_ATTEMPTS)
       const found = yield* Effect.all(
         {
           encrypted: finding(

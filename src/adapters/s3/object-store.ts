@@ -214,7 +214,11 @@ const removeSome = ({ bucket: Bucket, client }: Place, keys: ReadonlyArray<strin
   )
 }
 
-const openClient = ({ credentials, endpoint, region }: S3Options) =>
+/** A client of the service until the scope ends. */
+export const openClient = (
+  { credentials, endpoint, region }: Pick<S3Options, "credentials" | "endpoint" | "region">,
+  maxAttempts: number
+) =>
   Effect.acquireRelease(
     Effect.sync(
       () =>
@@ -222,7 +226,7 @@ const openClient = ({ credentials, endpoint, region }: S3Options) =>
           region,
           credentials,
           ...(endpoint === undefined ? {} : { endpoint, forcePathStyle: true }),
-          maxAttempts: MAX_ATTEMPTS,
+          maxAttempts,
           retryMode: "standard"
         })
     ),
@@ -237,7 +241,7 @@ export const makeS3Objects = Effect.fnUntraced(function* (
   options: S3Options
 ): Effect.fn.Return<ObjectStoreService, never, Scope.Scope> {
   const { bucket } = options
-  const client = yield* openClient(options)
+  const client = yield* openClient(options, MAX_ATTEMPTS)
   const place = { client, bucket }
   return {
     put: put(place),

@@ -2,11 +2,11 @@ import { Context, Effect, Layer, Option, Schema, Semaphore, Stream } from "effec
 
 import { ConversionStore, type StoredFile } from "../../ports/conversion/conversion-store.ts"
 import { Pdf, type PdfError, type Picture } from "../../ports/conversion/pdf.ts"
-import { FileObjects, ObjectStoreError } from "../../ports/object-store.ts"
+import { FileObjects, type ObjectStoreError } from "../../ports/object-store.ts"
 import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { type ResultCheck, ResultChecker } from "./html/result-check.ts"
 import { pageDocument } from "./html/shell.ts"
-import { PageLine } from "./page-line.ts"
+import { type PageLine, storedLines } from "./page-line.ts"
 import { jobOfResult } from "./stored-files.ts"
 
 /** A page of a result, without its text. */
@@ -84,23 +84,8 @@ export class ResultPages extends Context.Service<
   }
 >()("postlane/domain/ResultPages") {}
 
-const decodeLine = Schema.decodeUnknownEffect(Schema.fromJsonString(PageLine))
-
 /** The language that a stored result names in its first bytes. */
 const LANGUAGE = /<html lang="([A-Za-z0-9-]{1,35})"/
-
-const linesOf = (objects: FileObjects["Service"], key: string) =>
-  objects.get(key).pipe(
-    Stream.decodeText(),
-    Stream.splitLines,
-    Stream.filter((line) => line !== ""),
-    Stream.mapEffect((line) =>
-      Effect.mapError(
-        decodeLine(line),
-        (cause) => new ObjectStoreError({ reason: "unavailable", key, cause })
-      )
-    )
-  )
 
 /** Built on the stored results of chunks, which stay as long as their file. */
 export const layer: Layer.Layer<ResultPages, never, ConversionStore | FileObjects | Pdf> = Layer.effect(
@@ -128,7 +113,7 @@ export const layer: Layer.Layer<ResultPages, never, ConversionStore | FileObject
         const chunks = yield* chunksOf(file)
         if (chunks.length === 0) return undefined
         const lines = yield* Stream.fromIterable(chunks).pipe(
-          Stream.flatMap(({ key }) => linesOf(objects, key)),
+          Stream.flatMap(({ key }) => storedLines(objects, key)),
           Stream.map(({ label, page, tier }) => ({ label, page, tier })),
           Stream.runCollect
         )
@@ -141,7 +126,7 @@ export const layer: Layer.Layer<ResultPages, never, ConversionStore | FileObject
         )
         if (chunk === undefined || file.resultKey === null) return undefined
         const found = Option.getOrUndefined(
-          yield* Stream.runHead(Stream.filter(linesOf(objects, chunk.key), (line) => line.page === index))
+          yield* Stream.runHead(Stream.filter(storedLines(objects, chunk.key), (line) => line.page === index))
         )
         if (found === undefined) return undefined
         const lang = yield* languageOf(file.resultKey)

@@ -197,6 +197,19 @@ const step = (
 /** The state of every alarm. */
 export type AlarmTable = Readonly<Record<AlarmName, AlarmState>>
 
+/** The table of all alarms, each in the state that `stateOf` names. */
+export const alarmTable = (stateOf: (name: AlarmName) => AlarmState): AlarmTable => ({
+  failovers: stateOf("failovers"),
+  provider_b_bounces: stateOf("provider_b_bounces"),
+  provider_b_complaints: stateOf("provider_b_complaints"),
+  dead_letters: stateOf("dead_letters"),
+  fallback_only: stateOf("fallback_only"),
+  deferred_sends: stateOf("deferred_sends"),
+  failed_sends: stateOf("failed_sends"),
+  silence_provider_a: stateOf("silence_provider_a"),
+  silence_provider_b: stateOf("silence_provider_b")
+})
+
 /** The alarms whose state the measurements change, with their notices. */
 export const evaluate = (previous: AlarmTable, measures: Measures): ReadonlyArray<AlarmChange> =>
   ALARMS.flatMap((name): ReadonlyArray<AlarmChange> => {

@@ -23,6 +23,18 @@ export interface DeadLetter {
   readonly message: DeferredSend | null
 }
 
+/** A dead letter as people may see it: without the content of the mail. */
+export const withoutContent = ({ diedAt, id, message, reason, receives }: DeadLetter) => ({
+  id,
+  diedAt,
+  receives,
+  reason,
+  idempotencyKey: message?.details.idempotencyKey ?? null,
+  provider: message?.request.provider ?? null,
+  to: message?.details.to ?? null,
+  subject: message?.details.subject ?? null
+})
+
 /**
  * The delayed retry queue (MAIL-50 to MAIL-55). At-least-once delivery, in no order. A received message stays hidden while
  * its handler works (the adapter keeps extending it), is deleted when the handler succeeds, and reappears after the

@@ -1,7 +1,7 @@
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 
-import { type DeadLetter, DeferQueue } from "../../ports/mail/defer-queue.ts"
+import { DeferQueue, withoutContent } from "../../ports/mail/defer-queue.ts"
 import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { deferQueue } from "../layers/mail.ts"
 import { onDatabase } from "./installation.ts"
@@ -29,18 +29,7 @@ const onQueue = <A, E, R>(use: (queue: DeferQueue["Service"]) => Effect.Effect<A
     }).pipe(Effect.provide(deferQueue(here.settings, { credentials: here.credentials })))
   )
 
-/** A dead letter without the mail's content. */
-const shown = ({ diedAt, id, message, reason, receives }: DeadLetter) => ({
-  id,
-  diedAt,
-  receives,
-  reason,
-  idempotencyKey: message?.details.idempotencyKey ?? null,
-  provider: message?.request.provider ?? null,
-  to: message?.details.to ?? null,
-  subject: message?.details.subject ?? null
-})
-type Shown = ReturnType<typeof shown>
+type Shown = ReturnType<typeof withoutContent>
 
 const COLUMNS: ReadonlyArray<Column<Shown>> = [
   { title: "ID", cell: ({ id }) => id },
@@ -67,7 +56,7 @@ const runList = (count: number) =>
       const letters = yield* onQueue((queue) =>
         queue.deadLetters({ limit: count }).pipe(Effect.catchTag("StoreUnavailable", unavailable))
       )
-      const rows = letters.map(shown)
+      const rows = letters.map(withoutContent)
       const table = layoutTable(COLUMNS, rows, (yield* Shell).columns)
       yield* print({
         json: { deadLetters: rows },

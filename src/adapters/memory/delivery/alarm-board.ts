@@ -4,6 +4,7 @@ import {
   type AlarmChange,
   type AlarmName,
   type AlarmState,
+  alarmTable,
   type Measures,
   QUIET
 } from "../../../domain/delivery/alarm-rules.ts"
@@ -62,17 +63,7 @@ export const makeAlarmBoard = (measures: MemoryMeasures["Service"]): AlarmBoard[
 
   return AlarmBoard.of({
     measure: Effect.map(Clock.currentTimeMillis, (at) => ({ at, ...measures.now })),
-    read: Effect.sync(() => ({
-      failovers: stateOf("failovers"),
-      provider_b_bounces: stateOf("provider_b_bounces"),
-      provider_b_complaints: stateOf("provider_b_complaints"),
-      dead_letters: stateOf("dead_letters"),
-      fallback_only: stateOf("fallback_only"),
-      deferred_sends: stateOf("deferred_sends"),
-      failed_sends: stateOf("failed_sends"),
-      silence_provider_a: stateOf("silence_provider_a"),
-      silence_provider_b: stateOf("silence_provider_b")
-    })),
+    read: Effect.sync(() => alarmTable(stateOf)),
     change: (asked) => Effect.map(Clock.currentTimeMillis, (at) => change(asked, at)),
     claimNotice: Effect.map(Clock.currentTimeMillis, (now) => {
       const [due] = waiting

@@ -2,9 +2,8 @@ import { Effect, Layer, Schema } from "effect"
 
 import {
   ALARMS,
-  type AlarmName,
-  type AlarmState,
   type AlarmTable,
+  alarmTable,
   FAILOVER_WINDOW_MINUTES,
   type Measures,
   QUIET,
@@ -116,23 +115,11 @@ from (
 ) as b`
 
 /** The alarms by name; one without a row is quiet. */
-const tableOf = (rows: ReadonlyArray<typeof Alarm.Type>): AlarmTable => {
-  const stateOf = (name: AlarmName): AlarmState => {
+const tableOf = (rows: ReadonlyArray<typeof Alarm.Type>): AlarmTable =>
+  alarmTable((name) => {
     const { calmSince, episode, firing } = rows.find((row) => row.name === name) ?? QUIET
     return { firing, episode, calmSince }
-  }
-  return {
-    failovers: stateOf("failovers"),
-    provider_b_bounces: stateOf("provider_b_bounces"),
-    provider_b_complaints: stateOf("provider_b_complaints"),
-    dead_letters: stateOf("dead_letters"),
-    fallback_only: stateOf("fallback_only"),
-    deferred_sends: stateOf("deferred_sends"),
-    failed_sends: stateOf("failed_sends"),
-    silence_provider_a: stateOf("silence_provider_a"),
-    silence_provider_b: stateOf("silence_provider_b")
-  }
-}
+  })
 
 const measuresOf = (row: typeof Counted.Type): Omit<Measures, "deadLetters"> => ({
   at: row.at,

@@ -1,17 +1,15 @@
-import { Effect, Schema, Stream } from "effect"
+import { Effect, Stream } from "effect"
 
 import { type ClaimedAssembly, ConversionStore } from "../../../ports/conversion/conversion-store.ts"
 import { HtmlAssembly, type PageFragment } from "../../../ports/conversion/html-assembly.ts"
 import { PageSources } from "../../../ports/conversion/page-sources.ts"
-import { FileObjects, ObjectStoreError } from "../../../ports/object-store.ts"
+import { FileObjects, type ObjectStoreError } from "../../../ports/object-store.ts"
 import type { StoreUnavailable } from "../../../ports/store-unavailable.ts"
 import { underLease } from "../../leased-work.ts"
 import { HOLD_WINDOW, MAX_CHUNK_ATTEMPTS } from "../job.ts"
-import { LegibilityTally, PageLine } from "../page-line.ts"
+import { LegibilityTally, storedLines } from "../page-line.ts"
 import { fileKey, resultKey } from "../stored-files.ts"
 import { recordResult, type WorkSettings } from "./attempt.ts"
-
-const decodeLine = Schema.decodeUnknownEffect(Schema.fromJsonString(PageLine))
 
 const encoder = new TextEncoder()
 
@@ -21,16 +19,7 @@ export const pagesOf = (
   key: string,
   tally: LegibilityTally
 ): Stream.Stream<PageFragment, ObjectStoreError> =>
-  objects.get(key).pipe(
-    Stream.decodeText(),
-    Stream.splitLines,
-    Stream.filter((line) => line !== ""),
-    Stream.mapEffect((line) =>
-      Effect.mapError(
-        decodeLine(line),
-        (cause) => new ObjectStoreError({ reason: "unavailable", key, cause })
-      )
-    ),
+  storedLines(objects, key).pipe(
     Stream.map((line) => {
       tally.add(line)
       return { index: line.page, label: line.label, html: line.html }

@@ -11,7 +11,7 @@ import {
   type EmailLogSearch,
   MAX_EMAIL_LOG_PAGE
 } from "../../../../ports/delivery/email-log-query.ts"
-import { type DeadLetter, DeferQueue } from "../../../../ports/mail/defer-queue.ts"
+import { DeferQueue, withoutContent } from "../../../../ports/mail/defer-queue.ts"
 import { AdminAccess } from "../../server/access.ts"
 import { type CsvColumns, csvResponse } from "../../server/csv.ts"
 import { apiOf, cursor, DEFAULT_PAGE, filter, page, Text } from "../../server/endpoint.ts"
@@ -160,18 +160,6 @@ export class AdminGroup extends HttpApiGroup.make("admin")
   .add(redrive)
   .middleware(AdminAccess) {}
 
-/** A dead letter without the content of the mail. */
-const shown = ({ id, diedAt, receives, reason, message }: DeadLetter) => ({
-  id,
-  diedAt,
-  receives,
-  reason,
-  idempotencyKey: message?.details.idempotencyKey ?? null,
-  provider: message?.request.provider ?? null,
-  to: message?.details.to ?? null,
-  subject: message?.details.subject ?? null
-})
-
 const queueAway = unavailable("the retry queue does not answer", "The retry queue does not answer now")
 
 /** The rows of a search as CSV: the first page is read before the answer begins, so that a log that is away is a 503. */
@@ -226,7 +214,7 @@ export const adminHandlers = HttpApiBuilder.group(
       mailStory: ({ params: { sendId } }) => storyOf(sendId),
       deadLetters: ({ query }) =>
         queue.deadLetters({ limit: query.limit || DEFAULT_PAGE }).pipe(
-          Effect.map((letters) => ({ deadLetters: letters.map(shown) })),
+          Effect.map((letters) => ({ deadLetters: letters.map(withoutContent) })),
           Effect.catch(queueAway)
         ),
       redrive: Effect.fnUntraced(function* ({ params: { id } }) {
