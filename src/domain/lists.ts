@@ -3,7 +3,7 @@ export const append = <A>(to: Array<A>, items: Iterable<A>): void => {
   for (const item of items) to.push(item)
 }
 
-/** Index of the first item that is not before; those before stand first. */
+/** The index of the first item that `isBefore` is false for, by halves: the list begins with all those that it is true for. */
 export const firstNotBefore = <A>(items: ReadonlyArray<A>, isBefore: (item: A) => boolean): number => {
   let [from, to] = [0, items.length]
   while (from < to) {

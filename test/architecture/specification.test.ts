@@ -79,3 +79,34 @@ describe("the table of ARCHITECTURE.md that leads to rules", () => {
     ])
   })
 })
+
+/** The files that a text names in backquotes and that are not there. */
+const goneIn = (text: string, paths: ReadonlyArray<string>): ReadonlyArray<string> =>
+  [...text.matchAll(/`(?:\.\.?\/)*((?:[\w-][\w.-]*\/)*[\w-][\w.-]*\.(?:ts|sql))`/g)]
+    .map(([, name]) => name!)
+    .filter((name) => !paths.some((path) => path === name || path.endsWith(`/${name}`)))
+
+describe("the files that pages and comments name", () => {
+  const pages = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"].map((path) => ({
+    path,
+    text: readFileSync(`${root}/${path}`, "utf8")
+  }))
+
+  it("are there", () => {
+    const paths = readSourceFiles(root, ["src", "test", "scripts", "migrations", "infra"], /\.(ts|sql)$/).map(
+      ({ path }) => path
+    )
+    const comments = sources.map(({ path, text }) => ({
+      path,
+      text: path.endsWith(".md") ? text : text.replaceAll(/^(?!\s*(?:\/\/|\/?\*|--)).*$/gm, "")
+    }))
+    const gone = [...pages, ...comments].flatMap(({ path, text }) =>
+      goneIn(text, paths).map((name) => `${path}: ${name}`)
+    )
+    assert.deepStrictEqual(gone, [])
+  })
+
+  it("are missed where they are not", () => {
+    assert.deepStrictEqual(goneIn("see `a/b.ts`, `b.ts` and `c.sql`", ["src/a/b.ts"]), ["c.sql"])
+  })
+})

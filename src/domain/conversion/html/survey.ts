@@ -131,7 +131,7 @@ export class Surveyor {
 
 const lettersOf = (text: string): string => text.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, "")
 
-/** Letters from which on a heading is a title of which more is stated, or the other way round: "Rivers" and "Rivers – a guide". */
+/** Fewest letters that a heading and a title share where one of them goes on: "Waterways" and "Waterways – a guide". */
 const MIN_SHARED = 8
 
 /** Whether a heading has a title's words, or one of them begins with all of the other's. */
