@@ -51,7 +51,10 @@ const email = async (message: EmailMessage, env: Bindings, ctx: Invocation): Pro
         "refused" in one ? Effect.logInfo(`a mail was refused: ${one.refused}`) : Effect.void
       ),
       Effect.catchCause((cause) =>
-        Effect.as(Effect.logWarning("a mail could not be taken in", cause), undefined)
+        Effect.as(
+          Effect.logWarning("a mail could not be stored: its sender is asked to try again later", cause),
+          undefined
+        )
       )
     )
   )

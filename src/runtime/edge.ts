@@ -25,7 +25,12 @@ const runtime: MailRuntime = {
         duration: CLOSE_TIME_LIMIT,
         onTimeout: () => Effect.void
       }).pipe(
-        Effect.catchCause((cause) => Effect.logWarning("a finished send's mailer did not close", cause))
+        Effect.catchCause((cause) =>
+          Effect.logWarning(
+            "a send's connections were not closed: the runtime ends them with the invocation",
+            cause
+          )
+        )
       )
       return yield* openMailer(env, { edge: true, layer: edgeMailer, logSink }).pipe(
         Scope.provide(scope),

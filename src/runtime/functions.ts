@@ -71,7 +71,9 @@ export const providerAEventsFetcher: EdgeFunction = makeFunction({
       const answer = yield* Effect.provideContext(Effect.flatMap(EventPoll, pollAnswer), context)
       // Where only functions run, nothing else finds an alert whose process died.
       yield* sweepAlerts.pipe(
-        Effect.catch((error) => Effect.logError("the alerts that are due cannot be read", error)),
+        Effect.catch((error) =>
+          Effect.logError("the alerts that are due cannot be read: the next poll tries again", error)
+        ),
         Effect.provideContext(context)
       )
       return answer

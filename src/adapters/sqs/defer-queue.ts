@@ -66,7 +66,12 @@ type Handler<E, R> = (message: DeferredSend) => Effect.Effect<void, E, R>
 
 const extend = ({ client, queueUrl, visibilitySeconds }: Source, receiptHandle: string) =>
   client.hide(queueUrl, receiptHandle, visibilitySeconds).pipe(
-    Effect.catch((cause) => Effect.logWarning("a queued message's visibility was not extended", cause)),
+    Effect.catch((cause) =>
+      Effect.logWarning(
+        "a queued message's visibility was not extended: it may be received a second time, and its key prevents a second send",
+        cause
+      )
+    ),
     Effect.schedule(Schedule.spaced((visibilitySeconds * 1000) / 3))
   )
 

@@ -76,7 +76,7 @@ export const layer = (options: {
           if (token === undefined) return undefined
           const result = yield* sendLink(promo, to, token, expiresAt)
           if (result.ok) return { emailSent: true, message: result.status === "sent" ? SENT : DELAYED }
-          yield* Effect.logError("a magic link was not mailed").pipe(
+          yield* Effect.logError("a magic link was not mailed: the page asks the person to try again").pipe(
             Effect.annotateLogs({ promo, error: result.error })
           )
           return { emailSent: false, message: NOT_SENT }

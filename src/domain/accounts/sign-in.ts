@@ -65,7 +65,12 @@ export const layer = (options: {
             }
           )
         },
-        Effect.catch((error) => Effect.logError("a sign-in link could not be made", error))
+        Effect.catch((error) =>
+          Effect.logError(
+            "a sign-in link could not be made: no mail goes out, and the person has to ask again",
+            error
+          )
+        )
       )
 
       return SignIn.of({

@@ -177,7 +177,10 @@ const pollRow = (row: PolledBatch, settings: DriverSettings) =>
   }).pipe(
     Effect.catchTag("BatchServiceError", (error: BatchServiceError) =>
       Effect.andThen(
-        Effect.logWarning("the batch service does not report how a job stands", error),
+        Effect.logWarning(
+          "the batch service does not report how a job stands: the next poll asks again",
+          error
+        ),
         withoutAnswer(row, settings)
       )
     ),

@@ -83,7 +83,11 @@ export const withBatchResults = (
     return yield* replay.value.over(chunk, model).pipe(
       Effect.catchIf(
         () => chunk.attempts >= MAX_CHUNK_ATTEMPTS,
-        (error) => Effect.as(Effect.logWarning("batch results cannot be read: on demand", error), model)
+        (error) =>
+          Effect.as(
+            Effect.logWarning("batch results cannot be read: the chunk is converted on demand", error),
+            model
+          )
       )
     )
   })

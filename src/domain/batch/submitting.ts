@@ -109,7 +109,7 @@ const prepareAndSubmit = Effect.fnUntraced(function* (batch: ClaimedBatch, setti
  */
 const serviceFailed = (batch: ClaimedBatch) => (error: BatchServiceError) => {
   if (error.reason !== "unavailable") {
-    return Effect.logWarning("the batch service refuses the job", error).pipe(
+    return Effect.logWarning("the batch service refuses the job: it is converted on demand", error).pipe(
       Effect.andThen(drop(batch, "failed", `the batch service refused it: ${error.message}`)),
       Effect.as(true)
     )
@@ -132,10 +132,10 @@ const bring = (batch: ClaimedBatch, settings: DriverSettings) =>
       PdfError: ({ message }) =>
         Effect.as(drop(batch, "failed", `it could not be prepared: ${message}`), true),
       ObjectStoreError: (error) =>
-        Effect.logWarning("a batch could not be uploaded", error).pipe(
-          Effect.andThen(drop(batch, "failed", "its records could not be uploaded")),
-          Effect.as(true)
-        )
+        Effect.logWarning(
+          "the records of a batch could not be uploaded: its job is converted on demand",
+          error
+        ).pipe(Effect.andThen(drop(batch, "failed", "its records could not be uploaded")), Effect.as(true))
     }),
     Effect.annotateLogs({ job: batch.jobId, batch: batch.id })
   )

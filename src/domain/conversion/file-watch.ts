@@ -36,7 +36,12 @@ export class FileWatch extends Context.Service<
           for (const notify of watchers.get(id) ?? []) yield* notify(files.get(id))
         }
       }).pipe(
-        Effect.catch((error) => Effect.logWarning("the progress of conversions cannot be read", error.cause))
+        Effect.catch((error) =>
+          Effect.logWarning(
+            "the progress of conversions cannot be read: streams stand still until the database answers",
+            error.cause
+          )
+        )
       )
       yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(LOOK_EVERY), look)))
 

@@ -64,7 +64,10 @@ const make = Effect.gen(function* () {
       (error) => error !== undefined
     )
     if (errors.length > 0) {
-      yield* Effect.logError("a notice of an alarm did not go out on every channel", { ...about, errors })
+      yield* Effect.logError(
+        "a notice of an alarm did not go out on every channel: where none took it, it is tried again",
+        { ...about, errors }
+      )
     }
     return errors.length < channels.length
   })
@@ -107,7 +110,13 @@ const deadLetters = Effect.gen(function* () {
   return yield* queue.deadLetters({ limit: 1 }).pipe(
     Effect.map((letters): boolean | undefined => letters.length > 0),
     Effect.catch((error) =>
-      Effect.as(Effect.logWarning("the retry queue does not report its dead letters", error), undefined)
+      Effect.as(
+        Effect.logWarning(
+          "the retry queue does not report its dead letters: their alarm stays as it is",
+          error
+        ),
+        undefined
+      )
     )
   )
 })
@@ -141,7 +150,11 @@ const sendNotices = Effect.gen(function* () {
     if (notice === undefined) return
     const sent = yield* withDeadline(notices.send(notice), {
       duration: ALERT_TIME_LIMIT,
-      onTimeout: () => Effect.as(Effect.logError(`a notice did not end within ${ALERT_TIME_LIMIT}`), false)
+      onTimeout: () =>
+        Effect.as(
+          Effect.logError(`a notice was not sent within ${ALERT_TIME_LIMIT}: it is tried again`),
+          false
+        )
     }).pipe(
       Effect.tap((ok) => (ok ? board.confirmNotice(notice) : board.releaseNotice(notice))),
       Effect.uninterruptible

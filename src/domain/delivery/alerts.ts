@@ -201,11 +201,14 @@ export const makeAlertRaiser = (log: DeliveryLog["Service"], alerts: Alerts["Ser
       {
         duration: ALERT_TIME_LIMIT,
         onTimeout: () =>
-          Effect.as(Effect.logError(`an alert did not end within ${ALERT_TIME_LIMIT}`), "failed" as const)
+          Effect.as(
+            Effect.logError(`an alert was not sent within ${ALERT_TIME_LIMIT}: it is raised again`),
+            "failed" as const
+          )
       }
     ).pipe(
       Effect.catchCause((cause) =>
-        Effect.as(Effect.logError("an alert could not be raised", cause), "failed" as const)
+        Effect.as(Effect.logError("an alert could not be sent: it is raised again", cause), "failed" as const)
       ),
       Effect.tap((delivery) => settle(failed.sendId, delivery))
     )

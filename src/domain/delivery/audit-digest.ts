@@ -120,13 +120,16 @@ const deliver = Effect.fnUntraced(
     const key = { subscriptionId: subscription.id, period }
     const claim = yield* store.claim({ ...key, owner, leaseMs: DIGEST_LEASE_MS, patient, request })
     if (claim._tag === "Unknown") {
-      yield* Effect.logError("a digest's earlier attempt has no known end and is too old to be repeated")
+      yield* Effect.logError("nobody knows whether a digest went out, and it is too old to be sent again")
       return "failed" as const
     }
     if (claim._tag !== "Claimed") return "none" as const
     const end = yield* post(parts, claim.request)
     if (end.state === "failed") {
-      yield* Effect.logError("a digest did not go out", { error: end.error, certain: end.certain })
+      yield* Effect.logError("a digest did not go out: the next run tries again", {
+        error: end.error,
+        certain: end.certain
+      })
     }
     yield* store
       .settle({ ...key, owner, end })
@@ -140,7 +143,10 @@ const deliver = Effect.fnUntraced(
   (effect, _parts, subscription) =>
     effect.pipe(
       Effect.catch((error) =>
-        Effect.as(Effect.logError("a digest could not be prepared", error.cause), "failed" as const)
+        Effect.as(
+          Effect.logError("a digest could not be prepared: the next run tries again", error.cause),
+          "failed" as const
+        )
       ),
       Effect.annotateLogs({ subscription: subscription.id })
     )

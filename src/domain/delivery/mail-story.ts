@@ -21,7 +21,13 @@ const letterOf = (queue: DeferQueue["Service"], { rows }: MailStory) => {
         )?.id
     ),
     Effect.catch((error) =>
-      Effect.as(Effect.logWarning("the dead letters are not known to a mail's story", error), undefined)
+      Effect.as(
+        Effect.logWarning(
+          "the retry queue does not answer: a mail's page is shown without its dead letter",
+          error
+        ),
+        undefined
+      )
     )
   )
 }

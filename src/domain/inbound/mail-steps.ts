@@ -86,7 +86,9 @@ const runStep = Effect.fnUntraced(function* <R>(mail: ClaimedMail, { abandon, st
   const postpone = Effect.fnUntraced(function* (part: FailingPart) {
     const times = { after: retryAfter(mail.failures + 1), gap: OUTAGE_GAP, limit: OUTLASTED }
     const answer = yield* store.defer(mail, { ...times, part, window: MAIL_HOLD_WINDOW }).pipe(
-      Effect.tapError((error) => Effect.logWarning("a mail cannot be released yet", error)),
+      Effect.tapError((error) =>
+        Effect.logWarning("a mail cannot be released yet: tried until the database answers", error)
+      ),
       Effect.retry(UNTIL_ANSWERED)
     )
     if (answer !== "over") return

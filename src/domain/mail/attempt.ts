@@ -70,9 +70,10 @@ export const makeAttemptRunner = Effect.fnUntraced(function* (attemptTimeoutMs: 
         if (failure._tag === "Some") return Effect.fail(failure.value)
         return Cause.hasInterruptsOnly(cause)
           ? Effect.fail(ambiguous("shut down before the provider answered"))
-          : Effect.logError("provider adapter died", cause).pipe(
-              Effect.andThen(Effect.fail(ambiguous("the provider adapter died")))
-            )
+          : Effect.logError(
+              "an attempt failed inside Postlane, so nobody knows whether it went out: report this as a bug",
+              cause
+            ).pipe(Effect.andThen(Effect.fail(ambiguous("the provider adapter died"))))
       }),
       (run) => countAttempt(provider, run)
     )

@@ -61,7 +61,7 @@ const handle = Effect.fnUntraced(function* (
   yield* record(parts, rowOf(parts.config, result, withoutDropped(details, blocked), trace, settledBy(owner)))
   yield* countRetry(result.status)
   if (result.status === "failed") {
-    yield* Effect.logError("a deferred send ended failed").pipe(
+    yield* Effect.logError("a deferred send ended failed: no retry follows").pipe(
       Effect.annotateLogs({ error: result.error, source: details.source, rowId: message.rowId })
     )
   }
@@ -205,7 +205,10 @@ const record = (
         Effect.retry({ times: row.outcome === "sent" ? 1 : 0 }),
         Effect.catch((error) =>
           row.outcome === "sent"
-            ? Effect.logError("a retry was accepted, and its row could not be written", error)
+            ? Effect.logError(
+                "a retry was accepted, but its row could not be written: the log shows it as deferred until an event settles it",
+                error
+              )
             : Effect.fail(error)
         ),
         Effect.asVoid

@@ -33,10 +33,16 @@ export const makeSendOnce: Effect.Effect<SendOnce, never, Deferrals | Mailer> = 
   return Effect.fnUntraced(function* (key, request) {
     const open = yield* deferrals.openKey(key).pipe(
       Effect.catch((error) =>
-        Effect.as(Effect.logWarning("how an earlier deferral ended is not known", error), {
-          key,
-          state: "new" as const
-        })
+        Effect.as(
+          Effect.logWarning(
+            "the log does not say how an earlier deferral ended: its key is used again",
+            error
+          ),
+          {
+            key,
+            state: "new" as const
+          }
+        )
       )
     )
     if (open.state === "sent") return { _tag: "Sent" } as const

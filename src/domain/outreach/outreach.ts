@@ -137,9 +137,10 @@ const finish = ({ book }: Parts, id: string, result: SendResult): Effect.Effect<
     })
     .pipe(
       Effect.catch(({ cause }) =>
-        Effect.logError("the end of an outreach send is not recorded", cause).pipe(
-          Effect.annotateLogs({ id, status: result.status })
-        )
+        Effect.logError(
+          "the end of an outreach send is not recorded: its events complete the row",
+          cause
+        ).pipe(Effect.annotateLogs({ id, status: result.status }))
       )
     )
 

@@ -51,7 +51,12 @@ export const openIntake = async (env: Bindings): Promise<OpenIntake> => {
           duration: CLOSE_TIME_LIMIT,
           onTimeout: () => Effect.void
         }).pipe(
-          Effect.catchCause((cause) => Effect.logWarning("an invocation left a connection open", cause))
+          Effect.catchCause((cause) =>
+            Effect.logWarning(
+              "an invocation's connections were not closed: the runtime ends them with it",
+              cause
+            )
+          )
         )
       )
   }

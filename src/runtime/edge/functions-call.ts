@@ -61,7 +61,14 @@ const answered = (parts: FunctionParts, request: Request, env: Bindings, setting
         withDeadline(Scope.close(scope, Exit.void), {
           duration: CLOSE_TIME_LIMIT,
           onTimeout: () => Effect.void
-        }).pipe(Effect.catchCause((cause) => Effect.logWarning("a function left a connection open", cause)))
+        }).pipe(
+          Effect.catchCause((cause) =>
+            Effect.logWarning(
+              "a function's connections were not closed: the runtime ends them with the invocation",
+              cause
+            )
+          )
+        )
       )
     )
   }).pipe(Effect.catch((refused) => Effect.succeed(problemResponse(refused))))

@@ -259,7 +259,9 @@ export const devHandlers = HttpApiBuilder.group(
               Stream.map((entries) => ({ event: "changed", data: {}, state: stateOf(entries) })),
               Stream.changesWith((one, other) => one.state === other.state),
               Stream.catch((error) =>
-                Stream.fromEffectDrain(Effect.logWarning("the outbox cannot be watched", error))
+                Stream.fromEffectDrain(
+                  Effect.logWarning("the outbox cannot be read: load its page again", error)
+                )
               )
             )
           )

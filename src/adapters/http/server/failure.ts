@@ -31,7 +31,7 @@ const requestProblem = (reason: HttpServerError.RequestParseError): Problem =>
 
 /** The 500, with its cause in the log. */
 const failedInside = (request: HttpServerRequest.HttpServerRequest, cause: unknown) =>
-  Effect.logError("a request failed inside", cause).pipe(
+  Effect.logError("a request failed inside Postlane: report this as a bug", cause).pipe(
     Effect.annotateLogs({ method: request.method, path: withoutLinkTokens(request.url.split("?", 1)[0]!) }),
     Effect.as(problemResponse(problem("INTERNAL", "Something failed inside; the log knows more")))
   )

@@ -62,7 +62,10 @@ const openQueue = (options: QueueOptions) =>
       .cleanup({ timeToLive: Duration.fromInputUnsafe(FINISHED_TIME_TO_LIVE), failedTimeToLive: undefined })
       .pipe(
         Effect.catch((cause) =>
-          Effect.logWarning("finished messages of the retry queue were not removed", cause)
+          Effect.logWarning(
+            "finished messages of the retry queue were not removed: tried again in an hour",
+            cause
+          )
         ),
         Effect.repeat(Schedule.spaced("1 hour")),
         Effect.forkScoped

@@ -78,7 +78,7 @@ describe("a failure of our own", () => {
       )
     )
     expect(answer.status).toBe(500)
-    expect(logged.join()).toMatch(/^\["a request failed inside"/)
+    expect(logged.join()).toMatch(/^\["a request failed inside Postlane/)
   })
 })
 

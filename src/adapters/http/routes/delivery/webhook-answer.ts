@@ -56,7 +56,13 @@ export const makeWebhookAnswer = Effect.gen(function* () {
       return alerted === "failed" ? yield* Effect.fail(alertFailed) : { ok: true as const }
     },
     Effect.catchTag("StoreUnavailable", (error) =>
-      Effect.andThen(Effect.logError("a delivery event was not recorded", error), Effect.fail(notRecorded))
+      Effect.andThen(
+        Effect.logError(
+          "a delivery event was not recorded: the answer asks the provider to send it again",
+          error
+        ),
+        Effect.fail(notRecorded)
+      )
     )
   )
 })

@@ -151,7 +151,10 @@ export const eventBusHandlers = HttpApiBuilder.group(
         )
         for (const result of results) {
           if (Result.isFailure(result)) {
-            yield* Effect.logError("a delivery event was not recorded", result.failure)
+            yield* Effect.logError(
+              "a delivery event was not recorded: the answer asks the event bus to send it again",
+              result.failure
+            )
             return yield* Effect.fail(notRecorded)
           }
         }

@@ -35,7 +35,7 @@ export const makePipelineFetch = (
         Effect.catch((refused) => Effect.succeed(problemResponse(refused))),
         Effect.catchCause((cause) =>
           Effect.as(
-            Effect.logError("the pipeline failed inside", cause),
+            Effect.logError("the pipeline failed inside Postlane: report this as a bug", cause),
             problemResponse(problem("INTERNAL", "Something failed inside"))
           )
         ),

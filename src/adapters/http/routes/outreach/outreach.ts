@@ -90,7 +90,10 @@ const answer = Effect.fnUntraced(function* (outcome: OutreachResult) {
 
 /** A mail goes out only where it is known that its recipient has not unsubscribed. */
 const away = (error: StoreUnavailable) =>
-  Effect.logError("outreach cannot ask whether an address is unsubscribed", error).pipe(
+  Effect.logError(
+    "an outreach mail was not sent: the database does not answer whether its recipient has unsubscribed",
+    error
+  ).pipe(
     Effect.andThen(Effect.fail(problem("UNAVAILABLE", "The campaigns do not answer now; nothing was sent")))
   )
 
