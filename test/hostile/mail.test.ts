@@ -2,7 +2,7 @@ import { Effect, Logger } from "effect"
 import { afterAll, afterEach, assert, beforeAll, describe, it } from "vitest"
 
 import { numbered } from "../support/files/pdf-samples.ts"
-import { hangUp, talk } from "../support/processes/smtp-talk.ts"
+import { hangUp, talk, talkToData } from "../support/processes/smtp-talk.ts"
 import { CONVERT, type IntakeWorld, startIntake } from "../support/worlds/intake-world.ts"
 import { hostileMails, largestMail } from "./mails.ts"
 import { MAX_STALL_MS, stallOf } from "./stalls.ts"
@@ -13,12 +13,7 @@ const PATIENCE = 240_000
 
 /** Sends the bytes as they are, with nothing computed for it in this process; the answer to DATA. */
 const deliver = async (port: number, raw: Buffer): Promise<string> => {
-  const { answer, say, socket } = talk(port)
-  await answer()
-  await say("EHLO client.test")
-  await say("MAIL FROM:<someone@x.test>")
-  await say(`RCPT TO:<${CONVERT}>`)
-  await say("DATA")
+  const { say, socket } = await talkToData(port, CONVERT)
   socket.write(raw)
   return say("\r\n.")
 }

@@ -16,6 +16,7 @@ import {
 import { accepted } from "../../../src/domain/batch/record.ts"
 import type { CallContent, ModelCall } from "../../../src/domain/conversion/cascade/model-call.ts"
 import { visionCall } from "../../../src/domain/conversion/cascade/vision.ts"
+import { answeredRecord } from "../../support/vendors/fake-bedrock-batch.ts"
 
 const decoder = new TextDecoder("utf-8", { fatal: true })
 const anyText = fc.string({ unit: "grapheme" }).map((one) => one.toWellFormed())
@@ -109,17 +110,6 @@ describe("a line of a shard", () => {
   })
 })
 
-const answered = (recordId: string, text: string, changes: object = {}) => ({
-  recordId,
-  modelInput: { messages: [] },
-  modelOutput: {
-    output: { message: { role: "assistant", content: [{ text }] } },
-    stopReason: "end_turn",
-    usage: { inputTokens: 10, outputTokens: 2, totalTokens: 12 },
-    ...changes
-  }
-})
-
 /** What is read of a line. */
 const readLine = (text: string) => {
   const record = readOutputLine(encoder.encode(text))
@@ -134,7 +124,7 @@ describe("a line of output", () => {
       { citationsContent: { content: [{ text: "b" }, { text: "c" }], citations: [] } },
       { text: "</p>" }
     ]
-    const line = JSON.stringify(answered("c0-p0", "", { output: { message: { content } }, usage }))
+    const line = JSON.stringify(answeredRecord("c0-p0", "", { output: { message: { content } }, usage }))
     assert.deepStrictEqual(readLine(line), {
       recordId: "c0-p0",
       usage: { inputTokens: 8, outputTokens: 2 },
@@ -144,11 +134,11 @@ describe("a line of output", () => {
 
   for (const [what, record] of [
     ["an error", { recordId: "c0-p0", error: { errorCode: 400, errorMessage: "bad" } }],
-    ["no text", answered("c0-p0", "  ")],
-    ["a guardrail", answered("c0-p0", "x", { stopReason: "guardrail_intervened" })],
-    ["a filter", answered("c0-p0", "x", { stopReason: "content_filtered" })],
-    ["a cut-off answer", answered("c0-p0", "x", { stopReason: "max_tokens" })],
-    ["content of another shape", answered("c0-p0", "x", { output: { message: { content: "x" } } })],
+    ["no text", answeredRecord("c0-p0", "  ")],
+    ["a guardrail", answeredRecord("c0-p0", "x", { stopReason: "guardrail_intervened" })],
+    ["a filter", answeredRecord("c0-p0", "x", { stopReason: "content_filtered" })],
+    ["a cut-off answer", answeredRecord("c0-p0", "x", { stopReason: "max_tokens" })],
+    ["content of another shape", answeredRecord("c0-p0", "x", { output: { message: { content: "x" } } })],
     ["no output", { recordId: "c0-p0", modelOutput: null }]
   ] as const) {
     it(`${what}: no answer, but what it cost`, () => {
@@ -164,7 +154,7 @@ describe("a line of output", () => {
     for (const line of ["", "{", "null", "[]", "1", '{"recordId":1}', '{"modelOutput":{}}']) {
       assert.isUndefined(readLine(line), line)
     }
-    const bad = answered("c0-p0", "x", { usage: { inputTokens: -5, outputTokens: 1e99 } })
+    const bad = answeredRecord("c0-p0", "x", { usage: { inputTokens: -5, outputTokens: 1e99 } })
     assert.deepStrictEqual(readLine(JSON.stringify(bad))?.usage, { inputTokens: 0, outputTokens: 0 })
     fc.assert(
       fc.property(fc.json(), fc.nat(), (json, at) => {

@@ -2,7 +2,7 @@ import { Stream } from "effect"
 import { afterAll, afterEach, assert, beforeAll, describe, it } from "vitest"
 
 import { MailObjects } from "../../../src/ports/object-store.ts"
-import { hangUp, talk } from "../../support/processes/smtp-talk.ts"
+import { hangUp, talk, talkToData } from "../../support/processes/smtp-talk.ts"
 import { CONVERT, type IntakeWorld, startIntake } from "../../support/worlds/intake-world.ts"
 
 afterEach(hangUp)
@@ -38,12 +38,7 @@ describe("hostile SMTP clients", () => {
     const ends = ["\n.\n", "\n.\r\n", "\r.\r", "\r\n.\n", "\r\n.\r", "\r\r\n.\r\r\n", "\0\r\n.\0\r\n"]
     for (const end of ends) {
       const before = await objects()
-      const { answer, say, socket } = talk(world.port)
-      await answer()
-      await say("EHLO client.test")
-      await say("MAIL FROM:<a@x.test>")
-      await say(`RCPT TO:<${CONVERT}>`)
-      await say("DATA")
+      const { say, socket } = await talkToData(world.port, CONVERT)
       const second = `MAIL FROM:<evil@x.test>\r\nRCPT TO:<${CONVERT}>\r\nDATA\r\nFrom: evil@x.test\r\n`
       // In one packet, and in pieces of one byte around what looks like an end.
       socket.write("From: a@x.test\r\n\r\nx")
@@ -97,12 +92,7 @@ describe("hostile SMTP clients", () => {
 
   it("keeps nothing of a mail whose client goes away", async () => {
     const before = await objects()
-    const { answer, closed, say, socket } = talk(world.port)
-    await answer()
-    await say("EHLO client.test")
-    await say("MAIL FROM:<a@x.test>")
-    await say(`RCPT TO:<${CONVERT}>`)
-    await say("DATA")
+    const { closed, socket } = await talkToData(world.port, CONVERT)
     socket.write("From: a@x.test\r\n\r\nhalf a line")
     socket.destroySoon()
     await closed

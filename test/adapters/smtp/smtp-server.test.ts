@@ -8,7 +8,7 @@ import { makePeerRate } from "../../../src/adapters/smtp/gate.ts"
 import { MAX_MAIL_BYTES } from "../../../src/domain/inbound/incoming-mail.ts"
 import { MailObjects } from "../../../src/ports/object-store.ts"
 import { numbered } from "../../support/files/pdf-samples.ts"
-import { hangUp, talk } from "../../support/processes/smtp-talk.ts"
+import { hangUp, talk, talkToData } from "../../support/processes/smtp-talk.ts"
 import { CERTIFICATE } from "../../support/vendors/certificate.ts"
 import { CONVERT, type IntakeWorld, startIntake } from "../../support/worlds/intake-world.ts"
 
@@ -71,12 +71,7 @@ describe("the SMTP server", () => {
   }, 60_000)
 
   it("cuts a client that keeps sending beyond the limit", async () => {
-    const { answer, closed, say, socket } = talk(world.port)
-    await answer()
-    await say("EHLO client.test")
-    await say("MAIL FROM:<a@x.test>")
-    await say(`RCPT TO:<${CONVERT}>`)
-    await say("DATA")
+    const { closed, socket } = await talkToData(world.port, CONVERT)
     const line = Buffer.from(`${"x".repeat(998)}\r\n`.repeat(4096))
     while (!socket.destroyed) {
       if (socket.write(line)) continue
@@ -126,12 +121,7 @@ describe("slow clients, certificates and rates", () => {
     const world = await startIntake({ smtp: { idleMs: 300, connectionMs: 1_500 } })
     try {
       assert.match(await talk(world.port).closed, /^220 [\s\S]*421 /)
-      const { answer, closed, say, socket } = talk(world.port)
-      await answer()
-      await say("EHLO client.test")
-      await say("MAIL FROM:<a@x.test>")
-      await say(`RCPT TO:<${CONVERT}>`)
-      await say("DATA")
+      const { closed, socket } = await talkToData(world.port, CONVERT)
       const drip = setInterval(() => socket.write("x"), 50)
       await closed
       clearInterval(drip)

@@ -10,20 +10,10 @@ import { type BatchLimits, BatchSkipped, linesOf, writeShards } from "../../../s
 import type { BatchJob } from "../../../src/ports/batch/batch-service.ts"
 import { BatchObjects } from "../../../src/ports/object-store.ts"
 import { anyId } from "../../support/any-id.ts"
+import { answeredRecord } from "../../support/vendors/fake-bedrock-batch.ts"
 import { makeMapObjects } from "../../support/worlds/map-objects.ts"
 
 const encoder = new TextEncoder()
-
-const answered = (recordId: string, text: string, changes: object = {}) => ({
-  recordId,
-  modelInput: { messages: [] },
-  modelOutput: {
-    output: { message: { role: "assistant", content: [{ text }] } },
-    stopReason: "end_turn",
-    usage: { inputTokens: 10, outputTokens: 2, totalTokens: 12 },
-    ...changes
-  }
-})
 
 /** What is read of a line. */
 const readLine = (line: string) => BatchLines.readOutputLine(encoder.encode(line))!
@@ -64,7 +54,7 @@ const pagesOf = (objects: ReturnType<typeof makeMapObjects>, chunk: number) =>
 describe("collecting", () => {
   const all = [0, 1, 2, 3, 4, 5]
   const idOf = (page: number) => `c${Math.floor(page / 3)}-p${page}`
-  const lineOf = (page: number, text = `t${page}`) => `${JSON.stringify(answered(idOf(page), text))}\n`
+  const lineOf = (page: number, text = `t${page}`) => `${JSON.stringify(answeredRecord(idOf(page), text))}\n`
 
   it.effect("survives missing, extra, doubled, reordered, cut-off and broken lines", () =>
     Effect.gen(function* () {
@@ -194,7 +184,7 @@ describe("collecting", () => {
         seen.added += width
         const recordId = `c${page % chunks}-p${page}`
         const entry = { recordId, chunkIndex: page % chunks, page, promptHash: "h", model: "m" }
-        yield* writer.add(entry, readLine(`${JSON.stringify(answered(recordId, "x".repeat(width)))}\n`))
+        yield* writer.add(entry, readLine(`${JSON.stringify(answeredRecord(recordId, "x".repeat(width)))}\n`))
         seen.most = Math.max(seen.most, seen.added - seen.stored)
       }
       assert.isAtMost(seen.most, held)

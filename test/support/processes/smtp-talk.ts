@@ -50,3 +50,12 @@ export const talk = (port: number, localAddress = "127.0.0.1") => {
   }
   return { answer, say, socket, closed }
 }
+
+/** A client that has named its sender and this recipient: what it writes next is the mail. */
+export const talkToData = async (port: number, recipient: string) => {
+  const client = talk(port)
+  await client.answer()
+  for (const line of ["EHLO client.test", "MAIL FROM:<a@x.test>", `RCPT TO:<${recipient}>`, "DATA"])
+    await client.say(line)
+  return client
+}

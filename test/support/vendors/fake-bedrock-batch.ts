@@ -106,3 +106,15 @@ export class FakeBedrockBatch extends FakeHttp {
     this.jobs = jobs
   }
 }
+
+/** A line of output as Bedrock writes it: the record with its answer. */
+export const answeredRecord = (recordId: string, text: string, changes: object = {}) => ({
+  recordId,
+  modelInput: { messages: [] },
+  modelOutput: {
+    output: { message: { role: "assistant", content: [{ text }] } },
+    stopReason: "end_turn",
+    usage: { inputTokens: 10, outputTokens: 2, totalTokens: 12 },
+    ...changes
+  }
+})
