@@ -5,6 +5,7 @@ import { WriteSql } from "../../src/adapters/postgres/client.ts"
 import { PIPELINE_HEADERS, PIPELINE_PATHS } from "../../src/domain/inbound/pipeline-wire.ts"
 import { type OpenPipeline, openPipeline } from "../../src/runtime/pipeline.ts"
 import { numbered } from "../support/files/pdf-samples.ts"
+import { emptying } from "../support/postgres/empty.ts"
 import { layerPostgres, TestDatabase } from "../support/postgres/postgres.ts"
 import { bundleForEdge, type EdgeBundle } from "../support/processes/edge-bundle.ts"
 import {
@@ -61,7 +62,7 @@ beforeEach(async () => {
   resend.accepted.length = 0
   gmail.fake.accepted.length = 0
   await query(
-    "truncate intake_mails, intake_replies, intake_strangers, conversion_jobs, credit_charges, customers cascade"
+    emptying("intake_mails, intake_replies, intake_strangers, conversion_jobs, credit_charges, customers")
   )
 })
 

@@ -5,6 +5,7 @@ import { Duration, Effect } from "effect"
 import { afterAll, afterEach, assert, beforeAll, describe, it } from "vitest"
 
 import { numbered } from "../support/files/pdf-samples.ts"
+import { emptying } from "../support/postgres/empty.ts"
 import { type IntakeWorld, startIntake } from "../support/worlds/intake-world.ts"
 
 const PATIENCE_MS = 60_000
@@ -31,9 +32,7 @@ describe("a mail that was handed on to another worker, or waits for its own", ()
   afterAll(() => world.stop())
   afterEach(async () => {
     before = undefined
-    await world.sql(
-      "truncate intake_mails, intake_replies, conversion_jobs, credit_charges, customers cascade"
-    )
+    await world.sql(emptying("intake_mails, intake_replies, conversion_jobs, credit_charges, customers"))
   })
 
   /** All that there is of mails, money and what replies say, but for the times at which a worker was heard of. */

@@ -7,6 +7,7 @@ import { afterAll, afterEach, assert, beforeAll, beforeEach, describe, it } from
 import { PipelineError } from "../../src/ports/inbound/convert-pipeline.ts"
 import { ObjectStoreError } from "../../src/ports/object-store.ts"
 import { numbered } from "../support/files/pdf-samples.ts"
+import { emptying } from "../support/postgres/empty.ts"
 import { type IntakeWorld, startIntake } from "../support/worlds/intake-world.ts"
 import { storeDown } from "../support/worlds/store-down.ts"
 
@@ -50,7 +51,7 @@ describe("I4: an accepted mail outlives every outage shorter than 23 hours", () 
     failure = away
     refused = new Set()
     await world.sql(
-      "truncate intake_mails, intake_replies, conversion_jobs, funds_holds, credit_charges, customers cascade"
+      emptying("intake_mails, intake_replies, conversion_jobs, funds_holds, credit_charges, customers")
     )
   })
 
@@ -167,7 +168,7 @@ describe("I4: an accepted mail outlives every outage shorter than 23 hours", () 
         held: 0
       })
       out = new Set()
-      await world.sql("truncate intake_mails, intake_replies, conversion_jobs, funds_holds cascade")
+      await world.sql(emptying("intake_mails, intake_replies, conversion_jobs, funds_holds"))
     }
   })
 

@@ -2,6 +2,7 @@ import { afterAll, afterEach, assert, beforeAll, describe, it } from "vitest"
 
 import { MAX_HINTS_AN_HOUR } from "../../src/domain/inbound/intake-config.ts"
 import { numbered } from "../support/files/pdf-samples.ts"
+import { emptying } from "../support/postgres/empty.ts"
 import { CONVERT, type IntakeWorld, startIntake } from "../support/worlds/intake-world.ts"
 
 const FROM = "ann@reader.test"
@@ -19,7 +20,9 @@ describe("mails that somebody sends again or passes on", () => {
   afterAll(() => world.stop())
   afterEach(() =>
     world.sql(
-      "truncate intake_mails, intake_replies, intake_strangers, conversion_jobs, funds_holds, credit_charges, customers cascade"
+      emptying(
+        "intake_mails, intake_replies, intake_strangers, conversion_jobs, funds_holds, credit_charges, customers"
+      )
     )
   )
   const begin = async () => {

@@ -4,6 +4,7 @@ import { afterAll, afterEach, assert, beforeAll, beforeEach, describe, it } from
 import { type OutgoingReply, ReplyFailure } from "../../src/ports/inbound/mails.ts"
 import { anyId } from "../support/any-id.ts"
 import { numbered } from "../support/files/pdf-samples.ts"
+import { emptying } from "../support/postgres/empty.ts"
 import { type IntakeWorld, startIntake } from "../support/worlds/intake-world.ts"
 
 type Answer = ReplyFailure["reason"] | "ok" | "deferred"
@@ -44,7 +45,7 @@ describe("replies that do not go out at once", () => {
     customer = await world.customer(FROM, { credits: 5 })
   })
   afterEach(() =>
-    world.sql("truncate intake_mails, intake_replies, conversion_jobs, credit_charges, customers cascade")
+    world.sql(emptying("intake_mails, intake_replies, conversion_jobs, credit_charges, customers"))
   )
 
   /** Sends a mail and works, as often as its replies' waits are over. */

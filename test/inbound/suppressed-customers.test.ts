@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import { afterAll, afterEach, assert, beforeAll, describe, it } from "vitest"
 
 import { numbered } from "../support/files/pdf-samples.ts"
+import { emptying } from "../support/postgres/empty.ts"
 import { type IntakeWorld, startIntake } from "../support/worlds/intake-world.ts"
 
 const FROM = "ann@reader.test"
@@ -22,7 +23,9 @@ describe("a customer whom no reply can reach", () => {
   afterEach(async () => {
     converted = 0
     await world.sql(
-      "truncate intake_mails, intake_replies, conversion_jobs, funds_holds, credit_charges, customers, email_suppressions cascade"
+      emptying(
+        "intake_mails, intake_replies, conversion_jobs, funds_holds, credit_charges, customers, email_suppressions"
+      )
     )
   })
 
@@ -50,7 +53,7 @@ describe("a customer whom no reply can reach", () => {
       ])
       assert.deepStrictEqual(await world.sql("select kind from intake_replies"), [])
       await nothingIsCharged(customer)
-      await world.sql("truncate intake_mails, customers, email_suppressions cascade")
+      await world.sql(emptying("intake_mails, customers, email_suppressions"))
     }
   })
 

@@ -5,6 +5,7 @@ import * as fc from "fast-check"
 import { type ReadSql, WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import { closeStatsDays, layer, pruneLog } from "../../../../src/adapters/postgres/delivery/email-stats.ts"
 import { EmailStats } from "../../../../src/ports/delivery/email-log-query.ts"
+import { empty } from "../../../support/postgres/empty.ts"
 import { layerPostgres } from "../../../support/postgres/postgres.ts"
 
 /** What the log itself says, without any roll-up. */
@@ -20,11 +21,8 @@ const shown = Effect.map(
   ({ stats }) => stats
 )
 
-const clean = WriteSql.use(
-  (sql) =>
-    sql.unsafe(
-      "truncate email_log, email_alerts, email_send_claims, email_stats_days, email_stats_closed, email_stats_changes"
-    ).unprepared
+const clean = empty(
+  "email_log, email_alerts, email_send_claims, email_stats_days, email_stats_closed, email_stats_changes"
 )
 
 /** A row of so many days ago. */

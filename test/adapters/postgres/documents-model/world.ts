@@ -30,6 +30,7 @@ import {
 } from "../../../../src/ports/inbound/intake-store.ts"
 import type { StoreUnavailable } from "../../../../src/ports/store-unavailable.ts"
 import { anyId } from "../../../support/any-id.ts"
+import { empty } from "../../../support/postgres/empty.ts"
 import { makeIds, paired } from "./pair.ts"
 
 /** What operators and time change without a store. */
@@ -153,7 +154,7 @@ export const modelWith = (owners: ReadonlyArray<string>): Documents => {
 /** Both databases, empty but for the customers, and a world whose every call goes to both. */
 export const makePair = Effect.fnUntraced(function* (counts: Map<string, number>) {
   const sql = yield* WriteSql
-  yield* sql`truncate customers, cost_ledger, intake_mails, intake_strangers cascade`
+  yield* empty("customers, cost_ledger, intake_mails, intake_strangers")
   yield* sql`update work_turns set customer_id = default`
   const owners = [anyId(), anyId()]
   yield* addOwners(sql, owners)

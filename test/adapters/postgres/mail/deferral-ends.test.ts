@@ -23,6 +23,7 @@ import { MailStore } from "../../../../src/ports/mail/mail-store.ts"
 import { CampaignBook as Book } from "../../../../src/ports/outreach/campaign-book.ts"
 import { makeHarness } from "../../../domain/mail/harness.ts"
 import { anyId } from "../../../support/any-id.ts"
+import { empty } from "../../../support/postgres/empty.ts"
 import { layerPostgres } from "../../../support/postgres/postgres.ts"
 import { plainTemplates } from "../../../support/worlds/plain-templates.ts"
 
@@ -171,7 +172,7 @@ suiteLayer(Layer.merge(tables, Logger.layer([])), { timeout: "60 seconds" })(
         const { copies, outreach, retries } = yield* makeWorld("provider_b", 1)
         const sql = yield* WriteSql
         // Each world's provider counts its message ids anew.
-        yield* sql`truncate email_log`
+        yield* empty("email_log")
         yield* outreach.send({
           email: "eve@x.test",
           campaign: "spring",

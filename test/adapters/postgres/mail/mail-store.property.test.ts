@@ -9,6 +9,7 @@ import { layer, toEntry } from "../../../../src/adapters/postgres/mail/mail-stor
 import { isProviderFailure, statusRank } from "../../../../src/domain/mail/status.ts"
 import { attempt, mail } from "../../../contracts/mail/mail-store.ts"
 import { anyId } from "../../../support/any-id.ts"
+import { empty } from "../../../support/postgres/empty.ts"
 import { layerPostgres } from "../../../support/postgres/postgres.ts"
 import { makeMemoryWorld, makePostgresWorld, type MailWorld } from "../../../support/worlds/mail-world.ts"
 import { whileOpen } from "../conversion/world.ts"
@@ -36,11 +37,17 @@ beforeAll(async () => {
 afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
 
 /** What earlier runs left has no part in the next one: the clock of all rows moves with each, and every look reads all of them. */
-const empty = () =>
+const clean = () =>
   Effect.orDie(
-    sql`truncate email_log, email_events, email_suppressions, email_send_claims, email_alerts, erased_suppressions`
+    Effect.provideService(
+      empty(
+        "email_log, email_events, email_suppressions, email_send_claims, email_alerts, erased_suppressions"
+      ),
+      WriteSql,
+      sql
+    )
   )
-beforeEach(() => Effect.runPromise(empty()))
+beforeEach(() => Effect.runPromise(clean()))
 
 let runs = 0
 
@@ -52,7 +59,7 @@ describe("the in-memory model and the SQL functions", () => {
           Effect.gen(function* () {
             const name = names((runs += 1))
             const memory = yield* makeMemoryWorld
-            yield* empty()
+            yield* clean()
             for (const one of steps) {
               const before = yield* memory.rows
               const [expected, actual] = [
@@ -110,7 +117,7 @@ describe("a set of events", () => {
           (set, twice, others, chance) =>
             Effect.runPromise(
               Effect.gen(function* () {
-                yield* empty()
+                yield* clean()
                 const ends = []
                 const shuffled = <A>(items: ReadonlyArray<A>) =>
                   items

@@ -23,6 +23,7 @@ import {
   type CampaignWorld,
   suite
 } from "../../../contracts/outreach/campaign-book.ts"
+import { empty } from "../../../support/postgres/empty.ts"
 import { layerPostgres } from "../../../support/postgres/postgres.ts"
 
 const scope = Scope.makeUnsafe()
@@ -55,7 +56,11 @@ const ms = (column: string) =>
 
 const makeWorld = (sql: WriteSql["Service"]): CampaignWorld => ({
   clear: Effect.orDie(
-    sql`truncate prospects, email_sends, email_send_events, unsubscribes, email_log`.pipe(Effect.asVoid)
+    Effect.provideService(
+      empty("prospects, email_sends, email_send_events, unsubscribes, email_log"),
+      WriteSql,
+      sql
+    )
   ),
   deferral: (key, end) =>
     sql`insert into email_log (idempotency_key, key_hash, outcome, status, provider, provider_message_id)

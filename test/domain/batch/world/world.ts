@@ -21,6 +21,7 @@ import { BatchObjects, FileObjects } from "../../../../src/ports/object-store.ts
 import { customer } from "../../../adapters/postgres/conversion/world.ts"
 import { pdf, WINDOW } from "../../../contracts/conversion/documents-world.ts"
 import { anyId } from "../../../support/any-id.ts"
+import { empty } from "../../../support/postgres/empty.ts"
 import { layerPostgres } from "../../../support/postgres/postgres.ts"
 import { makeMapObjects } from "../../../support/worlds/map-objects.ts"
 import { pageOf, plainCleaner } from "../../conversion/world.ts"
@@ -111,10 +112,10 @@ export const laneWorld = Layer.mergeAll(service, onDemand, sources, plainCleaner
 
 /** Nothing of an earlier test is in the way. */
 export const clean = Effect.gen(function* () {
-  const sql = yield* WriteSql
   const { blank, calls, faults } = yield* Knobs
-  yield* sql`truncate customers, files, convert_queue, large_conversion_jobs, chunk_jobs, cost_ledger, flyer_jobs,
-    funds_holds, credit_charges, conversion_batch_jobs cascade`
+  yield* empty(
+    "customers, files, convert_queue, large_conversion_jobs, chunk_jobs, cost_ledger, flyer_jobs, funds_holds, credit_charges, conversion_batch_jobs"
+  )
   for (const name of ["failed", "unfinished", "expires", "stops", "fails", "stopLatencyMs"] as const)
     delete faults[name]
   calls.splice(0)

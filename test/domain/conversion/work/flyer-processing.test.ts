@@ -15,6 +15,7 @@ import { STALE, WINDOW } from "../../../contracts/conversion/documents-world.ts"
 import { anyId } from "../../../support/any-id.ts"
 import { linked, numbered, withForm } from "../../../support/files/pdf-samples.ts"
 import { line, pdfOf } from "../../../support/files/pdf-writer.ts"
+import { empty } from "../../../support/postgres/empty.ts"
 import { HEARTBEAT, keysWith, layerWorld, stored, textOf } from "../inline-world.ts"
 
 const claimed = Effect.gen(function* () {
@@ -36,8 +37,7 @@ const jobOf = Effect.fnUntraced(function* (id: string) {
 
 /** A PDF of a new owner with ten credits, and a flyer job for it. */
 const asked = Effect.fnUntraced(function* (bytes: Uint8Array, pages: number) {
-  const sql = yield* WriteSql
-  yield* sql`truncate customers, files, flyer_jobs, cost_ledger, funds_holds, credit_charges cascade`
+  yield* empty("customers, files, flyer_jobs, cost_ledger, funds_holds, credit_charges")
   const owner = yield* customer(10)
   const file = yield* stored(owner, "pdf", "flyer & more.pdf", bytes, pages)
   const store = yield* ConversionStore

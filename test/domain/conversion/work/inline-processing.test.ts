@@ -18,6 +18,7 @@ import { STALE } from "../../../contracts/conversion/documents-world.ts"
 import { anyId } from "../../../support/any-id.ts"
 import { jpeg, pngOf } from "../../../support/files/picture-files.ts"
 import { paragraph, pictureOf, wordOf } from "../../../support/files/word-files.ts"
+import { empty } from "../../../support/postgres/empty.ts"
 import { asked, HEARTBEAT, keysWith, layerWorld, seen, stored, textOf } from "../inline-world.ts"
 import { type Script, scriptedModel } from "../world.ts"
 
@@ -52,9 +53,7 @@ const endless = Effect.map(Deferred.make<void>(), (begun) => ({
   })
 }))
 
-const clean = WriteSql.use(
-  (sql) => sql`truncate customers, files, cost_ledger, funds_holds, credit_charges cascade`
-)
+const clean = empty("customers, files, cost_ledger, funds_holds, credit_charges")
 
 const layerAll = Layer.merge(layerWorld, Layer.provide(layerDocx(), ReaderProcess.layer))
 

@@ -13,6 +13,7 @@ import { anyId } from "../../../../support/any-id.ts"
 import { numbered } from "../../../../support/files/pdf-samples.ts"
 import { pngOf } from "../../../../support/files/picture-files.ts"
 import { later } from "../../../../support/later.ts"
+import { empty } from "../../../../support/postgres/empty.ts"
 import { sent } from "../../harness.ts"
 import { type FilesWorld, LEASE, startFiles } from "./files-world.ts"
 
@@ -26,8 +27,7 @@ afterAll(() => world.stop())
 beforeEach(async () => {
   world.post.requests.length = 0
   world.post.send = () => Effect.succeed(sent)
-  await world.run(WriteSql.use((sql) => sql`truncate bulk_orders cascade`))
-  await world.run(WriteSql.use((sql) => sql`delete from convert_queue`))
+  await world.run(empty("bulk_orders, convert_queue"))
 })
 
 const PDF = numbered(2)
