@@ -1,6 +1,6 @@
-import { Effect, Exit, Scope } from "effect"
+import { Effect, Scope } from "effect"
 
-import { withDeadline } from "../domain/deadline.ts"
+import { closeConnections } from "./edge/close-connections.ts"
 import { edgeMailer } from "./edge/mailer.ts"
 import { type MailRuntime, makeSendEmail, openMailer, type SendEmail } from "./edge/plain-send-email.ts"
 import type { LogSink } from "./process/log-lines.ts"
@@ -8,9 +8,6 @@ import type { LogSink } from "./process/log-lines.ts"
 export type { SendRequest } from "../domain/mail/message.ts"
 export type { SendResult } from "../domain/mail/send-result.ts"
 export type { SendEmail, SendOptions } from "./edge/plain-send-email.ts"
-
-/** How long a finished send waits for its connection to close before it answers. */
-const CLOSE_TIME_LIMIT = "1 second"
 
 // oxlint-disable-next-line no-console -- a worker's console is its log
 const logSink: LogSink = { write: (line) => console.log(line.trimEnd()) }
@@ -21,21 +18,10 @@ const runtime: MailRuntime = {
   withMailer: (env, use) =>
     Effect.gen(function* () {
       const scope = yield* Scope.make()
-      const close = withDeadline(Scope.close(scope, Exit.void), {
-        duration: CLOSE_TIME_LIMIT,
-        onTimeout: () => Effect.void
-      }).pipe(
-        Effect.catchCause((cause) =>
-          Effect.logWarning(
-            "a send's connections were not closed: the runtime ends them with the invocation",
-            cause
-          )
-        )
-      )
       return yield* openMailer(env, { edge: true, layer: edgeMailer, logSink }).pipe(
         Scope.provide(scope),
         Effect.flatMap(use),
-        Effect.ensuring(close)
+        Effect.ensuring(closeConnections(scope))
       )
     }),
   logSink

@@ -1,15 +1,12 @@
-import { Context, Effect, Exit, Layer, Logger, Result, Scope } from "effect"
+import { Context, Effect, Layer, Logger, Result, Scope } from "effect"
 
-import { withDeadline } from "../../domain/deadline.ts"
 import { ConvertByEmail } from "../../domain/inbound/convert-by-email.ts"
 import { uptime } from "../../domain/uptime.ts"
 import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import type { Settings } from "../settings/settings.ts"
 import { type Bindings, readBindings } from "./bindings.ts"
+import { closeConnections } from "./close-connections.ts"
 import { edgeConvertByEmail, MAIL_WORKER_GROUPS, mailWorkerParts } from "./email-layers.ts"
-
-/** How long an invocation waits for its connection to close. */
-const CLOSE_TIME_LIMIT = "1 second"
 
 /** Convert-by-email within one invocation; what it opened cannot be used in another. */
 export interface OpenIntake {
@@ -45,20 +42,7 @@ export const openIntake = async (env: Bindings): Promise<OpenIntake> => {
   return {
     settings: settings.success,
     run: (effect) => log(Effect.provideContext(effect, context)),
-    close: () =>
-      log(
-        withDeadline(Scope.close(scope, Exit.void), {
-          duration: CLOSE_TIME_LIMIT,
-          onTimeout: () => Effect.void
-        }).pipe(
-          Effect.catchCause((cause) =>
-            Effect.logWarning(
-              "an invocation's connections were not closed: the runtime ends them with it",
-              cause
-            )
-          )
-        )
-      )
+    close: () => log(closeConnections(scope))
   }
 }
 

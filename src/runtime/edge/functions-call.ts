@@ -1,10 +1,10 @@
-import { Effect, Exit, Logger, Result, Scope } from "effect"
+import { Effect, Logger, Result, Scope } from "effect"
 import { HttpServerResponse } from "effect/http"
 
 import { problem, type Problem, problemResponse } from "../../adapters/http/server/problem.ts"
-import { withDeadline } from "../../domain/deadline.ts"
 import type { Settings } from "../settings/settings.ts"
 import { type Bindings, readBindings, presents, readBody } from "./bindings.ts"
+import { closeConnections } from "./close-connections.ts"
 
 /**
  * A function of the edge: a request and the bindings that hold its settings; without bindings, the process environment where the
@@ -30,9 +30,6 @@ interface FunctionParts {
   }) => Effect.Effect<HttpServerResponse.HttpServerResponse, Problem, Scope.Scope>
 }
 
-/** How long an answer waits for its connection to close. */
-const CLOSE_TIME_LIMIT = "1 second"
-
 const GROUPS: ReadonlySet<string> = new Set([
   "access",
   "database",
@@ -55,22 +52,9 @@ const answered = (parts: FunctionParts, request: Request, env: Bindings, setting
     }
     const body = parts.maxBody === 0 ? new Uint8Array() : yield* readBody(request, parts.maxBody)
     const scope = yield* Scope.make()
-    return yield* parts.answer({ request, env, settings, body }).pipe(
-      Scope.provide(scope),
-      Effect.ensuring(
-        withDeadline(Scope.close(scope, Exit.void), {
-          duration: CLOSE_TIME_LIMIT,
-          onTimeout: () => Effect.void
-        }).pipe(
-          Effect.catchCause((cause) =>
-            Effect.logWarning(
-              "a function's connections were not closed: the runtime ends them with the invocation",
-              cause
-            )
-          )
-        )
-      )
-    )
+    return yield* parts
+      .answer({ request, env, settings, body })
+      .pipe(Scope.provide(scope), Effect.ensuring(closeConnections(scope)))
   }).pipe(Effect.catch((refused) => Effect.succeed(problemResponse(refused))))
 
 const failedInside = problemResponse(problem("INTERNAL", "Something failed inside"))

@@ -1,0 +1,17 @@
+import { Effect, Exit, Scope } from "effect"
+
+import { withDeadline } from "../../domain/deadline.ts"
+
+/** How long an answer waits for its connections to close. */
+const CLOSE_TIME_LIMIT = "1 second"
+
+/** Closes what one invocation opened, which no other can use. Never fails, and does not wait for what takes too long. */
+export const closeConnections = (scope: Scope.Closeable): Effect.Effect<void> =>
+  withDeadline(Scope.close(scope, Exit.void), {
+    duration: CLOSE_TIME_LIMIT,
+    onTimeout: () => Effect.void
+  }).pipe(
+    Effect.catchCause((cause) =>
+      Effect.logWarning("connections were not closed: the runtime ends them with the invocation", cause)
+    )
+  )
