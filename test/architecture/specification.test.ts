@@ -93,9 +93,11 @@ describe("the files that pages and comments name", () => {
   }))
 
   it("are there", () => {
-    const paths = readSourceFiles(root, ["src", "test", "scripts", "migrations", "infra"], /\.(ts|sql)$/).map(
-      ({ path }) => path
-    )
+    const folders = ["src", "test", "scripts", "migrations", "infra"]
+    const paths = [
+      ...readdirSync(root),
+      ...readSourceFiles(root, folders, /\.(ts|sql)$/).map(({ path }) => path)
+    ]
     const comments = sources.map(({ path, text }) => ({
       path,
       text: path.endsWith(".md") ? text : text.replaceAll(/^(?!\s*(?:\/\/|\/?\*|--)).*$/gm, "")

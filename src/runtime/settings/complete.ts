@@ -28,7 +28,7 @@ export interface DecodeOptions {
 }
 
 /** Keys of a cloud account. */
-export interface CloudCredentials {
+interface CloudCredentials {
   readonly accessKeyId: Redacted.Redacted
   readonly secretAccessKey: Redacted.Redacted
   /** Required with temporary credentials. */

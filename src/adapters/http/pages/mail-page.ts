@@ -238,7 +238,7 @@ const stepHtml = (step: Step): string => {
 }
 
 /** The page of one mail: where it stands, what to do, what happened, and its facts. Complete without a script. */
-export const mailPage = (
+const mailPage = (
   story: MailStory,
   known: { readonly deadLetter: string | undefined; readonly now: number }
 ): { readonly title: string; readonly main: string } => {
