@@ -1,6 +1,4 @@
-import { Effect, Schema, Stream } from "effect"
-
-import { ObjectStoreError, type ObjectStoreService } from "../../ports/object-store.ts"
+import { Schema } from "effect"
 
 /** One page of a chunk's result: a line of JSON in its object. */
 export const PageLine = Schema.Struct({
@@ -25,25 +23,6 @@ export const PageLine = Schema.Struct({
   html: Schema.String
 })
 export type PageLine = typeof PageLine.Type
-
-const decodeLine = Schema.decodeUnknownEffect(Schema.fromJsonString(PageLine))
-
-/** Streams the pages of a chunk's stored result. One that cannot be read is as if the store were away. */
-export const storedLines = (
-  objects: ObjectStoreService,
-  key: string
-): Stream.Stream<PageLine, ObjectStoreError> =>
-  objects.get(key).pipe(
-    Stream.decodeText(),
-    Stream.splitLines,
-    Stream.filter((line) => line !== ""),
-    Stream.mapEffect((line) =>
-      Effect.mapError(
-        decodeLine(line),
-        (cause) => new ObjectStoreError({ reason: "unavailable", key, cause })
-      )
-    )
-  )
 
 /** The notice in place of a page that cannot be read. */
 export const notice = (index: number): PageLine => ({

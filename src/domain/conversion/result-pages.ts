@@ -6,8 +6,9 @@ import { FileObjects, type ObjectStoreError } from "../../ports/object-store.ts"
 import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { type ResultCheck, ResultChecker } from "./html/result-check.ts"
 import { pageDocument } from "./html/shell.ts"
-import { type PageLine, storedLines } from "./page-line.ts"
+import type { PageLine } from "./page-line.ts"
 import { jobOfResult } from "./stored-files.ts"
+import { storedLines } from "./stored-lines.ts"
 
 /** A page of a result, without its text. */
 interface OutlinePage {

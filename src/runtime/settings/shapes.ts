@@ -115,7 +115,7 @@ export const roles = parsed<ReadonlyArray<Role>>(
   }
 )
 
-interface BatchFaults {
+export interface BatchFaults {
   readonly failed?: number
   readonly unfinished?: number
   readonly stop?: number

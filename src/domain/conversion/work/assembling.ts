@@ -7,8 +7,9 @@ import { FileObjects, type ObjectStoreError } from "../../../ports/object-store.
 import type { StoreUnavailable } from "../../../ports/store-unavailable.ts"
 import { underLease } from "../../leased-work.ts"
 import { HOLD_WINDOW, MAX_CHUNK_ATTEMPTS } from "../job.ts"
-import { LegibilityTally, storedLines } from "../page-line.ts"
+import { LegibilityTally } from "../page-line.ts"
 import { fileKey, resultKey } from "../stored-files.ts"
+import { storedLines } from "../stored-lines.ts"
 import { recordResult, type WorkSettings } from "./attempt.ts"
 
 const encoder = new TextEncoder()
