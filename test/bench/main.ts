@@ -174,10 +174,10 @@ const runAdmin = async () => {
   })
   console.log(
     markdown([
-      [`of ${rows.toLocaleString("en")} rows`, "least ms", "median ms", "longest ms"],
-      ...times.map(({ least, longest, median, read }) => [
+      [`of ${rows.toLocaleString("en")} rows`, "median ms", "longest ms", "DB CPU ms"],
+      ...times.map(({ databaseCpu, longest, median, read }) => [
         read,
-        ...[least, median, longest].map((ms) => ms.toFixed(1))
+        ...[median, longest, databaseCpu].map((ms) => ms?.toFixed(1) ?? "")
       ])
     ])
   )
