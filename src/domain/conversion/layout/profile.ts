@@ -31,6 +31,8 @@ export interface DocumentProfile {
   readonly bodyBold: boolean
   /** Heading levels by `styleKey`. */
   readonly levels: ReadonlyMap<string, number>
+  /** Styles, by `styleKey`, that are larger than running text and yet prose: an introduction above a long appendix in small type. */
+  readonly prose: ReadonlySet<string>
   /** Levels of numbered headings, and of those that are neither larger nor bolder than running text. */
   readonly sections: Sections
   /** The style of the document's title: the largest, and on a first page alone. */
@@ -52,6 +54,9 @@ const SMALLEST_LOOK = 0.85
 const SAME_RANK = 1.035
 /** A style with a larger share of the document's characters is text, not headings. */
 const MAX_HEADING_SHARE = 0.2
+/** So many plain lines, this long on average, are prose, whatever their size: headings are shorter, and fewer. */
+const PROSE_LINES = 20
+const PROSE_LENGTH = 40
 /** Deepest level that sizes give. */
 const MAX_LEVEL = 6
 
@@ -91,6 +96,22 @@ const BOLD_LENGTH = 32
 
 const areHeads = (bold: StyleCount | undefined): boolean =>
   bold !== undefined && bold.lines >= BOLD_HEADS && bold.characters <= BOLD_LENGTH * bold.lines
+
+/** Larger styles that are prose. A size's count includes its bold lines, which are left out here. */
+const proseOf = (
+  styles: ReadonlyArray<Style>,
+  bodySize: number,
+  counts: PageStatistics["styles"]
+): ReadonlySet<string> =>
+  new Set(
+    styles.flatMap(({ bold, characters, key, lines, size }) => {
+      if (bold || size < bodySize * LARGER) return []
+      const heavy = counts[key.replace(/^\d+/, "$&b")]
+      const plain = lines - (heavy?.lines ?? 0)
+      const isProse = plain >= PROSE_LINES && characters - (heavy?.characters ?? 0) >= PROSE_LENGTH * plain
+      return isProse ? [key] : []
+    })
+  )
 
 const titleStyle = (candidates: ReadonlyArray<Style>): string | undefined => {
   const [first] = candidates
@@ -159,12 +180,14 @@ export const profileOf = (statistics: PageStatistics): DocumentProfile => {
     size: style.typewriter && style.bold && !typewritten ? style.size * typewriterScale : style.size
   }))
   const bodyBold = body !== undefined && boldBody !== undefined && boldBody.characters > 0.6 * body.characters
+  const prose = proseOf(styles, bodySize, statistics.styles)
   const candidates = styles
     .filter(
-      ({ bold, characters, lines, size }) =>
+      ({ bold, characters, key, lines, size }) =>
         lines > 0 &&
         (size >= bodySize * LARGER || (bold && !bodyBold && size >= bodySize * SMALLEST)) &&
-        characters <= MAX_HEADING_SHARE * total
+        characters <= MAX_HEADING_SHARE * total &&
+        !prose.has(key)
     )
     .sort((a, b) => b.size - a.size || Number(b.bold) - Number(a.bold))
   const { levels, regular } = levelsOf(candidates, bodySize, statistics.indexes.length)
@@ -182,6 +205,7 @@ export const profileOf = (statistics: PageStatistics): DocumentProfile => {
     typewritten,
     bodyBold,
     levels,
+    prose,
     sections,
     title: titleStyle(candidates),
     boldHeads: !bodyBold && areHeads(boldBody),
@@ -197,9 +221,10 @@ export const textSizeOf = ({ typewriterScale }: DocumentProfile, line: Line): nu
 /** The level of a line that is a heading by its looks; undefined for running text. */
 export const levelOf = (profile: DocumentProfile, line: Line): number | undefined => {
   const size = textSizeOf(profile, line)
+  const key = styleKey(line.size, isBoldLine(line), line.typewriter)
+  if (profile.prose.has(key)) return undefined
   return (
-    profile.levels.get(styleKey(line.size, isBoldLine(line), line.typewriter)) ??
-    (size >= profile.bodySize * LARGER ? nearestLevel(profile, size) : undefined)
+    profile.levels.get(key) ?? (size >= profile.bodySize * LARGER ? nearestLevel(profile, size) : undefined)
   )
 }
 

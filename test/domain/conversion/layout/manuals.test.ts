@@ -205,6 +205,38 @@ describe("headings of manuals", () => {
   })
 })
 
+describe("text that is larger than most of a document", () => {
+  /** Two pages of text in ten points, and an appendix in eight that has most of the letters. */
+  const headings = (words: (y: number, seed: number) => ReadonlyArray<TextRun>): ReadonlyArray<string> => {
+    const appendix = (seed: number) => lines(prose(900, seed), 60, 60, 100, { size: 8 })
+    const first = [1, 2, 3, 4, 5, 6].flatMap((seed) => [
+      run(`Release ${seed}`, 60, 110 * seed - 30, { ...bold, size: 14 }),
+      ...words(110 * seed, seed)
+    ])
+    const pages = [first, appendix(1), appendix(2), appendix(3), appendix(4), appendix(5)]
+    return layoutPages({
+      facts: { ...FACTS, pageCount: pages.length },
+      fonts: FONTS,
+      pages: pages.map((runs, index) => page(runs, index)),
+      others: NO_STATISTICS
+    }).flatMap(({ html }) => html.match(/<h\d>.*?<\/h\d>/g) ?? [])
+  }
+
+  it("is prose where its lines are as many and as long as those of paragraphs", () => {
+    assert.lengthOf(headings(text), 6)
+  })
+
+  it("is a heading where its lines are short", () => {
+    assert.lengthOf(
+      headings((y, seed) => [
+        run(`Stones of kind ${seed}`, 60, y),
+        ...lines(prose(30, seed), 60, y + 20, 100, { size: 8 })
+      ]),
+      12
+    )
+  })
+})
+
 describe("tables of manuals", () => {
   const cells = (right: number) => [
     rule(60, 100, right, 100),

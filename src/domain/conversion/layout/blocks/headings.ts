@@ -26,6 +26,10 @@ export const isContentsTitle = (words: string): boolean => CONTENTS.test(words)
 const UNLISTED =
   /^(?:abstract|summary|keywords|acknowledge?ments?|references|bibliography|appendi(?:x|ces)|notes|zusammenfassung|danksagung|literatur(?:verzeichnis)?|anhang|résumé|remerciements|références|bibliographie|annexes?|resumen|agradecimientos|referencias|bibliografía|resumo|agradecimentos|referências|bibliografia|sommario|ringraziamenti|riferimenti(?: bibliografici)?)$/iu
 
+/** Sections of reference pages: outlines name the page alone, and style sheets set them smaller than its text. */
+const REFERENCE =
+  /^(?:name|synopsis|description|options|see also|return values?|exit (?:status|codes?)|environment(?: variables)?|files|diagnostics|conforming to|standards|bugs|caveats|authors?|history)$/iu
+
 /** An example's caption. */
 const EXAMPLE =
   /^(?:example|exemple|beispiel|ejemplo|esempio|exemplo|voorbeeld|przykład|příklad|пример|приклад|示例|例)\s*(?:\d+|[A-Z])(?:[.-]\d+)*[.:]?(?:\s|$)/iu
@@ -251,9 +255,11 @@ export const headingLevel = (group: Group, context: HeadingContext): number | un
   const larger = size >= profile.bodySize * 1.06
   if (bulleted && !larger) return undefined
   if (!larger) {
-    if (outline.reach === "sections" && !UNLISTED.test(text) && !isBeyond(number, outline)) return undefined
+    const reference = alone && REFERENCE.test(text.trim())
+    const unlisted = reference || UNLISTED.test(text) || isBeyond(number, outline)
+    if (outline.reach === "sections" && !unlisted) return undefined
     if (text.length > MAX_BOLD || group.lines.length > 2 || /[.,;]$/.test(text)) return undefined
-    if (size < profile.bodySize * SMALL && !isNumbered(text)) return undefined
+    if (size < profile.bodySize * SMALL && !reference && !isNumbered(text)) return undefined
     if (!group.lines.every(isBoldLine) || hasCells(group, text)) return undefined
     if (!isBoldHeading(group, text, context)) return undefined
     if (!alone && !/^[\p{Lu}\p{N}\p{Lo}"'“‘(¿¡]/u.test(text)) return undefined

@@ -40,6 +40,31 @@ describe("bookmarks", () => {
   })
 })
 
+describe("reference pages that bookmarks name", () => {
+  const outline = [entry("Rivers", 1), entry("Cold water", 2)]
+  const pageOf = (words: string, below: number): ReadonlyArray<TextRun> => [
+    run("Rivers", 60, 60, { ...bold, size: 18 }),
+    ...text(90, 1),
+    run("Cold water", 60, 170, { ...bold, size: 12 }),
+    ...text(195, 2),
+    run(words, 60, 275, { ...bold, size: 9 }),
+    ...text(275 + below, 3)
+  ]
+
+  it("have sections of well-known names, smaller than their text", () => {
+    assert.deepStrictEqual(headings(pageOf("See also", 25), outline), [
+      "2 Rivers",
+      "3 Cold water",
+      "4 See also"
+    ])
+  })
+
+  it("have no other ones, and none where text follows at once", () => {
+    assert.deepStrictEqual(headings(pageOf("Wet feet", 25), outline), ["2 Rivers", "3 Cold water"])
+    assert.deepStrictEqual(headings(pageOf("See also", 12), outline), ["2 Rivers", "3 Cold water"])
+  })
+})
+
 describe("what bookmarks leave out", () => {
   const large = { ...bold, size: 14 }
   const section = (words: string, y: number, set: object) => [run(words, 60, y, set), ...text(y + 25, y)]
