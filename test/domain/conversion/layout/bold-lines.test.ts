@@ -76,6 +76,25 @@ describe("a bold line of the text's size", () => {
     assert.deepStrictEqual(headings(mixed), ["1 A title", "2 Details"])
   })
 
+  it("heads nothing where the lines at once below it are set in: it is a term that they explain", () => {
+    const above = (words: string, first: number, others: number): string =>
+      htmlOf([
+        run("A title", 60, 50, { ...bold, size: 14 }),
+        ...lines(prose(30), 60, 80, 90),
+        run(words, 60, 140, bold),
+        ...lines(prose(30), first, 152, 80).map((line, at) =>
+          at === 0 ? line : run(line.text, others, line.baseline)
+        ),
+        ...lines(prose(30, 2), 60, 230, 90)
+      ])
+    assert.deepStrictEqual(headings(above("Network", 85, 85)), ["1 A title"])
+    assert.deepStrictEqual(headings(above("Network", 60, 60)), ["1 A title", "2 Network"])
+    // A paragraph's first line alone is set in; the text of manual pages is, below headings.
+    assert.deepStrictEqual(headings(above("Network", 75, 60)), ["1 A title", "2 Network"])
+    assert.deepStrictEqual(headings(above("NETWORK", 85, 85)), ["1 A title", "2 NETWORK"])
+    assert.deepStrictEqual(headings(above("Synopsis", 85, 85)), ["1 A title", "2 Synopsis"])
+  })
+
   it("heads nothing where it names a box, a list of contents, an example or a letter of an index", () => {
     for (const label of [
       "Note",

@@ -105,11 +105,19 @@ const BESIDE = 1.08
 /** A heading of the text's own size is bold throughout, but for a mark. */
 const ALL_BOLD = 0.85
 
+/**
+ * Whether bold words are a term that the words set in below them explain. Manual pages set their text in below headings, too: those are
+ * in capitals, or of well-known names.
+ */
+const isTerm = ({ explained }: Group, text: string, { profile }: HeadingContext): boolean =>
+  explained && profile.ranked && /\p{Ll}/u.test(text) && !REFERENCE.test(text.trim())
+
 /** Whether a bold group of the text's own size is set like a heading, and its words may be one. */
 const isBoldHeading = (group: Group, text: string, context: HeadingContext): boolean => {
   if (isNumbered(text)) return true
   return (
     !isLabel(text) &&
+    !isTerm(group, text, context) &&
     (standsAlone(group) || !/[:：]$/u.test(text)) &&
     group.gap > BESIDE &&
     group.below > BESIDE &&

@@ -16,6 +16,8 @@ export interface Group {
   readonly below: number
   /** The line above it announces something: it ends in a colon. */
   readonly announced: boolean
+  /** Words below it are set in from it, line by line: it is the term that they explain. */
+  readonly explained: boolean
 }
 
 /** Lines whose sizes differ by this much are not one paragraph. */
@@ -171,6 +173,23 @@ const begins = (
   return room > 0.6 * size && (SENTENCE_END.test(above.text) || room > 0.12 * (measures.right - first.x0))
 }
 
+/** How far words are set in from the term that they explain, in font sizes; the step to them is that of a text's lines. */
+const SET_IN = 1
+const TERM_STEP = 1.4
+
+/** Whether a line, with the one after it, explains the term that stands above. The first line of a paragraph may be set in, too. */
+const explains = (term: Line, line: Line, after: Line | undefined): boolean => {
+  const { size } = term
+  const near = line.baseline - term.baseline < TERM_STEP * size
+  if (!near || line.x0 - term.x0 < SET_IN * size || isCode(line) || markerOf(line.text) !== undefined)
+    return false
+  return (
+    after === undefined ||
+    after.x0 > line.x0 - 0.5 * size ||
+    after.baseline - line.baseline > TERM_STEP * size
+  )
+}
+
 /** Groups the lines of one column. */
 export const groupsOf = (lines: ReadonlyArray<Line>, measures: Measures): ReadonlyArray<Group> => {
   const leading = leadingOf(lines)
@@ -179,11 +198,13 @@ export const groupsOf = (lines: ReadonlyArray<Line>, measures: Measures): Readon
   let marker: Marker | undefined
   let gap = Infinity
   let announced = false
-  const close = (next?: Line) => {
+  const close = (next?: Line, after?: Line) => {
     const last = open.at(-1)
     const below =
       next === undefined || last === undefined ? Infinity : (next.baseline - last.baseline) / last.size
-    if (open.length > 0) groups.push({ lines: open, marker, code: open.every(isCode), gap, below, announced })
+    const explained = next !== undefined && last !== undefined && explains(last, next, after)
+    const code = open.every(isCode)
+    if (open.length > 0) groups.push({ lines: open, marker, code, gap, below, announced, explained })
     open = []
   }
   for (const [at, line] of lines.entries()) {
@@ -193,7 +214,7 @@ export const groupsOf = (lines: ReadonlyArray<Line>, measures: Measures): Readon
       open.length === 0 ||
       begins(open, above, line, lines[at + 1], { ...measures, leading, marked: marker })
     ) {
-      close(line)
+      close(line, lines[at + 1])
       announced = above !== undefined && (above.text.endsWith(":") || above.text.endsWith("："))
       marker = isCode(line) ? undefined : markerOf(line.text)
       gap = above === undefined ? Infinity : (line.baseline - above.baseline) / line.size
