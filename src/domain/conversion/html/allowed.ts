@@ -94,6 +94,9 @@ export const safeAddress = (value: string): string | undefined => {
 /** The id of a page's anchor; pages from 0. */
 export const pageId = (index: number): string => `page-${index + 1}`
 
+/** The id of a document's n-th heading, from 1. */
+export const headingId = (count: number): string => `section-${count}`
+
 const TAG =
   /^[a-z]{2,3}(?:-[A-Za-z]{4})?(?:-(?:[A-Za-z]{2}|\d{3}))?(?:-(?:[A-Za-z\d]{5,8}|\d[A-Za-z\d]{3}))*$/i
 

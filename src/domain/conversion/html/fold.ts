@@ -60,8 +60,8 @@ export class PageFold {
 
   /** Adds the next page; returns what can be written out. */
   add(page: FragmentPage): string {
-    const { lang, pageCount, places, words } = this.#plan
-    const context = { index: page.index, label: page.label, pageCount, places, words, lang }
+    const { headings, lang, pageCount, places, words } = this.#plan
+    const context = { index: page.index, label: page.label, pageCount, places, headings, words, lang }
     const blocks = this.#rewriter.rewrite(page.nodes, context).flatMap((block) => this.#withContents(block))
     const text = blocks.filter((block) => !isNote(block))
     const notes = blocks.filter(isNote)

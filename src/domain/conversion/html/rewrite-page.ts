@@ -1,5 +1,6 @@
-import { languageTag, pageId, ROLES } from "./allowed.ts"
+import { headingId, languageTag, ROLES } from "./allowed.ts"
 import { foreign } from "./foreign.ts"
+import { type Headings, linkTarget } from "./link-targets.ts"
 import {
   BLOCKS,
   captionOf,
@@ -19,7 +20,7 @@ import {
 } from "./repair.ts"
 import { Pictures, withoutLogos } from "./repeated-pictures.ts"
 import { scanDetails } from "./scan.ts"
-import { headingId, type HeadingState, placeHeading } from "./survey.ts"
+import { type HeadingState, placeHeading } from "./survey.ts"
 import { element, type HtmlElement, type HtmlNode, isElement, isEmpty, lineOf, textOf } from "./tree.ts"
 import { filled, type InterfaceWords } from "./words.ts"
 
@@ -34,6 +35,7 @@ interface RewriteContext {
   readonly lang: string
   /** What links of any page may lead to: `at-5-1` on the fifth page. */
   readonly places: ReadonlySet<string>
+  readonly headings: Headings
 }
 
 /**
@@ -284,21 +286,15 @@ class Page {
       attributes["id"] === undefined ? children : [element("span", { id: attributes["id"] }, children)]
     if (href === undefined || holdsBlocks(children)) return words
     if (!href.startsWith("#")) return [element("a", { ...attributes, role: undefined, href }, children)]
-    const target = this.#targetOf(href.slice(1))
+    const id = href.slice(1)
+    const target = this.#ids.has(id) ? this.#idOf(id) : linkTarget(this.#context, id, lineOf(children))
     if (target === undefined) return words
     if (attributes["role"] !== "doc-noteref")
       return [element("a", { ...attributes, role: undefined, href: `#${target}` }, children)]
     // The note's back link leads to its first reference.
-    const id = attributes["id"] ?? (this.#references.has(target) ? undefined : this.#id(`ref-${target}`))
-    if (id !== undefined && !this.#references.has(target)) this.#references.set(target, id)
-    return [element("a", { ...attributes, id, href: `#${target}` }, children)]
-  }
-
-  #targetOf(id: string): string | undefined {
-    if (this.#ids.has(id)) return this.#idOf(id)
-    const page = /^(?:page-|at-(?=\d+-))(\d{1,6})(?:-\d{1,6})?$/.exec(id)?.[1]
-    if (page === undefined || Number(page) < 1 || Number(page) > this.#context.pageCount) return undefined
-    return this.#context.places.has(id) ? `p${page}-${id}` : pageId(Number(page) - 1)
+    const own = attributes["id"] ?? (this.#references.has(target) ? undefined : this.#id(`ref-${target}`))
+    if (own !== undefined && !this.#references.has(target)) this.#references.set(target, own)
+    return [element("a", { ...attributes, id: own, href: `#${target}` }, children)]
   }
 
   #image(node: HtmlElement): ReadonlyArray<HtmlNode> {

@@ -1,5 +1,6 @@
 import type { DocumentFacts } from "../page-content.ts"
-import { languageTag } from "./allowed.ts"
+import { headingId, languageTag } from "./allowed.ts"
+import { type Headings, headingsByWords } from "./link-targets.ts"
 import { type HtmlNode, isElement, lineOf, textOf } from "./tree.ts"
 import { type InterfaceWords, wordsFor } from "./words.ts"
 
@@ -33,13 +34,11 @@ export const placeHeading = (
   return { level: placed, state: { ...state, count, open: [...open, level] } }
 }
 
-/** The id of the n-th heading, from 1. */
-export const headingId = (count: number): string => `section-${count}`
-
-/** A heading as a page gives it. */
+/** A heading as a page gives it; its page from 0. */
 interface FoundHeading {
   readonly level: number
   readonly text: string
+  readonly page: number
 }
 
 /** What is collected in a first pass over all pages; bounded. */
@@ -67,6 +66,7 @@ export interface Plan {
   readonly ownTitle: boolean
   readonly contents: ReadonlyArray<ContentsEntry>
   readonly places: ReadonlySet<string>
+  readonly headings: Headings
   readonly words: InterfaceWords
   readonly pageCount: number
 }
@@ -87,14 +87,14 @@ const MAX_TITLE = 200
 
 const HEADING = /^h[1-6]$/
 
-const headingsIn = (nodes: ReadonlyArray<HtmlNode>, found: Array<FoundHeading>): void => {
+const headingsIn = (nodes: ReadonlyArray<HtmlNode>, page: number, found: Array<FoundHeading>): void => {
   for (const node of nodes) {
     if (!isElement(node)) continue
-    if (!HEADING.test(node.name)) headingsIn(node.children, found)
+    if (!HEADING.test(node.name)) headingsIn(node.children, page, found)
     else {
       const text = lineOf(node.children)
       if (text !== "")
-        found.push({ level: Number(node.name.slice(1)), text: text.slice(0, MAX_HEADING_TEXT) })
+        found.push({ level: Number(node.name.slice(1)), text: text.slice(0, MAX_HEADING_TEXT), page })
     }
   }
 }
@@ -117,8 +117,8 @@ export class Surveyor {
 
   /** Adds the next page. */
   add(nodes: ReadonlyArray<HtmlNode>): void {
-    this.#pages += 1
-    if (this.#headings.length < MAX_HEADINGS) headingsIn(nodes, this.#headings)
+    const page = this.#pages++
+    if (this.#headings.length < MAX_HEADINGS) headingsIn(nodes, page, this.#headings)
     if (this.#sample.length >= MAX_SAMPLE) return
     const text = textOf(nodes.filter((node) => isElement(node) && node.name === "p")).replaceAll(/\s+/g, " ")
     this.#sample += ` ${text.slice(0, SAMPLE_A_PAGE)}`
@@ -198,5 +198,6 @@ export const planOf = (
   const ownTitle = hasOwnTitle(survey, stated ?? file)
   const title = stated ?? (ownTitle ? first : undefined) ?? file ?? first ?? name ?? words.untitled
   const contents = contentsOf(survey, ownTitle)
-  return { lang, title, ownTitle, contents, places: survey.places, words, pageCount: survey.pages }
+  const headings = headingsByWords(survey.headings)
+  return { lang, title, ownTitle, contents, places: survey.places, headings, words, pageCount: survey.pages }
 }

@@ -50,7 +50,9 @@ const inline = (span: Span, notes: Notes): ReadonlyArray<HtmlNode> => {
       const href =
         target.kind === "uri"
           ? safeAddress(target.uri)
-          : `#${notes.places.targets.get(target) ?? pageId(target.page)}`
+          : target.kind === "named"
+            ? `#named-${target.name.replace(" ", "-")}`
+            : `#${notes.places.targets.get(target) ?? pageId(target.page)}`
       return href === undefined ? words : [element("a", { href }, words)]
     }
   }

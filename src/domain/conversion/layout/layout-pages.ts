@@ -95,7 +95,7 @@ export const layoutPages = ({
       blocks: kept === undefined ? apart : [...kept.head, ...apart, ...kept.foot]
     }
   })
-  const laidOut = withReferences(read)
+  const laidOut = withReferences(read, facts.pageCount > pages.length)
   const places = placesOf(laidOut)
   return laidOut.map(({ analysis, blocks, isContents, page }) => ({
     index: page.index,

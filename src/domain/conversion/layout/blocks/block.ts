@@ -19,6 +19,8 @@ export interface TextSpan {
 export type LinkTarget =
   | { readonly kind: "uri"; readonly uri: string }
   | { readonly kind: "page"; readonly page: number; readonly y?: number | undefined; readonly name?: string }
+  /** What stands on a page that is laid out with others, by what it is referred to (`section 2.1`). */
+  | { readonly kind: "named"; readonly name: string }
 
 /** Text that leads elsewhere. */
 export interface LinkSpan {

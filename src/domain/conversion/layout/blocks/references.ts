@@ -1,7 +1,7 @@
 /** References in the text ("Section II", "Figure 3", "Eq. (4)") that the document does not link itself, and what they name. */
 import { CAPTION, isTableCaption } from "../lines/markers.ts"
 import { sectionNumber } from "../lines/section-number.ts"
-import { type Block, type LinkSpan, type Span, textOfSpans } from "./block.ts"
+import { type Block, type LinkSpan, type LinkTarget, type Span, textOfSpans } from "./block.ts"
 
 /** A reference: what it is to, and its number. Numbers of another document are none. */
 const REFERENCE = new RegExp(
@@ -16,18 +16,20 @@ const REFERENCE = new RegExp(
 const CHAPTER =
   /^(?:chapter|appendix|section|kapitel|anhang|abschnitt|chapitre|annexe)\s(?<number>[\dA-Z][\d.]*|[IVX]+)/iu
 
+/** What a heading of these words is referred to by (`section 2.1`); undefined where it has no number. */
+export const sectionNamed = (words: string): string | undefined => {
+  const chapter = CHAPTER.exec(words)?.groups?.["number"]
+  if (chapter !== undefined) return `section ${bare(chapter)}`
+  const number = sectionNumber(words)
+  return number === undefined || number.scheme === "lower"
+    ? undefined
+    : `section ${bare(words.slice(0, number.length))}`
+}
+
 /** What a block is referred to by (`section 2.1`); undefined where it has no number. */
 export const referredBy = (block: Block): string | undefined => {
   if (block.kind === "formula") return block.label === undefined ? undefined : `equation ${bare(block.label)}`
-  if (block.kind === "heading") {
-    const words = textOfSpans(block.spans).trim()
-    const number = sectionNumber(words)
-    const chapter = CHAPTER.exec(words)?.groups?.["number"]
-    if (chapter !== undefined) return `section ${bare(chapter)}`
-    return number === undefined || number.scheme === "lower"
-      ? undefined
-      : `section ${bare(words.slice(0, number.length))}`
-  }
+  if (block.kind === "heading") return sectionNamed(textOfSpans(block.spans).trim())
   if (block.kind !== "figure" && block.kind !== "table") return undefined
   const caption = textOfSpans(block.caption).trim()
   const number = CAPTION.exec(caption)?.groups?.["number"]
@@ -54,7 +56,14 @@ const namedOn = (
   return named
 }
 
-const linked = (spans: ReadonlyArray<Span>, named: Named): ReadonlyArray<Span> =>
+/** What a name means: what stands on these pages, else, where there are more, a section on one of those. */
+const targetOf = (name: string, named: Named, more: boolean): LinkTarget | undefined => {
+  const page = named.get(name)
+  if (page !== undefined) return { kind: "page", page, name }
+  return more && name.startsWith("section ") ? { kind: "named", name } : undefined
+}
+
+const linked = (spans: ReadonlyArray<Span>, named: Named, more: boolean): ReadonlyArray<Span> =>
   spans.flatMap((span, place): ReadonlyArray<Span> => {
     if (span.kind !== "text" || span.code) return [span]
     const parts: Array<Span> = []
@@ -63,13 +72,13 @@ const linked = (spans: ReadonlyArray<Span>, named: Named): ReadonlyArray<Span> =
       const { number = "", ...kinds } = groups
       const kind = Object.entries(kinds).find(([, found]) => found !== undefined)?.[0]
       const name = `${kind} ${number}`
-      const page = named.get(name)
+      const target = targetOf(name, named, more)
       // A caption names itself.
-      if (page === undefined || (place === 0 && index === 0 && CAPTION.test(span.text))) continue
+      if (target === undefined || (place === 0 && index === 0 && CAPTION.test(span.text))) continue
       if (index > from) parts.push({ ...span, text: span.text.slice(from, index) })
       const link: LinkSpan = {
         kind: "link",
-        target: { kind: "page", page, name },
+        target,
         spans: [{ ...span, text: words }]
       }
       parts.push(link)
@@ -80,30 +89,31 @@ const linked = (spans: ReadonlyArray<Span>, named: Named): ReadonlyArray<Span> =
       : [...parts, ...(from < span.text.length ? [{ ...span, text: span.text.slice(from) }] : [])]
   })
 
-const inBlock = (block: Block, named: Named): Block => {
+const inBlock = (block: Block, named: Named, more: boolean): Block => {
   switch (block.kind) {
     case "paragraph":
-      return { ...block, spans: linked(block.spans, named) }
+      return { ...block, spans: linked(block.spans, named, more) }
     case "list":
       return {
         ...block,
-        items: block.items.map((item) => ({ blocks: item.blocks.map((one) => inBlock(one, named)) }))
+        items: block.items.map((item) => ({ blocks: item.blocks.map((one) => inBlock(one, named, more)) }))
       }
     case "quote":
     case "footnote":
-      return { ...block, blocks: block.blocks.map((one) => inBlock(one, named)) }
+      return { ...block, blocks: block.blocks.map((one) => inBlock(one, named, more)) }
     default:
       return block
   }
 }
 
-/** Makes links of references to what stands once on pages that are laid out together. */
+/** Makes links of references to what stands once on pages that are laid out together; `more`: the document has others. */
 export const withReferences = <
   Page extends { readonly index: number; readonly blocks: ReadonlyArray<Block> }
 >(
-  pages: ReadonlyArray<Page>
+  pages: ReadonlyArray<Page>,
+  more = false
 ): ReadonlyArray<Page> => {
   const named = namedOn(pages)
-  if (named.size === 0) return pages
-  return pages.map((page) => ({ ...page, blocks: page.blocks.map((block) => inBlock(block, named)) }))
+  if (named.size === 0 && !more) return pages
+  return pages.map((page) => ({ ...page, blocks: page.blocks.map((block) => inBlock(block, named, more)) }))
 }

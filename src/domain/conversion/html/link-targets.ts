@@ -1,0 +1,60 @@
+import { sectionNamed } from "../layout/blocks/references.ts"
+import { headingId, pageId } from "./allowed.ts"
+
+/** Ids of a document's headings by what leads to them: their names (`section 2.1`), their pages with their words or names. */
+export type Headings = ReadonlyMap<string, string>
+
+const lettersOf = (text: string): string => text.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, "")
+
+/** The dots and the page's number at the end of a line of contents. */
+const TO_PAGE = /(?<![\s.\u00b7\u2026])[\s.\u00b7\u2026]{1,200}[\divxlc]{1,6}$/i
+
+const onPage = (page: number, key: string): string => `${page} ${key}`
+
+/** Finds headings, whose pages count from 0, by what leads to them; what leads to two leads to none. */
+export const headingsByWords = (
+  headings: ReadonlyArray<{ readonly page: number; readonly text: string }>
+): Headings => {
+  const known = new Map<string, string>()
+  const twice = new Set<string>()
+  for (const [at, { page, text }] of headings.entries()) {
+    const name = sectionNamed(text)
+    const keys = [onPage(page, lettersOf(text)), ...(name === undefined ? [] : [name, onPage(page, name)])]
+    for (const key of new Set(keys)) {
+      if (known.has(key)) twice.add(key)
+      known.set(key, headingId(at + 1))
+    }
+  }
+  for (const key of twice) known.delete(key)
+  return known
+}
+
+/** The heading of a page that a link to the page means: it has the link's words, or the number that they begin with. */
+const headingOn = (headings: Headings, page: number, words: string): string | undefined => {
+  // A number alone names a section as one before a title does.
+  const keys = [lettersOf(words), lettersOf(words.replace(TO_PAGE, "")), sectionNamed(`${words.trim()} x`)]
+  return keys
+    .map((key) => (key === undefined || key === "" ? undefined : headings.get(onPage(page, key))))
+    .find((id) => id !== undefined)
+}
+
+/** Longest words of a link that a heading may have. */
+const MAX_WORDS = 300
+
+/** Ids that pages give to what links of other pages lead to: a page, a place on it, a section by its name. */
+const ON_PAGE = /^(?:page-|at-(?=\d+-))(\d{1,6})(?:-\d{1,6})?$/
+const NAMED = /^named-(section)-([\w.-]{1,40})$/
+
+/** The id in the document of what a link of any page leads to; undefined where that is not there. */
+export const linkTarget = (
+  document: { readonly headings: Headings; readonly pageCount: number; readonly places: ReadonlySet<string> },
+  id: string,
+  words: string
+): string | undefined => {
+  const [, kind, name] = NAMED.exec(id) ?? []
+  if (kind !== undefined) return document.headings.get(`${kind} ${name}`)
+  const page = Number(ON_PAGE.exec(id)?.[1] ?? 0)
+  if (page < 1 || page > document.pageCount) return undefined
+  if (document.places.has(id)) return `p${page}-${id}`
+  return headingOn(document.headings, page - 1, words.slice(0, MAX_WORDS)) ?? pageId(page - 1)
+}
