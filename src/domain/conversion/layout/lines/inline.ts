@@ -68,7 +68,9 @@ const sameTarget = (a: LinkTarget | undefined, b: LinkTarget | undefined): boole
     b !== undefined &&
     (a.kind === "uri"
       ? b.kind === "uri" && a.uri === b.uri
-      : b.kind === "page" && a.page === b.page && a.y === b.y))
+      : a.kind === "page"
+        ? b.kind === "page" && a.page === b.page && a.y === b.y
+        : b.kind === "named" && a.name === b.name))
 
 const sameStyle = (a: TextSpan, b: TextSpan): boolean =>
   a.bold === b.bold && a.italic === b.italic && a.code === b.code && a.raise === b.raise && a.lang === b.lang

@@ -1,7 +1,7 @@
 import { isBoldLine } from "../statistics.ts"
 import type { Line } from "./line.ts"
 import { CAPTION } from "./markers.ts"
-import { firstWordWidth, type Group, SENTENCE_END } from "./paragraphs.ts"
+import { firstWordWidth, type Group } from "./paragraphs.ts"
 
 /** Where a column's text begins and ends, points. */
 export interface Extent {
@@ -20,8 +20,10 @@ const MAX_SHARE = 0.6
 
 const widthOf = ({ x0, x1 }: Line): number => x1 - x0
 
-/** Whether a text may begin a line that was not broken for want of room. */
-const BEGINS = /^(?:[^\p{Ll}\s]|[\p{L}-]{1,20}:\s)/u
+/** Whether a text may begin a line that was not broken for want of room: a name, what a value is of, an address, a number's "tel.". */
+const BEGINS = /^(?:[^\p{Ll}\s]|[\p{L}-]{1,20}:\s|www\.|https?:|[\w.+-]{1,64}@|\p{L}{1,8}\.\s[+(]?\d)/u
+/** Ends of sentences; a semicolon ends a line of verse, too. */
+const STOP = /[.!?:]["'”’»)\]]*$/
 
 /** Whether the lines of a paragraph were ended on purpose: each left room for the next one's first word. */
 export const keepsLines = ({ lines }: Group, { left, right }: Extent): boolean => {
@@ -40,7 +42,10 @@ export const keepsLines = ({ lines }: Group, { left, right }: Extent): boolean =
   return lines.length > 2 && short >= SHORT * (lines.length - 1)
 }
 
-/** Whether two paragraphs of one line each are lines of one address, signature or list of values: short, set alike, below one another. */
+/**
+ * Whether a paragraph of one line goes on with an address, a signature, a verse or a list of values: short lines, set alike, below one
+ * another. Two of them alone are none where a sentence ends.
+ */
 export const areLinesOfOne = (
   above: Group,
   { code, gap, lines, marker }: Group,
@@ -55,7 +60,8 @@ export const areLinesOfOne = (
     Math.abs(last.size - line.size) < 0.05 * line.size &&
     isBoldLine(last) === isBoldLine(line) &&
     !CAPTION.test(above.lines[0]?.text ?? "") &&
-    [last, line].every((one) => widthOf(one) < MAX_SHARE * (right - left) && !SENTENCE_END.test(one.text)) &&
+    [last, line].every((one) => widthOf(one) < MAX_SHARE * (right - left)) &&
+    (above.lines.length > 1 || ![last, line].some(({ text }) => STOP.test(text))) &&
     BEGINS.test(line.text)
   )
 }

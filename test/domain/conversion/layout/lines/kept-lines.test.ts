@@ -21,7 +21,14 @@ describe("lines that were ended on purpose", () => {
   it("stay lines of an address, a verse and a signature", () => {
     for (const rows of [
       ["River Works Ltd", "12 Stone Street", "Ann Arbor, MI 48109", "phone: 555 1234"],
-      ["Yours sincerely,", "Ann River", "Head of stones"]
+      ["Yours sincerely,", "Ann River", "Head of stones"],
+      ["River Works Ltd", "12 Stone Street", "info@river.example", "www.river.example", "tel. 555 1234"],
+      [
+        "Tyger Tyger, burning bright,",
+        "In the forests of the night;",
+        "What immortal hand or eye,",
+        "Could it frame?"
+      ]
     ])
       assert.include(htmlOf(block(rows)), `<p>${rows.join("<br>")}</p>`)
     const centred = ["Department of Rivers and of Stones", "Wright State University", "Dayton, OH 45435"]
@@ -32,5 +39,10 @@ describe("lines that were ended on purpose", () => {
     assert.notInclude(htmlOf(text), "<br>")
     assert.notInclude(htmlOf([...lines(prose(60, 2), 60, 100, 34), ...text]), "<br>")
     assert.notInclude(htmlOf(block(["River ends here.", "Stone begins there."])), "<br>")
+    assert.notInclude(htmlOf(block(["“Where is it?”", "“Under the stone.”", "“And now?”"])), "<br>")
+    assert.notInclude(
+      htmlOf(block(["The river goes on", "and takes a stone", "to where no 12 of them are"])),
+      "<br>"
+    )
   })
 })
