@@ -109,7 +109,7 @@ create table email_log (
   dropped_addresses text[] not null default '{}',
   -- What a deferred attempt costs if it turns out to have been accepted (MAIL-72).
   accepted_cost_usd numeric,
-  -- Only where the poll has seen the mail: the latest event that came by webhook (`told`), and the latest that the
+  -- Only where the poll has seen the mail: the latest event that came by webhook (`received`), and the latest that the
   -- provider's list showed (`listed`), each an `email_account`. `last_event`, `last_event_at` and `raw` are one of the two.
   accounts jsonb,
   -- When the retry of a deferral is due.
@@ -716,7 +716,7 @@ declare
   v_marks text[];
   v_suppress text[] := '{}';
   -- What the kept result says other than the entry, by entry: the row's own id, and an acceptance that was proven.
-  v_told jsonb := '{}';
+  v_learned jsonb := '{}';
 begin
   v_unproven := p_entries @? '$[*] ? (!exists(@.provider_message_id ? (@ != null)))';
   if v_unproven then
@@ -918,7 +918,7 @@ begin
       end if;
     end if;
     if v_found or send_id <> e.id then
-      v_told := v_told || jsonb_build_object(e.id, case when send_id = e.id then '{}'
+      v_learned := v_learned || jsonb_build_object(e.id, case when send_id = e.id then '{}'
         else jsonb_build_object('sendId', send_id) end || case
         when e.outcome = 'deferred' and provider_message_id is not null
         then jsonb_build_object('status', 'sent', 'providerMessageId', provider_message_id)
@@ -940,7 +940,7 @@ begin
         x.settle ->> 'owner' as owner,
         x.settle ->> 'state' as state,
         coalesce((x.settle ->> 'ambiguous')::boolean, false) as ambiguous,
-        (x.settle -> 'result') || coalesce(v_told -> x.id, '{}') as result
+        (x.settle -> 'result') || coalesce(v_learned -> x.id, '{}') as result
       from jsonb_to_recordset(p_entries) as x(id text, key_hash text, idempotency_key text, settle jsonb)
       where jsonb_typeof(x.settle) = 'object'
       order by key_hash

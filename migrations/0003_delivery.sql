@@ -266,7 +266,7 @@ declare
   v_since timestamptz;
   v_rank integer;
   v_at timestamptz;
-  v_told email_account;
+  v_received email_account;
   v_listed email_account;
   v_known email_account;
   v_marks text[];
@@ -414,14 +414,14 @@ begin
 
       v_listed := jsonb_populate_record(null::email_account, r.accounts -> 'listed');
       if r.accounts is null then
-        v_told := row(r.last_event, r.last_event_at, r.raw);
+        v_received := row(r.last_event, r.last_event_at, r.raw);
       else
-        v_told := jsonb_populate_record(null::email_account, nullif(r.accounts -> 'told', 'null'));
+        v_received := jsonb_populate_record(null::email_account, nullif(r.accounts -> 'received', 'null'));
       end if;
       if e.listed then
         v_known := v_listed;
       else
-        v_known := v_told;
+        v_known := v_received;
       end if;
       v_at := e.occurred_at;
       if v_at is null and v_known.event is distinct from e.event then
@@ -434,14 +434,14 @@ begin
         if e.listed then
           v_listed := v_known;
         else
-          v_told := v_known;
+          v_received := v_known;
         end if;
-        v_known := v_told;
+        v_known := v_received;
         if v_listed.event is not null then
           r.accounts := jsonb_build_object(
-            'told', case when v_told.event is not null then to_jsonb(v_told) end, 'listed', to_jsonb(v_listed));
-          if v_told.event is null or v_told.event <> v_listed.event
-            and (v_listed.moment, v_listed.event collate "C") > (v_told.moment, v_told.event collate "C")
+            'received', case when v_received.event is not null then to_jsonb(v_received) end, 'listed', to_jsonb(v_listed));
+          if v_received.event is null or v_received.event <> v_listed.event
+            and (v_listed.moment, v_listed.event collate "C") > (v_received.moment, v_received.event collate "C")
           then
             v_known := v_listed;
           end if;

@@ -172,21 +172,21 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
       })
     )
 
-    it.effect("K1 F2: every end of a chunk told twice books once and charges once", () =>
+    it.effect("K1 F2: every end of a chunk reported twice books once and charges once", () =>
       Effect.gen(function* () {
         yield* clean
         const store = yield* ConversionStore
         const owner = yield* customer(10)
         const jobId = yield* job(owner, yield* pdf(owner, 2))
         const failed = yield* store.claimChunk("w", anyId())
-        const told = {
+        const failure = {
           error: "x",
           costs: [cost(jobId, 1)],
           retryIn: Duration.zero,
           maxAttempts: 3
         }
-        assert.strictEqual(yield* store.failChunk(failed!, told), "pending")
-        assert.strictEqual(yield* store.failChunk(failed!, told), "stale")
+        assert.strictEqual(yield* store.failChunk(failed!, failure), "pending")
+        assert.strictEqual(yield* store.failChunk(failed!, failure), "stale")
         const back = yield* store.claimChunk("w", anyId())
         const spent = [cost(jobId, 2)]
         assert.isTrue(yield* store.handBackChunk(back!, spent))

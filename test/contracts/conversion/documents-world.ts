@@ -137,7 +137,7 @@ export const ledgerUsd = DocumentsWorld.use((world) =>
   Effect.map(world.ledger, (rows) => rows.reduce((sum, { costUsd }) => sum + costUsd, 0))
 )
 
-/** A file of this kind; a PDF of so many pages unless told otherwise. */
+/** A file of this kind; a PDF of so many pages unless said otherwise. */
 export const addFile = Effect.fnUntraced(function* (
   customerId: CustomerId,
   pages: number,

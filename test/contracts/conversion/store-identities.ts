@@ -23,14 +23,14 @@ export const storeIdentitiesContract = (name: string, layer: Layer.Layer<StoreId
         assert.isUndefined(yield* known("files"))
         assert.isUndefined(yield* recentFile)
         const all = Array.from({ length: 20 }, (_, at) => folder(`store ${at}`))
-        const told = yield* Effect.forEach(all, (one) => claim("files", one), { concurrency: "unbounded" })
+        const claimed = yield* Effect.forEach(all, (one) => claim("files", one), { concurrency: "unbounded" })
         const winner = yield* known("files")
         assert.include(
           all.map(({ identity }) => identity),
           winner?.identity
         )
         assert.deepStrictEqual(
-          told,
+          claimed,
           all.map(() => winner)
         )
         assert.isUndefined(yield* known("batch"))

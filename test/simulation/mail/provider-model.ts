@@ -131,7 +131,7 @@ export const makeProviderModel = (options: {
           }
           attempts.push(attempt)
           options.onAttempt(attempt, (yield* CallTrace).askedAt)
-          const told = yield* call(
+          return yield* call(
             process,
             chance,
             options.road(),
@@ -141,7 +141,6 @@ export const makeProviderModel = (options: {
               return new ProviderFailure({ provider, kind: "ambiguous", message: "connection reset" })
             }
           ).pipe(Effect.onInterrupt(() => Effect.sync(() => void (attempt.outcome = "none"))))
-          return told
         })
     })
   }

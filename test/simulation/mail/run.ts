@@ -149,13 +149,13 @@ const check = (world: World, orders: ReadonlyArray<Order>, storeFails: boolean) 
     const dead = yield* world.broker.attach().queue.deadLetters({ limit: 100 })
     const deadKeys = new Set(dead.flatMap((letter) => letter.message?.details.keyHash ?? []))
     // Where the log can lose a write, an acceptance that was answered ends a send without a row (D3).
-    const told = new Set(
+    const settled = new Set(
       attempts
         .filter((attempt) => storeFails && attempt.outcome === "accepted")
         .map((attempt) => attempt.keyHash)
     )
     for (const [keyHash, ofKey] of byKey) {
-      if (keyHash === null || deadKeys.has(keyHash) || told.has(keyHash)) continue
+      if (keyHash === null || deadKeys.has(keyHash) || settled.has(keyHash)) continue
       if (ofKey.every((row) => row.status === "deferred")) {
         violations.push("D1: deferred for ever")
       }
@@ -177,7 +177,7 @@ const check = (world: World, orders: ReadonlyArray<Order>, storeFails: boolean) 
       const ended =
         keyed.some((row) => row.status !== "deferred") ||
         dead.length > 0 ||
-        [...mine].some((keyHash) => told.has(keyHash))
+        [...mine].some((keyHash) => settled.has(keyHash))
       if (deferred && !ended) violations.push("D1: a deferred send has no end")
     }
     return violations

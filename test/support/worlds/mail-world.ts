@@ -204,7 +204,7 @@ export const makePostgresWorld: Effect.Effect<MailWorld, never, MailStore | Writ
         key_hash as "keyHash", extract(epoch from alerted_at)::float8 * 1000 as "alertedAt",
         suppression_marks as "suppressionMarks", entry_id as "entryId",
         case when accounts is not null then
-          jsonb_build_object('received', ${account("told")}, 'listed', ${account("listed")}) end as accounts,
+          jsonb_build_object('received', ${account("received")}, 'listed', ${account("listed")}) end as accounts,
         extract(epoch from retry_at)::float8 * 1000 as "retryAt",
         coalesce(attempts, '[]') as attempts,
         coalesce((select jsonb_agg(jsonb_build_object('number', e.number, 'event', e.event,

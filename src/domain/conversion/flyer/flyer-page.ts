@@ -135,7 +135,7 @@ export const flyerPage = (
       ])
     )
   )
-  const described = descriptions(content.structure).map((alt) => element("p", { class: "told" }, [alt]))
+  const described = descriptions(content.structure).map((alt) => element("p", { class: "described" }, [alt]))
   const says = text.length > 0 || described.length > 0
   const shown =
     picture === undefined
@@ -187,7 +187,7 @@ h1{font-size:1.25rem;margin:0;overflow-wrap:anywhere}
 .page ::selection{background:#0550ae55;color:transparent}
 .bare span{color:#1b1f24}.bare a{color:#0550ae}.bare ::selection{color:#1b1f24}
 .note{padding:1rem}
-.told{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
+.described{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
 a:focus-visible{outline:3px solid #0550ae;outline-offset:2px}
 @media (forced-colors:active){.page{overflow:visible}.page img{display:none}.page span{color:CanvasText}.page a{color:LinkText}}
 @media print{@page{margin:0}body{padding:0;background:none}header,.skip{display:none}.page{width:100%;margin:0;box-shadow:none;break-after:page}.page:last-child{break-after:auto}}

@@ -1,5 +1,5 @@
 /** Passages in another language than the document's: by their script, long ones in Latin letters by their words. */
-import { isToldApart, languageByWords } from "./function-words.ts"
+import { isKnown, languageByWords } from "./function-words.ts"
 
 /** A script, the languages that are written in it, and which of them a text is in. */
 interface Script {
@@ -60,7 +60,7 @@ interface Passage {
 /** The language of a passage in Latin letters, and its direction; `around`: the language of what stands around it. */
 const inLatin = (passage: string, around: string): Passage | undefined => {
   const isLatin = !isFromRight(around) && !SCRIPTS.some(({ languages }) => languages.includes(around))
-  if (isLatin && !isToldApart(around)) return undefined
+  if (isLatin && !isKnown(around)) return undefined
   const lang = languageByWords(passage)
   const dir = isFromRight(around) ? "ltr" : undefined
   return dir === undefined && (lang === undefined || lang === around) ? undefined : { lang, dir }

@@ -34,8 +34,8 @@ const TIMES = 1.4
 /** Different words that the next language has not among its commonest. */
 const MIN_OWN = 4
 
-/** Whether passages in other languages can be told from this one, which is written in Latin letters. */
-export const isToldApart = (language: string): boolean => language in COMMONEST
+/** Whether passages in other languages can be recognised beside this one, which is written in Latin letters. */
+export const isKnown = (language: string): boolean => language in COMMONEST
 
 /** The language that a long enough passage in Latin letters is surely in. */
 export const languageByWords = (passage: string): string | undefined => {

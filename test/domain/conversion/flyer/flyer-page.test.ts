@@ -102,7 +102,7 @@ it("tells what the document says of its pictures", () => {
   }
   const document = { ...figure, type: "Document", alt: undefined, children: [figure] }
   const page = html(pageOf([], { structure: [document] }))
-  assert.include(page, '<p class="told">A river &lt;at night&gt;</p>')
+  assert.include(page, '<p class="described">A river &lt;at night&gt;</p>')
   assert.match(page, /<img [^>]*alt=""/)
 })
 

@@ -33,7 +33,7 @@ export class EventPollGroup extends HttpApiGroup.make("eventPoll")
       ]
     }).annotateMerge(
       OpenApi.annotations({
-        summary: "Reads provider_a's list of mails for events that no webhook told",
+        summary: "Reads provider_a's list of mails for events that no webhook reported",
         description:
           "One run reads five pages of 100 mails at most and records those that are new or whose last event changed. " +
           "`ok: false` with `truncated: true` where more mails remain: the next run goes on with those that were sent since logging began. `alertsFailed` counts " +

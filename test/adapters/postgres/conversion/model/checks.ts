@@ -139,14 +139,14 @@ interface State {
 /** Whatever is not the same in both. */
 const differences = <A extends string | number>(
   what: string,
-  told: ReadonlyMap<string, A>,
+  reported: ReadonlyMap<string, A>,
   kept: Readonly<Record<string, A>>
 ): ReadonlyArray<string> => [
-  ...[...told].flatMap(([id, value]) =>
+  ...[...reported].flatMap(([id, value]) =>
     kept[id] === value ? [] : [`${what} ${id}: ${kept[id] ?? "nothing"} is kept of ${value}`]
   ),
   ...Object.keys(kept).flatMap((id) =>
-    told.has(id) ? [] : [`${what} ${id}: ${kept[id] ?? ""} was never told`]
+    reported.has(id) ? [] : [`${what} ${id}: ${kept[id] ?? ""} was never reported`]
   )
 ]
 
