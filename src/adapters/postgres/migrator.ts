@@ -136,7 +136,7 @@ const selectApplied = Effect.gen(function* () {
 /**
  * The limits of the role that connects, in this database: they hold for every session, also for those that a pooler in transaction mode
  * shares out. A statement's is longer than any caller waits, so that one that nobody waits for still ends; the last one lets go of what a
- * frozen process has locked. What is set already stays.
+ * frozen process has locked. Compiling a plan takes half a second of the statistics, and makes nothing quicker. What is set already stays.
  */
 const SET_LIMITS = `do $$
   declare
@@ -144,7 +144,8 @@ const SET_LIMITS = `do $$
     v_value text;
   begin
     for v_name, v_value in
-      values ('statement_timeout', '15s'), ('lock_timeout', '5s'), ('idle_in_transaction_session_timeout', '30s')
+      values ('statement_timeout', '15s'), ('lock_timeout', '5s'), ('idle_in_transaction_session_timeout', '30s'),
+        ('jit', 'off')
     loop
       if not exists (
         select from pg_db_role_setting s join pg_database d on d.datname = current_database(), unnest(s.setconfig) as c

@@ -39,7 +39,7 @@ const pooled = Effect.gen(function* () {
   return { pooler, direct, url: url.href, options }
 })
 
-const LIMITS = ["statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout"]
+const LIMITS = ["statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout", "jit"]
 
 describe("behind a pooler in transaction mode", () => {
   it.live("the limits are the role's, and those that an operator chose stay", () =>
@@ -51,7 +51,7 @@ describe("behind a pooler in transaction mode", () => {
         const rows = yield* sql`select current_setting(name) as value from unnest(${LIMITS}::text[]) as name`
         return rows.map(({ value }) => value)
       }).pipe(Effect.provide(Layer.fresh(layerSingle({ url: Redacted.make(direct) }))))
-      assert.deepStrictEqual(yield* limits, ["15s", "5s", "30s"])
+      assert.deepStrictEqual(yield* limits, ["15s", "5s", "30s", "off"])
       const again = Effect.gen(function* () {
         const sql = yield* WriteSql
         const [row] = yield* sql`select current_database() as name`
@@ -64,7 +64,7 @@ describe("behind a pooler in transaction mode", () => {
         again,
         Layer.provideMerge(Layer.provideMerge(layerSqlClient, layerSingle(options)), NodeServices.layer)
       )
-      assert.deepStrictEqual(yield* limits, ["15s", "9s", "30s"])
+      assert.deepStrictEqual(yield* limits, ["15s", "9s", "30s", "off"])
     }).pipe(Effect.scoped, Effect.provide(layerEmptyDatabase))
   )
 
