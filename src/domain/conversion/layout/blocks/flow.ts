@@ -8,13 +8,13 @@ import { type Line, linesOf } from "../lines/line.ts"
 import { endsInPageNumber, LEADER_LINE, type Marker } from "../lines/markers.ts"
 import { paragraphStep, type Group, groupsOf, isOpen } from "../lines/paragraphs.ts"
 import type { Segment } from "../lines/segment.ts"
-import { alignedTables } from "../tables/aligned-table.ts"
+import { type AlignedTable, alignedTables } from "../tables/aligned-table.ts"
 import { columnList } from "../tables/column-list.ts"
+import { areLabelled, definitionList } from "../tables/definition-list.ts"
 import { tableOf } from "../tables/table-cells.ts"
 import {
   type Block,
   BREAK,
-  type Code,
   type Heading,
   NO_SEAM,
   type Paragraph,
@@ -25,6 +25,7 @@ import {
 } from "./block.ts"
 import { footnotesFrom, noteMark } from "./footnotes.ts"
 import { type HeadingContext, headingLevel, isBulleted, isLabelAlone } from "./headings.ts"
+import { codeOf } from "./listing.ts"
 import { listsOf, type LooseItem } from "./lists.ts"
 import { runInHeading } from "./run-in.ts"
 
@@ -38,31 +39,6 @@ export interface FlowContext {
   readonly bars: ReadonlyArray<Box> | undefined
   /** The page is a table of contents: entries without leaders are entries, too. */
   readonly contents: boolean
-}
-
-/** Width of a monospaced letter in font sizes. */
-const LETTER = 0.6
-
-/** Lines of code with their indentation, as columns of letters. */
-const codeOf = (lines: ReadonlyArray<Line>): Code => {
-  const left = least(lines.map(({ x0 }) => x0))
-  const rows: Array<string> = []
-  let before: Line | undefined
-  for (const line of lines) {
-    // A blank line in between shows as a double step.
-    const size = Math.max(line.size, before?.size ?? 0)
-    if (before !== undefined && line.baseline - before.baseline > 1.9 * size) rows.push("")
-    const width = Math.max(1, LETTER * line.size)
-    let text = ""
-    for (const segment of line.segments) {
-      const column = Math.max(0, Math.round((segment.x0 - left) / width))
-      const gap = text === "" ? column : Math.max(1, column - text.length)
-      text += " ".repeat(Math.min(200, gap)) + segment.pieces.map((piece) => piece.text).join("")
-    }
-    rows.push(text)
-    before = line
-  }
-  return { kind: "code", text: rows.join("\n") }
 }
 
 /** Text that is smaller than running text by this factor stands aside. */
@@ -325,6 +301,24 @@ export const flowBlocks = (
   return blocks
 }
 
+/** What aligned lines are: a listing, a list in columns or of terms, text with labels, or a table. */
+const aligned = (
+  { from, rows, to }: AlignedTable,
+  lines: ReadonlyArray<Line>,
+  right: number,
+  context: FlowContext
+): ReadonlyArray<Block> => {
+  const [of, { inline }] = [lines.slice(from, to), context]
+  const top = of[0]?.y0
+  if (!context.heading.profile.typewritten && areListed(of)) return [{ ...codeOf(of), top }]
+  // The first lines of a page may be the rest of a table that has names on the page before.
+  const list = columnList(rows, inline) ?? (from > 0 ? definitionList(rows, inline) : undefined)
+  if (list !== undefined) return [{ ...list, top }]
+  return areLabelled(rows, inline)
+    ? textBlocks(of, right, context)
+    : [{ ...tableOf(rows, inline, undefined), top }]
+}
+
 /** Lines between formulas. */
 const tablesAndText = (
   lines: ReadonlyArray<Line>,
@@ -335,11 +329,7 @@ const tablesAndText = (
   let from = 0
   for (const table of alignedTables(lines)) {
     append(blocks, textBlocks(lines.slice(from, table.from), right, context))
-    const block =
-      !context.heading.profile.typewritten && areListed(lines.slice(table.from, table.to))
-        ? codeOf(lines.slice(table.from, table.to))
-        : (columnList(table.rows, context.inline) ?? tableOf(table.rows, context.inline, undefined))
-    blocks.push({ ...block, top: lines[table.from]?.y0 })
+    append(blocks, aligned(table, lines, right, context))
     from = table.to
   }
   append(blocks, textBlocks(lines.slice(from), right, context))

@@ -66,12 +66,22 @@ export const withoutLineNumbers = (
 /** Part of a line that is monospaced, its number aside, where it is one of a listing. */
 const LISTING = 0.9
 
-/** Whether lines are those of a listing: monospaced, but for numbers before them. */
-export const areListed = (lines: ReadonlyArray<Line>): boolean =>
-  lines.some(({ monospace }) => monospace > 0.5) &&
-  lines.every(({ monospace, segments }) => {
-    const all = segments.reduce((sum, { characters }) => sum + characters, 0)
-    const [first] = segments
-    const number = first !== undefined && NUMBER.test(segmentText(first).trim()) ? first.characters : 0
-    return monospace * all >= LISTING * (all - number)
+const lettersOf = (segments: ReadonlyArray<Segment>): number =>
+  segments.reduce((sum, { characters }) => sum + characters, 0)
+
+/** What code says about itself: words in another face after it on its line. */
+const COMMENT = /^(?:\/[*/]|#|--|;|%)/
+
+/** Whether lines are those of a listing: monospaced, but for numbers before them and comments after them. */
+export const areListed = (lines: ReadonlyArray<Line>): boolean => {
+  const own = lines.map(({ segments: [first, ...rest] }) => {
+    const isNumber = first !== undefined && NUMBER.test(segmentText(first).trim())
+    const comment = rest.findIndex((segment) => COMMENT.test(segmentText(segment)))
+    const code = comment === -1 ? rest : rest.slice(0, comment)
+    return lettersOf(first === undefined || isNumber ? code : [first, ...code])
   })
+  return (
+    own.some((letters) => letters > 0) &&
+    lines.every(({ monospace, segments }, at) => monospace * lettersOf(segments) >= LISTING * (own[at] ?? 0))
+  )
+}

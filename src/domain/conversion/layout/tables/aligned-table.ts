@@ -3,6 +3,7 @@ import type { Line } from "../lines/line.ts"
 import type { Segment } from "../lines/segment.ts"
 import { flowsOn, nearColumns } from "./near-columns.ts"
 import {
+  areKinds,
   areMarkers,
   areReferences,
   boundsOf,
@@ -17,7 +18,7 @@ import {
 import { endOf, lastRows, OVERLAPPING } from "./table-extent.ts"
 
 /** Rows of a table that is recognised by its alignment alone, and the lines that they take up. */
-interface AlignedTable {
+export interface AlignedTable {
   /** First line, and the one after the last. */
   readonly from: number
   readonly to: number
@@ -220,6 +221,11 @@ const tableAt = (lines: ReadonlyArray<Row>, from: number): AlignedTable | undefi
   const firsts = kept.map(({ cells }) => cells[0] ?? [])
   // Rows of three columns may have numbers.
   if (areMarkers(firsts, columns.length === 2)) return undefined
+  if (
+    columns.length === 2 &&
+    areKinds(kept.flatMap(({ cells }) => (cells.length > 1 ? [cells[1] ?? []] : [])))
+  )
+    return undefined
   if (areReferences(kept.flatMap(({ cells }) => (cells.length > 1 ? [cells[0] ?? []] : [])))) return undefined
   if (kept.some(({ near }) => near) && columns.length <= 3 && flowsOn(kept, columns)) return undefined
   const to = from + kept.length

@@ -200,7 +200,8 @@ export const usualCount = (rows: ReadonlyArray<{ readonly cells: ReadonlyArray<u
   return [...counts].sort(([a, x], [b, y]) => y - x || b - a)[0]?.[0] ?? 0
 }
 
-const wordsOf = (cell: ReadonlyArray<Segment>): string => cell.map(segmentText).join(" ").trim()
+/** A cell's words, on one line. */
+export const wordsOf = (cell: ReadonlyArray<Segment>): string => cell.map(segmentText).join(" ").trim()
 
 /** What a bibliography names its entries by: `[3]`, `[Knu84]`. */
 const REFERENCE = /^\[[\p{L}\p{N}+*’'-]{1,16}\]$/u
@@ -208,6 +209,13 @@ const REFERENCE = /^\[[\p{L}\p{N}+*’'-]{1,16}\]$/u
 /** Whether these cells are nothing but names of a bibliography's entries. */
 export const areReferences = (cells: ReadonlyArray<ReadonlyArray<Segment>>): boolean =>
   cells.length > 0 && cells.every((cell) => REFERENCE.test(wordsOf(cell)))
+
+/** The kind of thing that a prototype declares, at its line's end: `[Function]`, `[User Option]`. */
+const KIND = /^\[\p{Lu}[\p{L} -]{2,40}\]$/u
+
+/** Whether most of these cells say what prototypes declare. */
+export const areKinds = (cells: ReadonlyArray<ReadonlyArray<Segment>>): boolean =>
+  cells.filter((cell) => KIND.test(wordsOf(cell))).length > 0.5 * cells.length
 
 /** Whether most of these cells are nothing but the markers of a list's items; numbers, too, where these count. */
 export const areMarkers = (cells: ReadonlyArray<ReadonlyArray<Segment>>, numbers = true): boolean => {

@@ -1,0 +1,119 @@
+/** What stands in columns and is no table. */
+import { assert, describe, it } from "vitest"
+
+import { layoutPages } from "../../../../../src/domain/conversion/layout/layout-pages.ts"
+import { NO_STATISTICS } from "../../../../../src/domain/conversion/layout/statistics.ts"
+import type { TextRun } from "../../../../../src/domain/conversion/page-content.ts"
+import { FACTS, FONT, FONTS, lines, page, prose, run, type Set as Look } from "../page-builder.ts"
+
+const htmlOf = (runs: ReadonlyArray<TextRun>): string =>
+  layoutPages({ facts: FACTS, fonts: FONTS, pages: [page(runs)], others: NO_STATISTICS })
+    .map(({ html }) => html.replaceAll(/ data-(open|cut)=""/g, ""))
+    .join("")
+const count = (html: string, tag: string): number => html.split(`<${tag}`).length - 1
+
+/** Pairs of cells, the second ones at 160 broken into lines, each pair below all of the one before. */
+const pairs = (
+  of: ReadonlyArray<readonly [string, string]>,
+  looks: (row: number, column: number) => Look = () => ({})
+): ReadonlyArray<TextRun> => {
+  let y = 200
+  return of.flatMap(([first, second], at) => {
+    const words = lines(second, 160, y, 60, looks(at, 1))
+    const runs = [...(first === "" ? [] : [run(first, 60, y, looks(at, 0))]), ...words]
+    y += 12 * words.length + 4
+    return runs
+  })
+}
+
+const text = lines(prose(60), 60, 60, 90)
+
+describe("terms beside their definitions", () => {
+  const terms = [
+    ["spoofing", "occurs when a client attempts to look like another one, for whatever reason it may have"],
+    ["alteration", "occurs when a client changes what is not its own."],
+    ["denial", "occurs when nobody else can work, since one client takes all that there is for a long time"]
+  ] as const
+
+  it("are a list, each term before what it means", () => {
+    const html = htmlOf([...text, ...pairs(terms)])
+    assert.strictEqual(count(html, "table"), 0)
+    assert.strictEqual(count(html, "li"), terms.length)
+    assert.include(html, "alteration occurs when a client changes what is not its own.")
+  })
+
+  it("are a table below names of columns, and where they may go on from the page before", () => {
+    const bold = (row: number): Look => (row === 0 ? { font: FONT.bold } : {})
+    const named = htmlOf([...text, ...pairs([["Threat", "What it is"], ...terms], bold)])
+    assert.strictEqual(count(named, "tr"), terms.length + 1)
+    assert.strictEqual(count(htmlOf(pairs(terms)), "tr"), terms.length)
+  })
+
+  it("are a table where the second cells are values", () => {
+    const values = [
+      ["mass", "in kilograms"],
+      ["time", "in seconds"],
+      ["length", "in metres"]
+    ] as const
+    assert.strictEqual(count(htmlOf([...text, ...pairs(values)]), "tr"), values.length)
+  })
+})
+
+it("labels beside some paragraphs of a text are words of it", () => {
+  const html = htmlOf([
+    ...text,
+    ...pairs([
+      ["orivec", prose(14, 1)],
+      ["", prose(9, 2)],
+      ["", prose(8, 3)],
+      ["oribibl", prose(15, 4)],
+      ["", prose(9, 5)]
+    ])
+  ])
+  assert.strictEqual(count(html, "table"), 0)
+  assert.include(html, "orivec")
+})
+
+describe("prototypes", () => {
+  const functions = ["double gamma (double x)", "double beta (double a)", "double choose (int n)"]
+  const typed = (kind: string): string =>
+    htmlOf([
+      ...text,
+      ...functions.flatMap((one, at) => [run(one, 60, 200 + 12 * at), run(kind, 480, 200 + 12 * at)])
+    ])
+
+  it("with what they declare at the line's end are no table", () => {
+    assert.strictEqual(count(typed("[Function]"), "table"), 0)
+    assert.strictEqual(count(typed("[User Option]"), "table"), 0)
+  })
+
+  it("are cells where the other ones hold something else", () => {
+    assert.strictEqual(count(typed("Function"), "tr"), functions.length)
+    assert.strictEqual(count(typed("[3]"), "tr"), functions.length)
+  })
+})
+
+describe("a listing", () => {
+  const fields = ["int flags;", "int depth;", "void *next;", "char *name;"]
+  const listing = (comment: (at: number) => string): string =>
+    htmlOf([
+      ...text,
+      ...fields.flatMap((field, at) => [
+        run(field, 80, 200 + 12 * at, { font: FONT.code }),
+        run(comment(at), 240, 200 + 12 * at)
+      ])
+    ])
+
+  it("may have comments in another face", () => {
+    const html = listing((at) => `/* What it is for, ${at} */`)
+    assert.strictEqual(count(html, "table"), 0)
+    assert.strictEqual(count(html, "pre"), 1)
+    assert.match(html, /int depth; +\/\* What it is for, 1 \*\//)
+  })
+
+  it("is none where words beside code are not marked as comments", () => {
+    const html = listing((at) => `Field number ${at}`)
+    assert.strictEqual(count(html, "tr"), fields.length)
+    assert.strictEqual(count(html, "pre"), 0)
+  })
+})
