@@ -10,7 +10,7 @@ import { paragraphStep, type Group, groupsOf, isOpen } from "../lines/paragraphs
 import type { Segment } from "../lines/segment.ts"
 import { type AlignedTable, alignedTables } from "../tables/aligned-table.ts"
 import { columnList } from "../tables/column-list.ts"
-import { areLabelled, definitionList } from "../tables/definition-list.ts"
+import { definitionList } from "../tables/definition-list.ts"
 import { tableOf } from "../tables/table-cells.ts"
 import {
   type Block,
@@ -301,22 +301,18 @@ export const flowBlocks = (
   return blocks
 }
 
-/** What aligned lines are: a listing, a list in columns or of terms, text with labels, or a table. */
+/** What aligned lines are: a listing, a list in columns or of terms, or a table. */
 const aligned = (
   { from, rows, to }: AlignedTable,
   lines: ReadonlyArray<Line>,
-  right: number,
   context: FlowContext
-): ReadonlyArray<Block> => {
+): Block => {
   const [of, { inline }] = [lines.slice(from, to), context]
   const top = of[0]?.y0
-  if (!context.heading.profile.typewritten && areListed(of)) return [{ ...codeOf(of), top }]
+  if (!context.heading.profile.typewritten && areListed(of)) return { ...codeOf(of), top }
   // The first lines of a page may be the rest of a table that has names on the page before.
   const list = columnList(rows, inline) ?? (from > 0 ? definitionList(rows, inline) : undefined)
-  if (list !== undefined) return [{ ...list, top }]
-  return areLabelled(rows, inline)
-    ? textBlocks(of, right, context)
-    : [{ ...tableOf(rows, inline, undefined), top }]
+  return { ...(list ?? tableOf(rows, inline, undefined)), top }
 }
 
 /** Lines between formulas. */
@@ -329,7 +325,7 @@ const tablesAndText = (
   let from = 0
   for (const table of alignedTables(lines)) {
     append(blocks, textBlocks(lines.slice(from, table.from), right, context))
-    append(blocks, aligned(table, lines, right, context))
+    blocks.push(aligned(table, lines, context))
     from = table.to
   }
   append(blocks, textBlocks(lines.slice(from), right, context))

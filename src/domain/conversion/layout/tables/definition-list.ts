@@ -12,8 +12,6 @@ const SENTENCES = 0.6
 const CLOSED = 0.5
 /** Characters of a term at most. */
 const MAX_TERM = 40
-/** Part of the first cells that are filled where they are labels beside text. */
-const LABELS = 0.5
 
 type Rows = ReadonlyArray<ReadonlyArray<RawCell>>
 
@@ -38,10 +36,6 @@ const areExplained = (rows: Rows, { fonts }: InlineContext): boolean => {
     closed.length >= CLOSED * rows.length
   )
 }
-
-/** Whether rows are text with labels beside some of its paragraphs. */
-export const areLabelled = (rows: Rows, context: InlineContext): boolean =>
-  rows.filter((row) => firstOf(row) !== "").length <= LABELS * rows.length && areExplained(rows, context)
 
 /**
  * Terms beside what they mean, which manuals set without names of columns and without rules: a list, each term before its

@@ -20,7 +20,7 @@ const pairs = (
   let y = 200
   return of.flatMap(([first, second], at) => {
     const words = lines(second, 160, y, 60, looks(at, 1))
-    const runs = [...(first === "" ? [] : [run(first, 60, y, looks(at, 0))]), ...words]
+    const runs = [run(first, 60, y, looks(at, 0)), ...words]
     y += 12 * words.length + 4
     return runs
   })
@@ -57,21 +57,6 @@ describe("terms beside their definitions", () => {
     ] as const
     assert.strictEqual(count(htmlOf([...text, ...pairs(values)]), "tr"), values.length)
   })
-})
-
-it("labels beside some paragraphs of a text are words of it", () => {
-  const html = htmlOf([
-    ...text,
-    ...pairs([
-      ["orivec", prose(14, 1)],
-      ["", prose(9, 2)],
-      ["", prose(8, 3)],
-      ["oribibl", prose(15, 4)],
-      ["", prose(9, 5)]
-    ])
-  ])
-  assert.strictEqual(count(html, "table"), 0)
-  assert.include(html, "orivec")
 })
 
 describe("prototypes", () => {
