@@ -780,7 +780,7 @@ export interface Operations {
     readonly problem: "INVALID_REQUEST" | "FORBIDDEN" | "PAYLOAD_TOO_LARGE" | "INTERNAL" | "ALERT_FAILED"
     readonly events: false
   }
-  /** Reads provider_a's list of mails for events that no webhook told: `POST /functions/v1/provider-a-events-fetcher` */
+  /** Reads provider_a's list of mails for events that no webhook reported: `POST /functions/v1/provider-a-events-fetcher` */
   readonly "eventPoll.poll": {
     readonly input: { readonly body?: RawBody | undefined }
     readonly success: EventPollAnswer

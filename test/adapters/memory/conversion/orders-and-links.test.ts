@@ -5,9 +5,9 @@ import * as Mac from "effect/crypto/Mac"
 import * as BulkOrders from "../../../../src/adapters/memory/conversion/bulk-orders.ts"
 import * as JobReport from "../../../../src/adapters/memory/conversion/job-report.ts"
 import * as SharedFiles from "../../../../src/adapters/memory/conversion/shared-files.ts"
+import * as Orders from "../../../contracts/conversion/bulk-orders.ts"
 import * as Jobs from "../../../contracts/conversion/job-report.ts"
 import * as Links from "../../../contracts/conversion/shared-files.ts"
-import * as Orders from "../../../contracts/conversion/bulk-orders.ts"
 import { memory } from "../../../support/worlds/documents-memory.ts"
 
 const links = SharedFiles.layer({ baseUrl: Links.BASE_URL }).pipe(

@@ -4,8 +4,8 @@ import * as Mac from "effect/crypto/Mac"
 
 import * as BulkOrders from "../../../../src/adapters/postgres/conversion/bulk-orders.ts"
 import * as SharedFiles from "../../../../src/adapters/postgres/conversion/shared-files.ts"
-import * as Links from "../../../contracts/conversion/shared-files.ts"
 import * as Orders from "../../../contracts/conversion/bulk-orders.ts"
+import * as Links from "../../../contracts/conversion/shared-files.ts"
 import { postgres } from "../../../support/postgres/documents-postgres.ts"
 
 Orders.suite("PostgreSQL", Layer.provideMerge(BulkOrders.layer, postgres))

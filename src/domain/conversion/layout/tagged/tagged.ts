@@ -296,7 +296,15 @@ export const taggedBlocks = (analysis: PageAnalysis, page: PageContext): Readonl
       // A document with tagged paragraphs but no tagged headings shows headings only by their size.
       if (first === undefined || first.size < 1.15 * page.profile.bodySize) return undefined
       return headingLevel(
-        { lines, marker: markerOf(first.text), code: false, gap: 2, below: 2, announced: false, explained: false },
+        {
+          lines,
+          marker: markerOf(first.text),
+          code: false,
+          gap: 2,
+          below: 2,
+          announced: false,
+          explained: false
+        },
         heading
       )
     }
