@@ -12,9 +12,11 @@ export const packageFolder = (root: string, name: string): string => {
   execFileSync("apt-get", ["download", name], { cwd: downloads, stdio: "ignore" })
   mkdirSync(folder, { recursive: true })
   execFileSync("dpkg", ["-x", join(downloads, archiveOf(downloads, name)), folder])
-  // Debian packs long sources and pages.
+  // Debian packs long sources and pages; links may lead into other packages.
   execFileSync("find", [
     folder,
+    "-type",
+    "f",
     "-regex",
     ".*\\.\\(tex\\|pdf\\|html\\|bib\\|bbl\\)\\.gz",
     "-exec",

@@ -37,7 +37,7 @@ const weightOf = (name: string, flags: number, byStems: number): number => {
 }
 
 /** Letters that are narrow in all faces but monospaced ones, where they are as wide as the wide ones; and a character of no face. */
-const [NARROW, WIDE, NONE] = [[..."ijlrt"], [..."mwMW"], "\u{f8f0}"]
+const [NARROW, WIDE, NONE] = ["ijlrt".split(""), "mwMW".split(""), "\u{f8f0}"]
 const SAME_WIDTH = 0.01
 
 /** Whether narrow letters are as wide as wide ones. Letters that a subset lacks do not count. */

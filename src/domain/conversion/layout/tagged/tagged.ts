@@ -133,6 +133,9 @@ const MIN_SIDE = 12
 /** Share of a figure that an image covers which is all of it. */
 const WHOLE = 0.85
 
+/** How a tagged paragraph stands among others: its tags say where it ends. */
+const APART = { code: false, gap: 2, below: 2, announced: false, explained: false }
+
 const areaOf = ({ x0, x1, y0, y1 }: Box): number => Math.max(0, x1 - x0) * Math.max(0, y1 - y0)
 
 /** What a figure shows: its image, where that is all of it; else the part of the page that it is drawn on. */
@@ -295,18 +298,7 @@ export const taggedBlocks = (analysis: PageAnalysis, page: PageContext): Readonl
       const [first] = lines
       // A document with tagged paragraphs but no tagged headings shows headings only by their size.
       if (first === undefined || first.size < 1.15 * page.profile.bodySize) return undefined
-      return headingLevel(
-        {
-          lines,
-          marker: markerOf(first.text),
-          code: false,
-          gap: 2,
-          below: 2,
-          announced: false,
-          explained: false
-        },
-        heading
-      )
+      return headingLevel({ ...APART, lines, marker: markerOf(first.text) }, heading)
     }
   }
   const blocks = childBlocks(structure, context, 0)
