@@ -230,6 +230,16 @@ describe("text that is larger than most of a document", () => {
     assert.lengthOf(headings(release), 6)
   })
 
+  it("has bold terms of its own size, which are no headings where what explains them is set in at once", () => {
+    const release = (step: number) => (y: number, seed: number) => [
+      ...text(y, seed),
+      run(`Word${seed}`, 60, y + 44, bold),
+      run(`set in below number ${seed}`, 80, y + 44 + step)
+    ]
+    assert.lengthOf(headings(release(12)), 6)
+    assert.lengthOf(headings(release(16)), 12)
+  })
+
   it("is a heading where its lines are short", () => {
     assert.lengthOf(
       headings((y, seed) => [

@@ -110,7 +110,7 @@ const ALL_BOLD = 0.85
  * in capitals, or of well-known names.
  */
 const isTerm = ({ explained }: Group, text: string, { profile }: HeadingContext): boolean =>
-  explained && profile.ranked && /\p{Ll}/u.test(text) && !REFERENCE.test(text.trim())
+  explained === true && profile.ranked && /\p{Ll}/u.test(text) && !REFERENCE.test(text.trim())
 
 /** Whether a bold group of the text's own size is set like a heading, and its words may be one. */
 const isBoldHeading = (group: Group, text: string, context: HeadingContext): boolean => {
@@ -227,6 +227,11 @@ const unnamedLevel = (
   return above.length === 0 ? undefined : greatest(above)
 }
 
+/** Whether a line is larger than running text. Bold words of the size of prose are not, even where most of the document is smaller. */
+const isLarger = (line: Line, profile: DocumentProfile): boolean =>
+  textSizeOf(profile, line) >= profile.bodySize * 1.06 &&
+  !profile.prose.has(styleKey(line.size, false, line.typewriter))
+
 /** The level of a group that is a heading, by the outline or by its looks; undefined for running text. */
 export const headingLevel = (group: Group, context: HeadingContext): number | undefined => {
   const { outline, profile } = context
@@ -260,7 +265,7 @@ export const headingLevel = (group: Group, context: HeadingContext): number | un
   const bulleted = group.marker?.ordered === false && !BETWEEN_DASHES.test(text)
   if (bulleted && !isBulleted(group)) return undefined
   const size = textSizeOf(profile, first)
-  const larger = size >= profile.bodySize * 1.06
+  const larger = isLarger(first, profile)
   if (bulleted && !larger) return undefined
   if (!larger) {
     const reference = alone && REFERENCE.test(text.trim())

@@ -17,7 +17,7 @@ export interface Group {
   /** The line above it announces something: it ends in a colon. */
   readonly announced: boolean
   /** Words below it are set in from it, line by line: it is the term that they explain. */
-  readonly explained: boolean
+  readonly explained?: boolean
 }
 
 /** Lines whose sizes differ by this much are not one paragraph. */

@@ -134,7 +134,7 @@ const MIN_SIDE = 12
 const WHOLE = 0.85
 
 /** How a tagged paragraph stands among others: its tags say where it ends. */
-const APART = { code: false, gap: 2, below: 2, announced: false, explained: false }
+const APART = { code: false, gap: 2, below: 2, announced: false }
 
 const areaOf = ({ x0, x1, y0, y1 }: Box): number => Math.max(0, x1 - x0) * Math.max(0, y1 - y0)
 
