@@ -323,7 +323,7 @@ describe("what goes wrong on the edge", { timeout: TIME_LIMIT_MS }, () => {
                 // The row may be there where only its answer is lost: the sweep removes the raw mail if it is not (I4).
                 assert.lengthOf(await stored(worker), 1)
                 assert.notInclude(worker.lines.join("\n"), "database-password")
-                assert.match(worker.lines.join("\n"), /could not be taken in/)
+                assert.match(worker.lines.join("\n"), /could not be stored/)
                 assert.include(await tick(worker), "exception")
                 await Effect.runPromise(proxy.setRefusing(false))
                 for (let round = 1; round <= 2; round += 1) {

@@ -1,7 +1,7 @@
 /**
  * `node test/quality/corpus/gather.ts FOLDER`: fetches the documents that `truth.ts` scores, from Debian's packages and from
  * `node_modules`, into FOLDER/HALF/CLASS/NAME.pdf with NAME.truth.html beside it, and says what differs from `corpus.json`
- * (`--write` writes it). By hand: it needs apt-get, dpkg, latexml, texlive-publishers, texlive-science, poppler-utils, qpdf,
+ * (`--write` writes it). By hand: it needs apt-get, dpkg, latexml, pandoc, texlive-publishers, texlive-science, poppler-utils, qpdf,
  * ghostscript, weasyprint and libreoffice-writer of Debian 12, half an hour and 3 GB.
  */
 import { execFileSync } from "node:child_process"
