@@ -121,6 +121,19 @@ describe("headings of manuals", () => {
     assert.include(html, "<h2>Wide and justified words</h2>")
   })
 
+  it("have code in them where their words are bold; without such words it is a command", () => {
+    const headings = (words: string, looks: object): number =>
+      htmlOf([
+        run("Title", 60, 60, { ...bold, size: 20 }),
+        ...text(90, 1),
+        run(words, 60, 165, { ...looks, size: 14 }),
+        run("wateroption", 64 + 7 * words.length, 165, { font: FONT.code, size: 14 }),
+        ...text(190, 2)
+      ]).match(/<h\d/g)?.length ?? 0
+    assert.strictEqual(headings("Option", bold), 2)
+    assert.strictEqual(headings("option", {}), 1)
+  })
+
   it("are no captions, in other languages either", () => {
     const captions = ["表 4.2. 二项的内容", "Tabel 3.1 Informații", "Таблица 2. Ключи", "図 3 画面"]
     for (const caption of captions) {

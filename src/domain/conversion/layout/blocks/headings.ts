@@ -104,6 +104,8 @@ const isSetLikeText = ({ below, gap }: Group, { profile, step }: HeadingContext)
 const BESIDE = 1.08
 /** A heading of the text's own size is bold throughout, but for a mark. */
 const ALL_BOLD = 0.85
+/** Part of a line that is code from which on words beside it say nothing. */
+const MOSTLY_CODE = 0.8
 
 /**
  * Whether bold words are a term that the words set in below them explain. Manual pages set their text in below headings, too: those are
@@ -227,6 +229,10 @@ const unnamedLevel = (
   return above.length === 0 ? undefined : greatest(above)
 }
 
+/** Whether a line has bold words beside its code: "Option `mathstyle`". */
+const hasBoldWords = ({ bold, monospace }: Line): boolean =>
+  monospace < MOSTLY_CODE && bold >= ALL_BOLD * (1 - monospace)
+
 /** Whether a line is larger than running text. Bold words of the size of prose are not, even where most of the document is smaller. */
 const isLarger = (line: Line, profile: DocumentProfile): boolean =>
   textSizeOf(profile, line) >= profile.bodySize * 1.06 &&
@@ -257,7 +263,7 @@ export const headingLevel = (group: Group, context: HeadingContext): number | un
   const letters = group.lines.reduce((sum, line) => sum + line.text.length, 0)
   const typewritten = group.lines.reduce((sum, line) => sum + line.monospace * line.text.length, 0)
   const section = number !== undefined && group.lines.every(isBoldLine)
-  if (typewritten > 0.5 * letters && !alone && !section) return undefined
+  if (typewritten > 0.5 * letters && !alone && !section && !group.lines.every(hasBoldWords)) return undefined
   if (typewritten > TYPED * letters && PROTOTYPE.test(text) && !group.lines.every(isBoldLine))
     return undefined
   if (CHAPTER_LABEL.test(text.trim())) return undefined
