@@ -69,18 +69,11 @@ const REGRESSIONS: ReadonlyArray<
  * search. Where the kernel makes other runs, the search finds the bug again.
  */
 const SHOWN_BY: Readonly<Record<string, number>> = {
-  "ack-before-work": 14,
-  "alert-claimed-and-forgotten": 11,
   "asks-on-the-old-key": 13,
-  "batch-billed-by-each": 74,
-  "chunk-without-fence": 62,
-  "completed-without-lease": 9,
-  "charged-twice": 10,
+  "batch-billed-by-each": 32,
   "erased-person-mailed": 19,
-  "hold-released-twice": 38,
-  "stranded-forgotten": 16,
-  "suppression-by-early-event": 7,
-  "takeover-forgets": 10
+  "hold-released-twice": 170,
+  "resumed-twice": 34
 }
 
 const seedsFrom = (first: number, count: number) => Array.from({ length: count }, (_, index) => first + index)
