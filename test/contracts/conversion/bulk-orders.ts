@@ -40,6 +40,16 @@ const order = Effect.fnUntraced(function* (
   return { answer, bulkId, jobIds: items.map(({ jobId }) => jobId) }
 })
 
+/** An order of one file whose conversion was cancelled: its message is due. Nothing else is there. */
+const cancelledOrder = Effect.gen(function* () {
+  yield* clean
+  const store = yield* ConversionStore
+  const owner = yield* customer(10)
+  const { bulkId, jobIds } = yield* order(owner, [yield* pdf(owner, 2)])
+  yield* store.cancel(jobIds[0]!)
+  return bulkId
+})
+
 /** What every store of bulk orders does. */
 export const suite = (name: string, stores: Layer.Layer<BulkOrders | ConversionStore | DocumentsWorld>) =>
   suiteLayer(stores, { timeout: 60_000 })(`bulk orders: ${name}`, (it) => {
@@ -128,12 +138,8 @@ export const suite = (name: string, stores: Layer.Layer<BulkOrders | ConversionS
       "a message is claimed by one sender at a time, later each time, with the same end, until confirmed",
       () =>
         Effect.gen(function* () {
-          yield* clean
-          const store = yield* ConversionStore
+          const bulkId = yield* cancelledOrder
           const orders = yield* BulkOrders
-          const owner = yield* customer(10)
-          const { bulkId, jobIds } = yield* order(owner, [yield* pdf(owner, 2)])
-          yield* store.cancel(jobIds[0]!)
           const first = yield* claimMessage
           assert.strictEqual(first?.attempts, 1)
           assert.isUndefined(yield* claimMessage)
@@ -156,12 +162,8 @@ export const suite = (name: string, stores: Layer.Layer<BulkOrders | ConversionS
 
     it.effect("a confirmed message is never claimed again; a later claim has the same end of the order", () =>
       Effect.gen(function* () {
-        yield* clean
-        const store = yield* ConversionStore
+        const bulkId = yield* cancelledOrder
         const orders = yield* BulkOrders
-        const owner = yield* customer(10)
-        const { bulkId, jobIds } = yield* order(owner, [yield* pdf(owner, 2)])
-        yield* store.cancel(jobIds[0]!)
         const first = yield* claimMessage
         yield* pass(Duration.minutes(6))
         const second = yield* claimMessage
