@@ -3,7 +3,6 @@ import { Effect, Exit, Layer, Logger, Scope } from "effect"
 
 import * as Html from "../adapters/html/html-assembly.ts"
 import { makePipelineFetch } from "../adapters/http/routes/inbound/pipeline-fetch.ts"
-import * as Eld from "../adapters/language-detection/eld.ts"
 import * as LocalModel from "../adapters/local-model/vision-model.ts"
 import { layerPdf } from "../adapters/pdf/pdf.ts"
 import { layerTesseract } from "../adapters/tesseract/recognition.ts"
@@ -35,7 +34,7 @@ export const openPipeline = async (
   const scope = Scope.makeUnsafe()
   const loggers = new Set([lineLogger(sink, (text) => text)])
   const layer = pipelineAnswers.pipe(
-    Layer.provide([Layer.provide(Html.layer, Eld.layer), LocalModel.layer]),
+    Layer.provide([Html.layer, LocalModel.layer]),
     Layer.provide([
       layerPdf(options),
       options.ocr === "off" ? Layer.empty : layerTesseract({ maxPages: MAX_SCANS })

@@ -5,7 +5,6 @@ import mammoth from "mammoth"
 import { layer as layerInspector } from "../../src/adapters/document-inspection/inspector.ts"
 import { layerDocx } from "../../src/adapters/docx/docx-converter.ts"
 import { layer as layerAssembly } from "../../src/adapters/html/html-assembly.ts"
-import { layer as layerLanguages } from "../../src/adapters/language-detection/eld.ts"
 import { layerPdf } from "../../src/adapters/pdf/pdf.ts"
 import * as ReaderProcess from "../../src/adapters/reader-process/reader-process.ts"
 import { docxHtml } from "../../src/domain/conversion/work/word-document.ts"
@@ -77,11 +76,7 @@ const LARGE: ReadonlyArray<readonly [string, () => Uint8Array]> = [
 
 const suite = Layer.provideMerge(
   layerInspector,
-  Layer.mergeAll(
-    layerPdf({ threads: 1 }),
-    Layer.provide(layerDocx(), ReaderProcess.layer),
-    Layer.provide(layerAssembly, layerLanguages)
-  )
+  Layer.mergeAll(layerPdf({ threads: 1 }), Layer.provide(layerDocx(), ReaderProcess.layer), layerAssembly)
 )
 
 layer(suite, PATIENCE)("hostile Word documents", (it) => {

@@ -1,7 +1,6 @@
-import { Effect, Layer, Stream } from "effect"
+import { Effect, Stream } from "effect"
 
 import { layer as assemblyLayer } from "../../src/adapters/html/html-assembly.ts"
-import { layer as languageLayer } from "../../src/adapters/language-detection/eld.ts"
 import { type Libraries, loadLibraries } from "../../src/adapters/pdf/engine/libraries.ts"
 import { OpenDocument } from "../../src/adapters/pdf/pages/document.ts"
 import {
@@ -85,7 +84,7 @@ export const convert = async (path: string, options: ConvertOptions = {}): Promi
         const { assemble } = yield* HtmlAssembly
         const name = path.split("/").at(-1)
         return yield* Stream.runCollect(assemble({ facts, name, pages: Stream.fromIterable(pages) }))
-      }).pipe(Effect.provide(assemblyLayer.pipe(Layer.provide(languageLayer))))
+      }).pipe(Effect.provide(assemblyLayer))
     )
     const assembled = performance.now() - from
     return { html: parts.join(""), pages, tagged: facts.tagged, read, laidOut, assembled }

@@ -3,6 +3,7 @@ import { parentPort } from "node:worker_threads"
 import { PageFold } from "../../domain/conversion/html/fold.ts"
 import { Surveyor } from "../../domain/conversion/html/survey.ts"
 import { cleanFragment } from "./clean.ts"
+import { detectLanguage } from "./language.ts"
 import type { Tasks, FromThread, ToThread } from "./messages.ts"
 import { parseFragment } from "./parse-fragment.ts"
 
@@ -18,7 +19,9 @@ const foldOf = (document: number): PageFold => {
   return fold
 }
 
-const TASKS: { readonly [K in keyof Tasks]: (asks: Tasks[K]["asks"]) => Tasks[K]["answers"] } = {
+const TASKS: {
+  readonly [K in keyof Tasks]: (asks: Tasks[K]["asks"]) => Tasks[K]["answers"] | Promise<Tasks[K]["answers"]>
+} = {
   clean: ({ html }) => cleanFragment(html),
   survey: ({ document, html }) => {
     const surveyor = surveyors.get(document) ?? new Surveyor()
@@ -38,18 +41,19 @@ const TASKS: { readonly [K in keyof Tasks]: (asks: Tasks[K]["asks"]) => Tasks[K]
     folds.delete(document)
     return end
   },
+  detect: ({ text }) => detectLanguage(text),
   drop: ({ document }) => {
     surveyors.delete(document)
     folds.delete(document)
   }
 }
 
-const answer = <K extends keyof Tasks>({ asks, task, id }: ToThread<K>): FromThread => {
+const answer = async <K extends keyof Tasks>({ asks, task, id }: ToThread<K>): Promise<FromThread> => {
   try {
-    return { id, answers: TASKS[task](asks) }
+    return { id, answers: await TASKS[task](asks) }
   } catch (error) {
     return { id, fault: error instanceof Error ? (error.stack ?? error.message) : String(error) }
   }
 }
 
-port.on("message", (request: ToThread) => port.postMessage(answer(request)))
+port.on("message", (request: ToThread) => void answer(request).then((message) => port.postMessage(message)))

@@ -21,6 +21,8 @@ export interface Tasks {
     readonly answers: string
   }
   readonly end: { readonly asks: { readonly document: number }; readonly answers: string }
+  /** Loads its table for the first text: too long for the thread that serves requests. */
+  readonly detect: { readonly asks: { readonly text: string }; readonly answers: string | undefined }
   readonly drop: { readonly asks: { readonly document: number }; readonly answers: void }
 }
 

@@ -7,7 +7,6 @@ import { makeDiskObjects } from "../../adapters/disk/object-store.ts"
 import * as Inspector from "../../adapters/document-inspection/inspector.ts"
 import { layerDocx } from "../../adapters/docx/docx-converter.ts"
 import * as Html from "../../adapters/html/html-assembly.ts"
-import * as Eld from "../../adapters/language-detection/eld.ts"
 import { layerPdf } from "../../adapters/pdf/pdf.ts"
 import * as ReaderProcess from "../../adapters/reader-process/reader-process.ts"
 import {
@@ -86,7 +85,7 @@ const layerOf = (folder: string, document: string, recognition: RecognitionOptio
         layerPdf(),
         recognition === undefined ? Layer.empty : layerTesseract(recognition),
         Layer.provide(layerDocx(), ReaderProcess.layer),
-        Layer.provide(Html.layer, Eld.layer),
+        Html.layer,
         Layer.succeed(FileObjects, objectsAt(folder, document))
       )
     )

@@ -8,7 +8,6 @@ import { makeBedrockVision } from "../../adapters/bedrock/vision-model.ts"
 import * as Inspector from "../../adapters/document-inspection/inspector.ts"
 import { layerDocx } from "../../adapters/docx/docx-converter.ts"
 import * as Html from "../../adapters/html/html-assembly.ts"
-import * as Eld from "../../adapters/language-detection/eld.ts"
 import * as LocalModel from "../../adapters/local-model/vision-model.ts"
 import * as MailTemplates from "../../adapters/mail-templates/mail-templates.ts"
 import { layerPdf } from "../../adapters/pdf/pdf.ts"
@@ -83,7 +82,7 @@ const core = (settings: ConversionSettings, credentials: CredentialSource) =>
         Layer.provide(guardedObjects(settings, credentials), StoreIdentities.layer),
         PostgresConversion.layer,
         Layer.provide(layerDocx(), ReaderProcess.layer),
-        Layer.provideMerge(Html.layer, Eld.layer),
+        Html.layer,
         recognition(settings.conversion.recognition)
       )
     ),

@@ -1,9 +1,8 @@
-import { Effect, Layer, ManagedRuntime, Stream } from "effect"
+import { Effect, ManagedRuntime, Stream } from "effect"
 import type { Browser, Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 
 import { layer } from "../../../src/adapters/html/html-assembly.ts"
-import { layer as languageLayer } from "../../../src/adapters/language-detection/eld.ts"
 import { HtmlAssembly } from "../../../src/ports/conversion/html-assembly.ts"
 import { findings } from "../../support/processes/axe.ts"
 import { openBrowser } from "../../support/processes/browser.ts"
@@ -107,7 +106,7 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(() => browser.close())
 
-const assembly = ManagedRuntime.make(Layer.provide(layer, languageLayer))
+const assembly = ManagedRuntime.make(layer)
 afterAll(() => assembly.dispose())
 
 const assemble = ({

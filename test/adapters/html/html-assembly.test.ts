@@ -1,10 +1,9 @@
-import { Effect, Layer, ManagedRuntime, Stream } from "effect"
+import { Effect, ManagedRuntime, Stream } from "effect"
 import fc from "fast-check"
 import { afterAll, assert, describe, it } from "vitest"
 
 import { layer } from "../../../src/adapters/html/html-assembly.ts"
 import { parseFragment } from "../../../src/adapters/html/parse-fragment.ts"
-import { layer as languageLayer } from "../../../src/adapters/language-detection/eld.ts"
 import { type HtmlNode, lineOf } from "../../../src/domain/conversion/html/tree.ts"
 import { HtmlAssembly } from "../../../src/ports/conversion/html-assembly.ts"
 
@@ -14,7 +13,7 @@ interface Given {
   readonly name?: string
 }
 
-const runtime = ManagedRuntime.make(layer.pipe(Layer.provide(languageLayer)))
+const runtime = ManagedRuntime.make(layer)
 afterAll(() => runtime.dispose())
 
 const run = <A, E>(effect: Effect.Effect<A, E, HtmlAssembly>): Promise<A> => runtime.runPromise(effect)

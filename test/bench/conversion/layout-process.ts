@@ -3,7 +3,6 @@ import { closeSync, openSync, writeSync } from "node:fs"
 import { Effect, Layer, Stream } from "effect"
 
 import { layer as assemblyLayer } from "../../../src/adapters/html/html-assembly.ts"
-import { layer as languageLayer } from "../../../src/adapters/language-detection/eld.ts"
 import { layerPdf } from "../../../src/adapters/pdf/pdf.ts"
 import type { LayoutPage } from "../../../src/domain/conversion/layout/layout-pages.ts"
 import { HtmlAssembly } from "../../../src/ports/conversion/html-assembly.ts"
@@ -31,7 +30,7 @@ const convert = Effect.scoped(
   })
 )
 
-const layers = Layer.merge(layerPdf({ threads: 1 }), assemblyLayer.pipe(Layer.provide(languageLayer)))
+const layers = Layer.merge(layerPdf({ threads: 1 }), assemblyLayer)
 
 await Effect.runPromise(
   Effect.gen(function* () {

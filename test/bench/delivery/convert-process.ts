@@ -7,7 +7,6 @@ import { Effect, Layer, Stream } from "effect"
 
 import { makeDiskObjects } from "../../../src/adapters/disk/object-store.ts"
 import * as Html from "../../../src/adapters/html/html-assembly.ts"
-import * as Eld from "../../../src/adapters/language-detection/eld.ts"
 import * as LocalModel from "../../../src/adapters/local-model/vision-model.ts"
 import { layerPdf } from "../../../src/adapters/pdf/pdf.ts"
 import * as ReadPages from "../../../src/domain/conversion/work/read-pages.ts"
@@ -32,7 +31,7 @@ const folder = await mkdtemp(join(tmpdir(), "postlane-bench-"))
 
 const layer = InProcessPipeline.layer.pipe(
   Layer.provide(Layer.provide(ReadPages.layer, Layer.effect(FileObjects, MailObjects))),
-  Layer.provide([Layer.provide(Html.layer, Eld.layer), LocalModel.layer]),
+  Layer.provide([Html.layer, LocalModel.layer]),
   Layer.provide(layerPdf()),
   Layer.provide(NodeCrypto.layer),
   Layer.provideMerge(Layer.succeed(MailObjects, makeDiskObjects(folder)))

@@ -10,7 +10,6 @@ import * as BatchLines from "../../../src/adapters/bedrock/batch-lines.ts"
 import { makeLocalBatch } from "../../../src/adapters/bedrock/local-batch/batch-service.ts"
 import { makeDiskObjects } from "../../../src/adapters/disk/object-store.ts"
 import * as Html from "../../../src/adapters/html/html-assembly.ts"
-import * as Eld from "../../../src/adapters/language-detection/eld.ts"
 import * as LocalModel from "../../../src/adapters/local-model/vision-model.ts"
 import { layerPdf } from "../../../src/adapters/pdf/pdf.ts"
 import * as PostgresBatch from "../../../src/adapters/postgres/batch/batch-store.ts"
@@ -72,7 +71,7 @@ const suite = Layer.mergeAll(models, ReadPages.layer, BatchReplay.layer).pipe(
     Layer.mergeAll(
       objects,
       layerPdf(),
-      Layer.provide(Html.layer, Eld.layer),
+      Html.layer,
       BatchLines.layer,
       PostgresBatch.layer,
       PostgresConversion.layer,

@@ -4,7 +4,6 @@ import { afterAll, beforeAll, expect, it } from "vitest"
 
 import { layerDocx } from "../../../src/adapters/docx/docx-converter.ts"
 import { layer as layerAssembly } from "../../../src/adapters/html/html-assembly.ts"
-import { layer as layerLanguages } from "../../../src/adapters/language-detection/eld.ts"
 import * as ReaderProcess from "../../../src/adapters/reader-process/reader-process.ts"
 import { pictureOnly, readPicture } from "../../../src/domain/conversion/cascade/whole-chunk.ts"
 import { docxHtml } from "../../../src/domain/conversion/work/word-document.ts"
@@ -15,7 +14,7 @@ import { paragraph, pictureOf, wordOf } from "../../support/files/word-files.ts"
 import { findings } from "../../support/processes/axe.ts"
 import { openBrowser } from "../../support/processes/browser.ts"
 
-const layerHtml = Layer.provide(layerAssembly, layerLanguages)
+const layerHtml = layerAssembly
 
 const cell = (text: string) => `<w:tc>${paragraph(text)}</w:tc>`
 const TABLE =

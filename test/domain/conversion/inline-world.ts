@@ -5,7 +5,6 @@ import { Duration, Effect, Layer, Stream } from "effect"
 
 import { makeDiskObjects } from "../../../src/adapters/disk/object-store.ts"
 import { layer as layerAssembly } from "../../../src/adapters/html/html-assembly.ts"
-import { layer as layerLanguages } from "../../../src/adapters/language-detection/eld.ts"
 import { layer as layerStore } from "../../../src/adapters/postgres/conversion/conversion-store.ts"
 import type { CustomerId, FileId } from "../../../src/domain/ids.ts"
 import { ConversionStore, type FileKind } from "../../../src/ports/conversion/conversion-store.ts"
@@ -34,7 +33,7 @@ const layerFolder: Layer.Layer<FileObjects> = Layer.effect(
 export const layerWorld = Layer.mergeAll(
   Layer.provideMerge(layerStore, layerPostgres),
   layerFolder,
-  Layer.provideMerge(layerAssembly, layerLanguages)
+  layerAssembly
 )
 
 /** A file of an owner, its bytes stored. */

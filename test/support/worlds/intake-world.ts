@@ -8,7 +8,6 @@ import { createTransport, type SendMailOptions } from "nodemailer"
 
 import { makeDiskObjects } from "../../../src/adapters/disk/object-store.ts"
 import * as Html from "../../../src/adapters/html/html-assembly.ts"
-import * as Eld from "../../../src/adapters/language-detection/eld.ts"
 import * as LocalModel from "../../../src/adapters/local-model/vision-model.ts"
 import * as MailTemplates from "../../../src/adapters/mail-templates/mail-templates.ts"
 import { layerNone } from "../../../src/adapters/memory/mail/defer-queue.ts"
@@ -112,7 +111,7 @@ const onePage = (): Pages => ({ counted: 1, standard: 1, complex: 0 })
 
 const realPipeline = InProcessPipeline.layer.pipe(
   Layer.provide(Layer.provide(ReadPages.layer, Layer.effect(FileObjects, MailObjects))),
-  Layer.provide([Layer.provide(Html.layer, Eld.layer), LocalModel.layer]),
+  Layer.provide([Html.layer, LocalModel.layer]),
   Layer.provide(layerPdf({ threads: 1 })),
   Layer.provide(NodeCrypto.layer)
 )

@@ -3,7 +3,6 @@ import { Effect, Layer, Schema } from "effect"
 
 import { splitBlocks } from "../../../../src/adapters/docx/split-blocks.ts"
 import { layer as layerAssembly } from "../../../../src/adapters/html/html-assembly.ts"
-import { layer as layerLanguages } from "../../../../src/adapters/language-detection/eld.ts"
 import { docxHtml, joinParts } from "../../../../src/domain/conversion/work/word-document.ts"
 import { DocxConverter, type DocxPart, MAX_PART } from "../../../../src/ports/conversion/documents.ts"
 
@@ -58,7 +57,7 @@ it("what stands inside of a cell, or of an item with a name, is not cut: it woul
   assert.isUndefined(splitBlocks(`<ol><li id="footnote-1"><ul>${items}</ul></li></ol>`, MAX_PART))
 })
 
-layer(Layer.provide(layerAssembly, layerLanguages), { timeout: 120_000 })("a long document", (test) => {
+layer(layerAssembly, { timeout: 120_000 })("a long document", (test) => {
   test.effect("loses none of its words when it is cleaned, and its tables stay whole", () =>
     Effect.gen(function* () {
       const html = `<table>${rows(1500)}</table><p>End</p>`

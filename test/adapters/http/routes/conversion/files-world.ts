@@ -10,7 +10,6 @@ import * as Inspector from "../../../../../src/adapters/document-inspection/insp
 import { layerDocx } from "../../../../../src/adapters/docx/docx-converter.ts"
 import * as Html from "../../../../../src/adapters/html/html-assembly.ts"
 import type { ListenerTimes } from "../../../../../src/adapters/http/server/node-server.ts"
-import * as Eld from "../../../../../src/adapters/language-detection/eld.ts"
 import * as LocalModel from "../../../../../src/adapters/local-model/vision-model.ts"
 import * as MailTemplates from "../../../../../src/adapters/mail-templates/mail-templates.ts"
 import { layerPdf } from "../../../../../src/adapters/pdf/pdf.ts"
@@ -91,7 +90,7 @@ const layerOf = (folder: string, post: Post) => {
         layerPdf({ threads: 1 }),
         Layer.provide(layerDocx(), ReaderProcess.layer),
         Layer.succeed(FileObjects, makeDiskObjects(folder)),
-        Layer.provide(Html.layer, Eld.layer),
+        Html.layer,
         PostgresConversion.layer,
         BatchStore.layer,
         Layer.mock(BatchService, {}),

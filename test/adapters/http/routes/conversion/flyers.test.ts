@@ -2,7 +2,7 @@ import { Duration, Effect } from "effect"
 import * as fc from "fast-check"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 
-import * as Eld from "../../../../../src/adapters/language-detection/eld.ts"
+import * as Html from "../../../../../src/adapters/html/html-assembly.ts"
 import { WriteSql } from "../../../../../src/adapters/postgres/client.ts"
 import { processFlyer } from "../../../../../src/domain/conversion/work/flyer-processing.ts"
 import type { CustomerId, FileId } from "../../../../../src/domain/ids.ts"
@@ -38,7 +38,7 @@ const work = () =>
         if (claim === undefined) break
         yield* processFlyer(claim, { heartbeat: Duration.seconds(10) })
       }
-    }).pipe(Effect.provide(Eld.layer))
+    }).pipe(Effect.provide(Html.layer))
   )
 
 /** Fails the oldest waiting one as a worker would. */

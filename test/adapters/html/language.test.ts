@@ -1,7 +1,6 @@
-import { Effect } from "effect"
 import { assert, describe, it } from "vitest"
 
-import { detectLanguage } from "../../../src/adapters/language-detection/eld.ts"
+import { detectLanguage } from "../../../src/adapters/html/language.ts"
 
 describe("the language of a text", () => {
   it.each([
@@ -13,7 +12,7 @@ describe("the language of a text", () => {
       "この報告書は、町が昨年どのように橋と道路を修理したか、またその費用がいくらかかったかを述べている。"
     ]
   ])("is detected: %s", async (language, text) => {
-    assert.strictEqual(await Effect.runPromise(detectLanguage(text)), language)
+    assert.strictEqual(await detectLanguage(text), language)
   })
 
   it.each([
@@ -22,6 +21,6 @@ describe("the language of a text", () => {
     ["letters in a row", "ABC DEF GHI JKL MNO PQR STU VWX YZA BCD EFG HIJ KLM NOP QRS"],
     ["nothing", ""]
   ])("is not guessed from %s", async (_, text) => {
-    assert.isUndefined(await Effect.runPromise(detectLanguage(text)))
+    assert.isUndefined(await detectLanguage(text))
   })
 })
