@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs"
+import { dirname } from "node:path"
 import { fileURLToPath } from "node:url"
 
 import { assert, describe, it } from "vitest"
@@ -11,8 +12,21 @@ const specification = readdirSync(`${root}/docs/specification`)
   .map((name) => readFileSync(`${root}/docs/specification/${name}`, "utf8"))
   .join("\n")
 
-/** The contract suites; what worlds they run in is no suite. */
-const suites = readSourceFiles(root, ["test/contracts"]).filter(({ path }) => !path.endsWith("-world.ts"))
+/** The suites of these files, a folder with an index being one, under the index's path; what worlds they run in is no suite. */
+const suitesOf = (files: ReadonlyArray<SourceFile>): ReadonlyArray<SourceFile> => {
+  const indexes = files.filter(({ path }) => path.endsWith("/index.ts"))
+  const chaptersOf = (index: SourceFile) =>
+    files.filter((file) => file !== index && dirname(file.path) === dirname(index.path))
+  const chapters = new Set(indexes.flatMap(chaptersOf))
+  return files
+    .filter((file) => !chapters.has(file) && !file.path.endsWith("-world.ts"))
+    .map((file) =>
+      indexes.includes(file)
+        ? { path: file.path, text: [file, ...chaptersOf(file)].map(({ text }) => text).join("\n") }
+        : file
+    )
+}
+const suites = suitesOf(readSourceFiles(root, ["test/contracts"]))
 const tests = readSourceFiles(root, ["test/adapters"])
 
 /** The adapters whose tests import each suite, by the suite's path. */
@@ -64,5 +78,19 @@ describe("each contract suite", () => {
     assert.lengthOf(missingIn({ path, text: "// S1" }, on("memory")), 1)
     assert.lengthOf(missingIn({ path, text: `${header}// S2` }, on("memory")), 1)
     assert.lengthOf(missingIn({ path, text: header }, on("memory", "postgres")), 1)
+  })
+
+  it("has its chapters' rules in the header of its index", () => {
+    const index = {
+      path: "test/contracts/mail/x/index.ts",
+      text: "/**\n * `X`: a promise.\n *\n * Adapters: memory. Rules: S1.\n */\n"
+    }
+    const chapter = { path: "test/contracts/mail/x/chapter.ts", text: "// S2" }
+    const other = { path: "test/contracts/mail/y.ts", text: "// S3" }
+    const [suite, ...others] = suitesOf([chapter, index, other])
+    assert.deepStrictEqual(others, [other])
+    assert.deepStrictEqual(missingIn(suite!, new Map([[index.path, new Set(["memory"])]])), [
+      `${index.path}: S2 is not in the header`
+    ])
   })
 })

@@ -13,7 +13,7 @@ import { Deferrals } from "../../../src/ports/mail/deferrals.ts"
 import type { RecordSend } from "../../../src/ports/mail/mail-store.ts"
 import { anyId } from "../../support/any-id.ts"
 import type { MailWorld } from "../../support/worlds/mail-world.ts"
-import { attempt, mail } from "./mail-store.ts"
+import { attempt, mail } from "./mail-store/mails.ts"
 
 const HOUR_MS = 3_600_000
 

@@ -10,7 +10,7 @@ import type { FailedSend } from "../../../src/domain/delivery/delivery-event.ts"
 import { EventRecording, layer } from "../../../src/domain/delivery/event-recording.ts"
 import { DeliveryLog } from "../../../src/ports/delivery/delivery-log.ts"
 import { deliveryEvent } from "../../contracts/delivery/delivery-log.ts"
-import { attempt, mail } from "../../contracts/mail/mail-store.ts"
+import { attempt, mail } from "../../contracts/mail/mail-store/mails.ts"
 import { anyId } from "../../support/any-id.ts"
 import { storeDown } from "../../support/worlds/store-down.ts"
 

@@ -4,7 +4,8 @@ import * as Accounts from "../../../../src/adapters/memory/accounts/accounts.ts"
 import { MemoryDocuments } from "../../../../src/adapters/memory/documents/state.ts"
 import { layer } from "../../../../src/adapters/memory/inbound/intake-store.ts"
 import { repliesOf } from "../../../../src/adapters/memory/inbound/replies.ts"
-import { IntakeWorld, suite } from "../../../contracts/inbound/intake-store.ts"
+import { suite } from "../../../contracts/inbound/intake-store/index.ts"
+import { IntakeWorld } from "../../../contracts/inbound/intake-store/world.ts"
 import { memory } from "../../../support/worlds/documents-memory.ts"
 
 const world = Layer.effect(

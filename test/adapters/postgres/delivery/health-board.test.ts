@@ -8,7 +8,7 @@ import { layer as layerStore } from "../../../../src/adapters/postgres/mail/mail
 import { QUIET } from "../../../../src/domain/delivery/alarm-rules.ts"
 import { EmailStats as Stats } from "../../../../src/ports/delivery/email-log-query.ts"
 import { HealthBoard, QUEUES } from "../../../../src/ports/delivery/health-board.ts"
-import { attempt, mail } from "../../../contracts/mail/mail-store.ts"
+import { attempt, mail } from "../../../contracts/mail/mail-store/mails.ts"
 import { layerPostgres } from "../../../support/postgres/postgres.ts"
 import { makePostgresWorld } from "../../../support/worlds/mail-world.ts"
 

@@ -6,7 +6,7 @@ import { layer } from "../../../../src/adapters/postgres/delivery/mail-stories.t
 import { layer as layerStore } from "../../../../src/adapters/postgres/mail/mail-store.ts"
 import { MailStories, MAX_STORY_ROWS } from "../../../../src/ports/delivery/mail-stories.ts"
 import { MailStore } from "../../../../src/ports/mail/mail-store.ts"
-import { attempt, mail } from "../../../contracts/mail/mail-store.ts"
+import { attempt, mail } from "../../../contracts/mail/mail-store/mails.ts"
 import { layerPostgres } from "../../../support/postgres/postgres.ts"
 import { makePostgresWorld } from "../../../support/worlds/mail-world.ts"
 

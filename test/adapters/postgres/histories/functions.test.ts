@@ -28,7 +28,7 @@ const ELSEWHERE: Readonly<Record<string, ReadonlyArray<string>>> = {
   "test/contracts/accounts/accounts.ts": ["delete_file_of_closed_account"],
   "test/contracts/batch/batch-store.ts": ["batch_rows_to_purge"],
   "test/contracts/conversion/conversion-holds.ts": ["heartbeat_flyer"],
-  "test/contracts/inbound/intake-store.ts": ["purge_intake"]
+  "test/contracts/inbound/intake-store/afterwards.ts": ["purge_intake"]
 }
 
 type Sql = WriteSql["Service"]

@@ -4,7 +4,8 @@ import * as Accounts from "../../../../src/adapters/postgres/accounts/accounts.t
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import { layer } from "../../../../src/adapters/postgres/inbound/intake-store.ts"
 import { ReplyContent } from "../../../../src/domain/inbound/reply-content.ts"
-import { IntakeWorld, suite } from "../../../contracts/inbound/intake-store.ts"
+import { suite } from "../../../contracts/inbound/intake-store/index.ts"
+import { IntakeWorld } from "../../../contracts/inbound/intake-store/world.ts"
 import { postgres } from "../../../support/postgres/documents-postgres.ts"
 
 const Mail = Schema.Struct({

@@ -7,7 +7,7 @@ import type { KeyHash } from "../../../../src/domain/ids.ts"
 import { type Claim, type ClaimDecision, decideClaim, type Trail } from "../../../../src/domain/mail/claim.ts"
 import type { Provider } from "../../../../src/domain/mail/failover.ts"
 import { MailStore } from "../../../../src/ports/mail/mail-store.ts"
-import { resultOf } from "../../../contracts/mail/mail-store.ts"
+import { resultOf } from "../../../contracts/mail/mail-store/mails.ts"
 import { anyId } from "../../../support/any-id.ts"
 import { layerPostgres } from "../../../support/postgres/postgres.ts"
 

@@ -7,7 +7,7 @@ import type { EventEntry, LogRow } from "../../../../src/adapters/memory/mail/ta
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import { layer, toEntry } from "../../../../src/adapters/postgres/mail/mail-store.ts"
 import { isProviderFailure, statusRank } from "../../../../src/domain/mail/status.ts"
-import { attempt, mail } from "../../../contracts/mail/mail-store.ts"
+import { attempt, mail } from "../../../contracts/mail/mail-store/mails.ts"
 import { anyId } from "../../../support/any-id.ts"
 import { empty } from "../../../support/postgres/empty.ts"
 import { layerPostgres } from "../../../support/postgres/postgres.ts"

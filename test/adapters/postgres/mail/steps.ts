@@ -8,7 +8,7 @@ import type { ClaimDecision, ClaimState } from "../../../../src/domain/mail/clai
 import type { Provider } from "../../../../src/domain/mail/failover.ts"
 import type { SendStatus } from "../../../../src/domain/mail/send-result.ts"
 import type { RecordSend } from "../../../../src/ports/mail/mail-store.ts"
-import { attempt, mail, resultOf } from "../../../contracts/mail/mail-store.ts"
+import { attempt, mail, resultOf } from "../../../contracts/mail/mail-store/mails.ts"
 import { anyId } from "../../../support/any-id.ts"
 import type { MailWorld } from "../../../support/worlds/mail-world.ts"
 

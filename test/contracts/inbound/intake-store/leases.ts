@@ -1,0 +1,183 @@
+import { assert, layer as suiteLayer } from "@effect/vitest"
+import { Duration, Effect, type Layer } from "effect"
+
+import { IntakeStore } from "../../../../src/ports/inbound/intake-store.ts"
+import { anyId } from "../../../support/any-id.ts"
+import { clean, pass, WINDOW } from "../../conversion/documents-world.ts"
+import { admit, claim, finish, identityOf, mailOf, received, type Stores, taken } from "./world.ts"
+
+/** Mails under way: received once, claimed by one worker, put off and limited. */
+export const leases = (name: string, stores: Layer.Layer<Stores>) =>
+  suiteLayer(stores, { timeout: 60_000 })(`mails under way: ${name}`, (it) => {
+    it.effect(
+      "a mail is received once, and claimed by one worker; the one that is due for longest goes first",
+      () =>
+        Effect.gen(function* () {
+          yield* clean
+          const store = yield* IntakeStore
+          const [first, second] = [yield* received, yield* received]
+          yield* store.receive({
+            id: first,
+            rawKey: "other",
+            rawBytes: 9,
+            envelopeFrom: "",
+            peerTrusted: false
+          })
+          const lease = anyId()
+          const mail = yield* claim("received", lease)
+          assert.deepStrictEqual(mail, {
+            id: first,
+            lease,
+            rawKey: `mails/${first}/raw.eml`,
+            rawBytes: 5,
+            envelopeFrom: "a@x.test",
+            peerTrusted: true,
+            attempts: 1,
+            failures: 0,
+            sender: undefined,
+            job: undefined
+          })
+          assert.deepStrictEqual(yield* claim("received", lease), mail, "the same claim again")
+          assert.strictEqual((yield* claim("received"))?.id, second)
+          assert.isUndefined(yield* claim("received"))
+          assert.isUndefined(yield* claim("converting"))
+        })
+    )
+
+    it.effect("a worker that goes silent loses its mail, and that counts as an attempt", () =>
+      Effect.gen(function* () {
+        yield* clean
+        const store = yield* IntakeStore
+        const slow = yield* taken
+        yield* pass(Duration.seconds(50))
+        assert.isTrue(yield* store.heartbeat(slow, WINDOW))
+        yield* pass(Duration.seconds(50))
+        assert.isUndefined(yield* claim("received"))
+        yield* pass(Duration.seconds(20))
+        const next = yield* claim("received")
+        assert.deepStrictEqual([next?.id, next?.attempts], [slow.id, 2])
+        assert.isFalse(yield* store.heartbeat(slow, WINDOW))
+        assert.isFalse(yield* store.handBack(slow, { after: Duration.zero, counts: true }))
+        const end = { outcome: "error", reason: "r" } as const
+        assert.isFalse(yield* store.end(slow, end))
+        assert.strictEqual(yield* finish(slow, anyId(), 1), "stale")
+        assert.strictEqual(yield* store.identify(slow, identityOf("i", "a@x.test"), 9), "stale")
+        assert.strictEqual(yield* admit(slow, anyId(), 1), "stale")
+        assert.isTrue(yield* store.handBack(next!, { after: Duration.minutes(1), counts: false }))
+        assert.isUndefined(yield* claim("received"))
+        yield* pass(Duration.minutes(2))
+        const again = yield* claim("received")
+        assert.strictEqual(again?.attempts, 2)
+        assert.isTrue(yield* store.handBack(again!, { after: Duration.zero, counts: true }))
+        assert.strictEqual((yield* claim("received"))?.attempts, 3)
+      })
+    )
+
+    it.effect(
+      "a dependency that fails costs no attempt, until it has failed for too long without a gap",
+      () =>
+        Effect.gen(function* () {
+          yield* clean
+          const store = yield* IntakeStore
+          yield* received
+          const options = {
+            after: Duration.minutes(1),
+            part: "objects",
+            gap: Duration.minutes(10),
+            limit: Duration.minutes(30),
+            window: WINDOW
+          } as const
+          const defer = (part: "objects" | "pipeline" = "objects") =>
+            Effect.gen(function* () {
+              const mail = (yield* claim("received"))!
+              return [
+                mail.attempts,
+                mail.failures,
+                yield* store.defer(mail, { ...options, part }),
+                mail
+              ] as const
+            })
+          assert.deepStrictEqual((yield* defer()).slice(0, 3), [1, 0, "deferred"])
+          yield* pass(Duration.minutes(9))
+          assert.deepStrictEqual((yield* defer()).slice(0, 3), [1, 1, "deferred"])
+          yield* pass(Duration.minutes(11))
+          assert.deepStrictEqual((yield* defer()).slice(0, 3), [1, 2, "deferred"], "a gap: another outage")
+          for (let n = 0; n < 3; n++) {
+            yield* pass(Duration.minutes(9))
+            assert.strictEqual((yield* defer())[2], "deferred")
+          }
+          yield* pass(Duration.minutes(9))
+          const [, , answer, mail] = yield* defer()
+          assert.strictEqual(answer, "over")
+          assert.isTrue(yield* store.heartbeat(mail, WINDOW), "nothing was written")
+          assert.strictEqual(yield* store.defer(mail, { ...options, part: "pipeline" }), "deferred")
+          assert.strictEqual(yield* store.defer(mail, options), "stale")
+        })
+    )
+
+    it.effect("a worker that was taken for dead and reports a failure takes its attempt back", () =>
+      Effect.gen(function* () {
+        yield* clean
+        const store = yield* IntakeStore
+        const slow = yield* taken
+        yield* pass(Duration.minutes(2))
+        const next = (yield* claim("received"))!
+        assert.strictEqual(next.attempts, 2)
+        const options = {
+          after: Duration.zero,
+          part: "database",
+          gap: Duration.minutes(10),
+          limit: Duration.minutes(30),
+          window: WINDOW
+        } as const
+        assert.strictEqual(yield* store.defer(slow, options), "stale")
+        assert.strictEqual((yield* mailOf(slow.id))?.attempts, 1)
+        assert.strictEqual(yield* store.defer(slow, options), "stale")
+        assert.strictEqual((yield* mailOf(slow.id))?.attempts, 1, "once")
+        assert.isTrue(yield* store.heartbeat(next, WINDOW))
+      })
+    )
+
+    it.effect(
+      "two deliveries of one mail are one: by identity, by any signature; a mail of its own is not",
+      () =>
+        Effect.gen(function* () {
+          yield* clean
+          const store = yield* IntakeStore
+          const identify = (given: ReturnType<typeof identityOf>) =>
+            Effect.gen(function* () {
+              const mail = yield* taken
+              const answer = yield* store.identify(mail, given, 100)
+              const again = yield* store.identify(mail, given, 100)
+              const row = yield* mailOf(mail.id)
+              return [answer, again, row?.step, row?.outcome]
+            })
+          const fresh = ["claimed", "claimed", "received", null]
+          const duplicate = ["duplicate", "stale", "ended", "duplicate"]
+          assert.deepStrictEqual(yield* identify(identityOf("one", "a@x.test", ["s1", "s2"])), fresh)
+          assert.deepStrictEqual(yield* identify(identityOf("one", "a@x.test")), duplicate)
+          assert.deepStrictEqual(yield* identify(identityOf("two", "a@x.test", ["s3", "s2"])), duplicate)
+          assert.deepStrictEqual(yield* identify(identityOf("two", "a@x.test", ["s3"])), fresh)
+        })
+    )
+
+    it.effect("a sender has so many mails an hour; duplicates and refused ones do not count", () =>
+      Effect.gen(function* () {
+        yield* clean
+        const store = yield* IntakeStore
+        let made = 0
+        const next = Effect.gen(function* () {
+          const mail = yield* taken
+          return yield* store.identify(mail, identityOf(`m${(made += 1)}`, "a@x.test"), 2)
+        })
+        assert.deepStrictEqual([yield* next, yield* next, yield* next], ["claimed", "claimed", "limited"])
+        made = 0
+        assert.strictEqual(yield* next, "duplicate")
+        const other = yield* taken
+        assert.strictEqual(yield* store.identify(other, identityOf("o", "b@x.test"), 2), "claimed")
+        made = 10
+        yield* pass(Duration.minutes(61))
+        assert.strictEqual(yield* next, "claimed")
+      })
+    )
+  })

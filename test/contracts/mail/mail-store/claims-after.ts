@@ -1,0 +1,209 @@
+import { assert, describe } from "@effect/vitest"
+import { Effect } from "effect"
+
+import { IDEMPOTENCY_WINDOW_MS } from "../../../../src/domain/mail/failover.ts"
+import { asking, attempt, fresh, LEASE_MS, mail, Mails, type MailTests, rowId, settling } from "./mails.ts"
+
+/** What the next call on a key may do once a call has been refused, has ended ambiguously or has died. */
+export const claimsAfter = (it: MailTests): void => {
+  describe("claims (S9)", () => {
+    it.effect("does not treat a refusal as final where a call without a claim left rows (S2, S4)", () =>
+      Effect.gen(function* () {
+        const world = yield* Mails
+        const one = mail()
+        const ask = asking(one, { provider: "provider_b" })
+        yield* world.store.begin(ask)
+        yield* world.store.record(
+          attempt(one, "failed", {
+            provider: "provider_b",
+            settle: settling(ask, one, "refused", "failed")
+          })
+        )
+        const providerMessageId = fresh("m")
+        yield* world.store.record(attempt(one, "sent", { provider: "provider_b", providerMessageId }))
+        const again = yield* world.store.begin(asking(one))
+        assert.deepInclude(again.decision, { _tag: "Claimed", sticky: "provider_b", takeover: true })
+        assert.deepStrictEqual(again.evidence, { provider: "provider_b", providerMessageId })
+      })
+    )
+
+    it.effect("is not set free by a call that never heard of an earlier ambiguous attempt (S2)", () =>
+      Effect.gen(function* () {
+        const world = yield* Mails
+        const one = mail()
+        const dead = asking(one, { leaseMs: 0 })
+        yield* world.store.begin(dead)
+        const deaf = asking(one)
+        yield* world.store.begin(deaf)
+        yield* world.store.record(
+          attempt(one, "failed", { settle: settling(deaf, one, "refused", "failed") })
+        )
+        const again = yield* world.store.begin(asking(one, { provider: "provider_b" }))
+        assert.deepInclude(again.decision, { _tag: "Claimed", sticky: "provider_a" })
+      })
+    )
+
+    it.effect("frees the key after a proven refusal", () =>
+      Effect.gen(function* () {
+        const world = yield* Mails
+        const one = mail()
+        const ask = asking(one)
+        yield* world.store.begin(ask)
+        yield* world.store.record(attempt(one, "failed", { settle: settling(ask, one, "refused", "failed") }))
+        const again = yield* world.store.begin(asking(one, { payloadHash: "another payload" }))
+        assert.deepInclude(again.decision, { _tag: "Claimed", sticky: undefined, takeover: false })
+      })
+    )
+
+    it.effect("keeps a key whose next call died, and does not free it with that call's successor (S2)", () =>
+      Effect.gen(function* () {
+        const world = yield* Mails
+        const one = mail()
+        const refused = asking(one)
+        yield* world.store.begin(refused)
+        yield* world.store.record(
+          attempt(one, "failed", { settle: settling(refused, one, "refused", "failed") })
+        )
+        yield* world.store.begin(asking(one))
+        assert.strictEqual((yield* world.store.begin(asking(one))).decision._tag, "InProgress")
+        yield* world.advance(LEASE_MS + 1)
+        const heir = asking(one, { provider: "provider_b" })
+        const inherited = yield* world.store.begin(heir)
+        assert.deepInclude(inherited.decision, { _tag: "Claimed", sticky: "provider_a", takeover: true })
+        yield* world.store.record(
+          attempt(one, "failed", { settle: settling(heir, one, "refused", "failed") })
+        )
+        const after = yield* world.store.begin(asking(one, { provider: "provider_b" }))
+        assert.deepInclude(after.decision, { _tag: "Claimed", sticky: "provider_a" })
+      })
+    )
+
+    it.effect("sticks to the provider after an ambiguous end, where that one dedupes", () =>
+      Effect.gen(function* () {
+        const world = yield* Mails
+        const one = mail()
+        const ask = asking(one)
+        const first = yield* world.store.begin(ask)
+        yield* world.store.record(
+          attempt(one, "failed", { settle: settling(ask, one, "ambiguous", "failed", "ambiguous") })
+        )
+        const again = yield* world.store.begin(asking(one, { provider: "provider_b" }))
+        assert.isTrue(first.decision._tag === "Claimed")
+        assert.deepStrictEqual(again.decision, {
+          _tag: "Claimed",
+          sticky: "provider_a",
+          takeover: false,
+          firstAttemptAt: first.decision._tag === "Claimed" ? first.decision.firstAttemptAt : Number.NaN
+        })
+      })
+    )
+
+    it.effect("repeats an ambiguous end on a provider that does not dedupe, until evidence comes (S4)", () =>
+      Effect.gen(function* () {
+        const world = yield* Mails
+        const one = mail()
+        const ask = asking(one, { provider: "provider_b" })
+        yield* world.store.begin(ask)
+        yield* world.store.record(
+          attempt(one, "failed", {
+            provider: "provider_b",
+            errorKind: "ambiguous",
+            settle: settling(ask, one, "ambiguous", "failed", "ambiguous")
+          })
+        )
+        const again = yield* world.store.begin(asking(one, { provider: "provider_b" }))
+        assert.strictEqual(again.decision._tag, "Replay")
+        const messageId = fresh("m")
+        yield* world.recordEvent({
+          provider: "provider_b",
+          providerMessageId: messageId,
+          event: "delivered",
+          keyHash: one.details.keyHash
+        })
+        const proven = yield* world.store.begin(asking(one, { provider: "provider_b" }))
+        assert.deepInclude(proven.decision, { _tag: "Claimed", sticky: "provider_b" })
+        assert.deepStrictEqual(proven.evidence, { provider: "provider_b", providerMessageId: messageId })
+      })
+    )
+
+    it.effect("hands a dead process's key over after its lease, on the same provider, and not to two", () =>
+      Effect.gen(function* () {
+        const world = yield* Mails
+        const one = mail()
+        yield* world.store.begin(asking(one))
+        yield* world.advance(LEASE_MS + 1)
+        const began = yield* Effect.forEach(
+          Array.from({ length: 8 }),
+          () => world.store.begin(asking(one, { provider: "provider_b" })),
+          { concurrency: "unbounded" }
+        )
+        const claimed = began.filter(({ decision }) => decision._tag === "Claimed")
+        assert.lengthOf(claimed, 1)
+        assert.deepInclude(claimed[0]!.decision, { sticky: "provider_a", takeover: true })
+      })
+    )
+
+    it.effect("leaves a claim that has passed on to another owner alone", () =>
+      Effect.gen(function* () {
+        const world = yield* Mails
+        const one = mail()
+        const dead = asking(one)
+        yield* world.store.begin(dead)
+        yield* world.advance(LEASE_MS + 1)
+        yield* world.store.begin(asking(one))
+        const { owner } = dead.claim
+        const { keyHash } = one.details
+        assert.isFalse(yield* world.store.moveClaim({ keyHash, owner, provider: "provider_b" }))
+        yield* world.store.record(
+          attempt(one, "sent", {
+            providerMessageId: fresh("m"),
+            settle: settling(dead, one, "accepted", "sent")
+          })
+        )
+        assert.strictEqual((yield* world.store.begin(asking(one))).decision._tag, "InProgress")
+      })
+    )
+
+    it.effect("notes a fail-over", () =>
+      Effect.gen(function* () {
+        const world = yield* Mails
+        const one = mail()
+        const ask = asking(one)
+        yield* world.store.begin(ask)
+        const moved = {
+          keyHash: one.details.keyHash,
+          owner: ask.claim.owner,
+          provider: "provider_b"
+        } as const
+        assert.isTrue(yield* world.store.moveClaim(moved))
+        assert.isFalse(yield* world.store.moveClaim({ ...moved, owner: rowId() }))
+        yield* world.advance(LEASE_MS + 1)
+        assert.deepInclude((yield* world.store.begin(asking(one))).decision, {
+          sticky: "provider_b",
+          takeover: true
+        })
+      })
+    )
+
+    it.effect("forgets a key after 24 hours, and the proof of its earlier meaning with it", () =>
+      Effect.gen(function* () {
+        const world = yield* Mails
+        const one = mail()
+        const ask = asking(one)
+        yield* world.store.begin(ask)
+        yield* world.store.record(
+          attempt(one, "sent", {
+            providerMessageId: fresh("m"),
+            settle: settling(ask, one, "accepted", "sent")
+          })
+        )
+        yield* world.advance(IDEMPOTENCY_WINDOW_MS)
+        const began = yield* world.store.begin(asking(one, { payloadHash: "another payload" }))
+        assert.deepInclude(began.decision, { _tag: "Claimed", sticky: undefined })
+        assert.isUndefined(began.evidence)
+        const { keyHash } = one.details
+        assert.isUndefined(yield* world.store.findEvidence({ keyHash, provider: "provider_a" }))
+      })
+    )
+  })
+}

@@ -1,0 +1,119 @@
+import { assert, describe } from "@effect/vitest"
+import { Effect } from "effect"
+
+import { asking, attempt, fresh, mail, Mails, type MailTests, resultOf, settling } from "./mails.ts"
+
+/** A key is claimed by one call; the others wait, or get its result. */
+export const claims = (it: MailTests): void => {
+  describe("claims (S9)", () => {
+    it.effect("holds a new key, with its suppressions", () =>
+      Effect.gen(function* () {
+        const world = yield* Mails
+        const one = mail()
+        yield* world.suppress({ email: one.details.to[0]!, reason: "manual" })
+        const began = yield* world.store.begin(asking(one))
+        assert.deepInclude(began.decision, { _tag: "Claimed", sticky: undefined, takeover: false })
+        assert.deepStrictEqual(began.suppressions, [{ email: one.details.to[0]!, reason: "manual" }])
+        assert.isUndefined(began.evidence)
+      })
+    )
+
+    it.effect("answers its owner again when the first answer was lost", () =>
+      Effect.gen(function* () {
+        const world = yield* Mails
+        const ask = asking(mail())
+        const first = yield* world.store.begin(ask)
+        assert.deepStrictEqual(yield* world.store.begin(ask), first)
+      })
+    )
+
+    it.effect("32 at once: one claims, the others get IN_PROGRESS", () =>
+      Effect.gen(function* () {
+        const world = yield* Mails
+        for (let round = 0; round < 10; round += 1) {
+          const one = mail()
+          const began = yield* Effect.forEach(
+            Array.from({ length: 32 }),
+            () => world.store.begin(asking(one)),
+            { concurrency: "unbounded" }
+          )
+          const tags = began.map(({ decision }) => decision._tag).sort()
+          assert.deepStrictEqual(tags, ["Claimed", ...Array.from({ length: 31 }, () => "InProgress")])
+        }
+      })
+    )
+
+    it.effect("refuses another payload, held or settled", () =>
+      Effect.gen(function* () {
+        const world = yield* Mails
+        const one = mail()
+        const ask = asking(one)
+        yield* world.store.begin(ask)
+        const other = { payloadHash: "another payload" }
+        assert.strictEqual((yield* world.store.begin(asking(one, other))).decision._tag, "Conflict")
+        yield* world.store.record(
+          attempt(one, "sent", {
+            providerMessageId: fresh("m"),
+            settle: settling(ask, one, "accepted", "sent")
+          })
+        )
+        assert.strictEqual((yield* world.store.begin(asking(one, other))).decision._tag, "Conflict")
+      })
+    )
+
+    for (const [status, state] of [
+      ["sent", "accepted"],
+      ["deferred", "deferred"]
+    ] as const) {
+      it.effect(`repeats the result of a ${status} call`, () =>
+        Effect.gen(function* () {
+          const world = yield* Mails
+          const one = mail()
+          const ask = asking(one)
+          yield* world.store.begin(ask)
+          yield* world.store.record(
+            attempt(one, status, {
+              providerMessageId: status === "sent" ? fresh("m") : null,
+              settle: settling(ask, one, state, status)
+            })
+          )
+          const again = yield* world.store.begin(asking(one))
+          assert.deepStrictEqual(again.decision, {
+            _tag: "Replay",
+            result: resultOf(status, one.details.idempotencyKey)
+          })
+        })
+      )
+    }
+
+    for (const outcome of ["sent", "deferred"] as const) {
+      it.effect(`repeats the result of a ${outcome} call as it was answered, where an event came first`, () =>
+        Effect.gen(function* () {
+          const world = yield* Mails
+          const one = mail()
+          const ask = asking(one)
+          yield* world.store.begin(ask)
+          const providerMessageId = fresh("m")
+          const { keyHash } = one.details
+          yield* world.recordEvent({
+            provider: "provider_a",
+            providerMessageId,
+            event: "delivered",
+            keyHash
+          })
+          const recorded = yield* world.store.record(
+            attempt(one, outcome, {
+              providerMessageId: outcome === "sent" ? providerMessageId : null,
+              settle: settling(ask, one, outcome === "sent" ? "accepted" : "deferred", outcome)
+            })
+          )
+          assert.deepInclude(recorded, { status: "delivered", providerMessageId })
+          const again = yield* world.store.begin(asking(one))
+          assert.strictEqual(again.decision._tag, "Replay")
+          if (again.decision._tag !== "Replay") return
+          assert.deepInclude(again.decision.result, { status: "sent", sendId: recorded.sendId })
+        })
+      )
+    }
+  })
+}

@@ -1,0 +1,180 @@
+import { assert, describe } from "@effect/vitest"
+import { Effect } from "effect"
+
+import { attempt, event, fresh, mail, Mails, type MailTests } from "./mails.ts"
+
+/** What an event changes: status, suppressions, alerts. */
+export const events = (it: MailTests): void => {
+  describe("events", () => {
+    it.effect("of mail that was sent outside the library make a row of category unknown (MAIL-7)", () =>
+      Effect.gen(function* () {
+        const world = yield* Mails
+        const messageId = fresh("m")
+        const recorded = yield* world.recordEvent(event(messageId, "scheduled", { recipients: ["o@x.test"] }))
+        assert.deepInclude(recorded, { status: "sent", alert: false })
+        const row = (yield* world.rows).find(({ providerMessageId }) => providerMessageId === messageId)
+        assert.deepInclude(row, {
+          category: "unknown",
+          outcome: null,
+          status: "sent",
+          to: ["o@x.test"],
+          lastEvent: "scheduled"
+        })
+      })
+    )
+
+    it.effect(
+      "move status forward only, never out of a terminal one; the last event is the latest (L2, EVENT-11)",
+      () =>
+        Effect.gen(function* () {
+          const world = yield* Mails
+          const messageId = fresh("m")
+          const at = 1_700_000_000_000
+          const steps = [
+            ["delivered", at + 2, "delivered", "delivered"],
+            ["delivery_delayed", at + 1, "delivered", "delivered"],
+            ["bounce_transient", at + 3, "delivered", "bounce_transient"],
+            ["clicked", at + 4, "clicked", "clicked"],
+            ["bounced", at + 5, "bounced", "bounced"],
+            ["complained", at + 6, "bounced", "complained"],
+            ["delivered", at + 7, "bounced", "delivered"],
+            ["anything new", at + 7, "bounced", "delivered"]
+          ] as const
+          for (const [kind, occurredAt, status, lastEvent] of steps) {
+            yield* world.recordEvent(event(messageId, kind, { occurredAt, reason: `reason of ${kind}` }))
+            const row = (yield* world.rows).find(({ providerMessageId }) => providerMessageId === messageId)
+            assert.deepInclude(row, { status, lastEvent })
+          }
+          const row = (yield* world.rows).find(({ providerMessageId }) => providerMessageId === messageId)
+          assert.strictEqual(row?.error, "reason of bounced")
+        })
+    )
+
+    it.effect("that come again change nothing, a lifted suppression included (L3)", () =>
+      Effect.gen(function* () {
+        const world = yield* Mails
+        const messageId = fresh("m")
+        const email = `${fresh("gone")}@x.test`
+        const bounce = event(messageId, "bounced", {
+          recipients: [email],
+          bounceType: "Permanent",
+          occurredAt: 1_700_000_000_000
+        })
+        assert.isTrue((yield* world.recordEvent(bounce)).alert)
+        assert.deepInclude(yield* world.suppressions, { email, reason: "hard_bounce" })
+        yield* world.unsuppress(email)
+        const before = yield* world.rows
+        assert.isFalse((yield* world.recordEvent(bounce)).alert)
+        assert.isFalse((yield* world.recordEvent({ ...bounce, occurredAt: undefined })).alert)
+        assert.deepStrictEqual(yield* world.rows, before)
+        assert.notDeepInclude(yield* world.suppressions, { email, reason: "hard_bounce" })
+      })
+    )
+
+    it.effect("alert once under 32 at once, and again after the claim was released (A1)", () =>
+      Effect.gen(function* () {
+        const world = yield* Mails
+        const one = mail()
+        const messageId = fresh("m")
+        yield* world.store.record(attempt(one, "sent", { providerMessageId: messageId }))
+        const kinds = ["bounced", "failed", "complained", "suppressed"]
+        const recorded = yield* Effect.forEach(
+          Array.from({ length: 32 }, (_, index) => kinds[index % kinds.length]!),
+          (kind) => world.recordEvent(event(messageId, kind)),
+          { concurrency: "unbounded" }
+        )
+        const alerts = recorded.filter(({ alert }) => alert)
+        assert.lengthOf(alerts, 1)
+        assert.isTrue(yield* world.releaseAlert(alerts[0]!.sendId))
+        assert.isFalse(yield* world.releaseAlert(alerts[0]!.sendId))
+        assert.isTrue((yield* world.recordEvent(event(messageId, "bounced"))).alert)
+      })
+    )
+
+    it.effect("answer what kind of mail they are about: the row's words, else the event's own", () =>
+      Effect.gen(function* () {
+        const world = yield* Mails
+        const one = mail({ category: "marketing", source: "api:promo" })
+        const messageId = fresh("m")
+        yield* world.store.record(attempt(one, "sent", { providerMessageId: messageId }))
+        const known = yield* world.recordEvent(event(messageId, "bounced", { category: "alert" }))
+        assert.deepInclude(known, { alert: true, category: "marketing", source: "api:promo" })
+        const other = yield* world.recordEvent(event(fresh("m"), "bounced", { category: "alert" }))
+        assert.deepInclude(other, { alert: true, category: "alert", source: undefined })
+      })
+    )
+
+    it.effect("of outreach never alert, and backfill keeps the claim (A1, EVENT-24)", () =>
+      Effect.gen(function* () {
+        const world = yield* Mails
+        const [outreach, old, seen] = [fresh("m"), fresh("m"), fresh("m")]
+        assert.isFalse((yield* world.recordEvent(event(outreach, "bounced", { alertable: false }))).alert)
+        assert.deepInclude(yield* world.recordEvent(event(old, "sent", { backfill: true })), {
+          alert: false,
+          backfilled: true
+        })
+        assert.isFalse((yield* world.recordEvent(event(old, "bounced"))).alert)
+        yield* world.recordEvent(event(seen, "sent"))
+        assert.deepInclude(yield* world.recordEvent(event(seen, "bounced", { backfill: true })), {
+          alert: true,
+          backfilled: false
+        })
+      })
+    )
+
+    it.effect("suppress a single recipient, a named one, and nobody else (P1)", () =>
+      Effect.gen(function* () {
+        const world = yield* Mails
+        const [single, several, transient, named, poll] = [
+          mail(),
+          mail({ to: [`${fresh("a")}@x.test`, `${fresh("b")}@x.test`] }),
+          mail(),
+          mail({ to: [`${fresh("a")}@x.test`, `${fresh("b")}@x.test`] }),
+          mail()
+        ]
+        const ids = yield* Effect.forEach([single, several, transient, named, poll], (one) => {
+          const messageId = fresh("m")
+          return Effect.as(
+            world.store.record(attempt(one, "sent", { providerMessageId: messageId })),
+            messageId
+          )
+        })
+        const permanent = { bounceType: "Permanent", recipients: ["not-this-one@x.test"] }
+        yield* world.recordEvent(event(ids[0]!, "bounced", permanent))
+        yield* world.recordEvent(event(ids[1]!, "bounced", permanent))
+        yield* world.recordEvent(event(ids[1]!, "complained", permanent))
+        yield* world.recordEvent(event(ids[2]!, "bounced", { bounceType: "Transient" }))
+        yield* world.recordEvent(
+          event(ids[3]!, "bounced", { bounceType: "Permanent", suppress: [named.details.to[1]!] })
+        )
+        yield* world.recordEvent(event(ids[4]!, "bounced"))
+        yield* world.recordEvent(event(ids[4]!, "complained"))
+        const known = new Set([single, several, transient, named, poll].flatMap(({ details }) => details.to))
+        known.add("not-this-one@x.test")
+        const found = (yield* world.suppressions).filter(({ email }) => known.has(email))
+        assert.sameDeepMembers(found, [
+          { email: single.details.to[0]!, reason: "hard_bounce" },
+          { email: named.details.to[1]!, reason: "hard_bounce" },
+          { email: poll.details.to[0]!, reason: "complaint" }
+        ])
+      })
+    )
+
+    it.effect(
+      "that named no recipient suppress once the row says who it is, and only a single one (L1, P1)",
+      () =>
+        Effect.gen(function* () {
+          const world = yield* Mails
+          const [single, several] = [mail(), mail({ others: [`${fresh("cc")}@x.test`] })]
+          for (const one of [single, several]) {
+            const messageId = fresh("m")
+            yield* world.recordEvent(event(messageId, "bounced", { bounceType: "Permanent" }))
+            yield* world.store.record(attempt(one, "sent", { providerMessageId: messageId }))
+          }
+          const found = yield* world.suppressions
+          assert.deepInclude(found, { email: single.details.to[0]!, reason: "hard_bounce" })
+          assert.notDeepInclude(found, { email: several.details.to[0]!, reason: "hard_bounce" })
+        })
+    )
+  })
+}

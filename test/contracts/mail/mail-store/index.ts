@@ -1,0 +1,38 @@
+/**
+ * `MailStore` and the log behind it: claims, rows, suppressions and evidence end the same, whichever writer comes first and
+ * however often.
+ *
+ * Adapters: memory, postgres. Rules: A1, D1, L1, L2, L3, P1, P3, S1, S2, S4, S7, S9, MAIL-7, MAIL-41, MAIL-42, MAIL-43,
+ * MAIL-74, EVENT-11, EVENT-13, EVENT-15, EVENT-24.
+ */
+import { layer } from "@effect/vitest"
+import { type Effect, Layer, type Scope } from "effect"
+
+import type { MailWorld } from "../../../support/worlds/mail-world.ts"
+import { attempts } from "./attempts.ts"
+import { claimsAfter } from "./claims-after.ts"
+import { claims } from "./claims.ts"
+import { eventOrder } from "./event-order.ts"
+import { events } from "./events.ts"
+import { Mails } from "./mails.ts"
+import { retries } from "./retries.ts"
+import { rowEvents } from "./row-events.ts"
+import { rows } from "./rows.ts"
+import { suppressions } from "./suppressions.ts"
+
+/** The contract suite of the mail store and of the log behind it. */
+export const suite = (name: string, makeWorld: Effect.Effect<MailWorld, never, Scope.Scope>) =>
+  layer(Layer.effect(Mails, makeWorld), { excludeTestServices: true })(`mail store: ${name}`, (it) => {
+    for (const chapter of [
+      suppressions,
+      rowEvents,
+      claims,
+      claimsAfter,
+      retries,
+      attempts,
+      rows,
+      events,
+      eventOrder
+    ])
+      chapter(it)
+  })

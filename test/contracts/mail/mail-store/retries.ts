@@ -1,0 +1,197 @@
+import { assert, describe } from "@effect/vitest"
+import { Effect } from "effect"
+
+import {
+  asking,
+  attempt,
+  event,
+  fresh,
+  LEASE_MS,
+  type Mail,
+  mail,
+  Mails,
+  type MailTests,
+  resultOf,
+  retrying,
+  rowsOf,
+  settling
+} from "./mails.ts"
+
+/** Retries of deferred mail: one at a time, and none once the mail was accepted. */
+export const retries = (it: MailTests): void => {
+  describe("retries", () => {
+    it.effect("go where nothing is known, and again for the same owner", () =>
+      Effect.gen(function* () {
+        const world = yield* Mails
+        const one = mail()
+        yield* world.suppress({ email: one.details.to[0]!, reason: "complaint" })
+        yield* world.store.record(attempt(one, "deferred"))
+        const ask = retrying(one)
+        const go = {
+          _tag: "Go",
+          suppressions: [{ email: one.details.to[0]!, reason: "complaint" }]
+        } as const
+        assert.deepStrictEqual(yield* world.store.beginRetry(ask), go)
+        assert.deepStrictEqual(yield* world.store.beginRetry(ask), go)
+      })
+    )
+
+    it.effect("go to one of 16 concurrent callers, the others get busy (S1)", () =>
+      Effect.gen(function* () {
+        const world = yield* Mails
+        const one = mail()
+        yield* world.store.record(attempt(one, "deferred"))
+        const began = yield* Effect.forEach(
+          Array.from({ length: 16 }),
+          () => world.store.beginRetry(retrying(one)),
+          { concurrency: "unbounded" }
+        )
+        assert.lengthOf(
+          began.filter(({ _tag }) => _tag === "Go"),
+          1
+        )
+        assert.lengthOf(
+          began.filter(({ _tag }) => _tag === "Busy"),
+          15
+        )
+        yield* world.advance(LEASE_MS + 1)
+        assert.strictEqual((yield* world.store.beginRetry(retrying(one)))._tag, "Go")
+      })
+    )
+
+    it.effect("are busy while the relay holds the key, and hold off the relay's take-over in turn", () =>
+      Effect.gen(function* () {
+        const world = yield* Mails
+        const one = mail()
+        const ask = asking(one)
+        yield* world.store.begin(ask)
+        assert.strictEqual((yield* world.store.beginRetry(retrying(one)))._tag, "Busy")
+        yield* world.advance(LEASE_MS + 1)
+        assert.strictEqual((yield* world.store.beginRetry(retrying(one)))._tag, "Go")
+        assert.strictEqual((yield* world.store.begin(asking(one))).decision._tag, "InProgress")
+      })
+    )
+
+    it.effect("free the key with their row, and keep its state", () =>
+      Effect.gen(function* () {
+        const world = yield* Mails
+        const one = mail()
+        const call = asking(one)
+        yield* world.store.begin(call)
+        yield* world.store.record(
+          attempt(one, "deferred", { settle: settling(call, one, "deferred", "deferred") })
+        )
+        const ask = retrying(one)
+        yield* world.store.beginRetry(ask)
+        const settle = { owner: ask.owner, state: "deferred", ambiguous: true, result: undefined } as const
+        yield* world.store.record(attempt(one, "deferred", { rowId: ask.rowId, settle }))
+        assert.strictEqual((yield* world.store.beginRetry(retrying(one)))._tag, "Go")
+        const replayed = yield* world.store.begin(asking(one))
+        assert.deepStrictEqual(replayed.decision, {
+          _tag: "Replay",
+          result: resultOf("deferred", one.details.idempotencyKey)
+        })
+      })
+    )
+
+    it.effect("are over where their row is there", () =>
+      Effect.gen(function* () {
+        const world = yield* Mails
+        const one = mail()
+        const ask = retrying(one)
+        yield* world.store.record(attempt(one, "failed", { rowId: ask.rowId }))
+        assert.deepStrictEqual(yield* world.store.beginRetry(ask), { _tag: "Recorded" })
+      })
+    )
+
+    it.effect("are settled by an event of that provider (S4)", () =>
+      Effect.gen(function* () {
+        const world = yield* Mails
+        const one = mail()
+        const messageId = fresh("m")
+        yield* world.store.record(attempt(one, "deferred"))
+        yield* world.recordEvent(event(messageId, "delivered", { keyHash: one.details.keyHash }))
+        assert.strictEqual((yield* world.store.beginRetry(retrying(one, "provider_b")))._tag, "Go")
+        assert.deepStrictEqual(yield* world.store.beginRetry(retrying(one)), {
+          _tag: "Settled",
+          evidence: { provider: "provider_a", providerMessageId: messageId }
+        })
+      })
+    )
+  })
+
+  describe("an acceptance after its row has ended otherwise", () => {
+    /** A retry whose failure was written, whose queue never heard so, and which was accepted when it came back. */
+    const ends = (one: Mail, eventFirst: boolean) =>
+      Effect.gen(function* () {
+        const world = yield* Mails
+        const call = asking(one)
+        yield* world.store.begin(call)
+        const lost = settling(call, one, "ambiguous", "failed", "ambiguous")
+        yield* world.store.record(attempt(one, "failed", { errorKind: "ambiguous", settle: lost }))
+        const ask = retrying(one)
+        yield* world.store.beginRetry(ask)
+        const settle = { owner: ask.owner, state: "deferred", ambiguous: true, result: undefined } as const
+        yield* world.store.record(
+          attempt(one, "failed", { rowId: ask.rowId, errorKind: "ambiguous", settle })
+        )
+        const messageId = fresh("m")
+        const steps = [
+          Effect.asVoid(
+            world.store.record(
+              attempt(one, "sent", { rowId: ask.rowId, providerMessageId: messageId, settle })
+            )
+          ),
+          Effect.asVoid(world.recordEvent(event(messageId, "delivered", { keyHash: one.details.keyHash })))
+        ]
+        yield* Effect.all(eventFirst ? steps.toReversed() : steps.slice(0, 1))
+        return { messageId, retryId: ask.rowId }
+      })
+
+    it.effect("is proof for every later call and retry on the key (S4)", () =>
+      Effect.gen(function* () {
+        const world = yield* Mails
+        const one = mail()
+        const { messageId, retryId } = yield* ends(one, false)
+        const evidence = { provider: "provider_a", providerMessageId: messageId } as const
+        const { keyHash } = one.details
+        assert.deepStrictEqual(yield* world.store.findEvidence({ keyHash, provider: "provider_a" }), evidence)
+        assert.deepStrictEqual(yield* world.store.beginRetry(retrying(one)), { _tag: "Settled", evidence })
+        const began = yield* world.store.begin(asking(one))
+        assert.deepInclude(began.decision, { _tag: "Claimed", sticky: "provider_a" })
+        assert.deepStrictEqual(began.evidence, evidence)
+        const again = { ...retrying(one), rowId: retryId }
+        assert.deepStrictEqual(yield* world.store.beginRetry(again), { _tag: "Recorded" })
+      })
+    )
+
+    it.effect(
+      "has a row of its own, whether its event comes first or not, and leaves the other (L1, L2)",
+      () =>
+        Effect.gen(function* () {
+          const world = yield* Mails
+          for (const eventFirst of [false, true]) {
+            const one = mail()
+            const { messageId, retryId } = yield* ends(one, eventFirst)
+            const again = attempt(one, "sent", { rowId: retryId, providerMessageId: messageId })
+            const recorded = yield* world.store.record(again)
+            const status = eventFirst ? "delivered" : "sent"
+            assert.deepInclude(recorded, { status, providerMessageId: messageId })
+            const rows = yield* rowsOf(one)
+            assert.lengthOf(rows, 3)
+            const accepted = rows.find(({ id }) => id === recorded.sendId)
+            assert.deepInclude(accepted, {
+              outcome: "sent",
+              status,
+              category: "transactional",
+              costUsd: 0.0004
+            })
+            assert.deepInclude(
+              rows.find(({ id }) => id === retryId),
+              { outcome: "failed", status: "failed", providerMessageId: null }
+            )
+          }
+        })
+    )
+  })
+}
