@@ -19,8 +19,8 @@ import {
   root,
   withParts
 } from "./bundle.ts"
-import { importsOf } from "./imports.ts"
 import { noticesOf, packageFolder } from "./notices.ts"
+import { syntaxOf } from "./syntax.ts"
 
 const dist = resolve(process.argv[2] ?? join(root, "dist"))
 const outdir = join(dist, "runtime")
@@ -54,7 +54,7 @@ const pruneTypes = () => {
   for (let path = pending.pop(); path !== undefined; path = pending.pop()) {
     if (kept.has(path)) continue
     kept.add(path)
-    for (const { specifier, target } of importsOf({ path, text: readFileSync(path, "utf8") }))
+    for (const { specifier, target } of syntaxOf({ path, text: readFileSync(path, "utf8") }).imports)
       if (target !== undefined) pending.push(target.replace(/\.[jt]s$/, ".d.ts"))
       else if (!dependencies.some((name) => specifier === name || specifier.startsWith(`${name}/`)))
         throw new Error(`${path} names types of ${specifier}, which is no dependency`)

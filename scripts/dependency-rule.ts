@@ -1,5 +1,5 @@
-import { type Import, importsOf } from "./imports.ts"
 import type { SourceFile } from "./source-files.ts"
+import { type Import, syntaxOf } from "./syntax.ts"
 
 /** An import that the architecture does not allow. */
 export interface Violation {
@@ -180,7 +180,7 @@ export const checkDependencies = (
   files: ReadonlyArray<SourceFile>,
   manifest: Manifest
 ): ReadonlyArray<Violation> => {
-  const graph: Graph = new Map(files.map((file) => [file.path, importsOf(file)]))
+  const graph: Graph = new Map(files.map((file) => [file.path, syntaxOf(file).imports]))
   const services = findServices(graph)
   const library = reachableFrom(graph, LIBRARY_ENTRIES)
   const edge = reachableFrom(graph, EDGE_ENTRIES)

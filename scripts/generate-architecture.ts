@@ -2,8 +2,8 @@
 import { readFileSync, writeFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 
-import { importsOf } from "./imports.ts"
 import { readSourceFiles, type SourceFile } from "./source-files.ts"
+import { syntaxOf } from "./syntax.ts"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
 const page = new URL("../ARCHITECTURE.md", import.meta.url)
@@ -27,7 +27,7 @@ const usesOf = (files: ReadonlyArray<SourceFile>): ReadonlyMap<string, ReadonlyS
     if (from.ring !== "domain") continue
     const known = uses.get(from.area) ?? new Set()
     uses.set(from.area, known)
-    for (const { target } of importsOf(file)) {
+    for (const { target } of syntaxOf(file).imports) {
       if (target === undefined) continue
       const to = roomOf(target)
       if (to.ring === "domain" && to.area !== from.area) known.add(to.area)

@@ -1,7 +1,5 @@
-import { parseSync, Visitor } from "oxc-parser"
-
-import { importsOf } from "./imports.ts"
 import type { SourceFile } from "./source-files.ts"
+import { lineAt, syntaxOf } from "./syntax.ts"
 
 /** A place where a file breaks a rule of the house. */
 export interface Untidy {
@@ -134,26 +132,11 @@ export const BANS: ReadonlyArray<Ban> = [
   }
 ]
 
-const lineAt = (text: string, offset: number) => text.slice(0, offset).split("\n").length
-
-/** The code without its comments, every line still where it was, and where it says `any`. */
-const readCode = ({ path, text }: SourceFile) => {
-  const parsed = parseSync(path, text)
-  let code = text
-  for (const { end, start } of parsed.comments)
-    code = code.slice(0, start) + code.slice(start, end).replace(/[^\n]/g, " ") + code.slice(end)
-  const anys: Array<number> = []
-  // `program` is decoded where it is read: half of the time of this check, for a word that hardly any file has.
-  if (/\bany\b/.test(code))
-    new Visitor({ TSAnyKeyword: (node) => anys.push(node.start) }).visit(parsed.program)
-  return { code, anys }
-}
-
 /** Where the file breaks a rule of the house. `root` is the checkout's own folder, which no file may name. */
 export const findUntidy = (file: SourceFile, root: string): ReadonlyArray<Untidy> => {
   const { path, text } = file
   const typescript = path.endsWith(".ts")
-  const { anys, code } = typescript ? readCode(file) : { anys: [], code: text }
+  const { anys, code, imports } = typescript ? syntaxOf(file) : { anys: [], code: text, imports: [] }
   const lines = text.trimEnd().split("\n").length
   const found: Array<Untidy> = []
   const add = (line: number, rule: string) => found.push({ path, line, rule })
@@ -168,7 +151,7 @@ export const findUntidy = (file: SourceFile, root: string): ReadonlyArray<Untidy
     add(lines, `at most ${MAX_LINES} lines`)
   if (typescript) {
     for (const offset of anys) add(lineAt(text, offset), "no any")
-    for (const { line, target } of importsOf(file))
+    for (const { line, target } of imports)
       if (target !== undefined && !/\.(ts|json)$/.test(target)) add(line, "a relative import ends in .ts")
   }
   return found

@@ -4,8 +4,8 @@ import { fileURLToPath } from "node:url"
 
 import { assert, describe, it } from "vitest"
 
-import { importsOf } from "../../scripts/imports.ts"
 import { readSourceFiles, type SourceFile } from "../../scripts/source-files.ts"
+import { syntaxOf } from "../../scripts/syntax.ts"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 const specification = readdirSync(`${root}/docs/specification`)
@@ -34,7 +34,7 @@ const adaptersOf = (files: ReadonlyArray<SourceFile>): ReadonlyMap<string, Reado
   const found = new Map<string, Set<string>>()
   for (const file of files) {
     const adapter = file.path.split("/")[2]!
-    for (const { target, typeOnly } of importsOf(file))
+    for (const { target, typeOnly } of syntaxOf(file).imports)
       if (target !== undefined && !typeOnly) found.set(target, (found.get(target) ?? new Set()).add(adapter))
   }
   return found

@@ -3,20 +3,38 @@ import { fileURLToPath } from "node:url"
 
 import { assert, describe, it } from "vitest"
 
+import { checkDependencies, describeViolation } from "../../scripts/dependency-rule.ts"
 import { findLongFunctions, listedLongFunctions, MAX_FUNCTION_LINES } from "../../scripts/long-functions.ts"
-import { readSourceFiles } from "../../scripts/source-files.ts"
+import { readSourceFiles, type SourceFile } from "../../scripts/source-files.ts"
 import { BANS, findUntidy, MAX_LINES } from "../../scripts/tidy.ts"
+import { findUnusedExports } from "../../scripts/unused-exports.ts"
+
+/** What these tests read in package.json. */
+interface Manifest {
+  readonly dependencies: Readonly<Record<string, string>>
+  readonly devDependencies: Readonly<Record<string, string>>
+  readonly peerDependencies: Readonly<Record<string, string>>
+  readonly exports: Readonly<Record<string, unknown>>
+}
 
 const root = fileURLToPath(new URL("../..", import.meta.url)).replace(/[\\/]$/, "")
 const rulesBroken = (path: string, text: string) =>
   findUntidy({ path, text }, "/srv/checkout").map(({ rule }) => rule)
 
+const manifest = JSON.parse(readFileSync(`${root}/package.json`, "utf8")) as Manifest
+
+// In one file, so that each source is parsed once for all of these rules.
 describe("the house", () => {
   const pages = readdirSync(root).filter((name) => name.endsWith(".md"))
   const files = [
-    ...readSourceFiles(root, ["src", "test", "docs", "scripts", "infra", "migrations"], /\.(ts|js|md|sql)$/),
+    ...readSourceFiles(
+      root,
+      ["src", "test", "docs", "scripts", "examples", "infra", "migrations"],
+      /\.(ts|js|md|sql)$/
+    ),
     ...pages.map((path) => ({ path, text: readFileSync(`${root}/${path}`, "utf8") }))
   ]
+  const sources = files.filter(({ path }) => /^src\/.*\.ts$/.test(path))
 
   it("is tidy", () => {
     const untidy = files.flatMap((file) => findUntidy(file, root))
@@ -26,8 +44,17 @@ describe("the house", () => {
     )
   })
 
+  it("keeps the dependency rule", () => {
+    assert.deepStrictEqual(checkDependencies(sources, manifest).map(describeViolation), [])
+  })
+
+  it("exports nothing that only its own file uses", () => {
+    const code = files.filter(({ path }) => path.endsWith(".ts"))
+    assert.deepStrictEqual(findUnusedExports(code, manifest), [])
+  })
+
   it("has no function that is long, but for a list that only shrinks", () => {
-    assert.deepStrictEqual(findLongFunctions(readSourceFiles(root, ["src"]), listedLongFunctions()), [])
+    assert.deepStrictEqual(findLongFunctions(sources, listedLongFunctions()), [])
   })
 
   it("has files to look at", () => {
@@ -60,6 +87,43 @@ describe("each rule can fail", () => {
     assert.lengthOf(findLongFunctions([], { "src/runtime/gone.ts": [long] }), 1)
   })
 
+  describe("an export that only its own file uses", () => {
+    const entries = { exports: { "./x": { types: "./dist/runtime/x.d.ts", default: "./dist/runtime/x.js" } } }
+    const of = (path: string, text: string) => ({ path, text })
+    const one = of("src/domain/one.ts", "export const a = 1\nexport interface B { readonly a: typeof a }")
+    const unused = (...others: ReadonlyArray<SourceFile>) => findUnusedExports([one, ...others], entries)
+
+    it("is found", () => {
+      assert.deepStrictEqual(unused(), ["src/domain/one.ts: a", "src/domain/one.ts: B"])
+      assert.deepStrictEqual(unused(of("test/x.test.ts", `import type { B } from "../src/domain/one.ts"`)), [
+        "src/domain/one.ts: a"
+      ])
+      assert.deepStrictEqual(unused(of("src/domain/two.ts", `export { a } from "./one.ts"`)), [
+        "src/domain/one.ts: B",
+        "src/domain/two.ts: a"
+      ])
+    })
+
+    it.each([
+      ["names", `import { a as other, type B } from "./one.ts"\nexport default [other] satisfies B`],
+      ["members of a namespace", `import * as One from "./one.ts"\nconst b: One.B = One.a`],
+      ["a namespace that is handed on", `import * as One from "./one.ts"\nconsole.log(One)`],
+      ["a module that is loaded later", `void import("./one.ts")`]
+    ])("is none where others take %s", (_, text) => {
+      assert.deepStrictEqual(unused(of("src/domain/two.ts", text)), [])
+    })
+
+    it("is found where others take another member of the namespace", () => {
+      const text = `import * as One from "./one.ts"\nconsole.log(One.a)`
+      assert.deepStrictEqual(unused(of("src/domain/two.ts", text)), ["src/domain/one.ts: B"])
+    })
+
+    it("is none in an entry of the package", () => {
+      assert.deepStrictEqual(unused(of("src/runtime/x.ts", `export * from "../domain/one.ts"`)), [])
+      assert.deepStrictEqual(findUnusedExports([of("src/runtime/x.ts", "export const x = 1")], entries), [])
+    })
+  })
+
   it("any, but not the word", () => {
     assert.deepStrictEqual(rulesBroken("src/runtime/x.ts", "export const x: Array<any> = []"), ["no any"])
     assert.deepStrictEqual(rulesBroken("src/runtime/x.ts", `export const any = "any" // : any`), [])
@@ -84,10 +148,6 @@ describe("each rule can fail", () => {
 })
 
 describe("dependencies", () => {
-  const manifest = JSON.parse(readFileSync(`${root}/package.json`, "utf8")) as {
-    readonly dependencies: Readonly<Record<string, string>>
-    readonly devDependencies: Readonly<Record<string, string>>
-  }
   const all = Object.entries({ ...manifest.dependencies, ...manifest.devDependencies })
 
   it("are pinned to one version", () => {

@@ -4,7 +4,7 @@ import type { Category } from "../../domain/mail/suppression/policy.ts"
 import type { DropInOptions, Send } from "./send.ts"
 
 /** An attachment as Resend's SDK takes it. */
-export interface ResendAttachment {
+interface ResendAttachment {
   readonly content?: string | Uint8Array | ArrayBuffer | undefined
   readonly filename?: string | false | undefined
   readonly contentType?: string | undefined
@@ -36,7 +36,7 @@ export interface ResendEmail {
 }
 
 /** Names of Resend's errors that an answer here can have. */
-export type ResendErrorName =
+type ResendErrorName =
   | "validation_error"
   | "invalid_parameter"
   | "invalid_attachment"
@@ -63,12 +63,12 @@ export interface ResendBatchOptions extends ResendRequestOptions {
 }
 
 /** Of a mail: its id in the send log, and how the send ended. */
-export interface ResendSent {
+interface ResendSent {
   readonly id: string
   readonly status: SendResult["status"]
 }
 
-export interface ResendBatchSent {
+interface ResendBatchSent {
   readonly data: Array<{ readonly id: string }>
   /** With `batchValidation: "permissive"`. */
   readonly errors?: Array<{ readonly index: number; readonly message: string }>

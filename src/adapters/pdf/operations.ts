@@ -20,7 +20,7 @@ export interface Results {
 export type Operation = keyof Results
 
 /** What an operation is given besides its page. */
-export interface Arguments {
+interface Arguments {
   /** Words are checked for. */
   readonly split: boolean
   readonly render: { readonly dpi: number }

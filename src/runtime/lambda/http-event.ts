@@ -21,7 +21,7 @@ const HttpEvent = Schema.Struct({
     http: Schema.Struct({ method: Schema.String, sourceIp: Schema.optionalKey(Schema.String) })
   })
 })
-export type HttpEvent = typeof HttpEvent.Type
+type HttpEvent = typeof HttpEvent.Type
 
 /** What both take as the answer. */
 export interface HttpResult {

@@ -13,7 +13,7 @@ const QueueEvent = Schema.Struct({
     })
   )
 })
-export type QueueEvent = typeof QueueEvent.Type
+type QueueEvent = typeof QueueEvent.Type
 
 export const decodeQueueEvent = Schema.decodeUnknownOption(QueueEvent)
 

@@ -115,7 +115,7 @@ export const roles = parsed<ReadonlyArray<Role>>(
   }
 )
 
-export interface BatchFaults {
+interface BatchFaults {
   readonly failed?: number
   readonly unfinished?: number
   readonly stop?: number

@@ -151,7 +151,7 @@ export interface Field extends Placed {
 }
 
 /** Fields that answer one question. */
-export interface FieldGroup extends Placed {
+interface FieldGroup extends Placed {
   readonly kind: "fields"
   readonly legend: string
   readonly fields: ReadonlyArray<Field>

@@ -8,7 +8,7 @@ import { framesOf } from "./frames.ts"
 import { joined, joinRegions, liesIn, type Region, regionsOf } from "./regions.ts"
 
 /** Figures that are drawn, and the words that belong to them. */
-export interface DrawnFigures {
+interface DrawnFigures {
   readonly placed: ReadonlyArray<Placed>
   readonly taken: ReadonlySet<Segment>
   /** Words that are written upwards or downwards in them. */
@@ -267,7 +267,7 @@ const isEmpty = (frame: Box, { regions, segments }: Scene): boolean => {
 const MOST_TURNED = 500
 
 /** No figure is drawn on a page. */
-export const NO_FIGURES: DrawnFigures = { placed: [], taken: new Set(), turned: new Set() }
+const NO_FIGURES: DrawnFigures = { placed: [], taken: new Set(), turned: new Set() }
 
 /**
  * Figures that are drawn with lines and letters instead of being pictures: regions of drawings next to a figure's caption, and

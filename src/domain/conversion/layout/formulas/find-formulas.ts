@@ -17,7 +17,7 @@ import {
 import { hull } from "./signs.ts"
 
 /** What formulas are found by in a column. */
-export interface FormulaContext {
+interface FormulaContext {
   readonly fonts: ReadonlyArray<FontFace>
   readonly bodySize: number
   /** Thin level lines of the page: bars of fractions and roots, among others. */
@@ -25,7 +25,7 @@ export interface FormulaContext {
 }
 
 /** A display formula, in place of these lines. */
-export interface FoundFormula {
+interface FoundFormula {
   readonly from: number
   readonly to: number
   readonly formula: Formula

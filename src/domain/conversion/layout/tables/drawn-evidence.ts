@@ -21,7 +21,7 @@ const PROSE = 24
 const FILLED = 0.8
 
 const piecesOf = ({ segments }: Drawn): ReadonlyArray<Piece> => segments.flatMap(({ pieces }) => pieces)
-export const textOf = ({ segments }: Drawn): string => segments.map(segmentText).join(" ")
+const textOf = ({ segments }: Drawn): string => segments.map(segmentText).join(" ")
 
 /** What may stand before the title of a section. */
 const SECTION = /^(?:\d{1,2}|[A-Z]|[IVXLC]{1,5})?(?:\.\d{1,2}){0,4}\.?$/

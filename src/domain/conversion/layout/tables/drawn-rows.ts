@@ -112,7 +112,7 @@ const opened = (segment: Segment): Drawn => ({
 })
 
 /** What is known of a page's segments before its rows are read. */
-export interface Looks {
+interface Looks {
   readonly fonts: ReadonlyArray<FontFace>
   readonly places: Beginnings
   /** How far lines of text are apart, in font sizes. */
