@@ -58,3 +58,11 @@ export const linkTarget = (
   if (document.places.has(id)) return `p${page}-${id}`
   return headingOn(document.headings, page - 1, words.slice(0, MAX_WORDS)) ?? pageId(page - 1)
 }
+
+/** A page's fragment, to be shown without the others: links to what is not on it are words. */
+export const withoutOthers = (html: string): string => {
+  const ids = new Set([...html.matchAll(/<[^<>]* id="([^"]*)"/g)].map(([, id]) => id))
+  return html.replaceAll(/<a [^<>]*href="#([^"]*)"[^<>]*>/g, (tag, id: string) =>
+    ids.has(id) ? tag : tag.replaceAll(/ (?:href|role)="[^"]*"/g, "")
+  )
+}

@@ -1,4 +1,5 @@
 import { isFromRight } from "./foreign.ts"
+import { withoutOthers } from "./link-targets.ts"
 import type { ContentsEntry, Plan } from "./survey.ts"
 import { element, type HtmlElement, type HtmlNode, serialize } from "./tree.ts"
 import { filled } from "./words.ts"
@@ -153,5 +154,5 @@ export const pageDocument = (page: {
     ])
   ])
   const root = serialize([element("html", { lang, dir: isFromRight(lang) ? "rtl" : undefined })])
-  return `<!doctype html>\n${root.replace("</html>", "")}${head.replace("</head>", () => `<style>${STYLE_SHEET}</style></head>`)}<body><main>${html}</main></body></html>\n`
+  return `<!doctype html>\n${root.replace("</html>", "")}${head.replace("</head>", () => `<style>${STYLE_SHEET}</style></head>`)}<body><main>${withoutOthers(html)}</main></body></html>\n`
 }

@@ -4,6 +4,7 @@ import { assert, describe, it } from "vitest"
 import { parseFragment } from "../../../../src/adapters/html/parse-fragment.ts"
 import { PageFold } from "../../../../src/domain/conversion/html/fold.ts"
 import { headingsByWords, linkTarget } from "../../../../src/domain/conversion/html/link-targets.ts"
+import { pageDocument } from "../../../../src/domain/conversion/html/shell.ts"
 import { planOf, Surveyor } from "../../../../src/domain/conversion/html/survey.ts"
 import { layoutPages } from "../../../../src/domain/conversion/layout/layout-pages.ts"
 import { NO_STATISTICS } from "../../../../src/domain/conversion/layout/statistics.ts"
@@ -83,5 +84,29 @@ describe("a reference to a section that is laid out with other pages", () => {
 
   it("stays words where there are no other pages", () => {
     assert.include(laidOut(first, 1), " See Section 2 and Section 7. ")
+  })
+})
+
+describe("a page that is shown without the others", () => {
+  const shown = (html: string): string =>
+    /<main>(.*)<\/main>/s.exec(pageDocument({ lang: "en", title: "Page 2", html }))?.[1] ?? ""
+
+  it("keeps the links to what is on it and to other addresses; those to other pages are words, with their marks", () => {
+    const kept =
+      '<h2 id="at-2-1">2 Rivers</h2><p><a href="#at-2-1">here</a> <a href="https://example.org/#page-3">there</a></p>' +
+      '<p>Note<a role="doc-noteref" href="#fn-1"><sup>1</sup></a></p><div role="doc-footnote" id="fn-1"><p>of it</p></div>'
+    assert.strictEqual(shown(kept), kept)
+    assert.strictEqual(
+      shown(
+        '<p>See <a href="#named-section-3">Section <em>3</em></a>, <a href="#page-1">page 1</a>, ' +
+          '<a id="own" href="#at-1-4">(4)</a> and <a role="doc-noteref" href="#fn-2"><sup>2</sup></a></p>'
+      ),
+      '<p>See <a>Section <em>3</em></a>, <a>page 1</a>, <a id="own">(4)</a> and <a><sup>2</sup></a></p>'
+    )
+  })
+
+  it("takes no words for markup", () => {
+    const words = '<p>A link is &lt;a href="#x"&gt;, a place id="page-1": <a href="#page-1">page 1</a></p>'
+    assert.strictEqual(shown(words), words.replace(' href="#page-1"', ""))
   })
 })
