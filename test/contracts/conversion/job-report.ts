@@ -11,7 +11,7 @@ import { ConversionStore } from "../../../src/ports/conversion/conversion-store.
 import { JobReport } from "../../../src/ports/conversion/job-report.ts"
 import { SharedFiles } from "../../../src/ports/conversion/shared-files.ts"
 import { anyId } from "../../support/any-id.ts"
-import { claimAs, endWith, JOB, PRICE } from "../batch/batch-store.ts"
+import { claimAs, endWith, JOB, PRICE } from "../batch/batch-store/rows.ts"
 import { clean, cost, customer, DocumentsWorld, job, parked, pdf } from "./documents-world.ts"
 
 /** What every report on jobs and costs shows to admins. */

@@ -3,6 +3,7 @@ import { Duration, Effect } from "effect"
 
 import { BatchStore } from "../../../../src/ports/batch/batch-store.ts"
 import { ConversionStore } from "../../../../src/ports/conversion/conversion-store.ts"
+import { suite } from "../../../contracts/batch/batch-store/index.ts"
 import {
   claimAs,
   endWith,
@@ -10,9 +11,8 @@ import {
   PRICE,
   release,
   rowOf,
-  stuckRow,
-  suite
-} from "../../../contracts/batch/batch-store.ts"
+  stuckRow
+} from "../../../contracts/batch/batch-store/rows.ts"
 import { clean, parked } from "../../../contracts/conversion/documents-world.ts"
 import { anyId } from "../../../support/any-id.ts"
 import { postgres } from "../../../support/postgres/documents-postgres.ts"

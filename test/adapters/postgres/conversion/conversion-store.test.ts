@@ -3,28 +3,13 @@ import { Effect } from "effect"
 
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import { ConversionStore } from "../../../../src/ports/conversion/conversion-store.ts"
-import * as Holds from "../../../contracts/conversion/conversion-holds.ts"
-import * as Legibility from "../../../contracts/conversion/conversion-legibility.ts"
-import * as Moves from "../../../contracts/conversion/conversion-moves.ts"
-import * as Retries from "../../../contracts/conversion/conversion-retries.ts"
-import { suite } from "../../../contracts/conversion/conversion-store.ts"
-import * as Turns from "../../../contracts/conversion/conversion-turns.ts"
-import * as Upkeep from "../../../contracts/conversion/conversion-upkeep.ts"
+import { suite } from "../../../contracts/conversion/conversion-store/index.ts"
 import { cost, job, pdf } from "../../../contracts/conversion/documents-world.ts"
 import { anyId } from "../../../support/any-id.ts"
 import { postgres } from "../../../support/postgres/documents-postgres.ts"
 import { clean, customer } from "./world.ts"
 
-for (const one of [
-  suite,
-  Holds.suite,
-  Legibility.suite,
-  Moves.suite,
-  Retries.suite,
-  Turns.suite,
-  Upkeep.suite
-])
-  one("PostgreSQL", postgres)
+suite("PostgreSQL", postgres)
 
 suiteLayer(postgres)("conversions on PostgreSQL", (it) => {
   it.effect(

@@ -1,17 +1,12 @@
-/**
- * `ConversionStore`, its states: every function moves a job or a chunk of every status exactly as the tables of `job.ts` say.
- *
- * Adapters: memory, postgres. Rules: C2, DOC-11.
- */
 import { assert, layer as suiteLayer } from "@effect/vitest"
 import { Duration, Effect, type Layer } from "effect"
 
-import { type ChunkStatus, type JobMove, JobStatus, moveJob } from "../../../src/domain/conversion/job.ts"
-import type { JobId, ChunkId } from "../../../src/domain/ids.ts"
-import { ConversionStore } from "../../../src/ports/conversion/conversion-store.ts"
-import type { StoreUnavailable } from "../../../src/ports/store-unavailable.ts"
-import { anyId } from "../../support/any-id.ts"
-import { clean, customer, DocumentsWorld, job, pdf, STALE, WINDOW } from "./documents-world.ts"
+import { type ChunkStatus, type JobMove, JobStatus, moveJob } from "../../../../src/domain/conversion/job.ts"
+import type { JobId, ChunkId } from "../../../../src/domain/ids.ts"
+import { ConversionStore } from "../../../../src/ports/conversion/conversion-store.ts"
+import type { StoreUnavailable } from "../../../../src/ports/store-unavailable.ts"
+import { anyId } from "../../../support/any-id.ts"
+import { clean, customer, DocumentsWorld, job, pdf, STALE, WINDOW } from "../documents-world.ts"
 
 const LEASE = anyId()
 

@@ -1,15 +1,10 @@
-/**
- * `ConversionStore`, its charges: what could not be read is named and not charged.
- *
- * Adapters: memory, postgres. Rules: F1, R2, DOC-16, DOC-30.
- */
 import { assert, layer as suiteLayer } from "@effect/vitest"
 import { Effect, type Layer } from "effect"
 
-import type { Legibility } from "../../../src/domain/conversion/page-line.ts"
-import type { CustomerId } from "../../../src/domain/ids.ts"
-import { ConversionStore } from "../../../src/ports/conversion/conversion-store.ts"
-import { anyId } from "../../support/any-id.ts"
+import type { Legibility } from "../../../../src/domain/conversion/page-line.ts"
+import type { CustomerId } from "../../../../src/domain/ids.ts"
+import { ConversionStore } from "../../../../src/ports/conversion/conversion-store.ts"
+import { anyId } from "../../../support/any-id.ts"
 import {
   addFile,
   ask,
@@ -21,7 +16,7 @@ import {
   pdf,
   STALE,
   WINDOW
-} from "./documents-world.ts"
+} from "../documents-world.ts"
 
 /** A PDF of four pages whose result is reported with what can be read of it. */
 const finished = Effect.fnUntraced(function* (owner: CustomerId, legibility: Legibility) {

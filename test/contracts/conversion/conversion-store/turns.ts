@@ -1,15 +1,10 @@
-/**
- * `ConversionStore`, its order: owners take turns, and nobody waits for all that another has asked for.
- *
- * Adapters: memory, postgres. Rules: H3, DOC-12.
- */
 import { assert, layer as suiteLayer } from "@effect/vitest"
 import { Duration, Effect, type Layer } from "effect"
 import * as fc from "fast-check"
 
-import type { CustomerId } from "../../../src/domain/ids.ts"
-import { type ClaimedInline, ConversionStore } from "../../../src/ports/conversion/conversion-store.ts"
-import { anyId } from "../../support/any-id.ts"
+import type { CustomerId } from "../../../../src/domain/ids.ts"
+import { type ClaimedInline, ConversionStore } from "../../../../src/ports/conversion/conversion-store.ts"
+import { anyId } from "../../../support/any-id.ts"
 import {
   addFile,
   ask,
@@ -21,7 +16,7 @@ import {
   job,
   STALE,
   WINDOW
-} from "./documents-world.ts"
+} from "../documents-world.ts"
 
 /** Ends a conversion without a result, for good. */
 const fail = (claimed: ClaimedInline) =>

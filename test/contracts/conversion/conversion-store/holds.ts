@@ -1,14 +1,9 @@
-/**
- * `ConversionStore`, its funds: they stay set aside while work is heard of, and end as one charge or none.
- *
- * Adapters: memory, postgres. Rules: F1, F2, DOC-31, DOC-32, DOC-42.
- */
 import { assert, layer as suiteLayer } from "@effect/vitest"
 import { Duration, Effect, type Layer } from "effect"
 
-import type { CustomerId, JobId } from "../../../src/domain/ids.ts"
-import { ConversionStore } from "../../../src/ports/conversion/conversion-store.ts"
-import { anyId } from "../../support/any-id.ts"
+import type { CustomerId, JobId } from "../../../../src/domain/ids.ts"
+import { ConversionStore } from "../../../../src/ports/conversion/conversion-store.ts"
+import { anyId } from "../../../support/any-id.ts"
 import {
   addFile,
   ask,
@@ -20,7 +15,7 @@ import {
   pdf,
   STALE,
   WINDOW
-} from "./documents-world.ts"
+} from "../documents-world.ts"
 
 /** Work under way: what its hold is kept under, how it is heard of, and how it ends where that is what charges it. */
 const begun = {

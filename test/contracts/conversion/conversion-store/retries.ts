@@ -1,15 +1,10 @@
-/**
- * `ConversionStore`, its answers to callers that try again: the same call gives the same answer and counts once.
- *
- * Adapters: memory, postgres. Rules: C2, F2, K1, R1, X1.
- */
 import { assert, layer as suiteLayer } from "@effect/vitest"
 import { Duration, Effect, type Layer } from "effect"
 
-import type { JobId } from "../../../src/domain/ids.ts"
-import { ConversionStore } from "../../../src/ports/conversion/conversion-store.ts"
-import type { StoreUnavailable } from "../../../src/ports/store-unavailable.ts"
-import { anyId } from "../../support/any-id.ts"
+import type { JobId } from "../../../../src/domain/ids.ts"
+import { ConversionStore } from "../../../../src/ports/conversion/conversion-store.ts"
+import type { StoreUnavailable } from "../../../../src/ports/store-unavailable.ts"
+import { anyId } from "../../../support/any-id.ts"
 import {
   addFile,
   ask,
@@ -24,7 +19,7 @@ import {
   pdf,
   STALE,
   WINDOW
-} from "./documents-world.ts"
+} from "../documents-world.ts"
 
 /** A job's total, and the sum of the ledger, which has rows of this job only. */
 const costsOf = Effect.fnUntraced(function* (jobId: JobId) {

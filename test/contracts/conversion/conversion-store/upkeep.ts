@@ -1,17 +1,12 @@
-/**
- * `ConversionStore`, its upkeep: what a crash between two transactions leaves is mended, and uploads stay within their plan.
- *
- * Adapters: memory, postgres. Rules: C3, F1.
- */
 import { assert, layer as suiteLayer } from "@effect/vitest"
 import { Duration, Effect, type Layer } from "effect"
 
-import type { JobStatus } from "../../../src/domain/conversion/job.ts"
-import { FILE_ROOM } from "../../../src/domain/conversion/stored-files.ts"
-import type { CustomerId } from "../../../src/domain/ids.ts"
-import { ConversionStore } from "../../../src/ports/conversion/conversion-store.ts"
-import { anyId } from "../../support/any-id.ts"
-import { ask, clean, customer, DocumentsWorld, funds, job, pdf, STALE, WINDOW } from "./documents-world.ts"
+import type { JobStatus } from "../../../../src/domain/conversion/job.ts"
+import { FILE_ROOM } from "../../../../src/domain/conversion/stored-files.ts"
+import type { CustomerId } from "../../../../src/domain/ids.ts"
+import { ConversionStore } from "../../../../src/ports/conversion/conversion-store.ts"
+import { anyId } from "../../../support/any-id.ts"
+import { ask, clean, customer, DocumentsWorld, funds, job, pdf, STALE, WINDOW } from "../documents-world.ts"
 
 const { bytes: MOST_BYTES, files: MOST } = FILE_ROOM.free
 
