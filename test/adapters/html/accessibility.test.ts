@@ -4,11 +4,14 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 
 import { layer } from "../../../src/adapters/html/html-assembly.ts"
 import { HtmlAssembly } from "../../../src/ports/conversion/html-assembly.ts"
+import { pngOf } from "../../support/files/picture-files.ts"
 import { findings } from "../../support/processes/axe.ts"
 import { openBrowser } from "../../support/processes/browser.ts"
 
 const PIXEL =
   "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+/** One that is stored once. */
+const DOT = `data:image/png;base64,${pngOf(40, 20, [["teXt", Buffer.alloc(900)]]).toString("base64")}`
 const chapters = (count: number) =>
   Array.from(
     { length: count },
@@ -53,6 +56,12 @@ const DOCUMENTS: Readonly<Record<string, { readonly pages: ReadonlyArray<string>
     "figures with and without words": {
       pages: [
         `<figure><img src="${PIXEL}" alt="A river"><figcaption>Figure 1</figcaption></figure><figure><img src="${PIXEL}"></figure>`
+      ]
+    },
+    "a picture that is stored once": {
+      pages: [
+        `<p>A</p><figure><img src="${DOT}" alt="A river"><figcaption>Figure 1</figcaption></figure><p>B <img src="${DOT}"></p>`,
+        `<table><tbody><tr><td><img src="${DOT}"></td><td>C</td></tr></tbody></table>`
       ]
     },
     "recognised pages: one well, one not well, one not at all": {
@@ -165,6 +174,29 @@ describe("axe in Chromium", () => {
       expect(spoilt.violations.join()).toMatch(/color-contrast[\s\S]*html-has-lang/)
     }
   )
+
+  it("shows a picture that is stored once as large at each place as it is", { timeout: 60_000 }, async () => {
+    const shown = `<p>A</p><p><img src="${DOT}" alt="A river"></p><p>B</p>`
+    await page.setContent(await assemble({ pages: [shown, shown] }))
+    for (const media of ["screen", "print"] as const) {
+      await page.emulateMedia({ media })
+      const boxes = await page.evaluate(
+        `[...document.querySelectorAll("use, .store")].map((one) => {
+          const { height, width } = one.getBoundingClientRect()
+          return [width, height, getComputedStyle(one).position]
+        })`
+      )
+      expect([media, boxes]).toEqual([
+        media,
+        [
+          [40, 20, "static"],
+          [0, 0, "absolute"],
+          [40, 20, "static"]
+        ]
+      ])
+    }
+    await page.emulateMedia({ media: "screen" })
+  })
 
   it("prints black on white, without what only a screen needs", { timeout: 60_000 }, async () => {
     const links = '<p>See <a href="https://example.org/">the site</a>.</p>'

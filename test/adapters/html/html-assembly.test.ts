@@ -42,6 +42,15 @@ const valuesOf = (html: string, attribute: string): ReadonlyArray<string> =>
 
 const sorted = (text: string): string => text.split("").sort().join("")
 
+/** What begins as a PNG of this size; its content is the number. */
+const pngOf = (width: number, height: number, content: number, length = 900): string => {
+  const bytes = Buffer.alloc(length)
+  bytes.writeUInt32BE(width, 16)
+  bytes.writeUInt32BE(height, 20)
+  bytes.writeUInt8(content, length - 1)
+  return `data:image/png;base64,${bytes.toString("base64")}`
+}
+
 const LONG = "This sentence is long enough to be taken for a line of running text that goes on"
 
 describe("joining over a page's border", () => {
@@ -236,6 +245,51 @@ describe("a document", () => {
     assert.strictEqual(html.match(/Picture without a description/g)?.length, 2)
     const described = await assemble(pages.map((page) => page.replaceAll("<img", '<img alt="A river"')))
     assert.strictEqual(described.match(/alt="A river"/g)?.length, 6)
+  })
+
+  it("stores a picture once that it has more than once, and shows it with its own description at each place", async () => {
+    const [river, lake] = [pngOf(40, 20, 1), pngOf(40, 20, 2)]
+    const html = await assemble([
+      `<p>A</p><p><img src="${river}" alt="A &quot;river&quot;" width="30"></p><table><tbody><tr><td><img src="${river}" alt="Again"></td></tr></tbody></table><p>B</p>`,
+      `<p>C</p><p>D <img src="${river}"> <img src="${river}"></p><p><img src="${lake}" alt="A lake"></p><p data-open="">It goes</p>`,
+      `<p>on <img src="${river}" alt="Last"></p>`
+    ])
+    assert.strictEqual(html.split(river).length, 2)
+    assert.include(html, `<img src="${lake}" alt="A lake">`)
+    const use = '<use href="#picture-1"></use></svg>'
+    for (const shown of [
+      `<svg viewBox="0 0 40 20" width="30" role="img" aria-label="A &quot;river&quot;">${use}`,
+      `<td><svg viewBox="0 0 40 20" width="40" role="img" aria-label="Again">${use}</td>`,
+      `<svg viewBox="0 0 40 20" width="40" role="img" aria-label="Picture without a description">${use}`,
+      ` <svg viewBox="0 0 40 20" width="40" aria-hidden="true">${use}</p>`,
+      `on <svg viewBox="0 0 40 20" width="40" role="img" aria-label="Last">${use}</p>`
+    ])
+      assert.include(html, shown)
+    assert.include(
+      html,
+      `<svg class="store" aria-hidden="true" width="0" height="0"><image id="picture-1" width="40" height="20" href="${river}"></image></svg>`
+    )
+  })
+
+  it("leaves a picture as it is that is small, may be turned, or differs from another but for its end", async () => {
+    const tail = "A".repeat(2_000)
+    const same = (src: string) => `<p>A</p><p><img alt="x" src="${src}"></p><p>B</p>`
+    const jpeg = (marker: number) =>
+      Buffer.from([0xff, 0xd8, 0xff, marker, 0, 4, 0, 0, 0xff, 0xc0, 0, 17, 8, 0, 20, 0, 40, ...Array(900)])
+    for (const src of [
+      pngOf(40, 20, 3, 180),
+      `data:image/gif;base64,${tail}`,
+      `data:image/png;base64,AA=${tail}`,
+      `data:image/jpeg;base64,${jpeg(0xe1).toString("base64")}`
+    ])
+      assert.lengthOf((await assemble([same(src), same(src)])).split(src), 3, src.slice(0, 40))
+    const turned = `data:image/jpeg;base64,${jpeg(0xe0).toString("base64")}`
+    const html = await assemble([same(turned), same(turned)])
+    assert.include(html, '<svg viewBox="0 0 40 20"')
+    assert.lengthOf(html.split(turned), 2)
+    const [one, other] = [pngOf(40, 20, 1), pngOf(40, 20, 1).replace("AAAA", "AAAB")]
+    const alike = await assemble([same(one), same(other), same(one), same(other)])
+    assert.deepEqual([alike.split(one).length, alike.split(other).length], [2, 3])
   })
 
   it("names its pages as they are numbered, from the first or not", async () => {

@@ -1,6 +1,7 @@
 import { append } from "../../lists.ts"
 import { pageId } from "./allowed.ts"
 import { joinBlocks } from "./join.ts"
+import { Pictures } from "./repeated-pictures.ts"
 import { PageRewriter } from "./rewrite-page.ts"
 import { contentsOf } from "./shell.ts"
 import { startHeadings, type Plan } from "./survey.ts"
@@ -37,6 +38,7 @@ const floats = ({ name }: HtmlElement): boolean => name === "figure" || name ===
 export class PageFold {
   readonly #plan: Plan
   readonly #rewriter: PageRewriter
+  readonly #pictures: Pictures
   /** The block that may continue. */
   #last: HtmlElement | undefined
   /** What follows it on its page, notes last. */
@@ -47,8 +49,9 @@ export class PageFold {
 
   constructor(plan: Plan) {
     this.#plan = plan
+    this.#pictures = new Pictures(plan.repeated)
     this.#contents = plan.ownTitle ? contentsOf(plan) : []
-    this.#rewriter = new PageRewriter(startHeadings(plan.ownTitle))
+    this.#rewriter = new PageRewriter(startHeadings(plan.ownTitle), this.#pictures)
   }
 
   #mark(page: FragmentPage, name: "div" | "span"): HtmlElement {
@@ -75,7 +78,7 @@ export class PageFold {
       this.#last = joined
       this.#joined += 1
       this.#after = [...this.#after, ...notes]
-      return ""
+      return serialize(this.#pictures.drawings())
     }
     const done: Array<HtmlElement> = []
     if (joined === undefined) {
@@ -89,7 +92,7 @@ export class PageFold {
       this.#after = []
       this.#hold(rest, notes, done)
     }
-    return serialize(done.map(withoutSeams))
+    return serialize([...done.map(withoutSeams), ...this.#pictures.drawings()])
   }
 
   /** Puts the table of contents below the document's own heading. */

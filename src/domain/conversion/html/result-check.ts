@@ -135,6 +135,10 @@ export class ResultChecker {
       case "img":
         // The picture of a page that was read stands beside its text.
         return this.#inScan ? undefined : this.#count("pictures", this.#isOwnWord(tag, "alt", "undescribed"))
+      case "svg":
+        return attribute(tag, "class") === "store"
+          ? undefined
+          : this.#count("pictures", this.#isOwnWord(tag, "aria-label", "undescribed"))
       case "table":
         this.#tables.push(false)
         return

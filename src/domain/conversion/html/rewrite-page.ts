@@ -18,7 +18,7 @@ import {
   printedContents,
   scrollable
 } from "./repair.ts"
-import { Pictures, withoutLogos } from "./repeated-pictures.ts"
+import { type Pictures, withoutLogos } from "./repeated-pictures.ts"
 import { scanDetails } from "./scan.ts"
 import { type HeadingState, placeHeading } from "./survey.ts"
 import { element, type HtmlElement, type HtmlNode, isElement, isEmpty, lineOf, textOf } from "./tree.ts"
@@ -44,10 +44,11 @@ interface RewriteContext {
  */
 export class PageRewriter {
   #headings: HeadingState
-  readonly #pictures = new Pictures()
+  readonly #pictures: Pictures
 
-  constructor(headings: HeadingState) {
+  constructor(headings: HeadingState, pictures: Pictures) {
     this.#headings = headings
+    this.#pictures = pictures
   }
 
   /** The blocks of a page. */
@@ -234,17 +235,18 @@ class Page {
   #details(node: HtmlElement, depth: number): ReadonlyArray<HtmlNode> {
     const { lang, label, words } = this.#context
     const legible = node.attributes["data-scan"]
-    const children = this.#children(node.children, depth + 1)
     const own = words.lang === lang.split("-")[0] ? undefined : words.lang
     if (legible === undefined) {
+      const children = this.#children(node.children, depth + 1)
       if (this.#caption === undefined || isEmpty(children)) return grouped(children)
       // The words of a figure's picture.
       return [element("details", {}, [element("summary", { lang: own }, [words.inPicture]), ...children])]
     }
     const alt = filled(words.scanAlt, label)
-    const pictures = children.map((child) =>
-      isElement(child) ? element(child.name, { ...child.attributes, alt, lang: own }) : child
-    )
+    const pictures = node.children.flatMap((child) => {
+      const src = isElement(child) ? child.attributes["src"] : undefined
+      return src === undefined ? [] : [element("img", { src, alt, lang: own })]
+    })
     return [scanDetails(legible, pictures, words, own)]
   }
 
@@ -304,7 +306,7 @@ class Page {
     if (src?.startsWith("data:image/") === true) {
       // What is not described is not said to be so again.
       const alternative = description || this.#caption || (pictures.repeats(src) ? "" : words.undescribed)
-      return [element("img", { ...attributes, src, alt: alternative })]
+      return [pictures.shown(src, alternative, attributes)]
     }
     // The picture is missing: its description is kept.
     return description === undefined || description === ""

@@ -31,7 +31,7 @@ nav ol{list-style:none;padding-inline-start:1.2em}nav>ol{padding-inline-start:0}
 nav a,.links a{display:inline-block;min-height:1.5rem}
 .links a{min-width:1.5rem}
 li>p{margin-bottom:.5em}
-img{max-width:100%;height:auto}
+img,svg{max-width:100%;height:auto}.store{position:absolute}
 figure{margin-inline:0}
 figcaption{margin-top:.4em}
 .scan{margin:0 0 1em;color:var(--muted);font-size:.9rem}summary{cursor:pointer;min-height:1.5rem}.scan img{border:1px solid var(--line);margin-top:.5em}

@@ -1,6 +1,7 @@
 import type { DocumentFacts } from "../page-content.ts"
 import { headingId, languageTag } from "./allowed.ts"
 import { type Headings, headingsByWords } from "./link-targets.ts"
+import { RepeatedPictures } from "./repeated-pictures.ts"
 import { type HtmlNode, isElement, lineOf, textOf } from "./tree.ts"
 import { type InterfaceWords, wordsFor } from "./words.ts"
 
@@ -49,6 +50,8 @@ export interface Survey {
   readonly sample: string
   /** The ids of what links lead to besides pages: `at-5-1` on the fifth page. */
   readonly places: ReadonlySet<string>
+  /** What tells pictures that the document has more than once. */
+  readonly repeated: ReadonlySet<string>
 }
 
 /** An entry of the table of contents. */
@@ -66,6 +69,7 @@ export interface Plan {
   readonly ownTitle: boolean
   readonly contents: ReadonlyArray<ContentsEntry>
   readonly places: ReadonlySet<string>
+  readonly repeated: ReadonlySet<string>
   readonly headings: Headings
   readonly words: InterfaceWords
   readonly pageCount: number
@@ -105,9 +109,11 @@ export class Surveyor {
   #pages = 0
   #sample = ""
   readonly #places = new Set<string>()
+  readonly #pictures = new RepeatedPictures()
 
   /** Skips the next page, where nothing on it is needed: no heading, and the language's sample is long enough. */
   skips(html: string): boolean {
+    this.#pictures.add(html)
     if (this.#places.size < MAX_PLACES)
       for (const [, id = ""] of html.matchAll(/ id="(at-\d{1,6}-\d{1,6})"/g)) this.#places.add(id)
     if (this.#sample.length < MAX_SAMPLE || /<h[1-6]/i.test(html)) return false
@@ -125,7 +131,13 @@ export class Surveyor {
   }
 
   survey(): Survey {
-    return { headings: this.#headings, pages: this.#pages, sample: this.#sample.trim(), places: this.#places }
+    return {
+      headings: this.#headings,
+      pages: this.#pages,
+      sample: this.#sample.trim(),
+      places: this.#places,
+      repeated: this.#pictures.keys()
+    }
   }
 }
 
@@ -199,5 +211,6 @@ export const planOf = (
   const title = stated ?? (ownTitle ? first : undefined) ?? file ?? first ?? name ?? words.untitled
   const contents = contentsOf(survey, ownTitle)
   const headings = headingsByWords(survey.headings)
-  return { lang, title, ownTitle, contents, places: survey.places, headings, words, pageCount: survey.pages }
+  const { pages: pageCount, places, repeated } = survey
+  return { lang, title, ownTitle, contents, places, repeated, headings, words, pageCount }
 }

@@ -95,7 +95,7 @@ export const isEmpty = (nodes: ReadonlyArray<HtmlNode>): boolean =>
   nodes.every((node) =>
     typeof node === "string"
       ? node.trim() === ""
-      : !["img", "input", "select", "textarea", "button", "math", "hr"].includes(node.name) &&
+      : !["img", "svg", "input", "select", "textarea", "button", "math", "hr"].includes(node.name) &&
         node.attributes["role"] !== "doc-pagebreak" &&
         isEmpty(node.children)
   )

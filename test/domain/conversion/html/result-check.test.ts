@@ -7,7 +7,7 @@ import { planOf } from "../../../../src/domain/conversion/html/survey.ts"
 const start = (title = "Rivers & lakes", lang = "de") =>
   documentStart(
     planOf(
-      { headings: [], pages: 5, sample: "", places: new Set() },
+      { headings: [], pages: 5, sample: "", places: new Set(), repeated: new Set() },
       { title, lang },
       { detect: () => undefined, name: "rivers.pdf" }
     )
@@ -16,6 +16,10 @@ const page = (number: number, html: string) =>
   `<div role="doc-pagebreak" class="page" id="page-${number}">Seite ${number}</div>${html}`
 const picture = (alt: string) =>
   `<img width="9" src="data:image/png;base64,${"A".repeat(20_000)}" alt="${alt}">`
+/** A picture that the document stores once. */
+const drawing = (said: string) =>
+  `<svg class="store" aria-hidden="true" width="0" height="0"><image id="picture-1" href="data:image/png;base64,AAAA"></image></svg>` +
+  `<svg viewBox="0 0 1 1" width="1" ${said}><use href="#picture-1"></use></svg>`
 
 /** The report of a document that comes in parts of so many characters. */
 const reportOf = (html: string, size = 100_000) => {
@@ -31,7 +35,7 @@ describe("what can be said of a result's accessibility (DOC-25)", () => {
     page(1, `<h1 id="section-1">Rivers</h1>${picture("The river in spring")}<a href="#page-2">two</a>`),
     page(
       2,
-      `${picture("Bild ohne Beschreibung")}${picture("")}<details class="scan">${picture("Bild ohne Beschreibung")}</details>`
+      `${picture("Bild ohne Beschreibung")}${drawing('aria-hidden="true"')}<details class="scan">${picture("Bild ohne Beschreibung")}</details>`
     ),
     page(
       3,
@@ -41,7 +45,10 @@ describe("what can be said of a result's accessibility (DOC-25)", () => {
       4,
       `<label>Name <input type="text" disabled=""></label><input type="text" disabled="" aria-label="Formularfeld">`
     ),
-    page(4, `<math><mi>x</mi></math><h2 id="section-2">Lakes</h2>`),
+    page(
+      4,
+      `<math><mi>x</mi></math><h2 id="section-2">Lakes</h2>${drawing('role="img" aria-label="Bild ohne Beschreibung"')}`
+    ),
     "</main></body></html>"
   ].join("")
 
@@ -52,7 +59,7 @@ describe("what can be said of a result's accessibility (DOC-25)", () => {
       checks: [
         { check: "title", count: 1, flagged: 0, pages: [] },
         { check: "headings", count: 3, flagged: 0, pages: [] },
-        { check: "pictures", count: 3, flagged: 1, pages: [2] },
+        { check: "pictures", count: 4, flagged: 2, pages: [2, 4] },
         { check: "tables", count: 3, flagged: 1, pages: [3] },
         { check: "fields", count: 2, flagged: 1, pages: [4] },
         { check: "formulas", count: 1, flagged: 0, pages: [] },
