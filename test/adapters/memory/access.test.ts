@@ -4,7 +4,8 @@ import { TestClock } from "effect/testing"
 
 import { layer, makeAccessDatabase } from "../../../src/adapters/memory/accounts/access.ts"
 import { Access } from "../../../src/ports/accounts/access.ts"
-import { StoreWorld, suite } from "../../contracts/accounts/access.ts"
+import { StoreWorld } from "../../contracts/accounts/access/callers.ts"
+import { suite } from "../../contracts/accounts/access/index.ts"
 
 const memory = Layer.unwrap(
   Effect.sync(() => {

@@ -13,7 +13,8 @@ import {
   type SessionCookies
 } from "../../../../src/domain/accounts/session.ts"
 import { Access, MagicLinks } from "../../../../src/ports/accounts/access.ts"
-import { signIn, StoreWorld, suite } from "../../../contracts/accounts/access.ts"
+import { signIn, StoreWorld } from "../../../contracts/accounts/access/callers.ts"
+import { suite } from "../../../contracts/accounts/access/index.ts"
 import { layerPostgres } from "../../../support/postgres/postgres.ts"
 
 const accessOf = (embedded: boolean) => Layer.provide(accessLayer({ embedded }), NodeCrypto.layer)
