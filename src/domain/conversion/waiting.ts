@@ -8,13 +8,13 @@ export interface WaitFacts {
   readonly jobStatus: JobStatus | null
   /** Since it was requested. */
   readonly requested: number
-  /** Since a worker that holds a part of it was heard of. */
+  /** Since a worker that holds a part of it last reported. */
   readonly silent: number | null
   /** Until a part of it that nobody holds may be claimed; below 0: it may. */
   readonly due: number | null
   /** Other conversions that wait or are under way. */
   readonly others: number
-  /** Since the worker of any conversion was heard of. */
+  /** Since a worker of any conversion last reported. */
   readonly anySilent: number | null
   /** Since the batch service took it. */
   readonly submitted: number | null
@@ -34,7 +34,7 @@ export const WaitsFor = Schema.Struct({
 }).annotate({ identifier: "WaitsFor" })
 export type WaitsFor = typeof WaitsFor.Type
 
-/** A worker that was not heard of for so long holds nothing any more, seconds: no lease is longer by default (DOC-12). */
+/** A worker that has not reported for so long holds nothing any more, seconds: no lease is longer by default (DOC-12). */
 const SILENCE = 60
 
 /** A worker looks for work in less, seconds. */

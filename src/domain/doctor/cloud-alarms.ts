@@ -185,7 +185,7 @@ const topicVerdict = (topic: string, found: Found<Subscriptions>): Verdict => {
   )
 }
 
-/** Looks for every alarm of EVENT-40, the filters that feed them and who hears of them. */
+/** Looks for every alarm of EVENT-40, the filters that feed them and who gets them. */
 export const alarmVerdicts = (
   { alarmsOn, filtersOf, subscriptionsOf }: CloudAlarms,
   queues: DeadLetterQueues

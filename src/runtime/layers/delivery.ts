@@ -82,7 +82,7 @@ export const recordedAlerts = ({
 export const health = ({ conversion }: Pick<Settings, "conversion">) =>
   HealthBoard.layer(conversion.dailyBudgetUsd)
 
-/** What is recorded of mail, what is made of it, and who hears of it. */
+/** What is recorded of mail, what is made of it, and who is notified. */
 export const delivery = (
   settings: DeliverySettings,
   options: { readonly outbox: Layer.Layer<SimulatedMail> | undefined; readonly onlySimulated: boolean }

@@ -62,7 +62,7 @@ export interface LedgerRow extends CostEntry {
   readonly createdAt: Moment
 }
 
-/** Who works on something, since when it was heard of, and how often it was begun. */
+/** Who works on something, when it last reported, and how often it was begun. */
 interface Leased {
   readonly lease: LeaseId | null
   readonly heartbeatAt: Moment | null

@@ -121,7 +121,7 @@ export const retries = (it: MailTests): void => {
   })
 
   describe("an acceptance after its row has ended otherwise", () => {
-    /** A retry whose failure was written, whose queue never heard so, and which was accepted when it came back. */
+    /** A retry whose failure was written but did not reach its queue, and which was accepted when it came back. */
     const ends = (one: Mail, eventFirst: boolean) =>
       Effect.gen(function* () {
         const world = yield* Mails
