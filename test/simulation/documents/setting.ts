@@ -136,6 +136,7 @@ export interface DocumentsWorld {
 }
 
 const CALM: Road = { requestLost: 0, responseLost: 0, slow: 0, slowMs: 2, lostAfterMs: 100 }
+const CALM_OBJECTS: Road = { ...CALM, lostAfterMs: 4_000 }
 export const HEARTBEAT = Duration.seconds(12)
 const STALE = staleAfter(HEARTBEAT)
 export const PRICE = { inputUsdPerMtok: 1000, outputUsdPerMtok: 10_000 }
@@ -189,6 +190,8 @@ const branchLogger = (saw: Chronicle["saw"]) =>
  */
 const somethingFor = (db: Documents, clock: SimClock) => {
   const now = () => clock.currentTimeMillisUnsafe() * 1000
+  const stale = micros(STALE)
+  const window = micros(HOLD_WINDOW)
   /** Nobody holds it, or somebody who went silent. */
   const isFree = ({
     heartbeatAt,
@@ -196,7 +199,7 @@ const somethingFor = (db: Documents, clock: SimClock) => {
   }: {
     readonly heartbeatAt: number | null
     readonly lease: string | null
-  }) => lease === null || (heartbeatAt ?? 0) < now() - micros(STALE)
+  }) => lease === null || (heartbeatAt ?? 0) < now() - stale
   const isSilent = (chunk: ChunkRow) => chunk.status === "processing" && isFree(chunk)
   const isOver = (jobId: string | null) => {
     const job = db.jobs.get(jobId)
@@ -222,7 +225,7 @@ const somethingFor = (db: Documents, clock: SimClock) => {
       ) !== undefined ||
       db.holds.find(
         ({ expiresAt, jobId, state }) =>
-          state === "held" && (isOver(jobId) || expiresAt < now() + micros(HOLD_WINDOW) / 2)
+          state === "held" && (isOver(jobId) || expiresAt < now() + window / 2)
       ) !== undefined,
     mails: (at: "received" | "converting") => () =>
       db.mails.find((mail) => mail.step === at && mail.notBefore <= now() && isFree(mail)) !== undefined,
@@ -272,22 +275,22 @@ export const makeWorld = (
   const due = somethingFor(db, kernelClock)
   /** Once nothing fails any more, everything is done less often: it only has to happen. */
   const pace = () => (calm.now ? 5 : 1)
-  const roadToDatabase = (): Road =>
-    calm.now
-      ? CALM
-      : {
-          requestLost: share("database loses requests", 0.04),
-          responseLost: share("database loses answers", 0.04),
-          slow: share("database is slow", 0.04),
-          slowMs: 8_000,
-          lostAfterMs: chance.bool(0.5) ? 100 : 9_000
-        }
-  const roadToObjects = (): Road => ({
+  const lostSoon: Road = {
+    requestLost: share("database loses requests", 0.04),
+    responseLost: share("database loses answers", 0.04),
+    slow: share("database is slow", 0.04),
+    slowMs: 8_000,
+    lostAfterMs: 100
+  }
+  const lostLate: Road = { ...lostSoon, lostAfterMs: 9_000 }
+  const roadToDatabase = (): Road => (calm.now ? CALM : chance.bool(0.5) ? lostSoon : lostLate)
+  const roughObjects: Road = {
     ...CALM,
     requestLost: share("objects lose requests", 0.03),
     responseLost: share("objects lose answers", 0.03),
     lostAfterMs: 4_000
-  })
+  }
+  const roadToObjects = (): Road => (calm.now ? CALM_OBJECTS : roughObjects)
   const model = makeModel({
     chance,
     chronicle,
