@@ -156,10 +156,13 @@ export const call = <A, E, L>(
       onSuccess: (answer) => struckFirst(strike, () => answered(Effect.succeed(answer)))
     })
   const arrived = () => (chance.bool(road.requestLost) ? hang() : struckFirst(strike, applied))
-  const request = () =>
-    wait(process, chance.bool(road.slow) ? chance.int(1, road.slowMs) : chance.int(1, 30), arrived)
-  return Effect.suspend(() => {
+  const requestTakes = () => (chance.bool(road.slow) ? chance.int(1, road.slowMs) : chance.int(1, 30))
+  return Effect.callback<A, E | L>((resume) => {
+    const { clock, dead } = process
+    if (dead) return
+    const send = () => clock.after(requestTakes(), () => resume(arrived()))
     const left = frozenFor(process)
-    return left > 0 ? wait(process, left, request) : request()
+    if (left > 0) clock.after(left, send)
+    else send()
   })
 }
