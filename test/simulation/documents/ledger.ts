@@ -167,40 +167,31 @@ export const makeLedger = (
   }
 }
 
-/** The same service; `seen` runs after each of its effects. */
-const eachSeen = <S extends object>(service: S, seen: () => void): S =>
-  overRoad(service, (_, effect) =>
-    Effect.map(effect, (answer) => {
-      seen()
-      return answer
-    })
-  )
-
-/** The same service, every effect of which goes over a road. */
-export const overRoad = <S extends object>(
-  service: S,
-  road: <A, E, R>(operation: string, effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-): S =>
-  Object.fromEntries(
-    Object.entries(service).map(([name, member]: [string, unknown]) => {
-      if (Effect.isEffect(member)) return [name, Effect.suspend(() => road(name, member))]
-      if (typeof member !== "function") return [name, member]
-      return [
-        name,
-        (...args: ReadonlyArray<unknown>) => {
+/** The same service, every effect of which goes over a road of its caller; all callers share what is found out of it here. */
+export const overRoads = <S extends object>(
+  service: S
+): ((road: <A, E, R>(operation: string, effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>) => S) => {
+  const members: ReadonlyArray<[string, unknown]> = Object.entries(service)
+  return (road) => {
+    const over: Record<string, unknown> = {}
+    for (const [name, member] of members)
+      if (Effect.isEffect(member)) over[name] = Effect.suspend(() => road(name, member))
+      else if (typeof member !== "function") over[name] = member
+      else
+        over[name] = (...args: ReadonlyArray<unknown>) => {
           const answer: unknown = Reflect.apply(member, service, args)
           return Effect.isEffect(answer) ? road(name, answer) : answer
         }
-      ]
-    })
-  ) as S
+    return over as S
+  }
+}
 
 /** What a lease holds, as far as its holder may change it. */
 interface Guarded {
   readonly lease: string | null
 }
 
-/** The store of conversions, every write of which the ledger sees; a write of somebody without the lease changes nothing (C2). */
+/** The store of conversions; a write of somebody without the lease changes nothing (C2). */
 export const watchedConversions = (
   store: Conversions,
   db: Documents,
@@ -238,7 +229,7 @@ export const watchedConversions = (
   const job = (id: string) => () => db.jobs.get(id)
   const file = (id: string) => () => db.files.get(id)
   const flyer = (id: string) => () => db.flyers.get(id)
-  const guarded: Conversions = {
+  return {
     ...store,
     heartbeatChunk: (held, done, window) =>
       fenced(store.heartbeatChunk(held, done, window), held.lease, chunk(held.id), "a heartbeat"),
@@ -281,17 +272,16 @@ export const watchedConversions = (
     failFlyer: (held, failure) =>
       fenced(store.failFlyer(held, failure), held.lease, flyer(held.id), "a flyer's failure")
   }
-  return eachSeen(guarded, ledger.look)
 }
 
-/** The store of batch rows, every write of which the ledger sees; a job leaves the lane once (X3). */
+/** The store of batch rows; a job leaves the lane once (X3). */
 export const watchedBatches = (store: Batches, ledger: Ledger): Batches => {
   const left = (jobId: string) => {
     const times = (ledger.resumed.get(jobId) ?? 0) + 1
     ledger.resumed.set(jobId, times)
     if (times > 1) ledger.violations.push("X3: a job was resumed twice")
   }
-  const counted: Batches = {
+  return {
     ...store,
     resume: (jobId, patch, window) =>
       Effect.tap(store.resume(jobId, patch, window), (won) => Effect.sync(() => won && left(jobId))),
@@ -304,7 +294,6 @@ export const watchedBatches = (store: Batches, ledger: Ledger): Batches => {
         Effect.sync(() => jobId !== undefined && left(jobId))
       )
   }
-  return eachSeen(counted, ledger.look)
 }
 
 /** What is not over yet (C4, F1, B4): nothing, once nothing fails any more. */

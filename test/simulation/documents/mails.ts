@@ -211,12 +211,12 @@ export const makeMailSurroundings = (options: {
 
 type Intake = IntakeStore["Service"]
 
-/** The store of mails, every write of which the ledger sees; only a lease's holder changes a mail (C2), and a result is stored first (F2). */
+/** The store of mails; only a lease's holder changes a mail (C2), and a result is stored first (F2). */
 export const watchedIntake = (
   store: Intake,
   db: Documents,
   objects: ReadonlyMap<string, Uint8Array>,
-  { look, violations }: { readonly look: () => void; readonly violations: Array<string> }
+  violations: Array<string>
 ): Intake => ({
   ...store,
   finish: (mail, done) =>
@@ -224,16 +224,13 @@ export const watchedIntake = (
       const before = db.mails.get(mail.id)
       return Effect.tap(store.finish(mail, done), (answer) =>
         Effect.sync(() => {
-          look()
           if (answer === "completed" && before?.step !== "ended" && !objects.has(done.resultKey))
             violations.push("F2: the result of a mail is recorded, and not stored")
           if (before?.lease !== mail.lease && db.mails.get(mail.id) !== before)
             violations.push("C2: the result of a worker that had lost its mail was taken")
         })
       )
-    }),
-  admit: (mail, admission) => Effect.tap(store.admit(mail, admission), () => Effect.sync(look)),
-  end: (mail, end) => Effect.tap(store.end(mail, end), () => Effect.sync(look))
+    })
 })
 
 /** Whether each mail, however often it was delivered, was converted, charged and answered once (I1, I2, F2). */

@@ -27,23 +27,21 @@ export const objectsOver = (objects: Map<string, Uint8Array>, road: ObjectRoad):
   return {
     whole,
     put: (key, body) =>
-      Effect.gen(function* () {
-        const parts = yield* Stream.runFold(
+      Effect.flatMap(
+        Stream.runFold(
           body,
           (): Array<Uint8Array> => [],
           (pieces, piece) => {
             pieces.push(piece.slice())
             return pieces
           }
-        )
-        const bytes = Buffer.concat(parts)
-        yield* road(
-          "put",
-          key,
-          Effect.sync(() => objects.set(key, bytes))
-        )
-        return bytes.length
-      }),
+        ),
+        (parts) => {
+          const bytes = Buffer.concat(parts)
+          const kept = Effect.sync(() => objects.set(key, bytes))
+          return Effect.as(road("put", key, kept), bytes.length)
+        }
+      ),
     create: (key, bytes) =>
       road(
         "create",

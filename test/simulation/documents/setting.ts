@@ -49,7 +49,7 @@ import {
   type Bug,
   BUGS
 } from "./bugs.ts"
-import { type Ledger, makeLedger, overRoad, watchedBatches, watchedConversions } from "./ledger.ts"
+import { type Ledger, makeLedger, overRoads, watchedBatches, watchedConversions } from "./ledger.ts"
 import { makeMailSurroundings, type SentMail, watchedIntake } from "./mails.ts"
 import { makeModel, type ReportedTokens } from "./model.ts"
 import { objectsOver } from "./objects.ts"
@@ -224,8 +224,7 @@ const somethingFor = (db: Documents, clock: SimClock) => {
           (deletedAt !== null && purgedAt === null) || (status === "chunked_processing" && isOver(jobId))
       ) !== undefined ||
       db.holds.find(
-        ({ expiresAt, jobId, state }) =>
-          state === "held" && (isOver(jobId) || expiresAt < now() + window / 2)
+        ({ expiresAt, jobId, state }) => state === "held" && (isOver(jobId) || expiresAt < now() + window / 2)
       ) !== undefined,
     mails: (at: "received" | "converting") => () =>
       db.mails.find((mail) => mail.step === at && mail.notBefore <= now() && isFree(mail)) !== undefined,
@@ -332,9 +331,19 @@ export const makeWorld = (
   const logger = Effect.runSync(Effect.scoped(Layer.build(branchLogger(saw))))
   const readers = readersOf(objects)
   const leases = makeLeases()
-  const intakeStore = watchedIntake(breakIntake(planted, db), db, objects, ledger)
-  const conversionStore = watchedConversions(breakConversions(planted, db), db, ledger, objects)
-  const batchStore = watchedBatches(breakBatches(planted, db), ledger)
+  const conversions = watchedConversions(breakConversions(planted, db), db, ledger, objects)
+  const conversionStore = overRoads({
+    ...conversions,
+    createJob: (jobId, job) => conversions.createJob(jobId, { ...job, chunkPages: CHUNK_PAGES })
+  } satisfies typeof conversions)
+  const intakeStore = overRoads(watchedIntake(breakIntake(planted, db), db, objects, ledger.violations))
+  const batchStore = overRoads(watchedBatches(breakBatches(planted, db), ledger))
+  const batchService = overRoads(breakService(planted, vendor.service, () => String(serial++)))
+  /** Every write of the database is followed by a look at all that is there. */
+  const seen = <A>(answer: A): A => {
+    ledger.look()
+    return answer
+  }
 
   /** What a process sees of the outside, each on a road of its own. */
   const outsideOf = (process: SimProcess, role: Role) => {
@@ -355,7 +364,8 @@ export const makeWorld = (
         saw("database lost")
         return lost(operation)
       }
-      const asked = call(process, chance, roadToDatabase(), apply as Effect.Effect<A, E>, gone, strike)
+      const watched = Effect.map(apply as Effect.Effect<A, E>, seen<A>)
+      const asked = call(process, chance, roadToDatabase(), watched, gone, strike)
       return asked as Effect.Effect<A, E, R>
     }
     const files = objectsOver(objects, (operation, key, apply) => {
@@ -375,8 +385,7 @@ export const makeWorld = (
                 : files.put(key, body, options)) as typeof files.put
           }
         : files
-    const service = overRoad(
-      breakService(planted, vendor.service, () => String(serial++)),
+    const service = batchService(
       <A, E, R>(_: string, apply: Effect.Effect<A, E, R>) =>
         call(
           process,
@@ -394,19 +403,15 @@ export const makeWorld = (
           }
         ) as Effect.Effect<A, E, R>
     )
-    const stores = overRoad(conversionStore, toDatabase)
     const surroundings = mails.servicesOf(process, files, HEARTBEAT)
     return Context.mergeAll(simCrypto(chance), logger, readers, surroundings).pipe(
       Context.add(PageSources, pageSourcesOver(early)),
-      Context.add(ConversionStore, {
-        ...stores,
-        createJob: (jobId, job) => stores.createJob(jobId, { ...job, chunkPages: CHUNK_PAGES })
-      }),
-      Context.add(BatchStore, overRoad(batchStore, toDatabase)),
+      Context.add(ConversionStore, conversionStore(toDatabase)),
+      Context.add(BatchStore, batchStore(toDatabase)),
       Context.add(FileObjects, early),
       Context.add(BatchObjects, files),
       Context.add(MailObjects, files),
-      Context.add(IntakeStore, overRoad(intakeStore, toDatabase)),
+      Context.add(IntakeStore, intakeStore(toDatabase)),
       Context.add(BatchService, service),
       Context.add(VisionModel, model.connect(process))
     )
