@@ -107,6 +107,16 @@ describe("joining over a page's border", () => {
       "[1]<ol><li>a</li><li>[2]b</li></ol>"
     ],
     [
+      "in lists of definitions",
+      [
+        '<dl data-element="7"><dt>a</dt><dd>b</dd></dl>',
+        '<dl data-element="7"><dt>c</dt><dd>d</dd></dl>',
+        '<dl data-element="8"><dt>e</dt><dd>f</dd></dl>',
+        "<ul><li>g</li></ul>"
+      ],
+      "[1]<dl><dt>a</dt><dd>b</dd><dt>[2]c</dt><dd>d</dd></dl>[3]<dl><dt>e</dt><dd>f</dd></dl>[4]<ul><li>g</li></ul>"
+    ],
+    [
       "not in lists that count anew",
       ["<ol><li>a</li></ol>", "<ol><li>b</li></ol>"],
       "[1]<ol><li>a</li></ol>[2]<ol><li>b</li></ol>"
@@ -347,6 +357,13 @@ describe("a document", () => {
     assert.strictEqual(
       mainOf(html),
       '[1]<p lang="fr">Des mots</p><p>words</p><p>x</p><p>a <span lang="de-AT">b</span></p>'
+    )
+  })
+
+  it("says it of a term and its definition", async () => {
+    assert.strictEqual(
+      mainOf(await assemble(["<dl><dt>River</dt><dd>Это предложение по-русски.</dd></dl>"])),
+      '[1]<dl><dt>River</dt><dd lang="ru">Это предложение по-русски.</dd></dl>'
     )
   })
 

@@ -33,6 +33,7 @@ export const OWN_ATTRIBUTES: Readonly<Record<string, ReadonlyArray<string>>> = {
   col: ["span"],
   colgroup: ["span"],
   details: ["data-scan"],
+  dl: ["data-element"],
   img: ["src", "alt", "width", "height", "data-image", "data-region"],
   input: ["type", "value", "checked", "disabled", "required", "readonly", "maxlength", "aria-label"],
   li: ["value", "data-open", "data-cut"],

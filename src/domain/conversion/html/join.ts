@@ -186,7 +186,7 @@ export const joinBlocks = (a: HtmlElement, b: HtmlElement, anchor: HtmlNode): Ht
   const mark = id === undefined ? anchor : element("span", { id }, [anchor])
   if (a.name === "p" && b.name === "p") return paragraphs(a, b, mark)
   if (a.name === "nav" && b.name === "nav" && !isHeaded(b)) return printedContents(a, b, mark)
-  if (a.name === "ul" || a.name === "ol")
+  if (a.name === "ul" || a.name === "ol" || a.name === "dl")
     return b.name === "p" ? listAndParagraph(a, b, mark) : lists(a, b, mark)
   return tables(a, b, mark)
 }

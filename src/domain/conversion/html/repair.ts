@@ -29,7 +29,7 @@ export const BLOCKS: ReadonlySet<string> = new Set([
 
 const HEADING = /^h[1-6]$/
 /** Elements besides paragraphs and headings that hold words. */
-export const HELD: ReadonlySet<string> = new Set(["li", "td", "th", "caption", "figcaption"])
+export const HELD: ReadonlySet<string> = new Set(["li", "dt", "dd", "td", "th", "caption", "figcaption"])
 
 /** Tables with more columns get a frame that scrolls by itself. */
 export const NARROW = 3

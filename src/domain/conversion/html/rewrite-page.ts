@@ -324,9 +324,7 @@ class Page {
   #definitions(node: HtmlElement, depth: number): ReadonlyArray<HtmlNode> {
     const parts = definitionsIn(node)
     if (parts === undefined) return this.#children(node.children, depth + 1)
-    const rewritten = parts.map((part) =>
-      element(part.name, this.#attributes(part), this.#children(part.children, depth + 1))
-    )
+    const rewritten = parts.map((part) => this.#other(part, depth))
     return [element("dl", this.#attributes(node), rewritten)]
   }
 

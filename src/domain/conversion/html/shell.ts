@@ -30,7 +30,7 @@ nav:not([role]){border-bottom:1px solid var(--line);padding-bottom:.5rem;margin-
 nav ol{list-style:none;padding-inline-start:1.2em}nav>ol{padding-inline-start:0}li>ol,li>ul{margin:0}
 nav a,.links a{display:inline-block;min-height:1.5rem}
 .links a{min-width:1.5rem}
-li>p{margin-bottom:.5em}
+li>p,dd{margin-bottom:.5em}dt{font-weight:600}dd{margin-inline-start:1.5rem}
 img,svg{max-width:100%;height:auto}.store{position:absolute}
 figure{margin-inline:0}
 figcaption{margin-top:.4em}

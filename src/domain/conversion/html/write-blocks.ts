@@ -6,6 +6,7 @@ import type {
   Footnote,
   Formula,
   List,
+  ListItem,
   Seam,
   Span,
   Table,
@@ -72,23 +73,31 @@ const seamAttributes = ({
   "data-element": structure?.toString()
 })
 
+const item = (name: "li" | "dd", { blocks }: ListItem, notes: Notes): HtmlNode => {
+  const [first, ...rest] = blocks
+  // The first paragraph stands in the item itself: a tight list.
+  if (first?.kind !== "paragraph") return element(name, {}, writeAll(blocks, notes))
+  const loose = rest.some(({ kind }) => kind === "paragraph")
+  const own = loose ? writeAll([first], notes) : words(first.spans, notes)
+  const id = loose ? undefined : notes.places.ids.get(first)
+  return element(name, { id, ...(rest.length === 0 ? seamAttributes(first.seam) : {}) }, [
+    ...own,
+    ...writeAll(rest, notes)
+  ])
+}
+
 const list = ({ items, ordered, seam, start, style }: List, notes: Notes): HtmlNode =>
-  element(
-    ordered ? "ol" : "ul",
-    { start: start?.toString(), type: style, ...seamAttributes(seam) },
-    items.map(({ blocks: [first, ...rest] }) => {
-      // The first paragraph stands in the item itself: a tight list.
-      if (first?.kind !== "paragraph")
-        return element("li", {}, writeAll(first === undefined ? rest : [first, ...rest], notes))
-      const loose = rest.some(({ kind }) => kind === "paragraph")
-      const own = loose ? writeAll([first], notes) : words(first.spans, notes)
-      const id = loose ? undefined : notes.places.ids.get(first)
-      return element("li", { id, ...(rest.length === 0 ? seamAttributes(first.seam) : {}) }, [
-        ...own,
-        ...writeAll(rest, notes)
-      ])
-    })
-  )
+  items.some(({ term }) => term !== undefined)
+    ? element(
+        "dl",
+        seamAttributes(seam),
+        items.flatMap((one) => [element("dt", {}, words(one.term ?? [], notes)), item("dd", one, notes)])
+      )
+    : element(
+        ordered ? "ol" : "ul",
+        { start: start?.toString(), type: style, ...seamAttributes(seam) },
+        items.map((one) => item("li", one, notes))
+      )
 
 const cell = ({ blocks, colSpan, header, rowSpan }: Cell, notes: Notes): HtmlNode => {
   const [only] = blocks

@@ -76,6 +76,8 @@ export interface Paragraph extends Placed {
 }
 
 export interface ListItem {
+  /** What the item explains: either all items of a list have one, or none. */
+  readonly term?: ReadonlyArray<Span> | undefined
   readonly blocks: ReadonlyArray<Block>
 }
 

@@ -148,6 +148,7 @@ export const withContentsLinks = (
         return {
           ...block,
           items: block.items.map((item): ListItem => ({
+            ...item,
             blocks: withContentsLinks(item.blocks, targets, true)
           }))
         }

@@ -67,7 +67,10 @@ const inBlock = (block: Block, marks: ReadonlySet<string>): Block => {
     case "list":
       return {
         ...block,
-        items: block.items.map((item) => ({ blocks: item.blocks.map((one) => inBlock(one, marks)) }))
+        items: block.items.map(({ blocks, term }) => ({
+          term: term === undefined ? undefined : spans(term),
+          blocks: blocks.map((one) => inBlock(one, marks))
+        }))
       }
     case "table":
       return {

@@ -96,7 +96,10 @@ const inBlock = (block: Block, named: Named, more: boolean): Block => {
     case "list":
       return {
         ...block,
-        items: block.items.map((item) => ({ blocks: item.blocks.map((one) => inBlock(one, named, more)) }))
+        items: block.items.map((item) => ({
+          ...item,
+          blocks: item.blocks.map((one) => inBlock(one, named, more))
+        }))
       }
     case "quote":
     case "footnote":

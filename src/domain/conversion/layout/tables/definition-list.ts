@@ -1,4 +1,4 @@
-import { type List, NO_SEAM, plain } from "../blocks/block.ts"
+import { type List, NO_SEAM } from "../blocks/block.ts"
 import { type InlineContext, spansOf } from "../lines/inline.ts"
 import { linesOf } from "../lines/line.ts"
 import { SENTENCE_END } from "../lines/paragraphs.ts"
@@ -38,8 +38,8 @@ const areExplained = (rows: Rows, { fonts }: InlineContext): boolean => {
 }
 
 /**
- * Terms beside what they mean, which manuals set without names of columns and without rules: a list, each term before its
- * definition. Undefined where cells hold values.
+ * Terms beside what they mean, which manuals set without names of columns and without rules: a list of definitions.
+ * Undefined where cells hold values.
  */
 export const definitionList = (rows: Rows, context: InlineContext): List | undefined => {
   const terms = rows.map(firstOf)
@@ -51,11 +51,8 @@ export const definitionList = (rows: Rows, context: InlineContext): List | undef
     start: undefined,
     style: undefined,
     items: rows.map((row) => {
-      const [term = [], definition = []] = row.map(({ segments }) =>
-        spansOf(linesOf(segments, context.fonts), context)
-      )
-      const spans = [...term, plain(" "), ...definition]
-      return { blocks: [{ kind: "paragraph", spans, seam: NO_SEAM, lang: undefined }] }
+      const [term, spans = []] = row.map(({ segments }) => spansOf(linesOf(segments, context.fonts), context))
+      return { term, blocks: [{ kind: "paragraph", spans, seam: NO_SEAM, lang: undefined }] }
     }),
     seam: NO_SEAM
   }

@@ -1,5 +1,13 @@
 import type { StructureElement } from "../../page-content.ts"
-import { type Block, type Cell, type ListItem, NO_SEAM, type Span, textOfSpans } from "../blocks/block.ts"
+import {
+  type Block,
+  type Cell,
+  type ListItem,
+  NO_SEAM,
+  plain,
+  type Span,
+  textOfSpans
+} from "../blocks/block.ts"
 import { markerOf } from "../lines/markers.ts"
 import { inlineSpans, isStructure, linesUnder, type TaggedContext } from "./tagged-content.ts"
 
@@ -16,8 +24,24 @@ const ORDERED: Readonly<Record<string, "1" | "a" | "A" | "i" | "I">> = {
 
 interface Item {
   readonly label: string
+  /** The label's words, where it is more than a marker. */
+  readonly term?: ReadonlyArray<Span>
   readonly item: ListItem
 }
+
+/** Whether a label is no bullet or number: a font may have letters in the place of bullets. */
+const isTerm = (label: string): boolean => /\p{L}{2}/u.test(label) && markerOf(`${label} `) === undefined
+
+/** An item of a list whose other items have no terms, with its own before its words. */
+const withTerm = ({ blocks: [first, ...rest] }: ListItem, term: ReadonlyArray<Span>): ListItem =>
+  first?.kind === "paragraph"
+    ? { blocks: [{ ...first, spans: [...term, plain(" "), ...first.spans] }, ...rest] }
+    : {
+        blocks: [
+          { kind: "paragraph", spans: term, seam: NO_SEAM, lang: undefined },
+          ...(first === undefined ? rest : [first, ...rest])
+        ]
+      }
 
 /** An item without a label element may have its marker in its words. */
 const withoutMarker = (blocks: ReadonlyArray<Block>): Item => {
@@ -41,11 +65,14 @@ const itemOf = (node: StructureElement, context: TaggedContext, depth: number): 
       : context.blocks([child], context, depth + 1)
   )
   if (label === undefined) return withoutMarker(blocks)
+  const words = linesUnder([label], context.inline)
+    .map(({ text }) => text)
+    .join(" ")
+    .trim()
   return {
-    label: linesUnder([label], context.inline)
-      .map(({ text }) => text)
-      .join(" "),
-    item: { blocks }
+    label: words,
+    item: { blocks },
+    ...(isTerm(words) ? { term: inlineSpans([label], context.inline) } : {})
   }
 }
 
@@ -74,6 +101,18 @@ export const taggedList = (
   const filled = items.filter(({ item, label }) => item.blocks.length > 0 || label.trim() !== "")
   const before = captions.flatMap((caption) => context.blocks(caption.children, context, depth + 1, caption))
   if (filled.length === 0) return before
+  if (filled.every(({ item, term }) => term !== undefined && item.blocks.length > 0))
+    return [
+      ...before,
+      {
+        kind: "list",
+        ordered: false,
+        start: undefined,
+        style: undefined,
+        items: filled.map(({ item, term }) => ({ ...item, term })),
+        seam: { ...NO_SEAM, element: node.id }
+      }
+    ]
   const numbering = ORDERED[String(node.attributes["ListNumbering"] ?? "")]
   const marker = markerOf(`${filled[0]?.label.trim() ?? ""} `)
   const style = numbering ?? (marker?.ordered === true ? marker.style : undefined)
@@ -85,7 +124,7 @@ export const taggedList = (
       ordered: style !== undefined,
       start: style !== undefined && number !== undefined && number !== 1 ? number : undefined,
       style: style === "1" ? undefined : style,
-      items: filled.map(({ item }) => item),
+      items: filled.map(({ item, term }) => (term === undefined ? item : withTerm(item, term))),
       seam: { ...NO_SEAM, element: node.id }
     }
   ]

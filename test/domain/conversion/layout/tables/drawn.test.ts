@@ -151,8 +151,8 @@ describe("rows that begin with a bullet", () => {
     ])
 
   it("are a list's items, whatever columns their words stand in", () => {
-    assert.notMatch(htmlOf([...text, ...rows("•")]), /<table|•/)
-    assert.match(htmlOf([...text, ...rows("yes")]), /<li>yes <code>--option-0/)
+    assert.notMatch(htmlOf([...text, ...rows("•")]), /<table|<dl|•/)
+    assert.match(htmlOf([...text, ...rows("yes")]), /<dt>yes <code>--option-0/)
   })
 })
 

@@ -35,11 +35,11 @@ describe("terms beside their definitions", () => {
     ["denial", "occurs when nobody else can work, since one client takes all that there is for a long time"]
   ] as const
 
-  it("are a list, each term before what it means", () => {
+  it("are a list of definitions, each behind its term", () => {
     const html = htmlOf([...text, ...pairs(terms)])
     assert.strictEqual(count(html, "table"), 0)
-    assert.strictEqual(count(html, "li"), terms.length)
-    assert.include(html, "alteration occurs when a client changes what is not its own.")
+    assert.deepEqual([count(html, "dl"), count(html, "dt"), count(html, "li")], [1, terms.length, 0])
+    assert.include(html, "<dt>alteration</dt><dd>occurs when a client changes what is not its own.</dd>")
   })
 
   it("are a table below names of columns, and where they may go on from the page before", () => {

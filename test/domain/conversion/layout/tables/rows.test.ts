@@ -152,8 +152,8 @@ describe("a bibliography", () => {
         ...lines(prose(12, at), 110, 200 + 26 * at, 50)
       ])
     for (const mark of [(at: number) => `[${at + 1}]`, (at: number) => `[Wil${at + 10}]`])
-      assert.notMatch(htmlOf([...text, ...entries(mark)]), /<table|<li/)
-    assert.strictEqual(count(htmlOf([...text, ...entries((at) => `Wil${at + 10}`)]), "li"), 4)
+      assert.notMatch(htmlOf([...text, ...entries(mark)]), /<table|<dl|<li/)
+    assert.strictEqual(count(htmlOf([...text, ...entries((at) => `Wil${at + 10}`)]), "dt"), 4)
   })
 })
 

@@ -48,6 +48,29 @@ describe("a tagged page", () => {
     )
   })
 
+  it("has lists of definitions where labels are words; beside other labels such words stay before their item's", () => {
+    const item = (label: number, body: number) => tag("LI", [tag("Lbl", [label]), tag("LBody", [body])])
+    const list = (...labels: ReadonlyArray<string>) =>
+      made(
+        marked(...labels.flatMap((label, at) => [label, `meaning ${at + 1}`])),
+        tag(
+          "L",
+          labels.map((_, at) => item(2 * at, 2 * at + 1))
+        )
+      )
+    assert.strictEqual(
+      list("Spoofing", "Two words"),
+      "<dl><dt>Spoofing</dt><dd>meaning 1</dd><dt>Two words</dt><dd>meaning 2</dd></dl>"
+    )
+    assert.strictEqual(list("•", "Denial"), "<ul><li>meaning 1</li><li>Denial meaning 2</li></ul>")
+    // A font of signs may have letters in the place of bullets.
+    assert.strictEqual(list("n", "n"), "<ul><li>meaning 1</li><li>meaning 2</li></ul>")
+    assert.strictEqual(
+      list("(ii)", "(iii)"),
+      '<ol start="2" type="i"><li>meaning 1</li><li>meaning 2</li></ol>'
+    )
+  })
+
   it("has tables with heads, row headers, spans and captions", () => {
     const html = made(
       marked("Fruit of the year", "Name", "In numbers", "Apple", "12", "3.50"),
