@@ -42,6 +42,15 @@ describe("terms beside their definitions", () => {
     assert.include(html, "<dt>alteration</dt><dd>occurs when a client changes what is not its own.</dd>")
   })
 
+  it("keep their terms where they refer to what the page has", () => {
+    const html = htmlOf([
+      run("2 Rivers", 60, 40, { font: FONT.bold, size: 14 }),
+      ...text,
+      ...pairs([...terms, ["rivers", "are what Section 2 is about, and little else is said of them in it."]])
+    ])
+    assert.match(html, /<dt>rivers<\/dt><dd>are what <a href="[^"]+">Section 2<\/a> is about/)
+  })
+
   it("are a table below names of columns, and where they may go on from the page before", () => {
     const bold = (row: number): Look => (row === 0 ? { font: FONT.bold } : {})
     const named = htmlOf([...text, ...pairs([["Threat", "What it is"], ...terms], bold)])
