@@ -51,6 +51,9 @@ const pngOf = (width: number, height: number, content: number, length = 900): st
   return `data:image/png;base64,${bytes.toString("base64")}`
 }
 
+/** A table's body of one row. */
+const ROWS = (number: number): string => `<tbody><tr><td>${number}</td><td>b</td></tr></tbody>`
+
 const LONG = "This sentence is long enough to be taken for a line of running text that goes on"
 
 describe("joining over a page's border", () => {
@@ -133,6 +136,25 @@ describe("joining over a page's border", () => {
         "<table><thead><tr><th>A</th><th>B</th></tr></thead><tbody><tr><td>3</td><td>4</td></tr></tbody></table>"
       ],
       "[1]<table><thead><tr><th>A</th><th>B</th></tr></thead><tbody><tr><td>1</td><td>2</td></tr><tr><td>[2]3</td><td>4</td></tr></tbody></table>"
+    ],
+    [
+      "in tables that say that they go on, by their captions, a last row or a line below",
+      [
+        `<table><caption>Table 2. Stones</caption>${ROWS(1)}</table><p>Continued on next page</p>`,
+        `<table><caption>Table 2 (continued)</caption>${ROWS(2).replace("</tbody>", '<tr><td colspan="2">Suite à la page suivante</td></tr></tbody>')}</table>`,
+        `<table><caption>Table 2. Stones</caption>${ROWS(3)}</table><p>Words</p>`
+      ],
+      "[1]<table><caption>Table 2. Stones</caption><tbody><tr><td>1</td><td>b</td></tr><tr><td>[2]2</td><td>b</td></tr><tr><td>[3]3</td><td>b</td></tr></tbody></table><p>Words</p>"
+    ],
+    [
+      "not in tables with other captions, whose lines stay",
+      [
+        `<table><caption>Table 2. Stones</caption>${ROWS(1)}</table><p>(continued)</p>`,
+        `<table><caption>Table 3. Stones</caption>${ROWS(2)}</table><p>Continued use of stones wears them off.</p>`,
+        `<table><caption>Table 3. Stones</caption>${ROWS(3)}</table>`,
+        `<table><caption>Figure 3. Stones</caption>${ROWS(4)}</table>`
+      ],
+      `[1]<table><caption>Table 2. Stones</caption>${ROWS(1)}</table><p>(continued)</p>[2]<table><caption>Table 3. Stones</caption>${ROWS(2)}</table><p>Continued use of stones wears them off.</p>[3]<table><caption>Table 3. Stones</caption>${ROWS(3)}</table>[4]<table><caption>Figure 3. Stones</caption>${ROWS(4)}</table>`
     ],
     [
       "not in tables with another head",

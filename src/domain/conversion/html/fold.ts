@@ -1,6 +1,6 @@
 import { append } from "../../lists.ts"
 import { pageId } from "./allowed.ts"
-import { joinBlocks } from "./join.ts"
+import { joinBlocks, saysOn } from "./join.ts"
 import { Pictures } from "./repeated-pictures.ts"
 import { PageRewriter } from "./rewrite-page.ts"
 import { contentsOf } from "./shell.ts"
@@ -29,7 +29,8 @@ const withoutSeams = (node: HtmlNode): HtmlNode => {
 }
 
 const isNote = ({ attributes: { role } }: HtmlElement): boolean => role === "doc-footnote" || role === "note"
-const floats = ({ name }: HtmlElement): boolean => name === "figure" || name === "details"
+const floats = (block: HtmlElement): boolean =>
+  block.name === "figure" || block.name === "details" || saysOn(block)
 
 /**
  * Writes pages one after the other, each joined with the one before. Holds back only the last block of a page, what floats around
@@ -73,6 +74,8 @@ export class PageFold {
       this.#last === undefined || first === undefined || this.#joined >= MAX_JOINED
         ? undefined
         : joinBlocks(this.#last, first, this.#mark(page, "span"))
+    // What goes on here need not be said to.
+    if (joined !== undefined) this.#after = this.#after.filter((block) => !saysOn(block))
     if (joined !== undefined && rest.length === 0) {
       // The whole page is part of the block, which may continue.
       this.#last = joined

@@ -1,3 +1,4 @@
+import { CAPTION, isTableCaption } from "../layout/lines/markers.ts"
 import { isUnspaced } from "../layout/lines/script-direction.ts"
 import { isHeading } from "./repair.ts"
 import { element, type HtmlElement, type HtmlNode, isElement, lineOf, textOf } from "./tree.ts"
@@ -133,11 +134,37 @@ const rowsOfOne = (above: HtmlNode | undefined, below: HtmlElement): HtmlElement
   )
 }
 
+/** Longest line that says that a table goes on. */
+const MAX_SAYS_ON = 60
+const SAYS_ON =
+  /^[\s(—–-]*(?:(?:this )?tab(?:le|elle|leau|la|ela)[ \d.:—–-]{0,12})?(?:is )?(?:continue[ds]|continuing|cont['’.]?d?|fortsetzung|fortgesetzt|wird fortgesetzt|forts|suite|continúa|continuación|continua|continuação|segue|sigue|vervolg)\b(?:\.? (?:on|from|at|over|to|auf|à|de|en|na|in|op|alla|nella|der|page)(?=\s|$).*)?[\s).…—–-]*$/iu
+
+/** Whether a line says only that the table above goes on over the page. */
+export const saysOn = (block: HtmlElement): boolean => {
+  const text = lineOf([block])
+  return block.name === "p" && text.length <= MAX_SAYS_ON && SAYS_ON.test(text)
+}
+
+/** Whether a table's row is such a line. */
+const rowSaysOn = (row: HtmlNode | undefined): boolean => {
+  const [only, ...others] = cellsOf(row).filter(({ children }) => lineOf(children) !== "")
+  return only !== undefined && others.length === 0 && saysOn(element("p", {}, only.children))
+}
+
+/** Whether a table's caption is that of the one above, again: it has its number. */
+const isCaptionAgain = (caption: HtmlElement | undefined, above: HtmlElement | undefined): boolean => {
+  const [text, before] = [lineOf(caption?.children ?? []), lineOf(above?.children ?? [])]
+  const number = CAPTION.exec(text)?.groups?.["number"]
+  return number !== undefined && isTableCaption(text) && number === CAPTION.exec(before)?.groups?.["number"]
+}
+
 const tables = (a: HtmlElement, b: HtmlElement, mark: HtmlNode): HtmlElement | undefined => {
   const [one, other] = [tableIn(a), tableIn(b)]
   if (one === undefined || other === undefined) return undefined
   const same = byStructure(one, other)
-  if (same === false || partOf(other, "caption") !== undefined) return undefined
+  const caption = partOf(other, "caption")
+  if (same === false || (caption !== undefined && !isCaptionAgain(caption, partOf(one, "caption"))))
+    return undefined
   const [body, more] = [partOf(one, "tbody"), partOf(other, "tbody")]
   if (body === undefined || more === undefined) return undefined
   if (width(body.children[0]) !== width(more.children[0])) return undefined
@@ -150,13 +177,14 @@ const tables = (a: HtmlElement, b: HtmlElement, mark: HtmlNode): HtmlElement | u
     again === undefined || repeated ? more.children : [...again.children.map(asBody), ...more.children]
   const [first, ...rest] = rows
   if (!isElement(first)) return undefined
-  const whole = rowsOfOne(body.children.at(-1), first)
+  const above = rowSaysOn(body.children.at(-1)) ? body.children.slice(0, -1) : body.children
+  const whole = rowsOfOne(above.at(-1), first)
   const joined = element("table", one.attributes, [
     ...one.children.filter((child) => child !== body),
     element("tbody", {}, [
       ...(whole === undefined
-        ? [...body.children, marked(first, mark)]
-        : [...body.children.slice(0, -1), marked(whole, mark)]),
+        ? [...above, marked(first, mark)]
+        : [...above.slice(0, -1), marked(whole, mark)]),
       ...rest
     ])
   ])
