@@ -132,13 +132,15 @@ export const untaggedBlocks = (
     if (isRunningAside(profile, runs)) return []
     const segments = segmentsOf(runs)
     const right = segments.reduce((most, { x1 }) => Math.max(most, x1), -Infinity)
-    const blocks = flowBlocks(segments, right, unplaced).map((block): Block =>
+    const blocks = withCaptions(flowBlocks(segments, right, unplaced)).map((block): Block =>
       block.kind === "heading"
         ? { kind: "paragraph", spans: block.spans, lang: undefined, seam: NO_SEAM }
         : block
     )
     const letters = runs.reduce((sum, { text }) => sum + text.length, 0)
-    return letters > MAX_STAMP ? blocks : [{ kind: "aside", blocks }]
+    return letters > MAX_STAMP || blocks.some(({ kind }) => kind === "table")
+      ? blocks
+      : [{ kind: "aside", blocks }]
   })
   const blocks = withFrontMatter(
     withCaptions(withoutRepeatedTitles(withNotices(joinColumns(columns)))),

@@ -43,6 +43,23 @@ describe("a running title of a document of one or two pages", () => {
 })
 
 describe("text that is turned", () => {
+  it("is a table with its caption where it stands in columns, and no note beside the text", () => {
+    const cells = [
+      ["Name", "One", "Two"],
+      ["apple", "1", "2"],
+      ["pear", "3", "4"],
+      ["plum", "5", "6"]
+    ].flatMap((row, at) => row.map((words, column) => run(words, 70 + 100 * column, 114 + 20 * at)))
+    const turned = [run("Table 1. Fruit", 70, 92), ...cells].map((one) => ({
+      ...one,
+      angle: 90,
+      box: { x0: 600 - one.box.y1, y0: one.box.x0 + 100, x1: 600 - one.box.y0, y1: one.box.x1 + 100 }
+    }))
+    const [html = ""] = htmlOf([...lines(prose(150), 60, 600, 90), ...turned])
+    assert.match(html, /<table[^>]*><caption>Table 1. Fruit<\/caption><thead>/)
+    assert.notInclude(html, 'role="note"')
+  })
+
   const stamp = (words: string): TextRun => ({
     ...run(words, 20, 700, { angle: 90 }),
     box: { x0: 15, y0: 300, x1: 27, y1: 700 }
