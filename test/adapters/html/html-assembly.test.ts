@@ -351,6 +351,16 @@ describe("a document", () => {
     )
   })
 
+  it("has a table's notes right below it, before the page's text and notes", async () => {
+    const html = await assemble([
+      `<div><table><tbody><tr><td>x<a role="doc-noteref" href="#table-note-1"><sup>a</sup></a></td></tr></tbody></table><p id="table-note-1"><sup>a</sup>Note</p></div><p>Words</p>`
+    ])
+    assert.strictEqual(
+      mainOf(html),
+      '[1]<table><tbody><tr><td>x<a id="p1-ref-p1-table-note-1" role="doc-noteref" href="#p1-table-note-1"><sup>a</sup></a></td></tr></tbody></table><p id="p1-table-note-1"><sup>a</sup>Note</p><p>Words</p>'
+    )
+  })
+
   it("has notes with their way back", async () => {
     const html = await assemble([
       '<p>Claim<a role="doc-noteref" href="#fn-1"><sup>1</sup></a></p><p role="doc-footnote" id="fn-1">Note</p>'

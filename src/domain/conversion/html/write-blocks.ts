@@ -138,6 +138,17 @@ const table = (block: Table, notes: Notes): HtmlNode => {
   ])
 }
 
+/** A table, its notes as paragraphs below it: assembly takes the group apart. */
+const notedTable = (block: Table, notes: Notes): HtmlNode => {
+  const own = block.notes ?? []
+  if (own.length === 0) return table(block, notes)
+  const marks = new Map([...notes.marks, ...own.map(({ id, mark }) => [mark, id] as const)])
+  return element("div", {}, [
+    table(block, { ...notes, marks }),
+    ...own.map(({ id, spans }) => element("p", { id }, words(spans, notes)))
+  ])
+}
+
 const optionsOf = ({ chosen, options }: Field): ReadonlyArray<HtmlNode> => {
   const known = new Set(options)
   return [...chosen.filter((one) => !known.has(one)), ...options].map((option) =>
@@ -251,7 +262,7 @@ const write = (block: Block, notes: Notes): HtmlNode => {
     case "list":
       return list(block, notes)
     case "table":
-      return table(block, notes)
+      return notedTable(block, notes)
     case "figure":
       return figure(block, notes)
     case "code":

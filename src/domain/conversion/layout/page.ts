@@ -1,4 +1,4 @@
-import type { FontFace, PageContent } from "../page-content.ts"
+import type { FontFace, PageContent, TextRun } from "../page-content.ts"
 import type { PageAnalysis } from "./analysis.ts"
 import { type Block, NO_SEAM } from "./blocks/block.ts"
 import { fieldsOf, MAX_FIELDS } from "./blocks/fields.ts"
@@ -9,6 +9,7 @@ import { withFrontMatter } from "./blocks/front-matter.ts"
 import { withoutRepeatedTitles } from "./blocks/headings.ts"
 import type { Outline } from "./blocks/outline.ts"
 import { joinColumns, withNotices } from "./blocks/seams.ts"
+import { withTableNotes } from "./blocks/table-notes.ts"
 import { drawnFigures } from "./figures/drawn-figures.ts"
 import { barsOf } from "./formulas/bars.ts"
 import { LinkIndex } from "./lines/inline.ts"
@@ -78,6 +79,21 @@ const tablesOn = (
   }
 }
 
+/** The blocks of text that is turned on a page of upright text. */
+const turnedBlocks = (runs: ReadonlyArray<TextRun>, context: FlowContext): ReadonlyArray<Block> => {
+  const segments = segmentsOf(runs)
+  const right = segments.reduce((most, { x1 }) => Math.max(most, x1), -Infinity)
+  const blocks = withCaptions(flowBlocks(segments, right, context)).map((block): Block =>
+    block.kind === "heading"
+      ? { kind: "paragraph", spans: block.spans, lang: undefined, seam: NO_SEAM }
+      : block
+  )
+  const letters = runs.reduce((sum, { text }) => sum + text.length, 0)
+  return letters > MAX_STAMP || blocks.some(({ kind }) => kind === "table")
+    ? blocks
+    : [{ kind: "aside", blocks }]
+}
+
 /** The blocks of a page that says nothing of its structure, by geometry alone. `contents`: it is a table of contents. */
 export const untaggedBlocks = (
   analysis: PageAnalysis,
@@ -128,22 +144,9 @@ export const untaggedBlocks = (
     inline: { ...flow.inline, links: new LinkIndex([]) },
     bars: undefined
   }
-  const aside = turned.flatMap((runs): ReadonlyArray<Block> => {
-    if (isRunningAside(profile, runs)) return []
-    const segments = segmentsOf(runs)
-    const right = segments.reduce((most, { x1 }) => Math.max(most, x1), -Infinity)
-    const blocks = withCaptions(flowBlocks(segments, right, unplaced)).map((block): Block =>
-      block.kind === "heading"
-        ? { kind: "paragraph", spans: block.spans, lang: undefined, seam: NO_SEAM }
-        : block
-    )
-    const letters = runs.reduce((sum, { text }) => sum + text.length, 0)
-    return letters > MAX_STAMP || blocks.some(({ kind }) => kind === "table")
-      ? blocks
-      : [{ kind: "aside", blocks }]
-  })
+  const aside = turned.flatMap((runs) => (isRunningAside(profile, runs) ? [] : turnedBlocks(runs, unplaced)))
   const blocks = withFrontMatter(
-    withCaptions(withoutRepeatedTitles(withNotices(joinColumns(columns)))),
+    withTableNotes(withCaptions(withoutRepeatedTitles(withNotices(joinColumns(columns))))),
     page.index
   )
   // Notes stand last, in the order of the columns that they stood in.

@@ -99,12 +99,22 @@ export interface Cell {
   readonly rowSpan: number
 }
 
+/** A note below a table. */
+export interface TableNote {
+  /** Its id on the page. */
+  readonly id: string
+  readonly mark: string
+  /** Its words, behind its mark. */
+  readonly spans: ReadonlyArray<Span>
+}
+
 export interface Table extends Placed {
   readonly kind: "table"
   readonly caption: ReadonlyArray<Span>
   readonly rows: ReadonlyArray<ReadonlyArray<Cell>>
   /** How many of the first rows are its head. */
   readonly headRows: number
+  readonly notes?: ReadonlyArray<TableNote>
   /** Open where the head is recognised by its words alone: it may be a row of the table that ends on the page before. */
   readonly seam: Seam
 }
