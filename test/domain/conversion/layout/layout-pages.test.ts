@@ -171,6 +171,14 @@ describe("order", () => {
     assert.isBelow(html.indexOf(prose(80, 1)), html.indexOf(prose(80, 2)))
   })
 
+  it("reads a last page whose second column has a few lines, but no list beside a text", () => {
+    const left = lines(prose(300, 1), 50, 100, 50)
+    const html = only(...left, ...lines(prose(24, 2), 308, 100, 50))
+    assert.strictEqual(html, `<p>${prose(300, 1)}</p><p>${prose(24, 2)}</p>`)
+    const few = ["a tool", "a part", "a word", "a name"].map((name, at) => run(name, 308, 100 + 12 * at))
+    assert.notInclude(only(...left, ...few), `<p>${prose(300, 1)}</p>`)
+  })
+
   it("reads columns of short lines, as in an index, by the order in which they were set", () => {
     const column = (x: number, letter: string) =>
       Array.from({ length: 10 }, (_, at) => run(`${letter}${at} entry`, x, 100 + 12 * at))

@@ -1,8 +1,8 @@
 import { firstNotBefore, greatest, least } from "../../../lists.ts"
 import type { Box, FormField } from "../../page-content.ts"
+import type { Placed } from "../gutters.ts"
 import type { Line } from "../lines/line.ts"
 import { segmentText, type Segment } from "../lines/segment.ts"
-import type { Placed } from "../reading-order.ts"
 import type { Field } from "./block.ts"
 import { isTick, printedLabels, type PrintedLabel, wordsOf } from "./field-labels.ts"
 

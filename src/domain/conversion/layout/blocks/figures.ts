@@ -1,6 +1,6 @@
 import type { PageContent } from "../../page-content.ts"
+import type { Placed } from "../gutters.ts"
 import { CAPTION, isTableCaption } from "../lines/markers.ts"
-import type { Placed } from "../reading-order.ts"
 import { type Block, type Paragraph, plain, type Span, textOfSpans } from "./block.ts"
 
 /** Smaller ones are decoration, points. */

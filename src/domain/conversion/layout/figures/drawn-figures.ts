@@ -1,9 +1,9 @@
 import { append, greatest } from "../../../lists.ts"
 import type { Box, PageContent, TextRun } from "../../page-content.ts"
+import type { Placed } from "../gutters.ts"
 import { linesOf } from "../lines/line.ts"
 import { CAPTION, isTableCaption } from "../lines/markers.ts"
 import { type Segment, segmentText } from "../lines/segment.ts"
-import type { Placed } from "../reading-order.ts"
 import { framesOf } from "./frames.ts"
 import { joined, joinRegions, liesIn, type Region, regionsOf } from "./regions.ts"
 
