@@ -1,5 +1,6 @@
 import { greatest } from "../../../lists.ts"
 import type { FontFace } from "../../page-content.ts"
+import { census } from "../formulas/census.ts"
 import type { Line } from "../lines/line.ts"
 import { endsInPageNumber, CAPTION } from "../lines/markers.ts"
 import type { Group } from "../lines/paragraphs.ts"
@@ -238,6 +239,12 @@ const isLarger = (line: Line, profile: DocumentProfile): boolean =>
   textSizeOf(profile, line) >= profile.bodySize * 1.06 &&
   !profile.prose.has(styleKey(line.size, false, line.typewriter))
 
+/** Whether a group is a formula without words: an item of a list, a line of a proof. */
+const isEquation = ({ lines }: Group, { fonts }: HeadingContext): boolean => {
+  const { math, relates, variables, words } = census(piecesOf(lines), fonts)
+  return math + variables > 0 && relates && words === 0
+}
+
 /** The level of a group that is a heading, by the outline or by its looks; undefined for running text. */
 export const headingLevel = (group: Group, context: HeadingContext): number | undefined => {
   const { outline, profile } = context
@@ -257,6 +264,7 @@ export const headingLevel = (group: Group, context: HeadingContext): number | un
   // Running text and lists may repeat a title; a heading stands out, or alone.
   const apart = group.lines.length <= 2 && group.gap > 1.3 && group.marker?.ordered !== false
   if (named !== undefined && (looks !== undefined || apart)) return named
+  if (isEquation(group, context)) return undefined
   if (looks === undefined) return lookLevel(group, text, context)
   if (CAPTION.test(text) && /\d/.test(text)) return undefined
   // A command that is explained is monospaced, and larger; one that is a section's heading is bold, too.

@@ -316,12 +316,12 @@ export const mathOf = (
 }
 
 /** Lines of one formula, below one another. */
-export const stacked = (lines: ReadonlyArray<HtmlElement | undefined>): HtmlElement => {
-  const rows = lines.flatMap((line, at) => {
-    const [inner] = line?.children ?? []
-    // Lines that were put together before go on.
-    if (at === 0 && isElement(inner) && inner.name === "mtable") return inner.children
-    return [element("mtr", {}, [element("mtd", {}, line?.children ?? [])])]
+export const stacked = (lines: ReadonlyArray<HtmlElement>): HtmlElement => {
+  const rows = lines.flatMap(({ children }) => {
+    const [inner] = children
+    // A line may have been put together of several.
+    if (isElement(inner) && inner.name === "mtable") return inner.children
+    return [element("mtr", {}, [element("mtd", {}, children)])]
   })
   return element("math", { display: "block" }, [element("mtable", { columnalign: "left" }, rows)])
 }

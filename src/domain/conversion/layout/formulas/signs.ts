@@ -58,15 +58,26 @@ const leaf = (text: string, face: FontFace | undefined): HtmlElement => {
 const TOKEN = /\d+(?:[.,]\d+)*|\p{L}\p{M}*|[^\s\p{L}\d]\p{M}*/gu
 const WORDS = /\d+(?:[.,]\d+)*|\p{L}[\p{L}\p{M}]*|[^\s\p{L}\d]\p{M}*/gu
 
+/** Top and bottom of a piece: of its ink for signs that stand around the axis; else of its face, of which less is inked. */
+const inked = ({ run, text }: Piece): { readonly y0: number; readonly y1: number } => {
+  if (Math.abs(middleY(run.box) + AXIS * run.size - run.baseline) < 0.02 * run.size) return run.box
+  const [up, down] = BIG_OPERATOR.test(text.trim()) ? [1, 0.5] : [0.72, 0.22]
+  return { y0: run.baseline - up * run.size, y1: run.baseline + down * run.size }
+}
+
+/** Top and bottom of pieces. */
+export const extent = (pieces: ReadonlyArray<Piece>): { readonly y0: number; readonly y1: number } => {
+  const all = pieces.map(inked)
+  return { y0: least(all.map(({ y0 }) => y0)), y1: greatest(all.map(({ y1 }) => y1)) }
+}
+
 /** The signs of a piece at their places. */
 export const itemsOf = (piece: Piece, fonts: ReadonlyArray<FontFace>): ReadonlyArray<Item> => {
   const { run, text } = piece
   const face = fonts[run.font]
   const pattern = isMathFace(face) ? TOKEN : WORDS
   const length = Math.max(1, text.trimEnd().length)
-  // Boxes are those of ink for signs that stand around the axis; else their face's: what is inked is less.
-  const isInk = Math.abs(middleY(run.box) + AXIS * run.size - run.baseline) < 0.02 * run.size
-  const [up, down] = BIG_OPERATOR.test(text.trim()) ? [1, 0.5] : [0.72, 0.22]
+  const { y0, y1 } = inked(piece)
   return [...text.matchAll(pattern)].map((match): Item => {
     const [token] = match
     const x = (at: number) => piece.x0 + ((piece.x1 - piece.x0) * Math.min(at, length)) / length
@@ -74,8 +85,8 @@ export const itemsOf = (piece: Piece, fonts: ReadonlyArray<FontFace>): ReadonlyA
     return {
       x0: x(match.index),
       x1: x(match.index + token.length),
-      y0: isInk ? run.box.y0 : run.baseline - up * run.size,
-      y1: isInk ? run.box.y1 : run.baseline + down * run.size,
+      y0,
+      y1,
       baseline: run.baseline,
       size: run.size,
       node: leaf(sign, face),

@@ -3,7 +3,7 @@ import { assert, describe, it } from "vitest"
 import { layoutPages } from "../../../../../src/domain/conversion/layout/layout-pages.ts"
 import { NO_STATISTICS } from "../../../../../src/domain/conversion/layout/statistics.ts"
 import type { FontFace, TextRun } from "../../../../../src/domain/conversion/page-content.ts"
-import { FACTS, FONTS, lines, page, prose, type Rest, rule, run } from "../page-builder.ts"
+import { FACTS, FONT, FONTS, lines, page, prose, type Rest, rule, run } from "../page-builder.ts"
 
 const italic: FontFace = {
   name: "CMMI10",
@@ -163,6 +163,92 @@ describe("display formulas", () => {
     assert.strictEqual(between(lay([...line("a", 150), ...line("d", 170)])).split("<math").length, 3)
     const own = [...line("a", 150), run("(3)", 450, 150), ...rest(170), number]
     assert.strictEqual(between(lay(own)).split("<math").length, 3)
+  })
+
+  /** `first = b`, or `= b` without a first sign. */
+  const row = (first: string, y: number): ReadonlyArray<TextRun> => [
+    ...(first === "" ? [] : [run(first, 230, y, MATH)]),
+    run("=", 242, y),
+    run("b", 254, y, MATH)
+  ]
+  const count = (html: string, what: string): number => html.split(what).length - 1
+
+  it("are one where rows stand as near as those of a system, and several where white space parts them", () => {
+    const near = between(lay([...row("a", 150), ...row("d", 165), ...row("g", 180), run("(2)", 450, 180)]))
+    assert.match(near, /^<p><math[^>]*><mtable[^>]*>(<mtr>.*?<\/mtr>){3}<\/mtable><\/math> \(2\)<\/p>$/)
+    assert.strictEqual(count(between(lay([...row("a", 150), ...row("d", 174)])), "<math"), 2)
+    const own = [...row("a", 150), run("(1)", 450, 150), ...row("d", 165), run("(2)", 450, 165)]
+    assert.strictEqual(count(between(lay(own)), "<math"), 2)
+  })
+
+  it("have the number that stands in the middle of their rows, or at the left of the first", () => {
+    const three = [...row("a", 150), ...row("", 165), ...row("", 180)]
+    const middle = between(lay([...three, run("(5)", 450, 165)]))
+    assert.match(middle, /^<p><math[^>]*><mtable[^>]*>(<mtr>.*?<\/mtr>){3}<\/mtable><\/math> \(5\)<\/p>$/)
+    const left = between(lay([...three, run("(5)", 60, 150)]))
+    assert.strictEqual(count(left, "<math"), 1)
+    // A number at the right of the first row ends what it belongs to.
+    assert.strictEqual(count(between(lay([...three, run("(5)", 450, 150)])), "<math"), 2)
+  })
+
+  it("are fractions alone; an underlined word above another line is none", () => {
+    const parts = [run("a+b", 252, 143, MATH), run("c", 257, 157, MATH)]
+    const fraction = between(lay(parts, { drawings: [rule(251, 147.2, 268, 147.8)] }))
+    assert.include(fraction, "<mfrac>")
+    const under = [...row("a", 143), run("which is", 252, 157)]
+    assert.notInclude(lay(under, { drawings: [rule(200, 147.2, 320, 147.8)] }), "<mtext>")
+  })
+
+  it("leave the short last line above them to its text", () => {
+    const html = between(lay([run("and all of that is given by", 60, 141), ...row("a", 150)]))
+    assert.include(html, "given by</p><p><math")
+  })
+
+  it("are set in a text's italic letters, too, but for words", () => {
+    const set = { font: FONT.italic }
+    const sign = run("∈", 60, 500, MATH)
+    const italics = (first: string) => [run(first, 250, 150, set), run("= m", 270, 150, set), sign]
+    assert.include(lay(italics("E")), "<mi>E</mi><mo>=</mo><mi>m</mi>")
+    assert.notInclude(lay(italics("mode")), "<math")
+    assert.notInclude(lay([run("E = m", 250, 150), sign]), "<math")
+  })
+
+  it("are fractions of words, and have words at braces, but are no text with a fraction in it", () => {
+    const words = (lead: string, x: number) => [
+      run("∈", 60, 500, MATH),
+      run(lead, x, 150),
+      run("true positives", 300, 143),
+      run("all positives", 300, 157)
+    ]
+    const bar = { drawings: [rule(299, 147.2, 371, 147.8)] }
+    assert.include(lay(words("precision =", 240), bar), "<mfrac>")
+    assert.notInclude(lay(words("where every other share = ", 165), bar), "<math")
+    const brace = [...row("a", 150), run("everything", 230, 160, { size: 7 })]
+    assert.include(lay(brace), "<math")
+    assert.notInclude(lay([...row("a", 150), run("all that is known", 262, 150)]), "<math")
+  })
+
+  it("have no words of scripts without spaces", () => {
+    const chinese = [run("已知 为求 试求 因此", 250, 150), run("=", 310, 150), run("x", 320, 150, MATH)]
+    assert.notInclude(lay(chinese), "<math")
+    assert.include(lay([...row("a", 150), run("当", 275, 150)]), "<math")
+  })
+
+  it("are neither items of a list nor headings", () => {
+    const item = (number: string, y: number) => [
+      run(number, 75, y),
+      run("a", 88, y, MATH),
+      run("=", 98, y),
+      run("b", 108, y, MATH)
+    ]
+    const html = between(lay([...item("1.", 150), ...item("2.", 170), ...item("3.", 190)]))
+    assert.match(html, /^<ol><li>.*<\/li><li>.*<\/li><li>.*<\/li><\/ol>$/)
+    assert.include(between(lay(row("(x)", 150))), "<math")
+    const large = { ...MATH, size: 13 }
+    assert.notInclude(
+      lay([run("a", 60, 150, large), run("=", 70, 150, { size: 13 }), run("b", 80, 150, large)]),
+      "<h"
+    )
   })
 
   it("are no halves of a fraction that stands in a line of text, as small as scripts", () => {

@@ -1,0 +1,67 @@
+import type { Box, FontFace } from "../../page-content.ts"
+import { type Line } from "../lines/line.ts"
+import type { Piece, Segment } from "../lines/segment.ts"
+import { isFunctionName, isMathFace, isMathSign, RELATES } from "./mathematical.ts"
+
+/** What formulas are found by in a column. */
+export interface FormulaContext {
+  readonly fonts: ReadonlyArray<FontFace>
+  readonly bodySize: number
+  /** Thin level lines of the page: bars of fractions and roots, among others. */
+  readonly bars: ReadonlyArray<Box>
+}
+
+/** What the pieces of a zone are. */
+export interface Census {
+  /** Signs that only mathematics has, by their face or by themselves. */
+  readonly math: number
+  readonly letters: number
+  readonly words: number
+  /** Letters that stand in words. */
+  readonly worded: number
+  /** Italic letters that stand alone or in pairs, as variables do. */
+  readonly variables: number
+  readonly relates: boolean
+}
+
+/** Words are of three letters at least; scripts without spaces have two letters to a word. */
+const WORD = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}]+|\p{L}{3,}/gu
+const UNSPACED = /^[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}]/u
+const VARIABLE = /(?<!\p{L})\p{L}{1,2}(?!\p{L})/gu
+
+/** Counts what pieces are made of. */
+export const census = (pieces: ReadonlyArray<Piece>, fonts: ReadonlyArray<FontFace>): Census => {
+  let [math, letters, words, worded, variables] = [0, 0, 0, 0, 0]
+  let relates = false
+  for (const { run, text } of pieces) {
+    const face = fonts[run.font]
+    const inMath = isMathFace(face)
+    for (const character of text) {
+      const isLetter = /\p{L}/u.test(character)
+      if (isLetter) letters += 1
+      if ((inMath && /[^\s.,•·]/.test(character)) || isMathSign(character)) math += 1
+    }
+    if (RELATES.test(text)) relates = true
+    if (inMath) continue
+    if (face?.italic === true) variables += text.match(VARIABLE)?.length ?? 0
+    for (const [word] of text.matchAll(WORD))
+      if (!isFunctionName(word)) {
+        words += UNSPACED.test(word) ? Math.ceil(word.length / 2) : 1
+        worded += word.length
+      }
+  }
+  return { math, letters, words, worded, variables, relates }
+}
+
+/** The pieces of segments. */
+export const piecesOf = (segments: ReadonlyArray<Segment>): ReadonlyArray<Piece> =>
+  segments.flatMap(({ pieces }) => pieces)
+
+/** Words from which on a line is one of a text. */
+const PROSE = 3
+
+/** Whether a line is made of words: one of a text, between formulas. */
+export const isProse = ({ segments }: Line, { fonts }: FormulaContext): boolean => {
+  const { letters, words, worded } = census(piecesOf(segments), fonts)
+  return words >= PROSE && worded > 0.6 * letters
+}

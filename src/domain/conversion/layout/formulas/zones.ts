@@ -1,0 +1,127 @@
+import { greatest, least } from "../../../lists.ts"
+import type { Line } from "../lines/line.ts"
+import { census, type FormulaContext, isProse, piecesOf } from "./census.ts"
+
+/** Lines nearer than this, in font sizes, are halves of a fraction and the like: a text's lines stand further apart. */
+const TIGHT = 0.98
+/** A limit or a script of its own is smaller than this, in sizes of the text, */
+export const SMALL = 0.86
+/** and stands at most so far from what it belongs to, in the same; */
+const NEAR = 1.75
+/** in a line of text it is a script. */
+const NEAR_PROSE = 0.6
+/** Longest limit, characters. */
+const MAX_FRAGMENT = 48
+/** Lines that one formula takes up at most: a longer one is no formula. */
+const MAX_LINES = 40
+/** The bar of a fraction stands so near to what is over and under it, in font sizes, */
+const AT_BAR = 1.1
+/** A line that stands lower than this, in font sizes, is not under a bar within the line above. */
+const BELOW = 0.75
+/** and reaches so far beyond the wider of them. */
+const BEYOND = 0.6
+
+/** Lines that stand too near to each other for text, and the limits around them. */
+export interface Zone {
+  from: number
+  to: number
+  readonly lines: Array<Line>
+  /** Its first line is made of words. */
+  readonly prose: boolean
+}
+
+/** Whether a line is a limit, a script or another small part of a formula. */
+const isFragment = ({ segments, size, text }: Line, { bodySize, fonts }: FormulaContext): boolean =>
+  size < SMALL * bodySize && text.length <= MAX_FRAGMENT && census(piecesOf(segments), fonts).words <= 1
+
+/** Whether a bar stands between two lines as in a fraction: it is as wide as the wider of them. */
+const isFraction = (over: Line, under: Line, { bars }: FormulaContext): boolean =>
+  bars.some((bar) => {
+    const { size } = under
+    if (bar.y0 < over.baseline - 0.1 * size || bar.y1 > under.baseline) return false
+    if (bar.y0 - over.baseline > AT_BAR * size || under.baseline - bar.y1 > AT_BAR * size) return false
+    const x0 = Math.min(over.x0, under.x0)
+    const x1 = Math.max(over.x1, under.x1)
+    return Math.abs(bar.x0 - x0) < BEYOND * size && Math.abs(bar.x1 - x1) < BEYOND * size
+  })
+
+/** Whether a line stands too near to a zone for text. The last line of a text may stand near to the formula below it. */
+const isTight = (zone: Zone, above: Line, next: Line): boolean => {
+  const [step, aside] = [next.baseline - above.baseline, next.x0 - above.x1]
+  const endsText = zone.prose && zone.lines.length === 1 && (step > BELOW * next.size || aside > next.size)
+  return step < TIGHT * Math.max(above.size, next.size) && !endsText
+}
+
+/** How far a fragment stands from a zone that it may belong to; Infinity where it does not. */
+const distance = (zone: Zone, fragment: Line, bodySize: number): number => {
+  if (zone.lines.length >= MAX_LINES) return Infinity
+  const near = zone.prose && zone.lines.length === 1 ? NEAR_PROSE : NEAR
+  const away = least(zone.lines.map(({ baseline }) => Math.abs(baseline - fragment.baseline)))
+  const x0 = least(zone.lines.map((line) => line.x0)) - bodySize
+  const x1 = greatest(zone.lines.map((line) => line.x1)) + bodySize
+  return away < near * bodySize && fragment.x0 > x0 && fragment.x1 < x1 ? away : Infinity
+}
+
+/** Groups lines into zones; fragments go with the nearest line above or below. */
+export const zonesOf = (lines: ReadonlyArray<Line>, context: FormulaContext): ReadonlyArray<Zone> => {
+  const zones: Array<Zone> = []
+  let fragments: Array<number> = []
+  // The order of lines is never broken: those that belong above come first, those that belong below last.
+  const place = (next: Zone | undefined) => {
+    const before = zones.at(-1)
+    const far = (zone: Zone | undefined, at: number): number => {
+      const line = lines[at]
+      return zone === undefined || line === undefined ? Infinity : distance(zone, line, context.bodySize)
+    }
+    let start = 0
+    for (; before !== undefined && start < fragments.length; start++) {
+      const at = fragments[start] ?? 0
+      const [up, line] = [far(before, at), lines[at]]
+      if (line === undefined || up === Infinity || up > far(next, at)) break
+      before.lines.push(line)
+      before.to = at + 1
+    }
+    let end = fragments.length
+    for (; next !== undefined && end > start; end--) {
+      const at = fragments[end - 1] ?? 0
+      const line = lines[at]
+      if (line === undefined || far(next, at) === Infinity) break
+      next.lines.unshift(line)
+      next.from = at
+    }
+    for (const at of fragments.slice(start, end)) {
+      const line = lines[at]
+      if (line !== undefined) zones.push({ from: at, to: at + 1, lines: [line], prose: false })
+    }
+    fragments = []
+  }
+  for (const [at, line] of lines.entries()) {
+    if (isFragment(line, context)) {
+      fragments.push(at)
+      continue
+    }
+    const last = zones.at(-1)
+    const above = last?.lines.at(-1)
+    if (
+      last !== undefined &&
+      above !== undefined &&
+      last.to + fragments.length === at &&
+      last.lines.length < MAX_LINES &&
+      (isTight(last, above, line) || isFraction(above, line, context))
+    ) {
+      for (const fragment of fragments) {
+        const small = lines[fragment]
+        if (small !== undefined) last.lines.push(small)
+      }
+      fragments = []
+      last.lines.push(line)
+      last.to = at + 1
+      continue
+    }
+    const zone: Zone = { from: at, to: at + 1, lines: [line], prose: isProse(line, context) }
+    place(zone)
+    zones.push(zone)
+  }
+  place(undefined)
+  return zones
+}
