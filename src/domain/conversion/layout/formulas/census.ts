@@ -12,7 +12,7 @@ export interface FormulaContext {
 }
 
 /** What the pieces of a zone are. */
-export interface Census {
+interface Census {
   /** Signs that only mathematics has, by their face or by themselves. */
   readonly math: number
   readonly letters: number
