@@ -93,6 +93,12 @@ describe("a paper's sections", () => {
     )
     assert.deepStrictEqual(headings(italic), [])
     assert.deepStrictEqual(headings(htmlOf(sections((_, y) => [run("NOT A SECTION", 60, y)]))), [])
+    const capitals = (words: string) =>
+      headings(
+        htmlOf(sections((at, y) => [run(at === 3 ? words : `${at + 1}. RIVERS AND STONES`, 60, y)]))
+      ).at(-1)
+    assert.strictEqual(capitals("REFERENCES"), "2 REFERENCES")
+    assert.strictEqual(capitals("• WATER"), "2 3. RIVERS AND STONES")
     const running = htmlOf(
       sections((at, y) => [run(`1.${at + 1}. RIVERS`, 60, y), run(`${at + 1} STONES`, 400, y)])
     )

@@ -185,8 +185,9 @@ const lookLevel = (
   if (level === undefined) return undefined
   if (number !== undefined)
     return outline.reach === "sections" ? undefined : numbered.get(numberKind(text) ?? "")
-  // Without a number: "References".
-  return key.endsWith("capitals") && group.below > BESIDE ? level : undefined
+  // Without a number: "References". A list's item in capitals is none.
+  const alone = group.marker === undefined && group.below > BESIDE
+  return key.endsWith("capitals") && alone ? level : undefined
 }
 
 /** The level that the outline gives a heading: below the document's title. */
@@ -224,7 +225,7 @@ const unnamedLevel = (
 ): number | undefined => {
   const level = kindLevel(kind, outline) ?? outline.styles.get(key)
   if (level !== undefined) return level + 1
-  const above = [...outline.styles].flatMap(([style, one]) =>
+  const above = [...outline.named].flatMap(([style, one]) =>
     (profile.levels.get(style) ?? looks) < looks ? [one + 2] : []
   )
   return above.length === 0 ? undefined : greatest(above)

@@ -12,6 +12,8 @@ export interface Outline {
   readonly titles: ReadonlyMap<number, ReadonlyMap<string, number>>
   /** Levels that most of the named lines of a style have, by `styleKey`; */
   readonly styles: ReadonlyMap<string, number>
+  /** those of styles that one named line has, too: smaller headings rank below it; */
+  readonly named: ReadonlyMap<string, number>
   /** and of a kind of number, by `numberKind`. */
   readonly kinds: ReadonlyMap<string, number>
   /** Lines at the head of a page that repeat the title of a section that began before. */
@@ -23,6 +25,7 @@ export interface Outline {
 const NO_OUTLINE: Outline = {
   titles: new Map(),
   styles: new Map(),
+  named: new Map(),
   kinds: new Map(),
   running: new Set(),
   reach: "none"
@@ -123,7 +126,7 @@ const namedLines = (
   titles: Outline["titles"],
   analyses: ReadonlyArray<PageAnalysis>,
   profile: DocumentProfile
-): Pick<Outline, "styles" | "kinds"> => {
+): Pick<Outline, "styles" | "named" | "kinds"> => {
   const [styles, kinds]: [Tally, Tally] = [new Map(), new Map()]
   for (const { page, rows } of analyses) {
     const here = titles.get(page.index)
@@ -138,7 +141,7 @@ const namedLines = (
       if (kind !== undefined) tally(kinds, kind, level)
     }
   }
-  return { styles: usual(styles, ALIKE), kinds: nested(usual(kinds, 1)) }
+  return { styles: usual(styles, ALIKE), named: usual(styles, 1), kinds: nested(usual(kinds, 1)) }
 }
 
 /** Part of a page's height that a running title stands in, and how much larger than text it is at most; */
@@ -154,6 +157,22 @@ const LARGER = 1.06
 /** Whether a line stands out more than another with the same words does: it is the heading of the two. */
 const standsOut = (line: Line, other: Line): boolean =>
   line.size > LARGER * other.size || (isBoldLine(line) && !isBoldLine(other) && line.size >= other.size)
+
+/** A running title is set in this many lines at most, so near below each other, in font sizes. */
+const RUNNING_LINES = 3
+const RUNNING_STEP = 1.6
+
+/** The first lines of a page that may be one title: of the size of the first, and near below each other. */
+const headLines = (rows: ReadonlyArray<Line>): ReadonlyArray<Line> => {
+  const end = rows.slice(0, RUNNING_LINES).findIndex((row, at) => {
+    const above = rows[at - 1]
+    return (
+      above !== undefined &&
+      (row.size !== above.size || row.baseline - above.baseline > RUNNING_STEP * row.size)
+    )
+  })
+  return rows.slice(0, end < 0 ? RUNNING_LINES : end)
+}
 
 /** Lines at the head of a page that say which section it is in: its title stands on an earlier page, or below on this one. */
 const runningTitles = (
@@ -187,13 +206,24 @@ const runningTitles = (
     if (head === undefined || head.baseline > HEAD * page.height || head.size > MAX_LARGE * profile.bodySize)
       continue
     const large = head.size > MAX_RUNNING * profile.bodySize
-    const repeats = keysOf(head.text).some((key) => {
-      const title = printed.get(key)
-      const since = page.index - (began.get(key) ?? Infinity)
-      if (title === undefined || since < 0 || (large && listed.has(`${page.index} ${key}`))) return false
-      return standsOut(title, head) || (since >= LONG_BEFORE && levelOf(profile, head) === undefined)
-    })
-    if (repeats) running.add(head)
+    const repeats = (text: string) =>
+      keysOf(text).some((key) => {
+        const title = printed.get(key)
+        const since = page.index - (began.get(key) ?? Infinity)
+        if (title === undefined || since < 0 || (large && listed.has(`${page.index} ${key}`))) return false
+        return standsOut(title, head) || (since >= LONG_BEFORE && levelOf(profile, head) === undefined)
+      })
+    // A narrow head breaks a title, within words, too.
+    const lines = headLines(rows)
+    const count = lines.findIndex((_, at) =>
+      repeats(
+        lines
+          .slice(0, at + 1)
+          .map(({ text }) => text)
+          .join(" ")
+      )
+    )
+    for (const line of lines.slice(0, count + 1)) running.add(line)
   }
   return running
 }

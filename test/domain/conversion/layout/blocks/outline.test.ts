@@ -157,13 +157,15 @@ describe("a title at the head of a page", () => {
 })
 
 describe("a title that the outline names", () => {
-  const of = (outline: ReadonlyArray<OutlineEntry>, ...pages: ReadonlyArray<ReadonlyArray<TextRun>>) =>
+  const laidOut = (outline: ReadonlyArray<OutlineEntry>, ...pages: ReadonlyArray<ReadonlyArray<TextRun>>) =>
     layoutPages({
       facts: { ...FACTS, pageCount: pages.length, outline },
       fonts: FONTS,
       pages: pages.map((runs, index) => page(runs, index)),
       others: NO_STATISTICS
-    }).flatMap(({ html }) =>
+    })
+  const of = (...document: Parameters<typeof laidOut>) =>
+    laidOut(...document).flatMap(({ html }) =>
       [...html.matchAll(/<h(\d)[^>]*>(.*?)<\/h\d>/g)].map(([, level = "", words = ""]) => `${level} ${words}`)
     )
 
@@ -199,6 +201,37 @@ describe("a title that the outline names", () => {
     // A section of that name begins there.
     const named = [...outline, { title: "Waters that are cold all year", level: 2, page: 1 }]
     assert.strictEqual(of(named, first, head("Waters that are cold all year"), other).length, 3)
+  })
+
+  it("repeats at the head of a page in two lines, broken within a word", () => {
+    const outline = [
+      { title: "Chapter 2. Waters that are cold all year", level: 1, page: 0 },
+      { title: "Stones", level: 1, page: 2 }
+    ]
+    const large = { ...bold, size: 20 }
+    const first = [run("Chapter 2. Waters that", 60, 90, large), run("are cold all year", 60, 114, large)]
+    const head = [run("Waters that are co", 300, 50), run("ld all year", 300, 62), ...text(90, 2)]
+    const other = [run("Stones", 60, 90, large), ...text(150, 3)]
+    const [, page] = laidOut(outline, [...first, ...text(150, 1)], head, other)
+    assert.match(page?.html ?? "", /^<p>over margin/)
+    // A heading of two lines that begins there.
+    const named = [...outline, { title: "Cold all year", level: 2, page: 1 }]
+    const two = [
+      run("Cold", 60, 50, { ...bold, size: 12 }),
+      run("all year", 60, 64, { ...bold, size: 12 }),
+      ...text(90, 2)
+    ]
+    assert.include(of(named, [...first, ...text(150, 1)], two, other), "3 Cold all year")
+  })
+
+  it("ranks above smaller headings that it does not name, alone as it is, and beside those of its size", () => {
+    const section = (words: string, y: number, size: number) => [
+      run(words, 60, y, { ...bold, size }),
+      ...text(y + 25, y)
+    ]
+    const runs = [...section("Rivers", 60, 18), ...section("Cold water", 170, 14)]
+    const found = of([entry("Rivers", 1)], runs, section("Stones", 60, 18))
+    assert.deepStrictEqual(found, ["2 Rivers", "3 Cold water", "2 Stones"])
   })
 
   it("does not lift numbered sections that have its words to the level of what they are parts of", () => {
