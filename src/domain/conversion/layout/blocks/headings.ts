@@ -10,7 +10,7 @@ import { type DocumentProfile, levelOf, textSizeOf } from "../profile.ts"
 import { numberKind } from "../sections.ts"
 import { isBoldLine, styleKey } from "../statistics.ts"
 import { type Block, NO_SEAM, textOfSpans } from "./block.ts"
-import { lettersOf, type Outline, unnumbered } from "./outline.ts"
+import { lettersOf, type Outline, REFERENCE, unnumbered } from "./outline.ts"
 
 /** Headings of a box beside the text, in the most frequent languages of documents. */
 const BOX =
@@ -26,10 +26,6 @@ export const isContentsTitle = (words: string): boolean => CONTENTS.test(words)
 /** Headings that outlines leave out: of what stands before the first section and behind the last one. */
 const UNLISTED =
   /^(?:abstract|summary|keywords|acknowledge?ments?|references|bibliography|appendi(?:x|ces)|notes|zusammenfassung|danksagung|literatur(?:verzeichnis)?|anhang|résumé|remerciements|références|bibliographie|annexes?|resumen|agradecimientos|referencias|bibliografía|resumo|agradecimentos|referências|bibliografia|sommario|ringraziamenti|riferimenti(?: bibliografici)?)$/iu
-
-/** Sections of reference pages: outlines name the page alone, and style sheets set them smaller than its text. */
-const REFERENCE =
-  /^(?:name|synopsis|description|options|see also|return values?|exit (?:status|codes?)|environment(?: variables)?|files|diagnostics|conforming to|standards|bugs|caveats|authors?|history)$/iu
 
 /** An example's caption. */
 const EXAMPLE =
@@ -280,10 +276,11 @@ export const headingLevel = (group: Group, context: HeadingContext): number | un
   const bulleted = group.marker?.ordered === false && !BETWEEN_DASHES.test(text)
   if (bulleted && !isBulleted(group)) return undefined
   const size = textSizeOf(profile, first)
+  const key = styleKey(first.size, isBoldLine(first), first.typewriter)
   const larger = isLarger(first, profile)
   if (bulleted && !larger) return undefined
   if (!larger) {
-    const reference = alone && REFERENCE.test(text.trim())
+    const reference = alone && (REFERENCE.test(text.trim()) || outline.references.has(key))
     const unlisted = reference || UNLISTED.test(text) || isBeyond(number, outline)
     if (outline.reach === "sections" && !unlisted) return undefined
     if (text.length > MAX_BOLD || group.lines.length > 2 || /[.,;]$/.test(text)) return undefined
@@ -293,7 +290,6 @@ export const headingLevel = (group: Group, context: HeadingContext): number | un
     if (!alone && !/^[\p{Lu}\p{N}\p{Lo}"'“‘(¿¡]/u.test(text)) return undefined
   } else if (text.length > 120 && /[.;,]$/.test(text)) return undefined
   if (!outlined) return looks
-  const key = styleKey(first.size, isBoldLine(first), first.typewriter)
   if (key === profile.title) return 1
   return (
     unnamedLevel(key, number, looks, context) ?? Math.max(2, looks + (larger || number !== undefined ? 0 : 1))

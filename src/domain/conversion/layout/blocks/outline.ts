@@ -16,6 +16,8 @@ export interface Outline {
   readonly named: ReadonlyMap<string, number>
   /** and of a kind of number, by `numberKind`. */
   readonly kinds: ReadonlyMap<string, number>
+  /** Bold styles of sections of reference pages: others of such a style are sections, too. */
+  readonly references: ReadonlySet<string>
   /** Lines at the head of a page that repeat the title of a section that began before. */
   readonly running: ReadonlySet<Line>
   /** How deep it goes: `sections` where it names what stands below chapters, so that bold words it does not name are no headings. */
@@ -27,6 +29,7 @@ const NO_OUTLINE: Outline = {
   styles: new Map(),
   named: new Map(),
   kinds: new Map(),
+  references: new Set(),
   running: new Set(),
   reach: "none"
 }
@@ -44,6 +47,10 @@ export const unnumbered = (text: string): string =>
     /^\s*(?:(?:chapter|appendix|part|kapitel|anhang|teil|chapitre|annexe)\s+)?(?:[A-Z]|\d+)(?:\.\d+)*[.:)]?\s+/i,
     ""
   )
+
+/** Sections of reference pages: outlines name the page alone, and style sheets set them smaller than its text. */
+export const REFERENCE =
+  /^(?:name|synopsis|description|options|see also|return values?|exit (?:status|codes?)|environment(?: variables)?|files|diagnostics|conforming to|standards|bugs|caveats|authors?|history)$/iu
 
 const keysOf = (text: string): ReadonlyArray<string> => {
   const bare = unnumbered(text)
@@ -142,6 +149,21 @@ const namedLines = (
     }
   }
   return { styles: usual(styles, ALIKE), named: usual(styles, 1), kinds: nested(usual(kinds, 1)) }
+}
+
+/** So many lines of a style, and this share of it, have the names of reference pages' sections where it is theirs. */
+const REFERENCES = 3
+const REFERENCE_SHARE = 1 / 3
+
+const referenceStyles = (analyses: ReadonlyArray<PageAnalysis>): ReadonlySet<string> => {
+  const lines = analyses.flatMap(({ rows }) => rows.filter(isBoldLine))
+  const styles = Map.groupBy(lines, ({ size, typewriter }) => styleKey(size, true, typewriter))
+  return new Set(
+    [...styles].flatMap(([style, all]) => {
+      const named = all.filter(({ text }) => REFERENCE.test(text.trim())).length
+      return named >= REFERENCES && named >= REFERENCE_SHARE * all.length ? [style] : []
+    })
+  )
 }
 
 /** Part of a page's height that a running title stands in, and how much larger than text it is at most; */
@@ -245,6 +267,7 @@ export const outlineOf = (
   return {
     titles,
     ...namedLines(titles, analyses, profile),
+    references: referenceStyles(analyses),
     running: runningTitles(entries, analyses, profile),
     reach: deep && isPrinted(here, analyses) ? "sections" : "chapters"
   }

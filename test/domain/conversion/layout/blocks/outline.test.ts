@@ -63,6 +63,28 @@ describe("reference pages that bookmarks name", () => {
     assert.deepStrictEqual(headings(pageOf("Wet feet", 25), outline), ["2 Rivers", "3 Cold water"])
     assert.deepStrictEqual(headings(pageOf("See also", 12), outline), ["2 Rivers", "3 Cold water"])
   })
+
+  it("have all that is set like several of well-known names, other than labels", () => {
+    const sections = (...names: ReadonlyArray<string>) =>
+      headings(
+        [
+          ...pageOf("Synopsis", 25),
+
+          ...names.flatMap((words, at) => [
+            run(words, 60, 370 + 80 * at, { ...bold, size: 9 }),
+            ...text(395 + 80 * at, at + 4)
+          ])
+        ],
+        outline
+      ).slice(2)
+    assert.deepStrictEqual(sections("Description", "Wet feet", "See also", "Note"), [
+      "4 Synopsis",
+      "4 Description",
+      "4 Wet feet",
+      "4 See also"
+    ])
+    assert.deepStrictEqual(sections("Wet feet", "See also"), ["4 Synopsis", "4 See also"])
+  })
 })
 
 describe("what bookmarks leave out", () => {
