@@ -250,14 +250,16 @@ export const headingLevel = (group: Group, context: HeadingContext): number | un
   if (first === undefined || group.lines.length > MAX_LINES) return undefined
   const alone =
     isBoldLine(first) && !profile.typewritten && standsAlone(group) && group.lines.every(isBoldLine)
-  if (group.code && !alone) return undefined
   const text = textOf(group)
+  const named = namedLevel(text, context)
+  // A command that the outline names is a section where it is set as one.
+  const titled = named !== undefined && group.lines.every(isBoldLine)
+  if (group.code && !alone && !titled) return undefined
   if (text.length > MAX_CHARACTERS || !/\p{L}/u.test(text)) return undefined
   if (group.lines.some(endsInPageNumber)) return undefined
   const number = numberKind(text)
   const styled = levelOf(profile, first)
   const looks = styled === undefined ? undefined : (profile.sections.numbered.get(number ?? "") ?? styled)
-  const named = namedLevel(text, context)
   // Running text and lists may repeat a title; a heading stands out, or alone.
   const apart = group.lines.length <= 2 && group.gap > 1.3 && group.marker?.ordered !== false
   if (named !== undefined && (looks !== undefined || apart)) return named

@@ -205,6 +205,20 @@ describe("a title that the outline names", () => {
     assert.deepStrictEqual(of(outline, list("")), ["2 Rivers", "3 Cold water", "3 Cold water"])
   })
 
+  it("is a heading in typewriter, near the text, where it is bold, and code where it is not", () => {
+    const outline = [entry("Rivers", 1), entry("river.flow(): void", 2)]
+    const set = (command: object) => [
+      run("Rivers", 60, 60, { ...bold, size: 18 }),
+      ...text(90, 1),
+      run("river.flow(): void", 60, 165, command),
+      ...text(185, 2)
+    ]
+    const found = ["2 Rivers", "3 <code>river.flow(): void</code>"]
+    assert.deepStrictEqual(of(outline, set({ font: FONT.boldCode, size: 14 })), found)
+    assert.deepStrictEqual(of(outline, set({ font: FONT.code })), ["2 Rivers"])
+    assert.deepStrictEqual(of([entry("Rivers", 1)], set({ font: FONT.boldCode, size: 14 })), ["2 Rivers"])
+  })
+
   it("repeats at the head of a page, larger than text, what is printed in two lines", () => {
     const outline = [
       { title: "Waters that are cold all year", level: 1, page: 0 },
