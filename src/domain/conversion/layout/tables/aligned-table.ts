@@ -1,6 +1,8 @@
 import { append, greatest, least } from "../../../lists.ts"
 import type { Line } from "../lines/line.ts"
-import type { Segment } from "../lines/segment.ts"
+import { sectionNumber } from "../lines/section-number.ts"
+import { type Segment, segmentText } from "../lines/segment.ts"
+import { isBoldLine } from "../statistics.ts"
 import { flowsOn, nearColumns } from "./near-columns.ts"
 import {
   areKinds,
@@ -59,6 +61,22 @@ const isJustified = (
     most < JUSTIFIED_GAP * size &&
     most - least(gaps) < Math.max(1, 0.15 * most) &&
     !near.some((other) => areAligned(line, other))
+  )
+}
+
+/** How much larger a section's title is than the lines around it. */
+const TITLE = 1.1
+
+/** Whether a line is a section's title whose number stands apart: in bold, larger than the lines above and below. */
+const isTitle = (line: Line, near: ReadonlyArray<Line | undefined>): boolean => {
+  const [number, words] = line.segments
+  if (number === undefined || words === undefined || line.segments.length > 2 || !isBoldLine(line))
+    return false
+  const found = sectionNumber(line.text)
+  return (
+    found?.scheme === "parts" &&
+    segmentText(number).trim().length === line.text.slice(0, found.length).trim().length &&
+    near.every((other) => other === undefined || line.size > TITLE * other.size)
   )
 }
 
@@ -242,8 +260,9 @@ export const alignedTables = (lines: ReadonlyArray<Line>): ReadonlyArray<Aligned
   const near = nearColumns(lines)
   const rows = lines.map((line, at): Row => {
     const starts = near[at] ?? []
-    const justified = starts.length === 0 && isJustified(line, [lines[at - 1], lines[at + 1]], left, right)
-    const cells = justified ? [line.segments] : cellsOf(line, starts)
+    const around = [lines[at - 1], lines[at + 1]]
+    const whole = isTitle(line, around) || (starts.length === 0 && isJustified(line, around, left, right))
+    const cells = whole ? [line.segments] : cellsOf(line, starts)
     return { line, cells, bounds: cells.map(boundsOf), near: starts.length > 0 }
   })
   const tables: Array<AlignedTable> = []

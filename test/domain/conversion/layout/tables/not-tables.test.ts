@@ -111,3 +111,21 @@ describe("a listing", () => {
     assert.strictEqual(count(html, "pre"), 0)
   })
 })
+
+describe("titles of sections whose numbers stand apart", () => {
+  const rows = (title: Look) => [
+    ...lines(prose(40, 1), 60, 60, 90),
+    ...["2.4", "See", "2.5"].flatMap((first, at) => {
+      const look = at === 1 ? {} : title
+      return [run(first, 60, 140 + at * 25, look), run("Notes of rivers", 110, 140 + at * 25, look)]
+    }),
+    ...lines(prose(40, 2), 60, 230, 90)
+  ]
+
+  it("are no rows where they are larger than the lines around them", () => {
+    const html = htmlOf(rows({ font: FONT.bold, size: 14 }))
+    assert.notInclude(html, "<table")
+    assert.strictEqual([...html.matchAll(/<h\d>2\.\d Notes of rivers/g)].length, 2)
+    assert.include(htmlOf(rows({ font: FONT.bold })), "<table")
+  })
+})
