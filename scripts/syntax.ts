@@ -46,11 +46,14 @@ const membersOf = (code: string, namespace: string): ReadonlyArray<string> | und
   return members.every((member) => member !== undefined) ? members : undefined
 }
 
+// The parser's own type of a kind is an enum without values.
+const isKind = ({ kind }: { readonly kind: string }, name: string) => kind === name
+
 /** Imports and exports, of which the parser keeps a list. */
 const modulesOf = (code: string, { module }: ParseResult) => {
   const imports = module.staticImports.map(({ entries, moduleRequest, start }) => {
     const names = entries.flatMap(({ importName, localName }) =>
-      importName.kind === "NamespaceObject"
+      isKind(importName, "NamespaceObject")
         ? membersOf(code, localName.value)
         : [importName.name ?? "default"]
     )
@@ -63,7 +66,7 @@ const modulesOf = (code: string, { module }: ParseResult) => {
         : [
             {
               entries: [entry],
-              names: [entry.importName.kind === "Name" ? (entry.importName.name ?? undefined) : undefined],
+              names: [isKind(entry.importName, "Name") ? (entry.importName.name ?? undefined) : undefined],
               specifier: entry.moduleRequest.value,
               start
             }
@@ -71,7 +74,7 @@ const modulesOf = (code: string, { module }: ParseResult) => {
     )
   )
   const exports = module.staticExports.flatMap(({ entries }) =>
-    entries.flatMap(({ exportName: { kind, name } }) => (kind === "None" ? [] : [name ?? "default"]))
+    entries.flatMap(({ exportName }) => (isKind(exportName, "None") ? [] : [exportName.name ?? "default"]))
   )
   return {
     exports,

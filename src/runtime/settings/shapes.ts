@@ -115,7 +115,8 @@ export const roles = parsed<ReadonlyArray<Role>>(
   }
 )
 
-interface BatchFaults {
+// No interface: the type of the settings spells it out.
+type BatchFaults = {
   readonly failed?: number
   readonly unfinished?: number
   readonly stop?: number

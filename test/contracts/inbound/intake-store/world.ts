@@ -4,10 +4,10 @@ import { Context, Duration, Effect } from "effect"
 
 import type { CustomerId, LeaseId, MailId } from "../../../../src/domain/ids.ts"
 import type { ReplyContent } from "../../../../src/domain/inbound/reply-content.ts"
-import { Accounts } from "../../../../src/ports/accounts/accounts.ts"
+import type { Accounts } from "../../../../src/ports/accounts/accounts.ts"
 import { type ClaimedMail, IntakeStore } from "../../../../src/ports/inbound/intake-store.ts"
 import { anyId } from "../../../support/any-id.ts"
-import { DocumentsWorld, STALE, WINDOW } from "../../conversion/documents-world.ts"
+import { type DocumentsWorld, STALE, WINDOW } from "../../conversion/documents-world.ts"
 
 /** A mail's row. */
 interface MailSeen {

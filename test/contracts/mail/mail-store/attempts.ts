@@ -5,7 +5,7 @@ import type { Attempt } from "../../../../src/domain/mail/trace.ts"
 import { attempt, event, fresh, mail, Mails, type MailTests, oneRow } from "./mails.ts"
 
 /** The attempts that the log keeps with a row. */
-export const attempts = (it: MailTests): void => {
+export const keptAttempts = (it: MailTests): void => {
   describe("attempts (MAIL-74)", () => {
     const startedAt = Date.UTC(2026, 10, 22, 12)
     const refused: Attempt = {

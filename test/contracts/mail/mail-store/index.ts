@@ -9,7 +9,7 @@ import { layer } from "@effect/vitest"
 import { type Effect, Layer, type Scope } from "effect"
 
 import type { MailWorld } from "../../../support/worlds/mail-world.ts"
-import { attempts } from "./attempts.ts"
+import { keptAttempts } from "./attempts.ts"
 import { claimsAfter } from "./claims-after.ts"
 import { claims } from "./claims.ts"
 import { eventOrder } from "./event-order.ts"
@@ -17,7 +17,7 @@ import { events } from "./events.ts"
 import { Mails } from "./mails.ts"
 import { retries } from "./retries.ts"
 import { rowEvents } from "./row-events.ts"
-import { rows } from "./rows.ts"
+import { logRows } from "./rows.ts"
 import { suppressions } from "./suppressions.ts"
 
 /** The contract suite of the mail store and of the log behind it. */
@@ -29,8 +29,8 @@ export const suite = (name: string, makeWorld: Effect.Effect<MailWorld, never, S
       claims,
       claimsAfter,
       retries,
-      attempts,
-      rows,
+      keptAttempts,
+      logRows,
       events,
       eventOrder
     ])

@@ -5,7 +5,7 @@ import { anyId } from "../../../support/any-id.ts"
 import { attempt, event, fresh, mail, Mails, type MailTests, oneRow, retrying, rowsOf } from "./mails.ts"
 
 /** The rows of the log, whichever comes first: the call or the event. */
-export const rows = (it: MailTests): void => {
+export const logRows = (it: MailTests): void => {
   describe("rows (L1)", () => {
     it.effect("hold what the library knows", () =>
       Effect.gen(function* () {
