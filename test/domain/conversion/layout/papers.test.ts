@@ -196,6 +196,35 @@ describe("bold lines that are spaced like paragraphs", () => {
   })
 })
 
+describe("a paragraph's initial", () => {
+  const opened = (initial: string, y = 112, size = 24) =>
+    htmlOf([
+      run("1 Rivers", 60, 60, { font: FONT.bold, size: 14 }),
+      run(initial, 60, y, { size }),
+      run(
+        "here is a river beside each of these stones, and all of them go on together",
+        60 + (initial.length * size) / 2,
+        100
+      ),
+      run(
+        "to the sea in many bends, under the high bridges and past the quiet gardens",
+        60 + (initial.length * size) / 2,
+        112
+      ),
+      ...lines(prose(40), 60, 124, 80)
+    ])
+
+  it("is the first letter of its word, and no heading", () => {
+    assert.match(opened("T"), /<p>There is a river .* go on together to the sea .* gardens letter stone/)
+    assert.lengthOf(headings(opened("T")), 1)
+  })
+
+  it("is one letter, and stands in the line below", () => {
+    assert.notInclude(opened("TT"), "TThere")
+    assert.notInclude(opened("T", 106), "There")
+  })
+})
+
 describe("a sentence", () => {
   const paragraphs = (html: string) => [...html.matchAll(/<p[^>]*>(.*?)<\/p>/g)].map(([, words]) => words)
   const long = "Of all the rivers in this wide country there are many that"

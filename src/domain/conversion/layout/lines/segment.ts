@@ -128,6 +128,13 @@ const append = (open: Open, run: TextRun, raise: Piece["raise"]): void => {
   }
 }
 
+/** Whether a run goes on with the word of a paragraph's initial, which reaches down into the next line: no mark stands so high. */
+const followsInitial = ({ baseline, pieces }: Open, run: TextRun): boolean =>
+  pieces.length === 1 &&
+  /^\p{Lu}$/u.test(pieces[0]?.text ?? "") &&
+  baseline - run.baseline >= run.size &&
+  /^\p{L}/u.test(run.text)
+
 /** How a run continues the segment before it in the stream; undefined where it does not. */
 const continuation = (open: Open, run: TextRun): "same" | "sup" | "sub" | "under" | undefined => {
   const size = Math.max(open.size, run.size)
@@ -139,6 +146,7 @@ const continuation = (open: Open, run: TextRun): "same" | "sup" | "sub" | "under
   if (Math.abs(shift) > 0.75 * size) return undefined
   // A small capital tucked into the word is a letter of it: the A of TeX's logos.
   if (smaller && gap < -SAME_BASELINE * size && /^\p{Lu}$/u.test(run.text.trim())) return "same"
+  if (followsInitial(open, run)) return "same"
   if (smaller) return shift > 0 ? "sup" : "sub"
   // The segment so far is a mark (a footnote's number) before the text that it belongs to.
   if (open.size <= RAISED_SIZE * run.size && open.characters <= 4) return "under"
