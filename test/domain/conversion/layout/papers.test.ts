@@ -166,6 +166,30 @@ describe("front matter", () => {
     assert.lengthOf(headings(html("Installation and Usage")), 3)
   })
 
+  it("has one title, with its version; what has its face or its size beside it is none", () => {
+    const above = (title: string, ...below: ReadonlyArray<TextRun>) =>
+      headings(
+        htmlOf([
+          run(title, 60, 50, { size: 18 }),
+          ...below,
+          run("Abstract. Of rivers and of stones.", 60, 230),
+          run("1 Rivers", 60, 270, { size: 14 }),
+          ...text
+        ])
+      )
+    const one = (title: string) => [`1 ${title}`, "2 1 Rivers"]
+    const date = run("July 18, 2006", 60, 150, { size: 14 })
+    const ann = run("Ann River", 60, 100, { size: 14 })
+    assert.deepStrictEqual(above("The rivers package v0.3", ann, date), one("The rivers package v0.3"))
+    const mail = run("ann@river.test", 60, 120, { font: FONT.code })
+    assert.deepStrictEqual(above("Of rivers", ann, mail, date), one("Of rivers"))
+    const society = run("Society of Rivers", 60, 110, { size: 18 })
+    assert.deepStrictEqual(above("OF RIVERS", society), one("OF RIVERS"))
+    assert.deepStrictEqual(above("Of rivers", society), ["1 Of rivers", "1 Society of Rivers", "2 1 Rivers"])
+    const code = run("get river", 60, 120, { font: FONT.code })
+    assert.deepStrictEqual(above("Of rivers", ann, code), ["1 Of rivers", "2 Ann River", "2 1 Rivers"])
+  })
+
   it("is not seen in sections that have text of their own", () => {
     const html = htmlOf([
       run("A tool for rivers", 60, 50, { size: 20 }),

@@ -26,7 +26,9 @@ const wordsOf = (block: Block | undefined): string =>
 
 /** Whether a block is running text: some length, or a sentence's end; what is set like a heading is where it has both. */
 const isText = (block: Block | undefined): boolean => {
-  if (block?.kind === "list" || block?.kind === "code" || block?.kind === "table") return true
+  // An author's address may be set in typewriter.
+  if (block?.kind === "code") return !MAIL.test(block.text.trim())
+  if (block?.kind === "list" || block?.kind === "table") return true
   // An address is none, however long.
   if (block?.kind === "paragraph" && block.spans.includes(BREAK)) return false
   const words = wordsOf(block)
@@ -49,6 +51,9 @@ const opens = (words: string): boolean => {
 const PEOPLE =
   /^(?:\p{Lu}[\p{L}.’'-]*[∗*†‡§]*\s+){1,3}\p{Lu}[\p{L}.’'-]+[∗*†‡§\d]*(?:(?:,\s*|\s*&\s*|,?\s+(?:and|und|et|y|e)\s+)(?:\p{Lu}[\p{L}.’'-]*\s+){1,3}\p{Lu}[\p{L}.’'-]+[∗*†‡§\d]*){1,12}$/u
 
+/** An address of mail, alone. */
+const MAIL = /^[^\s@]+@[^\s@]+$/
+
 /** Whether a heading names people or their addresses: marks of notes at its words, an address of mail. */
 const namesAuthors = ({ spans }: Heading): boolean => {
   const marked = spans.some(
@@ -58,7 +63,7 @@ const namesAuthors = ({ spans }: Heading): boolean => {
   )
   const words = textOfSpans(spans)
   if (PEOPLE.test(words)) return true
-  return /\S@\S/.test(words) || (marked && /[,&]|\s(?:and|und|et|y|e)\s/u.test(words))
+  return /\S@\S/.test(words) || (marked && /[,&]|[\s∗*†‡§](?:and|und|et|y|e)\s/u.test(words))
 }
 
 const isDate = (block: Block): boolean => wordsOf(block).length <= MAX_DATE && DATE.test(wordsOf(block))
@@ -80,11 +85,15 @@ const asParagraph = ({ spans }: Heading): Block => ({
   lang: undefined
 })
 
-/** A title has two words; a number of a paper has not. */
+/** A title has two words beside its version; a number of a paper has not. */
 const isTitle = (block: Heading): boolean =>
   wordsOf(block)
+    .replace(DATE, "")
     .split(/\s/)
     .filter((word) => /\p{L}{2}/u.test(word)).length > 1
+
+/** A title that has its version beside it is no date. */
+const isDateAlone = (block: Heading): boolean => isDate(block) && !isTitle(block)
 
 /** Index of the title: the first of the highest headings before the text. */
 const titleAt = (blocks: ReadonlyArray<Block>, end: number): number => {
@@ -92,7 +101,7 @@ const titleAt = (blocks: ReadonlyArray<Block>, end: number): number => {
   for (let at = 0; at < end; at++) {
     const block = blocks[at]
     const best = blocks[title]
-    if (block?.kind !== "heading" || isDate(block)) continue
+    if (block?.kind !== "heading" || isDateAlone(block)) continue
     const better =
       best?.kind !== "heading" ||
       block.level < best.level ||
@@ -119,10 +128,17 @@ export const withFrontMatter = (blocks: ReadonlyArray<Block>, page: number): Rea
   return blocks.map((block, at): Block => {
     if (block.kind !== "heading" || at >= end || at === title) return block
     const next = blocks[at + 1]
+    if (namesAuthors(block)) return asParagraph(block)
     // A section of its own: text follows, and nothing says that these are people or a date.
-    const heads =
-      at > title && (opening < 0 ? nests(blocks, at) : isText(next)) && !namesAuthors(block) && !isDate(block)
-    const continues = at === title + 1 && block.level === (blocks[title] as Heading | undefined)?.level
+    // The words that open the document's text are not the heading's own.
+    const hasText = opening < 0 ? nests(blocks, at) : at + 1 < end && isText(next)
+    const heads = at > title && hasText && !isDate(block)
+    // A title's second line is set as its first one: in capitals, too.
+    const continues =
+      at === title + 1 &&
+      block.level === (blocks[title] as Heading | undefined)?.level &&
+      !isDateAlone(block) &&
+      (/\p{Ll}/u.test(wordsOf(blocks[title])) || !/\p{Ll}/u.test(wordsOf(block)))
     return heads || continues ? block : asParagraph(block)
   })
 }
