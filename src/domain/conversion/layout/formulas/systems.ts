@@ -90,11 +90,9 @@ const numberedRows = (rows: ReadonlyArray<Row>, bodySize: number): ReadonlyArray
   const numbers = rows.flatMap(({ number }) => (number === undefined ? [] : [number]))
   const [only] = numbers
   if (numbers.length === 1 && only !== undefined) {
-    const [y0, y1] = [
-      least(rows.map(({ extent: { y0 } }) => y0)),
-      greatest(rows.map(({ extent: { y1 } }) => y1))
-    ]
-    if (Math.abs(only.baseline - AXIS * bodySize - (y0 + y1) / 2) < CENTRED * bodySize) return [rows]
+    const top = least(rows.map(({ extent: { y0 } }) => y0))
+    const bottom = greatest(rows.map(({ extent: { y1 } }) => y1))
+    if (Math.abs(only.baseline - AXIS * bodySize - (top + bottom) / 2) < CENTRED * bodySize) return [rows]
   }
   const cut: Array<Array<Row>> = []
   let number: EquationNumber | undefined

@@ -248,8 +248,8 @@ describe("a title that the outline names", () => {
     const first = [run("Chapter 2. Waters that", 60, 90, large), run("are cold all year", 60, 114, large)]
     const head = [run("Waters that are co", 300, 50), run("ld all year", 300, 62), ...text(90, 2)]
     const other = [run("Stones", 60, 90, large), ...text(150, 3)]
-    const [, page] = laidOut(outline, [...first, ...text(150, 1)], head, other)
-    assert.match(page?.html ?? "", /^<p>over margin/)
+    const [, second] = laidOut(outline, [...first, ...text(150, 1)], head, other)
+    assert.match(second?.html ?? "", /^<p>over margin/)
     // A heading of two lines that begins there.
     const named = [...outline, { title: "Cold all year", level: 2, page: 1 }]
     const two = [
