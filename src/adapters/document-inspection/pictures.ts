@@ -3,6 +3,7 @@ import { crc32 } from "node:zlib"
 import { Effect } from "effect"
 
 import { MAX_PICTURE_BYTES, MAX_PIXELS } from "../../domain/conversion/document-limits.ts"
+import { isFrame } from "../../domain/conversion/picture-size.ts"
 import { UnreadableDocument } from "../../ports/conversion/documents.ts"
 import type { OpenedFile } from "./opened-file.ts"
 
@@ -68,10 +69,6 @@ export const inspectPng = Effect.fnUntraced(function* (file: OpenedFile) {
   }
   return yield* broken("PNG")
 })
-
-/** Start-of-frame markers: C0 to CF without DHT (C4), JPG (C8) and DAC (CC) (ITU-T T.81, table B.1). */
-const isFrame = (marker: number): boolean =>
-  marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc
 
 /** Markers that no length follows. */
 const standsAlone = (marker: number): boolean => marker === 0x01 || (marker >= 0xd0 && marker <= 0xd8)

@@ -1,4 +1,4 @@
-import { pictureSize, type PictureSize } from "./picture-size.ts"
+import { pictureSize, type PictureSize } from "../picture-size.ts"
 import { element, type HtmlElement, isElement } from "./tree.ts"
 
 /** Most pictures that are remembered. */

@@ -1,6 +1,6 @@
 import type { FontFace, PageContent, TextRun } from "../page-content.ts"
 import type { PageAnalysis } from "./analysis.ts"
-import { type Block, NO_SEAM } from "./blocks/block.ts"
+import { asParagraph, type Block } from "./blocks/block.ts"
 import { fieldsOf, MAX_FIELDS } from "./blocks/fields.ts"
 import { withCaptions, figuresOf } from "./blocks/figures.ts"
 import { flowBlocks, type FlowContext } from "./blocks/flow.ts"
@@ -85,9 +85,7 @@ const turnedBlocks = (runs: ReadonlyArray<TextRun>, context: FlowContext): Reado
   const segments = segmentsOf(runs)
   const right = segments.reduce((most, { x1 }) => Math.max(most, x1), -Infinity)
   const blocks = withCaptions(flowBlocks(segments, right, context)).map((block): Block =>
-    block.kind === "heading"
-      ? { kind: "paragraph", spans: block.spans, lang: undefined, seam: NO_SEAM }
-      : block
+    block.kind === "heading" ? asParagraph(block) : block
   )
   const letters = runs.reduce((sum, { text }) => sum + text.length, 0)
   return letters > MAX_STAMP || blocks.some(({ kind }) => kind === "table")

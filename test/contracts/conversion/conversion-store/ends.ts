@@ -3,17 +3,18 @@ import { Effect, type Layer } from "effect"
 
 import { ConversionStore } from "../../../../src/ports/conversion/conversion-store.ts"
 import { anyId } from "../../../support/any-id.ts"
-import { clean, cost, customer, DocumentsWorld, fileOf, funds, job, pdf, WINDOW } from "../documents-world.ts"
-
-/** Claims and completes every chunk that there is. */
-const completeAll = Effect.gen(function* () {
-  const store = yield* ConversionStore
-  while (true) {
-    const chunk = yield* store.claimChunk("w", anyId())
-    if (chunk === undefined) return
-    yield* store.completeChunk(chunk, `results/${chunk.chunkIndex}`, [cost(chunk.jobId, 0.5)])
-  }
-})
+import {
+  clean,
+  completeAll,
+  cost,
+  customer,
+  DocumentsWorld,
+  fileOf,
+  funds,
+  job,
+  pdf,
+  WINDOW
+} from "../documents-world.ts"
 
 /** Ends without a result: a cancelled job, a deleted file, a closed account. */
 export const suite = (name: string, stores: Layer.Layer<ConversionStore | DocumentsWorld>) =>

@@ -9,6 +9,7 @@ import { anyId } from "../../../support/any-id.ts"
 import {
   ask,
   clean,
+  completeAll,
   cost,
   customer,
   DocumentsWorld,
@@ -20,16 +21,6 @@ import {
   STALE,
   WINDOW
 } from "../documents-world.ts"
-
-/** Claims and completes every chunk that there is. */
-const completeAll = Effect.gen(function* () {
-  const store = yield* ConversionStore
-  while (true) {
-    const chunk = yield* store.claimChunk("w", anyId())
-    if (chunk === undefined) return
-    yield* store.completeChunk(chunk, `results/${chunk.chunkIndex}`, [cost(chunk.jobId, 0.5)])
-  }
-})
 
 /** Jobs and their chunks: from the request to the charge, under leases. */
 export const suite = (name: string, stores: Layer.Layer<ConversionStore | DocumentsWorld>) =>

@@ -75,6 +75,14 @@ export interface Paragraph extends Placed {
   readonly lang: string | undefined
 }
 
+/** The words of a heading that turns out to be none. */
+export const asParagraph = ({ spans }: Heading): Paragraph => ({
+  kind: "paragraph",
+  spans,
+  seam: NO_SEAM,
+  lang: undefined
+})
+
 export interface ListItem {
   /** What the item explains: either all items of a list have one, or none. */
   readonly term?: ReadonlyArray<Span> | undefined

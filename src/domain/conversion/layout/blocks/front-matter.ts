@@ -1,6 +1,6 @@
 import { SENTENCE_END } from "../lines/paragraphs.ts"
 import { sectionNumber } from "../lines/section-number.ts"
-import { type Block, BREAK, type Heading, NO_SEAM, textOfSpans } from "./block.ts"
+import { asParagraph, type Block, BREAK, type Heading, textOfSpans } from "./block.ts"
 import { isContentsTitle, isLabelAlone } from "./headings.ts"
 
 /** Pages from the first one on that may be title pages. */
@@ -77,13 +77,6 @@ const nests = (blocks: ReadonlyArray<Block>, from: number): boolean => {
   }
   return false
 }
-
-const asParagraph = ({ spans }: Heading): Block => ({
-  kind: "paragraph",
-  spans,
-  seam: NO_SEAM,
-  lang: undefined
-})
 
 /** A title has two words beside its version; a number of a paper has not. */
 const isTitle = (block: Heading): boolean =>

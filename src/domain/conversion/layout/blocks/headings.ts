@@ -9,7 +9,7 @@ import { lookOf, type Piece, segmentText } from "../lines/segment.ts"
 import { type DocumentProfile, levelOf, textSizeOf } from "../profile.ts"
 import { numberKind } from "../sections.ts"
 import { isBoldLine, styleKey } from "../statistics.ts"
-import { type Block, NO_SEAM, textOfSpans } from "./block.ts"
+import { asParagraph, type Block, textOfSpans } from "./block.ts"
 import { lettersOf, type Outline, REFERENCE, unnumbered } from "./outline.ts"
 
 /** Headings of a box beside the text, in the most frequent languages of documents. */
@@ -332,8 +332,6 @@ export const withoutRepeatedTitles = (blocks: ReadonlyArray<Block>): ReadonlyArr
   }
   if (navigation.size === 0) return blocks
   return blocks.map((block, at): Block =>
-    block.kind === "heading" && navigation.has(at)
-      ? { kind: "paragraph", spans: block.spans, seam: NO_SEAM, lang: undefined }
-      : block
+    block.kind === "heading" && navigation.has(at) ? asParagraph(block) : block
   )
 }

@@ -11,7 +11,7 @@ export interface PictureSize {
 const MAX_HEADER = 262_144
 
 /** Start-of-frame markers: C0 to CF without DHT (C4), JPG (C8) and DAC (CC) (ITU-T T.81, table B.1). */
-const isFrame = (marker: number): boolean =>
+export const isFrame = (marker: number): boolean =>
   marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc
 
 /** The segment in which a camera says how a picture is turned. */
