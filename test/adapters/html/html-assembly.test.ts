@@ -426,6 +426,19 @@ describe("a document", () => {
     assert.strictEqual(html, `[1]${formula(3)}${formula(40, ' tabindex="0"')}`)
   })
 
+  it("sets an equation's number beside it, and leaves words after a formula below it", async () => {
+    const math = '<math display="block"><mi>x</mi></math>'
+    for (const number of [" (3)", " (A.1)", " [2a]"])
+      assert.strictEqual(
+        mainOf(await assemble([`<p>${math}${number}</p>`])),
+        `[1]<p class="numbered">${math}${number}</p>`
+      )
+    for (const words of [" where x is large", " (for all x)", " (3) and", "", ` (${"3".repeat(20)})`])
+      assert.strictEqual(mainOf(await assemble([`<p>${math}${words}</p>`])), `[1]<p>${math}${words}</p>`)
+    const inline = "<p><math><mi>x</mi></math> (3)</p>"
+    assert.strictEqual(mainOf(await assemble([inline])), `[1]${inline}`)
+  })
+
   it("mends what no reader could use", async () => {
     const html = await assemble([
       'Loose words<li>loose item</li><h2> </h2><p></p><ul>bare<li>x</li></ul><dl><dd>d</dd></dl><img data-image="1"><figure><img data-image="2" alt="A river"></figure><a href="https://example.org/"></a><img src="data:image/png;base64,AAAA"><input type="text"><div><div>deep</div></div>'

@@ -133,3 +133,15 @@ export const scrollable = (math: HtmlElement): HtmlElement =>
   math.attributes["display"] === "block" && textOf(math.children).length > LONG_FORMULA
     ? element("math", { ...math.attributes, tabindex: "0" }, math.children)
     : math
+
+/** An equation's number as it stands in the margin: "(3)", "(A.1)", "[2a]". */
+const EQUATION_NUMBER = /^\s*[([][^()[\]\s]{1,10}[)\]]\s*$/u
+
+/** A displayed formula and its number, and nothing else: the number stands beside it, as printed. */
+export const isNumberedFormula = ([math, number, ...rest]: ReadonlyArray<HtmlNode>): boolean =>
+  rest.length === 0 &&
+  isElement(math) &&
+  math.name === "math" &&
+  math.attributes["display"] === "block" &&
+  typeof number === "string" &&
+  EQUATION_NUMBER.test(number)

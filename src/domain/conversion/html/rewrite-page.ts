@@ -13,6 +13,7 @@ import {
   holdsBlocks,
   isHeading,
   isLinksOnly,
+  isNumberedFormula,
   MAX_DEPTH,
   NARROW,
   printedContents,
@@ -219,7 +220,8 @@ class Page {
       const { role, id, ...rest } = attributes
       return [this.#note(id, [element("p", rest, children)], role)]
     }
-    return [element("p", isLinksOnly(children) ? { ...attributes, class: "links" } : attributes, children)]
+    const kind = isLinksOnly(children) ? "links" : isNumberedFormula(children) ? "numbered" : undefined
+    return [element("p", { ...attributes, class: kind }, children)]
   }
 
   #division(node: HtmlElement, depth: number): ReadonlyArray<HtmlNode> {
