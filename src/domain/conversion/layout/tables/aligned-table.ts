@@ -67,16 +67,19 @@ const isJustified = (
 /** How much larger a section's title is than the lines around it. */
 const TITLE = 1.1
 
-/** Whether a line is a section's title whose number stands apart: in bold, larger than the lines above and below. */
-const isTitle = (line: Line, near: ReadonlyArray<Line | undefined>): boolean => {
+/** Whether a line is a section's title whose number stands apart: in bold, larger than the lines around it but for a title above. */
+const isTitle = (line: Line, [above, below]: ReadonlyArray<Line | undefined>): boolean => {
   const [number, words] = line.segments
   if (number === undefined || words === undefined || line.segments.length > 2 || !isBoldLine(line))
     return false
   const found = sectionNumber(line.text)
+  const isSmaller = (other: Line | undefined): boolean =>
+    other === undefined || line.size > TITLE * other.size
   return (
-    found?.scheme === "parts" &&
+    (found?.scheme === "parts" || found?.scheme === "figure") &&
     segmentText(number).trim().length === line.text.slice(0, found.length).trim().length &&
-    near.every((other) => other === undefined || line.size > TITLE * other.size)
+    isSmaller(below) &&
+    (isSmaller(above) || (above !== undefined && above.size >= line.size && isBoldLine(above)))
   )
 }
 

@@ -113,9 +113,9 @@ describe("a listing", () => {
 })
 
 describe("titles of sections whose numbers stand apart", () => {
-  const rows = (title: Look) => [
+  const rows = (title: Look, [one = "2.4", other = "2.5"] = []) => [
     ...lines(prose(40, 1), 60, 60, 90),
-    ...["2.4", "See", "2.5"].flatMap((first, at) => {
+    ...[one, "See", other].flatMap((first, at) => {
       const look = at === 1 ? {} : title
       return [run(first, 60, 140 + at * 25, look), run("Notes of rivers", 110, 140 + at * 25, look)]
     }),
@@ -127,5 +127,30 @@ describe("titles of sections whose numbers stand apart", () => {
     assert.notInclude(html, "<table")
     assert.strictEqual([...html.matchAll(/<h\d>2\.\d Notes of rivers/g)].length, 2)
     assert.include(htmlOf(rows({ font: FONT.bold })), "<table")
+  })
+
+  it("have one figure, too, but are no years", () => {
+    const html = htmlOf(rows({ font: FONT.bold, size: 14 }, ["2", "3"]))
+    assert.notInclude(html, "<table")
+    assert.strictEqual([...html.matchAll(/<h\d>\d Notes of rivers/g)].length, 2)
+    assert.include(htmlOf(rows({ font: FONT.bold, size: 14 }, ["2024", "2025"])), "<table")
+  })
+
+  it("stand below a larger one, but not between rows as large", () => {
+    const below = (size: number, look: Look) =>
+      htmlOf([
+        ...lines(prose(40, 1), 60, 60, 90),
+        run("2", 60, 136, { ...look, size }),
+        run("Waters", 110, 136, { ...look, size }),
+        run("2.1", 60, 160, { font: FONT.bold, size: 12 }),
+        run("Rivers", 110, 160, { font: FONT.bold, size: 12 }),
+        ...["Elbe", "Oder", "Saale", "Spree"].flatMap((name, at) => [
+          run(name, 60, 180 + at * 14),
+          run("runs north", 110, 180 + at * 14)
+        ])
+      ])
+    const html = below(14, { font: FONT.bold })
+    assert.match(html, /<h\d>2 Waters<\/h\d>\s*<h\d>2\.1 Rivers<\/h\d>\s*<table>/)
+    assert.notMatch(below(12, {}), /<h\d>2\.1 Rivers/)
   })
 })
