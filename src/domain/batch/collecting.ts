@@ -85,10 +85,12 @@ const readManifest = Effect.fnUntraced(function* (job: BatchJob) {
 const unseenOf = (
   job: BatchJob,
   shards: number,
-  seen: { readonly files: number; readonly lines: number }
+  seen: { readonly files: number; readonly records: number }
 ): string | undefined => {
   if (job.status === "Completed" && seen.files < shards) return `${seen.files} of ${shards} output files`
-  return seen.lines < (job.processed ?? 0) ? `${seen.lines} of ${job.processed} output records` : undefined
+  return seen.records < (job.processed ?? 0)
+    ? `${seen.records} of ${job.processed} output records`
+    : undefined
 }
 
 /** One collect of a job's results. */
@@ -117,13 +119,12 @@ export const collect = (
     const files = yield* outputFiles(job)
     if (files.length === 0) return yield* new CollectFailed({ reason: "there is no output" })
     const writer = makeResultsWriter(objects, collecting, waiting.values())
-    let lines = 0
-    let tally = noTally(waiting.size)
+    const submitted = waiting.size
+    let tally = noTally(submitted)
     let unreadable = 0
     for (const key of files) {
       yield* eachLine(objects.get(key, { passing: true }), (line) =>
         Effect.suspend(() => {
-          lines += 1
           const record = line === undefined ? undefined : read(line)
           if (record === undefined) {
             unreadable += 1
@@ -140,7 +141,9 @@ export const collect = (
       )
     }
     if (tally.returned === 0) return yield* new CollectFailed({ reason: "the output holds no record" })
-    const unseen = unseenOf(job, collecting.shards, { files: files.length, lines })
+    // A line that cannot be read was a record; a second one with the same id, or with one of nobody's, stands for none.
+    const records = submitted - waiting.size + unreadable
+    const unseen = unseenOf(job, collecting.shards, { files: files.length, records })
     if (unseen !== undefined && !collecting.partly) {
       return yield* new CollectFailed({ reason: `only ${unseen} can be seen` })
     }
@@ -161,7 +164,9 @@ export const tallyOnly = (
   Effect.gen(function* () {
     const objects = yield* BatchObjects
     const { read } = yield* BatchLines
+    const ids = new Set<string>()
     let tally = noTally(records)
+    let unreadable = 0
     let whole = true
     const unread = (error: ObjectStoreError) => {
       whole = false
@@ -174,9 +179,13 @@ export const tallyOnly = (
       yield* eachLine(objects.get(key, { passing: true }), (line) =>
         Effect.sync(() => {
           const record = line === undefined ? undefined : read(line)
-          if (record !== undefined) tally = withReturned(tally, record)
+          if (record === undefined) unreadable += 1
+          else {
+            ids.add(record.recordId)
+            tally = withReturned(tally, record)
+          }
         })
       ).pipe(Effect.catchTag("ObjectStoreError", unread))
     }
-    return { tally, whole: whole && tally.returned >= (job.processed ?? 0) }
+    return { tally, whole: whole && ids.size + unreadable >= (job.processed ?? 0) }
   })

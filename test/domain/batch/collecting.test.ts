@@ -239,6 +239,42 @@ describe("collecting", () => {
       assert.isFalse((yield* counted(3)).whole)
     })
   )
+
+  it.effect("waits for records that it cannot see, whatever other lines there are", () =>
+    Effect.gen(function* () {
+      // Output of which the rest appears late: a record, and a line more.
+      for (const [more, records] of [
+        ["{broken\n", 2],
+        [lineOf(1, "again"), 1],
+        [lineOf(99, "of nobody"), 1]
+      ] as const) {
+        const objects = yield* collected({ "a.jsonl.out": lineOf(1) + more })
+        const end = (processed: number) =>
+          collect(
+            { jobId: anyId("j"), attempt: 1, shards: 2, partly: false },
+            { ...job, status: "PartiallyCompleted", processed }
+          ).pipe(
+            Effect.provideService(BatchObjects, objects),
+            Effect.provide(BatchLines.layer),
+            Effect.match({
+              onFailure: ({ _tag, reason }) => `${_tag}: ${reason}`,
+              onSuccess: () => "collected"
+            })
+          )
+        assert.strictEqual(yield* end(records), "collected")
+        assert.strictEqual(
+          yield* end(records + 1),
+          `CollectFailed: only ${records} of ${records + 1} output records can be seen`
+        )
+      }
+      const doubled = yield* collected({ "a.jsonl.out": lineOf(1) + lineOf(1, "again") })
+      const bill = yield* tallyOnly(6, { ...job, processed: 2 }).pipe(
+        Effect.provideService(BatchObjects, doubled),
+        Effect.provide(BatchLines.layer)
+      )
+      assert.deepStrictEqual([bill.tally.returned, bill.whole], [2, false])
+    })
+  )
 })
 
 describe("shards", () => {

@@ -26,6 +26,34 @@ interface Ask {
   end: "sent" | "suppressed" | "rejected" | undefined
 }
 
+/** Whether a provider has taken a mail, and was asked later to send it to other recipients. */
+const isTakenForOthers = (ofKey: ReadonlyArray<Attempt>): boolean => {
+  const taken = ofKey.find(({ delivered }) => delivered)
+  return (
+    taken !== undefined &&
+    ofKey.some(
+      ({ recipients, startedAt }) =>
+        startedAt > taken.startedAt && recipients.join() !== taken.recipients.join()
+    )
+  )
+}
+
+/**
+ * Whether a copy may be out, so that nothing is sent again without evidence (S4): the provider without keys was asked, and the log
+ * does not say that it refused, since it did not or since nobody could write it down (MAIL-43); or the other one has taken the key
+ * for other recipients, before the suppressions changed, and refuses it for a day (MAIL-56).
+ */
+const isDoubtful = ({ database, providers }: DeliveryWorld, key: string): boolean => {
+  const asked = providers.provider_b.attempts.filter((one) => one.key === key)
+  const refused = database
+    .rows()
+    .filter(({ idempotencyKey }) => idempotencyKey === key)
+    .flatMap(({ attempts }) => attempts)
+    .filter(({ outcome, provider }) => provider === "provider_b" && outcome !== "ambiguous")
+  const ofKey = providers.provider_a.attempts.filter((one) => one.key === key)
+  return asked.length > refused.length || isTakenForOthers(ofKey)
+}
+
 /** A caller as the product's own are (invites, outreach, bulk): asks under the open key until the mail is sent (R3). */
 const caller = (world: DeliveryWorld, ask: Ask, roughMs: number) =>
   Effect.gen(function* () {
@@ -238,15 +266,12 @@ const simulate = (seed: number, options: RunOptions): Promise<Run> =>
       yield* world.spawn
       yield* world.spawn
       yield* Effect.sleep(CALM_MS)
-      // Callers have asked again for hours, and nothing failed: what can be sent now is sent. What the provider without keys may have
-      // taken, and what could not be queued, is not sent again without evidence (S4).
-      const isDoubtful = (key: string) =>
-        world.providers.provider_b.attempts.some((one) => one.key === key && one.outcome === "ambiguous")
+      // Callers have asked again for hours, and nothing failed: what can be sent now is sent, but for what is in doubt.
       const open = makeDeferrals(world.database)
       const refused: Array<string> = []
       for (const { end, key } of asks) {
         const next = yield* open.openKey(key)
-        if (end === undefined && next.state === "new" && next.key !== key && !isDoubtful(next.key))
+        if (end === undefined && next.state === "new" && next.key !== key && !isDoubtful(world, next.key))
           refused.push(`R3: the deferral of ${key} has failed, and asking again sends nothing`)
       }
       // A deferral whose end nobody could record has failed after a day, when no retry goes out any more (D1).

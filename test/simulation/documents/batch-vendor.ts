@@ -33,8 +33,10 @@ export interface VendorJob {
   stoppedAt: number
   written: boolean
   forgotten: boolean
-  /** Records that it returned, and their tokens. */
+  /** Lines that it returned and that can be read. */
   returned: number
+  /** Records that it processed, whatever became of their lines. */
+  processed: number
 }
 
 const HOUR = 3_600_000
@@ -95,10 +97,12 @@ export const makeVendor = (options: {
           .trimEnd()
           .split("\n")
           .map((line) => JSON.parse(line) as BatchRecordLine)
-        const lines = records
+        const outputs = records
           .filter(() => chance.bool(share))
-          .flatMap((record) => outputOf(record, { chance, saw, spoils }))
+          .map((record) => outputOf(record, { chance, saw, spoils }))
+        const lines = outputs.flat()
         if (chance.bool(spoils)) lines.reverse()
+        job.processed += outputs.filter((output) => output.length > 0).length
         job.returned += lines.filter((line) => line !== "{").length
         const name = key.slice(key.lastIndexOf("/") + 1)
         const show = Effect.sync(() => {
@@ -185,7 +189,8 @@ export const makeVendor = (options: {
           stoppedAt: Infinity,
           written: false,
           forgotten: false,
-          returned: 0
+          returned: 0,
+          processed: 0
         })
         saw("batch job created")
         return arn
@@ -201,7 +206,7 @@ export const makeVendor = (options: {
           job.forgotten = true
           return yield* failure("missing")
         }
-        const { inputPrefix, name, outputPrefix, returned, written } = job
+        const { inputPrefix, name, outputPrefix, processed, written } = job
         const found: BatchJob = {
           arn,
           name,
@@ -209,7 +214,7 @@ export const makeVendor = (options: {
           message: undefined,
           inputPrefix,
           outputPrefix,
-          processed: written ? returned : undefined
+          processed: written ? processed : undefined
         }
         return found
       }),
