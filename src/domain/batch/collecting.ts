@@ -153,6 +153,16 @@ export const collect = (
     return tally
   })
 
+/** The records that were submitted, to know others by; undefined where the list of them is gone. */
+const submittedRecords = (job: BatchJob) =>
+  readManifest(job).pipe(
+    Effect.catchTag("CollectFailed", () => Effect.succeed(undefined)),
+    Effect.catchIf(
+      ({ reason }) => reason === "missing",
+      () => Effect.succeed(undefined)
+    )
+  )
+
 /**
  * Counts what a batch job returned, for its bill; none of it is used. `whole` is false where some output could not be read: it
  * may appear later.
@@ -164,7 +174,7 @@ export const tallyOnly = (
   Effect.gen(function* () {
     const objects = yield* BatchObjects
     const { read } = yield* BatchLines
-    const ids = new Set<string>()
+    const seen = new Set<string>()
     let tally = noTally(records)
     let unreadable = 0
     let whole = true
@@ -172,6 +182,12 @@ export const tallyOnly = (
       whole = false
       return Effect.logWarning("output of a batch job could not be read", error)
     }
+    const known =
+      job.processed === undefined
+        ? undefined
+        : yield* submittedRecords(job).pipe(
+            Effect.catchTag("ObjectStoreError", (error) => Effect.as(unread(error), undefined))
+          )
     const files = yield* outputFiles(job).pipe(
       Effect.catchTag("ObjectStoreError", (error) => Effect.as(unread(error), []))
     )
@@ -181,11 +197,11 @@ export const tallyOnly = (
           const record = line === undefined ? undefined : read(line)
           if (record === undefined) unreadable += 1
           else {
-            ids.add(record.recordId)
+            if (known?.has(record.recordId) ?? true) seen.add(record.recordId)
             tally = withReturned(tally, record)
           }
         })
       ).pipe(Effect.catchTag("ObjectStoreError", unread))
     }
-    return { tally, whole: whole && ids.size + unreadable >= (job.processed ?? 0) }
+    return { tally, whole: whole && seen.size + unreadable >= (job.processed ?? 0) }
   })

@@ -267,12 +267,14 @@ describe("collecting", () => {
           `CollectFailed: only ${records} of ${records + 1} output records can be seen`
         )
       }
-      const doubled = yield* collected({ "a.jsonl.out": lineOf(1) + lineOf(1, "again") })
-      const bill = yield* tallyOnly(6, { ...job, processed: 2 }).pipe(
-        Effect.provideService(BatchObjects, doubled),
-        Effect.provide(BatchLines.layer)
-      )
-      assert.deepStrictEqual([bill.tally.returned, bill.whole], [2, false])
+      for (const other of [lineOf(1, "again"), lineOf(99, "of nobody")]) {
+        const objects = yield* collected({ "a.jsonl.out": lineOf(1) + other })
+        const bill = yield* tallyOnly(6, { ...job, processed: 2 }).pipe(
+          Effect.provideService(BatchObjects, objects),
+          Effect.provide(BatchLines.layer)
+        )
+        assert.deepStrictEqual([bill.tally.returned, bill.whole], [2, false])
+      }
     })
   )
 })
