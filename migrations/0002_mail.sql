@@ -713,6 +713,7 @@ declare
   v_found boolean;
   v_row email_log_row;
   v_lock bigint;
+  v_sent_to boolean;
   v_marks text[];
   v_suppress text[] := '{}';
   -- What the kept result says other than the entry, by entry: the row's own id, and an acceptance that was proven.
@@ -896,8 +897,18 @@ begin
         where l.id = r.id
         returning l.id, l.status, l.provider_message_id into send_id, status, provider_message_id;
       elsif email_status_rank(e.outcome) > email_status_rank(r.outcome) then
-        -- The retry's acceptance came back as an event first and moved the deferred row: that row is the accepted one.
+        -- The retry's acceptance came back as an event first and moved the deferred row: that row is the accepted one. A retry
+        -- that comes again may have gone to others than its first run, before the suppressions changed.
+        v_sent_to := e.outcome = 'sent' and not exists (
+          select from unnest(r.to_addresses || r.other_addresses || r.dropped_addresses) as x(address)
+          where x.address like 'erased:%'
+        );
         update email_log l set
+          to_addresses = case when v_sent_to then e.to_addresses else l.to_addresses end,
+          other_addresses = case when v_sent_to then e.other_addresses else l.other_addresses end,
+          dropped_addresses = case when v_sent_to then e.dropped_addresses else l.dropped_addresses end,
+          recipient_count = case when v_sent_to then email_distinct_count(e.to_addresses || e.other_addresses)
+            else l.recipient_count end,
           outcome = e.outcome,
           status = case when email_status_rank(e.outcome) > email_status_rank(l.status) then e.outcome else l.status end,
           provider = coalesce(l.provider, e.provider),

@@ -227,7 +227,8 @@ $$;
 --   which are returned too; where the library did not write the row, the category is the event's. With `backfill`, an
 --   event that makes its row keeps that claim without an alert (EVENT-32).
 -- * A permanent bounce and a complaint suppress the addresses in `suppress` where it is given, else the mail's recipient
---   where it has exactly one: the row's where the library wrote it. An event that names a key is about the library's mail,
+--   where it has exactly one: the row's where the library wrote it, and of a deferral, which does not say which of its
+--   attempts was accepted, each attempt's. An event that names a key is about the library's mail,
 --   and waits for the row, since the event alone may not know of Cc and Bcc; of mail that was sent outside the library the
 --   event's `recipients` are all that will ever be known. Each event does so once, so that one that comes again does not
 --   bring back a suppression that was lifted (P1).
@@ -463,7 +464,12 @@ begin
         v_marks := case
           when e.suppress is not null then e.suppress
           when r.outcome is not null then
-            case when r.recipient_count = 1 then (r.to_addresses || r.other_addresses)[1:1] else '{}' end
+            case
+              when r.recipient_count = 1 and (r.outcome <> 'deferred' or not exists (
+                select from email_log l where l.key_hash = r.key_hash and l.recipient_count > 1
+              )) then (r.to_addresses || r.other_addresses)[1:1]
+              else '{}'
+            end
           when e.key_hash is not null or e.recipients = '{}' then array['']
           when email_distinct_count(e.recipients) = 1 then e.recipients[1:1]
           else '{}'

@@ -22,7 +22,7 @@ export const recordEvent = (tables: MailTables, entry: EventEntry, now: number):
   const asked = statusOfEvent(entry.event)
   const status = asked === undefined ? before.status : advance(before.status, asked)
   const alert = isProviderFailure(entry.event) && entry.alertable !== false && before.alertedAt === null
-  const marks = newMarks(before, entry)
+  const marks = newMarks(tables, before, entry)
   suppressMarked(tables, marks)
   const category = before.category === UNKNOWN_CATEGORY ? entry.category : before.category
   const source = before.source ?? undefined
@@ -91,12 +91,18 @@ const suppressionOf = ({ bounceType, event }: EventEntry): SuppressionReason | u
   return event === "bounced" && bounceType?.toLowerCase() === "permanent" ? "hard_bounce" : undefined
 }
 
+/** Whether the mail went to one recipient. Which attempt of a deferral was accepted, nobody knows: none may have had more. */
+const isToOne = ({ rows }: MailTables, { keyHash, outcome, recipientCount }: LogRow): boolean =>
+  recipientCount === 1 &&
+  (outcome !== "deferred" ||
+    !rows.some((other) => other.keyHash === keyHash && (other.recipientCount ?? 0) > 1))
+
 /** The marks that the event adds: `reason:address`, or `reason:` where the recipient is not known yet. */
-const newMarks = (row: LogRow, entry: EventEntry): ReadonlyArray<string> => {
+const newMarks = (tables: MailTables, row: LogRow, entry: EventEntry): ReadonlyArray<string> => {
   const reason = suppressionOf(entry)
   if (reason === undefined) return []
   const recipients = distinct(entry.recipients ?? [])
-  const single = row.recipientCount === 1 ? [...row.to, ...row.others].slice(0, 1) : []
+  const single = isToOne(tables, row) ? [...row.to, ...row.others].slice(0, 1) : []
   // An event that names a key is about mail of the library, whose row will name all recipients, Cc and Bcc included.
   const waits = recipients.length === 0 || entry.keyHash !== undefined
   const fromEvent = waits ? [""] : recipients.length === 1 ? recipients : []

@@ -3,6 +3,7 @@ import type { RecordedSend, RecordSend } from "../../../ports/mail/mail-store.ts
 import {
   distinct,
   EMPTY_ROW,
+  ERASED,
   type LogRow,
   type MailTables,
   newestRow,
@@ -78,12 +79,23 @@ const rowOf = (entry: RecordSend, now: number): LogRow => {
   }
 }
 
+const isErased = ({ dropped, others, to }: LogRow): boolean =>
+  [...to, ...others, ...dropped].some((address) => address.startsWith(ERASED))
+
+/** Whom the attempt went to that was accepted: a retry that comes again may have dropped others than its first run. */
+const recipientsOf = (row: LogRow, entry: RecordSend): Partial<LogRow> => {
+  if (entry.outcome !== "sent" || isErased(row)) return {}
+  const { dropped, others, recipientCount, to } = rowOf(entry, row.createdAt)
+  return { dropped, others, recipientCount, to }
+}
+
 /** Records a row of the library again: nothing changes, unless the outcome ranks higher. */
 const merge = (tables: MailTables, row: LogRow, entry: RecordSend): LogRow => {
   if (row.outcome === null) return complete(tables, row, entry)
   if (statusRank(entry.outcome) <= statusRank(row.outcome)) return row
   return putRow(tables, {
     ...row,
+    ...recipientsOf(row, entry),
     outcome: entry.outcome,
     status: advance(row.status, entry.outcome),
     provider: row.provider ?? entry.provider,

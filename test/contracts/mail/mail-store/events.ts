@@ -1,7 +1,7 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 
-import { attempt, event, fresh, mail, Mails, type MailTests } from "./mails.ts"
+import { attempt, event, fresh, type Mail, mail, Mails, type MailTests, oneRow } from "./mails.ts"
 
 /** What an event changes: status, suppressions, alerts. */
 export const events = (it: MailTests): void => {
@@ -175,6 +175,57 @@ export const events = (it: MailTests): void => {
           assert.deepInclude(found, { email: single.details.to[0]!, reason: "hard_bounce" })
           assert.notDeepInclude(found, { email: several.details.to[0]!, reason: "hard_bounce" })
         })
+    )
+
+    it.effect("suppress nobody where the attempt that was accepted may have had another recipient (P1)", () =>
+      Effect.gen(function* () {
+        const world = yield* Mails
+        const bcc = `${fresh("bcc")}@x.test`
+        const both = mail({ others: [bcc] })
+        const dropped: Mail = { details: { ...both.details, others: [], dropped: [bcc] } }
+        // The second try left one out; then it was run again, with both, and accepted.
+        const again = attempt(dropped, "deferred")
+        yield* world.store.record(again)
+        const messageId = fresh("m")
+        yield* world.store.record(attempt(both, "sent", { rowId: again.rowId, providerMessageId: messageId }))
+        const row = yield* oneRow(both)
+        assert.deepInclude(row, {
+          to: both.details.to,
+          others: [bcc],
+          dropped: [],
+          recipientCount: 2,
+          outcome: "sent"
+        })
+        yield* world.recordEvent(event(messageId, "complained"))
+        // An event that comes before the acceptance is recorded moves the newest try, which had one recipient.
+        const early = mail({ others: [bcc] })
+        const short: Mail = { details: { ...early.details, others: [], dropped: [bcc] } }
+        yield* world.store.record(attempt(early, "deferred"))
+        yield* world.store.record(attempt(short, "deferred"))
+        const { keyHash } = early.details
+        yield* world.recordEvent(event(fresh("m"), "complained", { keyHash }))
+        const alone = mail()
+        yield* world.store.record(attempt(alone, "deferred"))
+        yield* world.recordEvent(event(fresh("m"), "complained", { keyHash: alone.details.keyHash }))
+        const found = yield* world.suppressions
+        for (const one of [both, early])
+          assert.notDeepInclude(found, { email: one.details.to[0]!, reason: "complaint" })
+        assert.deepInclude(found, { email: alone.details.to[0]!, reason: "complaint" })
+      })
+    )
+
+    it.effect("leave an erased recipient erased where its retry comes again (MAIL-60)", () =>
+      Effect.gen(function* () {
+        const world = yield* Mails
+        const one = mail()
+        const first = attempt(one, "deferred")
+        yield* world.store.record(first)
+        yield* world.erase(one.details.to[0]!)
+        yield* world.store.record(attempt(one, "sent", { rowId: first.rowId, providerMessageId: fresh("m") }))
+        const { outcome, to } = yield* oneRow(one)
+        assert.strictEqual(outcome, "sent")
+        assert.match(to[0] ?? "", /^erased:/)
+      })
     )
   })
 }
