@@ -80,19 +80,20 @@ export const layoutPages = ({
   const profile = profileOf(mergeStatistics([others, ...uncounted.map(countPage)]))
   const context = { fonts, profile, outline: outlineOf(facts.outline, analyses, profile) }
   const contents = new Set(analyses.filter(isContentsPage))
-  const targets = contents.size === 0 ? undefined : contentsTargets(facts.pageCount, facts.outline, profile)
+  const targets = contentsTargets(facts.pageCount, facts.outline, profile)
   const read = analyses.map((analysis) => {
-    const isContents = targets !== undefined && contents.has(analysis)
+    const isContents = contents.has(analysis)
     const blocks = taggedBlocks(analysis, context) ?? untaggedBlocks(analysis, context, isContents)
-    const linked = isContents ? withContentsLinks(blocks, targets) : blocks
-    const apart = withContentsApart(linked, isContents)
+    const linked = withContentsApart(blocks, isContents).flatMap((block) =>
+      isContents || block.kind === "contents" ? withContentsLinks([block], targets) : [block]
+    )
     const kept = options.keepsRunningLines ? runningNotes(analysis, context) : undefined
     return {
       analysis,
       page: analysis.page,
       index: analysis.page.index,
       isContents,
-      blocks: kept === undefined ? apart : [...kept.head, ...apart, ...kept.foot]
+      blocks: kept === undefined ? linked : [...kept.head, ...linked, ...kept.foot]
     }
   })
   const laidOut = withReferences(read, facts.pageCount > pages.length)

@@ -1,6 +1,7 @@
 import type { FontFace, PageContent, TextRun } from "../page-content.ts"
 import type { PageAnalysis } from "./analysis.ts"
 import { asParagraph, type Block } from "./blocks/block.ts"
+import { contentsIn } from "./blocks/contents.ts"
 import { fieldsOf, MAX_FIELDS } from "./blocks/fields.ts"
 import { withCaptions, figuresOf } from "./blocks/figures.ts"
 import { flowBlocks, type FlowContext } from "./blocks/flow.ts"
@@ -55,6 +56,8 @@ const fieldSegments = ({ fields }: PageContent): ReadonlyArray<Segment> =>
 const tablesOn = (
   page: PageContent,
   segments: ReadonlyArray<Segment>,
+  /** What a heading lists of the document: it is in no table. */
+  listed: ReadonlySet<Segment>,
   { contents, inline }: FlowContext
 ): {
   readonly placed: ReadonlyArray<Placed>
@@ -65,7 +68,7 @@ const tablesOn = (
   const fields = fieldSegments(page)
   const ruled = ruledTables(page, fields.length === 0 ? segments : [...segments, ...fields], inline)
   const unruled = without(segments, ruled.taken)
-  const drawn = contents ? [] : drawnTables(unruled, inline.fonts)
+  const drawn = contents ? [] : drawnTables(without(unruled, listed), inline.fonts)
   const placed = drawn.map(({ rows, x0, x1, y0, y1 }): Placed => ({
     block: tableOf(rows, inline, undefined),
     x0,
@@ -117,9 +120,14 @@ export const untaggedBlocks = (
   )
   const kept =
     running.size === 0 ? analysis.segments : analysis.segments.filter((segment) => !running.has(segment))
+  const listed = new Set(
+    contentsIn(analysis.rows).flatMap(({ from, to }) =>
+      analysis.rows.slice(from, to).flatMap(({ segments }) => segments)
+    )
+  )
   const figures = drawnFigures(page, kept, profile.bodySize)
   const undrawn = without(kept, figures.taken)
-  const { placed: tables, rest: untabled, unplaced: loneFields } = tablesOn(page, undrawn, flow)
+  const { placed: tables, rest: untabled, unplaced: loneFields } = tablesOn(page, undrawn, listed, flow)
   const fields = fieldsOf(loneFields, analysis.rows, new Set(untabled))
   const loose = without(untabled, fields.taken)
   const pictures = figuresOf(page, analysis.segments.length > 3)

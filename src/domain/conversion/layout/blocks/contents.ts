@@ -1,5 +1,7 @@
 import type { OutlineEntry } from "../../page-content.ts"
 import type { PageAnalysis } from "../analysis.ts"
+import type { Line } from "../lines/line.ts"
+import { endsInPageNumber } from "../lines/markers.ts"
 import type { DocumentProfile } from "../profile.ts"
 import { pageNumberLead } from "../statistics.ts"
 import { type Block, type LinkSpan, type ListItem, type Span, textOfSpans, type TextSpan } from "./block.ts"
@@ -23,11 +25,46 @@ export const isContentsPage = ({ rows }: PageAnalysis): boolean => {
   return back <= MAX_BACK * printed.length
 }
 
+/** Lines of long titles between entries, at most; fewest entries that are known without leaders. */
+const MOST_BETWEEN = 2
+const MIN_LISTED = 3
+
+/** How many lines below a title are entries, with leaders or without: none where their numbers descend. */
+const entriesBelow = (lines: ReadonlyArray<Line>, title: number): number => {
+  const from = title + 1
+  let [to, entries, number] = [from, 0, 0]
+  for (let at = from; at < lines.length && at - to <= MOST_BETWEEN; at++) {
+    const line = lines[at]
+    if (line === undefined || !endsInPageNumber(line)) continue
+    const printed = Number(/\d+$/.exec(line.text.trim())?.[0] ?? number)
+    if (printed < number) break
+    number = printed
+    ;[to, entries] = [at + 1, entries + 1]
+  }
+  return entries < MIN_LISTED ? 0 : to - from
+}
+
+/** Where titles of tables of contents stand among lines, each with the entries below it, whose end is `to`. */
+export const contentsIn = (
+  lines: ReadonlyArray<Line>
+): ReadonlyArray<{ readonly from: number; readonly to: number }> => {
+  const found: Array<{ from: number; to: number }> = []
+  for (let from = 0; from < lines.length; from++) {
+    const entries = isContentsTitle(lines[from]?.text.trim() ?? "") ? entriesBelow(lines, from) : 0
+    if (entries === 0) continue
+    const to = from + 1 + entries
+    found.push({ from, to })
+    from = to - 1
+  }
+  return found
+}
+
 /** Longest words between entries: a part's name, the first line of a long title. */
 const MAX_BETWEEN = 100
 
-/** An entry as it is written: its leaders are one sign. */
+/** An entry as it is written: its leaders are one sign. One that is listed may have none. */
 const WRITTEN_ENTRY = /…\s*(?:\d{1,4}|[ivxlc]{1,7})\s*$/i
+const LISTED_ENTRY = /[\s…](?:\d{1,4}|[ivxlc]{1,7})\s*$/i
 
 /** Whether a block of words is an entry, or has entries. */
 const hasEntries = (block: Block): boolean =>
@@ -35,13 +72,24 @@ const hasEntries = (block: Block): boolean =>
     ? WRITTEN_ENTRY.test(textOfSpans(block.spans))
     : block.kind === "list" && block.items.some(({ blocks }) => blocks.some(hasEntries))
 
+/** Whether a list below a heading that says so has entries alone. */
+const isListed = (block: Block): boolean =>
+  block.kind === "list" &&
+  block.items.every(
+    ({ blocks: [first] }) => first?.kind === "paragraph" && LISTED_ENTRY.test(textOfSpans(first.spans))
+  )
+
 /** How many blocks from one on make up a table of contents; none where they do not. */
-const entriesFrom = (blocks: ReadonlyArray<Block>, from: number, whole: boolean): number => {
+const entriesFrom = (
+  blocks: ReadonlyArray<Block>,
+  from: number,
+  { headed, whole }: { readonly headed: boolean; readonly whole: boolean }
+): number => {
   let [to, entries] = [from, 0]
   for (let at = from; at < blocks.length; at++) {
     const block = blocks[at]
     if (block === undefined) break
-    const listed = hasEntries(block) || (whole && block.kind === "list")
+    const listed = hasEntries(block) || (whole && block.kind === "list") || (headed && isListed(block))
     const between = block.kind === "paragraph" && textOfSpans(block.spans).length <= MAX_BETWEEN
     if (!listed && !between) break
     if (listed) [to, entries] = [at + 1, entries + 1]
@@ -59,7 +107,7 @@ export const withContentsApart = (blocks: ReadonlyArray<Block>, whole: boolean):
     const block = blocks[at]
     if (block === undefined) break
     const headed = block.kind === "heading" && isContentsTitle(textOfSpans(block.spans).trim())
-    const entries = headed ? entriesFrom(blocks, at + 1, whole) : whole ? entriesFrom(blocks, at, whole) : 0
+    const entries = headed || whole ? entriesFrom(blocks, headed ? at + 1 : at, { headed, whole }) : 0
     if (entries === 0) {
       result.push(block)
       at += 1
@@ -134,7 +182,7 @@ const linkedEntry = (
   return [link]
 }
 
-/** The blocks of a table of contents, with its entries as links to the pages that they name. */
+/** Blocks of a table of contents, with its entries as links to the pages that they name. */
 export const withContentsLinks = (
   blocks: ReadonlyArray<Block>,
   targets: ContentsTargets,
@@ -152,6 +200,8 @@ export const withContentsLinks = (
             blocks: withContentsLinks(item.blocks, targets, true)
           }))
         }
+      case "contents":
+        return { ...block, blocks: withContentsLinks(block.blocks, targets) }
       default:
         return block
     }

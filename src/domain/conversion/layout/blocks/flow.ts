@@ -23,6 +23,7 @@ import {
   type Span,
   textOfSpans
 } from "./block.ts"
+import { contentsIn } from "./contents.ts"
 import { footnotesFrom, noteMark } from "./footnotes.ts"
 import { type HeadingContext, headingLevel, isBulleted, isLabelAlone } from "./headings.ts"
 import { codeOf } from "./listing.ts"
@@ -52,8 +53,8 @@ const seamOf = (group: Group, context: FlowContext, right: number): Seam => ({
 })
 
 /** The words of lines, each on a line of its own. */
-const brokenSpans = (lines: ReadonlyArray<Line>, context: FlowContext): ReadonlyArray<Span> =>
-  lines.flatMap((line, at) => [...(at === 0 ? [] : [BREAK]), ...spansOf([line], context.inline)])
+const brokenSpans = (lines: ReadonlyArray<Line>, { inline }: FlowContext): ReadonlyArray<Span> =>
+  lines.flatMap((line, at) => [...(at === 0 ? [] : [BREAK]), ...spansOf([line], inline)])
 
 const paragraph = (group: Group, context: FlowContext, right: number, broken = false): Paragraph => ({
   kind: "paragraph",
@@ -220,17 +221,15 @@ const textBlocks = (
   right: number,
   context: FlowContext
 ): ReadonlyArray<Block> => {
-  const groups = groupsOf(lines, {
-    right,
-    bodySize: context.heading.profile.bodySize,
-    entries: context.contents
-  })
-  const notes = footnotesFrom(groups, context.heading.profile.bodySize, context.bottomHalf)
+  const { bodySize } = context.heading.profile
+  const groups = groupsOf(lines, { right, bodySize, entries: context.contents })
+  const notes = footnotesFrom(groups, bodySize, context.bottomHalf)
   const gathering = new Gathering(context, { left: least(lines.map(({ x0 }) => x0)), right })
   for (const group of groups.slice(0, notes)) {
     const level = headingLevel(group, context.heading)
     const last = gathering.blocks.at(-1)
-    if (level !== undefined) {
+    if (context.contents && isEntry(group, context)) gathering.leader(group)
+    else if (level !== undefined) {
       const heading = headingOf(group, level, context)
       gathering.flush()
       if (
@@ -246,7 +245,6 @@ const textBlocks = (
         }
       else gathering.add(heading)
     } else if (group.code) gathering.code(group)
-    else if (context.contents && isEntry(group, context)) gathering.leader(group)
     else if (group.marker !== undefined) gathering.item(group)
     else if (isEntry(group, context)) gathering.leader(group)
     else if (gathering.continuesItem(group)) gathering.addToItem(group)
@@ -256,7 +254,7 @@ const textBlocks = (
   const blocks = [...gathering.blocks]
   for (const group of groups.slice(notes)) {
     const line = group.lines[0]
-    const mark = line === undefined ? undefined : noteMark(line, context.heading.profile.bodySize)
+    const mark = line === undefined ? undefined : noteMark(line, bodySize)
     const last = blocks.at(-1)
     if (mark !== undefined)
       blocks.push({
@@ -293,11 +291,11 @@ export const flowBlocks = (
   const formulas =
     bars === undefined ? [] : formulasIn(lines, right, { fonts: context.inline.fonts, bodySize, bars })
   for (const found of formulas) {
-    append(blocks, tablesAndText(lines.slice(from, found.from), right, within))
+    append(blocks, contentsAndText(lines.slice(from, found.from), right, within))
     blocks.push({ ...found.formula, top: lines[found.from]?.y0 })
     from = found.to
   }
-  append(blocks, tablesAndText(lines.slice(from), right, within))
+  append(blocks, contentsAndText(lines.slice(from), right, within))
   return blocks
 }
 
@@ -315,7 +313,7 @@ const aligned = (
   return { ...(list ?? tableOf(rows, inline, undefined)), top }
 }
 
-/** Lines between formulas. */
+/** Lines without tables of contents, nor formulas. */
 const tablesAndText = (
   lines: ReadonlyArray<Line>,
   right: number,
@@ -329,5 +327,22 @@ const tablesAndText = (
     from = table.to
   }
   append(blocks, textBlocks(lines.slice(from), right, context))
+  return blocks
+}
+
+/** Lines between formulas. What a heading lists of the document is no table. */
+const contentsAndText = (
+  lines: ReadonlyArray<Line>,
+  right: number,
+  context: FlowContext
+): ReadonlyArray<Block> => {
+  const blocks: Array<Block> = []
+  let start = 0
+  for (const { from, to } of contentsIn(lines)) {
+    append(blocks, tablesAndText(lines.slice(start, from), right, context))
+    append(blocks, textBlocks(lines.slice(from, to), right, { ...context, contents: true }))
+    start = to
+  }
+  append(blocks, tablesAndText(lines.slice(start), right, context))
   return blocks
 }

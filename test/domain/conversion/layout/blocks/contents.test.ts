@@ -71,11 +71,38 @@ describe("a table of contents", () => {
     const text = lines(prose(200), 60, 160, 80)
     const { html, tier } = laidOut([page([heading("Contents"), ...listed, ...text]), ...numbered()])
     assert.strictEqual(tier, "layout")
-    assert.match(html, /^<nav><h\d[^>]*>Contents<\/h\d><p[^>]*>Rivers … 2<\/p><\/nav><p/)
+    assert.match(
+      html,
+      /^<nav><h\d[^>]*>Contents<\/h\d><p[^>]*><a href="#page-4">Rivers … 2<\/a><\/p><\/nav><p/
+    )
     // Words below such a heading are text, and so is an entry below another one.
     const prosaic = laidOut([page([heading("Contents"), ...text]), ...numbered()])
     const rivers = laidOut([page([heading("Prices"), ...listed, ...text]), ...numbered()])
     for (const one of [prosaic, rivers]) assert.notInclude(one.html, "<nav")
+  })
+
+  it("needs no leaders below such a heading: a list of links, not a table; but one whose numbers descend is a table", () => {
+    const heading = (words: string) => run(words, 60, 90, { font: FONT.bold, size: 14 })
+    const rows = (numbers: ReadonlyArray<number>) =>
+      ["1 Use", "2 Examples", "3 Advanced use", "Index"].flatMap((words, at) => [
+        ...words
+          .split(/(?<=\d) /)
+          .map((part, n) => run(part, 60 + 30 * n, 120 + 22 * at, { font: FONT.bold })),
+        run(String(numbers[at]), 520, 120 + 22 * at, { font: FONT.bold })
+      ])
+    const text = lines(prose(200), 60, 240, 80)
+    const htmlOf = (title: string, numbers: ReadonlyArray<number>) =>
+      laidOut([page([heading(title), ...rows(numbers), ...text]), ...numbered()]).html
+    const listed = htmlOf("Contents", [1, 1, 3, 5])
+    assert.match(
+      listed,
+      /^<nav><h\d[^>]*>Contents<\/h\d><ul><li><a href="#page-3"><strong>1 Use 1<\/strong><\/a><\/li>.*<a href="#page-7">.*<\/ul><\/nav><p/
+    )
+    assert.notInclude(listed, "<table")
+    for (const other of [htmlOf("Contents", [5, 1, 3, 2]), htmlOf("Prices", [1, 1, 3, 5])]) {
+      assert.include(other, "<table")
+      assert.notInclude(other, "<nav")
+    }
   })
 
   it("goes by the outline first; a title that is there twice by its number", () => {
