@@ -64,7 +64,7 @@ const MAX_BETWEEN = 100
 
 /** An entry as it is written: its leaders are one sign. One that is listed may have none. */
 const WRITTEN_ENTRY = /…\s*(?:\d{1,4}|[ivxlc]{1,7})\s*$/i
-const LISTED_ENTRY = /[\s…](?:\d{1,4}|[ivxlc]{1,7})\s*$/i
+const LISTED_ENTRY = /[\s…](?:\d{1,4}|[ivxlc]{1,7})$/i
 
 /** Whether a block of words is an entry, or has entries. */
 const hasEntries = (block: Block): boolean =>
@@ -76,7 +76,8 @@ const hasEntries = (block: Block): boolean =>
 const isListed = (block: Block): boolean =>
   block.kind === "list" &&
   block.items.every(
-    ({ blocks: [first] }) => first?.kind === "paragraph" && LISTED_ENTRY.test(textOfSpans(first.spans))
+    ({ blocks: [first] }) =>
+      first?.kind === "paragraph" && LISTED_ENTRY.test(textOfSpans(first.spans).trimEnd())
   )
 
 /** How many blocks from one on make up a table of contents; none where they do not. */
