@@ -36,7 +36,7 @@ const entriesBelow = (lines: ReadonlyArray<Line>, title: number): number => {
   for (let at = from; at < lines.length && at - to <= MOST_BETWEEN; at++) {
     const line = lines[at]
     if (line === undefined || !endsInPageNumber(line)) continue
-    const printed = Number(/\d+$/.exec(line.text.trim())?.[0] ?? number)
+    const printed = Number(/(?<!\d)\d+$/.exec(line.text.trim())?.[0] ?? number)
     if (printed < number) break
     number = printed
     ;[to, entries] = [at + 1, entries + 1]
