@@ -141,9 +141,11 @@ export const makeLedger = (): Ledger => {
       if (backfilled) backfilledSends.add(sendId)
       const isDue =
         isProviderFailure(entry.event) && entry.alertable !== false && !backfilledSends.has(sendId)
-      if (!isDue || dueAlerts.has(sendId)) return
+      if (!isDue) return
+      // An alert that was released and is claimed by another event names whom that one names.
+      const isOpen = !dueAlerts.has(sendId) || (alert && openAlerts.has(sendId))
+      if (isOpen) openAlerts.set(sendId, entry.suppress ?? entry.recipients ?? [])
       dueAlerts.add(sendId)
-      openAlerts.set(sendId, entry.suppress ?? entry.recipients ?? [])
     },
     statusesSeen: (rows) => {
       for (const { id, status } of rows) {
