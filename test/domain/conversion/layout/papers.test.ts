@@ -183,6 +183,9 @@ describe("front matter", () => {
     assert.deepStrictEqual(above("The rivers package v0.3", ann, date), one("The rivers package v0.3"))
     const mail = run("ann@river.test", 60, 120, { font: FONT.code })
     assert.deepStrictEqual(above("Of rivers", ann, mail, date), one("Of rivers"))
+    const both = run("A. River, B. Stone", 60, 100, { size: 14 })
+    const mails = [mail, run("bert@stone.test", 60, 132, { font: FONT.code })]
+    assert.deepStrictEqual(above("Of rivers", both, ...mails, date), one("Of rivers"))
     const society = run("Society of Rivers", 60, 110, { size: 18 })
     assert.deepStrictEqual(above("OF RIVERS", society), one("OF RIVERS"))
     assert.deepStrictEqual(above("Of rivers", society), ["1 Of rivers", "1 Society of Rivers", "2 1 Rivers"])

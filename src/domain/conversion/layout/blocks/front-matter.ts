@@ -26,8 +26,12 @@ const wordsOf = (block: Block | undefined): string =>
 
 /** Whether a block is running text: some length, or a sentence's end; what is set like a heading is where it has both. */
 const isText = (block: Block | undefined): boolean => {
-  // An author's address may be set in typewriter.
-  if (block?.kind === "code") return !MAIL.test(block.text.trim())
+  // Addresses of authors may be set in typewriter.
+  if (block?.kind === "code")
+    return !block.text
+      .trim()
+      .split(/[\s,;]+/)
+      .every((word) => MAIL.test(word))
   if (block?.kind === "list" || block?.kind === "table") return true
   // An address is none, however long.
   if (block?.kind === "paragraph" && block.spans.includes(BREAK)) return false
@@ -36,20 +40,20 @@ const isText = (block: Block | undefined): boolean => {
   return words.includes(" ") && (block?.kind === "paragraph" ? long || ends : long && ends)
 }
 
+/** Two names or more: each of two words with capitals at least, initials and particles counted. */
+const PEOPLE =
+  /^(?:\p{Lu}[\p{L}.’'-]*[∗*†‡§]*\s+){1,3}\p{Lu}[\p{L}.’'-]+[∗*†‡§\d]*(?:(?:,\s*|\s*&\s*|,?\s+(?:and|und|et|y|e)\s+)(?:\p{Lu}[\p{L}.’'-]*\s+){1,3}\p{Lu}[\p{L}.’'-]+[∗*†‡§\d]*){1,12}$/u
+
 /** Whether a heading opens what follows by its own words: it has a number, or is one of those that every document has. */
 const opens = (words: string): boolean => {
   const number = sectionNumber(words)
   return (
-    (number !== undefined && number.scheme !== "lower" && !DATE.test(words)) ||
+    (number !== undefined && number.scheme !== "lower" && !DATE.test(words) && !PEOPLE.test(words)) ||
     BEGINNING.test(words) ||
     isContentsTitle(words) ||
     isLabelAlone(words)
   )
 }
-
-/** Two names or more: each of two words with capitals at least, initials and particles counted. */
-const PEOPLE =
-  /^(?:\p{Lu}[\p{L}.’'-]*[∗*†‡§]*\s+){1,3}\p{Lu}[\p{L}.’'-]+[∗*†‡§\d]*(?:(?:,\s*|\s*&\s*|,?\s+(?:and|und|et|y|e)\s+)(?:\p{Lu}[\p{L}.’'-]*\s+){1,3}\p{Lu}[\p{L}.’'-]+[∗*†‡§\d]*){1,12}$/u
 
 /** An address of mail, alone. */
 const MAIL = /^[^\s@]+@[^\s@]+$/
