@@ -326,6 +326,24 @@ it.live("an accent and the letter that it is drawn over are one letter", () =>
   })
 )
 
+it.live("an accent that is raised over a capital is its letter's, at a line's beginning and within it", () =>
+  Effect.gen(function* () {
+    const raised = (letter: string, rise: number) => `${rise} Ts [(\\250) 333] TJ 0 Ts (${letter}) Tj`
+    const { page } = yield* pageOf({
+      content:
+        `BT /F1 12 Tf 72 700 Td ${raised("U", 2.8)} (ber GR) Tj ${raised("O", 2.8)} (SSE) Tj ET\n` +
+        "BT /F1 12 Tf 72 660 Td (20) Tj 4 Ts (\\260) Tj 0 Ts (C) Tj ET\n" +
+        "BT /F1 12 Tf 72 620 Td (line) Tj 12 Ts (\\250) Tj 0 Ts (next) Tj ET\n"
+    })
+    const texts = textOf(page.runs)
+    assert.strictEqual(texts[0], "Über GRÖSSE")
+    assert.strictEqual(page.runs[0]?.baseline, page.height - 700)
+    assert.notInclude(texts.slice(1).join(""), "Ü")
+    // What is raised by a line is no accent of this one.
+    assert.isTrue(texts.some((text) => text.trim() === "¨"))
+  })
+)
+
 it.live(
   "a font whose name says that it is plain is not bold by its stems, and one that says nothing is",
   () =>

@@ -23,8 +23,8 @@ const DOTLESS_I = 0x131
 /** Whether a unit may be an accent over a letter: in most runs none is. */
 export const isAccent = (unit: number): boolean =>
   (unit > 0x7d || unit === 0x5e || unit === 0x60) && COMBINING.has(unit)
-/** An accent that is set over a letter starts this near to it, in widths of the letter; beside it, it starts a width away. */
-const OVER = 0.4
+/** Letters before an accent among which the one is that it is set over: a word that is drawn before its accents. */
+const LOOK_BACK = 200
 
 const composed = (letter: number, mark: number): number | undefined => {
   const one = String.fromCharCode(letter === DOTLESS_I ? 0x69 : letter, mark).normalize("NFC")
@@ -32,41 +32,37 @@ const composed = (letter: number, mark: number): number | undefined => {
 }
 
 /**
- * Makes one letter of an accent and the letter that it is set over: TeX and older programs draw `¨` and `o` for `ö`. Works on
- * the first `length` units and their left edges, in place; `end` is the right edge of the last. Answers how many are left.
+ * Makes one letter of an accent and the letter that it is set over: TeX and older programs draw `¨` and `o` for `ö`, in either
+ * order. Works on the first `length` units with their left and right edges, in place. Answers how many are left.
  */
 export const composeAccents = (
   units: Uint16Array,
-  edges: Float64Array,
-  length: number,
-  end: number
+  starts: Float64Array,
+  ends: Float64Array,
+  length: number
 ): number => {
   let to = 0
   for (let from = 0; from < length; from++) {
     const unit = units[from] ?? 0
-    const start = edges[from] ?? 0
     const mark = COMBINING.get(unit)
-    const edge = (at: number): number => (at < length ? (edges[at] ?? 0) : end)
-    if (mark !== undefined) {
-      const next = edge(from + 1)
-      const over = from + 1 < length && Math.abs(next - start) < OVER * (edge(from + 2) - next)
-      const after = over ? composed(units[from + 1] ?? 0, mark) : undefined
-      if (after !== undefined) {
-        units[to] = after
-        edges[to++] = Math.min(start, next)
-        from += 1
-        continue
+    const middle = ((starts[from] ?? 0) + (ends[from] ?? 0)) / 2
+    /** The letter at this place with the accent, where that is set over it. */
+    const accented = (at: number): number | undefined =>
+      mark !== undefined && middle > (starts[at] ?? 0) && middle < (ends[at] ?? 0)
+        ? composed(units[at] ?? 0, mark)
+        : undefined
+    const next = from + 1 < length ? accented(from + 1) : undefined
+    if (next !== undefined) from += 1
+    let before: number | undefined
+    if (mark !== undefined && next === undefined)
+      for (let at = to - 1; at >= Math.max(0, to - LOOK_BACK) && before === undefined; at--) {
+        before = accented(at)
+        if (before !== undefined) units[at] = before
       }
-      const before = to === 0 ? 0 : (edges[to - 1] ?? 0)
-      const under = to > 0 && start - before < OVER * (next - before)
-      const whole = under ? composed(units[to - 1] ?? 0, mark) : undefined
-      if (whole !== undefined) {
-        units[to - 1] = whole
-        continue
-      }
-    }
-    units[to] = unit
-    edges[to++] = start
+    if (before !== undefined) continue
+    units[to] = next ?? unit
+    starts[to] = starts[from] ?? 0
+    ends[to++] = ends[from] ?? 0
   }
   return to
 }

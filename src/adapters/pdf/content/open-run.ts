@@ -47,6 +47,8 @@ export class OpenRun {
   /** There may be an accent that is drawn over a letter. */
   #accented = false
   #edges = new Float64Array(ROOM)
+  /** Right edges, which tell accents over letters from those beside them. */
+  #ends = new Float64Array(ROOM)
   #length = 0
   #x0 = Infinity
   #y0 = Infinity
@@ -75,7 +77,28 @@ export class OpenRun {
     this.#space = true
   }
 
-  #push(unit: number, edge: number): void {
+  /** Whether a character between these edges stands below the accent that came last: then nothing ends between the two. */
+  isBelowAccent(start: number, end: number): boolean {
+    const last = this.#length - 1
+    if (last < 0 || !isAccent(this.#units[last] ?? 0)) return false
+    const middle = ((this.#edges[last] ?? 0) + (this.#ends[last] ?? 0)) / 2
+    return middle > start && middle < end
+  }
+
+  /** Whether a position along the line is within the run or right behind it. */
+  reaches(position: number, room: number): boolean {
+    return this.#length > 0 && position > (this.#edges[0] ?? 0) && position < this.end + room
+  }
+
+  /** Puts the next character below the accent before it: an accent that began the run was raised over the line. */
+  continueBelow(baseline: number, across: number): void {
+    this.#space = false
+    if (this.#length > 1) return
+    this.#baseline = baseline
+    this.across = across
+  }
+
+  #push(unit: number, edge: number, end: number): void {
     const at = this.#length
     if (at === this.#units.length) this.#grow()
     this.#units[at] = unit
@@ -83,18 +106,21 @@ export class OpenRun {
     if (unit > NARROW) this.#wide = true
     if (isAccent(unit)) this.#accented = true
     this.#edges[at] = edge
+    this.#ends[at] = end
     this.#length = at + 1
   }
 
   #grow(): void {
     const room = 2 * this.#units.length
-    const [units, bytes, edges] = [this.#units, this.#bytes, this.#edges]
+    const [units, bytes, edges, ends] = [this.#units, this.#bytes, this.#edges, this.#ends]
     this.#units = new Uint16Array(room)
     this.#bytes = Buffer.alloc(room)
     this.#edges = new Float64Array(room)
+    this.#ends = new Float64Array(room)
     this.#units.set(units)
     this.#bytes.set(bytes)
     this.#edges.set(edges)
+    this.#ends.set(ends)
   }
 
   /** A character, from `start` to `end` along the line, in the box of the other four. */
@@ -102,18 +128,20 @@ export class OpenRun {
     if (this.hyphenated) {
       // The line goes on after all: it was a plain one.
       this.hyphenated = false
-      this.#push(HYPHEN, this.end)
+      this.#push(HYPHEN, this.end, this.end)
     }
     if (this.#space) {
       this.#space = false
-      this.#push(SPACE, this.end)
+      this.#push(SPACE, this.end, start)
     }
-    if (code <= 0xffff) this.#push(code, start)
+    if (code <= 0xffff) this.#push(code, start, end)
     else {
-      this.#push(0xd800 + ((code - 0x10000) >> 10), start)
-      this.#push(0xdc00 + ((code - 0x10000) & 0x3ff), start + (end - start) / 2)
+      const half = start + (end - start) / 2
+      this.#push(0xd800 + ((code - 0x10000) >> 10), start, half)
+      this.#push(0xdc00 + ((code - 0x10000) & 0x3ff), half, end)
     }
-    this.end = end
+    // An accent over an earlier letter does not end the word.
+    this.end = isAccent(code) ? Math.max(this.end, end) : end
     if (x0 < this.#x0) this.#x0 = x0
     if (y0 < this.#y0) this.#y0 = y0
     if (x1 > this.#x1) this.#x1 = x1
@@ -136,7 +164,7 @@ export class OpenRun {
   }
 
   #compose(): void {
-    this.#length = composeAccents(this.#units, this.#edges, this.#length, this.end)
+    this.#length = composeAccents(this.#units, this.#edges, this.#ends, this.#length)
     this.#wide = false
     for (let at = 0; at < this.#length; at++) {
       const unit = this.#units[at] ?? 0
@@ -172,7 +200,7 @@ export class OpenRun {
    */
   finish(style: Style, links: ReadonlyArray<PageLink> | undefined, next?: number): TextRun {
     if (this.#space && next !== undefined) {
-      this.#push(SPACE, this.end)
+      this.#push(SPACE, this.end, next)
       this.end = Math.max(this.end, next)
     }
     if (this.#accented) this.#compose()

@@ -5,7 +5,7 @@ import { pdfError } from "../failure.ts"
 import { drawnSize } from "../pages/png.ts"
 import type { FontTable } from "./fonts.ts"
 import { type Matrix, mapBox, mapX, mapY, round } from "./geometry.ts"
-import { type Mark, markOf, UNMARKED } from "./marks.ts"
+import { isAccent, type Mark, markOf, UNMARKED } from "./marks.ts"
 import { OpenRun, type Style } from "./open-run.ts"
 import { bracketPiece, texGlyphsOf } from "./tex-glyphs.ts"
 
@@ -123,6 +123,8 @@ interface Reading {
   gapsAcross: number
   gaps: number
   wordy: number
+  /** The line has ended, unless an accent of it or the letter below one follows. */
+  lineEnded: boolean
 }
 
 /** The character that is read: its baseline, its box, and where it begins and ends on its line. One a thread: no garbage. */
@@ -140,7 +142,7 @@ const isHyphen = ({ pdfium: { call }, text }: Reading, at: number, code: number)
 /** Whether the character is one without ink, which is then dealt with. */
 const isInkless = (reading: Reading, at: number, code: number): boolean => {
   if (isHyphen(reading, at, code)) gathering.hyphenated = true
-  else if (code === 0x0d || code === 0x0a) closeRun(reading)
+  else if (code === 0x0d || code === 0x0a) reading.lineEnded = true
   else if (code === SPACE || code === 0xa0 || code === 0x09) gathering.addSpace()
   else return code < SPACE || code > 0x10ffff || (code >= 0x7f && code < 0xa0)
   return true
@@ -235,10 +237,33 @@ const endsCell = (reading: Reading, size: number, at: number): boolean => {
   return isCell
 }
 
+/** How far an accent is raised over a capital at most, in font sizes. */
+const RAISED = 0.35
+
+/** Whether the character at `place` is an accent over the open run's line, or the letter below its last one: TeX raises accents over capitals. */
+const continuesAccent = (code: number, { size }: Style): boolean => {
+  const raised = gathering.across - place.across
+  return isAccent(code)
+    ? raised > BASELINE * size && raised < RAISED * size && gathering.reaches(place.start, GAP * size)
+    : raised > -RAISED * size && raised < BASELINE * size && gathering.isBelowAccent(place.start, place.end)
+}
+
 /** Ends the run that is open where the character at `place` does not belong to it. */
-const separate = (reading: Reading, open: Style, style: Style, isFresh: boolean, at: number) => {
+const separate = (
+  reading: Reading,
+  open: Style,
+  style: Style,
+  { at, code, isFresh }: { readonly at: number; readonly code: number; readonly isFresh: boolean }
+) => {
   const { across, start } = place
   const { angle, size } = style
+  const { lineEnded } = reading
+  reading.lineEnded = false
+  if (sameStyle(open, style) && continuesAccent(code, style)) {
+    if (!isAccent(code)) gathering.continueBelow(place.y, across)
+    return
+  }
+  if (lineEnded) return closeRun(reading)
   const apart = Math.abs(gathering.across - across)
   const far = start - gathering.end > GAP * size || start < gathering.end - BACK * size
   const other = apart > BASELINE * size || !sameStyle(open, style)
@@ -285,7 +310,7 @@ const readCharacter = (reading: Reading, at: number) => {
   const { x, x0, x1, y, y0, y1 } = place
   if (!Number.isFinite(x + y + x0 + x1 + y0 + y1)) return
   readSpan(style)
-  if (gathering.style !== undefined) separate(reading, gathering.style, style, isFresh, at)
+  if (gathering.style !== undefined) separate(reading, gathering.style, style, { at, code, isFresh })
   if (gathering.style === undefined) gathering.begin(style, y, place.across)
   gathering.add(code, place.start, place.end, x0, y0, x1, y1)
 }
@@ -325,7 +350,7 @@ export const readRuns = (pdfium: Pdfium, fonts: FontTable, of: RunsOf): Readonly
     const count = call.FPDFText_CountChars(text)
     if (count > MAX_PAGE_CHARACTERS) throw pdfError("bomb", of.index)
     const runs: Array<TextRun> = []
-    const state = { object: 0, style: undefined, gapsAcross: 0, gaps: 0, wordy: 0 }
+    const state = { object: 0, style: undefined, gapsAcross: 0, gaps: 0, wordy: 0, lineEnded: false }
     const reading: Reading = { pdfium, fonts, of, text, runs, styles: new Map(), ...state }
     gathering.style = undefined
     for (let at = 0; at < count; at++) readCharacter(reading, at)
