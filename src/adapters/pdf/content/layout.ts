@@ -22,11 +22,11 @@ import {
 import { textLayerOf } from "../../../domain/conversion/recognition/text-layer.ts"
 import { uprightPage } from "../../../domain/conversion/recognition/upright-page.ts"
 import { PdfError, type Picture, type ReadScan } from "../../../ports/conversion/pdf.ts"
+import type { Pdfium } from "../engine/pdfium.ts"
 import { pdfError } from "../failure.ts"
 import type { OpenDocument } from "../pages/document.ts"
 import { type Part, partsOfPage } from "../pages/region.ts"
 import { imageOfPage, pictureOfScan } from "../pages/render.ts"
-import { hasUnnamedGlyphs } from "./text-runs.ts"
 
 /** What was worked out for a document: counts over its sample, and the pages of the newest range. */
 interface LaidOut {
@@ -99,6 +99,29 @@ const illustrated = (document: OpenDocument, page: LayoutPage): LayoutPage => {
     return room > 0
   })
   return pictures.size === 0 ? page : { ...page, html: withPictures(page.html, pictures) }
+}
+
+/** Characters that are asked whether the document says which letters they are. */
+const SAMPLE = 400
+
+/** Whether the document fails to say which letters most of a page's glyphs are: pdfium shows their codes instead. */
+const hasUnnamedGlyphs = ({ call }: Pdfium, page: number): boolean => {
+  const text = call.FPDFText_LoadPage(page)
+  if (text === 0) return false
+  try {
+    const count = call.FPDFText_CountChars(text)
+    const step = Math.max(1, Math.floor(count / SAMPLE))
+    let asked = 0
+    let unnamed = 0
+    for (let at = 0; at < count; at += step) {
+      if (call.FPDFText_IsGenerated(text, at) === 1) continue
+      asked += 1
+      if (call.FPDFText_HasUnicodeMapError(text, at) === 1) unnamed += 1
+    }
+    return unnamed * 2 > asked
+  } finally {
+    call.FPDFText_ClosePage(text)
+  }
 }
 
 /** Whether what the page says has to be read from its picture. */

@@ -315,29 +315,6 @@ const readCharacter = (reading: Reading, at: number) => {
   gathering.add(code, place.start, place.end, x0, y0, x1, y1)
 }
 
-/** Characters that are asked whether the document says which letters they are. */
-const SAMPLE = 400
-
-/** Whether the document fails to say which letters most of a page's glyphs are: pdfium shows their codes instead. */
-export const hasUnnamedGlyphs = ({ call }: Pdfium, page: number): boolean => {
-  const text = call.FPDFText_LoadPage(page)
-  if (text === 0) return false
-  try {
-    const count = call.FPDFText_CountChars(text)
-    const step = Math.max(1, Math.floor(count / SAMPLE))
-    let asked = 0
-    let unnamed = 0
-    for (let at = 0; at < count; at += step) {
-      if (call.FPDFText_IsGenerated(text, at) === 1) continue
-      asked += 1
-      if (call.FPDFText_HasUnicodeMapError(text, at) === 1) unnamed += 1
-    }
-    return unnamed * 2 > asked
-  } finally {
-    call.FPDFText_ClosePage(text)
-  }
-}
-
 /**
  * The page's runs. `inherited` has the marks of text objects that stand in a form XObject which is itself marked. `links`: runs
  * that none of them covers are returned without their edges. Throws `bomb` past {@link MAX_PAGE_CHARACTERS}.
