@@ -2,6 +2,7 @@ import { withTurn, writeBlocks } from "../html/write-blocks.ts"
 import type { DocumentFacts, FontFace, PageContent } from "../page-content.ts"
 import { analyse, type PageAnalysis } from "./analysis.ts"
 import { contentsTargets, isContentsPage, withContentsApart, withContentsLinks } from "./blocks/contents.ts"
+import { withOneTitle } from "./blocks/front-matter.ts"
 import { outlineOf } from "./blocks/outline.ts"
 import { placesOf } from "./blocks/places.ts"
 import { withReferences } from "./blocks/references.ts"
@@ -96,7 +97,7 @@ export const layoutPages = ({
       blocks: kept === undefined ? linked : [...kept.head, ...linked, ...kept.foot]
     }
   })
-  const laidOut = withReferences(read, facts.pageCount > pages.length)
+  const laidOut = withReferences(withOneTitle(read), facts.pageCount > pages.length)
   const places = placesOf(laidOut)
   return laidOut.map(({ analysis, blocks, isContents, page }) => ({
     index: page.index,

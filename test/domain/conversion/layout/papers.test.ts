@@ -153,6 +153,19 @@ describe("front matter", () => {
     assert.deepStrictEqual(headings(htmlOf(text, chapter)), ["1 Chapter 3 Rivers"])
   })
 
+  it("has its title once, on however many title pages; not where text follows", () => {
+    const cover = [
+      run("Of rivers and stones", 150, 190, { size: 20 }),
+      run("Ann River", 200, 250, { size: 14 })
+    ]
+    const inner = [run("Of Rivers and Stones", 150, 150, { size: 20 }), run("Report 7", 200, 180)]
+    assert.deepStrictEqual(headings(htmlOf(cover, inner, text)), ["1 Of rivers and stones"])
+    const chapter = [run("Of rivers and stones", 60, 90, { size: 20 }), ...text]
+    assert.lengthOf(headings(htmlOf(cover, inner, chapter)), 2)
+    const later = headings(htmlOf(cover, text, text, text, text, text, text, inner))
+    assert.include(later, "1 Of Rivers and Stones")
+  })
+
   it('holds names, however their line is set; a section may have an "and", too', () => {
     const html = (words: string) =>
       htmlOf([

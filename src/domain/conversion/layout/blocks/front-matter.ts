@@ -2,6 +2,7 @@ import { SENTENCE_END } from "../lines/paragraphs.ts"
 import { sectionNumber } from "../lines/section-number.ts"
 import { asParagraph, type Block, BREAK, type Heading, textOfSpans } from "./block.ts"
 import { isContentsTitle, isLabelAlone } from "./headings.ts"
+import { lettersOf } from "./outline.ts"
 
 /** Pages from the first one on that may be title pages. */
 const TITLE_PAGES = 6
@@ -137,5 +138,26 @@ export const withFrontMatter = (blocks: ReadonlyArray<Block>, page: number): Rea
       !isDateAlone(block) &&
       (/\p{Ll}/u.test(wordsOf(blocks[title])) || !/\p{Ll}/u.test(wordsOf(block)))
     return heads || continues ? block : asParagraph(block)
+  })
+}
+
+/**
+ * The title of a document once: where one of its title pages has it again, without text below, it is a paragraph there. `pages`: from
+ * any on, in order.
+ */
+export const withOneTitle = <Page extends { readonly index: number; readonly blocks: ReadonlyArray<Block> }>(
+  pages: ReadonlyArray<Page>
+): ReadonlyArray<Page> => {
+  const first = pages.find(({ blocks }) => blocks.some(({ kind }) => kind === "heading"))
+  const title = first?.blocks.find(({ kind }) => kind === "heading")
+  const letters = lettersOf(wordsOf(title))
+  if (pages[0]?.index !== 0 || first === undefined || letters === "") return pages
+  return pages.map((page) => {
+    if (page.index <= first.index || page.index >= TITLE_PAGES) return page
+    const again = (block: Block, at: number): block is Heading =>
+      block.kind === "heading" && lettersOf(wordsOf(block)) === letters && !nests(page.blocks, at)
+    return page.blocks.some(again)
+      ? { ...page, blocks: page.blocks.map((block, at) => (again(block, at) ? asParagraph(block) : block)) }
+      : page
   })
 }
