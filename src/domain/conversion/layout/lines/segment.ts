@@ -56,6 +56,33 @@ const withoutTwins = (runs: ReadonlyArray<TextRun>): ReadonlyArray<TextRun> => {
   })
 }
 
+/** What a letter in a circle stands for, where TeX draws the two apart. */
+const CIRCLED: ReadonlyMap<string, string> = new Map([
+  ["c", "©"],
+  ["C", "©"],
+  ["r", "®"],
+  ["R", "®"],
+  ["p", "℗"],
+  ["P", "℗"]
+])
+
+/** Makes one sign of a circle and the letter that is drawn into it. */
+const withCircled = (runs: ReadonlyArray<TextRun>): ReadonlyArray<TextRun> =>
+  runs.flatMap((run, at) => {
+    const signOf = (circle: TextRun | undefined, letter: TextRun | undefined): string | undefined =>
+      circle !== undefined &&
+      letter !== undefined &&
+      /^\s*[○◯]\s*$/u.test(circle.text) &&
+      letter.box.x0 > circle.box.x0 &&
+      letter.box.x1 < circle.box.x1 &&
+      Math.abs(letter.baseline - circle.baseline) < circle.size
+        ? CIRCLED.get(letter.text.trim())
+        : undefined
+    if (signOf(runs[at - 1], run) !== undefined) return []
+    const sign = signOf(run, runs[at + 1])
+    return [sign === undefined ? run : { ...run, text: sign, edges: [] }]
+  })
+
 /** Runs of a page that a reader is meant to see, by the direction in which they are written. */
 export interface ReadableRuns {
   /** In the direction of most of the page's text, made horizontal. */
@@ -73,7 +100,7 @@ export const readableRuns = (page: PageContent): ReadableRuns => {
   const count = (runs: ReadonlyArray<TextRun>) => runs.reduce((sum, { text }) => sum + text.length, 0)
   const runs = count(seen) * 4 >= count(all) ? seen : all
   const turns = new Map<number, Array<TextRun>>()
-  for (const run of withoutTwins(runs)) {
+  for (const run of withCircled(withoutTwins(runs))) {
     const turn = quarterOf(run.angle)
     const same = turns.get(turn)
     if (same === undefined) turns.set(turn, [run])
