@@ -61,7 +61,9 @@ const REGRESSIONS: ReadonlyArray<
   ["rows bind a key whose claim was never written", mailWorld, [10, 20]],
   ["an acceptance that comes after its row has ended is kept", mailWorld, [2770]],
   ["what a retry sent counts though the row of its deferral was lost", deliveryWorld, [125]],
-  ["an alert whose mail waits for a retry has not gone out", deliveryWorld, [7, 326]]
+  ["an alert whose mail waits for a retry has not gone out", deliveryWorld, [7, 326]],
+  ["a row names whom the accepted attempt went to", deliveryWorld, [60091363, 60131427]],
+  ["a bill does not count the records of others", documentsWorld, [70052615, 70053514]]
 ]
 
 /**
