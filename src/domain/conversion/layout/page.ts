@@ -1,6 +1,6 @@
 import type { FontFace, PageContent, TextRun } from "../page-content.ts"
 import type { PageAnalysis } from "./analysis.ts"
-import { asParagraph, type Block } from "./blocks/block.ts"
+import { asParagraph, type Block, NO_SEAM } from "./blocks/block.ts"
 import { contentsIn } from "./blocks/contents.ts"
 import { fieldsOf, MAX_FIELDS } from "./blocks/fields.ts"
 import { withCaptions, figuresOf } from "./blocks/figures.ts"
@@ -14,8 +14,10 @@ import { withTableNotes } from "./blocks/table-notes.ts"
 import { drawnFigures } from "./figures/drawn-figures.ts"
 import { barsOf } from "./formulas/bars.ts"
 import type { Placed } from "./gutters.ts"
-import { LinkIndex } from "./lines/inline.ts"
+import { LinkIndex, spansOf } from "./lines/inline.ts"
+import type { Line } from "./lines/line.ts"
 import { readableRuns, type Segment, segmentsOf } from "./lines/segment.ts"
+import { marginNotes } from "./margin-notes.ts"
 import { type DocumentProfile, isRunningAside, runningLines } from "./profile.ts"
 import { readingOrder } from "./reading-order.ts"
 import { drawnTables } from "./tables/drawn-table.ts"
@@ -96,6 +98,20 @@ const turnedBlocks = (runs: ReadonlyArray<TextRun>, context: FlowContext): Reado
     : [{ kind: "aside", blocks }]
 }
 
+/** A note of the margin as a block: it comes right before the line of text that it begins beside. */
+const placedNote = (lines: ReadonlyArray<Line>, edge: number, { inline }: FlowContext): Placed => {
+  const spans = spansOf(lines, inline)
+  const { baseline = 0, size = 0 } = lines[0] ?? {}
+  return {
+    // Like small print it may stand between the halves of a paragraph.
+    block: { kind: "paragraph", spans, seam: { ...NO_SEAM, small: true }, lang: undefined },
+    x0: edge,
+    x1: edge + 1,
+    y0: baseline - size,
+    y1: baseline
+  }
+}
+
 /** The blocks of a page that says nothing of its structure, by geometry alone. `contents`: it is a table of contents. */
 export const untaggedBlocks = (
   analysis: PageAnalysis,
@@ -118,8 +134,9 @@ export const untaggedBlocks = (
       .filter((row) => repeated.has(row) || outline.running.has(row))
       .flatMap(({ segments }) => segments)
   )
-  const kept =
+  const shown =
     running.size === 0 ? analysis.segments : analysis.segments.filter((segment) => !running.has(segment))
+  const { edge, notes: inMargin, text: kept } = marginNotes(shown, fonts)
   const listed = new Set(
     contentsIn(analysis.rows).flatMap(({ from, to }) =>
       analysis.rows.slice(from, to).flatMap(({ segments }) => segments)
@@ -133,6 +150,7 @@ export const untaggedBlocks = (
   const pictures = figuresOf(page, analysis.segments.length > 3)
   const placed = [
     ...tables,
+    ...inMargin.map((note) => placedNote(note, edge, flow)),
     ...figures.placed,
     ...pictures.filter((picture) => !figures.placed.some((figure) => holds(figure, picture))),
     ...fields.placed

@@ -295,3 +295,22 @@ export const isSizedByTypewriter = (
       if (piece.raise === undefined && piece.text.length > (longest?.text.length ?? 0)) longest = piece
   return longest !== undefined && isTypewriter(fonts[longest.run.font])
 }
+
+/** Cuts a segment where columns begin. */
+export const cutAt = (segment: Segment, starts: ReadonlyArray<number>): ReadonlyArray<Segment> => {
+  if (!starts.some((x) => segment.x0 < x - 1 && segment.x1 > x + 1)) return [segment]
+  const parts = new Map<number, Array<Segment["pieces"][number]>>()
+  for (const piece of segment.pieces) {
+    const column = starts.filter((x) => x <= piece.x0 + 1).length
+    const same = parts.get(column)
+    if (same === undefined) parts.set(column, [piece])
+    else same.push(piece)
+  }
+  return [...parts.values()].map((pieces) => ({
+    ...segment,
+    pieces,
+    x0: pieces.reduce((least, { x0 }) => Math.min(least, x0), Infinity),
+    x1: pieces.reduce((most, { x1 }) => Math.max(most, x1), -Infinity),
+    characters: pieces.reduce((sum, { text }) => sum + text.length, 0)
+  }))
+}

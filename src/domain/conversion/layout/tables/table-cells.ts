@@ -4,7 +4,7 @@ import { fieldBlock } from "../blocks/fields.ts"
 import { type InlineContext, spansOf } from "../lines/inline.ts"
 import { type Line, linesOf } from "../lines/line.ts"
 import { markerOf } from "../lines/markers.ts"
-import { type Segment, segmentText } from "../lines/segment.ts"
+import { cutAt, type Segment, segmentText } from "../lines/segment.ts"
 import { isBoldLine } from "../statistics.ts"
 
 /** A cell that is being filled. */
@@ -135,25 +135,6 @@ export const ROW_STEP = 3.6
 
 /** Gap between cells, in font sizes: wider than justified text sets its words. */
 export const CELL_GAP = 1.1
-
-/** Cuts a segment where columns begin. */
-const cutAt = (segment: Segment, starts: ReadonlyArray<number>): ReadonlyArray<Segment> => {
-  if (!starts.some((x) => segment.x0 < x - 1 && segment.x1 > x + 1)) return [segment]
-  const parts = new Map<number, Array<Segment["pieces"][number]>>()
-  for (const piece of segment.pieces) {
-    const column = starts.filter((x) => x <= piece.x0 + 1).length
-    const same = parts.get(column)
-    if (same === undefined) parts.set(column, [piece])
-    else same.push(piece)
-  }
-  return [...parts.values()].map((pieces) => ({
-    ...segment,
-    pieces,
-    x0: pieces.reduce((least, { x0 }) => Math.min(least, x0), Infinity),
-    x1: pieces.reduce((most, { x1 }) => Math.max(most, x1), -Infinity),
-    characters: pieces.reduce((sum, { text }) => sum + text.length, 0)
-  }))
-}
 
 /** A line's cells: segments, those that stand near to one another taken together, unless a column begins there. */
 export const cellsOf = (
