@@ -142,7 +142,7 @@ const isHyphen = ({ pdfium: { call }, text }: Reading, at: number, code: number)
 /** Whether the character is one without ink, which is then dealt with. */
 const isInkless = (reading: Reading, at: number, code: number): boolean => {
   if (isHyphen(reading, at, code)) gathering.hyphenated = true
-  else if (code === 0x0d || code === 0x0a) reading.lineEnded = true
+  else if (code === 0x0d || code === 0x0a) reading.lineEnded = gathering.style !== undefined
   else if (code === SPACE || code === 0xa0 || code === 0x09) gathering.addSpace()
   else return code < SPACE || code > 0x10ffff || (code >= 0x7f && code < 0xa0)
   return true
