@@ -23,8 +23,9 @@ export interface Atom {
   readonly placed: Placed | undefined
 }
 
-/** Width of the slots in which the page's width is looked at, points. */
+/** Width of the slots in which the page's width is looked at, points; and how many there are at most: damaged text may stand anywhere. */
 const SLOT = 2
+const MOST_SLOTS = 7200
 /** Narrowest gutter, in sizes of running text. */
 const GUTTER = 0.8
 /** Largest part of the text's height that may cross a gutter. */
@@ -42,19 +43,27 @@ export const extent = (atoms: ReadonlyArray<Atom>): Pick<Atom, "x0" | "x1"> =>
 /** Whether something stands on both sides of a gutter. */
 export const crosses = ({ x0, x1 }: Atom, at: number): boolean => x0 < at - 1 && x1 > at + 1
 
-/** Height of text over each slot of the width, by differences: linear. */
-const projection = (atoms: ReadonlyArray<Atom>, x0: number, x1: number): Float64Array => {
-  const slots = Math.max(1, Math.ceil((x1 - x0) / SLOT))
+/** Height of text over each slot of the width. */
+interface Projection {
+  readonly heights: Float64Array
+  /** Width of a slot, points. */
+  readonly slot: number
+}
+
+/** By differences: linear. */
+const projection = (atoms: ReadonlyArray<Atom>, x0: number, x1: number): Projection => {
+  const width = Math.max(SLOT, (x1 - x0) / MOST_SLOTS)
+  const slots = Math.max(1, Math.ceil((x1 - x0) / width))
   const changes = new Float64Array(slots + 1)
   for (const atom of atoms) {
     const height = Math.max(0, atom.y1 - atom.y0)
-    const from = Math.min(slots, Math.max(0, Math.floor((atom.x0 - x0) / SLOT)))
-    const to = Math.min(slots, Math.max(from, Math.ceil((atom.x1 - x0) / SLOT)))
+    const from = Math.min(slots, Math.max(0, Math.floor((atom.x0 - x0) / width)))
+    const to = Math.min(slots, Math.max(from, Math.ceil((atom.x1 - x0) / width)))
     changes[from] = (changes[from] ?? 0) + height
     changes[to] = (changes[to] ?? 0) - height
   }
   for (let slot = 1; slot < slots; slot++) changes[slot] = (changes[slot] ?? 0) + (changes[slot - 1] ?? 0)
-  return changes.subarray(0, slots)
+  return { heights: changes.subarray(0, slots), slot: width }
 }
 
 /** Whether what is left and right of `at` are columns: read one after the other, not row by row. */
@@ -107,7 +116,8 @@ export const gutterOf = (atoms: ReadonlyArray<Atom>, bodySize: number): number |
   if (atoms.length < 4) return undefined
   const { x0, x1 } = extent(atoms)
   if (x1 - x0 < 8 * bodySize) return undefined
-  const heights = projection(atoms, x0, x1)
+  const projected = projection(atoms, x0, x1)
+  const { heights, slot: each } = projected
   const most = heights.reduce((a, b) => Math.max(a, b), 0)
   const candidates: Array<{ readonly at: number; readonly width: number; readonly height: number }> = []
   let from: number | undefined
@@ -125,16 +135,16 @@ export const gutterOf = (atoms: ReadonlyArray<Atom>, bodySize: number): number |
         if (at - start > best.length) best = { start, length: at - start }
         start = at + 1
       }
-      const width = valley.filter((height) => height <= NEARLY_FREE * most).length * SLOT
+      const width = valley.filter((height) => height <= NEARLY_FREE * most).length * each
       if (from > 0 && slot < heights.length && width >= GUTTER * bodySize)
-        candidates.push({ at: x0 + (from + best.start + best.length / 2) * SLOT, width, height: least })
+        candidates.push({ at: x0 + (from + best.start + best.length / 2) * each, width, height: least })
       from = undefined
     }
   }
   candidates.sort((a, b) => a.height - b.height || b.width - a.width)
   return (
     candidates.slice(0, 4).find(({ at }) => partsColumns(atoms, at))?.at ??
-    besideShort(atoms, heights, x0, bodySize)
+    besideShort(atoms, projected, x0, bodySize)
   )
 }
 
@@ -151,7 +161,7 @@ const FREE_GUTTER = 0.6
 /** The gutter beside a column of a few lines, that nothing crosses: the last page of a text in two columns. */
 const besideShort = (
   atoms: ReadonlyArray<Atom>,
-  heights: Float64Array,
+  { heights, slot: each }: Projection,
   x0: number,
   bodySize: number
 ): number | undefined => {
@@ -162,9 +172,9 @@ const besideShort = (
       from ??= slot
       continue
     }
-    if (from !== undefined && (slot - from) * SLOT >= FREE_GUTTER * bodySize) {
+    if (from !== undefined && (slot - from) * each >= FREE_GUTTER * bodySize) {
       tried += 1
-      const at = x0 + ((from + slot) / 2) * SLOT
+      const at = x0 + ((from + slot) / 2) * each
       const sides = [atoms.filter(({ x1 }) => x1 <= at), atoms.filter(({ x0: left }) => left >= at)]
       const isText = sides.every(
         (side) => side.filter(({ characters }) => characters >= SHORT_LETTERS).length >= SHORT_LINES

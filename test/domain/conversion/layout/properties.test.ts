@@ -108,6 +108,29 @@ describe("the layout tier", () => {
     )
   })
 
+  it("takes no more room for text that damage sets miles away", () => {
+    const near = Array.from({ length: 12 }, (_, at) => run("words of the page", 60, 100 + 14 * at))
+    const far = fc.record({
+      at: fc.integer({ min: 0, max: 11 }),
+      x: fc.constantFrom(1e6, 2e9, 1e13, -1e13),
+      y: fc.constantFrom(100, 1e9, -1e9)
+    })
+    fc.assert(
+      fc.property(fc.array(far, { minLength: 1, maxLength: 6 }), (places) => {
+        const damaged = places.map(({ at, x, y }): TextRun => {
+          const one = run("astray", 60, 100 + 14 * at)
+          return {
+            ...one,
+            box: { ...one.box, x0: Math.min(60, x), x1: Math.max(90, x), y1: Math.max(one.box.y1, y) }
+          }
+        })
+        const [laid] = lay([page([...near, ...damaged])])
+        assert.include(laid?.html, "words of the page")
+      }),
+      { numRuns: 50 }
+    )
+  })
+
   it("goes through pages of 10,000 runs, however they lie", { timeout: 60_000 }, () => {
     const many = (place: (at: number) => readonly [number, number]) =>
       Array.from({ length: 10_000 }, (_, at) => run("ab", ...place(at)))
