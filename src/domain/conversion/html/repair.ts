@@ -1,3 +1,4 @@
+import { EQUATION_NUMBER } from "../layout/formulas/mathematical.ts"
 import { element, type HtmlElement, type HtmlNode, isElement, isEmpty, lineOf, textOf } from "./tree.ts"
 import { filled, type InterfaceWords } from "./words.ts"
 
@@ -133,9 +134,6 @@ export const scrollable = (math: HtmlElement): HtmlElement =>
   math.attributes["display"] === "block" && textOf(math.children).length > LONG_FORMULA
     ? element("math", { ...math.attributes, tabindex: "0" }, math.children)
     : math
-
-/** An equation's number as it stands in the margin: "(3)", "(A.1)", "[2a]". */
-const EQUATION_NUMBER = /^\s*[([][^()[\]\s]{1,10}[)\]]\s*$/u
 
 /** A displayed formula and its number, and nothing else: the number stands beside it, as printed. */
 export const isNumberedFormula = ([math, number, ...rest]: ReadonlyArray<HtmlNode>): boolean =>
