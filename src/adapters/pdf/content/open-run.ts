@@ -1,6 +1,7 @@
 import type { Box, PageLink, TextRun } from "../../../domain/conversion/page-content.ts"
+import { composeAccents, isAccent } from "./accents.ts"
 import { round, roundBox } from "./geometry.ts"
-import { composeAccents, isAccent, type Mark } from "./marks.ts"
+import type { Mark } from "./marks.ts"
 import type { TexGlyphs } from "./tex-glyphs.ts"
 
 const SPACE = 0x20

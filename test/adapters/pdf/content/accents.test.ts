@@ -1,7 +1,7 @@
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 
-import { composeAccents } from "../../../../src/adapters/pdf/content/marks.ts"
+import { composeAccents } from "../../../../src/adapters/pdf/content/accents.ts"
 
 /** Text whose characters start where they are said to, and are as wide. */
 const compose = (text: string, starts: ReadonlyArray<number>, width: number | ReadonlyArray<number> = 5) => {
