@@ -34,19 +34,31 @@ const pagesFrom = (start: string): ReadonlyArray<string> => {
 }
 
 const PANELS =
-  /^(header|nav-panel|navheader|navfooter|navigation|toc|contents|shortcontents|Contents_element|footer|related|sphinxsidebar|headerlink|titlepage-legalnotice|copiable-link|NAVHEADER|NAVFOOTER|TOC)$/
+  /^(header|nav-panel|navheader|navfooter|navigation|toc|contents|shortcontents|section-toc|mini-toc|menu|menu-comment|Contents_element|footer|related|sphinxsidebar|headerlink|titlepage-legalnotice|copiable-link|NAVHEADER|NAVFOOTER|TOC)$/
 
-/** Panels of navigation are left out; lists that DocBook's style sheet lays out as tables are none. */
+const HEADING = /^h[1-6]$/
+
+/** Names on a title page, and the kinds of notes: DocBook's style sheet writes both in the elements of headings. */
+const PERSON = /^(author|editor|editedby|othercredit|corpauthor)$/
+const NOTE = /^(note|tip|important|caution|warning)$/
+
+/**
+ * Panels of navigation, which no print has, are left out; lists that DocBook's style sheet lays out as tables are none, and neither an
+ * author nor the word "Note" is the title of a section.
+ */
 const ofManual: Rule = (node, inside) => {
   const classes = classesOf(node)
   const navigates = node.attrs.some(({ name, value }) => name === "role" && value === "navigation")
   if (classes.some((name) => PANELS.test(name)) || (node.tagName === "div" && navigates)) return ""
+  if (HEADING.test(node.tagName) && classes.some((name) => PERSON.test(name))) return tag("p", inside())
+  if (node.tagName === "div" && classes.some((name) => NOTE.test(name)))
+    return rewritten(node.childNodes, (inner, within) =>
+      HEADING.test(inner.tagName) ? tag("p", within()) : ofManual(inner, within)
+    )
   return node.tagName === "table" && classes.some((name) => /^(simple|variable)list$/.test(name))
     ? tag("table", inside(), 'role="presentation"')
     : undefined
 }
-
-const HEADING = /^h[1-6]$/
 
 /** Chapters of HTML, each from a heading of a given title to the next of them. */
 export const chaptersOf = (start: string, titles: ReadonlyArray<string>): ReadonlyMap<string, string> => {

@@ -1,6 +1,6 @@
 import type { FontFace } from "../../../domain/conversion/page-content.ts"
-import { greatest, least } from "../../../domain/lists.ts"
 import type { Pdfium } from "../engine/pdfium.ts"
+import { fixedPitchOf, haveOneWidth, NARROW, WIDE } from "./fixed-pitch.ts"
 
 // Bits of a font descriptor's `Flags` (ISO 32000-2, table 121).
 const FIXED_PITCH = 1
@@ -36,8 +36,8 @@ const weightOf = (name: string, flags: number, byStems: number): number => {
   return byStems >= BOLD_BY_STEMS && byStems <= 900 ? Math.round(byStems / 100) * 100 : REGULAR
 }
 
-/** Letters that are narrow in all faces but monospaced ones, where they are as wide as the wide ones; and a character of no face. */
-const [NARROW, WIDE, NONE] = ["ijlrt".split(""), "mwMW".split(""), "\u{f8f0}"]
+/** A character of no face. */
+const NONE = "\u{f8f0}"
 const SAME_WIDTH = 0.01
 
 /** Whether narrow letters are as wide as wide ones. Letters that a subset lacks do not count. */
@@ -50,8 +50,7 @@ const hasOneWidth = ({ call, memory }: Pdfium, font: number): boolean => {
   const [narrow, wide] = [NARROW, WIDE].map((letters) =>
     letters.map(widthOf).filter((width) => width > 0 && width !== lacking)
   )
-  if (narrow === undefined || wide === undefined || narrow.length === 0 || wide.length === 0) return false
-  return greatest([...narrow, ...wide]) - least([...narrow, ...wide]) < SAME_WIDTH * greatest(wide)
+  return haveOneWidth(narrow ?? [], wide ?? [], SAME_WIDTH) === true
 }
 
 const faceOf = (pdfium: Pdfium, font: number): FontFace => {
@@ -81,6 +80,9 @@ export class FontTable {
   readonly #pdfium: Pdfium
   readonly #byValue = new Map<string, number>()
   #byPointer = new Map<number, number>()
+  /** The page's text that is being read, and which of its fonts are monospaced, once one without a name is met. */
+  #text = 0
+  #fixed: ReadonlyMap<number, boolean> | undefined
 
   /** `known`: faces met before, which keep their places. */
   constructor(pdfium: Pdfium, known: ReadonlyArray<FontFace>) {
@@ -89,19 +91,33 @@ export class FontTable {
     for (const [index, face] of known.entries()) this.#byValue.set(JSON.stringify(face), index)
   }
 
+  /** To be called with each page's text before its fonts are asked for. */
+  beginText(text: number): void {
+    this.#text = text
+    this.#fixed = undefined
+  }
+
   /** The place of a font of pdfium's. */
   indexOf(font: number): number {
     const seen = this.#byPointer.get(font)
     if (seen !== undefined) return seen
-    const face = faceOf(this.#pdfium, font)
+    const named = faceOf(this.#pdfium, font)
+    const fixed = named.name === "" ? this.#isFixed(font) : named.monospace
+    const face = { ...named, monospace: fixed === true }
     const value = JSON.stringify(face)
     let index = this.#byValue.get(value)
     if (index === undefined) {
       index = this.faces.push(face) - 1
       this.#byValue.set(value, index)
     }
-    this.#byPointer.set(font, index)
+    // A later page may have the letters that tell.
+    if (fixed !== undefined) this.#byPointer.set(font, index)
     return index
+  }
+
+  #isFixed(font: number): boolean | undefined {
+    this.#fixed ??= fixedPitchOf(this.#pdfium, this.#text)
+    return this.#fixed.get(font)
   }
 
   /** To be called when pages are closed: pdfium may give a pointer out again for another font. */

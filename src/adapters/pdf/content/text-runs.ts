@@ -325,6 +325,7 @@ export const readRuns = (pdfium: Pdfium, fonts: FontTable, of: RunsOf): Readonly
   const text = call.FPDFText_LoadPage(of.page)
   if (text === 0) return []
   try {
+    fonts.beginText(text)
     const count = call.FPDFText_CountChars(text)
     if (count > MAX_PAGE_CHARACTERS) throw pdfError("bomb", of.index)
     const runs: Array<TextRun> = []

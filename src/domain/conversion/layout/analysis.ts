@@ -1,5 +1,6 @@
 import type { FontFace, PageContent, TextRun } from "../page-content.ts"
 import { drawnBullets, letterBullets } from "./blocks/lists.ts"
+import { withDrawnNotes } from "./figures/notation.ts"
 import { withoutLineNumbers } from "./lines/line-numbers.ts"
 import { type Line, linesOf } from "./lines/line.ts"
 import { type ReadableRuns, readableRuns, type Segment, segmentsOf } from "./lines/segment.ts"
@@ -36,7 +37,8 @@ const withBullets = (
 }
 
 /** Analyses a page; one that is written sideways is turned. */
-export const analyse = (shown: PageContent, fonts: ReadonlyArray<FontFace>): PageAnalysis => {
+export const analyse = (read: PageContent, fonts: ReadonlyArray<FontFace>): PageAnalysis => {
+  const shown = withDrawnNotes(read, fonts)
   const asShown = readableRuns(shown)
   const page = asShown.turn === 0 ? shown : uprightPage(shown, asShown.turn)
   const readable = asShown.turn === 0 ? asShown : readableRuns(page)

@@ -8,6 +8,7 @@ import { levelAbove, type Sections, sectionsOf } from "./sections.ts"
 import {
   isBoldLine,
   isPageNumber,
+  halfKeys,
   marginKey,
   marginRows,
   numberKeys,
@@ -244,8 +245,8 @@ const nearestLevel = ({ levels, typewriterScale }: DocumentProfile, size: number
 
 /** Pages that have to agree before a line counts as running: two of a few, three of many. */
 const AGREEING = (pages: number): number => (pages <= 5 ? 2 : 3)
-/** Pages on which the number beside a running title has to be as far ahead of the page's. */
-const NUMBERED = 3
+/** Pages on which one half of a line has to be the same, or the number beside a running title as far ahead of the page's. */
+const ALIKE = 3
 /** Running lines are not set larger than this, in sizes of running text. */
 const MAX_RUNNING_SIZE = 1.25
 
@@ -286,16 +287,17 @@ const isRunning = ({ bodySize, statistics }: DocumentProfile, line: Line, page: 
   if (statistics.indexes.length < 2 || line.size > bodySize * MAX_RUNNING_SIZE) return false
   if (LEADER_LINE.test(line.text)) return false
   const slots = slotsNear(line)
-  const pagesWith = (keys: ReadonlyArray<string>): number =>
-    keys.reduce((sum, key) => sum + (statistics.margins[key] ?? 0), 0)
-  if (pagesWith(slots.map((slot) => marginKey(line, slot))) >= AGREEING(statistics.indexes.length))
-    return true
-  // One key for each end that has a number.
-  const numbered = slots.map((slot) => numberKeys(line, page, slot))
-  const ends = greatest(numbered.map(({ length }) => length))
-  return Array.from({ length: ends }, (_, end) =>
-    pagesWith(numbered.flatMap((keys) => keys[end] ?? []))
-  ).some((pages) => pages >= NUMBERED)
+  const agree = (keysOf: (slot: number) => ReadonlyArray<string>, least: number): boolean => {
+    const keys = slots.map(keysOf)
+    return Array.from({ length: greatest(keys.map(({ length }) => length)) }, (_, at) =>
+      keys.reduce((sum, of) => sum + (statistics.margins[of[at] ?? ""] ?? 0), 0)
+    ).some((pages) => pages >= least)
+  }
+  return (
+    agree((slot) => [marginKey(line, slot)], AGREEING(statistics.indexes.length)) ||
+    agree((slot) => halfKeys(line, slot), ALIKE) ||
+    agree((slot) => numberKeys(line, page, slot), ALIKE)
+  )
 }
 
 /**

@@ -25,7 +25,7 @@ export interface PageStatistics {
   readonly styles: Readonly<Record<string, StyleCount>>
   /** By `sectionKey`: lines that begin with a section's number. */
   readonly sections: Readonly<Record<string, number>>
-  /** By `marginKey`, `numberKeys` and `loneNumberKeys`: pages whose margin has such a line. */
+  /** By `marginKey`, `halfKeys`, `numberKeys` and `loneNumberKeys`: pages whose margin has such a line. */
   readonly margins: Readonly<Record<string, number>>
 }
 
@@ -136,6 +136,26 @@ export const numberKeys = (line: Line, page: number, slot: number): ReadonlyArra
     return number === undefined ? [] : [`${slot} @${number - page}`]
   })
 
+/** White space between the halves of a running line, in font sizes, and the least letters of one that is counted by itself. */
+const HALVES_APART = 2.5
+const MIN_HALF = 8
+
+/** What stands on either side of a line's widest white space is counted too: a chapter's title beside that of each section. */
+export const halfKeys = ({ segments, size }: Line, slot: number): ReadonlyArray<string> => {
+  let [at, widest] = [0, HALVES_APART * size]
+  for (const [index, segment] of segments.entries()) {
+    const white = segment.x0 - (segments[index - 1]?.x1 ?? segment.x0)
+    if (white > widest) [at, widest] = [index, white]
+  }
+  if (at === 0) return []
+  return [segments.slice(0, at), segments.slice(at)].flatMap((half, side) => {
+    const words = wordsKey(half.map(segmentText).join(" "))
+    return words.replaceAll(/\P{L}/gu, "").length < MIN_HALF
+      ? []
+      : [`${slot} ${side === 0 ? "<" : ">"} ${words}`]
+  })
+}
+
 /** A number that stands alone (`12`, `– 12 –`, `Page 12 of 30`) is counted under how far it is ahead of the page's. */
 const loneNumberKeys = ({ text }: Line, page: number): ReadonlyArray<string> => {
   const [number] = NUMBER_ALONE.test(text) ? (/\d+/.exec(text) ?? []) : []
@@ -175,7 +195,12 @@ export const countPage = (analysis: PageAnalysis): PageStatistics => {
     const slot = slotOf(line)
     margins[marginKey(line, slot)] = 1
     const { index } = analysis.page
-    for (const key of [...numberKeys(line, index, slot), ...loneNumberKeys(line, index)]) margins[key] = 1
+    for (const key of [
+      ...halfKeys(line, slot),
+      ...numberKeys(line, index, slot),
+      ...loneNumberKeys(line, index)
+    ])
+      margins[key] = 1
   }
   for (const runs of analysis.readable.turned) margins[turnedKey(runs)] = 1
   return { indexes: [analysis.page.index], styles, sections, margins }

@@ -42,3 +42,52 @@ it.live(
       )
     })
 )
+
+it.live(
+  "bitmaps of letters without a name are monospaced where they move the pen as far, but for a dot",
+  () =>
+    Effect.gen(function* () {
+      const letters = "abcdefghijklmnopqrstuvwxyz"
+      const widths = {
+        code: Array.from(letters, (letter) => ("mw".includes(letter) ? 53 : 52)),
+        words: Array.from(letters, (letter) => ("ijlrt".includes(letter) ? 28 : 53)),
+        // The page has no narrow letters of it.
+        unknown: Array.from(letters, () => 52)
+      }
+      const text = { code: "little mimic", words: "little mimic", unknown: "mmmm" }
+      const bytes = pdfOf({
+        pages: [{ content: "/Form Do\n" }],
+        more: (writer) => {
+          const fonts = Object.values(widths).map((of) => {
+            const procedures = Array.from(letters, (letter, at) => {
+              const glyph = writer.stream(`${of[at]} 0 0 0 20 60 d1\n0 0 20 60 re f\n`)
+              return `/${letter} ${ref(glyph)}`
+            })
+            return writer.object(
+              "<< /Type /Font /Subtype /Type3 /FontMatrix [.01 0 0 .01 0 0] /FontBBox [0 0 60 70] /FirstChar 97 /LastChar 122 " +
+                `/Widths [${of.join(" ")}] /CharProcs << ${procedures.join(" ")} >> ` +
+                `/Encoding << /Type /Encoding /Differences [97 ${Array.from(letters, (letter) => `/${letter}`).join(" ")}] >> >>`
+            )
+          })
+          const form = writer.stream(
+            Object.values(text)
+              .map((words, at) => line(words, 72, 700 - 20 * at, { font: `G${at}` }))
+              .join(""),
+            {
+              dictionary: `/Type /XObject /Subtype /Form /BBox [0 0 612 792] /Resources << /Font << ${fonts.map((font, at) => `/G${at} ${ref(font)}`).join(" ")} >> >>`
+            }
+          )
+          return { resources: `/XObject << /Form ${ref(form)} >>` }
+        }
+      })
+      const { facts, pages } = yield* extractBytes(bytes)
+      assert.deepStrictEqual(
+        Object.values(text).map(
+          (words, at) =>
+            facts.fonts[pages[0]?.runs.find((run) => Math.abs(run.baseline - 92 - 20 * at) < 1)?.font ?? -1]
+              ?.monospace ?? words
+        ),
+        [true, false, false]
+      )
+    })
+)

@@ -127,6 +127,38 @@ describe("a bold line of the text's size", () => {
 })
 
 describe("headings of larger sizes", () => {
+  const larger = (words: string, set: { readonly font?: number }) =>
+    headings(
+      htmlOf([
+        ...lines(prose(60, 1), 60, 60, 90),
+        run(words, 60, 200, { size: 12, ...set }),
+        ...lines(prose(60, 2), 60, 222, 90)
+      ])
+    )
+
+  it("are no captions of examples and procedures, whose number ends in a full stop before their title", () => {
+    for (const caption of [
+      "Example D.1. Records of a file",
+      "Procedure 2. To install it",
+      "Beispiel 3.2. Ein Satz"
+    ])
+      assert.deepStrictEqual(larger(caption, bold), [], caption)
+    for (const title of [
+      "Example 1: Records of a file",
+      "Example files",
+      "Procedure",
+      "Example usage. Files"
+    ])
+      assert.deepStrictEqual(larger(title, bold), [`1 ${title}`])
+  })
+
+  it("are no long sentences, unless they are bold", () => {
+    const sentence = "For easier reference the content of the file is repeated as a whole here."
+    assert.deepStrictEqual(larger(sentence, {}), [])
+    assert.deepStrictEqual(larger(sentence, bold), [`1 ${sentence}`])
+    assert.deepStrictEqual(larger("A short answer.", {}), ["1 A short answer."])
+  })
+
   it("rank below one another though one page alone has the smaller", () => {
     const filled = (seed: number) => lines(prose(60, seed), 60, 110, 90)
     const pages = Array.from({ length: 6 }, (_, at) => [

@@ -42,6 +42,28 @@ describe("a running title of a document of one or two pages", () => {
   })
 })
 
+describe("a running line of two halves", () => {
+  const head = (left: string, right: string) => [run(left, 60, 50), run(right, 400, 50)]
+  const titles = ["Clear water", "Brown water", "Ice", "The source"]
+
+  it("is left out where the chapter beside each section's title is the same", () => {
+    const pages = htmlOf(
+      ...titles.map((title, at) => [...head("CHAPTER 4. RIVERS", `4.${at + 1}. ${title}`), ...text(at + 1)])
+    )
+    for (const [at, html] of pages.entries()) assert.notMatch(html, new RegExp(`RIVERS|${titles[at]}`))
+  })
+
+  it("is text where both halves change, and where the same one is short", () => {
+    const rivers = ["Rhine and Aare", "Danube and Inn", "Elbe and Saale", "Oder and Neisse"]
+    for (const left of [rivers, rivers.map(() => "Sum")]) {
+      const pages = htmlOf(
+        ...titles.map((title, at) => [...head(left[at] ?? "", `${title} of it`), ...text(at + 1)])
+      )
+      for (const [at, html] of pages.entries()) assert.include(html, titles[at] ?? "?")
+    }
+  })
+})
+
 describe("text that is turned", () => {
   it("is a table with its caption where it stands in columns, and no note beside the text", () => {
     const cells = [

@@ -14,7 +14,7 @@ import { lettersOf, type Outline, REFERENCE, unnumbered } from "./outline.ts"
 
 /** Headings of a box beside the text, in the most frequent languages of documents. */
 const BOX =
-  /^(?:notes?|tips?|hints?|warnings?|cautions?|important|attention|danger|hinweise?|achtung|warnung|vorsicht|tipps?|wichtig|anmerkung|remarques?|avertissement|astuce|conseil|mise en garde|nota|aviso|advertencia|sugerencia|consejo|importante|precaución|atención|avviso|avvertenza|attenzione|suggerimento|dica|cuidado|atenção|opmerking|waarschuwing|let op|belangrijk|uwaga|wskazówka|ostrzeżenie|ważne|poznámka|upozornění|varování|примечани[ея]|внимание|предупреждение|замечание|подсказка|совет|важно|увага|примітка|注意|注|注记|备注|備註|提示|警告|小心|重要|注記|補足|ヒント|참고|주의|경고|팁|힌트)$/iu
+  /^(?:notes?|tips?|hints?|warnings?|cautions?|important|attention|danger|hinweise?|achtung|warnung|vorsicht|tipps?|wichtig|anmerkung|remarques?|avertissement|astuce|conseil|mise en garde|nota|aviso|advertencia|sugerencia|consejo|importante|precaución|atención|avviso|avvert(?:enza|imento)|attenzione|suggerimento|dica|cuidado|atenção|opmerking|waarschuwing|let op|belangrijk|uwaga|wskazówka|ostrzeżenie|ważne|poznámka|upozornění|varování|примечани[ея]|внимание|предупреждение|замечание|подсказка|совет|важно|увага|примітка|注意|注|注记|备注|備註|提示|警告|小心|重要|注記|補足|ヒント|참고|주의|경고|팁|힌트)$/iu
 
 /** Headings of a table of contents, or of another list of what the document has. */
 const CONTENTS =
@@ -30,6 +30,10 @@ const UNLISTED =
 /** An example's caption. */
 const EXAMPLE =
   /^(?:example|exemple|beispiel|ejemplo|esempio|exemplo|voorbeeld|przykład|příklad|пример|приклад|示例|例)\s*(?:\d+|[A-Z])(?:[.-]\d+)*[.:]?(?:\s|$)/iu
+
+/** The caption of an example, or of steps to take, as DocBook sets it: its number ends in a full stop, and its title follows. */
+const CAPTIONED =
+  /^(?:example|exemple|beispiel|ejemplo|esempio|exemplo|voorbeeld|przykład|příklad|пример|приклад|proc[eé]dure|prozedur|procedimiento|procedura|procedimento)\s+(?:(?:[A-Z]|\d{1,3})[.-]){0,3}(?:[A-Z]|\d{1,3})\.\s+\S/iu
 
 /** A chapter's label above its title: its word alone, or its number in words. */
 const CHAPTER_LABEL =
@@ -59,6 +63,10 @@ const MAX_CHARACTERS = 220
 const MAX_LINES = 4
 /** A bold line of the text's own size is a heading up to this length only. */
 const MAX_BOLD = 110
+
+/** Larger words that end like a sentence are a heading up to these lengths: bold ones, and others. */
+const LONG_BOLD = 120
+const LONG_PLAIN = 60
 
 /** What headings are recognised by. */
 export interface HeadingContext {
@@ -265,7 +273,7 @@ export const headingLevel = (group: Group, context: HeadingContext): number | un
   if (named !== undefined && (looks !== undefined || apart)) return named
   if (isEquation(group, context)) return undefined
   if (looks === undefined) return lookLevel(group, text, context)
-  if (CAPTION.test(text) && /\d/.test(text)) return undefined
+  if ((CAPTION.test(text) && /\d/.test(text)) || CAPTIONED.test(text)) return undefined
   // A command that is explained is monospaced, and larger; one that is a section's heading is bold, too.
   const letters = group.lines.reduce((sum, line) => sum + line.text.length, 0)
   const typewritten = group.lines.reduce((sum, line) => sum + line.monospace * line.text.length, 0)
@@ -290,7 +298,8 @@ export const headingLevel = (group: Group, context: HeadingContext): number | un
     if (!group.lines.every(isBoldLine) || hasCells(group, text)) return undefined
     if (!isBoldHeading(group, text, context)) return undefined
     if (!alone && !/^[\p{Lu}\p{N}\p{Lo}"'“‘(¿¡]/u.test(text)) return undefined
-  } else if (text.length > 120 && /[.;,]$/.test(text)) return undefined
+  } else if (text.length > (isBoldLine(first) ? LONG_BOLD : LONG_PLAIN) && /[.;,]$/.test(text))
+    return undefined
   if (!outlined) return looks
   if (key === profile.title) return 1
   return (

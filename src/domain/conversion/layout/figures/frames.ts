@@ -1,5 +1,5 @@
 import type { Box, Drawing, PageContent } from "../../page-content.ts"
-import type { Region } from "./regions.ts"
+import { NOTHING, type Region } from "./regions.ts"
 
 /** Smallest sides of a frame, points. */
 const MIN_SIDE = 40
@@ -24,7 +24,7 @@ export const framesOf = ({ drawings }: PageContent): ReadonlyArray<Region> => {
   const frames: Array<Region> = []
   const add = ({ x0, x1, y0, y1 }: Box, parts: number): void => {
     if (x1 - x0 < MIN_SIDE || y1 - y0 < MIN_SIDE) return
-    frames.push({ x0, y0, x1, y1, drawings: parts, rules: parts, curves: 0, pictures: 0, placed: false })
+    frames.push({ ...NOTHING, x0, y0, x1, y1, drawings: parts, rules: parts, placed: false })
   }
   for (const drawing of drawings) {
     if (!isPath(drawing)) continue

@@ -7,8 +7,10 @@ export interface Region extends Box {
   readonly rules: number
   /** how many have bends or slanted lines, */
   readonly curves: number
-  /** and how many are pictures. */
+  /** how many are pictures, */
   readonly pictures: number
+  /** and how many are notes of music. */
+  readonly notes: number
   /** It was drawn elsewhere, and placed here as a whole. */
   readonly placed: boolean
 }
@@ -28,11 +30,13 @@ const MOST_PLACED = 60
 
 const isRule = ({ x0, x1, y0, y1 }: Box): boolean => x1 - x0 < THIN || y1 - y0 < THIN
 
-const NOTHING = { drawings: 0, rules: 0, curves: 0, pictures: 0 }
+/** What is drawn in a region that nothing is counted of yet. */
+export const NOTHING = { drawings: 0, rules: 0, curves: 0, pictures: 0, notes: 0 }
 type Counts = { -readonly [K in keyof typeof NOTHING]: number }
 
 const count = (counts: Counts, drawing: Drawing): void => {
   counts.drawings += 1
+  if (drawing.kind === "path" && drawing.note === true) counts.notes += 1
   if (drawing.kind === "image") counts.pictures += 1
   else if (drawing.curved) counts.curves += 1
   else if (isRule(drawing.box)) counts.rules += 1
@@ -59,6 +63,7 @@ export const joinRegions = (regions: ReadonlyArray<Region>): Region | undefined 
             rules: sum.rules + one.rules,
             curves: sum.curves + one.curves,
             pictures: sum.pictures + one.pictures,
+            notes: sum.notes + one.notes,
             placed: sum.placed || one.placed
           },
     first
@@ -151,13 +156,28 @@ const clustersOf = (page: PageContent, kept: ReadonlyArray<Drawing>): ReadonlyAr
 /** Drawings in a square that are looked at; those of a page whose squares hold more are strokes of a picture. */
 const MOST_MARKS = 400_000
 
+/** Lines of a staff. */
+const STAFF = 5
+
+const across = ({ x0, x1 }: Box): string => `${Math.round(x0)} ${Math.round(x1)}`
+
+/** From where to where the lines of a page's staffs go; notes stand on them. */
+const staffsOf = ({ drawings }: PageContent): ReadonlySet<string> => {
+  if (!drawings.some((drawing) => drawing.kind === "path" && drawing.note === true)) return new Set()
+  const lines = new Map<string, number>()
+  for (const { box } of drawings)
+    if (box.y1 - box.y0 < THIN) lines.set(across(box), (lines.get(across(box)) ?? 0) + 1)
+  return new Set([...lines].flatMap(([place, count]) => (count >= STAFF ? [place] : [])))
+}
+
 /** The regions of a page that something is drawn in. */
 export const regionsOf = (page: PageContent): ReadonlyArray<Region> => {
   const { height, width } = page
+  const staffs = staffsOf(page)
   const kept = page.drawings.filter(({ artifact, box, kind }) => {
     const [w, h] = [box.x1 - box.x0, box.y1 - box.y0]
     const outside = box.x1 < 0 || box.y1 < 0 || box.x0 > width || box.y0 > height
-    const isSeparator = kind === "path" && h < 2 && w > 0.3 * width
+    const isSeparator = kind === "path" && h < 2 && w > 0.3 * width && !staffs.has(across(box))
     return !artifact && !outside && w * h < BACKGROUND * width * height && !isSeparator
   })
   const placed = placedOf(page, page.drawings)
