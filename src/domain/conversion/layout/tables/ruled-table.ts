@@ -1,4 +1,4 @@
-import { append, firstNotBefore, greatest, least } from "../../../lists.ts"
+import { append, greatest, least } from "../../../lists.ts"
 import type { Drawing } from "../../page-content.ts"
 import type { Placed } from "../gutters.ts"
 import type { InlineContext } from "../lines/inline.ts"
@@ -7,137 +7,15 @@ import type { Segment } from "../lines/segment.ts"
 import { alignedTables } from "./aligned-table.ts"
 import { drawnTables } from "./drawn-table.ts"
 import { NEAR, slotOf, unruledCells } from "./grid-cells.ts"
+import { bordersOf, networks, placesOf, type Rule, type Rules, rulesOf } from "./rules.ts"
 import { type RawCell, tableOf } from "./table-cells.ts"
 
-/** A straight line on the page: along the width at `at`, or along the height. */
-interface Rule {
-  readonly at: number
-  readonly from: number
-  readonly to: number
-}
-
-/** What is thicker is a box, points. */
-const THICK = 2.5
-/** Part of the page's height up to which a box may be a cell. */
-const TALLEST = 0.5
 /** Part of the segments that may go over a border; where more do the lines are a drawing's. */
 const OVER_BORDERS = 0.1
-/** A page with more is a drawing, not tables; also keeps the search for neighbours small. */
-const MAX_RULES = 3000
 const MAX_ROWS = 400
 const MAX_COLUMNS = 60
 /** Part of the cells that hold words in a table; fewer are a diagram or a form. */
 const FILLED = 0.35
-
-interface Rules {
-  readonly across: ReadonlyArray<Rule>
-  readonly down: ReadonlyArray<Rule>
-}
-
-const rulesOf = (drawings: ReadonlyArray<Drawing>, width: number, height: number): Rules => {
-  const across: Array<Rule> = []
-  const down: Array<Rule> = []
-  for (const drawing of drawings) {
-    if (drawing.kind !== "path") continue
-    const { x0, x1, y0, y1 } = drawing.box
-    const w = x1 - x0
-    const h = y1 - y0
-    if (h <= THICK && w > 8) across.push({ at: (y0 + y1) / 2, from: x0, to: x1 })
-    else if (w <= THICK && h > 5) down.push({ at: (x0 + x1) / 2, from: y0, to: y1 })
-    else if (w > 12 && h > 6 && x0 > -THICK && y0 > -THICK && x1 < width + THICK && h < TALLEST * height) {
-      across.push({ at: y0, from: x0, to: x1 }, { at: y1, from: x0, to: x1 })
-      down.push({ at: x0, from: y0, to: y1 }, { at: x1, from: y0, to: y1 })
-    }
-  }
-  return across.length + down.length > MAX_RULES ? { across: [], down: [] } : { across, down }
-}
-
-/** Groups of rules that touch, directly or through others. */
-const networks = ({ across, down }: Rules): ReadonlyArray<Rules> => {
-  const parents = Array.from({ length: across.length + down.length }, (_, at) => at)
-  const root = (at: number): number => {
-    let top = at
-    while (parents[top] !== top) {
-      const up = parents[parents[top] ?? top] ?? top
-      parents[top] = up
-      top = up
-    }
-    return top
-  }
-  const sorted = down.map((rule, index) => ({ rule, index })).sort((a, b) => a.rule.at - b.rule.at)
-  for (const [index, rule] of across.entries()) {
-    // The first upright rule that is not left of this one.
-    let low = firstNotBefore(sorted, (other) => other.rule.at < rule.from - NEAR)
-    for (; low < sorted.length; low++) {
-      const other = sorted[low]
-      if (other === undefined || other.rule.at > rule.to + NEAR) break
-      if (other.rule.from - NEAR <= rule.at && rule.at <= other.rule.to + NEAR)
-        parents[root(across.length + other.index)] = root(index)
-    }
-  }
-  const found = new Map<number, { across: Array<Rule>; down: Array<Rule> }>()
-  for (const at of parents.keys()) {
-    const top = root(at)
-    const network = found.get(top) ?? { across: [], down: [] }
-    found.set(top, network)
-    const rule = across[at]
-    if (rule !== undefined) network.across.push(rule)
-    else {
-      const upright = down[at - across.length]
-      if (upright !== undefined) network.down.push(upright)
-    }
-  }
-  return [...found.values()]
-}
-
-/** Borders go from one upright rule to another, or further than all of them; what ends in between underlines a cell's words. */
-const borders = ({ across, down }: Rules): Rules => {
-  const xs = placesOf(down)
-  const [left, right] = [xs[0] ?? 0, xs.at(-1) ?? 0]
-  const meets = (x: number): boolean =>
-    x < left || x > right || xs.some((place) => Math.abs(place - x) < NEAR + 2)
-  return { across: across.filter(({ from, to }) => meets(from) && meets(to)), down }
-}
-
-/** A table that is too wide for its page is cut off by the page's edge: that closes it where its rules go on over it. */
-const closedByEdge = ({ across, down }: Rules, width: number): Rules => {
-  const cut = across.filter(({ to }) => to > width + NEAR)
-  if (cut.length < 2) return { across, down }
-  const ats = cut.map(({ at }) => at)
-  return { across, down: [...down, { at: width, from: least(ats), to: greatest(ats) }] }
-}
-
-/** How far upright rules go on over the last level one where a row is cut by a page's end, points. */
-const GOES_ON = 6
-
-/** A row that goes on over a page has no border where the page ends: the ends of its upright rules close it. */
-const closedByEnds = ({ across, down }: Rules): Rules => {
-  const [left, right] = [least(down.map(({ at }) => at)), greatest(down.map(({ at }) => at))]
-  const [top, bottom] = [least(across.map(({ at }) => at)), greatest(across.map(({ at }) => at))]
-  const closing = (over: ReadonlyArray<Rule>, at: number): ReadonlyArray<Rule> => {
-    const isClosed = [left, right].every((x) => over.some((rule) => Math.abs(rule.at - x) < NEAR))
-    return isClosed ? [{ at, from: left, to: right }] : []
-  }
-  const above = down.filter(({ from }) => from < top - GOES_ON)
-  const below = down.filter(({ to }) => to > bottom + GOES_ON)
-  if (across.length === 0 || above.length + below.length === 0) return { across, down }
-  return {
-    across: [
-      ...across,
-      ...closing(above, least(above.map(({ from }) => from))),
-      ...closing(below, greatest(below.map(({ to }) => to)))
-    ],
-    down
-  }
-}
-
-/** Positions of rules, those that nearly agree merged into one. */
-const placesOf = (rules: ReadonlyArray<Rule>): ReadonlyArray<number> => {
-  const places: Array<number> = []
-  for (const at of rules.map((rule) => rule.at).sort((a, b) => a - b))
-    if (places.length === 0 || at - (places.at(-1) ?? at) > NEAR + 1) places.push(at)
-  return places
-}
 
 /** Which borders between neighbouring cells are drawn: `walls[place][slot]`. */
 const wallsOf = (
@@ -328,8 +206,7 @@ export const ruledTables = (
     placed.push(found.placed)
     for (const segment of found.taken) taken.add(segment)
   }
-  for (const network of networks(rules))
-    accept(gridTable(borders(closedByEnds(closedByEdge(network, page.width))), segments, context))
+  for (const network of networks(rules)) accept(gridTable(bordersOf(network, page.width), segments, context))
   const words = segments.filter(({ field }) => field === undefined)
   for (const found of openTables(rules.across, words, context)) accept(found)
   return { placed, taken }
