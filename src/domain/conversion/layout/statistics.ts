@@ -83,7 +83,7 @@ export const isBoldLine = ({ bold }: Line): boolean => bold > 0.6
 
 const NUMBER_ALONE =
   /^[-–—[(\s]*(?:page\s+)?(?:\p{Nd}+|[ivxlc]+)(?:\s*(?:\/|of|von|de)\s*\p{Nd}+)?[-–—\])\s.]*$/iu
-const NUMBERS_AT_ENDS = [/^(\d+|[ivxlc]+)\s/i, /\s(\d+|[ivxlc]+)$/i]
+const NUMBERS_AT_ENDS = [/^(\d+|[ivxlc]+)(?:\s|$)/i, /(?:^|\s)(\d+|[ivxlc]+)$/i]
 
 const SAYS_PAGE = /^[-–—[(\s]*(?:page|seite|p\.|s\.)\s*\d|\d\s*(?:\/|of|von|de)\s*\d/iu
 

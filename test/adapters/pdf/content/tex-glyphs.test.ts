@@ -29,7 +29,19 @@ describe("glyphs of TeX's faces for mathematics", () => {
     for (const code of [0x41, 0xf8ea, 0xf8ff]) assert.isUndefined(bracketPiece(code))
   })
 
-  it("are left alone in any other face", () => {
-    for (const face of ["CMR10", "CMTI10", "Helvetica", "SymbolMT", ""]) assert.isNull(texGlyphsOf(face))
+  it("are left alone in any other face with a name", () => {
+    for (const face of ["CMR10", "CMTI10", "Helvetica", "SymbolMT"]) assert.isNull(texGlyphsOf(face))
+  })
+})
+
+describe("glyphs of a face without a name", () => {
+  it("are ligatures where both of TeX's encodings of text have them, and Cork's marks", () => {
+    const { characters } = texGlyphsOf("") ?? { characters: [] }
+    assert.deepStrictEqual(
+      [11, 12, 15, 27, 28, 31, 16, 21, 22].map((code) => characters[code]),
+      ["ﬀ", "ﬁ", "ﬄ", "ﬀ", "ﬁ", "ﬄ", "“", "–", "—"]
+    )
+    for (const code of [0, 10, 13 + 6, 24]) assert.strictEqual(characters[code], "\0")
+    assert.lengthOf(characters, 32)
   })
 })

@@ -2,7 +2,7 @@
 import fc from "fast-check"
 import { assert, describe, it } from "vitest"
 
-import { isLabel } from "../../../../src/domain/conversion/layout/blocks/headings.ts"
+import { isLabel } from "../../../../src/domain/conversion/layout/blocks/heading-words.ts"
 import { layoutPages } from "../../../../src/domain/conversion/layout/layout-pages.ts"
 import { linesOf } from "../../../../src/domain/conversion/layout/lines/line.ts"
 import { paragraphStep } from "../../../../src/domain/conversion/layout/lines/paragraphs.ts"

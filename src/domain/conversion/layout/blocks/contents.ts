@@ -5,7 +5,7 @@ import { endsInPageNumber } from "../lines/markers.ts"
 import type { DocumentProfile } from "../profile.ts"
 import { pageNumberLead } from "../statistics.ts"
 import { type Block, type LinkSpan, type ListItem, type Span, textOfSpans, type TextSpan } from "./block.ts"
-import { isContentsTitle } from "./headings.ts"
+import { isContentsTitle } from "./heading-words.ts"
 import { lettersOf, unnumbered } from "./outline.ts"
 
 /** Fewest lines with leaders that make a page a table of contents, and the least share of its lines. */

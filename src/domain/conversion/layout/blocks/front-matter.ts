@@ -1,7 +1,7 @@
 import { SENTENCE_END } from "../lines/paragraphs.ts"
 import { sectionNumber } from "../lines/section-number.ts"
 import { asParagraph, type Block, BREAK, type Heading, textOfSpans } from "./block.ts"
-import { isContentsTitle, isLabelAlone } from "./headings.ts"
+import { isContentsTitle, isLabelAlone } from "./heading-words.ts"
 import { lettersOf } from "./outline.ts"
 
 /** Pages from the first one on that may be title pages. */

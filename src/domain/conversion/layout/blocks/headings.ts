@@ -10,53 +10,15 @@ import { type DocumentProfile, levelOf, textSizeOf } from "../profile.ts"
 import { numberKind } from "../sections.ts"
 import { isBoldLine, styleKey } from "../statistics.ts"
 import { asParagraph, type Block, textOfSpans } from "./block.ts"
+import { CAPTIONED, CHAPTER_LABEL, isBoxLabel, isLabel, SECTION_NOTES, UNLISTED } from "./heading-words.ts"
 import { lettersOf, type Outline, REFERENCE, unnumbered } from "./outline.ts"
 
-/** Headings of a box beside the text, in the most frequent languages of documents. */
-const BOX =
-  /^(?:notes?|tips?|hints?|warnings?|cautions?|important|attention|danger|hinweise?|achtung|warnung|vorsicht|tipps?|wichtig|anmerkung|remarques?|avertissement|astuce|conseil|mise en garde|nota|aviso|advertencia|sugerencia|consejo|importante|precaución|atención|avviso|avvert(?:enza|imento)|attenzione|suggerimento|dica|cuidado|atenção|opmerking|waarschuwing|let op|belangrijk|uwaga|wskazówka|ostrzeżenie|ważne|poznámka|upozornění|varování|примечани[ея]|внимание|предупреждение|замечание|подсказка|совет|важно|увага|примітка|注意|注|注记|备注|備註|提示|警告|小心|重要|注記|補足|ヒント|참고|주의|경고|팁|힌트)$/iu
-
-/** Headings of a table of contents, or of another list of what the document has. */
-const CONTENTS =
-  /^(?:(?:table of )?contents|list of \p{L}+|inhalt(?:sverzeichnis|sübersicht)?|(?:abbildungs|tabellen)verzeichnis|sommaire|table des \p{L}+|liste des \p{L}+|índice(?: general)?|contenidos?|tabla de contenidos|indice|sommario|sumário|conteúdo|inhoud(?:sopgave)?|spis (?:treści|rysunków|tabel)|obsah|содержание|оглавление|зміст|目录|目錄|目次|차례|목차)$/iu
-
-/** Whether a heading is that of a list of what the document has. */
-export const isContentsTitle = (words: string): boolean => CONTENTS.test(words)
-
-/** Headings that outlines leave out: of what stands before the first section and behind the last one. */
-const UNLISTED =
-  /^(?:abstract|summary|keywords|acknowledge?ments?|references|bibliography|appendi(?:x|ces)|notes|zusammenfassung|danksagung|literatur(?:verzeichnis)?|anhang|résumé|remerciements|références|bibliographie|annexes?|resumen|agradecimientos|referencias|bibliografía|resumo|agradecimentos|referências|bibliografia|sommario|ringraziamenti|riferimenti(?: bibliografici)?)$/iu
-
-/** An example's caption. */
-const EXAMPLE =
-  /^(?:example|exemple|beispiel|ejemplo|esempio|exemplo|voorbeeld|przykład|příklad|пример|приклад|示例|例)\s*(?:\d+|[A-Z])(?:[.-]\d+)*[.:]?(?:\s|$)/iu
-
-/** The caption of an example, or of steps to take, as DocBook sets it: its number ends in a full stop, and its title follows. */
-const CAPTIONED =
-  /^(?:example|exemple|beispiel|ejemplo|esempio|exemplo|voorbeeld|przykład|příklad|пример|приклад|proc[eé]dure|prozedur|procedimiento|procedura|procedimento)\s+(?:(?:[A-Z]|\d{1,3})[.-]){0,3}(?:[A-Z]|\d{1,3})\.\s+\S/iu
-
-/** A chapter's label above its title: its word alone, or its number in words. */
-const CHAPTER_LABEL =
-  /^(?:(?:chapter|kapitel|chapitre|cap[ií]tulo|capitolo|hoofdstuk|rozdział|kapitola|глава)|(?:(?:chapter|appendix|part)\s+)?(?:(?:twenty|thirty)[ -]?(?:one|two|three|four|five|six|seven|eight|nine)?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen))$/iu
-
-/** "Notes" is a section of its own where it is larger than the text. */
-const SECTION_NOTES = /^notes$/i
-
-const isBoxLabel = (text: string): boolean => BOX.test(text.trim().replace(/(?<![\s!.])[\s!.]+$/u, ""))
-
 /** Words of a function that is explained, larger than the text but not bold: its parameters in brackets, its types. */
-const PROTOTYPE = /[()[\]{}<>*;=]|\p{L}_\p{L}/u
-/** Share of typewriter that such a line has at least. */
+const PROTOTYPE = /[()[\]{}<>*;=…]|\. ?\. ?\.|\p{L}_\p{L}/u
+/** Share of typewriter that such a line has at least; of slanted letters and typewriter, where it is hardly larger than the text. */
 const TYPED = 0.2
-
-/**
- * Whether the words of a bold line of the text's size are not a section's heading: a letter of an index, a note's kind, the
- * contents, an example.
- */
-export const isLabel = (text: string): boolean => {
-  const words = text.trim()
-  return /^\p{L}$/u.test(words) || isBoxLabel(words) || CONTENTS.test(words) || EXAMPLE.test(words)
-}
+const SLANTED = 0.5
+const HARDLY_LARGER = 1.15
 
 /** Longest heading, characters and lines. */
 const MAX_CHARACTERS = 220
@@ -250,6 +212,20 @@ const isEquation = ({ lines }: Group, { fonts }: HeadingContext): boolean => {
   return math + variables > 0 && relates && words === 0
 }
 
+/** Whether a group is set as functions are: in typewriter in part, or slanted for the most part and hardly larger than the text. */
+const isTyped = ({ lines }: Group, typewritten: number, { fonts, profile }: HeadingContext): boolean => {
+  if (typewritten > TYPED) return true
+  const pieces = piecesOf(lines)
+  const lettersIn = (of: ReadonlyArray<Piece>) => of.reduce((sum, { text }) => sum + text.length, 0)
+  const set = pieces.filter(
+    ({ run }) => fonts[run.font]?.italic === true || fonts[run.font]?.monospace === true
+  )
+  return (
+    lines.every(({ size }) => size < HARDLY_LARGER * profile.bodySize) &&
+    lettersIn(set) > SLANTED * lettersIn(pieces)
+  )
+}
+
 /** The level of a group that is a heading, by the outline or by its looks; undefined for running text. */
 export const headingLevel = (group: Group, context: HeadingContext): number | undefined => {
   const { outline, profile } = context
@@ -279,7 +255,11 @@ export const headingLevel = (group: Group, context: HeadingContext): number | un
   const typewritten = group.lines.reduce((sum, line) => sum + line.monospace * line.text.length, 0)
   const section = number !== undefined && group.lines.every(isBoldLine)
   if (typewritten > 0.5 * letters && !alone && !section && !group.lines.every(hasBoldWords)) return undefined
-  if (typewritten > TYPED * letters && PROTOTYPE.test(text) && !group.lines.every(isBoldLine))
+  if (
+    PROTOTYPE.test(text) &&
+    !group.lines.every(isBoldLine) &&
+    isTyped(group, typewritten / letters, context)
+  )
     return undefined
   if (CHAPTER_LABEL.test(text.trim())) return undefined
   if (isBoxLabel(text) && !SECTION_NOTES.test(text.trim())) return undefined
@@ -306,12 +286,6 @@ export const headingLevel = (group: Group, context: HeadingContext): number | un
     unnamedLevel(key, number, looks, context) ?? Math.max(2, looks + (larger || number !== undefined ? 0 : 1))
   )
 }
-
-const LABEL_ALONE =
-  /^(?:(?:chapter|appendix|part|section|kapitel|anhang|teil|abschnitt|chapitre|annexe|partie|cap[ií]tulo|ap[eé]ndi[cx]e|capitolo|appendice|parte|hoofdstuk|bijlage|deel|rozdział|kapitola|глава|часть|приложение)\s*[\dA-ZIVX]{1,5}[.:]?|第\s*[\d一二三四五六七八九十]{1,3}\s*[章部篇]|附录\s*[\dA-Z])$/iu
-
-/** Whether a heading is only the first half of one: "Chapter 3", its title set below. */
-export const isLabelAlone = (text: string): boolean => LABEL_ALONE.test(text.trim())
 
 /** Blocks that navigation at the head of a page takes up at most. */
 const NAVIGATION = 4

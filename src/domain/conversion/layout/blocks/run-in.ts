@@ -6,7 +6,8 @@ import type { Group } from "../lines/paragraphs.ts"
 import { isNumbered, sectionNumber } from "../lines/section-number.ts"
 import { isBold, type Piece, type Segment } from "../lines/segment.ts"
 import { numberKind } from "../sections.ts"
-import { type HeadingContext, isLabel, namedLevel } from "./headings.ts"
+import { isLabel } from "./heading-words.ts"
+import { type HeadingContext, namedLevel } from "./headings.ts"
 
 /** A heading that stands in the first line of its paragraph, and the paragraph without it. */
 interface RunIn {

@@ -5,8 +5,8 @@ import { type Segment, segmentText } from "../lines/segment.ts"
 import { isBoldLine } from "../statistics.ts"
 import { flowsOn, nearColumns } from "./near-columns.ts"
 import {
-  areKinds,
   areMarkers,
+  isPrototype,
   areReferences,
   boundsOf,
   cellsOf,
@@ -242,11 +242,6 @@ const tableAt = (lines: ReadonlyArray<Row>, from: number): AlignedTable | undefi
   const firsts = kept.map(({ cells }) => cells[0] ?? [])
   // Rows of three columns may have numbers.
   if (areMarkers(firsts, columns.length === 2)) return undefined
-  if (
-    columns.length === 2 &&
-    areKinds(kept.flatMap(({ cells }) => (cells.length > 1 ? [cells[1] ?? []] : [])))
-  )
-    return undefined
   if (areReferences(kept.flatMap(({ cells }) => (cells.length > 1 ? [cells[0] ?? []] : [])))) return undefined
   if (kept.some(({ near }) => near) && columns.length <= 3 && flowsOn(kept, columns)) return undefined
   const to = from + kept.length
@@ -264,7 +259,10 @@ export const alignedTables = (lines: ReadonlyArray<Line>): ReadonlyArray<Aligned
   const rows = lines.map((line, at): Row => {
     const starts = near[at] ?? []
     const around = [lines[at - 1], lines[at + 1]]
-    const whole = isTitle(line, around) || (starts.length === 0 && isJustified(line, around, left, right))
+    const whole =
+      isTitle(line, around) ||
+      isPrototype(line) ||
+      (starts.length === 0 && isJustified(line, around, left, right))
     const cells = whole ? [line.segments] : cellsOf(line, starts)
     return { line, cells, bounds: cells.map(boundsOf), near: starts.length > 0 }
   })

@@ -3,7 +3,7 @@ import { isMathFace } from "../formulas/mathematical.ts"
 import { LEADER_LINE } from "../lines/markers.ts"
 import { isBold, isTypewriter, type Piece, segmentText } from "../lines/segment.ts"
 import { type Drawn, type DrawnRow, FIRST_STEP, LINE_STEP, SAME_LINE } from "./drawn-rows.ts"
-import { areMarkers, type Column, columnsOf, NUMERIC, overlaps, usualCount } from "./table-cells.ts"
+import { areMarkers, isKind, type Column, columnsOf, NUMERIC, overlaps, usualCount } from "./table-cells.ts"
 
 /** How far edges of one column's cells may differ, points. */
 export const ALIGNED = 1.5
@@ -160,5 +160,7 @@ export const isTable = (
   if (!areAligned(rows, columns) || isProse(rows, columns) || isAmbiguous(rows)) return false
   if (share(cells, fonts, isMathFace) > FORMULAS || share(cells, fonts, isTypewriter) > LISTING) return false
   if (areMarkers(rows.map(({ cells: [first] }) => first?.segments ?? []))) return false
+  const last = rows.flatMap((row) => row.cells.slice(-1))
+  if (last.filter((cell) => isKind(textOf(cell))).length > 0.5 * rows.length) return false
   return !cells.some((cell) => LEADER_LINE.test(textOf(cell)))
 }

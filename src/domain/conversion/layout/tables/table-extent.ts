@@ -1,5 +1,5 @@
 import { greatest, least } from "../../../lists.ts"
-import { isLabel } from "../blocks/headings.ts"
+import { isLabel } from "../blocks/heading-words.ts"
 import type { Line } from "../lines/line.ts"
 import { LEADER_LINE } from "../lines/markers.ts"
 import { isBoldLine } from "../statistics.ts"

@@ -79,11 +79,29 @@ describe("prototypes", () => {
   it("with what they declare at the line's end are no table", () => {
     assert.strictEqual(count(typed("[Function]"), "table"), 0)
     assert.strictEqual(count(typed("[User Option]"), "table"), 0)
+    assert.strictEqual(count(typed("(operation)"), "table"), 0)
+  })
+
+  it("are no rows of what stands below them either", () => {
+    const below = ["Let x be a number.", "Let a be another."].flatMap((words, at) => [
+      run(words, 60, 236 + 12 * at),
+      run("It is returned as it is.", 480 - 120, 236 + 12 * at)
+    ])
+    const html = htmlOf([
+      ...text,
+      ...functions.flatMap((one, at) => [
+        run(one, 60, 200 + 12 * at),
+        run("(operation)", 480, 200 + 12 * at)
+      ]),
+      ...below
+    ])
+    assert.strictEqual(count(html, "table"), 0)
   })
 
   it("are cells where the other ones hold something else", () => {
     assert.strictEqual(count(typed("Function"), "tr"), functions.length)
     assert.strictEqual(count(typed("[3]"), "tr"), functions.length)
+    assert.strictEqual(count(typed("(3)"), "tr"), functions.length)
   })
 })
 
