@@ -4,6 +4,7 @@ import { census } from "../formulas/census.ts"
 import type { Line } from "../lines/line.ts"
 import { endsInPageNumber, CAPTION } from "../lines/markers.ts"
 import type { Group } from "../lines/paragraphs.ts"
+import { isPrototype } from "../lines/prototypes.ts"
 import { isNumbered, sectionNumber } from "../lines/section-number.ts"
 import { lookOf, type Piece, segmentText } from "../lines/segment.ts"
 import { type DocumentProfile, levelOf, textSizeOf } from "../profile.ts"
@@ -240,7 +241,7 @@ export const headingLevel = (group: Group, context: HeadingContext): number | un
   const titled = named !== undefined && group.lines.every(isBoldLine)
   if (group.code && !alone && !titled) return undefined
   if (text.length > MAX_CHARACTERS || !/\p{L}/u.test(text)) return undefined
-  if (group.lines.some(endsInPageNumber)) return undefined
+  if (group.lines.some(endsInPageNumber) || group.lines.some(isPrototype)) return undefined
   const number = numberKind(text)
   const styled = levelOf(profile, first)
   const looks = styled === undefined ? undefined : (profile.sections.numbered.get(number ?? "") ?? styled)

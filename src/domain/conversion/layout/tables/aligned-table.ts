@@ -1,12 +1,12 @@
 import { append, greatest, least } from "../../../lists.ts"
 import type { Line } from "../lines/line.ts"
+import { isPrototype } from "../lines/prototypes.ts"
 import { sectionNumber } from "../lines/section-number.ts"
 import { type Segment, segmentText } from "../lines/segment.ts"
 import { isBoldLine } from "../statistics.ts"
 import { flowsOn, nearColumns } from "./near-columns.ts"
 import {
   areMarkers,
-  isPrototype,
   areReferences,
   boundsOf,
   cellsOf,
