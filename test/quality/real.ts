@@ -1,9 +1,9 @@
-/** `node test/quality/real.ts FOLDER [LIMIT]`: for each PDF of a folder what axe finds and how much of the text layer is found. */
+/** `node test/quality/real.ts FOLDER [LIMIT]`: for each PDF of a folder what axe finds, light and dark, broad and at 320 px, and how much of the text layer is found. */
 import { readdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 
 import { coverageOf, htmlWords, wordsOf } from "../../src/domain/conversion/cascade/coverage.ts"
-import { findings } from "../support/processes/axe.ts"
+import { findings, LOOKS } from "../support/processes/axe.ts"
 import { openBrowser } from "../support/processes/browser.ts"
 import { convert } from "./convert.ts"
 
@@ -24,7 +24,7 @@ const lettersFound = (layer: string, html: string): number => {
 }
 
 const browser = await openBrowser()
-const page = await browser.newPage({ viewport: { width: 320, height: 800 } })
+const page = await browser.newPage()
 let pages = 0
 let milliseconds = { read: 0, laidOut: 0, assembled: 0 }
 for (const name of readdirSync(folder).filter((file) => file.endsWith(".pdf"))) {
@@ -41,16 +41,25 @@ for (const name of readdirSync(folder).filter((file) => file.endsWith(".pdf"))) 
     }
     if (keep !== undefined) writeFileSync(join(keep, `${name}.html`), converted.html)
     await page.setContent(converted.html)
-    const found = await findings(page)
-    const wide = await page.evaluate<boolean>("document.documentElement.scrollWidth > innerWidth")
+    const found: Array<string> = []
+    let wide = false
+    for (const [colorScheme, viewport] of LOOKS) {
+      await page.emulateMedia({ colorScheme })
+      await page.setViewportSize(viewport)
+      const { undecided, violations } = await findings(page)
+      found.push(
+        ...violations.map((one) => `   violation, ${colorScheme}, ${viewport.width} px: ${one}`),
+        ...undecided.map((one) => `   undecided, ${colorScheme}: ${one}`)
+      )
+      wide ||= await page.evaluate<boolean>("document.documentElement.scrollWidth > innerWidth")
+    }
     console.log(
       name,
       `${converted.pages.length} pages${converted.tagged ? ", tagged" : ""}, words ${(share * 100).toFixed(1)} %, letters ${(letters * 100).toFixed(1)} %`,
       missing.length === 0 ? "" : `missing: ${missing.slice(0, 8).join(" ")}`,
       wide ? "SCROLLS SIDEWAYS" : ""
     )
-    for (const violation of found.violations) console.log("   violation:", violation)
-    for (const undecided of found.undecided) console.log("   undecided:", undecided)
+    for (const line of found) console.log(line)
   } catch (error) {
     console.log(name, "FAILED", error)
   }

@@ -9,6 +9,12 @@ const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-pra
 /** The rules that go by the colours. */
 export const COLOUR_RULES = ["color-contrast", "link-in-text-block"]
 
+/** Every rule on each width, and each in one of the colours: a narrow page has those of a broad one. */
+export const LOOKS = [
+  ["light", { width: 1280, height: 800 }],
+  ["dark", { width: 320, height: 640 }]
+] as const
+
 /** What axe finds wrong, each with its rule first, what it cannot decide, and the rules that hold. */
 export interface Findings {
   readonly violations: ReadonlyArray<string>

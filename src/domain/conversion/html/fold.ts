@@ -40,6 +40,8 @@ export class PageFold {
   readonly #plan: Plan
   readonly #rewriter: PageRewriter
   readonly #pictures: Pictures
+  /** Names of printed tables of contents. */
+  readonly #printed = new Map<string, number>()
   /** The block that may continue. */
   #last: HtmlElement | undefined
   /** What follows it on its page, notes last. */
@@ -65,7 +67,9 @@ export class PageFold {
   /** Adds the next page; returns what can be written out. */
   add(page: FragmentPage): string {
     const { headings, lang, pageCount, places, words } = this.#plan
-    const context = { index: page.index, label: page.label, pageCount, places, headings, words, lang }
+    const { index, label } = page
+    const contents = this.#printed
+    const context = { index, label, pageCount, places, headings, words, lang, contents }
     const blocks = this.#rewriter.rewrite(page.nodes, context).flatMap((block) => this.#withContents(block))
     const text = blocks.filter((block) => !isNote(block))
     const notes = blocks.filter(isNote)

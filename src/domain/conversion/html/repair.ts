@@ -33,26 +33,40 @@ const HEADING = /^h[1-6]$/
 export const HELD: ReadonlySet<string> = new Set(["li", "dt", "dd", "td", "th", "caption", "figcaption"])
 
 /** Tables with more columns get a frame that scrolls by itself. */
-export const NARROW = 3
+const NARROW = 3
+/** Signs of cells that have room beside each other. */
+const LINE_SIGNS = 60
 
 /** Whether an element is a heading. */
 export const isHeading = ({ name }: HtmlElement): boolean => HEADING.test(name)
 /** How many columns a row has. */
-export const columnsOf = (row: HtmlElement): number =>
+const columnsOf = (row: HtmlElement): number =>
   row.children.reduce(
     (sum, cell) => sum + (isElement(cell) ? Math.max(1, Number(cell.attributes["colspan"] ?? 1)) : 0),
     0
   )
 
-/** A table's first row. */
-export const firstRow = (table: HtmlElement): HtmlElement | undefined => {
-  for (const part of table.children) {
-    if (!isElement(part)) continue
-    if (part.name === "tr") return part
-    const row = part.children.find((child) => isElement(child) && child.name === "tr")
-    if (isElement(row)) return row
-  }
-  return undefined
+/** A table's rows, in whatever part they stand. */
+export const rowsOf = (table: HtmlElement): ReadonlyArray<HtmlElement> =>
+  table.children
+    .filter(isElement)
+    .flatMap((part) =>
+      part.name === "tr" ? [part] : part.children.filter(isElement).filter(({ name }) => name === "tr")
+    )
+
+/**
+ * Whether a table has room on a page that is not narrow: few columns, and words that fit beside each other, since cells break none
+ * there. Only signs that no line ends after count.
+ */
+export const fits = (rows: ReadonlyArray<HtmlElement>): boolean => {
+  const [first] = rows
+  if (first === undefined || columnsOf(first) > NARROW) return false
+  const longest: Array<number> = []
+  for (const { children } of rows)
+    for (const [at, cell] of children.filter(isElement).entries())
+      for (const word of lineOf([cell]).match(/[!-,.-~]+/g) ?? [])
+        longest[at] = Math.max(longest[at] ?? 0, word.length)
+  return longest.reduce((sum, length) => sum + (length ?? 0), 0) <= LINE_SIGNS
 }
 
 /** Whether it contains block elements. */
@@ -114,16 +128,30 @@ export const definitionsIn = (list: HtmlElement): ReadonlyArray<HtmlElement> | u
   return whole && parts[0]?.name === "dt" && parts.at(-1)?.name === "dd" ? parts : undefined
 }
 
-/** A printed table of contents: a landmark of its own beside that of the result, named by its heading and its page. */
+/**
+ * A printed table of contents: a landmark of its own beside that of the result, named by its heading and its page, and by a number
+ * where a page has several, or two pages have one label.
+ */
 export const printedContents = (
   children: ReadonlyArray<HtmlNode>,
-  { label, words }: { readonly label: string; readonly words: InterfaceWords }
+  {
+    contents,
+    label,
+    words
+  }: {
+    readonly label: string
+    readonly words: InterfaceWords
+    readonly contents: Map<string, number>
+  }
 ): ReadonlyArray<HtmlNode> => {
   if (isEmpty(children)) return []
   const [first] = children
   const title = isElement(first) && isHeading(first) ? lineOf(first.children) : words.contents
   const named = `${title}, ${filled(words.page, label)}`
-  return [element("nav", { role: "doc-toc", "aria-label": named }, grouped(children))]
+  const count = (contents.get(named) ?? 0) + 1
+  contents.set(named, count)
+  const own = count === 1 ? named : `${named} (${count})`
+  return [element("nav", { role: "doc-toc", "aria-label": own }, grouped(children))]
 }
 
 /** Signs of a formula that may be wider than a small screen. */

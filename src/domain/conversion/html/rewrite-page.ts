@@ -5,9 +5,8 @@ import {
   BLOCKS,
   captionOf,
   collectIds,
-  columnsOf,
   definitionsIn,
-  firstRow,
+  fits,
   grouped,
   HELD,
   holdsBlocks,
@@ -15,8 +14,8 @@ import {
   isLinksOnly,
   isNumberedFormula,
   MAX_DEPTH,
-  NARROW,
   printedContents,
+  rowsOf,
   scrollable
 } from "./repair.ts"
 import { type Pictures, withoutLogos } from "./repeated-pictures.ts"
@@ -37,6 +36,8 @@ interface RewriteContext {
   /** What links of any page may lead to: `at-5-1` on the fifth page. */
   readonly places: ReadonlySet<string>
   readonly headings: Headings
+  /** How many printed tables of contents had each name so far. */
+  readonly contents: Map<string, number>
 }
 
 /**
@@ -339,9 +340,9 @@ class Page {
   #table(node: HtmlElement, depth: number): ReadonlyArray<HtmlNode> {
     const children = this.#children(node.children, depth + 1).filter(isElement)
     const table = element("table", this.#attributes(node), children)
-    const row = firstRow(table)
-    if (row === undefined) return children
-    if (columnsOf(row) <= NARROW) return [table]
+    const rows = rowsOf(table)
+    if (rows.length === 0) return children
+    if (fits(rows)) return [table]
     const frame = { class: "wide", role: "group", tabindex: "0", "aria-label": this.#context.words.table }
     return [element("div", frame, [table])]
   }

@@ -46,6 +46,7 @@ caption{text-align:start;margin-bottom:.4em}
 th,td{border:1px solid var(--line);padding:.35em .6em;text-align:start;vertical-align:top}
 thead th{background:var(--shade)}
 input,select,textarea,button{font:inherit;color:var(--ink);background:var(--ground);border:1px solid var(--line);max-width:100%}
+:is(td,th) :is(input:not([type=checkbox],[type=radio]),select,textarea){width:100%}
 input:disabled,select:disabled,textarea:disabled,button:disabled{opacity:1;color:var(--ink)}
 fieldset{border:1px solid var(--line);margin:0 0 1em;padding:.5rem .9rem;min-inline-size:0}fieldset p{margin-bottom:.5em}legend{padding-inline:.3em;font-weight:600}
 math{max-width:100%;overflow-x:auto;overflow-y:hidden}

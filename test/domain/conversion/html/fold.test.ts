@@ -69,3 +69,12 @@ it("printed contents are a landmark that goes on over pages, named apart from th
   )
   assert.include(html, '<nav role="doc-toc" aria-label="List of figures, Page 3">')
 })
+
+it("no two printed contents of a page have one name", () => {
+  const contents = (words: string) =>
+    element("nav", {}, [element("ul", {}, [element("li", {}, [`${words} … 3`])])])
+  const between = element("p", {}, ["Words between"])
+  const html = written([[contents("Rivers"), between, contents("Stones")]], "en")
+  const names = [...html.matchAll(/role="doc-toc" aria-label="([^"]*)"/g)].map(([, name]) => name)
+  assert.deepStrictEqual(names, ["Contents, Page 1", "Contents, Page 1 (2)"])
+})

@@ -1,0 +1,33 @@
+import { expect, it } from "vitest"
+
+import { fits, rowsOf } from "../../../../src/domain/conversion/html/repair.ts"
+import { element } from "../../../../src/domain/conversion/html/tree.ts"
+
+const rowsWith = (...rows: ReadonlyArray<ReadonlyArray<string>>) =>
+  rowsOf(
+    element("table", {}, [
+      element(
+        "tbody",
+        {},
+        rows.map((cells) =>
+          element(
+            "tr",
+            {},
+            cells.map((cell) => element("td", {}, [cell]))
+          )
+        )
+      )
+    ])
+  )
+
+it("a table of few columns fits where its longest words do, beside each other", () => {
+  const long = "OneType,OtherType,ThirdType,FourthType"
+  expect(fits(rowsWith(["type", "a text of many words, which goes on over the lines of its cell"]))).toBe(
+    true
+  )
+  expect(fits(rowsWith(["type", long]))).toBe(true)
+  expect(fits(rowsWith(["type", long], [long, "type"]))).toBe(false)
+  // Lines end between any two of these signs, and after hyphens.
+  expect(fits(rowsWith(["語".repeat(90), "one-of-many-words-".repeat(9)]))).toBe(true)
+  expect(fits(rowsWith(["a", "b", "c", "d"]))).toBe(false)
+})
