@@ -11,6 +11,7 @@ import { measureTicks } from "./batch/batch-ticks.ts"
 import { measureQuality, qualityTable } from "./conversion/layout-quality.ts"
 import { layoutTable, measureLayout } from "./conversion/layout.ts"
 import { foreignManuals, measurePdf, pdfTable, tenthsTable } from "./conversion/pdf.ts"
+import { measureServerMemory } from "./conversion/server-memory.ts"
 import { measureStarts } from "./conversion/start-time.ts"
 import { timeAdminLists } from "./delivery/admin-lists.ts"
 import { foldEvents } from "./delivery/fold-events.ts"
@@ -32,6 +33,7 @@ import { EVENT_ROWS } from "./senders/recording.ts"
  * of 5,000 and of 50,000 records (or `--records N,N`; the last takes 9 GB of the folder for temporary files, for a while).
  * `--scale` runs sends, webhooks, chunks and mails with 1, 2 and 4 processes on one PostgreSQL (`--database URL`: on this one, a migrated
  * and empty one, where pg_stat_statements may be loaded) and says what they wait for.
+ * `--server-memory` converts `--documents N` PDFs of `--folder FOLDER`, or made ones, with one server and looks at its memory.
  * `--intake` mails PDFs of 1, 10 and 100 pages to a server, and then 200 at once.
  */
 const { values } = parseArgs({
@@ -46,6 +48,9 @@ const { values } = parseArgs({
     scale: { type: "boolean", default: false },
     database: { type: "string" },
     "batch-memory": { type: "boolean", default: false },
+    "server-memory": { type: "boolean", default: false },
+    documents: { type: "string", default: "300" },
+    folder: { type: "string" },
     batch: { type: "boolean", default: false },
     records: { type: "string", default: "5000,50000" },
     only: { type: "string" },
@@ -130,6 +135,32 @@ const runBatchMemory = async () => {
     console.log(`\n${step}: the last peak is ${memoryRatio(lines, step).toFixed(2)} times the first`)
   }
   await save("batch-memory", { node: process.version, loadBefore, loadAfter: loadavg(), lines })
+}
+
+const runServerMemory = async () => {
+  const loadBefore = loadavg()
+  const { folder } = values
+  const figures = await measureServerMemory({
+    documents: values.quick ? 3 : Number(values.documents),
+    ...(folder === undefined ? {} : { from: folder })
+  })
+  console.log(
+    markdown([
+      ["documents", "left out", "pages", "pages/s", "CPU ms a page", "start MB", "median MB", "peak MB"],
+      [
+        ...[figures.documents, figures.leftOut, figures.pages].map((count) => count.toLocaleString("en")),
+        ...[figures.pages / figures.seconds, (figures.cpuSeconds * 1_000) / figures.pages].map((one) =>
+          one.toFixed(1)
+        ),
+        ...[figures.startBytes, figures.medianBytes, figures.peakBytes].map(megabytes)
+      ]
+    ])
+  )
+  console.log(
+    `\nPeaks by tenths of the run, MB: ${figures.tenths.map(megabytes).join(", ")}; results ${figures.digest}`
+  )
+  console.log(`Load averages before ${load(loadBefore)}, after ${load(loadavg())}`)
+  await save("server-memory", { node: process.version, loadBefore, loadAfter: loadavg(), ...figures })
 }
 
 const runIntake = async () => {
@@ -239,8 +270,10 @@ await (values.memory
           ? runBatch()
           : values["batch-memory"]
             ? runBatchMemory()
-            : values.intake
-              ? runIntake()
-              : values.scale
-                ? runScale()
-                : runTables())
+            : values["server-memory"]
+              ? runServerMemory()
+              : values.intake
+                ? runIntake()
+                : values.scale
+                  ? runScale()
+                  : runTables())

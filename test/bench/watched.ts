@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process"
-import { readFileSync } from "node:fs"
+
+import { processFigures } from "./process-figures.ts"
 
 /** What a command took, in whatever language it is written. */
 export interface Watched {
@@ -10,26 +11,8 @@ export interface Watched {
   readonly output: string
 }
 
-/** Clock ticks of Linux, a second. */
-const TICKS = 100
 /** How often a running command is looked at. */
 const EVERY_MS = 4
-
-/** From `/proc`: both only ever grow, so that the last look is what the whole run came to, but for a few milliseconds. */
-const look = (pid: number): { readonly cpuSeconds: number; readonly peakBytes: number } | undefined => {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "latin1")
-    // What follows the command's name, which may hold anything: fields 14 and 15 are user and system time.
-    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
-    const peak = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "latin1"))?.[1]
-    return {
-      cpuSeconds: (Number(fields[11]) + Number(fields[12])) / TICKS,
-      peakBytes: Number(peak ?? 0) * 1024
-    }
-  } catch {
-    return undefined
-  }
-}
 
 /** Runs a command to its end; undefined where there is no such command here. Throws where it fails. Linux only. */
 export const watched = (command: string, args: ReadonlyArray<string>): Promise<Watched | undefined> =>
@@ -39,7 +22,8 @@ export const watched = (command: string, args: ReadonlyArray<string>): Promise<W
     const output: Array<Buffer> = []
     let [cpuSeconds, peakBytes] = [0, 0]
     const timer = setInterval(() => {
-      const seen = child.pid === undefined ? undefined : look(child.pid)
+      // Both only ever grow: the last look is what the whole run came to, but for a few milliseconds.
+      const seen = child.pid === undefined ? undefined : processFigures(child.pid)
       cpuSeconds = Math.max(cpuSeconds, seen?.cpuSeconds ?? 0)
       peakBytes = Math.max(peakBytes, seen?.peakBytes ?? 0)
     }, EVERY_MS)

@@ -155,7 +155,7 @@ export const measureIntake = async (options: {
           a.received_at > b.received_at ? a : b
         )
         if (round === 0) {
-          cpuBefore = await server.cpuSeconds()
+          cpuBefore = server.figures()?.cpuSeconds
           continue
         }
         rounds.push({
@@ -165,7 +165,7 @@ export const measureIntake = async (options: {
           whole: last.replied_at - started
         })
       }
-      const cpuAfter = await server.cpuSeconds()
+      const cpuAfter = server.figures()?.cpuSeconds
       const limit = alone(path)
       const middle = (of: (round: (typeof rounds)[number]) => number) => median(rounds.map(of))
       times.push({
@@ -194,7 +194,7 @@ export const measureIntake = async (options: {
       pages: 1,
       receivedSeconds: received - started,
       seconds: Math.max(...ends.map(({ replied_at }) => replied_at)) - started,
-      peakBytes: await server.peakBytes(),
+      peakBytes: server.figures()?.peakBytes,
       aloneSeconds: alone(path).seconds * options.burst
     }
     return { times, burst }
