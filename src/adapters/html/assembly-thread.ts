@@ -33,7 +33,7 @@ export class AssemblyThread {
   #start(): Worker {
     const worker = new Worker(WORKER, {
       // It parses hostile input and needs no secret of the environment.
-      env: {},
+      env: { NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] ?? "" },
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: HEAP_MB, maxYoungGenerationSizeMb: YOUNG_MB }
     })

@@ -18,7 +18,7 @@ const START_TIMEOUT_MS = 120_000
  * A thread whose libraries hold more than this is replaced: their memory never shrinks. Of real documents one in forty goes beyond
  * 40 MB; a fresh thread costs a third of a second.
  */
-const RECYCLE_BYTES = 96 * 1024 * 1024
+const RECYCLE_BYTES = 64 * 1024 * 1024
 /** Under a bundler or from a build the file has the ending that this one has. */
 const WORKER = new URL(
   import.meta.url.endsWith(".ts") ? "./pdf-worker.ts" : "./pdf-worker.js",
@@ -54,7 +54,7 @@ export class ReaderThread {
     const worker = new Worker(WORKER, {
       workerData: data,
       // A reader of hostile files has no use for the secrets that the environment may hold.
-      env: {},
+      env: { NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] ?? "" },
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: HEAP_MB, maxYoungGenerationSizeMb: YOUNG_MB }
     })

@@ -60,7 +60,7 @@ export class RecognitionThread {
     const worker = new Worker(WORKER, {
       workerData: data,
       // A reader of hostile files has no use for the secrets that the environment may hold.
-      env: {},
+      env: { NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] ?? "" },
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: HEAP_MB }
     })

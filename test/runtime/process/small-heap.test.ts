@@ -1,0 +1,28 @@
+import { execFileSync } from "node:child_process"
+
+import { expect, it } from "vitest"
+
+const MODULE = new URL("../../../src/runtime/process/small-heap.ts", import.meta.url).href
+
+/** In a process of its own, since flags hold for all of it: what its nursery takes after much garbage of which a part lives on. */
+const nurseryAfter = (first: string): number =>
+  Number(
+    execFileSync(process.execPath, [
+      "--input-type=module",
+      "--eval",
+      `import { getHeapSpaceStatistics } from "node:v8"
+       ${first}
+       const kept = []
+       for (let at = 0; at < 2e6; at++) if (at % 4 === 0) kept.push({ at }); else ({ at: [at] })
+       console.log(getHeapSpaceStatistics().find(({ space_name }) => space_name === "new_space").space_size)`
+    ]).toString()
+  )
+
+const MB = 1024 * 1024
+
+it("the nursery of a server does not grow, and collections cannot be asked for afterwards", () => {
+  const small = `import { keepHeapSmall } from "${MODULE}"; keepHeapSmall(); if ("gc" in globalThis) throw new Error("gc")`
+  expect(nurseryAfter(small)).toBeLessThanOrEqual(4 * MB)
+  // The check can fail.
+  expect(nurseryAfter("")).toBeGreaterThan(4 * MB)
+})
