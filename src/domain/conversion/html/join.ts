@@ -188,7 +188,9 @@ const tables = (a: HtmlElement, b: HtmlElement, mark: HtmlNode): HtmlElement | u
       ...rest
     ])
   ])
-  return a === one ? joined : element(a.name, a.attributes, [joined])
+  // Either part may need a frame.
+  const frame = a === one ? b : a
+  return frame === other ? joined : element(frame.name, frame.attributes, [joined])
 }
 
 /** Whether it begins with a heading of its own. */

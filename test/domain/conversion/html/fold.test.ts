@@ -78,3 +78,17 @@ it("no two printed contents of a page have one name", () => {
   const names = [...html.matchAll(/role="doc-toc" aria-label="([^"]*)"/g)].map(([, name]) => name)
   assert.deepStrictEqual(names, ["Contents, Page 1", "Contents, Page 1 (2)"])
 })
+
+it("a table whose second page alone needs a frame has one, and one that needs none has none", () => {
+  const table = (words: string, open: Record<string, string>) =>
+    element("table", open, [
+      element("tbody", {}, [element("tr", {}, [element("td", {}, [words]), element("td", {}, ["b"])])])
+    ])
+  const both = (words: string) =>
+    written([[table("short", { "data-open": "" })], [table(words, { "data-open": "" })]], "en")
+  assert.match(
+    both("Long,".repeat(40)),
+    /^.*<div class="wide"[^>]*><table><tbody><tr><td>short.*Long,.*<\/table><\/div>$/
+  )
+  assert.match(both("words"), /^(?!.*class="wide").*short.*words/)
+})
