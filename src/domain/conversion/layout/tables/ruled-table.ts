@@ -7,7 +7,18 @@ import type { Segment } from "../lines/segment.ts"
 import { alignedTables } from "./aligned-table.ts"
 import { drawnTables } from "./drawn-table.ts"
 import { NEAR, slotOf, unruledCells } from "./grid-cells.ts"
-import { bordersOf, networks, placesOf, type Rule, type Rules, rulesOf } from "./rules.ts"
+import {
+  borders,
+  closedByEdge,
+  closedByEnds,
+  closedBySides,
+  networks,
+  placesOf,
+  type Rule,
+  type Rules,
+  rulesOf,
+  withRowEnds
+} from "./rules.ts"
 import { type RawCell, tableOf } from "./table-cells.ts"
 
 /** Part of the segments that may go over a border; where more do the lines are a drawing's. */
@@ -206,7 +217,10 @@ export const ruledTables = (
     placed.push(found.placed)
     for (const segment of found.taken) taken.add(segment)
   }
-  for (const network of networks(rules)) accept(gridTable(bordersOf(network, page.width), segments, context))
+  for (const network of networks(rules)) {
+    const closed = closedBySides(closedByEnds(closedByEdge(withRowEnds(network), page.width)))
+    accept(gridTable(borders(closed), segments, context))
+  }
   const words = segments.filter(({ field }) => field === undefined)
   for (const found of openTables(rules.across, words, context)) accept(found)
   return { placed, taken }

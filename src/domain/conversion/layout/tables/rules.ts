@@ -9,6 +9,12 @@ export interface Rule {
   readonly to: number
 }
 
+/** A rule along the height. */
+interface Upright extends Rule {
+  /** Where the parts meet that it is drawn in: TeX draws one a row. */
+  readonly joints: ReadonlyArray<number>
+}
+
 /** What is thicker is a box, points. */
 const THICK = 2.5
 /** Part of the page's height up to which a box may be a cell. */
@@ -16,13 +22,37 @@ const TALLEST = 0.5
 /** A page with more is a drawing, not tables; also keeps the search for neighbours small. */
 const MAX_RULES = 3000
 
-/** Lines across a page, and lines down it. */
 export interface Rules {
   readonly across: ReadonlyArray<Rule>
-  readonly down: ReadonlyArray<Rule>
+  readonly down: ReadonlyArray<Upright>
 }
 
-/** The straight lines of a page, and the sides of its boxes. */
+/** Upright rules this near to each other are parts of one, points. */
+const SAME_PLACE = 1
+
+/** Upright rules, parts that meet made one. */
+const joined = (parts: ReadonlyArray<Rule>): ReadonlyArray<Upright> => {
+  const sorted = [...parts].sort((a, b) => a.at - b.at)
+  const rules: Array<Upright> = []
+  for (let first = 0; first < sorted.length;) {
+    const at = sorted[first]?.at ?? 0
+    let end = first + 1
+    while ((sorted[end]?.at ?? Infinity) - at <= SAME_PLACE) end += 1
+    let open: { at: number; from: number; to: number; joints: Array<number> } | undefined
+    for (const { from, to } of sorted.slice(first, end).sort((a, b) => a.from - b.from)) {
+      if (open === undefined || from > open.to + NEAR) {
+        open = { at, from, to, joints: [] }
+        rules.push(open)
+        continue
+      }
+      if (from > open.to - NEAR && to > open.to + NEAR) open.joints.push((from + open.to) / 2)
+      open.to = Math.max(open.to, to)
+    }
+    first = end
+  }
+  return rules
+}
+
 export const rulesOf = (drawings: ReadonlyArray<Drawing>, width: number, height: number): Rules => {
   const across: Array<Rule> = []
   const down: Array<Rule> = []
@@ -38,24 +68,7 @@ export const rulesOf = (drawings: ReadonlyArray<Drawing>, width: number, height:
       down.push({ at: x0, from: y0, to: y1 }, { at: x1, from: y0, to: y1 })
     }
   }
-  return across.length + down.length > MAX_RULES ? { across: [], down: [] } : { across, down }
-}
-
-/** Upright rules that go on below one another, by their places: what draws row by row draws them in pieces. */
-const abutting = (
-  sorted: ReadonlyArray<{ readonly rule: Rule; readonly index: number }>
-): ReadonlyArray<readonly [number, number]> => {
-  const downwards = sorted.toSorted(
-    (a, b) => Math.round(a.rule.at) - Math.round(b.rule.at) || a.rule.from - b.rule.from
-  )
-  return downwards.flatMap(({ index, rule }, at) => {
-    const next = downwards[at + 1]
-    return next !== undefined &&
-      Math.abs(next.rule.at - rule.at) < 1 &&
-      Math.abs(next.rule.from - rule.to) < 1
-      ? [[index, next.index] as const]
-      : []
-  })
+  return across.length + down.length > MAX_RULES ? { across: [], down: [] } : { across, down: joined(down) }
 }
 
 /** Groups of rules that touch, directly or through others. */
@@ -71,8 +84,6 @@ export const networks = ({ across, down }: Rules): ReadonlyArray<Rules> => {
     return top
   }
   const sorted = down.map((rule, index) => ({ rule, index })).sort((a, b) => a.rule.at - b.rule.at)
-  for (const [upper, lower] of abutting(sorted))
-    parents[root(across.length + lower)] = root(across.length + upper)
   for (const [index, rule] of across.entries()) {
     // The first upright rule that is not left of this one.
     let low = firstNotBefore(sorted, (other) => other.rule.at < rule.from - NEAR)
@@ -83,7 +94,7 @@ export const networks = ({ across, down }: Rules): ReadonlyArray<Rules> => {
         parents[root(across.length + other.index)] = root(index)
     }
   }
-  const found = new Map<number, { across: Array<Rule>; down: Array<Rule> }>()
+  const found = new Map<number, { across: Array<Rule>; down: Array<Upright> }>()
   for (const at of parents.keys()) {
     const top = root(at)
     const network = found.get(top) ?? { across: [], down: [] }
@@ -99,7 +110,7 @@ export const networks = ({ across, down }: Rules): ReadonlyArray<Rules> => {
 }
 
 /** Borders go from one upright rule to another, or further than all of them; what ends in between underlines a cell's words. */
-const borders = ({ across, down }: Rules): Rules => {
+export const borders = ({ across, down }: Rules): Rules => {
   const xs = placesOf(down)
   const [left, right] = [xs[0] ?? 0, xs.at(-1) ?? 0]
   const meets = (x: number): boolean =>
@@ -108,70 +119,18 @@ const borders = ({ across, down }: Rules): Rules => {
 }
 
 /** A table that is too wide for its page is cut off by the page's edge: that closes it where its rules go on over it. */
-const closedByEdge = ({ across, down }: Rules, width: number): Rules => {
+export const closedByEdge = ({ across, down }: Rules, width: number): Rules => {
   const cut = across.filter(({ to }) => to > width + NEAR)
   if (cut.length < 2) return { across, down }
   const ats = cut.map(({ at }) => at)
-  return { across, down: [...down, { at: width, from: least(ats), to: greatest(ats) }] }
-}
-
-/** The least width of a column at an open side, points. */
-const SIDE = 12
-
-/** A table with open sides: its level rules, the first and the last among them, go on over the outermost upright ones. */
-const closedBySides = ({ across, down }: Rules): Rules => {
-  const [left, right] = [least(down.map(({ at }) => at)), greatest(down.map(({ at }) => at))]
-  const [top, bottom] = [least(across.map(({ at }) => at)), greatest(across.map(({ at }) => at))]
-  const closing = (at: number, over: ReadonlyArray<Rule>): ReadonlyArray<Rule> => {
-    const ends = [top, bottom].every((y) => over.some((rule) => Math.abs(rule.at - y) < NEAR))
-    return ends && bottom - top > NEAR ? [{ at, from: top, to: bottom }] : []
-  }
-  const [from, to] = [least(across.map((rule) => rule.from)), greatest(across.map((rule) => rule.to))]
-  if (across.length < 2 || down.length === 0) return { across, down }
-  const sides = [
-    ...(from < left - SIDE
-      ? closing(
-          from,
-          across.filter((rule) => Math.abs(rule.from - from) < NEAR)
-        )
-      : []),
-    ...(to > right + SIDE
-      ? closing(
-          to,
-          across.filter((rule) => Math.abs(rule.to - to) < NEAR)
-        )
-      : [])
-  ]
-  return { across, down: [...down, ...sides] }
-}
-
-/** Rows without level rules between them: all upright rules are drawn in pieces, one a row. */
-const closedByJoints = ({ across, down }: Rules): Rules => {
-  const columns = Map.groupBy(down, ({ at }) => Math.round(at))
-  const joints = [...columns.values()].map((pieces) =>
-    pieces
-      .toSorted((a, b) => a.from - b.from)
-      .flatMap((piece, at, { [at - 1]: above }) =>
-        above !== undefined && Math.abs(above.to - piece.from) < 1 ? [piece.from] : []
-      )
-  )
-  const [first = [], ...others] = joints
-  const [from, to] = [least(across.map((rule) => rule.from)), greatest(across.map((rule) => rule.to))]
-  const ys = first
-    .filter((y) =>
-      others.every((other) => (other[firstNotBefore(other, (at) => at < y - 1)] ?? Infinity) <= y + 1)
-    )
-    .filter((y) => !across.some(({ at }) => Math.abs(at - y) <= NEAR + 1))
-  return across.length === 0 || others.length === 0
-    ? { across, down }
-    : { across: [...across, ...ys.map((at) => ({ at, from, to }))], down }
+  return { across, down: [...down, { at: width, from: least(ats), to: greatest(ats), joints: [] }] }
 }
 
 /** How far upright rules go on over the last level one where a row is cut by a page's end, points. */
 const GOES_ON = 6
 
 /** A row that goes on over a page has no border where the page ends: the ends of its upright rules close it. */
-const closedByEnds = ({ across, down }: Rules): Rules => {
+export const closedByEnds = ({ across, down }: Rules): Rules => {
   const [left, right] = [least(down.map(({ at }) => at)), greatest(down.map(({ at }) => at))]
   const [top, bottom] = [least(across.map(({ at }) => at)), greatest(across.map(({ at }) => at))]
   const closing = (over: ReadonlyArray<Rule>, at: number): ReadonlyArray<Rule> => {
@@ -191,6 +150,49 @@ const closedByEnds = ({ across, down }: Rules): Rules => {
   }
 }
 
+/** Overhang of level rules that is as wide as a column, points. */
+const AS_COLUMN = 12
+
+/** Level rules that go on over the outermost upright ones, the first and the last as far as each other: columns without a side. */
+export const closedBySides = ({ across, down }: Rules): Rules => {
+  const ordered = [...across].sort((a, b) => a.at - b.at)
+  const [first, last] = [ordered[0], ordered.at(-1)]
+  if (first === undefined || last === undefined || last.at - first.at < NEAR) return { across, down }
+  const ats = down.map(({ at }) => at)
+  const side = (at: number, other: number, over: number): ReadonlyArray<Upright> =>
+    over > AS_COLUMN && Math.abs(at - other) < NEAR ? [{ at, from: first.at, to: last.at, joints: [] }] : []
+  return {
+    across,
+    down: [
+      ...side(first.from, last.from, least(ats) - first.from),
+      ...down,
+      ...side(first.to, last.to, first.to - greatest(ats))
+    ]
+  }
+}
+
+/** Where all upright rules are drawn anew a row ends, though no rule is drawn across. */
+export const withRowEnds = ({ across, down }: Rules): Rules => {
+  const joints = down
+    .flatMap((rule) => rule.joints.map((at) => ({ at, x: rule.at })))
+    .sort((a, b) => a.at - b.at)
+  // Rows go as far as the level rules do, beyond the outermost upright ones, too.
+  const [from, to] = [least(across.map((rule) => rule.from)), greatest(across.map((rule) => rule.to))]
+  const ends: Array<Rule> = []
+  for (let first = 0; first < joints.length;) {
+    const at = joints[first]?.at ?? 0
+    let end = first + 1
+    while ((joints[end]?.at ?? Infinity) - at <= SAME_PLACE) end += 1
+    const xs = joints.slice(first, end).map(({ x }) => x)
+    const passing = down.filter((rule) => rule.from < at - NEAR && rule.to > at + NEAR).length
+    const isDrawn = across.some((rule) => Math.abs(rule.at - at) <= NEAR + 1)
+    if (xs.length > 1 && xs.length === passing && !isDrawn)
+      ends.push({ at, from: least([...xs, from]), to: greatest([...xs, to]) })
+    first = end
+  }
+  return { across: [...across, ...ends], down }
+}
+
 /** Positions of rules, those that nearly agree merged into one. */
 export const placesOf = (rules: ReadonlyArray<Rule>): ReadonlyArray<number> => {
   const places: Array<number> = []
@@ -198,7 +200,3 @@ export const placesOf = (rules: ReadonlyArray<Rule>): ReadonlyArray<number> => {
     if (places.length === 0 || at - (places.at(-1) ?? at) > NEAR + 1) places.push(at)
   return places
 }
-
-/** The rules of a network as the borders of a table's cells, those of its open sides and rows among them. */
-export const bordersOf = (network: Rules, width: number): Rules =>
-  borders(closedBySides(closedByJoints(closedByEnds(closedByEdge(network, width)))))

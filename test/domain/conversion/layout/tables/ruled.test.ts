@@ -1,4 +1,4 @@
-/** Tables that rules show, drawn as LaTeX, word processors and others draw them. */
+/** Tables whose rules are drawn in parts, or leave sides open. */
 import { assert, describe, it } from "vitest"
 
 import { layoutPages } from "../../../../../src/domain/conversion/layout/layout-pages.ts"
@@ -6,83 +6,67 @@ import { NO_STATISTICS } from "../../../../../src/domain/conversion/layout/stati
 import type { Drawing } from "../../../../../src/domain/conversion/page-content.ts"
 import { FACTS, FONTS, lines, page, prose, rule, run } from "../page-builder.ts"
 
-const text = lines(prose(60), 60, 60, 90)
+const COLUMNS = [60, 160, 260, 360]
+const TOP = 200
+const STEP = 14
 
-const rowsOf = (rows: ReadonlyArray<ReadonlyArray<string>>, drawings: ReadonlyArray<Drawing>) => {
+/** Rows of words at the columns, below text. */
+const htmlOf = (rows: ReadonlyArray<ReadonlyArray<string>>, drawings: ReadonlyArray<Drawing>): string => {
   const cells = rows.flatMap((row, at) =>
-    row.map((words, column) => run(words, 65 + 130 * column, 200 + 18 * at))
+    row.flatMap((words, column) =>
+      words === "" ? [] : [run(words, (COLUMNS[column] ?? 0) + 5, TOP + STEP * at + 10)]
+    )
   )
-  const [html = ""] = layoutPages({
+  const runs = [...lines(prose(60), 60, 60, 90), ...cells]
+  return layoutPages({
     facts: FACTS,
     fonts: FONTS,
-    pages: [page([...text, ...cells], 0, { drawings })],
+    pages: [page(runs, 0, { drawings })],
     others: NO_STATISTICS
-  }).map((one) => one.html)
-  return [...html.matchAll(/<table.*?<\/table>/gs)].map(([table]) =>
-    [...table.matchAll(/<tr>(.*?)<\/tr>/gs)].map(([, row = ""]) =>
-      [...row.matchAll(/<t[hd][^>]*>(.*?)<\/t[hd]>/gs)].map(([, cell = ""]) => cell)
-    )
-  )
+  })
+    .map(({ html }) => html)
+    .join("")
 }
+const count = (html: string, tag: string): number => html.split(`<${tag}>`).length - 1
 
-const fruit = [
-  ["Name", "Kind", "What one does with it"],
-  ["apple", "a fruit", "It is eaten"],
-  ["carrot", "a root", "It is cooked"],
-  ["walnut", "a nut", "Oil is made of it"],
-  ["plum", "a fruit", "It is dried"]
+const across = (row: number, from = 60, to = 360): Drawing =>
+  rule(from, TOP + STEP * row - 0.2, to, TOP + STEP * row + 0.2)
+/** Upright rules as TeX draws them: one a row. */
+const down = (x: number, rows: number): ReadonlyArray<Drawing> =>
+  Array.from({ length: rows }, (_, row) => rule(x - 0.2, TOP + STEP * row, x + 0.2, TOP + STEP * (row + 1)))
+
+const rows = [
+  ["River", "Length", "Stones"],
+  ["Aa", "12", "few"],
+  ["Bode", "169", "some of them"],
+  ["Elbe", "1094", "many"]
 ]
-const [left, right] = [60, 450]
-const inner = [190, 320]
-const top = 186
-const step = 18
-const bottom = top + step * fruit.length
-const level = (rows: ReadonlyArray<number>) =>
-  rows.map((row) => rule(left, top + step * row, right, top + step * row))
-/** Upright rules in one piece each, or one piece a row. */
-const upright = (places: ReadonlyArray<number>, pieces: boolean) =>
-  places.flatMap((x) =>
-    pieces
-      ? fruit.map((_, row) => rule(x, top + step * row, x, top + step * (row + 1)))
-      : [rule(x, top, x, bottom)]
-  )
-const everyRow = fruit.map((_, at) => at).concat(fruit.length)
 
-describe("a table with rules", () => {
-  it("is one though its sides are open", () => {
-    assert.deepStrictEqual(rowsOf(fruit, [...level(everyRow), ...upright(inner, false)]), [fruit])
+describe("tables with rules", () => {
+  it("are one where only some rows have a rule below; rows end where the upright rules do", () => {
+    const uprights = [60, 160, 260, 360].flatMap((x) => down(x, 4))
+    const html = htmlOf(rows, [across(0), across(1), across(4), ...uprights])
+    assert.strictEqual(count(html, "tr"), 4)
+    assert.match(html, /<td>169<\/td><td>some of them<\/td>/)
   })
 
-  it("has the rows that its upright rules are drawn in where no level ones part them, with open sides or closed ones", () => {
-    for (const places of [inner, [left, ...inner, right]])
-      assert.deepStrictEqual(
-        rowsOf(fruit, [...level([0, 1, fruit.length]), ...upright(places, true)]),
-        [fruit],
-        places.join(" ")
-      )
+  it("have rows as high as their upright rules where these are drawn at once", () => {
+    const uprights = [60, 160, 260, 360].map((x) => rule(x - 0.2, TOP, x + 0.2, TOP + 4 * STEP))
+    const html = htmlOf(rows, [across(0), across(1), across(4), ...uprights])
+    assert.strictEqual(count(html, "tr"), 2)
   })
 
-  it("keeps a cell over two rows whole where a level rule parts the others only", () => {
-    const rows = [...fruit.slice(0, 3), ["", "a tuber", "It is eaten, too"], ...fruit.slice(4)]
-    const below = 3
-    const drawings = [
-      ...level(everyRow.filter((at) => at !== below)),
-      rule(inner[0] ?? 0, top + step * below, right, top + step * below),
-      ...upright([left, ...inner, right], true)
-    ]
-    const [table] = rowsOf(rows, drawings)
-    assert.deepStrictEqual(table?.[2]?.length, 3)
-    assert.deepStrictEqual(table?.[3], ["a tuber", "It is eaten, too"])
+  it("have a cell over rows where a rule is drawn beside it alone", () => {
+    const shared = [rows[0] ?? [], ["Aa", "12", "few"], ["", "169", "some of them"]]
+    const uprights = [60, 160, 260, 360].flatMap((x) => down(x, 3))
+    const html = htmlOf(shared, [across(0), across(1), across(2, 160), across(3), ...uprights])
+    assert.match(html, /rowspan="2"[^>]*>Aa</)
   })
 
-  it("does not take in what stands beside it where its level rules end with it", () => {
-    const [table] = rowsOf(fruit, [
-      ...everyRow.map((row) => rule(190, top + step * row, right, top + step * row)),
-      ...upright([...inner, right], true)
-    ])
-    assert.deepStrictEqual(
-      table,
-      fruit.map(([, ...cells]) => cells)
-    )
+  it("have the columns that level rules go over, beside the outermost upright ones", () => {
+    const wide = rows.map((row, at) => [...row, `fish ${at}`])
+    const inner = [160, 260, 360].flatMap((x) => down(x, 4))
+    const html = htmlOf(wide, [across(0, 60, 460), across(1, 60, 460), across(4, 60, 460), ...inner])
+    assert.match(html, />Bode<\/t[hd]><td>169<\/td><td>some of them<\/td><td>fish 2<\/td><\/tr>/)
   })
 })
