@@ -206,6 +206,30 @@ describe("front matter", () => {
     assert.deepStrictEqual(above("Of rivers", ann, code), ["1 Of rivers", "2 Ann River", "2 1 Rivers"])
   })
 
+  it("begins with a title that has a text's first word; the line below is an author's, not the title's second", () => {
+    const page1 = (title: string, ...below: ReadonlyArray<TextRun>) =>
+      headings(
+        htmlOf([
+          run(title, 60, 50, { size: 18 }),
+          ...below,
+          run("Abstract. Of rivers and of stones.", 60, 230),
+          run("1 Rivers", 60, 270, { size: 14 }),
+          ...text
+        ])
+      )
+    const one = (title: string) => [`1 ${title}`, "2 1 Rivers"]
+    const ann = run("Ann River", 60, 100, { size: 14 })
+    assert.deepStrictEqual(page1("Summary of rivers", ann), one("Summary of rivers"))
+    const site = run("http://river.test/ann", 60, 120, { font: FONT.code })
+    assert.deepStrictEqual(page1("Of rivers and stones", ann, site), one("Of rivers and stones"))
+    const initials = run("C. D. Stone", 60, 100, { size: 14 })
+    assert.deepStrictEqual(page1("Of rivers and stones", initials), one("Of rivers and stones"))
+    const mail = run("Ann River ann@river.test", 60, 50, { size: 14 })
+    assert.deepStrictEqual(headings(htmlOf([mail, run("1 Rivers", 60, 270, { size: 14 }), ...text])), [
+      "1 1 Rivers"
+    ])
+  })
+
   it("is not seen in sections that have text of their own", () => {
     const html = htmlOf([
       run("A tool for rivers", 60, 50, { size: 20 }),

@@ -65,6 +65,8 @@ export interface Heading extends Placed {
   readonly kind: "heading"
   /** 1 is the document's title; normalised in assembly. */
   readonly level: number
+  /** Of its type, points, where it was read from a page. */
+  readonly size?: number | undefined
   readonly spans: ReadonlyArray<Span>
 }
 

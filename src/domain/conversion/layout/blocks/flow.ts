@@ -198,6 +198,7 @@ const headingOf = (group: Group, level: number, context: FlowContext): Heading =
   kind: "heading",
   top: group.lines[0]?.y0,
   level,
+  size: group.lines[0]?.size,
   spans: spansOf(
     group.lines,
     { ...context.inline, ignoreBold: true },

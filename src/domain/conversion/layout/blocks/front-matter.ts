@@ -28,11 +28,10 @@ const wordsOf = (block: Block | undefined): string =>
 /** Whether a block is running text: some length, or a sentence's end; what is set like a heading is where it has both. */
 const isText = (block: Block | undefined): boolean => {
   // Addresses of authors may be set in typewriter.
-  if (block?.kind === "code")
-    return !block.text
-      .trim()
-      .split(/[\s,;]+/)
-      .every((word) => MAIL.test(word))
+  if (block?.kind === "code") {
+    const words = block.text.trim().split(/[\s,;]+/)
+    return !words.every((word) => MAIL.test(word) || SITE.test(word))
+  }
   if (block?.kind === "list" || block?.kind === "table") return true
   // An address is none, however long.
   if (block?.kind === "paragraph" && block.spans.includes(BREAK)) return false
@@ -41,23 +40,39 @@ const isText = (block: Block | undefined): boolean => {
   return words.includes(" ") && (block?.kind === "paragraph" ? long || ends : long && ends)
 }
 
-/** Two names or more: each of two words with capitals at least, initials and particles counted. */
-const PEOPLE =
-  /^(?:\p{Lu}[\p{L}.’'-]*[∗*†‡§]*\s+){1,3}\p{Lu}[\p{L}.’'-]+[∗*†‡§\d]*(?:(?:,\s*|\s*&\s*|,?\s+(?:and|und|et|y|e)\s+)(?:\p{Lu}[\p{L}.’'-]*\s+){1,3}\p{Lu}[\p{L}.’'-]+[∗*†‡§\d]*){1,12}$/u
+/** A name: two words with capitals at least, initials and particles counted, with the marks of its notes. */
+const NAME = String.raw`(?:\p{Lu}[\p{L}.’'-]*[∗*†‡§]*\s+){1,3}\p{Lu}[\p{L}.’'-]+[∗*†‡§\d]*(?:,\d{1,2})*`
+const PERSON = new RegExp(`^${NAME}$`, "u")
+const PEOPLE = new RegExp(`^${NAME}(?:(?:,\\s*|\\s*&\\s*|,?\\s+(?:and|und|et|y|e)\\s+)${NAME}){1,12}$`, "u")
+/** Two initials, of which the first is no number of a section. */
+const INITIALS = /^\p{Lu}\.\s?\p{Lu}\.\s/u
+
+/** Whether words are those that a text begins with, alone or before its sentences: "Summary of results" is a title. */
+const begins = (words: string): boolean => {
+  const found = BEGINNING.exec(words)
+  if (found === null) return false
+  const rest = words.slice(found[0].length).trimStart()
+  return !/^[\p{L}\p{N}]/u.test(rest) || rest.length > TEXT || SENTENCE_END.test(rest)
+}
 
 /** Whether a heading opens what follows by its own words: it has a number, or is one of those that every document has. */
 const opens = (words: string): boolean => {
   const number = sectionNumber(words)
   return (
-    (number !== undefined && number.scheme !== "lower" && !DATE.test(words) && !PEOPLE.test(words)) ||
-    BEGINNING.test(words) ||
+    (number !== undefined &&
+      number.scheme !== "lower" &&
+      !DATE.test(words) &&
+      !PEOPLE.test(words) &&
+      !INITIALS.test(words)) ||
+    begins(words) ||
     isContentsTitle(words) ||
     isLabelAlone(words)
   )
 }
 
-/** An address of mail, alone. */
+/** An address of mail, and one of a site, alone. */
 const MAIL = /^[^\s@]+@[^\s@]+$/
+const SITE = /^(?:https?:\/\/|www\.)\S+$/
 
 /** Whether a heading names people or their addresses: marks of notes at its words, an address of mail. */
 const namesAuthors = ({ spans }: Heading): boolean => {
@@ -67,7 +82,7 @@ const namesAuthors = ({ spans }: Heading): boolean => {
       (span.kind === "text" && span.raise === "sup" && /^[\d\s,*∗†‡§¶a-e]+$/u.test(span.text))
   )
   const words = textOfSpans(spans)
-  if (PEOPLE.test(words)) return true
+  if (PEOPLE.test(words) || (marked && PERSON.test(words))) return true
   return /\S@\S/.test(words) || (marked && /[,&]|[\s∗*†‡§](?:and|und|et|y|e)\s/u.test(words))
 }
 
@@ -99,7 +114,7 @@ const titleAt = (blocks: ReadonlyArray<Block>, end: number): number => {
   for (let at = 0; at < end; at++) {
     const block = blocks[at]
     const best = blocks[title]
-    if (block?.kind !== "heading" || isDateAlone(block)) continue
+    if (block?.kind !== "heading" || isDateAlone(block) || namesAuthors(block)) continue
     const better =
       best?.kind !== "heading" ||
       block.level < best.level ||
@@ -108,6 +123,14 @@ const titleAt = (blocks: ReadonlyArray<Block>, end: number): number => {
   }
   return title
 }
+
+/** Sizes of one title's lines differ by this factor at most. */
+const SAME_SIZE = 1.05
+
+const isSetAs = (block: Heading, title: Block | undefined): boolean =>
+  title?.kind === "heading" &&
+  block.level === title.level &&
+  (block.size === undefined || title.size === undefined || title.size < SAME_SIZE * block.size)
 
 /**
  * Tells a title from what stands around it on a title page or above a paper's text: authors, addresses, dates and versions are
@@ -134,7 +157,7 @@ export const withFrontMatter = (blocks: ReadonlyArray<Block>, page: number): Rea
     // A title's second line is set as its first one: in capitals, too.
     const continues =
       at === title + 1 &&
-      block.level === (blocks[title] as Heading | undefined)?.level &&
+      isSetAs(block, blocks[title]) &&
       !isDateAlone(block) &&
       (/\p{Ll}/u.test(wordsOf(blocks[title])) || !/\p{Ll}/u.test(wordsOf(block)))
     return heads || continues ? block : asParagraph(block)
