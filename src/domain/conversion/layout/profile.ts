@@ -102,15 +102,18 @@ const areHeads = (bold: StyleCount | undefined): boolean =>
 const proseOf = (
   styles: ReadonlyArray<Style>,
   bodySize: number,
-  counts: PageStatistics["styles"]
+  counts: PageStatistics["styles"],
+  /** Characters of the document. */
+  total: number
 ): ReadonlySet<string> =>
   new Set(
     styles.flatMap(({ bold, characters, key, lines, size }) => {
       if (bold || size < bodySize * LARGER) return []
       const heavy = counts[key.replace(/^\d+/, "$&b")]
       const plain = lines - (heavy?.lines ?? 0)
-      const isProse = plain >= PROSE_LINES && characters - (heavy?.characters ?? 0) >= PROSE_LENGTH * plain
-      return isProse ? [key] : []
+      const own = characters - (heavy?.characters ?? 0)
+      const isProse = plain >= PROSE_LINES && own >= PROSE_LENGTH * plain
+      return isProse || own > MAX_HEADING_SHARE * total ? [key] : []
     })
   )
 
@@ -181,7 +184,7 @@ export const profileOf = (statistics: PageStatistics): DocumentProfile => {
     size: style.typewriter && style.bold && !typewritten ? style.size * typewriterScale : style.size
   }))
   const bodyBold = body !== undefined && boldBody !== undefined && boldBody.characters > 0.6 * body.characters
-  const prose = proseOf(styles, bodySize, statistics.styles)
+  const prose = proseOf(styles, bodySize, statistics.styles, total)
   const candidates = styles
     .filter(
       ({ bold, characters, key, lines, size }) =>

@@ -227,6 +227,9 @@ const isTyped = ({ lines }: Group, typewritten: number, { fonts, profile }: Head
   )
 }
 
+/** Code this much larger than the text is a title, not a command that is explained. */
+const DISPLAYED = 1.4
+
 /** The level of a group that is a heading, by the outline or by its looks; undefined for running text. */
 export const headingLevel = (group: Group, context: HeadingContext): number | undefined => {
   const { outline, profile } = context
@@ -239,7 +242,9 @@ export const headingLevel = (group: Group, context: HeadingContext): number | un
   const named = namedLevel(text, context)
   // A command that the outline names is a section where it is set as one.
   const titled = named !== undefined && group.lines.every(isBoldLine)
-  if (group.code && !alone && !titled) return undefined
+  const displayed =
+    first.size > DISPLAYED * profile.bodySize || (profile.typewritten && isLarger(first, profile))
+  if (group.code && !alone && !titled && !displayed) return undefined
   if (text.length > MAX_CHARACTERS || !/\p{L}/u.test(text)) return undefined
   if (group.lines.some(endsInPageNumber) || group.lines.some(isPrototype)) return undefined
   const number = numberKind(text)
@@ -255,7 +260,8 @@ export const headingLevel = (group: Group, context: HeadingContext): number | un
   const letters = group.lines.reduce((sum, line) => sum + line.text.length, 0)
   const typewritten = group.lines.reduce((sum, line) => sum + line.monospace * line.text.length, 0)
   const section = number !== undefined && group.lines.every(isBoldLine)
-  if (typewritten > 0.5 * letters && !alone && !section && !group.lines.every(hasBoldWords)) return undefined
+  if (typewritten > 0.5 * letters && !alone && !section && !displayed && !group.lines.every(hasBoldWords))
+    return undefined
   if (
     PROTOTYPE.test(text) &&
     !group.lines.every(isBoldLine) &&

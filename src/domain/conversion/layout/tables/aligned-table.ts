@@ -207,11 +207,11 @@ const isProse = (rows: ReadonlyArray<Row>, columns: ReadonlyArray<Column>): bool
 /** How often the search for a table's end is repeated. */
 const MAX_ROUNDS = 3
 
-/** The columns of rows that make up a table; undefined where they do not. */
-const columnsIn = (rows: ReadonlyArray<Row>): ReadonlyArray<Column> | undefined => {
+/** The columns of rows that make up a table; undefined where they do not. `ruled`: rules show that there is one. */
+const columnsIn = (rows: ReadonlyArray<Row>, ruled: boolean): ReadonlyArray<Column> | undefined => {
   const usual = usualCount(rows)
   const full = rows.filter(({ cells }) => cells.length === usual)
-  if (full.length < (usual >= 3 ? 2 : 3)) return undefined
+  if (full.length < (usual >= 3 || ruled ? 2 : 3)) return undefined
   // Wrapped cells leave lines with fewer cells than there are columns: all lines together show the columns best, unless some
   // span.
   const together = columnsOf(rows.flatMap(({ bounds, cells }) => (cells.length > 1 ? bounds : [])))
@@ -220,13 +220,13 @@ const columnsIn = (rows: ReadonlyArray<Row>): ReadonlyArray<Column> | undefined 
   return columns.length < 2 || columns.length < usual || isProse(rows, columns) ? undefined : columns
 }
 
-const tableAt = (lines: ReadonlyArray<Row>, from: number): AlignedTable | undefined => {
+const tableAt = (lines: ReadonlyArray<Row>, from: number, ruled: boolean): AlignedTable | undefined => {
   const first = lines[from]
   if (first === undefined) return undefined
   let kept = lines.slice(from, endOf(lines, from, first))
   let columns: ReadonlyArray<Column> = []
   for (let round = 0; round < MAX_ROUNDS; round++) {
-    const found = columnsIn(kept)
+    const found = columnsIn(kept, ruled)
     if (found === undefined) return undefined
     columns = found
     // Lines that cross columns are text: the table ends before the first of them.
@@ -251,8 +251,8 @@ const tableAt = (lines: ReadonlyArray<Row>, from: number): AlignedTable | undefi
   return { from, to: from + kept.length, rows: placed, tops: kept.map(({ line }) => line.baseline) }
 }
 
-/** Tables among the lines of a column, recognised by alignment. Linear but for sorting. */
-export const alignedTables = (lines: ReadonlyArray<Line>): ReadonlyArray<AlignedTable> => {
+/** Tables among the lines of a column, recognised by alignment. Linear but for sorting. `ruled`: rules around them show that there is one. */
+export const alignedTables = (lines: ReadonlyArray<Line>, ruled = false): ReadonlyArray<AlignedTable> => {
   const left = least(lines.map(({ x0 }) => x0))
   const right = lines.reduce((most, { x1 }) => Math.max(most, x1), -Infinity)
   const near = nearColumns(lines)
@@ -268,7 +268,7 @@ export const alignedTables = (lines: ReadonlyArray<Line>): ReadonlyArray<Aligned
   })
   const tables: Array<AlignedTable> = []
   for (let at = 0; at < rows.length;) {
-    const table = (rows[at]?.cells.length ?? 0) > 1 ? tableAt(rows, at) : undefined
+    const table = (rows[at]?.cells.length ?? 0) > 1 ? tableAt(rows, at, ruled) : undefined
     if (table === undefined) at += 1
     else {
       // The first line of a wrapped head stands above those of its neighbours.
@@ -280,7 +280,7 @@ export const alignedTables = (lines: ReadonlyArray<Line>): ReadonlyArray<Aligned
         at > (tables.at(-1)?.to ?? 0) &&
         above.cells.length === 1 &&
         first.line.baseline - above.line.baseline < OVERLAPPING * first.line.size
-      tables.push((before ? tableAt(rows, at - 1) : undefined) ?? table)
+      tables.push((before ? tableAt(rows, at - 1, ruled) : undefined) ?? table)
       at = table.to
     }
   }

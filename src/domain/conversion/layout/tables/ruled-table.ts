@@ -183,7 +183,8 @@ const openTables = (
       continue
     }
     const lines = linesOf(taken, context.fonts)
-    const [table] = alignedTables(lines)
+    // Rules above, below and under the head: two rows are enough.
+    const [table] = alignedTables(lines, ys.length === 3)
     if (table === undefined || table.to - table.from < 0.8 * lines.length || table.from > 1) continue
     const head = ys.length > 2 ? table.tops.filter((baseline) => baseline < second).length : undefined
     // Lines before and after it go over all columns.

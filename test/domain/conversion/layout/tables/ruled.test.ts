@@ -69,4 +69,13 @@ describe("tables with rules", () => {
     const html = htmlOf(wide, [across(0, 60, 460), across(1, 60, 460), across(4, 60, 460), ...inner])
     assert.match(html, />Bode<\/t[hd]><td>169<\/td><td>some of them<\/td><td>fish 2<\/td><\/tr>/)
   })
+
+  it("are two rows between three rules, of which one is below the head; two lines without are none", () => {
+    const two = [
+      ["Code", "Output"],
+      ["river", "water"]
+    ]
+    assert.strictEqual(count(htmlOf(two, [across(0), across(1), across(2)]), "tr"), 2)
+    assert.strictEqual(count(htmlOf(two, []), "tr"), 0)
+  })
 })
