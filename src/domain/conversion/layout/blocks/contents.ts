@@ -1,7 +1,7 @@
 import type { OutlineEntry } from "../../page-content.ts"
 import type { PageAnalysis } from "../analysis.ts"
 import type { Line } from "../lines/line.ts"
-import { endsInPageNumber } from "../lines/markers.ts"
+import { isListedEntry } from "../lines/section-number.ts"
 import type { DocumentProfile } from "../profile.ts"
 import { pageNumberLead } from "../statistics.ts"
 import { type Block, type LinkSpan, type ListItem, type Span, textOfSpans, type TextSpan } from "./block.ts"
@@ -35,7 +35,7 @@ const entriesBelow = (lines: ReadonlyArray<Line>, title: number): number => {
   let [to, entries, number] = [from, 0, 0]
   for (let at = from; at < lines.length && at - to <= MOST_BETWEEN; at++) {
     const line = lines[at]
-    if (line === undefined || !endsInPageNumber(line)) continue
+    if (line === undefined || !isListedEntry(line)) continue
     const printed = Number(/(?<!\d)\d+$/.exec(line.text.trim())?.[0] ?? number)
     if (printed < number) break
     number = printed

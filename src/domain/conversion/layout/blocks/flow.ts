@@ -5,8 +5,9 @@ import { type InlineContext, spansOf } from "../lines/inline.ts"
 import { areLinesOfOne, type Extent, keepsLines } from "../lines/kept-lines.ts"
 import { areListed } from "../lines/line-numbers.ts"
 import { type Line, linesOf } from "../lines/line.ts"
-import { endsInPageNumber, LEADER_LINE, type Marker } from "../lines/markers.ts"
+import { LEADER_LINE, type Marker } from "../lines/markers.ts"
 import { paragraphStep, type Group, groupsOf, isOpen } from "../lines/paragraphs.ts"
+import { isListedEntry } from "../lines/section-number.ts"
 import type { Segment } from "../lines/segment.ts"
 import { type AlignedTable, alignedTables } from "../tables/aligned-table.ts"
 import { columnList } from "../tables/column-list.ts"
@@ -71,7 +72,7 @@ const ENTRY: Marker = { ordered: false, length: 0, number: undefined, style: und
 /** Whether a group is an entry of a table of contents. */
 const isEntry = ({ lines }: Group, { contents }: FlowContext): boolean => {
   const last = lines.at(-1)
-  return last !== undefined && (LEADER_LINE.test(last.text) || (contents && endsInPageNumber(last)))
+  return last !== undefined && (LEADER_LINE.test(last.text) || (contents && isListedEntry(last)))
 }
 
 /** Collects items, and turns them into blocks. */

@@ -4,7 +4,7 @@ const BOX =
 
 /** Headings of a table of contents, or of another list of what the document has. */
 const CONTENTS =
-  /^(?:(?:table of )?contents|list of \p{L}+|inhalt(?:sverzeichnis|sübersicht)?|(?:abbildungs|tabellen)verzeichnis|sommaire|table des \p{L}+|liste des \p{L}+|índice(?: general)?|contenidos?|tabla de contenidos|indice|sommario|sumário|conteúdo|inhoud(?:sopgave)?|spis (?:treści|rysunków|tabel)|obsah|содержание|оглавление|зміст|目录|目錄|目次|차례|목차)$/iu
+  /^(?:(?:table of )?contents|list of \p{L}+|lijst van \p{L}+|elenco delle \p{L}+|lista de \p{L}+|índice de \p{L}+|inhalt(?:sverzeichnis|sübersicht)?|(?:abbildungs|tabellen)verzeichnis|sommaire|table des \p{L}+|liste des \p{L}+|índice(?: general)?|contenidos?|tabla de contenidos|indice|sommario|sumário|conteúdo|inhoud(?:sopgave)?|spis (?:treści|rysunków|tabel)|obsah|содержание|оглавление|зміст|目录|目錄|目次|차례|목차)$/iu
 
 /** Whether a heading is that of a list of what the document has. */
 export const isContentsTitle = (words: string): boolean => CONTENTS.test(words)

@@ -1,8 +1,8 @@
 import { least } from "../../../lists.ts"
 import { isBoldLine } from "../statistics.ts"
 import type { Line } from "./line.ts"
-import { endsInPageNumber, LEADER_LINE, type Marker, markerOf } from "./markers.ts"
-import { isNumbered } from "./section-number.ts"
+import { LEADER_LINE, type Marker, markerOf } from "./markers.ts"
+import { isListedEntry, isNumbered } from "./section-number.ts"
 
 /** Lines that belong together: a paragraph, a heading, a list item, lines of code. */
 export interface Group {
@@ -128,7 +128,7 @@ const begins = (
   if (isCode(above) !== isCode(line)) return true
   if (isCode(line)) return false
   if (isBoldLine(above) !== isBoldLine(line) && Math.abs(above.bold - line.bold) > 0.85) return true
-  if (measures.entries ? endsInPageNumber(above) : LEADER_LINE.test(above.text)) return true
+  if (measures.entries ? isListedEntry(above) : LEADER_LINE.test(above.text)) return true
   const first = group[0] ?? above
   // A raised figure begins a note, never a line within a text.
   if (line.segments[0]?.pieces[0]?.raise === "sup") return true

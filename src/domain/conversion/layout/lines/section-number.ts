@@ -1,4 +1,5 @@
-import { romanValue } from "./markers.ts"
+import type { Line } from "./line.ts"
+import { endsInPageNumber, romanValue } from "./markers.ts"
 
 /** How a section's number is written: `II.`, `B.`, `2` or `2)`, `b)`, or in parts: `2.1`, `B.1`, `V.2.1`. */
 type Scheme = "roman" | "upper" | "figure" | "lower" | "parts"
@@ -45,3 +46,11 @@ export const isNumbered = (text: string): boolean => {
   const number = sectionNumber(text)
   return number !== undefined && number.scheme !== "lower"
 }
+
+/** What a line in a table of contents begins with and ends with, its page's number right behind its words. */
+const ENTRY_NUMBER = /^(?:\d{1,2}|[A-Z]|[IVX]{1,6})(?:\.\d{1,2}){0,4}\.?\s+\p{L}/u
+const ENTRY_PAGE = /\s\d{1,4}$/
+
+/** Whether a line below the heading of a table of contents is an entry: it has a section's number where no white stands before the page's. */
+export const isListedEntry = (line: Line): boolean =>
+  endsInPageNumber(line) || (ENTRY_NUMBER.test(line.text) && ENTRY_PAGE.test(line.text.trimEnd()))

@@ -105,6 +105,28 @@ describe("a table of contents", () => {
     }
   })
 
+  it("has entries whose page's number stands right behind their words, where a section's number begins them", () => {
+    const rows = [
+      ["I", "RIVERS", "1"],
+      ["1", "Waters", "1"],
+      ["1.1", "Still ones", "2"],
+      ["1.2", "Deep ones", "2"],
+      ["2", "Stones", "3"]
+    ]
+    const below = rows.flatMap(([number = "", words = "", at = ""], row) => [
+      run(number, 60, 114 + 12 * row),
+      run(words, 100, 114 + 12 * row),
+      run(at, 110 + 5 * words.length, 114 + 12 * row)
+    ])
+    const under = (title: string) =>
+      laidOut([page([run(title, 60, 90, { font: FONT.bold, size: 14 }), ...below]), ...numbered()]).html
+    for (const title of ["Contents", "Lijst van rivieren"]) {
+      assert.include(under(title), '<li><a href="#page-4">1.2 Deep ones 2</a></li>')
+      assert.notInclude(under(title), "<table")
+    }
+    assert.include(under("Figures of rivers"), "<table")
+  })
+
   it("goes by the outline first; a title that is there twice by its number", () => {
     const outline = [
       { title: "Beginnings", page: 6, level: 1 },
