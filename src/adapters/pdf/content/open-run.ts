@@ -1,6 +1,7 @@
 import type { Box, PageLink, TextRun } from "../../../domain/conversion/page-content.ts"
 import { composeAccents, isAccent } from "./accents.ts"
 import { round, roundBox } from "./geometry.ts"
+import { mayBeOnGrid, withoutGridSpaces } from "./letter-grid.ts"
 import type { Mark } from "./marks.ts"
 import type { TexGlyphs } from "./tex-glyphs.ts"
 
@@ -18,6 +19,7 @@ export interface Style {
   readonly color: number
   readonly mark: Mark
   readonly invisible: boolean
+  readonly typewriter: boolean
   /** The font is one of TeX's for mathematics. */
   readonly tex: TexGlyphs | null
 }
@@ -57,6 +59,8 @@ export class OpenRun {
   #y1 = -Infinity
   /** A space that is in the text only if something follows. */
   #space = false
+  /** How many are in the text. */
+  #spaces = 0
 
   begin(style: Style, baseline: number, across: number): void {
     this.style = style
@@ -72,10 +76,17 @@ export class OpenRun {
     this.#x1 = -Infinity
     this.#y1 = -Infinity
     this.#space = false
+    this.#spaces = 0
   }
 
   addSpace(): void {
     this.#space = true
+  }
+
+  #pushSpace(to: number): void {
+    this.#space = false
+    this.#push(SPACE, this.end, to)
+    this.#spaces += 1
   }
 
   /** Whether a character between these edges stands below the accent that came last: then nothing ends between the two. */
@@ -131,10 +142,7 @@ export class OpenRun {
       this.hyphenated = false
       this.#push(HYPHEN, this.end, this.end)
     }
-    if (this.#space) {
-      this.#space = false
-      this.#push(SPACE, this.end, start)
-    }
+    if (this.#space) this.#pushSpace(start)
     if (code <= 0xffff) this.#push(code, start, end)
     else {
       const half = start + (end - start) / 2
@@ -164,8 +172,23 @@ export class OpenRun {
     }
   }
 
+  #dropGridSpaces(typewriter: boolean): void {
+    const length = withoutGridSpaces(
+      { units: this.#units, edges: this.#edges, ends: this.#ends, length: this.#length },
+      typewriter
+    )
+    if (length === this.#length) return
+    this.#length = length
+    this.#copy()
+  }
+
   #compose(): void {
     this.#length = composeAccents(this.#units, this.#edges, this.#ends, this.#length)
+    this.#copy()
+  }
+
+  /** The units once more, a byte each as far as they are narrow. */
+  #copy(): void {
     this.#wide = false
     for (let at = 0; at < this.#length; at++) {
       const unit = this.#units[at] ?? 0
@@ -200,8 +223,9 @@ export class OpenRun {
    * `links`: only runs under one of them get their edges.
    */
   finish(style: Style, links: ReadonlyArray<PageLink> | undefined, next?: number): TextRun {
+    if (mayBeOnGrid(this.#spaces, this.#length, style.typewriter)) this.#dropGridSpaces(style.typewriter)
     if (this.#space && next !== undefined) {
-      this.#push(SPACE, this.end, next)
+      this.#pushSpace(next)
       this.end = Math.max(this.end, next)
     }
     if (this.#accented) this.#compose()

@@ -1,3 +1,4 @@
+import { isTypewriter } from "../../../domain/conversion/layout/lines/segment.ts"
 import type { PageLink, TextRun } from "../../../domain/conversion/page-content.ts"
 import { MAX_PAGE_CHARACTERS } from "../../../ports/conversion/pdf.ts"
 import type { Pdfium } from "../engine/pdfium.ts"
@@ -91,6 +92,7 @@ const styleOf = (
   return {
     font,
     tex: texGlyphsOf(fonts.faces[font]?.name ?? ""),
+    typewriter: isTypewriter(fonts.faces[font]),
     size: Number.isFinite(size) ? round(size) : 0,
     angle: ((Math.round(degrees * 10) / 10 + 360) % 360) + 0,
     dx: x / length,

@@ -2,6 +2,7 @@ import { append, greatest, least } from "../../../lists.ts"
 import type { Drawing } from "../../page-content.ts"
 import type { Placed } from "../gutters.ts"
 import type { InlineContext } from "../lines/inline.ts"
+import { areListed } from "../lines/line-numbers.ts"
 import { linesOf } from "../lines/line.ts"
 import type { Segment } from "../lines/segment.ts"
 import { alignedTables } from "./aligned-table.ts"
@@ -183,6 +184,8 @@ const openTables = (
       continue
     }
     const lines = linesOf(taken, context.fonts)
+    // Rules above and below frame a listing as well.
+    if (ys.length === 2 && areListed(lines)) continue
     // Rules above, below and under the head: two rows are enough.
     const [table] = alignedTables(lines, ys.length === 3)
     if (table === undefined || table.to - table.from < 0.8 * lines.length || table.from > 1) continue

@@ -1,7 +1,7 @@
 import { greatest, least } from "../../../lists.ts"
 import { isLabel } from "../blocks/heading-words.ts"
 import type { Line } from "../lines/line.ts"
-import { LEADER_LINE } from "../lines/markers.ts"
+import { CAPTION, LEADER_LINE } from "../lines/markers.ts"
 import { isBoldLine } from "../statistics.ts"
 import { type Column, type Row, ROW_STEP } from "./table-cells.ts"
 
@@ -23,6 +23,10 @@ const isHeading = ({ cells, line }: Row, above: Line, first: Row): boolean =>
   line.x0 < (first.bounds[1]?.x0 ?? Infinity) - 1 &&
   (line.size > LARGER * first.line.size ||
     (isBoldLine(line) && !isLabel(line.text) && line.baseline - above.baseline > HEADING_STEP * line.size))
+
+/** Whether a line is the caption of what follows or ends here. */
+const isCaption = ({ cells, line }: Row): boolean =>
+  cells.length === 1 && CAPTION.exec(line.text)?.groups?.["number"] !== undefined
 
 /** Whether a line stands beside the one above, as the lines of cells with fewer lines do that are set in the middle of a row. */
 const isBeside = ({ line }: Row, above: Row | undefined): boolean =>
@@ -90,7 +94,7 @@ export const endOf = (lines: ReadonlyArray<Row>, from: number, first: Row): numb
       row.line.baseline - above.line.baseline > ROW_STEP * row.line.size
     )
       break
-    if (end > from && above !== undefined && isHeading(row, above.line, first)) break
+    if (end > from && above !== undefined && (isHeading(row, above.line, first) || isCaption(row))) break
     if (isListing(row, [above, lines[end + 1]], first) || LEADER_LINE.test(row.line.text)) break
     if (row.cells.length > 1 || isNextCell(row, above)) several = end + 1
     single = several > end ? 0 : isBeside(row, above) ? single : single + 1

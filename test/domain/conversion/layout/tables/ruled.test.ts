@@ -3,8 +3,8 @@ import { assert, describe, it } from "vitest"
 
 import { layoutPages } from "../../../../../src/domain/conversion/layout/layout-pages.ts"
 import { NO_STATISTICS } from "../../../../../src/domain/conversion/layout/statistics.ts"
-import type { Drawing } from "../../../../../src/domain/conversion/page-content.ts"
-import { FACTS, FONTS, lines, page, prose, rule, run } from "../page-builder.ts"
+import type { Drawing, TextRun } from "../../../../../src/domain/conversion/page-content.ts"
+import { FACTS, FONT, FONTS, lines, page, prose, rule, run } from "../page-builder.ts"
 
 const COLUMNS = [60, 160, 260, 360]
 const TOP = 200
@@ -77,5 +77,30 @@ describe("tables with rules", () => {
     ]
     assert.strictEqual(count(htmlOf(two, [across(0), across(1), across(2)]), "tr"), 2)
     assert.strictEqual(count(htmlOf(two, []), "tr"), 0)
+  })
+
+  it("are not the listings that rules frame, nor do they go over a caption between two listings", () => {
+    const code = { font: FONT.code }
+    const listing = (y: number) =>
+      ["{", "river {", "}{", "}}"].flatMap((words, at) => [
+        run(String(at + 1), 60, y + 12 * at),
+        run(words, 80, y + 12 * at, code)
+      ])
+    const laidOut = (runs: ReadonlyArray<TextRun>, drawings: ReadonlyArray<Drawing>): string =>
+      layoutPages({
+        facts: FACTS,
+        fonts: FONTS,
+        pages: [page([...lines(prose(60), 60, 60, 90), ...runs], 0, { drawings })],
+        others: NO_STATISTICS
+      })
+        .map(({ html }) => html)
+        .join("")
+    const framed = laidOut(listing(200), [rule(60, 188, 360, 188.4), rule(60, 242, 360, 242.4)])
+    assert.strictEqual(count(framed, "tr"), 0)
+    assert.strictEqual(count(framed, "pre"), 1)
+    const caption = run("Listing 2: of stones", 150, 256)
+    const two = laidOut([...listing(200), caption, ...listing(272)], [])
+    assert.strictEqual(count(two, "tr"), 0)
+    assert.strictEqual(count(two, "pre"), 2)
   })
 })

@@ -1,0 +1,71 @@
+/**
+ * Letters that stand apart and are words all the same. Listings in a proportional face set each letter in the middle of a cell of a
+ * grid; in typewriter they set letters a little further apart than these are wide. Both seem to have a space behind each letter.
+ */
+const SPACE = 0x20
+
+/** Fewest letters that show a grid. */
+const LEAST_LETTERS = 6
+/** Letters to a space, at most, where a text may be on a grid: words have more. */
+const LETTERS_TO_SPACE = 3
+/** How far middles may be from the grid, as a part of its step. */
+const OFF_GRID = 0.04
+/** Letters on a grid differ in width by this factor at least: digits of one width with spaces between them stand as evenly. */
+const UNEVEN = 1.3
+/** Letters of typewriter are of one width, up to this factor, and its space is as wide: less than this part of it is none. */
+const EVEN = 1.05
+const LEAST_SPACE = 0.4
+
+/** Whether a text of so many units may have spaces that are none. */
+export const mayBeOnGrid = (spaces: number, length: number, typewriter: boolean): boolean =>
+  spaces > 0 && (typewriter || (spaces + 1) * LETTERS_TO_SPACE >= length - spaces)
+
+/** Units of a text with where they begin and end. */
+interface Text {
+  readonly units: Uint16Array
+  readonly edges: Float64Array
+  readonly ends: Float64Array
+  readonly length: number
+}
+
+const middle = ({ edges, ends }: Text, at: number): number => ((edges[at] ?? 0) + (ends[at] ?? 0)) / 2
+
+/** The step of the grid that letters stand on; undefined where they stand on none. */
+const stepOf = (text: Text): number | undefined => {
+  const letters: Array<number> = []
+  for (let at = 0; at < text.length; at++) if (text.units[at] !== SPACE) letters.push(middle(text, at))
+  const steps = letters.slice(1).map((place, at) => place - (letters[at] ?? 0))
+  const step = steps.reduce((least, one) => Math.min(least, one), Infinity)
+  const isOn = (one: number): boolean => Math.abs(one / step - Math.round(one / step)) <= OFF_GRID
+  return letters.length >= LEAST_LETTERS && step > 0 && steps.every(isOn) ? step : undefined
+}
+
+/** Leaves out spaces that are none, and returns the new length of the arrays' beginnings. */
+export const withoutGridSpaces = (text: Text, typewriter: boolean): number => {
+  const { edges, ends, length, units } = text
+  let [narrow, broad] = [Infinity, 0]
+  for (let at = 0; at < length; at++)
+    if (units[at] !== SPACE) {
+      const width = (ends[at] ?? 0) - (edges[at] ?? 0)
+      narrow = Math.min(narrow, width)
+      broad = Math.max(broad, width)
+    }
+  const even = broad <= EVEN * narrow
+  const step = even || broad < UNEVEN * narrow ? undefined : stepOf(text)
+  if (!(narrow > 0) || (step === undefined && !(even && typewriter))) return length
+  const isNone = (before: number, after: number): boolean =>
+    step === undefined
+      ? (edges[after] ?? 0) - (ends[before] ?? 0) < LEAST_SPACE * narrow
+      : middle(text, after) - middle(text, before) < 1.5 * step
+  let kept = 0
+  let last = -1
+  for (let at = 0; at < length; at++) {
+    if (units[at] === SPACE && last >= 0 && at + 1 < length && isNone(last, at + 1)) continue
+    units[kept] = units[at] ?? 0
+    edges[kept] = edges[at] ?? 0
+    ends[kept] = ends[at] ?? 0
+    if (units[kept] !== SPACE) last = kept
+    kept += 1
+  }
+  return kept
+}
