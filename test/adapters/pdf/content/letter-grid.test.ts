@@ -12,7 +12,7 @@ const left = (
   const units = Uint16Array.from(text, (letter) => letter.charCodeAt(0))
   const [edges, ends] = [new Float64Array(text.length), new Float64Array(text.length)]
   let letter = 0
-  for (const [at, sign] of [...text].entries()) {
+  for (const [at, sign] of text.split("").entries()) {
     const [start, width] = letters[letter] ?? [0, 0]
     const [before, wide] = letters[letter - 1] ?? [0, 0]
     edges[at] = sign === " " ? before + wide : start
@@ -25,7 +25,7 @@ const left = (
 
 /** Letters in the middle of cells of a grid, a place left out where the words have a space. */
 const onGrid = (words: string, widths: ReadonlyArray<number>, cell: number) =>
-  [...words].flatMap((letter, at) => {
+  words.split("").flatMap((letter, at) => {
     const width = widths[at % widths.length] ?? 0
     return letter === " " ? [] : [[at * cell + (cell - width) / 2, width] as const]
   })

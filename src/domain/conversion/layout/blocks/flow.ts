@@ -70,10 +70,8 @@ const paragraph = (group: Group, context: FlowContext, right: number, broken = f
 const ENTRY: Marker = { ordered: false, length: 0, number: undefined, style: undefined, dress: "" }
 
 /** Whether a group is an entry of a table of contents. */
-const isEntry = ({ lines }: Group, { contents }: FlowContext): boolean => {
-  const last = lines.at(-1)
-  return last !== undefined && (LEADER_LINE.test(last.text) || (contents && isListedEntry(last)))
-}
+const isEntry = ({ lines }: Group, { contents }: FlowContext): boolean =>
+  lines.slice(-1).some((last) => LEADER_LINE.test(last.text) || (contents && isListedEntry(last)))
 
 /** Collects items, and turns them into blocks. */
 class Gathering {

@@ -68,6 +68,9 @@ describe("tables with rules", () => {
     const inner = [160, 260, 360].flatMap((x) => down(x, 4))
     const html = htmlOf(wide, [across(0, 60, 460), across(1, 60, 460), across(4, 60, 460), ...inner])
     assert.match(html, />Bode<\/t[hd]><td>169<\/td><td>some of them<\/td><td>fish 2<\/td><\/tr>/)
+    // Where they end with the upright ones, what stands beside is none.
+    const narrow = htmlOf(wide, [...[0, 1, 4].map((row) => across(row, 160)), ...inner])
+    assert.match(narrow, /<tr><td>169<\/td><td>some of them<\/td><\/tr>/)
   })
 
   it("are two rows between three rules, of which one is below the head; two lines without are none", () => {
