@@ -69,7 +69,7 @@ describe("terms beside their definitions", () => {
 })
 
 describe("prototypes", () => {
-  const functions = ["double gamma (double x)", "double beta (double a)", "double choose (int n)"]
+  const functions = ["double gamma(double x)", "double beta(double a)", "double choose(int n)"]
   const typed = (kind: string): string =>
     htmlOf([
       ...text,
@@ -102,6 +102,16 @@ describe("prototypes", () => {
     assert.strictEqual(count(typed("Function"), "tr"), functions.length)
     assert.strictEqual(count(typed("[3]"), "tr"), functions.length)
     assert.strictEqual(count(typed("(3)"), "tr"), functions.length)
+    const units = [
+      ["Star", "Period", "Distance"],
+      ["(name)", "[hours]", "[days]"],
+      ["Algol", "3", "28"],
+      ["Mira", "332", "92"]
+    ]
+    const cells = units.flatMap((row, at) =>
+      row.map((words, column) => run(words, 60 + 120 * column, 200 + 12 * at))
+    )
+    assert.strictEqual(count(htmlOf([...text, ...cells]), "tr"), units.length)
   })
 })
 
