@@ -1,9 +1,7 @@
 import { keepCompiledCode } from "./process/compiled-code.ts"
-import { keepHeapSmall } from "./process/small-heap.ts"
 
 // Before anything else is loaded.
 keepCompiledCode()
-keepHeapSmall()
 const { main } = await import("./main.ts")
 
 /** `npm run serve`: production. Nothing is embedded or simulated; where something is missing it says so and exits. */
