@@ -21,8 +21,19 @@ describe("the guard against an old Node", () => {
   })
 
   it("comes before everything that an old Node cannot load", () => {
-    const entry = readFileSync(new URL("../../../src/runtime/cli.ts", import.meta.url), "utf8")
-    const imports = [...entry.matchAll(/^import .* from "(.+)"$/gm)].map(([, from]) => from)
-    assert.deepStrictEqual(imports, ["node:module", "./process/node-version.ts"])
+    const importsOf = (file: string) => {
+      const text = readFileSync(new URL(`../../../src/runtime/${file}`, import.meta.url), "utf8")
+      return [...text.matchAll(/^import (.*) from "(.+)"$/gm)].map(([, names, from]) => `${names} ${from}`)
+    }
+    assert.deepStrictEqual(importsOf("cli.ts"), [
+      "{ keepCompiledCode } ./process/compiled-code.ts",
+      "{ nodeTooOld } ./process/node-version.ts"
+    ])
+    // An old Node has these modules, and ends at a name that they do not export.
+    assert.deepStrictEqual(importsOf("process/compiled-code.ts"), [
+      "nodeModule node:module",
+      "{ dirname } node:path"
+    ])
+    assert.deepStrictEqual(importsOf("process/node-version.ts"), [])
   })
 })

@@ -60,7 +60,7 @@ it.live(
         pages: [{ content: "/Form Do\n" }],
         more: (writer) => {
           const fonts = Object.values(widths).map((of) => {
-            const procedures = ["a28", ...letters].map((name, at) => {
+            const procedures = ["a28", ...Array.from(letters)].map((name, at) => {
               const glyph = writer.stream(`${of[at - 1] ?? 52} 0 0 0 20 60 d1\n0 0 20 60 re f\n`)
               return `/${name} ${ref(glyph)}`
             })

@@ -167,7 +167,7 @@ const staffsOf = ({ drawings }: PageContent): ReadonlySet<string> => {
   const lines = new Map<string, number>()
   for (const { box } of drawings)
     if (box.y1 - box.y0 < THIN) lines.set(across(box), (lines.get(across(box)) ?? 0) + 1)
-  return new Set([...lines].flatMap(([place, count]) => (count >= STAFF ? [place] : [])))
+  return new Set([...lines].flatMap(([place, found]) => (found >= STAFF ? [place] : [])))
 }
 
 /** The regions of a page that something is drawn in. */

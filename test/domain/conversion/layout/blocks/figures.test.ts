@@ -53,7 +53,9 @@ describe("figures", () => {
   it("are made of notes of music, whose codes are no letters, and of the lines that they stand on", () => {
     const notes = (font: number) => [
       ...lines(prose(30), 60, 60, 80),
-      ...[..."ªhhhh"].map((code, at) => run(code, 80 + 40 * at, 145 - 5 * (at % 3), { size: 20, font })),
+      ...Array.from("ªhhhh").map((code, at) =>
+        run(code, 80 + 40 * at, 145 - 5 * (at % 3), { size: 20, font })
+      ),
       ...body
     ]
     const staff = Array.from({ length: 5 }, (_, at) => rule(70, 130 + 5 * at, 300, 130.4 + 5 * at))
