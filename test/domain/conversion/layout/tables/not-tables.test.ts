@@ -102,16 +102,16 @@ describe("prototypes", () => {
     assert.strictEqual(count(typed("Function"), "tr"), functions.length)
     assert.strictEqual(count(typed("[3]"), "tr"), functions.length)
     assert.strictEqual(count(typed("(3)"), "tr"), functions.length)
-    const units = [
-      ["Star", "Period", "Distance"],
+    for (const units of [
       ["(name)", "[hours]", "[days]"],
-      ["Algol", "3", "28"],
-      ["Mira", "332", "92"]
-    ]
-    const cells = units.flatMap((row, at) =>
-      row.map((words, column) => run(words, 60 + 120 * column, 200 + 12 * at))
-    )
-    assert.strictEqual(count(htmlOf([...text, ...cells]), "tr"), units.length)
+      ["(name)", "(hours)", "(days)"]
+    ]) {
+      const rows = [["Star", "Period", "Distance"], units, ["Algol", "3", "28"], ["Mira", "332", "92"]]
+      const cells = rows.flatMap((row, at) =>
+        row.map((words, column) => run(words, 60 + 120 * column, 200 + 12 * at))
+      )
+      assert.strictEqual(count(htmlOf([...text, ...cells]), "tr"), rows.length, units.join(" "))
+    }
   })
 })
 
