@@ -42,6 +42,16 @@ describe("a running title of a document of one or two pages", () => {
   })
 })
 
+it("a section's title beside the page's number is left out where other pages have their number alone, or at the other end", () => {
+  const feet = [
+    [run("19", 500, 800)],
+    [run("20", 60, 800), run("Chapter 5. Rivers", 400, 800)],
+    [run("5.2. Still water", 60, 800), run("21", 500, 800)]
+  ]
+  const pages = htmlOf(...feet.map((foot, at) => [...text(at + 1), ...foot]))
+  for (const html of pages) assert.notMatch(html, /Rivers|Still|19|20|21/)
+})
+
 describe("a running line of two halves", () => {
   const head = (left: string, right: string) => [run(left, 60, 50), run(right, 400, 50)]
   const titles = ["Clear water", "Brown water", "Ice", "The source"]

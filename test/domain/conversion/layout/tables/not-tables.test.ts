@@ -110,7 +110,9 @@ describe("prototypes", () => {
       const cells = rows.flatMap((row, at) =>
         row.map((words, column) => run(words, 60 + 120 * column, 200 + 12 * at))
       )
-      assert.strictEqual(count(htmlOf([...text, ...cells]), "tr"), rows.length, units.join(" "))
+      const html = htmlOf([...text, ...cells])
+      assert.strictEqual(count(html, "tr"), rows.length, units.join(" "))
+      for (const unit of units) assert.include(html.replaceAll(/<t[hd][^>]*>/g, "<td>"), `<td>${unit}</t`)
     }
   })
 })
