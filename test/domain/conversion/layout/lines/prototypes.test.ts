@@ -1,0 +1,27 @@
+import { assert, it } from "vitest"
+
+import { linesOf } from "../../../../../src/domain/conversion/layout/lines/line.ts"
+import { isPrototype } from "../../../../../src/domain/conversion/layout/lines/prototypes.ts"
+import { segmentsOf } from "../../../../../src/domain/conversion/layout/lines/segment.ts"
+import { FONTS, run } from "../page-builder.ts"
+
+const isOne = (...cells: ReadonlyArray<string>): boolean =>
+  linesOf(segmentsOf(cells.map((words, at) => run(words, 60 + 140 * at, 200))), FONTS).some(isPrototype)
+
+it("a prototype says at its line's end what it declares, in brackets apart from its parameters", () => {
+  for (const kind of ["[Function]", "[User Option]", "[mtasim command]", "(operation)", "(global variable)"])
+    assert.isTrue(isOne("gamma(x, y)", kind), kind)
+  assert.isTrue(isOne("gamma", "x", "[Function]"))
+})
+
+it("units below the names of columns, references and words in brackets are no kinds", () => {
+  for (const cells of [
+    ["(name)", "(hours)", "(days)"],
+    ["[name]", "[hours]", "[days]"],
+    ["gamma(x)", "[3]"],
+    ["gamma(x)", "(3)"],
+    ["gamma", "(operation)"],
+    ["[Function]"]
+  ])
+    assert.isFalse(isOne(...cells), cells.join(" "))
+})
