@@ -179,18 +179,19 @@ describe("front matter", () => {
     assert.lengthOf(headings(html("Installation and Usage")), 3)
   })
 
+  const above = (title: string, ...below: ReadonlyArray<TextRun>) =>
+    headings(
+      htmlOf([
+        run(title, 60, 50, { size: 18 }),
+        ...below,
+        run("Abstract. Of rivers and of stones.", 60, 230),
+        run("1 Rivers", 60, 270, { size: 14 }),
+        ...text
+      ])
+    )
+  const one = (title: string) => [`1 ${title}`, "2 1 Rivers"]
+
   it("has one title, with its version; what has its face or its size beside it is none", () => {
-    const above = (title: string, ...below: ReadonlyArray<TextRun>) =>
-      headings(
-        htmlOf([
-          run(title, 60, 50, { size: 18 }),
-          ...below,
-          run("Abstract. Of rivers and of stones.", 60, 230),
-          run("1 Rivers", 60, 270, { size: 14 }),
-          ...text
-        ])
-      )
-    const one = (title: string) => [`1 ${title}`, "2 1 Rivers"]
     const date = run("July 18, 2006", 60, 150, { size: 14 })
     const ann = run("Ann River", 60, 100, { size: 14 })
     assert.deepStrictEqual(above("The rivers package v0.3", ann, date), one("The rivers package v0.3"))
@@ -207,23 +208,12 @@ describe("front matter", () => {
   })
 
   it("begins with a title that has a text's first word; the line below is an author's, not the title's second", () => {
-    const page1 = (title: string, ...below: ReadonlyArray<TextRun>) =>
-      headings(
-        htmlOf([
-          run(title, 60, 50, { size: 18 }),
-          ...below,
-          run("Abstract. Of rivers and of stones.", 60, 230),
-          run("1 Rivers", 60, 270, { size: 14 }),
-          ...text
-        ])
-      )
-    const one = (title: string) => [`1 ${title}`, "2 1 Rivers"]
     const ann = run("Ann River", 60, 100, { size: 14 })
-    assert.deepStrictEqual(page1("Summary of rivers", ann), one("Summary of rivers"))
+    assert.deepStrictEqual(above("Summary of rivers", ann), one("Summary of rivers"))
     const site = run("http://river.test/ann", 60, 120, { font: FONT.code })
-    assert.deepStrictEqual(page1("Of rivers and stones", ann, site), one("Of rivers and stones"))
+    assert.deepStrictEqual(above("Of rivers and stones", ann, site), one("Of rivers and stones"))
     const initials = run("C. D. Stone", 60, 100, { size: 14 })
-    assert.deepStrictEqual(page1("Of rivers and stones", initials), one("Of rivers and stones"))
+    assert.deepStrictEqual(above("Of rivers and stones", initials), one("Of rivers and stones"))
     const mail = run("Ann River ann@river.test", 60, 50, { size: 14 })
     assert.deepStrictEqual(headings(htmlOf([mail, run("1 Rivers", 60, 270, { size: 14 }), ...text])), [
       "1 1 Rivers"
