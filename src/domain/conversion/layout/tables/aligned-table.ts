@@ -1,6 +1,6 @@
 import { append, greatest, least } from "../../../lists.ts"
 import type { Line } from "../lines/line.ts"
-import { isPrototype } from "../lines/prototypes.ts"
+import { isPrototype } from "../lines/markers.ts"
 import { sectionNumber } from "../lines/section-number.ts"
 import { type Segment, segmentText } from "../lines/segment.ts"
 import { isBoldLine } from "../statistics.ts"

@@ -1,7 +1,7 @@
 import { assert, it } from "vitest"
 
 import { linesOf } from "../../../../../src/domain/conversion/layout/lines/line.ts"
-import { isPrototype } from "../../../../../src/domain/conversion/layout/lines/prototypes.ts"
+import { isPrototype } from "../../../../../src/domain/conversion/layout/lines/markers.ts"
 import { segmentsOf } from "../../../../../src/domain/conversion/layout/lines/segment.ts"
 import { FONTS, run } from "../page-builder.ts"
 
