@@ -1,4 +1,4 @@
-import type { Box, FontFace, PageContent, TextRun } from "../../page-content.ts"
+import type { Box, Drawing, FontFace, PageContent, TextRun } from "../../page-content.ts"
 
 /** Faces of notes, rests and clefs: those of LilyPond, MuseScore, Finale, Sibelius, Dorico and MusiXTeX. Their codes are no letters. */
 const MUSICAL =
@@ -14,10 +14,32 @@ const noteBox = ({ baseline, box: { x0, x1 }, size }: TextRun): Box => ({
   y1: baseline + NOTE * size
 })
 
-/** A page whose notes of music are drawings, as the lines that they stand on are, instead of text. */
+/** Lines of a staff, and how thin they are, points. */
+const STAFF = 5
+const THIN = 2.5
+
+/** Where a line begins and ends across the page. */
+export const endsOf = ({ x0, x1 }: Box): string => `${Math.round(x0)} ${Math.round(x1)}`
+
+/** From where to where the lines of staffs go: five or more that begin and end alike. */
+export const staffsOf = (drawings: ReadonlyArray<Drawing>): ReadonlySet<string> => {
+  const lines = new Map<string, number>()
+  for (const { box } of drawings)
+    if (box.y1 - box.y0 < THIN) lines.set(endsOf(box), (lines.get(endsOf(box)) ?? 0) + 1)
+  return new Set([...lines].flatMap(([ends, found]) => (found >= STAFF ? [ends] : [])))
+}
+
+/** Whether a drawing is a note of music. */
+export const isNote = (drawing: Drawing): boolean => drawing.kind === "path" && drawing.note === true
+
+/**
+ * A page whose notes of music are drawings, as the lines that they stand on are, instead of text. Without such lines what is set in such a face
+ * stays text: a face of letters may have the same name.
+ */
 export const withDrawnNotes = (page: PageContent, fonts: ReadonlyArray<FontFace>): PageContent => {
   const musical = new Set(fonts.flatMap(({ name }, at) => (MUSICAL.test(name) ? [at] : [])))
   if (musical.size === 0 || !page.runs.some(({ font }) => musical.has(font))) return page
+  if (staffsOf(page.drawings).size === 0) return page
   const notes = page.runs.filter(({ font }) => musical.has(font))
   return {
     ...page,

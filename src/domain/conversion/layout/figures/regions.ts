@@ -1,4 +1,5 @@
 import type { Box, Drawing, PageContent } from "../../page-content.ts"
+import { endsOf, isNote, staffsOf } from "./notation.ts"
 
 /** What is drawn at one place of a page. */
 export interface Region extends Box {
@@ -36,7 +37,7 @@ type Counts = { -readonly [K in keyof typeof NOTHING]: number }
 
 const count = (counts: Counts, drawing: Drawing): void => {
   counts.drawings += 1
-  if (drawing.kind === "path" && drawing.note === true) counts.notes += 1
+  if (isNote(drawing)) counts.notes += 1
   if (drawing.kind === "image") counts.pictures += 1
   else if (drawing.curved) counts.curves += 1
   else if (isRule(drawing.box)) counts.rules += 1
@@ -156,28 +157,14 @@ const clustersOf = (page: PageContent, kept: ReadonlyArray<Drawing>): ReadonlyAr
 /** Drawings in a square that are looked at; those of a page whose squares hold more are strokes of a picture. */
 const MOST_MARKS = 400_000
 
-/** Lines of a staff. */
-const STAFF = 5
-
-const across = ({ x0, x1 }: Box): string => `${Math.round(x0)} ${Math.round(x1)}`
-
-/** From where to where the lines of a page's staffs go; notes stand on them. */
-const staffsOf = ({ drawings }: PageContent): ReadonlySet<string> => {
-  if (!drawings.some((drawing) => drawing.kind === "path" && drawing.note === true)) return new Set()
-  const lines = new Map<string, number>()
-  for (const { box } of drawings)
-    if (box.y1 - box.y0 < THIN) lines.set(across(box), (lines.get(across(box)) ?? 0) + 1)
-  return new Set([...lines].flatMap(([place, found]) => (found >= STAFF ? [place] : [])))
-}
-
 /** The regions of a page that something is drawn in. */
 export const regionsOf = (page: PageContent): ReadonlyArray<Region> => {
   const { height, width } = page
-  const staffs = staffsOf(page)
+  const staffs = page.drawings.some(isNote) ? staffsOf(page.drawings) : new Set<string>()
   const kept = page.drawings.filter(({ artifact, box, kind }) => {
     const [w, h] = [box.x1 - box.x0, box.y1 - box.y0]
     const outside = box.x1 < 0 || box.y1 < 0 || box.x0 > width || box.y0 > height
-    const isSeparator = kind === "path" && h < 2 && w > 0.3 * width && !staffs.has(across(box))
+    const isSeparator = kind === "path" && h < 2 && w > 0.3 * width && !staffs.has(endsOf(box))
     return !artifact && !outside && w * h < BACKGROUND * width * height && !isSeparator
   })
   const placed = placedOf(page, page.drawings)

@@ -73,6 +73,8 @@ describe("figures", () => {
       html(FONTS.length),
       text.join('<figure><img data-region="68 127 302 153" width="312"></figure>')
     )
+    // Nothing is lost where no staff shows that they are notes.
+    assert.match(html(FONTS.length, frame) ?? "", /h\s*h/)
     assert.notInclude(html(FONTS.length + 1), "figure")
     assert.match(html(FONTS.length + 1) ?? "", /h\s*h/)
   })
