@@ -112,7 +112,14 @@ export const PLANTED_AT_THE_DESK: ReadonlyArray<Planted<keyof typeof DESK_SCENAR
     to: ""
   },
   withoutLocks("a link", "redeem_magic_link", "a link signs in twice"),
-  withoutLocks("digest claimed", "claim_audit_digest", "a digest is sent by two")
+  // The insert before it waits as well: two have to stand between both at once, where they would be too briefly for one core.
+  {
+    about: "a digest is sent by two",
+    scene: "digest claimed",
+    function: "claim_audit_digest",
+    from: /\n  for update;/g,
+    to: "; perform pg_sleep(0.001);"
+  }
 ]
 
 export const PLANTED_IN_UPKEEP: ReadonlyArray<Planted<keyof typeof UPKEEP_SCENARIOS>> = [
