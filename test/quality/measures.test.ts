@@ -16,7 +16,7 @@ import {
   recall,
   wordCounts
 } from "./measures.ts"
-import { readContent, readingOrderScore, tableCounts } from "./score.ts"
+import { headingScore, readContent, readingOrderScore, tableCounts, withoutLikeHeadings } from "./score.ts"
 
 const of = (body: string) => readContent(`<!doctype html><body>${body}`)
 
@@ -33,6 +33,19 @@ describe("measures of a result against its truth", () => {
     const truth = of("<h1>1 Introduction</h1><h2>1.1 The Old Way</h2><h2>Abstract</h2>")
     const made = of("<h3>Introduction</h3><h2>I. Introduction</h2><h2>A sentence that is none</h2>")
     expect(headingCounts(truth, made)).toEqual({ truth: 2, made: 3, found: 1 })
+  })
+
+  it("counts headings neither way that the truth has as paragraphs set like headings, whole or line by line", () => {
+    const like = (words: string) => `<p class="like-heading">${words}</p>`
+    const truth = of(
+      `${like("A manual")}${like("of rivers")}<h1>Stones</h1><p>They lie.</p>${like("Note")}<p>More.</p>`
+    )
+    const made = of("<h1>A manual of rivers</h1><h2>Stones</h2><p>They lie.</p><h3>Note</h3><p>More.</p>")
+    const kept = withoutLikeHeadings(truth, made)
+    expect(headingCounts(truth, made).made).toBe(3)
+    expect(headingCounts(truth, kept)).toEqual({ truth: 1, made: 1, found: 1 })
+    expect(headingScore(truth, kept)).toBe(1)
+    expect(withoutLikeHeadings(of("<h1>Stones</h1>"), made).sections).toHaveLength(3)
   })
 
   it("repeats cells that span columns and rows", () => {

@@ -67,7 +67,7 @@ const matched = (
 const NUMBER = /^(?:(?:chapter|section|appendix)\s+)?(?:(?:\d+|[a-z]|[ivxlc]+)\s+)+(?=\S{2})/
 
 /** A heading without its number, which sources and prints write differently. */
-const bare = (heading: string): string => heading.replace(NUMBER, "")
+export const bare = (heading: string): string => heading.replace(NUMBER, "")
 
 /** Some classes print these as headings and some as words that run in: they count neither way. */
 const NEUTRAL = /^(abstract|keywords|contents|table of contents)$/

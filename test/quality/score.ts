@@ -17,6 +17,8 @@ export interface Content {
   readonly captions: ReadonlyArray<string>
   /** Text of display formulas, as it stands. */
   readonly formulas: ReadonlyArray<string>
+  /** Words of paragraphs that may as well be headings: where one is made of them, it counts neither way. */
+  readonly likeHeadings: ReadonlyArray<string>
 }
 
 interface Section {
@@ -114,6 +116,7 @@ export const readContent = (html: string): Content => {
   const tables: Array<ReadonlyArray<ReadonlyArray<string>>> = []
   const captions: Array<string> = []
   const formulas: Array<string> = []
+  const likeHeadings: Array<string> = []
   let loose = ""
   const flush = () => {
     const added = wordsOf(loose)
@@ -140,6 +143,7 @@ export const readContent = (html: string): Content => {
       sections.push({ level: Number(node.tagName.slice(1)), heading, content: "" })
       return
     }
+    if (attribute(node, "class") === "like-heading") likeHeadings.push(text(node))
     if (node.tagName === "table" && attribute(node, "role") !== "presentation") tables.push(cellsOf(node))
     if (node.tagName === "figure" && captionOf(node) !== "") captions.push(captionOf(node))
     if (isFormula(node)) {
@@ -154,7 +158,27 @@ export const readContent = (html: string): Content => {
   }
   parse(html).childNodes.forEach(visit)
   flush()
-  return { words, sections, tables, captions, formulas }
+  return { words, sections, tables, captions, formulas, likeHeadings }
+}
+
+/** What was made, without headings of which the truth does not say whether they are: their words go to the section above. */
+export const withoutLikeHeadings = (truth: Content, made: Content): Content => {
+  const like = truth.likeHeadings
+  // Lines of one heading may be paragraphs of their own.
+  const open = new Set(
+    like.flatMap((_, at) => [1, 2, 3].map((lines) => like.slice(at, at + lines).join(" ")))
+  )
+  const sections: Array<Section> = []
+  for (const section of made.sections) {
+    const above = sections.at(-1)
+    if (!open.has(section.heading)) sections.push(section)
+    else if (above !== undefined)
+      sections[sections.length - 1] = {
+        ...above,
+        content: `${above.content} ${section.heading}${section.content}`
+      }
+  }
+  return { ...made, sections }
 }
 
 /** Length of the longest common subsequence, by Myers' greedy differences: quick where the two are alike. */

@@ -9,6 +9,7 @@ import { parseArgs } from "node:util"
 
 import { convert } from "./convert.ts"
 import {
+  bare,
   type Counts,
   f1,
   figureCounts,
@@ -21,7 +22,14 @@ import {
   sum,
   wordCounts
 } from "./measures.ts"
-import { type Content, headingScore, readContent, readingOrderScore, tableCounts } from "./score.ts"
+import {
+  type Content,
+  headingScore,
+  readContent,
+  readingOrderScore,
+  tableCounts,
+  withoutLikeHeadings
+} from "./score.ts"
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
@@ -46,6 +54,17 @@ interface Score {
   readonly figures: Counts
   readonly formulas: Counts
   readonly formulasAsTables: number
+}
+
+/** Headings without numbers: word processors keep them in their styles, and pandoc tells none. */
+const unnumbered = (content: Content): Content => ({
+  ...content,
+  sections: content.sections.map((section) => ({ ...section, heading: bare(section.heading) }))
+})
+
+const scoreOf = (kind: string, truth: Content, all: Content): Score => {
+  const made = withoutLikeHeadings(truth, all)
+  return kind === "office" ? score(unnumbered(truth), unnumbered(made)) : score(truth, made)
 }
 
 const score = (truth: Content, made: Content): Score => ({
@@ -126,12 +145,12 @@ for (const half of values.half === undefined ? ["seen", "unseen"] : [values.half
         mkdirSync(join(values.keep, kind), { recursive: true })
         writeFileSync(join(values.keep, kind, `${name}.html`), html)
       }
-      const ours = score(truth, readContent(html))
+      const ours = scoreOf(kind, truth, readContent(html))
       add("Postlane", ours)
       if (values.each) console.log(row(name, ours))
       for (const peer of peers) {
         const theirs = join(folder, "peers", peer, kind, `${name}.html`)
-        if (existsSync(theirs)) add(peer, score(truth, readContent(readFileSync(theirs, "utf8"))))
+        if (existsSync(theirs)) add(peer, scoreOf(kind, truth, readContent(readFileSync(theirs, "utf8"))))
       }
     }
     for (const [name, total] of sums) console.log(row(name, total))

@@ -18,7 +18,7 @@ export const packageFolder = (root: string, name: string): string => {
     "-type",
     "f",
     "-regex",
-    ".*\\.\\(tex\\|pdf\\|html\\|bib\\|bbl\\)\\.gz",
+    ".*\\.\\(tex\\|pdf\\|html\\|bib\\|bbl\\|docx\\)\\.gz",
     "-exec",
     "gunzip",
     "-f",
@@ -36,6 +36,38 @@ export const versionOf = (root: string, name: string): string => {
   const version = decodeURIComponent(archiveOf(join(root, "downloads"), name).split("_")[1] ?? "")
   return `${name}=${version}`
 }
+
+/** Documents of word processors, `.odt` and `.docx`: manuals, type specimens, letters, teaching material, in six languages. */
+export const OFFICE: ReadonlyArray<string> = [
+  "abinit-doc",
+  "coco-doc",
+  "davical-doc",
+  "fonts-manchufont",
+  "fonts-sil-akatab",
+  "fonts-sil-andika-compact",
+  "fonts-sil-annapurna",
+  "fonts-sil-awami-nastaliq",
+  "fonts-sil-padauk",
+  "fonts-sil-tagmukay",
+  "fonts-sil-taiheritagepro",
+  "gutenprint-doc",
+  "jverein",
+  "lib3mf-doc",
+  "libdigidoc-doc",
+  "libreoffice-canzeley-client",
+  "libzemberek-java-doc",
+  "lios",
+  "live-manual-odf",
+  "openni-doc",
+  "pique-doc",
+  "psychtoolbox-3-common",
+  "python-odf-doc",
+  "python3-relatorio",
+  "w1retap-doc",
+  "whitedune-docs",
+  "writer2latex",
+  "writer2latex-manual"
+]
 
 /** LaTeX sources with a PDF beside them: classes of publishers and packages of science, no slides, letters or exams. */
 export const PAPERS: ReadonlyArray<string> = ["texlive-publishers-doc", "texlive-science-doc"]

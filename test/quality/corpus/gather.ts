@@ -13,9 +13,10 @@ import { OpenDocument } from "../../../src/adapters/pdf/pages/document.ts"
 import { wordsOf } from "../../../src/domain/conversion/cascade/coverage.ts"
 import { openBrowser } from "../../support/processes/browser.ts"
 import { readContent } from "../score.ts"
-import { MANUALS, PAPERS, packageFolder, versionOf } from "./debian.ts"
+import { MANUALS, OFFICE, PAPERS, packageFolder, versionOf } from "./debian.ts"
 import { readLatex } from "./latex.ts"
 import { chaptersOf, wholeOf } from "./manuals.ts"
+import { printOffice, readOffice } from "./office.ts"
 import { engineOf, printable, printWith, readmesOf } from "./readmes.ts"
 import { halfOf, sha256 } from "./tree.ts"
 
@@ -213,11 +214,38 @@ const readmes = async (): Promise<ReadonlyArray<Found>> => {
   return found
 }
 
+/** Longer ones say little more, and take long to compare. */
+const MOST_OFFICE_PAGES = 120
+
+/** Documents of one package that are taken: some are translations of one text. */
+const OFFICE_OF_ONE = 3
+
+/** Packages of one family share a template: they stay together. */
+const familyOf = (name: string): string => /^(?:fonts-sil|writer2latex)/.exec(name)?.[0] ?? name
+
+const office = (): ReadonlyArray<Found> =>
+  OFFICE.flatMap((name) =>
+    filesIn(join(packageFolder(folder, name), "usr/share"))
+      .filter((file) => /\.(?:odt|docx)$/.test(file))
+      .sort((a, b) => sha256(basename(a)).localeCompare(sha256(basename(b))))
+      .slice(0, OFFICE_OF_ONE)
+      .flatMap((source) => {
+        const key = `${name}-${basename(source).replaceAll(/\.|[^\w-]/g, "-")}`
+        const pdf = join(scratch, `${key}.pdf`)
+        if (!existsSync(pdf)) printOffice(source, scratch, key)
+        const pages = pagesOf(pdf)
+        const truth = readOffice(join(scratch, `${key}.docx`))
+        if (pages > MOST_OFFICE_PAGES || truth === undefined) return []
+        const of = { group: familyOf(name), package: versionOf(folder, name) }
+        return [{ ...of, name: key, kind: "office", pdf, truth }]
+      })
+  )
+
 /** At least this share of words in common with the PDF's own text. */
 const TRUSTED = 0.85
 
 const listed = []
-const classes = { papers, manuals, readmes }
+const classes = { papers, manuals, office, readmes }
 for (const [kind, gather] of Object.entries(classes)) {
   if (only !== undefined && only !== kind) continue
   for (const found of await gather()) {
