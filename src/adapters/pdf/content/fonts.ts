@@ -80,6 +80,8 @@ export class FontTable {
   readonly #pdfium: Pdfium
   readonly #byValue = new Map<string, number>()
   #byPointer = new Map<number, number>()
+  /** As it was when it was last remembered. */
+  #remembered: ReadonlyMap<number, number> = new Map()
   /** The page's text that is being read, and which of its fonts are monospaced, once one without a name is met. */
   #text = 0
   #fixed: ReadonlyMap<number, boolean> | undefined
@@ -123,5 +125,16 @@ export class FontTable {
   /** To be called when pages are closed: pdfium may give a pointer out again for another font. */
   forgetPointers(): void {
     this.#byPointer = new Map()
+    this.#remembered = new Map()
+  }
+
+  /** Remembers which fonts are known. */
+  remember(): void {
+    this.#remembered = new Map(this.#byPointer)
+  }
+
+  /** Forgets what other pages have shown of fonts since: the runs of a page must not depend on what was read before. */
+  recall(): void {
+    this.#byPointer = new Map(this.#remembered)
   }
 }

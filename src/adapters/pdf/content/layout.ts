@@ -34,8 +34,9 @@ interface LaidOut {
   /** Pages of the sample that are still to be laid out, so that they need not be read twice. */
   readonly sample: Map<number, PageContent>
   readonly pages: Map<number, LayoutPage>
-  /** What they were laid out with. */
+  /** What they were laid out with, and for whom. */
   readonly options: LayoutOptions
+  readonly asked: number
 }
 
 /** Characters of the sample's pages that are kept; real ones come to a quarter of it. */
@@ -69,7 +70,14 @@ const countSample = (document: OpenDocument): LaidOut => {
     room -= page.runs.reduce((sum, { text }) => sum + text.length, 0)
     if (room > 0) sample.set(page.index, page)
   }
-  return { counts: countPages(read, document.fonts.faces), sample, pages: new Map(), options: USUAL_LAYOUT }
+  document.fonts.remember()
+  return {
+    counts: countPages(read, document.fonts.faces),
+    sample,
+    pages: new Map(),
+    options: USUAL_LAYOUT,
+    asked: document.asked
+  }
 }
 
 /** Bytes of the pictures of one page that go into its HTML; a reader has to load them all. */
@@ -190,7 +198,8 @@ export const layoutOf = (
   options: LayoutOptions = USUAL_LAYOUT
 ): LayoutPage => {
   const before = known.get(document)
-  const isSame = before?.options.keepsRunningLines === options.keepsRunningLines
+  const isSame =
+    before?.options.keepsRunningLines === options.keepsRunningLines && before.asked === document.asked
   const laidOut = isSame ? before.pages.get(index) : undefined
   if (laidOut !== undefined) {
     before?.pages.delete(index)
@@ -223,6 +232,7 @@ export const layoutOf = (
     counts,
     sample,
     options,
+    asked: document.asked,
     pages: new Map(pages.slice(1).map((page) => [page.index, page]))
   })
   return illustrated(

@@ -1,5 +1,6 @@
-import type { Box, PageLink, TextRun } from "../../../domain/conversion/page-content.ts"
+import type { Box, TextRun } from "../../../domain/conversion/page-content.ts"
 import { composeAccents, isAccent } from "./accents.ts"
+import type { Dingbats } from "./dingbats.ts"
 import { round, roundBox } from "./geometry.ts"
 import { mayBeOnGrid, withoutGridSpaces } from "./letter-grid.ts"
 import type { Mark } from "./marks.ts"
@@ -22,6 +23,13 @@ export interface Style {
   readonly typewriter: boolean
   /** The font is one of TeX's for mathematics. */
   readonly tex: TexGlyphs | null
+  /** The font is one of pictograms. */
+  readonly dingbats: Dingbats | null
+}
+
+/** A part of the page in which the places of single characters are needed. */
+export interface Place {
+  readonly box: Box
 }
 
 const NO_EDGES: ReadonlyArray<number> = []
@@ -203,11 +211,11 @@ export class OpenRun {
       : this.#bytes.toString("latin1", 0, this.#length)
   }
 
-  /** Whether the positions of the run's single characters are needed: on a slanted run, links are not matched by its box. */
-  #isUnder(links: ReadonlyArray<PageLink> | undefined, style: Style, box: Box): boolean {
-    if (links === undefined || style.angle !== 0) return true
+  /** Whether the positions of the run's single characters are needed: a slanted run's box tells no places. */
+  #isUnder(places: ReadonlyArray<Place> | undefined, style: Style, box: Box): boolean {
+    if (places === undefined || style.angle !== 0) return true
     const y = (box.y0 + box.y1) / 2
-    return links.some(({ box: link }) => link.y0 <= y && y <= link.y1 && link.x0 < box.x1 && link.x1 > box.x0)
+    return places.some(({ box: one }) => one.y0 <= y && y <= one.y1 && one.x0 < box.x1 && one.x1 > box.x0)
   }
 
   #roundedEdges(): Array<number> {
@@ -220,9 +228,9 @@ export class OpenRun {
 
   /**
    * Ends the run. `next`: where the one starts that follows on the same line; the space between the two belongs to this one.
-   * `links`: only runs under one of them get their edges.
+   * `places`: only runs under one of them get their edges.
    */
-  finish(style: Style, links: ReadonlyArray<PageLink> | undefined, next?: number): TextRun {
+  finish(style: Style, places: ReadonlyArray<Place> | undefined, next?: number): TextRun {
     if (mayBeOnGrid(this.#spaces, this.#length, style.typewriter)) this.#dropGridSpaces(style.typewriter)
     if (this.#space && next !== undefined) {
       this.#pushSpace(next)
@@ -235,7 +243,7 @@ export class OpenRun {
       text: this.#text(),
       box,
       baseline: round(this.#baseline),
-      edges: this.#isUnder(links, style, box) ? this.#roundedEdges() : NO_EDGES,
+      edges: this.#isUnder(places, style, box) ? this.#roundedEdges() : NO_EDGES,
       font: style.font,
       size: style.size,
       angle: style.angle,

@@ -1,14 +1,15 @@
 import { isTypewriter } from "../../../domain/conversion/layout/lines/segment.ts"
-import type { PageLink, TextRun } from "../../../domain/conversion/page-content.ts"
+import type { TextRun } from "../../../domain/conversion/page-content.ts"
 import { MAX_PAGE_CHARACTERS } from "../../../ports/conversion/pdf.ts"
 import type { Pdfium } from "../engine/pdfium.ts"
 import { pdfError } from "../failure.ts"
 import { drawnSize } from "../pages/png.ts"
 import { isAccent } from "./accents.ts"
+import { dingbatsOf } from "./dingbats.ts"
 import type { FontTable } from "./fonts.ts"
 import { type Matrix, mapBox, mapX, mapY, round } from "./geometry.ts"
 import { type Mark, markOf, UNMARKED } from "./marks.ts"
-import { OpenRun, type Style } from "./open-run.ts"
+import { OpenRun, type Place, type Style } from "./open-run.ts"
 import { bracketPiece, texGlyphsOf } from "./tex-glyphs.ts"
 
 /** PDF's text render mode for text that is there for search only. */
@@ -22,7 +23,7 @@ const ASCII_END = 0x80
 const LINE_END_HYPHENS = new Set([0x02, 0xfffe])
 
 /** A run ends where the next character stands further away than this, in font sizes: another column or cell. */
-const GAP = 1
+const GAP = 0.9
 /**
  * A run also ends where another text object stands further away than this, in font sizes, with no space drawn in between: cells
  * may stand as near as words.
@@ -92,6 +93,7 @@ const styleOf = (
   return {
     font,
     tex: texGlyphsOf(fonts.faces[font]?.name ?? ""),
+    dingbats: dingbatsOf(fonts.faces[font]?.name ?? ""),
     typewriter: isTypewriter(fonts.faces[font]),
     size: Number.isFinite(size) ? round(size) : 0,
     angle: ((Math.round(degrees * 10) / 10 + 360) % 360) + 0,
@@ -109,7 +111,7 @@ interface RunsOf {
   readonly index: number
   readonly matrix: Matrix
   readonly inherited: ReadonlyMap<number, Mark>
-  readonly links: ReadonlyArray<PageLink> | undefined
+  readonly places: ReadonlyArray<Place> | undefined
 }
 
 /** Where the reading of a page is. */
@@ -134,7 +136,7 @@ interface Reading {
 const place = { x: 0, y: 0, across: 0, x0: 0, y0: 0, x1: 0, y1: 0, start: 0, end: 0 }
 
 const closeRun = ({ of, runs }: Reading, next?: number) => {
-  if (gathering.style !== undefined) runs.push(gathering.finish(gathering.style, of.links, next))
+  if (gathering.style !== undefined) runs.push(gathering.finish(gathering.style, of.places, next))
 }
 
 const isHyphen = ({ pdfium: { call }, text }: Reading, at: number, code: number): boolean =>
@@ -256,7 +258,9 @@ const separate = (
   reading: Reading,
   open: Style,
   style: Style,
-  { at, code, isFresh }: { readonly at: number; readonly code: number; readonly isFresh: boolean }
+  at: number,
+  code: number,
+  isFresh: boolean
 ) => {
   const { across, start } = place
   const { angle, size } = style
@@ -277,13 +281,9 @@ const separate = (
   }
 }
 
-/** What a bare code of a font of TeX's stands for; the code itself of any other, and where the document says what it means. */
-const texCharacter = (
-  { pdfium: { call }, text }: Reading,
-  at: number,
-  code: number,
-  style: Style
-): number => {
+/** What a pictogram, or a bare code of a font of TeX's stands for; the code itself of any other, and where the document says what it means. */
+const characterOf = ({ pdfium: { call }, text }: Reading, at: number, code: number, style: Style): number => {
+  if (style.dingbats !== null) return style.dingbats.get(code) ?? code
   if (style.tex !== null && code > ASCII_END) return bracketPiece(code) ?? code
   const character = style.tex?.characters[code]
   if (character === undefined || call.FPDFText_HasUnicodeMapError(text, at) !== 1) return code
@@ -307,20 +307,20 @@ const readCharacter = (reading: Reading, at: number) => {
   const isFresh = object !== reading.object
   const known = isFresh ? undefined : reading.style
   const style = known ?? beginObject(reading, object, at)
-  const code = texCharacter(reading, at, bare, style)
+  const code = characterOf(reading, at, bare, style)
   if (doubtful && isInkless(reading, at, code)) return
   readBox(reading, at, style)
   const { x, x0, x1, y, y0, y1 } = place
   if (!Number.isFinite(x + y + x0 + x1 + y0 + y1)) return
   readSpan(style)
-  if (gathering.style !== undefined) separate(reading, gathering.style, style, { at, code, isFresh })
+  if (gathering.style !== undefined) separate(reading, gathering.style, style, at, code, isFresh)
   if (gathering.style === undefined) gathering.begin(style, y, place.across)
   gathering.add(code, place.start, place.end, x0, y0, x1, y1)
 }
 
 /**
- * The page's runs. `inherited` has the marks of text objects that stand in a form XObject which is itself marked. `links`: runs
- * that none of them covers are returned without their edges. Throws `bomb` past {@link MAX_PAGE_CHARACTERS}.
+ * The page's runs. `inherited` has the marks of text objects that stand in a form XObject which is itself marked. `places`: runs
+ * that stand in none of them are returned without their edges. Throws `bomb` past {@link MAX_PAGE_CHARACTERS}.
  */
 export const readRuns = (pdfium: Pdfium, fonts: FontTable, of: RunsOf): ReadonlyArray<TextRun> => {
   const { call } = pdfium

@@ -1,6 +1,5 @@
 import type { Pdfium } from "../engine/pdfium.ts"
-import type { OpenPage } from "../pages/document.ts"
-import { mapBox } from "./geometry.ts"
+import { type Matrix, mapBox } from "./geometry.ts"
 
 // FPDF_PAGEOBJ_TEXT, FPDF_TEXTRENDERMODE_FILL
 const TEXT = 1
@@ -14,6 +13,14 @@ const MIN_INK = 3
 /** The fill of text that stands out from white: no level of red, green and blue is higher. */
 const MAX_LEVEL = 160
 const MIN_ALPHA = 128
+
+/** A page that is looked at. */
+interface Looked {
+  readonly page: number
+  readonly width: number
+  readonly height: number
+  readonly matrix: Matrix
+}
 
 /** A layer may be switched off. */
 const isInLayer = ({ call, memory }: Pdfium, object: number): boolean => {
@@ -35,7 +42,7 @@ const isDark = ({ call, memory }: Pdfium, object: number): boolean => {
   )
 }
 
-const isOnPage = ({ call, memory }: Pdfium, object: number, { height, matrix, width }: OpenPage): boolean => {
+const isOnPage = ({ call, memory }: Pdfium, object: number, { height, matrix, width }: Looked): boolean => {
   const { scratch } = memory
   if (call.FPDFPageObj_GetBounds(object, scratch, scratch + 4, scratch + 8, scratch + 12) === 0) return false
   const [left, bottom, right, top] = [0, 4, 8, 12].map((at) => memory.float(scratch + at))
@@ -54,7 +61,7 @@ const isOnPage = ({ call, memory }: Pdfium, object: number, { height, matrix, wi
  * Whether there is dark text near the beginning of a page: nearly every page with words on it, seen without drawing it, which
  * takes as long as all the rest. False proves nothing.
  */
-export const showsText = (pdfium: Pdfium, page: OpenPage): boolean => {
+export const showsText = (pdfium: Pdfium, page: Looked): boolean => {
   const { call } = pdfium
   const count = Math.min(MAX_OBJECTS, call.FPDFPage_CountObjects(page.page))
   for (let at = 0; at < count; at++) {

@@ -2,6 +2,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 
+import { bitmapFont } from "../../../support/files/bitmap-font.ts"
 import { extractBytes } from "../../../support/files/pdf-files.ts"
 import { line, pdfOf, ref } from "../../../support/files/pdf-writer.ts"
 
@@ -59,17 +60,7 @@ it.live(
       const bytes = pdfOf({
         pages: [{ content: "/Form Do\n" }],
         more: (writer) => {
-          const fonts = Object.values(widths).map((of) => {
-            const procedures = ["a28", ...Array.from(letters)].map((name, at) => {
-              const glyph = writer.stream(`${of[at - 1] ?? 52} 0 0 0 20 60 d1\n0 0 20 60 re f\n`)
-              return `/${name} ${ref(glyph)}`
-            })
-            return writer.object(
-              "<< /Type /Font /Subtype /Type3 /FontMatrix [.01 0 0 .01 0 0] /FontBBox [0 0 60 70] /FirstChar 28 /LastChar 122 " +
-                `/Widths [52 ${"0 ".repeat(68)}${of.join(" ")}] /CharProcs << ${procedures.join(" ")} >> ` +
-                `/Encoding << /Type /Encoding /Differences [28 /a28 97 ${Array.from(letters, (letter) => `/${letter}`).join(" ")}] >> >>`
-            )
-          })
+          const fonts = Object.values(widths).map((of) => bitmapFont(writer, of))
           const form = writer.stream(
             Object.values(text)
               .map((words, at) => line(words, 72, 700 - 20 * at, { font: `G${at}` }))

@@ -1,0 +1,72 @@
+import { codePoint } from "dingbat-to-unicode"
+
+/** Faces of pictograms; documents name them with or without their spaces, and with the name of a style behind. */
+const TYPEFACES: ReadonlyArray<readonly [RegExp, string]> = [
+  [/^wingdings[ -]?2/i, "Wingdings 2"],
+  [/^wingdings[ -]?3/i, "Wingdings 3"],
+  [/^wingdings(?![ -]?\d)/i, "Wingdings"],
+  [/^webdings/i, "Webdings"],
+  [/^symbol(?:mt|neu)?(?=$|[-,])/i, "Symbol"]
+]
+
+/** Signs that hardly a reader's font has, beside those of the same meaning that most have. */
+const USUAL: ReadonlyMap<string, string> = new Map([
+  ["⚫", "●"],
+  ["◼", "■"],
+  ["🞏", "□"],
+  ["🞎", "☐"],
+  ["🞐", "□"],
+  ["🞑", "□"],
+  ["⬩", "◆"],
+  ["⭘", "○"],
+  ["⮚", "➢"],
+  ["🡪", "→"],
+  ["🡨", "←"],
+  ["🡩", "↑"],
+  ["🡫", "↓"],
+  ["🡺", "➔"],
+  ["🗸", "✓"],
+  ["🗶", "✗"],
+  ["🗷", "☒"],
+  ["🗹", "☑"],
+  ["🕿", "☎"],
+  ["🖂", "✉"]
+])
+
+/** Where Windows keeps the codes of a face without letters. */
+const PRIVATE = 0xf000
+const BYTE = 0x100
+
+const decode = (typeface: string, code: number): number | undefined => {
+  const found = codePoint(typeface, code)?.string
+  return found === undefined ? undefined : (USUAL.get(found) ?? found).codePointAt(0)
+}
+
+/** The characters that a face's codes stand for, by code; those of private use alone where a face has letters as well. */
+export type Dingbats = ReadonlyMap<number, number>
+
+const known = new Map<string, Dingbats>()
+
+const charactersOf = (typeface: string): Dingbats => {
+  const before = known.get(typeface)
+  if (before !== undefined) return before
+  const characters = new Map<number, number>()
+  for (let code = 0x21; code < BYTE; code++) {
+    const character = decode(typeface, code)
+    if (character === undefined) continue
+    characters.set(PRIVATE + code, character)
+    // A reader of PDF knows the letters of Symbol.
+    if (typeface !== "Symbol") characters.set(code, character)
+  }
+  known.set(typeface, characters)
+  return characters
+}
+
+/**
+ * What the codes of a face of pictograms stand for: word processors write Symbol's and Wingdings' signs as codes of private use, or as the
+ * letters that share their codes. Null for any other face.
+ */
+export const dingbatsOf = (face: string): Dingbats | null => {
+  const typeface = TYPEFACES.find(([pattern]) => pattern.test(face))?.[1]
+  return typeface === undefined ? null : charactersOf(typeface)
+}
