@@ -1,7 +1,9 @@
 import { keepCompiledCode } from "./process/compiled-code.ts"
+import { keepArenasFew } from "./process/few-arenas.ts"
 import { keepHeapSmall } from "./process/small-heap.ts"
 
 // Before anything else is loaded.
+keepArenasFew()
 keepCompiledCode()
 keepHeapSmall()
 const { main } = await import("./main.ts")

@@ -90,6 +90,7 @@ const ports = Layer.mergeAll(
   }),
   Layer.succeed(HtmlAssembly, {
     clean: Effect.succeed,
+    survey: () => Effect.die("no result is surveyed apart"),
     assemble: ({ pages }) => Stream.map(pages, ({ html }) => `${html}\n`)
   }),
   Layer.mergeAll(

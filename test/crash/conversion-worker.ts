@@ -58,6 +58,7 @@ const ports = Layer.mergeAll(
   }),
   Layer.succeed(HtmlAssembly, {
     clean: Effect.succeed,
+    survey: () => Effect.die("no result is surveyed apart"),
     assemble: ({ pages }) => Stream.mapEffect(pages, ({ html }) => Effect.as(slowly, `${html}\n`))
   }),
   layerStore.pipe(

@@ -3,18 +3,33 @@ import { Context, Effect, Layer, Stream } from "effect"
 import { languageTag } from "../../domain/conversion/html/allowed.ts"
 import { DOCUMENT_END, documentStart } from "../../domain/conversion/html/shell.ts"
 import { planOf } from "../../domain/conversion/html/survey.ts"
-import { type AssemblyInput, HtmlAssembly, LanguageDetector } from "../../ports/conversion/html-assembly.ts"
+import {
+  type AssemblyInput,
+  HtmlAssembly,
+  LanguageDetector,
+  type PageFragment
+} from "../../ports/conversion/html-assembly.ts"
 import { AssemblyThread } from "./assembly-thread.ts"
 
-const assembleIn = (thread: AssemblyThread) => {
+const assemblyIn = (thread: AssemblyThread) => {
   let documents = 0
-  return <E>({ facts, name, pages }: AssemblyInput<E>): Stream.Stream<string, E> =>
+  /** A number for what the thread keeps of a document, until the scope closes. */
+  const begun = Effect.acquireRelease(
+    Effect.sync(() => documents++),
+    (document) => Effect.sync(() => thread.drop(document))
+  )
+  const surveyOf = <E, R>(pages: Stream.Stream<PageFragment, E, R>) =>
+    Effect.gen(function* () {
+      const document = yield* begun
+      yield* Stream.runForEach(pages, ({ html }) => thread.ask("survey", { document, html }))
+      return yield* thread.ask("surveyed", { document })
+    }).pipe(Effect.scoped)
+
+  const assemble = <E>({ facts, name, pages, survey: known }: AssemblyInput<E>): Stream.Stream<string, E> =>
     Stream.unwrap(
       Effect.gen(function* () {
-        const document = documents++
-        yield* Effect.addFinalizer(() => Effect.sync(() => thread.drop(document)))
-        yield* Stream.runForEach(pages, ({ html }) => thread.ask("survey", { document, html }))
-        const survey = yield* thread.ask("surveyed", { document })
+        const document = yield* begun
+        const survey = known ?? (yield* surveyOf(pages))
         const guess =
           languageTag(facts.lang) === undefined
             ? yield* thread.ask("detect", { text: survey.sample })
@@ -29,6 +44,7 @@ const assembleIn = (thread: AssemblyThread) => {
         )
       })
     )
+  return { survey: surveyOf, assemble }
 }
 
 /**
@@ -43,7 +59,7 @@ export const layer: Layer.Layer<HtmlAssembly | LanguageDetector> = Layer.effectC
     )
     return Context.make(HtmlAssembly, {
       clean: (html) => thread.ask("clean", { html }),
-      assemble: assembleIn(thread)
+      ...assemblyIn(thread)
     }).pipe(Context.add(LanguageDetector, { detect: (text) => thread.ask("detect", { text }) }))
   })
 )

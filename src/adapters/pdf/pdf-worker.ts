@@ -4,10 +4,8 @@ import { PdfError } from "../../ports/conversion/pdf.ts"
 import { loadLibraries, limitWasmMemory } from "./engine/libraries.ts"
 import type { FromWorker, Request, ToWorker, WorkerData } from "./messages.ts"
 import { OPERATIONS } from "./operations.ts"
-import { OpenDocument } from "./pages/document.ts"
-
-/** Documents that a thread keeps open; one that was closed for want of room is opened again when it is asked for. */
-const MAX_OPEN = 3
+import type { OpenDocument } from "./pages/document.ts"
+import { OpenDocuments } from "./pages/open-documents.ts"
 
 const port = parentPort
 if (port === null) throw new Error("pdf-worker.ts runs as a worker thread")
@@ -16,22 +14,7 @@ const limits = workerData as WorkerData
 const outOfMemory = limitWasmMemory(limits.libraryBytes)
 const libraries = await loadLibraries()
 const { pdfium, qpdf } = libraries
-const documents = new Map<number, OpenDocument>()
-
-const closeDocument = (key: number): void => {
-  documents.get(key)?.close()
-  documents.delete(key)
-}
-
-const documentOf = ({ document: key, fonts, path }: Request): OpenDocument => {
-  const open = documents.get(key)
-  // The one that was used last stands last.
-  documents.delete(key)
-  for (const oldest of documents.keys()) if (documents.size >= MAX_OPEN) closeDocument(oldest)
-  const document = open ?? new OpenDocument(libraries, path, fonts)
-  documents.set(key, document)
-  return document
-}
+const documents = new OpenDocuments(libraries)
 
 const bytesOf = (item: unknown): ArrayBuffer | undefined => {
   const bytes: unknown = typeof item === "object" && item !== null && "bytes" in item ? item.bytes : undefined
@@ -45,7 +28,7 @@ const answer = (message: FromWorker, transfer: ReadonlyArray<ArrayBuffer> = []):
   port.postMessage(message, [...transfer])
 
 const serve = (request: Request): void => {
-  const document = documentOf(request)
+  const document = documents.of(request.document, request.path, request.fonts)
   const { faces } = document.fonts
   let page = request.first
   let bytes = 0
@@ -88,7 +71,7 @@ const handle = (request: Request): void => {
 }
 
 port.on("message", (message: ToWorker) => {
-  if (message.kind === "close") closeDocument(message.document)
+  if (message.kind === "close") documents.close(message.document)
   else handle(message.request)
 })
 answer({ kind: "ready" })

@@ -4,7 +4,7 @@ import { Effect, Layer, Option, Stream } from "effect"
 
 import { USUAL_LAYOUT } from "../../domain/conversion/layout/layout-pages.ts"
 import type { DocumentFacts, FontFace } from "../../domain/conversion/page-content.ts"
-import { append } from "../../domain/lists.ts"
+import { append, least } from "../../domain/lists.ts"
 import { type PageRange, Pdf, type PdfDocument, type PdfError } from "../../ports/conversion/pdf.ts"
 import type { ArgumentOf, Operation, Results } from "./operations.ts"
 import { type Answer, ReaderThread } from "./reader-thread.ts"
@@ -29,6 +29,8 @@ interface PdfOptions {
 interface Seat {
   readonly thread: ReaderThread
   documents: number
+  /** The file that it was last given, which may be open there. */
+  path: string | undefined
 }
 
 /** One document on the thread that reads it. */
@@ -122,7 +124,8 @@ const make = ({
     const limits = { batchPages: BATCH_PAGES, batchBytes: BATCH_BYTES, libraryBytes, pageTimeoutMs }
     const seats = Array.from({ length: threads }, (): Seat => ({
       thread: new ReaderThread(limits),
-      documents: 0
+      documents: 0,
+      path: undefined
     }))
     yield* Effect.addFinalizer(() =>
       Effect.promise(() => Promise.all(seats.map(({ thread }) => thread.stop())))
@@ -131,8 +134,12 @@ const make = ({
 
     const take = (path: string) =>
       Effect.sync(() => {
-        const seat = seats.reduce((least, other) => (other.documents < least.documents ? other : least))
+        const fewest = least(seats.map(({ documents }) => documents))
+        const free = seats.filter(({ documents }) => documents === fewest)
+        const seat = free.find((one) => one.path === path) ?? free[0]
+        if (seat === undefined) throw new Error("there is no thread")
         seat.documents++
+        seat.path = path
         return { seat, reading: new Reading(seat.thread, opened++, path) }
       })
     const giveBack = ({ reading, seat }: { readonly reading: Reading; readonly seat: Seat }) =>

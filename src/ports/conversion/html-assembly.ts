@@ -1,5 +1,6 @@
 import { Context, type Effect, type Stream } from "effect"
 
+import type { Survey } from "../../domain/conversion/html/survey.ts"
 import type { DocumentFacts } from "../../domain/conversion/page-content.ts"
 
 /** A converted page, as a chunk's result holds it. */
@@ -17,8 +18,9 @@ export interface AssemblyInput<E> {
   readonly facts: Pick<DocumentFacts, "lang" | "title">
   /** The file's name, for a document without a title. */
   readonly name: string | undefined
-  /** All pages in order. Read twice: once for headings, title and language, once to write. */
+  /** All pages in order. Read twice where there is no survey of them: for headings, title and language, and to write. */
   readonly pages: Stream.Stream<PageFragment, E>
+  readonly survey?: Survey
 }
 
 /** Sanitises the HTML of models, and assembles fragments into one accessible file (DOC-21). */
@@ -30,6 +32,8 @@ export class HtmlAssembly extends Context.Service<
      * styles, handlers, nothing that is loaded from elsewhere. Total: any text gives a fragment.
      */
     readonly clean: (html: string) => Effect.Effect<string>
+    /** Reads all pages in order, as they come, for what has to be known before the first is written. */
+    readonly survey: <E, R>(pages: Stream.Stream<PageFragment, E, R>) => Effect.Effect<Survey, E, R>
     /** The document, part by part. Memory holds the headings and a page or two, however many there are. */
     readonly assemble: <E>(input: AssemblyInput<E>) => Stream.Stream<string, E>
   }

@@ -31,6 +31,25 @@ const assemble = async (
   return parts.join("")
 }
 
+it("a document whose pages were surveyed before is the same", async () => {
+  const html = [
+    "<h1>Title</h1><p>Words.</p>",
+    '<h2 id="at-2-1">One</h2>',
+    '<h2>Two</h2><a href="#at-2-1">there</a>'
+  ]
+  const pages = Stream.fromIterable(
+    html.map((page, index) => ({ index, label: String(index + 1), html: page }))
+  )
+  const parts = await run(
+    HtmlAssembly.use(({ assemble: put, survey: surveyOf }) =>
+      Effect.flatMap(surveyOf(pages), (survey) =>
+        Stream.runCollect(put({ facts: { lang: "en", title: undefined }, name: undefined, pages, survey }))
+      )
+    )
+  )
+  assert.strictEqual(parts.join(""), await assemble(html))
+})
+
 /** The content of `main` without the table of contents, page anchors shown as `[n]`. */
 const mainOf = (html: string): string =>
   (/<main[^>]*>([\s\S]*)<\/main>/.exec(html)?.[1] ?? "")

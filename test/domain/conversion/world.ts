@@ -60,6 +60,7 @@ export const scriptedModel = (script: Script) => {
 /** A cleaner that takes scripts out, which is enough to see that it was used. */
 export const plainCleaner = Layer.succeed(HtmlAssembly, {
   clean: (html) => Effect.succeed(html.replaceAll(/<script[\s\S]*?<\/script>/g, "")),
+  survey: () => Effect.die("no result is surveyed apart"),
   assemble: ({ pages }) => Stream.map(pages, ({ html }) => html)
 })
 

@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, readSync } from "node:fs"
+import { closeSync, fstatSync, openSync, readSync, type Stats } from "node:fs"
 
 /** pdfium reads 512 bytes at a time while it looks for objects; this much is read from the file instead. */
 const BLOCK_BYTES = 64 * 1024
@@ -10,13 +10,16 @@ export interface FileReader {
   readonly read: (target: Uint8Array, position: number) => boolean
   /** Bytes handed out since it was opened. */
   readonly bytesRead: () => number
+  /** Whether it is the file that these facts are of, as it was when it was opened. */
+  readonly is: (facts: Stats) => boolean
   readonly close: () => void
 }
 
 /** Throws what `fs` throws where there is no such file. */
 export const openFile = (path: string): FileReader => {
   const file = openSync(path, "r")
-  const { size } = fstatSync(file)
+  const opened = fstatSync(file)
+  const { size } = opened
   const block = Buffer.alloc(BLOCK_BYTES)
   let blockStart = 0
   let blockLength = 0
@@ -35,6 +38,8 @@ export const openFile = (path: string): FileReader => {
   return {
     size,
     bytesRead: () => handedOut,
+    is: ({ dev, ino, mtimeMs, size: bytes }) =>
+      dev === opened.dev && ino === opened.ino && mtimeMs === opened.mtimeMs && bytes === size,
     close: () => closeSync(file),
     read: (target, position) => {
       handedOut += target.length

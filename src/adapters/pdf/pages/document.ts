@@ -1,3 +1,6 @@
+import type { Stats } from "node:fs"
+
+import { tableFrames } from "../../../domain/conversion/layout/tables/rules.ts"
 import type { DocumentFacts, FontFace, PageContent } from "../../../domain/conversion/page-content.ts"
 import { MAX_PAGES, MAX_PAGE_POINTS, type SinglePage } from "../../../ports/conversion/pdf.ts"
 import { readObjects } from "../content/drawings.ts"
@@ -8,6 +11,7 @@ import { Destinations, readLinks } from "../content/links.ts"
 import { readOutline } from "../content/outline.ts"
 import { readStructure } from "../content/structure.ts"
 import { readRuns } from "../content/text-runs.ts"
+import { showsText } from "../content/visible-text.ts"
 import { fileAccess } from "../engine/file-access.ts"
 import { type FileReader, openFile } from "../engine/file-reader.ts"
 import type { Libraries } from "../engine/libraries.ts"
@@ -91,6 +95,7 @@ export class OpenDocument {
   #handles: Handles
   #destinations: Destinations
   #bytesAtOpening = 0
+  #asked = 1
 
   /** `fonts`: those that were met before, whose indexes stay. */
   constructor({ pdfium, qpdf }: Libraries, path: string, fonts: ReadonlyArray<FontFace> = []) {
@@ -115,6 +120,22 @@ export class OpenDocument {
       this.close()
       throw error
     }
+  }
+
+  /** How often it was asked for. What was laid out for one who asked is not for another. */
+  get asked(): number {
+    return this.#asked
+  }
+
+  /**
+   * For another who asks for it: all is as if it had been opened anew. False where it is not the file of these facts any more, or
+   * has been read so much of that it should be opened anew.
+   */
+  beginAnew(file: Stats): boolean {
+    if (!this.#file.is(file) || this.#read() > REOPEN_AFTER_BYTES / 2) return false
+    this.#asked += 1
+    this.fonts.recall()
+    return true
   }
 
   close(): void {
@@ -154,8 +175,13 @@ export class OpenDocument {
     if (fields.length === 0 && /^please wait/i.test(text.trim())) throw pdfError("xfa-only")
   }
 
+  /** Bytes that pdfium has read since it opened the document. */
+  #read(): number {
+    return this.#file.bytesRead() - this.#bytesAtOpening
+  }
+
   #refresh(): void {
-    if (this.#file.bytesRead() - this.#bytesAtOpening < REOPEN_AFTER_BYTES) return
+    if (this.#read() < REOPEN_AFTER_BYTES) return
     this.#handles.close()
     this.fonts.forgetPointers()
     this.#bytesAtOpening = this.#file.bytesRead()
@@ -195,11 +221,15 @@ export class OpenDocument {
     }
   }
 
-  /** All that is on a page. `forLayout`: runs that no link lies over come without their edges, which layout never asks for. */
+  /**
+   * All that is on a page. `forLayout`: it is looked at for words, and runs come without their edges, but for those under a link or
+   * between the rules of a table.
+   */
   page(index: number, forLayout = false): PageContent {
     const { pdfium } = this
     const { call, memory } = pdfium
-    return this.withPage(index, ({ document, form, height, matrix, page, width }) => {
+    return this.withPage(index, (open) => {
+      const { document, form, height, matrix, page, width } = open
       const { drawings, groups, inherited } = readObjects(pdfium, page, matrix)
       const links = readLinks(pdfium, document, page, matrix, this.#destinations)
       const runs = readRuns(pdfium, this.fonts, {
@@ -207,7 +237,7 @@ export class OpenDocument {
         index,
         matrix,
         inherited,
-        links: forLayout ? links : undefined
+        places: forLayout ? [...links, ...tableFrames(drawings, width, height)] : undefined
       })
       const label = memory.utf16((buffer, size) => call.FPDF_GetPageLabel(document, index, buffer, size))
       return {
@@ -220,7 +250,8 @@ export class OpenDocument {
         groups,
         links,
         fields: form === 0 ? [] : readFields(pdfium, form, page, matrix),
-        structure: this.facts.tagged ? readStructure(pdfium, page) : []
+        structure: this.facts.tagged ? readStructure(pdfium, page) : [],
+        ...(forLayout ? { hasWords: showsText(pdfium, open) } : {})
       }
     })
   }

@@ -31,16 +31,38 @@ const VOWELS = 0.2
 /** Invisible text of so many words of one letter is what a recogniser made of specks. */
 const LONE_LETTERS = 0.6
 
-const count = (text: string, pattern: RegExp): number => text.match(pattern)?.length ?? 0
+/** Characters that leave ink. */
+const inked = (text: string): number => {
+  let characters = 0
+  for (let at = 0; at < text.length; at++) {
+    const code = text.codePointAt(at) ?? 0
+    if (code > 0xffff) at += 1
+    // Most are ASCII, for which a pattern would take most of the time.
+    const isSpace = code === 0x20 || ((code < 0x20 || code >= 0x80) && /\s/u.test(String.fromCodePoint(code)))
+    if (!isSpace) characters += 1
+  }
+  return characters
+}
+
+/** Latin letters of a text that is in small ones, and the vowels among them. */
+const latinIn = (text: string): { readonly letters: number; readonly vowels: number } => {
+  let [letters, vowels] = [0, 0]
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code < 0x61 || code > 0x7a) continue
+    letters += 1
+    if ("aeiouy".includes(text.charAt(at))) vowels += 1
+  }
+  return { letters, vowels }
+}
 
 /** Whether a text is made of codes, not of letters. */
 const isRubbish = (text: string): boolean => {
-  const characters = count(text, /\S/gu)
+  const characters = inked(text)
   if (characters < NONE) return false
-  if (count(text, NO_LETTER) > NO_LETTERS * characters) return true
-  const folded = text.normalize("NFD").toLowerCase()
-  const letters = count(folded, /[a-z]/g)
-  return letters >= MIN_LETTERS && count(folded, /[aeiouy]/g) < VOWELS * letters
+  if ((text.match(NO_LETTER)?.length ?? 0) > NO_LETTERS * characters) return true
+  const { letters, vowels } = latinIn(text.normalize("NFD").toLowerCase())
+  return letters >= MIN_LETTERS && vowels < VOWELS * letters
 }
 
 const isSpecks = (text: string): boolean => {
@@ -86,7 +108,7 @@ export const textLayerOf = (page: PageContent, mayBeWrong: () => boolean): TextL
   if (isRubbish(shown) && mayBeWrong()) return "unusable"
   const behind = sampleOf(page.runs, true)
   const isLost = behind !== "" && (isRubbish(behind) || isSpecks(behind))
-  const characters = count(isLost ? shown : shown + behind, /\S/gu)
+  const characters = inked(isLost ? shown : shown + behind)
   if (characters > LITTLE) return "usable"
   const mayHoldText =
     characters >= NONE

@@ -39,10 +39,15 @@ export interface ConvertedAtHand extends Legibility, Recognition {
 
 const encoder = new TextEncoder()
 
+/** Where the chunk that begins with a page is kept. */
+const keyOf = (first: number): string => `chunks/${first}.jsonl`
+
 const lineOf = Effect.fnUntraced(function* (pages: OpenPages, index: number) {
   const page = yield* pages.page(index)
+  // First, since it often shows that the page is not blank.
+  const layout = yield* page.layout
   const isBlank = yield* page.isBlank
-  const { html, isScan, label, tier } = yield* isBlank ? page.layout : page.recognised
+  const { html, isScan, label, tier } = isBlank ? layout : yield* page.recognised
   const line: PageLine = {
     page: index,
     label,
@@ -66,7 +71,7 @@ const rangeOf = (range: PageRange | undefined, pageCount: number) => {
 
 /**
  * Converts chunk by chunk, as workers do, so that memory does not grow with the document; finished chunks are kept in the object
- * store.
+ * store, and surveyed while the next ones are read.
  */
 export const convertAtHand = Effect.fnUntraced(function* ({
   name,
@@ -77,12 +82,11 @@ export const convertAtHand = Effect.fnUntraced(function* ({
 }: DocumentAtHand) {
   const sources = yield* PageSources
   const objects = yield* FileObjects
-  const { assemble } = yield* HtmlAssembly
+  const { assemble, survey: surveyOf } = yield* HtmlAssembly
   const facts = yield* sources.facts(objectKey)
   const range = yield* rangeOf(wanted, facts.pageCount)
   const total = range.end - range.first
   const tally = new LegibilityTally()
-  const keys: Array<string> = []
   const unreadPictures: Array<number> = []
   let done = 0
 
@@ -91,35 +95,45 @@ export const convertAtHand = Effect.fnUntraced(function* ({
       Effect.catchTag("PdfError", () => Effect.succeed({ line: notice(index), isPicture: false })),
       Effect.map(({ isPicture, line }) => {
         if (isPicture) unreadPictures.push(index + 1)
-        tally.add(line)
         return line
       }),
       Effect.tap(() => onPage({ done: ++done, total }))
     )
 
-  for (let first = range.first; first < range.end; first += CHUNK_PAGES) {
+  const chunk = Effect.fnUntraced(function* (first: number) {
     const end = Math.min(first + CHUNK_PAGES, range.end)
-    const key = `chunks/${first}.jsonl`
-    yield* Effect.gen(function* () {
-      const pages = yield* sources.open(objectKey, { first, end }, options)
-      const lines = Stream.range(first, end - 1).pipe(
-        Stream.mapEffect((index) => page(pages, index)),
-        Stream.map((line) => encoder.encode(`${JSON.stringify(line)}\n`))
-      )
-      yield* objects.put(key, lines, { contentType: "application/x-ndjson" })
-    }).pipe(Effect.scoped)
-    keys.push(key)
-  }
+    const pages = yield* sources.open(objectKey, { first, end }, options)
+    const lines = Stream.range(first, end - 1).pipe(
+      Stream.mapEffect((index) => page(pages, index)),
+      Stream.map((line) => encoder.encode(`${JSON.stringify(line)}\n`))
+    )
+    const key = keyOf(first)
+    yield* objects.put(key, lines, { contentType: "application/x-ndjson" })
+    return key
+  }, Effect.scoped)
+
+  const starts = Array.from(
+    { length: Math.ceil(total / CHUNK_PAGES) },
+    (_, at) => range.first + at * CHUNK_PAGES
+  )
+  const survey = yield* surveyOf(
+    Stream.fromIterable(starts).pipe(
+      Stream.mapEffect(chunk),
+      // The next chunk is read while this one is surveyed.
+      Stream.buffer({ capacity: 1 }),
+      Stream.flatMap((key) => pagesOf(objects, key, tally))
+    )
+  )
   const { legibility, recognition } = tally
   if (legibility.unreadablePages.length === total)
     return yield* new PdfError({ reason: "broken", message: NOTHING_READABLE })
-  const pages = Stream.flatMap(Stream.fromIterable(keys), (key) => pagesOf(objects, key, tally))
+  const pages = Stream.flatMap(Stream.fromIterable(starts), (first) => pagesOf(objects, keyOf(first), tally))
   const result: ConvertedAtHand = {
     pages: total,
     ...legibility,
     ...recognition,
-    unreadPictures,
-    html: assemble({ facts, name, pages })
+    unreadPictures: unreadPictures.toSorted((a, b) => a - b),
+    html: assemble({ facts, name, pages, survey })
   }
   return result
 })

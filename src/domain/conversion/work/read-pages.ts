@@ -41,18 +41,23 @@ const makeLayouts = Effect.fnUntraced(function* (
 ) {
   const scope = yield* Effect.scope
   let underWay: Fiber.Fiber<ReadonlyMap<number, LayoutPage>> | undefined
+  const found = (index: number) =>
+    underWay === undefined ? Effect.undefined : Effect.map(Fiber.join(underWay), (pages) => pages.get(index))
   const together = Effect.option(
     Effect.suspend(() => Stream.runCollect(document.layout(range, options)))
   ).pipe(
     Effect.map(Option.getOrElse((): ReadonlyArray<LayoutPage> => [])),
     Effect.map((pages) => new Map(pages.map((page) => [page.index, page])))
   )
-  return (index: number): Effect.Effect<LayoutPage, PdfError> =>
-    Effect.gen(function* () {
-      underWay ??= yield* Effect.forkIn(together, scope)
-      const found = (yield* Fiber.join(underWay)).get(index)
-      return found ?? (yield* retrying(only(document.layout(pageAlone(index), options))))
-    })
+  return {
+    of: (index: number): Effect.Effect<LayoutPage, PdfError> =>
+      Effect.gen(function* () {
+        underWay ??= yield* Effect.forkIn(together, scope)
+        return (yield* found(index)) ?? (yield* retrying(only(document.layout(pageAlone(index), options))))
+      }),
+    /** The page as it was laid out with its range, if anybody has asked for the range's layout. */
+    found
+  }
 })
 
 /** Frees the memory now: buffers outside of the heap would otherwise cause full garbage collections. */
@@ -67,7 +72,7 @@ const open = Effect.fnUntraced(function* (
   recogniser: Recogniser
 ) {
   const retrying = makeRetries()
-  const layout = yield* makeLayouts(document, range, options, retrying)
+  const layouts = yield* makeLayouts(document, range, options, retrying)
   const looked = (index: number) => retrying(document.isBlank(index))
   const blanks = yield* makeReadAhead({
     range,
@@ -83,12 +88,13 @@ const open = Effect.fnUntraced(function* (
     sizeOf: ({ bytes }) => bytes.length,
     maxKept: MAX_KEPT_BYTES
   })
-  /** Splitting a page often shows it already; only the others are examined alone. */
+  /** Splitting a page or laying it out often shows it already; only the others are examined alone. */
   const isBlank = (index: number): Effect.Effect<boolean, PdfError> =>
-    Effect.suspend(() => {
-      const single = split.kept(index)
-      if (single?.hasWords === undefined || blanks.kept(index) !== undefined) return blanks.of(index)
-      return single.hasWords ? Effect.succeed(false) : looked(index)
+    Effect.gen(function* () {
+      const hasWords = split.kept(index)?.hasWords ?? (yield* layouts.found(index))?.hasWords
+      if (hasWords === true) return false
+      if (hasWords === undefined || blanks.kept(index) !== undefined) return yield* blanks.of(index)
+      return yield* looked(index)
     })
   const recognised = yield* makeRecognised({
     document: {
@@ -97,7 +103,7 @@ const open = Effect.fnUntraced(function* (
       layoutRead: (index, scans) => retrying(document.layoutRead(index, scans))
     },
     range,
-    layout,
+    layout: layouts.of,
     isBlank,
     recogniser
   })
@@ -106,7 +112,7 @@ const open = Effect.fnUntraced(function* (
       Effect.succeed({
         index,
         isBlank: isBlank(index),
-        layout: layout(index),
+        layout: layouts.of(index),
         recognised: recognised(index),
         pdf: Effect.map(split.of(index), ({ bytes }) => bytes),
         image: Effect.map(retrying(document.render(index, PICTURE_DPI)), ({ bytes }) => bytes)

@@ -225,6 +225,35 @@ describe("reading pages", () => {
       })
   )
 
+  it.effect("nor is one whose words showed when it was laid out", () =>
+    Effect.gen(function* () {
+      const { document, layer, layouts, looks } = documentWith(new Set())
+      const alone: Array<number> = []
+      const shown: PdfDocument = {
+        ...document,
+        layout: (range) =>
+          Stream.map(document.layout(range), (page) => ({ ...page, hasWords: page.index % 3 === 0 })),
+        isBlank: (index) => {
+          alone.push(index)
+          return document.isBlank(index)
+        }
+      }
+      yield* Effect.gen(function* () {
+        const range = { first: 0, end: 6 }
+        const pages = yield* (yield* PageSources).open("files/x/source", range)
+        const answers = yield* Effect.forEach(indexes(range), (index) =>
+          Effect.gen(function* () {
+            const { isBlank, layout } = yield* pages.page(index)
+            yield* layout
+            return yield* isBlank
+          })
+        )
+        assert.deepStrictEqual(answers, [false, false, true, false, true, false])
+        assert.deepStrictEqual([alone, looks, layouts], [[1, 2, 4, 5], [], [range]])
+      }).pipe(Effect.scoped, Effect.provide(layer(shown)))
+    })
+  )
+
   it.effect(
     "the bytes of a page that was let go are gone, and read again where somebody asks all the same",
     () =>
