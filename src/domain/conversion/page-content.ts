@@ -137,6 +137,8 @@ export interface PageContent {
   readonly fields: ReadonlyArray<FormField>
   /** Roots of the structure on this page; empty where the document is not tagged. */
   readonly structure: ReadonlyArray<StructureElement>
+  /** True: it certainly shows words, so that it is not blank. False proves nothing; absent where it was not checked. */
+  readonly hasWords?: boolean
 }
 
 /** An entry of the document's outline (bookmarks). */

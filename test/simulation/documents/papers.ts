@@ -162,6 +162,7 @@ const documentOf = (paper: Paper): PdfDocument => ({
 /** A line for each page of a result: from 0, and what is on it. */
 const assembly = HtmlAssembly.of({
   clean: (html) => Effect.succeed(html),
+  survey: () => Effect.die("no result is surveyed apart"),
   assemble: ({ pages }) => Stream.map(pages, ({ html, index }) => `${index}:${html}\n`)
 })
 

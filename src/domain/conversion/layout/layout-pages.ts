@@ -27,6 +27,8 @@ export interface LayoutPage {
   readonly text: string
   /** Its text layer cannot be used: what it says has to be read from its picture. */
   readonly isScan?: true
+  /** As of {@link PageContent.hasWords}. */
+  readonly hasWords?: boolean | undefined
 }
 
 /** What is asked of the layout of a document. */
@@ -104,6 +106,7 @@ export const layoutPages = ({
     label: page.label,
     tier: isContents ? "table-of-contents" : "layout",
     html: withTurn(writeBlocks(blocks, places), analysis.turn),
-    text: textLayer(page)
+    text: textLayer(page),
+    hasWords: page.hasWords
   }))
 }

@@ -4,7 +4,7 @@ import type { PageAnalysis } from "./analysis.ts"
 import type { Line } from "./lines/line.ts"
 import { LEADER_LINE } from "./lines/markers.ts"
 import { segmentText } from "./lines/segment.ts"
-import { levelAbove, type Sections, sectionsOf } from "./sections.ts"
+import { levelAbove, type Sections, sectionsOf, slantedOf } from "./sections.ts"
 import {
   isBoldLine,
   isPageNumber,
@@ -36,6 +36,8 @@ export interface DocumentProfile {
   readonly prose: ReadonlySet<string>
   /** Levels of numbered headings, and of those that are neither larger nor bolder than running text. */
   readonly sections: Sections
+  /** Levels by `slantedKey`; see `slantedOf`. */
+  readonly slanted: ReadonlyMap<string, number>
   /** The style of the document's title: the largest, and on a first page alone. */
   readonly title: string | undefined
   /** Lines in bold of the text's own size are so many and so short that they are headings, however they are spaced. */
@@ -56,8 +58,7 @@ const SAME_RANK = 1.035
 /** A style with a larger share of the document's characters is text, not headings. */
 const MAX_HEADING_SHARE = 0.2
 /** So many plain lines, this long on average, are prose, whatever their size: headings are shorter, and fewer. */
-const PROSE_LINES = 20
-const PROSE_LENGTH = 40
+const [PROSE_LINES, PROSE_LENGTH] = [20, 40]
 /** Deepest level that sizes give. */
 const MAX_LEVEL = 6
 
@@ -211,6 +212,7 @@ export const profileOf = (statistics: PageStatistics): DocumentProfile => {
     levels,
     prose,
     sections,
+    slanted: slantedOf(statistics.slanted, levels),
     title: titleStyle(candidates),
     boldHeads: !bodyBold && areHeads(boldBody),
     ranked,

@@ -86,6 +86,23 @@ export const sectionsOf = (
   return result
 }
 
+/** Lines in italics that are set as headings are some where they are this many, and most that are so set. */
+const SLANTED_HEADS = 3
+const MOSTLY_HEADS = 0.75
+
+/** Headings in italics rank below all that are larger or bolder. */
+export const slantedOf = (
+  slanted: Readonly<Record<string, { readonly lines: number; readonly heads: number }>>,
+  levels: ReadonlyMap<string, number>
+): ReadonlyMap<string, number> =>
+  new Map(
+    Object.entries(slanted).flatMap(([key, { heads, lines }]) =>
+      heads >= SLANTED_HEADS && heads >= MOSTLY_HEADS * lines
+        ? [[key, Math.min(DEEPEST, greatest([...levels.values(), 1]) + 1)] as const]
+        : []
+    )
+  )
+
 /** The kind of the number that a text begins with. */
 export const numberKind = (text: string): string | undefined => {
   const number = sectionNumber(text)

@@ -25,11 +25,19 @@ export interface PageStatistics {
   readonly styles: Readonly<Record<string, StyleCount>>
   /** By `sectionKey`: lines that begin with a section's number. */
   readonly sections: Readonly<Record<string, number>>
+  /** By `slantedKey`: lines in italics, and those of them that are set as a heading without a number is. */
+  readonly slanted: Readonly<Record<string, { readonly lines: number; readonly heads: number }>>
   /** By `marginKey`, `halfKeys`, `numberKeys` and `loneNumberKeys`: pages whose margin has such a line. */
   readonly margins: Readonly<Record<string, number>>
 }
 
-export const NO_STATISTICS: PageStatistics = { indexes: [], styles: {}, sections: {}, margins: {} }
+export const NO_STATISTICS: PageStatistics = {
+  indexes: [],
+  styles: {},
+  sections: {},
+  slanted: {},
+  margins: {}
+}
 
 /** Rows from the top and from the bottom of a page that may be running. */
 const MARGIN_ROWS = 3
@@ -76,6 +84,39 @@ const sectionKeyOf = (
   const bold = pieces.every(({ run }) => isBold(fonts[run.font]))
   const words = beside && number.length > text.length ? next : segment
   return sectionKey(number, styleKey(words.size, bold, isSizedByTypewriter(words, fonts)), look)
+}
+
+/** Names a style in italics. */
+export const slantedKey = (size: number, bold: boolean): string => `${styleKey(size, bold)} italic`
+
+/** Longest heading in italics, characters. */
+const MAX_SLANTED = 60
+/** White space above such a heading and the most below it, and how far its text may be set in, in font sizes. */
+const HEAD_ABOVE = 1.5
+const HEAD_BELOW = 2.6
+const HEAD_INDENT = 1.5
+
+/** Whether a line in italics is set as a heading: by itself, nearer to the text that it stands over than to what is above. */
+const headsText = (
+  segment: Segment,
+  above: Segment | undefined,
+  below: Segment | undefined,
+  fonts: ReadonlyArray<FontFace>
+): boolean => {
+  if (below === undefined || lookOf(below.pieces, fonts, 0) === "italic") return false
+  const { baseline, size, x0 } = segment
+  const white = above === undefined || above.baseline > baseline ? Infinity : baseline - above.baseline
+  const step = below.baseline - baseline
+  const text = segmentText(segment).trim()
+  return (
+    white > HEAD_ABOVE * size &&
+    step > size &&
+    step < Math.min(HEAD_BELOW * size, white * 1.05) &&
+    Math.abs(below.x0 - x0) < HEAD_INDENT * size &&
+    text.length <= MAX_SLANTED &&
+    /^[\p{Lu}\p{Lo}\p{N}]/u.test(text) &&
+    !/[.,;:!?]$/.test(text)
+  )
 }
 
 /** Whether a line is set in bold as a whole. */
@@ -179,13 +220,20 @@ export const countPage = (analysis: PageAnalysis): PageStatistics => {
     style.lines += 1
   }
   const sections: Record<string, number> = {}
+  const slanted: Record<string, { lines: number; heads: number }> = {}
   // Segments, not rows: a row of two columns mixes two styles.
   for (const [at, segment] of analysis.segments.entries()) {
     const { characters, pieces, size } = segment
     const typewriter = isSizedByTypewriter(segment, analysis.fonts)
     count(styleKey(size, false, typewriter), characters)
-    if (pieces.every(({ run }) => isBold(analysis.fonts[run.font])))
-      count(styleKey(size, true, typewriter), characters)
+    const bold = pieces.every(({ run }) => isBold(analysis.fonts[run.font]))
+    if (bold) count(styleKey(size, true, typewriter), characters)
+    if (!typewriter && lookOf(pieces, analysis.fonts, 0) === "italic") {
+      const [above, below] = [analysis.segments[at - 1], analysis.segments[at + 1]]
+      const counted = (slanted[slantedKey(size, bold)] ??= { lines: 0, heads: 0 })
+      counted.lines += 1
+      if (headsText(segment, above, below, analysis.fonts)) counted.heads += 1
+    }
     const section = sectionKeyOf(segment, analysis.segments[at + 1], analysis.fonts)
     if (section !== undefined) sections[section] = (sections[section] ?? 0) + 1
   }
@@ -203,7 +251,7 @@ export const countPage = (analysis: PageAnalysis): PageStatistics => {
       margins[key] = 1
   }
   for (const runs of analysis.readable.turned) margins[turnedKey(runs)] = 1
-  return { indexes: [analysis.page.index], styles, sections, margins }
+  return { indexes: [analysis.page.index], styles, sections, slanted, margins }
 }
 
 const addStyles = (a: StyleCount, b: StyleCount): StyleCount => ({
@@ -217,6 +265,7 @@ const addStyles = (a: StyleCount, b: StyleCount): StyleCount => ({
 export const mergeStatistics = (all: ReadonlyArray<PageStatistics>): PageStatistics => {
   const styles = new Map<string, StyleCount>()
   const sections = new Map<string, number>()
+  const slanted = new Map<string, { lines: number; heads: number }>()
   const margins = new Map<string, number>()
   const indexes: Array<number> = []
   for (const one of all) {
@@ -227,6 +276,10 @@ export const mergeStatistics = (all: ReadonlyArray<PageStatistics>): PageStatist
     }
     for (const [key, count] of Object.entries(one.sections))
       sections.set(key, (sections.get(key) ?? 0) + count)
+    for (const [key, { heads, lines }] of Object.entries(one.slanted)) {
+      const known = slanted.get(key)
+      slanted.set(key, { lines: (known?.lines ?? 0) + lines, heads: (known?.heads ?? 0) + heads })
+    }
     for (const [key, count] of Object.entries(one.margins)) margins.set(key, (margins.get(key) ?? 0) + count)
   }
   const kept =
@@ -235,6 +288,7 @@ export const mergeStatistics = (all: ReadonlyArray<PageStatistics>): PageStatist
     indexes: indexes.sort((a, b) => a - b),
     styles: Object.fromEntries(styles),
     sections: Object.fromEntries(sections),
+    slanted: Object.fromEntries(slanted),
     margins: Object.fromEntries(kept)
   }
 }

@@ -21,13 +21,14 @@ const face = (name: string, more: Partial<FontFace> = {}): FontFace => ({
 })
 
 /** Fonts of the pages made here, by what they are for. */
-export const FONT = { plain: 0, bold: 1, italic: 2, code: 3, boldCode: 4 } as const
+export const FONT = { plain: 0, bold: 1, italic: 2, code: 3, boldCode: 4, boldItalic: 5 } as const
 export const FONTS: ReadonlyArray<FontFace> = [
   face("Serif"),
   face("Serif-Bold", { weight: 700 }),
   face("Serif-Italic", { italic: true }),
   face("Mono", { monospace: true, serif: false }),
-  face("Mono-Bold", { monospace: true, serif: false, weight: 700 })
+  face("Mono-Bold", { monospace: true, serif: false, weight: 700 }),
+  face("Serif-BoldItalic", { italic: true, weight: 700 })
 ]
 
 /** Width of every letter, in font sizes. */

@@ -202,9 +202,47 @@ describe("front matter", () => {
     assert.deepStrictEqual(above("Of rivers", both, ...mails, date), one("Of rivers"))
     const society = run("Society of Rivers", 60, 110, { size: 18 })
     assert.deepStrictEqual(above("OF RIVERS", society), one("OF RIVERS"))
-    assert.deepStrictEqual(above("Of rivers", society), ["1 Of rivers", "1 Society of Rivers", "2 1 Rivers"])
+    assert.deepStrictEqual(above("Of rivers", society), one("Of rivers Society of Rivers"))
     const code = run("get river", 60, 120, { font: FONT.code })
     assert.deepStrictEqual(above("Of rivers", ann, code), ["1 Of rivers", "2 Ann River", "2 1 Rivers"])
+  })
+
+  it("has a title of several paragraphs, which are set alike; what is set otherwise, or has text, is no part of it", () => {
+    const line = (words: string, y: number, size = 18) => run(words, 60, y, { size })
+    assert.deepStrictEqual(
+      above("The manual", line("for", 86), line("rivers and stones", 122), line("Ann River", 150, 14)),
+      one("The manual for rivers and stones")
+    )
+    assert.strictEqual(
+      above("The manual", line("for rivers", 86, 16), line("and stones", 122))[0],
+      "1 The manual"
+    )
+    const section = [line("Of stones", 86), ...lines(prose(30), 60, 110, 80)]
+    assert.deepStrictEqual(
+      headings(
+        htmlOf([run("The manual", 60, 50, { size: 18 }), ...section, line("More stones", 270), ...text])
+      ),
+      ["1 The manual", "1 Of stones", "1 More stones"]
+    )
+  })
+
+  it("is not seen in sections whose few words announce what is shown below them", () => {
+    const code = ["get river", "put stone"].map((words, at) =>
+      run(words, 60, 134 + 12 * at, { font: FONT.code })
+    )
+    const shown = (more: ReadonlyArray<TextRun>) =>
+      headings(
+        htmlOf([
+          run("The tool", 60, 50, { size: 20 }),
+          run("Usage", 60, 86, { size: 14 }),
+          run("to use it ask for a river", 60, 110),
+          ...more,
+          run("Options", 60, 190, { size: 14 }),
+          ...text
+        ])
+      )
+    assert.include(shown(code), "2 Usage")
+    assert.notInclude(shown([]), "2 Usage")
   })
 
   it("begins with a title that has a text's first word; the line below is an author's, not the title's second", () => {

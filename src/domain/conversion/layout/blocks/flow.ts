@@ -3,16 +3,15 @@ import type { Box } from "../../page-content.ts"
 import { formulasIn } from "../formulas/find-formulas.ts"
 import { type InlineContext, spansOf } from "../lines/inline.ts"
 import { areLinesOfOne, type Extent, keepsLines } from "../lines/kept-lines.ts"
-import { areListed } from "../lines/line-numbers.ts"
 import { type Line, linesOf } from "../lines/line.ts"
 import { LEADER_LINE, type Marker } from "../lines/markers.ts"
+import { numberedLines } from "../lines/numbered-lines.ts"
 import { paragraphStep, type Group, groupsOf, isOpen } from "../lines/paragraphs.ts"
 import { isListedEntry } from "../lines/section-number.ts"
 import type { Segment } from "../lines/segment.ts"
-import { type AlignedTable, alignedTables } from "../tables/aligned-table.ts"
-import { columnList } from "../tables/column-list.ts"
-import { definitionList } from "../tables/definition-list.ts"
-import { tableOf } from "../tables/table-cells.ts"
+import { alignedTables } from "../tables/aligned-table.ts"
+import { algorithmOf } from "./algorithms.ts"
+import { alignedBlock } from "./aligned.ts"
 import {
   type Block,
   BREAK,
@@ -246,7 +245,8 @@ const textBlocks = (
         }
       else gathering.add(heading)
     } else if (group.code) gathering.code(group)
-    else if (group.marker !== undefined) gathering.item(group)
+    else if (group.marker !== undefined && runInHeading(group, context.heading) === undefined)
+      gathering.item(group)
     else if (isEntry(group, context)) gathering.leader(group)
     else if (gathering.continuesItem(group)) gathering.addToItem(group)
     else addText(gathering, group, right, context)
@@ -291,27 +291,22 @@ export const flowBlocks = (
   const { bodySize } = context.heading.profile
   const formulas =
     bars === undefined ? [] : formulasIn(lines, right, { fonts: context.inline.fonts, bodySize, bars })
-  for (const found of formulas) {
-    append(blocks, contentsAndText(lines.slice(from, found.from), right, within))
-    blocks.push({ ...found.formula, top: lines[found.from]?.y0 })
-    from = found.to
+  const algorithms = numberedLines(lines)
+  const isStep = (found: { readonly from: number; readonly to: number }): boolean =>
+    algorithms.some((one) => found.from < one.to && found.to > one.from)
+  const parts = [
+    ...algorithms.map((one) => ({ ...one, block: algorithmOf(one, lines, context.inline) })),
+    ...formulas
+      .filter((one) => !isStep(one))
+      .map((one) => ({ ...one, block: { ...one.formula, top: lines[one.from]?.y0 } }))
+  ]
+  for (const part of parts.sort((a, b) => a.from - b.from)) {
+    append(blocks, contentsAndText(lines.slice(from, part.from), right, within))
+    blocks.push(part.block)
+    from = part.to
   }
   append(blocks, contentsAndText(lines.slice(from), right, within))
   return blocks
-}
-
-/** What aligned lines are: a listing, a list in columns or of terms, or a table. */
-const aligned = (
-  { from, rows, to }: AlignedTable,
-  lines: ReadonlyArray<Line>,
-  context: FlowContext
-): Block => {
-  const [of, { inline }] = [lines.slice(from, to), context]
-  const top = of[0]?.y0
-  if (!context.heading.profile.typewritten && areListed(of)) return { ...codeOf(of), top }
-  // The first lines of a page may be the rest of a table that has names on the page before.
-  const list = columnList(rows, inline) ?? (from > 0 ? definitionList(rows, inline) : undefined)
-  return { ...(list ?? tableOf(rows, inline, undefined)), top }
 }
 
 /** Lines without tables of contents, nor formulas. */
@@ -321,10 +316,11 @@ const tablesAndText = (
   context: FlowContext
 ): ReadonlyArray<Block> => {
   const blocks: Array<Block> = []
+  const { heading, inline } = context
   let from = 0
   for (const table of alignedTables(lines)) {
     append(blocks, textBlocks(lines.slice(from, table.from), right, context))
-    blocks.push(aligned(table, lines, context))
+    blocks.push(alignedBlock(table, lines, inline, heading.profile.typewritten))
     from = table.to
   }
   append(blocks, textBlocks(lines.slice(from), right, context))

@@ -1,6 +1,6 @@
 import { SENTENCE_END } from "../lines/paragraphs.ts"
 import { sectionNumber } from "../lines/section-number.ts"
-import { asParagraph, type Block, BREAK, type Heading, textOfSpans } from "./block.ts"
+import { asParagraph, type Block, BREAK, type Heading, onOneLine, textOfSpans } from "./block.ts"
 import { isContentsTitle, isLabelAlone } from "./heading-words.ts"
 import { lettersOf } from "./outline.ts"
 
@@ -91,7 +91,9 @@ const isDate = (block: Block): boolean => wordsOf(block).length <= MAX_DATE && D
 /** Whether a heading has text, at once or below headings that rank below it. */
 const nests = (blocks: ReadonlyArray<Block>, from: number): boolean => {
   for (let at = from + 1; at < blocks.length; at++) {
-    const [above, block] = [blocks[at - 1], blocks[at]]
+    const [above, block, below] = [blocks[at - 1], blocks[at], blocks[at + 1]]
+    // A few words may announce what is shown below them.
+    if (block?.kind === "paragraph" && below?.kind === "code") return isText(below)
     if (block?.kind !== "heading" || isText(block)) return isText(block)
     if (isDate(block) || (above?.kind === "heading" && block.level <= above.level)) return false
   }
@@ -132,6 +134,24 @@ const isSetAs = (block: Heading, title: Block | undefined): boolean =>
   block.level === title.level &&
   (block.size === undefined || title.size === undefined || title.size < SAME_SIZE * block.size)
 
+/** The headings that a title is set in, a paragraph each: those below are set as the first, in capitals too, and have no text. */
+const linesOfTitle = (
+  blocks: ReadonlyArray<Block>,
+  heads: (block: Heading, at: number) => boolean
+): ReadonlyArray<Heading> => {
+  const [title] = blocks
+  if (title?.kind !== "heading") return []
+  const lines = [title]
+  for (const [at, block] of blocks.entries()) {
+    if (at === 0) continue
+    if (block.kind !== "heading" || namesAuthors(block) || isDateAlone(block) || heads(block, at)) break
+    if (!isSetAs(block, title)) break
+    if (!/\p{Ll}/u.test(wordsOf(title)) && /\p{Ll}/u.test(wordsOf(block))) break
+    lines.push(block)
+  }
+  return lines
+}
+
 /**
  * Tells a title from what stands around it on a title page or above a paper's text: authors, addresses, dates and versions are
  * paragraphs, however they are set.
@@ -146,21 +166,21 @@ export const withFrontMatter = (blocks: ReadonlyArray<Block>, page: number): Rea
   const text = blocks.findIndex((block, at) => at > title && block.kind === "paragraph" && isText(block))
   // Below text, what has none on this page has it on the next one.
   const end = opening >= 0 ? opening : text < 0 ? blocks.length : text
-  return blocks.map((block, at): Block => {
-    if (block.kind !== "heading" || at >= end || at === title) return block
-    const next = blocks[at + 1]
-    if (namesAuthors(block)) return asParagraph(block)
-    // A section of its own: text follows, and nothing says that these are people or a date.
-    // The words that open the document's text are not the heading's own.
-    const hasText = opening < 0 ? nests(blocks, at) : at + 1 < end && isText(next)
-    const heads = at > title && hasText && !isDate(block)
-    // A title's second line is set as its first one: in capitals, too.
-    const continues =
-      at === title + 1 &&
-      isSetAs(block, blocks[title]) &&
-      !isDateAlone(block) &&
-      (/\p{Ll}/u.test(wordsOf(blocks[title])) || !/\p{Ll}/u.test(wordsOf(block)))
-    return heads || continues ? block : asParagraph(block)
+  // A section of its own: text follows, and nothing says that these are people or a date.
+  // The words that open the document's text are not the heading's own.
+  const heads = (block: Heading, at: number): boolean =>
+    at > title &&
+    !namesAuthors(block) &&
+    !isDate(block) &&
+    (opening < 0 ? nests(blocks, at) : at + 1 < end && isText(blocks[at + 1]))
+  const continued = linesOfTitle(blocks.slice(Math.max(0, title), end), (block, at) =>
+    heads(block, title + at)
+  )
+  return blocks.flatMap((block, at): ReadonlyArray<Block> => {
+    if (block.kind !== "heading" || at >= end) return [block]
+    if (at === title) return [{ ...block, spans: onOneLine(continued.map(({ spans }) => spans)) }]
+    if (at > title && at < title + continued.length) return []
+    return [heads(block, at) ? block : asParagraph(block)]
   })
 }
 

@@ -17,6 +17,12 @@ export const UNLISTED =
 const EXAMPLE =
   /^(?:example|exemple|beispiel|ejemplo|esempio|exemplo|voorbeeld|przykład|příklad|пример|приклад|示例|例)\s*(?:\d+|[A-Z])(?:[.-]\d+)*[.:]?(?:\s|$)/iu
 
+/** An example's label without a number. */
+const EXAMPLE_ALONE =
+  /^(?:examples?|exemples?|beispiele?|ejemplos?|esempio?|exemplos?|voorbeeld(?:en)?|przykłady?|příklady?|примеры?|приклади?|示例|例)$/iu
+
+export const isExample = (text: string): boolean => EXAMPLE_ALONE.test(text.trim())
+
 /** The caption of an example, or of steps to take, as DocBook sets it: its number ends in a full stop, and its title follows. */
 export const CAPTIONED =
   /^(?:example|exemple|beispiel|ejemplo|esempio|exemplo|voorbeeld|przykład|příklad|пример|приклад|proc[eé]dure|prozedur|procedimiento|procedura|procedimento)\s+(?:(?:[A-Z]|\d{1,3})[.-]){0,3}(?:[A-Z]|\d{1,3})\.\s+\S/iu

@@ -8,9 +8,16 @@ import { isNumbered, sectionNumber } from "../lines/section-number.ts"
 import { lookOf, type Piece, segmentText } from "../lines/segment.ts"
 import { type DocumentProfile, levelOf, textSizeOf } from "../profile.ts"
 import { numberKind } from "../sections.ts"
-import { isBoldLine, styleKey } from "../statistics.ts"
-import { asParagraph, type Block, textOfSpans } from "./block.ts"
-import { CAPTIONED, CHAPTER_LABEL, isBoxLabel, isLabel, SECTION_NOTES, UNLISTED } from "./heading-words.ts"
+import { isBoldLine, slantedKey, styleKey } from "../statistics.ts"
+import {
+  CAPTIONED,
+  CHAPTER_LABEL,
+  isBoxLabel,
+  isExample,
+  isLabel,
+  SECTION_NOTES,
+  UNLISTED
+} from "./heading-words.ts"
 import { lettersOf, type Outline, REFERENCE, unnumbered } from "./outline.ts"
 
 /** Words of a function that is explained, larger than the text but not bold: its parameters in brackets, its types. */
@@ -130,22 +137,32 @@ const ABOVE = 1.25
 const piecesOf = (lines: ReadonlyArray<Line>): ReadonlyArray<Piece> =>
   lines.flatMap(({ segments }) => segments.flatMap(({ pieces }) => pieces))
 
-/** The level of a group in italics or capitals that numbered sections of the document are set in. */
-const lookLevel = (
-  group: Group,
-  text: string,
-  { fonts, outline, profile }: HeadingContext
-): number | undefined => {
+/** The level of a group without a number in italics that the document's headings are set in. */
+const slantedLevel = ({ lines, marker }: Group, { fonts, profile }: HeadingContext): number | undefined => {
+  const [first] = lines
+  if (first === undefined || profile.slanted.size === 0 || marker !== undefined) return undefined
+  if (first.typewriter || lookOf(piecesOf(lines), fonts, 0) !== "italic") return undefined
+  return profile.slanted.get(slantedKey(first.size, isBoldLine(first)))
+}
+
+/** The level of a group in italics or capitals that headings of the document are set in. */
+const lookLevel = (group: Group, text: string, context: HeadingContext): number | undefined => {
+  const { fonts, outline, profile } = context
   const { gap, lines } = group
   const [first] = lines
   const { looks, numbered } = profile.sections
-  if (looks.size === 0 || first === undefined || gap < ABOVE || lines.length > 2) return undefined
+  if (first === undefined || gap < ABOVE || lines.length > 2) return undefined
   if (text.length > MAX_BOLD || /[.,;:]$/.test(text) || CAPTION.test(text)) return undefined
   const number = sectionNumber(text)
   // A number may stand apart from its words.
   const [lead] = first.segments
   const apart = number !== undefined && lead !== undefined && segmentText(lead).length < number.length
   if (lines.some((line, at) => isInCells(line, at === 0 && apart ? 2 : 1, WIDE_GAP))) return undefined
+  if (number === undefined && outline.reach !== "sections" && group.below > BESIDE && !isExample(text)) {
+    const slanted = slantedLevel(group, context)
+    if (slanted !== undefined) return slanted
+  }
+  if (looks.size === 0) return undefined
   const key = `${styleKey(first.size, false, first.typewriter)} ${lookOf(piecesOf(lines), fonts, number?.length ?? 0)}`
   const level = looks.get(key)
   if (level === undefined) return undefined
@@ -229,6 +246,15 @@ const isTyped = ({ lines }: Group, typewritten: number, { fonts, profile }: Head
 /** Code this much larger than the text is a title, not a command that is explained. */
 const DISPLAYED = 1.4
 
+/**
+ * The level of a heading by its number's kind. Numbers of one part are counted anew within a section as well: there a lower style
+ * tells the level.
+ */
+const numberedLevel = ({ sections }: DocumentProfile, kind: string | undefined, styled: number): number => {
+  const level = sections.numbered.get(kind ?? "") ?? styled
+  return kind?.startsWith("parts") === true ? level : Math.max(level, styled)
+}
+
 /** The level of a group that is a heading, by the outline or by its looks; undefined for running text. */
 export const headingLevel = (group: Group, context: HeadingContext): number | undefined => {
   const { outline, profile } = context
@@ -248,7 +274,7 @@ export const headingLevel = (group: Group, context: HeadingContext): number | un
   if (group.lines.some(endsInPageNumber) || group.lines.some(isPrototype)) return undefined
   const number = numberKind(text)
   const styled = levelOf(profile, first)
-  const looks = styled === undefined ? undefined : (profile.sections.numbered.get(number ?? "") ?? styled)
+  const looks = styled === undefined ? undefined : numberedLevel(profile, number, styled)
   // Running text and lists may repeat a title; a heading stands out, or alone.
   const apart = group.lines.length <= 2 && group.gap > 1.3 && group.marker?.ordered !== false
   if (named !== undefined && (looks !== undefined || apart)) return named
@@ -280,7 +306,8 @@ export const headingLevel = (group: Group, context: HeadingContext): number | un
     const unlisted = reference || UNLISTED.test(text) || isBeyond(number, outline)
     if (outline.reach === "sections" && !unlisted) return undefined
     if (text.length > MAX_BOLD || group.lines.length > 2 || /[.,;]$/.test(text)) return undefined
-    if (size < profile.bodySize * SMALL && !reference && !isNumbered(text)) return undefined
+    const known = reference || isNumbered(text) || slantedLevel(group, context) !== undefined
+    if (size < profile.bodySize * SMALL && !known) return undefined
     if (!group.lines.every(isBoldLine) || hasCells(group, text)) return undefined
     if (!isBoldHeading(group, text, context)) return undefined
     if (!alone && !/^[\p{Lu}\p{N}\p{Lo}"'“‘(¿¡]/u.test(text)) return undefined
@@ -290,37 +317,5 @@ export const headingLevel = (group: Group, context: HeadingContext): number | un
   if (key === profile.title) return 1
   return (
     unnamedLevel(key, number, looks, context) ?? Math.max(2, looks + (larger || number !== undefined ? 0 : 1))
-  )
-}
-
-/** Blocks that navigation at the head of a page takes up at most. */
-const NAVIGATION = 4
-
-const wordsOf = (block: Block | undefined): string =>
-  block?.kind === "heading" ? textOfSpans(block.spans).replaceAll(/\s+/g, " ").trim() : ""
-
-/**
- * Manuals printed from a browser begin with a navigation bar: the section's title, the chapter's and links. Where the larger
- * heading below repeats the bar's first words, what precedes it is not a heading.
- */
-export const withoutRepeatedTitles = (blocks: ReadonlyArray<Block>): ReadonlyArray<Block> => {
-  const navigation = new Set<number>()
-  for (const [at, block] of blocks.entries()) {
-    if (block.kind !== "heading") continue
-    const words = wordsOf(block)
-    for (let below = at + 1; below <= at + NAVIGATION && below < blocks.length; below++) {
-      const title = blocks[below]
-      const repeated = wordsOf(title)
-      if (title?.kind !== "heading" || title.level > block.level || repeated === "") continue
-      if (!words.startsWith(repeated)) continue
-      // Numbered ones are of one level by their number.
-      if (title.level === block.level && !isNumbered(words)) continue
-      for (let between = at; between < below; between++) navigation.add(between)
-      break
-    }
-  }
-  if (navigation.size === 0) return blocks
-  return blocks.map((block, at): Block =>
-    block.kind === "heading" && navigation.has(at) ? asParagraph(block) : block
   )
 }

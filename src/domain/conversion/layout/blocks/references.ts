@@ -13,6 +13,8 @@ const REFERENCE = new RegExp(
     String.raw`(?!\s(?:of|von|de|du)\s(?!th(?:is|ese)\s)|\s(?:in|aus|dans)\s(?:\[|\p{Lu}|the\s))`,
   "gu"
 )
+/** The same: most texts have none, which takes longer to find out with what looks for all of them. */
+const REFERS = new RegExp(REFERENCE, "u")
 const CHAPTER =
   /^(?:chapter|appendix|section|kapitel|anhang|abschnitt|chapitre|annexe)\s(?<number>[\dA-Z][\d.]*|[IVX]+)/iu
 
@@ -65,7 +67,7 @@ const targetOf = (name: string, named: Named, more: boolean): LinkTarget | undef
 
 const linked = (spans: ReadonlyArray<Span>, named: Named, more: boolean): ReadonlyArray<Span> =>
   spans.flatMap((span, place): ReadonlyArray<Span> => {
-    if (span.kind !== "text" || span.code) return [span]
+    if (span.kind !== "text" || span.code || !REFERS.test(span.text)) return [span]
     const parts: Array<Span> = []
     let from = 0
     for (const { 0: words, groups = {}, index } of span.text.matchAll(REFERENCE)) {

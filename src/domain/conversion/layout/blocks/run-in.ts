@@ -111,6 +111,95 @@ const isSpaced = (group: Group, heading: ReadonlyArray<Line>, text: ReadonlyArra
   )
 }
 
+/** Longest run-in heading in italics, characters, and how much further from the text above it stands than lines of text are apart. */
+const MAX_ITALIC = 60
+const WHITE = 1.35
+/** Italic words that say what follows, and are no title: parts of proofs, and what stands below a title. */
+const SAID =
+  /^(?:case|step|notation|solution|question|answer|problem|exercise|fact|conjecture|axiom|hypothesis|assumption|property|condition|claim|key ?words|abstract|received|e-?mail|source|note)\b/iu
+
+/** Whether a line is in italics, but for the number before them. */
+const isItalic = ({ italic, text }: Line, skip = 0): boolean =>
+  italic * text.length > 0.95 * (text.trimEnd().length - skip) - 1
+
+/** Whether italic words open a paragraph as a lowest level is set: white above, a full stop behind, and all lines flush. */
+const isItalicLead = (
+  group: Group,
+  heading: ReadonlyArray<Line>,
+  text: ReadonlyArray<Line>,
+  { step }: HeadingContext
+): boolean => {
+  const [only, more] = heading
+  const [first, second] = text
+  if (only === undefined || more !== undefined || first === undefined || second === undefined) return false
+  const words = only.text.trim()
+  // Where white stands above each paragraph, as much above this one tells nothing.
+  const usual = step !== undefined && group.gap < step + 0.1
+  const near = first.x0 - only.x1 < QUAD * only.size
+  return (
+    group.marker === undefined &&
+    group.gap * only.size > WHITE * (second.baseline - first.baseline) &&
+    !(usual && near) &&
+    isItalic(only) &&
+    only.bold < 0.5 &&
+    words.length <= MAX_ITALIC &&
+    END.test(words) &&
+    /^\p{Lu}/u.test(words) &&
+    !SAID.test(words) &&
+    !isLabel(words.replace(/[.:]$/u, "")) &&
+    !CAPTION.test(words) &&
+    !STATEMENT.test(`1 ${words}`) &&
+    Math.abs(second.x0 - only.x0) < FLUSH * only.size &&
+    first.italic < 0.5
+  )
+}
+
+/** Whether bold words and a full stop open a paragraph whose first line is indented, as the fourth level of the APA is set. */
+const isIndentedLead = (
+  { gap, marker }: Group,
+  heading: ReadonlyArray<Line>,
+  text: ReadonlyArray<Line>
+): boolean => {
+  const [only, more] = heading
+  const [first, second] = text
+  if (only === undefined || more !== undefined || first === undefined || second === undefined) return false
+  const words = only.text.trim()
+  return (
+    gap * only.size < WHITE * (second.baseline - first.baseline) &&
+    marker === undefined &&
+    only.bold > 0.95 &&
+    first.bold < 0.5 &&
+    words.length <= MAX_ITALIC &&
+    /^\p{Lu}.*\.$/u.test(words) &&
+    !SAID.test(words) &&
+    !isLabel(words.replace(/\.$/u, "")) &&
+    !CAPTION.test(words) &&
+    !STATEMENT.test(`1 ${words}`) &&
+    Math.abs(first.baseline - only.baseline) < 0.2 * only.size &&
+    only.x0 - second.x0 > 0.5 * only.size
+  )
+}
+
+/**
+ * The level of italic words behind a figure or a small letter, below sections in Roman figures and those with capital letters: the
+ * first line is indented, where the lines of a list's item stand further to the right than its number.
+ */
+const letteredLevel = (
+  { lines: [line, below] }: Group,
+  kind: string | undefined,
+  [only]: ReadonlyArray<Line>,
+  { profile: { sections } }: HeadingContext
+): number | undefined => {
+  const upper = sections.numbered.get("upper")
+  if (upper === undefined || !sections.numbered.has("roman") || (kind !== "figure" && kind !== "lower"))
+    return undefined
+  if (line === undefined || below === undefined || only === undefined) return undefined
+  if (line.x0 - below.x0 < 0.5 * line.size) return undefined
+  return isItalic(only, sectionNumber(only.text)?.length ?? 0)
+    ? upper + (kind === "figure" ? 1 : 2)
+    : undefined
+}
+
 /** The level below all sections that are numbered. */
 const lowestLevel = ({ outline, profile }: HeadingContext): number => {
   const outlined = [...outline.kinds.values()].map((level) => level + 1)
@@ -127,7 +216,10 @@ export const runInHeading = (group: Group, context: HeadingContext): RunIn | und
   const number = numberKind(group.lines[0]?.text ?? "")
   const numbered = number?.startsWith("parts") === true && context.outline.reach !== "sections"
   const distinct = isDistinct(start, context.fonts)
-  if (!numbered && !distinct && (context.titles === undefined || number === undefined)) return undefined
+  const lettered =
+    (number === "figure" || number === "lower") && context.profile.sections.numbered.has("roman")
+  if (!numbered && !distinct && !lettered && (context.titles === undefined || number === undefined))
+    return undefined
   const parts = parted(group.lines, context.fonts)
   if (parts === undefined) return undefined
   const [heading, text] = [parts.heading, parts.text].map((lines) => lines.map((line) => line.text).join(" "))
@@ -138,7 +230,16 @@ export const runInHeading = (group: Group, context: HeadingContext): RunIn | und
     if (named !== undefined) return { level: named, ...parts }
     if (numbered && isNumbered(heading) && !STATEMENT.test(heading))
       return { level: partLevel(number, context), ...parts }
+    const level = letteredLevel(group, number, parts.heading, context)
+    if (level !== undefined) return { level, ...parts }
   }
-  if (number !== undefined || !isSpaced(group, parts.heading, parts.text)) return undefined
+  if (number !== undefined) return undefined
+  const { heading: own, text: rest } = parts
+  if (
+    !isSpaced(group, own, rest) &&
+    !isItalicLead(group, own, rest, context) &&
+    !isIndentedLead(group, own, rest)
+  )
+    return undefined
   return { level: lowestLevel(context), ...parts }
 }

@@ -5,7 +5,7 @@ import { linesOf } from "../lines/line.ts"
 import { CAPTION, isTableCaption } from "../lines/markers.ts"
 import { type Segment, segmentText } from "../lines/segment.ts"
 import { framesOf } from "./frames.ts"
-import { joined, joinRegions, liesIn, type Region, regionsOf } from "./regions.ts"
+import { joined, joinRegions, liesIn, type Region, regionsOf, touches } from "./regions.ts"
 
 /** Figures that are drawn, and the words that belong to them. */
 interface DrawnFigures {
@@ -57,9 +57,6 @@ const MOST_REGIONS = 200
 const MOST_CAPTIONS = 24
 /** A page with more pieces of text is a list or a map. */
 const MOST_SEGMENTS = 6_000
-
-const touches = (a: Box, b: Box, slack = 0): boolean =>
-  a.x0 < b.x1 + slack && a.x1 > b.x0 - slack && a.y0 < b.y1 + slack && a.y1 > b.y0 - slack
 
 const isCaption = (segment: Segment): boolean => {
   const text = segmentText(segment)

@@ -85,6 +85,10 @@ export const liesIn = (inner: Box, outer: Box, slack: number): boolean =>
   inner.y0 > outer.y0 - slack &&
   inner.y1 < outer.y1 + slack
 
+/** Whether two boxes overlap, or stand this near to each other. */
+export const touches = (a: Box, b: Box, slack = 0): boolean =>
+  a.x0 < b.x1 + slack && a.x1 > b.x0 - slack && a.y0 < b.y1 + slack && a.y1 > b.y0 - slack
+
 /** What was placed as a whole: charts and diagrams of other programs. What stands in another of them is a part of it. */
 const placedOf = (page: PageContent, kept: ReadonlyArray<Drawing>): ReadonlyArray<Region> => {
   const boxes = page.groups
@@ -154,6 +158,11 @@ const clustersOf = (page: PageContent, kept: ReadonlyArray<Drawing>): ReadonlyAr
   return clusters
 }
 
+/** What is placed as a whole with so few drawings may be a shape of a diagram: its outline, its shadow, its words. */
+const MOST_IN_SHAPE = 4
+
+const isShape = ({ drawings }: Region): boolean => drawings > 0 && drawings <= MOST_IN_SHAPE
+
 /** Drawings in a square that are looked at; those of a page whose squares hold more are strokes of a picture. */
 const MOST_MARKS = 400_000
 
@@ -167,11 +176,22 @@ export const regionsOf = (page: PageContent): ReadonlyArray<Region> => {
     const isSeparator = kind === "path" && h < 2 && w > 0.3 * width && !staffs.has(endsOf(box))
     return !artifact && !outside && w * h < BACKGROUND * width * height && !isSeparator
   })
-  const placed = placedOf(page, page.drawings)
+  const all = placedOf(page, page.drawings)
+  // Word processors place each shape of a diagram by itself.
+  const [shapes, placed] = [all.filter(isShape), all.filter((region) => !isShape(region))]
   const loose = kept.filter(({ box }) => !placed.some((region) => liesIn(box, region, 2)))
   const area = loose.reduce(
     (sum, { box }) => sum + ((box.x1 - box.x0) / SQUARE + 1) * ((box.y1 - box.y0) / SQUARE + 1),
     0
   )
-  return area > MOST_MARKS ? placed : [...placed, ...clustersOf(page, loose)]
+  if (area > MOST_MARKS) return all
+  const clusters = clustersOf(page, loose)
+  const isAlone = (shape: Region): boolean =>
+    !clusters.some((cluster) => cluster.drawings > shape.drawings && touches(shape, cluster))
+  const alone = shapes.filter(isAlone)
+  return [
+    ...placed,
+    ...alone,
+    ...clusters.filter((cluster) => !alone.some((shape) => liesIn(cluster, shape, 2)))
+  ]
 }

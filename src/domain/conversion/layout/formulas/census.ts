@@ -29,6 +29,10 @@ const WORD = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}]+|\p{L}{3,}/gu
 const UNSPACED = /^[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}]/u
 const VARIABLE = /(?<!\p{L})\p{L}{1,2}(?!\p{L})/gu
 
+const ASCII_END = 0x80
+const isAsciiLetter = (code: number): boolean =>
+  (code >= 0x61 && code <= 0x7a) || (code >= 0x41 && code <= 0x5a)
+
 /** Counts what pieces are made of. */
 export const census = (pieces: ReadonlyArray<Piece>, fonts: ReadonlyArray<FontFace>): Census => {
   let [math, letters, words, worded, variables] = [0, 0, 0, 0, 0]
@@ -36,15 +40,24 @@ export const census = (pieces: ReadonlyArray<Piece>, fonts: ReadonlyArray<FontFa
   for (const { run, text } of pieces) {
     const face = fonts[run.font]
     const inMath = isMathFace(face)
-    for (const character of text) {
-      const isLetter = /\p{L}/u.test(character)
-      if (isLetter) letters += 1
+    for (let at = 0; at < text.length; at++) {
+      const code = text.codePointAt(at) ?? 0
+      // Most characters are letters of ASCII, for which patterns would take most of the time.
+      if (isAsciiLetter(code)) {
+        letters += 1
+        if (inMath) math += 1
+        continue
+      }
+      if (code < ASCII_END && !inMath) continue
+      const character = String.fromCodePoint(code)
+      at += character.length - 1
+      if (/\p{L}/u.test(character)) letters += 1
       if ((inMath && /[^\s.,•·]/.test(character)) || isMathSign(character)) math += 1
     }
     if (RELATES.test(text)) relates = true
     if (inMath) continue
     if (face?.italic === true) variables += text.match(VARIABLE)?.length ?? 0
-    for (const [word] of text.matchAll(WORD))
+    for (const word of text.match(WORD) ?? [])
       if (!isFunctionName(word)) {
         words += UNSPACED.test(word) ? Math.ceil(word.length / 2) : 1
         worded += word.length

@@ -3,11 +3,12 @@ import type { Box, FontFace } from "../../page-content.ts"
 import type { Line } from "../lines/line.ts"
 import { markerOf } from "../lines/markers.ts"
 import { type Piece, type Segment, segmentText } from "../lines/segment.ts"
+import { ROW_STEP } from "../tables/table-cells.ts"
 import { census, type FormulaContext, piecesOf } from "./census.ts"
 import { EQUATION_NUMBER, isMathFace, isMathSign } from "./mathematical.ts"
 import { AXIS, hull } from "./signs.ts"
 import { type FoundFormula, type Numbered, type Row, rowOf, systemsOf, within } from "./systems.ts"
-import { SMALL, type Zone, zonesOf } from "./zones.ts"
+import { areCells, SMALL, type Zone, zonesOf } from "./zones.ts"
 
 /** A formula begins so far from the column's edge at least, in sizes of the text. */
 const INDENT = 0.9
@@ -82,15 +83,16 @@ const isMathematics = (
 ): boolean => {
   const hasBar = bars.length > 0
   const { math, relates, variables } = census(pieces, fonts)
+  const compares = pieces.some(({ text }) => /[=<>≤≥]/u.test(text))
+  const mayBeMath = math > 0 || (hasBar && relates) || (compares && variables > 0)
+  if (!mayBeMath || !(relates || hasBar || isNumbered)) return false
   // Words at a brace or below an operator are small: they make no text.
   const { letters, worded, words } = census(
     pieces.filter(({ run }) => run.size > SMALL * bodySize),
     fonts
   )
-  const compares = pieces.some(({ text }) => /[=<>≤≥]/u.test(text))
   // Faces of a text have variables, too: italic letters, and no words beside them.
-  const isMath = math > 0 || (hasBar && relates) || (compares && variables > 0 && words === 0)
-  if (!isMath || !(relates || hasBar || isNumbered)) return false
+  if (math === 0 && !(hasBar && relates) && words > 0) return false
   // Numbers alone are those of an axis or of a table.
   if (letters === 0 && !isNumbered && !hasBar && !compares) return false
   // A fraction of words is one all the same.
@@ -119,7 +121,7 @@ const isFormula = (
   const bars = context.bars.filter((bar) => within(bar, box, bodySize))
   if (!isMathematics(pieces, bars, number !== undefined, context)) return false
   if (number !== undefined) return true
-  if (isItem(first)) return false
+  if (isItem(first) || isNote(first)) return false
   const brackets = pieces.some(({ text }) => /[\u239b-\u23b3()[\]{}]/u.test(text))
   if (zone.lines.some((line) => columnGaps(line, bodySize) > (brackets ? 3 : 1))) return false
   const centred = Math.abs(box.x0 + box.x1 - left - right) < 0.06 * (right - left)
@@ -133,12 +135,27 @@ const isItem = ({ text }: Line): boolean => {
   return marker !== undefined && (!marker.ordered || marker.style === "1" || marker.dress === ".")
 }
 
+/** Whether a line begins with the raised mark of a note, as one below a table does: `*p < .05`. */
+const isNote = ({ segments }: Line): boolean => {
+  const mark = segments[0]?.pieces[0]
+  return mark?.raise === "sup" && /^\s*[*∗†‡§]/u.test(mark.text)
+}
+
 /** Whether a zone is the last line of the paragraph above it. */
 const endsParagraph = (zone: Zone, above: Zone | undefined, box: Box, bodySize: number): boolean => {
   const last = above?.lines.at(-1)
   const [first] = zone.lines
   if (last === undefined || first === undefined || zone.lines.length > 1) return false
   return Math.abs(last.x0 - box.x0) < 0.5 * bodySize && first.baseline - last.baseline < WITHIN * first.size
+}
+
+/** Whether a zone is a row of a table: what stands in the next row, cell below cell, is no mathematics. */
+const isRow = (zone: Zone, next: Zone | undefined, fonts: ReadonlyArray<FontFace>): boolean => {
+  const [line, other] = [zone.lines[0], next?.lines[0]]
+  if (line === undefined || other === undefined || zone.lines.length > 1 || next?.lines.length !== 1)
+    return false
+  const apart = Math.abs(other.baseline - line.baseline) > ROW_STEP * line.size
+  return !apart && areCells(line, other) && !hasMath(other, fonts)
 }
 
 /** The left edge of a column's running text: of most of its long lines, by tenths of the text's size. */
@@ -177,6 +194,7 @@ export const formulasIn = (
       }
       continue
     }
+    if ([zones[at - 1], zones[at + 1]].some((next) => isRow(zone, next, context.fonts))) continue
     const numbered = numberedOf(zone, column.left, right, context.bodySize)
     if (isFormula(zone, numbered, zones[at - 1], column)) rows.push(rowOf(zone, numbered, context))
   }

@@ -16,6 +16,7 @@ import {
   middleY,
   OPEN,
   withAccents,
+  withDots,
   withoutTwins
 } from "./signs.ts"
 
@@ -293,7 +294,9 @@ const parse = (items: Array<Item>, bars: ReadonlyArray<Box>, depth: number): Htm
   )
 }
 
-const signsOf = (text: string): string => [...(text.match(/[\p{L}\p{N}]/gu) ?? [])].sort().join("")
+/** Letters and numbers; accents that stand apart are letters for Unicode, too. */
+const signsOf = (text: string): string =>
+  [...(text.match(/[\p{Lu}\p{Ll}\p{Lt}\p{Lo}\p{N}]/gu) ?? [])].sort().join("")
 
 /** The formula that these pieces and bars are, as MathML; undefined where their places do not tell. */
 export const mathOf = (
@@ -302,7 +305,7 @@ export const mathOf = (
   fonts: ReadonlyArray<FontFace>
 ): HtmlElement | undefined => {
   const once = withoutTwins(pieces)
-  const items = once.flatMap((piece) => itemsOf(piece, fonts))
+  const items = [...withDots(once.flatMap((piece) => itemsOf(piece, fonts)))]
   if (items.length === 0 || items.length > MAX_ITEMS || bars.length > MAX_ITEMS) return undefined
   try {
     const inner = parse(items, bars, 0)

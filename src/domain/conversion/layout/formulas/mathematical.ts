@@ -1,3 +1,4 @@
+import { greatest } from "../../../lists.ts"
 import type { FontFace } from "../../page-content.ts"
 
 /** Faces that hold nothing but mathematics, by the names that TeX, word processors and their descendants give them. */
@@ -49,9 +50,11 @@ export const LIMITED: ReadonlySet<string> = new Set(
   "lim liminf limsup max min sup inf argmax argmin".split(" ")
 )
 
+const LONGEST_FUNCTION = greatest([...FUNCTIONS].map(({ length }) => length))
+
 /** Whether a word of upright letters is the name of a function. */
 export const isFunctionName = (word: string): boolean =>
-  FUNCTIONS.has(word) || FUNCTIONS.has(word.toLowerCase())
+  word.length <= LONGEST_FUNCTION && (FUNCTIONS.has(word) || FUNCTIONS.has(word.toLowerCase()))
 
 /** The number of an equation. */
 export const EQUATION_NUMBER =

@@ -71,6 +71,24 @@ export const extent = (pieces: ReadonlyArray<Piece>): { readonly y0: number; rea
   return { y0: least(all.map(({ y0 }) => y0)), y1: greatest(all.map(({ y1 }) => y1)) }
 }
 
+/** What an accent over a letter is written with. */
+const ACCENT: ReadonlyMap<string, string> = new Map([
+  ["ˆ", "^"],
+  ["^", "^"],
+  ["\u0302", "^"],
+  ["˜", "~"],
+  ["\u0303", "~"],
+  ["¯", "¯"],
+  ["\u0304", "¯"],
+  ["˙", "˙"],
+  ["\u0307", "˙"],
+  ["¨", "¨"],
+  ["\u20d7", "→"],
+  ["ˇ", "ˇ"],
+  ["˘", "˘"],
+  ["´", "´"]
+])
+
 /** The signs of a piece at their places. */
 export const itemsOf = (piece: Piece, fonts: ReadonlyArray<FontFace>): ReadonlyArray<Item> => {
   const { run, text } = piece
@@ -82,11 +100,13 @@ export const itemsOf = (piece: Piece, fonts: ReadonlyArray<FontFace>): ReadonlyA
     const [token] = match
     const x = (at: number) => piece.x0 + ((piece.x1 - piece.x0) * Math.min(at, length)) / length
     const sign = WHOLE.get(token) ?? token
+    // An accent's ink is as high as a small letter's top, whatever it stands over.
+    const isAccent = token !== "^" && ACCENT.has(token)
     return {
       x0: x(match.index),
       x1: x(match.index + token.length),
-      y0,
-      y1,
+      y0: isAccent ? run.baseline - 0.75 * run.size : y0,
+      y1: isAccent ? run.baseline - 0.5 * run.size : y1,
       baseline: run.baseline,
       size: run.size,
       node: leaf(sign, face),
@@ -125,23 +145,6 @@ export const withoutTwins = (pieces: ReadonlyArray<Piece>): ReadonlyArray<Piece>
   })
 }
 
-const ACCENT: ReadonlyMap<string, string> = new Map([
-  ["ˆ", "^"],
-  ["^", "^"],
-  ["\u0302", "^"],
-  ["˜", "~"],
-  ["\u0303", "~"],
-  ["¯", "¯"],
-  ["\u0304", "¯"],
-  ["˙", "˙"],
-  ["\u0307", "˙"],
-  ["¨", "¨"],
-  ["\u20d7", "→"],
-  ["ˇ", "ˇ"],
-  ["˘", "˘"],
-  ["´", "´"]
-])
-
 /** An accent and the letter below it. */
 export const withAccents = (items: ReadonlyArray<Item>): ReadonlyArray<Item> => {
   let left = items
@@ -162,4 +165,41 @@ export const withAccents = (items: ReadonlyArray<Item>): ReadonlyArray<Item> => 
     left = left.filter((item) => item !== accent).map((item) => (item === base ? { ...base, node } : item))
   }
   return left
+}
+
+/** Steps between the dots of three that stand for what is left out, in font sizes, and how much two steps may differ. */
+const DOT_STEP = { least: 0.2, most: 0.5 } as const
+const SAME_STEP = 0.08
+
+/** Three dots below one another, or down to the right, made one sign: TeX draws them one by one. */
+export const withDots = (items: ReadonlyArray<Item>): ReadonlyArray<Item> => {
+  const dots = items.filter(({ text }) => text === ".").sort((a, b) => a.baseline - b.baseline)
+  if (dots.length < 3) return items
+  const used = new Set<Item>()
+  const made: Array<Item> = []
+  const next = (dot: Item, dx: number | undefined, dy: number | undefined): Item | undefined =>
+    dots.find((other) => {
+      const [across, down] = [other.x0 - dot.x0, other.baseline - dot.baseline]
+      return (
+        !used.has(other) &&
+        down > DOT_STEP.least * dot.size &&
+        down < DOT_STEP.most * dot.size &&
+        across > -SAME_STEP * dot.size &&
+        across < DOT_STEP.most * dot.size &&
+        (dx === undefined || Math.abs(across - dx) < SAME_STEP * dot.size) &&
+        (dy === undefined || Math.abs(down - dy) < SAME_STEP * dot.size)
+      )
+    })
+  for (const first of dots) {
+    if (used.has(first)) continue
+    const second = next(first, undefined, undefined)
+    if (second === undefined) continue
+    const dx = second.x0 - first.x0
+    const third = next(second, dx, second.baseline - first.baseline)
+    if (third === undefined) continue
+    for (const dot of [first, second, third]) used.add(dot)
+    const text = dx > SAME_STEP * first.size ? "⋱" : "⋮"
+    made.push({ ...third, ...hull([first, second, third]), node: element("mo", {}, [text]), text })
+  }
+  return made.length === 0 ? items : [...items.filter((item) => !used.has(item)), ...made]
 }

@@ -34,8 +34,21 @@ export interface Zone {
 const isFragment = ({ segments, size, text }: Line, { bodySize, fonts }: FormulaContext): boolean =>
   size < SMALL * bodySize && text.length <= MAX_FRAGMENT && census(piecesOf(segments), fonts).words <= 1
 
+/** Fewest cells of a row that are not the terms of a formula. */
+const CELLS = 3
+
+/** Whether what stands on two lines stands below one another, cell by cell. */
+export const areCells = (line: Line, other: Line): boolean =>
+  line.segments.length >= CELLS &&
+  other.segments.length === line.segments.length &&
+  line.segments.every((cell, at) => {
+    const beside = other.segments[at]
+    return beside !== undefined && beside.x0 < cell.x1 && beside.x1 > cell.x0
+  })
+
 /** Whether a bar stands between two lines as in a fraction: it is as wide as the wider of them. */
 const isFraction = (over: Line, under: Line, { bars }: FormulaContext): boolean =>
+  !areCells(over, under) &&
   bars.some((bar) => {
     const { size } = under
     if (bar.y0 < over.baseline - 0.1 * size || bar.y1 > under.baseline) return false
@@ -50,6 +63,23 @@ const isTight = (zone: Zone, above: Line, next: Line): boolean => {
   const [step, aside] = [next.baseline - above.baseline, next.x0 - above.x1]
   const endsText = zone.prose && zone.lines.length === 1 && (step > BELOW * next.size || aside > next.size)
   return step < TIGHT * Math.max(above.size, next.size) && !endsText
+}
+
+/** Upper and lower ends of brackets that are drawn in parts, and what is between them. */
+const TOP = /[\u239b\u239e\u23a1\u23a4\u23a7\u23ab]/u
+const BOTTOM = /[\u239d\u23a0\u23a3\u23a6\u23a9\u23ad]/u
+const PART = /[\u239b-\u23ad]/u
+
+/** Whether a line holds a part of a bracket that was begun, and has not ended yet, on a zone's lines: rows of a matrix. */
+const isBracketed = ({ lines }: Zone, next: Line): boolean => {
+  const parts = lines.flatMap(({ segments }) => piecesOf(segments).filter(({ text }) => PART.test(text)))
+  return (
+    parts.length > 0 &&
+    piecesOf(next.segments).some(({ run, text, x0 }) => {
+      const same = PART.test(text) ? parts.filter((part) => Math.abs(part.x0 - x0) < 0.1 * run.size) : []
+      return same.some((part) => TOP.test(part.text)) && !same.some((part) => BOTTOM.test(part.text))
+    })
+  )
 }
 
 /** How far a fragment stands from a zone that it may belong to; Infinity where it does not. */
@@ -107,7 +137,7 @@ export const zonesOf = (lines: ReadonlyArray<Line>, context: FormulaContext): Re
       above !== undefined &&
       last.to + fragments.length === at &&
       last.lines.length < MAX_LINES &&
-      (isTight(last, above, line) || isFraction(above, line, context))
+      (isTight(last, above, line) || isBracketed(last, line) || isFraction(above, line, context))
     ) {
       for (const fragment of fragments) {
         const small = lines[fragment]

@@ -1,14 +1,16 @@
-import { append, greatest, least } from "../../../lists.ts"
+import { greatest, least } from "../../../lists.ts"
 import type { Line } from "../lines/line.ts"
 import { isPrototype } from "../lines/markers.ts"
 import { sectionNumber } from "../lines/section-number.ts"
-import { type Segment, segmentText } from "../lines/segment.ts"
+import { segmentText } from "../lines/segment.ts"
 import { isBoldLine } from "../statistics.ts"
+import { rowsIn } from "./aligned-rows.ts"
 import { flowsOn, nearColumns } from "./near-columns.ts"
 import {
   areMarkers,
   areReferences,
   boundsOf,
+  CELL_GAP,
   cellsOf,
   type Column,
   columnsOf,
@@ -27,6 +29,14 @@ export interface AlignedTable {
   readonly rows: ReadonlyArray<ReadonlyArray<RawCell>>
   /** Baseline of each row's first line. */
   readonly tops: ReadonlyArray<number>
+}
+
+/** What rules around lines tell of the table that they make up. */
+interface Frame {
+  /** Where the rule below the names of the columns is drawn, if one is. */
+  readonly head: number | undefined
+  /** That rule is the only one between the first and the last: two rows are enough. */
+  readonly headed: boolean
 }
 
 /** Whether cells of two lines begin or end below one another, the first's beginning and the last's end left out. */
@@ -83,114 +93,6 @@ const isTitle = (line: Line, [above, below]: ReadonlyArray<Line | undefined>): b
   )
 }
 
-/** Steps of lines in one cell may differ by this factor. */
-const SAME_STEP = 1.12
-/** How much further apart rows of wrapped cells stand than their lines. */
-const ROW_APART = 1.18
-
-interface PlacedCell {
-  readonly segments: Array<Segment>
-  readonly from: number
-  readonly to: number
-}
-
-/** The columns of a line's cells. */
-const inColumns = ({ bounds, cells }: Row, columns: ReadonlyArray<Column>): Array<PlacedCell> =>
-  cells.map((segments, index) => {
-    const cell = bounds[index] ?? boundsOf(segments)
-    const over = columns.flatMap((column, number) => (overlaps(column, cell) ? [number] : []))
-    const nearest = columns.findIndex(({ x1 }) => cell.x0 <= x1)
-    const from = over[0] ?? (nearest === -1 ? columns.length - 1 : nearest)
-    return { segments: [...segments], from, to: over.at(-1) ?? from }
-  })
-
-/**
- * Lines that make up one row where cells are wrapped: recognised by rows that are further apart than lines, and by lines that
- * fill some columns only. Returns the row of each line; each its own where nothing is wrapped.
- */
-const rowNumbers = (
-  rows: ReadonlyArray<Row>,
-  placed: ReadonlyArray<ReadonlyArray<PlacedCell>>,
-  columns: number
-): ReadonlyArray<number> => {
-  const last = new Map<number, number>()
-  const steps: Array<{ readonly from: number; readonly to: number; readonly step: number }> = []
-  for (const [at, cells] of placed.entries())
-    for (const { from } of cells) {
-      const above = last.get(from)
-      const [line, before] = [rows[at]?.line, above === undefined ? undefined : rows[above]?.line]
-      if (above !== undefined && line !== undefined && before !== undefined)
-        steps.push({ from: above, to: at, step: line.baseline - before.baseline })
-      last.set(from, at)
-    }
-  const joins = new Set<number>()
-  for (const [at, { line }] of rows.entries()) {
-    const above = rows[at - 1]?.line
-    // Lines that overlap stand beside one another: cells with fewer lines, set in the middle of their row.
-    if (above !== undefined && line.baseline - above.baseline < OVERLAPPING * line.size) joins.add(at)
-  }
-  const numbered = (): ReadonlyArray<number> => {
-    let number = -1
-    return rows.map((_, at) => (joins.has(at) ? number : (number += 1)))
-  }
-  const narrowest = least(steps.map(({ step }) => step))
-  const tight = steps.filter(({ step }) => step <= narrowest * SAME_STEP)
-  const full = (at: number) => (placed[at]?.length ?? 0) >= columns
-  const wholeRows = tight.filter(({ from, to }) => to === from + 1 && full(from) && full(to)).length
-  // Cells of a column may be rows apart where a group of rows shares one: what counts is one line after the other.
-  const apart = rows.some(
-    ({ line }, at) => line.baseline - (rows[at - 1]?.line.baseline ?? Infinity) > narrowest * ROW_APART
-  )
-  if (!apart || wholeRows > 0.5 * tight.length) return numbered()
-  for (const { from, to } of tight) for (let at = from + 1; at <= to; at++) joins.add(at)
-  return numbered()
-}
-
-const place = (rows: ReadonlyArray<Row>, columns: ReadonlyArray<Column>): AlignedTable["rows"] => {
-  const lines = rows.map((row) => inColumns(row, columns))
-  const numbers = rowNumbers(rows, lines, columns.length)
-  const placed: Array<Array<PlacedCell>> = []
-  let bottom = -Infinity
-  for (const [at, cells] of lines.entries()) {
-    const line = rows[at]?.line
-    const last = placed.at(-1)
-    const wrapped = at > 0 && numbers[at] === numbers[at - 1]
-    // A row without a first cell, set tight under another, continues its cells.
-    const goesOn =
-      last !== undefined &&
-      line !== undefined &&
-      (wrapped ||
-        (cells.every(({ from }) => from > 0) &&
-          cells.length < columns.length &&
-          line.baseline - bottom < 1.35 * line.size &&
-          cells.every(({ from }) => last.some((cell) => cell.from === from))))
-    if (goesOn)
-      for (const cell of cells) {
-        const same = last.find(({ from }) => from === cell.from)
-        if (same === undefined) last.push(cell)
-        else append(same.segments, cell.segments)
-      }
-    else placed.push(cells)
-    bottom = line?.baseline ?? bottom
-  }
-  return placed.map((row) => {
-    const cells: Array<RawCell> = []
-    let column = 0
-    for (const { from, segments, to } of row.sort((a, b) => a.from - b.from)) {
-      if (from < column) {
-        const before = cells.pop()
-        if (before !== undefined) cells.push({ ...before, segments: [...before.segments, ...segments] })
-        continue
-      }
-      for (; column < from; column++) cells.push({ segments: [], colSpan: 1, rowSpan: 1 })
-      cells.push({ segments, colSpan: to - from + 1, rowSpan: 1 })
-      column = to + 1
-    }
-    for (; column < columns.length; column++) cells.push({ segments: [], colSpan: 1, rowSpan: 1 })
-    return cells
-  })
-}
-
 /** Two columns whose lines are all filled are running text. */
 const isProse = (rows: ReadonlyArray<Row>, columns: ReadonlyArray<Column>): boolean => {
   const cells = rows.flatMap(({ bounds, cells: of }) =>
@@ -220,13 +122,17 @@ const columnsIn = (rows: ReadonlyArray<Row>, ruled: boolean): ReadonlyArray<Colu
   return columns.length < 2 || columns.length < usual || isProse(rows, columns) ? undefined : columns
 }
 
-const tableAt = (lines: ReadonlyArray<Row>, from: number, ruled: boolean): AlignedTable | undefined => {
+const tableAt = (
+  lines: ReadonlyArray<Row>,
+  from: number,
+  frame: Frame | undefined
+): AlignedTable | undefined => {
   const first = lines[from]
   if (first === undefined) return undefined
   let kept = lines.slice(from, endOf(lines, from, first))
   let columns: ReadonlyArray<Column> = []
   for (let round = 0; round < MAX_ROUNDS; round++) {
-    const found = columnsIn(kept, ruled)
+    const found = columnsIn(kept, frame?.headed === true)
     if (found === undefined) return undefined
     columns = found
     // Lines that cross columns are text: the table ends before the first of them.
@@ -239,20 +145,20 @@ const tableAt = (lines: ReadonlyArray<Row>, from: number, ruled: boolean): Align
     if (stop === -1) break
     kept = kept.slice(0, stop)
   }
-  const firsts = kept.map(({ cells }) => cells[0] ?? [])
+  // Lines with one cell go on with the words of the row above.
+  const firsts = kept.flatMap(({ cells }) => (cells.length > 1 ? [cells[0] ?? []] : []))
   // Rows of three columns may have numbers.
-  if (areMarkers(firsts, columns.length === 2)) return undefined
-  if (areReferences(kept.flatMap(({ cells }) => (cells.length > 1 ? [cells[0] ?? []] : [])))) return undefined
+  if (areMarkers(firsts, columns.length === 2) || areReferences(firsts)) return undefined
   if (kept.some(({ near }) => near) && columns.length <= 3 && flowsOn(kept, columns)) return undefined
   const to = from + kept.length
   kept = [...kept, ...lines.slice(to, to + lastRows(lines, to, kept, columns))]
-  const placed = place(kept, columns)
-  if (placed.length < 2) return undefined
-  return { from, to: from + kept.length, rows: placed, tops: kept.map(({ line }) => line.baseline) }
+  const { rows, tops } = rowsIn(kept, columns, frame?.head)
+  if (rows.length < 2) return undefined
+  return { from, to: from + kept.length, rows, tops }
 }
 
-/** Tables among the lines of a column, recognised by alignment. Linear but for sorting. `ruled`: rules around them show that there is one. */
-export const alignedTables = (lines: ReadonlyArray<Line>, ruled = false): ReadonlyArray<AlignedTable> => {
+/** Tables among the lines of a column, recognised by alignment. Linear but for sorting. `frame`: rules around them show that there is one. */
+export const alignedTables = (lines: ReadonlyArray<Line>, frame?: Frame): ReadonlyArray<AlignedTable> => {
   const left = least(lines.map(({ x0 }) => x0))
   const right = lines.reduce((most, { x1 }) => Math.max(most, x1), -Infinity)
   const near = nearColumns(lines)
@@ -262,13 +168,13 @@ export const alignedTables = (lines: ReadonlyArray<Line>, ruled = false): Readon
     const whole =
       isTitle(line, around) ||
       isPrototype(line) ||
-      (starts.length === 0 && isJustified(line, around, left, right))
-    const cells = whole ? [line.segments] : cellsOf(line, starts)
+      (starts.length === 0 && frame?.head === undefined && isJustified(line, around, left, right))
+    const cells = whole ? [line.segments] : cellsOf(line, starts, frame?.head === undefined ? CELL_GAP : 0)
     return { line, cells, bounds: cells.map(boundsOf), near: starts.length > 0 }
   })
   const tables: Array<AlignedTable> = []
   for (let at = 0; at < rows.length;) {
-    const table = (rows[at]?.cells.length ?? 0) > 1 ? tableAt(rows, at, ruled) : undefined
+    const table = (rows[at]?.cells.length ?? 0) > 1 ? tableAt(rows, at, frame) : undefined
     if (table === undefined) at += 1
     else {
       // The first line of a wrapped head stands above those of its neighbours.
@@ -280,7 +186,7 @@ export const alignedTables = (lines: ReadonlyArray<Line>, ruled = false): Readon
         at > (tables.at(-1)?.to ?? 0) &&
         above.cells.length === 1 &&
         first.line.baseline - above.line.baseline < OVERLAPPING * first.line.size
-      tables.push((before ? tableAt(rows, at - 1, ruled) : undefined) ?? table)
+      tables.push((before ? tableAt(rows, at - 1, frame) : undefined) ?? table)
       at = table.to
     }
   }

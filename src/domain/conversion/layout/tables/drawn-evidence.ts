@@ -151,6 +151,16 @@ const isAmbiguous = (rows: ReadonlyArray<DrawnRow>): boolean =>
     )
   })
 
+/** Whether some cell has several lines that are all numbers, none of them listed: those are never wrapped, so that its lines are rows. */
+const stacksNumbers = (cells: ReadonlyArray<Drawn>): boolean =>
+  cells.some(
+    ({ first, last, segments, size }) =>
+      last - first > SAME_LINE * size &&
+      segments.every(
+        (segment) => NUMERIC.test(segmentText(segment)) && !/[,;–-]\s*$/.test(segmentText(segment))
+      )
+  )
+
 export const isTable = (
   rows: ReadonlyArray<DrawnRow>,
   columns: ReadonlyArray<Column>,
@@ -158,6 +168,7 @@ export const isTable = (
 ): boolean => {
   const cells = rows.flatMap(({ cells: of }) => of)
   if (!areAligned(rows, columns) || isProse(rows, columns) || isAmbiguous(rows)) return false
+  if (stacksNumbers(cells)) return false
   if (share(cells, fonts, isMathFace) > FORMULAS || share(cells, fonts, isTypewriter) > LISTING) return false
   if (areMarkers(rows.map(({ cells: [first] }) => first?.segments ?? []))) return false
   const last = rows.flatMap((row) => row.cells.slice(-1))

@@ -2,12 +2,9 @@ import { append, greatest, least } from "../../../lists.ts"
 import type { Drawing } from "../../page-content.ts"
 import type { Placed } from "../gutters.ts"
 import type { InlineContext } from "../lines/inline.ts"
-import { areListed } from "../lines/line-numbers.ts"
-import { linesOf } from "../lines/line.ts"
 import type { Segment } from "../lines/segment.ts"
-import { alignedTables } from "./aligned-table.ts"
-import { drawnTables } from "./drawn-table.ts"
 import { NEAR, slotOf, unruledCells } from "./grid-cells.ts"
+import { openTables, type RuledTable } from "./open-tables.ts"
 import {
   borders,
   closedByEdge,
@@ -21,6 +18,7 @@ import {
   withRowEnds
 } from "./rules.ts"
 import { type RawCell, tableOf } from "./table-cells.ts"
+import { withoutWordGrounds } from "./word-grounds.ts"
 
 /** Part of the segments that may go over a border; where more do the lines are a drawing's. */
 const OVER_BORDERS = 0.1
@@ -89,7 +87,7 @@ const gridTable = (
   { across, down }: Rules,
   segments: ReadonlyArray<Segment>,
   context: InlineContext
-): { readonly placed: Placed; readonly taken: ReadonlyArray<Segment> } | undefined => {
+): RuledTable | undefined => {
   if (across.length < 2 || down.length < 2) return undefined
   const xs = placesOf(down)
   const ys = placesOf(across)
@@ -148,75 +146,16 @@ const gridTable = (
   return { placed: { block: tableOf(tableRows, context, undefined), ...box }, taken }
 }
 
-const topOf = (row: ReadonlyArray<RawCell>): number =>
-  least(row.flatMap(({ segments }) => segments.map(({ baseline }) => baseline)))
-
-/** Tables with rules above, below and under their head, and none between columns. */
-const openTables = (
-  across: ReadonlyArray<Rule>,
-  segments: ReadonlyArray<Segment>,
-  context: InlineContext
-): ReadonlyArray<{ readonly placed: Placed; readonly taken: ReadonlyArray<Segment> }> => {
-  const alike = new Map<string, Array<Rule>>()
-  for (const rule of across) {
-    const key = `${Math.round(rule.from / 4)}:${Math.round(rule.to / 4)}`
-    const same = alike.get(key)
-    if (same === undefined) alike.set(key, [rule])
-    else same.push(rule)
-  }
-  const found: Array<{ readonly placed: Placed; readonly taken: ReadonlyArray<Segment> }> = []
-  for (const rules of alike.values()) {
-    const [first] = rules
-    const ys = placesOf(rules)
-    const [top, second, bottom] = [ys[0], ys[1], ys.at(-1)]
-    if (first === undefined || top === undefined || second === undefined || bottom === undefined) continue
-    if (first.to - first.from < 60) continue
-    const taken = segments.filter(
-      ({ baseline, x0, x1 }) =>
-        baseline > top && baseline < bottom && x0 > first.from - 12 && x1 < first.to + 12
-    )
-    const box = { x0: first.from, y0: top, x1: first.to, y1: bottom }
-    const drawn = drawnTables(taken, context.fonts).find(({ segments: of }) => of.length === taken.length)
-    if (drawn !== undefined) {
-      const head = ys.length > 2 ? drawn.rows.filter((row) => topOf(row) < second).length : undefined
-      const headRows = head === 0 || head === drawn.rows.length ? undefined : head
-      found.push({ placed: { block: tableOf(drawn.rows, context, headRows), ...box }, taken })
-      continue
-    }
-    const lines = linesOf(taken, context.fonts)
-    // Rules above and below frame a listing as well.
-    if (ys.length === 2 && areListed(lines)) continue
-    // Rules above, below and under the head: two rows are enough.
-    const [table] = alignedTables(lines, ys.length === 3)
-    if (table === undefined || table.to - table.from < 0.8 * lines.length || table.from > 1) continue
-    const head = ys.length > 2 ? table.tops.filter((baseline) => baseline < second).length : undefined
-    // Lines before and after it go over all columns.
-    const colSpan = table.rows[0]?.reduce((sum, cell) => sum + cell.colSpan, 0) ?? 1
-    const whole = (some: typeof lines) =>
-      some.map(({ segments: of }) => [{ segments: of, colSpan, rowSpan: 1 }])
-    const [rows, rest] = [whole(lines.slice(0, table.from)), whole(lines.slice(table.to))]
-    const headRows = head === undefined || head >= table.rows.length ? undefined : head + rows.length
-    found.push({
-      placed: {
-        block: tableOf([...rows, ...table.rows, ...rest], context, headRows),
-        ...box
-      },
-      taken
-    })
-  }
-  return found
-}
-
 /** The page's tables that rules show, and the segments that they hold. */
 export const ruledTables = (
   page: { readonly drawings: ReadonlyArray<Drawing>; readonly width: number; readonly height: number },
   segments: ReadonlyArray<Segment>,
   context: InlineContext
 ): { readonly placed: ReadonlyArray<Placed>; readonly taken: ReadonlySet<Segment> } => {
-  const rules = rulesOf(page.drawings, page.width, page.height)
+  const rules = rulesOf(withoutWordGrounds(page.drawings, segments), page.width, page.height)
   const placed: Array<Placed> = []
   const taken = new Set<Segment>()
-  const accept = (found: { readonly placed: Placed; readonly taken: ReadonlyArray<Segment> } | undefined) => {
+  const accept = (found: RuledTable | undefined) => {
     if (found === undefined || found.taken.some((segment) => taken.has(segment))) return
     placed.push(found.placed)
     for (const segment of found.taken) taken.add(segment)

@@ -1,5 +1,5 @@
 import { firstNotBefore, greatest, least } from "../../../lists.ts"
-import type { Drawing } from "../../page-content.ts"
+import type { Box, Drawing } from "../../page-content.ts"
 import { NEAR } from "./grid-cells.ts"
 
 /** A straight line on the page: along the width at `at`, or along the height. */
@@ -7,6 +7,8 @@ export interface Rule {
   readonly at: number
   readonly from: number
   readonly to: number
+  /** It is the side of a box, not a line. */
+  readonly side?: true
 }
 
 /** A rule along the height. */
@@ -64,7 +66,7 @@ export const rulesOf = (drawings: ReadonlyArray<Drawing>, width: number, height:
     if (h <= THICK && w > 8) across.push({ at: (y0 + y1) / 2, from: x0, to: x1 })
     else if (w <= THICK && h > 5) down.push({ at: (x0 + x1) / 2, from: y0, to: y1 })
     else if (w > 12 && h > 6 && x0 > -THICK && y0 > -THICK && x1 < width + THICK && h < TALLEST * height) {
-      across.push({ at: y0, from: x0, to: x1 }, { at: y1, from: x0, to: x1 })
+      across.push({ at: y0, from: x0, to: x1, side: true }, { at: y1, from: x0, to: x1, side: true })
       down.push({ at: x0, from: y0, to: y1 }, { at: x1, from: y0, to: y1 })
     }
   }
@@ -132,19 +134,22 @@ const GOES_ON = 6
 /** A row that goes on over a page has no border where the page ends: the ends of its upright rules close it. */
 export const closedByEnds = ({ across, down }: Rules): Rules => {
   const [left, right] = [least(down.map(({ at }) => at)), greatest(down.map(({ at }) => at))]
-  const [top, bottom] = [least(across.map(({ at }) => at)), greatest(across.map(({ at }) => at))]
-  const closing = (over: ReadonlyArray<Rule>, at: number): ReadonlyArray<Rule> => {
+  const ordered = [...across].sort((a, b) => a.at - b.at)
+  const [first, last] = [ordered[0], ordered.at(-1)]
+  const closing = (over: ReadonlyArray<Rule>, next: Rule, at: number): ReadonlyArray<Rule> => {
     const isClosed = [left, right].every((x) => over.some((rule) => Math.abs(rule.at - x) < NEAR))
-    return isClosed ? [{ at, from: left, to: right }] : []
+    // Without a frame a row is as wide as the rule beside it.
+    return isClosed ? [{ at, from: Math.min(left, next.from), to: Math.max(right, next.to) }] : []
   }
-  const above = down.filter(({ from }) => from < top - GOES_ON)
-  const below = down.filter(({ to }) => to > bottom + GOES_ON)
-  if (across.length === 0 || above.length + below.length === 0) return { across, down }
+  if (first === undefined || last === undefined) return { across, down }
+  const above = down.filter(({ from }) => from < first.at - GOES_ON)
+  const below = down.filter(({ to }) => to > last.at + GOES_ON)
+  if (above.length + below.length === 0) return { across, down }
   return {
     across: [
       ...across,
-      ...closing(above, least(above.map(({ from }) => from))),
-      ...closing(below, greatest(below.map(({ to }) => to)))
+      ...closing(above, first, least(above.map(({ from }) => from))),
+      ...closing(below, last, greatest(below.map(({ to }) => to)))
     ],
     down
   }
@@ -200,3 +205,22 @@ export const placesOf = (rules: ReadonlyArray<Rule>): ReadonlyArray<number> => {
     if (places.length === 0 || at - (places.at(-1) ?? at) > NEAR + 1) places.push(at)
   return places
 }
+
+/** Level rules that begin and end below one another. */
+export const alikeRules = (across: ReadonlyArray<Rule>): ReadonlyArray<ReadonlyArray<Rule>> => [
+  ...Map.groupBy(across, ({ from, to }) => `${Math.round(from / 4)}:${Math.round(to / 4)}`).values()
+]
+
+/** Where three level rules or more begin and end below one another: a table whose columns may stand as near as words. */
+export const tableFrames = (
+  drawings: ReadonlyArray<Drawing>,
+  width: number,
+  height: number
+): ReadonlyArray<{ readonly box: Box }> =>
+  alikeRules(rulesOf(drawings, width, height).across)
+    .filter((rules) => rules.length > 2)
+    .map((rules) => {
+      const ats = rules.map(({ at }) => at)
+      const [x0, x1] = [least(rules.map(({ from }) => from)), greatest(rules.map(({ to }) => to))]
+      return { box: { x0, y0: least(ats), x1, y1: greatest(ats) } }
+    })

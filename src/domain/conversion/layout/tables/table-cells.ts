@@ -83,6 +83,16 @@ const fieldsIn = (cell: RawCell, own: string, names: ReadonlyArray<string>): Rea
     return [{ ...fieldBlock(field, label), spoken: (label !== "" && !isTick(field)) || own === label }]
   })
 
+/** Whether each row begins with a cell of its own, and not beside one that reaches down from a row above. */
+const ownFirsts = (rows: ReadonlyArray<ReadonlyArray<RawCell>>): ReadonlyArray<boolean> => {
+  let below = 0
+  return rows.map(([first], at) => {
+    if (at < below) return false
+    below = at + (first?.rowSpan ?? 1)
+    return true
+  })
+}
+
 /** Makes a table of filled cells. `headRows`: how many are known to be its head; else the cells' looks decide. */
 export const tableOf = (
   rows: ReadonlyArray<ReadonlyArray<RawCell>>,
@@ -94,9 +104,11 @@ export const tableOf = (
   const guessed =
     headRows === undefined && head > 0 && !looks[0]?.every(({ bold, text }) => bold || text === "")
   const rowHeaders = namesRows(looks.slice(head))
+  const owns = ownFirsts(rows)
   const cells = rows.map((row, at) =>
     row.map((cell, column): Cell => {
-      const header = at < head ? "column" : rowHeaders && column === 0 ? "row" : undefined
+      const isName = rowHeaders && column === 0 && owns[at] === true
+      const header = at < head ? "column" : isName ? "row" : undefined
       const known = looks[at]?.[column]
       const names = [
         looks[at]?.[0]?.text ?? "",
@@ -136,16 +148,17 @@ export const ROW_STEP = 3.6
 /** Gap between cells, in font sizes: wider than justified text sets its words. */
 export const CELL_GAP = 1.1
 
-/** A line's cells: segments, those that stand near to one another taken together, unless a column begins there. */
+/** A line's cells: segments, those nearer than a gap to one another taken together, unless a column begins there. */
 export const cellsOf = (
   { segments, size }: Line,
-  starts: ReadonlyArray<number>
+  starts: ReadonlyArray<number>,
+  gap = CELL_GAP
 ): ReadonlyArray<ReadonlyArray<Segment>> => {
   const cells: Array<Array<Segment>> = []
   let x1 = -Infinity
   for (const segment of starts.length === 0 ? segments : segments.flatMap((one) => cutAt(one, starts))) {
     const begins = starts.some((x) => x <= segment.x0 + 1 && x >= x1 - 1)
-    if (segment.x0 - x1 > CELL_GAP * size || begins || cells.length === 0) cells.push([segment])
+    if (segment.x0 - x1 > gap * size || begins || cells.length === 0) cells.push([segment])
     else cells.at(-1)?.push(segment)
     x1 = Math.max(x1, segment.x1)
   }

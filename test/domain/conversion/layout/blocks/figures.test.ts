@@ -32,6 +32,31 @@ describe("figures", () => {
     )
   })
 
+  it("are made of shapes that are placed one by one, each with its shadow, and of what joins them", () => {
+    const shapes = [0, 1, 2, 3].flatMap((column) =>
+      [0, 1].map((row) => ({
+        x0: 90 + 80 * column,
+        y0: 110 + 80 * row,
+        x1: 165 + 80 * column,
+        y1: 170 + 80 * row
+      }))
+    )
+    const arrows = [0, 1, 2, 3].map((column) => ({
+      ...rule(0, 0, 0, 0),
+      curved: true,
+      box: { x0: 124 + 80 * column, y0: 168, x1: 130 + 80 * column, y1: 192 }
+    }))
+    const drawings = shapes.flatMap((box, at) => [
+      picture(at, box.x0, box.y0, box.x1, box.y1),
+      { ...arrows[0], ...rule(0, 0, 0, 0), curved: true, box }
+    ])
+    const words = shapes.map(({ x0, y0 }, at) => run(`Part ${at}`, x0 + 10, y0 + 30))
+    const html = (more: typeof arrows) =>
+      lay(page([...words, ...body], 0, { drawings: [...drawings, ...more], groups: shapes }))?.html ?? ""
+    assert.strictEqual(html(arrows).split("<figure>").length, 2)
+    assert.match(html(arrows), /alt="Part 0 Part 2 Part 4 Part 6, Part 1 Part 3 Part 5 Part 7"/)
+  })
+
   it("have their many words folded away, and those that are written upwards", () => {
     const names = Array.from({ length: 40 }, (_, at) =>
       run(`Label ${at}`, 100 + (at % 8) * 38, 130 + Math.floor(at / 8) * 20, { size: 7 })

@@ -65,4 +65,74 @@ describe("a run-in heading", () => {
     ])
       assert.lengthOf(htmlOf(none).match(/<h\d>/g) ?? [], 1)
   })
+
+  /** A paragraph that such words open, so far below the text above it. */
+  const opened = (words: string, font: number, above: number, indent = 0): ReadonlyArray<TextRun> => [
+    run("1 Rivers", 60, 60, { font: FONT.bold, size: 14 }),
+    ...lines(prose(30), 60, 90, 80),
+    run(words, 60 + indent, 114 + above, { font }),
+    run(
+      "and river stones go on in the same line up to where the others end",
+      65 + indent + words.length * 5,
+      114 + above
+    ),
+    ...lines(prose(30, 2), 60, 126 + above, 80)
+  ]
+
+  it("may be italic, with white above and a full stop behind", () => {
+    assert.match(
+      htmlOf(opened("Cold water.", FONT.italic, 20)),
+      /<h3><em>Cold water\.<\/em><\/h3><p>and river stones/
+    )
+    for (const none of [
+      opened("Cold water.", FONT.italic, 12),
+      opened("Cold water", FONT.italic, 20),
+      opened("cold water.", FONT.italic, 20),
+      opened("Cold water.", FONT.italic, 20, 12),
+      opened("Proof.", FONT.italic, 20),
+      opened("Case 2.", FONT.italic, 20),
+      opened("Note.", FONT.italic, 20),
+      opened("Cold water.", FONT.plain, 20)
+    ])
+      assert.lengthOf(htmlOf(none).match(/<h\d>/g) ?? [], 1)
+  })
+
+  it("may be bold in an indented first line, with a full stop behind", () => {
+    assert.match(
+      htmlOf(opened("Cold water.", FONT.bold, 12, 12)),
+      /<h3>Cold water\.<\/h3><p>and river stones/
+    )
+    for (const none of [
+      opened("Cold water.", FONT.bold, 12),
+      opened("Cold water", FONT.bold, 12, 12),
+      opened("Theorem 2.", FONT.bold, 12, 12),
+      opened("Warning.", FONT.bold, 12, 12)
+    ])
+      assert.lengthOf(htmlOf(none).match(/<h\d>/g) ?? [], 1)
+  })
+
+  it("may have a figure below sections in Roman figures and those with letters, unlike a list's items", () => {
+    const bold = { font: FONT.bold }
+    const paper = (words: string, indent: number) => [
+      run("I. RIVERS", 60, 60, bold),
+      ...lines(prose(30), 60, 84, 80),
+      run("A. Stones", 60, 140, bold),
+      ...lines(prose(30, 2), 60, 164, 80),
+      run("II. LETTERS", 60, 220, bold),
+      ...lines(prose(30, 3), 60, 244, 80),
+      run("B. Margins", 60, 300, bold),
+      ...lines(prose(30, 4), 60, 324, 80),
+      run("1) ", 60 + indent, 372),
+      run(words, 75 + indent, 372, { font: FONT.italic }),
+      run(
+        "and river stones go on in the same line up to where others end",
+        80 + indent + words.length * 5,
+        372
+      ),
+      ...lines(prose(30, 5), 60, 384, 80)
+    ]
+    assert.match(htmlOf(paper("Cold water:", 12)), /<h3>1\) <em>Cold water:<\/em><\/h3><p>and river stones/)
+    assert.notMatch(htmlOf(paper("Cold water:", 0)), /<h\d>1\)/)
+    assert.notMatch(htmlOf(paper("Cold water", 12)), /<h\d>1\)/)
+  })
 })

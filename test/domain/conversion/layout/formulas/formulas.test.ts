@@ -274,4 +274,51 @@ describe("display formulas", () => {
     const words = between(lay(runs)).replaceAll(/<[^>]*>|\s|\u00a0|&nbsp;/g, "")
     assert.strictEqual(words, "ab=sin12.5henceq")
   })
+
+  it("are MathML with accents over letters, which are no letters themselves", () => {
+    const html = lay([
+      run("β", 250, 150, MATH),
+      run("ˆ", 250, 150),
+      run("=", 262, 150),
+      run("b", 272, 150, MATH)
+    ])
+    assert.include(html, '<mover accent="true"><mi>β</mi><mo>^</mo></mover>')
+  })
+
+  it("are matrices whose brackets are drawn in parts, and dots for what is left out", () => {
+    const bracket = (signs: string, x: number) =>
+      [153, 166, 172, 178, 191].map((y, at) => big(signs.charAt(at), x, y))
+    const letters = (y: number) => [run("a", 266, y, MATH), run("b", 280, y, MATH)]
+    const dots = [0, 4, 8].flatMap((down) => [
+      run(".", 266, 174 + down),
+      run(".", 280 + down / 2, 174 + down)
+    ])
+    const runs = [
+      run("A", 232, 172, MATH),
+      run("=", 240, 172),
+      ...bracket("⎛⎜⎜⎜⎝", 250),
+      ...letters(150),
+      ...letters(163),
+      ...dots,
+      ...letters(195),
+      ...bracket("⎞⎟⎟⎟⎠", 288)
+    ]
+    const html = between(lay(runs))
+    assert.lengthOf(html.match(/<math/g) ?? [], 1)
+    assert.lengthOf(html.match(/<mtr>/g) ?? [], 4)
+    assert.match(html, /⋮.*⋱/)
+  })
+
+  it("are no names of columns, nor notes below a table", () => {
+    const cells = (words: ReadonlyArray<string>, y: number, font: number) =>
+      words.map((word, at) => run(word, 220 + 18 * at, y, { font }))
+    const names = cells(["p", "q", "p=q"], 150, FONTS.length)
+    assert.notInclude(lay([...names, ...cells(["T", "F", "F"], 164, 0)]), "<math")
+    assert.include(lay([...names, ...cells(["a", "b", "a=b"], 164, FONTS.length)]), "<math")
+    const note = [run("<", 264, 150, MATH), run("5", 276, 150)]
+    const marked = (mark: string) =>
+      lay([run(mark, 250, 146, { size: 6 }), run("p", 253, 150, MATH), ...note])
+    assert.notInclude(marked("∗"), "<math")
+    assert.include(marked("2"), "<math")
+  })
 })

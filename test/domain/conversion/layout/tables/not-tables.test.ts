@@ -28,6 +28,18 @@ const pairs = (
 
 const text = lines(prose(60), 60, 60, 90)
 
+describe("items of a list", () => {
+  it("are no rows, though most lines are those that their long words go on in", () => {
+    const items = ["•", "•", "•"].flatMap((bullet, at) => {
+      const y = 200 + 64 * at
+      return [run(bullet, 60, y), ...lines(prose(40, at + 1), 78, y, 70)]
+    })
+    const html = htmlOf([...text, ...items])
+    assert.strictEqual(count(html, "table"), 0)
+    assert.strictEqual(count(html, "li>"), 3)
+  })
+})
+
 describe("terms beside their definitions", () => {
   const terms = [
     ["spoofing", "occurs when a client attempts to look like another one, for whatever reason it may have"],

@@ -56,6 +56,31 @@ describe("tables with rules", () => {
     assert.strictEqual(count(html, "tr"), 2)
   })
 
+  it("are whole where rules stand between rows and columns alone, as word processors draw them without a frame", () => {
+    const terms = ["Aa", "Bode", "Elbe", "Oder"]
+    const cells = terms.flatMap((term, at) => [
+      run(term, 66, 210 + 50 * at, { font: FONT.bold }),
+      ...lines(prose(22, at), 106, 210 + 50 * at, 60)
+    ])
+    // The one rule between the columns goes on over the first and the last row; a rule may be a little wider than the others.
+    const inner = [
+      rule(60, 246, 420, 246.4),
+      rule(60, 296, 426, 296.4),
+      rule(60, 346, 420, 346.4),
+      rule(99.8, TOP, 100.2, 400)
+    ]
+    const html = layoutPages({
+      facts: FACTS,
+      fonts: FONTS,
+      pages: [page([...lines(prose(60), 60, 60, 90), ...cells], 0, { drawings: inner })],
+      others: NO_STATISTICS
+    })
+      .map((one) => one.html)
+      .join("")
+    assert.deepEqual([html.split("<table").length - 1, html.split("<tr").length - 1], [1, 4])
+    assert.include(html, `${prose(22, 2)}</td>`)
+  })
+
   it("have a cell over rows where a rule is drawn beside it alone", () => {
     const shared = [rows[0] ?? [], ["Aa", "12", "few"], ["", "169", "some of them"]]
     const uprights = [60, 160, 260, 360].flatMap((x) => down(x, 3))
@@ -105,5 +130,151 @@ describe("tables with rules", () => {
     const two = laidOut([...listing(200), caption, ...listing(272)], [])
     assert.strictEqual(count(two, "tr"), 0)
     assert.strictEqual(count(two, "pre"), 2)
+  })
+
+  it("have a cell in the middle of the rows that it names, which are no lines of one row", () => {
+    const y = (row: number) => TOP + STEP * row + 10
+    const cells = (names: ReadonlyArray<readonly [string, number]>) => [
+      ...["Place", "Kind", "Spring", "Autumn"].map((word, at) => run(word, 60 + 80 * at, y(0))),
+      ...names.map(([name, row]) => run(name, 60, y(row))),
+      ...["carex", "juncus", "caltha", "poa", "clover"].flatMap((kind, at) => [
+        run(kind, 140, y(at + 1)),
+        run(String(20 + at), 220, y(at + 1)),
+        run(String(90 - at), 300, y(at + 1))
+      ])
+    ]
+    const drawings = [across(0), across(1), across(4), across(6)]
+    const laidOut = (names: ReadonlyArray<readonly [string, number]>): string =>
+      layoutPages({
+        facts: FACTS,
+        fonts: FONTS,
+        pages: [page([...lines(prose(60), 60, 60, 90), ...cells(names)], 0, { drawings })],
+        others: NO_STATISTICS
+      })
+        .map(({ html }) => html)
+        .join("")
+    const html = laidOut([
+      ["Marsh", 2],
+      ["Meadow", 4.5]
+    ])
+    assert.strictEqual(count(html, "tr"), 6)
+    assert.match(
+      html,
+      /rowspan="3"[^>]*>Marsh<\/t[hd]><td>carex<\/td><td>20<\/td><td>90<\/td><\/tr><tr><td>juncus/
+    )
+    assert.match(html, /rowspan="2"[^>]*>Meadow</)
+    // Names beside the first of their rows stand in it alone.
+    const beside = laidOut([
+      ["Marsh", 1],
+      ["Meadow", 4]
+    ])
+    assert.strictEqual(count(beside, "tr"), 6)
+    assert.notInclude(beside, "rowspan")
+  })
+
+  it("have columns nearer than elsewhere below a ruled head", () => {
+    const near = [
+      ["River", "Kind"],
+      ["Bodes", "brook"],
+      ["Weser", "river"],
+      ["Okers", "stream"]
+    ]
+    const runs = near.flatMap(([a = "", b = ""], at) => [
+      run(a, 60, TOP + STEP * at + 10),
+      run(b, 94.3 + 1.2 * (at % 2), TOP + STEP * at + 10)
+    ])
+    const laidOut = (drawings: ReadonlyArray<Drawing>): string =>
+      layoutPages({
+        facts: FACTS,
+        fonts: FONTS,
+        pages: [page([...lines(prose(60), 60, 60, 90), ...runs], 0, { drawings })],
+        others: NO_STATISTICS
+      })
+        .map(({ html }) => html)
+        .join("")
+    const ruled = laidOut([across(0, 60, 130), across(1, 60, 130), across(4, 60, 130)])
+    assert.match(ruled, /<td>Weser<\/td><td>river<\/td>/)
+    assert.strictEqual(count(laidOut([]), "td"), 0)
+  })
+
+  describe("whose columns stand as near as words", () => {
+    const laidOut = (texts: ReadonlyArray<string>, drawings: ReadonlyArray<Drawing>): string =>
+      layoutPages({
+        facts: FACTS,
+        fonts: FONTS,
+        pages: [
+          page(
+            [
+              ...lines(prose(60), 60, 60, 90),
+              ...texts.map((words, at) => run(words, 60, TOP + STEP * at + 10))
+            ],
+            0,
+            { drawings }
+          )
+        ],
+        others: NO_STATISTICS
+      })
+        .map(({ html }) => html)
+        .join("")
+    const ruled = [0, 1, 5].map((row) => across(row, 60, 200))
+
+    it("are not looked for between the line below a heading and the ground of a listing, as wide as that", () => {
+      const texts = [
+        "River  Kind   Count",
+        "Bode   brook     12",
+        "Weser  river    409",
+        "Elbe   river   1094",
+        "Aa     brook      8"
+      ]
+      const ground = rule(60, TOP + STEP, 200, TOP + 5 * STEP)
+      assert.include(laidOut(texts, ruled), "<table")
+      assert.notInclude(laidOut(texts, [across(0, 60, 200), ground]), "<table")
+    })
+
+    it("are cut where white goes down between all rows, and their head where that names each column", () => {
+      const html = laidOut(
+        [
+          "River  Kind   Count",
+          "Bode   brook     12",
+          "Weser  river    409",
+          "Oker   stream    80",
+          "Aa     ditch      7"
+        ],
+        ruled
+      )
+      assert.match(html, />River<\/th>.*>Kind<\/th>.*>Count<\/th>/)
+      assert.match(html, /Weser<\/t[hd]><td>river<\/td><td>409<\/td>/)
+    })
+
+    it("are not the first words of rows that begin with one each, nor cut without rules", () => {
+      const same = ["Star     Count", "HD 9706    12", "HD 2665   409", "HD 43       7", "HD 5426   170"]
+      assert.match(laidOut(same, ruled), />HD 2665<\/t[hd]><td>409</)
+      assert.strictEqual(
+        count(laidOut(["River  Kind", "Bode   brook", "Weser  river", "Aa     ditch"], []), "td"),
+        0
+      )
+    })
+  })
+
+  it("are two where rules of one width are those of two tables, with text between", () => {
+    const table = (row: number) =>
+      rows.flatMap((cells, at) =>
+        cells.map((words, column) => run(words, (COLUMNS[column] ?? 0) + 5, TOP + STEP * (row + at) + 10))
+      )
+    const between = [7, 8, 9, 10].flatMap((row) => lines(prose(14, row), 60, TOP + STEP * row + 4, 90))
+    const html = layoutPages({
+      facts: FACTS,
+      fonts: FONTS,
+      pages: [
+        page([...lines(prose(60), 60, 60, 90), ...table(0), ...between, ...table(12)], 0, {
+          drawings: [0, 1, 4, 12, 13, 16].map((row) => across(row))
+        })
+      ],
+      others: NO_STATISTICS
+    })
+      .map(({ html: part }) => part)
+      .join("")
+    assert.strictEqual(count(html, "thead"), 2)
+    assert.strictEqual(count(html, "tr"), 8)
   })
 })

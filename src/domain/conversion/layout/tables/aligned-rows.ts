@@ -1,0 +1,182 @@
+import { append, least } from "../../../lists.ts"
+import { type PlacedCell, sharedCells } from "./shared-cells.ts"
+import { boundsOf, type Column, NUMERIC, overlaps, type RawCell, type Row, wordsOf } from "./table-cells.ts"
+import { OVERLAPPING } from "./table-extent.ts"
+
+/** A row's cells, and the baseline of its first line. */
+interface PlacedRow {
+  readonly cells: Array<PlacedCell>
+  readonly top: number
+}
+
+/** Steps of lines in one cell may differ by this factor. */
+const SAME_STEP = 1.12
+/** How much further apart rows of wrapped cells stand than their lines. */
+const ROW_APART = 1.18
+
+/** The columns of a line's cells. */
+const inColumns = ({ bounds, cells }: Row, columns: ReadonlyArray<Column>): Array<PlacedCell> =>
+  cells.map((segments, index) => {
+    const cell = bounds[index] ?? boundsOf(segments)
+    const over = columns.flatMap((column, number) => (overlaps(column, cell) ? [number] : []))
+    const nearest = columns.findIndex(({ x1 }) => cell.x0 <= x1)
+    const from = over[0] ?? (nearest === -1 ? columns.length - 1 : nearest)
+    return { segments: [...segments], from, to: over.at(-1) ?? from }
+  })
+
+/** Whether a line's cells continue numbers with numbers: those are never wrapped. */
+const hasNumbersBelow = (cells: ReadonlyArray<PlacedCell>, above: ReadonlyArray<PlacedCell>): boolean =>
+  cells.some(({ from, segments }) => {
+    const over = above.find((cell) => cell.from === from)
+    return (
+      over !== undefined && NUMERIC.test(wordsOf(segments)) && NUMERIC.test(wordsOf(over.segments.slice(-1)))
+    )
+  })
+
+/**
+ * Lines that make up one row where cells are wrapped: recognised by rows that are further apart than lines, and by lines that
+ * fill some columns only. Returns the row of each line; each its own where nothing is wrapped.
+ */
+const rowNumbers = (
+  rows: ReadonlyArray<Row>,
+  placed: ReadonlyArray<ReadonlyArray<PlacedCell>>,
+  columns: number
+): ReadonlyArray<number> => {
+  const last = new Map<number, number>()
+  const steps: Array<{
+    readonly from: number
+    readonly to: number
+    readonly step: number
+    readonly numbers: boolean
+  }> = []
+  for (const [at, cells] of placed.entries())
+    for (const cell of cells) {
+      const above = last.get(cell.from)
+      const [line, before] = [rows[at]?.line, above === undefined ? undefined : rows[above]?.line]
+      if (above !== undefined && line !== undefined && before !== undefined) {
+        const numbers = hasNumbersBelow([cell], placed[above] ?? [])
+        steps.push({ from: above, to: at, step: line.baseline - before.baseline, numbers })
+      }
+      last.set(cell.from, at)
+    }
+  const joins = new Set<number>()
+  for (const [at, { line }] of rows.entries()) {
+    const above = rows[at - 1]?.line
+    // Lines that overlap stand beside one another: cells with fewer lines, set in the middle of their row.
+    if (above !== undefined && line.baseline - above.baseline < OVERLAPPING * line.size) joins.add(at)
+  }
+  const numbered = (): ReadonlyArray<number> => {
+    let number = -1
+    return rows.map((_, at) => (joins.has(at) ? number : (number += 1)))
+  }
+  const narrowest = least(steps.map(({ step }) => step))
+  const tight = steps.filter(({ step }) => step <= narrowest * SAME_STEP)
+  const full = (at: number) => (placed[at]?.length ?? 0) >= columns
+  const wholeRows = tight.filter(
+    ({ from, numbers, to }) => to === from + 1 && (numbers || (full(from) && full(to)))
+  ).length
+  // Cells of a column may be rows apart where a group of rows shares one: what counts is one line after the other.
+  const apart = rows.some(
+    ({ line }, at) => line.baseline - (rows[at - 1]?.line.baseline ?? Infinity) > narrowest * ROW_APART
+  )
+  if (!apart || wholeRows > 0.5 * tight.length) return numbered()
+  for (const { from, to } of tight) for (let at = from + 1; at <= to; at++) joins.add(at)
+  return numbered()
+}
+
+/** The lines of a table, those of wrapped cells put together. */
+const joined = (
+  rows: ReadonlyArray<Row>,
+  lines: ReadonlyArray<ReadonlyArray<PlacedCell>>,
+  columns: number
+): ReadonlyArray<PlacedRow> => {
+  const numbers = rowNumbers(rows, lines, columns)
+  const placed: Array<PlacedRow> = []
+  let bottom = -Infinity
+  for (const [at, cells] of lines.entries()) {
+    const line = rows[at]?.line
+    const last = placed.at(-1)?.cells
+    const wrapped = at > 0 && numbers[at] === numbers[at - 1]
+    // A row without a first cell, set tight under another, continues its cells.
+    const goesOn =
+      last !== undefined &&
+      line !== undefined &&
+      (wrapped ||
+        (cells.every(({ from }) => from > 0) &&
+          cells.length < columns &&
+          line.baseline - bottom < 1.35 * line.size &&
+          cells.every(({ from }) => last.some((cell) => cell.from === from)) &&
+          !hasNumbersBelow(cells, last)))
+    if (goesOn)
+      for (const cell of cells) {
+        const same = last.find(({ from }) => from === cell.from)
+        if (same === undefined) last.push(cell)
+        else append(same.segments, cell.segments)
+      }
+    else placed.push({ cells: [...cells], top: line?.baseline ?? bottom })
+    bottom = line?.baseline ?? bottom
+  }
+  return placed
+}
+
+/** The cells of a row, empty ones among them; the first column is left out where a cell above reaches down into it. */
+const filled = (row: ReadonlyArray<PlacedCell>, columns: number, first: number): ReadonlyArray<RawCell> => {
+  const cells: Array<RawCell> = []
+  let column = first
+  for (const { from, segments, to } of [...row].sort((a, b) => a.from - b.from)) {
+    if (from < column) {
+      const before = cells.pop()
+      if (before !== undefined) cells.push({ ...before, segments: [...before.segments, ...segments] })
+      continue
+    }
+    for (; column < from; column++) cells.push({ segments: [], colSpan: 1, rowSpan: 1 })
+    cells.push({ segments, colSpan: to - from + 1, rowSpan: 1 })
+    column = to + 1
+  }
+  for (; column < columns; column++) cells.push({ segments: [], colSpan: 1, rowSpan: 1 })
+  return cells
+}
+
+/** The rows of a table that lines make up, in these columns. `head`: where the names of the columns end, where a rule tells. */
+export const rowsIn = (
+  rows: ReadonlyArray<Row>,
+  columns: ReadonlyArray<Column>,
+  head: number | undefined
+): { readonly rows: ReadonlyArray<ReadonlyArray<RawCell>>; readonly tops: ReadonlyArray<number> } => {
+  const all = rows.map((row, at) => ({ row, at, cells: inColumns(row, columns) }))
+  const shared =
+    head === undefined
+      ? []
+      : sharedCells(
+          all.map(({ cells, row }) => ({ line: row.line, cells })),
+          head
+        )
+  const taken = new Set(shared.map(({ cell }) => cell))
+  const own = all
+    .map(({ cells, row }) => ({ row, cells: cells.filter((cell) => !taken.has(cell)) }))
+    .filter(({ cells }) => cells.length > 0)
+  // A rule below the head makes room there that tells nothing of the rows.
+  const placed = [true, false].flatMap((isHead) => {
+    const part = own.filter(({ row }) => (head !== undefined && row.line.baseline < head) === isHead)
+    return joined(
+      part.map(({ row }) => row),
+      part.map(({ cells }) => cells),
+      columns.length
+    )
+  })
+  const spans = shared.map(({ cell, first, last }) => {
+    const from = placed.findIndex(({ top }) => top >= first - 1)
+    const to = placed.findLastIndex(({ top }) => top <= last + 1)
+    return { cell, from, to }
+  })
+  return {
+    rows: placed.map(({ cells }, at) => {
+      const span = spans.find(({ from, to }) => from <= at && at <= to)
+      const rest = filled(cells, columns.length, span === undefined ? 0 : 1)
+      return span?.from === at
+        ? [{ segments: span.cell.segments, colSpan: 1, rowSpan: span.to - span.from + 1 }, ...rest]
+        : rest
+    }),
+    tops: placed.map(({ top }) => top)
+  }
+}

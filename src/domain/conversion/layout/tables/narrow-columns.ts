@@ -1,0 +1,193 @@
+import { greatest, least } from "../../../lists.ts"
+import type { InlineContext } from "../lines/inline.ts"
+import { type Line, linesOf } from "../lines/line.ts"
+import { cutAt, type Piece, type Segment } from "../lines/segment.ts"
+import { NUMERIC } from "./table-cells.ts"
+
+/** White that goes down between all rows of a table is a column's, however narrow: this wide at least, in font sizes. */
+const LEAST = 0.2
+/** Fewest rows, and how many of them have words on both sides of it. */
+const ROWS = 3
+const BOTH = 2
+/** White that is wider than words are apart, in font sizes: one row at least has it, unlike those that begin with one word each. */
+const WIDE = 0.55
+/** By how much the beginnings of cells differ that are set to the right, in font sizes. */
+const RAGGED = 0.3
+/** How far from it the words of a row stand that are in the columns beside it, in font sizes. */
+const FAR = 1.5
+/** How near to white a word ends or begins that stands beside it, points. */
+const NEAR = 0.7
+/** Signs that have white on both sides within a formula. */
+const OPERATOR = /^[=<>≤≥≈∼±×·+−∈→]$/u
+/** Part of the rows that may go over it: a note, a group's name. */
+const OVER = 0.12
+
+/** From where to where something reaches. */
+interface Strip {
+  readonly x0: number
+  readonly x1: number
+}
+
+interface Word extends Strip {
+  readonly text: string
+}
+
+/** Whether the places of a piece's letters are known. */
+const hasPlaces = ({ run, text }: Piece): boolean => run.text === text && run.edges.length === text.length + 1
+
+/** The words of a piece at their places; the piece as one where they are not known. */
+const wordsOf = (piece: Piece): ReadonlyArray<Word> =>
+  hasPlaces(piece)
+    ? [...piece.text.matchAll(/\S+/g)].map(({ 0: word, index }) => ({
+        text: word,
+        x0: piece.run.edges[index] ?? piece.x0,
+        x1: piece.run.edges[index + word.length] ?? piece.x1
+      }))
+    : [piece]
+
+const piecesOf = ({ segments }: Line): ReadonlyArray<Piece> => segments.flatMap(({ pieces }) => pieces)
+
+/** A piece, cut where a column begins between two of its words. */
+const cutPiece = (piece: Piece, starts: ReadonlyArray<number>): ReadonlyArray<Piece> => {
+  const { run, text, x0, x1 } = piece
+  if (!hasPlaces(piece) || !starts.some((x) => x > x0 && x < x1)) return [piece]
+  const parts: Array<Piece> = []
+  let from = 0
+  for (const { index, 0: space } of text.matchAll(/\s+/g)) {
+    const [left = x0, right = x1] = [run.edges[index], run.edges[index + space.length]]
+    if (index === 0 || !starts.some((x) => x > left - 0.5 && x < right + 0.5)) continue
+    parts.push({ ...piece, text: text.slice(from, index), x0: run.edges[from] ?? x0, x1: left })
+    from = index + space.length
+  }
+  return [...parts, { ...piece, text: text.slice(from), x0: run.edges[from] ?? x0 }]
+}
+
+/** Whether the white between two places stands beside an operator on a line, which has some on both sides. */
+const isAtOperator = (words: ReadonlyArray<Word>, { x0, x1 }: Strip): boolean =>
+  words.some(
+    (word) => OPERATOR.test(word.text) && (Math.abs(word.x1 - x0) < NEAR || Math.abs(word.x0 - x1) < NEAR)
+  )
+
+/** The words of a row on the two sides of a place. */
+const besideOf = (words: ReadonlyArray<Word>, x: number) => {
+  let [left, right]: [Word | undefined, Word | undefined] = [undefined, undefined]
+  for (const word of words) {
+    if (word.x1 < x && word.x1 > (left?.x1 ?? -Infinity)) left = word
+    if (word.x0 > x && word.x0 < (right?.x0 ?? Infinity)) right = word
+  }
+  return left === undefined || right === undefined ? [] : [{ left, right }]
+}
+
+/**
+ * Whether white is a column's, and no word's space, as rows have that begin with one word each: somewhere it is wider than those, or
+ * stands between two numbers, or what ends at it does not begin at one place. Rows whose words stand far from it tell nothing.
+ */
+const isColumns = (rows: ReadonlyArray<ReadonlyArray<Word>>, strip: Strip, size: number): boolean => {
+  const beside = rows.flatMap((words) => besideOf(words, (strip.x0 + strip.x1) / 2))
+  const ending = beside.filter(({ left }) => strip.x0 - left.x1 < NEAR)
+  const begins = ending.map(({ left }) => left.x0)
+  return (
+    greatest(begins) - least(begins) > RAGGED * size ||
+    beside.some(({ left, right }) => {
+      const [before, after] = [strip.x0 - left.x1, right.x0 - strip.x1]
+      const isNear = Math.min(before, after) < NEAR || Math.max(before, after) < FAR * size
+      const areNumbers = NUMERIC.test(left.text) && NUMERIC.test(right.text)
+      return isNear && (areNumbers || right.x0 - left.x1 > WIDE * size)
+    })
+  )
+}
+
+/** White that goes down between words on nearly all of these rows. */
+const stripsOf = (rows: ReadonlyArray<ReadonlyArray<Word>>, size: number): ReadonlyArray<Strip> => {
+  const most = Math.floor(OVER * rows.length)
+  const events = rows
+    .flatMap((words) =>
+      words.flatMap(({ x0, x1 }) => [
+        { x: x0, by: 1 },
+        { x: x1, by: -1 }
+      ])
+    )
+    .sort((a, b) => a.x - b.x || b.by - a.by)
+  const found: Array<Strip> = []
+  let depth = 0
+  let open: number | undefined
+  for (const { by, x } of events) {
+    if (open !== undefined && depth <= most && depth + by > most && x - open > LEAST * size) {
+      const strip = { x0: open, x1: x }
+      const middle = (open + x) / 2
+      const both = rows.filter(
+        (words) => words.some(({ x1 }) => x1 < middle) && words.some(({ x0 }) => x0 > middle)
+      )
+      const free = rows.filter((words) => !words.some(({ x0, x1 }) => x0 < middle && x1 > middle))
+      const operators = both.filter((words) => isAtOperator(words, strip))
+      if (
+        both.length >= BOTH &&
+        isColumns(both, strip, size) &&
+        free.length >= rows.length - most &&
+        operators.length < 0.5 * both.length
+      )
+        found.push(strip)
+    }
+    depth += by
+    if (depth <= most && depth - by > most) open = x
+  }
+  return found
+}
+
+/**
+ * Where a line of the head is cut: each column has its name, but for the first ones of several. Undefined where one has none, as
+ * names of several columns may have their white anywhere.
+ */
+const headStarts = (
+  words: ReadonlyArray<Word>,
+  strips: ReadonlyArray<Strip>
+): ReadonlyArray<number> | undefined => {
+  const sorted = [...words].sort((a, b) => a.x0 - b.x0)
+  const begin = sorted[0]?.x0 ?? Infinity
+  const inside = strips.filter(({ x1 }) => x1 > begin)
+  if (inside.length < Math.min(strips.length, 2)) return undefined
+  const starts = inside.map((strip) => {
+    let [best, most]: [number | undefined, number] = [undefined, 0]
+    for (const [at, { x0 }] of sorted.entries()) {
+      const end = sorted[at - 1]?.x1
+      if (end === undefined) continue
+      const over = Math.min(x0, strip.x1) - Math.max(end, strip.x0)
+      if (over > most) [best, most] = [(Math.max(end, strip.x0) + Math.min(x0, strip.x1)) / 2, over]
+    }
+    return best
+  })
+  const known = starts.flatMap((x) => (x === undefined ? [] : [x]))
+  return known.length === inside.length ? known : undefined
+}
+
+/** Segments between rules, cut where columns begin that stand as near as words; above `head` stand their names. */
+export const cutInColumns = (
+  segments: ReadonlyArray<Segment>,
+  head: number,
+  { fonts }: InlineContext
+): ReadonlyArray<Segment> => {
+  const lines = linesOf(segments, fonts).map((line) => ({ line, words: piecesOf(line).flatMap(wordsOf) }))
+  const body = lines.filter(({ line }) => line.baseline > head)
+  const size = least(body.map(({ line }) => line.size))
+  const strips =
+    body.length < ROWS
+      ? []
+      : stripsOf(
+          body.map(({ words }) => words),
+          size
+        )
+  if (strips.length === 0) return segments
+  const middles = strips.map(({ x0, x1 }) => (x0 + x1) / 2)
+  const starts = new Map<Segment, ReadonlyArray<number>>()
+  for (const { line, words } of lines) {
+    const isOver = words.some(({ x0, x1 }) => middles.some((x) => x0 < x && x1 > x))
+    // Words that go over from one column to another belong to a line that is no row of cells.
+    const places = line.baseline <= head ? headStarts(words, strips) : isOver ? undefined : middles
+    if (places !== undefined) for (const segment of line.segments) starts.set(segment, places)
+  }
+  // The order of drawing stays: it tells of cells, too.
+  return segments.flatMap((segment) => {
+    const places = starts.get(segment) ?? []
+    return cutAt({ ...segment, pieces: segment.pieces.flatMap((piece) => cutPiece(piece, places)) }, places)
+  })
+}

@@ -1,0 +1,140 @@
+import { least } from "../../../lists.ts"
+import type { Placed } from "../gutters.ts"
+import type { InlineContext } from "../lines/inline.ts"
+import { areListed } from "../lines/line-numbers.ts"
+import { linesOf } from "../lines/line.ts"
+import { numberedLines } from "../lines/numbered-lines.ts"
+import type { Segment } from "../lines/segment.ts"
+import { alignedTables } from "./aligned-table.ts"
+import { drawnTables } from "./drawn-table.ts"
+import { cutInColumns } from "./narrow-columns.ts"
+import { alikeRules, placesOf, type Rule } from "./rules.ts"
+import { type RawCell, tableOf } from "./table-cells.ts"
+
+/** A table that rules show, and the segments that it holds. */
+export interface RuledTable {
+  readonly placed: Placed
+  readonly taken: ReadonlyArray<Segment>
+}
+
+/** Shortest rule of a table, points, and how far words may stand out over its ends. */
+const SHORTEST = 60
+const BESIDE = 12
+/** Part of the lines between rules that belong to the table. */
+const WHOLE = 0.8
+/** Most rules of one width on a page of which each is tried as a table's last. */
+const MAX_TRIED = 16
+
+const topOf = (row: ReadonlyArray<RawCell>): number =>
+  least(row.flatMap(({ segments }) => segments.map(({ baseline }) => baseline)))
+
+/** Words larger than most by this factor are a heading: what is drawn below it is its own line. */
+const HEADING = 1.12
+/** Part of the lines that are code from which on a frame holds a listing. */
+const LISTING = 0.5
+
+/** Whether words between lines may be a table's: none is larger than most, and they are no listing. */
+const mayBeCells = (words: ReadonlyArray<Segment>, { fonts }: InlineContext): boolean => {
+  const sizes = words.map(({ size }) => size).sort((a, b) => a - b)
+  const usual = sizes[Math.floor(sizes.length / 2)] ?? 0
+  const lines = linesOf(words, fonts)
+  const code = lines.filter(({ monospace }) => monospace > LISTING).length
+  return (sizes.at(-1) ?? 0) <= HEADING * usual && code <= LISTING * lines.length
+}
+
+/** The table between the first and the last of rules at these places. `lines`: none of them is a box's side. */
+const tableBetween = (
+  ys: ReadonlyArray<number>,
+  { from: x0, to: x1 }: Rule,
+  segments: ReadonlyArray<Segment>,
+  context: InlineContext,
+  lines: boolean
+): RuledTable | undefined => {
+  const [top, second, bottom] = [ys[0], ys[1], ys.at(-1)]
+  if (top === undefined || second === undefined || bottom === undefined) return undefined
+  const near = segments.filter(
+    (one) => one.baseline > top && one.baseline < bottom && one.x0 < x1 && one.x1 > x0
+  )
+  const taken = near.filter((one) => one.x0 > x0 - BESIDE && one.x1 < x1 + BESIDE)
+  // Text that is wider than the rules stands between two tables.
+  if (taken.length < near.length) return undefined
+  const box = { x0, y0: top, x1, y1: bottom }
+  const headed = ys.length > 2
+  if (lines && !mayBeCells(taken, context)) return undefined
+  const cells = lines && headed ? cutInColumns(taken, second, context) : taken
+  const drawn = drawnTables(cells, context.fonts).find(({ segments: of }) => of.length === cells.length)
+  if (drawn !== undefined) {
+    const head = headed ? drawn.rows.filter((row) => topOf(row) < second).length : undefined
+    const headRows = head === 0 || head === drawn.rows.length ? undefined : head
+    return { placed: { block: tableOf(drawn.rows, context, headRows), ...box }, taken }
+  }
+  const rowsIn = linesOf(cells, context.fonts)
+  // Rules above and below frame a listing as well.
+  if (ys.length === 2 && areListed(rowsIn)) return undefined
+  if (numberedLines(rowsIn).length > 0) return undefined
+  const frame = { head: headed ? second : undefined, headed: ys.length === 3 }
+  const [table] = alignedTables(rowsIn, frame)
+  if (table === undefined || table.to - table.from < WHOLE * rowsIn.length || table.from > 1) return undefined
+  const head = headed ? table.tops.filter((baseline) => baseline < second).length : undefined
+  // Lines before and after it go over all columns.
+  const colSpan = table.rows[0]?.reduce((sum, cell) => sum + cell.colSpan, 0) ?? 1
+  const whole = (some: typeof rowsIn) =>
+    some.map(({ segments: of }) => [{ segments: of, colSpan, rowSpan: 1 }])
+  const [rows, rest] = [whole(rowsIn.slice(0, table.from)), whole(rowsIn.slice(table.to))]
+  const headRows = head === undefined || head >= table.rows.length ? undefined : head + rows.length
+  return {
+    placed: { block: tableOf([...rows, ...table.rows, ...rest], context, headRows), ...box },
+    taken
+  }
+}
+
+/** The tables between lines at these places, each as long as it may be. */
+const between = (
+  ys: ReadonlyArray<number>,
+  first: Rule,
+  segments: ReadonlyArray<Segment>,
+  context: InlineContext
+): ReadonlyArray<RuledTable> => {
+  const found: Array<RuledTable> = []
+  const fewest = ys.length > MAX_TRIED ? ys.length - 1 : 1
+  for (let from = 0; from < ys.length - 1;) {
+    let to = ys.length - 1
+    let table = tableBetween(ys.slice(from, to + 1), first, segments, context, true)
+    while (table === undefined && to - from > fewest) {
+      to -= 1
+      table = tableBetween(ys.slice(from, to + 1), first, segments, context, true)
+    }
+    if (table === undefined) {
+      from += 1
+      continue
+    }
+    found.push(table)
+    from = to + 1
+  }
+  return found
+}
+
+/**
+ * Tables with rules above, below and under their head, and none between columns. Where rules of one width are those of several
+ * tables, each is as long as it may be.
+ */
+export const openTables = (
+  across: ReadonlyArray<Rule>,
+  segments: ReadonlyArray<Segment>,
+  context: InlineContext
+): ReadonlyArray<RuledTable> => {
+  return alikeRules(across).flatMap((rules): ReadonlyArray<RuledTable> => {
+    const [first] = rules
+    if (first === undefined || first.to - first.from < SHORTEST) return []
+    const whole = (): ReadonlyArray<RuledTable> => {
+      const table = tableBetween(placesOf(rules), first, segments, context, false)
+      return table === undefined ? [] : [table]
+    }
+    const drawn = rules.filter(({ side }) => side !== true)
+    // The sides of boxes make a table as a whole only: a listing's ground is below many a heading's line.
+    const boxed = drawn.length < rules.length ? whole() : []
+    if (boxed.length > 0) return boxed
+    const found = between(placesOf(drawn), first, segments, context)
+    return found.length > 0 || drawn.length < rules.length ? found : whole()
+  })
+}

@@ -1,0 +1,82 @@
+/** Headings in italics without numbers, and numbers that are counted anew within a section. */
+import { assert, describe, it } from "vitest"
+
+import { layoutPages } from "../../../../src/domain/conversion/layout/layout-pages.ts"
+import { NO_STATISTICS } from "../../../../src/domain/conversion/layout/statistics.ts"
+import type { TextRun } from "../../../../src/domain/conversion/page-content.ts"
+import { FACTS, FONT, FONTS, lines, page, prose, run } from "./page-builder.ts"
+
+const headings = (runs: ReadonlyArray<TextRun>): ReadonlyArray<string> => {
+  const pages = [page(runs)]
+  const html = layoutPages({ facts: FACTS, fonts: FONTS, pages, others: NO_STATISTICS })
+    .map((one) => one.html)
+    .join("")
+  return [...html.matchAll(/<h(\d)>(.*?)<\/h\d>/g)].map(([, level, words]) =>
+    `${level} ${words}`.replaceAll(/<[^>]+>/g, "")
+  )
+}
+
+/** A title, and so many sections of two lines below words in italics. */
+const document = (
+  words: ReadonlyArray<string>,
+  {
+    above = 24,
+    below = 18,
+    font = FONT.italic,
+    size = 10
+  }: { above?: number; below?: number; font?: number; size?: number } = {}
+): ReadonlyArray<TextRun> => {
+  const runs = [run("Of rivers", 60, 50, { font: FONT.bold, size: 16 }), ...lines(prose(26, 9), 60, 80, 90)]
+  let y = 104
+  for (const [seed, one] of words.entries()) {
+    runs.push(run(one, 60, y - 12 + above, { font, size }))
+    y += above - 12 + below
+    runs.push(...lines(prose(28, seed), 60, y, 90))
+    y += 24
+  }
+  return runs
+}
+
+describe("lines in italics", () => {
+  it("head sections where most of them stand by themselves, above their text", () => {
+    assert.deepStrictEqual(headings(document(["Map", "Depth", "Image"])), [
+      "1 Of rivers",
+      "2 Map",
+      "2 Depth",
+      "2 Image"
+    ])
+    // They may be a little smaller than the text.
+    assert.lengthOf(headings(document(["Map", "Depth", "Image"], { size: 9 })), 4)
+    assert.lengthOf(headings(document(["Map", "Depth", "Image"], { size: 9, font: FONT.boldItalic })), 4)
+  })
+
+  it("are text where they are few, sentences, examples, or as near to what is above as to what is below", () => {
+    assert.lengthOf(headings(document(["Map", "Depth"])), 1)
+    assert.lengthOf(headings(document(["It is a map.", "It is deep.", "It is seen."])), 1)
+    assert.lengthOf(headings(document(["Example", "Example", "Examples"])), 1)
+    assert.lengthOf(headings(document(["Map", "Depth", "Image"], { above: 20, below: 24 })), 1)
+  })
+
+  it("are text where most lines in italics are a paragraph's", () => {
+    const note = lines(prose(80, 4), 60, 600, 60, { font: FONT.italic })
+    assert.lengthOf(headings([...document(["Map", "Depth", "Image"]), ...note]), 1)
+  })
+})
+
+describe("sections that are numbered anew", () => {
+  it("rank below the one that they stand in where they are set lower", () => {
+    const chapter = { font: FONT.bold, size: 16 }
+    const step = { font: FONT.bold, size: 12 }
+    const runs = [
+      run("1 Rivers", 60, 60, chapter),
+      ...lines(prose(28, 1), 60, 90, 90),
+      run("2 Stones", 60, 150, chapter),
+      ...lines(prose(28, 2), 60, 180, 90),
+      run("1. Small ones", 60, 230, step),
+      ...lines(prose(28, 3), 60, 254, 90),
+      run("2. Large ones", 60, 300, step),
+      ...lines(prose(28, 4), 60, 324, 90)
+    ]
+    assert.deepStrictEqual(headings(runs), ["1 1 Rivers", "1 2 Stones", "2 1. Small ones", "2 2. Large ones"])
+  })
+})
