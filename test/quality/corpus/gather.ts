@@ -17,7 +17,7 @@ import { MANUALS, OFFICE, PAPERS, packageFolder, versionOf } from "./debian.ts"
 import { readLatex } from "./latex.ts"
 import { chaptersOf, wholeOf } from "./manuals.ts"
 import { printOffice, readOffice } from "./office.ts"
-import { engineOf, printable, printWith, readmesOf } from "./readmes.ts"
+import { asPrinted, engineOf, printable, printWith, readmesOf } from "./readmes.ts"
 import { halfOf, sha256 } from "./tree.ts"
 
 /** A document with its truth; `group` decides which half it is in. */
@@ -207,7 +207,7 @@ const readmes = async (): Promise<ReadonlyArray<Found>> => {
       group: readme.name,
       package: readme.package,
       pdf,
-      truth: source
+      truth: asPrinted(readme.name, source, pdf)
     })
   }
   await browser.close()

@@ -51,6 +51,24 @@ export const printable = (name: string, html: string): string =>
     `<style>${STYLES[Number.parseInt(sha256(name).slice(6, 8), 16) % STYLES.length]}</style></head>`
   )
 
+/**
+ * HTML without its first heading where the print lacks it: LibreOffice leaves the first page blank but for the line below such a
+ * heading.
+ */
+export const asPrinted = (name: string, html: string, pdf: string): string => {
+  const first = execFileSync("pdftotext", ["-l", "1", pdf, "-"], { encoding: "utf8" })
+  if (first.trim() !== "") return html
+  let lost = false
+  return documentOf(
+    name,
+    rewritten(bodyOf(html), ({ tagName }) => {
+      if (lost || !/^h[1-6]$/.test(tagName)) return undefined
+      lost = true
+      return ""
+    })
+  )
+}
+
 /** Prints a file of HTML with a program of Debian. */
 export const printWith = (
   engine: Exclude<Engine, "chromium">,
