@@ -10,6 +10,7 @@ import {
   classesOf,
   documentOf,
   isElement,
+  likeHeading,
   type Node,
   rewritten,
   type Rule,
@@ -57,7 +58,7 @@ const ofManual: Rule = (node, inside) => {
     )
   return node.tagName === "table" && classes.some((name) => /^(simple|variable)list$/.test(name))
     ? tag("table", inside(), 'role="presentation"')
-    : undefined
+    : likeHeading(node, inside)
 }
 
 /** Chapters of HTML, each from a heading of a given title to the next of them. */

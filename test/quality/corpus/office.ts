@@ -3,17 +3,7 @@ import { execFileSync } from "node:child_process"
 import { copyFileSync } from "node:fs"
 import { extname, join } from "node:path"
 
-import {
-  bodyOf,
-  classesOf,
-  documentOf,
-  type Element,
-  isElement,
-  type Node,
-  rewritten,
-  tag,
-  textOf
-} from "./tree.ts"
+import { bodyOf, classesOf, documentOf, type Element, likeHeading, rewritten, tag } from "./tree.ts"
 
 /** Tags and bookmarks would tell the structure. */
 const WITHOUT_STRUCTURE = `pdf:writer_pdf_Export:${JSON.stringify({
@@ -34,15 +24,6 @@ export const printOffice = (source: string, folder: string, name: string): void 
 const styleOf = (node: Element): string =>
   node.attrs.find(({ name }) => name === "data-custom-style")?.value ?? ""
 
-/** Words that are bold as a whole, however deep, and no sentence. */
-const isBold = (node: Node): boolean =>
-  !isElement(node)
-    ? textOf(node).trim() === ""
-    : node.tagName === "strong" || (node.childNodes.length > 0 && node.childNodes.every(isBold))
-
-const isLikeHeading = (node: Element): boolean =>
-  node.tagName === "p" && isBold(node) && /\w/.test(textOf(node)) && !/[.;,]\s*$/.test(textOf(node))
-
 /** Truth of a `.docx`; nothing where there is no heading and no table in it, so that there is nothing to compare. */
 export const readOffice = (docx: string): string | undefined => {
   const html = execFileSync("pandoc", ["-f", "docx+styles", "-t", "html", "--mathml", docx], {
@@ -57,8 +38,8 @@ export const readOffice = (docx: string): string | undefined => {
     if (style === "Title") return tag("h1", inside())
     if (level !== undefined && titled) return tag(`h${Number(level) + 1}`, inside())
     if (classesOf(node).includes("footnote-back")) return ""
-    // Many writers know no styles: whether such a line is a heading only they could say.
-    if (isLikeHeading(node)) return tag("p", inside(), 'class="like-heading"')
+    const like = likeHeading(node, inside)
+    if (like !== undefined) return like
     return node.tagName === "math" &&
       node.attrs.some(({ name, value }) => name === "display" && value === "block")
       ? tag("div", inside(), 'role="math"')

@@ -25,11 +25,25 @@ const escaped = (text: string): string =>
 export const tag = (name: string, inside: string, attributes = ""): string =>
   `<${name}${attributes === "" ? "" : ` ${attributes}`}>${inside}</${name}>`
 
-const KEPT =
-  /^(h[1-6]|p|ul|ol|li|dl|dt|dd|pre|blockquote|table|caption|thead|tbody|tr|th|td|figure|figcaption|math|div|section|br|em|strong|code|sub|sup)$/
-
 /** What a rule makes of an element; nothing where the element is as any other. */
 export type Rule = (node: Element, inside: () => string) => string | undefined
+
+/** Words that are bold as a whole, however deep. */
+const isBold = (node: Node): boolean =>
+  !isElement(node)
+    ? textOf(node).trim() === ""
+    : /^(strong|b)$/.test(node.tagName) || (node.childNodes.length > 0 && node.childNodes.every(isBold))
+
+/** A paragraph that is bold as a whole and no sentence: many writers know no headings, and whether it is one only they could say. */
+export const likeHeading: Rule = (node, inside) => {
+  const text = textOf(node)
+  return node.tagName === "p" && isBold(node) && /\w/.test(text) && !/[.;,]\s*$/.test(text)
+    ? tag("p", inside(), 'class="like-heading"')
+    : undefined
+}
+
+const KEPT =
+  /^(h[1-6]|p|ul|ol|li|dl|dt|dd|pre|blockquote|table|caption|thead|tbody|tr|th|td|figure|figcaption|math|div|section|br|em|strong|code|sub|sup)$/
 
 /** The HTML of nodes by a rule: elements that say something of the structure stay, without attributes but spans of cells. */
 export const rewritten = (nodes: ReadonlyArray<Node>, rule: Rule): string =>
