@@ -72,6 +72,9 @@ const ENTRY: Marker = { ordered: false, length: 0, number: undefined, style: und
 const isEntry = ({ lines }: Group, { contents }: FlowContext): boolean =>
   lines.slice(-1).some((last) => LEADER_LINE.test(last.text) || (contents && isListedEntry(last)))
 
+/** Lines of one item are no further apart, in font sizes. */
+const ITEM_STEP = 1.25
+
 /** Collects items, and turns them into blocks. */
 class Gathering {
   readonly blocks: Array<Block> = []
@@ -226,7 +229,8 @@ const textBlocks = (
   const notes = footnotesFrom(groups, bodySize, context.bottomHalf)
   const gathering = new Gathering(context, { left: least(lines.map(({ x0 }) => x0)), right })
   for (const group of groups.slice(0, notes)) {
-    const level = headingLevel(group, context.heading)
+    const ends = group.marker === undefined && group.gap < ITEM_STEP && gathering.continuesItem(group)
+    const level = ends ? undefined : headingLevel(group, context.heading)
     const last = gathering.blocks.at(-1)
     if (context.contents && isEntry(group, context)) gathering.leader(group)
     else if (level !== undefined) {

@@ -37,6 +37,9 @@ const MAX_BOLD = 110
 const LONG_BOLD = 120
 const LONG_PLAIN = 60
 
+/** An address alone names nothing. */
+const ADDRESS = /^\s*(?:https?:\/\/|www\.)\S+\s*$/i
+
 /** What headings are recognised by. */
 export interface HeadingContext {
   readonly fonts: ReadonlyArray<FontFace>
@@ -122,9 +125,12 @@ const hasCells = ({ lines }: Group, text: string): boolean => {
   return line !== undefined && second === undefined && !isNumbered(text) && isInCells(line, 1, WORD_GAP)
 }
 
-/** Whether a group could be a heading in a list's item: bold and alone, with a bullet. */
+/** Whether a group could be a heading in a list's item: bold and alone, with a bullet that no other one follows. */
 export const isBulleted = (group: Group): boolean =>
-  group.marker?.ordered === false && standsAlone(group) && group.lines.every(isBoldLine)
+  group.marker?.ordered === false &&
+  group.listed !== true &&
+  standsAlone(group) &&
+  group.lines.every(isBoldLine)
 
 /** A letter of an index may be set so: its dash is no bullet. */
 const BETWEEN_DASHES = /^([-–—]) .* \1$/
@@ -270,7 +276,7 @@ export const headingLevel = (group: Group, context: HeadingContext): number | un
   const displayed =
     first.size > DISPLAYED * profile.bodySize || (profile.typewritten && isLarger(first, profile))
   if (group.code && !alone && !titled && !displayed) return undefined
-  if (text.length > MAX_CHARACTERS || !/\p{L}/u.test(text)) return undefined
+  if (text.length > MAX_CHARACTERS || !/\p{L}/u.test(text) || ADDRESS.test(text)) return undefined
   if (group.lines.some(endsInPageNumber) || group.lines.some(isPrototype)) return undefined
   const number = numberKind(text)
   const styled = levelOf(profile, first)

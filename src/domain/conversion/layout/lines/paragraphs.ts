@@ -18,6 +18,8 @@ export interface Group {
   readonly announced: boolean
   /** Words below it are set in from it, line by line: it is the term that they explain. */
   readonly explained?: boolean
+  /** A bullet like its own stands where its own does, before the group above or below. */
+  readonly listed?: boolean
 }
 
 /** Lines whose sizes differ by this much are not one paragraph. */
@@ -112,6 +114,10 @@ const isOneSentence = (
   )
 }
 
+/** Whether what looks like an item's number, "317)", closes the bracket that a line has left open: "(Wolfram 2002, p.". */
+const closesBracket = (above: Line, { dress }: Marker): boolean =>
+  dress === ")" && above.text.lastIndexOf("(") > above.text.lastIndexOf(")")
+
 /** Whether a line begins something new after `above`, the last line of the paragraph `group`. */
 const begins = (
   group: ReadonlyArray<Line>,
@@ -132,10 +138,10 @@ const begins = (
   const first = group[0] ?? above
   // A raised figure begins a note, never a line within a text.
   if (line.segments[0]?.pieces[0]?.raise === "sup") return true
-  if (markerOf(line.text) !== undefined) {
-    const marker = markerOf(line.text)
+  const marker = markerOf(line.text)
+  if (marker !== undefined && !closesBracket(above, marker)) {
     // A line of prose may begin with a dash or with "I."; an item stands where its list's markers stand, or further right.
-    if (marker?.ordered === false || measures.marked !== undefined || SENTENCE_END.test(above.text)) {
+    if (!marker.ordered || measures.marked !== undefined || SENTENCE_END.test(above.text)) {
       if (
         line.x0 <= first.x0 + 0.5 * size ||
         measures.marked !== undefined ||
@@ -190,6 +196,21 @@ const explains = (term: Line, line: Line, after: Line | undefined): boolean => {
   )
 }
 
+/** How far apart the bullets of one list stand from the margin at most, points. */
+const SAME_PLACE = 2
+
+const isListed = (group: Group, ...beside: ReadonlyArray<Group | undefined>): boolean =>
+  group.marker?.ordered === false &&
+  beside.some((other) => {
+    const [a, b] = [group.lines[0], other?.lines[0]]
+    return (
+      a !== undefined &&
+      b !== undefined &&
+      other?.marker?.dress === group.marker?.dress &&
+      Math.abs(a.x0 - b.x0) < SAME_PLACE
+    )
+  })
+
 /** Groups the lines of one column. */
 export const groupsOf = (lines: ReadonlyArray<Line>, measures: Measures): ReadonlyArray<Group> => {
   const leading = leadingOf(lines)
@@ -222,7 +243,9 @@ export const groupsOf = (lines: ReadonlyArray<Line>, measures: Measures): Readon
     open.push(line)
   }
   close()
-  return groups
+  return groups.map((group, at) =>
+    isListed(group, groups[at - 1], groups[at + 1]) ? { ...group, listed: true } : group
+  )
 }
 
 /** Whether the last line shows that the paragraph may continue elsewhere. */

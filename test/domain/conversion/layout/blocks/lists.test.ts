@@ -2,7 +2,8 @@ import { assert, describe, it } from "vitest"
 
 import { layoutPages } from "../../../../../src/domain/conversion/layout/layout-pages.ts"
 import { NO_STATISTICS } from "../../../../../src/domain/conversion/layout/statistics.ts"
-import { FACTS, FONTS, page, run } from "../page-builder.ts"
+import type { TextRun } from "../../../../../src/domain/conversion/page-content.ts"
+import { FACTS, FONT, FONTS, lines, page, run } from "../page-builder.ts"
 
 /** Items at their indents, a line each. */
 const htmlOf = (...items: ReadonlyArray<readonly [text: string, x: number]>): string =>
@@ -49,6 +50,62 @@ describe("nested lists", () => {
     assert.strictEqual(
       htmlOf(["1. one", 60], ["2. two", 60], ["• point", 62], ["• other", 62]),
       "<ol><li>one</li><li>two</li></ol><ul><li>point</li><li>other</li></ul>"
+    )
+  })
+})
+
+/** The HTML of a page of slides' size: a title above, and lines below it. */
+const slideOf = (...runs: ReadonlyArray<TextRun>): string =>
+  layoutPages({
+    facts: FACTS,
+    fonts: FONTS,
+    pages: [
+      page([...lines(`${"words of a text ".repeat(40)}end.`, 60, 400, 80), ...runs]),
+      page(lines(`${"words of a text ".repeat(60)}end.`, 60, 100, 80), { index: 1 })
+    ],
+    others: NO_STATISTICS
+  })[0]?.html.replaceAll(/ data-(open|cut)=""/g, "") ?? ""
+
+describe("items in large type", () => {
+  const large = { size: 20 }
+  const bold = { ...large, font: FONT.bold }
+
+  it("are no headings where bullets of others stand above or below", () => {
+    const html = slideOf(
+      run("• plain words", 60, 60, large),
+      run("• Launch", 60, 110, bold),
+      run("• plain ones", 60, 160, large)
+    )
+    assert.notMatch(html, /<h\d/)
+    assert.include(html, "<ul><li>plain words</li><li><strong>Launch</strong></li><li>plain ones</li></ul>")
+    assert.match(slideOf(run("• Launch", 60, 110, bold)), /<h\d>Launch/)
+  })
+
+  it("go on in another face", () => {
+    const item = [run("• Open a window", 60, 60, large), run("of Examples", 84, 84, bold)]
+    assert.notMatch(slideOf(...item, run("• Build", 60, 130, large)), /<h\d/)
+    // Further below it is a heading.
+    assert.match(
+      slideOf(run("• Open a window", 60, 60, large), run("Examples", 84, 110, bold)),
+      /<h\d>Examples/
+    )
+  })
+
+  it("an address alone is no heading", () => {
+    assert.notMatch(slideOf(run("http://example.org/page", 60, 60, bold)), /<h\d/)
+    assert.match(slideOf(run("About example.org", 60, 60, bold)), /<h\d/)
+  })
+})
+
+describe("numbers at the beginning of a line", () => {
+  it("that close a bracket are no item's", () => {
+    assert.strictEqual(
+      htmlOf(["• in large integers (Wolfram 2002, p.", 60], ["317). The rule", 69], ["• next", 60]),
+      "<ul><li>in large integers (Wolfram 2002, p. 317). The rule</li><li>next</li></ul>"
+    )
+    assert.include(
+      htmlOf(["• in large integers (2002):", 60], ["1) The rule", 69]),
+      "<ol><li>The rule</li></ol>"
     )
   })
 })
