@@ -9,6 +9,9 @@ const TYPEFACES: ReadonlyArray<readonly [RegExp, string]> = [
   [/^symbol(?:mt|neu)?(?=$|[-,])/i, "Symbol"]
 ]
 
+/** Hardly any face is one of them. */
+const ANY = /^(?:wingdings|webdings|symbol)/i
+
 /** Signs that hardly a reader's font has, beside those of the same meaning that most have. */
 const USUAL: ReadonlyMap<string, string> = new Map([
   ["⚫", "●"],
@@ -67,6 +70,7 @@ const charactersOf = (typeface: string): Dingbats => {
  * letters that share their codes. Null for any other face.
  */
 export const dingbatsOf = (face: string): Dingbats | null => {
+  if (!ANY.test(face)) return null
   const typeface = TYPEFACES.find(([pattern]) => pattern.test(face))?.[1]
   return typeface === undefined ? null : charactersOf(typeface)
 }

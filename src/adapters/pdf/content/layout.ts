@@ -8,11 +8,7 @@ import {
   samplePages,
   USUAL_LAYOUT
 } from "../../../domain/conversion/layout/layout-pages.ts"
-import {
-  mergeStatistics,
-  NO_STATISTICS,
-  type PageStatistics
-} from "../../../domain/conversion/layout/statistics.ts"
+import { NO_STATISTICS, type PageStatistics } from "../../../domain/conversion/layout/statistics.ts"
 import type { PageContent } from "../../../domain/conversion/page-content.ts"
 import {
   legibleOf,
@@ -220,7 +216,7 @@ export const layoutOf = (
     facts: document.facts,
     fonts: document.fonts.faces,
     pages: contents,
-    others: mergeStatistics([counts]),
+    others: counts,
     options
   }).map((page, at): LayoutPage => {
     const content = contents[at]

@@ -90,10 +90,11 @@ const styleOf = (
     ? (memory.int(scratch) << 16) | (memory.int(scratch + 4) << 8) | memory.int(scratch + 8)
     : 0
   const font = fonts.indexOf(call.FPDFTextObj_GetFont(at.object))
+  const face = fonts.faces[font]?.name ?? ""
   return {
     font,
-    tex: texGlyphsOf(fonts.faces[font]?.name ?? ""),
-    dingbats: dingbatsOf(fonts.faces[font]?.name ?? ""),
+    tex: texGlyphsOf(face),
+    dingbats: dingbatsOf(face),
     typewriter: isTypewriter(fonts.faces[font]),
     size: Number.isFinite(size) ? round(size) : 0,
     angle: ((Math.round(degrees * 10) / 10 + 360) % 360) + 0,

@@ -25,6 +25,14 @@ const LANGUAGES = Object.entries(COMMONEST).map(([language, words]) => ({
   words: new Set(words.split(" "))
 }))
 
+/** The places of the languages that have a word among their commonest. */
+const LANGUAGES_OF: ReadonlyMap<string, ReadonlyArray<number>> = new Map(
+  LANGUAGES.flatMap(({ words }) => [...words]).map((word) => [
+    word,
+    LANGUAGES.flatMap(({ words }, at) => (words.has(word) ? [at] : []))
+  ])
+)
+
 /** Characters that are looked at, and fewest words among them. */
 const MAX_CHARACTERS = 600
 const MIN_WORDS = 14
@@ -45,10 +53,11 @@ export const languageByWords = (passage: string): string | undefined => {
       .toLowerCase()
       .match(/\p{L}+/gu) ?? []
   if (words.length < MIN_WORDS) return undefined
-  const [first, second] = LANGUAGES.map((one) => ({
-    ...one,
-    count: words.filter((word) => one.words.has(word)).length
-  })).sort((a, b) => b.count - a.count)
+  const counts = LANGUAGES.map(() => 0)
+  for (const word of words) for (const at of LANGUAGES_OF.get(word) ?? []) counts[at] = (counts[at] ?? 0) + 1
+  const [first, second] = LANGUAGES.map((one, at) => ({ ...one, count: counts[at] ?? 0 })).sort(
+    (a, b) => b.count - a.count
+  )
   if (first === undefined || second === undefined || first.count < SHARE * words.length) return undefined
   const own = new Set(words.filter((word) => first.words.has(word) && !second.words.has(word)))
   const isSure = own.size >= MIN_OWN && first.count >= TIMES * second.count

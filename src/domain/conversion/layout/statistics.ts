@@ -3,7 +3,15 @@ import type { PageAnalysis } from "./analysis.ts"
 import type { Line } from "./lines/line.ts"
 import { romanValue } from "./lines/markers.ts"
 import { type SectionNumber, sectionNumber } from "./lines/section-number.ts"
-import { isBold, isSizedByTypewriter, type Look, lookOf, segmentText, type Segment } from "./lines/segment.ts"
+import {
+  isBold,
+  isSizedByTypewriter,
+  type Look,
+  lookItalic,
+  lookOf,
+  segmentText,
+  type Segment
+} from "./lines/segment.ts"
 
 /** How often a style of lines occurs: `size` in quarter points, bold or not. */
 export interface StyleCount {
@@ -103,7 +111,7 @@ const headsText = (
   below: Segment | undefined,
   fonts: ReadonlyArray<FontFace>
 ): boolean => {
-  if (below === undefined || lookOf(below.pieces, fonts, 0) === "italic") return false
+  if (below === undefined || lookItalic(below.pieces, fonts)) return false
   const { baseline, size, x0 } = segment
   const white = above === undefined || above.baseline > baseline ? Infinity : baseline - above.baseline
   const step = below.baseline - baseline
@@ -228,7 +236,7 @@ export const countPage = (analysis: PageAnalysis): PageStatistics => {
     count(styleKey(size, false, typewriter), characters)
     const bold = pieces.every(({ run }) => isBold(analysis.fonts[run.font]))
     if (bold) count(styleKey(size, true, typewriter), characters)
-    if (!typewriter && lookOf(pieces, analysis.fonts, 0) === "italic") {
+    if (!typewriter && lookItalic(pieces, analysis.fonts)) {
       const [above, below] = [analysis.segments[at - 1], analysis.segments[at + 1]]
       const counted = (slanted[slantedKey(size, bold)] ??= { lines: 0, heads: 0 })
       counted.lines += 1

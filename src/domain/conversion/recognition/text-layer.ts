@@ -44,14 +44,17 @@ const inked = (text: string): number => {
   return characters
 }
 
-/** Latin letters of a text that is in small ones, and the vowels among them. */
+const VOWEL_CODES: ReadonlySet<number> = new Set(Array.from("aeiouy", (vowel) => vowel.charCodeAt(0)))
+
+/** Latin letters of a text, and the vowels among them. */
 const latinIn = (text: string): { readonly letters: number; readonly vowels: number } => {
   let [letters, vowels] = [0, 0]
   for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at)
+    // As a small letter.
+    const code = text.charCodeAt(at) | 0x20
     if (code < 0x61 || code > 0x7a) continue
     letters += 1
-    if ("aeiouy".includes(text.charAt(at))) vowels += 1
+    if (VOWEL_CODES.has(code)) vowels += 1
   }
   return { letters, vowels }
 }
@@ -61,7 +64,7 @@ const isRubbish = (text: string): boolean => {
   const characters = inked(text)
   if (characters < NONE) return false
   if ((text.match(NO_LETTER)?.length ?? 0) > NO_LETTERS * characters) return true
-  const { letters, vowels } = latinIn(text.normalize("NFD").toLowerCase())
+  const { letters, vowels } = latinIn(text.normalize("NFD"))
   return letters >= MIN_LETTERS && vowels < VOWELS * letters
 }
 

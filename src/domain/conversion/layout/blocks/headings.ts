@@ -5,7 +5,7 @@ import type { Line } from "../lines/line.ts"
 import { CAPTION, endsInPageNumber, isPrototype } from "../lines/markers.ts"
 import type { Group } from "../lines/paragraphs.ts"
 import { isNumbered, sectionNumber } from "../lines/section-number.ts"
-import { lookOf, type Piece, segmentText } from "../lines/segment.ts"
+import { lookItalic, lookOf, type Piece, segmentText } from "../lines/segment.ts"
 import { type DocumentProfile, levelOf, textSizeOf } from "../profile.ts"
 import { numberKind } from "../sections.ts"
 import { isBoldLine, slantedKey, styleKey } from "../statistics.ts"
@@ -147,7 +147,7 @@ const piecesOf = (lines: ReadonlyArray<Line>): ReadonlyArray<Piece> =>
 const slantedLevel = ({ lines, marker }: Group, { fonts, profile }: HeadingContext): number | undefined => {
   const [first] = lines
   if (first === undefined || profile.slanted.size === 0 || marker !== undefined) return undefined
-  if (first.typewriter || lookOf(piecesOf(lines), fonts, 0) !== "italic") return undefined
+  if (first.typewriter || !lookItalic(piecesOf(lines), fonts)) return undefined
   return profile.slanted.get(slantedKey(first.size, isBoldLine(first)))
 }
 

@@ -74,6 +74,9 @@ const isAtBar = ({ run, x0, x1 }: Piece, bar: Box): boolean => {
   return middle > bar.x0 && middle < bar.x1 && Math.abs(run.baseline - AXIS * run.size - bar.y0) < run.size
 }
 
+const isMath = ({ run, text }: Piece, fonts: ReadonlyArray<FontFace>): boolean =>
+  isMathFace(fonts[run.font]) || isMathSign(text)
+
 /** Whether what stands in a zone, without its number, is made of mathematics. */
 const isMathematics = (
   pieces: ReadonlyArray<Piece>,
@@ -82,8 +85,10 @@ const isMathematics = (
   { bodySize, fonts }: FormulaContext
 ): boolean => {
   const hasBar = bars.length > 0
-  const { math, relates, variables } = census(pieces, fonts)
   const compares = pieces.some(({ text }) => /[=<>≤≥]/u.test(text))
+  // Most zones are lines of a text.
+  if (!hasBar && !compares && !pieces.some((piece) => isMath(piece, fonts))) return false
+  const { math, relates, variables } = census(pieces, fonts)
   const mayBeMath = math > 0 || (hasBar && relates) || (compares && variables > 0)
   if (!mayBeMath || !(relates || hasBar || isNumbered)) return false
   // Words at a brace or below an operator are small: they make no text.
@@ -167,9 +172,7 @@ const leftEdge = (lines: ReadonlyArray<Line>, right: number): number => {
 
 /** Whether there is mathematics on a line at all. */
 const hasMath = ({ segments }: Line, fonts: ReadonlyArray<FontFace>): boolean =>
-  segments.some(({ pieces }) =>
-    pieces.some(({ run, text }) => isMathFace(fonts[run.font]) || isMathSign(text))
-  )
+  segments.some(({ pieces }) => pieces.some((piece) => isMath(piece, fonts)))
 
 /** Display formulas among the lines of a column, from top to bottom; linear in the lines but for the bars near them. */
 export const formulasIn = (

@@ -284,6 +284,10 @@ export const lookOf = (
   return italic > 0.9 * all ? "italic" : undefined
 }
 
+/** Whether pieces have the look of italics; most have none, which their faces tell. */
+export const lookItalic = (pieces: ReadonlyArray<Piece>, fonts: ReadonlyArray<FontFace>): boolean =>
+  pieces.some(({ run }) => fonts[run.font]?.italic === true) && lookOf(pieces, fonts, 0) === "italic"
+
 /** Whether the run that gave a segment its size is monospaced. */
 export const isSizedByTypewriter = (
   { pieces }: Pick<Segment, "pieces">,

@@ -56,7 +56,8 @@ export const withoutWordGrounds = (
   segments: ReadonlyArray<Segment>
 ): ReadonlyArray<Drawing> => {
   const isGround = (drawing: Drawing) => drawing.kind === "path" && drawing.filled && !drawing.stroked
-  if (drawings.filter(isGround).length > MOST) return drawings
+  const grounds = drawings.filter(isGround).length
+  if (grounds === 0 || grounds > MOST) return drawings
   const lines = byBaseline(segments)
   return drawings.filter((drawing) => {
     if (!isGround(drawing)) return true
