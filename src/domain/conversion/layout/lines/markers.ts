@@ -62,6 +62,9 @@ export const markerOf = (text: string): Marker | undefined => {
   }
 }
 
+/** Whether a marker is a bullet and nothing else, even in code. */
+export const isSureBullet = ({ dress, ordered }: Marker): boolean => !ordered && SURE_BULLET.test(dress)
+
 /** Whether an item with `next` may follow one with `before` in one list. */
 export const follows = (before: Marker, next: Marker): boolean => {
   if (before.ordered !== next.ordered) return false

@@ -1,7 +1,7 @@
 import { least } from "../../../lists.ts"
 import { isBoldLine } from "../statistics.ts"
 import type { Line } from "./line.ts"
-import { LEADER_LINE, type Marker, markerOf } from "./markers.ts"
+import { isSureBullet, LEADER_LINE, type Marker, markerOf } from "./markers.ts"
 import { isListedEntry, isNumbered } from "./section-number.ts"
 
 /** Lines that belong together: a paragraph, a heading, a list item, lines of code. */
@@ -114,9 +114,15 @@ const isOneSentence = (
   )
 }
 
-/** Whether what looks like an item's number, "317)", closes the bracket that a line has left open: "(Wolfram 2002, p.". */
-const closesBracket = (above: Line, { dress }: Marker): boolean =>
-  dress === ")" && above.text.lastIndexOf("(") > above.text.lastIndexOf(")")
+/** What a line begins an item with. Code has asterisks, dashes and numbers of its own. */
+const beginsItem = (line: Line): Marker | undefined => {
+  const marker = markerOf(line.text)
+  return isCode(line) && !(marker !== undefined && isSureBullet(marker)) ? undefined : marker
+}
+
+/** Whether a line goes on within a bracket that the one above leaves open: "(Wolfram 2002, / p. 317)". It begins no item. */
+const closesBracket = (above: Line, line: Line): boolean =>
+  above.text.lastIndexOf("(") > above.text.lastIndexOf(")") && /^[^(]*\)/.test(line.text)
 
 /** Whether a line begins something new after `above`, the last line of the paragraph `group`. */
 const begins = (
@@ -132,14 +138,14 @@ const begins = (
   if (step <= 0 || step > measures.leading * size * WIDER + 0.5) return true
   if (above.size / line.size > OTHER_SIZE || line.size / above.size > OTHER_SIZE) return true
   if (isCode(above) !== isCode(line)) return true
-  if (isCode(line)) return false
+  if (isCode(line)) return beginsItem(line) !== undefined
   if (isBoldLine(above) !== isBoldLine(line) && Math.abs(above.bold - line.bold) > 0.85) return true
   if (measures.entries ? isListedEntry(above) : LEADER_LINE.test(above.text)) return true
   const first = group[0] ?? above
   // A raised figure begins a note, never a line within a text.
   if (line.segments[0]?.pieces[0]?.raise === "sup") return true
   const marker = markerOf(line.text)
-  if (marker !== undefined && !closesBracket(above, marker)) {
+  if (marker !== undefined && !closesBracket(above, line)) {
     // A line of prose may begin with a dash or with "I."; an item stands where its list's markers stand, or further right.
     if (!marker.ordered || measures.marked !== undefined || SENTENCE_END.test(above.text)) {
       if (
@@ -224,7 +230,7 @@ export const groupsOf = (lines: ReadonlyArray<Line>, measures: Measures): Readon
     const below =
       next === undefined || last === undefined ? Infinity : (next.baseline - last.baseline) / last.size
     const explained = next !== undefined && last !== undefined && explains(last, next, after)
-    const code = open.every(isCode)
+    const code = marker === undefined && open.every(isCode)
     if (open.length > 0) groups.push({ lines: open, marker, code, gap, below, announced, explained })
     open = []
   }
@@ -237,7 +243,7 @@ export const groupsOf = (lines: ReadonlyArray<Line>, measures: Measures): Readon
     ) {
       close(line, lines[at + 1])
       announced = above !== undefined && (above.text.endsWith(":") || above.text.endsWith("："))
-      marker = isCode(line) ? undefined : markerOf(line.text)
+      marker = beginsItem(line)
       gap = above === undefined ? Infinity : (line.baseline - above.baseline) / line.size
     }
     open.push(line)

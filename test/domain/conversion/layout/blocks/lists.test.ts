@@ -72,12 +72,12 @@ describe("items in large type", () => {
 
   it("are no headings where bullets of others stand above or below", () => {
     const html = slideOf(
-      run("• plain words", 60, 60, large),
+      run("• Open", 60, 60, bold),
       run("• Launch", 60, 110, bold),
-      run("• plain ones", 60, 160, large)
+      run("• Build", 60, 160, bold)
     )
     assert.notMatch(html, /<h\d/)
-    assert.include(html, "<ul><li>plain words</li><li><strong>Launch</strong></li><li>plain ones</li></ul>")
+    assert.include(html, "<li><strong>Launch</strong></li>")
     assert.match(slideOf(run("• Launch", 60, 110, bold)), /<h\d>Launch/)
   })
 
@@ -97,15 +97,24 @@ describe("items in large type", () => {
   })
 })
 
-describe("numbers at the beginning of a line", () => {
-  it("that close a bracket are no item's", () => {
+describe("items in typewriter", () => {
+  const typed = (text: string, y: number) => run(text, 60, y, { font: FONT.code })
+
+  it("have a bullet that code has not", () => {
+    assert.include(
+      slideOf(typed("• make clean", 60), typed("• make run", 74)),
+      "<ul><li><code>make clean</code></li><li><code>make run</code></li></ul>"
+    )
+    assert.include(slideOf(typed("* make clean", 60), typed("* make run", 74)), "<pre>")
+  })
+})
+
+describe("letters and numbers at the beginning of a line", () => {
+  it("within a bracket are no item's", () => {
     assert.strictEqual(
-      htmlOf(["• in large integers (Wolfram 2002, p.", 60], ["317). The rule", 69], ["• next", 60]),
+      htmlOf(["• in large integers (Wolfram 2002,", 60], ["p. 317). The rule", 69], ["• next", 60]),
       "<ul><li>in large integers (Wolfram 2002, p. 317). The rule</li><li>next</li></ul>"
     )
-    assert.include(
-      htmlOf(["• in large integers (2002):", 60], ["1) The rule", 69]),
-      "<ol><li>The rule</li></ol>"
-    )
+    assert.include(htmlOf(["• in large integers (2002),", 60], ["a. The rule (again)", 69]), "<li>The rule")
   })
 })
