@@ -61,7 +61,7 @@ const slideOf = (...runs: ReadonlyArray<TextRun>): string =>
     fonts: FONTS,
     pages: [
       page([...lines(`${"words of a text ".repeat(40)}end.`, 60, 400, 80), ...runs]),
-      page(lines(`${"words of a text ".repeat(60)}end.`, 60, 100, 80), { index: 1 })
+      page(lines(`${"words of a text ".repeat(60)}end.`, 60, 100, 80), 1)
     ],
     others: NO_STATISTICS
   })[0]?.html.replaceAll(/ data-(open|cut)=""/g, "") ?? ""
