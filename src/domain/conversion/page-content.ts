@@ -53,6 +53,8 @@ export interface TextRun {
   readonly hyphenated: boolean
   /** Drawn with text render mode 3: only for search (scanned pages with OCR text). */
   readonly invisible: boolean
+  /** A rule is drawn under it; found when its page is analysed. */
+  readonly underlined?: boolean
 }
 
 /** A drawn path or an image: rules, table borders, figures. */

@@ -25,7 +25,7 @@ const styleOf = (node: Element): string =>
   node.attrs.find(({ name }) => name === "data-custom-style")?.value ?? ""
 
 /** Pandoc takes a title with what stands below it for facts about the document: this says them where they stood. */
-const TEMPLATE = join(import.meta.dirname, "office.html")
+const TEMPLATE = join(import.meta.dirname, "office.template")
 
 /** In a table a heading's style is a cell's look, as bold is. */
 const withoutCellHeadings = (inside: string): string =>

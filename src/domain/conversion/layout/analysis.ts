@@ -5,6 +5,7 @@ import { withoutLineNumbers } from "./lines/line-numbers.ts"
 import { type Line, linesOf } from "./lines/line.ts"
 import { type ReadableRuns, readableRuns, type Segment, segmentsOf } from "./lines/segment.ts"
 import { uprightPage } from "./lines/turned.ts"
+import { withUnderlines } from "./lines/underlines.ts"
 
 /** A page, analysed once for the statistics and for the layout. */
 export interface PageAnalysis {
@@ -38,7 +39,7 @@ const withBullets = (
 
 /** Analyses a page; one that is written sideways is turned. */
 export const analyse = (read: PageContent, fonts: ReadonlyArray<FontFace>): PageAnalysis => {
-  const shown = withDrawnNotes(read, fonts)
+  const shown = withUnderlines(withDrawnNotes(read, fonts))
   const asShown = readableRuns(shown)
   const page = asShown.turn === 0 ? shown : uprightPage(shown, asShown.turn)
   const readable = asShown.turn === 0 ? asShown : readableRuns(page)

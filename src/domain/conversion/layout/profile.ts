@@ -4,7 +4,7 @@ import type { PageAnalysis } from "./analysis.ts"
 import type { Line } from "./lines/line.ts"
 import { LEADER_LINE } from "./lines/markers.ts"
 import { segmentText } from "./lines/segment.ts"
-import { levelAbove, type Sections, sectionsOf, slantedOf } from "./sections.ts"
+import { levelAbove, markedOf, type Sections, sectionsOf } from "./sections.ts"
 import {
   isBoldLine,
   isPageNumber,
@@ -36,8 +36,8 @@ export interface DocumentProfile {
   readonly prose: ReadonlySet<string>
   /** Levels of numbered headings, and of those that are neither larger nor bolder than running text. */
   readonly sections: Sections
-  /** Levels by `slantedKey`; see `slantedOf`. */
-  readonly slanted: ReadonlyMap<string, number>
+  /** Levels by `markedKey`; see `markedOf`. */
+  readonly marked: ReadonlyMap<string, number>
   /** The style of the document's title: the largest, and on a first page alone. */
   readonly title: string | undefined
   /** Lines in bold of the text's own size are so many and so short that they are headings, however they are spaced. */
@@ -198,12 +198,9 @@ export const profileOf = (statistics: PageStatistics): DocumentProfile => {
   const { levels, regular } = levelsOf(candidates, bodySize, statistics.indexes.length)
   const ranked = candidates.some(({ size }) => size >= bodySize * LARGER)
   const larger = regular.filter(({ pages, size }) => pages > 1 && size >= bodySize * LARGER)
-  const sections = sectionsOf(
-    statistics.sections,
-    levels,
-    (style) => parseKey(style).size >= SMALLEST_LOOK * bodySize,
-    levelAbove(larger.map(({ key }) => levels.get(key) ?? 1))
-  )
+  const above = levelAbove(larger.map(({ key }) => levels.get(key) ?? 1))
+  const isTall = (style: string) => parseKey(style).size >= SMALLEST_LOOK * bodySize
+  const sections = sectionsOf(statistics.sections, levels, isTall, above)
   return {
     bodySize,
     typewriterScale,
@@ -212,7 +209,7 @@ export const profileOf = (statistics: PageStatistics): DocumentProfile => {
     levels,
     prose,
     sections,
-    slanted: slantedOf(statistics.slanted, levels),
+    marked: markedOf(statistics.marked, levels, above),
     title: titleStyle(candidates),
     boldHeads: !bodyBold && areHeads(boldBody),
     ranked,

@@ -1,5 +1,6 @@
 import { greatest, least } from "../../lists.ts"
 import { sectionNumber } from "./lines/section-number.ts"
+import type { Look } from "./lines/segment.ts"
 
 /** What the numbers of a document's sections say of their levels. */
 export interface Sections {
@@ -86,22 +87,30 @@ export const sectionsOf = (
   return result
 }
 
-/** Lines in italics that are set as headings are some where they are this many, and most that are so set. */
-const SLANTED_HEADS = 3
+/** Lines of a look that are set as headings are some where they are this many, and most that have the look. */
+const MARKED_HEADS = 3
 const MOSTLY_HEADS = 0.75
+/** Looks by rank below what is larger or bolder; capitals are the loudest, and rank right below what is larger. */
+const QUIET: ReadonlyArray<Look> = ["underlined", "coloured", "italic"]
 
-/** Headings in italics rank below all that are larger or bolder. */
-export const slantedOf = (
-  slanted: Readonly<Record<string, { readonly lines: number; readonly heads: number }>>,
-  levels: ReadonlyMap<string, number>
-): ReadonlyMap<string, number> =>
-  new Map(
-    Object.entries(slanted).flatMap(([key, { heads, lines }]) =>
-      heads >= SLANTED_HEADS && heads >= MOSTLY_HEADS * lines
-        ? [[key, Math.min(DEEPEST, greatest([...levels.values(), 1]) + 1)] as const]
-        : []
-    )
+/** Levels of looks that the document's headings are set in. `above`: the level of what is larger. */
+export const markedOf = (
+  marked: Readonly<Record<string, { readonly lines: number; readonly heads: number }>>,
+  levels: ReadonlyMap<string, number>,
+  above: number
+): ReadonlyMap<string, number> => {
+  const heads = Object.entries(marked).flatMap(([key, { heads: found, lines }]) =>
+    found >= MARKED_HEADS && found >= MOSTLY_HEADS * lines ? [key] : []
   )
+  const having = (look: Look) => heads.filter((key) => key.endsWith(look))
+  const capitals = having("capitals")
+  const deepest = Math.max(greatest([...levels.values(), 1]), capitals.length === 0 ? 0 : above + 1)
+  const quiet = QUIET.map(having).filter(({ length }) => length > 0)
+  return new Map([
+    ...capitals.map((key) => [key, above + 1] as const),
+    ...quiet.flatMap((keys, at) => keys.map((key) => [key, Math.min(DEEPEST, deepest + 1 + at)] as const))
+  ])
+}
 
 /** The kind of the number that a text begins with. */
 export const numberKind = (text: string): string | undefined => {

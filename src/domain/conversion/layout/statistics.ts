@@ -2,16 +2,8 @@ import type { FontFace, TextRun } from "../page-content.ts"
 import type { PageAnalysis } from "./analysis.ts"
 import type { Line } from "./lines/line.ts"
 import { romanValue } from "./lines/markers.ts"
-import { type SectionNumber, sectionNumber } from "./lines/section-number.ts"
-import {
-  isBold,
-  isSizedByTypewriter,
-  type Look,
-  lookItalic,
-  lookOf,
-  segmentText,
-  type Segment
-} from "./lines/segment.ts"
+import { isNumbered, type SectionNumber, sectionNumber } from "./lines/section-number.ts"
+import { isBold, isSizedByTypewriter, type Look, lookOf, segmentText, type Segment } from "./lines/segment.ts"
 
 /** How often a style of lines occurs: `size` in quarter points, bold or not. */
 export interface StyleCount {
@@ -33,8 +25,8 @@ export interface PageStatistics {
   readonly styles: Readonly<Record<string, StyleCount>>
   /** By `sectionKey`: lines that begin with a section's number. */
   readonly sections: Readonly<Record<string, number>>
-  /** By `slantedKey`: lines in italics, and those of them that are set as a heading without a number is. */
-  readonly slanted: Readonly<Record<string, { readonly lines: number; readonly heads: number }>>
+  /** By `markedKey`: lines with a look of their own, and those of them that are set as a heading is. */
+  readonly marked: Readonly<Record<string, { readonly lines: number; readonly heads: number }>>
   /** By `marginKey`, `halfKeys`, `numberKeys` and `loneNumberKeys`: pages whose margin has such a line. */
   readonly margins: Readonly<Record<string, number>>
 }
@@ -43,7 +35,7 @@ export const NO_STATISTICS: PageStatistics = {
   indexes: [],
   styles: {},
   sections: {},
-  slanted: {},
+  marked: {},
   margins: {}
 }
 
@@ -88,30 +80,43 @@ const sectionKeyOf = (
   if (number === undefined) return undefined
   const pieces = beside ? [...segment.pieces, ...next.pieces] : segment.pieces
   // The number's own spaces are not in the pieces.
-  const look = lookOf(pieces, fonts, number.length - 1)
+  const own = lookOf(pieces, fonts, number.length - 1)
+  // Entries of contents that are links are coloured, or underlined.
+  const look = own === "italic" || own === "capitals" ? own : undefined
   const bold = pieces.every(({ run }) => isBold(fonts[run.font]))
   const words = beside && number.length > text.length ? next : segment
   return sectionKey(number, styleKey(words.size, bold, isSizedByTypewriter(words, fonts)), look)
 }
 
-/** Names a style in italics. */
-export const slantedKey = (size: number, bold: boolean): string => `${styleKey(size, bold)} italic`
+/** Names a style in italics, in capitals, underlined or coloured. */
+export const markedKey = (size: number, bold: boolean, look: Look): string =>
+  `${styleKey(size, bold)} ${look}`
 
-/** Longest heading in italics, characters. */
-const MAX_SLANTED = 60
+/** Longest heading of that kind, characters. */
+const MAX_MARKED = 60
 /** White space above such a heading and the most below it, and how far its text may be set in, in font sizes. */
 const HEAD_ABOVE = 1.5
 const HEAD_BELOW = 2.6
 const HEAD_INDENT = 1.5
 
-/** Whether a line in italics is set as a heading: by itself, nearer to the text that it stands over than to what is above. */
+/** Whether the middles of two lines are one below the other: a heading that is centred over its text. */
+const isCentred = (line: Segment, below: Segment): boolean =>
+  line.x0 > below.x0 &&
+  line.x1 < below.x1 &&
+  Math.abs(line.x0 + line.x1 - below.x0 - below.x1) < 2 * HEAD_INDENT * line.size
+
+/** Whether a line of a look is set as a heading: by itself, nearer to the text that it stands over than to what is above. */
 const headsText = (
   segment: Segment,
   above: Segment | undefined,
   below: Segment | undefined,
+  look: Look,
   fonts: ReadonlyArray<FontFace>
 ): boolean => {
-  if (below === undefined || lookItalic(below.pieces, fonts)) return false
+  const next = below === undefined ? undefined : lookOf(below.pieces, fonts, 0)
+  if (below === undefined || next === look) return false
+  // Another heading may follow, centred or not.
+  const headed = next !== undefined || below.pieces.every(({ run }) => isBold(fonts[run.font]))
   const { baseline, size, x0 } = segment
   const white = above === undefined || above.baseline > baseline ? Infinity : baseline - above.baseline
   const step = below.baseline - baseline
@@ -120,12 +125,20 @@ const headsText = (
     white > HEAD_ABOVE * size &&
     step > size &&
     step < Math.min(HEAD_BELOW * size, white * 1.05) &&
-    Math.abs(below.x0 - x0) < HEAD_INDENT * size &&
-    text.length <= MAX_SLANTED &&
-    /^[\p{Lu}\p{Lo}\p{N}]/u.test(text) &&
+    (headed || Math.abs(below.x0 - x0) < HEAD_INDENT * size || isCentred(segment, below)) &&
+    text.length <= MAX_MARKED &&
+    (/^[\p{Lu}\p{Lo}"“„«]/u.test(text) || isNumbered(text)) &&
     !/[.,;:!?]$/.test(text)
   )
 }
+
+/** A number that stands apart from the words behind it. */
+const APART = /^(?:§ ?)?(?:\p{Lu}|[IVX]{1,5}|\d{1,3})(?:\.\d{1,3}){0,3}[.)]?$/u
+
+const isNumberOf = (before: Segment | undefined, { baseline, size }: Segment): boolean =>
+  before !== undefined &&
+  Math.abs(before.baseline - baseline) < 0.12 * size &&
+  APART.test(segmentText(before).trim())
 
 /** Whether a line is set in bold as a whole. */
 export const isBoldLine = ({ bold }: Line): boolean => bold > 0.6
@@ -228,7 +241,7 @@ export const countPage = (analysis: PageAnalysis): PageStatistics => {
     style.lines += 1
   }
   const sections: Record<string, number> = {}
-  const slanted: Record<string, { lines: number; heads: number }> = {}
+  const marked: Record<string, { lines: number; heads: number }> = {}
   // Segments, not rows: a row of two columns mixes two styles.
   for (const [at, segment] of analysis.segments.entries()) {
     const { characters, pieces, size } = segment
@@ -236,11 +249,13 @@ export const countPage = (analysis: PageAnalysis): PageStatistics => {
     count(styleKey(size, false, typewriter), characters)
     const bold = pieces.every(({ run }) => isBold(analysis.fonts[run.font]))
     if (bold) count(styleKey(size, true, typewriter), characters)
-    if (!typewriter && lookItalic(pieces, analysis.fonts)) {
-      const [above, below] = [analysis.segments[at - 1], analysis.segments[at + 1]]
-      const counted = (slanted[slantedKey(size, bold)] ??= { lines: 0, heads: 0 })
+    const look = typewriter ? undefined : lookOf(pieces, analysis.fonts, 0)
+    if (look !== undefined) {
+      const before = analysis.segments[at - 1]
+      const above = isNumberOf(before, segment) ? analysis.segments[at - 2] : before
+      const counted = (marked[markedKey(size, bold, look)] ??= { lines: 0, heads: 0 })
       counted.lines += 1
-      if (headsText(segment, above, below, analysis.fonts)) counted.heads += 1
+      if (headsText(segment, above, analysis.segments[at + 1], look, analysis.fonts)) counted.heads += 1
     }
     const section = sectionKeyOf(segment, analysis.segments[at + 1], analysis.fonts)
     if (section !== undefined) sections[section] = (sections[section] ?? 0) + 1
@@ -259,7 +274,7 @@ export const countPage = (analysis: PageAnalysis): PageStatistics => {
       margins[key] = 1
   }
   for (const runs of analysis.readable.turned) margins[turnedKey(runs)] = 1
-  return { indexes: [analysis.page.index], styles, sections, slanted, margins }
+  return { indexes: [analysis.page.index], styles, sections, marked, margins }
 }
 
 const addStyles = (a: StyleCount, b: StyleCount): StyleCount => ({
@@ -273,7 +288,7 @@ const addStyles = (a: StyleCount, b: StyleCount): StyleCount => ({
 export const mergeStatistics = (all: ReadonlyArray<PageStatistics>): PageStatistics => {
   const styles = new Map<string, StyleCount>()
   const sections = new Map<string, number>()
-  const slanted = new Map<string, { lines: number; heads: number }>()
+  const marked = new Map<string, { lines: number; heads: number }>()
   const margins = new Map<string, number>()
   const indexes: Array<number> = []
   for (const one of all) {
@@ -284,9 +299,9 @@ export const mergeStatistics = (all: ReadonlyArray<PageStatistics>): PageStatist
     }
     for (const [key, count] of Object.entries(one.sections))
       sections.set(key, (sections.get(key) ?? 0) + count)
-    for (const [key, { heads, lines }] of Object.entries(one.slanted)) {
-      const known = slanted.get(key)
-      slanted.set(key, { lines: (known?.lines ?? 0) + lines, heads: (known?.heads ?? 0) + heads })
+    for (const [key, { heads, lines }] of Object.entries(one.marked)) {
+      const known = marked.get(key)
+      marked.set(key, { lines: (known?.lines ?? 0) + lines, heads: (known?.heads ?? 0) + heads })
     }
     for (const [key, count] of Object.entries(one.margins)) margins.set(key, (margins.get(key) ?? 0) + count)
   }
@@ -296,7 +311,7 @@ export const mergeStatistics = (all: ReadonlyArray<PageStatistics>): PageStatist
     indexes: indexes.sort((a, b) => a - b),
     styles: Object.fromEntries(styles),
     sections: Object.fromEntries(sections),
-    slanted: Object.fromEntries(slanted),
+    marked: Object.fromEntries(marked),
     margins: Object.fromEntries(kept)
   }
 }

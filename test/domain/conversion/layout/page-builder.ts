@@ -43,6 +43,7 @@ export interface Set {
   readonly artifact?: boolean
   readonly invisible?: boolean
   readonly angle?: number
+  readonly color?: number
 }
 
 /** A run at a place; `y` is its baseline. */
@@ -57,7 +58,7 @@ export const run = (text: string, x: number, y: number, set: Set = {}): TextRun 
     font: set.font ?? FONT.plain,
     size,
     angle: set.angle ?? 0,
-    color: 0,
+    color: set.color ?? 0,
     mcid: set.mcid,
     artifact: set.artifact ?? false,
     hyphenated: set.hyphenated ?? false,

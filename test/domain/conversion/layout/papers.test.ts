@@ -92,7 +92,7 @@ describe("a paper's sections", () => {
       )
     )
     assert.deepStrictEqual(headings(italic), [])
-    assert.deepStrictEqual(headings(htmlOf(sections((_, y) => [run("NOT A SECTION", 60, y)]))), [])
+    assert.deepStrictEqual(headings(htmlOf(sections((_, y) => [run("NOT A SECTION", 60, y)], 2))), [])
     const capitals = (words: string) =>
       headings(
         htmlOf(sections((at, y) => [run(at === 3 ? words : `${at + 1}. RIVERS AND STONES`, 60, y)]))

@@ -5,10 +5,10 @@ import type { Line } from "../lines/line.ts"
 import { CAPTION, endsInPageNumber, isPrototype } from "../lines/markers.ts"
 import type { Group } from "../lines/paragraphs.ts"
 import { isNumbered, sectionNumber } from "../lines/section-number.ts"
-import { lookItalic, lookOf, type Piece, segmentText } from "../lines/segment.ts"
+import { lookOf, type Piece, segmentText } from "../lines/segment.ts"
 import { type DocumentProfile, levelOf, textSizeOf } from "../profile.ts"
 import { numberKind } from "../sections.ts"
-import { isBoldLine, slantedKey, styleKey } from "../statistics.ts"
+import { isBoldLine, markedKey, styleKey } from "../statistics.ts"
 import {
   CAPTIONED,
   CHAPTER_LABEL,
@@ -101,7 +101,7 @@ const isBoldHeading = (group: Group, text: string, context: HeadingContext): boo
     group.gap > BESIDE &&
     group.below > BESIDE &&
     group.lines.every(({ bold }) => bold > ALL_BOLD) &&
-    !isSetLikeText(group, context)
+    (markedLevel(group, context) !== undefined || !isSetLikeText(group, context))
   )
 }
 
@@ -143,12 +143,18 @@ const ABOVE = 1.25
 const piecesOf = (lines: ReadonlyArray<Line>): ReadonlyArray<Piece> =>
   lines.flatMap(({ segments }) => segments.flatMap(({ pieces }) => pieces))
 
-/** The level of a group without a number in italics that the document's headings are set in. */
-const slantedLevel = ({ lines, marker }: Group, { fonts, profile }: HeadingContext): number | undefined => {
+/** The level of a group in a look that the document's headings are set in. What is numbered in italics or capitals has `sections`. */
+const markedLevel = ({ lines, marker }: Group, { fonts, profile }: HeadingContext): number | undefined => {
   const [first] = lines
-  if (first === undefined || profile.slanted.size === 0 || marker !== undefined) return undefined
-  if (first.typewriter || !lookItalic(piecesOf(lines), fonts)) return undefined
-  return profile.slanted.get(slantedKey(first.size, isBoldLine(first)))
+  if (first === undefined || profile.marked.size === 0 || first.typewriter) return undefined
+  const number = sectionNumber(first.text)
+  if (marker !== undefined && number === undefined) return undefined
+  const look = lookOf(piecesOf(lines), fonts, number?.length ?? 0)
+  if (look === undefined || (number !== undefined && /^(?:italic|capitals)$/.test(look))) return undefined
+  const level = profile.marked.get(markedKey(first.size, isBoldLine(first), look))
+  return level === undefined || number === undefined
+    ? level
+    : numberedLevel(profile, numberKind(first.text), level)
 }
 
 /** The level of a group in italics or capitals that headings of the document are set in. */
@@ -164,9 +170,9 @@ const lookLevel = (group: Group, text: string, context: HeadingContext): number 
   const [lead] = first.segments
   const apart = number !== undefined && lead !== undefined && segmentText(lead).length < number.length
   if (lines.some((line, at) => isInCells(line, at === 0 && apart ? 2 : 1, WIDE_GAP))) return undefined
-  if (number === undefined && outline.reach !== "sections" && group.below > BESIDE && !isExample(text)) {
-    const slanted = slantedLevel(group, context)
-    if (slanted !== undefined) return slanted
+  if (outline.reach !== "sections" && group.below > BESIDE && !isExample(text) && !isLabel(text)) {
+    const marked = markedLevel(group, context)
+    if (marked !== undefined) return marked
   }
   if (looks.size === 0) return undefined
   const key = `${styleKey(first.size, false, first.typewriter)} ${lookOf(piecesOf(lines), fonts, number?.length ?? 0)}`
@@ -312,11 +318,11 @@ export const headingLevel = (group: Group, context: HeadingContext): number | un
     const unlisted = reference || UNLISTED.test(text) || isBeyond(number, outline)
     if (outline.reach === "sections" && !unlisted) return undefined
     if (text.length > MAX_BOLD || group.lines.length > 2 || /[.,;]$/.test(text)) return undefined
-    const known = reference || isNumbered(text) || slantedLevel(group, context) !== undefined
+    const known = reference || isNumbered(text) || markedLevel(group, context) !== undefined
     if (size < profile.bodySize * SMALL && !known) return undefined
     if (!group.lines.every(isBoldLine) || hasCells(group, text)) return undefined
     if (!isBoldHeading(group, text, context)) return undefined
-    if (!alone && !/^[\p{Lu}\p{N}\p{Lo}"'“‘(¿¡]/u.test(text)) return undefined
+    if (!alone && !/^[\p{Lu}\p{N}\p{Lo}"'“‘„‚«‹(¿¡]/u.test(text)) return undefined
   } else if (text.length > (isBoldLine(first) ? LONG_BOLD : LONG_PLAIN) && /[.;,]$/.test(text))
     return undefined
   if (!outlined) return looks

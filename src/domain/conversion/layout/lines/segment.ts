@@ -254,8 +254,28 @@ export const isTypewriter = (face: FontFace | undefined): boolean => {
 const isSmallCapitals = (face: FontFace | undefined): boolean =>
   face !== undefined && /CSC\d|Caps|SmCp|SmallCap|[-_]SC\b/.test(face.name)
 
-/** The look of a heading of the text's own size and weight: italic, or in capitals. */
-export type Look = "italic" | "capitals"
+/** What tells a heading of the text's own size and weight from the text. */
+export type Look = "italic" | "capitals" | "underlined" | "coloured"
+
+/** Least difference between the channels of a colour that is none of the greys. */
+const COLOURED = 0x30
+
+const isColoured = (color: number): boolean => {
+  const channels = [color >> 16, (color >> 8) & 0xff, color & 0xff]
+  return Math.max(...channels) - Math.min(...channels) > COLOURED
+}
+
+/** Whether something of a piece may be of a look: most text is upright, black and in small letters. */
+const mayHaveLook = ({ run, text }: Piece, fonts: ReadonlyArray<FontFace>): boolean => {
+  const face = fonts[run.font]
+  return (
+    face?.italic === true ||
+    run.underlined === true ||
+    isColoured(run.color) ||
+    !/\p{Ll}/u.test(text) ||
+    isSmallCapitals(face)
+  )
+}
 
 /** The look of pieces, whose first characters (a number) do not count; undefined where they look like text. */
 export const lookOf = (
@@ -263,7 +283,9 @@ export const lookOf = (
   fonts: ReadonlyArray<FontFace>,
   skip: number
 ): Look | undefined => {
+  if (!pieces.some((piece) => mayHaveLook(piece, fonts))) return undefined
   let [all, italic, small, capitals] = [0, 0, 0, 0]
+  let [underlined, coloured] = [0, 0]
   let left = skip
   for (const { raise, run, text } of pieces) {
     const words = text.slice(left)
@@ -273,6 +295,8 @@ export const lookOf = (
     const face = fonts[run.font]
     all += letters
     if (face?.italic === true) italic += letters
+    if (run.underlined === true) underlined += letters
+    if (isColoured(run.color)) coloured += letters
     if (isSmallCapitals(face)) capitals += words.match(/[\p{Lu}\p{Ll}]/gu)?.length ?? 0
     else {
       capitals += words.match(/\p{Lu}/gu)?.length ?? 0
@@ -281,12 +305,9 @@ export const lookOf = (
   }
   if (all < 2) return undefined
   if (small === 0 && capitals > 0.8 * all && capitals > 2) return "capitals"
-  return italic > 0.9 * all ? "italic" : undefined
+  if (italic > 0.9 * all) return "italic"
+  return underlined > 0.9 * all ? "underlined" : coloured > 0.9 * all ? "coloured" : undefined
 }
-
-/** Whether pieces have the look of italics; most have none, which their faces tell. */
-export const lookItalic = (pieces: ReadonlyArray<Piece>, fonts: ReadonlyArray<FontFace>): boolean =>
-  pieces.some(({ run }) => fonts[run.font]?.italic === true) && lookOf(pieces, fonts, 0) === "italic"
 
 /** Whether the run that gave a segment its size is monospaced. */
 export const isSizedByTypewriter = (

@@ -3,6 +3,7 @@ import type { FontFace } from "../../page-content.ts"
 import { isBold, type Segment } from "../lines/segment.ts"
 import { ALIGNED, share, isSection, hasNames, columnsIn, isTable } from "./drawn-evidence.ts"
 import { Beginnings, cutBefore, type Drawn, type DrawnRow, partOf, rowsOf, usualStep } from "./drawn-rows.ts"
+import { withoutTitle } from "./row-titles.ts"
 import { type Column, columnsOf, overlaps, type RawCell } from "./table-cells.ts"
 import { OVERLAPPING } from "./table-extent.ts"
 
@@ -222,7 +223,8 @@ export const drawnTables = (
   for (const segment of segments) for (const part of cutBefore(segment, places)) origins.set(part, segment)
   const tables: Array<DrawnTable> = []
   let visits = MAX_VISITS
-  for (const rows of rowsOf([...origins.keys()], { fonts, places, step: usualStep(segments) }))
+  const sequences = rowsOf([...origins.keys()], { fonts, places, step: usualStep(segments) })
+  for (const rows of sequences.map((all) => all.flatMap((row) => withoutTitle(row, fonts))))
     for (let at = 0; at < rows.length && visits > 0;) {
       const first = rows[at]
       if (first === undefined || first.cells.length < 2 || isHeading(first, rows[at + 1] ?? first, fonts)) {

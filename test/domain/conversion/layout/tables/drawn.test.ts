@@ -56,6 +56,25 @@ describe("tables by the order of drawing", () => {
     )
   })
 
+  it("begin below the title that is drawn right before their first cell", () => {
+    const cells = [
+      ["City", "2022", "2023"],
+      ["Bern", "12", "14"],
+      ["Rome", "31", "30"],
+      ["Oslo", "17", "19"]
+    ].flatMap((words, at) => words.map((word, column) => run(word, 60 + 120 * column, 216 + 16 * at)))
+    const titled = htmlOf([...text, run("Numbers", 60, 203, BOLD), ...cells])
+    assert.include(titled, "<th>City</th>")
+    assert.match(titled, /<(p|h\d)\b[^>]*>(<strong>)?Numbers</)
+    // Of a wrapped name the lines look alike.
+    const wrapped = htmlOf([
+      ...text,
+      run("Place and", 60, 203, BOLD),
+      ...cells.map((one, at) => (at < 3 ? { ...one, font: FONT.bold } : one))
+    ])
+    assert.include(wrapped, "<th>Place and City</th>")
+  })
+
   it("are found by the names of their columns above a single row", () => {
     const html = htmlOf([...text, ...rows.slice(0, head.length + 5)])
     assert.strictEqual(count(html, "tr"), 2)
