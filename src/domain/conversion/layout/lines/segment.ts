@@ -1,4 +1,4 @@
-import { greatest } from "../../../lists.ts"
+import { greatest, least } from "../../../lists.ts"
 import type { Box, FontFace, FormField, PageContent, TextRun } from "../../page-content.ts"
 import { quarterOf, uprightRun } from "./turned.ts"
 
@@ -262,7 +262,7 @@ const COLOURED = 0x30
 
 const isColoured = (color: number): boolean => {
   const channels = [color >> 16, (color >> 8) & 0xff, color & 0xff]
-  return Math.max(...channels) - Math.min(...channels) > COLOURED
+  return greatest(channels) - least(channels) > COLOURED
 }
 
 /** Whether something of a piece may be of a look: most text is upright, black and in small letters. */
