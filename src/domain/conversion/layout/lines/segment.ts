@@ -334,8 +334,8 @@ export const cutAt = (segment: Segment, starts: ReadonlyArray<number>): Readonly
   return [...parts.values()].map((pieces) => ({
     ...segment,
     pieces,
-    x0: pieces.reduce((least, { x0 }) => Math.min(least, x0), Infinity),
-    x1: pieces.reduce((most, { x1 }) => Math.max(most, x1), -Infinity),
+    x0: least(pieces.map((piece) => piece.x0)),
+    x1: greatest(pieces.map((piece) => piece.x1)),
     characters: pieces.reduce((sum, { text }) => sum + text.length, 0)
   }))
 }
