@@ -283,7 +283,7 @@ export const lookOf = (
   fonts: ReadonlyArray<FontFace>,
   skip: number
 ): Look | undefined => {
-  if (!pieces.some((piece) => mayHaveLook(piece, fonts))) return undefined
+  if (skip === 0 && !pieces.some((piece) => mayHaveLook(piece, fonts))) return undefined
   let [all, italic, small, capitals] = [0, 0, 0, 0]
   let [underlined, coloured] = [0, 0]
   let left = skip
