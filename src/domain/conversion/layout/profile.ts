@@ -58,7 +58,8 @@ const SAME_RANK = 1.035
 /** A style with a larger share of the document's characters is text, not headings. */
 const MAX_HEADING_SHARE = 0.2
 /** So many plain lines, this long on average, are prose, whatever their size: headings are shorter, and fewer. */
-const [PROSE_LINES, PROSE_LENGTH] = [20, 40]
+const PROSE_LINES = 20
+const PROSE_LENGTH = 40
 /** Deepest level that sizes give. */
 const MAX_LEVEL = 6
 

@@ -3,7 +3,15 @@ import type { PageAnalysis } from "./analysis.ts"
 import type { Line } from "./lines/line.ts"
 import { romanValue } from "./lines/markers.ts"
 import { isNumbered, type SectionNumber, sectionNumber } from "./lines/section-number.ts"
-import { isBold, isSizedByTypewriter, type Look, lookOf, segmentText, type Segment } from "./lines/segment.ts"
+import {
+  isBold,
+  isSectionLook,
+  isSizedByTypewriter,
+  type Look,
+  lookOf,
+  segmentText,
+  type Segment
+} from "./lines/segment.ts"
 
 /** How often a style of lines occurs: `size` in quarter points, bold or not. */
 export interface StyleCount {
@@ -81,8 +89,7 @@ const sectionKeyOf = (
   const pieces = beside ? [...segment.pieces, ...next.pieces] : segment.pieces
   // The number's own spaces are not in the pieces.
   const own = lookOf(pieces, fonts, number.length - 1)
-  // Entries of contents that are links are coloured, or underlined.
-  const look = own === "italic" || own === "capitals" ? own : undefined
+  const look = isSectionLook(own) ? own : undefined
   const bold = pieces.every(({ run }) => isBold(fonts[run.font]))
   const words = beside && number.length > text.length ? next : segment
   return sectionKey(number, styleKey(words.size, bold, isSizedByTypewriter(words, fonts)), look)
@@ -113,8 +120,9 @@ const headsText = (
   look: Look,
   fonts: ReadonlyArray<FontFace>
 ): boolean => {
-  const next = below === undefined ? undefined : lookOf(below.pieces, fonts, 0)
-  if (below === undefined || next === look) return false
+  if (below === undefined) return false
+  const next = lookOf(below.pieces, fonts, 0)
+  if (next === look) return false
   // Another heading may follow, centred or not.
   const headed = next !== undefined || below.pieces.every(({ run }) => isBold(fonts[run.font]))
   const { baseline, size, x0 } = segment

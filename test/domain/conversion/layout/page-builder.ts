@@ -1,3 +1,5 @@
+import { layoutPages } from "../../../../src/domain/conversion/layout/layout-pages.ts"
+import { NO_STATISTICS } from "../../../../src/domain/conversion/layout/statistics.ts"
 import type {
   Box,
   DocumentFacts,
@@ -167,3 +169,14 @@ export const FACTS: DocumentFacts = {
 /** Running text of so many words, no two paragraphs of different seeds alike. */
 export const prose = (words: number, seed = 1): string =>
   `${Array.from({ length: words }, (_, at) => ["alpha", "river", "stone", "letter", "quiet", "margin", "over", "under"][(at * 7 + seed * 3 + Math.floor(at / 5)) % 8]).join(" ")}.`
+
+/** The HTML of a page that has a paragraph above other runs, and drawings. */
+export const htmlBelowText = (runs: ReadonlyArray<TextRun>, drawings: ReadonlyArray<Drawing> = []): string =>
+  layoutPages({
+    facts: FACTS,
+    fonts: FONTS,
+    pages: [page([...lines(prose(60), 60, 60, 90), ...runs], 0, { drawings })],
+    others: NO_STATISTICS
+  })
+    .map(({ html }) => html)
+    .join("")

@@ -107,6 +107,12 @@ describe("lines of the text's size and weight that are underlined or coloured", 
     assert.deepStrictEqual(headings(document(SECTIONS, { ...PLAIN, color: 0x2e74b5 })), found)
   })
 
+  it("are not looked for among thousands of rules", () => {
+    const runs = document(SECTIONS, PLAIN)
+    const strokes = Array.from({ length: 1000 }, (_, at) => rule(400, 700 + at / 100, 440, 700.4 + at / 100))
+    assert.lengthOf(headings(runs, [...underlined(runs), ...strokes]), 1)
+  })
+
   it("are text where the rule is a table's or a page's, where the colour is a grey, and where most such words are links", () => {
     const runs = document(SECTIONS, PLAIN)
     assert.lengthOf(headings(runs, underlined(runs, 200)), 1)

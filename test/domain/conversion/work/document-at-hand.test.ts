@@ -7,16 +7,8 @@ import { convertAtHand } from "../../../../src/domain/conversion/work/document-a
 import { HtmlAssembly } from "../../../../src/ports/conversion/html-assembly.ts"
 import { PageSources } from "../../../../src/ports/conversion/page-sources.ts"
 import { PdfError } from "../../../../src/ports/conversion/pdf.ts"
+import { FACTS } from "../layout/page-builder.ts"
 import { mapObjects } from "../world.ts"
-
-const FACTS = {
-  title: undefined,
-  author: undefined,
-  lang: "en",
-  tagged: false,
-  outline: [],
-  fonts: []
-}
 
 interface Behaviour {
   readonly unreadable?: (index: number) => boolean
@@ -49,7 +41,7 @@ const sourcesOf = (
     return Effect.succeed({ index, layout, recognised: layout, isBlank, pdf: notHere, image: notHere })
   }
   return Layer.succeed(PageSources, {
-    facts: () => Effect.succeed({ ...FACTS, pageCount }),
+    facts: () => Effect.succeed({ ...FACTS, lang: "en", pageCount }),
     open: () => Effect.succeed({ page })
   })
 }

@@ -238,20 +238,6 @@ const spanText = (span: Span): string => {
 }
 
 /** The words of spans, styles left out. */
-const SPACE: TextSpan = {
-  kind: "text",
-  text: " ",
-  bold: false,
-  italic: false,
-  code: false,
-  raise: undefined,
-  lang: undefined
-}
-
-/** Words that stand on lines of their own as those of one line. */
-export const onOneLine = (lines: ReadonlyArray<ReadonlyArray<Span>>): ReadonlyArray<Span> =>
-  lines.flatMap((line, at) => (at > 0 ? [SPACE, ...line] : line))
-
 export const textOfSpans = (spans: ReadonlyArray<Span>): string => spans.map(spanText).join("")
 
 /** A span without any style. */
@@ -264,3 +250,7 @@ export const plain = (text: string): TextSpan => ({
   raise: undefined,
   lang: undefined
 })
+
+/** Words that stand on lines of their own as those of one line. */
+export const onOneLine = (lines: ReadonlyArray<ReadonlyArray<Span>>): ReadonlyArray<Span> =>
+  lines.flatMap((line, at) => (at > 0 ? [plain(" "), ...line] : line))

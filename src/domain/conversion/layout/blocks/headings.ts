@@ -5,7 +5,7 @@ import type { Line } from "../lines/line.ts"
 import { CAPTION, endsInPageNumber, isPrototype } from "../lines/markers.ts"
 import type { Group } from "../lines/paragraphs.ts"
 import { isNumbered, sectionNumber } from "../lines/section-number.ts"
-import { lookOf, type Piece, segmentText } from "../lines/segment.ts"
+import { isSectionLook, lookOf, type Piece, segmentText } from "../lines/segment.ts"
 import { type DocumentProfile, levelOf, textSizeOf } from "../profile.ts"
 import { numberKind } from "../sections.ts"
 import { isBoldLine, markedKey, styleKey } from "../statistics.ts"
@@ -150,7 +150,7 @@ const markedLevel = ({ lines, marker }: Group, { fonts, profile }: HeadingContex
   const number = sectionNumber(first.text)
   if (marker !== undefined && number === undefined) return undefined
   const look = lookOf(piecesOf(lines), fonts, number?.length ?? 0)
-  if (look === undefined || (number !== undefined && /^(?:italic|capitals)$/.test(look))) return undefined
+  if (look === undefined || (number !== undefined && isSectionLook(look))) return undefined
   const level = profile.marked.get(markedKey(first.size, isBoldLine(first), look))
   return level === undefined || number === undefined
     ? level

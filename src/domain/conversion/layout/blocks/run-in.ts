@@ -85,27 +85,44 @@ const FLUSH = 0.3
 /** Longest one without a number, characters. */
 const MAX_PLAIN = 80
 
+/** A heading without a number that is one line, and the first two lines of the text behind it. */
+interface Lead {
+  readonly own: Line
+  readonly first: Line
+  readonly second: Line
+}
+
+const leadOf = ({ heading, text }: Pick<RunIn, "heading" | "text">): Lead | undefined => {
+  const [own, more] = heading
+  const [first, second] = text
+  return own === undefined || more !== undefined || first === undefined || second === undefined
+    ? undefined
+    : { own, first, second }
+}
+
+/** Whether words without a number may name a section. `named`: the same without what they end with. */
+const mayNameSection = (words: string, named: string): boolean =>
+  !isLabel(named) && !CAPTION.test(words) && !STATEMENT.test(`1 ${words}`)
+
+const isOnOneLine = ({ first, own }: Lead): boolean =>
+  Math.abs(first.baseline - own.baseline) < 0.2 * own.size
+
 /**
  * Whether bold words open a paragraph without a number, as a fourth level is set: apart from the text above, and by a quad from the
  * words behind. Terms of a list have their text indented.
  */
-const isSpaced = (group: Group, heading: ReadonlyArray<Line>, text: ReadonlyArray<Line>): boolean => {
-  const [only, more] = heading
-  const [first, second] = text
-  const line = group.lines[0]
-  if (only === undefined || more !== undefined || first === undefined || second === undefined) return false
+const isSpaced = ({ gap, lines: [line], marker }: Group, lead: Lead): boolean => {
+  const { first, own, second } = lead
   return (
     line !== undefined &&
-    group.gap > ABOVE &&
-    group.marker === undefined &&
-    only.bold > 0.95 &&
-    only.text.length <= MAX_PLAIN &&
-    /^[\p{Lu}\p{Lo}“"¿¡]/u.test(only.text) &&
-    !isLabel(only.text.trim().replace(/[:：]$/u, "")) &&
-    !CAPTION.test(only.text) &&
-    !STATEMENT.test(`1 ${only.text}`) &&
-    Math.abs(first.baseline - only.baseline) < 0.2 * only.size &&
-    first.x0 - only.x1 > QUAD * only.size &&
+    gap > ABOVE &&
+    marker === undefined &&
+    own.bold > 0.95 &&
+    own.text.length <= MAX_PLAIN &&
+    /^[\p{Lu}\p{Lo}“"¿¡]/u.test(own.text) &&
+    mayNameSection(own.text, own.text.trim().replace(/[:：]$/u, "")) &&
+    isOnOneLine(lead) &&
+    first.x0 - own.x1 > QUAD * own.size &&
     Math.abs(second.x0 - line.x0) < FLUSH * line.size &&
     first.bold < 0.5
   )
@@ -118,65 +135,52 @@ const WHITE = 1.35
 const SAID =
   /^(?:case|step|notation|solution|question|answer|problem|exercise|fact|conjecture|axiom|hypothesis|assumption|property|condition|claim|key ?words|abstract|received|e-?mail|source|note)\b/iu
 
+/** Whether words that end in a full stop, or alike, may be a short title. */
+const mayBeTitle = (words: string): boolean =>
+  words.length <= MAX_ITALIC && !SAID.test(words) && mayNameSection(words, words.replace(/[.:]$/u, ""))
+
 /** Whether a line is in italics, but for the number before them. */
 const isItalic = ({ italic, text }: Line, skip = 0): boolean =>
   italic * text.length > 0.95 * (text.trimEnd().length - skip) - 1
 
+/** Whether a group stands further from the text above it than the lines of its own text are apart. */
+const hasWhiteAbove = ({ gap }: Group, { first, own, second }: Lead): boolean =>
+  gap * own.size > WHITE * (second.baseline - first.baseline)
+
 /** Whether italic words open a paragraph as a lowest level is set: white above, a full stop behind, and all lines flush. */
-const isItalicLead = (
-  group: Group,
-  heading: ReadonlyArray<Line>,
-  text: ReadonlyArray<Line>,
-  { step }: HeadingContext
-): boolean => {
-  const [only, more] = heading
-  const [first, second] = text
-  if (only === undefined || more !== undefined || first === undefined || second === undefined) return false
-  const words = only.text.trim()
+const isItalicLead = (group: Group, lead: Lead, { step }: HeadingContext): boolean => {
+  const { first, own, second } = lead
+  const words = own.text.trim()
   // Where white stands above each paragraph, as much above this one tells nothing.
   const usual = step !== undefined && group.gap < step + 0.1
-  const near = first.x0 - only.x1 < QUAD * only.size
+  const near = first.x0 - own.x1 < QUAD * own.size
   return (
     group.marker === undefined &&
-    group.gap * only.size > WHITE * (second.baseline - first.baseline) &&
+    hasWhiteAbove(group, lead) &&
     !(usual && near) &&
-    isItalic(only) &&
-    only.bold < 0.5 &&
-    words.length <= MAX_ITALIC &&
+    isItalic(own) &&
+    own.bold < 0.5 &&
     END.test(words) &&
     /^\p{Lu}/u.test(words) &&
-    !SAID.test(words) &&
-    !isLabel(words.replace(/[.:]$/u, "")) &&
-    !CAPTION.test(words) &&
-    !STATEMENT.test(`1 ${words}`) &&
-    Math.abs(second.x0 - only.x0) < FLUSH * only.size &&
+    mayBeTitle(words) &&
+    Math.abs(second.x0 - own.x0) < FLUSH * own.size &&
     first.italic < 0.5
   )
 }
 
 /** Whether bold words and a full stop open a paragraph whose first line is indented, as the fourth level of the APA is set. */
-const isIndentedLead = (
-  { gap, marker }: Group,
-  heading: ReadonlyArray<Line>,
-  text: ReadonlyArray<Line>
-): boolean => {
-  const [only, more] = heading
-  const [first, second] = text
-  if (only === undefined || more !== undefined || first === undefined || second === undefined) return false
-  const words = only.text.trim()
+const isIndentedLead = (group: Group, lead: Lead): boolean => {
+  const { first, own, second } = lead
+  const words = own.text.trim()
   return (
-    gap * only.size < WHITE * (second.baseline - first.baseline) &&
-    marker === undefined &&
-    only.bold > 0.95 &&
+    group.marker === undefined &&
+    !hasWhiteAbove(group, lead) &&
+    own.bold > 0.95 &&
     first.bold < 0.5 &&
-    words.length <= MAX_ITALIC &&
     /^\p{Lu}.*\.$/u.test(words) &&
-    !SAID.test(words) &&
-    !isLabel(words.replace(/\.$/u, "")) &&
-    !CAPTION.test(words) &&
-    !STATEMENT.test(`1 ${words}`) &&
-    Math.abs(first.baseline - only.baseline) < 0.2 * only.size &&
-    only.x0 - second.x0 > 0.5 * only.size
+    mayBeTitle(words) &&
+    isOnOneLine(lead) &&
+    own.x0 - second.x0 > 0.5 * own.size
   )
 }
 
@@ -234,12 +238,8 @@ export const runInHeading = (group: Group, context: HeadingContext): RunIn | und
     if (level !== undefined) return { level, ...parts }
   }
   if (number !== undefined) return undefined
-  const { heading: own, text: rest } = parts
-  if (
-    !isSpaced(group, own, rest) &&
-    !isItalicLead(group, own, rest, context) &&
-    !isIndentedLead(group, own, rest)
-  )
-    return undefined
-  return { level: lowestLevel(context), ...parts }
+  const lead = leadOf(parts)
+  if (lead === undefined) return undefined
+  const opens = isSpaced(group, lead) || isItalicLead(group, lead, context) || isIndentedLead(group, lead)
+  return opens ? { level: lowestLevel(context), ...parts } : undefined
 }

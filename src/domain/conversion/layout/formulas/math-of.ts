@@ -305,7 +305,10 @@ export const mathOf = (
   fonts: ReadonlyArray<FontFace>
 ): HtmlElement | undefined => {
   const once = withoutTwins(pieces)
-  const items = [...withDots(once.flatMap((piece) => itemsOf(piece, fonts)))]
+  const signs = once.flatMap((piece) => itemsOf(piece, fonts))
+  // Three dots become one sign at most: more are too many in any case, and are not compared with one another.
+  if (signs.length > 3 * MAX_ITEMS) return undefined
+  const items = [...withDots(signs)]
   if (items.length === 0 || items.length > MAX_ITEMS || bars.length > MAX_ITEMS) return undefined
   try {
     const inner = parse(items, bars, 0)

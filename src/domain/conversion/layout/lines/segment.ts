@@ -257,12 +257,15 @@ const isSmallCapitals = (face: FontFace | undefined): boolean =>
 /** What tells a heading of the text's own size and weight from the text. */
 export type Look = "italic" | "capitals" | "underlined" | "coloured"
 
+/** Whether lines of a look that begin with a number are counted as sections. Entries of contents that are links are coloured, or underlined. */
+export const isSectionLook = (look: Look | undefined): boolean => look === "italic" || look === "capitals"
+
 /** Least difference between the channels of a colour that is none of the greys. */
 const COLOURED = 0x30
 
 const isColoured = (color: number): boolean => {
-  const channels = [color >> 16, (color >> 8) & 0xff, color & 0xff]
-  return greatest(channels) - least(channels) > COLOURED
+  const [red, green, blue] = [color >> 16, (color >> 8) & 0xff, color & 0xff]
+  return Math.max(red, green, blue) - Math.min(red, green, blue) > COLOURED
 }
 
 /** Whether something of a piece may be of a look: most text is upright, black and in small letters. */

@@ -122,8 +122,8 @@ export const openTables = (
   across: ReadonlyArray<Rule>,
   segments: ReadonlyArray<Segment>,
   context: InlineContext
-): ReadonlyArray<RuledTable> => {
-  return alikeRules(across).flatMap((rules): ReadonlyArray<RuledTable> => {
+): ReadonlyArray<RuledTable> =>
+  alikeRules(across).flatMap((rules): ReadonlyArray<RuledTable> => {
     const [first] = rules
     if (first === undefined || first.to - first.from < SHORTEST) return []
     const whole = (): ReadonlyArray<RuledTable> => {
@@ -137,4 +137,3 @@ export const openTables = (
     const found = between(placesOf(drawn), first, segments, context)
     return found.length > 0 || drawn.length < rules.length ? found : whole()
   })
-}

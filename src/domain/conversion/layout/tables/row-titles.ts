@@ -12,9 +12,10 @@ const isTitleOf = (
   rest: ReadonlyArray<Segment>,
   fonts: ReadonlyArray<FontFace>
 ): boolean => {
-  const standsOut = ({ pieces }: Segment) =>
-    pieces.every(({ run }) => isBold(fonts[run.font])) ||
-    /^(?:italic|underlined)$/.test(lookOf(pieces, fonts, 0) ?? "")
+  const standsOut = ({ pieces }: Segment): boolean => {
+    const look = lookOf(pieces, fonts, 0)
+    return look === "italic" || look === "underlined" || pieces.every(({ run }) => isBold(fonts[run.font]))
+  }
   const largest = greatest(rest.map(({ size }) => size))
   return (
     title.every(standsOut) && (!rest.some(standsOut) || title.every(({ size }) => size > LARGER * largest))

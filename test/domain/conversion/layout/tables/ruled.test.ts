@@ -1,10 +1,8 @@
 /** Tables whose rules are drawn in parts, or leave sides open. */
 import { assert, describe, it } from "vitest"
 
-import { layoutPages } from "../../../../../src/domain/conversion/layout/layout-pages.ts"
-import { NO_STATISTICS } from "../../../../../src/domain/conversion/layout/statistics.ts"
-import type { Drawing, TextRun } from "../../../../../src/domain/conversion/page-content.ts"
-import { FACTS, FONT, FONTS, lines, page, prose, rule, run } from "../page-builder.ts"
+import type { Drawing } from "../../../../../src/domain/conversion/page-content.ts"
+import { FONT, htmlBelowText, lines, prose, rule, run } from "../page-builder.ts"
 
 const COLUMNS = [60, 160, 260, 360]
 const TOP = 200
@@ -17,15 +15,7 @@ const htmlOf = (rows: ReadonlyArray<ReadonlyArray<string>>, drawings: ReadonlyAr
       words === "" ? [] : [run(words, (COLUMNS[column] ?? 0) + 5, TOP + STEP * at + 10)]
     )
   )
-  const runs = [...lines(prose(60), 60, 60, 90), ...cells]
-  return layoutPages({
-    facts: FACTS,
-    fonts: FONTS,
-    pages: [page(runs, 0, { drawings })],
-    others: NO_STATISTICS
-  })
-    .map(({ html }) => html)
-    .join("")
+  return htmlBelowText(cells, drawings)
 }
 const count = (html: string, tag: string): number => html.split(`<${tag}>`).length - 1
 
@@ -69,14 +59,7 @@ describe("tables with rules", () => {
       rule(60, 346, 420, 346.4),
       rule(99.8, TOP, 100.2, 400)
     ]
-    const html = layoutPages({
-      facts: FACTS,
-      fonts: FONTS,
-      pages: [page([...lines(prose(60), 60, 60, 90), ...cells], 0, { drawings: inner })],
-      others: NO_STATISTICS
-    })
-      .map((one) => one.html)
-      .join("")
+    const html = htmlBelowText(cells, inner)
     assert.deepEqual([html.split("<table").length - 1, html.split("<tr").length - 1], [1, 4])
     assert.include(html, `${prose(22, 2)}</td>`)
   })
@@ -114,20 +97,11 @@ describe("tables with rules", () => {
         run(String(at + 1), 60, y + 12 * at),
         run(words, 80, y + 12 * at, code)
       ])
-    const laidOut = (runs: ReadonlyArray<TextRun>, drawings: ReadonlyArray<Drawing>): string =>
-      layoutPages({
-        facts: FACTS,
-        fonts: FONTS,
-        pages: [page([...lines(prose(60), 60, 60, 90), ...runs], 0, { drawings })],
-        others: NO_STATISTICS
-      })
-        .map(({ html }) => html)
-        .join("")
-    const framed = laidOut(listing(200), [rule(60, 188, 360, 188.4), rule(60, 242, 360, 242.4)])
+    const framed = htmlBelowText(listing(200), [rule(60, 188, 360, 188.4), rule(60, 242, 360, 242.4)])
     assert.strictEqual(count(framed, "tr"), 0)
     assert.strictEqual(count(framed, "pre"), 1)
     const caption = run("Listing 2: of stones", 150, 256)
-    const two = laidOut([...listing(200), caption, ...listing(272)], [])
+    const two = htmlBelowText([...listing(200), caption, ...listing(272)], [])
     assert.strictEqual(count(two, "tr"), 0)
     assert.strictEqual(count(two, "pre"), 2)
   })
@@ -145,14 +119,7 @@ describe("tables with rules", () => {
     ]
     const drawings = [across(0), across(1), across(4), across(6)]
     const laidOut = (names: ReadonlyArray<readonly [string, number]>): string =>
-      layoutPages({
-        facts: FACTS,
-        fonts: FONTS,
-        pages: [page([...lines(prose(60), 60, 60, 90), ...cells(names)], 0, { drawings })],
-        others: NO_STATISTICS
-      })
-        .map(({ html }) => html)
-        .join("")
+      htmlBelowText(cells(names), drawings)
     const html = laidOut([
       ["Marsh", 2],
       ["Meadow", 4.5]
@@ -183,15 +150,7 @@ describe("tables with rules", () => {
       run(a, 60, TOP + STEP * at + 10),
       run(b, 94.3 + 1.2 * (at % 2), TOP + STEP * at + 10)
     ])
-    const laidOut = (drawings: ReadonlyArray<Drawing>): string =>
-      layoutPages({
-        facts: FACTS,
-        fonts: FONTS,
-        pages: [page([...lines(prose(60), 60, 60, 90), ...runs], 0, { drawings })],
-        others: NO_STATISTICS
-      })
-        .map(({ html }) => html)
-        .join("")
+    const laidOut = (drawings: ReadonlyArray<Drawing>): string => htmlBelowText(runs, drawings)
     const ruled = laidOut([across(0, 60, 130), across(1, 60, 130), across(4, 60, 130)])
     assert.match(ruled, /<td>Weser<\/td><td>river<\/td>/)
     assert.strictEqual(count(laidOut([]), "td"), 0)
@@ -199,23 +158,10 @@ describe("tables with rules", () => {
 
   describe("whose columns stand as near as words", () => {
     const laidOut = (texts: ReadonlyArray<string>, drawings: ReadonlyArray<Drawing>): string =>
-      layoutPages({
-        facts: FACTS,
-        fonts: FONTS,
-        pages: [
-          page(
-            [
-              ...lines(prose(60), 60, 60, 90),
-              ...texts.map((words, at) => run(words, 60, TOP + STEP * at + 10))
-            ],
-            0,
-            { drawings }
-          )
-        ],
-        others: NO_STATISTICS
-      })
-        .map(({ html }) => html)
-        .join("")
+      htmlBelowText(
+        texts.map((words, at) => run(words, 60, TOP + STEP * at + 10)),
+        drawings
+      )
     const ruled = [0, 1, 5].map((row) => across(row, 60, 200))
 
     it("are not looked for between the line below a heading and the ground of a listing, as wide as that", () => {
@@ -262,18 +208,8 @@ describe("tables with rules", () => {
         cells.map((words, column) => run(words, (COLUMNS[column] ?? 0) + 5, TOP + STEP * (row + at) + 10))
       )
     const between = [7, 8, 9, 10].flatMap((row) => lines(prose(14, row), 60, TOP + STEP * row + 4, 90))
-    const html = layoutPages({
-      facts: FACTS,
-      fonts: FONTS,
-      pages: [
-        page([...lines(prose(60), 60, 60, 90), ...table(0), ...between, ...table(12)], 0, {
-          drawings: [0, 1, 4, 12, 13, 16].map((row) => across(row))
-        })
-      ],
-      others: NO_STATISTICS
-    })
-      .map(({ html: part }) => part)
-      .join("")
+    const drawings = [0, 1, 4, 12, 13, 16].map((row) => across(row))
+    const html = htmlBelowText([...table(0), ...between, ...table(12)], drawings)
     assert.strictEqual(count(html, "thead"), 2)
     assert.strictEqual(count(html, "tr"), 8)
   })

@@ -2,10 +2,8 @@
 import fc from "fast-check"
 import { assert, describe, it } from "vitest"
 
-import { layoutPages } from "../../../../../src/domain/conversion/layout/layout-pages.ts"
-import { NO_STATISTICS } from "../../../../../src/domain/conversion/layout/statistics.ts"
 import type { Drawing, TextRun } from "../../../../../src/domain/conversion/page-content.ts"
-import { FACTS, FONT, FONTS, lines, page, prose, rule, run } from "../page-builder.ts"
+import { FONT, htmlBelowText, rule, run } from "../page-builder.ts"
 
 const TOP = 200
 const STEP = 14
@@ -18,16 +16,6 @@ const filled = (x0: number, y0: number, x1: number, y1: number): Drawing => ({
   curved: false,
   color: 0xeeece1
 })
-
-const htmlOf = (runs: ReadonlyArray<TextRun>, drawings: ReadonlyArray<Drawing>): string =>
-  layoutPages({
-    facts: FACTS,
-    fonts: FONTS,
-    pages: [page([...lines(prose(60), 60, 60, 90), ...runs], 0, { drawings })],
-    others: NO_STATISTICS
-  })
-    .map(({ html }) => html)
-    .join("")
 
 /** Rows of two stretches in code, each on a ground that leaves so much room at its sides. */
 const rows = (
@@ -51,7 +39,7 @@ describe("grounds of words", () => {
         const { grounds, runs } = rows(room)
         // Behind them lies the ground of the whole listing, line by line.
         const lying = [0, 1, 2, 3].map((row) => filled(75, TOP + STEP * row, 400, TOP + STEP * (row + 1)))
-        assert.notInclude(htmlOf(runs, [...lying, ...grounds]), "<table")
+        assert.notInclude(htmlBelowText(runs, [...lying, ...grounds]), "<table")
       }),
       { numRuns: 20 }
     )
@@ -59,7 +47,7 @@ describe("grounds of words", () => {
 
   it("are cells where they leave a margin around their words", () => {
     const { grounds, runs } = rows(5)
-    const html = htmlOf(runs, grounds)
+    const html = htmlBelowText(runs, grounds)
     assert.include(html, "<table")
     assert.strictEqual(html.split("<tr>").length - 1, 4)
   })
@@ -69,6 +57,6 @@ describe("grounds of words", () => {
     const grounds = Array.from({ length: 3000 }, (_, at) =>
       filled(60 + at / 10, TOP - 9, 61 + at / 10, TOP + 3)
     )
-    assert.include(htmlOf(runs, grounds), "a")
+    assert.include(htmlBelowText(runs, grounds), "a")
   })
 })
