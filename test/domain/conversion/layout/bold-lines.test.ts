@@ -56,6 +56,12 @@ describe("a bold line of the text's size", () => {
     )
   })
 
+  it("may begin with a quotation mark of any language, but not with a small letter", () => {
+    for (const words of ["«Bode» alone", "„Bode“ alone", "‹Bode› alone", "‚Bode‘ alone"])
+      assert.deepStrictEqual(headings(between(words, 28, 14)), ["1 A title", `2 ${words}`])
+    assert.deepStrictEqual(headings(between("bode alone", 28, 14)), ["1 A title"])
+  })
+
   it("is a paragraph where it stands as far apart as they do and the document has larger headings", () => {
     assert.deepStrictEqual(headings(between("Network", STEP, STEP)), ["1 A title"])
     assert.deepStrictEqual(headings(between("Network", STEP, STEP, false)), ["1 Network"])

@@ -107,6 +107,21 @@ describe("lines of the text's size and weight that are underlined or coloured", 
     assert.deepStrictEqual(headings(document(SECTIONS, { ...PLAIN, color: 0x2e74b5 })), found)
   })
 
+  it("may have their numbers apart from them", () => {
+    const coloured = { ...PLAIN, color: 0x2e74b5 }
+    const words = ["Map of the river", "Depth", "Image"]
+    const runs = document(words, coloured).flatMap((one) => {
+      const at = words.indexOf(one.text)
+      return at < 0
+        ? [one]
+        : [run(String(at + 1), 60, one.baseline, coloured), run(one.text, 74.9, one.baseline, coloured)]
+    })
+    assert.deepStrictEqual(
+      headings(runs).map((one) => one.replace(/^\d /, "")),
+      ["Of rivers", ...words.map((one, at) => `${at + 1} ${one}`)]
+    )
+  })
+
   it("are not looked for among thousands of rules", () => {
     const runs = document(SECTIONS, PLAIN)
     const strokes = Array.from({ length: 1000 }, (_, at) => rule(400, 700 + at / 100, 440, 700.4 + at / 100))
