@@ -6,6 +6,8 @@ import { describe, expect, it } from "vitest"
 
 import { readLatex } from "./corpus/latex.ts"
 import { chaptersOf } from "./corpus/manuals.ts"
+import { withoutFirstHeading } from "./corpus/readmes.ts"
+import { bodyOf, likeHeading, rewritten } from "./corpus/tree.ts"
 import {
   f1,
   figureCounts,
@@ -46,6 +48,24 @@ describe("measures of a result against its truth", () => {
     expect(headingCounts(truth, kept)).toEqual({ truth: 1, made: 1, found: 1 })
     expect(headingScore(truth, kept)).toBe(1)
     expect(withoutLikeHeadings(of("<h1>Stones</h1>"), made).sections).toHaveLength(3)
+  })
+
+  it("takes a paragraph that is bold as a whole for one set like a heading, unless it is a sentence", () => {
+    const like = (body: string) => readContent(rewritten(bodyOf(body), likeHeading)).likeHeadings
+    expect(
+      like("<p><strong>Of</strong> <b><em>stones</em></b></p><p><strong>They lie.</strong></p>")
+    ).toEqual(["of stones"])
+    expect(
+      like("<p><strong>Stones</strong> lie</p><div><strong>Stones</strong></div><p><b> </b></p>")
+    ).toEqual([])
+  })
+
+  it("leaves out the heading that a print lacks, and no other", () => {
+    const truth = readContent(
+      withoutFirstHeading("stones", "<p>A</p><h1>Stones</h1><h2>Of rivers</h2><p>Words</p>")
+    )
+    expect(truth.sections.map(({ heading }) => heading)).toEqual(["of rivers"])
+    expect(truth.words).toEqual(["a", "of", "rivers", "words"])
   })
 
   it("repeats cells that span columns and rows", () => {

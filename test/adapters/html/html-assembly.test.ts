@@ -31,15 +31,17 @@ const assemble = async (
   return parts.join("")
 }
 
-it("a document whose pages were surveyed before is the same", async () => {
+it("a document whose pages were surveyed before is the same, and they are not surveyed again", async () => {
   const html = [
     "<h1>Title</h1><p>Words.</p>",
     '<h2 id="at-2-1">One</h2>',
     '<h2>Two</h2><a href="#at-2-1">there</a>'
   ]
-  const pages = Stream.fromIterable(
-    html.map((page, index) => ({ index, label: String(index + 1), html: page }))
-  )
+  let readings = 0
+  const pages = Stream.suspend(() => {
+    readings += 1
+    return Stream.fromIterable(html.map((page, index) => ({ index, label: String(index + 1), html: page })))
+  })
   const parts = await run(
     HtmlAssembly.use(({ assemble: put, survey: surveyOf }) =>
       Effect.flatMap(surveyOf(pages), (survey) =>
@@ -48,6 +50,7 @@ it("a document whose pages were surveyed before is the same", async () => {
     )
   )
   assert.strictEqual(parts.join(""), await assemble(html))
+  assert.strictEqual(readings, 2)
 })
 
 /** The content of `main` without the table of contents, page anchors shown as `[n]`. */

@@ -51,13 +51,8 @@ export const printable = (name: string, html: string): string =>
     `<style>${STYLES[Number.parseInt(sha256(name).slice(6, 8), 16) % STYLES.length]}</style></head>`
   )
 
-/**
- * HTML without its first heading where the print lacks it: LibreOffice leaves the first page blank but for the line below such a
- * heading.
- */
-export const asPrinted = (name: string, html: string, pdf: string): string => {
-  const first = execFileSync("pdftotext", ["-l", "1", pdf, "-"], { encoding: "utf8" })
-  if (first.trim() !== "") return html
+/** HTML without its first heading. */
+export const withoutFirstHeading = (name: string, html: string): string => {
   let lost = false
   return documentOf(
     name,
@@ -68,6 +63,12 @@ export const asPrinted = (name: string, html: string, pdf: string): string => {
     })
   )
 }
+
+/** HTML as it was printed: LibreOffice leaves the first page blank but for the line below a first heading that has one. */
+export const asPrinted = (name: string, html: string, pdf: string): string =>
+  execFileSync("pdftotext", ["-l", "1", pdf, "-"], { encoding: "utf8" }).trim() === ""
+    ? withoutFirstHeading(name, html)
+    : html
 
 /** Prints a file of HTML with a program of Debian. */
 export const printWith = (
