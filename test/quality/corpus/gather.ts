@@ -36,9 +36,18 @@ const folder = resolve(root)
 const scratch = join(folder, "scratch")
 mkdirSync(scratch, { recursive: true })
 
+const manifest = join(import.meta.dirname, "corpus.json")
+const known: ReadonlyArray<{ name: string; sha256: string }> = JSON.parse(readFileSync(manifest, "utf8"))
+const writes = rest.includes("--write")
+/** Reading LaTeX takes minutes a source: what the manifest does not name is read only to write a new one. */
+const isWanted = (name: string): boolean => writes || known.some((row) => row.name === name)
+
+/** LaTeXML takes two minutes for the longest paper of the manifest; on a busy machine it may take a few times that. */
+const MOST_MS = 600_000
+
 const quietly = (name: string, args: ReadonlyArray<string>, cwd = scratch): boolean => {
   try {
-    execFileSync(name, args, { cwd, stdio: "ignore", timeout: 120_000 })
+    execFileSync(name, args, { cwd, stdio: "ignore", timeout: MOST_MS })
     return true
   } catch {
     return false
@@ -103,6 +112,7 @@ const papers = (): ReadonlyArray<Found> =>
       const pdf = tex.replace(/tex$/, "pdf")
       if (pagesOf(pdf) > MOST_PAGES) return []
       const key = `${packageOf(tex)}-${basename(tex, ".tex")}`
+      if (!isWanted(key)) return []
       const [xml, html] = [join(scratch, `${key}.xml`), join(scratch, `${key}.html`)]
       if (!existsSync(html)) {
         if (!quietly("latexml", ["--quiet", `--destination=${xml}`, basename(tex)], dirname(tex))) return []
@@ -266,14 +276,8 @@ for (const [kind, gather] of Object.entries(classes)) {
     })
   }
 }
-const manifest = join(import.meta.dirname, "corpus.json")
-if (rest.includes("--write"))
-  writeFileSync(manifest, `[\n${listed.map((row) => `  ${JSON.stringify(row)}`).join(",\n")}\n]\n`)
-else {
-  const known: ReadonlyArray<{ name: string; sha256: string }> = existsSync(manifest)
-    ? JSON.parse(readFileSync(manifest, "utf8"))
-    : []
+if (writes) writeFileSync(manifest, `[\n${listed.map((row) => `  ${JSON.stringify(row)}`).join(",\n")}\n]\n`)
+else
   for (const { name, sha256: hash } of listed)
     if (!known.some((row) => row.name === name && row.sha256 === hash))
       console.log(`${name} is not the one of the manifest`)
-}
