@@ -19,6 +19,8 @@ export interface Atom {
   readonly baseline: number
   readonly order: number
   readonly characters: number
+  /** Set in typewriter. */
+  readonly code: boolean
   readonly segment: Segment | undefined
   readonly placed: Placed | undefined
 }
@@ -72,6 +74,8 @@ const partsColumns = (atoms: ReadonlyArray<Atom>, at: number): boolean => {
   let right = 0
   let leftText = 0
   let rightText = 0
+  let leftCode = 0
+  let rightCode = 0
   let leftTop = Infinity
   let leftBottom = -Infinity
   let rightTop = Infinity
@@ -85,11 +89,13 @@ const partsColumns = (atoms: ReadonlyArray<Atom>, at: number): boolean => {
     }
     if (atom.x1 <= at + 1) {
       left += 1
+      if (atom.code) leftCode += 1
       leftText += atom.characters
       leftTop = Math.min(leftTop, atom.y0)
       leftBottom = Math.max(leftBottom, atom.y1)
     } else {
       right += 1
+      if (atom.code) rightCode += 1
       rightText += atom.characters
       rightTop = Math.min(rightTop, atom.y0)
       rightBottom = Math.max(rightBottom, atom.y1)
@@ -107,7 +113,8 @@ const partsColumns = (atoms: ReadonlyArray<Atom>, at: number): boolean => {
   const shared = Math.min(leftBottom, rightBottom) - Math.max(leftTop, rightTop)
   if (shared < 0.4 * Math.min(leftBottom - leftTop, rightBottom - rightTop)) return false
   if (rowMoves <= Math.max(1, ROW_MOVES * Math.min(left, right))) return true
-  // Drawn row by row, but the rows are lines of prose.
+  // Drawn row by row, but the rows are lines of prose, not of a listing whose comments stand below each other.
+  if (2 * leftCode > left && 2 * rightCode > right) return false
   return left > 5 && right > 5 && leftText / left > 28 && rightText / right > 28
 }
 

@@ -16,7 +16,7 @@ import { barsOf } from "./formulas/bars.ts"
 import type { Placed } from "./gutters.ts"
 import { LinkIndex, spansOf } from "./lines/inline.ts"
 import type { Line } from "./lines/line.ts"
-import { readableRuns, type Segment, segmentsOf } from "./lines/segment.ts"
+import { isTypewriter, readableRuns, type Segment, segmentsOf } from "./lines/segment.ts"
 import { marginNotes } from "./margin-notes.ts"
 import { type DocumentProfile, isRunningAside, runningLines } from "./profile.ts"
 import { readingOrder } from "./reading-order.ts"
@@ -155,7 +155,8 @@ export const untaggedBlocks = (
     ...pictures.filter((picture) => !figures.placed.some((figure) => holds(figure, picture))),
     ...fields.placed
   ]
-  const columns = readingOrder(loose, placed, profile.bodySize).map((leaf): ReadonlyArray<Block> =>
+  const isCode = ({ pieces: [first] }: Segment) => first !== undefined && isTypewriter(fonts[first.run.font])
+  const columns = readingOrder(loose, placed, profile.bodySize, isCode).map((leaf): ReadonlyArray<Block> =>
     leaf.kind === "placed"
       ? [{ ...leaf.placed.block, top: leaf.placed.y0 }]
       : flowBlocks(leaf.segments, leaf.x1, flow)

@@ -166,11 +166,15 @@ const ordered = (atoms: ReadonlyArray<Atom>, bodySize: number, depth: number): A
   return leaves
 }
 
-/** Puts a page's text and placed blocks in the order in which they are read. O(n log n) at each of at most seven cuts. */
+/**
+ * Puts a page's text and placed blocks in the order in which they are read. O(n log n) at each of at most seven cuts. `isCode`: whether
+ * a segment is set in typewriter.
+ */
 export const readingOrder = (
   segments: ReadonlyArray<Segment>,
   placed: ReadonlyArray<Placed>,
-  bodySize: number
+  bodySize: number,
+  isCode: (segment: Segment) => boolean = () => false
 ): ReadonlyArray<Leaf> => {
   const atoms: Array<Atom> = segments.map((segment) => ({
     x0: segment.x0,
@@ -180,6 +184,7 @@ export const readingOrder = (
     baseline: segment.baseline,
     order: segment.order,
     characters: segment.characters,
+    code: isCode(segment),
     segment,
     placed: undefined
   }))
@@ -192,6 +197,7 @@ export const readingOrder = (
       baseline: (one.y0 + one.y1) / 2,
       order: segments.length + index,
       characters: 0,
+      code: false,
       segment: undefined,
       placed: one
     })

@@ -179,6 +179,22 @@ describe("order", () => {
     assert.notInclude(only(...left, ...few), `<p>${prose(300, 1)}</p>`)
   })
 
+  it("reads the comments beside a listing's lines with them, and columns of text that are set row by row apart", () => {
+    const rows = (words: string, note: string, font: number) =>
+      Array.from({ length: 8 }, (_, at) => [
+        run(`${words} ${at}`, 50, 100 + 12 * at, { font }),
+        run(`${note} ${at}`, 330, 100 + 12 * at, { font })
+      ]).flat()
+    const code = only(
+      ...rows("const waterColour = Colour(255, 0, 0)", "// how blue a river is, in the end", FONT.code)
+    )
+    assert.match(code, /Colour\(255, 0, 0\) 3\s+\/\/ how blue a river is, in the end 3\nconst/)
+    const text = only(
+      ...rows("a river that runs for miles and miles on", "and a stone that lies in it for ever", FONT.plain)
+    )
+    assert.isBelow(text.indexOf("miles on 7"), text.indexOf("for ever 0"))
+  })
+
   it("reads columns of short lines, as in an index, by the order in which they were set", () => {
     const column = (x: number, letter: string) =>
       Array.from({ length: 10 }, (_, at) => run(`${letter}${at} entry`, x, 100 + 12 * at))
