@@ -166,6 +166,24 @@ describe("front matter", () => {
     assert.include(later, "1 Of Rivers and Stones")
   })
 
+  it("has its title once where a title page goes on with the second title, above what opens the document", () => {
+    const cover = [
+      run("Of rivers and stones", 150, 190, { size: 20 }),
+      run("A guide for walkers", 150, 220),
+      run("Ann River", 200, 250)
+    ]
+    const inner = (title: string) => [
+      run(title, 60, 100, { size: 20 }),
+      run("by Ann River", 60, 130),
+      run("Abstract", 60, 170, { font: FONT.bold }),
+      ...lines(prose(40), 60, 190, 80)
+    ]
+    const of = (title: string) => headings(htmlOf(cover, inner(title), text))
+    assert.deepStrictEqual(of("Of rivers and stones: A guide for walkers"), of("Of rivers and stones"))
+    assert.notInclude(of("Of rivers and stones: A guide for walkers").join(), "guide")
+    assert.include(of("Of rivers and stones: a guide for birds").join(), "birds")
+  })
+
   it('holds names, however their line is set; a section may have an "and", too', () => {
     const html = (words: string) =>
       htmlOf([

@@ -184,21 +184,34 @@ export const withFrontMatter = (blocks: ReadonlyArray<Block>, page: number): Rea
   })
 }
 
+/** Blocks below a title that may be its second title, which goes on with it on another title page ("Rivers: a guide"). */
+const SECOND_TITLE = 2
+
+/** The letters of a title, alone and with what stands right below it. */
+const lettersOfTitle = (blocks: ReadonlyArray<Block>): ReadonlySet<string> => {
+  const at = blocks.findIndex(({ kind }) => kind === "heading")
+  const [title, ...below] = blocks.slice(at, at + 1 + SECOND_TITLE).map((block) => lettersOf(wordsOf(block)))
+  if (at < 0 || title === undefined || title === "") return new Set()
+  return new Set([title, ...below.map((_, lines) => title + below.slice(0, lines + 1).join(""))])
+}
+
 /**
- * The title of a document once: where one of its title pages has it again, without text below, it is a paragraph there. `pages`: from
- * any on, in order.
+ * The title of a document once: where one of its title pages has it again, without text before what opens the document, it is a
+ * paragraph there. `pages`: from any on, in order.
  */
 export const withOneTitle = <Page extends { readonly index: number; readonly blocks: ReadonlyArray<Block> }>(
   pages: ReadonlyArray<Page>
 ): ReadonlyArray<Page> => {
   const first = pages.find(({ blocks }) => blocks.some(({ kind }) => kind === "heading"))
-  const title = first?.blocks.find(({ kind }) => kind === "heading")
-  const letters = lettersOf(wordsOf(title))
-  if (pages[0]?.index !== 0 || first === undefined || letters === "") return pages
+  const letters = lettersOfTitle(first?.blocks ?? [])
+  if (pages[0]?.index !== 0 || first === undefined || letters.size === 0) return pages
   return pages.map((page) => {
     if (page.index <= first.index || page.index >= TITLE_PAGES) return page
-    const again = (block: Block, at: number): block is Heading =>
-      block.kind === "heading" && lettersOf(wordsOf(block)) === letters && !nests(page.blocks, at)
+    const again = (block: Block, at: number): block is Heading => {
+      if (block.kind !== "heading" || !letters.has(lettersOf(wordsOf(block)))) return false
+      const opening = page.blocks.findIndex((below, place) => place > at && opens(wordsOf(below)))
+      return !nests(opening < 0 ? page.blocks : page.blocks.slice(0, opening), at)
+    }
     return page.blocks.some(again)
       ? { ...page, blocks: page.blocks.map((block, at) => (again(block, at) ? asParagraph(block) : block)) }
       : page
