@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 
 import { readLatex } from "./corpus/latex.ts"
-import { chaptersOf } from "./corpus/manuals.ts"
+import { chaptersOf, wholeOf } from "./corpus/manuals.ts"
 import { withoutFirstHeading } from "./corpus/readmes.ts"
 import { bodyOf, likeHeading, rewritten } from "./corpus/tree.ts"
 import {
@@ -35,6 +35,13 @@ describe("measures of a result against its truth", () => {
     const truth = of("<h1>1 Introduction</h1><h2>1.1 The Old Way</h2><h2>Abstract</h2>")
     const made = of("<h3>Introduction</h3><h2>I. Introduction</h2><h2>A sentence that is none</h2>")
     expect(headingCounts(truth, made)).toEqual({ truth: 2, made: 3, found: 1 })
+  })
+
+  it("compares the structure without numbers, and with abstracts as words of their section", () => {
+    const truth = of("<h1>Stones</h1><p>Abstract</p><p>They lie.</p><h2>2.1 Rivers</h2><p>They run.</p>")
+    const made = of("<h1>Stones</h1><h2>Abstract</h2><p>They lie.</p><h2>Rivers</h2><p>They run.</p>")
+    expect(headingScore(truth, made)).toBe(1)
+    expect(headingScore(truth, of("<h1>Stones</h1><h2>They</h2><p>lie.</p><h2>Rivers</h2>"))).toBeLessThan(1)
   })
 
   it("counts headings neither way that the truth has as paragraphs set like headings, whole or line by line", () => {
@@ -142,21 +149,59 @@ describe("truths", () => {
     expect(truth.words.at(-1)).toBe("noted")
   })
 
-  it("of manuals are cut at the chapters that are asked for", () => {
+  /** Writes pages of HTML that lead to one another, and has `read` read them from the first one on. */
+  const ofPages = <A>(pages: Readonly<Record<string, string>>, read: (start: string) => A): A => {
     const folder = mkdtempSync(join(tmpdir(), "postlane-truth-"))
-    const page = (name: string, body: string, next = "") =>
-      writeFileSync(
-        join(folder, name),
-        `<html><head>${next === "" ? "" : `<link rel="next" href="${next}">`}</head><body>${body}`
-      )
-    page("a.html", '<div class="toc"><h2>Second</h2></div><h1>1. First</h1><p>one', "b.html")
-    page("b.html", '<div class="header">up</div><h2>1.1 Part</h2><p>two', "c.html")
-    page("c.html", "<h1>2. Second</h1><p>three")
-    const chapters = chaptersOf(join(folder, "a.html"), ["First", "2 Second"])
+    const names = Object.keys(pages)
+    for (const [at, name] of names.entries()) {
+      const next = names[at + 1]
+      const link = next === undefined ? "" : `<link rel="next" href="${next}">`
+      writeFileSync(join(folder, name), `<html><head>${link}</head><body>${pages[name]}`)
+    }
+    const made = read(join(folder, names[0] ?? ""))
     rmSync(folder, { recursive: true })
+    return made
+  }
+
+  it("of manuals are cut at the chapters that are asked for", () => {
+    const chapters = ofPages(
+      {
+        "a.html": '<div class="toc"><h2>Second</h2></div><h1>1. First</h1><p>one',
+        "b.html": '<div class="header">up</div><h2>1.1 Part</h2><p>two',
+        "c.html": "<h1>2. Second</h1><p>three"
+      },
+      (start) => chaptersOf(start, ["First", "2 Second"])
+    )
     expect([...chapters.values()].map((chapter) => readContent(chapter).words.join(" "))).toEqual([
       "1 first one 1 1 part two",
       "2 second three"
     ])
+  })
+
+  it("of DocBook have the levels of its divisions, on one page and on several; of others those of their elements", () => {
+    const madeBy = '<meta name="generator" content="DocBook XSL Stylesheets V1">'
+    const levels = (pages: Readonly<Record<string, string>>) =>
+      readContent(ofPages(pages, wholeOf)).sections.map(({ heading, level }) => `${level} ${heading}`)
+    const article = `<div class="article"><h2 class="title">Rivers</h2><h3 class="subtitle">A guide</h3><h3 class="author">Ann</h3>
+      <div class="sect1"><h2>Waters</h2><div class="sect2"><h3>Wide</h3></div></div><div class="appendix"><h2>Maps</h2></div></div>`
+    expect(levels({ "a.html": madeBy + article })).toEqual(["3 rivers", "4 waters", "5 wide", "4 maps"])
+    expect(levels({ "a.html": article })).toEqual(["2 rivers", "2 waters", "3 wide", "2 maps"])
+    expect(
+      levels({
+        "a.html": `${madeBy}<div class="book"><h1>Rivers</h1></div>`,
+        "b.html": `${madeBy}<div class="chapter"><h1>Waters</h1><div class="section"><h2>Wide</h2></div></div>`,
+        "c.html": `${madeBy}<div class="section"><h3>Deep</h3></div>`
+      })
+    ).toEqual(["1 rivers", "3 waters", "4 wide", "5 deep"])
+  })
+
+  it("of DocBook's notes have their own titles neither way, and kinds of notes as words", () => {
+    const note = (title: string) =>
+      `<div class="note"><h3 class="title">${title}</h3><p>Mind the step.</p></div>`
+    const truth = readContent(
+      ofPages({ "a.html": `<h1>Stairs</h1>${note("Note")}${note("Of steps")}` }, wholeOf)
+    )
+    expect(truth.sections.map(({ heading }) => heading)).toEqual(["stairs"])
+    expect(truth.likeHeadings).toEqual(["of steps"])
   })
 })

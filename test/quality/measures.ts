@@ -1,5 +1,5 @@
 /** Measures of single kinds of content, beside reading order, heading structure and tables (score.ts). All are counts. */
-import { type Content } from "./score.ts"
+import { comparedSections, type Content } from "./score.ts"
 
 /** How many are true, how many were made, and how many of these are true. */
 export interface Counts {
@@ -64,21 +64,9 @@ const matched = (
   return used.size
 }
 
-const NUMBER = /^(?:(?:chapter|section|appendix)\s+)?(?:(?:\d+|[a-z]|[ivxlc]+)\s+)+(?=\S{2})/
-
-/** A heading without its number, which sources and prints write differently. */
-export const bare = (heading: string): string => heading.replace(NUMBER, "")
-
-/** Some classes print these as headings and some as words that run in: they count neither way. */
-const NEUTRAL = /^(abstract|keywords|contents|table of contents)$/
-
 /** Headings by their words, whatever their level. */
 export const headingCounts = (truth: Content, made: Content): Counts => {
-  const words = ({ sections }: Content) =>
-    sections
-      .map(({ heading }) => bare(heading))
-      .filter((heading) => heading !== "" && !NEUTRAL.test(heading))
-      .map((heading) => heading.split(" "))
+  const words = (document: Content) => comparedSections(document).map(({ heading }) => heading.split(" "))
   const [a, b] = [words(truth), words(made)]
   return { truth: a.length, made: b.length, found: matched(a, b, 0.8) }
 }

@@ -161,6 +161,21 @@ export const readContent = (html: string): Content => {
   return { words, sections, tables, captions, formulas, likeHeadings }
 }
 
+/** Sections without some headings, whose words go to the section above. */
+const joined = (
+  sections: ReadonlyArray<Section>,
+  isNone: (heading: string) => boolean
+): ReadonlyArray<Section> => {
+  const kept: Array<Section> = []
+  for (const section of sections) {
+    const above = kept.at(-1)
+    if (!isNone(section.heading)) kept.push(section)
+    else if (above !== undefined)
+      kept[kept.length - 1] = { ...above, content: `${above.content} ${section.heading}${section.content}` }
+  }
+  return kept
+}
+
 /** What was made, without headings of which the truth does not say whether they are: their words go to the section above. */
 export const withoutLikeHeadings = (truth: Content, made: Content): Content => {
   const like = truth.likeHeadings
@@ -168,18 +183,20 @@ export const withoutLikeHeadings = (truth: Content, made: Content): Content => {
   const open = new Set(
     like.flatMap((_, at) => [1, 2, 3].map((lines) => like.slice(at, at + lines).join(" ")))
   )
-  const sections: Array<Section> = []
-  for (const section of made.sections) {
-    const above = sections.at(-1)
-    if (!open.has(section.heading)) sections.push(section)
-    else if (above !== undefined)
-      sections[sections.length - 1] = {
-        ...above,
-        content: `${above.content} ${section.heading}${section.content}`
-      }
-  }
-  return { ...made, sections }
+  return { ...made, sections: joined(made.sections, (heading) => open.has(heading)) }
 }
+
+const NUMBER = /^(?:(?:chapter|section|appendix)\s+)?(?:(?:\d+|[a-z]|[ivxlc]+)\s+)+(?=\S{2})/
+
+/** Some classes print these as headings and some as words that run in: they count neither way. */
+const NEUTRAL = /^(|abstract|keywords|contents|table of contents)$/
+
+/** Sections as they are compared: headings without their numbers, which sources and prints write differently. */
+export const comparedSections = ({ sections }: Content): ReadonlyArray<Section> =>
+  joined(
+    sections.map((section) => ({ ...section, heading: section.heading.replace(NUMBER, "") })),
+    (heading) => NEUTRAL.test(heading)
+  )
 
 /** Length of the longest common subsequence, by Myers' greedy differences: quick where the two are alike. */
 export const commonLength = (a: ReadonlyArray<string>, b: ReadonlyArray<string>): number => {
@@ -215,10 +232,10 @@ interface Tree {
   readonly children: Array<Tree>
 }
 
-const treeOf = ({ sections }: Content): Tree => {
+const treeOf = (document: Content): Tree => {
   const root: Tree = { label: "", kind: "root", children: [] }
   const open: Array<{ level: number; tree: Tree }> = [{ level: 0, tree: root }]
-  for (const { content, heading, level } of sections) {
+  for (const { content, heading, level } of comparedSections(document)) {
     while ((open.at(-1)?.level ?? 0) >= level) open.pop()
     const tree: Tree = { label: heading, kind: "heading", children: [] }
     if (content.trim() !== "") tree.children.push({ label: content.trim(), kind: "content", children: [] })

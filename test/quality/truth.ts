@@ -9,7 +9,6 @@ import { parseArgs } from "node:util"
 
 import { convert } from "./convert.ts"
 import {
-  bare,
   type Counts,
   f1,
   figureCounts,
@@ -56,28 +55,20 @@ interface Score {
   readonly formulasAsTables: number
 }
 
-/** Headings without numbers: word processors keep them in their styles, and pandoc tells none. */
-const unnumbered = (content: Content): Content => ({
-  ...content,
-  sections: content.sections.map((section) => ({ ...section, heading: bare(section.heading) }))
-})
-
-const scoreOf = (kind: string, truth: Content, all: Content): Score => {
+const score = (truth: Content, all: Content): Score => {
   const made = withoutLikeHeadings(truth, all)
-  return kind === "office" ? score(unnumbered(truth), unnumbered(made)) : score(truth, made)
+  return {
+    documents: 1,
+    order: readingOrderScore(truth, made),
+    structure: headingScore(truth, made),
+    headings: headingCounts(truth, made),
+    tables: tableCounts(truth, made),
+    words: wordCounts(truth, made),
+    figures: figureCounts(truth, made),
+    formulas: formulaCounts(truth, made),
+    formulasAsTables: formulasAsTables(truth, made)
+  }
 }
-
-const score = (truth: Content, made: Content): Score => ({
-  documents: 1,
-  order: readingOrderScore(truth, made),
-  structure: headingScore(truth, made),
-  headings: headingCounts(truth, made),
-  tables: tableCounts(truth, made),
-  words: wordCounts(truth, made),
-  figures: figureCounts(truth, made),
-  formulas: formulaCounts(truth, made),
-  formulasAsTables: formulasAsTables(truth, made)
-})
 
 const EMPTY: Score = {
   documents: 0,
@@ -145,12 +136,12 @@ for (const half of values.half === undefined ? ["seen", "unseen"] : [values.half
         mkdirSync(join(values.keep, kind), { recursive: true })
         writeFileSync(join(values.keep, kind, `${name}.html`), html)
       }
-      const ours = scoreOf(kind, truth, readContent(html))
+      const ours = score(truth, readContent(html))
       add("Postlane", ours)
       if (values.each) console.log(row(name, ours))
       for (const peer of peers) {
         const theirs = join(folder, "peers", peer, kind, `${name}.html`)
-        if (existsSync(theirs)) add(peer, scoreOf(kind, truth, readContent(readFileSync(theirs, "utf8"))))
+        if (existsSync(theirs)) add(peer, score(truth, readContent(readFileSync(theirs, "utf8"))))
       }
     }
     for (const [name, total] of sums) console.log(row(name, total))

@@ -5,10 +5,12 @@ import { dirname, join } from "node:path"
 import { parse } from "parse5"
 
 import { wordsOf } from "../../../src/domain/conversion/cascade/coverage.ts"
+import { isDocBook, rankIn } from "./docbook.ts"
 import {
   bodyOf,
   classesOf,
   documentOf,
+  type Element,
   isElement,
   likeHeading,
   type Node,
@@ -39,9 +41,13 @@ const PANELS =
 
 const HEADING = /^h[1-6]$/
 
-/** Names on a title page, and the kinds of notes: DocBook's style sheet writes both in the elements of headings. */
-const PERSON = /^(author|editor|editedby|othercredit|corpauthor)$/
+/** Names and second titles on a title page, and the kinds of notes: DocBook's style sheet writes all in the elements of headings. */
+const FRONT = /^(author|editor|editedby|othercredit|corpauthor|subtitle)$/
 const NOTE = /^(note|tip|important|caution|warning)$/
+
+/** A note's own title may as well be a heading; its kind is none. */
+const titleOfNote = (node: Element, inside: () => string): string =>
+  tag("p", inside(), NOTE.test(textOf(node).trim().toLowerCase()) ? "" : 'class="like-heading"')
 
 /**
  * Panels of navigation, which no print has, are left out; lists that DocBook's style sheet lays out as tables are none, and neither an
@@ -51,22 +57,37 @@ const ofManual: Rule = (node, inside) => {
   const classes = classesOf(node)
   const navigates = node.attrs.some(({ name, value }) => name === "role" && value === "navigation")
   if (classes.some((name) => PANELS.test(name)) || (node.tagName === "div" && navigates)) return ""
-  if (HEADING.test(node.tagName) && classes.some((name) => PERSON.test(name))) return tag("p", inside())
+  if (HEADING.test(node.tagName) && classes.some((name) => FRONT.test(name))) return tag("p", inside())
   if (node.tagName === "div" && classes.some((name) => NOTE.test(name)))
     return rewritten(node.childNodes, (inner, within) =>
-      HEADING.test(inner.tagName) ? tag("p", within()) : ofManual(inner, within)
+      HEADING.test(inner.tagName) ? titleOfNote(inner, within) : ofManual(inner, within)
     )
   return node.tagName === "table" && classes.some((name) => /^(simple|variable)list$/.test(name))
     ? tag("table", inside(), 'role="presentation"')
     : likeHeading(node, inside)
 }
 
+/** The same in a division of DocBook's, whose rank is the level of its title. */
+const inDivision =
+  (rank: number): Rule =>
+  (node, inside) => {
+    const own = rankIn(rank, node)
+    if (own !== undefined) return ofManual(node, inside) ?? rewritten(node.childNodes, inDivision(own))
+    const made = ofManual(node, inside)
+    return made === undefined && rank > 0 && HEADING.test(node.tagName)
+      ? tag(`h${Math.min(6, rank)}`, inside())
+      : made
+  }
+
+const bodyOfManual = (start: string): string =>
+  pagesFrom(start)
+    .map((page) => rewritten(bodyOf(page), isDocBook(page) ? inDivision(0) : ofManual))
+    .join("\n")
+
 /** Chapters of HTML, each from a heading of a given title to the next of them. */
 export const chaptersOf = (start: string, titles: ReadonlyArray<string>): ReadonlyMap<string, string> => {
   const wanted = new Map(titles.map((title) => [wordsOf(title).join(" "), title]))
-  const body = pagesFrom(start)
-    .map((page) => rewritten(bodyOf(page), ofManual))
-    .join("\n")
+  const body = bodyOfManual(start)
   const heads: Array<{ at: number; level: number; words: string }> = []
   const visit = (node: Node): void => {
     if (!isElement(node)) return
@@ -93,10 +114,4 @@ export const chaptersOf = (start: string, titles: ReadonlyArray<string>): Readon
 }
 
 /** The whole of a manual on one page. */
-export const wholeOf = (start: string): string =>
-  documentOf(
-    "",
-    pagesFrom(start)
-      .map((page) => rewritten(bodyOf(page), ofManual))
-      .join("\n")
-  )
+export const wholeOf = (start: string): string => documentOf("", bodyOfManual(start))
