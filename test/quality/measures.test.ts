@@ -184,8 +184,8 @@ describe("truths", () => {
       readContent(ofPages(pages, wholeOf)).sections.map(({ heading, level }) => `${level} ${heading}`)
     const article = `<div class="article"><h2 class="title">Rivers</h2><h3 class="subtitle">A guide</h3><h3 class="author">Ann</h3>
       <div class="sect1"><h2>Waters</h2><div class="sect2"><h3>Wide</h3></div></div><div class="appendix"><h2>Maps</h2></div></div>`
-    expect(levels({ "a.html": madeBy + article })).toEqual(["3 rivers", "4 waters", "5 wide", "4 maps"])
-    expect(levels({ "a.html": article })).toEqual(["2 rivers", "2 waters", "3 wide", "2 maps"])
+    expect(levels({ "a.html": madeBy + article })).toEqual(["1 rivers", "2 waters", "3 wide", "2 maps"])
+    expect(levels({ "a.html": article })).toEqual(["1 rivers", "1 waters", "2 wide", "1 maps"])
     expect(
       levels({
         "a.html": `${madeBy}<div class="book"><h1>Rivers</h1></div>`,

@@ -39,7 +39,9 @@ const pagesFrom = (start: string): ReadonlyArray<string> => {
 const PANELS =
   /^(header|nav-panel|navheader|navfooter|navigation|toc|contents|shortcontents|section-toc|mini-toc|menu|menu-comment|Contents_element|footer|related|sphinxsidebar|headerlink|titlepage-legalnotice|copiable-link|NAVHEADER|NAVFOOTER|TOC)$/
 
-const HEADING = /^h[1-6]$/
+/** Ranks go beyond HTML's levels, until the highest of a document is its first. */
+const HEADING = /^h\d$/
+const DEEPEST_RANK = 9
 
 /** Names and second titles on a title page, and the kinds of notes: DocBook's style sheet writes all in the elements of headings. */
 const FRONT = /^(author|editor|editedby|othercredit|corpauthor|subtitle)$/
@@ -75,9 +77,18 @@ const inDivision =
     if (own !== undefined) return ofManual(node, inside) ?? rewritten(node.childNodes, inDivision(own))
     const made = ofManual(node, inside)
     return made === undefined && rank > 0 && HEADING.test(node.tagName)
-      ? tag(`h${Math.min(6, rank)}`, inside())
+      ? tag(`h${Math.min(DEEPEST_RANK, rank)}`, inside())
       : made
   }
+
+/** Headings' levels so that the highest one is 1: parts of manuals begin with ranks of their own, and HTML has six levels. */
+const lifted = (html: string): string => {
+  const highest = Math.min(...[...html.matchAll(/<h(\d)>/g)].map(([, level]) => Number(level)))
+  return html.replaceAll(
+    /<(\/?)h(\d)>/g,
+    (_, end, level) => `<${end}h${Math.min(6, Number(level) - highest + 1)}>`
+  )
+}
 
 const bodyOfManual = (start: string): string =>
   pagesFrom(start)
@@ -110,8 +121,8 @@ export const chaptersOf = (start: string, titles: ReadonlyArray<string>): Readon
     // A title stands in lists of chapters too: the longest part is the chapter.
     if (chapter.length > (chapters.get(title)?.length ?? 0)) chapters.set(title, chapter)
   }
-  return new Map([...chapters].map(([title, chapter]) => [title, documentOf(title, chapter)]))
+  return new Map([...chapters].map(([title, chapter]) => [title, documentOf(title, lifted(chapter))]))
 }
 
 /** The whole of a manual on one page. */
-export const wholeOf = (start: string): string => documentOf("", bodyOfManual(start))
+export const wholeOf = (start: string): string => documentOf("", lifted(bodyOfManual(start)))
