@@ -47,7 +47,7 @@ const MOST_MS = 600_000
 
 const quietly = (name: string, args: ReadonlyArray<string>, cwd = scratch): boolean => {
   try {
-    execFileSync(name, args, { cwd, stdio: "ignore", timeout: MOST_MS })
+    execFileSync(name, args, { cwd, stdio: "ignore", timeout: MOST_MS, killSignal: "SIGKILL" })
     return true
   } catch {
     return false
