@@ -8,7 +8,7 @@ import type { Tasks, FromThread, ToThread } from "./messages.ts"
 const HEAP_MB = 1536
 /** The trees of a page are garbage with the next: a small nursery keeps them from piling up. */
 const YOUNG_MB = 16
-/** The longest that a page may take; the largest takes seconds. */
+/** The longest that the pages of one request may take; the largest page takes seconds. */
 const TIMEOUT_MS = 120_000
 /** Under a bundler or from a build the file has the ending that this one has. */
 const WORKER = new URL(

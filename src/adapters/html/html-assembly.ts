@@ -21,7 +21,9 @@ const assemblyIn = (thread: AssemblyThread) => {
   const surveyOf = <E, R>(pages: Stream.Stream<PageFragment, E, R>) =>
     Effect.gen(function* () {
       const document = yield* begun
-      yield* Stream.runForEach(pages, ({ html }) => thread.ask("survey", { document, html }))
+      yield* Stream.runForEachArray(pages, (some) =>
+        thread.ask("survey", { document, fragments: some.map(({ html }) => html) })
+      )
       return yield* thread.ask("surveyed", { document })
     }).pipe(Effect.scoped)
 
@@ -37,7 +39,11 @@ const assemblyIn = (thread: AssemblyThread) => {
         const plan = planOf(survey, facts, { detect: () => guess, name })
         yield* thread.ask("begin", { document, plan })
         return Stream.make(documentStart(plan)).pipe(
-          Stream.concat(Stream.mapEffect(pages, (page) => thread.ask("add", { document, page }))),
+          Stream.concat(
+            Stream.mapArrayEffect(pages, (some) =>
+              Effect.map(thread.ask("add", { document, pages: some }), (html) => [html] as const)
+            )
+          ),
           Stream.concat(Stream.fromEffect(thread.ask("end", { document }))),
           Stream.concat(Stream.make(DOCUMENT_END)),
           Stream.filter((part) => part !== "")

@@ -23,10 +23,10 @@ const TASKS: {
   readonly [K in keyof Tasks]: (asks: Tasks[K]["asks"]) => Tasks[K]["answers"] | Promise<Tasks[K]["answers"]>
 } = {
   clean: ({ html }) => cleanFragment(html),
-  survey: ({ document, html }) => {
+  survey: ({ document, fragments }) => {
     const surveyor = surveyors.get(document) ?? new Surveyor()
     surveyors.set(document, surveyor)
-    if (!surveyor.skips(html)) surveyor.add(parseFragment(html))
+    for (const html of fragments) if (!surveyor.skips(html)) surveyor.add(parseFragment(html))
   },
   surveyed: ({ document }) => {
     const survey = (surveyors.get(document) ?? new Surveyor()).survey()
@@ -34,8 +34,12 @@ const TASKS: {
     return survey
   },
   begin: ({ document, plan }) => void folds.set(document, new PageFold(plan)),
-  add: ({ document, page: { html, index, label } }) =>
-    foldOf(document).add({ index, label, nodes: parseFragment(html) }),
+  add: ({ document, pages }) => {
+    const fold = foldOf(document)
+    return pages
+      .map(({ html, index, label }) => fold.add({ index, label, nodes: parseFragment(html) }))
+      .join("")
+  },
   end: ({ document }) => {
     const end = foldOf(document).end()
     folds.delete(document)

@@ -4,11 +4,14 @@ import type { Plan, Survey } from "../../domain/conversion/html/survey.ts"
 /** A page whose fragment was not read yet. */
 type UnreadPage = Omit<FragmentPage, "nodes"> & { readonly html: string }
 
-/** The thread's operations, with arguments and results. It keeps a document's state by number until that is ended or dropped. */
+/**
+ * The thread's operations, with arguments and results. It keeps a document's state by number until that is ended or dropped. Pages
+ * go there as many at once as came from the store: a message costs as much as a page of it.
+ */
 export interface Tasks {
   readonly clean: { readonly asks: { readonly html: string }; readonly answers: string }
   readonly survey: {
-    readonly asks: { readonly document: number; readonly html: string }
+    readonly asks: { readonly document: number; readonly fragments: ReadonlyArray<string> }
     readonly answers: void
   }
   readonly surveyed: { readonly asks: { readonly document: number }; readonly answers: Survey }
@@ -17,7 +20,7 @@ export interface Tasks {
     readonly answers: void
   }
   readonly add: {
-    readonly asks: { readonly document: number; readonly page: UnreadPage }
+    readonly asks: { readonly document: number; readonly pages: ReadonlyArray<UnreadPage> }
     readonly answers: string
   }
   readonly end: { readonly asks: { readonly document: number }; readonly answers: string }

@@ -3,9 +3,9 @@ import { Effect, Schema, Stream } from "effect"
 import { ObjectStoreError, type ObjectStoreService } from "../../ports/object-store.ts"
 import { PageLine } from "./page-line.ts"
 
-const decodeLine = Schema.decodeUnknownEffect(Schema.fromJsonString(PageLine))
+const decodeLines = Schema.decodeUnknownEffect(Schema.NonEmptyArray(Schema.fromJsonString(PageLine)))
 
-/** Streams the pages of a chunk's stored result. One that cannot be read is as if the store were away. */
+/** Streams the pages of a chunk's stored result, as many at once as are read. One that cannot be read is as if the store were away. */
 export const storedLines = (
   objects: ObjectStoreService,
   key: string
@@ -14,9 +14,9 @@ export const storedLines = (
     Stream.decodeText(),
     Stream.splitLines,
     Stream.filter((line) => line !== ""),
-    Stream.mapEffect((line) =>
+    Stream.mapArrayEffect((lines) =>
       Effect.mapError(
-        decodeLine(line),
+        decodeLines(lines),
         (cause) => new ObjectStoreError({ reason: "unavailable", key, cause })
       )
     )

@@ -53,6 +53,31 @@ it("a document whose pages were surveyed before is the same, and they are not su
   assert.strictEqual(readings, 2)
 })
 
+it("a document is the same whether its pages come one by one or together", async () => {
+  const html = [
+    "<h1>Title</h1><p>Words that",
+    "",
+    "<p>go on.</p>",
+    "<h2>One</h2>",
+    '<p data-open="">It',
+    "<p>ends.</p>"
+  ]
+  const pages = html.map((page, index) => ({ index, label: `${index + 1}`, html: page }))
+  const facts = { lang: "en", title: undefined }
+  const inGroupsOf = async (size: number) => {
+    const grouped = Stream.rechunk(Stream.fromIterable(pages), size)
+    const parts = await run(
+      HtmlAssembly.use(({ assemble: put }) =>
+        Stream.runCollect(put({ facts, name: undefined, pages: grouped }))
+      )
+    )
+    return parts.join("")
+  }
+  const one = await inGroupsOf(1)
+  assert.strictEqual(await inGroupsOf(4), one)
+  for (const index of pages.keys()) assert.include(one, `id="page-${index + 1}"`)
+})
+
 /** The content of `main` without the table of contents, page anchors shown as `[n]`. */
 const mainOf = (html: string): string =>
   (/<main[^>]*>([\s\S]*)<\/main>/.exec(html)?.[1] ?? "")
