@@ -21,8 +21,8 @@ import { PdfError, type Picture, type ReadScan } from "../../../ports/conversion
 import type { Pdfium } from "../engine/pdfium.ts"
 import { pdfError } from "../failure.ts"
 import type { OpenDocument } from "../pages/document.ts"
-import { type Part, partsOfPage } from "../pages/region.ts"
-import { imageOfPage, pictureOfScan } from "../pages/render.ts"
+import { drawParts, type Part } from "../pages/region.ts"
+import { imageOfPage, isOneColor, pictureOfScan } from "../pages/render.ts"
 
 /** What was worked out for a document: counts over its sample, and the pages of the newest range. */
 interface LaidOut {
@@ -94,15 +94,22 @@ const illustrated = (document: OpenDocument, page: LayoutPage): LayoutPage => {
   if (places.length === 0) return page
   const pictures = new Map<number | string, string>()
   let room = MAX_PICTURES_BYTES
-  partsOfPage(document, page.index, places.map(partOf), (at, picture) => {
+  const give = (at: number, picture: Picture | null): boolean => {
     const place = places[at]
     if (place !== undefined && picture !== null && picture.bytes.length <= room) {
       room -= picture.bytes.length
       pictures.set(place, dataUri(picture))
     }
     return room > 0
+  }
+  const { pdfium } = document
+  const isBlank = document.withPage(page.index, (open) => {
+    drawParts(pdfium, open, places.map(partOf), give)
+    // Nobody has to draw the page again to see that: to read its pictures takes most of the time, and an open page keeps them.
+    return page.hasWords !== true && isOneColor(pdfium, open)
   })
-  return pictures.size === 0 ? page : { ...page, html: withPictures(page.html, pictures) }
+  const html = pictures.size === 0 ? page.html : withPictures(page.html, pictures)
+  return { ...page, html, isBlank }
 }
 
 /** Characters that are asked whether the document says which letters they are. */

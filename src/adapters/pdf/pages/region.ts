@@ -2,7 +2,7 @@ import type { Box } from "../../../domain/conversion/page-content.ts"
 import type { Picture } from "../../../ports/conversion/pdf.ts"
 import { type PageObjects, readObjects } from "../content/drawings.ts"
 import type { Pdfium } from "../engine/pdfium.ts"
-import type { OpenDocument, OpenPage } from "./document.ts"
+import type { OpenPage } from "./document.ts"
 import type { Pixels } from "./png.ts"
 import { ANNOTATIONS, asPicture, jpegOf, pixelsOf, WHITE } from "./render.ts"
 
@@ -143,21 +143,19 @@ const shownImage = (pdfium: Pdfium, open: OpenPage, objects: PageObjects, image:
   return jpeg !== undefined && (shown === null || shown.bytes.length >= jpeg.bytes.length) ? jpeg : shown
 }
 
-/** Parts of a page as pictures, in one reading of it, null where one is empty or too large; `give` says whether to go on. */
-export const partsOfPage = (
-  document: OpenDocument,
-  index: number,
+/** Parts of an open page as pictures, null where one is empty or too large; `give` says whether to go on. */
+export const drawParts = (
+  pdfium: Pdfium,
+  open: OpenPage,
   parts: ReadonlyArray<Part>,
   give: (at: number, picture: Picture | null) => boolean
-): void =>
-  document.withPage(index, (open) => {
-    const { pdfium } = document
-    const objects = readObjects(pdfium, open.page, open.matrix)
-    for (const [at, part] of parts.entries()) {
-      const picture =
-        "image" in part
-          ? shownImage(pdfium, open, objects, part.image)
-          : pictureOf(pdfium, open, part, part.turn === 0 && isPhotographic(part.region, objects))
-      if (!give(at, picture)) return
-    }
-  })
+): void => {
+  const objects = readObjects(pdfium, open.page, open.matrix)
+  for (const [at, part] of parts.entries()) {
+    const picture =
+      "image" in part
+        ? shownImage(pdfium, open, objects, part.image)
+        : pictureOf(pdfium, open, part, part.turn === 0 && isPhotographic(part.region, objects))
+    if (!give(at, picture)) return
+  }
+}

@@ -127,20 +127,22 @@ export const pictureOfScan = (document: OpenDocument, index: number, turn: Turn)
     return asPicture({ ...pixels, data })
   })
 
+/** Whether an open page is drawn all of one colour. */
+export const isOneColor = (pdfium: Pdfium, page: OpenPage): boolean => {
+  const pixels = renderPixels(pdfium, page, { dpi: BLANK_DPI, format: GRAY })
+  if (pixels === undefined) return false
+  let [darkest, lightest] = [255, 0]
+  for (const level of pixels.data) {
+    if (level < darkest) darkest = level
+    if (level > lightest) lightest = level
+    if (lightest - darkest > BLANK_SPREAD) return false
+  }
+  return true
+}
+
 /** Whether the page is all of one colour. One with dark text at its beginning is not, and need not be drawn. */
 export const isBlankPage = (document: OpenDocument, index: number): boolean =>
-  document.withPage(index, (page) => {
-    if (showsText(document.pdfium, page)) return false
-    const pixels = renderPixels(document.pdfium, page, { dpi: BLANK_DPI, format: GRAY })
-    if (pixels === undefined) return false
-    let [darkest, lightest] = [255, 0]
-    for (const level of pixels.data) {
-      if (level < darkest) darkest = level
-      if (level > lightest) lightest = level
-      if (lightest - darkest > BLANK_SPREAD) return false
-    }
-    return true
-  })
+  document.withPage(index, (page) => !showsText(document.pdfium, page) && isOneColor(document.pdfium, page))
 
 /** The JPEG as it stands in the file, where a browser can show it. */
 const rawJpeg = (

@@ -29,6 +29,8 @@ export interface LayoutPage {
   readonly isScan?: true
   /** As of {@link PageContent.hasWords}. */
   readonly hasWords?: boolean | undefined
+  /** Whether nothing is seen on it; undefined where that was not looked at. */
+  readonly isBlank?: boolean
 }
 
 /** What is asked of the layout of a document. */

@@ -91,7 +91,11 @@ const open = Effect.fnUntraced(function* (
   /** Splitting a page or laying it out often shows it already; only the others are examined alone. */
   const isBlank = (index: number): Effect.Effect<boolean, PdfError> =>
     Effect.gen(function* () {
-      const hasWords = split.kept(index)?.hasWords ?? (yield* layouts.found(index))?.hasWords
+      const ofSplit = split.kept(index)?.hasWords
+      if (ofSplit === true) return false
+      const laidOut = yield* layouts.found(index)
+      if (laidOut?.isBlank !== undefined) return laidOut.isBlank
+      const hasWords = ofSplit ?? laidOut?.hasWords
       if (hasWords === true) return false
       if (hasWords === undefined || blanks.kept(index) !== undefined) return yield* blanks.of(index)
       return yield* looked(index)

@@ -7,7 +7,7 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 
 import { type Libraries, loadLibraries } from "../../../../src/adapters/pdf/engine/libraries.ts"
 import { OpenDocument } from "../../../../src/adapters/pdf/pages/document.ts"
-import { partsOfPage } from "../../../../src/adapters/pdf/pages/region.ts"
+import { drawParts } from "../../../../src/adapters/pdf/pages/region.ts"
 import { imageOfPage } from "../../../../src/adapters/pdf/pages/render.ts"
 import type { Picture } from "../../../../src/ports/conversion/pdf.ts"
 import { colorsOf, decodePng } from "../../../support/files/decode-png.ts"
@@ -68,7 +68,9 @@ describe("the colours of an image", () => {
   }
   const shown = (document: OpenDocument): Picture | null => {
     const pictures: Array<Picture | null> = []
-    partsOfPage(document, 0, [{ image: 0 }], (_, picture) => pictures.push(picture) < 1)
+    document.withPage(0, (page) =>
+      drawParts(document.pdfium, page, [{ image: 0 }], (_, picture) => pictures.push(picture) < 1)
+    )
     document.close()
     return pictures[0] ?? null
   }

@@ -6,7 +6,7 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 
 import { type Libraries, loadLibraries } from "../../../../src/adapters/pdf/engine/libraries.ts"
 import { OpenDocument } from "../../../../src/adapters/pdf/pages/document.ts"
-import { partsOfPage } from "../../../../src/adapters/pdf/pages/region.ts"
+import { drawParts } from "../../../../src/adapters/pdf/pages/region.ts"
 import type { Picture } from "../../../../src/ports/conversion/pdf.ts"
 import { colorsOf } from "../../../support/files/decode-png.ts"
 import { pdfOf, ref } from "../../../support/files/pdf-writer.ts"
@@ -44,7 +44,9 @@ describe("parts of a page", () => {
       { region: { x0: 300, y0: 0, x1: 400, y1: 100 }, turn: 0 },
       { region: { x0: 0, y0: 0, x1: 10, y1: 10 }, turn: 0 }
     ]
-    partsOfPage(document, 0, parts, (_, picture) => pictures.push(picture) < 2)
+    document.withPage(0, (page) =>
+      drawParts(document.pdfium, page, parts, (_, picture) => pictures.push(picture) < 2)
+    )
     const colors = colorsOf(pictures[0] ?? null)
     assert.deepStrictEqual([colors.length, colors[0]?.length], [200, 200])
     assert.deepStrictEqual([colors[50]?.[50], colors[50]?.[150]], ["ff0000", "ffffff"])
@@ -58,7 +60,9 @@ describe("parts of a page", () => {
     )
     const region = { x0: 0, y0: 0, x1: 300, y1: 200 }
     const pictures: Array<Picture | null> = []
-    partsOfPage(document, 0, [{ region, turn: 90 }], (_, picture) => pictures.push(picture) < 1)
+    document.withPage(0, (page) =>
+      drawParts(document.pdfium, page, [{ region, turn: 90 }], (_, picture) => pictures.push(picture) < 1)
+    )
     const colors = colorsOf(pictures[0] ?? null)
     assert.deepStrictEqual([colors.length, colors[0]?.length], [400, 600])
     // What is on the left, half way down, is at the foot, half way across.
@@ -83,7 +87,14 @@ describe("parts of a page", () => {
       })
     )
     const pictures: Array<Picture | null> = []
-    partsOfPage(document, 0, [{ image: 0 }, { image: 1 }], (_, picture) => pictures.push(picture) < 2)
+    document.withPage(0, (page) =>
+      drawParts(
+        document.pdfium,
+        page,
+        [{ image: 0 }, { image: 1 }],
+        (_, picture) => pictures.push(picture) < 2
+      )
+    )
     const colors = colorsOf(pictures[0] ?? null)
     assert.deepStrictEqual([colors[100]?.[20], colors[100]?.[180]], ["0000ff", "ffffff"])
     assert.isNull(pictures[1])
@@ -109,10 +120,12 @@ describe("parts of a page", () => {
       )
     const first = (document: OpenDocument): Picture | null => {
       let found: Picture | null = null
-      partsOfPage(document, 0, [{ image: 0 }], (_, picture) => {
-        found = picture
-        return false
-      })
+      document.withPage(0, (page) =>
+        drawParts(document.pdfium, page, [{ image: 0 }], (_, picture) => {
+          found = picture
+          return false
+        })
+      )
       document.close()
       return found
     }

@@ -254,6 +254,39 @@ describe("reading pages", () => {
     })
   )
 
+  it.effect("nor is one whose pictures were drawn when it was laid out: that showed whether it is", () =>
+    Effect.gen(function* () {
+      const { document, layer } = documentWith(new Set())
+      const alone: Array<number> = []
+      const shown: PdfDocument = {
+        ...document,
+        layout: (range) =>
+          Stream.map(document.layout(range), (page) => ({
+            ...page,
+            hasWords: false,
+            ...(page.index < 2 ? { isBlank: page.index === 1 } : {})
+          })),
+        isBlank: (index) => {
+          alone.push(index)
+          return document.isBlank(index)
+        }
+      }
+      yield* Effect.gen(function* () {
+        const range = { first: 0, end: 4 }
+        const pages = yield* (yield* PageSources).open("files/x/source", range)
+        const answers = yield* Effect.forEach(indexes(range), (index) =>
+          Effect.gen(function* () {
+            const { isBlank, layout } = yield* pages.page(index)
+            yield* layout
+            return yield* isBlank
+          })
+        )
+        assert.deepStrictEqual(answers, [false, true, true, false])
+        assert.deepStrictEqual(alone, [2, 3])
+      }).pipe(Effect.scoped, Effect.provide(layer(shown)))
+    })
+  )
+
   it.effect(
     "the bytes of a page that was let go are gone, and read again where somebody asks all the same",
     () =>
