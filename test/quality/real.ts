@@ -1,9 +1,9 @@
-/** `node test/quality/real.ts FOLDER [LIMIT]`: for each PDF of a folder what axe finds, light and dark, broad and at 320 px, and how much of the text layer is found. */
+/** `node test/quality/real.ts FOLDER [LIMIT]`: for each PDF of a folder what axe finds, light and dark, each broad and at 320 px, and how much of the text layer is found. */
 import { readdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 
 import { coverageOf, htmlWords, wordsOf } from "../../src/domain/conversion/cascade/coverage.ts"
-import { findings, LOOKS } from "../support/processes/axe.ts"
+import { EVERY_LOOK, findings } from "../support/processes/axe.ts"
 import { openBrowser } from "../support/processes/browser.ts"
 import { convert } from "./convert.ts"
 
@@ -43,13 +43,13 @@ for (const name of readdirSync(folder).filter((file) => file.endsWith(".pdf"))) 
     await page.setContent(converted.html)
     const found: Array<string> = []
     let wide = false
-    for (const [colorScheme, viewport] of LOOKS) {
+    for (const [colorScheme, viewport] of EVERY_LOOK) {
       await page.emulateMedia({ colorScheme })
       await page.setViewportSize(viewport)
       const { undecided, violations } = await findings(page)
       found.push(
         ...violations.map((one) => `   violation, ${colorScheme}, ${viewport.width} px: ${one}`),
-        ...undecided.map((one) => `   undecided, ${colorScheme}: ${one}`)
+        ...undecided.map((one) => `   undecided, ${colorScheme}, ${viewport.width} px: ${one}`)
       )
       wide ||= await page.evaluate<boolean>("document.documentElement.scrollWidth > innerWidth")
     }

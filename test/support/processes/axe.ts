@@ -15,6 +15,11 @@ export const LOOKS = [
   ["dark", { width: 320, height: 640 }]
 ] as const
 
+/** Each width in each of the colours. */
+export const EVERY_LOOK = (["light", "dark"] as const).flatMap((colours) =>
+  LOOKS.map(([, viewport]) => [colours, viewport] as const)
+)
+
 /** What axe finds wrong, each with its rule first, what it cannot decide, and the rules that hold. */
 export interface Findings {
   readonly violations: ReadonlyArray<string>

@@ -66,10 +66,10 @@ export class PageFold {
 
   /** Adds the next page; returns what can be written out. */
   add(page: FragmentPage): string {
-    const { headings, lang, pageCount, places, words } = this.#plan
+    const { headings, lang, named, pageCount, places, words } = this.#plan
     const { index, label } = page
     const contents = this.#printed
-    const context = { index, label, pageCount, places, headings, words, lang, contents }
+    const context = { index, label, pageCount, places, named, headings, words, lang, contents }
     const blocks = this.#rewriter.rewrite(page.nodes, context).flatMap((block) => this.#withContents(block))
     const text = blocks.filter((block) => !isNote(block))
     const notes = blocks.filter(isNote)

@@ -1,5 +1,6 @@
-import { sectionNamed } from "../layout/blocks/references.ts"
+import { sectionNamed } from "../layout/blocks/names.ts"
 import { headingId, pageId } from "./allowed.ts"
+import { thingNamed, type ThingsInChapters } from "./named-things.ts"
 
 /** Ids of a document's headings by what leads to them: their names (`section 2.1`), their pages with their words or names. */
 export type Headings = ReadonlyMap<string, string>
@@ -41,18 +42,31 @@ const headingOn = (headings: Headings, page: number, words: string): string | un
 /** Longest words of a link that a heading may have. */
 const MAX_WORDS = 300
 
-/** Ids that pages give to what links of other pages lead to: a page, a place on it, a section by its name. */
-const ON_PAGE = /^(?:page-|at-(?=\d+-))(\d{1,6})(?:-\d{1,6})?$/
-const NAMED = /^named-(section)-([\w.-]{1,40})$/
+/** Ids that pages give to what links of other pages lead to: a page, a place on it, something by its name. */
+const ON_PAGE = /^(?:page-|at-(?=\d+-))(\d{1,6})(?:-\d{1,6}(?<named>-[a-z]{5,8}-[\w.-]{1,40})?)?$/
+const NAMED = /^named-(section|figure|table|equation)-([\w.-]{1,40})$/
 
-/** The id in the document of what a link of any page leads to; undefined where that is not there. */
+/** The document that links lead about in. */
+export interface LinksFrom {
+  readonly headings: Headings
+  readonly pageCount: number
+  readonly places: ReadonlySet<string>
+  readonly named: ThingsInChapters
+}
+
+/** The id in the document of what a link of a page in a chapter leads to; undefined where that is not there. */
 export const linkTarget = (
-  document: { readonly headings: Headings; readonly pageCount: number; readonly places: ReadonlySet<string> },
+  document: LinksFrom,
   id: string,
-  words: string
+  words: string,
+  chapter: number
 ): string | undefined => {
   const [, kind, name] = NAMED.exec(id) ?? []
-  if (kind !== undefined) return document.headings.get(`${kind} ${name}`)
+  if (kind === "section") return document.headings.get(`${kind} ${name}`)
+  if (kind !== undefined) {
+    const thing = thingNamed(document.named, `${kind} ${name}`, chapter)
+    return thing === undefined ? undefined : `p${thing.page + 1}-${thing.id}`
+  }
   const page = Number(ON_PAGE.exec(id)?.[1] ?? 0)
   if (page < 1 || page > document.pageCount) return undefined
   if (document.places.has(id)) return `p${page}-${id}`
@@ -61,8 +75,17 @@ export const linkTarget = (
 
 /** A page's fragment, to be shown without the others: links to what is not on it are words. */
 export const withoutOthers = (html: string): string => {
-  const ids = new Set([...html.matchAll(/<[^<>]* id="([^"]*)"/g)].map(([, id]) => id))
-  return html.replaceAll(/<a [^<>]*href="#([^"]*)"[^<>]*>/g, (tag, id: string) =>
-    ids.has(id) ? tag : tag.replaceAll(/ (?:href|role)="[^"]*"/g, "")
-  )
+  const ids = new Map<string, string | undefined>()
+  for (const [, id = ""] of html.matchAll(/<[^<>]* id="([^"]*)"/g)) {
+    ids.set(id, id)
+    const name = ON_PAGE.exec(id)?.groups?.["named"]
+    // What the page has twice may be either.
+    if (name !== undefined) ids.set(`named${name}`, ids.has(`named${name}`) ? undefined : id)
+  }
+  return html.replaceAll(/<a [^<>]*href="#([^"]*)"[^<>]*>/g, (tag, id: string) => {
+    const own = ids.get(id)
+    return own === undefined
+      ? tag.replaceAll(/ (?:href|role)="[^"]*"/g, "")
+      : tag.replace(`href="#${id}"`, () => `href="#${own}"`)
+  })
 }

@@ -1,6 +1,6 @@
 import { headingId, languageTag, ROLES } from "./allowed.ts"
 import { foreign } from "./foreign.ts"
-import { type Headings, linkTarget } from "./link-targets.ts"
+import { type LinksFrom, linkTarget } from "./link-targets.ts"
 import {
   BLOCKS,
   captionOf,
@@ -25,17 +25,13 @@ import { element, type HtmlElement, type HtmlNode, isElement, isEmpty, lineOf, t
 import { filled, type InterfaceWords } from "./words.ts"
 
 /** The context of rewriting a page. */
-interface RewriteContext {
+interface RewriteContext extends LinksFrom {
   /** From 0. */
   readonly index: number
   readonly label: string
-  readonly pageCount: number
   readonly words: InterfaceWords
   /** The document's language: elements need not repeat it. */
   readonly lang: string
-  /** What links of any page may lead to: `at-5-1` on the fifth page. */
-  readonly places: ReadonlySet<string>
-  readonly headings: Headings
   /** How many printed tables of contents had each name so far. */
   readonly contents: Map<string, number>
 }
@@ -57,7 +53,8 @@ export class PageRewriter {
   rewrite(nodes: ReadonlyArray<HtmlNode>, context: RewriteContext): ReadonlyArray<HtmlElement> {
     const ids = new Set<string>()
     collectIds(nodes, ids)
-    const page = new Page({ ...context, pictures: this.#pictures }, ids, (level) => {
+    const chapter = () => this.#headings.chapter
+    const page = new Page({ ...context, chapter, pictures: this.#pictures }, ids, (level) => {
       const placed = placeHeading(this.#headings, level)
       this.#headings = placed.state
       return { name: `h${placed.level}`, id: headingId(placed.state.count) }
@@ -66,8 +63,14 @@ export class PageRewriter {
   }
 }
 
+/** `chapter`: how many chapters have begun. */
+type PageContext = RewriteContext & { readonly pictures: Pictures; readonly chapter: () => number }
+
+/** Gives a heading of a level its place in the document. */
+type PlaceHeading = (level: number) => { readonly name: string; readonly id: string }
+
 class Page {
-  readonly #context: RewriteContext & { readonly pictures: Pictures }
+  readonly #context: PageContext
   readonly #ids: ReadonlySet<string>
   readonly #used = new Set<string>()
   readonly #references = new Map<string, string>()
@@ -75,13 +78,9 @@ class Page {
   #caption: string | undefined
   /** Labels around the current node. */
   #labels = 0
-  readonly #place: (level: number) => { readonly name: string; readonly id: string }
+  readonly #place: PlaceHeading
 
-  constructor(
-    context: RewriteContext & { readonly pictures: Pictures },
-    ids: ReadonlySet<string>,
-    place: (level: number) => { readonly name: string; readonly id: string }
-  ) {
+  constructor(context: PageContext, ids: ReadonlySet<string>, place: PlaceHeading) {
     this.#context = context
     this.#ids = ids
     this.#place = place
@@ -292,7 +291,9 @@ class Page {
     if (href === undefined || holdsBlocks(children)) return words
     if (!href.startsWith("#")) return [element("a", { ...attributes, role: undefined, href }, children)]
     const id = href.slice(1)
-    const target = this.#ids.has(id) ? this.#idOf(id) : linkTarget(this.#context, id, lineOf(children))
+    const target = this.#ids.has(id)
+      ? this.#idOf(id)
+      : linkTarget(this.#context, id, lineOf(children), this.#context.chapter())
     if (target === undefined) return words
     if (attributes["role"] !== "doc-noteref")
       return [element("a", { ...attributes, role: undefined, href: `#${target}` }, children)]

@@ -1,6 +1,7 @@
 import type { DocumentFacts } from "../page-content.ts"
 import { headingId, languageTag } from "./allowed.ts"
 import { type Headings, headingsByWords } from "./link-targets.ts"
+import { inChapters, type NamedThings, NamedThingsFound, type ThingsInChapters } from "./named-things.ts"
 import { RepeatedPictures } from "./repeated-pictures.ts"
 import { type HtmlNode, isElement, lineOf, textOf } from "./tree.ts"
 import { type InterfaceWords, wordsFor } from "./words.ts"
@@ -10,6 +11,8 @@ export interface HeadingState {
   readonly open: ReadonlyArray<number>
   /** Number of headings so far; their ids are numbered by it. */
   readonly count: number
+  /** How many chapters have begun: headings right below the document's own. */
+  readonly chapter: number
   /** The document's own heading has occurred, or stands in the header. */
   readonly titled: boolean
 }
@@ -18,7 +21,12 @@ export interface HeadingState {
 const DEEPEST = 6
 
 /** Before the first heading. `ownTitle`: that one is the document's title. */
-export const startHeadings = (ownTitle: boolean): HeadingState => ({ open: [], count: 0, titled: !ownTitle })
+export const startHeadings = (ownTitle: boolean): HeadingState => ({
+  open: [],
+  count: 0,
+  chapter: 0,
+  titled: !ownTitle
+})
 
 /**
  * The level of a heading, so that there is one `h1` and no level is skipped: one deeper than the nearest heading before it that
@@ -29,10 +37,11 @@ export const placeHeading = (
   level: number
 ): { readonly level: number; readonly state: HeadingState } => {
   const count = state.count + 1
-  if (!state.titled) return { level: 1, state: { open: [], count, titled: true } }
+  if (!state.titled) return { level: 1, state: { ...state, open: [], count, titled: true } }
   const open = state.open.filter((above) => above < level)
   const placed = Math.min(DEEPEST, open.length + 2)
-  return { level: placed, state: { ...state, count, open: [...open, level] } }
+  const chapter = state.chapter + (open.length === 0 ? 1 : 0)
+  return { level: placed, state: { ...state, chapter, count, open: [...open, level] } }
 }
 
 /** A heading as a page gives it; its page from 0. */
@@ -50,6 +59,7 @@ export interface Survey {
   readonly sample: string
   /** The ids of what links lead to besides pages: `at-5-1` on the fifth page. */
   readonly places: ReadonlySet<string>
+  readonly named: NamedThings
   /** What tells pictures that the document has more than once. */
   readonly repeated: ReadonlySet<string>
 }
@@ -69,6 +79,7 @@ export interface Plan {
   readonly ownTitle: boolean
   readonly contents: ReadonlyArray<ContentsEntry>
   readonly places: ReadonlySet<string>
+  readonly named: ThingsInChapters
   readonly repeated: ReadonlySet<string>
   readonly headings: Headings
   readonly words: InterfaceWords
@@ -91,17 +102,8 @@ const MAX_TITLE = 200
 
 const HEADING = /^h[1-6]$/
 
-const headingsIn = (nodes: ReadonlyArray<HtmlNode>, page: number, found: Array<FoundHeading>): void => {
-  for (const node of nodes) {
-    if (!isElement(node)) continue
-    if (!HEADING.test(node.name)) headingsIn(node.children, page, found)
-    else {
-      const text = lineOf(node.children)
-      if (text !== "")
-        found.push({ level: Number(node.name.slice(1)), text: text.slice(0, MAX_HEADING_TEXT), page })
-    }
-  }
-}
+/** The ids of places that links lead to, and of what has a name. */
+const PLACE = / id="(at-\d{1,6}-\d{1,6}(?:-[a-z]{5,8}-[\w.-]{1,40})?)"/g
 
 /** Collects over pages, one after the other; appends in place, so that a long document stays linear. */
 export class Surveyor {
@@ -109,25 +111,41 @@ export class Surveyor {
   #pages = 0
   #sample = ""
   readonly #places = new Set<string>()
+  readonly #named = new NamedThingsFound()
   readonly #pictures = new RepeatedPictures()
 
   /** Skips the next page, where nothing on it is needed: no heading, and the language's sample is long enough. */
   skips(html: string): boolean {
     this.#pictures.add(html)
-    if (this.#places.size < MAX_PLACES)
-      for (const [, id = ""] of html.matchAll(/ id="(at-\d{1,6}-\d{1,6})"/g)) this.#places.add(id)
+    const ids = [...html.matchAll(PLACE)].map(([, id = ""]) => id)
+    for (const id of ids) if (this.#places.size < MAX_PLACES) this.#places.add(id)
     if (this.#sample.length < MAX_SAMPLE || /<h[1-6]/i.test(html)) return false
     this.#pages += 1
+    for (const id of ids) this.#named.add(id, this.#headings.length)
     return true
   }
 
   /** Adds the next page. */
   add(nodes: ReadonlyArray<HtmlNode>): void {
     const page = this.#pages++
-    if (this.#headings.length < MAX_HEADINGS) headingsIn(nodes, page, this.#headings)
+    this.#look(nodes, page)
     if (this.#sample.length >= MAX_SAMPLE) return
     const text = textOf(nodes.filter((node) => isElement(node) && node.name === "p")).replaceAll(/\s+/g, " ")
     this.#sample += ` ${text.slice(0, SAMPLE_A_PAGE)}`
+  }
+
+  #look(nodes: ReadonlyArray<HtmlNode>, page: number): void {
+    for (const node of nodes) {
+      if (!isElement(node)) continue
+      const { attributes, children, name } = node
+      if (attributes["id"] !== undefined) this.#named.add(attributes["id"], this.#headings.length)
+      if (!HEADING.test(name)) this.#look(children, page)
+      else if (this.#headings.length < MAX_HEADINGS) {
+        const text = lineOf(children)
+        if (text !== "")
+          this.#headings.push({ level: Number(name.slice(1)), text: text.slice(0, MAX_HEADING_TEXT), page })
+      }
+    }
   }
 
   survey(): Survey {
@@ -136,6 +154,7 @@ export class Surveyor {
       pages: this.#pages,
       sample: this.#sample.trim(),
       places: this.#places,
+      named: this.#named.things(),
       repeated: this.#pictures.keys()
     }
   }
@@ -192,6 +211,17 @@ const contentsOf = (survey: Survey, ownTitle: boolean): ReadonlyArray<ContentsEn
   return survey.pages < MIN_PAGES || kept.length < MIN_ENTRIES ? [] : kept.slice(0, MAX_ENTRIES)
 }
 
+/** How many chapters have begun after each number of headings. */
+const chaptersOf = ({ headings }: Survey, ownTitle: boolean): ReadonlyArray<number> => {
+  let state = startHeadings(ownTitle)
+  const begun = [state.chapter]
+  for (const { level } of headings) {
+    state = placeHeading(state, level).state
+    begun.push(state.chapter)
+  }
+  return begun
+}
+
 /** Decides language, title and contents. `detect` guesses the language of a text; `name` is the document's file name. */
 export const planOf = (
   survey: Survey,
@@ -211,6 +241,7 @@ export const planOf = (
   const title = stated ?? (ownTitle ? first : undefined) ?? file ?? first ?? name ?? words.untitled
   const contents = contentsOf(survey, ownTitle)
   const headings = headingsByWords(survey.headings)
+  const named = inChapters(survey.named, chaptersOf(survey, ownTitle))
   const { pages: pageCount, places, repeated } = survey
-  return { lang, title, ownTitle, contents, places, repeated, headings, words, pageCount }
+  return { lang, title, ownTitle, contents, places, named, repeated, headings, words, pageCount }
 }

@@ -101,8 +101,9 @@ export const layoutPages = ({
       blocks: kept === undefined ? linked : [...kept.head, ...linked, ...kept.foot]
     }
   })
-  const laidOut = withReferences(withOneTitle(read), facts.pageCount > pages.length)
-  const places = placesOf(laidOut)
+  const more = facts.pageCount > pages.length
+  const laidOut = withReferences(withOneTitle(read), more)
+  const places = placesOf(laidOut, more)
   return laidOut.map(({ analysis, blocks, isContents, page }) => ({
     index: page.index,
     label: page.label,

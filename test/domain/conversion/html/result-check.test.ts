@@ -7,7 +7,7 @@ import { planOf } from "../../../../src/domain/conversion/html/survey.ts"
 const start = (title = "Rivers & lakes", lang = "de") =>
   documentStart(
     planOf(
-      { headings: [], pages: 5, sample: "", places: new Set(), repeated: new Set() },
+      { headings: [], pages: 5, sample: "", places: new Set(), named: new Map(), repeated: new Set() },
       { title, lang },
       { detect: () => undefined, name: "rivers.pdf" }
     )

@@ -1,6 +1,6 @@
 import type { PageContent } from "../../page-content.ts"
 import { type Block, type LinkTarget, type Span, textOfSpans } from "./block.ts"
-import { referredBy } from "./references.ts"
+import { referredBy } from "./names.ts"
 
 /** What links of pages lead to, by identity: the ids (`at-5-1` on the fifth page) of blocks, and those that targets mean. */
 export interface Places {
@@ -100,11 +100,22 @@ const meant = (candidates: ReadonlyArray<Candidate>, y: number, words: string): 
 /** Most links of pages laid out together that are led to a place; others lead to its page. */
 const MAX_LINKS = 5000
 
-/** Finds what the links of pages that are laid out together lead to on these pages. */
-export const placesOf = (pages: ReadonlyArray<LaidOut>): Places => {
+/** Names of what other pages may refer to, that can be part of an id; sections are found by their words. */
+const NAME_IN_ID = /^(?:figure|table|equation) [\w.-]{1,40}$/
+
+/**
+ * Finds what the links of pages that are laid out together lead to on these pages. `more`: the document has others, which may refer
+ * to what has a name here (`at-5-1-figure-3`).
+ */
+export const placesOf = (pages: ReadonlyArray<LaidOut>, more = false): Places => {
   const ids = new Map<Block, string>()
   const targets = new Map<LinkTarget, string>()
   const all = new Map(pages.map(({ blocks, page }) => [page.index, flattened(blocks)]))
+  for (const [page, blocks] of more ? all : [])
+    for (const block of blocks) {
+      const name = referredBy(block) ?? ""
+      if (NAME_IN_ID.test(name)) ids.set(block, `at-${page + 1}-${ids.size + 1}-${name.replace(" ", "-")}`)
+    }
   const candidates = new Map<number, ReadonlyArray<Candidate>>()
   let left = MAX_LINKS
   for (const blocks of all.values())

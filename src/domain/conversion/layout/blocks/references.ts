@@ -1,7 +1,7 @@
 /** References in the text ("Section II", "Figure 3", "Eq. (4)") that the document does not link itself, and what they name. */
-import { CAPTION, isTableCaption } from "../lines/markers.ts"
-import { sectionNumber } from "../lines/section-number.ts"
-import { type Block, type LinkSpan, type LinkTarget, type Span, textOfSpans } from "./block.ts"
+import { CAPTION } from "../lines/markers.ts"
+import type { Block, LinkSpan, LinkTarget, Span } from "./block.ts"
+import { goesOn, type Met, referredBy } from "./names.ts"
 
 /** A reference: what it is to, and its number. Numbers of another document are none. */
 const REFERENCE = new RegExp(
@@ -15,54 +15,38 @@ const REFERENCE = new RegExp(
 )
 /** The same: most texts have none, which takes longer to find out with what looks for all of them. */
 const REFERS = new RegExp(REFERENCE, "u")
-const CHAPTER =
-  /^(?:chapter|appendix|section|kapitel|anhang|abschnitt|chapitre|annexe)\s(?<number>[\dA-Z][\d.]*|[IVX]+)/iu
-
-/** What a heading of these words is referred to by (`section 2.1`); undefined where it has no number. */
-export const sectionNamed = (words: string): string | undefined => {
-  const chapter = CHAPTER.exec(words)?.groups?.["number"]
-  if (chapter !== undefined) return `section ${bare(chapter)}`
-  const number = sectionNumber(words)
-  return number === undefined || number.scheme === "lower"
-    ? undefined
-    : `section ${bare(words.slice(0, number.length))}`
-}
-
-/** What a block is referred to by (`section 2.1`); undefined where it has no number. */
-export const referredBy = (block: Block): string | undefined => {
-  if (block.kind === "formula") return block.label === undefined ? undefined : `equation ${bare(block.label)}`
-  if (block.kind === "heading") return sectionNamed(textOfSpans(block.spans).trim())
-  if (block.kind !== "figure" && block.kind !== "table") return undefined
-  const caption = textOfSpans(block.caption).trim()
-  const number = CAPTION.exec(caption)?.groups?.["number"]
-  return number === undefined ? undefined : `${isTableCaption(caption) ? "table" : "figure"} ${number}`
-}
-
-const bare = (number: string): string => number.replaceAll(/^[§\s([]{1,8}|[\s.:)\]–—-]{1,8}$/gu, "")
-
 /** Pages by what stands on them and is referred to; what is met twice is not there. */
 type Named = ReadonlyMap<string, number>
 
 const namedOn = (
   pages: ReadonlyArray<{ readonly index: number; readonly blocks: ReadonlyArray<Block> }>
 ): Named => {
+  const met = new Map<string, Met>()
   const named = new Map<string, number>()
   const twice = new Set<string>()
+  let headings = 0
   for (const { blocks, index } of pages)
-    for (const name of blocks.map(referredBy)) {
+    for (const block of blocks) {
+      if (block.kind === "heading") headings += 1
+      const name = referredBy(block)
       if (name === undefined) continue
-      if (named.has(name)) twice.add(name)
-      named.set(name, index)
+      const [here, before] = [{ page: index, headings }, met.get(name)]
+      met.set(name, here)
+      if (before === undefined) named.set(name, index)
+      else if (!goesOn(name, before, here)) twice.add(name)
     }
   for (const name of twice) named.delete(name)
   return named
 }
 
-/** What a name means: what stands on these pages, else, where there are more, a section on one of those. */
+/**
+ * What a name means: what stands on these pages. Where there are more, a section on one of those, or whatever of them all has the
+ * name: others than sections are counted anew in the chapters of some documents, so that these pages alone do not tell.
+ */
 const targetOf = (name: string, named: Named, more: boolean): LinkTarget | undefined => {
-  const page = named.get(name)
+  const page = more && !name.startsWith("section ") ? undefined : named.get(name)
   if (page !== undefined) return { kind: "page", page, name }
-  return more && name.startsWith("section ") ? { kind: "named", name } : undefined
+  return more ? { kind: "named", name } : undefined
 }
 
 const linked = (spans: ReadonlyArray<Span>, named: Named, more: boolean): ReadonlyArray<Span> =>
