@@ -7,6 +7,7 @@ import { withCaptions, figuresOf } from "./blocks/figures.ts"
 import { flowBlocks, type FlowContext } from "./blocks/flow.ts"
 import { withNoteReferences } from "./blocks/footnotes.ts"
 import { withFrontMatter } from "./blocks/front-matter.ts"
+import { notesBelowRules } from "./blocks/note-rules.ts"
 import type { Outline } from "./blocks/outline.ts"
 import { withoutRepeatedTitles } from "./blocks/repeated-titles.ts"
 import { joinColumns, withNotices } from "./blocks/seams.ts"
@@ -16,7 +17,8 @@ import { barsOf } from "./formulas/bars.ts"
 import type { Placed } from "./gutters.ts"
 import { LinkIndex, spansOf } from "./lines/inline.ts"
 import type { Line } from "./lines/line.ts"
-import { isTypewriter, readableRuns, type Segment, segmentsOf } from "./lines/segment.ts"
+import { readableRuns } from "./lines/readable-runs.ts"
+import { isTypewriter, type Segment, segmentsOf } from "./lines/segment.ts"
 import { marginNotes } from "./margin-notes.ts"
 import { type DocumentProfile, isRunningAside, runningLines } from "./profile.ts"
 import { readingOrder } from "./reading-order.ts"
@@ -60,7 +62,7 @@ const tablesOn = (
   segments: ReadonlyArray<Segment>,
   /** What a heading lists of the document: it is in no table. */
   listed: ReadonlySet<Segment>,
-  { contents, inline }: FlowContext
+  { contents, inline, notes }: FlowContext
 ): {
   readonly placed: ReadonlyArray<Placed>
   readonly rest: ReadonlyArray<Segment>
@@ -68,9 +70,9 @@ const tablesOn = (
   readonly unplaced: PageContent["fields"]
 } => {
   const fields = fieldSegments(page)
-  const ruled = ruledTables(page, fields.length === 0 ? segments : [...segments, ...fields], inline)
+  const ruled = ruledTables(page, [...without(segments, notes), ...fields], inline)
   const unruled = without(segments, ruled.taken)
-  const drawn = contents ? [] : drawnTables(without(unruled, listed), inline.fonts)
+  const drawn = contents ? [] : drawnTables(without(without(unruled, listed), notes), inline.fonts)
   const placed = drawn.map(({ rows, x0, x1, y0, y1 }): Placed => ({
     block: tableOf(rows, inline, undefined),
     x0,
@@ -121,11 +123,15 @@ export const untaggedBlocks = (
   const { page, readable } = analysis
   const { fonts, outline, profile } = context
   const links = new LinkIndex(page.links)
+  const bars = barsOf(page)
+  const bottomHalf = page.height * 0.4
+  const { bodySize } = profile
   const flow: FlowContext = {
     inline: { fonts, links, ignoreBold: profile.bodyBold },
     heading: { fonts, profile, outline, titles: outline.titles.get(page.index) },
-    bottomHalf: page.height * 0.4,
-    bars: barsOf(page),
+    bottomHalf,
+    bars,
+    notes: notesBelowRules(analysis.rows, bars, { bodySize, bottomHalf, width: page.width }),
     contents
   }
   const repeated = runningLines(profile, analysis)
@@ -142,7 +148,7 @@ export const untaggedBlocks = (
       analysis.rows.slice(from, to).flatMap(({ segments }) => segments)
     )
   )
-  const figures = drawnFigures(page, kept, profile.bodySize)
+  const figures = drawnFigures(page, kept, bodySize)
   const undrawn = without(kept, figures.taken)
   const { placed: tables, rest: untabled, unplaced: loneFields } = tablesOn(page, undrawn, listed, flow)
   const fields = fieldsOf(loneFields, analysis.rows, new Set(untabled))
@@ -156,7 +162,7 @@ export const untaggedBlocks = (
     ...fields.placed
   ]
   const isCode = ({ pieces: [first] }: Segment) => first !== undefined && isTypewriter(fonts[first.run.font])
-  const columns = readingOrder(loose, placed, profile.bodySize, isCode).map((leaf): ReadonlyArray<Block> =>
+  const columns = readingOrder(loose, placed, bodySize, isCode).map((leaf): ReadonlyArray<Block> =>
     leaf.kind === "placed"
       ? [{ ...leaf.placed.block, top: leaf.placed.y0 }]
       : flowBlocks(leaf.segments, leaf.x1, flow)

@@ -39,6 +39,8 @@ export interface FlowContext {
   readonly bottomHalf: number
   /** Thin level lines: bars of fractions, among others; undefined where words do not stand as their boxes say. */
   readonly bars: ReadonlyArray<Box> | undefined
+  /** Notes below a rule of their own: they are rows of no table. */
+  readonly notes: ReadonlySet<Segment>
   /** The page is a table of contents: entries without leaders are entries, too. */
   readonly contents: boolean
 }
@@ -117,8 +119,7 @@ class Gathering {
 
   /** Whether a plain group stands where the last item's words do: another paragraph of it. */
   continuesItem(group: Group): boolean {
-    const last = this.#items.at(-1)
-    const line = group.lines[0]
+    const [last, line] = [this.#items.at(-1), group.lines[0]]
     if (last === undefined || line === undefined) return false
     const words = last.group.lines[1]?.x0 ?? (last.group.lines[0]?.x0 ?? 0) + 1.2 * line.size
     return Math.abs(line.x0 - words) < 0.6 * line.size && group.gap < 3.5
@@ -258,9 +259,8 @@ const textBlocks = (
   gathering.flush()
   const blocks = [...gathering.blocks]
   for (const group of groups.slice(notes)) {
-    const line = group.lines[0]
+    const [line, last] = [group.lines[0], blocks.at(-1)]
     const mark = line === undefined ? undefined : noteMark(line, bodySize)
-    const last = blocks.at(-1)
     if (mark !== undefined)
       blocks.push({
         kind: "footnote",
@@ -287,12 +287,12 @@ export const flowBlocks = (
   context: FlowContext
 ): ReadonlyArray<Block> => {
   const lines = linesOf(segments, context.inline.fonts)
-  const step = paragraphStep(lines, context.heading.profile.bodySize)
+  const { bodySize } = context.heading.profile
+  const step = paragraphStep(lines, bodySize)
   const within: FlowContext = { ...context, heading: { ...context.heading, step } }
   const blocks: Array<Block> = []
   let from = 0
   const { bars } = context
-  const { bodySize } = context.heading.profile
   const formulas =
     bars === undefined ? [] : formulasIn(lines, right, { fonts: context.inline.fonts, bodySize, bars })
   const algorithms = numberedLines(lines)
@@ -322,7 +322,8 @@ const tablesAndText = (
   const blocks: Array<Block> = []
   const { heading, inline } = context
   let from = 0
-  for (const table of alignedTables(lines)) {
+  const notes = lines.findIndex(({ segments }) => segments.every((segment) => context.notes.has(segment)))
+  for (const table of alignedTables(notes < 0 ? lines : lines.slice(0, notes))) {
     append(blocks, textBlocks(lines.slice(from, table.from), right, context))
     blocks.push(alignedBlock(table, lines, inline, heading.profile.typewritten))
     from = table.to

@@ -32,7 +32,12 @@ const numberOf = ({
   const match = monospace > LISTING ? null : COUNTED.exec(text)
   if (match === null) return undefined
   const first = segments[0]?.pieces[0]
-  const isSmall = first !== undefined && first.run.size < SMALL * size && /^\s*\d+\s*$/.test(first.text)
+  // A raised number is a note's.
+  const isSmall =
+    first !== undefined &&
+    first.raise === undefined &&
+    first.run.size < SMALL * size &&
+    /^\s*\d+\s*$/.test(first.text)
   return match[2] === ":" || isSmall ? { number: Number(match[1]), skip: match[0].length } : undefined
 }
 

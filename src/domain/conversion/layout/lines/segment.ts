@@ -1,6 +1,5 @@
 import { greatest, least } from "../../../lists.ts"
-import type { Box, FontFace, FormField, PageContent, TextRun } from "../../page-content.ts"
-import { quarterOf, uprightRun } from "./turned.ts"
+import type { Box, FontFace, FormField, TextRun } from "../../page-content.ts"
 
 /** A run, or a part of it, within a line. */
 export interface Piece {
@@ -36,83 +35,11 @@ const TUCKED = -0.5
 const SAME_BASELINE = 0.12
 /** Largest size of a raised mark, as a share of the line's. */
 const RAISED_SIZE = 0.86
-/** Two drawings of one text this near are one in simulated bold, in font sizes. */
-const TWICE = 0.2
-
-const isBlankText = (text: string): boolean => !/\S/.test(text)
-
-/** Drops the duplicates of simulated bold. */
-const withoutTwins = (runs: ReadonlyArray<TextRun>): ReadonlyArray<TextRun> => {
-  const seen = new Map<string, TextRun>()
-  return runs.filter((run) => {
-    const key = `${Math.round(run.baseline)}:${run.text}`
-    const twin = seen.get(key)
-    seen.set(key, run)
-    return (
-      twin === undefined ||
-      Math.abs(twin.box.x0 - run.box.x0) > TWICE * run.size ||
-      Math.abs(twin.baseline - run.baseline) > TWICE * run.size
-    )
-  })
-}
-
-/** What a letter in a circle stands for, where TeX draws the two apart. */
-const CIRCLED: ReadonlyMap<string, string> = new Map([
-  ["c", "©"],
-  ["C", "©"],
-  ["r", "®"],
-  ["R", "®"],
-  ["p", "℗"],
-  ["P", "℗"]
-])
-
-/** Makes one sign of a circle and the letter that is drawn into it. */
-const withCircled = (runs: ReadonlyArray<TextRun>): ReadonlyArray<TextRun> =>
-  runs.flatMap((run, at) => {
-    const signOf = (circle: TextRun | undefined, letter: TextRun | undefined): string | undefined =>
-      circle !== undefined &&
-      letter !== undefined &&
-      /^\s*[○◯]\s*$/u.test(circle.text) &&
-      letter.box.x0 > circle.box.x0 &&
-      letter.box.x1 < circle.box.x1 &&
-      Math.abs(letter.baseline - circle.baseline) < circle.size
-        ? CIRCLED.get(letter.text.trim())
-        : undefined
-    if (signOf(runs[at - 1], run) !== undefined) return []
-    const sign = signOf(run, runs[at + 1])
-    return [sign === undefined ? run : { ...run, text: sign, edges: [] }]
-  })
-
-/** Runs of a page that a reader is meant to see, by the direction in which they are written. */
-export interface ReadableRuns {
-  /** In the direction of most of the page's text, made horizontal. */
-  readonly main: ReadonlyArray<TextRun>
-  /** Written in another direction, each direction made horizontal in turn. */
-  readonly turned: ReadonlyArray<ReadonlyArray<TextRun>>
-  /** By how much the page was turned, clockwise degrees. */
-  readonly turn: number
-}
-
-/** Leaves out artifacts, and search-only text unless the page has no other. */
-export const readableRuns = (page: PageContent): ReadableRuns => {
-  const all = page.runs.filter((run) => !run.artifact && run.size > 0.5 && !isBlankText(run.text))
-  const seen = all.filter(({ invisible }) => !invisible)
-  const count = (runs: ReadonlyArray<TextRun>) => runs.reduce((sum, { text }) => sum + text.length, 0)
-  const runs = count(seen) * 4 >= count(all) ? seen : all
-  const turns = new Map<number, Array<TextRun>>()
-  for (const run of withCircled(withoutTwins(runs))) {
-    const turn = quarterOf(run.angle)
-    const same = turns.get(turn)
-    if (same === undefined) turns.set(turn, [run])
-    else same.push(run)
-  }
-  const sorted = [...turns].sort(([, a], [, b]) => count(b) - count(a))
-  const [first, ...rest] = sorted.map(([turn, of]) => ({
-    turn,
-    of: turn === 0 ? of : of.map((run) => uprightRun(run, turn))
-  }))
-  return { main: first?.of ?? [], turned: rest.map(({ of }) => of), turn: first?.turn ?? 0 }
-}
+/** How high a mark is raised at most, in font sizes. */
+const RAISED_HIGH = 0.75
+/** A note's raised mark, and how far its words may stand behind it, in font sizes: a tab. */
+const NOTE_MARK = /^\s*(?:\d{1,3}|[*∗†‡§¶]{1,3})\s*$/u
+const TAB = 5
 
 /** A segment under construction. */
 interface Open {
@@ -162,15 +89,26 @@ const followsInitial = ({ baseline, pieces }: Open, run: TextRun): boolean =>
   baseline - run.baseline >= run.size &&
   /^\p{L}/u.test(run.text)
 
+/** Whether a run's words stand behind the mark of a note, which is raised and alone so far. */
+const followsMark = ({ baseline, pieces, size, x1 }: Open, run: TextRun): boolean =>
+  pieces.length === 1 &&
+  size <= RAISED_SIZE * run.size &&
+  NOTE_MARK.test(pieces[0]?.text ?? "") &&
+  run.box.x0 >= x1 &&
+  run.box.x0 - x1 < TAB * run.size &&
+  run.baseline - baseline > SAME_BASELINE * run.size &&
+  run.baseline - baseline < RAISED_HIGH * run.size
+
 /** How a run continues the segment before it in the stream; undefined where it does not. */
 const continuation = (open: Open, run: TextRun): "same" | "sup" | "sub" | "under" | undefined => {
+  if (followsMark(open, run)) return "under"
   const size = Math.max(open.size, run.size)
   const gap = run.box.x0 - open.x1
   const smaller = run.size <= RAISED_SIZE * open.size
   if (gap > SEGMENT_GAP * size || gap < (smaller ? TUCKED : OVERLAP) * size) return undefined
   const shift = open.baseline - run.baseline
   if (Math.abs(shift) <= SAME_BASELINE * size) return "same"
-  if (Math.abs(shift) > 0.75 * size) return undefined
+  if (Math.abs(shift) > RAISED_HIGH * size) return undefined
   // A small capital tucked into the word is a letter of it: the A of TeX's logos.
   if (smaller && gap < -SAME_BASELINE * size && /^\p{Lu}$/u.test(run.text.trim())) return "same"
   if (followsInitial(open, run)) return "same"

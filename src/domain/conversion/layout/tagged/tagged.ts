@@ -312,6 +312,7 @@ export const taggedBlocks = (analysis: PageAnalysis, page: PageContext): Readonl
     heading,
     bottomHalf: analysis.page.height * 0.4,
     bars: barsOf(analysis.page),
+    notes: new Set(),
     contents: false
   })
   return withNoteReferences(

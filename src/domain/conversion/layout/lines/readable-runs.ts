@@ -1,0 +1,80 @@
+import type { PageContent, TextRun } from "../../page-content.ts"
+import { quarterOf, uprightRun } from "./turned.ts"
+
+/** Two drawings of one text this near are one in simulated bold, in font sizes. */
+const TWICE = 0.2
+
+const isBlankText = (text: string): boolean => !/\S/.test(text)
+
+/** Drops the duplicates of simulated bold. */
+const withoutTwins = (runs: ReadonlyArray<TextRun>): ReadonlyArray<TextRun> => {
+  const seen = new Map<string, TextRun>()
+  return runs.filter((run) => {
+    const key = `${Math.round(run.baseline)}:${run.text}`
+    const twin = seen.get(key)
+    seen.set(key, run)
+    return (
+      twin === undefined ||
+      Math.abs(twin.box.x0 - run.box.x0) > TWICE * run.size ||
+      Math.abs(twin.baseline - run.baseline) > TWICE * run.size
+    )
+  })
+}
+
+/** What a letter in a circle stands for, where TeX draws the two apart. */
+const CIRCLED: ReadonlyMap<string, string> = new Map([
+  ["c", "©"],
+  ["C", "©"],
+  ["r", "®"],
+  ["R", "®"],
+  ["p", "℗"],
+  ["P", "℗"]
+])
+
+/** Makes one sign of a circle and the letter that is drawn into it. */
+const withCircled = (runs: ReadonlyArray<TextRun>): ReadonlyArray<TextRun> =>
+  runs.flatMap((run, at) => {
+    const signOf = (circle: TextRun | undefined, letter: TextRun | undefined): string | undefined =>
+      circle !== undefined &&
+      letter !== undefined &&
+      /^\s*[○◯]\s*$/u.test(circle.text) &&
+      letter.box.x0 > circle.box.x0 &&
+      letter.box.x1 < circle.box.x1 &&
+      Math.abs(letter.baseline - circle.baseline) < circle.size
+        ? CIRCLED.get(letter.text.trim())
+        : undefined
+    if (signOf(runs[at - 1], run) !== undefined) return []
+    const sign = signOf(run, runs[at + 1])
+    return [sign === undefined ? run : { ...run, text: sign, edges: [] }]
+  })
+
+/** Runs of a page that a reader is meant to see, by the direction in which they are written. */
+export interface ReadableRuns {
+  /** In the direction of most of the page's text, made horizontal. */
+  readonly main: ReadonlyArray<TextRun>
+  /** Written in another direction, each direction made horizontal in turn. */
+  readonly turned: ReadonlyArray<ReadonlyArray<TextRun>>
+  /** By how much the page was turned, clockwise degrees. */
+  readonly turn: number
+}
+
+/** Leaves out artifacts, and search-only text unless the page has no other. */
+export const readableRuns = (page: PageContent): ReadableRuns => {
+  const all = page.runs.filter((run) => !run.artifact && run.size > 0.5 && !isBlankText(run.text))
+  const seen = all.filter(({ invisible }) => !invisible)
+  const count = (runs: ReadonlyArray<TextRun>) => runs.reduce((sum, { text }) => sum + text.length, 0)
+  const runs = count(seen) * 4 >= count(all) ? seen : all
+  const turns = new Map<number, Array<TextRun>>()
+  for (const run of withCircled(withoutTwins(runs))) {
+    const turn = quarterOf(run.angle)
+    const same = turns.get(turn)
+    if (same === undefined) turns.set(turn, [run])
+    else same.push(run)
+  }
+  const sorted = [...turns].sort(([, a], [, b]) => count(b) - count(a))
+  const [first, ...rest] = sorted.map(([turn, of]) => ({
+    turn,
+    of: turn === 0 ? of : of.map((run) => uprightRun(run, turn))
+  }))
+  return { main: first?.of ?? [], turned: rest.map(({ of }) => of), turn: first?.turn ?? 0 }
+}
