@@ -1,6 +1,7 @@
 import { append } from "../../lists.ts"
 import { pageId } from "./allowed.ts"
 import { joinBlocks, saysOn } from "./join.ts"
+import { withNotesBelow } from "./notes-below.ts"
 import { Pictures } from "./repeated-pictures.ts"
 import { PageRewriter } from "./rewrite-page.ts"
 import { contentsOf } from "./shell.ts"
@@ -82,7 +83,7 @@ export class PageFold {
     if (joined !== undefined) this.#after = this.#after.filter((block) => !saysOn(block))
     if (joined !== undefined && rest.length === 0) {
       // The whole page is part of the block, which may continue.
-      this.#last = joined
+      this.#last = withNotesBelow(joined, notes)
       this.#joined += 1
       this.#after = [...this.#after, ...notes]
       return serialize(this.#pictures.drawings())
@@ -93,7 +94,7 @@ export class PageFold {
       done.push(this.#mark(page, "div"))
       this.#hold(text, notes, done)
     } else {
-      done.push(joined)
+      done.push(withNotesBelow(joined, [...rest, ...notes]))
       append(done, this.#after)
       this.#last = undefined
       this.#after = []

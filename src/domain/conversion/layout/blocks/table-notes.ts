@@ -16,13 +16,31 @@ const spansIn = ({ caption, rows }: Table): ReadonlyArray<Span> => [
   )
 ]
 
-/** The notes of a paragraph, one from each mark to the next; none where it does not begin with one of these marks. */
-const notesOf = (block: Block | undefined, marks: Set<string>): ReadonlyArray<Omit<TableNote, "id">> => {
+/** Whether a mark may come right after another in notes whose marks are not known: the next letter or number, or another sign. */
+const comesNext = (before: string | undefined, mark: string): boolean => {
+  if (before === undefined) return true
+  const [number, last] = [Number(mark), Number(before)]
+  if (!Number.isNaN(number) || !Number.isNaN(last)) return number === last + 1
+  return /^\p{Ll}$/u.test(before)
+    ? mark.codePointAt(0) === (before.codePointAt(0) ?? 0) + 1
+    : !/\p{Ll}/u.test(mark) && mark !== before
+}
+
+/**
+ * The notes of a paragraph, one from each mark to the next; none where it does not begin with one of these marks. `goesOn`: the
+ * table may have begun on a page before, where any mark may be.
+ */
+const notesOf = (
+  block: Block | undefined,
+  marks: Set<string>,
+  goesOn: boolean
+): ReadonlyArray<Omit<TableNote, "id">> => {
   const notes: Array<{ readonly mark: string; readonly spans: Array<Span> }> = []
   if (block?.kind !== "paragraph") return notes
   for (const span of block.spans) {
     const mark = markIn(span)
-    if (mark !== undefined && marks.delete(mark)) notes.push({ mark, spans: [span] })
+    if (mark !== undefined && (marks.delete(mark) || (goesOn && comesNext(notes.at(-1)?.mark, mark))))
+      notes.push({ mark, spans: [span] })
     else if (notes.length === 0) return notes
     else notes.at(-1)?.spans.push(span)
   }
@@ -51,7 +69,10 @@ const withReferences = (table: Table, notes: ReadonlyArray<TableNote>): Table =>
   }
 }
 
-/** Gives tables the notes right below them: paragraphs that begin with a raised mark that the table has, too. */
+/**
+ * Gives tables the notes right below them: paragraphs that begin with a raised mark that the table has, too, or may have on a page
+ * before: it is the first thing on its page.
+ */
 export const withTableNotes = (blocks: ReadonlyArray<Block>): ReadonlyArray<Block> => {
   const done: Array<Block> = []
   let count = 0
@@ -63,7 +84,10 @@ export const withTableNotes = (blocks: ReadonlyArray<Block>): ReadonlyArray<Bloc
     }
     const marks = new Set(spansIn(block).flatMap((span) => markIn(span) ?? []))
     const notes: Array<TableNote> = []
-    for (let more = notesOf(blocks[at + 1], marks); more.length > 0; more = notesOf(blocks[at + 1], marks)) {
+    const goesOn = at === 0
+    for (;;) {
+      const more = notesOf(blocks[at + 1], marks, goesOn)
+      if (more.length === 0) break
       for (const note of more) notes.push({ id: `table-note-${(count += 1)}`, ...note })
       at += 1
     }
