@@ -281,7 +281,7 @@ export const countPage = (analysis: PageAnalysis): PageStatistics => {
     ])
       margins[key] = 1
   }
-  for (const runs of analysis.readable.turned) margins[turnedKey(runs)] = 1
+  for (const { runs } of analysis.readable.turned) margins[turnedKey(runs)] = 1
   return { indexes: [analysis.page.index], styles, sections, marked, margins }
 }
 

@@ -48,12 +48,22 @@ const withCircled = (runs: ReadonlyArray<TextRun>): ReadonlyArray<TextRun> =>
     return [sign === undefined ? run : { ...run, text: sign, edges: [] }]
   })
 
+/** Runs that are written in one direction. */
+export interface TurnedRuns {
+  /** By how much the page is to be turned to read them, clockwise degrees. */
+  readonly turn: number
+  /** Made horizontal, */
+  readonly runs: ReadonlyArray<TextRun>
+  /** and as they stand on the page. */
+  readonly asShown: ReadonlyArray<TextRun>
+}
+
 /** Runs of a page that a reader is meant to see, by the direction in which they are written. */
 export interface ReadableRuns {
   /** In the direction of most of the page's text, made horizontal. */
   readonly main: ReadonlyArray<TextRun>
   /** Written in another direction, each direction made horizontal in turn. */
-  readonly turned: ReadonlyArray<ReadonlyArray<TextRun>>
+  readonly turned: ReadonlyArray<TurnedRuns>
   /** By how much the page was turned, clockwise degrees. */
   readonly turn: number
 }
@@ -72,9 +82,10 @@ export const readableRuns = (page: PageContent): ReadableRuns => {
     else same.push(run)
   }
   const sorted = [...turns].sort(([, a], [, b]) => count(b) - count(a))
-  const [first, ...rest] = sorted.map(([turn, of]) => ({
+  const [first, ...rest] = sorted.map(([turn, asShown]): TurnedRuns => ({
     turn,
-    of: turn === 0 ? of : of.map((run) => uprightRun(run, turn))
+    runs: turn === 0 ? asShown : asShown.map((run) => uprightRun(run, turn)),
+    asShown
   }))
-  return { main: first?.of ?? [], turned: rest.map(({ of }) => of), turn: first?.turn ?? 0 }
+  return { main: first?.runs ?? [], turned: rest, turn: first?.turn ?? 0 }
 }

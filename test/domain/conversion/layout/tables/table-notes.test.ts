@@ -116,6 +116,7 @@ describe("notes below a table that went on over pages", () => {
     assert.include(html, `Paper${refers("p2-table-note-1", "a")}`)
     assert.include(html, `River${refers("p2-table-note-2", "b")}`)
     assert.include(html, `<p id="p2-table-note-1"><sup>a</sup>`)
+    assert.notMatch(html, /<a [^>]*><a /)
   })
 
   it("are the page's last notes, too, where nothing on that page refers to them", () => {

@@ -1,0 +1,70 @@
+import { greatest, least } from "../../lists.ts"
+import type { PageContent } from "../page-content.ts"
+import { asParagraph, type Block } from "./blocks/block.ts"
+import { withCaptions } from "./blocks/figures.ts"
+import { flowBlocks, type FlowContext } from "./blocks/flow.ts"
+import { joinColumns } from "./blocks/seams.ts"
+import { touches } from "./figures/regions.ts"
+import type { Placed } from "./gutters.ts"
+import { LinkIndex } from "./lines/inline.ts"
+import type { TurnedRuns } from "./lines/readable-runs.ts"
+import { type Segment, segmentsOf } from "./lines/segment.ts"
+import { uprightPage } from "./lines/turned.ts"
+import { tablesOn } from "./page-tables.ts"
+import { readingOrder } from "./reading-order.ts"
+
+/** Longest stamp in a margin, characters; more of text that is turned is a table or a drawing. */
+const MAX_STAMP = 300
+/** How far a table's rules reach over its words, points. */
+const REACH = 20
+
+const extentOf = ({ asShown }: TurnedRuns): Omit<Placed, "block"> => ({
+  x0: least(asShown.map(({ box }) => box.x0)),
+  y0: least(asShown.map(({ box }) => box.y0)),
+  x1: greatest(asShown.map(({ box }) => box.x1)),
+  y1: greatest(asShown.map(({ box }) => box.y1))
+})
+
+/** The blocks of text in one direction, its rules turned with it. */
+const blocksOf = (page: PageContent, turned: TurnedRuns, context: FlowContext): ReadonlyArray<Block> => {
+  const box = extentOf(turned)
+  const drawings = page.drawings.filter((drawing) => touches(drawing.box, box, REACH))
+  const upright = uprightPage({ ...page, runs: turned.asShown, drawings, fields: [] }, turned.turn)
+  const flow: FlowContext = {
+    ...context,
+    inline: { ...context.inline, links: new LinkIndex([]) },
+    bars: undefined
+  }
+  const { placed, rest } = tablesOn(upright, segmentsOf(upright.runs), new Set(), flow)
+  const columns = readingOrder(rest, placed, context.heading.profile.bodySize).map((leaf) =>
+    leaf.kind === "placed" ? [leaf.placed.block] : flowBlocks(leaf.segments, leaf.x1, flow)
+  )
+  return withCaptions(joinColumns(columns)).map((block) =>
+    block.kind === "heading" ? asParagraph(block) : block
+  )
+}
+
+/**
+ * Text that is turned on a page of upright text. A table that no upright words reach into stands where it is; what else there is
+ * is read last, and little of it is a stamp.
+ */
+export const turnedText = (
+  page: PageContent,
+  directions: ReadonlyArray<TurnedRuns>,
+  upright: ReadonlyArray<Segment>,
+  context: FlowContext
+): { readonly placed: ReadonlyArray<Placed>; readonly aside: ReadonlyArray<Block> } => {
+  const placed: Array<Placed> = []
+  const aside: Array<Block> = []
+  for (const turned of directions) {
+    const blocks = blocksOf(page, turned, context)
+    const box = extentOf(turned)
+    const isTable = blocks.some(({ kind }) => kind === "table")
+    const letters = turned.asShown.reduce((sum, { text }) => sum + text.length, 0)
+    if (isTable && !upright.some((segment) => touches(segment, box)))
+      placed.push(...blocks.map((block) => ({ ...box, block })))
+    else if (isTable || letters > MAX_STAMP) aside.push(...blocks)
+    else aside.push({ kind: "aside", blocks })
+  }
+  return { placed, aside }
+}
