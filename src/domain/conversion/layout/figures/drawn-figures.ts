@@ -4,6 +4,7 @@ import type { Placed } from "../gutters.ts"
 import { linesOf } from "../lines/line.ts"
 import { CAPTION, isTableCaption } from "../lines/markers.ts"
 import { type Segment, segmentText } from "../lines/segment.ts"
+import { flowCharts } from "./flow-charts.ts"
 import { framesOf } from "./frames.ts"
 import { joined, joinRegions, liesIn, type Region, regionsOf, touches } from "./regions.ts"
 
@@ -280,10 +281,18 @@ export const drawnFigures = (
   if (segments.length > MOST_SEGMENTS) return NO_FIGURES
   if (groups.length === 0 && drawings.length < MIN_DRAWINGS && !drawings.some(mayFrame)) return NO_FIGURES
   const captions = segments.filter(isCaption).slice(0, MOST_CAPTIONS)
-  if (captions.length === 0 && !mayStandAlone(page)) return NO_FIGURES
-  const regions = regionsOf(page).filter(
-    ({ x0, x1, y0, y1 }) => (x1 - x0) * (y1 - y0) > MIN_SIDE && x1 > x0 && y1 > y0
-  )
+  const charts = flowCharts(page)
+  if (captions.length + charts.length === 0 && !mayStandAlone(page)) return NO_FIGURES
+  const regions = [
+    ...charts,
+    ...regionsOf(page).filter(
+      (one) =>
+        (one.x1 - one.x0) * (one.y1 - one.y0) > MIN_SIDE &&
+        one.x1 > one.x0 &&
+        one.y1 > one.y0 &&
+        !charts.some((chart) => touches(chart, one))
+    )
+  ]
   const frames = captions.length === 0 ? [] : framesOf(page)
   if (regions.length + frames.length === 0 || regions.length > MOST_REGIONS) return NO_FIGURES
   const isCaptionLine = new Set(
@@ -302,7 +311,7 @@ export const drawnFigures = (
     if (placed.some((other) => touches(other, region))) return
     const captioned = caption !== undefined
     const inside = segments.filter((segment) => centreIn(segment, region, 3) && !isCaptionLine.has(segment))
-    if (!sure && !isFigure(region, captioned, { page, inside })) return
+    if (!sure && !charts.includes(region) && !isFigure(region, captioned, { page, inside })) return
     const reach = captioned ? REACH_CAPTIONED : REACH
     const { box: level, labels } = withLabels(region, scene, isCaptionLine, bodySize, reach)
     const upwards = turnedLabels(level, askew.length > MOST_TURNED ? [] : askew)
