@@ -1,4 +1,4 @@
-import { greatest, least } from "../../lists.ts"
+import { append, greatest, least } from "../../lists.ts"
 import type { PageContent } from "../page-content.ts"
 import { asParagraph, type Block } from "./blocks/block.ts"
 import { withCaptions } from "./blocks/figures.ts"
@@ -62,8 +62,11 @@ export const turnedText = (
     const isTable = blocks.some(({ kind }) => kind === "table")
     const letters = turned.asShown.reduce((sum, { text }) => sum + text.length, 0)
     if (isTable && !upright.some((segment) => touches(segment, box)))
-      placed.push(...blocks.map((block) => ({ ...box, block })))
-    else if (isTable || letters > MAX_STAMP) aside.push(...blocks)
+      append(
+        placed,
+        blocks.map((block) => ({ ...box, block }))
+      )
+    else if (isTable || letters > MAX_STAMP) append(aside, blocks)
     else aside.push({ kind: "aside", blocks })
   }
   return { placed, aside }
