@@ -125,7 +125,8 @@ export const columnsIn = (
   const several = rows.filter(({ cells }) => cells.length > 1)
   const columns = columnsOfRows(
     several.map(({ cells }) => cells),
-    most
+    most,
+    named
   )
   if (columns.length < Math.max(2, most) || columns.length > MAX_COLUMNS || several.length < 2)
     return undefined
