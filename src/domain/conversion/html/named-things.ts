@@ -4,7 +4,7 @@ import { goesOn, type Met } from "../layout/blocks/names.ts"
 const NAMED_ID = /^at-(\d{1,6})-\d{1,6}-(figure|table|equation)-([\w.-]{1,40})$/
 
 /** A figure, a table or an equation that has a name. */
-export interface NamedThing extends Met {
+interface NamedThing extends Met {
   readonly id: string
 }
 

@@ -50,6 +50,16 @@ const placedNote = (lines: ReadonlyArray<Line>, edge: number, { inline }: FlowCo
   }
 }
 
+/** What stands on running lines. */
+const runningSegments = (analysis: PageAnalysis, { outline, profile }: PageContext): ReadonlySet<Segment> => {
+  const repeated = runningLines(profile, analysis)
+  return new Set(
+    analysis.rows
+      .filter((row) => repeated.has(row) || outline.running.has(row))
+      .flatMap(({ segments }) => segments)
+  )
+}
+
 /** The blocks of a page that says nothing of its structure, by geometry alone. `contents`: it is a table of contents. */
 export const untaggedBlocks = (
   analysis: PageAnalysis,
@@ -70,14 +80,7 @@ export const untaggedBlocks = (
     notes: notesBelowRules(analysis.rows, bars, { bodySize, bottomHalf, width: page.width }),
     contents
   }
-  const repeated = runningLines(profile, analysis)
-  const running = new Set(
-    analysis.rows
-      .filter((row) => repeated.has(row) || outline.running.has(row))
-      .flatMap(({ segments }) => segments)
-  )
-  const shown =
-    running.size === 0 ? analysis.segments : analysis.segments.filter((segment) => !running.has(segment))
+  const shown = without(analysis.segments, runningSegments(analysis, context))
   const { edge, notes: inMargin, text: kept } = marginNotes(shown, fonts)
   const listed = new Set(
     contentsIn(analysis.rows).flatMap(({ from, to }) =>

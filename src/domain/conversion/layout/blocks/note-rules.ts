@@ -1,3 +1,4 @@
+import { append } from "../../../lists.ts"
 import type { Box } from "../../page-content.ts"
 import type { Line } from "../lines/line.ts"
 import type { Segment } from "../lines/segment.ts"
@@ -40,7 +41,7 @@ const notesBelow = (rule: Box, rows: ReadonlyArray<Line>, bodySize: number): Rea
     )
       return []
     if (row.size >= bodySize) break
-    notes.push(...own)
+    append(notes, own)
   }
   return notes
 }

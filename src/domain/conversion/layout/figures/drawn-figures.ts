@@ -262,6 +262,15 @@ const isEmpty = (frame: Box, { regions, segments }: Scene): boolean => {
   return !drawn && inside.length <= MOST_FRAMED && inside.every(({ characters }) => characters <= LONG)
 }
 
+/** Regions of drawings that are large enough, but for what belongs to flow charts. */
+const regionsBeside = (page: PageContent, charts: ReadonlyArray<Region>): ReadonlyArray<Region> =>
+  regionsOf(page).filter(
+    (one) =>
+      (one.x1 - one.x0) * (one.y1 - one.y0) > MIN_SIDE &&
+      one.x1 > one.x0 &&
+      !charts.some((chart) => touches(chart, one))
+  )
+
 /** More turned words on a page are its text. */
 const MOST_TURNED = 500
 
@@ -283,16 +292,7 @@ export const drawnFigures = (
   const captions = segments.filter(isCaption).slice(0, MOST_CAPTIONS)
   const charts = flowCharts(page)
   if (captions.length + charts.length === 0 && !mayStandAlone(page)) return NO_FIGURES
-  const regions = [
-    ...charts,
-    ...regionsOf(page).filter(
-      (one) =>
-        (one.x1 - one.x0) * (one.y1 - one.y0) > MIN_SIDE &&
-        one.x1 > one.x0 &&
-        one.y1 > one.y0 &&
-        !charts.some((chart) => touches(chart, one))
-    )
-  ]
+  const regions = [...charts, ...regionsBeside(page, charts)]
   const frames = captions.length === 0 ? [] : framesOf(page)
   if (regions.length + frames.length === 0 || regions.length > MOST_REGIONS) return NO_FIGURES
   const isCaptionLine = new Set(
