@@ -41,27 +41,22 @@ const named = (
 
 /** More columns are a drawing's; keeps the search linear on a page of nothing but short words. */
 const MOST = 40
-/** Part of the rows that have as many cells as those by which columns are found, */
+/** Part of the rows that have as many cells as those by which columns are found. */
 const FULL = 0.15
-/** and the cells that most rows have where others may have more: of terms and their definitions some terms are cut. */
-const LEAST_USUAL = 3
 
 /**
  * The columns of rows, some of whose cells go over several: they are found by rows with as many cells as some others have, and by
- * what stands beside these. `usual`: how many most rows have; `isNamed`: the first row names the columns.
+ * what stands beside these. `usual`: how many most rows have.
  */
 export const columnsOfRows = (
   rows: ReadonlyArray<ReadonlyArray<Column>>,
-  usual: number,
-  isNamed = false
+  usual: number
 ): ReadonlyArray<Column> => {
   const cells = rows.flat()
   const byLength = Map.groupBy(rows, ({ length }) => length)
   let columns = columnsOf(cells)
   for (const [length, full] of byLength) {
-    const mayHaveMore = isNamed || usual >= LEAST_USUAL
-    const isFull = length === usual || (mayHaveMore && full.length >= Math.max(2, FULL * rows.length))
-    if (length < usual || !isFull) continue
+    if (length < usual || (length > usual && full.length < Math.max(2, FULL * rows.length))) continue
     const own = columnsOf(full.flat())
     if (own.length > MOST) continue
     const isOver = (cell: Column) => own.filter((column) => overlaps(column, cell)).length > 1

@@ -125,8 +125,7 @@ export const columnsIn = (
   const several = rows.filter(({ cells }) => cells.length > 1)
   const columns = columnsOfRows(
     several.map(({ cells }) => cells),
-    most,
-    named
+    most
   )
   if (columns.length < Math.max(2, most) || columns.length > MAX_COLUMNS || several.length < 2)
     return undefined

@@ -75,20 +75,6 @@ describe("rows of tables without rules", () => {
     assert.include(html, "<td>plain</td><td>theo</td>")
   })
 
-  it("have no column for a part of terms that stands apart in some of them", () => {
-    const rows = [
-      ["-a", "file", "true if the file is there"],
-      ["-z text", "", "true if the text is empty"],
-      ["-n text", "", "true if the text is longer"],
-      ["-o name", "", "true if the name is known"],
-      ["-b", "file", "true if the file is a block"],
-      ["-v name", "", "true if the name has a value"]
-    ]
-    const html = htmlOf([...text, ...rowsAt([60, 84, 180], rows, 200, 16)])
-    assert.notInclude(html, "<td>file</td>")
-    assert.include(html, "-a file")
-  })
-
   it("hold code, in one cell or in all", () => {
     const rows = [
       ["Header", "Value"],
