@@ -341,7 +341,7 @@ describe("cells that stand as near as words", () => {
     ])
     const html = htmlOf([
       ...text,
-      run("Table 4: Trees of the old garden by their age", 140, 201),
+      run("Table 4: Trees of the old garden by their age", 140, 196),
       run("Height", 200, 214, BOLD),
       run("Years", 282, 214, BOLD),
       ...rows
