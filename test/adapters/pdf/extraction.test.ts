@@ -73,23 +73,6 @@ it.live("a hyphen at a line's end is recognized and left out; one within a line 
   })
 )
 
-it.live("a name in code that is broken at one of its hyphens keeps it; a word with capitals does not", () =>
-  Effect.gen(function* () {
-    const { page } = yield* pageOf({
-      content:
-        line("the rule no-default-", 72, 700) + line("member or Some-what-", 72, 686) + line("ever", 72, 672)
-    })
-    assert.deepStrictEqual(
-      page.runs.map(({ hyphenated, text }) => [text, hyphenated]),
-      [
-        ["the rule no-default-", true],
-        ["member or Some-what", true],
-        ["ever", false]
-      ]
-    )
-  })
-)
-
 it.live("the page is as it is shown: cropped and turned", () =>
   Effect.gen(function* () {
     for (const [rotate, x, y, angle] of [

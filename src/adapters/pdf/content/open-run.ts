@@ -8,8 +8,6 @@ import type { TexGlyphs } from "./tex-glyphs.ts"
 
 const SPACE = 0x20
 const HYPHEN = 0x2d
-const FIRST_CAPITAL = 0x41
-const LAST_CAPITAL = 0x5a
 
 /** What all characters of a text object share. */
 export interface Style {
@@ -207,17 +205,6 @@ export class OpenRun {
     }
   }
 
-  /** Whether the last word has a hyphen of its own and no capitals: names in code break at their hyphens, and nowhere else. */
-  #isCompound(): boolean {
-    let hyphens = 0
-    for (let at = this.#length - 1; at >= 0 && this.#units[at] !== SPACE; at--) {
-      const unit = this.#units[at] ?? 0
-      if (unit >= FIRST_CAPITAL && unit <= LAST_CAPITAL) return false
-      if (unit === HYPHEN) hyphens += 1
-    }
-    return hyphens > 0
-  }
-
   #text(): string {
     return this.#wide
       ? Buffer.from(this.#units.buffer, 0, 2 * this.#length).toString("utf16le")
@@ -250,8 +237,6 @@ export class OpenRun {
       this.end = Math.max(this.end, next)
     }
     if (this.#accented) this.#compose()
-    // What follows on the next line is joined to it.
-    if (this.hyphenated && this.#isCompound()) this.#push(HYPHEN, this.end, this.end)
     this.style = undefined
     const box = roundBox({ x0: this.#x0, y0: this.#y0, x1: this.#x1, y1: this.#y1 })
     return {

@@ -1,7 +1,6 @@
 import { append, least } from "../../../lists.ts"
-import { type Column, overlaps, partsInColumns } from "./columns.ts"
 import { type PlacedCell, sharedCells } from "./shared-cells.ts"
-import { boundsOf, NUMERIC, type RawCell, type Row, wordsOf } from "./table-cells.ts"
+import { boundsOf, type Column, NUMERIC, overlaps, type RawCell, type Row, wordsOf } from "./table-cells.ts"
 import { OVERLAPPING } from "./table-extent.ts"
 
 /** A row's cells, and the baseline of its first line. */
@@ -10,24 +9,19 @@ interface PlacedRow {
   readonly top: number
 }
 
-/** White, in font sizes, that separates the names of columns which stand nearer than cells: words of one name are nearer. */
-const NAMES_APART = 0.5
 /** Steps of lines in one cell may differ by this factor. */
 const SAME_STEP = 1.12
 /** How much further apart rows of wrapped cells stand than their lines. */
 const ROW_APART = 1.18
 
 /** The columns of a line's cells. */
-const inColumns = ({ bounds, cells, line }: Row, columns: ReadonlyArray<Column>): Array<PlacedCell> =>
-  cells.flatMap((segments, index): ReadonlyArray<PlacedCell> => {
+const inColumns = ({ bounds, cells }: Row, columns: ReadonlyArray<Column>): Array<PlacedCell> =>
+  cells.map((segments, index) => {
     const cell = bounds[index] ?? boundsOf(segments)
     const over = columns.flatMap((column, number) => (overlaps(column, cell) ? [number] : []))
-    const parts = over.length > 1 ? partsInColumns(segments, columns, NAMES_APART * line.size) : undefined
-    if (parts?.length === over.length)
-      return parts.map(([column, of]) => ({ segments: of, from: column, to: column }))
     const nearest = columns.findIndex(({ x1 }) => cell.x0 <= x1)
     const from = over[0] ?? (nearest === -1 ? columns.length - 1 : nearest)
-    return [{ segments: [...segments], from, to: over.at(-1) ?? from }]
+    return { segments: [...segments], from, to: over.at(-1) ?? from }
   })
 
 /** Whether a line's cells continue numbers with numbers: those are never wrapped. */
@@ -150,14 +144,12 @@ export const rowsIn = (
   head: number | undefined
 ): { readonly rows: ReadonlyArray<ReadonlyArray<RawCell>>; readonly tops: ReadonlyArray<number> } => {
   const all = rows.map((row, at) => ({ row, at, cells: inColumns(row, columns) }))
-  // Without a rule the first line may hold the names of all columns.
-  const names = head ?? (all[0]?.cells.length === columns.length ? rows[0]?.line.baseline : undefined)
   const shared =
-    names === undefined
+    head === undefined
       ? []
       : sharedCells(
           all.map(({ cells, row }) => ({ line: row.line, cells })),
-          names
+          head
         )
   const taken = new Set(shared.map(({ cell }) => cell))
   const own = all

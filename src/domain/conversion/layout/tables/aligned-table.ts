@@ -5,8 +5,6 @@ import { sectionNumber } from "../lines/section-number.ts"
 import { segmentText } from "../lines/segment.ts"
 import { isBoldLine } from "../statistics.ts"
 import { rowsIn } from "./aligned-rows.ts"
-import { type Column, columnsOfRows, overlaps } from "./columns.ts"
-import { areJustified } from "./justified.ts"
 import { flowsOn, nearColumns } from "./near-columns.ts"
 import {
   areMarkers,
@@ -14,11 +12,12 @@ import {
   boundsOf,
   CELL_GAP,
   cellsOf,
-  HAS_WORDS,
+  type Column,
+  columnsOf,
+  overlaps,
   type RawCell,
   type Row,
-  usualCount,
-  wordsOf
+  usualCount
 } from "./table-cells.ts"
 import { endOf, lastRows, OVERLAPPING } from "./table-extent.ts"
 
@@ -117,15 +116,10 @@ const columnsIn = (rows: ReadonlyArray<Row>, ruled: boolean): ReadonlyArray<Colu
   if (full.length < (usual >= 3 || ruled ? 2 : 3)) return undefined
   // Wrapped cells leave lines with fewer cells than there are columns: all lines together show the columns best, unless some
   // span.
-  const columns = columnsOfRows(
-    rows.flatMap(({ bounds }) => (bounds.length > 1 ? [bounds] : [])),
-    usual
-  )
-  if (columns.length < 2 || columns.length < usual || isProse(rows, columns)) return undefined
-  const words = rows.flatMap(({ bounds, cells }) =>
-    bounds.length > 2 ? [bounds.filter((_, at) => HAS_WORDS.test(wordsOf(cells[at] ?? [])))] : []
-  )
-  return areJustified(words) ? undefined : columns
+  const together = columnsOf(rows.flatMap(({ bounds, cells }) => (cells.length > 1 ? bounds : [])))
+  const columns =
+    together.length >= Math.max(2, usual) ? together : columnsOf(full.flatMap(({ bounds }) => bounds))
+  return columns.length < 2 || columns.length < usual || isProse(rows, columns) ? undefined : columns
 }
 
 const tableAt = (

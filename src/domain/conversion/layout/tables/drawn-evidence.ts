@@ -2,11 +2,8 @@ import type { FontFace } from "../../page-content.ts"
 import { isMathFace } from "../formulas/mathematical.ts"
 import { isKind, LEADER_LINE } from "../lines/markers.ts"
 import { isBold, isTypewriter, type Piece, segmentText } from "../lines/segment.ts"
-import { SAME_LINE } from "./cell-edges.ts"
-import { type Column, columnsOfRows, overlaps } from "./columns.ts"
-import { type Drawn, type DrawnRow, FIRST_STEP, LINE_STEP } from "./drawn-rows.ts"
-import { areJustified } from "./justified.ts"
-import { areMarkers, HAS_WORDS, NUMERIC, usualCount } from "./table-cells.ts"
+import { type Drawn, type DrawnRow, FIRST_STEP, LINE_STEP, SAME_LINE } from "./drawn-rows.ts"
+import { areMarkers, type Column, columnsOf, NUMERIC, overlaps, usualCount } from "./table-cells.ts"
 
 /** How far edges of one column's cells may differ, points. */
 export const ALIGNED = 1.5
@@ -122,11 +119,10 @@ export const columnsIn = (
   const usual = usualCount(rows)
   const named = hasNames(rows, fonts)
   const most = named ? Math.max(usual, rows[0]?.cells.length ?? 0) : usual
+  const full = rows.filter(({ cells }) => cells.length === most)
   const several = rows.filter(({ cells }) => cells.length > 1)
-  const columns = columnsOfRows(
-    several.map(({ cells }) => cells),
-    most
-  )
+  const together = columnsOf(several.flatMap(({ cells }) => cells))
+  const columns = together.length >= most ? together : columnsOf(full.flatMap(({ cells }) => cells))
   if (columns.length < Math.max(2, most) || columns.length > MAX_COLUMNS || several.length < 2)
     return undefined
   if (
@@ -172,7 +168,6 @@ export const isTable = (
 ): boolean => {
   const cells = rows.flatMap(({ cells: of }) => of)
   if (!areAligned(rows, columns) || isProse(rows, columns) || isAmbiguous(rows)) return false
-  if (areJustified(rows.map((row) => row.cells.filter((cell) => HAS_WORDS.test(textOf(cell)))))) return false
   if (stacksNumbers(cells)) return false
   if (share(cells, fonts, isMathFace) > FORMULAS || share(cells, fonts, isTypewriter) > LISTING) return false
   if (areMarkers(rows.map(({ cells: [first] }) => first?.segments ?? []))) return false

@@ -1,7 +1,6 @@
+import { greatest, least } from "../../../lists.ts"
 import type { FontFace } from "../../page-content.ts"
 import { isBold, isSizedByTypewriter, type Piece, type Segment } from "../lines/segment.ts"
-import { type CellEdges, LEAST_GAP, SAME_LINE } from "./cell-edges.ts"
-import { partOf } from "./columns.ts"
 import { CELL_GAP } from "./table-cells.ts"
 
 /** Lines that are drawn one after the other, below one another: a cell, if it is in a table. */
@@ -24,24 +23,77 @@ export interface DrawnRow {
   right: number
 }
 
-/** The step to the next line of a cell, in font sizes. */
+/** Largest difference of baselines within a line, and the step to the next line of a cell, in font sizes. */
+export const SAME_LINE = 0.35
 export const LINE_STEP = 2.1
 /** The lines of a row's first cell are hardly further apart than lines of text: what is may be the next row. */
 export const FIRST_STEP = 1.15
 /** A line this much larger or smaller than the one above, code apart, is not of its cell. */
 const OTHER_SIZE = 1.15
+/** White before a word, in font sizes, where another cell may begin, and how many begin there. */
+const LEAST_GAP = 0.2
+const BEGINNINGS = 2
 /** More cells in a row are no names of columns. */
 const MOST_NAMES = 60
 
+export const partOf = (segment: Segment, pieces: ReadonlyArray<Piece>): Segment => ({
+  ...segment,
+  pieces,
+  x0: least(pieces.map(({ x0 }) => x0)),
+  x1: greatest(pieces.map(({ x1 }) => x1)),
+  characters: pieces.reduce((sum, { text }) => sum + text.length, 0)
+})
+
+/** Height of the bands of a page in which beginnings of cells are looked for, points. */
+const BAND = 120
+
+/** Where words begin on several lines, on one of them after wide white: cells that stand as near as words begin there, too. */
+export class Beginnings {
+  /** Lines by the place, to the point, and the band. */
+  readonly #counts = new Map<string, number>()
+  readonly #apart = new Set<string>()
+
+  constructor(segments: ReadonlyArray<Segment>) {
+    const left = least(segments.map(({ x0 }) => x0))
+    for (const { baseline, pieces, size, x0 } of segments) {
+      if (x0 > left + 1) {
+        this.#apart.add(this.#keyOf(x0, baseline))
+        this.#count(x0, baseline)
+      }
+      let end = Infinity
+      for (const piece of pieces) {
+        if (piece.raise === undefined && piece.x0 - end > LEAST_GAP * size) this.#count(piece.x0, baseline)
+        end = piece.x1
+      }
+    }
+  }
+
+  #keyOf(x: number, y: number, band = 0): string {
+    return `${Math.round(x)}:${Math.floor(y / BAND) + band}`
+  }
+
+  #count(x: number, y: number): void {
+    const key = this.#keyOf(x, y)
+    this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1)
+  }
+
+  /** Whether a cell may begin at a place. */
+  has(x: number, y: number): boolean {
+    const near = [-1, 0, 1].map((band) => this.#keyOf(x, y, band))
+    const lines = near.reduce((sum, key) => sum + (this.#counts.get(key) ?? 0), 0)
+    return lines >= BEGINNINGS && near.some((key) => this.#apart.has(key))
+  }
+}
+
 /** Cuts a segment where cells begin. */
-export const cutBefore = (segment: Segment, places: CellEdges): ReadonlyArray<Segment> => {
+export const cutBefore = (segment: Segment, places: Beginnings): ReadonlyArray<Segment> => {
   const { baseline, pieces, size } = segment
   if (pieces.length < 2) return [segment]
   const parts: Array<Array<Piece>> = []
   let end = -Infinity
   for (const piece of pieces) {
     const begins =
-      piece.raise === undefined && piece.x0 - end > LEAST_GAP * size && places.has(end, piece.x0, baseline)
+      piece.raise === undefined && piece.x0 - end > LEAST_GAP * size && places.has(piece.x0, baseline)
     if (begins || parts.length === 0) parts.push([piece])
     else parts.at(-1)?.push(piece)
     end = Math.max(end, piece.x1)
@@ -62,7 +114,7 @@ const opened = (segment: Segment): Drawn => ({
 /** What is known of a page's segments before its rows are read. */
 interface Looks {
   readonly fonts: ReadonlyArray<FontFace>
-  readonly places: CellEdges
+  readonly places: Beginnings
   /** How far lines of text are apart, in font sizes. */
   readonly step: number
 }
@@ -79,27 +131,17 @@ export const usualStep = (segments: ReadonlyArray<Segment>): number => {
   return [...counts].sort(([a, x], [b, y]) => y - x || a - b)[0]?.[0] ?? LINE_STEP
 }
 
-const isBoldSegment = ({ pieces }: Segment, fonts: ReadonlyArray<FontFace>): boolean =>
-  pieces.every(({ run }) => isBold(fonts[run.font]))
-
 /** Whether a segment continues what was drawn before it: on the same line, or on the next. `left`: where the cell before ends. */
 const continues = (drawn: Drawn, segment: Segment, left: number, { fonts, places, step }: Looks): boolean => {
   const { baseline, size, x0, x1 } = segment
   const down = baseline - drawn.last
   if (Math.abs(down) <= SAME_LINE * drawn.size) {
-    const begins = x0 - drawn.end > LEAST_GAP * size && places.has(drawn.end, x0, baseline)
+    const begins = x0 - drawn.end > LEAST_GAP * size && places.has(x0, baseline)
     return !begins && x0 >= drawn.end - SAME_LINE * drawn.size && x0 - drawn.end <= CELL_GAP * drawn.size
   }
   const most = left > -Infinity ? LINE_STEP : Math.min(LINE_STEP, FIRST_STEP * step)
   if (down <= 0 || down > most * Math.max(size, drawn.size) || x0 < left - 1) return false
   if (x0 >= drawn.x1 || x1 <= drawn.x0) return false
-  // The first name below a caption, where the first column has none.
-  if (
-    left === -Infinity &&
-    isBoldSegment(segment, fonts) &&
-    !drawn.segments.some((one) => isBoldSegment(one, fonts))
-  )
-    return false
   const [small, large] = size < drawn.size ? [segment, drawn] : [drawn.segments.at(-1) ?? segment, segment]
   return large.size <= OTHER_SIZE * small.size || isSizedByTypewriter(small, fonts)
 }
@@ -111,6 +153,9 @@ const extend = (drawn: Drawn, segment: Segment): void => {
   drawn.last = Math.max(drawn.last, segment.baseline)
   drawn.end = segment.x1
 }
+
+const isBoldSegment = ({ pieces }: Segment, fonts: ReadonlyArray<FontFace>): boolean =>
+  pieces.every(({ run }) => isBold(fonts[run.font]))
 
 /** Whether the last words of each cell are bold: names of columns. */
 const isBoldRow = ({ cells }: DrawnRow, fonts: ReadonlyArray<FontFace>): boolean =>

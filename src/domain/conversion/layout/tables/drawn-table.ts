@@ -1,12 +1,10 @@
 import { greatest, least } from "../../../lists.ts"
 import type { FontFace } from "../../page-content.ts"
 import { isBold, type Segment } from "../lines/segment.ts"
-import { CellEdges } from "./cell-edges.ts"
-import { type Column, columnsOf, overlaps, partsInColumns } from "./columns.ts"
 import { ALIGNED, share, isSection, hasNames, columnsIn, isTable } from "./drawn-evidence.ts"
-import { cutBefore, type Drawn, type DrawnRow, rowsOf, usualStep } from "./drawn-rows.ts"
+import { Beginnings, cutBefore, type Drawn, type DrawnRow, partOf, rowsOf, usualStep } from "./drawn-rows.ts"
 import { withoutTitle } from "./row-titles.ts"
-import type { RawCell } from "./table-cells.ts"
+import { type Column, columnsOf, overlaps, type RawCell } from "./table-cells.ts"
 import { OVERLAPPING } from "./table-extent.ts"
 
 /**
@@ -33,15 +31,27 @@ const MAX_VISITS = 20_000
 /** Cells that stand as near as words are cut between columns, unless words go over from one to the other. */
 const cutAtColumns = (cell: Drawn, columns: ReadonlyArray<Column>): ReadonlyArray<Drawn> => {
   if (columns.filter((column) => overlaps(column, cell)).length < 2) return [cell]
-  const parts = partsInColumns(cell.segments, columns)
-  return (
-    parts?.map(([, segments]) => ({
+  const parts = new Map<number, Array<Segment>>()
+  for (const segment of cell.segments) {
+    const inColumns = Map.groupBy(segment.pieces, (piece) => {
+      const over = columns.flatMap((column, at) => (overlaps(column, piece) ? [at] : []))
+      return over.length === 1 ? (over[0] ?? -1) : -1
+    })
+    if (inColumns.has(-1)) return [cell]
+    for (const [column, pieces] of inColumns) {
+      const same = parts.get(column)
+      if (same === undefined) parts.set(column, [partOf(segment, pieces)])
+      else same.push(partOf(segment, pieces))
+    }
+  }
+  return [...parts]
+    .sort(([a], [b]) => a - b)
+    .map(([, segments]) => ({
       ...cell,
       segments,
       x0: least(segments.map(({ x0 }) => x0)),
       x1: greatest(segments.map(({ x1 }) => x1))
-    })) ?? [cell]
-  )
+    }))
 }
 
 /** The cells of a row in their columns. */
@@ -208,7 +218,7 @@ export const drawnTables = (
   segments: ReadonlyArray<Segment>,
   fonts: ReadonlyArray<FontFace>
 ): ReadonlyArray<DrawnTable> => {
-  const places = new CellEdges(segments)
+  const places = new Beginnings(segments)
   const origins = new Map<Segment, Segment>()
   for (const segment of segments) for (const part of cutBefore(segment, places)) origins.set(part, segment)
   const tables: Array<DrawnTable> = []

@@ -3,8 +3,7 @@ import { markerOf } from "../lines/markers.ts"
 import { SENTENCE_END } from "../lines/paragraphs.ts"
 import { type Piece, segmentText } from "../lines/segment.ts"
 import { isBoldLine } from "../statistics.ts"
-import type { Column } from "./columns.ts"
-import { ROW_STEP, type Row } from "./table-cells.ts"
+import { ROW_STEP, type Column, type Row } from "./table-cells.ts"
 
 /** A position on a line where something begins after white space. */
 interface Start {

@@ -1,8 +1,7 @@
 import { greatest, least } from "../../../lists.ts"
 import type { FontFace } from "../../page-content.ts"
 import { isBold, lookOf, type Segment } from "../lines/segment.ts"
-import { SAME_LINE } from "./cell-edges.ts"
-import type { Drawn, DrawnRow } from "./drawn-rows.ts"
+import { type Drawn, type DrawnRow, SAME_LINE } from "./drawn-rows.ts"
 
 /** How much larger than the words below it a title is, where those are bold as well. */
 const LARGER = 1.04

@@ -1,9 +1,8 @@
-import { append } from "../../../lists.ts"
+import { append, greatest, least } from "../../../lists.ts"
 import type { Drawing } from "../../page-content.ts"
 import type { Placed } from "../gutters.ts"
 import type { InlineContext } from "../lines/inline.ts"
 import type { Segment } from "../lines/segment.ts"
-import { partOf } from "./columns.ts"
 import { NEAR, slotOf, unruledCells } from "./grid-cells.ts"
 import { openTables, type RuledTable } from "./open-tables.ts"
 import {
@@ -71,7 +70,13 @@ const fill = (
       const key = row * MAX_COLUMNS + column
       const same = cells.get(key) ?? []
       cells.set(key, same)
-      same.push(partOf(segment, pieces))
+      same.push({
+        ...segment,
+        pieces,
+        x0: least(pieces.map(({ x0 }) => x0)),
+        x1: greatest(pieces.map(({ x1 }) => x1)),
+        characters: pieces.reduce((sum, { text }) => sum + text.length, 0)
+      })
     }
   }
   return cells

@@ -6,7 +6,6 @@ import { type Line, linesOf } from "../lines/line.ts"
 import { markerOf } from "../lines/markers.ts"
 import { cutAt, type Segment, segmentText } from "../lines/segment.ts"
 import { isBoldLine } from "../statistics.ts"
-import type { Column } from "./columns.ts"
 
 /** A cell that is being filled. */
 export interface RawCell {
@@ -128,6 +127,12 @@ export const tableOf = (
   return { kind: "table", caption: [], rows: cells, headRows: head, seam: { ...NO_SEAM, open: guessed } }
 }
 
+/** From where to where something reaches along the width, points. */
+export interface Column {
+  readonly x0: number
+  readonly x1: number
+}
+
 /** A line and its cells, with what each takes up of the width. */
 export interface Row {
   readonly line: Line
@@ -167,6 +172,20 @@ export const boundsOf = (cell: ReadonlyArray<Segment>): Column =>
     x1: -Infinity
   })
 
+/** What is left of the width when all cells are laid over one another. */
+export const columnsOf = (cells: ReadonlyArray<Column>): ReadonlyArray<Column> => {
+  const columns: Array<{ x0: number; x1: number }> = []
+  for (const { x0, x1 } of [...cells].sort((a, b) => a.x0 - b.x0)) {
+    const last = columns.at(-1)
+    if (last === undefined || x0 > last.x1 + 1) columns.push({ x0, x1 })
+    else last.x1 = Math.max(last.x1, x1)
+  }
+  return columns
+}
+
+export const overlaps = (column: Column, { x0, x1 }: Column): boolean =>
+  column.x0 < x1 - 0.5 && column.x1 > x0 + 0.5
+
 /** The number of cells that most rows have; the larger of two. */
 export const usualCount = (rows: ReadonlyArray<{ readonly cells: ReadonlyArray<unknown> }>): number => {
   const counts = new Map<number, number>()
@@ -174,9 +193,6 @@ export const usualCount = (rows: ReadonlyArray<{ readonly cells: ReadonlyArray<u
     if (cells.length > 1) counts.set(cells.length, (counts.get(cells.length) ?? 0) + 1)
   return [...counts].sort(([a, x], [b, y]) => y - x || b - a)[0]?.[0] ?? 0
 }
-
-/** What words have, and signs that are drawn beside them do not. */
-export const HAS_WORDS = /[\p{L}\p{N}]/u
 
 /** A cell's words, on one line. */
 export const wordsOf = (cell: ReadonlyArray<Segment>): string => cell.map(segmentText).join(" ").trim()

@@ -3,8 +3,7 @@ import { isLabel } from "../blocks/heading-words.ts"
 import type { Line } from "../lines/line.ts"
 import { CAPTION, LEADER_LINE } from "../lines/markers.ts"
 import { isBoldLine } from "../statistics.ts"
-import type { Column } from "./columns.ts"
-import { type Row, ROW_STEP } from "./table-cells.ts"
+import { type Column, type Row, ROW_STEP } from "./table-cells.ts"
 
 /** Most lines of one table: keeps the search linear on a page of nothing but short words. */
 const MAX_LINES = 300

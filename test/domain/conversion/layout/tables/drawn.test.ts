@@ -4,8 +4,7 @@ import { assert, describe, it } from "vitest"
 import { layoutPages } from "../../../../../src/domain/conversion/layout/layout-pages.ts"
 import { segmentsOf } from "../../../../../src/domain/conversion/layout/lines/segment.ts"
 import { NO_STATISTICS } from "../../../../../src/domain/conversion/layout/statistics.ts"
-import { CellEdges } from "../../../../../src/domain/conversion/layout/tables/cell-edges.ts"
-import { rowsOf } from "../../../../../src/domain/conversion/layout/tables/drawn-rows.ts"
+import { Beginnings, rowsOf } from "../../../../../src/domain/conversion/layout/tables/drawn-rows.ts"
 import type { Drawing, TextRun } from "../../../../../src/domain/conversion/page-content.ts"
 import { FACTS, FONT, FONTS, lines, page, prose, rule, run, type Set as Look } from "../page-builder.ts"
 
@@ -181,7 +180,7 @@ describe("a row of bold cells", () => {
     Array.from({ length: 2 * cells }, (_, at) => run("ab", 10 + 12 * at, 200, { font: FONT.bold, size: 4 }))
 
   it("names columns only up to so many: more are not compared with what follows, one by one", () => {
-    const looks = { fonts: FONTS, places: new CellEdges([]), step: 1.2 }
+    const looks = { fonts: FONTS, places: new Beginnings([]), step: 1.2 }
     let compared = 0
     const counted = new Proxy(FONTS, {
       get: (of, key): unknown => {
@@ -256,96 +255,5 @@ describe("names in columns", () => {
   it("are a table where the columns have to do with one another", () => {
     const html = inColumns(names.slice(0, 5).map((name, at) => [`${name} One`, `${names[9 - at]} Two`]))
     assert.include(html, "<table")
-  })
-})
-
-describe("cells that stand as near as words", () => {
-  const table = (html: string): string => /<table.*<\/table>/s.exec(html)?.[0] ?? ""
-
-  it("begin where others end below one another, in columns that are set to the right", () => {
-    const numbers = [
-      ["12", "604"],
-      ["7", "31"],
-      ["480", "5"],
-      ["3", "288"]
-    ]
-    const right = (words: string, end: number, y: number) => run(words, end - 5 * words.length, y)
-    const rows = numbers.flatMap(([a = "", b = ""], at) => {
-      const y = 220 + 20 * at
-      return [run(`Stone ${at}`, 60, y), right(a, 200, y), right(b, 218, y), run("few of them", 300, y)]
-    })
-    const html = htmlOf([
-      ...text,
-      run("Kind", 60, 200, BOLD),
-      run("Old", 186, 200, BOLD),
-      run("New", 203, 200, BOLD),
-      run("Note", 300, 200, BOLD),
-      ...rows
-    ])
-    assert.include(html, "<td>12</td><td>604</td>")
-    assert.include(html, "<th>Old</th><th>New</th>")
-  })
-
-  it("are names, each of its column, though some stand as near as words and few rows fill all columns", () => {
-    const places = [60, 120, 148, 173, 300]
-    const names = ["extraneous", "peer", "dev", "optional", "meaning"]
-    const marks = ["x----", "x-x-m", "--xxm", "--x-m", "---xm", "-x--m", "-xx-m"]
-    const bold = [
-      run("extraneous", 60, 200, BOLD),
-      run("peer", 121, 200, BOLD),
-      run("dev", 149, 200, BOLD),
-      run("optional", 174, 200, BOLD),
-      run("meaning", 302, 200, BOLD)
-    ]
-    const cells = marks.flatMap((signs, at) =>
-      signs
-        .split("")
-        .flatMap((mark, column) =>
-          mark === "-" ? [] : [run(mark === "m" ? "few words" : "x", places[column] ?? 0, 220 + 20 * at)]
-        )
-    )
-    const html = table(htmlOf([...text, ...bold, ...cells]))
-    for (const name of names) assert.include(html, `<th>${name}</th>`)
-  })
-
-  it("are none in lines of few words that are justified up to a break", () => {
-    const line = (words: ReadonlyArray<string>, y: number) => {
-      const letters = words.reduce((sum, word) => sum + 5 * word.length, 0)
-      const white = (480 - letters) / (words.length - 1)
-      let x = 60
-      return words.map((word) => {
-        const one = run(word, x, y)
-        x += 5 * word.length + white
-        return one
-      })
-    }
-    const rows = [
-      ["Configurations", "enabled", "in."],
-      ["Configurations", "disabled", "in."],
-      ["Set", "in", "the", "errors", "configuration."],
-      ["Set", "in", "the", "recommended", "configuration."],
-      ["Set", "in", "the", "typescript", "configuration."]
-    ]
-    const html = htmlOf([...text, ...rows.flatMap((words, at) => line(words, 200 + 16 * at))])
-    assert.notInclude(html, "<table")
-    // Where all rows have the same white they are a table's.
-    const even = rows.slice(2).map(() => ["Aa", "of", "the", "many", "configuration."])
-    assert.include(htmlOf([...text, ...even.flatMap((words, at) => line(words, 200 + 16 * at))]), "<table")
-  })
-
-  it("are names below a caption where the first column has none", () => {
-    const rows = ["Ash", "Oak", "Elm", "Yew"].flatMap((name, at) => [
-      run(name, 60, 240 + 24 * at),
-      run(String(at + 1), 210, 240 + 24 * at),
-      run(String(30 + at), 290, 240 + 24 * at)
-    ])
-    const html = htmlOf([
-      ...text,
-      run("Table 4: Trees of the old garden by their age", 140, 196),
-      run("Height", 200, 214, BOLD),
-      run("Years", 282, 214, BOLD),
-      ...rows
-    ])
-    assert.match(html, /<th>Height<\/th><th>Years<\/th>/)
   })
 })

@@ -44,37 +44,6 @@ describe("rows of tables without rules", () => {
     assert.include(html, "<td>MM</td><td>01 to 12</td>")
   })
 
-  it("share a first cell that stands in the middle of them", () => {
-    const rows = [
-      ["Group", "Kind", "Stones", "Years"],
-      ["", "Aa", "12", "30"],
-      ["", "Bode", "14", "31"],
-      ["", "Elbe", "9", "8"],
-      ["", "Oder", "7", "77"]
-    ]
-    const shared = [run("North", 60, 223), run("South", 60, 255)]
-    const html = htmlOf(
-      [...text, ...rowsAt([60, 160, 240, 320], rows, 200, 16), ...shared].sort(
-        (a, b) => a.baseline - b.baseline
-      )
-    )
-    assert.include(html, 'rowspan="2">North<')
-    assert.include(html, 'rowspan="2">South<')
-  })
-
-  it("have all their columns where names of several stand near to each other", () => {
-    const rows = [
-      ["Style", "", "", ""],
-      ["plain", "theo", "Satz", "Theorem"],
-      ["", "prop", "Aussage", "Proposition"],
-      ["", "conj", "Vermutung", "Conjecture"],
-      ["remark", "rema", "Bemerkung", "Remark"]
-    ]
-    const names = [run("Macro", 130, 200), run("Nom francais", 165, 200), run("English name", 235, 200)]
-    const html = htmlOf([...text, ...rowsAt([60, 130, 180, 240], rows, 200, 16).toSpliced(1, 0, ...names)])
-    assert.include(html, "<td>plain</td><td>theo</td>")
-  })
-
   it("hold code, in one cell or in all", () => {
     const rows = [
       ["Header", "Value"],
