@@ -16,6 +16,8 @@ export const expectAccessible = async (
   state: string,
   off: ReadonlyArray<string> = []
 ): Promise<void> => {
+  // On a busy machine a page's words are there before its styles.
+  await page.waitForLoadState("load")
   for (const colorScheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme, reducedMotion: "reduce" })
     const { undecided, violations } = await findings(
