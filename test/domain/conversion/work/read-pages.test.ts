@@ -225,6 +225,21 @@ describe("reading pages", () => {
       })
   )
 
+  /** Which pages of a range are blank, each asked once it was laid out. */
+  const blankOnceLaidOut = Effect.fnUntraced(function* (range: {
+    readonly first: number
+    readonly end: number
+  }) {
+    const pages = yield* (yield* PageSources).open("files/x/source", range)
+    return yield* Effect.forEach(indexes(range), (index) =>
+      Effect.gen(function* () {
+        const { isBlank, layout } = yield* pages.page(index)
+        yield* layout
+        return yield* isBlank
+      })
+    )
+  })
+
   it.effect("nor is one whose words showed when it was laid out", () =>
     Effect.gen(function* () {
       const { document, layer, layouts, looks } = documentWith(new Set())
@@ -240,15 +255,7 @@ describe("reading pages", () => {
       }
       yield* Effect.gen(function* () {
         const range = { first: 0, end: 6 }
-        const pages = yield* (yield* PageSources).open("files/x/source", range)
-        const answers = yield* Effect.forEach(indexes(range), (index) =>
-          Effect.gen(function* () {
-            const { isBlank, layout } = yield* pages.page(index)
-            yield* layout
-            return yield* isBlank
-          })
-        )
-        assert.deepStrictEqual(answers, [false, false, true, false, true, false])
+        assert.deepStrictEqual(yield* blankOnceLaidOut(range), [false, false, true, false, true, false])
         assert.deepStrictEqual([alone, looks, layouts], [[1, 2, 4, 5], [], [range]])
       }).pipe(Effect.scoped, Effect.provide(layer(shown)))
     })
@@ -273,15 +280,7 @@ describe("reading pages", () => {
       }
       yield* Effect.gen(function* () {
         const range = { first: 0, end: 4 }
-        const pages = yield* (yield* PageSources).open("files/x/source", range)
-        const answers = yield* Effect.forEach(indexes(range), (index) =>
-          Effect.gen(function* () {
-            const { isBlank, layout } = yield* pages.page(index)
-            yield* layout
-            return yield* isBlank
-          })
-        )
-        assert.deepStrictEqual(answers, [false, true, true, false])
+        assert.deepStrictEqual(yield* blankOnceLaidOut(range), [false, true, true, false])
         assert.deepStrictEqual(alone, [2, 3])
       }).pipe(Effect.scoped, Effect.provide(layer(shown)))
     })
