@@ -1,4 +1,5 @@
 import { append, least } from "../../../lists.ts"
+import { segmentText } from "../lines/segment.ts"
 import { type PlacedCell, sharedCells } from "./shared-cells.ts"
 import { boundsOf, type Column, NUMERIC, overlaps, type RawCell, type Row, wordsOf } from "./table-cells.ts"
 import { OVERLAPPING } from "./table-extent.ts"
@@ -14,13 +15,62 @@ const SAME_STEP = 1.12
 /** How much further apart rows of wrapped cells stand than their lines. */
 const ROW_APART = 1.18
 
-/** The columns of a line's cells. */
-const inColumns = ({ bounds, cells }: Row, columns: ReadonlyArray<Column>): Array<PlacedCell> =>
+/** How far from the middle of its columns their common name may stand, in font sizes. */
+const OFF_CENTRE = 0.4
+/** Names are looked for over no more columns. */
+const MOST_NAMED = 40
+
+/**
+ * The columns that a name of several is set over, which it need not reach: it stands in the middle of them, and not as the cells
+ * of the one column that it is over do. `taken`: columns of other names.
+ */
+export const centredOver = (
+  cell: Column,
+  at: number,
+  columns: ReadonlyArray<Column>,
+  size: number,
+  taken: ReadonlyArray<Column> = []
+): { readonly from: number; readonly to: number } => {
+  const own = columns[at]
+  const middle = (cell.x0 + cell.x1) / 2
+  const off = (x0: number, x1: number) => Math.abs((x0 + x1) / 2 - middle)
+  const alone = { from: at, to: at }
+  if (own === undefined || columns.length > MOST_NAMED || taken.length > MOST_NAMED) return alone
+  if (Math.abs(own.x0 - cell.x0) < 1 || Math.abs(own.x1 - cell.x1) < 1) return alone
+  const isFree = (column: Column): boolean => !taken.some((other) => overlaps(other, column))
+  let [first, last] = [at, at]
+  for (let left = columns[first - 1]; left !== undefined && isFree(left); left = columns[first - 1])
+    first -= 1
+  for (let right = columns[last + 1]; right !== undefined && isFree(right); right = columns[last + 1])
+    last += 1
+  let best = { ...alone, off: Math.min(OFF_CENTRE * size, off(own.x0, own.x1)) }
+  for (const [before, { x0 }] of columns.slice(first, at + 1).entries())
+    for (const [after, { x1 }] of columns.slice(at, last + 1).entries())
+      if (off(x0, x1) < best.off) best = { from: first + before, to: at + after, off: off(x0, x1) }
+  return best
+}
+
+/** Widest space between two words, in font sizes. */
+const SPACE = 0.4
+
+/** The columns of a line's cells. `names`: cells may be names of several columns. */
+const inColumns = (
+  { bounds, cells, line }: Row,
+  columns: ReadonlyArray<Column>,
+  names: boolean
+): Array<PlacedCell> =>
   cells.map((segments, index) => {
     const cell = bounds[index] ?? boundsOf(segments)
     const over = columns.flatMap((column, number) => (overlaps(column, cell) ? [number] : []))
     const nearest = columns.findIndex(({ x1 }) => cell.x0 <= x1)
     const from = over[0] ?? (nearest === -1 ? columns.length - 1 : nearest)
+    if (names && over.length < 2) {
+      const others = bounds.length > MOST_NAMED ? bounds : bounds.filter((_, other) => other !== index)
+      return { segments: [...segments], ...centredOver(cell, from, columns, line.size, others) }
+    }
+    // A group's name is the only one that goes over columns on its own: it is above all of them.
+    if (cells.length === 1 && over.length > 1)
+      return { segments: [...segments], from: 0, to: columns.length - 1 }
     return { segments: [...segments], from, to: over.at(-1) ?? from }
   })
 
@@ -49,16 +99,20 @@ const rowNumbers = (
     readonly step: number
     readonly numbers: boolean
   }> = []
-  for (const [at, cells] of placed.entries())
-    for (const cell of cells) {
-      const above = last.get(cell.from)
-      const [line, before] = [rows[at]?.line, above === undefined ? undefined : rows[above]?.line]
-      if (above !== undefined && line !== undefined && before !== undefined) {
-        const numbers = hasNumbersBelow([cell], placed[above] ?? [])
-        steps.push({ from: above, to: at, step: line.baseline - before.baseline, numbers })
+  for (const [at, cells] of placed.entries()) {
+    // A group's name continues no cell, and none continues it.
+    if (cells.some(({ from, to }) => from < to)) last.clear()
+    else
+      for (const cell of cells) {
+        const above = last.get(cell.from)
+        const [line, before] = [rows[at]?.line, above === undefined ? undefined : rows[above]?.line]
+        if (above !== undefined && line !== undefined && before !== undefined) {
+          const numbers = hasNumbersBelow([cell], placed[above] ?? [])
+          steps.push({ from: above, to: at, step: line.baseline - before.baseline, numbers })
+        }
+        last.set(cell.from, at)
       }
-      last.set(cell.from, at)
-    }
+  }
   const joins = new Set<number>()
   for (const [at, { line }] of rows.entries()) {
     const above = rows[at - 1]?.line
@@ -80,17 +134,36 @@ const rowNumbers = (
     ({ line }, at) => line.baseline - (rows[at - 1]?.line.baseline ?? Infinity) > narrowest * ROW_APART
   )
   if (!apart || wholeRows > 0.5 * tight.length) return numbered()
-  for (const { from, to } of tight) for (let at = from + 1; at <= to; at++) joins.add(at)
+  const begins = new Set(steps.flatMap(({ numbers, to }) => (numbers ? [to] : [])))
+  for (const { from, to } of tight) for (let at = from + 1; at <= to; at++) if (!begins.has(at)) joins.add(at)
   return numbered()
+}
+
+/** Whether the next line's first word had room on a cell's last line: then that line does not continue it. */
+const hadRoom = (above: PlacedCell, cell: PlacedCell, columns: ReadonlyArray<Column>): boolean => {
+  const [left, right, last, next] = [
+    columns[above.from],
+    columns[above.to],
+    above.segments.at(-1),
+    cell.segments[0]
+  ]
+  if (left === undefined || right === undefined || last === undefined || next === undefined) return false
+  if (last.hyphenated) return false
+  const [word = ""] = segmentText(next).trim().split(" ")
+  const part = word.length / Math.max(1, segmentText(next).trim().length)
+  const line = boundsOf(above.segments.filter(({ baseline }) => Math.abs(baseline - last.baseline) < 1))
+  const needed = line.x1 - line.x0 + SPACE * last.size + part * (next.x1 - next.x0)
+  return needed < right.x1 - left.x0
 }
 
 /** The lines of a table, those of wrapped cells put together. */
 const joined = (
   rows: ReadonlyArray<Row>,
   lines: ReadonlyArray<ReadonlyArray<PlacedCell>>,
-  columns: number
+  columns: ReadonlyArray<Column>,
+  isHead: boolean
 ): ReadonlyArray<PlacedRow> => {
-  const numbers = rowNumbers(rows, lines, columns)
+  const numbers = rowNumbers(rows, lines, columns.length)
   const placed: Array<PlacedRow> = []
   let bottom = -Infinity
   for (const [at, cells] of lines.entries()) {
@@ -103,9 +176,12 @@ const joined = (
       line !== undefined &&
       (wrapped ||
         (cells.every(({ from }) => from > 0) &&
-          cells.length < columns &&
+          cells.length < columns.length &&
           line.baseline - bottom < 1.35 * line.size &&
-          cells.every(({ from }) => last.some((cell) => cell.from === from)) &&
+          cells.every((cell) => {
+            const above = last.find(({ from }) => from === cell.from)
+            return above !== undefined && !(isHead && hadRoom(above, cell, columns))
+          }) &&
           !hasNumbersBelow(cells, last)))
     if (goesOn)
       for (const cell of cells) {
@@ -143,7 +219,9 @@ export const rowsIn = (
   columns: ReadonlyArray<Column>,
   head: number | undefined
 ): { readonly rows: ReadonlyArray<ReadonlyArray<RawCell>>; readonly tops: ReadonlyArray<number> } => {
-  const all = rows.map((row, at) => ({ row, at, cells: inColumns(row, columns) }))
+  // Names of several columns stand above those of each one.
+  const lowest = rows.findLastIndex(({ line }) => head !== undefined && line.baseline < head)
+  const all = rows.map((row, at) => ({ row, at, cells: inColumns(row, columns, at < lowest) }))
   const shared =
     head === undefined
       ? []
@@ -161,7 +239,8 @@ export const rowsIn = (
     return joined(
       part.map(({ row }) => row),
       part.map(({ cells }) => cells),
-      columns.length
+      columns,
+      isHead
     )
   })
   const spans = shared.map(({ cell, first, last }) => {

@@ -29,6 +29,7 @@ export interface AlignedTable {
   readonly rows: ReadonlyArray<ReadonlyArray<RawCell>>
   /** Baseline of each row's first line. */
   readonly tops: ReadonlyArray<number>
+  readonly columns: ReadonlyArray<Column>
 }
 
 /** What rules around lines tell of the table that they make up. */
@@ -37,6 +38,8 @@ interface Frame {
   readonly head: number | undefined
   /** That rule is the only one between the first and the last: two rows are enough. */
   readonly headed: boolean
+  /** They are lines, and no box's sides: all between them is the table's. */
+  readonly lines: boolean
 }
 
 /** Whether cells of two lines begin or end below one another, the first's beginning and the last's end left out. */
@@ -122,13 +125,38 @@ const columnsIn = (rows: ReadonlyArray<Row>, ruled: boolean): ReadonlyArray<Colu
   return columns.length < 2 || columns.length < usual || isProse(rows, columns) ? undefined : columns
 }
 
-const tableAt = (
+/** Whether a line is one cell that goes over from one column to another. */
+const isAcross = ({ bounds, cells }: Row, columns: ReadonlyArray<Column>): boolean =>
+  cells.length === 1 && columns.filter((column) => bounds.some((cell) => overlaps(column, cell))).length > 1
+
+/** Part of the lines between rules that may go over columns: each names a group of the rows below it. */
+const GROUP_NAMES = 0.4
+
+/** Lines before a table that rules hold, at most. */
+export const MOST_BEFORE = 1
+
+/** Whether lines that go over columns name groups of rows: rows stand below each of them. */
+const areGroups = (lines: ReadonlyArray<Row>, columns: ReadonlyArray<Column>): boolean => {
+  const across = lines.map((line) => isAcross(line, columns))
+  return (
+    across.filter(Boolean).length <= GROUP_NAMES * lines.length &&
+    across.every((is, at) => !is || (at < lines.length - 1 && across[at + 1] === false))
+  )
+}
+
+/** The lines that make up the table which begins with one, and its columns. Rules tell where it ends. */
+const extentOf = (
   lines: ReadonlyArray<Row>,
   from: number,
   frame: Frame | undefined
-): AlignedTable | undefined => {
+): { readonly kept: ReadonlyArray<Row>; readonly columns: ReadonlyArray<Column> } | undefined => {
   const first = lines[from]
   if (first === undefined) return undefined
+  if (frame?.head !== undefined && frame.lines && from <= MOST_BEFORE) {
+    const kept = lines.slice(from)
+    const columns = columnsIn(kept, frame.headed)
+    if (columns !== undefined && areGroups(kept, columns)) return { kept, columns }
+  }
   let kept = lines.slice(from, endOf(lines, from, first))
   let columns: ReadonlyArray<Column> = []
   for (let round = 0; round < MAX_ROUNDS; round++) {
@@ -136,15 +164,22 @@ const tableAt = (
     if (found === undefined) return undefined
     columns = found
     // Lines that cross columns are text: the table ends before the first of them.
-    const stop = kept.findIndex(
-      ({ bounds, cells }, index) =>
-        index > 0 &&
-        cells.length === 1 &&
-        columns.filter((column) => bounds.some((cell) => overlaps(column, cell))).length > 1
-    )
+    const stop = kept.findIndex((row, index) => index > 0 && isAcross(row, columns))
     if (stop === -1) break
     kept = kept.slice(0, stop)
   }
+  return { kept, columns }
+}
+
+const tableAt = (
+  lines: ReadonlyArray<Row>,
+  from: number,
+  frame: Frame | undefined
+): AlignedTable | undefined => {
+  const extent = extentOf(lines, from, frame)
+  if (extent === undefined) return undefined
+  const { columns } = extent
+  let { kept } = extent
   // Lines with one cell go on with the words of the row above.
   const firsts = kept.flatMap(({ cells }) => (cells.length > 1 ? [cells[0] ?? []] : []))
   // Rows of three columns may have numbers.
@@ -154,7 +189,7 @@ const tableAt = (
   kept = [...kept, ...lines.slice(to, to + lastRows(lines, to, kept, columns))]
   const { rows, tops } = rowsIn(kept, columns, frame?.head)
   if (rows.length < 2) return undefined
-  return { from, to: from + kept.length, rows, tops }
+  return { from, to: from + kept.length, rows, tops, columns }
 }
 
 /** Tables among the lines of a column, recognised by alignment. Linear but for sorting. `frame`: rules around them show that there is one. */

@@ -22,6 +22,9 @@ const OPERATOR = /^[=<>≤≥≈∼±×·+−∈→]$/u
 /** Part of the rows that may go over it: a note, a group's name. */
 const OVER = 0.12
 
+/** Part of the lines with wide white between words, from which on the others at the left are names of groups. */
+const CELLS = 0.6
+
 /** From where to where something reaches. */
 interface Strip {
   readonly x0: number
@@ -78,6 +81,19 @@ const besideOf = (words: ReadonlyArray<Word>, x: number) => {
   return left === undefined || right === undefined ? [] : [{ left, right }]
 }
 
+/** Whether the white on a line stands within a pair of brackets, or as near as a word before one: a value and its range are one cell. */
+const isInBrackets = (words: ReadonlyArray<Word>, { x0, x1 }: Strip, size: number): boolean => {
+  const middle = (x0 + x1) / 2
+  let open = 0
+  for (const { text, x0: begin } of words)
+    if (begin < middle) for (const sign of text) open += sign === "(" ? 1 : sign === ")" ? -1 : 0
+  const [beside] = besideOf(words, middle)
+  return (
+    open > 0 ||
+    (beside?.right.text.startsWith("(") === true && beside.right.x0 - beside.left.x1 <= WIDE * size)
+  )
+}
+
 /**
  * Whether white is a column's, and no word's space, as rows have that begin with one word each: somewhere it is wider than those, or
  * stands between two numbers, or what ends at it does not begin at one place. Rows whose words stand far from it tell nothing.
@@ -119,12 +135,12 @@ const stripsOf = (rows: ReadonlyArray<ReadonlyArray<Word>>, size: number): Reado
         (words) => words.some(({ x1 }) => x1 < middle) && words.some(({ x0 }) => x0 > middle)
       )
       const free = rows.filter((words) => !words.some(({ x0, x1 }) => x0 < middle && x1 > middle))
-      const operators = both.filter((words) => isAtOperator(words, strip))
+      const within = both.filter((words) => isAtOperator(words, strip) || isInBrackets(words, strip, size))
       if (
         both.length >= BOTH &&
         isColumns(both, strip, size) &&
         free.length >= rows.length - most &&
-        operators.length < 0.5 * both.length
+        within.length < 0.5 * both.length
       )
         found.push(strip)
     }
@@ -169,11 +185,15 @@ export const cutInColumns = (
   const lines = linesOf(segments, fonts).map((line) => ({ line, words: piecesOf(line).flatMap(wordsOf) }))
   const body = lines.filter(({ line }) => line.baseline > head)
   const size = least(body.map(({ line }) => line.size))
+  // A group's name stands alone at the left, over some columns.
+  const left = least(body.map(({ line }) => line.x0))
+  const rows = body.filter(({ line }) => line.segments.length > 1 || line.x0 > left + 1)
+  const cells = rows.length >= CELLS * body.length ? rows : body
   const strips =
     body.length < ROWS
       ? []
       : stripsOf(
-          body.map(({ words }) => words),
+          cells.map(({ words }) => words),
           size
         )
   if (strips.length === 0) return segments

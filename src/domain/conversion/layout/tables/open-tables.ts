@@ -2,14 +2,15 @@ import { least } from "../../../lists.ts"
 import type { Placed } from "../gutters.ts"
 import type { InlineContext } from "../lines/inline.ts"
 import { areListed } from "../lines/line-numbers.ts"
-import { linesOf } from "../lines/line.ts"
+import { type Line, linesOf } from "../lines/line.ts"
 import { numberedLines } from "../lines/numbered-lines.ts"
 import type { Segment } from "../lines/segment.ts"
-import { alignedTables } from "./aligned-table.ts"
+import { centredOver } from "./aligned-rows.ts"
+import { alignedTables, MOST_BEFORE } from "./aligned-table.ts"
 import { drawnTables } from "./drawn-table.ts"
 import { cutInColumns } from "./narrow-columns.ts"
 import { alikeRules, placesOf, type Rule } from "./rules.ts"
-import { type RawCell, tableOf } from "./table-cells.ts"
+import { type Column, overlaps, type RawCell, tableOf } from "./table-cells.ts"
 
 /** A table that rules show, and the segments that it holds. */
 export interface RuledTable {
@@ -42,6 +43,24 @@ const mayBeCells = (words: ReadonlyArray<Segment>, { fonts }: InlineContext): bo
   return (sizes.at(-1) ?? 0) <= HEADING * usual && code <= LISTING * lines.length
 }
 
+/** A line before or after a table's rows: its words stand in one of the columns or in the middle of some, or go over all. */
+const looseRow = (line: Line, columns: ReadonlyArray<Column>): ReadonlyArray<RawCell> => {
+  const over = columns.flatMap((column, at) => (overlaps(column, line) ? [at] : []))
+  // In the white between two columns it may be in the middle of both.
+  const at = over[0] ?? columns.findIndex(({ x1 }) => line.x0 <= x1)
+  const { from, to } = centredOver(line, at, columns, line.size)
+  if (over.length > 1 || (over.length === 0 && from === to))
+    return [{ segments: line.segments, colSpan: columns.length, rowSpan: 1 }]
+  const none = { segments: [], colSpan: 1, rowSpan: 1 }
+  return columns.flatMap((_, column): ReadonlyArray<RawCell> =>
+    column === from
+      ? [{ segments: line.segments, colSpan: to - from + 1, rowSpan: 1 }]
+      : column > from && column <= to
+        ? []
+        : [none]
+  )
+}
+
 /** The table between the first and the last of rules at these places. `lines`: none of them is a box's side. */
 const tableBetween = (
   ys: ReadonlyArray<number>,
@@ -72,15 +91,13 @@ const tableBetween = (
   // Rules above and below frame a listing as well.
   if (ys.length === 2 && areListed(rowsIn)) return undefined
   if (numberedLines(rowsIn).length > 0) return undefined
-  const frame = { head: headed ? second : undefined, headed: ys.length === 3 }
+  const frame = { head: headed ? second : undefined, headed: ys.length === 3, lines }
   const [table] = alignedTables(rowsIn, frame)
-  if (table === undefined || table.to - table.from < WHOLE * rowsIn.length || table.from > 1) return undefined
+  if (table === undefined || table.to - table.from < WHOLE * rowsIn.length || table.from > MOST_BEFORE)
+    return undefined
   const head = headed ? table.tops.filter((baseline) => baseline < second).length : undefined
-  // Lines before and after it go over all columns.
-  const colSpan = table.rows[0]?.reduce((sum, cell) => sum + cell.colSpan, 0) ?? 1
-  const whole = (some: typeof rowsIn) =>
-    some.map(({ segments: of }) => [{ segments: of, colSpan, rowSpan: 1 }])
-  const [rows, rest] = [whole(rowsIn.slice(0, table.from)), whole(rowsIn.slice(table.to))]
+  const loose = (some: typeof rowsIn) => some.map((line) => looseRow(line, table.columns))
+  const [rows, rest] = [loose(rowsIn.slice(0, table.from)), loose(rowsIn.slice(table.to))]
   const headRows = head === undefined || head >= table.rows.length ? undefined : head + rows.length
   return {
     placed: { block: tableOf([...rows, ...table.rows, ...rest], context, headRows), ...box },

@@ -146,6 +146,10 @@ const gridTable = (
   return { placed: { block: tableOf(tableRows, context, undefined), ...box }, taken }
 }
 
+/** Whether there is one rule each way: below the names of columns and right of those of rows. All else stands between white. */
+const isCross = ({ across, down }: Rules): boolean =>
+  placesOf(across).length === 1 && placesOf(down).length === 1
+
 /** The page's tables that rules show, and the segments that they hold. */
 export const ruledTables = (
   page: { readonly drawings: ReadonlyArray<Drawing>; readonly width: number; readonly height: number },
@@ -161,6 +165,7 @@ export const ruledTables = (
     for (const segment of found.taken) taken.add(segment)
   }
   for (const network of networks(rules)) {
+    if (isCross(network)) continue
     const closed = closedBySides(closedByEnds(closedByEdge(withRowEnds(network), page.width)))
     accept(gridTable(borders(closed), segments, context))
   }

@@ -1,0 +1,152 @@
+/** Tables between level rules, as papers set them: groups of rows, names of several columns, wrapped cells. */
+import { assert, describe, it } from "vitest"
+
+import type { Drawing, TextRun } from "../../../../../src/domain/conversion/page-content.ts"
+import { htmlBelowText, prose, rule, run } from "../page-builder.ts"
+
+const TOP = 200
+const STEP = 12
+const PLACES = [60, 160, 220, 280]
+
+/** Cells from row to row, an empty one left out. */
+const cellsOf = (rows: ReadonlyArray<ReadonlyArray<string>>, from = 0): ReadonlyArray<TextRun> =>
+  rows.flatMap((row, at) =>
+    row.flatMap((words, column) =>
+      words === "" ? [] : [run(words, PLACES[column] ?? 0, TOP + STEP * (at + from))]
+    )
+  )
+
+/** Rules above, below the head and below all. */
+const rulesOf = (head: number, rows: number, right = 320): ReadonlyArray<Drawing> =>
+  [-1, head - 1, rows - 1].map((row) => rule(60, TOP + STEP * row + 4, right, TOP + STEP * row + 4.4))
+
+const count = (html: string, tag: string): number => html.split(`<${tag}`).length - 1
+const cell = (words: string): string => `<t[dh][^>]*>${words}</t[dh]>`
+
+const NAMES = ["River", "Deep", "Wide", "Fish"]
+const RIVERS = [
+  ["Aa", "12", "31", "few"],
+  ["Bode", "169", "44", "some"],
+  ["Elbe", "1094", "97", "many"],
+  ["Oder", "840", "55", "many"]
+]
+
+describe("a table between rules", () => {
+  it("goes on below the names of groups, which are above all columns", () => {
+    const name = (row: number) => [run("Rivers of the north, all years", 60, TOP + STEP * row)]
+    const rows = [
+      ...cellsOf([NAMES]),
+      ...name(1),
+      ...cellsOf(RIVERS.slice(0, 2), 2),
+      ...name(4),
+      ...cellsOf(RIVERS.slice(2), 5)
+    ]
+    const html = htmlBelowText(rows, rulesOf(1, 7))
+    assert.strictEqual(count(html, "tr>"), 7)
+    assert.strictEqual(html.split(/colspan="4">Rivers of the north/).length - 1, 2)
+  })
+
+  it("is none of lines of text that follow some rows", () => {
+    const words = [2, 3, 4, 5].map((row) =>
+      run("These words are a line of the text below them", 60, TOP + STEP * row)
+    )
+    const html = htmlBelowText([...cellsOf([NAMES, RIVERS[0] ?? []]), ...words], rulesOf(1, 6))
+    assert.notInclude(html, 'colspan="4">These words')
+  })
+
+  it("has as many lines in a cell as are wrapped", () => {
+    const wrapped = [1, 2, 3, 4, 5, 6].map((row) => run(prose(4, row), 220, TOP + STEP * (1 + row)))
+    const head = cellsOf([["River", "Deep", "Remarks of all kinds"]])
+    const rows = [
+      ...cellsOf([["Aa", "12", "words of a note on it"]], 1),
+      ...wrapped,
+      ...cellsOf([["Bode", "169", "nothing to be told"]], 8),
+      ...cellsOf([["Elbe", "1094", "nothing to be told"]], 9)
+    ]
+    const html = htmlBelowText([...head, ...rows], rulesOf(1, 10, 340))
+    assert.strictEqual(count(html, "tr>"), 4)
+    assert.match(html, new RegExp(cell("Bode") + cell("169") + cell("nothing to be told")))
+  })
+})
+
+describe("the names of columns", () => {
+  const numbers = ["Aa", "Bode", "Elbe"].map((name) => [name, "112.31", "144.97", "155.08"])
+
+  it("have a name of several above the middle of them, though it does not reach them all", () => {
+    const [left, right] = [220, 280 + 30]
+    const html = htmlBelowText(
+      [
+        run("Both", (left + right) / 2 - 10, TOP),
+        ...cellsOf([["River", "Deep", "Wide", "High"]], 1),
+        ...cellsOf(numbers, 2)
+      ],
+      rulesOf(2, 5)
+    )
+    assert.match(html, new RegExp(`${cell("")}${cell("")}<t[dh][^>]* colspan="2"[^>]*>Both</t[dh]></tr>`))
+  })
+
+  it("have one above its own column where it begins there", () => {
+    const html = htmlBelowText(
+      [run("Both", 220, TOP), ...cellsOf([["River", "Deep", "Wide", "High"]], 1), ...cellsOf(numbers, 2)],
+      rulesOf(2, 5)
+    )
+    assert.match(html, new RegExp(cell("") + cell("") + cell("Both") + cell("")))
+  })
+
+  it("are a row, and their units another, where a name had room for its unit", () => {
+    const rows = [["River", "Deep", "Wide", "High"], ["", "m", "m", "m"], ...numbers]
+    const named = (second: ReadonlyArray<string>) =>
+      // Drawn column by column: only the places tell of rows.
+      htmlBelowText(
+        cellsOf(rows.map((row, at) => (at === 1 ? second : row))).toSorted((a, b) => a.box.x0 - b.box.x0),
+        rulesOf(2, 5)
+      )
+    assert.match(named(["", "m", "m", "m"]), new RegExp(cell("m") + cell("m") + cell("m")))
+    // Words without room on the line above continue it.
+    assert.match(named(["", "below", "enough", "enough"]), new RegExp(cell("Deep below")))
+  })
+})
+
+describe("cells that hold several words", () => {
+  const head = ["Odds", "All"]
+  const at = (row: number, words: string, x: number) => run(words, x, TOP + STEP * row)
+  const table = (value: string, range: string) =>
+    htmlBelowText(
+      [
+        at(0, head[0] ?? "", 60),
+        at(0, head[1] ?? "", 160),
+        ...[1, 2, 3, 4].flatMap((row) => [at(row, `B${row}`, 60), at(row, `${value} ${range}`, 160)])
+      ],
+      rulesOf(1, 5)
+    )
+
+  it("are not cut within brackets, nor before them", () => {
+    assert.match(table("2.11", "(1.81, 2.51)"), new RegExp(cell("2.11 \\(1.81, 2.51\\)")))
+  })
+
+  it("are cut between two numbers without any", () => {
+    assert.match(table("2.11", "1.81"), new RegExp(cell("2.11") + cell("1.81")))
+  })
+})
+
+describe("rules that cross once", () => {
+  const upright = [0, 1, 2, 3, 4].map((row) =>
+    rule(150, TOP + STEP * (row - 1) + 4, 150.4, TOP + STEP * row + 4)
+  )
+  const cross = [rule(60, TOP + 4, 240, TOP + 4.4), ...upright]
+  const rows = cellsOf([
+    ["Year", "Sum"],
+    ...[1953, 1954, 1955, 1956].map((year) => [`${year}`, `${year - 1920}`])
+  ])
+
+  it("stand below names and beside them: the rows below are apart", () => {
+    assert.match(htmlBelowText(rows, cross), new RegExp(cell("1955") + cell("35")))
+  })
+
+  it("are a grid where others close it", () => {
+    const [first, last] = [TOP - STEP + 4, TOP + 4 * STEP + 4]
+    const closed = [...cross, rule(60, first, 240, first + 0.4), rule(60, last, 240, last + 0.4)]
+    const html = htmlBelowText(rows, [...closed, ...[60, 240].map((x) => rule(x, first, x + 0.4, last))])
+    assert.strictEqual(count(html, "table"), 1)
+  })
+})
