@@ -60,12 +60,12 @@ describe("a table between rules", () => {
     const rows = [
       ...cellsOf([["Aa", "12", "words of a note on it"]], 1),
       ...wrapped,
-      ...cellsOf([["Bode", "169", "nothing to be told"]], 8),
-      ...cellsOf([["Elbe", "1094", "nothing to be told"]], 9)
+      ...cellsOf([["Bode", "169", "nothing more to it"]], 8),
+      ...cellsOf([["Elbe", "1094", "nothing more to it"]], 9)
     ]
     const html = htmlBelowText([...head, ...rows], rulesOf(1, 10, 340))
     assert.strictEqual(count(html, "tr>"), 4)
-    assert.match(html, new RegExp(cell("Bode") + cell("169") + cell("nothing to be told")))
+    assert.match(html, new RegExp(cell("Bode") + cell("169") + cell("nothing more to it")))
   })
 })
 
