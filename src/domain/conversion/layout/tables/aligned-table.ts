@@ -140,7 +140,7 @@ const areGroups = (lines: ReadonlyArray<Row>, columns: ReadonlyArray<Column>): b
   const across = lines.map((line) => isAcross(line, columns))
   return (
     across.filter(Boolean).length <= GROUP_NAMES * lines.length &&
-    across.every((is, at) => !is || (at < lines.length - 1 && across[at + 1] === false))
+    across.every((is, at) => !is || (lines[at + 1]?.cells.length ?? 0) > 1)
   )
 }
 
