@@ -97,7 +97,7 @@ const isBoldHeading = (group: Group, text: string, context: HeadingContext): boo
   return (
     !isLabel(text) &&
     !isTerm(group, text, context) &&
-    (standsAlone(group) || !/[:：]$/u.test(text)) &&
+    (!/[:：]$/u.test(text) || (standsAlone(group) && !context.profile.ranked)) &&
     group.gap > BESIDE &&
     group.below > BESIDE &&
     group.lines.every(({ bold }) => bold > ALL_BOLD) &&
