@@ -26,6 +26,8 @@ export interface PageHyphens {
   readonly counts: HyphenCounts
 }
 
+/** Longer words are not compared: a pattern that looks for the last of a line takes quadratic time. */
+const LONGEST = 80
 const WORD = /[\p{L}\p{N}]+(?:-[\p{L}\p{N}]+)*/gu
 const LAST = /[\p{L}\p{N}]+(?:-[\p{L}\p{N}]+)*$/u
 const FIRST = /^[\p{L}\p{N}]+(?:-[\p{L}\p{N}]+)*/u
@@ -75,7 +77,8 @@ export const hyphensOf = (
 
 /** Whether the hyphen between a line's words and the next line's is a compound's: "well-known". */
 export const keepsHyphen = ({ kept, words }: Hyphens, above: string, below: string): boolean => {
-  const [before, after] = [LAST.exec(above)?.[0] ?? "", FIRST.exec(below)?.[0] ?? ""]
+  const before = LAST.exec(above.slice(-LONGEST))?.[0] ?? ""
+  const after = FIRST.exec(below.slice(0, LONGEST))?.[0] ?? ""
   if (has(words, `${before}-${after}`)) return true
   return kept && !has(words, before + after)
 }

@@ -49,6 +49,11 @@ describe("a hyphen at a line's end", () => {
     assert.include(html, "with cookie-session and goes")
   })
 
+  it("is looked at within bounds, however long its line is", () => {
+    const long = "e".repeat(200_000)
+    assert.include(htmlOf([cut(`${long}!`, long)]), "and goes on below")
+  })
+
   it("stays in a listing", () => {
     const code = (words: string, y: number, hyphenated = false) =>
       run(words, 60, y, { font: FONT.code, hyphenated })
