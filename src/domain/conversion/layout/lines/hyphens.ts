@@ -26,10 +26,7 @@ export interface PageHyphens {
   readonly counts: HyphenCounts
 }
 
-/** Longer words are not compared: a pattern that looks for the last of a line takes quadratic time. */
-const LONGEST = 80
 const WORD = /[\p{L}\p{N}]+(?:-[\p{L}\p{N}]+)*/gu
-const LAST = /[\p{L}\p{N}]+(?:-[\p{L}\p{N}]+)*$/u
 const FIRST = /^[\p{L}\p{N}]+(?:-[\p{L}\p{N}]+)*/u
 
 /** Whether a page has a word; one that begins its sentence with a capital counts as it is written within. */
@@ -62,7 +59,7 @@ const DIVIDED = 0.015
 export interface Hyphens {
   /** Words of the page. */
   readonly words: ReadonlySet<string>
-  /** Of a word that does not stand elsewhere it stays: browsers and office programs divide no words unless they are told to. */
+  /** Of a word that does not stand elsewhere it stays: as they come, browsers and office programs divide no words. */
   readonly kept: boolean
 }
 
@@ -77,8 +74,7 @@ export const hyphensOf = (
 
 /** Whether the hyphen between a line's words and the next line's is a compound's: "well-known". */
 export const keepsHyphen = ({ kept, words }: Hyphens, above: string, below: string): boolean => {
-  const before = LAST.exec(above.slice(-LONGEST))?.[0] ?? ""
-  const after = FIRST.exec(below.slice(0, LONGEST))?.[0] ?? ""
+  const [before, after] = [above.match(WORD)?.at(-1) ?? "", FIRST.exec(below)?.[0] ?? ""]
   if (has(words, `${before}-${after}`)) return true
   return kept && !has(words, before + after)
 }
