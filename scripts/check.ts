@@ -5,10 +5,8 @@ import { fileURLToPath } from "node:url"
 const root = fileURLToPath(new URL("..", import.meta.url))
 
 const steps: Readonly<Record<string, ReadonlyArray<string>>> = {
-  types: ["node_modules/typescript/bin/tsc", "--noEmit"],
-  "types of the pages' scripts": ["node_modules/typescript/bin/tsc", "-p", "src/adapters/http/pages/assets"],
-  "types of the cloud side": ["node_modules/typescript/bin/tsc", "-p", "infra"],
-  lint: ["node_modules/oxlint/bin/oxlint"],
+  // With the compiler's own errors, by the tsconfig of each folder: once through the types is half of this command's time.
+  "types and lint": ["node_modules/oxlint/bin/oxlint"],
   format: ["node_modules/oxfmt/bin/oxfmt", "--check"],
   "dependency rule": ["scripts/check-dependencies.ts"],
   "generated files": ["scripts/generated.ts", "--check"],

@@ -1,6 +1,7 @@
 import type { FontFace, PageContent, TextRun } from "../page-content.ts"
 import { drawnBullets, letterBullets } from "./blocks/lists.ts"
 import { withDrawnNotes } from "./figures/notation.ts"
+import { type PageHyphens, pageHyphens } from "./lines/hyphens.ts"
 import { withoutLineNumbers } from "./lines/line-numbers.ts"
 import { type Line, linesOf } from "./lines/line.ts"
 import { type ReadableRuns, readableRuns } from "./lines/readable-runs.ts"
@@ -20,6 +21,7 @@ export interface PageAnalysis {
   readonly segments: ReadonlyArray<Segment>
   /** Over the whole width of the page, columns not separated, from top to bottom. */
   readonly rows: ReadonlyArray<Line>
+  readonly hyphens: PageHyphens
 }
 
 /** Each bullet precedes, in the stream, the words that it belongs to. */
@@ -50,5 +52,7 @@ export const analyse = (read: PageContent, fonts: ReadonlyArray<FontFace>): Page
     segmentsOf(letterBullets(withBullets(readable.main, bullets))),
     page.width
   )
-  return { page, turn: asShown.turn, fonts, readable, segments, rows: linesOf(segments, fonts) }
+  const rows = linesOf(segments, fonts)
+  const hyphens = pageHyphens(segments, rows.length)
+  return { page, turn: asShown.turn, fonts, readable, segments, rows, hyphens }
 }

@@ -15,6 +15,7 @@ import { withTableNotes } from "./blocks/table-notes.ts"
 import { drawnFigures } from "./figures/drawn-figures.ts"
 import { barsOf } from "./formulas/bars.ts"
 import type { Placed } from "./gutters.ts"
+import { hyphensOf } from "./lines/hyphens.ts"
 import { LinkIndex, spansOf } from "./lines/inline.ts"
 import type { Line } from "./lines/line.ts"
 import { readableRuns } from "./lines/readable-runs.ts"
@@ -73,7 +74,12 @@ export const untaggedBlocks = (
   const bottomHalf = page.height * 0.4
   const { bodySize } = profile
   const flow: FlowContext = {
-    inline: { fonts, links, ignoreBold: profile.bodyBold },
+    inline: {
+      fonts,
+      links,
+      ignoreBold: profile.bodyBold,
+      hyphens: hyphensOf(analysis.hyphens, profile.statistics.hyphens)
+    },
     heading: { fonts, profile, outline, titles: outline.titles.get(page.index) },
     bottomHalf,
     bars,

@@ -51,6 +51,8 @@ export interface DocumentProfile {
 const LARGER = 1.06
 /** Bold lines that are smaller than this, in sizes of running text, are no headings. */
 const SMALLEST = 0.88
+/** Short ones may be this small: browsers set the deepest headings smaller than text. */
+const SMALLEST_HEADS = 0.64
 /** Numbered lines in italics or capitals that are smaller than this are no headings. */
 const SMALLEST_LOOK = 0.85
 /** Sizes this near are one rank. */
@@ -97,7 +99,8 @@ const charactersOf = (styles: ReadonlyArray<Style>): number =>
 const BOLD_HEADS = 4
 const BOLD_LENGTH = 32
 
-const areHeads = (bold: StyleCount | undefined): boolean =>
+/** Whether a style of bold lines is met as often, and its lines are as short, as those of headings. */
+export const areHeads = (bold: StyleCount | undefined): boolean =>
   bold !== undefined && bold.lines >= BOLD_HEADS && bold.characters <= BOLD_LENGTH * bold.lines
 
 /** Larger styles that are prose. A size's count includes its bold lines, which are left out here. */
@@ -188,13 +191,12 @@ export const profileOf = (statistics: PageStatistics): DocumentProfile => {
   const bodyBold = body !== undefined && boldBody !== undefined && boldBody.characters > 0.6 * body.characters
   const prose = proseOf(styles, bodySize, statistics.styles, total)
   const candidates = styles
-    .filter(
-      ({ bold, characters, key, lines, size }) =>
-        lines > 0 &&
-        (size >= bodySize * LARGER || (bold && !bodyBold && size >= bodySize * SMALLEST)) &&
-        characters <= MAX_HEADING_SHARE * total &&
-        !prose.has(key)
-    )
+    .filter((style) => {
+      const { bold, characters, key, lines, size } = style
+      const smallest = bodySize * (areHeads(style) ? SMALLEST_HEADS : SMALLEST)
+      const stands = size >= bodySize * LARGER || (bold && !bodyBold && size >= smallest)
+      return lines > 0 && stands && characters <= MAX_HEADING_SHARE * total && !prose.has(key)
+    })
     .sort((a, b) => b.size - a.size || Number(b.bold) - Number(a.bold))
   const { levels, regular } = levelsOf(candidates, bodySize, statistics.indexes.length)
   const ranked = candidates.some(({ size }) => size >= bodySize * LARGER)

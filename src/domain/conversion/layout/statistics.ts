@@ -1,5 +1,6 @@
 import type { FontFace, TextRun } from "../page-content.ts"
 import type { PageAnalysis } from "./analysis.ts"
+import { addHyphens, type HyphenCounts, NO_HYPHENS } from "./lines/hyphens.ts"
 import type { Line } from "./lines/line.ts"
 import { romanValue } from "./lines/markers.ts"
 import { isNumbered, type SectionNumber, sectionNumber } from "./lines/section-number.ts"
@@ -37,6 +38,7 @@ export interface PageStatistics {
   readonly marked: Readonly<Record<string, { readonly lines: number; readonly heads: number }>>
   /** By `marginKey`, `halfKeys`, `numberKeys` and `loneNumberKeys`: pages whose margin has such a line. */
   readonly margins: Readonly<Record<string, number>>
+  readonly hyphens: HyphenCounts
 }
 
 export const NO_STATISTICS: PageStatistics = {
@@ -44,7 +46,8 @@ export const NO_STATISTICS: PageStatistics = {
   styles: {},
   sections: {},
   marked: {},
-  margins: {}
+  margins: {},
+  hyphens: NO_HYPHENS
 }
 
 /** Rows from the top and from the bottom of a page that may be running. */
@@ -282,7 +285,8 @@ export const countPage = (analysis: PageAnalysis): PageStatistics => {
       margins[key] = 1
   }
   for (const { runs } of analysis.readable.turned) margins[turnedKey(runs)] = 1
-  return { indexes: [analysis.page.index], styles, sections, marked, margins }
+  const { hyphens, page } = analysis
+  return { indexes: [page.index], styles, sections, marked, margins, hyphens: hyphens.counts }
 }
 
 const addStyles = (a: StyleCount, b: StyleCount): StyleCount => ({
@@ -320,7 +324,8 @@ export const mergeStatistics = (all: ReadonlyArray<PageStatistics>): PageStatist
     styles: Object.fromEntries(styles),
     sections: Object.fromEntries(sections),
     marked: Object.fromEntries(marked),
-    margins: Object.fromEntries(kept)
+    margins: Object.fromEntries(kept),
+    hyphens: all.reduce((sum, one) => addHyphens(sum, one.hyphens), NO_HYPHENS)
   }
 }
 

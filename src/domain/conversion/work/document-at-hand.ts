@@ -118,9 +118,8 @@ export const convertAtHand = Effect.fnUntraced(function* ({
   )
   const survey = yield* surveyOf(
     Stream.fromIterable(starts).pipe(
-      Stream.mapEffect(chunk),
-      // The next chunk is read while this one is surveyed.
-      Stream.buffer({ capacity: 1 }),
+      // The next chunk is read while this one is kept and surveyed.
+      Stream.mapEffect(chunk, { concurrency: 2 }),
       Stream.flatMap((key) => pagesOf(objects, key, tally))
     )
   )

@@ -118,6 +118,12 @@ describe("a bold line of the text's size", () => {
     ])
   })
 
+  it("heads nothing where it ends in a colon and the document has larger headings", () => {
+    assert.deepStrictEqual(headings(between("Parameters:", 34, 34)), ["1 A title"])
+    assert.deepStrictEqual(headings(between("Parameters", 34, 34)), ["1 A title", "2 Parameters"])
+    assert.deepStrictEqual(headings(between("Parameters:", 34, 34, false)), ["1 Parameters:"])
+  })
+
   it("is no label with any other words before or after it", () => {
     fc.assert(
       fc.property(
@@ -129,6 +135,33 @@ describe("a bold line of the text's size", () => {
         }
       )
     )
+  })
+})
+
+describe("bold lines smaller than the text", () => {
+  /** A page of so many, each with so much white above it. */
+  const small = (words: ReadonlyArray<string>, white: number) =>
+    headings(
+      htmlOf([
+        run("A title", 60, 50, { ...bold, size: 14 }),
+        ...words.flatMap((one, at) => [
+          ...lines(prose(22, at), 60, 80 + 90 * at, 90),
+          run(one, 60, 92 + 90 * at + white, { ...bold, size: 8 }),
+          ...lines(prose(12, at + 5), 60, 110 + 90 * at + white, 90)
+        ])
+      ])
+    )
+  const names = ["Buffer", "Encoding", "Strategy", "Threshold", "Level"]
+
+  it("are headings of the deepest level where they are short, stand alone and are met often", () => {
+    assert.deepStrictEqual(small(names, 20), ["1 A title", ...names.map((name) => `2 ${name}`)])
+  })
+
+  it("are none where there are a few, where they are long, or stand at the text above", () => {
+    assert.deepStrictEqual(small(names.slice(0, 3), 20), ["1 A title"])
+    const long = names.map((name) => `${name} of streams that are read from files on a disk`)
+    assert.deepStrictEqual(small(long, 20), ["1 A title"])
+    assert.deepStrictEqual(small(names, 11), ["1 A title"])
   })
 })
 

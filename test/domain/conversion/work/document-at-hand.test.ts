@@ -99,6 +99,22 @@ describe("a document that is converted at hand", () => {
     })
   )
 
+  it.live("begins to read its next pages before the ones before them are there", () =>
+    Effect.gen(function* () {
+      const begun = yield* Deferred.make<void>()
+      const sources = sourcesOf(60, {
+        wait: (index) =>
+          index === 0
+            ? Deferred.await(begun)
+            : index === 20
+              ? Deferred.succeed(begun, undefined)
+              : Effect.void
+      })
+      const { pages } = yield* Effect.provide(document, [sources, assembly, mapObjects().layer])
+      assert.strictEqual(pages, 60)
+    })
+  )
+
   it.live("fails before anything is written where no page can be read", () =>
     Effect.gen(function* () {
       const failure = yield* Effect.flip(converted(30, () => true))

@@ -6,7 +6,7 @@ import { CAPTION, endsInPageNumber, isPrototype } from "../lines/markers.ts"
 import type { Group } from "../lines/paragraphs.ts"
 import { isNumbered, sectionNumber } from "../lines/section-number.ts"
 import { isSectionLook, lookOf, type Piece, segmentText } from "../lines/segment.ts"
-import { type DocumentProfile, levelOf, textSizeOf } from "../profile.ts"
+import { areHeads, type DocumentProfile, levelOf, textSizeOf } from "../profile.ts"
 import { numberKind } from "../sections.ts"
 import { isBoldLine, markedKey, styleKey } from "../statistics.ts"
 import {
@@ -53,7 +53,7 @@ export interface HeadingContext {
   readonly step?: number | undefined
 }
 
-/** Bold lines that are smaller than the text by this factor are headings only where they have a section's number. */
+/** Bold lines that are smaller than the text by this factor are headings only where they have a section's number, or stand alone. */
 const SMALL = 0.93
 
 /** White space above and below, in font sizes, around a line that stands alone. */
@@ -97,7 +97,7 @@ const isBoldHeading = (group: Group, text: string, context: HeadingContext): boo
   return (
     !isLabel(text) &&
     !isTerm(group, text, context) &&
-    (standsAlone(group) || !/[:：]$/u.test(text)) &&
+    (!/[:：]$/u.test(text) || (standsAlone(group) && !context.profile.ranked)) &&
     group.gap > BESIDE &&
     group.below > BESIDE &&
     group.lines.every(({ bold }) => bold > ALL_BOLD) &&
@@ -319,7 +319,8 @@ export const headingLevel = (group: Group, context: HeadingContext): number | un
     if (outline.reach === "sections" && !unlisted) return undefined
     if (text.length > MAX_BOLD || group.lines.length > 2 || /[.,;]$/.test(text)) return undefined
     const known = reference || isNumbered(text) || markedLevel(group, context) !== undefined
-    if (size < profile.bodySize * SMALL && !known) return undefined
+    const small = size < profile.bodySize * SMALL
+    if (small && !known && !(alone && areHeads(profile.statistics.styles[key]))) return undefined
     if (!group.lines.every(isBoldLine) || hasCells(group, text)) return undefined
     if (!isBoldHeading(group, text, context)) return undefined
     if (!alone && !/^[\p{Lu}\p{N}\p{Lo}"'“‘„‚«‹(¿¡]/u.test(text)) return undefined

@@ -20,6 +20,8 @@ export const codeOf = (lines: ReadonlyArray<Line>): Code => {
       const column = Math.max(0, Math.round((segment.x0 - left) / width))
       const gap = text === "" ? column : Math.max(1, column - text.length)
       text += " ".repeat(Math.min(200, gap)) + segment.pieces.map((piece) => piece.text).join("")
+      // No listing divides words.
+      if (segment.hyphenated) text += "-"
     }
     rows.push(text)
     before = line

@@ -1,4 +1,5 @@
 import type { PageAnalysis } from "../analysis.ts"
+import { hyphensOf } from "../lines/hyphens.ts"
 import { LinkIndex, spansOf } from "../lines/inline.ts"
 import { linesOf } from "../lines/line.ts"
 import { segmentsOf } from "../lines/segment.ts"
@@ -28,7 +29,12 @@ export const runningNotes = (
     ...rows.filter((row) => repeated.has(row) || outline.running.has(row)),
     ...(artifacts.length > MAX_ARTIFACTS ? [] : artifacts)
   ].sort((a, b) => a.baseline - b.baseline)
-  const inline = { fonts, links: new LinkIndex(page.links), ignoreBold: true }
+  const inline = {
+    fonts,
+    links: new LinkIndex(page.links),
+    ignoreBold: true,
+    hyphens: hyphensOf(analysis.hyphens, profile.statistics.hyphens)
+  }
   const noteOf = (of: typeof lines): ReadonlyArray<Block> =>
     of.map((line) => ({
       kind: "aside",

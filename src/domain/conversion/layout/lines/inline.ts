@@ -1,5 +1,6 @@
 import type { FontFace, PageLink } from "../../page-content.ts"
 import type { LinkTarget, Span, TextSpan } from "../blocks/block.ts"
+import { type Hyphens, keepsHyphen } from "./hyphens.ts"
 import type { Line } from "./line.ts"
 import { apart, segmentsAsRead, isUnspaced } from "./script-direction.ts"
 import { isBold, isTypewriter, type Piece, type Segment, spaced } from "./segment.ts"
@@ -43,6 +44,7 @@ export interface InlineContext {
   readonly links: LinkIndex
   /** Bold means nothing here: a heading, or a page that is bold throughout. */
   readonly ignoreBold: boolean
+  readonly hyphens: Hyphens
 }
 
 /** Letters that a font draws as one. */
@@ -120,6 +122,12 @@ class Stretches {
     else this.all[this.all.length - 1] = { ...last, span: { ...last.span, text: `${last.span.text} ` } }
   }
 
+  /** The last word's hyphen, which is in no run. */
+  hyphen(): void {
+    const last = this.all.at(-1)
+    if (last !== undefined) this.add({ ...last.span, text: "-" }, last.target)
+  }
+
   /** A line ends: a space, unless the script sets none. */
   newLine(text: string, next: LinkTarget | undefined): void {
     const last = this.all.at(-1)
@@ -158,7 +166,7 @@ const skipped = (lines: ReadonlyArray<Line>, skip: number): number => {
 }
 
 /**
- * The words of lines, one after the other. A hyphenated word is joined; styles and links are kept. `skip` leaves out the first
+ * The words of lines, one after the other. A divided word is joined; styles and links are kept. `skip` leaves out the first
  * characters of the first line's text (a list item's marker).
  */
 export const spansOf = (
@@ -170,7 +178,7 @@ export const spansOf = (
   // Characters of the line's text that are still to be left out; spaces between pieces count as in `text`.
   let left = skip > 0 ? skipped(lines, skip) : 0
   let cut = true
-  for (const line of lines) {
+  for (const [at, line] of lines.entries()) {
     let before: Piece | undefined
     let last: Segment | undefined
     for (const segment of segmentsAsRead(line)) {
@@ -207,6 +215,7 @@ export const spansOf = (
       }
     }
     cut = line.hyphenated
+    if (cut && keepsHyphen(context.hyphens, line.text, lines[at + 1]?.text ?? "")) stretches.hyphen()
   }
   return stretches.spans()
 }

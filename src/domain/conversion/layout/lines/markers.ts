@@ -16,7 +16,8 @@ export interface Marker {
 const BULLET = /^([•◦▪▫‣⁃∙●○■□◆◇►▶➢➤✓✔✦❖·*–—-]|[\ue000-\uf8ff])(?:\s+|$)/u
 /** Characters that are always bullets, even when the words follow without a space. */
 const SURE_BULLET = /^[•◦▪‣●■◆►➢❖\ue000-\uf8ff]\s*/u
-const NUMBERED = /^(\(?)(\d{1,3}|[ivxlcdm]{1,6}|[IVXLCDM]{1,6}|[a-zA-Z])([.)])(?:\s+|$)/
+/** No list has 500 items: "XML." and "did." end sentences. */
+const NUMBERED = /^(\(?)(\d{1,3}|[ivxlc]{1,6}|[IVXLC]{1,6}|[a-zA-Z])([.)])(?:\s+|$)/
 
 const ROMAN: Readonly<Record<string, number>> = { i: 1, v: 5, x: 10, l: 50, c: 100, d: 500, m: 1000 }
 

@@ -9,6 +9,7 @@ import { withNoteReferences } from "../blocks/footnotes.ts"
 import { headingLevel } from "../blocks/headings.ts"
 import { joined } from "../figures/regions.ts"
 import { barsOf } from "../formulas/bars.ts"
+import { hyphensOf } from "../lines/hyphens.ts"
 import { LinkIndex } from "../lines/inline.ts"
 import { markerOf } from "../lines/markers.ts"
 import type { Segment } from "../lines/segment.ts"
@@ -275,7 +276,8 @@ export const taggedBlocks = (analysis: PageAnalysis, page: PageContext): Readonl
   const inlineContext = {
     fonts: page.fonts,
     links: new LinkIndex(analysis.page.links),
-    ignoreBold: page.profile.bodyBold
+    ignoreBold: page.profile.bodyBold,
+    hyphens: hyphensOf(analysis.hyphens, page.profile.statistics.hyphens)
   }
   const heading = {
     fonts: page.fonts,

@@ -1,7 +1,7 @@
 import { assert, it } from "vitest"
 
 import { linesOf } from "../../../../../src/domain/conversion/layout/lines/line.ts"
-import { isPrototype } from "../../../../../src/domain/conversion/layout/lines/markers.ts"
+import { isPrototype, markerOf } from "../../../../../src/domain/conversion/layout/lines/markers.ts"
 import { segmentsOf } from "../../../../../src/domain/conversion/layout/lines/segment.ts"
 import { FONTS, run } from "../page-builder.ts"
 
@@ -24,4 +24,15 @@ it("units below the names of columns, references and words in brackets are no ki
     ["[Function]"]
   ])
     assert.isFalse(isOne(...cells), cells.join(" "))
+})
+
+it("a Roman number begins an item, not words that are made of its letters for 500 and 1000", () => {
+  for (const [text, number] of [
+    ["IV. Rivers", 4],
+    ["(xl) rivers", 40],
+    ["d. rivers", 4]
+  ] as const)
+    assert.strictEqual(markerOf(text)?.number, number, text)
+  for (const text of ["XML. Rivers", "did. Rivers", "CD. Rivers", "MD) Rivers"])
+    assert.isUndefined(markerOf(text), text)
 })

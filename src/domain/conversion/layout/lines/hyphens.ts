@@ -1,0 +1,80 @@
+import { type Segment, segmentText } from "./segment.ts"
+
+/** What hyphens at the ends of lines say of how a document is set; added up over its pages. */
+export interface HyphenCounts {
+  readonly lines: number
+  /** Lines that end in a hyphen. */
+  readonly cut: number
+  /** Words cut so that stand elsewhere on their page: as one word, and with the hyphen. */
+  readonly whole: number
+  readonly compound: number
+}
+
+export const NO_HYPHENS: HyphenCounts = { lines: 0, cut: 0, whole: 0, compound: 0 }
+
+/** Adds up counts of different pages. */
+export const addHyphens = (a: HyphenCounts, b: HyphenCounts): HyphenCounts => ({
+  lines: a.lines + b.lines,
+  cut: a.cut + b.cut,
+  whole: a.whole + b.whole,
+  compound: a.compound + b.compound
+})
+
+/** A page's words, where a line of it ends in a hyphen, and what its hyphens say. */
+export interface PageHyphens {
+  readonly words: ReadonlySet<string>
+  readonly counts: HyphenCounts
+}
+
+const WORD = /[\p{L}\p{N}]+(?:-[\p{L}\p{N}]+)*/gu
+const FIRST = /^[\p{L}\p{N}]+(?:-[\p{L}\p{N}]+)*/u
+
+/** Whether a page has a word; one that begins its sentence with a capital counts as it is written within. */
+const has = (words: ReadonlySet<string>, word: string): boolean =>
+  words.has(word) || words.has(word.charAt(0).toLowerCase() + word.slice(1))
+
+/** Reads the words of a page's lines. Linear. */
+export const pageHyphens = (segments: ReadonlyArray<Segment>, lines: number): PageHyphens => {
+  const words = new Set<string>()
+  const cuts: Array<readonly [string, string]> = []
+  if (!segments.some(({ hyphenated }) => hyphenated)) return { words, counts: { ...NO_HYPHENS, lines } }
+  let above: string | undefined
+  for (const segment of segments) {
+    const found: ReadonlyArray<string> = segmentText(segment).match(WORD) ?? []
+    if (above !== undefined) cuts.push([above, found[0] ?? ""])
+    for (const word of found.slice(above === undefined ? 0 : 1, segment.hyphenated ? -1 : undefined))
+      words.add(word)
+    above = segment.hyphenated ? (found.at(-1) ?? "") : undefined
+  }
+  const whole = cuts.filter(([before, after]) => has(words, before + after)).length
+  const compound = cuts.filter(([before, after]) => has(words, `${before}-${after}`)).length
+  return { words, counts: { lines, cut: cuts.length, whole, compound } }
+}
+
+/** Lines that tell how a document is set, and the share of them that end in a hyphen where it divides words. */
+const LINES = 60
+const DIVIDED = 0.015
+
+/** What becomes of a hyphen at a line's end. */
+export interface Hyphens {
+  /** Words of the page. */
+  readonly words: ReadonlySet<string>
+  /** Of a word that does not stand elsewhere it stays: as they come, browsers and office programs divide no words. */
+  readonly kept: boolean
+}
+
+/** What becomes of a page's hyphens in a document with these counts. */
+export const hyphensOf = (
+  { words }: PageHyphens,
+  { compound, cut, lines, whole }: HyphenCounts
+): Hyphens => ({
+  words,
+  kept: lines >= LINES && (whole === 0 || whole < compound) && (compound > 0 || cut < DIVIDED * lines)
+})
+
+/** Whether the hyphen between a line's words and the next line's is a compound's: "well-known". */
+export const keepsHyphen = ({ kept, words }: Hyphens, above: string, below: string): boolean => {
+  const [before, after] = [above.match(WORD)?.at(-1) ?? "", FIRST.exec(below)?.[0] ?? ""]
+  if (has(words, `${before}-${after}`)) return true
+  return kept && !has(words, before + after)
+}
