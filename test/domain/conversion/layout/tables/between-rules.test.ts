@@ -54,6 +54,41 @@ describe("a table between rules", () => {
     assert.notInclude(html, 'colspan="4">These words')
   })
 
+  it("is none of sentences before lone words", () => {
+    const sentences = [2, 5].flatMap((row) => [
+      run("These words are a line of the text below them", 60, TOP + STEP * row),
+      run("Rivers", 60, TOP + STEP * (row + 1))
+    ])
+    const html = htmlBelowText(
+      [
+        ...cellsOf([NAMES, RIVERS[0] ?? []]),
+        ...cellsOf([RIVERS[1] ?? []], 4),
+        ...sentences,
+        ...cellsOf(RIVERS, 7)
+      ],
+      rulesOf(1, 11)
+    )
+    assert.notInclude(html, 'colspan="4">These words')
+  })
+
+  it("begins a row where a number stands below a number, however near", () => {
+    const at = (y: number, ...words: ReadonlyArray<string>) =>
+      words.flatMap((one, column) => (one === "" ? [] : [run(one, PLACES[column] ?? 0, TOP + y)]))
+    const rows = [
+      ...at(0, "No", "What it says of rivers"),
+      ...at(20, "1", "words of a note that"),
+      ...at(32, "", "goes on below it here"),
+      ...at(52, "2", "words of another that"),
+      ...at(64, "", "goes on as well as it"),
+      ...at(84, "3", "no words that go on"),
+      ...at(96, "4", "and none here as well")
+    ]
+    const rules = [-10, 6, 104].map((y) => rule(60, TOP + y, 320, TOP + y + 0.4))
+    const html = htmlBelowText(rows, rules)
+    assert.match(html, new RegExp(cell("1") + cell("words of a note that goes on below it here")))
+    assert.match(html, new RegExp(cell("3") + cell("no words that go on")))
+  })
+
   it("has as many lines in a cell as are wrapped", () => {
     const wrapped = [1, 2, 3, 4, 5, 6].map((row) => run(prose(4, row), 220, TOP + STEP * (1 + row)))
     const head = cellsOf([["River", "Deep", "Remarks of all kinds"]])
@@ -126,6 +161,13 @@ describe("cells that hold several words", () => {
 
   it("are cut between two numbers without any", () => {
     assert.match(table("2.11", "1.81"), new RegExp(cell("2.11") + cell("1.81")))
+  })
+
+  it("are cut where names of groups stand over the white between them", () => {
+    const names = [1, 4].map((row) => at(row, "Odds of the rivers in all of the years", 60))
+    const rows = [2, 3, 5, 6].flatMap((row) => [at(row, `B${row}`, 60), at(row, "2.11 1.81", 160)])
+    const html = htmlBelowText([at(0, "Odds", 60), at(0, "All", 160), ...names, ...rows], rulesOf(1, 7))
+    assert.match(html, new RegExp(cell("2.11") + cell("1.81")))
   })
 })
 
