@@ -15,8 +15,8 @@ import { withTableNotes } from "./blocks/table-notes.ts"
 import { drawnFigures } from "./figures/drawn-figures.ts"
 import { barsOf } from "./formulas/bars.ts"
 import type { Placed } from "./gutters.ts"
-import { hyphensOf } from "./lines/hyphens.ts"
-import { LinkIndex, spansOf } from "./lines/inline.ts"
+import { inlineContextOf } from "./inline-context.ts"
+import { spansOf } from "./lines/inline.ts"
 import type { Line } from "./lines/line.ts"
 import { readableRuns } from "./lines/readable-runs.ts"
 import { isTypewriter, type Segment } from "./lines/segment.ts"
@@ -69,17 +69,11 @@ export const untaggedBlocks = (
 ): ReadonlyArray<Block> => {
   const { page, readable } = analysis
   const { fonts, outline, profile } = context
-  const links = new LinkIndex(page.links)
   const bars = barsOf(page)
   const bottomHalf = page.height * 0.4
   const { bodySize } = profile
   const flow: FlowContext = {
-    inline: {
-      fonts,
-      links,
-      ignoreBold: profile.bodyBold,
-      hyphens: hyphensOf(analysis.hyphens, profile.statistics.hyphens)
-    },
+    inline: inlineContextOf(analysis, profile),
     heading: { fonts, profile, outline, titles: outline.titles.get(page.index) },
     bottomHalf,
     bars,

@@ -1,6 +1,6 @@
 import type { PageAnalysis } from "../analysis.ts"
-import { hyphensOf } from "../lines/hyphens.ts"
-import { LinkIndex, spansOf } from "../lines/inline.ts"
+import { inlineContextOf } from "../inline-context.ts"
+import { spansOf } from "../lines/inline.ts"
 import { linesOf } from "../lines/line.ts"
 import { segmentsOf } from "../lines/segment.ts"
 import type { PageContext } from "../page.ts"
@@ -29,12 +29,7 @@ export const runningNotes = (
     ...rows.filter((row) => repeated.has(row) || outline.running.has(row)),
     ...(artifacts.length > MAX_ARTIFACTS ? [] : artifacts)
   ].sort((a, b) => a.baseline - b.baseline)
-  const inline = {
-    fonts,
-    links: new LinkIndex(page.links),
-    ignoreBold: true,
-    hyphens: hyphensOf(analysis.hyphens, profile.statistics.hyphens)
-  }
+  const inline = { ...inlineContextOf(analysis, profile), ignoreBold: true }
   const noteOf = (of: typeof lines): ReadonlyArray<Block> =>
     of.map((line) => ({
       kind: "aside",

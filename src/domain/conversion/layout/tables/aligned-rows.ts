@@ -149,8 +149,9 @@ const hadRoom = (above: PlacedCell, cell: PlacedCell, columns: ReadonlyArray<Col
   ]
   if (left === undefined || right === undefined || last === undefined || next === undefined) return false
   if (last.hyphenated) return false
-  const [word = ""] = segmentText(next).trim().split(" ")
-  const part = word.length / Math.max(1, segmentText(next).trim().length)
+  const words = segmentText(next).trim()
+  const [word = ""] = words.split(" ")
+  const part = word.length / Math.max(1, words.length)
   const line = boundsOf(above.segments.filter(({ baseline }) => Math.abs(baseline - last.baseline) < 1))
   const needed = line.x1 - line.x0 + SPACE * last.size + part * (next.x1 - next.x0)
   return needed < right.x1 - left.x0

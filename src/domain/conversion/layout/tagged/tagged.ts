@@ -9,8 +9,7 @@ import { withNoteReferences } from "../blocks/footnotes.ts"
 import { headingLevel } from "../blocks/headings.ts"
 import { joined } from "../figures/regions.ts"
 import { barsOf } from "../formulas/bars.ts"
-import { hyphensOf } from "../lines/hyphens.ts"
-import { LinkIndex } from "../lines/inline.ts"
+import { inlineContextOf } from "../inline-context.ts"
 import { markerOf } from "../lines/markers.ts"
 import type { Segment } from "../lines/segment.ts"
 import type { PageContext } from "../page.ts"
@@ -273,12 +272,7 @@ export const taggedBlocks = (analysis: PageAnalysis, page: PageContext): Readonl
   const accounted = runs.filter(({ mcid }) => mcid !== undefined && ids.has(mcid))
   const count = (of: typeof runs) => of.reduce((sum, { text }) => sum + text.length, 0)
   if (accounted.length === 0 || count(accounted) < ACCOUNTED * count(runs)) return undefined
-  const inlineContext = {
-    fonts: page.fonts,
-    links: new LinkIndex(analysis.page.links),
-    ignoreBold: page.profile.bodyBold,
-    hyphens: hyphensOf(analysis.hyphens, page.profile.statistics.hyphens)
-  }
+  const inlineContext = inlineContextOf(analysis, page.profile)
   const heading = {
     fonts: page.fonts,
     profile: page.profile,

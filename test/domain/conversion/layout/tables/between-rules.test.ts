@@ -120,6 +120,27 @@ describe("the names of columns", () => {
     assert.match(html, new RegExp(`${cell("")}${cell("")}<t[dh][^>]* colspan="2"[^>]*>Both</t[dh]></tr>`))
   })
 
+  it("have a name of several beside another name, both within the column below", () => {
+    const wide = numbers.map(([name = "", , ...rest]) => [name, "11112.31456", ...rest])
+    const names = (x: number) =>
+      // Drawn column by column: only the places tell of rows.
+      htmlBelowText(
+        [
+          run("All", x, TOP),
+          run("Else", 280, TOP),
+          ...cellsOf([["River", "Deep", "Wide", "High"]], 1),
+          ...cellsOf(wide, 2)
+        ].toSorted((a, b) => a.box.x0 - b.box.x0),
+        rulesOf(2, 5)
+      )
+    // The two columns reach from 160 to 250.
+    assert.match(
+      names(197.5),
+      new RegExp(`${cell("")}<t[dh][^>]* colspan="2"[^>]*>All</t[dh]>${cell("Else")}</tr>`)
+    )
+    assert.match(names(170), new RegExp(cell("") + cell("All") + cell("") + cell("Else")))
+  })
+
   it("have one above its own column where it begins there", () => {
     const html = htmlBelowText(
       [run("Both", 220, TOP), ...cellsOf([["River", "Deep", "Wide", "High"]], 1), ...cellsOf(numbers, 2)],
