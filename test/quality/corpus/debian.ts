@@ -69,6 +69,30 @@ export const OFFICE: ReadonlyArray<string> = [
   "writer2latex-manual"
 ]
 
+/** Tagged PDFs: manuals, reports and notes, by Word, LibreOffice and Acrobat; no slides, posters or spreadsheets. */
+export const TAGGED: ReadonlyArray<string> = [
+  "discosnp",
+  "fonts-sil-akatab",
+  "imx-code-signing-tool",
+  "juce-modules-source-data",
+  "lib3mf-doc",
+  "libdds-dev",
+  "libdigidoc-doc",
+  "libjide-oss-java-doc",
+  "liblimesuite-doc",
+  "libsimtkmolmodel-dev",
+  "libtlsh-dev",
+  "lightyears",
+  "openhpi-plugin-ov-rest",
+  "openlp",
+  "openni-doc",
+  "previsat",
+  "pymca-data",
+  "simh",
+  "srf-doc",
+  "teckit"
+]
+
 /** LaTeX sources with a PDF beside them: classes of publishers and packages of science, no slides, letters or exams. */
 export const PAPERS: ReadonlyArray<string> = ["texlive-publishers-doc", "texlive-science-doc"]
 

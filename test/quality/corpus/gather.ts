@@ -13,11 +13,12 @@ import { OpenDocument } from "../../../src/adapters/pdf/pages/document.ts"
 import { wordsOf } from "../../../src/domain/conversion/cascade/coverage.ts"
 import { openBrowser } from "../../support/processes/browser.ts"
 import { readContent } from "../score.ts"
-import { MANUALS, OFFICE, PAPERS, packageFolder, versionOf } from "./debian.ts"
+import { MANUALS, OFFICE, PAPERS, packageFolder, TAGGED, versionOf } from "./debian.ts"
 import { readLatex } from "./latex.ts"
 import { chaptersOf, wholeOf } from "./manuals.ts"
 import { printOffice, readOffice } from "./office.ts"
 import { asPrinted, engineOf, printable, printWith, readmesOf } from "./readmes.ts"
+import { isTagged, readTagged, writeUntagged } from "./tagged.ts"
 import { halfOf, sha256 } from "./tree.ts"
 
 /** A document with its truth; `group` decides which half it is in. */
@@ -228,34 +229,50 @@ const readmes = async (): Promise<ReadonlyArray<Found>> => {
 const MOST_OFFICE_PAGES = 120
 
 /** Documents of one package that are taken: some are translations of one text. */
-const OFFICE_OF_ONE = 3
+const OF_ONE_PACKAGE = 3
+
+/** A package's files of one kind, by the hash of their names. */
+const someOf = (name: string, suits: (file: string) => boolean): ReadonlyArray<string> =>
+  filesIn(join(packageFolder(folder, name), "usr"))
+    .filter(suits)
+    .sort((a, b) => sha256(basename(a)).localeCompare(sha256(basename(b))))
+    .slice(0, OF_ONE_PACKAGE)
 
 /** Packages of one family share a template: they stay together. */
 const familyOf = (name: string): string => /^(?:fonts-sil|writer2latex)/.exec(name)?.[0] ?? name
 
 const office = (): ReadonlyArray<Found> =>
   OFFICE.flatMap((name) =>
-    filesIn(join(packageFolder(folder, name), "usr/share"))
-      .filter((file) => /\.(?:odt|docx)$/.test(file))
-      .sort((a, b) => sha256(basename(a)).localeCompare(sha256(basename(b))))
-      .slice(0, OFFICE_OF_ONE)
-      .flatMap((source) => {
-        const key = `${name}-${basename(source).replaceAll(/\.|[^\w-]/g, "-")}`
-        const pdf = join(scratch, `${key}.pdf`)
-        if (!existsSync(pdf)) printOffice(source, scratch, key)
-        const pages = pagesOf(pdf)
-        const truth = readOffice(join(scratch, `${key}.docx`))
-        if (pages > MOST_OFFICE_PAGES || truth === undefined) return []
-        const of = { group: familyOf(name), package: versionOf(folder, name) }
-        return [{ ...of, name: key, kind: "office", pdf, truth }]
-      })
+    someOf(name, (file) => /\.(?:odt|docx)$/.test(file)).flatMap((source) => {
+      const key = `${name}-${basename(source).replaceAll(/\.|[^\w-]/g, "-")}`
+      const pdf = join(scratch, `${key}.pdf`)
+      if (!existsSync(pdf)) printOffice(source, scratch, key)
+      const pages = pagesOf(pdf)
+      const truth = readOffice(join(scratch, `${key}.docx`))
+      if (pages > MOST_OFFICE_PAGES || truth === undefined) return []
+      const of = { group: familyOf(name), package: versionOf(folder, name) }
+      return [{ ...of, name: key, kind: "office", pdf, truth }]
+    })
+  )
+
+const tagged = (): ReadonlyArray<Found> =>
+  TAGGED.flatMap((name) =>
+    someOf(name, (file) => file.endsWith(".pdf") && isTagged(file)).flatMap((source) => {
+      const key = `${name}-${basename(source, ".pdf").replaceAll(/[^\w-]/g, "-")}`
+      const pdf = join(scratch, `${key}-untagged.pdf`)
+      writeUntagged(source, pdf)
+      const truth = readTagged(source)
+      if (pagesOf(source) > MOST_OFFICE_PAGES || truth === undefined) return []
+      const of = { group: familyOf(name), package: versionOf(folder, name) }
+      return [{ ...of, name: key, kind: "tagged", pdf, truth }]
+    })
   )
 
 /** At least this share of words in common with the PDF's own text. */
 const TRUSTED = 0.85
 
 const listed = []
-const classes = { papers, manuals, office, readmes }
+const classes = { papers, manuals, office, tagged, readmes }
 for (const [kind, gather] of Object.entries(classes)) {
   if (only !== undefined && only !== kind) continue
   for (const found of await gather()) {

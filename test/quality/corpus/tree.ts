@@ -18,7 +18,7 @@ export const textOf = (node: Node): string =>
       ? node.childNodes.map(textOf).join("")
       : ""
 
-const escaped = (text: string): string =>
+export const escaped = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;")
 
 /** An element as HTML: name, attributes and the HTML inside. */
