@@ -7,6 +7,7 @@ import { isBoldLine } from "../statistics.ts"
 import { rowsIn } from "./aligned-rows.ts"
 import { flowsOn, nearColumns } from "./near-columns.ts"
 import {
+  areEquations,
   areMarkers,
   areReferences,
   boundsOf,
@@ -184,6 +185,7 @@ const tableAt = (
   const firsts = kept.flatMap(({ cells }) => (cells.length > 1 ? [cells[0] ?? []] : []))
   // Rows of three columns may have numbers.
   if (areMarkers(firsts, columns.length === 2) || areReferences(firsts)) return undefined
+  if (areEquations(kept.flatMap(({ cells }) => (cells.length > 1 ? cells.slice(-1) : [])))) return undefined
   if (kept.some(({ near }) => near) && columns.length <= 3 && flowsOn(kept, columns)) return undefined
   const to = from + kept.length
   kept = [...kept, ...lines.slice(to, to + lastRows(lines, to, kept, columns))]
