@@ -6,6 +6,7 @@ import { segmentText } from "../lines/segment.ts"
 import { isBoldLine } from "../statistics.ts"
 import { rowsIn } from "./aligned-rows.ts"
 import { flowsOn, nearColumns } from "./near-columns.ts"
+import { toldApart } from "./run-together.ts"
 import {
   areEquations,
   areMarkers,
@@ -120,9 +121,17 @@ const columnsIn = (rows: ReadonlyArray<Row>, ruled: boolean): ReadonlyArray<Colu
   if (full.length < (usual >= 3 || ruled ? 2 : 3)) return undefined
   // Wrapped cells leave lines with fewer cells than there are columns: all lines together show the columns best, unless some
   // span.
-  const together = columnsOf(rows.flatMap(({ bounds, cells }) => (cells.length > 1 ? bounds : [])))
-  const columns =
-    together.length >= Math.max(2, usual) ? together : columnsOf(full.flatMap(({ bounds }) => bounds))
+  const boundsIn = (of: ReadonlyArray<Row>) =>
+    columnsOf(of.flatMap(({ bounds, cells }) => (cells.length > 1 ? bounds : [])))
+  const [together, body] = [boundsIn(rows), boundsIn(rows.slice(1))]
+  // Names of columns may stand as near as words.
+  const whole =
+    body.length > together.length &&
+    rows[0] !== undefined &&
+    toldApart(rows[0], body).cells.length >= body.length
+      ? body
+      : together
+  const columns = whole.length >= Math.max(2, usual) ? whole : columnsOf(full.flatMap(({ bounds }) => bounds))
   return columns.length < 2 || columns.length < usual || isProse(rows, columns) ? undefined : columns
 }
 
@@ -180,7 +189,7 @@ const tableAt = (
   const extent = extentOf(lines, from, frame)
   if (extent === undefined) return undefined
   const { columns } = extent
-  let { kept } = extent
+  let kept = extent.kept.map((row) => toldApart(row, columns))
   // Lines with one cell go on with the words of the row above.
   const firsts = kept.flatMap(({ cells }) => (cells.length > 1 ? [cells[0] ?? []] : []))
   // Rows of three columns may have numbers.

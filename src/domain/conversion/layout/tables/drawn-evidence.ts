@@ -3,7 +3,15 @@ import { isMathFace } from "../formulas/mathematical.ts"
 import { isKind, LEADER_LINE } from "../lines/markers.ts"
 import { isBold, isTypewriter, type Piece, segmentText } from "../lines/segment.ts"
 import { type Drawn, type DrawnRow, FIRST_STEP, LINE_STEP, SAME_LINE } from "./drawn-rows.ts"
-import { areEquations, areMarkers, type Column, columnsOf, NUMERIC, overlaps, usualCount } from "./table-cells.ts"
+import {
+  areEquations,
+  areMarkers,
+  type Column,
+  columnsOf,
+  NUMERIC,
+  overlaps,
+  usualCount
+} from "./table-cells.ts"
 
 /** How far edges of one column's cells may differ, points. */
 export const ALIGNED = 1.5
