@@ -126,6 +126,7 @@ const columnsIn = (rows: ReadonlyArray<Row>, ruled: boolean): ReadonlyArray<Colu
   const [together, body] = [boundsIn(rows), boundsIn(rows.slice(1))]
   // Names of columns may stand as near as words.
   const whole =
+    together.length > 1 &&
     body.length > together.length &&
     rows[0] !== undefined &&
     toldApart(rows[0], body).cells.length >= body.length

@@ -20,11 +20,7 @@ const baselinesOf = (words: ReadonlyArray<Segment>): ReadonlyArray<number> => {
  * A grid with the names above it that a level rule as wide as the grid closes, where no upright ones are drawn: names that are set
  * each in the middle of its column leave those out. Nothing wraps there, so that each line is a row.
  */
-export const withHead = (
-  grid: Rules,
-  across: ReadonlyArray<Rule>,
-  segments: ReadonlyArray<Segment>
-): Rules => {
+export const withHead = (grid: Rules, { across, down }: Rules, segments: ReadonlyArray<Segment>): Rules => {
   const [xs, ys] = [placesOf(grid.down), placesOf(grid.across)]
   const [left, right, top] = [xs[0] ?? 0, xs.at(-1) ?? 0, ys[0] ?? 0]
   if (
@@ -42,6 +38,10 @@ export const withHead = (
       .map(({ at }) => at)
   )
   if (above === -Infinity) return grid
+  const isDrawn = down.some(
+    ({ at, from, to }) => at > left - NEAR && at < right + NEAR && from < top - NEAR && to > above + NEAR
+  )
+  if (isDrawn) return grid
   const words = segments.filter(
     ({ baseline, x0, x1 }) => baseline > above && baseline < top && x0 < right && x1 > left
   )

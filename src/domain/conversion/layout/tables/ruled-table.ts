@@ -168,7 +168,7 @@ export const ruledTables = (
   for (const network of networks(rules)) {
     if (isCross(network)) continue
     const closed = closedBySides(closedByEnds(closedByEdge(withRowEnds(network), page.width)))
-    accept(gridTable(withHead(borders(closed), rules.across, segments), segments, context))
+    accept(gridTable(withHead(borders(closed), rules, segments), segments, context))
   }
   const words = segments.filter(({ field }) => field === undefined)
   for (const found of openTables(rules.across, words, context)) accept(found)

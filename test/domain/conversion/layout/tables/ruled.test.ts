@@ -228,6 +228,9 @@ describe("names of columns without upright rules", () => {
   it("are the head of the grid below, where a rule as wide as it closes them", () => {
     assert.match(htmlBelowText(words, grid(198, 240)), /Name<\/t[dh]>.*Wide<\/t[dh]><\/tr>.*>Aa</)
     assert.notMatch(htmlBelowText(words, grid(198, 300)), /Name<\/t[dh]>/)
+    // Upright rules above are those of another table.
+    const other = [60, 240].map((x) => rule(x, 190, x + 0.4, 210))
+    assert.notMatch(htmlBelowText(words, [...grid(198, 240), ...other]), /Name<\/t[dh]>/)
   })
 
   it("are a row each line, and names of several over their columns", () => {
