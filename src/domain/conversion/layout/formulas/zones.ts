@@ -70,6 +70,9 @@ const TOP = /[\u239b\u239e\u23a1\u23a4\u23a7\u23ab]/u
 const BOTTOM = /[\u239d\u23a0\u23a3\u23a6\u23a9\u23ad]/u
 const PART = /[\u239b-\u23ad]/u
 
+/** Whether a sign is a part of a bracket that is drawn in parts, as high as several lines. */
+export const isBracketPart = (sign: string): boolean => PART.test(sign)
+
 /** Whether a line holds a part of a bracket that was begun, and has not ended yet, on a zone's lines: rows of a matrix. */
 const isBracketed = ({ lines }: Zone, next: Line): boolean => {
   const parts = lines.flatMap(({ segments }) => piecesOf(segments).filter(({ text }) => PART.test(text)))

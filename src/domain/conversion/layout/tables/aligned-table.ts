@@ -6,7 +6,9 @@ import { segmentText } from "../lines/segment.ts"
 import { isBoldLine } from "../statistics.ts"
 import { rowsIn } from "./aligned-rows.ts"
 import { flowsOn, nearColumns } from "./near-columns.ts"
+import { toldApart } from "./run-together.ts"
 import {
+  areEquations,
   areMarkers,
   areReferences,
   boundsOf,
@@ -119,9 +121,18 @@ const columnsIn = (rows: ReadonlyArray<Row>, ruled: boolean): ReadonlyArray<Colu
   if (full.length < (usual >= 3 || ruled ? 2 : 3)) return undefined
   // Wrapped cells leave lines with fewer cells than there are columns: all lines together show the columns best, unless some
   // span.
-  const together = columnsOf(rows.flatMap(({ bounds, cells }) => (cells.length > 1 ? bounds : [])))
-  const columns =
-    together.length >= Math.max(2, usual) ? together : columnsOf(full.flatMap(({ bounds }) => bounds))
+  const boundsIn = (of: ReadonlyArray<Row>) =>
+    columnsOf(of.flatMap(({ bounds, cells }) => (cells.length > 1 ? bounds : [])))
+  const [together, body] = [boundsIn(rows), boundsIn(rows.slice(1))]
+  // Names of columns may stand as near as words.
+  const whole =
+    together.length > 1 &&
+    body.length > together.length &&
+    rows[0] !== undefined &&
+    toldApart(rows[0], body).cells.length >= body.length
+      ? body
+      : together
+  const columns = whole.length >= Math.max(2, usual) ? whole : columnsOf(full.flatMap(({ bounds }) => bounds))
   return columns.length < 2 || columns.length < usual || isProse(rows, columns) ? undefined : columns
 }
 
@@ -179,11 +190,12 @@ const tableAt = (
   const extent = extentOf(lines, from, frame)
   if (extent === undefined) return undefined
   const { columns } = extent
-  let { kept } = extent
+  let kept = extent.kept.map((row) => toldApart(row, columns))
   // Lines with one cell go on with the words of the row above.
   const firsts = kept.flatMap(({ cells }) => (cells.length > 1 ? [cells[0] ?? []] : []))
   // Rows of three columns may have numbers.
   if (areMarkers(firsts, columns.length === 2) || areReferences(firsts)) return undefined
+  if (areEquations(kept.flatMap(({ cells }) => (cells.length > 1 ? cells.slice(-1) : [])))) return undefined
   if (kept.some(({ near }) => near) && columns.length <= 3 && flowsOn(kept, columns)) return undefined
   const to = from + kept.length
   kept = [...kept, ...lines.slice(to, to + lastRows(lines, to, kept, columns))]

@@ -3,7 +3,15 @@ import { isMathFace } from "../formulas/mathematical.ts"
 import { isKind, LEADER_LINE } from "../lines/markers.ts"
 import { isBold, isTypewriter, type Piece, segmentText } from "../lines/segment.ts"
 import { type Drawn, type DrawnRow, FIRST_STEP, LINE_STEP, SAME_LINE } from "./drawn-rows.ts"
-import { areMarkers, type Column, columnsOf, NUMERIC, overlaps, usualCount } from "./table-cells.ts"
+import {
+  areEquations,
+  areMarkers,
+  type Column,
+  columnsOf,
+  NUMERIC,
+  overlaps,
+  usualCount
+} from "./table-cells.ts"
 
 /** How far edges of one column's cells may differ, points. */
 export const ALIGNED = 1.5
@@ -172,6 +180,7 @@ export const isTable = (
   if (share(cells, fonts, isMathFace) > FORMULAS || share(cells, fonts, isTypewriter) > LISTING) return false
   if (areMarkers(rows.map(({ cells: [first] }) => first?.segments ?? []))) return false
   const last = rows.flatMap((row) => row.cells.slice(-1))
+  if (areEquations(last.map(({ segments }) => segments))) return false
   if (last.filter((cell) => isKind(textOf(cell))).length > 0.5 * rows.length) return false
   return !cells.some((cell) => LEADER_LINE.test(textOf(cell)))
 }

@@ -1,5 +1,6 @@
 import { greatest, least } from "../../../lists.ts"
 import type { FontFace } from "../../page-content.ts"
+import { isBracketPart } from "../formulas/zones.ts"
 import { isBold, type Segment } from "../lines/segment.ts"
 import { ALIGNED, share, isSection, hasNames, columnsIn, isTable } from "./drawn-evidence.ts"
 import { Beginnings, cutBefore, type Drawn, type DrawnRow, partOf, rowsOf, usualStep } from "./drawn-rows.ts"
@@ -213,6 +214,15 @@ const isWhole = ({ segments, x0, x1, y0, y1 }: DrawnTable, all: ReadonlyArray<Se
   })
 }
 
+/** Whether rows stand right behind a bracket that is drawn in parts, as high as they are: a matrix. */
+const isMatrix = ({ x0, y0, y1 }: DrawnTable, all: ReadonlyArray<Segment>): boolean =>
+  all.some(
+    ({ baseline, pieces, size }) =>
+      baseline > y0 &&
+      baseline < y1 &&
+      pieces.some((piece) => isBracketPart(piece.text) && Math.abs(piece.x0 - x0) < size)
+  )
+
 /** The page's tables that the order of drawing shows. Linear in the segments, but for sorting. */
 export const drawnTables = (
   segments: ReadonlyArray<Segment>,
@@ -236,7 +246,7 @@ export const drawnTables = (
       const inOrder = isInOrder(rows, at, to)
       const made = inOrder ? madeOf(rows, at, to, { fonts, origins }) : undefined
       if (made !== undefined && tables.length < MAX_TABLES && isWhole(made.table, segments))
-        tables.push(made.table)
+        if (!isMatrix(made.table, segments)) tables.push(made.table)
       // Rows like the first one are no table either.
       let next = inOrder && made === undefined ? at + 1 : (made?.to ?? to)
       while (made === undefined && next < to && rows[next]?.cells.length === first.cells.length) next += 1

@@ -48,6 +48,9 @@ const wordsOf = (piece: Piece): ReadonlyArray<Word> =>
       }))
     : [piece]
 
+/** The words of pieces at their places. */
+export const wordsIn = (pieces: ReadonlyArray<Piece>): ReadonlyArray<Word> => pieces.flatMap(wordsOf)
+
 const piecesOf = ({ segments }: Line): ReadonlyArray<Piece> => segments.flatMap(({ pieces }) => pieces)
 
 /** A piece, cut where a column begins between two of its words. */
@@ -64,6 +67,10 @@ const cutPiece = (piece: Piece, starts: ReadonlyArray<number>): ReadonlyArray<Pi
   }
   return [...parts, { ...piece, text: text.slice(from), x0: run.edges[from] ?? x0 }]
 }
+
+/** A segment, cut between the words around each of some places. */
+export const cutBetweenWords = (segment: Segment, places: ReadonlyArray<number>): ReadonlyArray<Segment> =>
+  cutAt({ ...segment, pieces: segment.pieces.flatMap((piece) => cutPiece(piece, places)) }, places)
 
 /** Whether the white between two places stands beside an operator on a line, which has some on both sides. */
 const isAtOperator = (words: ReadonlyArray<Word>, { x0, x1 }: Strip): boolean =>
@@ -182,7 +189,7 @@ export const cutInColumns = (
   head: number,
   { fonts }: InlineContext
 ): ReadonlyArray<Segment> => {
-  const lines = linesOf(segments, fonts).map((line) => ({ line, words: piecesOf(line).flatMap(wordsOf) }))
+  const lines = linesOf(segments, fonts).map((line) => ({ line, words: wordsIn(piecesOf(line)) }))
   const body = lines.filter(({ line }) => line.baseline > head)
   const size = least(body.map(({ line }) => line.size))
   // A group's name stands alone at the left, over some columns.
@@ -206,8 +213,5 @@ export const cutInColumns = (
     if (places !== undefined) for (const segment of line.segments) starts.set(segment, places)
   }
   // The order of drawing stays: it tells of cells, too.
-  return segments.flatMap((segment) => {
-    const places = starts.get(segment) ?? []
-    return cutAt({ ...segment, pieces: segment.pieces.flatMap((piece) => cutPiece(piece, places)) }, places)
-  })
+  return segments.flatMap((segment) => cutBetweenWords(segment, starts.get(segment) ?? []))
 }

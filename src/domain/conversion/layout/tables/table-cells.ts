@@ -204,6 +204,15 @@ const REFERENCE = /^\[[\p{L}\p{N}+*’'-]{1,16}\]$/u
 export const areReferences = (cells: ReadonlyArray<ReadonlyArray<Segment>>): boolean =>
   cells.length > 0 && cells.every((cell) => REFERENCE.test(wordsOf(cell)))
 
+/** The number of an equation. */
+const EQUATION = /^\((\d{1,3})\)$/
+
+/** Whether these cells are nothing but numbers in brackets, each by one greater than the one before: equations have such beside them. */
+export const areEquations = (cells: ReadonlyArray<ReadonlyArray<Segment>>): boolean => {
+  const numbers = cells.map((cell) => Number(EQUATION.exec(wordsOf(cell))?.[1] ?? Number.NaN))
+  return numbers.length > 1 && numbers.every((number, at) => number === (numbers[0] ?? 0) + at)
+}
+
 /** Whether most of these cells are nothing but the markers of a list's items; numbers, too, where these count. */
 export const areMarkers = (cells: ReadonlyArray<ReadonlyArray<Segment>>, numbers = true): boolean => {
   const markers = cells.filter((cell) => {

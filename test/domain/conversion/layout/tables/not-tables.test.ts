@@ -196,3 +196,27 @@ describe("titles of sections whose numbers stand apart", () => {
     assert.notMatch(below(12, {}), /<h\d>2\.1 Rivers/)
   })
 })
+
+describe("mathematics in rows", () => {
+  const rowsOf = (last: ReadonlyArray<string>) =>
+    last.flatMap((word, row) =>
+      [`${row + 4}`, `${row + 7}`, word].map((cell, column) => run(cell, 240 + 40 * column, 200 + 12 * row))
+    )
+  const figures = ["3", "6", "9"]
+
+  it("are a matrix behind a bracket drawn in parts", () => {
+    const bracket = (signs: string) =>
+      signs.split("").map((sign, at) => run(sign, 233, 200 + (24 * at) / (signs.length - 1)))
+    assert.strictEqual(count(htmlOf([...text, ...bracket("⎛⎜⎜⎝"), ...rowsOf(figures)]), "table"), 0)
+    assert.strictEqual(count(htmlOf([...text, ...bracket("IIII"), ...rowsOf(figures)]), "table"), 1)
+  })
+
+  it("are equations before their numbers, which are counted on", () => {
+    const columnByColumn = (last: ReadonlyArray<string>) =>
+      rowsOf(last).toSorted((a, b) => a.box.x0 - b.box.x0)
+    for (const drawn of [rowsOf, columnByColumn]) {
+      assert.strictEqual(count(htmlOf([...text, ...drawn(["(3)", "(4)", "(5)"])]), "table"), 0)
+      assert.strictEqual(count(htmlOf([...text, ...drawn(["(3)", "(1)", "(5)"])]), "table"), 1)
+    }
+  })
+})

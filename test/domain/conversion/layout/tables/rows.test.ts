@@ -199,3 +199,30 @@ describe("the total of a ruled table", () => {
     assert.match(html, /<t[dh][^>]* colspan="3">All sums without any taxes</)
   })
 })
+
+describe("names of columns in one stretch of words", () => {
+  const rules = [190, 240].map((y) => rule(60, y, 260, y + 0.4))
+  /** Drawn column by column: only the places tell of rows. */
+  const named = (names: string, x: number) =>
+    htmlOf(
+      [
+        ...text,
+        run("River", 60, 200),
+        run(names, x, 200),
+        ...[160, 220].flatMap((place, column) =>
+          [1, 2, 3].map((row) => run(column === 0 ? `123456789${row}` : `55555${row}`, place, 200 + 12 * row))
+        ),
+        ...[1, 2, 3].map((row) => run(`B${row}`, 60, 200 + 12 * row))
+      ].toSorted((a, b) => a.box.x0 - b.box.x0),
+      rules
+    )
+
+  it("are cut where their words stand in columns as the cells below do", () => {
+    const html = named("Deepest yr  Widest", 160)
+    assert.match(html, /<t[dh][^>]*>Deepest yr<\/t[dh]><t[dh][^>]*>Widest<\/t[dh]>/)
+  })
+
+  it("are the name of several where they do not", () => {
+    assert.notMatch(named("Depth and  widths", 163), /<t[dh][^>]*>Depth and<\/t[dh]>/)
+  })
+})

@@ -214,3 +214,28 @@ describe("tables with rules", () => {
     assert.strictEqual(count(html, "tr"), 8)
   })
 })
+
+describe("names of columns without upright rules", () => {
+  const grid = (above: number, right: number) => [
+    rule(60, above, right, above + 0.4),
+    ...[214, 230, 246].map((y) => rule(60, y, 240, y + 0.4)),
+    ...[60, 120, 180, 240].map((x) => rule(x, 214, x + 0.4, 246))
+  ]
+  const words = ["Name", "Deep", "Wide", "Aa", "12", "31", "Bode", "169", "44"].map((word, at) =>
+    run(word, 64 + 60 * (at % 3), 210 + 16 * Math.floor(at / 3))
+  )
+
+  it("are the head of the grid below, where a rule as wide as it closes them", () => {
+    assert.match(htmlBelowText(words, grid(198, 240)), /Name<\/t[dh]>.*Wide<\/t[dh]><\/tr>.*>Aa</)
+    assert.notMatch(htmlBelowText(words, grid(198, 300)), /Name<\/t[dh]>/)
+    // Upright rules above are those of another table.
+    const other = [60, 240].map((x) => rule(x, 190, x + 0.4, 210))
+    assert.notMatch(htmlBelowText(words, [...grid(198, 240), ...other]), /Name<\/t[dh]>/)
+  })
+
+  it("are a row each line, and names of several over their columns", () => {
+    const units = [run("Both in metres", 140, 198)]
+    const html = htmlBelowText([...units, ...words], grid(186, 240))
+    assert.match(html, /<tr><t[dh][^>]*><\/t[dh]><t[dh][^>]* colspan="2"[^>]*>Both in metres<\/t[dh]><\/tr>/)
+  })
+})
