@@ -89,6 +89,29 @@ const treeOf = (printed: string): Tagged => {
   return path[0]
 }
 
+/** Word tags each page's part of a table for itself. Tables with nothing between them are one, whose head stands once. */
+const joined = (nodes: ReadonlyArray<Tagged | string>): ReadonlyArray<Tagged | string> => {
+  const all: Array<Tagged | string> = []
+  for (const node of nodes) {
+    const above = all.at(-1)
+    if (
+      isText(node) ||
+      above === undefined ||
+      isText(above) ||
+      node.name !== "Table" ||
+      above.name !== "Table"
+    ) {
+      all.push(node)
+      continue
+    }
+    const [head] = above.inside
+    const again =
+      head === undefined ? [] : node.inside.slice(0, 1).filter((one) => wordsOf(one) === wordsOf(head))
+    all[all.length - 1] = { ...above, inside: [...above.inside, ...node.inside.slice(again.length)] }
+  }
+  return all
+}
+
 const htmlOf = (node: Tagged | string, bold: ReadonlySet<string>): string => {
   if (isText(node)) return escaped(node)
   const name = NAMES[node.name]
@@ -96,7 +119,9 @@ const htmlOf = (node: Tagged | string, bold: ReadonlySet<string>): string => {
   // Contents are left out of every truth; an empty line may have any style, and so may a number on a line of its own.
   if (node.name === "TOC" || (name === "p" && words === "")) return ""
   if (name?.startsWith("h") === true && !/\p{L}/u.test(words)) return escaped(words)
-  const inside = node.inside.map((one) => htmlOf(one, bold)).join("")
+  const inside = joined(node.inside)
+    .map((one) => htmlOf(one, bold))
+    .join("")
   if (name === undefined) return inside
   return tag(name, name === "p" && bold.has(words) ? tag("b", inside) : inside, node.spans.join(" "))
 }

@@ -8,6 +8,7 @@ import { levelAbove, markedOf, type Sections, sectionsOf } from "./sections.ts"
 import {
   isBoldLine,
   isPageNumber,
+  MARGIN,
   halfKeys,
   marginKey,
   marginRows,
@@ -19,6 +20,7 @@ import {
   styleKey,
   turnedKey
 } from "./statistics.ts"
+import { namesColumns } from "./tables/repeated-names.ts"
 
 /** What applies to a whole document, derived from counts. */
 export interface DocumentProfile {
@@ -315,19 +317,6 @@ const MAX_RUNNING_SHARE = 0.25
 const neighbour = (rows: ReadonlyArray<Line>, row: Line): Line | undefined =>
   rows[0] === row ? rows[1] : rows.at(-2)
 
-/** How near a table's first row stands to the names of its columns, in font sizes, and how many columns are sure to be a table's. */
-const NAMES_STEP = 3.6
-const NAMES = 3
-
-/** Whether a line that stands on top of every page names the columns of a table which goes on below it. */
-const namesColumns = (row: Line, below: Line | undefined): boolean =>
-  below !== undefined &&
-  row.segments.length >= NAMES &&
-  below.segments.length > 1 &&
-  isBoldLine(row) &&
-  !isBoldLine(below) &&
-  below.baseline - row.baseline < NAMES_STEP * row.size
-
 /** The page's running headers and footers: from either edge inwards, as far as lines are running. */
 export const runningLines = (profile: DocumentProfile, analysis: PageAnalysis): ReadonlySet<Line> => {
   const { foot, head } = marginRows(analysis)
@@ -336,7 +325,8 @@ export const runningLines = (profile: DocumentProfile, analysis: PageAnalysis): 
     for (const [at, row] of rows.entries()) {
       const own = at === 0 && isOwnNumber(row, neighbour(analysis.rows, row), analysis.page)
       if (!own && !isRunning(profile, row, analysis.page.index)) break
-      if (rows === head && namesColumns(row, head[at + 1] ?? analysis.rows[at + 1])) break
+      const below = head[at + 1] ?? analysis.rows[at + 1]
+      if (rows === head && namesColumns(row, below, analysis.page, MARGIN * analysis.page.height)) break
       running.add(row)
     }
   if (running.size === 0) return running

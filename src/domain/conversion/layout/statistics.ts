@@ -53,7 +53,7 @@ export const NO_STATISTICS: PageStatistics = {
 /** Rows from the top and from the bottom of a page that may be running. */
 const MARGIN_ROWS = 3
 /** Part of the page's height, at either end, that running lines stand in. */
-const MARGIN = 0.16
+export const MARGIN = 0.16
 /** Height of a slot that running lines are looked for in, in points. */
 const SLOT = 6
 /** Margins that are kept when counts are added up; the rarest go first. */

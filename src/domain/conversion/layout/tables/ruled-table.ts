@@ -6,6 +6,7 @@ import type { Segment } from "../lines/segment.ts"
 import { NEAR, slotOf, unruledCells } from "./grid-cells.ts"
 import { withHead } from "./grid-head.ts"
 import { openTables, type RuledTable } from "./open-tables.ts"
+import { withPaddedGrounds } from "./padded-grounds.ts"
 import {
   borders,
   closedByEdge,
@@ -157,7 +158,8 @@ export const ruledTables = (
   segments: ReadonlyArray<Segment>,
   context: InlineContext
 ): { readonly placed: ReadonlyArray<Placed>; readonly taken: ReadonlySet<Segment> } => {
-  const rules = rulesOf(withoutWordGrounds(page.drawings, segments), page.width, page.height)
+  const drawings = withPaddedGrounds(withoutWordGrounds(page.drawings, segments))
+  const rules = rulesOf(drawings, page.width, page.height)
   const placed: Array<Placed> = []
   const taken = new Set<Segment>()
   const accept = (found: RuledTable | undefined) => {

@@ -128,31 +128,49 @@ export const closedByEdge = ({ across, down }: Rules, width: number): Rules => {
   return { across, down: [...down, { at: width, from: least(ats), to: greatest(ats), joints: [] }] }
 }
 
+/** The first and the last level rule, each with its parts: word processors draw one a column. */
+const outermost = (across: ReadonlyArray<Rule>): readonly [Rule, Rule] | undefined => {
+  const ats = across.map(({ at }) => at)
+  const whole = (at: number): Rule => {
+    const parts = across.filter((rule) => Math.abs(rule.at - at) <= SAME_PLACE)
+    return { at, from: least(parts.map(({ from }) => from)), to: greatest(parts.map(({ to }) => to)) }
+  }
+  return across.length === 0 ? undefined : [whole(least(ats)), whole(greatest(ats))]
+}
+
 /** How far upright rules go on over the last level one where a row is cut by a page's end, points. */
 const GOES_ON = 6
 
 /** A row that goes on over a page has no border where the page ends: the ends of its upright rules close it. */
 export const closedByEnds = ({ across, down }: Rules): Rules => {
-  const [left, right] = [least(down.map(({ at }) => at)), greatest(down.map(({ at }) => at))]
-  const ordered = [...across].sort((a, b) => a.at - b.at)
-  const [first, last] = [ordered[0], ordered.at(-1)]
-  const closing = (over: ReadonlyArray<Rule>, next: Rule, at: number): ReadonlyArray<Rule> => {
+  const ends = outermost(across)
+  if (ends === undefined) return { across, down }
+  const [first, last] = ends
+  // A ground's sides may end with it: what goes on are the upright rules that meet the outermost level one.
+  const closing = (
+    next: Rule,
+    goesOn: (rule: Rule) => boolean,
+    end: (rules: ReadonlyArray<Rule>) => number
+  ) => {
+    const meeting = down.filter(({ from, to }) => from < next.at + NEAR && to > next.at - NEAR)
+    const over = meeting.filter(goesOn)
+    const ats = meeting.map(({ at }) => at)
+    const [left, right] = [least(ats), greatest(ats)]
     const isClosed = [left, right].every((x) => over.some((rule) => Math.abs(rule.at - x) < NEAR))
     // Without a frame a row is as wide as the rule beside it.
-    return isClosed ? [{ at, from: Math.min(left, next.from), to: Math.max(right, next.to) }] : []
+    return isClosed ? [{ at: end(over), from: Math.min(left, next.from), to: Math.max(right, next.to) }] : []
   }
-  if (first === undefined || last === undefined) return { across, down }
-  const above = down.filter(({ from }) => from < first.at - GOES_ON)
-  const below = down.filter(({ to }) => to > last.at + GOES_ON)
-  if (above.length + below.length === 0) return { across, down }
-  return {
-    across: [
-      ...across,
-      ...closing(above, first, least(above.map(({ from }) => from))),
-      ...closing(below, last, greatest(below.map(({ to }) => to)))
-    ],
-    down
-  }
+  const above = closing(
+    first,
+    ({ from }) => from < first.at - GOES_ON,
+    (rules) => least(rules.map(({ from }) => from))
+  )
+  const below = closing(
+    last,
+    ({ to }) => to > last.at + GOES_ON,
+    (rules) => greatest(rules.map(({ to }) => to))
+  )
+  return { across: [...across, ...above, ...below], down }
 }
 
 /** Overhang of level rules that is as wide as a column, points. */
@@ -160,9 +178,10 @@ const AS_COLUMN = 12
 
 /** Level rules that go on over the outermost upright ones, the first and the last as far as each other: columns without a side. */
 export const closedBySides = ({ across, down }: Rules): Rules => {
-  const ordered = [...across].sort((a, b) => a.at - b.at)
-  const [first, last] = [ordered[0], ordered.at(-1)]
-  if (first === undefined || last === undefined || last.at - first.at < NEAR) return { across, down }
+  const ends = outermost(across)
+  if (ends === undefined) return { across, down }
+  const [first, last] = ends
+  if (last.at - first.at < NEAR) return { across, down }
   const ats = down.map(({ at }) => at)
   const side = (at: number, other: number, over: number): ReadonlyArray<Upright> =>
     over > AS_COLUMN && Math.abs(at - other) < NEAR ? [{ at, from: first.at, to: last.at, joints: [] }] : []
