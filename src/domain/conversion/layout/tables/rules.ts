@@ -8,7 +8,7 @@ export interface Rule {
   readonly from: number
   readonly to: number
   /** It is the side of a box, not a line. */
-  readonly side?: true
+  readonly side?: boolean
 }
 
 /** A rule along the height. */
@@ -40,15 +40,16 @@ const joined = (parts: ReadonlyArray<Rule>): ReadonlyArray<Upright> => {
     const at = sorted[first]?.at ?? 0
     let end = first + 1
     while ((sorted[end]?.at ?? Infinity) - at <= SAME_PLACE) end += 1
-    let open: { at: number; from: number; to: number; joints: Array<number> } | undefined
-    for (const { from, to } of sorted.slice(first, end).sort((a, b) => a.from - b.from)) {
+    let open: { at: number; from: number; to: number; side: boolean; joints: Array<number> } | undefined
+    for (const { from, to, side = false } of sorted.slice(first, end).sort((a, b) => a.from - b.from)) {
       if (open === undefined || from > open.to + NEAR) {
-        open = { at, from, to, joints: [] }
+        open = { at, from, to, side, joints: [] }
         rules.push(open)
         continue
       }
       if (from > open.to - NEAR && to > open.to + NEAR) open.joints.push((from + open.to) / 2)
       open.to = Math.max(open.to, to)
+      open.side &&= side
     }
     first = end
   }
@@ -67,7 +68,7 @@ export const rulesOf = (drawings: ReadonlyArray<Drawing>, width: number, height:
     else if (w <= THICK && h > 5) down.push({ at: (x0 + x1) / 2, from: y0, to: y1 })
     else if (w > 12 && h > 6 && x0 > -THICK && y0 > -THICK && x1 < width + THICK && h < TALLEST * height) {
       across.push({ at: y0, from: x0, to: x1, side: true }, { at: y1, from: x0, to: x1, side: true })
-      down.push({ at: x0, from: y0, to: y1 }, { at: x1, from: y0, to: y1 })
+      down.push({ at: x0, from: y0, to: y1, side: true }, { at: x1, from: y0, to: y1, side: true })
     }
   }
   return across.length + down.length > MAX_RULES ? { across: [], down: [] } : { across, down: joined(down) }
@@ -146,17 +147,17 @@ export const closedByEnds = ({ across, down }: Rules): Rules => {
   const ends = outermost(across)
   if (ends === undefined) return { across, down }
   const [first, last] = ends
-  // A ground's sides may end with it: what goes on are the upright rules that meet the outermost level one.
+  // A ground's sides end with it.
+  const lines = down.filter(({ side }) => side !== true)
+  const [left, right] = [least(lines.map(({ at }) => at)), greatest(lines.map(({ at }) => at))]
   const closing = (
     next: Rule,
     goesOn: (rule: Rule) => boolean,
     end: (rules: ReadonlyArray<Rule>) => number
   ) => {
-    const meeting = down.filter(({ from, to }) => from < next.at + NEAR && to > next.at - NEAR)
-    const over = meeting.filter(goesOn)
-    const ats = meeting.map(({ at }) => at)
-    const [left, right] = [least(ats), greatest(ats)]
-    const isClosed = [left, right].every((x) => over.some((rule) => Math.abs(rule.at - x) < NEAR))
+    const over = lines.filter(goesOn)
+    const isClosed =
+      over.length > 0 && [left, right].every((x) => over.some((rule) => Math.abs(rule.at - x) < NEAR))
     // Without a frame a row is as wide as the rule beside it.
     return isClosed ? [{ at: end(over), from: Math.min(left, next.from), to: Math.max(right, next.to) }] : []
   }
