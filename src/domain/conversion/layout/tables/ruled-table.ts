@@ -26,6 +26,8 @@ import { withoutWordGrounds } from "./word-grounds.ts"
 const OVER_BORDERS = 0.1
 const MAX_ROWS = 400
 const MAX_COLUMNS = 60
+/** Columns a cell that has words, in the row that has most of those: boxes and bars within a frame stand in no columns. */
+const MOST_SPANNED = 2
 /** Part of the cells that hold words in a table; fewer are a diagram or a form. */
 const FILLED = 0.35
 
@@ -145,6 +147,8 @@ const gridTable = (
   }).filter((row) => row.length > 0)
   const several = tableRows.filter((row) => row.length > 1).length
   if (all < 4 || filled < FILLED * all || filled < 3 || several < 2) return undefined
+  const most = greatest(tableRows.map((row) => row.filter(({ segments }) => segments.length > 0).length))
+  if (columns > MOST_SPANNED * most) return undefined
   return { placed: { block: tableOf(tableRows, context, undefined), ...box }, taken }
 }
 

@@ -75,9 +75,9 @@ describe("a cell's ground with its margins", () => {
     assert.notMatch(html, /colspan="[3-9]"/)
   })
 
-  it("is two where they differ in colour", () => {
-    const head = [...padded(LEFT, 200, MIDDLE, 220, 0xff0000), ...padded(MIDDLE, 200, RIGHT, 220, 0xff0000)]
-    assert.include(htmlBelowText(CELLS, [...head, ...frame]), "colspan")
+  it("is several where they differ in colour", () => {
+    const head = padded(LEFT, 200, RIGHT, 220, 0xff0000)
+    assert.match(htmlBelowText(CELLS, [...head, ...frame]), /colspan="2"[^>]*>river</)
   })
 })
 
@@ -136,5 +136,38 @@ describe("names of columns on top of every page", () => {
 
   it("are a running header where the rule ends in the margin", () => {
     for (const html of pages(TOP + 6)) assert.notInclude(html, "What it is")
+  })
+})
+
+describe("boxes within a frame", () => {
+  /** A frame around lines of prose, with so many boxes beside each, at places of their own; one word stands in a box. */
+  const framed = (boxes: number) => {
+    const rows = [200, 230, 260, 290]
+    const xs = (at: number) => Array.from({ length: boxes }, (_, box) => 230 + 11 * at + 40 * box)
+    return htmlBelowText(
+      [...rows.map((y, at) => run(prose(5, at).slice(0, 30), 62, y + 18)), run("sum", 244, 248)],
+      [
+        ...[...rows, 320].map((y) => rule(LEFT, y - 0.2, RIGHT, y + 0.2)),
+        ...[LEFT, RIGHT].map((x) => upright(x, 200, 320)),
+        ...rows.flatMap((y, at) => xs(at).map((x) => upright(x, y, y + 30)))
+      ]
+    )
+  }
+
+  it("are no columns where no row has a cell with words for half of them", () => {
+    assert.notInclude(framed(1), "<table")
+  })
+
+  it("are columns where a row has", () => {
+    const html = htmlBelowText(
+      [...CELLS, ...row(272, "Total", "two")],
+      [
+        ...[200, 220, 240, 260, 280].flatMap(level),
+        ...[LEFT, RIGHT].map((x) => upright(x, 200, 280)),
+        upright(MIDDLE, 200, 260),
+        upright(120, 260, 280)
+      ]
+    )
+    assert.include(html, "<table")
   })
 })
