@@ -147,7 +147,7 @@ const gridTable = (
   }).filter((row) => row.length > 0)
   const several = tableRows.filter((row) => row.length > 1).length
   if (all < 4 || filled < FILLED * all || filled < 3 || several < 2) return undefined
-  const most = greatest(tableRows.map((row) => row.filter(({ segments }) => segments.length > 0).length))
+  const most = greatest(tableRows.map((row) => row.filter((cell) => cell.segments.length > 0).length))
   if (columns > MOST_SPANNED * most) return undefined
   return { placed: { block: tableOf(tableRows, context, undefined), ...box }, taken }
 }
