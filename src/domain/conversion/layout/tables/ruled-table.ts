@@ -49,6 +49,28 @@ const wallsOf = (
   return walls
 }
 
+/** Some pieces of a segment. */
+const ofPieces = (segment: Segment, pieces: Segment["pieces"]): Segment => ({
+  ...segment,
+  pieces,
+  x0: least(pieces.map(({ x0 }) => x0)),
+  x1: greatest(pieces.map(({ x1 }) => x1)),
+  characters: pieces.reduce((sum, { text }) => sum + text.length, 0)
+})
+
+/** Segments that were cut where a border goes on in other rows, but not in this cell, as they were. */
+const uncut = (parts: ReadonlyArray<Segment>): ReadonlyArray<Segment> =>
+  [...Map.groupBy(parts, ({ field, order }) => field ?? order).values()]
+    .map(([first, ...more]) =>
+      first === undefined || more.length === 0
+        ? first
+        : ofPieces(
+            first,
+            [first, ...more].flatMap(({ pieces }) => pieces)
+          )
+    )
+    .filter((segment) => segment !== undefined)
+
 /** Assigns segments to the cells of a grid; a segment over a border is cut between its pieces. */
 const fill = (
   segments: ReadonlyArray<Segment>,
@@ -74,13 +96,7 @@ const fill = (
       const key = row * MAX_COLUMNS + column
       const same = cells.get(key) ?? []
       cells.set(key, same)
-      same.push({
-        ...segment,
-        pieces,
-        x0: least(pieces.map(({ x0 }) => x0)),
-        x1: greatest(pieces.map(({ x1 }) => x1)),
-        characters: pieces.reduce((sum, { text }) => sum + text.length, 0)
-      })
+      same.push(ofPieces(segment, pieces))
     }
   }
   return cells
@@ -140,8 +156,8 @@ const gridTable = (
         }
       all += 1
       if (inside.some(({ field }) => field === undefined)) filled += 1
-      if (rowSpan === 1 && colSpan > 1) append(made, unruledCells(inside, xs, column, colSpan))
-      else made.push({ segments: inside, colSpan, rowSpan })
+      if (rowSpan === 1 && colSpan > 1) append(made, unruledCells(uncut(inside), xs, column, colSpan))
+      else made.push({ segments: uncut(inside), colSpan, rowSpan })
     }
     return made
   }).filter((row) => row.length > 0)

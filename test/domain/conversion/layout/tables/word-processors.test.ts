@@ -81,6 +81,18 @@ describe("a cell's ground with its margins", () => {
   })
 })
 
+it("words over a border of other rows are not cut there", () => {
+  const html = htmlBelowText(
+    [run("Waters of all k", 130, 212), run("inds", 205, 212), ...CELLS.slice(2)],
+    [
+      ...[200, 220, 240, 260].flatMap(level),
+      ...[LEFT, RIGHT].map((x) => upright(x, 200, 260)),
+      upright(MIDDLE, 220, 260)
+    ]
+  )
+  assert.match(html, /colspan="2"[^>]*>Waters of all kinds</)
+})
+
 describe("a table without a frame", () => {
   /** Rules between columns and rows alone; below the last row is none. */
   const inner = [...level(220), ...level(240), upright(MIDDLE, 200, 260)]
