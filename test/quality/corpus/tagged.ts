@@ -9,13 +9,14 @@ const read = (program: string, ...args: ReadonlyArray<string>): string =>
 
 export const isTagged = (pdf: string): boolean => /^Tagged:\s+yes/m.test(read("pdfinfo", pdf))
 
-type Entry = readonly [object: string, value: { readonly value: Readonly<Record<string, unknown>> }]
+/** A file's objects by their names, as qpdf writes them. */
+type Objects = Readonly<Record<string, { readonly value: Readonly<Record<string, unknown>> }>>
 
 /** Writes a copy without the tree of tags. Its pages stay as they are, with the marks that the tags pointed to. */
 export const writeUntagged = (pdf: string, to: string): void => {
   const [, objects] = JSON.parse(read("qpdf", "--json=2", "--json-key=qpdf", pdf)).qpdf as readonly [
     object,
-    Readonly<Record<string, Entry[1]>>
+    Objects
   ]
   const root = String(objects["trailer"]?.value["/Root"])
   const { "/MarkInfo": _, "/StructTreeRoot": __, ...catalog } = objects[`obj:${root}`]!.value

@@ -1,4 +1,5 @@
 import type { Box, Drawing } from "../../page-content.ts"
+import { isGround } from "./word-grounds.ts"
 
 /** The widest margin of a cell whose ground is drawn by itself, points. */
 const WIDEST = 12
@@ -12,17 +13,15 @@ const sideOf = (color: number, { y0, y1 }: Box, x: number): string =>
  * these meet is no border.
  */
 export const withPaddedGrounds = (drawings: ReadonlyArray<Drawing>): ReadonlyArray<Drawing> => {
-  const isGround = (drawing: Drawing) => drawing.kind === "path" && drawing.filled && !drawing.stroked
   const margins = new Map<string, Box>()
   for (const drawing of drawings) {
-    if (drawing.kind !== "path" || !isGround(drawing) || drawing.box.x1 - drawing.box.x0 > WIDEST) continue
+    if (!isGround(drawing) || drawing.box.x1 - drawing.box.x0 > WIDEST) continue
     margins.set(sideOf(drawing.color, drawing.box, drawing.box.x0), drawing.box)
     margins.set(sideOf(drawing.color, drawing.box, drawing.box.x1), drawing.box)
   }
   if (margins.size === 0) return drawings
   return drawings.map((drawing) => {
-    if (drawing.kind !== "path" || !isGround(drawing) || drawing.box.x1 - drawing.box.x0 <= WIDEST)
-      return drawing
+    if (!isGround(drawing) || drawing.box.x1 - drawing.box.x0 <= WIDEST) return drawing
     const { box, color } = drawing
     const x0 = margins.get(sideOf(color, box, box.x0))?.x0 ?? box.x0
     const x1 = margins.get(sideOf(color, box, box.x1))?.x1 ?? box.x1

@@ -11,6 +11,10 @@ const HIGH = 1.7
 /** So many are looked at; a page with more has no tables. */
 const MOST = 3000
 
+/** Whether a drawing is a coloured ground: filled, without a line around it. */
+export const isGround = (drawing: Drawing): drawing is Extract<Drawing, { readonly kind: "path" }> =>
+  drawing.kind === "path" && drawing.filled && !drawing.stroked
+
 interface Words {
   readonly x0: number
   readonly x1: number
@@ -55,7 +59,6 @@ export const withoutWordGrounds = (
   drawings: ReadonlyArray<Drawing>,
   segments: ReadonlyArray<Segment>
 ): ReadonlyArray<Drawing> => {
-  const isGround = (drawing: Drawing) => drawing.kind === "path" && drawing.filled && !drawing.stroked
   const grounds = drawings.filter(isGround).length
   if (grounds === 0 || grounds > MOST) return drawings
   const lines = byBaseline(segments)
