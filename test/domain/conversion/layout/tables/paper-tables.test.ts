@@ -2,18 +2,39 @@
 import { assert, describe, it } from "vitest"
 
 import type { Drawing, TextRun } from "../../../../../src/domain/conversion/page-content.ts"
-import { htmlBelowText, rule, run } from "../page-builder.ts"
+import { FONT, htmlBelowText, rule, run } from "../page-builder.ts"
 
 const TOP = 200
 const STEP = 12
+const PLACES = [60, 160, 220, 280]
 
-const at = (row: number, words: string, x: number): TextRun => run(words, x, TOP + STEP * row)
+const at = (row: number, words: string, x: number, font: number = FONT.plain): TextRun =>
+  run(words, x, TOP + STEP * row, { font })
+
+/** The cells of a row, an empty one left out. */
+const rowAt = (
+  row: number,
+  words: ReadonlyArray<string>,
+  font: number = FONT.plain
+): ReadonlyArray<TextRun> =>
+  words.flatMap((one, column) => (one === "" ? [] : [at(row, one, PLACES[column] ?? 0, font)]))
 
 /** A level rule below a row. */
 const below = (row: number, from = 60, to = 320): Drawing =>
   rule(from, TOP + STEP * row + 4, to, TOP + STEP * row + 4.4)
 
 const cell = (words: string): string => `<t[dh][^>]*>${words}</t[dh]>`
+const over = (columns: number, words: string): string =>
+  `<t[dh][^>]*colspan="${columns}"[^>]*>(?:<\\w+>)?${words}`
+
+const NAMES = ["River", "Deep", "Wide", "Fish"]
+const RIVERS = [
+  ["Aa", "12", "31", "few"],
+  ["Bode", "169", "44", "some"],
+  ["Elbe", "1094", "97", "many"],
+  ["Oder", "840", "55", "many"]
+]
+const rivers = (from: number) => RIVERS.flatMap((row, number) => rowAt(from + number, row))
 
 describe("a cell in the middle of the rows that share it", () => {
   const kinds = ["rush", "moss", "fern", "reed"]
@@ -57,5 +78,104 @@ describe("a sign of mathematics", () => {
 
   it("is a formula's where it is a word's", () => {
     assert.match(table(["× 12", "× 31", "× 44", "× 58"]), new RegExp(cell("× 31")))
+  })
+})
+
+describe("what the columns are measured in", () => {
+  const table = (second: ReadonlyArray<string>) =>
+    htmlBelowText(
+      // Drawn column by column: only the places tell of rows.
+      [...rowAt(0, ["River", "Depth has", "Width", "Fish"]), ...rowAt(1, second), ...rivers(2)].toSorted(
+        (a, b) => a.box.x0 - b.box.x0
+      ),
+      [below(-1), below(1), below(5)]
+    )
+
+  it("is a row below their names where it stands in brackets", () => {
+    assert.match(table(["", "(m)", "(km)", "[kg]"]), new RegExp(cell("\\(m\\)") + cell("\\(km\\)")))
+  })
+
+  it("is the rest of a name where some of it is not", () => {
+    assert.match(table(["", "in metres", "(km)", "[kg]"]), new RegExp(cell("Width \\(km\\)")))
+  })
+
+  it("stands below a name of the last column alone, two lines above the first row", () => {
+    const named = (name: string) =>
+      htmlBelowText(
+        [
+          at(0, name, 160),
+          at(1, "(m)", 160),
+          ...RIVERS.flatMap((row, number) => rowAt(number + 2, row.slice(0, 2)))
+        ],
+        [below(-1, 60, 190), below(1, 60, 190), below(5, 60, 190)]
+      )
+    assert.match(named("Deep"), new RegExp(`${cell("") + cell("Deep")}</tr>.*${cell("\\(m\\)")}`))
+  })
+})
+
+describe("a line alone at the left of its rows", () => {
+  const table = (words: string, font: number, rows: number = FONT.plain) =>
+    htmlBelowText(
+      [
+        ...rowAt(0, NAMES),
+        ...[1, 4].map((row) => at(row, words, 60, font)),
+        ...RIVERS.flatMap((row, number) => {
+          const line = number + (number < 2 ? 2 : 3)
+          return [at(line, row[0] ?? "", 60, rows), ...rowAt(line, ["", ...row.slice(1)])]
+        })
+      ],
+      [below(-1), below(0), below(6)]
+    )
+
+  it("names them all where it is bold or in italics, and they are not", () => {
+    assert.match(table("North", FONT.bold), new RegExp(over(4, "North")))
+    assert.match(table("North", FONT.italic), new RegExp(over(4, "North")))
+  })
+
+  it("is a row without values where it is set as the others are", () => {
+    assert.notMatch(table("North", FONT.plain), new RegExp(over(4, "North")))
+    assert.notMatch(table("North", FONT.bold, FONT.bold), new RegExp(over(4, "North")))
+  })
+})
+
+describe("a rule below a name", () => {
+  const table = (rules: ReadonlyArray<Drawing>) =>
+    htmlBelowText(
+      [at(0, "Both", 224), ...rowAt(1, ["River", "Deep", "Wide", "High"]), ...rivers(2)].toSorted(
+        (a, b) => a.box.x0 - b.box.x0
+      ),
+      [below(-1), below(1), below(5), ...rules]
+    )
+
+  it("tells which columns it is above, though it is not in their middle", () => {
+    const html = table([below(0, 158, 305)])
+    assert.match(html, new RegExp(`${cell("")}${over(3, "Both")}`))
+  })
+
+  it("tells nothing of a name elsewhere", () => {
+    assert.notMatch(table([below(0, 60, 120)]), new RegExp(over(3, "Both")))
+  })
+})
+
+describe("words of one cell", () => {
+  const table = (words: ReadonlyArray<TextRun>) =>
+    htmlBelowText(
+      [
+        at(0, "River", 60),
+        at(0, "Remarks", 160),
+        at(1, "Aa", 60),
+        at(1, "It has a lot of", 160),
+        ...words,
+        at(3, "Bode", 60),
+        at(3, "It has few fish", 160),
+        at(4, "Elbe", 60),
+        at(4, "It has as many", 160)
+      ],
+      [below(-1, 60, 250), below(0, 60, 250), below(4, 60, 250)]
+    )
+
+  it("go on with those above where justification sets them far apart", () => {
+    const html = table(["fish", "and", "rocks"].map((word, number) => at(2, word, 160 + 32 * number)))
+    assert.match(html, new RegExp(cell("Aa") + cell("It has a lot of fish and rocks")))
   })
 })
