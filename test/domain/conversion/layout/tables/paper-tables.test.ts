@@ -179,3 +179,37 @@ describe("words of one cell", () => {
     assert.match(html, new RegExp(cell("Aa") + cell("It has a lot of fish and rocks")))
   })
 })
+
+describe("an upright rule beside the names of rows", () => {
+  const upright = (parts: ReadonlyArray<number>) =>
+    parts.slice(1).map((end, number) => {
+      const [from, to] = [parts[number] ?? 0, end]
+      return rule(140, TOP + STEP * from + 4, 140.4, TOP + STEP * to + 4.2)
+    })
+  const table = (rows: ReadonlyArray<ReadonlyArray<string>>) =>
+    htmlBelowText(
+      rows.flatMap((row, number) => rowAt(number, row)),
+      [below(-1), below(rows.length - 1), ...upright([-1, ...rows.keys()])]
+    )
+
+  it("ends with each row where it is drawn anew", () => {
+    const empty = ["Aa", "Bode", "Elbe", "Oder", "Oker", "Saale"].map((name) => [name])
+    const html = table([["River", "Fish"], ...empty, ["Weser", "X"]])
+    assert.strictEqual(html.split("<tr").length - 1, 8)
+    assert.match(html, new RegExp(cell("Aa") + cell("") + "</tr>"))
+  })
+
+  it("leaves the columns apart that white parts, and names over several of them whole", () => {
+    const rows = [["River", "Deep", "Wide", "Fish"], ...RIVERS]
+    assert.match(table(rows), new RegExp(cell("Bode") + cell("169") + cell("44") + cell("some")))
+    const named = table([["River", "What they are in metres"], ...RIVERS])
+    assert.match(named, new RegExp(`${cell("River")}${over(3, "What they are")}|${over(2, "What they are")}`))
+  })
+
+  it("leaves the words of a column together where few rows have white there", () => {
+    const rows = RIVERS.map(([name = ""], number) =>
+      number % 2 === 1 ? [name, "a", "b"] : [name, "words of a note on it"]
+    )
+    assert.match(table([["River", "Remarks"], ...rows]), new RegExp(cell("a b")))
+  })
+})
