@@ -252,7 +252,8 @@ export const rowsIn = (
 ): { readonly rows: ReadonlyArray<ReadonlyArray<RawCell>>; readonly tops: ReadonlyArray<number> } => {
   // Names of several columns stand above those of each one.
   const lowest = rows.findLastIndex(({ line }) => head !== undefined && line.baseline < head)
-  const names = groupNames(rows)
+  // Without rules a line in bold may be a heading.
+  const names: ReadonlySet<Row> = head === undefined ? new Set() : groupNames(rows)
   const all = rows.map((row, at) => ({
     row,
     cells: names.has(row)

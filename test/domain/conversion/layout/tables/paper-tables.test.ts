@@ -114,7 +114,7 @@ describe("what the columns are measured in", () => {
 })
 
 describe("a line alone at the left of its rows", () => {
-  const table = (words: string, font: number, rows: number = FONT.plain) =>
+  const table = (words: string, font: number, rows: number = FONT.plain, rules = [-1, 0, 6]) =>
     htmlBelowText(
       [
         ...rowAt(0, NAMES),
@@ -124,7 +124,7 @@ describe("a line alone at the left of its rows", () => {
           return [at(line, row[0] ?? "", 60, rows), ...rowAt(line, ["", ...row.slice(1)])]
         })
       ],
-      [below(-1), below(0), below(6)]
+      rules.map((row) => below(row))
     )
 
   it("names them all where it is bold or in italics, and they are not", () => {
@@ -135,6 +135,8 @@ describe("a line alone at the left of its rows", () => {
   it("is a row without values where it is set as the others are", () => {
     assert.notMatch(table("North", FONT.plain), new RegExp(over(4, "North")))
     assert.notMatch(table("North", FONT.bold, FONT.bold), new RegExp(over(4, "North")))
+    // Without a rule below the names of columns it may be a heading.
+    assert.notMatch(table("North", FONT.bold, FONT.plain, [-1, 6]), new RegExp(over(4, "North")))
   })
 })
 
