@@ -21,7 +21,6 @@ it.live(
         runBench({
           rounds: 1,
           round: { count: 2 },
-          warmUp: { count: 1 },
           processPerRow: false,
           suppressions: 10,
           eventRows: 10,

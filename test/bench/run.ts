@@ -12,9 +12,9 @@ export interface BenchOptions {
   /** Rows whose name holds one of these; all where absent. */
   readonly only?: ReadonlyArray<string>
   readonly rounds: number
-  /** One round, and what goes before the first: milliseconds, or sends. */
+  /** One round, and what goes before the first, if anything: milliseconds, or sends. */
   readonly round: Omit<Load, "concurrency">
-  readonly warmUp: Omit<Load, "concurrency">
+  readonly warmUp?: Omit<Load, "concurrency">
   /** A process for each row, so that none runs code that was shaped by another's load. */
   readonly processPerRow: boolean
   readonly suppressions: number
@@ -104,12 +104,15 @@ const takeRounds = async (rows: ReadonlyArray<Row>, targets: Targets, options: B
     const round = (await peer.ask({ row: row.name, load, targets })) as Round
     return { ...round, databaseMicros: before && cpu && (cpu() - before) / round.sends }
   }
+  const warmUp = async (row: Row, concurrency: number) => {
+    if (options.warmUp !== undefined) await ask(row, { ...options.warmUp, concurrency })
+  }
   try {
     // Code that is compiled only after some thousand sends would make one caller look slower than it is.
-    for (const row of rows) await ask(row, { ...options.warmUp, concurrency: Math.max(...row.concurrencies) })
+    for (const row of rows) await warmUp(row, Math.max(...row.concurrencies))
     for (const concurrency of new Set(rows.flatMap((row) => row.concurrencies))) {
       const now = rows.filter((row) => row.concurrencies.includes(concurrency))
-      for (const row of now) await ask(row, { ...options.warmUp, concurrency })
+      for (const row of now) await warmUp(row, concurrency)
       for (let each = 0; each < options.rounds; each++) {
         for (const row of now) {
           const round = await ask(row, { ...options.round, concurrency })
