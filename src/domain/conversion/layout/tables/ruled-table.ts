@@ -190,9 +190,12 @@ export const ruledTables = (
   }
   for (const network of networks(rules)) {
     if (isCross(network)) continue
-    const closed = closedBySides(closedByEnds(closedByEdge(withRowEnds(network), page.width)))
+    const drawn = closedByEnds(closedByEdge(withRowEnds(network), page.width))
+    const closed = closedBySides(drawn)
     const grid = withHead(borders(closed), rules, segments)
-    accept(gridTable(withColumns(grid, segments), segments, context))
+    // Who draws a table's sides draws its columns, too.
+    const isOpen = closed.down.length > drawn.down.length
+    accept(gridTable(isOpen ? withColumns(grid, segments) : grid, segments, context))
   }
   const words = segments.filter(({ field }) => field === undefined)
   for (const found of openTables(rules.across, words, context)) accept(found)

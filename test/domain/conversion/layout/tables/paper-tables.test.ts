@@ -34,7 +34,7 @@ const RIVERS = [
   ["Elbe", "1094", "97", "many"],
   ["Oder", "840", "55", "many"]
 ]
-const rivers = (from: number) => RIVERS.flatMap((row, number) => rowAt(from + number, row))
+const riverRows = (from: number) => RIVERS.flatMap((row, number) => rowAt(from + number, row))
 
 describe("a cell in the middle of the rows that share it", () => {
   const kinds = ["rush", "moss", "fern", "reed"]
@@ -85,7 +85,7 @@ describe("what the columns are measured in", () => {
   const table = (second: ReadonlyArray<string>) =>
     htmlBelowText(
       // Drawn column by column: only the places tell of rows.
-      [...rowAt(0, ["River", "Depth has", "Width", "Fish"]), ...rowAt(1, second), ...rivers(2)].toSorted(
+      [...rowAt(0, ["River", "Depth has", "Width", "Fish"]), ...rowAt(1, second), ...riverRows(2)].toSorted(
         (a, b) => a.box.x0 - b.box.x0
       ),
       [below(-1), below(1), below(5)]
@@ -143,7 +143,7 @@ describe("a line alone at the left of its rows", () => {
 describe("a rule below a name", () => {
   const table = (rules: ReadonlyArray<Drawing>) =>
     htmlBelowText(
-      [at(0, "Both", 224), ...rowAt(1, ["River", "Deep", "Wide", "High"]), ...rivers(2)].toSorted(
+      [at(0, "Both", 224), ...rowAt(1, ["River", "Deep", "Wide", "High"]), ...riverRows(2)].toSorted(
         (a, b) => a.box.x0 - b.box.x0
       ),
       [below(-1), below(1), below(5), ...rules]
@@ -183,29 +183,47 @@ describe("words of one cell", () => {
 })
 
 describe("an upright rule beside the names of rows", () => {
-  const upright = (parts: ReadonlyArray<number>) =>
+  const upright = (x: number, parts: ReadonlyArray<number>) =>
     parts.slice(1).map((end, number) => {
       const [from, to] = [parts[number] ?? 0, end]
-      return rule(140, TOP + STEP * from + 4, 140.4, TOP + STEP * to + 4.2)
+      return rule(x, TOP + STEP * from + 4, x + 0.4, TOP + STEP * to + 4.2)
     })
-  const table = (rows: ReadonlyArray<ReadonlyArray<string>>) =>
+  /** `more`: where else upright rules stand; `once`: all are drawn in one piece. */
+  const table = (
+    rows: ReadonlyArray<ReadonlyArray<string>>,
+    more: ReadonlyArray<number> = [],
+    once = false
+  ) =>
     htmlBelowText(
       rows.flatMap((row, number) => rowAt(number, row)),
-      [below(-1), below(rows.length - 1), ...upright([-1, ...rows.keys()])]
+      [
+        below(-1),
+        below(rows.length - 1),
+        ...[140, ...more].flatMap((x) => upright(x, once ? [-1, rows.length - 1] : [-1, ...rows.keys()]))
+      ]
     )
+  const empty = ["Aa", "Bode", "Elbe", "Oder", "Oker", "Saale"].map((name) => [name])
+  const sparse = [["River", "Fish"], ...empty, ["Weser", "X"]]
+  const full = [NAMES, ...RIVERS]
 
   it("ends with each row where it is drawn anew", () => {
-    const empty = ["Aa", "Bode", "Elbe", "Oder", "Oker", "Saale"].map((name) => [name])
-    const html = table([["River", "Fish"], ...empty, ["Weser", "X"]])
-    assert.strictEqual(html.split("<tr").length - 1, 8)
+    const html = table(sparse)
+    assert.strictEqual(html.split("<tr").length - 1, sparse.length)
     assert.match(html, new RegExp(cell("Aa") + cell("") + "</tr>"))
   })
 
+  it("ends no row where it is drawn once", () => {
+    assert.notMatch(table(sparse, [], true), new RegExp(cell("Aa") + cell("") + "</tr>"))
+  })
+
   it("leaves the columns apart that white parts, and names over several of them whole", () => {
-    const rows = [["River", "Deep", "Wide", "Fish"], ...RIVERS]
-    assert.match(table(rows), new RegExp(cell("Bode") + cell("169") + cell("44") + cell("some")))
+    assert.match(table(full), new RegExp(cell("Bode") + cell("169") + cell("44") + cell("some")))
     const named = table([["River", "What they are in metres"], ...RIVERS])
     assert.match(named, new RegExp(`${cell("River")}${over(3, "What they are")}|${over(2, "What they are")}`))
+  })
+
+  it("is one of all where the table's sides are drawn, too", () => {
+    assert.match(table(full, [57, 322]), new RegExp(cell("Bode") + cell("169 44 some")))
   })
 
   it("leaves the words of a column together where few rows have white there", () => {
