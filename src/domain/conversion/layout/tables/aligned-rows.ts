@@ -1,6 +1,9 @@
 import { append, least } from "../../../lists.ts"
 import { segmentText } from "../lines/segment.ts"
+import { groupNames } from "./group-names.ts"
+import type { Rule } from "./rules.ts"
 import { type PlacedCell, sharedCells } from "./shared-cells.ts"
+import { ruledOver } from "./spanning-rules.ts"
 import { boundsOf, type Column, NUMERIC, overlaps, type RawCell, type Row, wordsOf } from "./table-cells.ts"
 import { OVERLAPPING } from "./table-extent.ts"
 
@@ -57,10 +60,13 @@ const SPACE = 0.4
 const inColumns = (
   { bounds, cells, line }: Row,
   columns: ReadonlyArray<Column>,
-  names: boolean
+  names: boolean,
+  ruled: (name: Column) => Pick<PlacedCell, "from" | "to"> | undefined
 ): Array<PlacedCell> =>
   cells.map((segments, index) => {
     const cell = bounds[index] ?? boundsOf(segments)
+    const known = names ? ruled(cell) : undefined
+    if (known !== undefined) return { segments: [...segments], ...known }
     const over = columns.flatMap((column, number) => (overlaps(column, cell) ? [number] : []))
     const nearest = columns.findIndex(({ x1 }) => cell.x0 <= x1)
     const from = over[0] ?? (nearest === -1 ? columns.length - 1 : nearest)
@@ -73,6 +79,18 @@ const inColumns = (
       return { segments: [...segments], from: 0, to: columns.length - 1 }
     return { segments: [...segments], from, to: over.at(-1) ?? from }
   })
+
+/** Words of one column that justification sets far apart are one cell. */
+const oneEach = (cells: ReadonlyArray<PlacedCell>): Array<PlacedCell> => {
+  const merged: Array<PlacedCell> = []
+  for (const cell of cells) {
+    const last = merged.at(-1)
+    if (last !== undefined && last.from === cell.from && last.to === cell.to)
+      append(last.segments, cell.segments)
+    else merged.push(cell)
+  }
+  return merged
+}
 
 /** Whether a line's cells continue numbers with numbers: those are never wrapped. */
 const hasNumbersBelow = (cells: ReadonlyArray<PlacedCell>, above: ReadonlyArray<PlacedCell>): boolean =>
@@ -157,6 +175,13 @@ const hadRoom = (above: PlacedCell, cell: PlacedCell, columns: ReadonlyArray<Col
   return needed < right.x1 - left.x0
 }
 
+/** What columns are measured in. */
+const UNIT = /^(?:\(.*\)|\[.*\])$/
+
+/** Whether a line says below the names of columns what each is measured in: TeX sets those as a row. */
+const areUnits = (cells: ReadonlyArray<PlacedCell>): boolean =>
+  cells.every(({ segments }) => UNIT.test(wordsOf(segments)))
+
 /** The lines of a table, those of wrapped cells put together. */
 const joined = (
   rows: ReadonlyArray<Row>,
@@ -179,6 +204,7 @@ const joined = (
         (cells.every(({ from }) => from > 0) &&
           cells.length < columns.length &&
           line.baseline - bottom < 1.35 * line.size &&
+          !((isHead || placed.length === 1) && areUnits(cells)) &&
           cells.every((cell) => {
             const above = last.find(({ from }) => from === cell.from)
             return above !== undefined && !(isHead && hadRoom(above, cell, columns))
@@ -214,15 +240,31 @@ const filled = (row: ReadonlyArray<PlacedCell>, columns: number, first: number):
   return cells
 }
 
-/** The rows of a table that lines make up, in these columns. `head`: where the names of the columns end, where a rule tells. */
+/**
+ * The rows of a table that lines make up, in these columns. `head`: where the names of the columns end, where a rule tells; `spans`:
+ * rules below names of several columns.
+ */
 export const rowsIn = (
   rows: ReadonlyArray<Row>,
   columns: ReadonlyArray<Column>,
-  head: number | undefined
+  head: number | undefined,
+  spans: ReadonlyArray<Rule>
 ): { readonly rows: ReadonlyArray<ReadonlyArray<RawCell>>; readonly tops: ReadonlyArray<number> } => {
   // Names of several columns stand above those of each one.
   const lowest = rows.findLastIndex(({ line }) => head !== undefined && line.baseline < head)
-  const all = rows.map((row, at) => ({ row, at, cells: inColumns(row, columns, at < lowest) }))
+  // Without rules a line in bold may be a heading.
+  const names: ReadonlySet<Row> = head === undefined ? new Set() : groupNames(rows)
+  const all = rows.map((row, at) => ({
+    row,
+    cells: names.has(row)
+      ? [{ segments: [...row.line.segments], from: 0, to: columns.length - 1 }]
+      : oneEach(
+          inColumns(row, columns, at < lowest, (name) => {
+            const next = rows[at + 1]?.line.baseline ?? 0
+            return ruledOver(name, row.line.baseline, next, spans, columns)
+          })
+        )
+  }))
   const shared =
     head === undefined
       ? []
@@ -244,14 +286,14 @@ export const rowsIn = (
       isHead
     )
   })
-  const spans = shared.map(({ cell, first, last }) => {
+  const reaching = shared.map(({ cell, first, last }) => {
     const from = placed.findIndex(({ top }) => top >= first - 1)
     const to = placed.findLastIndex(({ top }) => top <= last + 1)
     return { cell, from, to }
   })
   return {
     rows: placed.map(({ cells }, at) => {
-      const span = spans.find(({ from, to }) => from <= at && at <= to)
+      const span = reaching.find(({ from, to }) => from <= at && at <= to)
       const rest = filled(cells, columns.length, span === undefined ? 0 : 1)
       return span?.from === at
         ? [{ segments: span.cell.segments, colSpan: 1, rowSpan: span.to - span.from + 1 }, ...rest]

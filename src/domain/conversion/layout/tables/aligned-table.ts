@@ -6,6 +6,7 @@ import { segmentText } from "../lines/segment.ts"
 import { isBoldLine } from "../statistics.ts"
 import { rowsIn } from "./aligned-rows.ts"
 import { flowsOn, nearColumns } from "./near-columns.ts"
+import type { Rule } from "./rules.ts"
 import { toldApart } from "./run-together.ts"
 import {
   areEquations,
@@ -42,6 +43,8 @@ interface Frame {
   readonly headed: boolean
   /** They are lines, and no box's sides: all between them is the table's. */
   readonly lines: boolean
+  /** Rules below names of several columns. */
+  readonly spans: ReadonlyArray<Rule>
 }
 
 /** Whether cells of two lines begin or end below one another, the first's beginning and the last's end left out. */
@@ -144,7 +147,7 @@ const isAcross = ({ bounds, cells }: Row, columns: ReadonlyArray<Column>): boole
 const GROUP_NAMES = 0.4
 
 /** Lines before a table that rules hold, at most. */
-export const MOST_BEFORE = 1
+export const MOST_BEFORE = 2
 
 /** Whether lines that go over columns name groups of rows: rows stand below each of them. */
 const areGroups = (lines: ReadonlyArray<Row>, columns: ReadonlyArray<Column>): boolean => {
@@ -199,7 +202,7 @@ const tableAt = (
   if (kept.some(({ near }) => near) && columns.length <= 3 && flowsOn(kept, columns)) return undefined
   const to = from + kept.length
   kept = [...kept, ...lines.slice(to, to + lastRows(lines, to, kept, columns))]
-  const { rows, tops } = rowsIn(kept, columns, frame?.head)
+  const { rows, tops } = rowsIn(kept, columns, frame?.head, frame?.spans ?? [])
   if (rows.length < 2) return undefined
   return { from, to: from + kept.length, rows, tops, columns }
 }

@@ -1,8 +1,9 @@
-import { greatest, least } from "../../../lists.ts"
+import { append, greatest, least } from "../../../lists.ts"
 import type { InlineContext } from "../lines/inline.ts"
 import { type Line, linesOf } from "../lines/line.ts"
 import { cutAt, type Piece, type Segment } from "../lines/segment.ts"
 import { NUMERIC } from "./table-cells.ts"
+import { OVERLAPPING } from "./table-extent.ts"
 
 /** White that goes down between all rows of a table is a column's, however narrow: this wide at least, in font sizes. */
 const LEAST = 0.2
@@ -72,12 +73,6 @@ const cutPiece = (piece: Piece, starts: ReadonlyArray<number>): ReadonlyArray<Pi
 export const cutBetweenWords = (segment: Segment, places: ReadonlyArray<number>): ReadonlyArray<Segment> =>
   cutAt({ ...segment, pieces: segment.pieces.flatMap((piece) => cutPiece(piece, places)) }, places)
 
-/** Whether the white between two places stands beside an operator on a line, which has some on both sides. */
-const isAtOperator = (words: ReadonlyArray<Word>, { x0, x1 }: Strip): boolean =>
-  words.some(
-    (word) => OPERATOR.test(word.text) && (Math.abs(word.x1 - x0) < NEAR || Math.abs(word.x0 - x1) < NEAR)
-  )
-
 /** The words of a row on the two sides of a place. */
 const besideOf = (words: ReadonlyArray<Word>, x: number) => {
   let [left, right]: [Word | undefined, Word | undefined] = [undefined, undefined]
@@ -87,6 +82,13 @@ const besideOf = (words: ReadonlyArray<Word>, x: number) => {
   }
   return left === undefined || right === undefined ? [] : [{ left, right }]
 }
+
+/** Whether the white between two places is an operator's within a formula: it stands beside one, no wider than words are apart. */
+const isAtOperator = (words: ReadonlyArray<Word>, { x0, x1 }: Strip, size: number): boolean =>
+  besideOf(words, (x0 + x1) / 2).some(
+    ({ left, right }) =>
+      right.x0 - left.x1 <= WIDE * size && (OPERATOR.test(left.text) || OPERATOR.test(right.text))
+  )
 
 /** Whether the white on a line stands within a pair of brackets, or as near as a word before one: a value and its range are one cell. */
 const isInBrackets = (words: ReadonlyArray<Word>, { x0, x1 }: Strip, size: number): boolean => {
@@ -142,7 +144,9 @@ const stripsOf = (rows: ReadonlyArray<ReadonlyArray<Word>>, size: number): Reado
         (words) => words.some(({ x1 }) => x1 < middle) && words.some(({ x0 }) => x0 > middle)
       )
       const free = rows.filter((words) => !words.some(({ x0, x1 }) => x0 < middle && x1 > middle))
-      const within = both.filter((words) => isAtOperator(words, strip) || isInBrackets(words, strip, size))
+      const within = both.filter(
+        (words) => isAtOperator(words, strip, size) || isInBrackets(words, strip, size)
+      )
       if (
         both.length >= BOTH &&
         isColumns(both, strip, size) &&
@@ -183,6 +187,32 @@ const headStarts = (
   return known.length === inside.length ? known : undefined
 }
 
+/** A line and its words, or lines that stand beside one another; `several`: they may be more than one cell. */
+interface Beside {
+  readonly line: Line
+  readonly words: ReadonlyArray<Word>
+  readonly several: boolean
+}
+
+/** Lines too near to be rows taken together with those above: a cell that rows share stands in the middle of them. */
+const sideBySide = (
+  lines: ReadonlyArray<{ readonly line: Line; readonly words: ReadonlyArray<Word> }>
+): ReadonlyArray<Beside> => {
+  const rows: Array<Beside & { readonly words: Array<Word> }> = []
+  let above = -Infinity
+  for (const { line, words } of lines) {
+    const last = rows.at(-1)
+    if (last === undefined || line.baseline - above >= OVERLAPPING * line.size)
+      rows.push({ line, words: [...words], several: line.segments.length > 1 })
+    else {
+      append(last.words, words)
+      rows[rows.length - 1] = { ...last, several: true }
+    }
+    above = line.baseline
+  }
+  return rows
+}
+
 /** Segments between rules, cut where columns begin that stand as near as words; above `head` stand their names. */
 export const cutInColumns = (
   segments: ReadonlyArray<Segment>,
@@ -194,8 +224,9 @@ export const cutInColumns = (
   const size = least(body.map(({ line }) => line.size))
   // A group's name stands alone at the left, over some columns.
   const left = least(body.map(({ line }) => line.x0))
-  const rows = body.filter(({ line }) => line.segments.length > 1 || line.x0 > left + 1)
-  const cells = rows.length >= CELLS * body.length ? rows : body
+  const all = sideBySide(body)
+  const rows = all.filter(({ line, several }) => several || line.x0 > left + 1)
+  const cells = rows.length >= CELLS * all.length ? rows : all
   const strips =
     body.length < ROWS
       ? []

@@ -10,12 +10,20 @@ import { alignedTables, MOST_BEFORE } from "./aligned-table.ts"
 import { drawnTables } from "./drawn-table.ts"
 import { cutInColumns } from "./narrow-columns.ts"
 import { alikeRules, placesOf, type Rule } from "./rules.ts"
+import { ruledOver, spanningRules } from "./spanning-rules.ts"
 import { type Column, overlaps, type RawCell, tableOf } from "./table-cells.ts"
 
 /** A table that rules show, and the segments that it holds. */
 export interface RuledTable {
   readonly placed: Placed
   readonly taken: ReadonlyArray<Segment>
+}
+
+/** The words of a page, and its level rules. */
+interface OfPage {
+  readonly across: ReadonlyArray<Rule>
+  readonly segments: ReadonlyArray<Segment>
+  readonly context: InlineContext
 }
 
 /** Shortest rule of a table, points, and how far words may stand out over its ends. */
@@ -44,12 +52,16 @@ const mayBeCells = (words: ReadonlyArray<Segment>, { fonts }: InlineContext): bo
 }
 
 /** A line before or after a table's rows: its words stand in one of the columns or in the middle of some, or go over all. */
-const looseRow = (line: Line, columns: ReadonlyArray<Column>): ReadonlyArray<RawCell> => {
+const looseRow = (
+  line: Line,
+  columns: ReadonlyArray<Column>,
+  ruled: { readonly from: number; readonly to: number } | undefined
+): ReadonlyArray<RawCell> => {
   const over = columns.flatMap((column, at) => (overlaps(column, line) ? [at] : []))
   // In the white between two columns it may be in the middle of both.
   const at = over[0] ?? columns.findIndex(({ x1 }) => line.x0 <= x1)
-  const { from, to } = centredOver(line, at, columns, line.size)
-  if (over.length > 1 || (over.length === 0 && from === to))
+  const { from, to } = ruled ?? centredOver(line, at, columns, line.size)
+  if (ruled === undefined && (over.length > 1 || (over.length === 0 && from === to)))
     return [{ segments: line.segments, colSpan: columns.length, rowSpan: 1 }]
   const none = { segments: [], colSpan: 1, rowSpan: 1 }
   return columns.flatMap((_, column): ReadonlyArray<RawCell> =>
@@ -61,14 +73,20 @@ const looseRow = (line: Line, columns: ReadonlyArray<Column>): ReadonlyArray<Raw
   )
 }
 
+/** Whether lines before a table's rows may be the names of its columns: one line, or each in a column, as what that is measured in. */
+const areNames = (lines: ReadonlyArray<Line>, columns: ReadonlyArray<Column>): boolean =>
+  lines.length < 2 ||
+  (lines.length <= MOST_BEFORE &&
+    lines.every((line) => columns.filter((column) => overlaps(column, line)).length < 2))
+
 /** The table between the first and the last of rules at these places. `lines`: none of them is a box's side. */
 const tableBetween = (
   ys: ReadonlyArray<number>,
-  { from: x0, to: x1 }: Rule,
-  segments: ReadonlyArray<Segment>,
-  context: InlineContext,
+  rule: Rule,
+  { across, context, segments }: OfPage,
   lines: boolean
 ): RuledTable | undefined => {
+  const { from: x0, to: x1 } = rule
   const [top, second, bottom] = [ys[0], ys[1], ys.at(-1)]
   if (top === undefined || second === undefined || bottom === undefined) return undefined
   const near = segments.filter(
@@ -91,13 +109,19 @@ const tableBetween = (
   // Rules above and below frame a listing as well.
   if (ys.length === 2 && areListed(rowsIn)) return undefined
   if (numberedLines(rowsIn).length > 0) return undefined
-  const frame = { head: headed ? second : undefined, headed: ys.length === 3, lines }
+  const spans = spanningRules(across, top, headed ? second : bottom, rule)
+  const frame = { head: headed ? second : undefined, headed: ys.length === 3, lines, spans }
   const [table] = alignedTables(rowsIn, frame)
-  if (table === undefined || table.to - table.from < WHOLE * rowsIn.length || table.from > MOST_BEFORE)
-    return undefined
+  if (table === undefined || !areNames(rowsIn.slice(0, table.from), table.columns)) return undefined
+  const inHead = rowsIn.slice(0, table.from).filter(({ baseline }) => headed && baseline < second)
+  if (table.to - table.from < WHOLE * (rowsIn.length - inHead.length)) return undefined
   const head = headed ? table.tops.filter((baseline) => baseline < second).length : undefined
-  const loose = (some: typeof rowsIn) => some.map((line) => looseRow(line, table.columns))
-  const [rows, rest] = [loose(rowsIn.slice(0, table.from)), loose(rowsIn.slice(table.to))]
+  const loose = (from: number, to: number) =>
+    rowsIn.slice(from, to).map((line, at) => {
+      const next = rowsIn[from + at + 1]?.baseline ?? bottom
+      return looseRow(line, table.columns, ruledOver(line, line.baseline, next, spans, table.columns))
+    })
+  const [rows, rest] = [loose(0, table.from), loose(table.to, rowsIn.length)]
   const headRows = head === undefined || head >= table.rows.length ? undefined : head + rows.length
   return {
     placed: { block: tableOf([...rows, ...table.rows, ...rest], context, headRows), ...box },
@@ -106,20 +130,15 @@ const tableBetween = (
 }
 
 /** The tables between lines at these places, each as long as it may be. */
-const between = (
-  ys: ReadonlyArray<number>,
-  first: Rule,
-  segments: ReadonlyArray<Segment>,
-  context: InlineContext
-): ReadonlyArray<RuledTable> => {
+const between = (ys: ReadonlyArray<number>, first: Rule, page: OfPage): ReadonlyArray<RuledTable> => {
   const found: Array<RuledTable> = []
   const fewest = ys.length > MAX_TRIED ? ys.length - 1 : 1
   for (let from = 0; from < ys.length - 1;) {
     let to = ys.length - 1
-    let table = tableBetween(ys.slice(from, to + 1), first, segments, context, true)
+    let table = tableBetween(ys.slice(from, to + 1), first, page, true)
     while (table === undefined && to - from > fewest) {
       to -= 1
-      table = tableBetween(ys.slice(from, to + 1), first, segments, context, true)
+      table = tableBetween(ys.slice(from, to + 1), first, page, true)
     }
     if (table === undefined) {
       from += 1
@@ -139,18 +158,20 @@ export const openTables = (
   across: ReadonlyArray<Rule>,
   segments: ReadonlyArray<Segment>,
   context: InlineContext
-): ReadonlyArray<RuledTable> =>
-  alikeRules(across).flatMap((rules): ReadonlyArray<RuledTable> => {
+): ReadonlyArray<RuledTable> => {
+  const page = { across, segments, context }
+  return alikeRules(across).flatMap((rules): ReadonlyArray<RuledTable> => {
     const [first] = rules
     if (first === undefined || first.to - first.from < SHORTEST) return []
     const whole = (): ReadonlyArray<RuledTable> => {
-      const table = tableBetween(placesOf(rules), first, segments, context, false)
+      const table = tableBetween(placesOf(rules), first, page, false)
       return table === undefined ? [] : [table]
     }
     const drawn = rules.filter(({ side }) => side !== true)
     // The sides of boxes make a table as a whole only: a listing's ground is below many a heading's line.
     const boxed = drawn.length < rules.length ? whole() : []
     if (boxed.length > 0) return boxed
-    const found = between(placesOf(drawn), first, segments, context)
+    const found = between(placesOf(drawn), first, page)
     return found.length > 0 || drawn.length < rules.length ? found : whole()
   })
+}

@@ -4,6 +4,7 @@ import type { Placed } from "../gutters.ts"
 import type { InlineContext } from "../lines/inline.ts"
 import type { Segment } from "../lines/segment.ts"
 import { NEAR, slotOf, unruledCells } from "./grid-cells.ts"
+import { withColumns } from "./grid-columns.ts"
 import { withHead } from "./grid-head.ts"
 import { openTables, type RuledTable } from "./open-tables.ts"
 import { withPaddedGrounds } from "./padded-grounds.ts"
@@ -189,8 +190,12 @@ export const ruledTables = (
   }
   for (const network of networks(rules)) {
     if (isCross(network)) continue
-    const closed = closedBySides(closedByEnds(closedByEdge(withRowEnds(network), page.width)))
-    accept(gridTable(withHead(borders(closed), rules, segments), segments, context))
+    const drawn = closedByEnds(closedByEdge(withRowEnds(network), page.width))
+    const closed = closedBySides(drawn)
+    const grid = withHead(borders(closed), rules, segments)
+    // Who draws a table's sides draws its columns, too.
+    const isOpen = closed.down.length > drawn.down.length
+    accept(gridTable(isOpen ? withColumns(grid, segments) : grid, segments, context))
   }
   const words = segments.filter(({ field }) => field === undefined)
   for (const found of openTables(rules.across, words, context)) accept(found)

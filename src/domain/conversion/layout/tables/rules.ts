@@ -211,7 +211,7 @@ export const withRowEnds = ({ across, down }: Rules): Rules => {
     const xs = joints.slice(first, end).map(({ x }) => x)
     const passing = down.filter((rule) => rule.from < at - NEAR && rule.to > at + NEAR).length
     const isDrawn = across.some((rule) => Math.abs(rule.at - at) <= NEAR + 1)
-    if (xs.length > 1 && xs.length === passing && !isDrawn)
+    if (xs.length === passing && !isDrawn)
       ends.push({ at, from: least([...xs, from]), to: greatest([...xs, to]) })
     first = end
   }
