@@ -1,9 +1,9 @@
 import { keepCompiledCode } from "./process/compiled-code.ts"
-import { keepArenasFew } from "./process/few-arenas.ts"
 import { keepHeapSmall } from "./process/small-heap.ts"
+import { keepMallocSmall } from "./process/small-malloc.ts"
 
 // Before anything else is loaded.
-keepArenasFew()
+keepMallocSmall()
 keepCompiledCode()
 keepHeapSmall()
 const { main } = await import("./main.ts")

@@ -92,7 +92,10 @@ describe("the image", () => {
       file.getENVs().flatMap((one) => one.getProperties().map((pair) => [pair.getName(), pair.getValue()]))
     )
     for (const name of env.keys())
-      assert.isTrue(settings.has(name) || /^(NODE_ENV|MALLOC_ARENA_MAX)$/.test(name), name)
+      assert.isTrue(
+        settings.has(name) || /^(NODE_ENV|MALLOC_ARENA_MAX|MALLOC_MMAP_THRESHOLD_)$/.test(name),
+        name
+      )
     assert.deepStrictEqual(
       of("postlane", "EXPOSE").map((one) => words(one)[0]),
       [env.get("PORT") ?? ""]
