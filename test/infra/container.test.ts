@@ -93,7 +93,7 @@ describe("the image", () => {
     )
     for (const name of env.keys())
       assert.isTrue(
-        settings.has(name) || /^(NODE_ENV|MALLOC_ARENA_MAX|MALLOC_MMAP_THRESHOLD_)$/.test(name),
+        settings.has(name) || /^(NODE_ENV|NODE_OPTIONS|MALLOC_ARENA_MAX|MALLOC_MMAP_THRESHOLD_)$/.test(name),
         name
       )
     assert.deepStrictEqual(

@@ -26,3 +26,8 @@ it("the nursery of a server does not grow, and collections cannot be asked for a
   // The check can fail.
   expect(nurseryAfter("")).toBeGreaterThan(4 * MB)
 })
+
+it("a first collection leaves the nursery as large as it was, and no way to ask for another", () => {
+  const early = `import { collectEarly } from "${MODULE}"; collectEarly(); if ("gc" in globalThis) throw new Error("gc")`
+  expect(nurseryAfter(early)).toBeGreaterThan(4 * MB)
+})
