@@ -1,11 +1,11 @@
 /** The C library gives each of up to eight threads a processor an arena of its own, and keeps what they have freed. */
 const ARENAS = "2"
-/** Blocks of so many bytes go back to the system when they are freed. Left alone, the library takes 32 MB for it after some of them. */
+/** Blocks of so many bytes go back to the system when they are freed; left alone, the library raises that limit up to 32 MB. */
 const RETURNED_FROM = "131072"
 
 /**
  * Replaces the process by itself with other settings of the C library's malloc, unless the environment says how many arenas it has:
- * the library reads that before anything of ours runs. Some 65 MB less where documents are converted; what the threads allocate
+ * the library reads that before anything of ours runs. Some 60 MB less where documents are converted; what the threads allocate
  * comes from elsewhere, for the most part. Linux only.
  */
 export const keepMallocSmall = (): void => {

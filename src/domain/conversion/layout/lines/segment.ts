@@ -262,6 +262,15 @@ export const isSizedByTypewriter = (
   return longest !== undefined && isTypewriter(fonts[longest.run.font])
 }
 
+/** Some pieces of a segment. */
+export const partOf = (segment: Segment, pieces: ReadonlyArray<Piece>): Segment => ({
+  ...segment,
+  pieces,
+  x0: least(pieces.map(({ x0 }) => x0)),
+  x1: greatest(pieces.map(({ x1 }) => x1)),
+  characters: pieces.reduce((sum, { text }) => sum + text.length, 0)
+})
+
 /** Cuts a segment where columns begin. */
 export const cutAt = (segment: Segment, starts: ReadonlyArray<number>): ReadonlyArray<Segment> => {
   if (!starts.some((x) => segment.x0 < x - 1 && segment.x1 > x + 1)) return [segment]
@@ -272,11 +281,5 @@ export const cutAt = (segment: Segment, starts: ReadonlyArray<number>): Readonly
     if (same === undefined) parts.set(column, [piece])
     else same.push(piece)
   }
-  return [...parts.values()].map((pieces) => ({
-    ...segment,
-    pieces,
-    x0: least(pieces.map((piece) => piece.x0)),
-    x1: greatest(pieces.map((piece) => piece.x1)),
-    characters: pieces.reduce((sum, { text }) => sum + text.length, 0)
-  }))
+  return [...parts.values()].map((pieces) => partOf(segment, pieces))
 }

@@ -1,6 +1,6 @@
-import { greatest, least } from "../../../lists.ts"
+import { least } from "../../../lists.ts"
 import type { FontFace } from "../../page-content.ts"
-import { isBold, isSizedByTypewriter, type Piece, type Segment } from "../lines/segment.ts"
+import { isBold, isSizedByTypewriter, partOf, type Piece, type Segment } from "../lines/segment.ts"
 import { CELL_GAP } from "./table-cells.ts"
 
 /** Lines that are drawn one after the other, below one another: a cell, if it is in a table. */
@@ -35,14 +35,6 @@ const LEAST_GAP = 0.2
 const BEGINNINGS = 2
 /** More cells in a row are no names of columns. */
 const MOST_NAMES = 60
-
-export const partOf = (segment: Segment, pieces: ReadonlyArray<Piece>): Segment => ({
-  ...segment,
-  pieces,
-  x0: least(pieces.map(({ x0 }) => x0)),
-  x1: greatest(pieces.map(({ x1 }) => x1)),
-  characters: pieces.reduce((sum, { text }) => sum + text.length, 0)
-})
 
 /** Height of the bands of a page in which beginnings of cells are looked for, points. */
 const BAND = 120

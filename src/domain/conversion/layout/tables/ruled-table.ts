@@ -1,8 +1,8 @@
-import { append, greatest, least } from "../../../lists.ts"
+import { append, greatest } from "../../../lists.ts"
 import type { Drawing } from "../../page-content.ts"
 import type { Placed } from "../gutters.ts"
 import type { InlineContext } from "../lines/inline.ts"
-import type { Segment } from "../lines/segment.ts"
+import { partOf, type Segment } from "../lines/segment.ts"
 import { NEAR, slotOf, unruledCells } from "./grid-cells.ts"
 import { withColumns } from "./grid-columns.ts"
 import { withHead } from "./grid-head.ts"
@@ -50,22 +50,13 @@ const wallsOf = (
   return walls
 }
 
-/** Some pieces of a segment. */
-const ofPieces = (segment: Segment, pieces: Segment["pieces"]): Segment => ({
-  ...segment,
-  pieces,
-  x0: least(pieces.map(({ x0 }) => x0)),
-  x1: greatest(pieces.map(({ x1 }) => x1)),
-  characters: pieces.reduce((sum, { text }) => sum + text.length, 0)
-})
-
 /** Segments that were cut where a border goes on in other rows, but not in this cell, as they were. */
 const uncut = (parts: ReadonlyArray<Segment>): ReadonlyArray<Segment> =>
   [...Map.groupBy(parts, ({ field, order }) => field ?? order).values()]
     .map(([first, ...more]) =>
       first === undefined || more.length === 0
         ? first
-        : ofPieces(
+        : partOf(
             first,
             [first, ...more].flatMap(({ pieces }) => pieces)
           )
@@ -97,7 +88,7 @@ const fill = (
       const key = row * MAX_COLUMNS + column
       const same = cells.get(key) ?? []
       cells.set(key, same)
-      same.push(ofPieces(segment, pieces))
+      same.push(partOf(segment, pieces))
     }
   }
   return cells

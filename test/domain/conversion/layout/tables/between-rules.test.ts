@@ -3,6 +3,7 @@ import { assert, describe, it } from "vitest"
 
 import type { Drawing, TextRun } from "../../../../../src/domain/conversion/page-content.ts"
 import { htmlBelowText, prose, rule, run } from "../page-builder.ts"
+import { NAMES, RIVERS } from "./rivers.ts"
 
 const TOP = 200
 const STEP = 12
@@ -22,14 +23,6 @@ const rulesOf = (head: number, rows: number, right = 320): ReadonlyArray<Drawing
 
 const count = (html: string, tag: string): number => html.split(`<${tag}`).length - 1
 const cell = (words: string): string => `<t[dh][^>]*>${words}</t[dh]>`
-
-const NAMES = ["River", "Deep", "Wide", "Fish"]
-const RIVERS = [
-  ["Aa", "12", "31", "few"],
-  ["Bode", "169", "44", "some"],
-  ["Elbe", "1094", "97", "many"],
-  ["Oder", "840", "55", "many"]
-]
 
 describe("a table between rules", () => {
   it("goes on below the names of groups, which are above all columns", () => {

@@ -3,6 +3,7 @@ import { assert, describe, it } from "vitest"
 
 import type { Drawing, TextRun } from "../../../../../src/domain/conversion/page-content.ts"
 import { FONT, htmlBelowText, rule, run } from "../page-builder.ts"
+import { NAMES, RIVERS } from "./rivers.ts"
 
 const TOP = 200
 const STEP = 12
@@ -27,13 +28,6 @@ const cell = (words: string): string => `<t[dh][^>]*>${words}</t[dh]>`
 const over = (columns: number, words: string): string =>
   `<t[dh][^>]*colspan="${columns}"[^>]*>(?:<\\w+>)?${words}`
 
-const NAMES = ["River", "Deep", "Wide", "Fish"]
-const RIVERS = [
-  ["Aa", "12", "31", "few"],
-  ["Bode", "169", "44", "some"],
-  ["Elbe", "1094", "97", "many"],
-  ["Oder", "840", "55", "many"]
-]
 const riverRows = (from: number) => RIVERS.flatMap((row, number) => rowAt(from + number, row))
 
 describe("a cell in the middle of the rows that share it", () => {
