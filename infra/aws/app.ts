@@ -17,10 +17,10 @@ const stackIn = (app: App, stackName: string, region: string, description: strin
     tags: { service: "postlane" }
   })
 
-/** The cloud side: one stack, and one more for mail where Amazon SES is used in another region. */
-export const cloudApp = (plan: Plan, outdir?: string): App => {
+/** The cloud side, written to `outdir`: one stack, and one more for mail where Amazon SES is used in another region. */
+export const cloudApp = (plan: Plan, outdir: string): App => {
   const { cloud, conversion, domains, providerB } = plan.settings
-  const app = new App({ analyticsReporting: false, ...(outdir === undefined ? {} : { outdir }) })
+  const app = new App({ analyticsReporting: false, outdir })
   const home = stackIn(app, "postlane", cloud.region, "Postlane: queue, objects, alarms, permissions")
   const add = alarmTopic(home, plan.alertEmail)
 

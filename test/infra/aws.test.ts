@@ -8,7 +8,7 @@ import { it as effect } from "@effect/vitest"
 import { Stack } from "aws-cdk-lib"
 import { Match, Template } from "aws-cdk-lib/assertions"
 import { Effect, Layer, Logger } from "effect"
-import { assert, describe, expect, it } from "vitest"
+import { afterAll, assert, describe, expect, it } from "vitest"
 
 import { cloudApp } from "../../infra/aws/app.ts"
 import { CALLS } from "../../infra/aws/permissions.ts"
@@ -38,8 +38,16 @@ const ENV = {
   CONVERT_EMAIL_BUCKET: "example-mails"
 }
 
+const templates = mkdtempSync(join(tmpdir(), "postlane-aws-"))
+// `npm run infra`, below, has CDK's rules look at the templates: to load them takes longer than all of these tests.
+process.env["CDK_VALIDATION"] = "false"
+afterAll(() => {
+  delete process.env["CDK_VALIDATION"]
+  rmSync(templates, { recursive: true })
+})
+
 const stacksOf = (change: NodeJS.ProcessEnv = {}) => {
-  const app = cloudApp(readPlan({ ...ENV, ...change }))
+  const app = cloudApp(readPlan({ ...ENV, ...change }), mkdtempSync(join(templates, "app-")))
   return app.node.children.filter((child) => child instanceof Stack)
 }
 const [only] = stacksOf()
@@ -464,7 +472,8 @@ describe("npm run infra", () => {
         env: { ...ENV, PATH },
         encoding: "utf8"
       })
-      assert.strictEqual(status, 0, stderr)
+      // What a template breaks of CDK's rules is a warning there.
+      assert.deepStrictEqual([status, stderr], [0, ""])
       const calls = readFileSync(join(folder, "calls"), "utf8").trim().split("\n")
       assert.lengthOf(calls, 2)
       assert.match(

@@ -32,6 +32,12 @@ export interface Place {
   readonly box: Box
 }
 
+/** Where a character lies: from `start` to `end` along its line, and its box. */
+interface Placed extends Box {
+  readonly start: number
+  readonly end: number
+}
+
 const NO_EDGES: ReadonlyArray<number> = []
 
 /** UTF-16 units that there is room for at first. */
@@ -143,8 +149,9 @@ export class OpenRun {
     this.#ends.set(ends)
   }
 
-  /** A character, from `start` to `end` along the line, in the box of the other four. */
-  add(code: number, start: number, end: number, x0: number, y0: number, x1: number, y1: number): void {
+  /** A character at its place. One object instead of six numbers, each of which would be made anew for the call. */
+  add(code: number, at: Placed): void {
+    const { end, start, x0, x1, y0, y1 } = at
     if (this.hyphenated) {
       // The line goes on after all: it was a plain one.
       this.hyphenated = false

@@ -316,7 +316,7 @@ const readCharacter = (reading: Reading, at: number) => {
   readSpan(style)
   if (gathering.style !== undefined) separate(reading, gathering.style, style, at, code, isFresh)
   if (gathering.style === undefined) gathering.begin(style, y, place.across)
-  gathering.add(code, place.start, place.end, x0, y0, x1, y1)
+  gathering.add(code, place)
 }
 
 /**
