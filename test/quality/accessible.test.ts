@@ -9,7 +9,7 @@ import { coverageOf } from "../../src/domain/conversion/cascade/coverage.ts"
 import { foreignPdfs } from "../support/files/pdf-files.ts"
 import { linked, numbered, tagged, withForm, withImage } from "../support/files/pdf-samples.ts"
 import { findings } from "../support/processes/axe.ts"
-import { openBrowser } from "../support/processes/browser.ts"
+import { closePages, workersBrowser } from "../support/processes/browser.ts"
 import { convert } from "./convert.ts"
 import { samples } from "./documents.ts"
 
@@ -23,10 +23,10 @@ let folder: string
 let browser: Browser
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "postlane-accessible-"))
-  browser = await openBrowser()
+  browser = await workersBrowser()
 }, 120_000)
 afterAll(async () => {
-  await browser.close()
+  await closePages(browser)
   rmSync(folder, { recursive: true })
 })
 

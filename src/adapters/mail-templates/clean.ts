@@ -24,6 +24,13 @@ export const cleanLine = (value: string): string => cleanText(value).replaceAll(
 export const clip = (value: string, limit: number): string =>
   value.length <= limit ? value : `${value.slice(0, limit - 1).replace(/[\ud800-\udbff]$/, "")}…`
 
+/** What is read of a value for each character that is shown: cleaning takes some away. */
+const READ = 4
+
+/** A value as `clean` leaves it, of at most `limit` characters. Of a long one only the beginning is read. */
+export const cleanWithin = (clean: (value: string) => string, value: string, limit: number): string =>
+  clip(clean(clip(value, READ * limit)), limit)
+
 /**
  * The address of a link, written out, where it is one that a mail may have: http, https or mailto, without credentials;
  * else `undefined`, and the link's words stand without it.

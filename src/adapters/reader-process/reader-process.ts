@@ -44,7 +44,7 @@ const kill = (child: Child): void => {
 const start = ({ heapMb, program, residentMb, tasks }: Reader): Child => ({
   process: fork(CHILD, [program.href, String(residentMb * MB)], {
     // A reader of hostile input has no use for the secrets that the environment may hold.
-    env: {},
+    env: { NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] ?? "" },
     execArgv: [`--max-old-space-size=${heapMb}`],
     serialization: "advanced",
     stdio: ["ignore", "ignore", "ignore", "ipc"]

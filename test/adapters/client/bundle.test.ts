@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 
 import type * as Postlane from "../../../src/runtime/client.ts"
 import { numbered } from "../../support/files/pdf-samples.ts"
-import { openBrowser } from "../../support/processes/browser.ts"
+import { closePages, workersBrowser } from "../../support/processes/browser.ts"
 import { type FilesWorld, startFiles } from "../http/routes/conversion/files-world.ts"
 
 const PATIENCE = 120_000
@@ -42,10 +42,10 @@ describe("the client in Chromium", () => {
   let world: FilesWorld
   let browser: Browser
   beforeAll(async () => {
-    ;[world, browser] = await Promise.all([startFiles(), openBrowser()])
+    ;[world, browser] = await Promise.all([startFiles(), workersBrowser()])
   }, PATIENCE)
   afterAll(async () => {
-    await browser.close()
+    await closePages(browser)
     await world.stop()
   })
 

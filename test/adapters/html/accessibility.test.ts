@@ -6,7 +6,7 @@ import { layer } from "../../../src/adapters/html/html-assembly.ts"
 import { HtmlAssembly } from "../../../src/ports/conversion/html-assembly.ts"
 import { pngOf } from "../../support/files/picture-files.ts"
 import { findings, LOOKS } from "../../support/processes/axe.ts"
-import { openBrowser } from "../../support/processes/browser.ts"
+import { closePages, workersBrowser } from "../../support/processes/browser.ts"
 
 const PIXEL =
   "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
@@ -115,10 +115,10 @@ const DOCUMENTS: Readonly<Record<string, { readonly pages: ReadonlyArray<string>
 let browser: Browser
 let page: Page
 beforeAll(async () => {
-  browser = await openBrowser()
+  browser = await workersBrowser()
   page = await browser.newPage()
 }, 120_000)
-afterAll(() => browser.close())
+afterAll(() => closePages(browser))
 
 const assembly = ManagedRuntime.make(layer)
 afterAll(() => assembly.dispose())

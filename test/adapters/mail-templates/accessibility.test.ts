@@ -5,17 +5,17 @@ import { renderMail } from "../../../src/adapters/mail-templates/mail-templates.
 import { TEMPLATE_SAMPLES } from "../../../src/domain/mail/templates/samples.ts"
 import type { MailTemplate } from "../../../src/domain/mail/templates/template.ts"
 import { findings } from "../../support/processes/axe.ts"
-import { openBrowser } from "../../support/processes/browser.ts"
+import { closePages, workersBrowser } from "../../support/processes/browser.ts"
 
 const samples = Object.values<MailTemplate>(TEMPLATE_SAMPLES)
 
 let browser: Browser
 let page: Page
 beforeAll(async () => {
-  browser = await openBrowser()
+  browser = await workersBrowser()
   page = await browser.newPage({ viewport: { width: 375, height: 800 } })
 }, 120_000)
-afterAll(() => browser.close())
+afterAll(() => closePages(browser))
 
 describe.each(["light", "dark"] as const)("axe in Chromium, %s", (colorScheme) => {
   it("finds nothing in any mail, and decides the contrast of each", { timeout: 120_000 }, async () => {

@@ -2,7 +2,13 @@ import { Effect } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 
-import { cleanLine, clip, MAX_SUBJECT, safeUrl } from "../../../src/adapters/mail-templates/clean.ts"
+import {
+  cleanLine,
+  cleanWithin,
+  clip,
+  MAX_SUBJECT,
+  safeUrl
+} from "../../../src/adapters/mail-templates/clean.ts"
 import { layer, MAX_HTML_BYTES, renderMail } from "../../../src/adapters/mail-templates/mail-templates.ts"
 import { TEMPLATE_SAMPLES } from "../../../src/domain/mail/templates/samples.ts"
 import type { MailTemplate } from "../../../src/domain/mail/templates/template.ts"
@@ -301,6 +307,9 @@ describe("what the mails say", () => {
       })
     )
     expect(cleanLine(" a\r\n\tb\u0000 ")).toBe("a b")
+    expect(cleanWithin(cleanLine, `a${" ".repeat(20)}b`, 8)).toBe("a b")
+    // Of an endless value nobody reads the rest.
+    expect(cleanWithin(cleanLine, `a${" ".repeat(40)}b`, 8)).toBe("a …")
     expect(safeUrl("https://x.test/a b")).toBe("https://x.test/a%20b")
   })
 })

@@ -114,11 +114,14 @@ export const measureIntake = async (options: {
   readonly pages: ReadonlyArray<number>
   readonly rounds: number
   readonly burst: number
+  /** A migrated database in the embedded one's place. */
+  readonly databaseUrl?: string
 }): Promise<IntakeFigures> => {
   const folder = await mkdtemp(join(tmpdir(), "postlane-bench-"))
   await chmod(folder, 0o755)
-  const database = await startPeer<{ readonly url: string }>("database.ts")
-  const { url } = database.ready
+  const peer =
+    options.databaseUrl === undefined ? await startPeer<{ readonly url: string }>("database.ts") : undefined
+  const url = options.databaseUrl ?? peer?.ready.url ?? ""
   const { answered, close, register } = openDatabase(url)
   const server = await startIntakeServer(url, join(folder, "data"))
   try {
@@ -195,13 +198,13 @@ export const measureIntake = async (options: {
       receivedSeconds: received - started,
       seconds: Math.max(...ends.map(({ replied_at }) => replied_at)) - started,
       peakBytes: server.figures()?.peakBytes,
-      aloneSeconds: alone(path).seconds * options.burst
+      aloneSeconds: (times.find(({ pages }) => pages === 1)?.alone ?? alone(path).seconds) * options.burst
     }
     return { times, burst }
   } finally {
     await server.stop()
     await close()
-    await database.stop()
+    await peer?.stop()
     await rm(folder, { recursive: true, force: true })
   }
 }

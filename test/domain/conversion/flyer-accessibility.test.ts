@@ -14,7 +14,7 @@ import { Pdf } from "../../../src/ports/conversion/pdf.ts"
 import { temporaryPdf } from "../../support/files/pdf-files.ts"
 import { linked, tagged, withForm, withImage } from "../../support/files/pdf-samples.ts"
 import { findings } from "../../support/processes/axe.ts"
-import { openBrowser } from "../../support/processes/browser.ts"
+import { closePages, workersBrowser } from "../../support/processes/browser.ts"
 
 const words = wordsFor("en")
 
@@ -40,10 +40,10 @@ const flyerOf = (bytes: Uint8Array, drawn: boolean) =>
 let browser: Browser
 let page: Page
 beforeAll(async () => {
-  browser = await openBrowser()
+  browser = await workersBrowser()
   page = await browser.newPage({ viewport: { width: 375, height: 800 } })
 }, 120_000)
-afterAll(() => browser.close())
+afterAll(() => closePages(browser))
 
 const find = async (html: string) => {
   await page.setContent(html)

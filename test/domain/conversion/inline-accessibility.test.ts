@@ -12,7 +12,7 @@ import { temporaryPdf } from "../../support/files/pdf-files.ts"
 import { jpeg, pngOf } from "../../support/files/picture-files.ts"
 import { paragraph, pictureOf, wordOf } from "../../support/files/word-files.ts"
 import { findings } from "../../support/processes/axe.ts"
-import { openBrowser } from "../../support/processes/browser.ts"
+import { closePages, workersBrowser } from "../../support/processes/browser.ts"
 
 const layerHtml = layerAssembly
 
@@ -47,9 +47,9 @@ const source = `data:image/jpeg;base64,${jpeg().toString("base64")}`
 
 let browser: Browser
 beforeAll(async () => {
-  browser = await openBrowser()
+  browser = await workersBrowser()
 }, 120_000)
-afterAll(() => browser.close())
+afterAll(() => closePages(browser))
 
 it("axe finds nothing in results of the inline path", { timeout: 120_000 }, async () => {
   const page = await browser.newPage({ viewport: { width: 375, height: 800 } })

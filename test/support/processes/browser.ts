@@ -18,3 +18,12 @@ const ARGS = [...chromium.args.filter((arg) => !LEFT_OUT.has(arg) && !GRAPHICS.t
 /** A headless Chromium from npm: nothing else has to be installed. Close it. */
 export const openBrowser = async (): Promise<Browser> =>
   playwright.launch({ executablePath: await chromium.executablePath(), args: ARGS, headless: true })
+
+let shared: Promise<Browser> | undefined
+
+/** The worker's own Chromium, which its test files use one after the other; it ends with the worker. Close its pages only. */
+export const workersBrowser = (): Promise<Browser> => (shared ??= openBrowser())
+
+/** Ends the pages of a test: one that is left open goes on asking its server. */
+export const closePages = (browser: Browser) =>
+  Promise.all(browser.contexts().map((context) => context.close()))

@@ -1,5 +1,5 @@
 import type { MailTemplate, MailTemplateKind } from "../../../domain/mail/templates/template.ts"
-import { cleanLine, cleanText, clip, mailtoUrl, safeUrl } from "../clean.ts"
+import { cleanLine, cleanText, cleanWithin, mailtoUrl, safeUrl } from "../clean.ts"
 import type { Block, Limits, Words, MailContent } from "../mail-content.ts"
 
 /** Writes values of any origin into words, within the limits of one mail. */
@@ -22,11 +22,11 @@ export interface Values {
 
 /** Binds the limits. */
 export const valuesWithin = (limits: Limits): Values => {
-  const line = (value: string) => clip(cleanLine(value), limits.line) || "(empty)"
+  const line = (value: string) => cleanWithin(cleanLine, value, limits.line) || "(empty)"
   return {
     limits,
     line,
-    text: (value) => clip(cleanText(value), limits.text) || "(empty)",
+    text: (value) => cleanWithin(cleanText, value, limits.text) || "(empty)",
     url: safeUrl,
     link: (words, url) => ({ link: line(words), url: safeUrl(url) }),
     address: (address) => ({ link: line(address), url: safeUrl(mailtoUrl(address)) }),
@@ -44,7 +44,7 @@ const COUNT = new Intl.NumberFormat("en-US")
 /** A time in words, in UTC; what is no time stands as it came. */
 export const moment = (iso: string): string => {
   const at = Date.parse(iso)
-  return Number.isNaN(at) ? clip(cleanLine(iso), 40) : `${DATE.format(at)} UTC`
+  return Number.isNaN(at) ? cleanWithin(cleanLine, iso, 40) : `${DATE.format(at)} UTC`
 }
 
 export const money = (usd: number): string => MONEY.format(usd)

@@ -2,7 +2,7 @@ import type { Browser, Page } from "playwright-core"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 
 import { findings } from "../../../support/processes/axe.ts"
-import { openBrowser } from "../../../support/processes/browser.ts"
+import { closePages, workersBrowser } from "../../../support/processes/browser.ts"
 import { call, startServer, type TestServer } from "../harness.ts"
 
 describe("the pages that replies lead to", () => {
@@ -11,11 +11,11 @@ describe("the pages that replies lead to", () => {
   let page: Page
   beforeAll(async () => {
     server = await startServer()
-    browser = await openBrowser()
+    browser = await workersBrowser()
     page = await browser.newPage({ viewport: { width: 320, height: 640 } })
   }, 120_000)
   afterAll(async () => {
-    await browser.close()
+    await closePages(browser)
     await server.stop()
   })
 

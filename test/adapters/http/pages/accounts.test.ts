@@ -13,7 +13,7 @@ import { Mailer } from "../../../../src/domain/mail/mailer.ts"
 import type { SendRequest } from "../../../../src/domain/mail/message.ts"
 import { Access, Admins, MagicLinks } from "../../../../src/ports/accounts/access.ts"
 import { Deferrals } from "../../../../src/ports/mail/deferrals.ts"
-import { openBrowser } from "../../../support/processes/browser.ts"
+import { closePages, workersBrowser } from "../../../support/processes/browser.ts"
 import { ADMIN_TOKEN, sent, startServer, type TestServer } from "../harness.ts"
 import { expectAccessible, expectFocus, hears, listen, openPage, tabTo } from "./browse.ts"
 
@@ -70,11 +70,11 @@ beforeAll(async () => {
     signIn: Layer.provide(SignIn.layer({ baseUrl: BASE }), parts),
     customers: Layer.provide(MemoryCustomers.layer, MemoryDatabase.layer)
   })
-  browser = await openBrowser()
+  browser = await workersBrowser()
   ;({ complaints, page } = await openPage(browser, server.url))
 }, PATIENCE)
 afterAll(async () => {
-  await browser.close()
+  await closePages(browser)
   await server.stop()
 })
 

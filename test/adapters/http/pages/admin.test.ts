@@ -17,7 +17,7 @@ import {
 } from "../../../../src/ports/delivery/email-log-query.ts"
 import { SuppressionList, type SuppressionRow } from "../../../../src/ports/mail/suppression-list.ts"
 import { anyId } from "../../../support/any-id.ts"
-import { openBrowser } from "../../../support/processes/browser.ts"
+import { closePages, workersBrowser } from "../../../support/processes/browser.ts"
 import { ADMIN_TOKEN, startServer, type TestServer } from "../harness.ts"
 import { expectAccessible, expectFocus, focused, openPage, tabTo } from "./browse.ts"
 
@@ -245,10 +245,10 @@ beforeAll(async () => {
         })
     })
   })
-  browser = await openBrowser()
+  browser = await workersBrowser()
 }, PATIENCE)
 afterAll(async () => {
-  await browser.close()
+  await closePages(browser)
   await server.stop()
 })
 

@@ -6,10 +6,6 @@ import { COLOUR_RULES, findings } from "../../../support/processes/axe.ts"
 const BROAD = { width: 1280, height: 900 }
 const NARROW = { width: 320, height: 640 }
 
-/** Ends the pages of a test: one that is left open goes on asking its server. */
-export const closePages = (browser: Browser) =>
-  Promise.all(browser.contexts().map((context) => context.close()))
-
 /** axe finds nothing, light or dark, and at 320 px nothing has to be scrolled sideways. `off`: rules that cannot be asked. */
 export const expectAccessible = async (
   page: Page,

@@ -4,18 +4,9 @@ import { afterAll, afterEach, beforeAll, expect, it } from "vitest"
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import { numbered } from "../../../support/files/pdf-samples.ts"
 import { findings } from "../../../support/processes/axe.ts"
-import { openBrowser } from "../../../support/processes/browser.ts"
+import { closePages, workersBrowser } from "../../../support/processes/browser.ts"
 import { type FilesWorld, startFiles } from "../routes/conversion/files-world.ts"
-import {
-  closePages,
-  expectAccessible,
-  expectFocus,
-  hears,
-  isWarned,
-  listen,
-  openPage,
-  tabTo
-} from "./browse.ts"
+import { expectAccessible, expectFocus, hears, isWarned, listen, openPage, tabTo } from "./browse.ts"
 
 const PATIENCE = 120_000
 /** One page has no heading of its own, which best practice asks of whole documents. */
@@ -24,13 +15,13 @@ const WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 let world: FilesWorld
 let browser: Browser
 beforeAll(async () => {
-  const [files, opened] = await Promise.all([startFiles(), openBrowser()])
+  const [files, opened] = await Promise.all([startFiles(), workersBrowser()])
   world = files
   browser = opened
 }, PATIENCE)
 afterEach(() => closePages(browser))
 afterAll(async () => {
-  await browser.close()
+  await closePages(browser)
   await world.stop()
 })
 

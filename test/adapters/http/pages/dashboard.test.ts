@@ -5,20 +5,10 @@ import { afterAll, afterEach, beforeAll, expect, it } from "vitest"
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import { numbered } from "../../../support/files/pdf-samples.ts"
 import { findings } from "../../../support/processes/axe.ts"
-import { openBrowser } from "../../../support/processes/browser.ts"
+import { closePages, workersBrowser } from "../../../support/processes/browser.ts"
 import { sent } from "../harness.ts"
 import { type FilesWorld, startFiles } from "../routes/conversion/files-world.ts"
-import {
-  closePages,
-  expectAccessible,
-  expectFocus,
-  focused,
-  hears,
-  isWarned,
-  listen,
-  openPage,
-  tabTo
-} from "./browse.ts"
+import { expectAccessible, expectFocus, focused, hears, isWarned, listen, openPage, tabTo } from "./browse.ts"
 
 const PATIENCE = 120_000
 const HOSTILE = `<img src=x onerror=alert(1)>"'&amp;.pdf`
@@ -26,13 +16,13 @@ const HOSTILE = `<img src=x onerror=alert(1)>"'&amp;.pdf`
 let world: FilesWorld
 let browser: Browser
 beforeAll(async () => {
-  const [files, opened] = await Promise.all([startFiles(), openBrowser()])
+  const [files, opened] = await Promise.all([startFiles(), workersBrowser()])
   world = files
   browser = opened
 }, PATIENCE)
 afterEach(() => closePages(browser))
 afterAll(async () => {
-  await browser.close()
+  await closePages(browser)
   await world.stop()
 })
 

@@ -10,7 +10,7 @@ import {
 import type { HealthFacts } from "../../../../src/ports/delivery/health-board.ts"
 import type { MailStory } from "../../../../src/ports/delivery/mail-stories.ts"
 import { SuppressionList } from "../../../../src/ports/mail/suppression-list.ts"
-import { openBrowser } from "../../../support/processes/browser.ts"
+import { closePages, workersBrowser } from "../../../support/processes/browser.ts"
 import { story, storyRow } from "../../../support/worlds/mail-story.ts"
 import { ADMIN_TOKEN, startServer, type TestServer } from "../harness.ts"
 import { expectAccessible, openPage, tabTo } from "./browse.ts"
@@ -206,10 +206,10 @@ beforeAll(async () => {
         })
     })
   })
-  browser = await openBrowser()
+  browser = await workersBrowser()
 }, PATIENCE)
 afterAll(async () => {
-  await browser.close()
+  await closePages(browser)
   await server.stop()
 })
 

@@ -3,8 +3,8 @@ import type { Browser, Page } from "playwright-core"
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest"
 
 import { box } from "../../../support/files/mail-message.ts"
-import { openBrowser } from "../../../support/processes/browser.ts"
-import { closePages, expectAccessible, hears, listen, openPage, tabTo } from "./browse.ts"
+import { closePages, workersBrowser } from "../../../support/processes/browser.ts"
+import { expectAccessible, hears, listen, openPage, tabTo } from "./browse.ts"
 import { openOutbox } from "./outbox-world.ts"
 
 const PATIENCE = 120_000
@@ -23,11 +23,11 @@ let world: World
 let browser: Browser
 beforeAll(async () => {
   world = await openOutbox()
-  browser = await openBrowser()
+  browser = await workersBrowser()
 })
 afterEach(() => closePages(browser))
 afterAll(async () => {
-  await browser.close()
+  await closePages(browser)
   await world.stop()
 })
 
