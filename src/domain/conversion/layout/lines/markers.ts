@@ -76,6 +76,12 @@ export const follows = (before: Marker, next: Marker): boolean => {
 /** A line of a table of contents: words, leaders, a page. */
 export const LEADER_LINE = /(?<!\.\s?)(?:\.\s?){4,}\s*(?:(?:\d+|[ivxlc]+)\s*)?$/i
 
+/** A line of an index: words, what leaders are left, pages. */
+const INDEX_LINE = /(?<!\.)(?:\s\.){2,}\s*\d{1,4}(?:\s?[,–-]\s?\d{1,4})*,?$/
+
+/** Whether a line leads to pages, as those of a table of contents and of an index do. */
+export const leadsToPages = (text: string): boolean => LEADER_LINE.test(text) || INDEX_LINE.test(text)
+
 /** What a figure's or table's caption begins with, in the languages that documents are met in most; `number` is its number. */
 export const CAPTION =
   /^(?:figure|fig\.|table|tab\.|abbildung|abb\.|tabelle|figura|figuur|figur|tableau|tabla|tabela|tabell?a?|tabel|tabulka|taulukko|kuva|rysunek|obrázek|táblázat|ábra|şekil|tablo|bảng|hình|рис\.|рисунок|таблица|таблиця|listing|chart|exhibit|表|図|图|圖|그림|표)\s*(?<number>\d+(?:[.-]\d+)*|[A-Z][.-]?\d+|[IVX]+)?\s*[.:–-]?(?:\s|$)/iu
