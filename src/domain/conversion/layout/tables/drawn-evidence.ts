@@ -193,5 +193,5 @@ export const isTable = (
   if (areEquations(last.map(({ segments }) => segments))) return false
   if (last.filter((cell) => isKind(textOf(cell))).length > 0.5 * rows.length) return false
   if (areListedOn(rows.map(({ cells: of }) => of.map(({ segments }) => segments)))) return false
-  return !rows.some(({ cells: of }) => leadsToPages(of.map(textOf).join(" ")))
+  return !rows.some(({ cells: of }) => leadsToPages(of.map(textOf)))
 }

@@ -230,6 +230,17 @@ describe("an index", () => {
     assert.strictEqual(count(index(" . .", "deep"), "tr"), entries.length)
   })
 
+  it("is none where dots stand for values that are missing", () => {
+    const missing = [
+      ["Elbe", ".", ".", "5"],
+      ["Oder", "3", "4", "7"],
+      ["Saale", ".", ".", "8"],
+      ["Spree", "2", ".", "9"]
+    ]
+    const cells = missing.flatMap((row, at) => row.map((cell, n) => run(cell, 60 + 70 * n, 200 + 12 * at)))
+    assert.strictEqual(count(htmlOf([...text, ...cells]), "tr"), missing.length)
+  })
+
   it("lists pages on further lines, which justification sets far apart", () => {
     const listed = (comma: string) =>
       htmlOf([
