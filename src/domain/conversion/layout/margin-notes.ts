@@ -6,10 +6,12 @@ import { cutAt, type Segment, segmentText } from "./lines/segment.ts"
 /** Characters of a line of text at least, how many such lines begin at the text's edge, and what share of all of them. */
 const LONG = 40
 const MIN_LINES = 8
-const MIN_SHARE = 0.5
+const MIN_SHARE = 0.4
 /** Lines of notes that end at one edge at least, and their share of the text's lines at most: more of them are a column. */
 const MIN_NOTES = 3
 const MAX_SHARE = 0.5
+/** Part of the words in the margin that end at that edge: the cells of a column end anywhere. */
+const MOSTLY = 0.8
 /** White space between notes and text at most, in font sizes. */
 const MAX_GAP = 2
 /** Step between lines of one note, in font sizes. */
@@ -42,10 +44,10 @@ const besideText = (segment: Segment, edge: number): Beside | undefined => {
   return Math.abs(text.x0 - edge) < SAME_EDGE ? { segment, note, text } : undefined
 }
 
-/** Whether a part that stands in the margin has words, and is no mark of an item or a reference. */
+/** Whether a part that stands in the margin has words, a command's name among them, and is no mark of an item or a reference. */
 const hasWords = (part: Segment): boolean => {
   const text = segmentText(part).trim()
-  return /\p{L}{2}/u.test(text) && !text.startsWith("[") && markerOf(`${text} x`) === undefined
+  return /\p{L}{2}|^\\\p{L}/u.test(text) && !text.startsWith("[") && markerOf(`${text} x`) === undefined
 }
 
 interface MarginNotes {
@@ -71,11 +73,13 @@ export const marginNotes = (
   if (text === undefined || text.count < Math.max(MIN_LINES, MIN_SHARE * long.length)) return none
   const edge = text.place
   const beside = segments.flatMap((segment) => besideText(segment, edge) ?? [])
-  const near = beside.filter(({ note: { size, x1 } }) => x1 > edge - MAX_GAP * size)
+  const words = beside.filter(({ note }) => hasWords(note))
+  const near = words.filter(({ note: { size, x1 } }) => x1 > edge - MAX_GAP * size)
   const right = mostFrequent(near.map(({ note }) => note.x1))
   if (right === undefined || right.count < MIN_NOTES || right.place > edge - SAME_EDGE) return none
-  const noted = near.filter(({ note }) => note.x1 > right.place - SAME_EDGE && hasWords(note))
-  if (noted.length < MIN_NOTES || noted.length > MAX_SHARE * long.length) return none
+  const noted = near.filter(({ note }) => note.x1 > right.place - SAME_EDGE)
+  if (noted.length < Math.max(MIN_NOTES, MOSTLY * words.length)) return none
+  if (noted.length > MAX_SHARE * long.length) return none
   const notes: Array<Array<Line>> = []
   for (const line of linesOf(
     noted.map(({ note }) => note),
@@ -87,12 +91,12 @@ export const marginNotes = (
   }
   const cut = new Map(noted.map(({ segment, text: rest }) => [segment, rest]))
   const rest = segments.flatMap((segment) => (cut.has(segment) ? (cut.get(segment) ?? []) : [segment]))
-  const atEdge = new Set(
-    rest.flatMap(({ baseline, x0 }) => (Math.abs(x0 - edge) < SAME_EDGE ? [Math.round(baseline)] : []))
+  const inText = new Set(
+    rest.flatMap(({ baseline, x0 }) => (x0 > edge - SAME_EDGE ? [Math.round(baseline)] : []))
   )
   // A note begins beside a line of the text.
   const meetsText = ({ baseline }: Line): boolean =>
-    [-1, 0, 1].some((off) => atEdge.has(Math.round(baseline) + off))
+    [-1, 0, 1].some((off) => inText.has(Math.round(baseline) + off))
   return notes.every(([first]) => first !== undefined && meetsText(first))
     ? { notes, text: rest, edge }
     : none

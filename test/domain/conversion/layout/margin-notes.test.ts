@@ -47,18 +47,41 @@ describe("notes in the left margin that end where the text begins", () => {
   })
 
   it("are not numbers of items, names of columns nor what stands beside every line", () => {
-    const [two, items, all] = [
+    const [two, items, all, apart, cells] = [
       [0, 1].map((at) => ending("\\macro", RIGHT, 100 + 60 * at)),
       [0, 1, 2, 3].map((at) => ending(`${at + 1}.`, RIGHT, 100 + 60 * at)),
       Array.from({ length: 5 }, (_, at) =>
         [0, 1, 2].map((line) => ending("Label", RIGHT, 100 + 60 * at + STEP * line))
-      ).flat()
+      ).flat(),
+      // No line of the text stands beside the second.
+      [0, 1, 2].map((at) => ending("\\macro", RIGHT, 100 + 46 * at)),
+      // Cells of a column begin at one place; some are as wide.
+      ["\\macro", "\\river", "\\C", "\\stone", "\\time"].map((one, at) => run(one, RIGHT - 27, 100 + 60 * at))
     ]
-    for (const beside of [two, items, all]) {
+    for (const beside of [two, items, all, apart, cells]) {
       const segments = segmentsOf([...beside, ...paragraphs(5)])
       assert.deepStrictEqual(marginNotes(segments, FONTS).notes, [])
       assert.strictEqual(marginNotes(segments, FONTS).text, segments)
     }
+  })
+
+  it("are so beside lines that are set in, and where numbers of lines of code stand nearer to the text", () => {
+    const notes = ["\\C", "\\macro", "\\time"].map((note, at) => ending(note, RIGHT - 8, 400 + 48 * at))
+    const code = ["\\def\\C{", "deep", "}", "", "\\let\\macro\\C", "\\relax", "\\fi", "", "\\deep"].flatMap(
+      (line, at) =>
+        line === ""
+          ? []
+          : [
+              run(`${at + 11}`, RIGHT - 5, 400 + STEP * at, { size: 5 }),
+              run(line, EDGE + 12, 400 + STEP * at, { font: FONT.code, size: SIZE })
+            ]
+    )
+    const setIn = [12, 24].flatMap((by) => lines(prose(65), EDGE + by, 500 + 10 * by, 60))
+    const found = marginNotes(segmentsOf([...paragraphs(5), ...notes, ...code, ...setIn]), FONTS)
+    assert.deepEqual(
+      found.notes.map(([line]) => line?.text),
+      ["\\C", "\\macro", "\\time"]
+    )
   })
 
   it("take nothing away and add nothing", () => {

@@ -1,6 +1,13 @@
 import type { FontFace } from "../../page-content.ts"
 import { isRightToLeft, textFromRight } from "./script-direction.ts"
-import { isBold, isSizedByTypewriter, isTypewriter, segmentText, type Segment } from "./segment.ts"
+import {
+  isBold,
+  isSizedByTypewriter,
+  isTypewriter,
+  type Piece,
+  segmentText,
+  type Segment
+} from "./segment.ts"
 
 /** Segments that stand on one baseline, from left to right. */
 export interface Line {
@@ -17,7 +24,7 @@ export interface Line {
   readonly text: string
   /** Read from right to left; see `segmentsAsRead`. */
   readonly rightToLeft: boolean
-  /** Shares of its characters, 0 to 1. */
+  /** Shares of its characters, 0 to 1; a small number before code says nothing of its face. */
   readonly bold: number
   readonly italic: number
   readonly monospace: number
@@ -26,6 +33,22 @@ export interface Line {
 
 /** Largest difference of baselines within one line, in font sizes. */
 const SAME_LINE = 0.35
+
+/** A number that counts lines is smaller than the words behind it by this factor. */
+const SMALL = 0.86
+
+/** The number that a line begins with, as listings and algorithms count their lines: smaller than what stands behind it. */
+export const lineNumber = (segments: ReadonlyArray<Segment>): Piece | undefined => {
+  const [first, next = segments[1]?.pieces[0]] = segments[0]?.pieces ?? []
+  // A raised number is a note's.
+  return first !== undefined &&
+    next !== undefined &&
+    first.raise === undefined &&
+    first.run.size < SMALL * next.run.size &&
+    /^\s*\d{1,5}\s*$/.test(first.text)
+    ? first
+    : undefined
+}
 
 const lineOf = (segments: Array<Segment>, fonts: ReadonlyArray<FontFace>): Line => {
   segments.sort((a, b) => a.x0 - b.x0)
@@ -53,6 +76,8 @@ const lineOf = (segments: Array<Segment>, fonts: ReadonlyArray<FontFace>): Line 
     }
   }
   const all = Math.max(1, characters)
+  const number = lineNumber(segments)
+  const others = number === undefined || isTypewriter(fonts[number.run.font]) ? 0 : number.text.length
   const plain = segments.map(segmentText).join(" ")
   const rightToLeft = segments.length > 1 && isRightToLeft(plain)
   return {
@@ -68,7 +93,7 @@ const lineOf = (segments: Array<Segment>, fonts: ReadonlyArray<FontFace>): Line 
     rightToLeft,
     bold: bold / all,
     italic: italic / all,
-    monospace: monospace / all,
+    monospace: monospace / Math.max(1, all - others),
     hyphenated: segments.at(-1)?.hyphenated ?? false
   }
 }

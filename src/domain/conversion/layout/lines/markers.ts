@@ -76,6 +76,16 @@ export const follows = (before: Marker, next: Marker): boolean => {
 /** A line of a table of contents: words, leaders, a page. */
 export const LEADER_LINE = /(?<!\.\s?)(?:\.\s?){4,}\s*(?:(?:\d+|[ivxlc]+)\s*)?$/i
 
+/** A line of an index, its parts set apart by tabs: words, what leaders are left, pages. */
+const INDEX_LINE = /(?<!\.)(?:^|\s)\.(?: \.)+\s*\d{1,4}(?:\s?[,–-]\s?\d{1,4})*,?$/
+
+/**
+ * Whether a line leads to pages, as those of a table of contents and of an index do. `parts`: what stands apart on it; dots that
+ * do are no leaders, but values that are missing.
+ */
+export const leadsToPages = (parts: ReadonlyArray<string>): boolean =>
+  parts.some((part) => LEADER_LINE.test(part)) || INDEX_LINE.test(parts.join("\t"))
+
 /** What a figure's or table's caption begins with, in the languages that documents are met in most; `number` is its number. */
 export const CAPTION =
   /^(?:figure|fig\.|table|tab\.|abbildung|abb\.|tabelle|figura|figuur|figur|tableau|tabla|tabela|tabell?a?|tabel|tabulka|taulukko|kuva|rysunek|obrázek|táblázat|ábra|şekil|tablo|bảng|hình|рис\.|рисунок|таблица|таблиця|listing|chart|exhibit|表|図|图|圖|그림|표)\s*(?<number>\d+(?:[.-]\d+)*|[A-Z][.-]?\d+|[IVX]+)?\s*[.:–-]?(?:\s|$)/iu

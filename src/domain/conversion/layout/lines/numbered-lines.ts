@@ -1,4 +1,4 @@
-import type { Line } from "./line.ts"
+import { type Line, lineNumber } from "./line.ts"
 
 /** Steps of an algorithm: lines that are counted, with what goes on below each. */
 export interface NumberedLines {
@@ -13,8 +13,6 @@ export interface NumberedLines {
 
 /** Fewest steps: what has less is no algorithm. */
 const FEWEST = 3
-/** A number without a colon is smaller than the words behind it by this factor. */
-const SMALL = 0.86
 /** Lines further apart than this, in font sizes, are no steps of one algorithm. */
 const STEP = 2.2
 /** Share of code from which on lines are a listing. */
@@ -23,22 +21,12 @@ const LISTING = 0.5
 const COUNTED = /^\s*(\d{1,3})(:?)\s+(?=\S)/
 
 /** The number that a line begins with as a step of an algorithm does: `3:`, or a small `3`. */
-const numberOf = ({
-  monospace,
-  segments,
-  size,
-  text
-}: Line): { number: number; skip: number } | undefined => {
+const numberOf = ({ monospace, segments, text }: Line): { number: number; skip: number } | undefined => {
   const match = monospace > LISTING ? null : COUNTED.exec(text)
   if (match === null) return undefined
-  const first = segments[0]?.pieces[0]
-  // A raised number is a note's.
-  const isSmall =
-    first !== undefined &&
-    first.raise === undefined &&
-    first.run.size < SMALL * size &&
-    /^\s*\d+\s*$/.test(first.text)
-  return match[2] === ":" || isSmall ? { number: Number(match[1]), skip: match[0].length } : undefined
+  return match[2] === ":" || lineNumber(segments) !== undefined
+    ? { number: Number(match[1]), skip: match[0].length }
+    : undefined
 }
 
 /** The algorithms among lines: steps that count on from line to line. */

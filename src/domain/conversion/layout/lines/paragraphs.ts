@@ -217,8 +217,15 @@ const isListed = (group: Group, ...beside: ReadonlyArray<Group | undefined>): bo
     )
   })
 
+/** Whether a line is an empty one of a listing: nothing but its small number, below code. */
+const isEmptyCode = ({ size, text }: Line, above: Line | undefined): boolean =>
+  above !== undefined && isCode(above) && size < above.size && /^\d{1,5}$/.test(text.trim())
+
 /** Groups the lines of one column. */
-export const groupsOf = (lines: ReadonlyArray<Line>, measures: Measures): ReadonlyArray<Group> => {
+export const groupsOf = (column: ReadonlyArray<Line>, measures: Measures): ReadonlyArray<Group> => {
+  const lines = column.map((line, at) =>
+    isEmptyCode(line, column[at - 1]) ? { ...line, monospace: 1 } : line
+  )
   const leading = leadingOf(lines)
   const groups: Array<Group> = []
   let open: Array<Line> = []

@@ -10,6 +10,7 @@ import type { Rule } from "./rules.ts"
 import { toldApart } from "./run-together.ts"
 import {
   areEquations,
+  areListedOn,
   areMarkers,
   areReferences,
   boundsOf,
@@ -199,6 +200,7 @@ const tableAt = (
   // Rows of three columns may have numbers.
   if (areMarkers(firsts, columns.length === 2) || areReferences(firsts)) return undefined
   if (areEquations(kept.flatMap(({ cells }) => (cells.length > 1 ? cells.slice(-1) : [])))) return undefined
+  if (areListedOn(kept.map(({ cells }) => cells))) return undefined
   if (kept.some(({ near }) => near) && columns.length <= 3 && flowsOn(kept, columns)) return undefined
   const to = from + kept.length
   kept = [...kept, ...lines.slice(to, to + lastRows(lines, to, kept, columns))]

@@ -1,10 +1,12 @@
 import type { FontFace } from "../../page-content.ts"
 import { isMathFace } from "../formulas/mathematical.ts"
-import { isKind, LEADER_LINE } from "../lines/markers.ts"
+import { lineNumber } from "../lines/line.ts"
+import { isKind, leadsToPages } from "../lines/markers.ts"
 import { isBold, isTypewriter, type Piece, segmentText } from "../lines/segment.ts"
 import { type Drawn, type DrawnRow, FIRST_STEP, LINE_STEP, SAME_LINE } from "./drawn-rows.ts"
 import {
   areEquations,
+  areListedOn,
   areMarkers,
   type Column,
   columnsOf,
@@ -169,6 +171,14 @@ const stacksNumbers = (cells: ReadonlyArray<Drawn>): boolean =>
       )
   )
 
+/** Whether rows are code, their numbers aside. */
+const isListing = (rows: ReadonlyArray<DrawnRow>, fonts: ReadonlyArray<FontFace>): boolean => {
+  const code = rows.flatMap(({ cells }) =>
+    lineNumber(cells.flatMap(({ segments }) => segments)) === undefined ? cells : cells.slice(1)
+  )
+  return share(code, fonts, isTypewriter) > LISTING
+}
+
 export const isTable = (
   rows: ReadonlyArray<DrawnRow>,
   columns: ReadonlyArray<Column>,
@@ -177,10 +187,11 @@ export const isTable = (
   const cells = rows.flatMap(({ cells: of }) => of)
   if (!areAligned(rows, columns) || isProse(rows, columns) || isAmbiguous(rows)) return false
   if (stacksNumbers(cells)) return false
-  if (share(cells, fonts, isMathFace) > FORMULAS || share(cells, fonts, isTypewriter) > LISTING) return false
+  if (share(cells, fonts, isMathFace) > FORMULAS || isListing(rows, fonts)) return false
   if (areMarkers(rows.map(({ cells: [first] }) => first?.segments ?? []))) return false
   const last = rows.flatMap((row) => row.cells.slice(-1))
   if (areEquations(last.map(({ segments }) => segments))) return false
   if (last.filter((cell) => isKind(textOf(cell))).length > 0.5 * rows.length) return false
-  return !cells.some((cell) => LEADER_LINE.test(textOf(cell)))
+  if (areListedOn(rows.map(({ cells: of }) => of.map(({ segments }) => segments)))) return false
+  return !rows.some(({ cells: of }) => leadsToPages(of.map(textOf)))
 }

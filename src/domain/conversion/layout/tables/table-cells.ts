@@ -213,6 +213,15 @@ export const areEquations = (cells: ReadonlyArray<ReadonlyArray<Segment>>): bool
   return numbers.length > 1 && numbers.every((number, at) => number === (numbers[0] ?? 0) + at)
 }
 
+/** A number with a comma behind it. */
+const LISTED = /\d,$/
+
+/** Whether most cells with another one behind them are listed numbers: words of one text that justification sets far apart. */
+export const areListedOn = (rows: ReadonlyArray<ReadonlyArray<ReadonlyArray<Segment>>>): boolean => {
+  const before = rows.flatMap((cells) => cells.slice(0, -1))
+  return before.filter((cell) => LISTED.test(wordsOf(cell))).length > 0.5 * before.length
+}
+
 /** Whether most of these cells are nothing but the markers of a list's items; numbers, too, where these count. */
 export const areMarkers = (cells: ReadonlyArray<ReadonlyArray<Segment>>, numbers = true): boolean => {
   const markers = cells.filter((cell) => {

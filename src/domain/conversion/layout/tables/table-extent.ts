@@ -1,7 +1,8 @@
 import { greatest, least } from "../../../lists.ts"
 import { isLabel } from "../blocks/heading-words.ts"
 import type { Line } from "../lines/line.ts"
-import { CAPTION, LEADER_LINE } from "../lines/markers.ts"
+import { CAPTION, leadsToPages } from "../lines/markers.ts"
+import { segmentText } from "../lines/segment.ts"
 import { isBoldLine } from "../statistics.ts"
 import { type Column, type Row, ROW_STEP } from "./table-cells.ts"
 
@@ -95,7 +96,8 @@ export const endOf = (lines: ReadonlyArray<Row>, from: number, first: Row): numb
     )
       break
     if (end > from && above !== undefined && (isHeading(row, above.line, first) || isCaption(row))) break
-    if (isListing(row, [above, lines[end + 1]], first) || LEADER_LINE.test(row.line.text)) break
+    if (isListing(row, [above, lines[end + 1]], first) || leadsToPages(row.line.segments.map(segmentText)))
+      break
     if (row.cells.length > 1 || isNextCell(row, above)) several = end + 1
     single = several > end ? 0 : isBeside(row, above) ? single : single + 1
     if (single > MAX_SINGLE) break

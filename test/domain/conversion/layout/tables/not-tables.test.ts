@@ -154,6 +154,106 @@ describe("a listing", () => {
   })
 })
 
+describe("a listing whose lines have numbers", () => {
+  const code = ["\\newif\\ifdeep", "}", "\\ifdeep", "\\fi", "\\def\\depth#1{\\relax}", "{", "\\deeptrue"]
+  const numbered = (y: number) =>
+    code.flatMap((line, at) => [
+      run(`${at + 8}`, at < 2 ? 67.5 : 65, y + 12 * at, { size: 5 }),
+      run(line, 74, y + 12 * at, { font: FONT.code })
+    ])
+
+  it("is code, however short its lines are", () => {
+    const html = htmlOf([...text, ...numbered(200)])
+    assert.deepEqual([count(html, "table"), count(html, "pre")], [0, 1])
+    assert.match(html, /11 *\\fi\n/)
+  })
+
+  it("ends where words stand between it and the next", () => {
+    const html = htmlOf([...text, ...numbered(200), run("Or think of this:", 74, 286), ...numbered(300)])
+    assert.deepEqual([count(html, "table"), count(html, "pre")], [0, 2])
+  })
+
+  it("is none where the numbers are as large as words, or before words", () => {
+    const rivers = ["Elbe", "Oder", "Saale", "Spree"]
+    const rows = (size: number) =>
+      rivers.flatMap((river, at) => [
+        run(`${at + 8}`, 60, 200 + 12 * at, { size }),
+        run(river, 90, 200 + 12 * at),
+        run("\\deep", 150, 200 + 12 * at, { font: FONT.code })
+      ])
+    assert.strictEqual(count(htmlOf([...text, ...rows(10)]), "tr"), rivers.length)
+    assert.strictEqual(count(htmlOf([...text, ...rows(5)]), "table"), 1)
+  })
+
+  it("may have comments in the same face, though its cells are drawn one after the other", () => {
+    const rows = ["\\if", "\\or", "\\else", "\\fi"].flatMap((line, at) => [
+      run(`${at + 183}`, 60, 200 + 12 * at, { size: 5 }),
+      run(line, 80, 200 + 12 * at, { font: FONT.code }),
+      run("% deep", 180, 200 + 12 * at, { font: FONT.code })
+    ])
+    assert.strictEqual(count(htmlOf([...text, ...rows]), "table"), 0)
+  })
+})
+
+describe("an index", () => {
+  const entries = ["\\ifdeep", "\\next", "\\river", "\\stone", "\\time"]
+  const index = (leaders: string, pages: string) =>
+    htmlOf([
+      ...text,
+      ...entries.flatMap((entry, at) => [
+        run(`${entry}${leaders}`, 60, 200 + 12 * at),
+        run(pages, 180, 200 + 12 * at)
+      ])
+    ])
+
+  it("has pages behind what leaders are left", () => {
+    for (const pages of ["4, 47", "72", "7, 12\u201314,"])
+      assert.strictEqual(count(index(" . .", pages), "table"), 0, pages)
+  })
+
+  it("may have its leaders apart", () => {
+    const apart = (leaders: string) =>
+      htmlOf([
+        ...text,
+        ...entries.flatMap((entry, at) => [
+          run(entry, 60, 200 + 12 * at),
+          run(leaders, 130, 200 + 12 * at),
+          run("37", 180, 200 + 12 * at)
+        ])
+      ])
+    assert.strictEqual(count(apart(" . ."), "table"), 0)
+    assert.strictEqual(count(apart("deep"), "tr"), entries.length)
+  })
+
+  it("is none where dots or pages are missing", () => {
+    assert.strictEqual(count(index("", "47"), "tr"), entries.length)
+    assert.strictEqual(count(index(" . .", "deep"), "tr"), entries.length)
+  })
+
+  it("is none where dots stand for values that are missing", () => {
+    const missing = [
+      ["Elbe", ".", ".", "5"],
+      ["Oder", "3", "4", "7"],
+      ["Saale", ".", ".", "8"],
+      ["Spree", "2", ".", "9"]
+    ]
+    const cells = missing.flatMap((row, at) => row.map((cell, n) => run(cell, 60 + 70 * n, 200 + 12 * at)))
+    assert.strictEqual(count(htmlOf([...text, ...cells]), "tr"), missing.length)
+  })
+
+  it("lists pages on further lines, which justification sets far apart", () => {
+    const listed = (comma: string) =>
+      htmlOf([
+        ...text,
+        ...[0, 1, 2, 3].flatMap((row) =>
+          [0, 1, 2].map((column) => run(`${20 + 6 * row + column}${comma}`, 60 + 40 * column, 200 + 12 * row))
+        )
+      ])
+    assert.strictEqual(count(listed(","), "table"), 0)
+    assert.strictEqual(count(listed(""), "tr"), 4)
+  })
+})
+
 describe("titles of sections whose numbers stand apart", () => {
   const rows = (title: Look, [one = "2.4", other = "2.5"] = []) => [
     ...lines(prose(40, 1), 60, 60, 90),
