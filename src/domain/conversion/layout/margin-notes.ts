@@ -6,7 +6,7 @@ import { cutAt, type Segment, segmentText } from "./lines/segment.ts"
 /** Characters of a line of text at least, how many such lines begin at the text's edge, and what share of all of them. */
 const LONG = 40
 const MIN_LINES = 8
-const MIN_SHARE = 0.4
+const MIN_SHARE = 0.5
 /** Lines of notes that end at one edge at least, and their share of the text's lines at most: more of them are a column. */
 const MIN_NOTES = 3
 const MAX_SHARE = 0.5

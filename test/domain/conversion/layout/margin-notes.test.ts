@@ -76,7 +76,7 @@ describe("notes in the left margin that end where the text begins", () => {
               run(line, EDGE + 12, 400 + STEP * at, { font: FONT.code, size: SIZE })
             ]
     )
-    const setIn = [12, 24].flatMap((by) => lines(prose(65), EDGE + by, 500 + 10 * by, 60))
+    const setIn = lines(prose(65), EDGE + 12, 620, 60)
     const found = marginNotes(segmentsOf([...paragraphs(5), ...notes, ...code, ...setIn]), FONTS)
     assert.deepEqual(
       found.notes.map(([line]) => line?.text),

@@ -213,8 +213,8 @@ export const areEquations = (cells: ReadonlyArray<ReadonlyArray<Segment>>): bool
   return numbers.length > 1 && numbers.every((number, at) => number === (numbers[0] ?? 0) + at)
 }
 
-/** A number with a comma behind it. */
-const LISTED = /\d,$/
+/** Numbers, with a comma behind the last. */
+const LISTED = /^[\d\s,–-]*\d,$/
 
 /** Whether most cells with another one behind them are listed numbers: words of one text that justification sets far apart. */
 export const areListedOn = (rows: ReadonlyArray<ReadonlyArray<ReadonlyArray<Segment>>>): boolean => {
