@@ -65,6 +65,15 @@ export const startPeer = async <Ready>(
   }
 }
 
+/** The migrated database that is named, or the embedded one until it is stopped. */
+export const startDatabase = async (
+  url: string | undefined
+): Promise<{ readonly url: string; readonly stop: () => Promise<void> }> => {
+  if (url !== undefined) return { url, stop: () => Promise.resolve() }
+  const { ready, stop } = await startPeer<{ readonly url: string }>("database.ts")
+  return { url: ready.url, stop }
+}
+
 /** The other side of {@link startPeer}: tells that it is ready and answers what it is asked. */
 export const servePeer = (ready: unknown, answer: (question: never) => unknown): void => {
   process.on("message", (question) => {

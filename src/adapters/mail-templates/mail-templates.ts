@@ -2,7 +2,7 @@ import { Effect, Layer } from "effect"
 
 import type { MailTemplate, RenderedMail } from "../../domain/mail/templates/template.ts"
 import { MailTemplates } from "../../ports/mail/mail-provider.ts"
-import { cleanLine, clip, MAX_SUBJECT } from "./clean.ts"
+import { cleanLine, cleanWithin, MAX_SUBJECT } from "./clean.ts"
 import {
   accountDeleted,
   adminInvite,
@@ -89,7 +89,7 @@ export const renderMail = (template: MailTemplate): RenderedMail => {
   let limits = LIMITS
   for (;;) {
     const content = contentOf(template, valuesWithin(limits))
-    const subject = clip(cleanLine(content.subject), MAX_SUBJECT)
+    const subject = cleanWithin(cleanLine, content.subject, MAX_SUBJECT)
     const html = writeHtml({ ...content, subject })
     if (encoder.encode(html).length < MAX_HTML_BYTES || limits.items <= 1) {
       return { subject, html, text: writeText(content) }

@@ -12,7 +12,7 @@ import {
 import { MailStories } from "../../../src/ports/delivery/mail-stories.ts"
 import { databaseCpu } from "../database-cpu.ts"
 import { median } from "../measure.ts"
-import { startPeer } from "../process.ts"
+import { startDatabase } from "../process.ts"
 import { fillLog, vacuumLog, WRITERS } from "./fill-log.ts"
 
 /** One read of the admin's: how long it took, and the database's processor time, milliseconds. */
@@ -169,10 +169,9 @@ export const timeAdminLists = async (options: {
   readonly times: number
   readonly databaseUrl?: string
 }): Promise<ReadonlyArray<AdminTime>> => {
-  const peer =
-    options.databaseUrl === undefined ? await startPeer<{ readonly url: string }>("database.ts") : undefined
+  const database = await startDatabase(options.databaseUrl)
   try {
-    const url = Redacted.make(options.databaseUrl ?? peer?.ready.url ?? "")
+    const url = Redacted.make(database.url)
     const isEmpty = WriteSql.use((sql) => sql`select 1 from email_log limit 1`).pipe(
       Effect.map((rows) => rows.length === 0)
     )
@@ -190,6 +189,6 @@ export const timeAdminLists = async (options: {
       Effect.provide(readAll(options.times), Layer.provideMerge(layers, clients({ url })))
     )
   } finally {
-    await peer?.stop()
+    await database.stop()
   }
 }

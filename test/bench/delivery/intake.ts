@@ -11,7 +11,7 @@ import { layerSingle, WriteSql } from "../../../src/adapters/postgres/client.ts"
 import { writeLargePdf } from "../../support/files/pdf-large.ts"
 import { programOf } from "../../support/processes/child.ts"
 import { median } from "../measure.ts"
-import { startPeer } from "../process.ts"
+import { startDatabase } from "../process.ts"
 import { markdown } from "../report.ts"
 import type { ConvertFigures } from "./convert-process.ts"
 import { type IntakeServer, startIntakeServer } from "./intake-server.ts"
@@ -119,9 +119,8 @@ export const measureIntake = async (options: {
 }): Promise<IntakeFigures> => {
   const folder = await mkdtemp(join(tmpdir(), "postlane-bench-"))
   await chmod(folder, 0o755)
-  const peer =
-    options.databaseUrl === undefined ? await startPeer<{ readonly url: string }>("database.ts") : undefined
-  const url = options.databaseUrl ?? peer?.ready.url ?? ""
+  const database = await startDatabase(options.databaseUrl)
+  const { url } = database
   const { answered, close, register } = openDatabase(url)
   const server = await startIntakeServer(url, join(folder, "data"))
   try {
@@ -204,7 +203,7 @@ export const measureIntake = async (options: {
   } finally {
     await server.stop()
     await close()
-    await peer?.stop()
+    await database.stop()
     await rm(folder, { recursive: true, force: true })
   }
 }

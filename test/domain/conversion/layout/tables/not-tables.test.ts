@@ -252,6 +252,14 @@ describe("an index", () => {
     assert.strictEqual(count(listed(","), "table"), 0)
     assert.strictEqual(count(listed(""), "tr"), 4)
   })
+
+  it("is none where words stand before such numbers", () => {
+    const issues = ["Elbe", "Oder", "Saale", "Spree"].flatMap((river, at) => [
+      run(`Part ${at + 1},`, 60, 200 + 12 * at),
+      run(river, 130, 200 + 12 * at)
+    ])
+    assert.strictEqual(count(htmlOf([...text, ...issues]), "tr"), 4)
+  })
 })
 
 describe("titles of sections whose numbers stand apart", () => {
