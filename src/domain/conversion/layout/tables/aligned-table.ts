@@ -209,7 +209,13 @@ const tableAt = (
   return { from, to: from + kept.length, rows, tops, columns }
 }
 
-/** Tables among the lines of a column, recognised by alignment. Linear but for sorting. `frame`: rules around them show that there is one. */
+/** Lines of a column that are tried as a table's first, and begin none: a page of nothing but short words has thousands. */
+const MOST_TRIED = 250
+
+/**
+ * Tables among the lines of a column, recognised by alignment. Linear but for sorting. `frame`: rules around them show that there
+ * is one, which begins with the first lines.
+ */
 export const alignedTables = (lines: ReadonlyArray<Line>, frame?: Frame): ReadonlyArray<AlignedTable> => {
   const left = least(lines.map(({ x0 }) => x0))
   const right = lines.reduce((most, { x1 }) => Math.max(most, x1), -Infinity)
@@ -225,10 +231,15 @@ export const alignedTables = (lines: ReadonlyArray<Line>, frame?: Frame): Readon
     return { line, cells, bounds: cells.map(boundsOf), near: starts.length > 0 }
   })
   const tables: Array<AlignedTable> = []
-  for (let at = 0; at < rows.length;) {
-    const table = (rows[at]?.cells.length ?? 0) > 1 ? tableAt(rows, at, frame) : undefined
-    if (table === undefined) at += 1
-    else {
+  let missed = 0
+  const last = frame === undefined ? rows.length : Math.min(rows.length, MOST_BEFORE + 2)
+  for (let at = 0; at < last && missed < MOST_TRIED;) {
+    const tries = (rows[at]?.cells.length ?? 0) > 1
+    const table = tries ? tableAt(rows, at, frame) : undefined
+    if (table === undefined) {
+      if (tries) missed += 1
+      at += 1
+    } else {
       // The first line of a wrapped head stands above those of its neighbours.
       const above = rows[at - 1]
       const first = rows[at]
