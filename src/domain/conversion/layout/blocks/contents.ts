@@ -80,22 +80,22 @@ const isListed = (block: Block): boolean =>
       first?.kind === "paragraph" && LISTED_ENTRY.test(textOfSpans(first.spans).trimEnd())
   )
 
-/** How many blocks from one on make up a table of contents; none where they do not. */
+/** How many blocks from one on make up a table of contents, none where they do not; and how far they may go on, where none begins either. */
 const entriesFrom = (
   blocks: ReadonlyArray<Block>,
   from: number,
   { headed, whole }: { readonly headed: boolean; readonly whole: boolean }
-): number => {
-  let [to, entries] = [from, 0]
-  for (let at = from; at < blocks.length; at++) {
+): { readonly count: number; readonly end: number } => {
+  let [to, at] = [from, from]
+  for (; at < blocks.length; at++) {
     const block = blocks[at]
     if (block === undefined) break
     const listed = hasEntries(block) || (whole && block.kind === "list") || (headed && isListed(block))
     const between = block.kind === "paragraph" && textOfSpans(block.spans).length <= MAX_BETWEEN
     if (!listed && !between) break
-    if (listed) [to, entries] = [at + 1, entries + 1]
+    if (listed) to = at + 1
   }
-  return entries === 0 ? 0 : to - from
+  return { count: to - from, end: at }
 }
 
 /**
@@ -104,17 +104,21 @@ const entriesFrom = (
  */
 export const withContentsApart = (blocks: ReadonlyArray<Block>, whole: boolean): ReadonlyArray<Block> => {
   const result: Array<Block> = []
+  let without = 0
   for (let at = 0; at < blocks.length;) {
     const block = blocks[at]
     if (block === undefined) break
     const headed = block.kind === "heading" && isContentsTitle(textOfSpans(block.spans).trim())
-    const entries = headed || whole ? entriesFrom(blocks, headed ? at + 1 : at, { headed, whole }) : 0
-    if (entries === 0) {
+    const from = headed ? at + 1 : at
+    const found =
+      headed || (whole && at >= without) ? entriesFrom(blocks, from, { headed, whole }) : undefined
+    if (found === undefined || found.count === 0) {
+      without = found?.end ?? without
       result.push(block)
       at += 1
       continue
     }
-    const to = at + entries + (headed ? 1 : 0)
+    const to = from + found.count
     result.push({ kind: "contents", top: block.top, blocks: blocks.slice(at, to) })
     at = to
   }
