@@ -307,11 +307,17 @@ const isRunning = ({ bodySize, statistics }: DocumentProfile, line: Line, page: 
   )
 }
 
-/**
- * Largest share of a page's average content that running lines make up; pages that look alike throughout are a form, not a
- * header.
- */
+/** Largest share of a page's average content that running lines make up; pages alike throughout are a form. */
 const MAX_RUNNING_SHARE = 0.25
+
+/** Step from one line of a text to the next at most, in font sizes. */
+const TEXT_STEP = 1.75
+
+/** Whether three rows go on line by line into a page's text: sections that begin with the same words, and no running header. */
+const areText = ([, , last]: ReadonlyArray<Line>, beyond: Line | undefined): boolean =>
+  last !== undefined &&
+  beyond?.size === last.size &&
+  Math.abs(beyond.baseline - last.baseline) < TEXT_STEP * last.size
 
 /** The row beside one that is the first or the last. */
 const neighbour = (rows: ReadonlyArray<Line>, row: Line): Line | undefined =>
@@ -321,17 +327,20 @@ const neighbour = (rows: ReadonlyArray<Line>, row: Line): Line | undefined =>
 export const runningLines = (profile: DocumentProfile, analysis: PageAnalysis): ReadonlySet<Line> => {
   const { foot, head } = marginRows(analysis)
   const running = new Set<Line>()
-  for (const rows of [head, foot])
+  for (const rows of [head, foot]) {
+    const found: Array<Line> = []
     for (const [at, row] of rows.entries()) {
       const own = at === 0 && isOwnNumber(row, neighbour(analysis.rows, row), analysis.page)
       if (!own && !isRunning(profile, row, analysis.page.index)) break
       const below = head[at + 1] ?? analysis.rows[at + 1]
       if (rows === head && namesColumns(row, below, analysis.page, MARGIN * analysis.page.height)) break
-      running.add(row)
+      found.push(row)
     }
+    const beyond = analysis.rows.at(rows === head ? found.length : -1 - found.length)
+    if (!areText(found, beyond)) for (const row of found) running.add(row)
+  }
   if (running.size === 0) return running
-  let characters = 0
-  for (const { text } of running) characters += text.length
+  const characters = [...running].reduce((sum, { text }) => sum + text.length, 0)
   const all = Object.entries(profile.statistics.styles).reduce(
     (sum, [key, style]) => sum + (parseKey(key).bold ? 0 : style.characters),
     0

@@ -52,6 +52,22 @@ it("a section's title beside the page's number is left out where other pages hav
   for (const html of pages) assert.notMatch(html, /Rivers|Still|19|20|21/)
 })
 
+describe("three lines that two pages begin with", () => {
+  const head = ["Rivers", "stones: a list of the stones", "waters: a list of the waters"]
+  const begun = (y: number, seed: number) => [
+    ...head.map((words, at) => run(words, 60, 50 + 12 * at)),
+    ...lines(prose(200, seed), 60, y, 90)
+  ]
+
+  it("are text where more lines follow as near", () => {
+    for (const html of htmlOf(begun(86, 1), begun(86, 2))) assert.include(html, "a list of the waters")
+  })
+
+  it("are a running header where the text stands apart", () => {
+    for (const html of htmlOf(begun(110, 1), begun(110, 2))) assert.notInclude(html, "a list of the waters")
+  })
+})
+
 describe("a running line of two halves", () => {
   const head = (left: string, right: string) => [run(left, 60, 50), run(right, 400, 50)]
   const titles = ["Clear water", "Brown water", "Ice", "The source"]

@@ -59,3 +59,40 @@ describe("text in two sizes", () => {
     assert.include(headingsOf(...pages(20, 60)), "of it a b")
   })
 })
+
+describe("code that is smaller than the text, as browsers set it", () => {
+  const code = { font: FONT.code, size: 8 }
+  const htmlOf = (last: ReadonlyArray<TextRun>): string =>
+    layoutPages({
+      facts: FACTS,
+      fonts: FONTS,
+      pages: [
+        page([
+          ...lines(prose(120), 60, 620, 80),
+          run("It is read in each of the folders of the project, and while it loads your", 60, 752),
+          ...last
+        ])
+      ],
+      others: NO_STATISTICS
+    })
+      .map(({ html }) => html)
+      .join("")
+
+  it("makes no small print of a line that it is most of", () => {
+    const html = htmlOf([
+      run("config. By default ", 60, 764),
+      run("process.env.NODE_ENV and process.cwd()", 160, 764, code),
+      run(" are", 345, 764)
+    ])
+    assert.match(html, /it loads your config\. By default <code>process/)
+    assert.notInclude(html, 'role="note"')
+  })
+
+  it("is a listing on lines of its own, and small print is aside", () => {
+    assert.match(htmlOf([run("{ river: 12 }", 60, 764, code)]), /it loads your<\/p><pre>/)
+    assert.match(
+      htmlOf([run("Department of Rivers, all rights", 60, 764, { size: 8 })]),
+      /role="note"><p[^>]*>Dep/
+    )
+  })
+})

@@ -1,9 +1,9 @@
-import { append, least } from "../../../lists.ts"
+import { append, greatest, least } from "../../../lists.ts"
 import type { Box } from "../../page-content.ts"
 import { formulasIn } from "../formulas/find-formulas.ts"
 import { type InlineContext, spansOf } from "../lines/inline.ts"
 import { areLinesOfOne, type Extent, keepsLines } from "../lines/kept-lines.ts"
-import { type Line, linesOf } from "../lines/line.ts"
+import { type Line, linesOf, wordsSize } from "../lines/line.ts"
 import { LEADER_LINE, type Marker } from "../lines/markers.ts"
 import { numberedLines } from "../lines/numbered-lines.ts"
 import { paragraphStep, type Group, groupsOf, isOpen } from "../lines/paragraphs.ts"
@@ -52,7 +52,7 @@ const seamOf = (group: Group, context: FlowContext, right: number): Seam => ({
   element: undefined,
   open: isOpen(group, right),
   hyphenated: group.lines.at(-1)?.hyphenated ?? false,
-  small: (group.lines[0]?.size ?? 0) < SMALL * context.heading.profile.bodySize
+  small: greatest(group.lines.slice(0, 1).map(wordsSize)) < SMALL * context.heading.profile.bodySize
 })
 
 /** The words of lines, each on a line of its own. */

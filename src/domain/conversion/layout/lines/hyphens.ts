@@ -76,5 +76,6 @@ export const hyphensOf = (
 export const keepsHyphen = ({ kept, words }: Hyphens, above: string, below: string): boolean => {
   const [before, after] = [above.match(WORD)?.at(-1) ?? "", FIRST.exec(below)?.[0] ?? ""]
   if (has(words, `${before}-${after}`)) return true
-  return kept && !has(words, before + after)
+  // A word that has a hyphen is cut there, and nowhere else.
+  return (kept || before.includes("-")) && !has(words, before + after)
 }

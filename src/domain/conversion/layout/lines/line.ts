@@ -1,3 +1,4 @@
+import { greatest } from "../../../lists.ts"
 import type { FontFace } from "../../page-content.ts"
 import { isRightToLeft, textFromRight } from "./script-direction.ts"
 import {
@@ -97,6 +98,15 @@ const lineOf = (segments: Array<Segment>, fonts: ReadonlyArray<FontFace>): Line 
     hyphenated: segments.at(-1)?.hyphenated ?? false
   }
 }
+
+/** Part of a line's characters from which on it is code as a whole. */
+const ALL_CODE = 0.9
+
+/** The size of a line's words. Code may be most of a line of text, and browsers set it smaller than the words around it. */
+export const wordsSize = ({ monospace, segments, size, typewriter }: Line): number =>
+  typewriter && monospace <= ALL_CODE
+    ? greatest(segments.flatMap(({ pieces }) => pieces.map(({ run }) => run.size)))
+    : size
 
 /** Lines from top to bottom. */
 export const linesOf = (

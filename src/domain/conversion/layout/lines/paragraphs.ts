@@ -1,6 +1,6 @@
-import { least } from "../../../lists.ts"
+import { greatest, least } from "../../../lists.ts"
 import { isBoldLine } from "../statistics.ts"
-import type { Line } from "./line.ts"
+import { type Line, wordsSize } from "./line.ts"
 import { isSureBullet, LEADER_LINE, type Marker, markerOf } from "./markers.ts"
 import { isListedEntry, isNumbered } from "./section-number.ts"
 
@@ -133,10 +133,11 @@ const begins = (
   measures: Measures & { readonly leading: number; readonly marked: Marker | undefined }
 ): boolean => {
   if (isOneSentence(above, line, measures)) return false
-  const size = Math.max(above.size, line.size)
+  const sizes = [wordsSize(above), wordsSize(line)]
+  const size = greatest(sizes)
   const step = line.baseline - above.baseline
   if (step <= 0 || step > measures.leading * size * WIDER + 0.5) return true
-  if (above.size / line.size > OTHER_SIZE || line.size / above.size > OTHER_SIZE) return true
+  if (size > OTHER_SIZE * least(sizes)) return true
   if (isCode(above) !== isCode(line)) return true
   if (isCode(line)) return beginsItem(line) !== undefined
   if (isBoldLine(above) !== isBoldLine(line) && Math.abs(above.bold - line.bold) > 0.85) return true

@@ -49,6 +49,12 @@ describe("a hyphen at a line's end", () => {
     assert.include(html, "with cookie-session and goes")
   })
 
+  it("is a compound's that has another before it, unless its parts are one word elsewhere", () => {
+    assert.include(htmlOf([cut("state-of-the", "art")]), "with state-of-the-art and goes")
+    const known = run("A cookie-session it is.", 60, 100)
+    assert.include(htmlOf([[...cut("cookie-ses", "sion"), known]]), "with cookie-session and goes")
+  })
+
   it("is looked at within bounds, however long its line is", () => {
     const long = "e".repeat(200_000)
     assert.include(htmlOf([cut(`${long}!`, long)]), "and goes on below")
