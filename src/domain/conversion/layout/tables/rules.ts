@@ -226,34 +226,10 @@ export const placesOf = (rules: ReadonlyArray<Rule>): ReadonlyArray<number> => {
   return places
 }
 
-/** Lines drawn end to end on the same levels as one: browsers draw the borders of a row cell by cell. */
-const endToEnd = (groups: ReadonlyArray<ReadonlyArray<Rule>>): ReadonlyArray<ReadonlyArray<Rule>> => {
-  const open = new Map<string, Array<Rule>>()
-  const all: Array<ReadonlyArray<Rule>> = []
-  for (const rules of groups.map((of) => of.toSorted((a, b) => a.at - b.at))) {
-    // What is drawn on one level alone may stand below the names of some columns.
-    if (rules.length < 2 || rules.some(({ side }) => side === true)) {
-      all.push(rules)
-      continue
-    }
-    const levels = rules.map(({ at }) => Math.round(at)).join(" ")
-    const before = open.get(levels)
-    if (before?.every(({ to }, at) => Math.abs(to - (rules[at]?.from ?? 0)) < SAME_PLACE) === true)
-      for (const [at, rule] of before.entries()) before[at] = { ...rule, to: rules[at]?.to ?? rule.to }
-    else {
-      const begun = [...rules]
-      open.set(levels, begun)
-      all.push(begun)
-    }
-  }
-  return all
-}
-
 /** Level rules that begin and end below one another. */
-export const alikeRules = (across: ReadonlyArray<Rule>): ReadonlyArray<ReadonlyArray<Rule>> =>
-  endToEnd([
-    ...Map.groupBy(across, ({ from, to }) => `${Math.round(from / 4)}:${Math.round(to / 4)}`).values()
-  ])
+export const alikeRules = (across: ReadonlyArray<Rule>): ReadonlyArray<ReadonlyArray<Rule>> => [
+  ...Map.groupBy(across, ({ from, to }) => `${Math.round(from / 4)}:${Math.round(to / 4)}`).values()
+]
 
 /** Where three level rules or more begin and end below one another: a table whose columns may stand as near as words. */
 export const tableFrames = (

@@ -24,29 +24,6 @@ const rulesOf = (head: number, rows: number, right = 320): ReadonlyArray<Drawing
 const count = (html: string, tag: string): number => html.split(`<${tag}`).length - 1
 const cell = (words: string): string => `<t[dh][^>]*>${words}</t[dh]>`
 
-describe("rules drawn cell by cell, as browsers draw the borders of rows", () => {
-  const rows = cellsOf([NAMES, ...RIVERS])
-  const drawn = (...parts: ReadonlyArray<readonly [number, number]>) =>
-    [-1, 0, 4].flatMap((row) =>
-      parts.map(([from, to]) => rule(from, TOP + STEP * row + 4, to, TOP + STEP * row + 4.4))
-    )
-
-  it("are one where they meet", () => {
-    const html = htmlBelowText(rows, drawn([60, 150], [150, 320]))
-    assert.match(html, /<th scope="col">River<\/th><th scope="col">Deep<\/th>/)
-    assert.strictEqual(count(html, "tr>"), 5)
-  })
-
-  it("are those of two tables where they do not", () => {
-    const beside = rows.map((one) => ({
-      ...one,
-      box: { ...one.box, x0: one.box.x0 + 280, x1: one.box.x1 + 280 }
-    }))
-    const html = htmlBelowText([...rows, ...beside], drawn([60, 320], [340, 600]))
-    assert.strictEqual(count(html, "table"), 2)
-  })
-})
-
 describe("a table between rules", () => {
   it("goes on below the names of groups, which are above all columns", () => {
     const name = (row: number) => [run("Rivers of the north, all years", 60, TOP + STEP * row)]
