@@ -80,7 +80,7 @@ const isListed = (block: Block): boolean =>
       first?.kind === "paragraph" && LISTED_ENTRY.test(textOfSpans(first.spans).trimEnd())
   )
 
-/** How many blocks from one on make up a table of contents, none where they do not; and how far they may go on, where none begins either. */
+/** How many blocks from one on make up a table of contents, and where the search ended: no entry stands between its last and `end`. */
 const entriesFrom = (
   blocks: ReadonlyArray<Block>,
   from: number,
@@ -104,6 +104,7 @@ const entriesFrom = (
  */
 export const withContentsApart = (blocks: ReadonlyArray<Block>, whole: boolean): ReadonlyArray<Block> => {
   const result: Array<Block> = []
+  /** Up to this block no entry follows. */
   let without = 0
   for (let at = 0; at < blocks.length;) {
     const block = blocks[at]

@@ -1,7 +1,12 @@
 import fc from "fast-check"
 import { assert, describe, it } from "vitest"
 
-import { contentsTargets, targetOf } from "../../../../../src/domain/conversion/layout/blocks/contents.ts"
+import { type Block, NO_SEAM, plain } from "../../../../../src/domain/conversion/layout/blocks/block.ts"
+import {
+  contentsTargets,
+  targetOf,
+  withContentsApart
+} from "../../../../../src/domain/conversion/layout/blocks/contents.ts"
 import { type LayoutPage, layoutPages } from "../../../../../src/domain/conversion/layout/layout-pages.ts"
 import { profileOf } from "../../../../../src/domain/conversion/layout/profile.ts"
 import { NO_STATISTICS, type PageStatistics } from "../../../../../src/domain/conversion/layout/statistics.ts"
@@ -210,4 +215,19 @@ describe("a table of contents", () => {
     ])
       assert.isUndefined(targetOf(text, targets, true))
   })
+})
+
+it("looks at each line a few times at most on a page of contents, however many of them are no entries", () => {
+  let looks = 0
+  const blocks = Array.from({ length: 2_000 }, (): Block => ({
+    kind: "paragraph",
+    get spans() {
+      looks += 1
+      return [plain("The river, and where it goes")]
+    },
+    seam: NO_SEAM,
+    lang: undefined
+  }))
+  assert.deepStrictEqual(withContentsApart(blocks, true).length, blocks.length)
+  assert.isAtMost(looks, 4 * blocks.length)
 })
