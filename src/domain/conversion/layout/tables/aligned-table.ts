@@ -5,6 +5,7 @@ import { sectionNumber } from "../lines/section-number.ts"
 import { segmentText } from "../lines/segment.ts"
 import { isBoldLine } from "../statistics.ts"
 import { rowsIn } from "./aligned-rows.ts"
+import { apartByWhite } from "./narrow-columns.ts"
 import { flowsOn, nearColumns } from "./near-columns.ts"
 import type { Rule } from "./rules.ts"
 import { toldApart } from "./run-together.ts"
@@ -147,6 +148,31 @@ const isAcross = ({ bounds, cells }: Row, columns: ReadonlyArray<Column>): boole
 /** Part of the lines between rules that may go over columns: each names a group of the rows below it. */
 const GROUP_NAMES = 0.4
 
+/** By how much the steps around a group's name may be wider than those of rows without one. */
+const GROUP_STEP = 1.3
+
+/**
+ * Whether a line that goes over columns names the group of rows below it, where no rule tells: a row stands right above and below,
+ * each cell of the latter in a column of its own, all as near as rows are. A text's lines would go on over columns, or stand apart.
+ */
+const namesGroup = (rows: ReadonlyArray<Row>, at: number, columns: ReadonlyArray<Column>): boolean => {
+  const [above, row, below] = [rows[at - 1], rows[at], rows[at + 1]]
+  if (above === undefined || row === undefined || below === undefined) return false
+  const inOne = below.bounds.filter((cell) => columns.filter((one) => overlaps(one, cell)).length === 1)
+  const steps = rows.slice(1).flatMap(({ cells, line }, before) => {
+    const step = line.baseline - (rows[before]?.line.baseline ?? 0)
+    return cells.length > 1 && (rows[before]?.cells.length ?? 0) > 1 ? [step] : []
+  })
+  const most = GROUP_STEP * least(steps)
+  return (
+    (above.cells.length > 1 || at === 1) &&
+    below.cells.length > 1 &&
+    inOne.length === below.cells.length &&
+    row.line.baseline - above.line.baseline < most &&
+    below.line.baseline - row.line.baseline < most
+  )
+}
+
 /** Lines before a table that rules hold, at most. */
 export const MOST_BEFORE = 2
 
@@ -159,12 +185,14 @@ const areGroups = (lines: ReadonlyArray<Row>, columns: ReadonlyArray<Column>): b
   )
 }
 
+/** The lines of a table and its columns. */
+interface Extent {
+  readonly kept: ReadonlyArray<Row>
+  readonly columns: ReadonlyArray<Column>
+}
+
 /** The lines that make up the table which begins with one, and its columns. Rules tell where it ends. */
-const extentOf = (
-  lines: ReadonlyArray<Row>,
-  from: number,
-  frame: Frame | undefined
-): { readonly kept: ReadonlyArray<Row>; readonly columns: ReadonlyArray<Column> } | undefined => {
+const extentOf = (lines: ReadonlyArray<Row>, from: number, frame: Frame | undefined): Extent | undefined => {
   const first = lines[from]
   if (first === undefined) return undefined
   if (frame?.head !== undefined && frame.lines && from <= MOST_BEFORE) {
@@ -179,11 +207,20 @@ const extentOf = (
     if (found === undefined) return undefined
     columns = found
     // Lines that cross columns are text: the table ends before the first of them.
-    const stop = kept.findIndex((row, index) => index > 0 && isAcross(row, columns))
+    const stop = kept.findIndex(
+      (row, index) => index > 0 && isAcross(row, columns) && !namesGroup(kept, index, columns)
+    )
     if (stop === -1) break
     kept = kept.slice(0, stop)
   }
   return { kept, columns }
+}
+
+/** A table without rules, with the columns, too, that stand as near as words. */
+const withNarrow = (found: Extent): Extent => {
+  const kept = apartByWhite(found.kept)
+  const columns = kept === found.kept ? undefined : columnsIn(kept, false)
+  return columns === undefined || columns.length <= found.columns.length ? found : { kept, columns }
 }
 
 const tableAt = (
@@ -191,8 +228,9 @@ const tableAt = (
   from: number,
   frame: Frame | undefined
 ): AlignedTable | undefined => {
-  const extent = extentOf(lines, from, frame)
-  if (extent === undefined) return undefined
+  const found = extentOf(lines, from, frame)
+  if (found === undefined) return undefined
+  const extent = frame?.head === undefined ? withNarrow(found) : found
   const { columns } = extent
   let kept = extent.kept.map((row) => toldApart(row, columns))
   // Lines with one cell go on with the words of the row above.
