@@ -289,6 +289,8 @@ export const partsBetween = (
 
 /** Rows without rules, their cells cut where white goes down between all of them beside values: the first may name the columns. */
 export const apartByWhite = (rows: ReadonlyArray<Row>): ReadonlyArray<Row> => {
+  // Cells of one word each are apart already.
+  if (!rows.some(({ cells, line }) => wordsIn(piecesOf(line)).length > cells.length)) return rows
   const head = rows[0]?.line.baseline ?? 0
   const starts = placesIn(
     rows.map(({ line }) => line),
