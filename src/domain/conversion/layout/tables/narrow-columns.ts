@@ -23,8 +23,12 @@ const OPERATOR = /^[=<>≤≥≈∼±×·+−∈→]$/u
 /** Part of the rows that may go over it: a note, a group's name. */
 const OVER = 0.12
 
-/** Part of the rows without rules that show white to be a column's: values on both sides of it, or wide white. */
+/**
+ * Part of the rows without rules with values on both sides of white that shows it to be a column's, where it is wider than the space
+ * between words, in font sizes: a sequence of numbers is one cell.
+ */
 const UNRULED = 0.5
+const SPACE = 0.4
 
 /** Part of the lines with wide white between words, from which on the others at the left are names of groups. */
 const CELLS = 0.6
@@ -123,12 +127,16 @@ const isColumns = (
     const [before, after] = [strip.x0 - left.x1, right.x0 - strip.x1]
     return Math.min(before, after) < NEAR || Math.max(before, after) < FAR * size
   })
-  const telling = near.filter(
-    ({ left, right }) =>
-      (NUMERIC.test(left.text) && NUMERIC.test(right.text)) || right.x0 - left.x1 > WIDE * size
+  const values = near.filter(({ left, right }) => NUMERIC.test(left.text) && NUMERIC.test(right.text))
+  if (!ruled)
+    return (
+      strip.x1 - strip.x0 > SPACE * size && values.length >= BOTH && values.length > UNRULED * near.length
+    )
+  return (
+    greatest(begins) - least(begins) > RAGGED * size ||
+    values.length > 0 ||
+    near.some(({ left, right }) => right.x0 - left.x1 > WIDE * size)
   )
-  if (!ruled) return telling.length >= BOTH && telling.length > UNRULED * near.length
-  return greatest(begins) - least(begins) > RAGGED * size || telling.length > 0
 }
 
 /** White that goes down between words on nearly all of these rows. */

@@ -50,6 +50,19 @@ describe("columns without rules that stand as near as words", () => {
     assert.match(html, new RegExp(cell("reed rush")))
   })
 
+  it("are one where the white is a word's space, as in a sequence of numbers", () => {
+    const html = htmlBelowText(
+      outOfOrder(
+        ["Marsh", "Moor", "Fen", "Bog", "Heath"].flatMap((name, row) => [
+          ...rowAt(row, [name, `1${row}.4`]),
+          at(row, `3${row}.1`, 182.5),
+          ...rowAt(row, ["", "", "", `${row + 3}.5`])
+        ])
+      )
+    )
+    assert.match(html, new RegExp(cell("12.4 32.1")))
+  })
+
   it("are one where a row's words go over the white", () => {
     const html = table(["Deep Wide", "12.4 33.1", "not known", "40.9 15.6", "about 729"])
     assert.match(html, new RegExp(cell("40.9 15.6")))
