@@ -164,7 +164,8 @@ const groupStep = (rows: ReadonlyArray<Row>): number => {
 
 /**
  * Whether a line that goes over columns names the group of rows below it, where no rule tells: a row stands right above and below,
- * each cell of the latter in a column of its own, all as near as rows are. A text's lines would go on over columns, or stand apart.
+ * each cell of the latter in a column of its own, all as near as rows are. A text's lines would go on over columns, or stand apart; lines
+ * before dates make two columns.
  */
 const namesGroup = (
   [above, row, below]: ReadonlyArray<Row | undefined>,
@@ -174,6 +175,7 @@ const namesGroup = (
   above !== undefined &&
   row !== undefined &&
   below !== undefined &&
+  columns.length > 2 &&
   above.cells.length > 1 &&
   below.cells.length > 1 &&
   row.line.baseline - above.line.baseline < step &&

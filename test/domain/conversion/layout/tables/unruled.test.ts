@@ -71,20 +71,26 @@ describe("columns without rules that stand as near as words", () => {
 
 describe("a line over columns without rules", () => {
   const words = "Rivers of the north that never reach the sea in a dry year"
-  const table = (apart: number) =>
-    htmlBelowText(
+  const table = (apart: number, columns = 4) => {
+    const rows = RIVERS.map((row) => row.slice(0, columns))
+    return htmlBelowText(
       outOfOrder([
-        ...rowAt(0, NAMES),
-        ...RIVERS.flatMap((row, number) => rowAt(number + 1, row)),
+        ...rowAt(0, NAMES.slice(0, columns)),
+        ...rows.flatMap((row, number) => rowAt(number + 1, row)),
         at(RIVERS.length + apart, words, 60),
-        ...RIVERS.flatMap((row, number) => rowAt(RIVERS.length + 2 * apart + number, row))
+        ...rows.flatMap((row, number) => rowAt(RIVERS.length + 2 * apart + number, row))
       ])
     )
+  }
 
   it("names the group of rows below it where it stands as near as they do", () => {
     const html = table(1)
     assert.strictEqual(count(html, "table"), 1)
     assert.match(html, new RegExp(`colspan="4"[^>]*>${words}`))
+  })
+
+  it("names none between two columns, as lines before dates make them", () => {
+    assert.notInclude(table(1, 2), "colspan")
   })
 
   it("is text between two tables where white parts it from them", () => {
