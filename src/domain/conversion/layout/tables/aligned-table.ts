@@ -5,6 +5,7 @@ import { sectionNumber } from "../lines/section-number.ts"
 import { segmentText } from "../lines/segment.ts"
 import { isBoldLine } from "../statistics.ts"
 import { rowsIn } from "./aligned-rows.ts"
+import { apartByWhite } from "./narrow-columns.ts"
 import { flowsOn, nearColumns } from "./near-columns.ts"
 import type { Rule } from "./rules.ts"
 import { toldApart } from "./run-together.ts"
@@ -147,6 +148,40 @@ const isAcross = ({ bounds, cells }: Row, columns: ReadonlyArray<Column>): boole
 /** Part of the lines between rules that may go over columns: each names a group of the rows below it. */
 const GROUP_NAMES = 0.4
 
+/** By how much the steps around a group's name may be wider than those of rows without one. */
+const GROUP_STEP = 1.3
+
+/** The widest step around a group's name: as rows are apart. */
+const groupStep = (rows: ReadonlyArray<Row>): number => {
+  const steps = rows.slice(1).flatMap(({ cells, line }, at) => {
+    const above = rows[at]
+    return cells.length > 1 && above !== undefined && above.cells.length > 1
+      ? [line.baseline - above.line.baseline]
+      : []
+  })
+  return GROUP_STEP * least(steps)
+}
+
+/**
+ * Whether a line that goes over columns names the group of rows below it, where no rule tells: a row stands right above and below,
+ * each cell of the latter in a column of its own, all as near as rows are. A text's lines would go on over columns, or stand apart; lines
+ * before dates make two columns.
+ */
+const namesGroup = (
+  [above, row, below]: ReadonlyArray<Row | undefined>,
+  columns: ReadonlyArray<Column>,
+  step: number
+): boolean =>
+  above !== undefined &&
+  row !== undefined &&
+  below !== undefined &&
+  columns.length > 2 &&
+  above.cells.length > 1 &&
+  below.cells.length > 1 &&
+  row.line.baseline - above.line.baseline < step &&
+  below.line.baseline - row.line.baseline < step &&
+  below.bounds.every((cell) => columns.filter((one) => overlaps(one, cell)).length === 1)
+
 /** Lines before a table that rules hold, at most. */
 export const MOST_BEFORE = 2
 
@@ -159,12 +194,14 @@ const areGroups = (lines: ReadonlyArray<Row>, columns: ReadonlyArray<Column>): b
   )
 }
 
+/** The lines of a table and its columns. */
+interface Extent {
+  readonly kept: ReadonlyArray<Row>
+  readonly columns: ReadonlyArray<Column>
+}
+
 /** The lines that make up the table which begins with one, and its columns. Rules tell where it ends. */
-const extentOf = (
-  lines: ReadonlyArray<Row>,
-  from: number,
-  frame: Frame | undefined
-): { readonly kept: ReadonlyArray<Row>; readonly columns: ReadonlyArray<Column> } | undefined => {
+const extentOf = (lines: ReadonlyArray<Row>, from: number, frame: Frame | undefined): Extent | undefined => {
   const first = lines[from]
   if (first === undefined) return undefined
   if (frame?.head !== undefined && frame.lines && from <= MOST_BEFORE) {
@@ -179,11 +216,25 @@ const extentOf = (
     if (found === undefined) return undefined
     columns = found
     // Lines that cross columns are text: the table ends before the first of them.
-    const stop = kept.findIndex((row, index) => index > 0 && isAcross(row, columns))
+    const step = groupStep(kept)
+    const stop = kept.findIndex(
+      (row, index) =>
+        index > 0 &&
+        isAcross(row, columns) &&
+        !namesGroup([kept[index - 1], row, kept[index + 1]], columns, step)
+    )
     if (stop === -1) break
     kept = kept.slice(0, stop)
   }
   return { kept, columns }
+}
+
+/** A table without rules, with the columns, too, that stand as near as words; undefined where there are none. */
+const withNarrow = (found: Extent): Extent | undefined => {
+  const kept = apartByWhite(found.kept)
+  const columns = kept === found.kept ? undefined : columnsIn(kept, false)
+  if (columns === undefined || columns.length <= found.columns.length) return undefined
+  return { kept: kept.map((row) => toldApart(row, columns)), columns }
 }
 
 const tableAt = (
@@ -191,10 +242,10 @@ const tableAt = (
   from: number,
   frame: Frame | undefined
 ): AlignedTable | undefined => {
-  const extent = extentOf(lines, from, frame)
-  if (extent === undefined) return undefined
-  const { columns } = extent
-  let kept = extent.kept.map((row) => toldApart(row, columns))
+  const found = extentOf(lines, from, frame)
+  if (found === undefined) return undefined
+  let { columns } = found
+  let kept: ReadonlyArray<Row> = found.kept.map((row) => toldApart(row, columns))
   // Lines with one cell go on with the words of the row above.
   const firsts = kept.flatMap(({ cells }) => (cells.length > 1 ? [cells[0] ?? []] : []))
   // Rows of three columns may have numbers.
@@ -204,9 +255,16 @@ const tableAt = (
   if (kept.some(({ near }) => near) && columns.length <= 3 && flowsOn(kept, columns)) return undefined
   const to = from + kept.length
   kept = [...kept, ...lines.slice(to, to + lastRows(lines, to, kept, columns))]
-  const { rows, tops } = rowsIn(kept, columns, frame?.head, frame?.spans ?? [])
-  if (rows.length < 2) return undefined
-  return { from, to: from + kept.length, rows, tops, columns }
+  const made = () => rowsIn(kept, columns, frame?.head, frame?.spans ?? [])
+  let table = made()
+  if (table.rows.length < 2) return undefined
+  // Last, since lines that are no table are looked at again and again.
+  const narrow = frame?.head === undefined ? withNarrow({ columns, kept }) : undefined
+  if (narrow !== undefined) {
+    ;({ columns, kept } = narrow)
+    table = made()
+  }
+  return { ...table, from, to: from + kept.length, columns }
 }
 
 /** Lines of a column that are tried as a table's first, and begin none: a page of nothing but short words has thousands. */

@@ -2,7 +2,7 @@ import { append, greatest, least } from "../../../lists.ts"
 import type { InlineContext } from "../lines/inline.ts"
 import { type Line, linesOf } from "../lines/line.ts"
 import { cutAt, type Piece, type Segment } from "../lines/segment.ts"
-import { NUMERIC } from "./table-cells.ts"
+import { boundsOf, NUMERIC, type Row } from "./table-cells.ts"
 import { OVERLAPPING } from "./table-extent.ts"
 
 /** White that goes down between all rows of a table is a column's, however narrow: this wide at least, in font sizes. */
@@ -22,6 +22,13 @@ const NEAR = 0.7
 const OPERATOR = /^[=<>≤≥≈∼±×·+−∈→]$/u
 /** Part of the rows that may go over it: a note, a group's name. */
 const OVER = 0.12
+
+/**
+ * Part of the rows without rules with values on both sides of white that shows it to be a column's, where it is wider than the space
+ * between words, in font sizes: a sequence of numbers is one cell.
+ */
+const UNRULED = 0.5
+const SPACE = 0.4
 
 /** Part of the lines with wide white between words, from which on the others at the left are names of groups. */
 const CELLS = 0.6
@@ -70,7 +77,7 @@ const cutPiece = (piece: Piece, starts: ReadonlyArray<number>): ReadonlyArray<Pi
 }
 
 /** A segment, cut between the words around each of some places. */
-export const cutBetweenWords = (segment: Segment, places: ReadonlyArray<number>): ReadonlyArray<Segment> =>
+const cutBetweenWords = (segment: Segment, places: ReadonlyArray<number>): ReadonlyArray<Segment> =>
   cutAt({ ...segment, pieces: segment.pieces.flatMap((piece) => cutPiece(piece, places)) }, places)
 
 /** The words of a row on the two sides of a place. */
@@ -107,24 +114,38 @@ const isInBrackets = (words: ReadonlyArray<Word>, { x0, x1 }: Strip, size: numbe
  * Whether white is a column's, and no word's space, as rows have that begin with one word each: somewhere it is wider than those, or
  * stands between two numbers, or what ends at it does not begin at one place. Rows whose words stand far from it tell nothing.
  */
-const isColumns = (rows: ReadonlyArray<ReadonlyArray<Word>>, strip: Strip, size: number): boolean => {
+const isColumns = (
+  rows: ReadonlyArray<ReadonlyArray<Word>>,
+  strip: Strip,
+  size: number,
+  ruled: boolean
+): boolean => {
   const beside = rows.flatMap((words) => besideOf(words, (strip.x0 + strip.x1) / 2))
   const ending = beside.filter(({ left }) => strip.x0 - left.x1 < NEAR)
   const begins = ending.map(({ left }) => left.x0)
+  const near = beside.filter(({ left, right }) => {
+    const [before, after] = [strip.x0 - left.x1, right.x0 - strip.x1]
+    return Math.min(before, after) < NEAR || Math.max(before, after) < FAR * size
+  })
+  const values = near.filter(({ left, right }) => NUMERIC.test(left.text) && NUMERIC.test(right.text))
+  if (!ruled)
+    return (
+      strip.x1 - strip.x0 > SPACE * size && values.length >= BOTH && values.length > UNRULED * near.length
+    )
   return (
     greatest(begins) - least(begins) > RAGGED * size ||
-    beside.some(({ left, right }) => {
-      const [before, after] = [strip.x0 - left.x1, right.x0 - strip.x1]
-      const isNear = Math.min(before, after) < NEAR || Math.max(before, after) < FAR * size
-      const areNumbers = NUMERIC.test(left.text) && NUMERIC.test(right.text)
-      return isNear && (areNumbers || right.x0 - left.x1 > WIDE * size)
-    })
+    values.length > 0 ||
+    near.some(({ left, right }) => right.x0 - left.x1 > WIDE * size)
   )
 }
 
 /** White that goes down between words on nearly all of these rows. */
-const stripsOf = (rows: ReadonlyArray<ReadonlyArray<Word>>, size: number): ReadonlyArray<Strip> => {
-  const most = Math.floor(OVER * rows.length)
+const stripsOf = (
+  rows: ReadonlyArray<ReadonlyArray<Word>>,
+  size: number,
+  ruled: boolean
+): ReadonlyArray<Strip> => {
+  const most = ruled ? Math.floor(OVER * rows.length) : 0
   const events = rows
     .flatMap((words) =>
       words.flatMap(({ x0, x1 }) => [
@@ -149,7 +170,7 @@ const stripsOf = (rows: ReadonlyArray<ReadonlyArray<Word>>, size: number): Reado
       )
       if (
         both.length >= BOTH &&
-        isColumns(both, strip, size) &&
+        isColumns(both, strip, size, ruled) &&
         free.length >= rows.length - most &&
         within.length < 0.5 * both.length
       )
@@ -213,36 +234,81 @@ const sideBySide = (
   return rows
 }
 
+/** Where lines are cut, as columns begin there that stand as near as words; above `head` stand their names. */
+const placesIn = (
+  all: ReadonlyArray<Line>,
+  head: number,
+  ruled: boolean
+): ReadonlyMap<Line, ReadonlyArray<number>> => {
+  const lines = all.map((line) => ({ line, words: wordsIn(piecesOf(line)) }))
+  const body = lines.filter(({ line }) => line.baseline > head)
+  const size = least(body.map(({ line }) => line.size))
+  // A group's name stands alone at the left, over some columns.
+  const left = least(body.map(({ line }) => line.x0))
+  const beside = sideBySide(body)
+  const rows = beside.filter(({ line, several }) => several || line.x0 > left + 1)
+  const cells = rows.length >= CELLS * beside.length ? rows : beside
+  const strips =
+    body.length < ROWS
+      ? []
+      : stripsOf(
+          cells.map(({ words }) => words),
+          size,
+          ruled
+        )
+  const starts = new Map<Line, ReadonlyArray<number>>()
+  if (strips.length === 0) return starts
+  const middles = strips.map(({ x0, x1 }) => (x0 + x1) / 2)
+  for (const { line, words } of lines) {
+    const isOver = words.some(({ x0, x1 }) => middles.some((x) => x0 < x && x1 > x))
+    // Words that go over from one column to another belong to a line that is no row of cells.
+    const places = line.baseline <= head ? headStarts(words, strips) : isOver ? undefined : middles
+    if (places !== undefined) starts.set(line, places)
+  }
+  return starts
+}
+
 /** Segments between rules, cut where columns begin that stand as near as words; above `head` stand their names. */
 export const cutInColumns = (
   segments: ReadonlyArray<Segment>,
   head: number,
   { fonts }: InlineContext
 ): ReadonlyArray<Segment> => {
-  const lines = linesOf(segments, fonts).map((line) => ({ line, words: wordsIn(piecesOf(line)) }))
-  const body = lines.filter(({ line }) => line.baseline > head)
-  const size = least(body.map(({ line }) => line.size))
-  // A group's name stands alone at the left, over some columns.
-  const left = least(body.map(({ line }) => line.x0))
-  const all = sideBySide(body)
-  const rows = all.filter(({ line, several }) => several || line.x0 > left + 1)
-  const cells = rows.length >= CELLS * all.length ? rows : all
-  const strips =
-    body.length < ROWS
-      ? []
-      : stripsOf(
-          cells.map(({ words }) => words),
-          size
-        )
-  if (strips.length === 0) return segments
-  const middles = strips.map(({ x0, x1 }) => (x0 + x1) / 2)
   const starts = new Map<Segment, ReadonlyArray<number>>()
-  for (const { line, words } of lines) {
-    const isOver = words.some(({ x0, x1 }) => middles.some((x) => x0 < x && x1 > x))
-    // Words that go over from one column to another belong to a line that is no row of cells.
-    const places = line.baseline <= head ? headStarts(words, strips) : isOver ? undefined : middles
-    if (places !== undefined) for (const segment of line.segments) starts.set(segment, places)
-  }
+  for (const [line, places] of placesIn(linesOf(segments, fonts), head, true))
+    for (const segment of line.segments) starts.set(segment, places)
   // The order of drawing stays: it tells of cells, too.
   return segments.flatMap((segment) => cutBetweenWords(segment, starts.get(segment) ?? []))
+}
+
+/** Where cells are cut between words, each part in order; a part may be of several segments. */
+export const partsBetween = (
+  cell: ReadonlyArray<Segment>,
+  places: ReadonlyArray<number>
+): ReadonlyArray<ReadonlyArray<Segment>> => {
+  if (places.length === 0) return [cell]
+  const pieces = cell.flatMap((segment) => cutBetweenWords(segment, places))
+  return [-Infinity, ...places].flatMap((from, at) => {
+    const to = places[at] ?? Infinity
+    const part = pieces.filter(({ x0 }) => x0 >= from && x0 < to)
+    return part.length === 0 ? [] : [part]
+  })
+}
+
+/** Rows without rules, their cells cut where white goes down between all of them beside values: the first may name the columns. */
+export const apartByWhite = (rows: ReadonlyArray<Row>): ReadonlyArray<Row> => {
+  // Cells of one word each are apart already.
+  if (!rows.some(({ cells, line }) => wordsIn(piecesOf(line)).length > cells.length)) return rows
+  const head = rows[0]?.line.baseline ?? 0
+  const starts = placesIn(
+    rows.map(({ line }) => line),
+    head,
+    false
+  )
+  if (starts.size === 0) return rows
+  return rows.map((row) => {
+    const places = starts.get(row.line) ?? []
+    const cells = row.cells.flatMap((cell) => partsBetween(cell, places))
+    return cells.length === row.cells.length ? row : { ...row, cells, bounds: cells.map(boundsOf) }
+  })
 }

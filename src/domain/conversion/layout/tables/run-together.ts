@@ -1,6 +1,6 @@
 import type { Piece, Segment } from "../lines/segment.ts"
 import { ALIGNED } from "./drawn-evidence.ts"
-import { cutBetweenWords, wordsIn } from "./narrow-columns.ts"
+import { partsBetween, wordsIn } from "./narrow-columns.ts"
 import { boundsOf, type Column, NUMERIC, overlaps, type Row } from "./table-cells.ts"
 
 /** Cells over more columns are not cut. */
@@ -60,14 +60,7 @@ const startsIn = (cell: ReadonlyArray<Segment>, columns: ReadonlyArray<Column>):
 /** A line whose cells are one of each column, where some stand as near as words. */
 export const toldApart = (row: Row, columns: ReadonlyArray<Column>): Row => {
   const cells = row.cells.flatMap((cell) => {
-    const starts = startsIn(cell, columns)
-    if (starts.length === 0) return [cell]
-    const pieces = cell.flatMap((segment) => cutBetweenWords(segment, starts))
-    return [-Infinity, ...starts].flatMap((from, at) => {
-      const to = starts[at] ?? Infinity
-      const part = pieces.filter(({ x0 }) => x0 >= from && x0 < to)
-      return part.length === 0 ? [] : [part]
-    })
+    return partsBetween(cell, startsIn(cell, columns))
   })
   return cells.length === row.cells.length ? row : { ...row, cells, bounds: cells.map(boundsOf) }
 }

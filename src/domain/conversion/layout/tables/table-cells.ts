@@ -22,7 +22,8 @@ interface Looks {
   readonly numeric: boolean
 }
 
-export const NUMERIC = /^[-+–−±<>≤≥~≈$€£¥%().,:/\s]*\d[-+–−±<>≤≥~≈$€£¥%()\d.,:/\s×xeE]*$/
+/** A value: a number with its signs and units of money, with what it may vary by, and with the marks of its notes. */
+export const NUMERIC = /^[-+–−±<>≤≥~≈$€£¥%().,:/\s]*\d[-+–−±<>≤≥~≈$€£¥%()\d.,:/\s×xeE∗*†‡]*$/
 
 const looksOf = ({ segments }: RawCell, context: InlineContext): Looks => {
   const words = segments.some(({ field }) => field !== undefined)
