@@ -242,10 +242,10 @@ const tableAt = (
   from: number,
   frame: Frame | undefined
 ): AlignedTable | undefined => {
-  const found = extentOf(lines, from, frame)
-  if (found === undefined) return undefined
-  let { columns } = found
-  let kept: ReadonlyArray<Row> = found.kept.map((row) => toldApart(row, columns))
+  const extent = extentOf(lines, from, frame)
+  if (extent === undefined) return undefined
+  const { columns } = extent
+  let kept: ReadonlyArray<Row> = extent.kept.map((row) => toldApart(row, columns))
   // Lines with one cell go on with the words of the row above.
   const firsts = kept.flatMap(({ cells }) => (cells.length > 1 ? [cells[0] ?? []] : []))
   // Rows of three columns may have numbers.
@@ -255,16 +255,17 @@ const tableAt = (
   if (kept.some(({ near }) => near) && columns.length <= 3 && flowsOn(kept, columns)) return undefined
   const to = from + kept.length
   kept = [...kept, ...lines.slice(to, to + lastRows(lines, to, kept, columns))]
-  const made = () => rowsIn(kept, columns, frame?.head, frame?.spans ?? [])
-  let table = made()
+  const made = (of: Extent): AlignedTable => ({
+    ...rowsIn(of.kept, of.columns, frame?.head, frame?.spans ?? []),
+    from,
+    to: from + of.kept.length,
+    columns: of.columns
+  })
+  const table = made({ kept, columns })
   if (table.rows.length < 2) return undefined
   // Last, since lines that are no table are looked at again and again.
-  const narrow = frame?.head === undefined ? withNarrow({ columns, kept }) : undefined
-  if (narrow !== undefined) {
-    ;({ columns, kept } = narrow)
-    table = made()
-  }
-  return { ...table, from, to: from + kept.length, columns }
+  const narrow = frame?.head === undefined ? withNarrow({ kept, columns }) : undefined
+  return narrow === undefined ? table : made(narrow)
 }
 
 /** Lines of a column that are tried as a table's first, and begin none: a page of nothing but short words has thousands. */

@@ -59,8 +59,6 @@ const startsIn = (cell: ReadonlyArray<Segment>, columns: ReadonlyArray<Column>):
 
 /** A line whose cells are one of each column, where some stand as near as words. */
 export const toldApart = (row: Row, columns: ReadonlyArray<Column>): Row => {
-  const cells = row.cells.flatMap((cell) => {
-    return partsBetween(cell, startsIn(cell, columns))
-  })
+  const cells = row.cells.flatMap((cell) => partsBetween(cell, startsIn(cell, columns)))
   return cells.length === row.cells.length ? row : { ...row, cells, bounds: cells.map(boundsOf) }
 }
