@@ -33,7 +33,8 @@ import { EVENT_ROWS } from "./senders/recording.ts"
  * of 5,000 and of 50,000 records (or `--records N,N`; the last takes 9 GB of the folder for temporary files, for a while).
  * `--scale` runs sends, webhooks, chunks and mails with 1, 2 and 4 processes on one PostgreSQL (`--database URL`: on this one, a migrated
  * and empty one, where pg_stat_statements may be loaded) and says what they wait for.
- * `--server-memory` converts `--documents N` PDFs of `--folder FOLDER`, or made ones, with one server and looks at its memory.
+ * `--server-memory` converts `--documents N` PDFs of `--folder FOLDER`, or made ones, with one server and looks at its memory;
+ * with `--serve` it is `serve` instead of `npm start`.
  * `--intake` mails PDFs of 1, 10 and 100 pages to a server, and then 200 at once.
  */
 const { values } = parseArgs({
@@ -49,6 +50,7 @@ const { values } = parseArgs({
     database: { type: "string" },
     "batch-memory": { type: "boolean", default: false },
     "server-memory": { type: "boolean", default: false },
+    serve: { type: "boolean", default: false },
     documents: { type: "string", default: "300" },
     folder: { type: "string" },
     batch: { type: "boolean", default: false },
@@ -142,6 +144,7 @@ const runServerMemory = async () => {
   const { folder } = values
   const figures = await measureServerMemory({
     documents: values.quick ? 3 : Number(values.documents),
+    serves: values.serve,
     ...(folder === undefined ? {} : { from: folder })
   })
   console.log(

@@ -4,10 +4,13 @@ import { measureServerMemory } from "./server-memory.ts"
 
 const PATIENCE_MS = 120_000
 
-it(
-  "a server's memory is measured while it converts",
-  async () => {
-    const figures = await measureServerMemory({ documents: 3 })
+it.each([
+  ["npm start", false],
+  ["serve", true]
+])(
+  "a server's memory is measured while it converts: %s",
+  async (_name, serves) => {
+    const figures = await measureServerMemory({ documents: 3, serves })
     assert.deepStrictEqual([figures.documents, figures.leftOut, figures.pages], [3, 0, 24])
     assert.isAbove(figures.peakBytes, figures.startBytes)
     assert.isAtLeast(figures.peakBytes, figures.medianBytes)

@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process"
+import { execFileSync, spawn } from "node:child_process"
 import { createHash, randomBytes } from "node:crypto"
 import { once } from "node:events"
 import { mkdirSync, openAsBlob, readdirSync } from "node:fs"
@@ -14,6 +14,7 @@ import { writeLargePdf } from "../../support/files/pdf-large.ts"
 import { programOf } from "../../support/processes/child.ts"
 import { median } from "../measure.ts"
 import { processFigures } from "../process-figures.ts"
+import { startDatabase } from "../process.ts"
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url))
 const SAMPLE_EVERY_MS = 50
@@ -39,42 +40,107 @@ export interface ServerMemory {
   readonly digest: string
 }
 
+const CUSTOMER = "bench@example.com"
 const TOKEN = randomBytes(24).toString("base64url")
 
-/** The server as `npm start` runs it, scans not recognised. */
-const startServer = async (folder: string) => {
-  const child = spawn(process.execPath, [programOf("src/runtime/start.ts")], {
+/** A process of ours, once its output shows where it listens. */
+const startProgram = async (
+  file: string,
+  address: RegExp,
+  env: NodeJS.ProcessEnv,
+  flags: ReadonlyArray<string> = []
+) => {
+  const child = spawn(process.execPath, [...flags, programOf(file)], {
     cwd: ROOT,
     stdio: ["ignore", "pipe", "inherit"],
-    env: {
-      PATH: process.env["PATH"],
-      NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"],
-      NODE_OPTIONS: process.env["BENCH_SERVER_NODE_OPTIONS"],
-      PORT: "0",
-      SMTP_PORT: "0",
-      OCR: "off",
-      OWNER_TOKEN: TOKEN,
-      POSTLANE_DATA_DIR: folder
-    }
+    env: { PATH: process.env["PATH"], NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"], ...env }
   })
   const ended = once(child, "exit")
   const listens = new Promise<string>((resolve) => {
     createInterface({ input: child.stdout }).on("line", (line) => {
-      const url = /(http:\S+)\/health/.exec(line)?.[1]
+      const url = address.exec(line)?.[1]
       if (url !== undefined) resolve(url)
     })
   })
-  const fails = ended.then(([code]) =>
-    Promise.reject(new Error(`the server ended with code ${String(code)}`))
-  )
-  const baseUrl = await Promise.race([listens, fails])
+  const fails = ended.then(([code]) => Promise.reject(new Error(`${file} ended with code ${String(code)}`)))
   return {
-    client: createClient({ baseUrl, token: TOKEN }),
+    baseUrl: await Promise.race([listens, fails]),
     figures: () => processFigures(child.pid ?? 0),
     stop: async () => {
       child.kill("SIGTERM")
       await Promise.allSettled([ended, fails])
     }
+  }
+}
+
+/** A customer with credits enough, as `postlane` registers one; its token. */
+const addCustomer = (env: NodeJS.ProcessEnv): string => {
+  const run = (...args: ReadonlyArray<string>) =>
+    execFileSync(process.execPath, [programOf("src/runtime/cli.ts"), ...args, "--json"], {
+      cwd: ROOT,
+      env: { PATH: process.env["PATH"], ...env },
+      encoding: "utf8"
+    })
+  run("customers", "add", CUSTOMER)
+  run("customers", "credit", CUSTOMER, "1000000", "--reference", "bench")
+  const made = JSON.parse(
+    run("token", "create", "--name", "bench", "--right", "owner", "--customer", CUSTOMER)
+  )
+  return (made as { readonly token: string }).token
+}
+
+/** The server as `npm start` runs it, or `serve` as the image does; scans are not recognised. */
+const startServer = async (folder: string, serves: boolean) => {
+  const settings = {
+    NODE_OPTIONS: process.env["BENCH_SERVER_NODE_OPTIONS"],
+    PORT: "0",
+    SMTP_PORT: "0",
+    OCR: "off",
+    POSTLANE_DATA_DIR: folder
+  }
+  if (!serves) {
+    const server = await startProgram("src/runtime/start.ts", /(http:\S+)\/health/, {
+      ...settings,
+      OWNER_TOKEN: TOKEN
+    })
+    return { ...server, token: TOKEN }
+  }
+  const database = await startDatabase(undefined)
+  const cloud = await startProgram("infra/container/emulators.ts", /listen on (http:\S+)/, {
+    HOST: "127.0.0.1",
+    PORT: "0"
+  })
+  const stopOthers = async () => {
+    await Promise.all([cloud.stop(), database.stop()])
+  }
+  try {
+    const production = {
+      ...settings,
+      DB_URL: database.url,
+      SENDER_DOMAIN: "mail.example.com",
+      EMAIL_PRIMARY: "provider_b",
+      PROXY_SHARED_SECRET: TOKEN,
+      CLOUD_ACCESS_KEY_ID: "emulated",
+      CLOUD_SECRET_ACCESS_KEY: "emulated",
+      S3_ENDPOINT: cloud.baseUrl,
+      SQS_ENDPOINT: cloud.baseUrl,
+      FILES_BUCKET: "postlane-files",
+      EMAIL_DEFER_QUEUE_URL: `${cloud.baseUrl}/000000000000/email-defer`,
+      MALLOC_ARENA_MAX: "2",
+      MALLOC_MMAP_THRESHOLD_: "131072"
+    }
+    const token = addCustomer(production)
+    const server = await startProgram("src/runtime/serve.ts", /"url":"([^"]+)"/, production, [
+      "--max-semi-space-size=8"
+    ])
+    const stop = async () => {
+      await server.stop()
+      await stopOthers()
+    }
+    return { ...server, token, stop }
+  } catch (error) {
+    await stopOthers()
+    throw error
   }
 }
 
@@ -119,11 +185,14 @@ export const measureServerMemory = async (options: {
   readonly documents: number
   /** A folder of PDFs; unless given, the bench makes them. */
   readonly from?: string
+  /** `serve`, with S3 and SQS in memory, instead of `npm start`. */
+  readonly serves: boolean
 }): Promise<ServerMemory> => {
   const folder = await mkdtemp(join(tmpdir(), "postlane-bench-"))
   // PostgreSQL's user enters it where we are root.
   await chmod(folder, 0o755)
-  const server = await startServer(join(folder, "data"))
+  const server = await startServer(join(folder, "data"), options.serves)
+  const client = createClient({ baseUrl: server.baseUrl, token: server.token })
   try {
     const files = documentsOf(options.from, options.documents, folder).slice(0, options.documents)
     const samples: Array<number> = []
@@ -135,7 +204,7 @@ export const measureServerMemory = async (options: {
     const sampling = setInterval(() => samples.push(server.figures()?.residentBytes ?? 0), SAMPLE_EVERY_MS)
     const convertAll = async () => {
       for (let path = files[next++]; path !== undefined; path = files[next++]) {
-        const made = await convertOne(server.client, path)
+        const made = await convertOne(client, path)
         if (made === undefined) continue
         hashes.push(made.hash)
         pages += made.pages
