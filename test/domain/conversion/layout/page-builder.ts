@@ -170,13 +170,17 @@ export const FACTS: DocumentFacts = {
 export const prose = (words: number, seed = 1): string =>
   `${Array.from({ length: words }, (_, at) => ["alpha", "river", "stone", "letter", "quiet", "margin", "over", "under"][(at * 7 + seed * 3 + Math.floor(at / 5)) % 8]).join(" ")}.`
 
-/** The HTML of a page that has a paragraph above other runs, and drawings. */
-export const htmlBelowText = (runs: ReadonlyArray<TextRun>, drawings: ReadonlyArray<Drawing> = []): string =>
+/** The HTML of a page with these runs and drawings. */
+export const htmlOf = (runs: ReadonlyArray<TextRun>, drawings: ReadonlyArray<Drawing> = []): string =>
   layoutPages({
     facts: FACTS,
     fonts: FONTS,
-    pages: [page([...lines(prose(60), 60, 60, 90), ...runs], 0, { drawings })],
+    pages: [page(runs, 0, { drawings })],
     others: NO_STATISTICS
   })
     .map(({ html }) => html)
     .join("")
+
+/** The HTML of a page that has a paragraph above other runs, and drawings. */
+export const htmlBelowText = (runs: ReadonlyArray<TextRun>, drawings: ReadonlyArray<Drawing> = []): string =>
+  htmlOf([...lines(prose(60), 60, 60, 90), ...runs], drawings)

@@ -1,4 +1,4 @@
-import { least } from "../../../lists.ts"
+import { greatest, least } from "../../../lists.ts"
 import type { Placed } from "../gutters.ts"
 import type { InlineContext } from "../lines/inline.ts"
 import { areListed } from "../lines/line-numbers.ts"
@@ -19,8 +19,9 @@ export interface RuledTable {
   readonly taken: ReadonlyArray<Segment>
 }
 
-/** The words of a page, and its level rules. */
+/** The words of a page, its level rules, and its height in points. */
 interface OfPage {
+  readonly height: number
   readonly across: ReadonlyArray<Rule>
   readonly segments: ReadonlyArray<Segment>
   readonly context: InlineContext
@@ -79,16 +80,36 @@ const areNames = (lines: ReadonlyArray<Line>, columns: ReadonlyArray<Column>): b
   (lines.length <= MOST_BEFORE &&
     lines.every((line) => columns.filter((column) => overlaps(column, line)).length < 2))
 
+/** How far apart the rules below a running head and above a running foot are at least, in parts of the page's height. */
+const RUNNING = 0.7
+
+/** Whether these two rules part a page's text from its running head and foot: a line at most is above them, and below. */
+const areRunning = (top: number, bottom: number, { height, segments }: OfPage): boolean => {
+  const isLine = (words: ReadonlyArray<Segment>): boolean => {
+    const baselines = words.map(({ baseline }) => baseline)
+    return (
+      words.length === 0 || greatest(baselines) - least(baselines) < greatest(words.map(({ size }) => size))
+    )
+  }
+  return (
+    bottom - top > RUNNING * height &&
+    isLine(segments.filter(({ baseline }) => baseline <= top)) &&
+    isLine(segments.filter(({ baseline }) => baseline >= bottom))
+  )
+}
+
 /** The table between the first and the last of rules at these places. `lines`: none of them is a box's side. */
 const tableBetween = (
   ys: ReadonlyArray<number>,
   rule: Rule,
-  { across, context, segments }: OfPage,
+  page: OfPage,
   lines: boolean
 ): RuledTable | undefined => {
+  const { across, context, segments } = page
   const { from: x0, to: x1 } = rule
   const [top, second, bottom] = [ys[0], ys[1], ys.at(-1)]
   if (top === undefined || second === undefined || bottom === undefined) return undefined
+  if (ys.length === 2 && areRunning(top, bottom, page)) return undefined
   const near = segments.filter(
     (one) => one.baseline > top && one.baseline < bottom && one.x0 < x1 && one.x1 > x0
   )
@@ -154,13 +175,8 @@ const between = (ys: ReadonlyArray<number>, first: Rule, page: OfPage): Readonly
  * Tables with rules above, below and under their head, and none between columns. Where rules of one width are those of several
  * tables, each is as long as it may be.
  */
-export const openTables = (
-  across: ReadonlyArray<Rule>,
-  segments: ReadonlyArray<Segment>,
-  context: InlineContext
-): ReadonlyArray<RuledTable> => {
-  const page = { across, segments, context }
-  return alikeRules(across).flatMap((rules): ReadonlyArray<RuledTable> => {
+export const openTables = (page: OfPage): ReadonlyArray<RuledTable> =>
+  alikeRules(page.across).flatMap((rules): ReadonlyArray<RuledTable> => {
     const [first] = rules
     if (first === undefined || first.to - first.from < SHORTEST) return []
     const whole = (): ReadonlyArray<RuledTable> => {
@@ -174,4 +190,3 @@ export const openTables = (
     const found = between(placesOf(drawn), first, page)
     return found.length > 0 || drawn.length < rules.length ? found : whole()
   })
-}

@@ -189,6 +189,7 @@ export const ruledTables = (
     accept(gridTable(isOpen ? withColumns(grid, segments) : grid, segments, context))
   }
   const words = segments.filter(({ field }) => field === undefined)
-  for (const found of openTables(rules.across, words, context)) accept(found)
+  const open = { across: rules.across, segments: words, context, height: page.height }
+  for (const found of openTables(open)) accept(found)
   return { placed, taken }
 }

@@ -29,10 +29,10 @@ export interface Rules {
   readonly down: ReadonlyArray<Upright>
 }
 
-/** Upright rules this near to each other are parts of one, points. */
+/** Rules this near to each other are parts of one, points. */
 const SAME_PLACE = 1
 
-/** Upright rules, parts that meet made one. */
+/** Rules of one direction, parts that meet made one. */
 const joined = (parts: ReadonlyArray<Rule>): ReadonlyArray<Upright> => {
   const sorted = [...parts].sort((a, b) => a.at - b.at)
   const rules: Array<Upright> = []
@@ -226,10 +226,28 @@ export const placesOf = (rules: ReadonlyArray<Rule>): ReadonlyArray<number> => {
   return places
 }
 
-/** Level rules that begin and end below one another. */
-export const alikeRules = (across: ReadonlyArray<Rule>): ReadonlyArray<ReadonlyArray<Rule>> => [
+const beginningAlike = (across: ReadonlyArray<Upright>): ReadonlyArray<ReadonlyArray<Upright>> => [
   ...Map.groupBy(across, ({ from, to }) => `${Math.round(from / 4)}:${Math.round(to / 4)}`).values()
 ]
+
+/** Level rules of a table that has none between its rows, at most: above, below its head, and at its end. */
+const MOST_WITHOUT_ROWS = 3
+
+/**
+ * Level rules that begin and end below one another. What browsers draw cell by cell is one rule, unless there is one for each row,
+ * which tells of cells.
+ */
+export const alikeRules = (across: ReadonlyArray<Rule>): ReadonlyArray<ReadonlyArray<Rule>> => {
+  const few: Array<ReadonlyArray<Upright>> = []
+  const parts: Array<Upright> = []
+  for (const rules of beginningAlike(joined(across)))
+    if (rules.length <= MOST_WITHOUT_ROWS) few.push(rules)
+    else
+      for (const { joints, ...rule } of rules)
+        for (const [at, from] of [rule.from, ...joints].entries())
+          parts.push({ ...rule, from, to: joints[at] ?? rule.to, joints: [] })
+  return [...few, ...beginningAlike(parts)]
+}
 
 /** Where three level rules or more begin and end below one another: a table whose columns may stand as near as words. */
 export const tableFrames = (

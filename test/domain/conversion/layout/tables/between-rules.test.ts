@@ -2,7 +2,7 @@
 import { assert, describe, it } from "vitest"
 
 import type { Drawing, TextRun } from "../../../../../src/domain/conversion/page-content.ts"
-import { htmlBelowText, prose, rule, run } from "../page-builder.ts"
+import { htmlBelowText, htmlOf, prose, rule, run } from "../page-builder.ts"
 import { NAMES, RIVERS } from "./rivers.ts"
 
 const TOP = 200
@@ -23,6 +23,80 @@ const rulesOf = (head: number, rows: number, right = 320): ReadonlyArray<Drawing
 
 const count = (html: string, tag: string): number => html.split(`<${tag}`).length - 1
 const cell = (words: string): string => `<t[dh][^>]*>${words}</t[dh]>`
+
+describe("rules drawn cell by cell, as browsers draw the borders of rows", () => {
+  const rows = cellsOf([NAMES, ...RIVERS])
+  const drawn = (...parts: ReadonlyArray<readonly [number, number]>) =>
+    [-1, 0, 4].flatMap((row) =>
+      parts.map(([from, to]) => rule(from, TOP + STEP * row + 4, to, TOP + STEP * row + 4.4))
+    )
+
+  it("are one where they meet", () => {
+    const html = htmlBelowText(rows, drawn([60, 150], [150, 320]))
+    assert.match(html, /<th scope="col">River<\/th><th scope="col">Deep<\/th>/)
+    assert.strictEqual(count(html, "tr>"), 5)
+  })
+
+  it("are those of two tables where they do not", () => {
+    const beside = rows.map((one) => ({
+      ...one,
+      box: { ...one.box, x0: one.box.x0 + 280, x1: one.box.x1 + 280 }
+    }))
+    const html = htmlBelowText([...rows, ...beside], drawn([60, 320], [340, 600]))
+    assert.strictEqual(count(html, "table"), 2)
+  })
+
+  it("are one also where a table below has a last column as wide", () => {
+    const below = cellsOf([NAMES, ...RIVERS], 8)
+    const lower = [7, 8, 12].flatMap((row) =>
+      [50, 170, 240].map((from, at) =>
+        rule(from, TOP + STEP * row + 4, [170, 240, 320][at] ?? 0, TOP + STEP * row + 4.4)
+      )
+    )
+    const html = htmlBelowText([...rows, ...below], [...drawn([60, 150], [150, 240], [240, 320]), ...lower])
+    assert.lengthOf(html.match(/<th scope="col">River<\/th><th scope="col">Deep<\/th>/g) ?? [], 2)
+  })
+})
+
+describe("rules drawn cell by cell below each row, as word processors draw them", () => {
+  it("leave a row's second line in it", () => {
+    const runs = [NAMES, ...RIVERS].flatMap((row, at) => [
+      ...row.map((words, column) => run(words, PLACES[column] ?? 0, TOP + 2 * STEP * at)),
+      run("more of it", PLACES[1] ?? 0, TOP + 2 * STEP * at + STEP)
+    ])
+    const rules = [-1, 0, 1, 2, 3, 4].flatMap((row) =>
+      [60, 150, 215].map((from, at) =>
+        rule(from, TOP + 2 * STEP * row + 16, [150, 215, 320][at] ?? 0, TOP + 2 * STEP * row + 16.4)
+      )
+    )
+    const html = htmlBelowText(runs, rules)
+    assert.strictEqual(count(html, "tr>"), 5)
+  })
+})
+
+describe("rules below a running head and above a running foot", () => {
+  /** Two names a line, between rules so far apart, with words above and below. */
+  const names = (lines: number) => {
+    const bottom = 60 + STEP * lines + 16
+    const runs = [
+      run("Release notes", 250, 50),
+      ...Array.from({ length: lines }, (_, at) => [
+        run(`Person of ${at} letters`, 80, 72 + STEP * at),
+        run(`Company of ${at} people`, 300, 72 + STEP * at)
+      ]).flat(),
+      run("17", 300, bottom + 14)
+    ]
+    return htmlOf(runs, [rule(50, 60, 550, 60.4), rule(50, bottom, 550, bottom + 0.4)])
+  }
+
+  it("make no table of the page's text", () => {
+    assert.notMatch(names(52), /<table/)
+  })
+
+  it("are a table's where they hold a part of the page", () => {
+    assert.match(names(12), /<table/)
+  })
+})
 
 describe("a table between rules", () => {
   it("goes on below the names of groups, which are above all columns", () => {
