@@ -19,8 +19,9 @@ export interface RuledTable {
   readonly taken: ReadonlyArray<Segment>
 }
 
-/** The words of a page, its level rules, and its height in points. */
+/** The words of a page, its level rules, its height in points, and how many words may still be looked at. */
 interface OfPage {
+  readonly left: { words: number }
   readonly height: number
   readonly across: ReadonlyArray<Rule>
   readonly segments: ReadonlyArray<Segment>
@@ -32,8 +33,10 @@ const SHORTEST = 60
 const BESIDE = 12
 /** Part of the lines between rules that belong to the table. */
 const WHOLE = 0.8
-/** Most rules of one width on a page of which each is tried as a table's last. */
+/** Most rules of one width on a page of which each is tried as a table's last; of more the first ones are tried as its first. */
 const MAX_TRIED = 16
+/** How many words are looked at in all, since thousands of rules may each hold a whole page: 30 times what 260 real documents took. */
+const MOST_LOOKS = 100_000
 
 const topOf = (row: ReadonlyArray<RawCell>): number =>
   least(row.flatMap(({ segments }) => segments.map(({ baseline }) => baseline)))
@@ -115,7 +118,8 @@ const tableBetween = (
   )
   const taken = near.filter((one) => one.x0 > x0 - BESIDE && one.x1 < x1 + BESIDE)
   // Text that is wider than the rules stands between two tables.
-  if (taken.length < near.length) return undefined
+  if (taken.length < near.length || page.left.words < 0) return undefined
+  page.left.words -= taken.length
   const box = { x0, y0: top, x1, y1: bottom }
   const headed = ys.length > 2
   if (lines && !mayBeCells(taken, context)) return undefined
@@ -153,8 +157,9 @@ const tableBetween = (
 /** The tables between lines at these places, each as long as it may be. */
 const between = (ys: ReadonlyArray<number>, first: Rule, page: OfPage): ReadonlyArray<RuledTable> => {
   const found: Array<RuledTable> = []
-  const fewest = ys.length > MAX_TRIED ? ys.length - 1 : 1
-  for (let from = 0; from < ys.length - 1;) {
+  const many = ys.length > MAX_TRIED
+  const fewest = many ? ys.length - 1 : 1
+  for (let from = 0; from < (many ? MAX_TRIED : ys.length - 1);) {
     let to = ys.length - 1
     let table = tableBetween(ys.slice(from, to + 1), first, page, true)
     while (table === undefined && to - from > fewest) {
@@ -175,8 +180,9 @@ const between = (ys: ReadonlyArray<number>, first: Rule, page: OfPage): Readonly
  * Tables with rules above, below and under their head, and none between columns. Where rules of one width are those of several
  * tables, each is as long as it may be.
  */
-export const openTables = (page: OfPage): ReadonlyArray<RuledTable> =>
-  alikeRules(page.across).flatMap((rules): ReadonlyArray<RuledTable> => {
+export const openTables = (of: Omit<OfPage, "left">): ReadonlyArray<RuledTable> => {
+  const page = { ...of, left: { words: MOST_LOOKS } }
+  return alikeRules(page.across).flatMap((rules): ReadonlyArray<RuledTable> => {
     const [first] = rules
     if (first === undefined || first.to - first.from < SHORTEST) return []
     const whole = (): ReadonlyArray<RuledTable> => {
@@ -190,3 +196,4 @@ export const openTables = (page: OfPage): ReadonlyArray<RuledTable> =>
     const found = between(placesOf(drawn), first, page)
     return found.length > 0 || drawn.length < rules.length ? found : whole()
   })
+}

@@ -1,8 +1,10 @@
 /** Tables between level rules, as papers set them: groups of rows, names of several columns, wrapped cells. */
 import { assert, describe, it } from "vitest"
 
+import { layoutPages } from "../../../../../src/domain/conversion/layout/layout-pages.ts"
+import { NO_STATISTICS } from "../../../../../src/domain/conversion/layout/statistics.ts"
 import type { Drawing, TextRun } from "../../../../../src/domain/conversion/page-content.ts"
-import { htmlBelowText, htmlOf, prose, rule, run } from "../page-builder.ts"
+import { FACTS, FONTS, htmlBelowText, htmlOf, page, prose, rule, run } from "../page-builder.ts"
 import { NAMES, RIVERS } from "./rivers.ts"
 
 const TOP = 200
@@ -279,4 +281,26 @@ describe("rules that cross once", () => {
     const html = htmlBelowText(rows, [...closed, ...[60, 240].map((x) => rule(x, first, x + 0.4, last))])
     assert.strictEqual(count(html, "table"), 1)
   })
+})
+
+it("thousands of rules that each might hold a page's words are not tried one after the other", () => {
+  const words = Array.from({ length: 600 }, (_, at) =>
+    run(at % 5 === 0 ? "−" : ". . 7", 20 + 20 * (at % 3), 40 + 0.5 * at)
+  )
+  const looks = (levels: number) => {
+    let looked = 0
+    const fonts = new Proxy(FONTS, {
+      get: (of, key): unknown => {
+        looked += 1
+        return Reflect.get(of, key)
+      }
+    })
+    const drawings = Array.from({ length: levels }, (_, at) => {
+      const y = (1020 * Math.floor(at / 3)) / levels + 0.3 * (at % 3)
+      return rule(0, y, 600 - 4 * (Math.floor(at / 3) % 40), y)
+    })
+    layoutPages({ facts: FACTS, fonts, pages: [page(words, 0, { drawings })], others: NO_STATISTICS })
+    return looked
+  }
+  assert.isBelow(looks(1_200), 1.5 * looks(600))
 })
