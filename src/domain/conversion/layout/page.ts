@@ -24,6 +24,7 @@ import { marginNotes } from "./margin-notes.ts"
 import { tablesOn, without } from "./page-tables.ts"
 import { type DocumentProfile, isRunningAside, runningLines } from "./profile.ts"
 import { readingOrder } from "./reading-order.ts"
+import { withoutRunningBorders } from "./tables/running-borders.ts"
 import { turnedText } from "./turned-text.ts"
 
 /** What a page is laid out with. */
@@ -51,14 +52,10 @@ const placedNote = (lines: ReadonlyArray<Line>, edge: number, { inline }: FlowCo
   }
 }
 
-/** What stands on running lines. */
-const runningSegments = (analysis: PageAnalysis, { outline, profile }: PageContext): ReadonlySet<Segment> => {
+/** The rows that are running lines. */
+const runningRows = (analysis: PageAnalysis, { outline, profile }: PageContext): ReadonlySet<Line> => {
   const repeated = runningLines(profile, analysis)
-  return new Set(
-    analysis.rows
-      .filter((row) => repeated.has(row) || outline.running.has(row))
-      .flatMap(({ segments }) => segments)
-  )
+  return new Set(analysis.rows.filter((row) => repeated.has(row) || outline.running.has(row)))
 }
 
 /** The blocks of a page that says nothing of its structure, by geometry alone. `contents`: it is a table of contents. */
@@ -67,8 +64,11 @@ export const untaggedBlocks = (
   context: PageContext,
   contents: boolean
 ): ReadonlyArray<Block> => {
-  const { page, readable } = analysis
+  const { readable } = analysis
   const { fonts, outline, profile } = context
+  const running = runningRows(analysis, context)
+  const drawings = withoutRunningBorders(analysis.page.drawings, analysis.rows, running)
+  const page = { ...analysis.page, drawings }
   const bars = barsOf(page)
   const bottomHalf = page.height * 0.4
   const { bodySize } = profile
@@ -80,7 +80,7 @@ export const untaggedBlocks = (
     notes: notesBelowRules(analysis.rows, bars, { bodySize, bottomHalf, width: page.width }),
     contents
   }
-  const shown = without(analysis.segments, runningSegments(analysis, context))
+  const shown = without(analysis.segments, new Set([...running].flatMap(({ segments }) => segments)))
   const { edge, notes: inMargin, text: kept } = marginNotes(shown, fonts)
   const listed = new Set(
     contentsIn(analysis.rows).flatMap(({ from, to }) =>

@@ -21,7 +21,7 @@ export const codeOf = (lines: ReadonlyArray<Line>): Code => {
       const gap = text === "" ? column : Math.max(1, column - text.length)
       text += " ".repeat(Math.min(200, gap)) + segment.pieces.map((piece) => piece.text).join("")
       // No listing divides words.
-      if (segment.hyphenated) text += "-"
+      if (segment.hyphenated && segment.broken !== true) text += "-"
     }
     rows.push(text)
     before = line

@@ -3,7 +3,7 @@ import { type Segment, segmentText } from "./segment.ts"
 /** What hyphens at the ends of lines say of how a document is set; added up over its pages. */
 export interface HyphenCounts {
   readonly lines: number
-  /** Lines that end in a hyphen. */
+  /** Lines that end in a hyphen, those of narrow cells aside. */
   readonly cut: number
   /** Words cut so that stand elsewhere on their page: as one word, and with the hyphen. */
   readonly whole: number
@@ -29,6 +29,9 @@ export interface PageHyphens {
 const WORD = /[\p{L}\p{N}]+(?:-[\p{L}\p{N}]+)*/gu
 const FIRST = /^[\p{L}\p{N}]+(?:-[\p{L}\p{N}]+)*/u
 
+/** Characters of a line that has room to go on without its last word: in narrower ones compounds are cut at every hyphen. */
+const ROOMY = 30
+
 /** Whether a page has a word; one that begins its sentence with a capital counts as it is written within. */
 const has = (words: ReadonlySet<string>, word: string): boolean =>
   words.has(word) || words.has(word.charAt(0).toLowerCase() + word.slice(1))
@@ -39,16 +42,18 @@ export const pageHyphens = (segments: ReadonlyArray<Segment>, lines: number): Pa
   const cuts: Array<readonly [string, string]> = []
   if (!segments.some(({ hyphenated }) => hyphenated)) return { words, counts: { ...NO_HYPHENS, lines } }
   let above: string | undefined
+  let cut = 0
   for (const segment of segments) {
     const found: ReadonlyArray<string> = segmentText(segment).match(WORD) ?? []
     if (above !== undefined) cuts.push([above, found[0] ?? ""])
     for (const word of found.slice(above === undefined ? 0 : 1, segment.hyphenated ? -1 : undefined))
       words.add(word)
     above = segment.hyphenated ? (found.at(-1) ?? "") : undefined
+    if (segment.hyphenated && segment.characters >= ROOMY) cut += 1
   }
   const whole = cuts.filter(([before, after]) => has(words, before + after)).length
   const compound = cuts.filter(([before, after]) => has(words, `${before}-${after}`)).length
-  return { words, counts: { lines, cut: cuts.length, whole, compound } }
+  return { words, counts: { lines, cut, whole, compound } }
 }
 
 /** Lines that tell how a document is set, and the share of them that end in a hyphen where it divides words. */

@@ -215,7 +215,9 @@ export const spansOf = (
       }
     }
     cut = line.hyphenated
-    if (cut && keepsHyphen(context.hyphens, line.text, lines[at + 1]?.text ?? "")) stretches.hyphen()
+    const broken = line.segments.at(-1)?.broken === true
+    if (cut && !broken && keepsHyphen(context.hyphens, line.text, lines[at + 1]?.text ?? ""))
+      stretches.hyphen()
   }
   return stretches.spans()
 }

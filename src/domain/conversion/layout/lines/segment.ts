@@ -22,6 +22,8 @@ export interface Segment extends Box {
   readonly characters: number
   /** Its last word continues in the next line. */
   readonly hyphenated: boolean
+  /** It does so without a hyphen. */
+  readonly broken?: boolean
   /** A form field that stands here: there are no words. */
   readonly field?: FormField
 }

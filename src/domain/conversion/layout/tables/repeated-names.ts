@@ -17,15 +17,17 @@ const standAboveRow = (row: Line, below: Line): boolean =>
   below.baseline - row.baseline < NAMES_STEP * row.size
 
 /**
- * Whether an upright rule goes through the white between a row's words and through that of the row below, and on beyond the margin: a
- * table's, where one that stands in the margin as a whole ends with it.
+ * Whether an upright rule goes through the white between a row's words and past those of the row below, and on beyond the margin: a
+ * table's, where one that stands in the margin as a whole ends with it. The row below may fill one column alone.
  */
 const standInGrid = (row: Line, below: Line, page: PageContent, margin: number): boolean => {
+  const isOver = ({ segments }: Line, x: number) =>
+    segments.some(({ x0, x1 }) => x0 < x - NEAR && x1 > x + NEAR)
   const between = ({ segments }: Line, x: number) =>
     segments.some(({ x1 }) => x1 < x + NEAR) && segments.some(({ x0 }) => x0 > x - NEAR)
   return rulesOf(page.drawings, page.width, page.height).down.some(
     ({ at, from, to }) =>
-      from < row.baseline && to > Math.max(margin, below.baseline) && between(row, at) && between(below, at)
+      from < row.baseline && to > Math.max(margin, below.baseline) && between(row, at) && !isOver(below, at)
   )
 }
 

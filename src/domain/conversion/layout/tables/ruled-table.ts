@@ -3,7 +3,8 @@ import type { Drawing } from "../../page-content.ts"
 import type { Placed } from "../gutters.ts"
 import type { InlineContext } from "../lines/inline.ts"
 import { partOf, type Segment } from "../lines/segment.ts"
-import { NEAR, slotOf, unruledCells } from "./grid-cells.ts"
+import { brokenWords } from "./broken-words.ts"
+import { NEAR, slotOf, stripeCells, unruledCells } from "./grid-cells.ts"
 import { withColumns } from "./grid-columns.ts"
 import { withHead } from "./grid-head.ts"
 import { openTables, type RuledTable } from "./open-tables.ts"
@@ -94,6 +95,20 @@ const fill = (
   return cells
 }
 
+/** Rows whose broken words go on in the next line. `single`: what the cells of each column alone hold. */
+const withBroken = (
+  rows: ReadonlyArray<ReadonlyArray<RawCell>>,
+  single: ReadonlyArray<ReadonlyArray<ReadonlyArray<Segment>>>,
+  xs: ReadonlyArray<number>
+): ReadonlyArray<ReadonlyArray<RawCell>> => {
+  const found = single.flatMap((cells, at) => brokenWords(cells, xs[at] ?? 0, xs[at + 1] ?? 0))
+  if (found.length === 0) return rows
+  const broken = new Set(found)
+  const marked = (one: Segment): Segment =>
+    broken.has(one) ? { ...one, hyphenated: true, broken: true } : one
+  return rows.map((row) => row.map((cell) => ({ ...cell, segments: cell.segments.map(marked) })))
+}
+
 /** A table of a grid of rules, with the segments in it. */
 const gridTable = (
   { across, down }: Rules,
@@ -121,6 +136,7 @@ const gridTable = (
   })
   if (overBorders.length > OVER_BORDERS * taken.length) return undefined
   const used = new Set<number>()
+  const single = xs.slice(1).map((): Array<ReadonlyArray<Segment>> => [])
   let filled = 0
   let all = 0
   const tableRows = Array.from({ length: rows }, (_, row) => {
@@ -148,8 +164,12 @@ const gridTable = (
         }
       all += 1
       if (inside.some(({ field }) => field === undefined)) filled += 1
-      if (rowSpan === 1 && colSpan > 1) append(made, unruledCells(uncut(inside), xs, column, colSpan))
-      else made.push({ segments: uncut(inside), colSpan, rowSpan })
+      const words = uncut(inside)
+      if (colSpan === 1) single[column]?.push(words)
+      const striped = rowSpan === 1 && colSpan === columns ? stripeCells(words, xs) : undefined
+      if (striped !== undefined) append(made, striped)
+      else if (rowSpan === 1 && colSpan > 1) append(made, unruledCells(words, xs, column, colSpan))
+      else made.push({ segments: words, colSpan, rowSpan })
     }
     return made
   }).filter((row) => row.length > 0)
@@ -157,7 +177,7 @@ const gridTable = (
   if (all < 4 || filled < FILLED * all || filled < 3 || several < 2) return undefined
   const most = greatest(tableRows.map((row) => row.filter((cell) => cell.segments.length > 0).length))
   if (columns > MOST_SPANNED * most) return undefined
-  return { placed: { block: tableOf(tableRows, context, undefined), ...box }, taken }
+  return { placed: { block: tableOf(withBroken(tableRows, single, xs), context, undefined), ...box }, taken }
 }
 
 /** Whether there is one rule each way: below the names of columns and right of those of rows. All else stands between white. */

@@ -93,6 +93,30 @@ it("words over a border of other rows are not cut there", () => {
   assert.match(html, /colspan="2"[^>]*>Waters of all kinds</)
 })
 
+describe("a row of a table with stripes that has no rule between its columns", () => {
+  /** Rules between the columns of every second row. */
+  const striped = [
+    ...[200, 220, 240, 264].flatMap(level),
+    ...[LEFT, RIGHT].map((x) => upright(x, 200, 264)),
+    upright(MIDDLE, 200, 240)
+  ]
+
+  it("has a cell for each of its columns, also where words are wrapped", () => {
+    const html = htmlBelowText([...CELLS, run("at night", 206, 262)], striped)
+    assert.include(html, ">pond</td><td>still water at night</td>")
+  })
+
+  it("is one cell where no words stand beside one another", () => {
+    const html = htmlBelowText([...CELLS.slice(0, 4), run("pond", 66, 250)], striped)
+    assert.match(html, /colspan="2"[^>]*>pond</)
+  })
+
+  it("is one cell where words go over the border of other rows", () => {
+    const over = [run("pond with still", 150, 250), run("water", 260, 250)]
+    assert.match(htmlBelowText([...CELLS.slice(0, 4), ...over], striped), /colspan="2"[^>]*>pond with/)
+  })
+})
+
 describe("a table without a frame", () => {
   /** Rules between columns and rows alone; below the last row is none. */
   const inner = [...level(220), ...level(240), upright(MIDDLE, 200, 260)]
