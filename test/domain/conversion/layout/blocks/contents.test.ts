@@ -131,6 +131,20 @@ describe("a table of contents", () => {
     for (const other of [listed(2, 6), listed(3, 1)]) assert.include(other, "<table")
   })
 
+  it("has leaders of a mathematical face, which are no emphasis; words of such a face are", () => {
+    const rows = ["Use", "Examples", "Ends"].flatMap((words, at) => [
+      run(words, 60, 114 + 12 * at, { font: at === 0 ? FONT.italic : FONT.plain }),
+      run(LEADERS, 110, 114 + 12 * at, { font: FONT.italic }),
+      run(String(at + 1), 320, 114 + 12 * at)
+    ])
+    const { html } = laidOut([
+      page([run("Contents", 60, 90, { font: FONT.bold, size: 14 }), ...rows]),
+      ...numbered()
+    ])
+    assert.match(html, /Examples\s+…\s+2/)
+    assert.match(html, /<em>Use\s?/)
+  })
+
   it("has titles of two lines, the second of which is set in and has no number", () => {
     const listed = (below: string) => {
       const long = "1.2 What is said of rivers and of the stones in them, and of all"
