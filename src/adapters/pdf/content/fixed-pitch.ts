@@ -20,9 +20,16 @@ const MOST_LETTERS = 200
 /** Bitmaps move the pen by whole dots. */
 const DOTS = 0.06
 
+/** The middle one of some widths, or none: pdfium has a letter's ink in its width, and slanted ones reach over their neighbours. */
+const middle = (widths: ReadonlyArray<number>): ReadonlyArray<number> => {
+  const half = widths.length >> 1
+  return widths.toSorted((a, b) => a - b).slice(half, half + 1)
+}
+
 /**
  * Whether a page's fonts are monospaced, by how far their letters move the pen. pdfium has no widths of Type 3 fonts, such as the bitmaps
- * that TeX made of its own: there the page says it. Fonts of which the page has too few letters are left out.
+ * that TeX made of its own, and those of others may not tell: there the page says it. Fonts of which the page has too few letters are
+ * left out.
  */
 export const fixedPitchOf = ({ call, memory }: Pdfium, text: number): ReadonlyMap<number, boolean> => {
   const widths = new Map<number, { readonly narrow: Array<number>; readonly wide: Array<number> }>()
@@ -46,7 +53,7 @@ export const fixedPitchOf = ({ call, memory }: Pdfium, text: number): ReadonlyMa
   }
   return new Map(
     [...widths].flatMap(([of, { narrow, wide }]) => {
-      const one = haveOneWidth(narrow, wide, DOTS)
+      const one = haveOneWidth(middle(narrow), middle(wide), DOTS)
       return one === undefined ? [] : [[of, one] as const]
     })
   )

@@ -40,8 +40,11 @@ const weightOf = (name: string, flags: number, byStems: number): number => {
 const NONE = "\u{f8f0}"
 const SAME_WIDTH = 0.01
 
-/** Whether narrow letters are as wide as wide ones. Letters that a subset lacks do not count. */
-const hasOneWidth = ({ call, memory }: Pdfium, font: number): boolean => {
+/**
+ * Whether narrow letters are as wide as wide ones. Letters that a subset lacks do not count: they have the width of its sign for
+ * none, as all letters of many a monospaced face have, which tells nothing then.
+ */
+const hasOneWidth = ({ call, memory }: Pdfium, font: number): boolean | undefined => {
   const widthOf = (character: string): number =>
     call.FPDFFont_GetGlyphWidth(font, character.codePointAt(0) ?? 0, 1, memory.scratch)
       ? memory.float(memory.scratch)
@@ -50,10 +53,14 @@ const hasOneWidth = ({ call, memory }: Pdfium, font: number): boolean => {
   const [narrow, wide] = [NARROW, WIDE].map((letters) =>
     letters.map(widthOf).filter((width) => width > 0 && width !== lacking)
   )
-  return haveOneWidth(narrow ?? [], wide ?? [], SAME_WIDTH) === true
+  return haveOneWidth(narrow ?? [], wide ?? [], SAME_WIDTH)
 }
 
-const faceOf = (pdfium: Pdfium, font: number): FontFace => {
+/** A font's face; whether it is monospaced is left open where neither its name nor its widths say. */
+const faceOf = (
+  pdfium: Pdfium,
+  font: number
+): Omit<FontFace, "monospace"> & { readonly monospace: boolean | undefined } => {
   const { call, memory } = pdfium
   const name = memory
     .ascii((buffer, size) => call.FPDFFont_GetBaseFontName(font, buffer, size))
@@ -68,7 +75,7 @@ const faceOf = (pdfium: Pdfium, font: number): FontFace => {
     monospace:
       (flags & FIXED_PITCH) !== 0 ||
       /courier|mono(?!type)|consol|^CMTT\d|typewriter/i.test(name) ||
-      hasOneWidth(pdfium, font),
+      (name === "" ? undefined : hasOneWidth(pdfium, font)),
     serif: (flags & SERIF) !== 0,
     symbolic: (flags & SYMBOLIC) !== 0
   }
@@ -82,9 +89,11 @@ export class FontTable {
   #byPointer = new Map<number, number>()
   /** As it was when it was last remembered. */
   #remembered: ReadonlyMap<number, number> = new Map()
-  /** The page's text that is being read, and which of its fonts are monospaced, once one without a name is met. */
+  /** The page's text that is being read, and which of its fonts are monospaced, once one that does not say is met. */
   #text = 0
   #fixed: ReadonlyMap<number, boolean> | undefined
+  /** Fonts of which this page has too few letters to tell. */
+  #undecided = new Map<number, number>()
 
   /** `known`: faces met before, which keep their places. */
   constructor(pdfium: Pdfium, known: ReadonlyArray<FontFace>) {
@@ -97,14 +106,15 @@ export class FontTable {
   beginText(text: number): void {
     this.#text = text
     this.#fixed = undefined
+    this.#undecided = new Map()
   }
 
   /** The place of a font of pdfium's. */
   indexOf(font: number): number {
-    const seen = this.#byPointer.get(font)
+    const seen = this.#byPointer.get(font) ?? this.#undecided.get(font)
     if (seen !== undefined) return seen
     const named = faceOf(this.#pdfium, font)
-    const fixed = named.name === "" ? this.#isFixed(font) : named.monospace
+    const fixed = named.monospace ?? this.#isFixed(font)
     const face = { ...named, monospace: fixed === true }
     const value = JSON.stringify(face)
     let index = this.#byValue.get(value)
@@ -113,7 +123,8 @@ export class FontTable {
       this.#byValue.set(value, index)
     }
     // A later page may have the letters that tell.
-    if (fixed !== undefined) this.#byPointer.set(font, index)
+    const known = fixed === undefined ? this.#undecided : this.#byPointer
+    known.set(font, index)
     return index
   }
 

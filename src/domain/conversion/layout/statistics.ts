@@ -52,8 +52,9 @@ export const NO_STATISTICS: PageStatistics = {
 
 /** Rows from the top and from the bottom of a page that may be running. */
 const MARGIN_ROWS = 3
-/** Part of the page's height, at either end, that running lines stand in. */
+/** Parts of the page's height, at either end, that running lines stand in, and numbers alone: a block of text may end far above. */
 export const MARGIN = 0.16
+const NUMBER_MARGIN = 0.25
 /** Height of a slot that running lines are looked for in, in points. */
 const SLOT = 6
 /** Margins that are kept when counts are added up; the rarest go first. */
@@ -183,10 +184,11 @@ export const marginRows = ({
   page,
   rows
 }: PageAnalysis): { readonly head: ReadonlyArray<Line>; readonly foot: ReadonlyArray<Line> } => {
-  const head = rows.slice(0, MARGIN_ROWS).filter(({ baseline }) => baseline < page.height * MARGIN)
+  const partOf = ({ text }: Line): number => page.height * (NUMBER_ALONE.test(text) ? NUMBER_MARGIN : MARGIN)
+  const head = rows.slice(0, MARGIN_ROWS).filter((row) => row.baseline < partOf(row))
   const foot = rows
     .slice(Math.max(head.length, rows.length - MARGIN_ROWS))
-    .filter(({ baseline }) => baseline > page.height * (1 - MARGIN))
+    .filter((row) => row.baseline > page.height - partOf(row))
     .reverse()
   return { head, foot }
 }

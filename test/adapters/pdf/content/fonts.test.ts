@@ -45,6 +45,47 @@ it.live(
 )
 
 it.live(
+  "where letters are as wide as the sign for those a subset lacks, the page says whether a font is monospaced",
+  () =>
+    Effect.gen(function* () {
+      // The ink of one letter is wider than its face's letters are.
+      const text = { Code: "little mimic", Inked: "little WMMM", Words: "little mimic", Short: "mmm" }
+      const width: Record<string, number> = { Code: 900, Inked: 880, Words: 280, Short: 900 }
+      const bytes = pdfOf({
+        pages: [{ content: "/Form Do\n" }],
+        more: (writer) => {
+          const fonts = Object.keys(text).map((name) => {
+            const descriptor = writer.object(
+              `<< /Type /FontDescriptor /FontName /${name} /Flags 32 /MissingWidth ${width[name]} /FontBBox [0 0 1000 1000] /ItalicAngle 0 /Ascent 800 /Descent -200 >>`
+            )
+            // Code 0 is what pdfium finds for a sign that there is none for; a brace is wider.
+            const of = Array.from({ length: 123 }, (_, code) =>
+              name === "Words" && "mw".includes(String.fromCharCode(code)) ? 560 : width[name]
+            )
+            return writer.object(
+              `<< /Type /Font /Subtype /Type1 /BaseFont /${name} /FontDescriptor ${ref(descriptor)} /Encoding /WinAnsiEncoding /FirstChar 0 /LastChar 123 /Widths [${of.join(" ")} 999] >>`
+            )
+          })
+          const form = writer.stream(
+            Object.values(text)
+              .map((words, at) => line(words, 72, 700 - 20 * at, { font: `G${at}` }))
+              .join(""),
+            {
+              dictionary: `/Type /XObject /Subtype /Form /BBox [0 0 612 792] /Resources << /Font << ${fonts.map((font, at) => `/G${at} ${ref(font)}`).join(" ")} >> >>`
+            }
+          )
+          return { resources: `/XObject << /Form ${ref(form)} >>` }
+        }
+      })
+      const { facts } = yield* extractBytes(bytes)
+      assert.deepStrictEqual(
+        Object.keys(text).map((name) => facts.fonts.find((face) => face.name === name)?.monospace),
+        [true, true, false, false]
+      )
+    })
+)
+
+it.live(
   "bitmaps of letters without a name are monospaced where they move the pen as far, but for a dot",
   () =>
     Effect.gen(function* () {

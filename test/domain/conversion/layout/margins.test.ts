@@ -52,6 +52,20 @@ it("a section's title beside the page's number is left out where other pages hav
   for (const html of pages) assert.notMatch(html, /Rivers|Still|19|20|21/)
 })
 
+describe("a page's number far from the page's edge", () => {
+  const feet = (y: number, word = "") =>
+    htmlOf(...[1, 2, 3].map((at) => [...text(at), run(`${word}${at + 4}`, 300, y)]))
+
+  it("is left out below a short block of text", () => {
+    for (const [at, html] of feet(680).entries()) assert.notInclude(html, `>${at + 5}<`)
+  })
+
+  it("is text in the middle of a page, and with words", () => {
+    for (const [at, html] of feet(610).entries()) assert.include(html, `>${at + 5}<`)
+    for (const [at, html] of feet(680, "Rivers ").entries()) assert.include(html, `>Rivers ${at + 5}<`)
+  })
+})
+
 describe("three lines that two pages begin with", () => {
   const head = ["Rivers", "stones: a list of the stones", "waters: a list of the waters"]
   const begun = (y: number, seed: number) => [

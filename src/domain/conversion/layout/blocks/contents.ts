@@ -44,16 +44,23 @@ const entriesBelow = (lines: ReadonlyArray<Line>, title: number): number => {
   return entries < MIN_LISTED ? 0 : to - from
 }
 
-/** Where titles of tables of contents stand among lines, each with the entries below it, whose end is `to`. */
+/**
+ * Where tables of contents stand among lines: titles, each with the entries below it, whose end is `to`, and entries below no title, a
+ * few of which have leaders.
+ */
 export const contentsIn = (
   lines: ReadonlyArray<Line>
 ): ReadonlyArray<{ readonly from: number; readonly to: number }> => {
   const found: Array<{ from: number; to: number }> = []
   for (let from = 0; from < lines.length; from++) {
-    const entries = isContentsTitle(lines[from]?.text.trim() ?? "") ? entriesBelow(lines, from) : 0
+    const line = lines[from]
+    if (line === undefined) break
+    const titled = isContentsTitle(line.text.trim())
+    const entries = titled || isListedEntry(line) ? entriesBelow(lines, titled ? from : from - 1) : 0
     if (entries === 0) continue
-    const to = from + 1 + entries
-    found.push({ from, to })
+    const to = from + entries + (titled ? 1 : 0)
+    const leaders = lines.slice(from, to).filter(({ text }) => NUMBERED_ENTRY.test(text)).length
+    if (titled || leaders >= MIN_LISTED) found.push({ from, to })
     from = to - 1
   }
   return found

@@ -260,7 +260,7 @@ const textBlocks = (
   const blocks = [...gathering.blocks]
   for (const group of groups.slice(notes)) {
     const [line, last] = [group.lines[0], blocks.at(-1)]
-    const mark = line === undefined ? undefined : noteMark(line, bodySize)
+    const mark = line === undefined ? undefined : noteMark(line, bodySize, group.code)
     if (mark !== undefined)
       blocks.push({
         kind: "footnote",

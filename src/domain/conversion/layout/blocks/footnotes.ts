@@ -13,14 +13,14 @@ interface NoteGroup {
   readonly length: number
 }
 
-/** The mark that a line begins with, where it looks like a footnote's. */
-export const noteMark = (line: Line, bodySize: number): NoteGroup | undefined => {
+/** The mark that a line begins with, where it looks like a footnote's: before code, a number that is not raised is a listing's. */
+export const noteMark = (line: Line, bodySize: number, code = false): NoteGroup | undefined => {
   if (line.size > SMALLER * bodySize) return undefined
   const first = line.segments[0]?.pieces[0]
   if (first === undefined) return undefined
   const mark = first.text.trim()
   if (first.raise === "sup" && MARK.test(mark)) return { mark, length: first.text.length }
-  const plainly = PLAIN_MARK.exec(line.text)
+  const plainly = code ? null : PLAIN_MARK.exec(line.text)
   return plainly === null ? undefined : { mark: plainly[1] ?? "", length: line.text.search(/\s/) }
 }
 
@@ -36,8 +36,9 @@ export const footnotesFrom = (groups: ReadonlyArray<Group>, bodySize: number, bo
     from -= 1
   }
   while (from < groups.length) {
-    const line = groups[from]?.lines[0]
-    if (line !== undefined && noteMark(line, bodySize) !== undefined) break
+    const group = groups[from]
+    const line = group?.lines[0]
+    if (line !== undefined && noteMark(line, bodySize, group?.code) !== undefined) break
     from += 1
   }
   return from

@@ -51,12 +51,13 @@ export interface InlineContext {
 const LIGATURES = /[\ufb00-\ufb06]/g
 const unligated = (text: string): string => text.replaceAll(LIGATURES, (letters) => letters.normalize("NFKC"))
 
-/** Dot leaders before a page's number: a screen reader would read them all. */
+/** Dot leaders before a page's number: a screen reader would read them all. Alone in their face, they are no emphasis. */
 const LEADERS = /(?<!\s)\s*(?:\.\s?){5,}\.\s*/g
-const unled = (span: TextSpan): TextSpan =>
-  span.text.includes("....") || span.text.includes(". . .")
-    ? { ...span, text: span.text.replaceAll(LEADERS, " … ") }
-    : span
+const unled = (span: TextSpan): TextSpan => {
+  if (!span.text.includes("....") && !span.text.includes(". . .")) return span
+  const text = span.text.replaceAll(LEADERS, " … ")
+  return { ...span, text, italic: span.italic && text.trim() !== "…" }
+}
 
 /** A stretch with one style and one link. */
 interface Stretch {

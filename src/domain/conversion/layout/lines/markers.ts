@@ -18,6 +18,8 @@ const BULLET = /^([•◦▪▫‣⁃∙●○■□◆◇►▶➢➤✓✔✦�
 const SURE_BULLET = /^[•◦▪‣●■◆►➢❖\ue000-\uf8ff]\s*/u
 /** No list has 500 items: "XML." and "did." end sentences. */
 const NUMBERED = /^(\(?)(\d{1,3}|[ivxlc]{1,6}|[IVXLC]{1,6}|[a-zA-Z])([.)])(?:\s+|$)/
+/** A day with its month and year, alone on its line ("17. Januar 2022"), and a person's initials ("A. B. Stone"): no items. */
+const NO_ITEM = /^(?:\d{1,2}\. \p{L}+ \d{4}$|(?:\p{Lu}\. ){2,4}\p{Lu}\p{Ll})/u
 
 const ROMAN: Readonly<Record<string, number>> = { i: 1, v: 5, x: 10, l: 50, c: 100, d: 500, m: 1000 }
 
@@ -46,7 +48,7 @@ export const markerOf = (text: string): Marker | undefined => {
       dress: text.charAt(0)
     }
   const numbered = NUMBERED.exec(text)
-  if (numbered === null) return undefined
+  if (numbered === null || NO_ITEM.test(text.trimEnd())) return undefined
   const [all, open = "", value = "", close = ""] = numbered
   const dress = open + close
   const length = all.length

@@ -142,6 +142,11 @@ const begins = (
   if (isCode(line)) return beginsItem(line) !== undefined
   if (isBoldLine(above) !== isBoldLine(line) && Math.abs(above.bold - line.bold) > 0.85) return true
   if (measures.entries ? isListedEntry(above) : LEADER_LINE.test(above.text)) return true
+  // A long title goes on below its own beginning, behind its number; another number begins another entry.
+  if (measures.entries && isNumbered(above.text)) {
+    if (isNumbered(line.text)) return true
+    if (line.x0 > above.x0 + size) return false
+  }
   const first = group[0] ?? above
   // A raised figure begins a note, never a line within a text.
   if (line.segments[0]?.pieces[0]?.raise === "sup") return true

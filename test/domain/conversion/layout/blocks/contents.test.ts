@@ -110,6 +110,57 @@ describe("a table of contents", () => {
     }
   })
 
+  it("needs no heading where a few of its entries have leaders: those without are rows of no table", () => {
+    const bold = { font: FONT.bold }
+    const listed = (leaders: number, last: number) => {
+      const rows = ["Use", "Examples", "Advanced use"].flatMap((words, at) => [
+        run(String(at + 1), 60, 120 + 22 * at, bold),
+        run(words, 90, 120 + 22 * at, bold),
+        run(at === 2 ? String(last) : "2", 520, 120 + 22 * at, bold)
+      ])
+      const led = Array.from({ length: leaders }, (_, at) => [
+        run(`3.${at + 1} Part${LEADERS}`, 90, 190 + 14 * at),
+        run("7", 520, 190 + 14 * at)
+      ])
+      const text = lines(prose(400), 60, 300, 80)
+      return laidOut([page([...rows, ...led.flat(), ...text]), ...numbered()]).html
+    }
+    const html = listed(3, 6)
+    assert.notInclude(html, "<table")
+    assert.match(html, /<li><strong>3 Advanced use 6<\/strong><ul><li>3.1 Part … 7/)
+    for (const other of [listed(2, 6), listed(3, 1)]) assert.include(other, "<table")
+  })
+
+  it("has leaders of a mathematical face, which are no emphasis; words of such a face are", () => {
+    const rows = ["Use", "Examples", "Ends"].flatMap((words, at) => [
+      run(words, 60, 114 + 12 * at, { font: at === 0 ? FONT.italic : FONT.plain }),
+      run(LEADERS, 110, 114 + 12 * at, { font: FONT.italic }),
+      run(String(at + 1), 320, 114 + 12 * at)
+    ])
+    const { html } = laidOut([
+      page([run("Contents", 60, 90, { font: FONT.bold, size: 14 }), ...rows]),
+      ...numbered()
+    ])
+    assert.match(html, /Examples\s+…\s+2/)
+    assert.match(html, /<em>Use\s?/)
+  })
+
+  it("has titles of two lines, the second of which is set in and has no number", () => {
+    const listed = (below: string) => {
+      const long = "1.2 What is said of rivers and of the stones in them, and of all"
+      const rows = [
+        run("Contents", 60, 90, { font: FONT.bold, size: 14 }),
+        run(`1.1 Use${LEADERS} 2`, 80, 114),
+        run(long, 80, 126),
+        run(`${below}${LEADERS} 3`, 104, 138),
+        run(`1.3 Ends${LEADERS} 4`, 80, 150)
+      ]
+      return laidOut([page(rows), ...numbered()]).html
+    }
+    assert.match(listed("Letters"), /<li>(<a [^>]*>)?1.2 What [^<]* all Letters … 3</)
+    assert.notMatch(listed("1.2.1 Letters"), /of all 1.2.1/)
+  })
+
   it("has entries whose page's number stands right behind their words, where a section's number begins them", () => {
     const rows = [
       ["I", "RIVERS", "1"],

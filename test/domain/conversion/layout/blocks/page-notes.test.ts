@@ -4,7 +4,7 @@ import { assert, describe, it } from "vitest"
 import { layoutPages } from "../../../../../src/domain/conversion/layout/layout-pages.ts"
 import { NO_STATISTICS } from "../../../../../src/domain/conversion/layout/statistics.ts"
 import type { Drawing, TextRun } from "../../../../../src/domain/conversion/page-content.ts"
-import { FACTS, FONTS, lines, page, prose, rule, run } from "../page-builder.ts"
+import { FACTS, FONT, FONTS, lines, page, prose, rule, run } from "../page-builder.ts"
 
 const SMALL = { size: 8 }
 const raised = (mark: string, x: number, y: number): TextRun => run(mark, x, y - 3.2, { size: 4.8 })
@@ -90,5 +90,26 @@ describe("notes at a page's foot", () => {
     const edges = [rule(60, 710, 204, 710), rule(60, 723, 204, 723), rule(60, 762, 204, 762)]
     for (const drawings of [edges, edges.slice(1, 2)])
       assert.deepInclude(parts(htmlOf(numbered(720), drawings)), { notes: 0, tables: 1, rows: 4 })
+  })
+})
+
+describe("a listing with numbers at a page's foot", () => {
+  const code = { size: 8, font: FONT.code }
+  const listing = (raise: number) =>
+    ["let river = stone + letter", "let stone = river", "let letter = river * stone"].flatMap((words, at) => [
+      run(String(at + 30), 60, 757 + 10 * at - raise, { size: 5 }),
+      run(words, 74, 757 + 10 * at, code)
+    ])
+
+  it("is code", () => {
+    const html = htmlOf(listing(0))
+    assert.strictEqual(parts(html).notes, 0)
+    assert.match(html, /<pre[^>]*><code>30 +let river = stone \+ letter\n31 let stone/)
+  })
+
+  it("is notes where the numbers are raised, or where words stand among its code", () => {
+    assert.strictEqual(parts(htmlOf(listing(3.2))).notes, 3)
+    const words = [run("1", 60, 757, SMALL), run("river", 70, 757, code), run("is a name.", 100, 757, SMALL)]
+    assert.strictEqual(parts(htmlOf(words)).notes, 1)
   })
 })

@@ -36,3 +36,16 @@ it("a Roman number begins an item, not words that are made of its letters for 50
   for (const text of ["XML. Rivers", "did. Rivers", "CD. Rivers", "MD) Rivers"])
     assert.isUndefined(markerOf(text), text)
 })
+
+it("a date alone on its line and a person's initials begin no item, a letter and a day with more words do", () => {
+  for (const text of ["17. Januar 2022", "1. märz 2020 ", "A. B. Stone", "X. Y. Z. River writes"])
+    assert.isUndefined(markerOf(text), text)
+  for (const text of [
+    "17. Rivers of 2022",
+    "17. Januar 2022 and later",
+    "A. Stone",
+    "A. B is a letter",
+    "I. A. of all"
+  ])
+    assert.isDefined(markerOf(text), text)
+})
