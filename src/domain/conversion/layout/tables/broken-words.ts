@@ -10,7 +10,7 @@ const MOSTLY = 1 / 3
 const WORD = /^\S*[\p{L}\p{N}_]$/u
 const GOES_ON = /^[\p{L}\p{N}_]\S*/u
 /** No two parts of one word: "Default" and "Value", 1.5 and 2.3. */
-const TWO_WORDS = /^\P{L}+ \P{L}+$|\p{Ll} \p{Lu}/u
+const TWO_WORDS = /^[^\p{L} ]+ [^\p{L} ]+$|\p{Ll} \p{Lu}/u
 
 const firstLetter = ({ pieces: [piece] }: Segment): number => {
   const edges = piece?.run.edges ?? []
