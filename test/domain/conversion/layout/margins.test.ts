@@ -104,6 +104,30 @@ describe("a running line of two halves", () => {
   })
 })
 
+describe("a running line on slides, which have little else", () => {
+  const slides = (foot: (at: number) => string) =>
+    htmlOf(
+      ...["River", "Stone", "Quiet", "Margin"].map((word, at) => [
+        run(`${word} alone`, 60, 200),
+        run(foot(at), 60, 800)
+      ])
+    )
+
+  it("is left out where it has a counter, also where a slide comes twice", () => {
+    for (const html of slides(
+      (at) => `A. Author, Institute of Waters: a short title ${Math.min(at, 2) + 7} / 98`
+    ))
+      assert.notInclude(html, "Author")
+    for (const html of slides((at) => `A. Author, Institute of Waters: a short title ${at + 3}`))
+      assert.notInclude(html, "Author")
+  })
+
+  it("stays without one: pages alike throughout are a form", () => {
+    for (const html of slides(() => "A. Author, Institute of Waters: a short title"))
+      assert.include(html, "Author")
+  })
+})
+
 describe("text that is turned", () => {
   it("is a table with its caption where it stands in columns, and no note beside the text", () => {
     const cells = [

@@ -4,7 +4,7 @@ import { spansOf } from "../lines/inline.ts"
 import { linesOf } from "../lines/line.ts"
 import { segmentsOf } from "../lines/segment.ts"
 import type { PageContext } from "../page.ts"
-import { runningLines } from "../profile.ts"
+import { runningLines } from "../running-lines.ts"
 import { type Block, NO_SEAM } from "./block.ts"
 
 /** Most lines that are marked as artifacts and kept: more are a page's background. */

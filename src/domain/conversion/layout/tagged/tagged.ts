@@ -13,7 +13,7 @@ import { inlineContextOf } from "../inline-context.ts"
 import { markerOf } from "../lines/markers.ts"
 import type { Segment } from "../lines/segment.ts"
 import type { PageContext } from "../page.ts"
-import { runningLines } from "../profile.ts"
+import { runningLines } from "../running-lines.ts"
 import {
   idsUnder,
   inlineSpans,

@@ -44,7 +44,13 @@ describe("a word that is wider than its cell", () => {
   })
 
   it("is another one behind a capital, and numbers are never one", () => {
-    const found = html(["Name"], ["extraction", "Rate"], ["1234567.89", "1.5"], ["2345678.91", "2.5"], ["plain"])
+    const found = html(
+      ["Name"],
+      ["extraction", "Rate"],
+      ["1234567.89", "1.5"],
+      ["2345678.91", "2.5"],
+      ["plain"]
+    )
     assert.include(found, ">extraction Rate<")
     assert.include(found, ">1234567.89 1.5<")
   })
