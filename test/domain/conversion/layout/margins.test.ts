@@ -128,6 +128,30 @@ describe("a running line on slides, which have little else", () => {
   })
 })
 
+describe("a word that is slanted across the text, as a watermark is", () => {
+  const across = (angle: number, words: string) => [...text(1), run(words, 250, 180, { angle, size: 40 })]
+
+  it("is a note, and leaves the text's sentences whole", () => {
+    for (const angle of [30, 45, 60, 315, 335]) {
+      const [html = ""] = htmlOf(across(angle, "DRAFT"))
+      assert.match(html, /<div role="note"><p[^>]*>DRAFT<\/p><\/div>/)
+      assert.strictEqual(html.replace(/<div role="note">.*<\/div>/, ""), htmlOf(text(1))[0])
+    }
+  })
+
+  it("is left out where all pages have it", () => {
+    const pages = htmlOf(
+      ...[1, 2, 3].map((at) => [...text(at), run("DRAFT", 250, 180, { angle: 45, size: 40 })])
+    )
+    for (const html of pages) assert.notInclude(html, "DRAFT")
+  })
+
+  it("is a line of the text where the page lay askew on a scanner", () => {
+    const skewed = text(1).map((one) => ({ ...one, angle: 4 }))
+    assert.strictEqual(htmlOf(skewed)[0], htmlOf(text(1))[0])
+  })
+})
+
 describe("text that is turned", () => {
   it("is a table with its caption where it stands in columns, and no note beside the text", () => {
     const cells = [

@@ -1,7 +1,14 @@
 import type { Box, PageContent, TextRun } from "../../page-content.ts"
 
-/** Horizontal (as shown) or turned by a quarter; text at other angles is read last. */
-export const quarterOf = (angle: number): number => (Math.round(angle / 90) * 90) % 360
+/** How far off a quarter text may be written, degrees, as a page is that was laid askew on a scanner. */
+const ASKEW = 15
+
+/** Horizontal (as shown) or turned by a quarter. What is slanted, as a watermark is, stands in no line of the text: it counts as turned. */
+export const quarterOf = (angle: number): number => {
+  const quarter = Math.round(angle / 90) * 90
+  if (Math.abs(angle - quarter) <= ASKEW) return quarter % 360
+  return angle % 180 < 90 ? 90 : 270
+}
 
 const uprightBox = ({ x0, x1, y0, y1 }: Box, turn: number): Box => {
   switch (turn) {
