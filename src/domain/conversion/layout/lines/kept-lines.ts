@@ -1,7 +1,7 @@
 import { isBoldLine } from "../statistics.ts"
 import type { Line } from "./line.ts"
 import { CAPTION } from "./markers.ts"
-import { firstWordWidth, type Group } from "./paragraphs.ts"
+import { areCentred, firstWordWidth, type Group } from "./paragraphs.ts"
 
 /** Where a column's text begins and ends, points. */
 export interface Extent {
@@ -11,7 +11,7 @@ export interface Extent {
 
 /** Room that a line leaves where it was ended on purpose, as a share of the column's width. */
 const ROOM = 0.15
-/** Longest line of which two alone are an address; of two longer ones the second may be what is left of a sentence. */
+/** Longest line of which two alone are an address, unless they are centred; of two longer ones the second may be what is left of a sentence. */
 const MAX_OF_TWO = 40
 /** Share of lines that leave room in the paragraph's own width: in a narrow column none does. */
 const SHORT = 0.5
@@ -38,7 +38,9 @@ export const keepsLines = ({ lines }: Group, { left, right }: Extent): boolean =
     if (width - widthOf(above) - word < ROOM * width) return false
     if (widest - widthOf(above) > word) short += 1
   }
-  if (lines.length === 2) return lines.every(({ text }) => text.length <= MAX_OF_TWO)
+  const [first, second, third] = lines
+  if (first !== undefined && second !== undefined && third === undefined)
+    return areCentred(first, second) || lines.every(({ text }) => text.length <= MAX_OF_TWO)
   return lines.length > 2 && short >= SHORT * (lines.length - 1)
 }
 

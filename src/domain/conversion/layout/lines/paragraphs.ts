@@ -124,6 +124,10 @@ const beginsItem = (line: Line): Marker | undefined => {
 const closesBracket = (above: Line, line: Line): boolean =>
   above.text.lastIndexOf("(") > above.text.lastIndexOf(")") && /^[^(]*\)/.test(line.text)
 
+/** Whether two lines have one middle and begin at two places. */
+export const areCentred = (above: Line, line: Line): boolean =>
+  Math.abs(above.x0 + above.x1 - line.x0 - line.x1) < line.size && Math.abs(above.x0 - line.x0) > line.size
+
 /** Whether a line begins something new after `above`, the last line of the paragraph `group`. */
 const begins = (
   group: ReadonlyArray<Line>,
@@ -162,9 +166,7 @@ const begins = (
         return true
     }
   }
-  const centred =
-    Math.abs(above.x0 + above.x1 - line.x0 - line.x1) < size && Math.abs(above.x0 - line.x0) > size
-  if (centred) return false
+  if (areCentred(above, line)) return false
   if (above.hyphenated) return false
   const indent = line.x0 - above.x0
   const displayed = areDisplayed(above, line, measures.bodySize)

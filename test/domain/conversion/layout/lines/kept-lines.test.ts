@@ -35,6 +35,17 @@ describe("lines that were ended on purpose", () => {
     assert.include(htmlOf(block(centred, (row) => 285 - row.length * 2.5)), `<p>${centred.join("<br>")}</p>`)
   })
 
+  it("stay two long lines where they are centred, but for the first one's want of room", () => {
+    const middle = (row: string) => 285 - row.length * 2.5
+    const two = ["Department of Computer Science and Engineering", "National University of Stones"]
+    assert.include(htmlOf(block(two, middle)), `<p>${two.join("<br>")}</p>`)
+    const full = [
+      "A sentence that is centred below its picture goes on to the end of its whole line with",
+      "Stones and rivers"
+    ]
+    assert.notInclude(htmlOf(block(full, middle)), "<br>")
+  })
+
   it("are none in running text: broken for want of room, in a narrow column, or at a sentence's end", () => {
     assert.notInclude(htmlOf(text), "<br>")
     assert.notInclude(htmlOf([...lines(prose(60, 2), 60, 100, 34), ...text]), "<br>")
