@@ -88,11 +88,10 @@ const isRunning = (profile: DocumentProfile, line: Line, page: number): boolean 
 /** A number of so many, as slides have it. */
 const COUNTER = /(?:^|\s)\d+\s*\/\s*\d+$/
 
-/**
- * Largest share of a page's average content that running lines without a page's number make up: pages alike throughout are a form,
- * while slides have little else than what is shown on them.
- */
+/** Largest share of a page's average content that running lines make up without a page's number: pages alike throughout are a form. */
 const MAX_RUNNING_SHARE = 0.25
+/** And with one: slides have little beside them, but a line that is all of most pages is their text. */
+const MAX_NUMBERED_SHARE = 0.75
 
 /** Step from one line of a text to the next at most, in font sizes. */
 const TEXT_STEP = 1.75
@@ -126,10 +125,15 @@ export const runningLines = (profile: DocumentProfile, analysis: PageAnalysis): 
     if (!areText(found, beyond)) for (const row of found) running.add(row)
   }
   if (running.size === 0) return running
-  const characters = [...running].reduce((sum, row) => sum + (numbered.has(row) ? 0 : row.text.length), 0)
   const all = Object.entries(profile.statistics.styles).reduce(
     (sum, [key, style]) => sum + (parseKey(key).bold ? 0 : style.characters),
     0
   )
-  return characters <= (MAX_RUNNING_SHARE * all) / profile.statistics.indexes.length ? running : new Set()
+  const average = all / profile.statistics.indexes.length
+  const lengthOf = (lines: ReadonlyArray<Line>) => lines.reduce((sum, { text }) => sum + text.length, 0)
+  const lines = [...running]
+  return lengthOf(lines) <= MAX_NUMBERED_SHARE * average &&
+    lengthOf(lines.filter((line) => !numbered.has(line))) <= MAX_RUNNING_SHARE * average
+    ? running
+    : new Set()
 }
