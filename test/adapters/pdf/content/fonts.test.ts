@@ -4,7 +4,18 @@ import { Effect } from "effect"
 
 import { bitmapFont } from "../../../support/files/bitmap-font.ts"
 import { extractBytes } from "../../../support/files/pdf-files.ts"
-import { line, pdfOf, ref } from "../../../support/files/pdf-writer.ts"
+import { line, pdfOf, type PdfWriter, ref } from "../../../support/files/pdf-writer.ts"
+
+/** Resources with a form that has a line in each font, 20 points apart. */
+const formOf = (writer: PdfWriter, fonts: ReadonlyArray<number>, text: ReadonlyArray<string>) => {
+  const form = writer.stream(
+    text.map((words, at) => line(words, 72, 700 - 20 * at, { font: `G${at}` })).join(""),
+    {
+      dictionary: `/Type /XObject /Subtype /Form /BBox [0 0 612 792] /Resources << /Font << ${fonts.map((font, at) => `/G${at} ${ref(font)}`).join(" ")} >> >>`
+    }
+  )
+  return { resources: `/XObject << /Form ${ref(form)} >>` }
+}
 
 it.live(
   "a font whose narrow letters are as wide as its wide ones is monospaced, whatever its name and flags say",
@@ -27,13 +38,11 @@ it.live(
               `<< /Type /Font /Subtype /Type1 /BaseFont /${name} /FontDescriptor ${ref(descriptor)} /FirstChar 97 /LastChar 123 /Widths [${of.join(" ")} 900] >>`
             )
           })
-          const form = writer.stream(
-            fonts.map((_, at) => line("mwm", 72, 700 - 20 * at, { font: `G${at}` })).join(""),
-            {
-              dictionary: `/Type /XObject /Subtype /Form /BBox [0 0 612 792] /Resources << /Font << ${fonts.map((font, at) => `/G${at} ${ref(font)}`).join(" ")} >> >>`
-            }
+          return formOf(
+            writer,
+            fonts,
+            fonts.map(() => "mwm")
           )
-          return { resources: `/XObject << /Form ${ref(form)} >>` }
         }
       })
       const { facts } = yield* extractBytes(bytes)
@@ -66,15 +75,7 @@ it.live(
               `<< /Type /Font /Subtype /Type1 /BaseFont /${name} /FontDescriptor ${ref(descriptor)} /Encoding /WinAnsiEncoding /FirstChar 0 /LastChar 123 /Widths [${of.join(" ")} 999] >>`
             )
           })
-          const form = writer.stream(
-            Object.values(text)
-              .map((words, at) => line(words, 72, 700 - 20 * at, { font: `G${at}` }))
-              .join(""),
-            {
-              dictionary: `/Type /XObject /Subtype /Form /BBox [0 0 612 792] /Resources << /Font << ${fonts.map((font, at) => `/G${at} ${ref(font)}`).join(" ")} >> >>`
-            }
-          )
-          return { resources: `/XObject << /Form ${ref(form)} >>` }
+          return formOf(writer, fonts, Object.values(text))
         }
       })
       const { facts } = yield* extractBytes(bytes)
@@ -102,15 +103,7 @@ it.live(
         pages: [{ content: "/Form Do\n" }],
         more: (writer) => {
           const fonts = Object.values(widths).map((of) => bitmapFont(writer, of))
-          const form = writer.stream(
-            Object.values(text)
-              .map((words, at) => line(words, 72, 700 - 20 * at, { font: `G${at}` }))
-              .join(""),
-            {
-              dictionary: `/Type /XObject /Subtype /Form /BBox [0 0 612 792] /Resources << /Font << ${fonts.map((font, at) => `/G${at} ${ref(font)}`).join(" ")} >> >>`
-            }
-          )
-          return { resources: `/XObject << /Form ${ref(form)} >>` }
+          return formOf(writer, fonts, Object.values(text))
         }
       })
       const { facts, pages } = yield* extractBytes(bytes)
