@@ -1,4 +1,4 @@
-import { append, greatest, least } from "../../../lists.ts"
+import { append, least } from "../../../lists.ts"
 import type { Box } from "../../page-content.ts"
 import { formulasIn } from "../formulas/find-formulas.ts"
 import { type InlineContext, spansOf } from "../lines/inline.ts"
@@ -52,7 +52,7 @@ const seamOf = (group: Group, context: FlowContext, right: number): Seam => ({
   element: undefined,
   open: isOpen(group, right),
   hyphenated: group.lines.at(-1)?.hyphenated ?? false,
-  small: greatest(group.lines.slice(0, 1).map(wordsSize)) < SMALL * context.heading.profile.bodySize
+  small: group.lines.slice(0, 1).every((line) => wordsSize(line) < SMALL * context.heading.profile.bodySize)
 })
 
 /** The words of lines, each on a line of its own. */

@@ -14,33 +14,20 @@ export const slotOf = (places: ReadonlyArray<number>, value: number): number => 
 /** White space, in font sizes, that separates words of two columns between which no rule is drawn. */
 const APART = 1.1
 
-/** The columns that each line of a row's words stands in; undefined where words go over a border of other rows. */
-const standIn = (
-  segments: ReadonlyArray<Segment>,
-  xs: ReadonlyArray<number>
-): ReadonlyMap<number, ReadonlyArray<Segment>> | undefined => {
-  if (segments.some(({ x0, x1 }) => xs.some((x) => x > x0 + NEAR && x < x1 - NEAR))) return undefined
-  const columns = Map.groupBy(segments, ({ x0, x1 }) => slotOf(xs, (x0 + x1) / 2))
-  const lines = Map.groupBy(segments, ({ baseline }) => Math.round(baseline))
-  return [...lines.values()].some(
-    (line) => new Set(line.map(({ x0, x1 }) => slotOf(xs, (x0 + x1) / 2))).size > 1
-  )
-    ? columns
-    : undefined
-}
-
 /**
  * A row of a grid without any rule between its columns, in whose cells words stand beside one another: every second one of a table
- * with stripes is drawn like this. Undefined where it is one cell.
+ * with stripes is drawn like this. Undefined where it is one cell, as where words go over a border of other rows.
  */
 export const stripeCells = (
   segments: ReadonlyArray<Segment>,
   xs: ReadonlyArray<number>
 ): ReadonlyArray<RawCell> | undefined => {
-  const columns = standIn(segments, xs)
-  return columns === undefined
-    ? undefined
-    : xs.slice(1).map((_, column) => ({ segments: columns.get(column) ?? [], colSpan: 1, rowSpan: 1 }))
+  if (segments.some(({ x0, x1 }) => xs.some((x) => x > x0 + NEAR && x < x1 - NEAR))) return undefined
+  const columnOf = ({ x0, x1 }: Segment) => slotOf(xs, (x0 + x1) / 2)
+  const lines = [...Map.groupBy(segments, ({ baseline }) => Math.round(baseline)).values()]
+  if (!lines.some((line) => new Set(line.map(columnOf)).size > 1)) return undefined
+  const columns = Map.groupBy(segments, columnOf)
+  return xs.slice(1).map((_, column) => ({ segments: columns.get(column) ?? [], colSpan: 1, rowSpan: 1 }))
 }
 
 /**
