@@ -14,6 +14,11 @@ export const haveOneWidth = (
     ? undefined
     : greatest([...narrow, ...wide]) - least([...narrow, ...wide]) < slack * greatest(wide)
 
+const KINDS: ReadonlyMap<number, "narrow" | "wide"> = new Map([
+  ...NARROW.map((letter) => [letter.charCodeAt(0), "narrow"] as const),
+  ...WIDE.map((letter) => [letter.charCodeAt(0), "wide"] as const)
+])
+
 /** Characters of a page that are looked at, and letters of a font. */
 const MOST_CHARACTERS = 4_000
 const MOST_LETTERS = 200
@@ -37,8 +42,7 @@ export const fixedPitchOf = ({ call, memory }: Pdfium, text: number): ReadonlyMa
   const count = Math.min(MOST_CHARACTERS, call.FPDFText_CountChars(text))
   let [font, object] = [0, 0]
   for (let at = 0; at < count; at++) {
-    const letter = String.fromCharCode(call.FPDFText_GetUnicode(text, at) & 0xffff)
-    const kind = NARROW.includes(letter) ? "narrow" : WIDE.includes(letter) ? "wide" : undefined
+    const kind = KINDS.get(call.FPDFText_GetUnicode(text, at))
     if (kind === undefined) continue
     const of = call.FPDFText_GetTextObject(text, at)
     if (of === 0) continue

@@ -1,3 +1,4 @@
+import { isMathFace } from "../../../domain/conversion/layout/formulas/mathematical.ts"
 import type { FontFace } from "../../../domain/conversion/page-content.ts"
 import type { Pdfium } from "../engine/pdfium.ts"
 import { fixedPitchOf, haveOneWidth, NARROW, WIDE } from "./fixed-pitch.ts"
@@ -109,13 +110,25 @@ export class FontTable {
     this.#undecided = new Map()
   }
 
+  /** Fonts of pdfium's of which the page that was read last does not tell whether they are monospaced. */
+  get undecided(): ReadonlyArray<number> {
+    return [...this.#undecided.keys()]
+  }
+
+  /** Whether a page has shown it of a font. */
+  isDecided(font: number): boolean {
+    return this.#byPointer.has(font)
+  }
+
   /** The place of a font of pdfium's. */
   indexOf(font: number): number {
     const seen = this.#byPointer.get(font) ?? this.#undecided.get(font)
     if (seen !== undefined) return seen
     const named = faceOf(this.#pdfium, font)
-    const fixed = named.monospace ?? this.#isFixed(font)
-    const face = { ...named, monospace: fixed === true }
+    const plain = { ...named, monospace: false }
+    // Signs of mathematics have the codes of letters, and any widths.
+    const fixed = !isMathFace(plain) && (named.monospace ?? this.#isFixed(font))
+    const face = { ...plain, monospace: fixed === true }
     const value = JSON.stringify(face)
     let index = this.#byValue.get(value)
     if (index === undefined) {

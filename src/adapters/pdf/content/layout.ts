@@ -59,16 +59,23 @@ const readable = (
 
 /** Counts are the same for every range of a document, so that a chunk's layout does not depend on who converts the others. */
 const countSample = (document: OpenDocument): LaidOut => {
-  const read = samplePages(document.facts.pageCount).flatMap((index) => readable(document, index))
+  const { fonts } = document
+  const read = samplePages(document.facts.pageCount).flatMap((index) =>
+    readable(document, index).map((page) => ({ page, undecided: fonts.undecided }))
+  )
   const sample = new Map<number, PageContent>()
   let room = MAX_KEPT_CHARACTERS
-  for (const page of read) {
+  for (const { page, undecided } of read) {
     room -= page.runs.reduce((sum, { text }) => sum + text.length, 0)
-    if (room > 0) sample.set(page.index, page)
+    // Where a later page decided about a font, the runs are others now.
+    if (room > 0 && !undecided.some((font) => fonts.isDecided(font))) sample.set(page.index, page)
   }
-  document.fonts.remember()
+  fonts.remember()
   return {
-    counts: countPages(read, document.fonts.faces),
+    counts: countPages(
+      read.map(({ page }) => page),
+      fonts.faces
+    ),
     sample,
     pages: new Map(),
     options: USUAL_LAYOUT,

@@ -29,23 +29,23 @@ const written = (pages: number, bytes = numbered(pages)): string => {
 const [TELLING, DOUBTFUL] = [26, 29]
 
 /** A document with a bitmap font on two pages: one has the letters that tell that it is monospaced. */
-const inBitmaps = (): Buffer =>
+const inBitmaps = (telling = TELLING, doubtful = DOUBTFUL): Buffer =>
   pdfOf({
     pages: Array.from({ length: 60 }, (_, at) => ({
       content:
-        at === TELLING ? "/Tells Do\n" : at === DOUBTFUL ? "/Doubtful Do\n" : line(`Page ${at}`, 72, 700)
+        at === telling ? "/Tells Do\n" : at === doubtful ? "/Doubtful Do\n" : line(`Page ${at}`, 72, 700)
     })),
     more: (writer) => {
       const font = bitmapFont(
         writer,
         Array.from({ length: 26 }, () => 52)
       )
-      const [tells, doubtful] = ["little mimic", "mmmm"].map((words) =>
+      const forms = ["little mimic", "mmmm"].map((words) =>
         writer.stream(line(words, 72, 700, { font: "G" }), {
           dictionary: `/Type /XObject /Subtype /Form /BBox [0 0 612 792] /Resources << /Font << /G ${ref(font)} >> >>`
         })
       )
-      return { resources: `/XObject << /Tells ${ref(tells ?? 0)} /Doubtful ${ref(doubtful ?? 0)} >>` }
+      return { resources: `/XObject << /Tells ${ref(forms[0] ?? 0)} /Doubtful ${ref(forms[1] ?? 0)} >>` }
     }
   })
 
@@ -105,6 +105,15 @@ describe("documents that were closed", () => {
     const again = documents.of(2, path, [])
     assert.strictEqual(again, first)
     assert.isFalse(isMonospaced(again, DOUBTFUL))
+  })
+
+  it("read alike for the first who asks and the next, where a page of the sample tells of the fonts of one before it", () => {
+    const documents = new OpenDocuments(libraries)
+    const path = written(60, inBitmaps(1, 0))
+    const first = chunk(documents.of(1, path, []), 0, 2)
+    documents.close(1)
+    assert.include(first[0], "<code>")
+    assert.deepStrictEqual(chunk(documents.of(2, path, []), 0, 2), first)
   })
 
   it("are no other's while somebody has them", () => {
