@@ -102,6 +102,13 @@ const areText = ([, , last]: ReadonlyArray<Line>, beyond: Line | undefined): boo
   beyond?.size === last.size &&
   Math.abs(beyond.baseline - last.baseline) < TEXT_STEP * last.size
 
+/** Whether two rows have the same words, size and left edge, but for a point. */
+const areAlike = (row: Line, other: Line): boolean =>
+  row.text === other.text &&
+  row.size === other.size &&
+  Math.abs(row.x0 - other.x0) < 1 &&
+  /\p{L}/u.test(row.text)
+
 /** The row beside one that is the first or the last. */
 const neighbour = (rows: ReadonlyArray<Line>, row: Line): Line | undefined =>
   rows[0] === row ? rows[1] : rows.at(-2)
@@ -109,13 +116,17 @@ const neighbour = (rows: ReadonlyArray<Line>, row: Line): Line | undefined =>
 /** The page's running headers and footers: from either edge inwards, as far as lines are running. */
 export const runningLines = (profile: DocumentProfile, analysis: PageAnalysis): ReadonlySet<Line> => {
   const { foot, head } = marginRows(analysis)
+  const margins = new Set([...head, ...foot])
+  // A text that says the same at several places begins or ends some pages with it.
+  const isSaidAgain = (row: Line) =>
+    analysis.rows.some((other) => !margins.has(other) && areAlike(row, other))
   const running = new Set<Line>()
   const numbered = new Set<Line>()
   for (const rows of [head, foot]) {
     const found: Array<Line> = []
     for (const [at, row] of rows.entries()) {
       const own = at === 0 && isOwnNumber(row, neighbour(analysis.rows, row), analysis.page)
-      if (!own && !isRunning(profile, row, analysis.page.index)) break
+      if (!own && (!isRunning(profile, row, analysis.page.index) || isSaidAgain(row))) break
       const below = head[at + 1] ?? analysis.rows[at + 1]
       if (rows === head && namesColumns(row, below, analysis.page, MARGIN * analysis.page.height)) break
       found.push(row)

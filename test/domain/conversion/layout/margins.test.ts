@@ -82,6 +82,25 @@ describe("three lines that two pages begin with", () => {
   })
 })
 
+describe("a line that begins several pages", () => {
+  const begun = (seed: number, again: number) => [
+    run("Kind: a method of rivers", 60, 50),
+    ...lines(prose(100, seed), 60, 90, 90),
+    run("Kind: a method of rivers", again, 400),
+    ...lines(prose(100, seed + 9), 60, 440, 90)
+  ]
+
+  it("is the text's where the text repeats it on the page", () => {
+    for (const html of htmlOf(begun(1, 60), begun(2, 60), begun(3, 60)))
+      assert.lengthOf(html.match(/Kind: a method/g) ?? [], 2)
+  })
+
+  it("is a running title where the text has its words in another place", () => {
+    for (const html of htmlOf(begun(1, 200), begun(2, 200), begun(3, 200)))
+      assert.lengthOf(html.match(/Kind: a method/g) ?? [], 1)
+  })
+})
+
 describe("a running line of two halves", () => {
   const head = (left: string, right: string) => [run(left, 60, 50), run(right, 400, 50)]
   const titles = ["Clear water", "Brown water", "Ice", "The source"]

@@ -5,7 +5,7 @@ export interface HyphenCounts {
   readonly lines: number
   /** Lines that end in a hyphen, those of narrow cells aside. */
   readonly cut: number
-  /** Words cut so that stand elsewhere on their page: as one word, and with the hyphen. */
+  /** Words cut so that stand elsewhere on their page as one word; and compounds, which stand there with the hyphen or show it. */
   readonly whole: number
   readonly compound: number
 }
@@ -36,6 +36,15 @@ const ROOMY = 30
 const has = (words: ReadonlySet<string>, word: string): boolean =>
   words.has(word) || words.has(word.charAt(0).toLowerCase() + word.slice(1))
 
+const PLAIN = /^\p{L}\p{Ll}*$/u
+const CAPITALS = /^\p{Lu}{2,}$/u
+const CAPITALISED = /^\p{Lu}\p{Ll}+(?![\p{L}\p{N}])/u
+const SMALL = /^\p{Ll}+(?![\p{L}\p{N}])/u
+
+/** Whether letters change their case at a hyphen, as they do within no word but those that programs have: "Cache-Control", "JSON-like". */
+const changesCase = (before: string, after: string): boolean =>
+  (PLAIN.test(before) && CAPITALISED.test(after)) || (CAPITALS.test(before) && SMALL.test(after))
+
 /** Reads the words of a page's lines. Linear. */
 export const pageHyphens = (segments: ReadonlyArray<Segment>, lines: number): PageHyphens => {
   const words = new Set<string>()
@@ -52,7 +61,10 @@ export const pageHyphens = (segments: ReadonlyArray<Segment>, lines: number): Pa
     if (segment.hyphenated && segment.characters >= ROOMY) cut += 1
   }
   const whole = cuts.filter(([before, after]) => has(words, before + after)).length
-  const compound = cuts.filter(([before, after]) => has(words, `${before}-${after}`)).length
+  const compound = cuts.filter(
+    ([before, after]) =>
+      has(words, `${before}-${after}`) || (changesCase(before, after) && !has(words, before + after))
+  ).length
   return { words, counts: { lines, cut, whole, compound } }
 }
 
@@ -82,5 +94,5 @@ export const keepsHyphen = ({ kept, words }: Hyphens, above: string, below: stri
   const [before, after] = [above.match(WORD)?.at(-1) ?? "", FIRST.exec(below)?.[0] ?? ""]
   if (has(words, `${before}-${after}`)) return true
   // A word that has a hyphen is cut there, and nowhere else.
-  return (kept || before.includes("-")) && !has(words, before + after)
+  return (kept || before.includes("-") || changesCase(before, after)) && !has(words, before + after)
 }

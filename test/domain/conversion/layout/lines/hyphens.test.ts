@@ -55,6 +55,24 @@ describe("a hyphen at a line's end", () => {
     assert.include(htmlOf([[...cut("cookie-ses", "sion"), known]]), "with cookie-session and goes")
   })
 
+  it("is a compound's where letters change their case, unless its parts are one word elsewhere", () => {
+    assert.include(htmlOf([cut("Cache", "Control")]), "with Cache-Control and goes")
+    assert.include(htmlOf([cut("JSON", "like")]), "with JSON-like and goes")
+    assert.include(htmlOf([cut("INTER", "NATIONAL")]), "with INTERNATIONAL and goes")
+    assert.include(htmlOf([cut("pdfLa", "TeX")]), "with pdfLaTeX and goes")
+    assert.include(htmlOf([cut("Proc", "QueryExtension")]), "with ProcQueryExtension and goes")
+    const known = run("In PostScript it is.", 60, 100)
+    assert.include(htmlOf([[...cut("Post", "Script"), known]]), "with PostScript and goes")
+  })
+
+  it("stays in a document whose compounds change their case at it and that divides no word", () => {
+    const often = ["Cache", "single", "stale", "plain"].flatMap((word, at) => {
+      const after = at === 0 ? "Control" : "user"
+      return cut(word, after, 60 + 40 * at)
+    })
+    assert.include(htmlOf([often, text(1), text(2)]), "with single-user and goes")
+  })
+
   it("is looked at within bounds, however long its line is", () => {
     const long = "e".repeat(200_000)
     assert.include(htmlOf([cut(`${long}!`, long)]), "and goes on below")
