@@ -60,6 +60,7 @@ describe("a hyphen at a line's end", () => {
     assert.include(htmlOf([cut("JSON", "like")]), "with JSON-like and goes")
     assert.include(htmlOf([cut("INTER", "NATIONAL")]), "with INTERNATIONAL and goes")
     assert.include(htmlOf([cut("pdfLa", "TeX")]), "with pdfLaTeX and goes")
+    assert.include(htmlOf([cut("ProcQuery", "Extension")]), "with ProcQueryExtension and goes")
     assert.include(htmlOf([cut("Proc", "QueryExtension")]), "with ProcQueryExtension and goes")
     const known = run("In PostScript it is.", 60, 100)
     assert.include(htmlOf([[...cut("Post", "Script"), known]]), "with PostScript and goes")
