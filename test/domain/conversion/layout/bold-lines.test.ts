@@ -138,33 +138,6 @@ describe("a bold line of the text's size", () => {
   })
 })
 
-describe("names of functions and options in bold, which begin in lower case", () => {
-  /** Names of the text's own size, so much white above and below each. */
-  const named = (words: ReadonlyArray<string>, above: number, below: number) => {
-    const runs = [run("A title", 60, 50, { ...bold, size: 14 })]
-    let y = 80
-    for (const [seed, one] of words.entries()) {
-      runs.push(...lines(prose(22, seed), 60, y, 90))
-      y += 12 + above
-      runs.push(run(one, 60, y, bold))
-      y += below
-    }
-    return headings(htmlOf([...runs, ...lines(prose(22), 60, y, 90)]))
-  }
-  const names = ["threshold", "setLevel(name)", "bufferSize", "encoding"]
-
-  it("head what explains them where they stand nearer to it, and are met often", () => {
-    assert.deepStrictEqual(named(names, 24, 14), ["1 A title", ...names.map((name) => `2 ${name}`)])
-  })
-
-  it("head nothing where they are few, stand as far from the words above, or begin with a dash", () => {
-    assert.deepStrictEqual(named(names.slice(0, 3), 24, 14), ["1 A title"])
-    assert.deepStrictEqual(named(names, 15, 14), ["1 A title"])
-    const options = names.map((name) => `-${name}`)
-    assert.deepStrictEqual(named(options, 24, 14), ["1 A title"])
-  })
-})
-
 describe("bold lines smaller than the text", () => {
   /** A page of so many, each with so much white above it. */
   const small = (words: ReadonlyArray<string>, white: number) =>

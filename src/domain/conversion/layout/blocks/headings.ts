@@ -105,14 +105,6 @@ const isBoldHeading = (group: Group, text: string, context: HeadingContext): boo
   )
 }
 
-/** How a bold line of the text's own size begins that is a heading. */
-const BEGINS = /^[\p{Lu}\p{N}\p{Lo}"'“‘„‚«‹(¿¡]/u
-const LOWER_CASE = /^\p{Ll}/u
-
-/** Whether a bold line is the name of a function or an option that what follows explains: it stands nearer to that than to what is above. */
-const isNameAbove = ({ below, gap }: Group, text: string, { profile }: HeadingContext): boolean =>
-  profile.boldHeads && LOWER_CASE.test(text) && gap > below + APART
-
 /** White space within a heading, in font sizes. Wider gaps are those between the cells of a table's head. */
 const WORD_GAP = 0.85
 /** White space that parts a running header's title from its chapter. */
@@ -331,7 +323,7 @@ export const headingLevel = (group: Group, context: HeadingContext): number | un
     if (small && !known && !(alone && areHeads(profile.statistics.styles[key]))) return undefined
     if (!group.lines.every(isBoldLine) || hasCells(group, text)) return undefined
     if (!isBoldHeading(group, text, context)) return undefined
-    if (!alone && !BEGINS.test(text) && !isNameAbove(group, text, context)) return undefined
+    if (!alone && !/^[\p{Lu}\p{N}\p{Lo}"'“‘„‚«‹(¿¡]/u.test(text)) return undefined
   } else if (text.length > (isBoldLine(first) ? LONG_BOLD : LONG_PLAIN) && /[.;,]$/.test(text))
     return undefined
   if (!outlined) return looks
