@@ -45,6 +45,10 @@ const SMALL = /^\p{Ll}+(?![\p{L}\p{N}])/u
 const changesCase = (before: string, after: string): boolean =>
   (PLAIN.test(before) && CAPITALISED.test(after)) || (CAPITALS.test(before) && SMALL.test(after))
 
+/** Whether a word cut at its hyphen is a compound: it stands on the page with the hyphen, or shows it and does not stand there as one word. */
+const isCompound = (words: ReadonlySet<string>, before: string, after: string): boolean =>
+  has(words, `${before}-${after}`) || (changesCase(before, after) && !has(words, before + after))
+
 /** Reads the words of a page's lines. Linear. */
 export const pageHyphens = (segments: ReadonlyArray<Segment>, lines: number): PageHyphens => {
   const words = new Set<string>()
@@ -61,10 +65,7 @@ export const pageHyphens = (segments: ReadonlyArray<Segment>, lines: number): Pa
     if (segment.hyphenated && segment.characters >= ROOMY) cut += 1
   }
   const whole = cuts.filter(([before, after]) => has(words, before + after)).length
-  const compound = cuts.filter(
-    ([before, after]) =>
-      has(words, `${before}-${after}`) || (changesCase(before, after) && !has(words, before + after))
-  ).length
+  const compound = cuts.filter(([before, after]) => isCompound(words, before, after)).length
   return { words, counts: { lines, cut, whole, compound } }
 }
 
@@ -92,7 +93,7 @@ export const hyphensOf = (
 /** Whether the hyphen between a line's words and the next line's is a compound's: "well-known". */
 export const keepsHyphen = ({ kept, words }: Hyphens, above: string, below: string): boolean => {
   const [before, after] = [above.match(WORD)?.at(-1) ?? "", FIRST.exec(below)?.[0] ?? ""]
-  if (has(words, `${before}-${after}`)) return true
+  if (isCompound(words, before, after)) return true
   // A word that has a hyphen is cut there, and nowhere else.
-  return (kept || before.includes("-") || changesCase(before, after)) && !has(words, before + after)
+  return (kept || before.includes("-")) && !has(words, before + after)
 }
