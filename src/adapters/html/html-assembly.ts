@@ -18,9 +18,14 @@ const assemblyIn = (thread: AssemblyThread) => {
     Effect.sync(() => documents++),
     (document) => Effect.sync(() => thread.drop(document))
   )
-  const surveyOf = <E, R>(pages: Stream.Stream<PageFragment, E, R>) =>
+  const surveyOf = <E, R>(
+    pages: Stream.Stream<PageFragment, E, R>,
+    { lang }: AssemblyInput<unknown>["facts"]
+  ) =>
     Effect.gen(function* () {
       const document = yield* begun
+      // The thread loads what it will need while the first pages are made.
+      yield* Effect.forkScoped(thread.ask("prepare", { detects: languageTag(lang) === undefined }))
       yield* Stream.runForEachArray(pages, (some) =>
         thread.ask("survey", { document, fragments: some.map(({ html }) => html) })
       )
@@ -31,7 +36,7 @@ const assemblyIn = (thread: AssemblyThread) => {
     Stream.unwrap(
       Effect.gen(function* () {
         const document = yield* begun
-        const survey = known ?? (yield* surveyOf(pages))
+        const survey = known ?? (yield* surveyOf(pages, facts))
         const guess =
           languageTag(facts.lang) === undefined
             ? yield* thread.ask("detect", { text: survey.sample })
@@ -53,19 +58,30 @@ const assemblyIn = (thread: AssemblyThread) => {
   return { survey: surveyOf, assemble }
 }
 
+const threadInScope = Effect.acquireRelease(
+  Effect.sync(() => new AssemblyThread()),
+  (one) => Effect.promise(() => one.stop())
+)
+
+const servicesOf = (thread: AssemblyThread) =>
+  Context.make(HtmlAssembly, {
+    clean: (html) => thread.ask("clean", { html }),
+    ...assemblyIn(thread)
+  }).pipe(Context.add(LanguageDetector, { detect: (text) => thread.ask("detect", { text }) }))
+
 /**
- * Assembly on parse5's trees, and eld's detection of languages, in a thread of their own; what models write goes through
- * hast-util-sanitize.
+ * Assembly on parse5's trees, and eld's detection of languages, in a thread of their own, which starts when it is needed; what
+ * models write goes through hast-util-sanitize.
  */
 export const layer: Layer.Layer<HtmlAssembly | LanguageDetector> = Layer.effectContext(
+  Effect.map(threadInScope, servicesOf)
+)
+
+/** The same with the thread started at once: for a command that has one document to write, and reads it meanwhile. */
+export const layerStarted: Layer.Layer<HtmlAssembly | LanguageDetector> = Layer.effectContext(
   Effect.gen(function* () {
-    const thread = yield* Effect.acquireRelease(
-      Effect.sync(() => new AssemblyThread()),
-      (one) => Effect.promise(() => one.stop())
-    )
-    return Context.make(HtmlAssembly, {
-      clean: (html) => thread.ask("clean", { html }),
-      ...assemblyIn(thread)
-    }).pipe(Context.add(LanguageDetector, { detect: (text) => thread.ask("detect", { text }) }))
+    const thread = yield* threadInScope
+    yield* Effect.forkScoped(thread.ask("prepare", { detects: false }))
+    return servicesOf(thread)
   })
 )

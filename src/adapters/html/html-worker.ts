@@ -3,7 +3,7 @@ import { parentPort } from "node:worker_threads"
 import { PageFold } from "../../domain/conversion/html/fold.ts"
 import { Surveyor } from "../../domain/conversion/html/survey.ts"
 import { cleanFragment } from "./clean.ts"
-import { detectLanguage } from "./language.ts"
+import { detectLanguage, loadDetector } from "./language.ts"
 import type { Tasks, FromThread, ToThread } from "./messages.ts"
 import { parseFragment } from "./parse-fragment.ts"
 
@@ -22,6 +22,7 @@ const foldOf = (document: number): PageFold => {
 const TASKS: {
   readonly [K in keyof Tasks]: (asks: Tasks[K]["asks"]) => Tasks[K]["answers"] | Promise<Tasks[K]["answers"]>
 } = {
+  prepare: ({ detects }) => (detects ? loadDetector() : undefined),
   clean: ({ html }) => cleanFragment(html),
   survey: ({ document, fragments }) => {
     const surveyor = surveyors.get(document) ?? new Surveyor()

@@ -9,6 +9,8 @@ type UnreadPage = Omit<FragmentPage, "nodes"> & { readonly html: string }
  * go there as many at once as came from the store: a message costs as much as a page of it.
  */
 export interface Tasks {
+  /** `detects`: a language will have to be detected. */
+  readonly prepare: { readonly asks: { readonly detects: boolean }; readonly answers: void }
   readonly clean: { readonly asks: { readonly html: string }; readonly answers: string }
   readonly survey: {
     readonly asks: { readonly document: number; readonly fragments: ReadonlyArray<string> }

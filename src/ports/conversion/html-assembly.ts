@@ -32,8 +32,14 @@ export class HtmlAssembly extends Context.Service<
      * styles, handlers, nothing that is loaded from elsewhere. Total: any text gives a fragment.
      */
     readonly clean: (html: string) => Effect.Effect<string>
-    /** Reads all pages in order, as they come, for what has to be known before the first is written. */
-    readonly survey: <E, R>(pages: Stream.Stream<PageFragment, E, R>) => Effect.Effect<Survey, E, R>
+    /**
+     * Reads all pages in order, as they come, for what has to be known before the first is written. `facts`: those that the
+     * document is assembled with.
+     */
+    readonly survey: <E, R>(
+      pages: Stream.Stream<PageFragment, E, R>,
+      facts: AssemblyInput<E>["facts"]
+    ) => Effect.Effect<Survey, E, R>
     /** The document, part by part. Memory holds the headings and a page or two, however many there are. */
     readonly assemble: <E>(input: AssemblyInput<E>) => Stream.Stream<string, E>
   }

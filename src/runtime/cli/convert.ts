@@ -85,7 +85,7 @@ const layerOf = (folder: string, document: string, recognition: RecognitionOptio
         layerPdf(),
         recognition === undefined ? Layer.empty : layerTesseract(recognition),
         Layer.provide(layerDocx(), ReaderProcess.layer),
-        Html.layer,
+        Html.layerStarted,
         Layer.succeed(FileObjects, objectsAt(folder, document))
       )
     )

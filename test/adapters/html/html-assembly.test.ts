@@ -37,6 +37,7 @@ it("a document whose pages were surveyed before is the same, and they are not su
     '<h2 id="at-2-1">One</h2>',
     '<h2>Two</h2><a href="#at-2-1">there</a>'
   ]
+  const facts = { lang: "en", title: undefined }
   let readings = 0
   const pages = Stream.suspend(() => {
     readings += 1
@@ -44,8 +45,8 @@ it("a document whose pages were surveyed before is the same, and they are not su
   })
   const parts = await run(
     HtmlAssembly.use(({ assemble: put, survey: surveyOf }) =>
-      Effect.flatMap(surveyOf(pages), (survey) =>
-        Stream.runCollect(put({ facts: { lang: "en", title: undefined }, name: undefined, pages, survey }))
+      Effect.flatMap(surveyOf(pages, facts), (survey) =>
+        Stream.runCollect(put({ facts, name: undefined, pages, survey }))
       )
     )
   )

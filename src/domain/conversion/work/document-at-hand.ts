@@ -121,7 +121,8 @@ export const convertAtHand = Effect.fnUntraced(function* ({
       // The next chunk is read while this one is kept and surveyed.
       Stream.mapEffect(chunk, { concurrency: 2 }),
       Stream.flatMap((key) => pagesOf(objects, key, tally))
-    )
+    ),
+    facts
   )
   const { legibility, recognition } = tally
   if (legibility.unreadablePages.length === total)
