@@ -238,12 +238,27 @@ const closing = (sorted: ReadonlyArray<Item>, start: number, tall: (item: Item) 
   return end < 0 ? sorted.length : end
 }
 
+/** The nodes of a line. What stands in brackets is a row of its own: they are as tall as it is, and a script is the whole row's. */
+class Row {
+  readonly nodes: Array<HtmlElement> = []
+  readonly #open: Array<number> = []
+
+  /** Adds a sign with its scripts, which `scripted` puts on it. */
+  add(node: HtmlElement, text: string, scripted: (base: HtmlElement) => HtmlElement): void {
+    const start = CLOSE.test(text) ? this.#open.pop() : undefined
+    // Deeper brackets are not told apart: rows in rows would grow with them.
+    const isRow = start !== undefined && this.#open.length < MAX_DEPTH
+    this.nodes.push(scripted(isRow ? element("mrow", {}, [...this.nodes.splice(start), node]) : node))
+    if (OPEN.test(text)) this.#open.push(this.nodes.length - 1)
+  }
+}
+
 /** A line: signs side by side, each with its scripts. */
 const lineOf = (items: ReadonlyArray<Item>, depth: number): HtmlElement => {
   const sorted = [...items].sort((a, b) => a.x0 - b.x0)
   const size = greatest(sorted.map((item) => item.size))
   const baseline = mainLine(sorted)
-  const nodes: Array<HtmlElement> = []
+  const line = new Row()
   for (let at = 0; at < sorted.length;) {
     const item = sorted[at]
     if (item === undefined) break
@@ -257,20 +272,19 @@ const lineOf = (items: ReadonlyArray<Item>, depth: number): HtmlElement => {
     if (scripts.some((one) => one.size > 0.93 * size)) throw new Unclear()
     const up = scripts.filter((one) => one.baseline < baseline)
     const down = scripts.filter((one) => one.baseline >= baseline)
-    const base = isMain(item) ? item.node : element("mrow", {})
+    const [base, text] = isMain(item) ? [item.node, item.text] : [element("mrow", {}), ""]
     at = next
-    if (scripts.length === 0) {
-      nodes.push(base)
-      continue
-    }
-    const parts = [
-      base,
-      ...(down.length === 0 ? [] : [parse(down, [], depth + 1)]),
-      ...(up.length === 0 ? [] : [parse(up, [], depth + 1)])
-    ]
-    nodes.push(element(up.length === 0 ? "msub" : down.length === 0 ? "msup" : "msubsup", {}, parts))
+    line.add(base, text, (whole) =>
+      scripts.length === 0
+        ? whole
+        : element(up.length === 0 ? "msub" : down.length === 0 ? "msup" : "msubsup", {}, [
+            whole,
+            ...(down.length === 0 ? [] : [parse(down, [], depth + 1)]),
+            ...(up.length === 0 ? [] : [parse(up, [], depth + 1)])
+          ])
+    )
   }
-  return row(nodes)
+  return row(line.nodes)
 }
 
 const parse = (items: Array<Item>, bars: ReadonlyArray<Box>, depth: number): HtmlElement => {

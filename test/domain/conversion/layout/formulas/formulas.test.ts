@@ -114,6 +114,28 @@ describe("display formulas", () => {
     )
   })
 
+  it("have a row of what stands in brackets, which a script is of, whatever is unmatched", () => {
+    const math = (text: string): string =>
+      between(lay([run("y", 210, 150, MATH), run("=", 220, 150), ...signs(text, 230)]))
+    const signs = (text: string, x: number): ReadonlyArray<TextRun> =>
+      [...text].map((sign, at) =>
+        sign === "²" ? run("2", x + 7 * at, 146, small) : run(sign, x + 7 * at, 150, MATH)
+      )
+    assert.include(
+      math("f(g(x))"),
+      "<mi>f</mi><mrow><mo>(</mo><mi>g</mi><mrow><mo>(</mo><mi>x</mi><mo>)</mo></mrow><mo>)</mo></mrow>"
+    )
+    assert.include(
+      math("(x+1)²"),
+      "<msup><mrow><mo>(</mo><mi>x</mi><mo>+</mo><mn>1</mn><mo>)</mo></mrow><mn>2</mn></msup>"
+    )
+    assert.include(math("[0,a)"), "<mrow><mo>[</mo><mn>0</mn><mo>,</mo><mi>a</mi><mo>)</mo></mrow>")
+    assert.include(math("a)+(b"), "<mi>a</mi><mo>)</mo><mo>+</mo><mo>(</mo><mi>b</mi>")
+    const deep = math(`${"(".repeat(15)}x${")".repeat(15)}`)
+    assert.include(deep, "<mo>(</mo><mo>(</mo><mi>x</mi><mo>)</mo><mo>)</mo>")
+    assert.strictEqual(deep.split("<mrow><mo>(</mo>").length - 1, 9)
+  })
+
   it("are a picture with their signs as its words where their geometry tells nothing", () => {
     const html = between(
       lay([
