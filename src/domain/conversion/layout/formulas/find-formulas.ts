@@ -129,9 +129,24 @@ const isFormula = (
   if (isItem(first) || isNote(first)) return false
   const brackets = pieces.some(({ text }) => /[\u239b-\u23b3()[\]{}]/u.test(text))
   if (zone.lines.some((line) => columnGaps(line, bodySize) > (brackets ? 3 : 1))) return false
-  const centred = Math.abs(box.x0 + box.x1 - left - right) < 0.06 * (right - left)
-  if (box.x0 - left < INDENT * bodySize && !(centred && box.x1 - box.x0 < 0.98 * (right - left))) return false
+  const centred =
+    Math.abs(box.x0 + box.x1 - left - right) < 0.06 * (right - left) &&
+    box.x1 - box.x0 < 0.98 * (right - left)
+  if (box.x0 - left < INDENT * bodySize && !centred && !hasDisplayed(zone, bars, bodySize)) return false
   return !endsParagraph(zone, above, box, bodySize)
+}
+
+/**
+ * Whether a zone is a line with fractions whose halves, over and under it, are as large as itself: within a text they are smaller.
+ */
+const hasDisplayed = ({ lines }: Zone, bars: ReadonlyArray<Box>, bodySize: number): boolean => {
+  const width = ({ x0, x1 }: Line): number => x1 - x0
+  const widest = greatest(lines.map(width))
+  return (
+    bars.length > 0 &&
+    lines.every(({ size }) => size > SMALL * bodySize) &&
+    [lines[0], lines.at(-1)].every((line) => line !== undefined && width(line) < widest)
+  )
 }
 
 /** Whether a line begins with the mark of a list's item; a letter in brackets may be a variable. */

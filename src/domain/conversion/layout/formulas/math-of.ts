@@ -71,8 +71,18 @@ const withBars = (
   return left
 }
 
+/** Whether a bar stands between two signs: they are in a numerator and its denominator. */
+const areParted = (a: Item, b: Item, bars: ReadonlyArray<Box>): boolean =>
+  bars.some(
+    (bar) =>
+      bar.x0 < a.x1 &&
+      bar.x1 > a.x0 &&
+      middleY(bar) > Math.min(middleY(a), middleY(b)) &&
+      middleY(bar) < Math.max(middleY(a), middleY(b))
+  )
+
 /** Joins the pieces that a tall bracket is drawn with. */
-const withBrackets = (items: ReadonlyArray<Item>): ReadonlyArray<Item> => {
+const withBrackets = (items: ReadonlyArray<Item>, bars: ReadonlyArray<Box>): ReadonlyArray<Item> => {
   const done: Array<Item> = []
   for (const item of [...items].sort((a, b) => a.x0 - b.x0 || a.y0 - b.y0)) {
     const same =
@@ -83,7 +93,8 @@ const withBrackets = (items: ReadonlyArray<Item>): ReadonlyArray<Item> => {
               Math.abs(other.x0 - item.x0) < 0.35 * item.size &&
               item.y0 - other.y1 < 0.7 * item.size &&
               other.y0 - item.y1 < 0.7 * item.size &&
-              Math.abs(middleY(other) - middleY(item)) > 0.3 * item.size
+              Math.abs(middleY(other) - middleY(item)) > 0.3 * item.size &&
+              !areParted(other, item, bars)
           )
         : -1
     const other = done[same]
@@ -290,7 +301,7 @@ const lineOf = (items: ReadonlyArray<Item>, depth: number): HtmlElement => {
 const parse = (items: Array<Item>, bars: ReadonlyArray<Box>, depth: number): HtmlElement => {
   if (depth > MAX_DEPTH) throw new Unclear()
   if (items.length === 0) return element("mrow", {})
-  const barred = withBars([...withBrackets(items)], bars, depth)
+  const barred = withBars([...withBrackets(items, bars)], bars, depth)
   const limited = withLimits(withAccents(barred), depth)
   const whole = withTables(limited, depth)
   const rows = rowsOf(whole)

@@ -114,6 +114,38 @@ describe("display formulas", () => {
     )
   })
 
+  it("begin where the text does if their fractions are as large as the text", () => {
+    const halves = (size: number, over: number, under: number): ReadonlyArray<TextRun> => [
+      run("1", 92, over, { size }),
+      run("x", 92, under, { ...MATH, size })
+    ]
+    const fraction = { drawings: [rule(91, 147.2, 99, 147.8)] }
+    const line = [run("y", 60, 150, MATH), run("=", 75, 150), run("+", 104, 150), run("z", 118, 150, MATH)]
+    const displayed = between(lay([...line, ...halves(10, 143, 157)], fraction))
+    assert.include(displayed, "<mfrac><mn>1</mn><mi>x</mi></mfrac>")
+    assert.notInclude(displayed, "<table")
+    // In a text they are smaller.
+    assert.notInclude(between(lay([...line, ...halves(7, 145.5, 153.5)], fraction)), "<math")
+    // A fraction below a line is none of that line's.
+    const below = { drawings: [rule(91, 163.2, 99, 163.8)] }
+    assert.notInclude(between(lay([run("as one over it", 60, 150), ...halves(10, 159, 173)], below)), "<math")
+  })
+
+  it("keep the brackets over a bar apart from those under it", () => {
+    const half = (name: string, baseline: number): ReadonlyArray<TextRun> =>
+      [name, "(", "x", ")"].map((sign, at) => run(sign, 252 + 6 * at, baseline, MATH))
+    const html = between(
+      lay([run("y", 220, 150, MATH), run("=", 235, 150), ...half("p", 143), ...half("q", 157)], {
+        drawings: [rule(251, 147.2, 276, 147.8)]
+      })
+    )
+    const inBrackets = "<mrow><mo>(</mo><mi>x</mi><mo>)</mo></mrow>"
+    assert.include(
+      html,
+      `<mfrac><mrow><mi>p</mi>${inBrackets}</mrow><mrow><mi>q</mi>${inBrackets}</mrow></mfrac>`
+    )
+  })
+
   it("have a row of what stands in brackets, which a script is of, whatever is unmatched", () => {
     const math = (text: string): string =>
       between(lay([run("y", 210, 150, MATH), run("=", 220, 150), ...signs(text, 230)]))
