@@ -49,7 +49,7 @@ const rootAt = (items: ReadonlyArray<Item>, bar: Box): Item | undefined =>
       text === "√" && Math.abs(x1 - bar.x0) < 0.25 * size && Math.abs(y0 - middleY(bar)) < 0.8 * size
   )
 
-/** The degree of a root stands in its crook. */
+/** The degree of a root stands in its crook; lower is the script of what stands before the root. */
 const degreeOf = (items: ReadonlyArray<Item>, root: Item): ReadonlyArray<Item> =>
   items.filter(
     (item) =>
@@ -57,7 +57,7 @@ const degreeOf = (items: ReadonlyArray<Item>, root: Item): ReadonlyArray<Item> =
       item.x1 < root.x1 &&
       middleX(item) > root.x0 - 0.5 * root.size &&
       middleY(item) > root.y0 - root.size &&
-      middleY(item) < root.y1
+      middleY(item) < middleY(root)
   )
 
 /** What a bar puts together, and the signs that are used up by it. */

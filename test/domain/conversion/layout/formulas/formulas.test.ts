@@ -73,6 +73,15 @@ describe("display formulas", () => {
     )
     assert.include(html, "<mfrac><mi>a</mi><mi>b</mi></mfrac>")
     assert.include(html, "<msqrt><mi>c</mi></msqrt>")
+    const root = { drawings: [rule(263, 141, 270, 141.4)] }
+    const signs = [run("z", 230, 150, MATH), run("=", 240, 150), run("√", 258, 149, MATH)]
+    const cubic = between(lay([...signs, run("3", 257.5, 144, small), run("c", 263.5, 150, MATH)], root))
+    assert.include(cubic, "<mroot><mi>c</mi><mn>3</mn></mroot>")
+    const script = [run("a", 250, 150, MATH), run("i", 255.5, 152, small), run("c", 263.5, 150, MATH)]
+    assert.include(
+      between(lay([...signs, ...script], root)),
+      "<msub><mi>a</mi><mi>i</mi></msub><msqrt><mi>c</mi></msqrt>"
+    )
     assert.notInclude(html, "<h")
     assert.notInclude(html, "<table")
   })
