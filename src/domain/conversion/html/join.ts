@@ -1,10 +1,10 @@
+import { beginsLow, goesOnWith } from "../layout/blocks/seams.ts"
 import { CAPTION, isTableCaption } from "../layout/lines/markers.ts"
 import { isUnspaced } from "../layout/lines/script-direction.ts"
 import { isHeading } from "./repair.ts"
 import { element, type HtmlElement, type HtmlNode, isElement, lineOf, textOf } from "./tree.ts"
 
 const SENTENCE_END = /[.!?:;…]["'”’»)\]]*$/
-const BEGINS_LOW = /^[\p{Ll}\p{N}(,;)–—]/u
 const CUT = /[\p{L}]-$/u
 
 /** Characters of a cell that is more than a name. */
@@ -50,10 +50,13 @@ const paragraphs = (a: HtmlElement, b: HtmlElement, mark: HtmlNode): HtmlElement
   if (same === false) return undefined
   if (same === undefined) {
     const cut = a.attributes["data-cut"] !== undefined
+    const [text, below] = [lineOf(a.children), lineOf(b.children)]
     // Pages that a model wrote do not describe their edges: there a lower-case letter after no full stop decides alone.
-    const text = lineOf(a.children)
-    const open = a.attributes["data-open"] !== undefined || (text.length > 60 && !SENTENCE_END.test(text))
-    if (!cut && !(open && BEGINS_LOW.test(lineOf(b.children)))) return undefined
+    const goesOn =
+      a.attributes["data-open"] === undefined
+        ? text.length > 60 && !SENTENCE_END.test(text) && beginsLow(below)
+        : goesOnWith(text, below)
+    if (!cut && !goesOn) return undefined
   }
   return element(a.name, { ...a.attributes, ...seamOf(b) }, glued(a, b, mark))
 }

@@ -92,3 +92,19 @@ it("a table whose second page alone needs a frame has one, and one that needs no
   )
   assert.match(both("words"), /^(?!.*class="wide").*short.*words/)
 })
+
+it("running text that a page cuts goes on below it whatever letter is next; lines, captions and whole sentences do not", () => {
+  const cut = "A text runs to the end of its page, full to its edge, with the river of the"
+  const paragraphs = (above: string, below: string, open: Record<string, string> = { "data-open": "" }) =>
+    written([[element("p", open, [above])], [element("p", {}, [below])]], "en").split("<p").length - 1
+  const below = "Danube, whose water is low in the month of August and high in that of May."
+  assert.strictEqual(paragraphs(cut, below), 1)
+  assert.strictEqual(paragraphs(cut, "water, which is low."), 1)
+  assert.strictEqual(paragraphs(cut, "Danube"), 2)
+  assert.strictEqual(paragraphs("The river of the", below), 2)
+  assert.strictEqual(paragraphs(cut, `Figure 3. ${below}`), 2)
+  assert.strictEqual(paragraphs(cut, `• ${below}`), 2)
+  // A model's page does not tell whether its last line is full.
+  assert.strictEqual(paragraphs(cut, below, {}), 2)
+  assert.strictEqual(paragraphs(`${cut} Danube.`, below, {}), 2)
+})

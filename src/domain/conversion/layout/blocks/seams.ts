@@ -1,7 +1,19 @@
 import { append } from "../../../lists.ts"
+import { CAPTION } from "../lines/markers.ts"
 import { type Block, type Paragraph, plain, type Span, textOfSpans } from "./block.ts"
 
 const BEGINS_LOW = /^[\p{Ll}\p{N}(,;)–—]/u
+const BEGINS_HIGH = /^["“„«¿¡]?[\p{Lu}\p{Lo}]/u
+/** Fewer characters are hardly more than a line: a name, a title, a cell. */
+const RUNNING = 60
+
+/** Whether words that begin with a small letter go on with what was cut above. */
+export const beginsLow = (below: string): boolean => BEGINS_LOW.test(below)
+
+/** Whether text whose last line is full and ends no sentence goes on below the cut: with small letters, or as running text. */
+export const goesOnWith = (above: string, below: string): boolean =>
+  beginsLow(below) ||
+  (above.length > RUNNING && below.length > RUNNING && BEGINS_HIGH.test(below) && !CAPTION.test(below))
 
 /** Joins the halves of a paragraph; a cut word without a gap. */
 const joinSpans = (
@@ -14,7 +26,7 @@ const joinSpans = (
 const goesOn = (a: Paragraph, b: Paragraph): boolean => {
   if (a.seam.element !== undefined || b.seam.element !== undefined) return a.seam.element === b.seam.element
   if (a.seam.hyphenated) return true
-  return a.seam.open && BEGINS_LOW.test(textOfSpans(b.spans).trimStart())
+  return a.seam.open && goesOnWith(textOfSpans(a.spans), textOfSpans(b.spans).trimStart())
 }
 
 const isSmall = (block: Block | undefined): boolean => block?.kind === "paragraph" && block.seam.small
