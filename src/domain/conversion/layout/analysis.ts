@@ -8,6 +8,7 @@ import { type ReadableRuns, readableRuns } from "./lines/readable-runs.ts"
 import { type Segment, segmentsOf } from "./lines/segment.ts"
 import { uprightPage } from "./lines/turned.ts"
 import { withUnderlines } from "./lines/underlines.ts"
+import { withUnderscores } from "./lines/underscores.ts"
 
 /** A page, analysed once for the statistics and for the layout. */
 export interface PageAnalysis {
@@ -42,7 +43,7 @@ const withBullets = (
 
 /** Analyses a page; one that is written sideways is turned. */
 export const analyse = (read: PageContent, fonts: ReadonlyArray<FontFace>): PageAnalysis => {
-  const shown = withUnderlines(withDrawnNotes(read, fonts))
+  const shown = withUnderlines(withUnderscores(withDrawnNotes(read, fonts)))
   const asShown = readableRuns(shown)
   const page = asShown.turn === 0 ? shown : uprightPage(shown, asShown.turn)
   const readable = asShown.turn === 0 ? asShown : readableRuns(page)
