@@ -95,5 +95,6 @@ export const keepsHyphen = ({ kept, words }: Hyphens, above: string, below: stri
   const [before, after] = [above.match(WORD)?.at(-1) ?? "", FIRST.exec(below)?.[0] ?? ""]
   if (isCompound(words, before, after)) return true
   // A word that has a hyphen is cut there, and nowhere else.
-  return (kept || before.includes("-")) && !has(words, before + after)
+  const isHyphenated = [before, after].some((part) => part.includes("-"))
+  return (kept || isHyphenated) && !has(words, before + after)
 }

@@ -49,10 +49,12 @@ describe("a hyphen at a line's end", () => {
     assert.include(html, "with cookie-session and goes")
   })
 
-  it("is a compound's that has another before it, unless its parts are one word elsewhere", () => {
+  it("is a compound's that has another before or after it, unless its parts are one word elsewhere", () => {
     assert.include(htmlOf([cut("state-of-the", "art")]), "with state-of-the-art and goes")
     const known = run("A cookie-session it is.", 60, 100)
     assert.include(htmlOf([[...cut("cookie-ses", "sion"), known]]), "with cookie-session and goes")
+    assert.include(htmlOf([cut("end", "of-line")]), "with end-of-line and goes")
+    assert.include(htmlOf([[...cut("coo", "kie-session"), known]]), "with cookie-session and goes")
   })
 
   it("is a compound's where letters change their case, unless its parts are one word elsewhere", () => {
