@@ -326,6 +326,33 @@ it.live("an accent and the letter that it is drawn over are one letter", () =>
   })
 )
 
+it.live(
+  "an accent that is drawn once its line has ended, or in another font, is its letter's, and one beside the line stays",
+  () =>
+    Effect.gen(function* () {
+      const at = (text: string, x: number, y: number, font = "F1") =>
+        `BT /${font} 12 Tf ${x} ${y} Td (${text}) Tj ET\n`
+      const { page } = yield* pageOf({
+        content:
+          // Helvetica: the letter "u" stands from 75.3 to 82.
+          at("fur das Projekt", 72, 700) +
+          at("\\250", 76.7, 699.6) +
+          at("und das andere", 72, 680) +
+          at("fur", 72, 660) +
+          at("\\250", 89, 660) +
+          // Of another font.
+          at("fur", 72, 640) +
+          at("\\250", 76.7, 640, "F2") +
+          at("ode", 72, 620) +
+          at("\\250", 73, 622.8, "F2")
+      })
+      assert.deepStrictEqual(
+        textOf(page.runs).map((text) => text.trim()),
+        ["für das Projekt", "und das andere", "fur", "¨", "für", "öde"]
+      )
+    })
+)
+
 it.live("an accent that is raised over a capital is its letter's, at a line's beginning and within it", () =>
   Effect.gen(function* () {
     const raised = (letter: string, rise: number) => `${rise} Ts [(\\250) 333] TJ 0 Ts (${letter}) Tj`

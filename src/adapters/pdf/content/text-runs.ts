@@ -1,19 +1,15 @@
-import { isTypewriter } from "../../../domain/conversion/layout/lines/segment.ts"
 import type { TextRun } from "../../../domain/conversion/page-content.ts"
 import { MAX_PAGE_CHARACTERS } from "../../../ports/conversion/pdf.ts"
 import type { Pdfium } from "../engine/pdfium.ts"
 import { pdfError } from "../failure.ts"
-import { drawnSize } from "../pages/png.ts"
 import { isAccent } from "./accents.ts"
-import { dingbatsOf } from "./dingbats.ts"
 import type { FontTable } from "./fonts.ts"
-import { type Matrix, mapBox, mapX, mapY, round } from "./geometry.ts"
+import { type Matrix, mapBox, mapX, mapY } from "./geometry.ts"
 import { type Mark, markOf, UNMARKED } from "./marks.ts"
 import { OpenRun, type Place, type Style } from "./open-run.ts"
-import { bracketPiece, texGlyphsOf } from "./tex-glyphs.ts"
+import { mayLendAccent, sameStyle, styleOf } from "./style.ts"
+import { bracketPiece } from "./tex-glyphs.ts"
 
-/** PDF's text render mode for text that is there for search only. */
-const INVISIBLE = 3
 const SPACE = 0x20
 const HYPHEN = 0x2d
 const SOFT_HYPHEN = 0xad
@@ -38,73 +34,9 @@ const WORDY_LINES = 2
 const BACK = 2
 /** A baseline that differs by more than this, in font sizes, is another one (a footnote's mark, an exponent). */
 const BASELINE = 0.05
-/** Nobody prints larger: a higher value is damage. */
-const MAX_SIZE = 14_400
-
-const sameStyle = (a: Style, b: Style): boolean =>
-  a === b ||
-  (a.font === b.font &&
-    a.size === b.size &&
-    a.angle === b.angle &&
-    a.color === b.color &&
-    a.mark.mcid === b.mark.mcid &&
-    a.mark.artifact === b.mark.artifact &&
-    a.invisible === b.invisible)
 
 /** A thread reads one page at a time. */
 const gathering = new OpenRun()
-
-const styleOf = (
-  pdfium: Pdfium,
-  fonts: FontTable,
-  at: {
-    readonly page: Matrix
-    readonly text: number
-    readonly character: number
-    readonly object: number
-    readonly mark: Mark
-  }
-): Style => {
-  const { call, memory } = pdfium
-  const { scratch } = memory
-  const known = call.FPDFText_GetMatrix(at.text, at.character, scratch) !== 0
-  const [a, b, c, d] = known
-    ? [
-        memory.float(scratch),
-        memory.float(scratch + 4),
-        memory.float(scratch + 8),
-        memory.float(scratch + 12)
-      ]
-    : [1, 0, 0, 1]
-  const x = at.page.a * a + at.page.c * b
-  const y = at.page.b * a + at.page.d * b
-  const length = Math.hypot(x, y) || 1
-  // The text's matrix has the size's sign and scale; degenerate ones are taken for the plain size.
-  const scale = Math.hypot(c, d) || 1
-  const declared = Math.abs(call.FPDFText_GetFontSize(at.text, at.character) * scale)
-  const size = Math.min(MAX_SIZE, drawnSize(pdfium, at, declared))
-  const degrees = (Math.atan2(y, x) * 180) / Math.PI
-  const filled =
-    call.FPDFPageObj_GetFillColor(at.object, scratch, scratch + 4, scratch + 8, scratch + 12) !== 0
-  const color = filled
-    ? (memory.int(scratch) << 16) | (memory.int(scratch + 4) << 8) | memory.int(scratch + 8)
-    : 0
-  const font = fonts.indexOf(call.FPDFTextObj_GetFont(at.object))
-  const face = fonts.faces[font]?.name ?? ""
-  return {
-    font,
-    tex: texGlyphsOf(face),
-    dingbats: dingbatsOf(face),
-    typewriter: isTypewriter(fonts.faces[font]),
-    size: Number.isFinite(size) ? round(size) : 0,
-    angle: ((Math.round(degrees * 10) / 10 + 360) % 360) + 0,
-    dx: x / length,
-    dy: y / length,
-    color,
-    mark: at.mark,
-    invisible: call.FPDFTextObj_GetTextRenderMode(at.object) === INVISIBLE
-  }
-}
 
 /** The page whose runs are read. */
 interface RunsOf {
@@ -246,11 +178,22 @@ const endsCell = (reading: Reading, size: number, at: number): boolean => {
 /** How far an accent is raised over a capital at most, in font sizes. */
 const RAISED = 0.35
 
-/** Whether the character at `place` is an accent over the open run's line, or the letter below its last one: TeX raises accents over capitals. */
-const continuesAccent = (code: number, { size }: Style): boolean => {
+/**
+ * Whether the character at `place` is an accent over the open run's line, or the letter below its last one. TeX raises accents over
+ * capitals; those over small letters stand on the line, and may come once it has ended.
+ */
+const continuesAccent = (open: Style, style: Style, code: number): boolean => {
+  const { size } = style
+  const isSame = sameStyle(open, style)
+  if (!isSame && !(isAccent(code) && mayLendAccent(open, style))) return false
   const raised = gathering.across - place.across
+  // A raised accent may come before its letter: then it stands behind the run.
+  const isReached =
+    isSame && raised > BASELINE * size
+      ? gathering.reaches(place.start, GAP * size)
+      : gathering.reaches(place.end, 0)
   return isAccent(code)
-    ? raised > BASELINE * size && raised < RAISED * size && gathering.reaches(place.start, GAP * size)
+    ? raised > -BASELINE * size && raised < RAISED * size && isReached
     : raised > -RAISED * size && raised < BASELINE * size && gathering.isBelowAccent(place.start, place.end)
 }
 
@@ -267,7 +210,7 @@ const separate = (
   const { angle, size } = style
   const { lineEnded } = reading
   reading.lineEnded = false
-  if (sameStyle(open, style) && continuesAccent(code, style)) {
+  if (continuesAccent(open, style, code)) {
     if (!isAccent(code)) gathering.continueBelow(place.y, across)
     return
   }
