@@ -1,7 +1,9 @@
 import type { PageContent } from "../page-content.ts"
+import { contentsIn } from "./blocks/contents.ts"
 import { MAX_FIELDS } from "./blocks/fields.ts"
 import type { FlowContext } from "./blocks/flow.ts"
 import type { Placed } from "./gutters.ts"
+import { linesOf } from "./lines/line.ts"
 import type { Segment } from "./lines/segment.ts"
 import { drawnTables } from "./tables/drawn-table.ts"
 import { ruledTables } from "./tables/ruled-table.ts"
@@ -32,7 +34,7 @@ export const tablesOn = (
   segments: ReadonlyArray<Segment>,
   /** What a heading lists of the document: it is in no table. */
   listed: ReadonlySet<Segment>,
-  { contents, inline, notes }: FlowContext
+  { contents, inline, notes, titled }: FlowContext
 ): {
   readonly placed: ReadonlyArray<Placed>
   readonly rest: ReadonlyArray<Segment>
@@ -42,7 +44,11 @@ export const tablesOn = (
   const fields = fieldSegments(page)
   const ruled = ruledTables(page, [...without(segments, notes), ...fields], inline)
   const unruled = without(segments, ruled.taken)
-  const drawn = contents ? [] : drawnTables(without(without(unruled, listed), notes), inline.fonts)
+  const isListed = (one: { readonly segments: ReadonlyArray<Segment> }): boolean =>
+    titled && contentsIn(linesOf(one.segments, inline.fonts), titled).length > 0
+  const drawn = contents
+    ? []
+    : drawnTables(without(without(unruled, listed), notes), inline.fonts).filter((one) => !isListed(one))
   const placed = drawn.map(({ rows, x0, x1, y0, y1 }): Placed => ({
     block: tableOf(rows, inline, undefined),
     x0,

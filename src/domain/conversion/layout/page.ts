@@ -1,7 +1,7 @@
 import type { FontFace } from "../page-content.ts"
 import type { PageAnalysis } from "./analysis.ts"
 import { type Block, NO_SEAM } from "./blocks/block.ts"
-import { contentsIn } from "./blocks/contents.ts"
+import { contentsIn, isTitled } from "./blocks/contents.ts"
 import { fieldsOf } from "./blocks/fields.ts"
 import { withCaptions, figuresOf } from "./blocks/figures.ts"
 import { flowBlocks, type FlowContext } from "./blocks/flow.ts"
@@ -78,13 +78,14 @@ export const untaggedBlocks = (
     heading: { fonts, profile, outline, titles: outline.titles.get(page.index) },
     bottomHalf,
     bars,
+    titled: isTitled(analysis.segments),
     notes: notesBelowRules(analysis.rows, bars, { bodySize, bottomHalf, width: page.width }),
     contents
   }
   const shown = without(analysis.segments, new Set([...running].flatMap(({ segments }) => segments)))
   const { edge, notes: inMargin, text: kept } = marginNotes(shown, fonts)
   const listed = new Set(
-    contentsIn(analysis.rows).flatMap(({ from, to }) =>
+    contentsIn(analysis.rows, flow.titled).flatMap(({ from, to }) =>
       analysis.rows.slice(from, to).flatMap(({ segments }) => segments)
     )
   )

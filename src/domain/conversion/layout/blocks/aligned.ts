@@ -1,12 +1,31 @@
+import type { FontFace } from "../../page-content.ts"
+import { isMathFace } from "../formulas/mathematical.ts"
 import type { InlineContext } from "../lines/inline.ts"
 import { areListed } from "../lines/line-numbers.ts"
 import type { Line } from "../lines/line.ts"
-import type { AlignedTable } from "../tables/aligned-table.ts"
+import { type AlignedTable, alignedTables } from "../tables/aligned-table.ts"
 import { columnList } from "../tables/column-list.ts"
 import { definitionList } from "../tables/definition-list.ts"
 import { tableOf } from "../tables/table-cells.ts"
 import type { Block } from "./block.ts"
 import { codeOf } from "./listing.ts"
+
+/** Part of the letters of rows that is mathematics from which on they are lines of formulas. */
+const FORMULAS = 0.5
+
+/** Whether aligned rows are lines of formulas that could not be read as such. */
+const areFormulas = ({ rows }: AlignedTable, fonts: ReadonlyArray<FontFace>): boolean => {
+  const pieces = rows.flat().flatMap(({ segments }) => segments.flatMap((one) => one.pieces))
+  const letters = (of: typeof pieces) => of.reduce((sum, { text }) => sum + text.trim().length, 0)
+  const inMath = pieces.filter(({ run }) => isMathFace(fonts[run.font]))
+  return letters(inMath) > FORMULAS * letters(pieces)
+}
+
+/** Tables that alignment shows among the lines of a column. */
+export const alignedIn = (
+  lines: ReadonlyArray<Line>,
+  fonts: ReadonlyArray<FontFace>
+): ReadonlyArray<AlignedTable> => alignedTables(lines).filter((table) => !areFormulas(table, fonts))
 
 /** What aligned lines are: a listing, a list in columns or of terms, or a table. `typewritten`: the document has no other faces. */
 export const alignedBlock = (

@@ -2,6 +2,7 @@ import type { OutlineEntry } from "../../page-content.ts"
 import type { PageAnalysis } from "../analysis.ts"
 import type { Line } from "../lines/line.ts"
 import { isListedEntry } from "../lines/section-number.ts"
+import { type Segment, segmentText } from "../lines/segment.ts"
 import type { DocumentProfile } from "../profile.ts"
 import { pageNumberLead } from "../statistics.ts"
 import { type Block, type LinkSpan, type ListItem, type Span, textOfSpans, type TextSpan } from "./block.ts"
@@ -46,25 +47,30 @@ const entriesBelow = (lines: ReadonlyArray<Line>, title: number): number => {
 
 /**
  * Where tables of contents stand among lines: titles, each with the entries below it, whose end is `to`, and entries below no title, a
- * few of which have leaders.
+ * few of which have leaders. On a page that is `titled` those need none: their title stands above another column.
  */
 export const contentsIn = (
-  lines: ReadonlyArray<Line>
+  lines: ReadonlyArray<Line>,
+  titled: boolean
 ): ReadonlyArray<{ readonly from: number; readonly to: number }> => {
   const found: Array<{ from: number; to: number }> = []
   for (let from = 0; from < lines.length; from++) {
     const line = lines[from]
     if (line === undefined) break
-    const titled = isContentsTitle(line.text.trim())
-    const entries = titled || isListedEntry(line) ? entriesBelow(lines, titled ? from : from - 1) : 0
+    const isTitle = isContentsTitle(line.text.trim())
+    const entries = isTitle || isListedEntry(line) ? entriesBelow(lines, isTitle ? from : from - 1) : 0
     if (entries === 0) continue
-    const to = from + entries + (titled ? 1 : 0)
+    const to = from + entries + (isTitle ? 1 : 0)
     const leaders = lines.slice(from, to).filter(({ text }) => NUMBERED_ENTRY.test(text)).length
-    if (titled || leaders >= MIN_LISTED) found.push({ from, to })
+    if (isTitle || titled || leaders >= MIN_LISTED) found.push({ from, to })
     from = to - 1
   }
   return found
 }
+
+/** Whether words of a page, its running lines among them, are the title of a table of contents. */
+export const isTitled = (segments: ReadonlyArray<Segment>): boolean =>
+  segments.some((segment) => isContentsTitle(segmentText(segment).trim()))
 
 /** Longest words between entries: a part's name, the first line of a long title. */
 const MAX_BETWEEN = 100

@@ -9,9 +9,8 @@ import { numberedLines } from "../lines/numbered-lines.ts"
 import { paragraphStep, type Group, groupsOf, isOpen } from "../lines/paragraphs.ts"
 import { isListedEntry } from "../lines/section-number.ts"
 import type { Segment } from "../lines/segment.ts"
-import { alignedTables } from "../tables/aligned-table.ts"
 import { algorithmOf } from "./algorithms.ts"
-import { alignedBlock } from "./aligned.ts"
+import { alignedBlock, alignedIn } from "./aligned.ts"
 import {
   type Block,
   BREAK,
@@ -41,6 +40,8 @@ export interface FlowContext {
   readonly bars: ReadonlyArray<Box> | undefined
   /** Notes below a rule of their own: they are rows of no table. */
   readonly notes: ReadonlySet<Segment>
+  /** The page has the title of a table of contents, be it in another column. */
+  readonly titled: boolean
   /** The page is a table of contents: entries without leaders are entries, too. */
   readonly contents: boolean
 }
@@ -320,12 +321,11 @@ const tablesAndText = (
   context: FlowContext
 ): ReadonlyArray<Block> => {
   const blocks: Array<Block> = []
-  const { heading, inline } = context
   let from = 0
   const notes = lines.findIndex(({ segments }) => segments.every((segment) => context.notes.has(segment)))
-  for (const table of alignedTables(notes < 0 ? lines : lines.slice(0, notes))) {
+  for (const table of alignedIn(notes < 0 ? lines : lines.slice(0, notes), context.inline.fonts)) {
     append(blocks, textBlocks(lines.slice(from, table.from), right, context))
-    blocks.push(alignedBlock(table, lines, inline, heading.profile.typewritten))
+    blocks.push(alignedBlock(table, lines, context.inline, context.heading.profile.typewritten))
     from = table.to
   }
   append(blocks, textBlocks(lines.slice(from), right, context))
@@ -340,7 +340,7 @@ const contentsAndText = (
 ): ReadonlyArray<Block> => {
   const blocks: Array<Block> = []
   let start = 0
-  for (const { from, to } of contentsIn(lines)) {
+  for (const { from, to } of contentsIn(lines, context.titled)) {
     append(blocks, tablesAndText(lines.slice(start, from), right, context))
     append(blocks, textBlocks(lines.slice(from, to), right, { ...context, contents: true }))
     start = to

@@ -5,6 +5,7 @@ import { sectionNumber } from "../lines/section-number.ts"
 import { segmentText } from "../lines/segment.ts"
 import { isBoldLine } from "../statistics.ts"
 import { rowsIn } from "./aligned-rows.ts"
+import { areClosings, areCounted, areDirectives, areSections } from "./listed-rows.ts"
 import { apartByWhite } from "./narrow-columns.ts"
 import { flowsOn, nearColumns } from "./near-columns.ts"
 import type { Rule } from "./rules.ts"
@@ -250,7 +251,9 @@ const tableAt = (
   const firsts = kept.flatMap(({ cells }) => (cells.length > 1 ? [cells[0] ?? []] : []))
   // Rows of three columns may have numbers.
   if (areMarkers(firsts, columns.length === 2) || areReferences(firsts)) return undefined
-  if (areEquations(kept.flatMap(({ cells }) => (cells.length > 1 ? cells.slice(-1) : [])))) return undefined
+  const lasts = kept.flatMap(({ cells }) => (cells.length > 1 ? cells.slice(-1) : []))
+  if (areEquations(lasts) || areClosings(lasts) || areCounted(kept) || areDirectives(firsts)) return undefined
+  if (columns.length === 2 && areSections(firsts)) return undefined
   if (areListedOn(kept.map(({ cells }) => cells))) return undefined
   if (kept.some(({ near }) => near) && columns.length <= 3 && flowsOn(kept, columns)) return undefined
   const to = from + kept.length

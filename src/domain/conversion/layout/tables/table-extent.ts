@@ -77,6 +77,17 @@ export const lastRows = (
   return 0
 }
 
+/** White space between rows, in font sizes, where cells begin below those of the first one. */
+const SAME_ROWS_STEP = 9
+/** How many do, one below the other within this many points. */
+const SAME_COLUMNS = 3
+const SAME_EDGE = 1
+
+/** Whether a row has cells below those of a table's first one: pictures in others may stand between them. */
+const continuesColumns = ({ bounds }: Row, first: Row): boolean =>
+  bounds.length === first.bounds.length &&
+  bounds.filter(({ x0 }, at) => Math.abs(x0 - (first.bounds[at]?.x0 ?? 0)) < SAME_EDGE).length >= SAME_COLUMNS
+
 /** Most lines with one cell, one below the other, within a table. */
 const MAX_SINGLE = 3
 
@@ -89,11 +100,8 @@ export const endOf = (lines: ReadonlyArray<Row>, from: number, first: Row): numb
     const row = lines[end]
     const above = lines[end - 1]
     if (row === undefined) break
-    if (
-      end > from &&
-      above !== undefined &&
-      row.line.baseline - above.line.baseline > ROW_STEP * row.line.size
-    )
+    const most = continuesColumns(row, first) ? SAME_ROWS_STEP : ROW_STEP
+    if (end > from && above !== undefined && row.line.baseline - above.line.baseline > most * row.line.size)
       break
     if (end > from && above !== undefined && (isHeading(row, above.line, first) || isCaption(row))) break
     if (isListing(row, [above, lines[end + 1]], first) || leadsToPages(row.line.segments.map(segmentText)))

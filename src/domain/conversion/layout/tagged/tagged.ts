@@ -309,6 +309,7 @@ export const taggedBlocks = (analysis: PageAnalysis, page: PageContext): Readonl
     bottomHalf: analysis.page.height * 0.4,
     bars: barsOf(analysis.page),
     notes: new Set(),
+    titled: false,
     contents: false
   })
   return withNoteReferences(

@@ -226,3 +226,27 @@ describe("names of columns in one stretch of words", () => {
     assert.notMatch(named("Depth and  widths", 163), /<t[dh][^>]*>Depth and<\/t[dh]>/)
   })
 })
+
+describe("rows that pictures set far apart", () => {
+  const rows = [
+    ["Aa", "blue", "a river of stones"],
+    ["Bode", "brown", "a lake"],
+    ["Elbe", "green", "many letters"],
+    ["Oder", "grey", "a margin"]
+  ]
+  const byColumns = (runs: ReadonlyArray<TextRun>): ReadonlyArray<TextRun> =>
+    runs.toSorted((a, b) => a.box.x0 - b.box.x0)
+
+  it("are one table's where three cells begin below those of its first row", () => {
+    const html = htmlOf([...text, ...byColumns(rowsAt([60, 180, 320], rows, 240, 60))])
+    assert.deepEqual([count(html, "table"), count(html, "tr")], [1, 4])
+  })
+
+  it("are none where fewer do, nor further apart", () => {
+    assert.strictEqual(count(htmlOf([...text, ...byColumns(rowsAt([60, 180], rows, 240, 60))]), "table"), 0)
+    assert.strictEqual(
+      count(htmlOf([...text, ...byColumns(rowsAt([60, 180, 320], rows, 240, 100))]), "table"),
+      0
+    )
+  })
+})

@@ -1,0 +1,62 @@
+import { lineNumber } from "../lines/line.ts"
+import type { Segment } from "../lines/segment.ts"
+import { type Row, wordsOf } from "./table-cells.ts"
+
+/** Fewest lines of a listing, and part of what stands behind their numbers that is monospaced. */
+const LINES = 2
+const LISTING = 0.75
+/** Edges within this many points are one column's. */
+const SAME_EDGE = 1.5
+
+const lettersOf = (segments: ReadonlyArray<Segment>): number =>
+  segments.reduce((sum, { characters }) => sum + characters, 0)
+
+/** Whether rows are lines of a listing with small numbers before them, which are below one another and count on: most is code. */
+export const areCounted = (rows: ReadonlyArray<Row>): boolean => {
+  const lines = rows.filter(({ cells }) => cells.length > 1)
+  const numbers = lines.map(({ bounds: [box], line }) => ({
+    number: Number(lineNumber(line.segments)?.text ?? Number.NaN),
+    x1: box?.x1 ?? 0
+  }))
+  const code = lettersOf(lines.flatMap(({ cells }) => cells.slice(1).flat()))
+  const monospaced = lines.map(({ line }) => line.monospace * lettersOf(line.segments))
+  return (
+    lines.length >= LINES &&
+    monospaced.reduce((sum, letters) => sum + letters, 0) >= LISTING * code &&
+    numbers.every(
+      ({ number, x1 }, at) =>
+        number === (numbers[0]?.number ?? 0) + at && Math.abs(x1 - (numbers[0]?.x1 ?? 0)) < SAME_EDGE
+    )
+  )
+}
+
+/** A section's number of several parts, and the last of them. */
+const SECTION = /^(?<parent>(?:\d{1,3}\.)+)(?<last>\d{1,3})\.?$/
+
+/** Whether these cells are nothing but the numbers of sections, each the one after that before it: titles stand behind such. */
+export const areSections = (cells: ReadonlyArray<ReadonlyArray<Segment>>): boolean => {
+  const found = cells.map((cell) => SECTION.exec(wordsOf(cell))?.groups)
+  return (
+    found.length > 1 &&
+    found.every(
+      (one, at) =>
+        one !== undefined &&
+        one["parent"] === found[0]?.["parent"] &&
+        Number(one["last"]) === Number(found[0]?.["last"]) + at
+    )
+  )
+}
+
+/** What closes brackets or a sentence. */
+const CLOSING = /^[)\]）】.。．]{1,2}$/u
+
+/** Whether these cells are nothing but closing signs: room to write is left before them. */
+export const areClosings = (cells: ReadonlyArray<ReadonlyArray<Segment>>): boolean =>
+  cells.length > 0 && cells.every((cell) => CLOSING.test(wordsOf(cell)))
+
+/** A line that C's preprocessor reads. */
+const DIRECTIVE = /^#\s?(?:define|include|undef|ifn?def|endif|pragma)\b/
+
+/** Whether these cells begin lines of a listing though they are no code by their looks. */
+export const areDirectives = (cells: ReadonlyArray<ReadonlyArray<Segment>>): boolean =>
+  cells.length > 0 && cells.every((cell) => DIRECTIVE.test(wordsOf(cell)))
