@@ -1,11 +1,11 @@
 import { append, greatest } from "../../../lists.ts"
 import type { Box, PageContent, TextRun } from "../../page-content.ts"
 import type { Placed } from "../gutters.ts"
-import { linesOf } from "../lines/line.ts"
 import { CAPTION, isTableCaption } from "../lines/markers.ts"
 import { type Segment, segmentText } from "../lines/segment.ts"
 import { flowCharts } from "./flow-charts.ts"
 import { framesOf } from "./frames.ts"
+import { labelTexts } from "./label-texts.ts"
 import { joined, joinRegions, liesIn, type Region, regionsOf, touches } from "./regions.ts"
 
 /** Figures that are drawn, and the words that belong to them. */
@@ -328,7 +328,7 @@ export const drawnFigures = (
         image: undefined,
         region: shown,
         alt: undefined,
-        labels: [...linesOf(labels, []), ...upwards].map(({ text }) => text.trim()),
+        labels: [...labelTexts(labels), ...upwards.map(({ text }) => text.trim())],
         caption: [],
         captionStart: caption === undefined ? undefined : segmentText(caption).trim()
       },

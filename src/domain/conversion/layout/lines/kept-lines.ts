@@ -62,7 +62,7 @@ export const areLinesOfOne = (
     Math.abs(last.size - line.size) < 0.05 * line.size &&
     isBoldLine(last) === isBoldLine(line) &&
     !CAPTION.test(above.lines[0]?.text ?? "") &&
-    [last, line].every((one) => widthOf(one) < MAX_SHARE * (right - left)) &&
+    [...above.lines, line].every((one) => !one.hyphenated && widthOf(one) < MAX_SHARE * (right - left)) &&
     (above.lines.length > 1 || ![last, line].some(({ text }) => STOP.test(text))) &&
     BEGINS.test(line.text)
   )

@@ -32,6 +32,18 @@ describe("figures", () => {
     )
   })
 
+  it("join a word that is cut in a label, and keep the hyphen where its rest does not follow", () => {
+    const runs = [
+      run("of a proto", 105, 140, { hyphenated: true }),
+      run("type here", 105, 152),
+      run("self", 225, 190, { hyphenated: true }),
+      run("End", 385, 220),
+      run("Figure 4: From start to end", 60, 262),
+      ...body
+    ]
+    assert.include(lay(page(runs, 0, { drawings: boxes }))?.html, 'alt="of a prototype here, self-, End"')
+  })
+
   it("are made of shapes that are placed one by one, each with its shadow, and of what joins them", () => {
     const shapes = [0, 1, 2, 3].flatMap((column) =>
       [0, 1].map((row) => ({

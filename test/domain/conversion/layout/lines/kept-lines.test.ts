@@ -46,6 +46,19 @@ describe("lines that were ended on purpose", () => {
     assert.notInclude(htmlOf(block(full, middle)), "<br>")
   })
 
+  it("are none where a short line follows the last one of a paragraph, whose words may be cut", () => {
+    const paragraph = [
+      run("This is a sentence about the rivers of a country and about each of the brack", 60, 100, {
+        hyphenated: true
+      }),
+      run("ets that are set around its stones, one for each of the many that it has, and", 60, 112),
+      run("one for all", 60, 124)
+    ]
+    const html = htmlOf([...paragraph, run("E.g.: stones", 60, 138), ...text])
+    assert.include(html, "each of the brackets that are set")
+    assert.notInclude(html, "<br>")
+  })
+
   it("are none in running text: broken for want of room, in a narrow column, or at a sentence's end", () => {
     assert.notInclude(htmlOf(text), "<br>")
     assert.notInclude(htmlOf([...lines(prose(60, 2), 60, 100, 34), ...text]), "<br>")
