@@ -3,6 +3,7 @@ import { element, type HtmlElement, isElement, textOf } from "../../html/tree.ts
 import type { Box, FontFace } from "../../page-content.ts"
 import type { Piece } from "../lines/segment.ts"
 import { built } from "./bars.ts"
+import { LineOfSigns, withBrackets } from "./brackets.ts"
 import { BIG_OPERATOR, LIMITED } from "./mathematical.ts"
 import {
   AXIS,
@@ -69,42 +70,6 @@ const withBars = (
     ]
   }
   return left
-}
-
-/** Whether a bar stands between two signs: they are in a numerator and its denominator. */
-const areParted = (a: Item, b: Item, bars: ReadonlyArray<Box>): boolean =>
-  bars.some(
-    (bar) =>
-      bar.x0 < a.x1 &&
-      bar.x1 > a.x0 &&
-      middleY(bar) > Math.min(middleY(a), middleY(b)) &&
-      middleY(bar) < Math.max(middleY(a), middleY(b))
-  )
-
-/** Joins the pieces that a tall bracket is drawn with. */
-const withBrackets = (items: ReadonlyArray<Item>, bars: ReadonlyArray<Box>): ReadonlyArray<Item> => {
-  const done: Array<Item> = []
-  for (const item of [...items].sort((a, b) => a.x0 - b.x0 || a.y0 - b.y0)) {
-    const same =
-      OPEN.test(item.text) || CLOSE.test(item.text) || /^[|‖]$/u.test(item.text)
-        ? done.findLastIndex(
-            (other) =>
-              other.text === item.text &&
-              Math.abs(other.x0 - item.x0) < 0.35 * item.size &&
-              item.y0 - other.y1 < 0.7 * item.size &&
-              other.y0 - item.y1 < 0.7 * item.size &&
-              Math.abs(middleY(other) - middleY(item)) > 0.3 * item.size &&
-              !areParted(other, item, bars)
-          )
-        : -1
-    const other = done[same]
-    if (other === undefined) done.push(item)
-    else {
-      const box = hull([other, item])
-      done[same] = { ...other, ...box, baseline: middleY(box) + AXIS * item.size }
-    }
-  }
-  return done
 }
 
 /** Puts limits over and under big operators and functions that have some. */
@@ -249,27 +214,12 @@ const closing = (sorted: ReadonlyArray<Item>, start: number, tall: (item: Item) 
   return end < 0 ? sorted.length : end
 }
 
-/** The nodes of a line. What stands in brackets is a row of its own: they are as tall as it is, and a script is the whole row's. */
-class Row {
-  readonly nodes: Array<HtmlElement> = []
-  readonly #open: Array<number> = []
-
-  /** Adds a sign with its scripts, which `scripted` puts on it. */
-  add(node: HtmlElement, text: string, scripted: (base: HtmlElement) => HtmlElement): void {
-    const start = CLOSE.test(text) ? this.#open.pop() : undefined
-    // Deeper brackets are not told apart: rows in rows would grow with them.
-    const isRow = start !== undefined && this.#open.length < MAX_DEPTH
-    this.nodes.push(scripted(isRow ? element("mrow", {}, [...this.nodes.splice(start), node]) : node))
-    if (OPEN.test(text)) this.#open.push(this.nodes.length - 1)
-  }
-}
-
 /** A line: signs side by side, each with its scripts. */
 const lineOf = (items: ReadonlyArray<Item>, depth: number): HtmlElement => {
   const sorted = [...items].sort((a, b) => a.x0 - b.x0)
   const size = greatest(sorted.map((item) => item.size))
   const baseline = mainLine(sorted)
-  const line = new Row()
+  const line = new LineOfSigns()
   for (let at = 0; at < sorted.length;) {
     const item = sorted[at]
     if (item === undefined) break

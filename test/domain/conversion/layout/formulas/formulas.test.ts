@@ -136,8 +136,8 @@ describe("display formulas", () => {
     // In a text they are smaller.
     assert.notInclude(between(lay([...line, ...halves(7, 145.5, 153.5)], fraction)), "<math")
     // A fraction below a line is none of that line's.
-    const below = { drawings: [rule(91, 163.2, 99, 163.8)] }
-    assert.notInclude(between(lay([run("as one over it", 60, 150), ...halves(10, 159, 173)], below)), "<math")
+    const under = { drawings: [rule(91, 163.2, 99, 163.8)] }
+    assert.notInclude(between(lay([run("as one over it", 60, 150), ...halves(10, 159, 173)], under)), "<math")
   })
 
   it("keep the brackets over a bar apart from those under it", () => {
@@ -159,7 +159,7 @@ describe("display formulas", () => {
     const math = (text: string): string =>
       between(lay([run("y", 210, 150, MATH), run("=", 220, 150), ...signs(text, 230)]))
     const signs = (text: string, x: number): ReadonlyArray<TextRun> =>
-      [...text].map((sign, at) =>
+      Array.from(text, (sign, at) =>
         sign === "²" ? run("2", x + 7 * at, 146, small) : run(sign, x + 7 * at, 150, MATH)
       )
     assert.include(
