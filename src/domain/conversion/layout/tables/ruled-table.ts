@@ -9,9 +9,7 @@ import { withColumns } from "./grid-columns.ts"
 import { withHead } from "./grid-head.ts"
 import { openTables, type RuledTable } from "./open-tables.ts"
 import { withPaddedGrounds } from "./padded-grounds.ts"
-import { rowGrids } from "./row-rules.ts"
 import {
-  headBars,
   borders,
   closedByEdge,
   closedByEnds,
@@ -210,8 +208,6 @@ export const ruledTables = (
     const isOpen = closed.down.length > drawn.down.length
     accept(gridTable(isOpen ? withColumns(grid, segments) : grid, segments, context))
   }
-  for (const grid of rowGrids(rules.across, headBars(drawings), segments))
-    accept(gridTable(grid, segments, context))
   const words = segments.filter(({ field }) => field === undefined)
   const open = { across: rules.across, segments: words, context, height: page.height }
   for (const found of openTables(open)) accept(found)

@@ -19,9 +19,6 @@ interface Upright extends Rule {
 
 /** What is thicker is a box, points. */
 const THICK = 2.5
-/** A bar is no thicker, points, and so many times as long at least: tables have such below their heads. */
-const THICKEST = 6
-const LONG = 15
 /** Part of the page's height up to which a box may be a cell. */
 const TALLEST = 0.5
 /** A page with more is a drawing, not tables; also keeps the search for neighbours small. */
@@ -76,14 +73,6 @@ export const rulesOf = (drawings: ReadonlyArray<Drawing>, width: number, height:
   }
   return across.length + down.length > MAX_RULES ? { across: [], down: [] } : { across, down: joined(down) }
 }
-
-/** Level bars as below the heads of tables: too thick for rules and too thin for cells. */
-export const headBars = (drawings: ReadonlyArray<Drawing>): ReadonlyArray<Rule> =>
-  drawings.flatMap(({ box: { x0, x1, y0, y1 }, kind }) => {
-    const height = y1 - y0
-    const isBar = kind === "path" && height > THICK && height <= THICKEST && x1 - x0 > LONG * height
-    return isBar ? [{ at: (y0 + y1) / 2, from: x0, to: x1 }] : []
-  })
 
 /** Groups of rules that touch, directly or through others. */
 export const networks = ({ across, down }: Rules): ReadonlyArray<Rules> => {
@@ -241,12 +230,8 @@ const beginningAlike = (across: ReadonlyArray<Upright>): ReadonlyArray<ReadonlyA
   ...Map.groupBy(across, ({ from, to }) => `${Math.round(from / 4)}:${Math.round(to / 4)}`).values()
 ]
 
-/** Level rules that begin and end below one another, the parts of each made one. */
-export const ruleFamilies = (across: ReadonlyArray<Rule>): ReadonlyArray<ReadonlyArray<Upright>> =>
-  beginningAlike(joined(across))
-
 /** Level rules of a table that has none between its rows, at most: above, below its head, and at its end. */
-export const MOST_WITHOUT_ROWS = 3
+const MOST_WITHOUT_ROWS = 3
 
 /**
  * Level rules that begin and end below one another. What browsers draw cell by cell is one rule, unless there is one for each row,
@@ -255,7 +240,7 @@ export const MOST_WITHOUT_ROWS = 3
 export const alikeRules = (across: ReadonlyArray<Rule>): ReadonlyArray<ReadonlyArray<Rule>> => {
   const few: Array<ReadonlyArray<Upright>> = []
   const parts: Array<Upright> = []
-  for (const rules of ruleFamilies(across))
+  for (const rules of beginningAlike(joined(across)))
     if (rules.length <= MOST_WITHOUT_ROWS) few.push(rules)
     else
       for (const { joints, ...rule } of rules)
