@@ -6,7 +6,7 @@ import { ALIGNED, share, isSection, hasNames, columnsIn, isTable } from "./drawn
 import { Beginnings, cutBefore, type Drawn, type DrawnRow, rowsOf, usualStep } from "./drawn-rows.ts"
 import { withoutTitle } from "./row-titles.ts"
 import { type Column, columnsOf, overlaps, type RawCell } from "./table-cells.ts"
-import { OVERLAPPING } from "./table-extent.ts"
+import { OVERLAPPING, SAME_ROWS_APART } from "./table-extent.ts"
 
 /**
  * Tables without rules, by the order in which their words are drawn: printers draw one cell after the other, all lines of a cell
@@ -19,9 +19,8 @@ interface DrawnTable extends Column {
   readonly rows: ReadonlyArray<ReadonlyArray<RawCell>>
 }
 
-/** White between rows, in font sizes, that a table does not have; one whose cells begin where those above do may be further away. */
+/** White between rows, in font sizes, that a table does not have, unless cells begin where those above do. */
 const ROWS_APART = 5
-const SAME_ROWS_APART = 9
 /** What stands this near to a table, in font sizes, is in it: lines are further apart. */
 const NEARLY = 0.4
 /** Most tables of a page, and most rows of one. */

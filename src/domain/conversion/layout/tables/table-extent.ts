@@ -77,8 +77,8 @@ export const lastRows = (
   return 0
 }
 
-/** White space between rows, in font sizes, where cells begin below those of the first one. */
-const SAME_ROWS_STEP = 9
+/** White space between rows, in font sizes, that a table may have where cells begin below those above. */
+export const SAME_ROWS_APART = 9
 /** How many do, one below the other within this many points. */
 const SAME_COLUMNS = 3
 const SAME_EDGE = 1
@@ -100,7 +100,7 @@ export const endOf = (lines: ReadonlyArray<Row>, from: number, first: Row): numb
     const row = lines[end]
     const above = lines[end - 1]
     if (row === undefined) break
-    const most = continuesColumns(row, first) ? SAME_ROWS_STEP : ROW_STEP
+    const most = continuesColumns(row, first) ? SAME_ROWS_APART : ROW_STEP
     if (end > from && above !== undefined && row.line.baseline - above.line.baseline > most * row.line.size)
       break
     if (end > from && above !== undefined && (isHeading(row, above.line, first) || isCaption(row))) break

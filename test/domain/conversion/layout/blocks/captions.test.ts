@@ -1,18 +1,8 @@
 /** What belongs to a figure's caption, and which figure it belongs to. */
 import { assert, describe, it } from "vitest"
 
-import { layoutPages } from "../../../../../src/domain/conversion/layout/layout-pages.ts"
-import { NO_STATISTICS } from "../../../../../src/domain/conversion/layout/statistics.ts"
-import type { Drawing, TextRun } from "../../../../../src/domain/conversion/page-content.ts"
-import { FACTS, FONTS, lines, page, picture, prose, rule, run } from "../page-builder.ts"
-
-const htmlOf = (runs: ReadonlyArray<TextRun>, drawings: ReadonlyArray<Drawing>): string =>
-  layoutPages({
-    facts: FACTS,
-    fonts: FONTS,
-    pages: [page(runs, 0, { drawings })],
-    others: NO_STATISTICS
-  })[0]?.html ?? ""
+import type { Drawing } from "../../../../../src/domain/conversion/page-content.ts"
+import { htmlOf, lines, picture, prose, rule, run } from "../page-builder.ts"
 
 const captions = (html: string): ReadonlyArray<string | undefined> =>
   [...html.matchAll(/<figcaption>(.*?)<\/figcaption>/g)].map(([, words]) => words)

@@ -1,31 +1,21 @@
 import { assert, describe, it } from "vitest"
 
-import { layoutPages } from "../../../../../src/domain/conversion/layout/layout-pages.ts"
 import { withUnderscores } from "../../../../../src/domain/conversion/layout/lines/underscores.ts"
-import { NO_STATISTICS } from "../../../../../src/domain/conversion/layout/statistics.ts"
 import type { Drawing, TextRun } from "../../../../../src/domain/conversion/page-content.ts"
-import { FACTS, FONTS, page, rule, run } from "../page-builder.ts"
+import { htmlOf, page, rule, run } from "../page-builder.ts"
 
 /** A rule that begins here, as long and as thick as TeX draws an underscore of ten points. */
 const underscore = (x: number, y = 100): Drawing => rule(x, y - 0.4, x + 3, y)
-
-const laidOut = (runs: ReadonlyArray<TextRun>, drawings: ReadonlyArray<Drawing>): string =>
-  layoutPages({
-    facts: FACTS,
-    fonts: FONTS,
-    pages: [page(runs, 0, { drawings })],
-    others: NO_STATISTICS
-  })[0]?.html ?? ""
 
 describe("underscores", () => {
   it("that are rules between letters are read, one after the other", () => {
     const runs = [run("The option path", 60, 100), run("file and _", 138.5, 100), run("x", 195.5, 100)]
     assert.include(
-      laidOut(runs, [underscore(135.2), underscore(188.8), underscore(192.2)]),
+      htmlOf(runs, [underscore(135.2), underscore(188.8), underscore(192.2)]),
       ">The option path_file and ___x</p>"
     )
     // The first "_" is a letter of its face.
-    assert.include(laidOut(runs, []), "path file")
+    assert.include(htmlOf(runs, []), "path file")
   })
 
   it("end their run, which has an edge more for each, and are no drawings any more", () => {
