@@ -1,5 +1,3 @@
-import { mkdir, rm, symlink } from "node:fs/promises"
-import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 
 import * as NodeServices from "@effect/platform-node/NodeServices"
@@ -7,12 +5,11 @@ import { Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import type { TestProject } from "vitest/node"
 
-import { bundlePrograms, copyAssets, root } from "../../scripts/bundle.ts"
 import { layerSingle, layerSqlClient } from "../../src/adapters/postgres/client.ts"
 import { migrate } from "../../src/adapters/postgres/migrator.ts"
 import { startTestServer } from "./postgres/postgres-server.ts"
-import { COMPILED, PACKAGE, PROGRAMS } from "./processes/bundled-programs.ts"
-import { BUNDLED } from "./processes/child.ts"
+import { bundle } from "./processes/bundle.ts"
+import { COMPILED } from "./processes/bundled-programs.ts"
 
 declare module "vitest" {
   export interface ProvidedContext {
@@ -22,19 +19,6 @@ declare module "vitest" {
 }
 
 const migrations = fileURLToPath(new URL("../../migrations", import.meta.url))
-
-/** Bundles what tests start as processes and threads, which then start in half of the processor time. */
-const bundle = async () => {
-  await rm(PACKAGE, { recursive: true, force: true })
-  await mkdir(PROGRAMS, { recursive: true })
-  for (const name of ["package.json", "migrations"]) await symlink(join(root, name), join(PACKAGE, name))
-  copyAssets(PROGRAMS)
-  await bundlePrograms(
-    PROGRAMS,
-    BUNDLED.filter((file) => file !== "src/runtime/cli.ts")
-  )
-  process.env["POSTLANE_TEST_PROGRAMS"] = PROGRAMS
-}
 
 const client = (url: string) => layerSqlClient.pipe(Layer.provide(layerSingle({ url: Redacted.make(url) })))
 

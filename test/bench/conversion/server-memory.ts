@@ -11,6 +11,7 @@ import { fileURLToPath } from "node:url"
 import { type Client, createClient } from "../../../src/adapters/client/client.ts"
 import { unwrap } from "../../../src/adapters/client/problems.ts"
 import { writeLargePdf } from "../../support/files/pdf-large.ts"
+import { bundle } from "../../support/processes/bundle.ts"
 import { programOf } from "../../support/processes/child.ts"
 import { median } from "../measure.ts"
 import { processFigures } from "../process-figures.ts"
@@ -105,6 +106,8 @@ const startServer = async (folder: string, serves: boolean) => {
     })
     return { ...server, token: TOKEN }
   }
+  // The image runs the bundle, whose code takes less memory than that of the sources.
+  await bundle()
   const database = await startDatabase(undefined)
   const cloud = await startProgram("infra/container/emulators.ts", /listen on (http:\S+)/, {
     HOST: "127.0.0.1",

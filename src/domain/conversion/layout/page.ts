@@ -12,6 +12,7 @@ import type { Outline } from "./blocks/outline.ts"
 import { withoutRepeatedTitles } from "./blocks/repeated-titles.ts"
 import { joinColumns, withNotices } from "./blocks/seams.ts"
 import { withTableNotes } from "./blocks/table-notes.ts"
+import { boxesOf } from "./boxes.ts"
 import { drawnFigures } from "./figures/drawn-figures.ts"
 import { barsOf } from "./formulas/bars.ts"
 import type { Placed } from "./gutters.ts"
@@ -89,7 +90,8 @@ export const untaggedBlocks = (
       analysis.rows.slice(from, to).flatMap(({ segments }) => segments)
     )
   )
-  const figures = drawnFigures(page, kept, bodySize)
+  const isCode = ({ pieces: [first] }: Segment) => first !== undefined && isTypewriter(fonts[first.run.font])
+  const figures = drawnFigures(page, kept, bodySize, isCode)
   const undrawn = without(kept, figures.taken)
   const { placed: tables, rest: untabled, unplaced: loneFields } = tablesOn(page, undrawn, listed, flow)
   const fields = fieldsOf(loneFields, analysis.rows, new Set(untabled))
@@ -113,8 +115,8 @@ export const untaggedBlocks = (
     ...fields.placed,
     ...turned.placed
   ]
-  const isCode = ({ pieces: [first] }: Segment) => first !== undefined && isTypewriter(fonts[first.run.font])
-  const columns = readingOrder(loose, placed, bodySize, isCode).map((leaf): ReadonlyArray<Block> =>
+  const boxes = boxesOf(page, loose)
+  const columns = readingOrder(loose, placed, bodySize, { isCode, boxes }).map((leaf): ReadonlyArray<Block> =>
     leaf.kind === "placed"
       ? [{ ...leaf.placed.block, top: leaf.placed.y0 }]
       : flowBlocks(leaf.segments, leaf.x1, flow)

@@ -1,4 +1,7 @@
 import { append } from "../../lists.ts"
+import type { Box } from "../page-content.ts"
+import { SLACK } from "./boxes.ts"
+import { liesIn } from "./figures/regions.ts"
 import { type Atom, crosses, extent, gutterOf, type Placed } from "./gutters.ts"
 import type { Segment } from "./lines/segment.ts"
 
@@ -64,12 +67,50 @@ const spanningAtoms = (atoms: ReadonlyArray<Atom>, at: number): ReadonlySet<Atom
   return new Set(atoms.filter((atom) => crosses(atom, at) && !isBeside(atom)))
 }
 
-const leavesOf = (atoms: ReadonlyArray<Atom>): Array<Leaf> => {
+/** What is read with. */
+interface Setting {
+  readonly bodySize: number
+  readonly boxes: ReadonlyArray<Box>
+}
+
+/** The atoms of a box and those that stand beside it, with where the lines of each end; undefined where none stand beside it. */
+const parted = (atoms: ReadonlyArray<Atom>, box: Box, right: number) => {
+  const parts = Object.groupBy(atoms, (atom) => {
+    if (liesIn(atom, box, SLACK)) return "inside"
+    const middle = (atom.y0 + atom.y1) / 2
+    if (middle < box.y0) return "above"
+    if (middle > box.y1) return "below"
+    return atom.x0 + atom.x1 < box.x0 + box.x1 ? "before" : "after"
+  })
+  const { above = [], after = [], before = [], below = [], inside = [] } = parts
+  if (inside.length === 0 || before.length + after.length === 0) return undefined
+  // There is as much room on either side of each of its edges.
+  const room = Math.max(0, extent(inside).x0 - box.x0)
+  return [
+    [above, right],
+    [before, box.x0 - room],
+    [inside, box.x1 - room],
+    [after, right],
+    [below, right]
+  ] as const
+}
+
+/** From top to bottom; the lines of a box together, where others stand beside it. `right`: where lines end that are full. */
+const leavesOf = (
+  atoms: ReadonlyArray<Atom>,
+  boxes: ReadonlyArray<Box>,
+  right = extent(atoms).x1
+): Array<Leaf> => {
+  for (const [index, box] of boxes.entries()) {
+    const parts = parted(atoms, box, right)
+    if (parts !== undefined)
+      return parts.flatMap(([part, end]) => leavesOf(part, boxes.slice(index + 1), end))
+  }
   const leaves: Array<Leaf> = []
   let segments: Array<Segment> = []
   const { x0, x1 } = extent(atoms)
   const close = () => {
-    if (segments.length > 0) leaves.push({ kind: "text", segments, x0, x1 })
+    if (segments.length > 0) leaves.push({ kind: "text", segments, x0, x1: Math.max(x1, right) })
     segments = []
   }
   for (const { placed, segment } of [...atoms].sort(byPlace)) {
@@ -95,45 +136,29 @@ const bandsOf = (atoms: ReadonlyArray<Atom>, bodySize: number): ReadonlyArray<Re
   return bands.map((band) => band.sort((a, b) => a.order - b.order))
 }
 
-/** Merges leaves that are below one another without a gutter between: paragraphs continue over a band's border. */
-const joined = (leaves: ReadonlyArray<Leaf>): Array<Leaf> => {
-  const all: Array<Leaf> = []
-  for (const leaf of leaves) {
-    const last = all.at(-1)
-    if (leaf.kind === "text" && last?.kind === "text")
-      all[all.length - 1] = {
-        kind: "text",
-        segments: [...last.segments, ...leaf.segments],
-        x0: Math.min(last.x0, leaf.x0),
-        x1: Math.max(last.x1, leaf.x1)
-      }
-    else all.push(leaf)
-  }
-  return all
-}
-
-const ordered = (atoms: ReadonlyArray<Atom>, bodySize: number, depth: number): Array<Leaf> => {
+const ordered = (atoms: ReadonlyArray<Atom>, setting: Setting, depth: number): Array<Leaf> => {
+  const { bodySize, boxes } = setting
   const gutter = depth < MAX_DEPTH ? gutterOf(atoms, bodySize) : undefined
   if (gutter === undefined) {
-    if (depth >= MAX_DEPTH || atoms.length < 8) return leavesOf(atoms)
+    if (depth >= MAX_DEPTH || atoms.length < 8) return leavesOf(atoms, boxes)
     const bands = bandsOf(atoms, bodySize)
-    if (bands.length < 2) return leavesOf(atoms)
+    if (bands.length < 2) return leavesOf(atoms, boxes)
     const cut = bands.map((band) => ({
       whole: gutterOf(band, bodySize) === undefined,
       band
     }))
-    if (cut.every(({ whole }) => whole)) return leavesOf(atoms)
+    if (cut.every(({ whole }) => whole)) return leavesOf(atoms, boxes)
     const leaves: Array<Leaf> = []
     let plainAtoms: Array<Atom> = []
     for (const { band, whole } of cut) {
       if (whole) append(plainAtoms, band)
       else {
-        append(leaves, leavesOf(plainAtoms))
-        append(leaves, ordered(band, bodySize, depth + 1))
+        append(leaves, leavesOf(plainAtoms, boxes))
+        append(leaves, ordered(band, setting, depth + 1))
         plainAtoms = []
       }
     }
-    return [...leaves, ...leavesOf(plainAtoms)]
+    return [...leaves, ...leavesOf(plainAtoms, boxes)]
   }
   const sorted = [...atoms].sort(byPlace)
   const spanning = withLastLines(spanningAtoms(sorted, gutter), sorted)
@@ -143,13 +168,13 @@ const ordered = (atoms: ReadonlyArray<Atom>, bodySize: number, depth: number): A
   let right: Array<Atom> = []
   const inStream = (of: Array<Atom>) => of.sort((a, b) => a.order - b.order)
   const closeColumns = () => {
-    if (left.length > 0) append(leaves, ordered(inStream(left), bodySize, depth + 1))
-    if (right.length > 0) append(leaves, ordered(inStream(right), bodySize, depth + 1))
+    if (left.length > 0) append(leaves, ordered(inStream(left), setting, depth + 1))
+    if (right.length > 0) append(leaves, ordered(inStream(right), setting, depth + 1))
     left = []
     right = []
   }
   const closeAcross = () => {
-    if (across.length > 0) append(leaves, joined(leavesOf(across)))
+    if (across.length > 0) append(leaves, leavesOf(across, boxes))
     across = []
   }
   for (const atom of sorted) {
@@ -166,15 +191,23 @@ const ordered = (atoms: ReadonlyArray<Atom>, bodySize: number, depth: number): A
   return leaves
 }
 
+/** What else tells how a page is read. */
+interface Hints {
+  /** Whether a segment is set in typewriter. */
+  readonly isCode?: (segment: Segment) => boolean
+  /** What holds lines that are read together. */
+  readonly boxes?: ReadonlyArray<Box>
+}
+
 /**
- * Puts a page's text and placed blocks in the order in which they are read. O(n log n) at each of at most seven cuts. `isCode`: whether
- * a segment is set in typewriter.
+ * Puts a page's text and placed blocks in the order in which they are read. O(n log n) at each of at most seven cuts, and linear for
+ * each box.
  */
 export const readingOrder = (
   segments: ReadonlyArray<Segment>,
   placed: ReadonlyArray<Placed>,
   bodySize: number,
-  isCode: (segment: Segment) => boolean = () => false
+  { boxes = [], isCode = () => false }: Hints = {}
 ): ReadonlyArray<Leaf> => {
   const atoms: Array<Atom> = segments.map((segment) => ({
     x0: segment.x0,
@@ -201,5 +234,5 @@ export const readingOrder = (
       segment: undefined,
       placed: one
     })
-  return ordered(atoms, bodySize, 0)
+  return ordered(atoms, { bodySize, boxes }, 0)
 }

@@ -1,8 +1,8 @@
 import { append, greatest } from "../../../lists.ts"
 import type { Box, PageContent, TextRun } from "../../page-content.ts"
 import type { Placed } from "../gutters.ts"
-import { CAPTION, isTableCaption } from "../lines/markers.ts"
 import { type Segment, segmentText } from "../lines/segment.ts"
+import { isCaption, titleOf } from "./caption-lines.ts"
 import { flowCharts } from "./flow-charts.ts"
 import { framesOf } from "./frames.ts"
 import { labelTexts } from "./label-texts.ts"
@@ -28,8 +28,6 @@ const NEAR = 36
 const NEAR_BY_LABELS = 96
 /** How far the panels of a figure may stand from each other, points. */
 const PANELS = 84
-/** Lines from a caption's number to its title below, in font sizes. */
-const TITLE_STEP = 3
 /** Words of what is only framed, at most. */
 const MOST_FRAMED = 6
 /** Labels are short; a figure may hold a few longer ones, and one that was placed as a whole some more. */
@@ -59,26 +57,6 @@ const MOST_CAPTIONS = 24
 /** A page with more pieces of text is a list or a map. */
 const MOST_SEGMENTS = 6_000
 
-const isCaption = (segment: Segment): boolean => {
-  const text = segmentText(segment)
-  const match = CAPTION.exec(text)
-  if (match?.groups?.["number"] === undefined || isTableCaption(text) || /^listing/i.test(text)) return false
-  // "Figure 3 shows …" is prose: a caption continues with a mark, a capital letter, or not at all.
-  const rest = text.slice(match[0].length)
-  return /[.:–-]\s*$/.test(match[0]) || rest === "" || /^[\p{Lu}\p{N}(“"]/u.test(rest)
-}
-
-/** The line of a title below a caption's number that stands alone. */
-const titleOf = (caption: Segment, segments: ReadonlyArray<Segment>): Segment | undefined =>
-  CAPTION.exec(segmentText(caption))?.[0].trimEnd() === segmentText(caption).trimEnd()
-    ? segments.find(
-        ({ baseline, x0 }) =>
-          baseline > caption.baseline + 0.5 * caption.size &&
-          baseline < caption.baseline + TITLE_STEP * caption.size &&
-          Math.abs(x0 - caption.x0) < caption.size
-      )
-    : undefined
-
 const centreIn = ({ x0, x1, y0, y1 }: Box, box: Box, slack: number): boolean => {
   const [x, y] = [(x0 + x1) / 2, (y0 + y1) / 2]
   return x > box.x0 - slack && x < box.x1 + slack && y > box.y0 - slack && y < box.y1 + slack
@@ -93,6 +71,7 @@ interface Scene {
   /** The captions that stand under each region. */
   readonly under: ReadonlyMap<Region, ReadonlyArray<Segment>>
   readonly captions: ReadonlyArray<Segment>
+  readonly isCode: (segment: Segment) => boolean
 }
 
 const overlapsAcross = (a: Box, b: Box): boolean => a.x0 < b.x1 && a.x1 > b.x0
@@ -255,11 +234,16 @@ const mayStandAlone = ({ drawings, groups }: PageContent): boolean => {
   return groups.length > 0 || curves >= MIN_CURVES || pictures > 1
 }
 
-/** Whether a frame holds a few short words at most. */
-const isEmpty = (frame: Box, { regions, segments }: Scene): boolean => {
+/** Whether a frame holds a few short words at most, and no listing. */
+const isEmpty = (frame: Box, { isCode, regions, segments }: Scene): boolean => {
   const inside = segments.filter((segment) => centreIn(segment, frame, 3))
   const drawn = regions.some((region) => region.drawings >= MIN_DRAWINGS && centreIn(region, frame, 0))
-  return !drawn && inside.length <= MOST_FRAMED && inside.every(({ characters }) => characters <= LONG)
+  return (
+    !drawn &&
+    inside.length <= MOST_FRAMED &&
+    inside.every(({ characters }) => characters <= LONG) &&
+    (inside.length === 0 || !inside.every(isCode))
+  )
 }
 
 /** Regions of drawings that are large enough, but for what belongs to flow charts. */
@@ -279,12 +263,14 @@ const NO_FIGURES: DrawnFigures = { placed: [], taken: new Set(), turned: new Set
 
 /**
  * Figures that are drawn with lines and letters instead of being pictures: regions of drawings next to a figure's caption, and
- * others that can be nothing else. Their labels stay with them, out of the surrounding text.
+ * others that can be nothing else. Their labels stay with them, out of the surrounding text. `isCode`: whether a segment is set in
+ * typewriter.
  */
 export const drawnFigures = (
   page: PageContent,
   segments: ReadonlyArray<Segment>,
-  bodySize: number
+  bodySize: number,
+  isCode: (segment: Segment) => boolean
 ): DrawnFigures => {
   const { drawings, groups } = page
   if (segments.length > MOST_SEGMENTS) return NO_FIGURES
@@ -306,7 +292,7 @@ export const drawnFigures = (
   const under = new Map(
     regions.map((region) => [region, captions.filter((caption) => isAbove(region, caption, prose))])
   )
-  const scene: Scene = { regions, segments, captions, prose, under }
+  const scene: Scene = { regions, segments, captions, prose, under, isCode }
   const add = (region: Region, caption: Segment | undefined, sure = false): void => {
     if (placed.some((other) => touches(other, region))) return
     const captioned = caption !== undefined

@@ -1,7 +1,7 @@
 import { greatest, least } from "../../../lists.ts"
 import { isBoldLine } from "../statistics.ts"
 import { type Line, wordsSize } from "./line.ts"
-import { isSureBullet, LEADER_LINE, type Marker, markerOf } from "./markers.ts"
+import { CAPTION, isSureBullet, LEADER_LINE, type Marker, markerOf } from "./markers.ts"
 import { isListedEntry, isNumbered } from "./section-number.ts"
 
 /** Lines that belong together: a paragraph, a heading, a list item, lines of code. */
@@ -90,7 +90,7 @@ const hasWideGap = ({ segments, size }: Line): boolean =>
 
 /**
  * Whether a sentence goes on from one line to the next, whatever their indents, faces and distance: the one above is full, or long
- * and set like the next, and neither ends nor begins a sentence.
+ * and set like the next, and neither ends nor begins a sentence. Captions have short lines of their own.
  */
 const isOneSentence = (
   above: Line,
@@ -110,7 +110,10 @@ const isOneSentence = (
   const alike =
     isBoldLine(above) === isBoldLine(line) && isCode(above) === isCode(line) && size < 1.05 * line.size
   return (
-    alike && step < 1.1 * measures.leading && Math.abs(indent + 1) < 1.7 && above.text.length >= LONG_LINE
+    alike &&
+    step < 1.1 * measures.leading &&
+    Math.abs(indent + 1) < 1.7 &&
+    (above.text.length >= LONG_LINE || CAPTION.test(above.text))
   )
 }
 

@@ -2,7 +2,7 @@
 import { assert, describe, it } from "vitest"
 
 import type { Drawing } from "../../../../../src/domain/conversion/page-content.ts"
-import { htmlOf, lines, picture, prose, rule, run } from "../page-builder.ts"
+import { FONT, htmlOf, lines, picture, prose, rule, run } from "../page-builder.ts"
 
 const captions = (html: string): ReadonlyArray<string | undefined> =>
   [...html.matchAll(/<figcaption>(.*?)<\/figcaption>/g)].map(([, words]) => words)
@@ -55,6 +55,10 @@ describe("a figure's caption", () => {
     assert.include(empty, 'alt="Picture here"')
     const framed = [...lines(prose(60), 105, 135, 55), caption, ...body]
     assert.notInclude(htmlOf(framed, frame(100, 120, 400, 240)), "<figure")
+    const listing = [run("x = 1", 110, 140, { font: FONT.code }), run("y = 2", 110, 152, { font: FONT.code })]
+    const coded = htmlOf([...listing, caption, ...body], frame(100, 120, 400, 240))
+    assert.include(coded, "<pre><code>x = 1\ny = 2</code></pre>")
+    assert.notInclude(coded, "<figure")
     const uncaptioned = [run("Picture here", 180, 190), ...body]
     assert.notInclude(htmlOf(uncaptioned, frame(100, 120, 400, 240)), "<figure")
   })
@@ -63,5 +67,13 @@ describe("a figure's caption", () => {
     const long = (first: string) => [...lines(`${first} ${prose(150)}`, 60, 262, 80), ...body]
     assert.strictEqual(captions(htmlOf(long("Figure 3. The"), boxes(120))).length, 1)
     assert.strictEqual(captions(htmlOf(long("Figure 3 The"), boxes(120))).length, 0)
+  })
+  it("of two short lines in the middle of the page is one paragraph, unless the first ends a sentence", () => {
+    const above = [...lines("x = 1 y = 2", 60, 60, 5, { font: FONT.code }), ...body]
+    const second = run("for the second edition", 203, 142)
+    const html = (first: string) => htmlOf([...above, run(first, 200, 130), second])
+    assert.include(html("Figure 1 The file of"), "<p>Figure 1 The file of for the second edition</p>")
+    assert.notInclude(html("Figure 1 The file it is."), "is. for the")
+    assert.notInclude(html("Here is the file it is"), "is for the")
   })
 })
