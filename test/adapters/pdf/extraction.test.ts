@@ -353,6 +353,28 @@ it.live(
     })
 )
 
+it.live("an accent tears no word, and leaves the spaces that a gap shows", () =>
+  Effect.gen(function* () {
+    const at = (text: string, x: number, y = 700) => `BT /F1 12 Tf ${x} ${y} Td (${text}) Tj ET\n`
+    const { page } = yield* pageOf({
+      // Helvetica: "Schlusselw" ends at 132.7, its "u" begins at 96; "Gluck" ends at 102.7, its "u" begins at 84.
+      content:
+        at("Schlusselw", 72) +
+        at("\\250", 97.4, 699.5) +
+        at("\\250", 134.1, 699.5) +
+        at("orter", 132.7) +
+        at("Gluck", 72, 660) +
+        at("\\250", 85.4, 659.5) +
+        at("\\250", 106.2, 659.5) +
+        at("uber", 104.8, 660)
+    })
+    assert.deepStrictEqual(
+      textOf(page.runs).map((text) => text.trim()),
+      ["Schlüsselwörter", "Glück über"]
+    )
+  })
+)
+
 it.live("an accent that is raised over a capital is its letter's, at a line's beginning and within it", () =>
   Effect.gen(function* () {
     const raised = (letter: string, rise: number) => `${rise} Ts [(\\250) 333] TJ 0 Ts (${letter}) Tj`

@@ -103,6 +103,15 @@ export class OpenRun {
     this.#spaces += 1
   }
 
+  /** Whether a space stands between the run and this character, and either is an accent. */
+  endsInSpaceBy(code: number): boolean {
+    return this.#space && (isAccent(code) || isAccent(this.#units[this.#length - 1] ?? 0))
+  }
+
+  dropSpace(): void {
+    this.#space = false
+  }
+
   /** Whether a character between these edges stands below the accent that came last: then nothing ends between the two. */
   isBelowAccent(start: number, end: number): boolean {
     const last = this.#length - 1

@@ -1,3 +1,4 @@
+import { SPACE_GAP } from "../../../domain/conversion/layout/lines/segment.ts"
 import type { TextRun } from "../../../domain/conversion/page-content.ts"
 import { MAX_PAGE_CHARACTERS } from "../../../ports/conversion/pdf.ts"
 import type { Pdfium } from "../engine/pdfium.ts"
@@ -197,6 +198,13 @@ const continuesAccent = (open: Style, style: Style, code: number): boolean => {
     : raised > -RAISED * size && raised < BASELINE * size && gathering.isBelowAccent(place.start, place.end)
 }
 
+/**
+ * Whether the space before the character at `place` is pdfium's own, and no gap shows it: pdfium sees one wherever an accent is drawn
+ * higher than its word, or behind it.
+ */
+const isSpaceless = ({ pdfium: { call }, text }: Reading, at: number, size: number): boolean =>
+  place.start - gathering.end < SPACE_GAP * size && call.FPDFText_IsGenerated(text, at - 1) === 1
+
 /** Ends the run that is open where the character at `place` does not belong to it. */
 const separate = (
   reading: Reading,
@@ -210,6 +218,7 @@ const separate = (
   const { angle, size } = style
   const { lineEnded } = reading
   reading.lineEnded = false
+  if (gathering.endsInSpaceBy(code) && isSpaceless(reading, at, size)) gathering.dropSpace()
   if (continuesAccent(open, style, code)) {
     if (!isAccent(code)) gathering.continueBelow(place.y, across)
     return
