@@ -353,6 +353,15 @@ it.live(
     })
 )
 
+it.live("a word whose letters are set apart is one word", () =>
+  Effect.gen(function* () {
+    const { page } = yield* pageOf({
+      content: `BT /F1 12 Tf 72 700 Td [${Array.from("CURRICULUM VITAE", (letter) => (letter === " " ? "-400" : `-160 (${letter})`)).join(" ")}] TJ ET\n`
+    })
+    assert.deepStrictEqual(textOf(page.runs), ["CURRICULUM VITAE"])
+  })
+)
+
 it.live("an accent tears no word, and leaves the spaces that a gap shows", () =>
   Effect.gen(function* () {
     const at = (text: string, x: number, y = 700) => `BT /F1 12 Tf ${x} ${y} Td (${text}) Tj ET\n`

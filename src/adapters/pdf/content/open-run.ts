@@ -2,7 +2,7 @@ import type { Box, TextRun } from "../../../domain/conversion/page-content.ts"
 import { composeAccents, isAccent } from "./accents.ts"
 import type { Dingbats } from "./dingbats.ts"
 import { round, roundBox } from "./geometry.ts"
-import { mayBeOnGrid, withoutGridSpaces } from "./letter-grid.ts"
+import { mayBeOnGrid, withoutGridSpaces, withoutTracking } from "./letter-grid.ts"
 import type { Mark } from "./marks.ts"
 import type { TexGlyphs } from "./tex-glyphs.ts"
 
@@ -196,14 +196,13 @@ export class OpenRun {
     }
   }
 
-  #dropGridSpaces(typewriter: boolean): void {
-    const length = withoutGridSpaces(
-      { units: this.#units, edges: this.#edges, ends: this.#ends, length: this.#length },
-      typewriter
-    )
-    if (length === this.#length) return
-    this.#length = length
-    this.#copy()
+  /** Leaves out spaces within words whose letters stand apart. */
+  #dropSpaces({ size, typewriter }: Style): void {
+    const all = this.#length
+    const text = { units: this.#units, edges: this.#edges, ends: this.#ends, length: all }
+    if (mayBeOnGrid(this.#spaces, all, typewriter)) this.#length = withoutGridSpaces(text, typewriter)
+    if (this.#length === all) this.#length = withoutTracking(text, size)
+    if (this.#length !== all) this.#copy()
   }
 
   #compose(): void {
@@ -247,7 +246,7 @@ export class OpenRun {
    * `places`: only runs under one of them get their edges.
    */
   finish(style: Style, places: ReadonlyArray<Place> | undefined, next?: number): TextRun {
-    if (mayBeOnGrid(this.#spaces, this.#length, style.typewriter)) this.#dropGridSpaces(style.typewriter)
+    if (this.#spaces > 0) this.#dropSpaces(style)
     if (this.#space && next !== undefined) {
       this.#pushSpace(next)
       this.end = Math.max(this.end, next)
