@@ -1,3 +1,4 @@
+import { SPACE_GAP } from "../../../domain/conversion/layout/lines/segment.ts"
 import type { Box, TextRun } from "../../../domain/conversion/page-content.ts"
 import { composeAccents, isAccent } from "./accents.ts"
 import type { Dingbats } from "./dingbats.ts"
@@ -75,6 +76,8 @@ export class OpenRun {
   #space = false
   /** How many are in the text. */
   #spaces = 0
+  /** Gap that shows a space. */
+  #least = 0
 
   begin(style: Style, baseline: number, across: number): void {
     this.style = style
@@ -91,6 +94,7 @@ export class OpenRun {
     this.#y1 = -Infinity
     this.#space = false
     this.#spaces = 0
+    this.#least = SPACE_GAP * style.size
   }
 
   addSpace(): void {
@@ -103,9 +107,13 @@ export class OpenRun {
     this.#spaces += 1
   }
 
-  /** Whether a space stands between the run and this character, and either is an accent. */
-  endsInSpaceBy(code: number): boolean {
-    return this.#space && (isAccent(code) || isAccent(this.#units[this.#length - 1] ?? 0))
+  /** Whether a space that no gap shows stands between the run and this character, and either is an accent. */
+  hasDoubtfulSpace(code: number, start: number): boolean {
+    return (
+      this.#space &&
+      start - this.end < this.#least &&
+      (isAccent(code) || isAccent(this.#units[this.#length - 1] ?? 0))
+    )
   }
 
   dropSpace(): void {
@@ -125,12 +133,21 @@ export class OpenRun {
     return this.#length > 0 && position > (this.#edges[0] ?? 0) && position < this.end + room
   }
 
-  /** Puts the next character below the accent before it: an accent that began the run was raised over the line. */
-  continueBelow(baseline: number, across: number): void {
+  /**
+   * Puts the next character, which begins at `start`, below the accent before it: an accent that began the run was raised over the
+   * line, and before a narrow one there seems to be a space.
+   */
+  continueBelow(start: number, baseline: number, across: number): void {
+    const last = this.#length - 1
     this.#space = false
-    if (this.#length > 1) return
-    this.#baseline = baseline
-    this.across = across
+    if (last === 0) {
+      this.#baseline = baseline
+      this.across = across
+    } else if (this.#units[last - 1] === SPACE && start - (this.#ends[last - 2] ?? start) < this.#least) {
+      this.#length = last - 1
+      this.#spaces -= 1
+      this.#push(this.#units[last] ?? 0, this.#edges[last] ?? 0, this.#ends[last] ?? 0)
+    }
   }
 
   #push(unit: number, edge: number, end: number): void {

@@ -1,4 +1,3 @@
-import { SPACE_GAP } from "../../../domain/conversion/layout/lines/segment.ts"
 import type { TextRun } from "../../../domain/conversion/page-content.ts"
 import { MAX_PAGE_CHARACTERS } from "../../../ports/conversion/pdf.ts"
 import type { Pdfium } from "../engine/pdfium.ts"
@@ -166,9 +165,13 @@ const readSpan = ({ angle, dx, dy }: Style) => {
   place.end = along + reach
 }
 
+/** Whether a character is one that pdfium saw in a gap. */
+const isGenerated = ({ pdfium: { call }, text }: Reading, at: number): boolean =>
+  call.FPDFText_IsGenerated(text, at) === 1
+
 /** Whether a gap before a new text object ends a cell; counts the gaps of the line. */
 const endsCell = (reading: Reading, size: number, at: number): boolean => {
-  const isCell = reading.pdfium.call.FPDFText_IsGenerated(reading.text, at - 1) === 1
+  const isCell = isGenerated(reading, at - 1)
   if (Math.abs(reading.gapsAcross - place.across) > BASELINE * size) reading.gaps = 0
   reading.gapsAcross = place.across
   if (isCell) reading.gaps += 1
@@ -198,13 +201,6 @@ const continuesAccent = (open: Style, style: Style, code: number): boolean => {
     : raised > -RAISED * size && raised < BASELINE * size && gathering.isBelowAccent(place.start, place.end)
 }
 
-/**
- * Whether the space before the character at `place` is pdfium's own, and no gap shows it: pdfium sees one wherever an accent is drawn
- * higher than its word, or behind it.
- */
-const isSpaceless = ({ pdfium: { call }, text }: Reading, at: number, size: number): boolean =>
-  place.start - gathering.end < SPACE_GAP * size && call.FPDFText_IsGenerated(text, at - 1) === 1
-
 /** Ends the run that is open where the character at `place` does not belong to it. */
 const separate = (
   reading: Reading,
@@ -218,9 +214,10 @@ const separate = (
   const { angle, size } = style
   const { lineEnded } = reading
   reading.lineEnded = false
-  if (gathering.endsInSpaceBy(code) && isSpaceless(reading, at, size)) gathering.dropSpace()
+  // pdfium sees a space wherever an accent is drawn higher than its word, or behind it.
+  if (gathering.hasDoubtfulSpace(code, start) && isGenerated(reading, at - 1)) gathering.dropSpace()
   if (continuesAccent(open, style, code)) {
-    if (!isAccent(code)) gathering.continueBelow(place.y, across)
+    if (!isAccent(code)) gathering.continueBelow(start, place.y, across)
     return
   }
   if (lineEnded) return closeRun(reading)
