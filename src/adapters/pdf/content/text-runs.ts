@@ -7,8 +7,8 @@ import type { FontTable } from "./fonts.ts"
 import { type Matrix, mapBox, mapX, mapY } from "./geometry.ts"
 import { type Mark, markOf, UNMARKED } from "./marks.ts"
 import { OpenRun, type Place, type Style } from "./open-run.ts"
+import { privateCharacter } from "./private-use.ts"
 import { mayLendAccent, sameStyle, styleOf } from "./style.ts"
-import { bracketPiece } from "./tex-glyphs.ts"
 
 const SPACE = 0x20
 const HYPHEN = 0x2d
@@ -234,7 +234,7 @@ const separate = (
 /** What a pictogram, or a bare code of a font of TeX's stands for; the code itself of any other, and where the document says what it means. */
 const characterOf = ({ pdfium: { call }, text }: Reading, at: number, code: number, style: Style): number => {
   if (style.dingbats !== null) return style.dingbats.get(code) ?? code
-  if (style.tex !== null && code > ASCII_END) return bracketPiece(code) ?? code
+  if (code > ASCII_END) return privateCharacter(code) ?? code
   const character = style.tex?.characters[code]
   if (character === undefined || call.FPDFText_HasUnicodeMapError(text, at) !== 1) return code
   return character.codePointAt(0) ?? code
