@@ -64,7 +64,7 @@ const nonJoiners = (line: ReadonlyArray<Letter>): ReadonlyArray<number> =>
   })
 
 /** The characters of a page, some of which are of a script that is written from right to left. */
-export interface CharacterOrder {
+interface CharacterOrder {
   /** In the order in which they are read. */
   readonly order: ReadonlyArray<number>
   /** Those that are others than pdfium says. */
