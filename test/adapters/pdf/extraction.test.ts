@@ -353,6 +353,79 @@ it.live(
     })
 )
 
+it.live(
+  "lines of Hebrew and Arabic are read as they are meant, with words and numbers of other directions",
+  () =>
+    Effect.gen(function* () {
+      const bytes = pdfOf({
+        pages: [{ content: "/Form Do\n" }],
+        more: (writer) => {
+          const codes = { a: "05D0", b: "05D1", c: "05D2", l: "06440627", s: "0635", z: "0020" }
+          const map = writer.stream(
+            "/CIDInit /ProcSet findresource begin 12 dict begin begincmap 1 begincodespacerange <00> <FF> endcodespacerange " +
+              `${Object.keys(codes).length} beginbfchar ${Object.entries(codes)
+                .map(([letter, code]) => `<${letter.charCodeAt(0).toString(16)}> <${code}>`)
+                .join(" ")} endbfchar endcmap end end`
+          )
+          const font = writer.object(
+            `<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding /ToUnicode ${ref(map)} >>`
+          )
+          const form = writer.stream(
+            line("cb UTF-8 ba ,12/05 cb", 72, 700, { font: "G" }) +
+              line("ca )17( ab", 72, 680, { font: "G" }) +
+              line("ls", 72, 660, { font: "G" }) +
+              // A space of no width keeps letters from being joined.
+              "BT /G 12 Tf 72 640 Td [(s)278( )278(s)] TJ ET",
+            {
+              dictionary: `/Type /XObject /Subtype /Form /BBox [0 0 612 792] /Resources << /Font << /G ${ref(font)} >> >>`
+            }
+          )
+          return { resources: `/XObject << /Form ${ref(form)} >>` }
+        }
+      })
+      const {
+        pages: [page]
+      } = yield* extractBytes(bytes)
+      assert.deepStrictEqual(
+        textOf(page?.runs ?? []).map((text) => text.trim()),
+        ["בג", "12/05", ", אב", "UTF-8", "בג", "בא (17) אג", "صلا", "ص\u200cص"]
+      )
+    })
+)
+
+it.live("a word whose letters are set apart is one word", () =>
+  Effect.gen(function* () {
+    const { page } = yield* pageOf({
+      content: `BT /F1 12 Tf 72 700 Td [${Array.from("CURRICULUM VITAE", (letter) => (letter === " " ? "-400" : `-160 (${letter})`)).join(" ")}] TJ ET\n`
+    })
+    assert.deepStrictEqual(textOf(page.runs), ["CURRICULUM VITAE"])
+  })
+)
+
+it.live("an accent tears no word, and leaves the spaces that a gap shows", () =>
+  Effect.gen(function* () {
+    const at = (text: string, x: number, y = 700) => `BT /F1 12 Tf ${x} ${y} Td (${text}) Tj ET\n`
+    const { page } = yield* pageOf({
+      // Helvetica: "Schlusselw" ends at 132.7, its "u" begins at 96; "Gluck" ends at 102.7, its "u" begins at 84.
+      content:
+        at("Schlusselw", 72) +
+        at("\\250", 97.4, 699.5) +
+        at("\\250", 134.1, 699.5) +
+        at("orter", 132.7) +
+        at("Gluck", 72, 660) +
+        at("\\250", 85.4, 659.5) +
+        at("\\250", 106.2, 659.5) +
+        at("uber", 104.8, 660) +
+        // An accent in the middle of a wider letter that follows.
+        "BT /F1 12 Tf 72 640 Td [(f)-139(\\250)472(ur)-360(\\250)472(ode)] TJ ET"
+    })
+    assert.deepStrictEqual(
+      textOf(page.runs).map((text) => text.trim()),
+      ["Schlüsselwörter", "Glück über", "für öde"]
+    )
+  })
+)
+
 it.live("an accent that is raised over a capital is its letter's, at a line's beginning and within it", () =>
   Effect.gen(function* () {
     const raised = (letter: string, rise: number) => `${rise} Ts [(\\250) 333] TJ 0 Ts (${letter}) Tj`

@@ -1,6 +1,7 @@
 /**
  * Letters that stand apart and are words all the same. Listings in a proportional face set each letter in the middle of a cell of a
- * grid; in typewriter they set letters a little further apart than these are wide. Both seem to have a space behind each letter.
+ * grid; in typewriter they set letters a little further apart than these are wide. Titles, and other listings, set them apart by one
+ * gap. All seem to have a space behind each letter.
  */
 const SPACE = 0x20
 
@@ -15,6 +16,14 @@ const UNEVEN = 1.3
 /** Letters of typewriter are of one width, up to this factor, and its space is as wide: less than this part of it is none. */
 const EVEN = 1.05
 const LEAST_SPACE = 0.4
+
+/** Gaps between letters that are set apart, in font sizes: less is kerning, and spaces of text are wider. */
+const LEAST_GAP = 0.05
+const MOST_GAP = 0.2
+/** Those of most letters are alike up to this part of the font size; some pairs are kerned. */
+const ALIKE = 0.02
+/** A space between words that are set so is wider than the gap between letters by this factor. */
+const WIDER = 1.5
 
 /** Whether a text of so many units may have spaces that are none. */
 export const mayBeOnGrid = (spaces: number, length: number, typewriter: boolean): boolean =>
@@ -41,6 +50,27 @@ const stepOf = (text: Text): number | undefined => {
 }
 
 /** Leaves out spaces that are none, and returns the new length of the arrays' beginnings. */
+const withoutSpaces = (
+  { edges, ends, length, units }: Text,
+  isNone: (before: number, after: number) => boolean
+): number => {
+  let kept = 0
+  let last = -1
+  for (let at = 0; at < length; at++) {
+    if (units[at] === SPACE && last >= 0 && at + 1 < length && isNone(last, at + 1)) continue
+    units[kept] = units[at] ?? 0
+    edges[kept] = edges[at] ?? 0
+    ends[kept] = ends[at] ?? 0
+    if (units[kept] !== SPACE) last = kept
+    kept += 1
+  }
+  return kept
+}
+
+const gapBetween = ({ edges, ends }: Text, before: number, after: number): number =>
+  (edges[after] ?? 0) - (ends[before] ?? 0)
+
+/** Leaves out the spaces of a grid that are none, and returns the new length of the arrays' beginnings. */
 export const withoutGridSpaces = (text: Text, typewriter: boolean): number => {
   const { edges, ends, length, units } = text
   let [narrow, broad] = [Infinity, 0]
@@ -53,19 +83,34 @@ export const withoutGridSpaces = (text: Text, typewriter: boolean): number => {
   const even = broad <= EVEN * narrow
   const step = even || broad < UNEVEN * narrow ? undefined : stepOf(text)
   if (!(narrow > 0) || (step === undefined && !(even && typewriter))) return length
-  const isNone = (before: number, after: number): boolean =>
+  return withoutSpaces(text, (before, after) =>
     step === undefined
-      ? (edges[after] ?? 0) - (ends[before] ?? 0) < LEAST_SPACE * narrow
+      ? gapBetween(text, before, after) < LEAST_SPACE * narrow
       : middle(text, after) - middle(text, before) < 1.5 * step
-  let kept = 0
-  let last = -1
-  for (let at = 0; at < length; at++) {
-    if (units[at] === SPACE && last >= 0 && at + 1 < length && isNone(last, at + 1)) continue
-    units[kept] = units[at] ?? 0
-    edges[kept] = edges[at] ?? 0
-    ends[kept] = ends[at] ?? 0
-    if (units[kept] !== SPACE) last = kept
-    kept += 1
+  )
+}
+
+/** The gap that a text's letters are set apart by; undefined where most stand close, or apart by spaces. */
+const trackingOf = (text: Text, size: number): number | undefined => {
+  const gaps: Array<number> = []
+  let [letters, last] = [0, -1]
+  for (let at = 0; at < text.length; at++) {
+    if (text.units[at] === SPACE) continue
+    const gap = last < 0 ? 0 : gapBetween(text, last, at)
+    if (gap > LEAST_GAP * size) gaps.push(gap)
+    letters += 1
+    last = at
   }
-  return kept
+  if (letters < LEAST_LETTERS || 2 * gaps.length <= letters) return undefined
+  const gap = gaps.sort((a, b) => a - b)[gaps.length >> 1] ?? 0
+  const alike = gaps.filter((one) => Math.abs(one - gap) <= ALIKE * size).length
+  return gap < MOST_GAP * size && 2 * alike > letters ? gap : undefined
+}
+
+/** Leaves out the spaces between letters that are set apart, and returns the new length of the arrays' beginnings. */
+export const withoutTracking = (text: Text, size: number): number => {
+  const tracking = trackingOf(text, size)
+  return tracking === undefined
+    ? text.length
+    : withoutSpaces(text, (before, after) => gapBetween(text, before, after) < WIDER * tracking)
 }

@@ -1,8 +1,9 @@
+import { SPACE_GAP } from "../../../domain/conversion/layout/lines/segment.ts"
 import type { Box, TextRun } from "../../../domain/conversion/page-content.ts"
 import { composeAccents, isAccent } from "./accents.ts"
 import type { Dingbats } from "./dingbats.ts"
 import { round, roundBox } from "./geometry.ts"
-import { mayBeOnGrid, withoutGridSpaces } from "./letter-grid.ts"
+import { mayBeOnGrid, withoutGridSpaces, withoutTracking } from "./letter-grid.ts"
 import type { Mark } from "./marks.ts"
 import type { TexGlyphs } from "./tex-glyphs.ts"
 
@@ -75,6 +76,8 @@ export class OpenRun {
   #space = false
   /** How many are in the text. */
   #spaces = 0
+  /** Gap that shows a space. */
+  #least = 0
 
   begin(style: Style, baseline: number, across: number): void {
     this.style = style
@@ -91,6 +94,7 @@ export class OpenRun {
     this.#y1 = -Infinity
     this.#space = false
     this.#spaces = 0
+    this.#least = SPACE_GAP * style.size
   }
 
   addSpace(): void {
@@ -101,6 +105,19 @@ export class OpenRun {
     this.#space = false
     this.#push(SPACE, this.end, to)
     this.#spaces += 1
+  }
+
+  /** Whether a space that no gap shows stands between the run and this character, and either is an accent. */
+  hasDoubtfulSpace(code: number, start: number): boolean {
+    return (
+      this.#space &&
+      start - this.end < this.#least &&
+      (isAccent(code) || isAccent(this.#units[this.#length - 1] ?? 0))
+    )
+  }
+
+  dropSpace(): void {
+    this.#space = false
   }
 
   /** Whether a character between these edges stands below the accent that came last: then nothing ends between the two. */
@@ -116,12 +133,21 @@ export class OpenRun {
     return this.#length > 0 && position > (this.#edges[0] ?? 0) && position < this.end + room
   }
 
-  /** Puts the next character below the accent before it: an accent that began the run was raised over the line. */
-  continueBelow(baseline: number, across: number): void {
+  /**
+   * Puts the next character, which begins at `start`, below the accent before it: an accent that began the run was raised over the
+   * line, and before a narrow one there seems to be a space.
+   */
+  continueBelow(start: number, baseline: number, across: number): void {
+    const last = this.#length - 1
     this.#space = false
-    if (this.#length > 1) return
-    this.#baseline = baseline
-    this.across = across
+    if (last === 0) {
+      this.#baseline = baseline
+      this.across = across
+    } else if (this.#units[last - 1] === SPACE && start - (this.#ends[last - 2] ?? start) < this.#least) {
+      this.#length = last - 1
+      this.#spaces -= 1
+      this.#push(this.#units[last] ?? 0, this.#edges[last] ?? 0, this.#ends[last] ?? 0)
+    }
   }
 
   #push(unit: number, edge: number, end: number): void {
@@ -187,14 +213,13 @@ export class OpenRun {
     }
   }
 
-  #dropGridSpaces(typewriter: boolean): void {
-    const length = withoutGridSpaces(
-      { units: this.#units, edges: this.#edges, ends: this.#ends, length: this.#length },
-      typewriter
-    )
-    if (length === this.#length) return
-    this.#length = length
-    this.#copy()
+  /** Leaves out spaces within words whose letters stand apart. */
+  #dropSpaces({ size, typewriter }: Style): void {
+    const all = this.#length
+    const text = { units: this.#units, edges: this.#edges, ends: this.#ends, length: all }
+    if (mayBeOnGrid(this.#spaces, all, typewriter)) this.#length = withoutGridSpaces(text, typewriter)
+    if (this.#length === all) this.#length = withoutTracking(text, size)
+    if (this.#length !== all) this.#copy()
   }
 
   #compose(): void {
@@ -238,7 +263,7 @@ export class OpenRun {
    * `places`: only runs under one of them get their edges.
    */
   finish(style: Style, places: ReadonlyArray<Place> | undefined, next?: number): TextRun {
-    if (mayBeOnGrid(this.#spaces, this.#length, style.typewriter)) this.#dropGridSpaces(style.typewriter)
+    if (this.#spaces > 0) this.#dropSpaces(style)
     if (this.#space && next !== undefined) {
       this.#pushSpace(next)
       this.end = Math.max(this.end, next)

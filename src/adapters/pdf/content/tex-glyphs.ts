@@ -35,13 +35,6 @@ const ENCODINGS: ReadonlyArray<readonly [RegExp, string]> = [
   [/^(?:MSAM|r?txsya|ntxsya)/i, "⊡⊞⊠□■·◇⧫↻↺⇌⇋⊟⊩⊪⊨↠↞⇇⇉⇈⇊↾⇂↿⇃↣↢⇆⇄↰↱⇝↬↫↭≗≿≳⪆⊸∴∵≑≜≾≲⪅⪕⪖⋞⋟≼≦⩽≶‵−≓≒≽≧⩾≷"]
 ]
 
-/** Pieces of brackets by Adobe's names for them, to which Unicode's private area gives codes from this one on. */
-const FIRST_PIECE = 0xf8eb
-const PIECES = "⎛⎜⎝⎡⎢⎣⎧⎨⎩⎪⎮⎞⎟⎠⎤⎥⎦⎫⎬⎭"
-
-/** The piece of a bracket that a code of the private area stands for in a face for mathematics. */
-export const bracketPiece = (code: number): number | undefined => PIECES.codePointAt(code - FIRST_PIECE)
-
 /** Faces whose glyphs hang from their baseline, or stand around it: where one is shows only from its ink. */
 const HANGING =
   /^(?:CMEX|LMMathExtension|MTEX|r?txex|ntxex|pxex|npxex|zplmr7v|HFBREX|LibertineMathEX|yhcmex)/i

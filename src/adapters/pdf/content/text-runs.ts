@@ -1,3 +1,4 @@
+import { isFromRight } from "../../../domain/conversion/layout/lines/script-direction.ts"
 import type { TextRun } from "../../../domain/conversion/page-content.ts"
 import { MAX_PAGE_CHARACTERS } from "../../../ports/conversion/pdf.ts"
 import type { Pdfium } from "../engine/pdfium.ts"
@@ -5,10 +6,11 @@ import { pdfError } from "../failure.ts"
 import { isAccent } from "./accents.ts"
 import type { FontTable } from "./fonts.ts"
 import { type Matrix, mapBox, mapX, mapY } from "./geometry.ts"
+import { characterOrder } from "./line-order.ts"
 import { type Mark, markOf, UNMARKED } from "./marks.ts"
 import { OpenRun, type Place, type Style } from "./open-run.ts"
+import { privateCharacter } from "./private-use.ts"
 import { mayLendAccent, sameStyle, styleOf } from "./style.ts"
-import { bracketPiece } from "./tex-glyphs.ts"
 
 const SPACE = 0x20
 const HYPHEN = 0x2d
@@ -34,6 +36,8 @@ const WORDY_LINES = 2
 const BACK = 2
 /** A baseline that differs by more than this, in font sizes, is another one (a footnote's mark, an exponent). */
 const BASELINE = 0.05
+
+const NO_CODES: ReadonlyMap<number, number> = new Map()
 
 /** A thread reads one page at a time. */
 const gathering = new OpenRun()
@@ -63,6 +67,10 @@ interface Reading {
   wordy: number
   /** The line has ended, unless an accent of it or the letter below one follows. */
   lineEnded: boolean
+  /** There are letters that are written from right to left: pdfium's order is none to read in. */
+  fromRight: boolean
+  /** Characters that are others than pdfium says. */
+  codes: ReadonlyMap<number, number>
 }
 
 /** The character that is read: its baseline, its box, and where it begins and ends on its line. One a thread: no garbage. */
@@ -165,9 +173,13 @@ const readSpan = ({ angle, dx, dy }: Style) => {
   place.end = along + reach
 }
 
+/** Whether a character is one that pdfium saw in a gap. */
+const isGenerated = ({ pdfium: { call }, text }: Reading, at: number): boolean =>
+  call.FPDFText_IsGenerated(text, at) === 1
+
 /** Whether a gap before a new text object ends a cell; counts the gaps of the line. */
 const endsCell = (reading: Reading, size: number, at: number): boolean => {
-  const isCell = reading.pdfium.call.FPDFText_IsGenerated(reading.text, at - 1) === 1
+  const isCell = isGenerated(reading, at - 1)
   if (Math.abs(reading.gapsAcross - place.across) > BASELINE * size) reading.gaps = 0
   reading.gapsAcross = place.across
   if (isCell) reading.gaps += 1
@@ -210,8 +222,10 @@ const separate = (
   const { angle, size } = style
   const { lineEnded } = reading
   reading.lineEnded = false
+  // pdfium sees a space wherever an accent is drawn higher than its word, or behind it.
+  if (gathering.hasDoubtfulSpace(code, start) && isGenerated(reading, at - 1)) gathering.dropSpace()
   if (continuesAccent(open, style, code)) {
-    if (!isAccent(code)) gathering.continueBelow(place.y, across)
+    if (!isAccent(code)) gathering.continueBelow(start, place.y, across)
     return
   }
   if (lineEnded) return closeRun(reading)
@@ -228,7 +242,7 @@ const separate = (
 /** What a pictogram, or a bare code of a font of TeX's stands for; the code itself of any other, and where the document says what it means. */
 const characterOf = ({ pdfium: { call }, text }: Reading, at: number, code: number, style: Style): number => {
   if (style.dingbats !== null) return style.dingbats.get(code) ?? code
-  if (style.tex !== null && code > ASCII_END) return bracketPiece(code) ?? code
+  if (code > ASCII_END) return privateCharacter(code) ?? code
   const character = style.tex?.characters[code]
   if (character === undefined || call.FPDFText_HasUnicodeMapError(text, at) !== 1) return code
   return character.codePointAt(0) ?? code
@@ -240,9 +254,10 @@ const mayBeGlyph = (reading: Reading, code: number): boolean =>
 
 const readCharacter = (reading: Reading, at: number) => {
   const { call } = reading.pdfium
-  const bare = call.FPDFText_GetUnicode(reading.text, at) >>> 0
+  const bare = reading.codes.get(at) ?? call.FPDFText_GetUnicode(reading.text, at) >>> 0
   const doubtful = mayBeGlyph(reading, bare)
   if (!doubtful && isInkless(reading, at, bare)) return
+  if (isFromRight(bare)) reading.fromRight = true
   const object = call.FPDFText_GetTextObject(reading.text, at)
   if (object === 0) {
     if (doubtful) isInkless(reading, at, bare)
@@ -275,10 +290,27 @@ export const readRuns = (pdfium: Pdfium, fonts: FontTable, of: RunsOf): Readonly
     const count = call.FPDFText_CountChars(text)
     if (count > MAX_PAGE_CHARACTERS) throw pdfError("bomb", of.index)
     const runs: Array<TextRun> = []
-    const state = { object: 0, style: undefined, gapsAcross: 0, gaps: 0, wordy: 0, lineEnded: false }
+    const state = {
+      object: 0,
+      style: undefined,
+      gapsAcross: 0,
+      gaps: 0,
+      wordy: 0,
+      lineEnded: false,
+      fromRight: false,
+      codes: NO_CODES
+    }
     const reading: Reading = { pdfium, fonts, of, text, runs, styles: new Map(), ...state }
     gathering.style = undefined
-    for (let at = 0; at < count; at++) readCharacter(reading, at)
+    for (let at = 0; at < count && !reading.fromRight; at++) readCharacter(reading, at)
+    if (reading.fromRight) {
+      Object.assign(reading, state)
+      gathering.style = undefined
+      runs.length = 0
+      const { codes, order } = characterOrder(pdfium, { text, count, matrix: of.matrix })
+      reading.codes = codes
+      for (const at of order) readCharacter(reading, at)
+    }
     closeRun(reading)
     return runs
   } finally {

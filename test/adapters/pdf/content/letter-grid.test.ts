@@ -1,13 +1,19 @@
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 
-import { mayBeOnGrid, withoutGridSpaces } from "../../../../src/adapters/pdf/content/letter-grid.ts"
+import {
+  mayBeOnGrid,
+  withoutGridSpaces,
+  withoutTracking
+} from "../../../../src/adapters/pdf/content/letter-grid.ts"
+
+const SIZE = 10
 
 /** What is left of a text whose letters have these beginnings and widths; spaces reach from one letter to the next. */
 const left = (
   text: string,
   letters: ReadonlyArray<readonly [start: number, width: number]>,
-  typewriter: boolean
+  typewriter: boolean | "tracked"
 ): string => {
   const units = Uint16Array.from(text, (letter) => letter.charCodeAt(0))
   const [edges, ends] = [new Float64Array(text.length), new Float64Array(text.length)]
@@ -19,7 +25,8 @@ const left = (
     ends[at] = sign === " " ? start : start + width
     if (sign !== " ") letter += 1
   }
-  const length = withoutGridSpaces({ units, edges, ends, length: text.length }, typewriter)
+  const all = { units, edges, ends, length: text.length }
+  const length = typewriter === "tracked" ? withoutTracking(all, SIZE) : withoutGridSpaces(all, typewriter)
   return String.fromCharCode(...units.subarray(0, length))
 }
 
@@ -29,6 +36,16 @@ const onGrid = (words: string, widths: ReadonlyArray<number>, cell: number) =>
     const width = widths[at % widths.length] ?? 0
     return letter === " " ? [] : [[at * cell + (cell - width) / 2, width] as const]
   })
+
+/** Letters of differing widths with these gaps behind them. */
+const apart = (gaps: ReadonlyArray<number>) => {
+  let end = 0
+  return [0, ...gaps].map((gap, at): readonly [number, number] => {
+    const start = end + gap
+    end = start + ([3, 5.5, 4, 6][at % 4] ?? 0)
+    return [start, end - start]
+  })
+}
 
 describe("letters of a grid", () => {
   it("are words, as the places say that are left out between them", () => {
@@ -54,13 +71,26 @@ describe("letters of a grid", () => {
     expect(left("a b c", onGrid("abc", [5, 3], 6.3), true)).toBe("a b c")
   })
 
+  it("or set apart by one gap are words, which wider gaps end; pairs may be kerned", () => {
+    const tracked = [1.4, 1.4, 1.2, 1.4, 3.4, 1.4, 0.4, 1.4]
+    expect(left("t r a c k e d t e", apart(tracked), "tracked")).toBe("track edte")
+    expect(left("t r a cke d", apart([1.4, 1.4, 1.2, 0.9, 1.4, 1.4]), "tracked")).toBe("tracked")
+  })
+
+  it("that stand apart by spaces, or mostly close, are left alone", () => {
+    expect(left("a b c d e f", apart([2.5, 2.5, 2.5, 2.5, 2.5]), "tracked")).toBe("a b c d e f")
+    expect(left("a b c d", apart([1.4, 1.4, 1.4]), "tracked")).toBe("a b c d")
+    expect(left("to be or so", apart([0, 1.5, 0, 1.5, 0, 1.5, 0]), "tracked")).toBe("to be or so")
+    expect(left("a b c d e f g", apart([0.6, 1.9, 0.8, 1.2, 1.6, 0.6]), "tracked")).toBe("a b c d e f g")
+  })
+
   it("lose nothing but spaces", () => {
     const letter = fc.tuple(fc.double({ min: -50, max: 50 }), fc.double({ min: -1, max: 9 }))
     fc.assert(
       fc.property(
         fc.stringMatching(/^[ab ]{0,30}$/),
         fc.array(letter),
-        fc.boolean(),
+        fc.constantFrom(true, false, "tracked" as const),
         (text, letters, typewriter) => {
           expect(left(text, letters, typewriter).replaceAll(" ", "")).toBe(text.replaceAll(" ", ""))
         }

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "vitest"
 
-import { bracketPiece, texGlyphsOf } from "../../../../src/adapters/pdf/content/tex-glyphs.ts"
+import { texGlyphsOf } from "../../../../src/adapters/pdf/content/tex-glyphs.ts"
 
 describe("glyphs of TeX's faces for mathematics", () => {
   it("have their characters by code", () => {
@@ -19,14 +19,6 @@ describe("glyphs of TeX's faces for mathematics", () => {
       assert.strictEqual(texGlyphsOf(face)?.characters[code], character, `${face} ${code}`)
     for (const face of ["CMMI10", "CMSY10", "CMEX10"])
       assert.lengthOf(texGlyphsOf(face)?.characters ?? [], 128)
-  })
-
-  it("are pieces of brackets where their codes are those of Adobe's names", () => {
-    const pieces = [0xf8eb, 0xf8ee, 0xf8f4, 0xf8fe].map((code) =>
-      String.fromCodePoint(bracketPiece(code) ?? 0)
-    )
-    assert.deepStrictEqual(pieces, ["⎛", "⎡", "⎪", "⎭"])
-    for (const code of [0x41, 0xf8ea, 0xf8ff]) assert.isUndefined(bracketPiece(code))
   })
 
   it("are left alone in any other face with a name", () => {

@@ -92,6 +92,16 @@ describe("paragraphs", () => {
       run("۱۳۹۷", 60, 100)
     )
     assert.strictEqual(html, "<p>شاپور TeX Live سنة ۱۹ اسفند ۱۳۹۷</p>")
+    // A line of more words of another script, and a sign that stands at a figure.
+    const mixed = only(
+      run("קובץ", 190, 100),
+      run("Program Files and Settings", 55, 100),
+      run("פתחו את התוכנה ואת הקובץ הזה", 46, 120),
+      run("(", 200, 120),
+      run("17", 190, 120)
+    )
+    assert.include(mixed, "קובץ Program Files and Settings")
+    assert.include(mixed, "(17 פתחו")
   })
 
   it("keep bold, italic, code and raised words", () => {

@@ -1,6 +1,6 @@
 import { greatest } from "../../../lists.ts"
 import type { FontFace } from "../../page-content.ts"
-import { isRightToLeft, textFromRight } from "./script-direction.ts"
+import { hasFromRight, isRightToLeft, textFromRight } from "./script-direction.ts"
 import {
   isBold,
   isSizedByTypewriter,
@@ -51,7 +51,7 @@ export const lineNumber = (segments: ReadonlyArray<Segment>): Piece | undefined 
     : undefined
 }
 
-const lineOf = (segments: Array<Segment>, fonts: ReadonlyArray<FontFace>): Line => {
+const lineOf = (segments: Array<Segment>, fonts: ReadonlyArray<FontFace>, fromRight: boolean): Line => {
   segments.sort((a, b) => a.x0 - b.x0)
   let x0 = Infinity
   let y0 = Infinity
@@ -80,7 +80,7 @@ const lineOf = (segments: Array<Segment>, fonts: ReadonlyArray<FontFace>): Line 
   const number = lineNumber(segments)
   const others = number === undefined || isTypewriter(fonts[number.run.font]) ? 0 : number.text.length
   const plain = segments.map(segmentText).join(" ")
-  const rightToLeft = segments.length > 1 && isRightToLeft(plain)
+  const rightToLeft = segments.length > 1 && (fromRight ? hasFromRight(plain) : isRightToLeft(plain))
   return {
     segments,
     x0,
@@ -114,6 +114,10 @@ export const linesOf = (
   fonts: ReadonlyArray<FontFace>
 ): ReadonlyArray<Line> => {
   const sorted = [...segments].sort((a, b) => a.baseline - b.baseline || a.x0 - b.x0)
+  // A line may have more words of another script.
+  const fromRight =
+    segments.some(({ pieces }) => pieces.some(({ text }) => hasFromRight(text))) &&
+    isRightToLeft(segments.map(segmentText).join(" "))
   const lines: Array<Line> = []
   let row: Array<Segment> = []
   let anchor: Segment | undefined
@@ -122,13 +126,13 @@ export const linesOf = (
       anchor !== undefined &&
       segment.baseline - anchor.baseline > SAME_LINE * Math.min(anchor.size, segment.size)
     ) {
-      lines.push(lineOf(row, fonts))
+      lines.push(lineOf(row, fonts, fromRight))
       row = []
       anchor = undefined
     }
     if (anchor === undefined || segment.size > anchor.size) anchor = segment
     row.push(segment)
   }
-  if (row.length > 0) lines.push(lineOf(row, fonts))
+  if (row.length > 0) lines.push(lineOf(row, fonts, fromRight))
   return lines
 }

@@ -2,8 +2,14 @@ import { type Segment, segmentText, SPACE_GAP } from "./segment.ts"
 
 /** Hebrew, Arabic and their neighbours, with the forms that old fonts name. */
 const LETTERS = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]/g
-const STARTS = /^[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]/
-const ENDS = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]$/
+const ANY = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]/
+
+/** Whether a character is of such a script. */
+export const isFromRight = (code: number): boolean =>
+  code >= 0x590 && (code <= 0x8ff || (code >= 0xfb1d && code <= 0xfdff) || (code >= 0xfe70 && code <= 0xfeff))
+
+/** Whether a text has letters of such a script. */
+export const hasFromRight = (text: string): boolean => ANY.test(text)
 
 /** Whether most of a text's letters are of a script that is written from right to left. */
 export const isRightToLeft = (text: string): boolean => {
@@ -30,10 +36,7 @@ export const apart = (before: Segment, after: Segment, rightToLeft: boolean): bo
   return (
     before.x0 - after.x1 > SPACE_GAP * Math.max(before.size, after.size) ||
     last.endsWith(" ") ||
-    first.startsWith(" ") ||
-    // A figure, or words in another script.
-    !ENDS.test(last) ||
-    !STARTS.test(first)
+    first.startsWith(" ")
   )
 }
 
