@@ -402,6 +402,17 @@ it.live("a word whose letters are set apart is one word", () =>
   })
 )
 
+it.live("letters that are set apart are words, however far apart they are", () =>
+  Effect.gen(function* () {
+    const heading = (tracking: number) =>
+      `BT /F1 10 Tf 72 700 Td [${"Little simple fillings".replaceAll(/./g, `($&) -${tracking} `)}] TJ ET`
+    for (const tracking of [0, 50, 100, 150, 200, 250]) {
+      const { page } = yield* pageOf({ content: heading(tracking) })
+      assert.deepStrictEqual(textOf(page.runs), ["Little simple fillings"], `${tracking} of 1,000 apart`)
+    }
+  })
+)
+
 it.live("an accent tears no word, and leaves the spaces that a gap shows", () =>
   Effect.gen(function* () {
     const at = (text: string, x: number, y = 700) => `BT /F1 12 Tf ${x} ${y} Td (${text}) Tj ET\n`

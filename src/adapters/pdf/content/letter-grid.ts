@@ -20,6 +20,9 @@ const LEAST_SPACE = 0.4
 /** Gaps between letters that are set apart, in font sizes: less is kerning, and spaces of text are wider. */
 const LEAST_GAP = 0.05
 const MOST_GAP = 0.2
+/** Wider ones set letters apart where most of them are alike, and others, wider by this factor, end words. */
+const MOSTLY = 0.7
+const ENDS_WORD = 2
 /** Those of most letters are alike up to this part of the font size; some pairs are kerned. */
 const ALIKE = 0.02
 /** A space between words that are set so is wider than the gap between letters by this factor. */
@@ -49,7 +52,7 @@ const stepOf = (text: Text): number | undefined => {
   return letters.length >= LEAST_LETTERS && step > 0 && steps.every(isOn) ? step : undefined
 }
 
-/** Leaves out spaces that are none, and returns the new length of the arrays' beginnings. */
+/** Leaves out those spaces that are none, and returns the new length of the arrays' beginnings. */
 const withoutSpaces = (
   { edges, ends, length, units }: Text,
   isNone: (before: number, after: number) => boolean
@@ -104,7 +107,9 @@ const trackingOf = (text: Text, size: number): number | undefined => {
   if (letters < LEAST_LETTERS || 2 * gaps.length <= letters) return undefined
   const gap = gaps.sort((a, b) => a - b)[gaps.length >> 1] ?? 0
   const alike = gaps.filter((one) => Math.abs(one - gap) <= ALIKE * size).length
-  return gap < MOST_GAP * size && 2 * alike > letters ? gap : undefined
+  const isNarrow = gap < MOST_GAP * size
+  const hasWords = alike > MOSTLY * gaps.length && gaps.some((one) => one > ENDS_WORD * gap)
+  return hasWords || (isNarrow && 2 * alike > letters) ? gap : undefined
 }
 
 /** Leaves out the spaces between letters that are set apart, and returns the new length of the arrays' beginnings. */

@@ -77,6 +77,14 @@ describe("letters of a grid", () => {
     expect(left("t r a cke d", apart([1.4, 1.4, 1.2, 0.9, 1.4, 1.4]), "tracked")).toBe("tracked")
   })
 
+  it("or set as wide apart as spaces are words where nearly all gaps are alike, and wider ones end words", () => {
+    const wide = [3, 6.8, 3, 7, 3, 3, 3.1, 3, 3]
+    expect(left("i t i s n e a r e r", apart(wide), "tracked")).toBe("it is nearer")
+    expect(left("i t i s n e a r e r", apart([3, 6.8, 3, 7, 2.2, 2.6, 3.6, 3, 3]), "tracked")).toBe(
+      "i t i s n e a r e r"
+    )
+  })
+
   it("that stand apart by spaces, or mostly close, are left alone", () => {
     expect(left("a b c d e f", apart([2.5, 2.5, 2.5, 2.5, 2.5]), "tracked")).toBe("a b c d e f")
     expect(left("a b c d", apart([1.4, 1.4, 1.4]), "tracked")).toBe("a b c d")
