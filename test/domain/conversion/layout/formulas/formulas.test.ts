@@ -44,7 +44,9 @@ describe("display formulas", () => {
       between(
         lay([
           run("1. The river is", 60, 110),
-          ...[run("y", 250, 134, MATH), run("=", 260, 134), run("x", 270, 134, MATH)],
+          run("y", 250, 134, MATH),
+          run("=", 260, 134),
+          run("x", 270, 134, MATH),
           run(next, x, 158),
           run("2. The stones are", 60, 172)
         ])
