@@ -1,6 +1,6 @@
 import type { Line } from "./lines/line.ts"
 import { levelAbove, markedOf, type Sections, sectionsOf } from "./sections.ts"
-import { isBoldLine, type PageStatistics, type StyleCount, styleKey } from "./statistics.ts"
+import { isBoldLine, pageNumberLead, type PageStatistics, type StyleCount, styleKey } from "./statistics.ts"
 
 /** What applies to a whole document, derived from counts. */
 export interface DocumentProfile {
@@ -26,6 +26,8 @@ export interface DocumentProfile {
   readonly boldHeads: boolean
   /** Some of them are larger than running text. */
   readonly ranked: boolean
+  /** As of {@link pageNumberLead}. */
+  readonly numberLead: number | undefined
   readonly statistics: PageStatistics
 }
 
@@ -198,6 +200,7 @@ export const profileOf = (statistics: PageStatistics): DocumentProfile => {
     title: titleStyle(candidates),
     boldHeads: !bodyBold && areHeads(boldBody),
     ranked,
+    numberLead: pageNumberLead(statistics),
     statistics
   }
 }

@@ -3,19 +3,10 @@ import type { PageContent, TextRun } from "../page-content.ts"
 import type { PageAnalysis } from "./analysis.ts"
 import type { Line } from "./lines/line.ts"
 import { LEADER_LINE } from "./lines/markers.ts"
+import { isPageNumber, saysPage } from "./lines/page-numbers.ts"
 import { segmentText } from "./lines/segment.ts"
 import { type DocumentProfile, parseKey } from "./profile.ts"
-import {
-  halfKeys,
-  isPageNumber,
-  MARGIN,
-  marginKey,
-  marginRows,
-  numberKeys,
-  saysPage,
-  slotsNear,
-  turnedKey
-} from "./statistics.ts"
+import { halfKeys, MARGIN, marginKey, marginRows, numberKeys, slotsNear, turnedKey } from "./statistics.ts"
 import { namesColumns } from "./tables/repeated-names.ts"
 
 /** Pages that have to agree before a line counts as running: two of a few, three of many. */
@@ -37,7 +28,15 @@ const OUTER = 0.08
  * Whether the outermost row of a margin is the page's own number, alone or beside a running title, so that no other page has to
  * agree.
  */
-const isOwnNumber = (row: Line, next: Line | undefined, { index, height }: PageContent): boolean => {
+const isOwnNumber = (
+  { bodySize, numberLead }: DocumentProfile,
+  row: Line,
+  next: Line | undefined,
+  { index, height }: PageContent
+): boolean => {
+  // Where other pages tell how they are numbered, it may stand near the text: below an article's first page, say.
+  const small = row.size <= bodySize * MAX_RUNNING_SIZE
+  if (small && numberLead !== undefined && isPageNumber(row.text, index + numberLead)) return true
   if (next !== undefined && Math.abs(next.baseline - row.baseline) <= NUMBER_GAP * row.size) return false
   if (isPageNumber(row.text, index + 1)) return true
   const [first, last] = [row.segments[0], row.segments.at(-1)]
@@ -125,7 +124,7 @@ export const runningLines = (profile: DocumentProfile, analysis: PageAnalysis): 
   for (const rows of [head, foot]) {
     const found: Array<Line> = []
     for (const [at, row] of rows.entries()) {
-      const own = at === 0 && isOwnNumber(row, neighbour(analysis.rows, row), analysis.page)
+      const own = at === 0 && isOwnNumber(profile, row, neighbour(analysis.rows, row), analysis.page)
       if (!own && (!isRunning(profile, row, analysis.page.index) || isSaidAgain(row))) break
       const below = head[at + 1] ?? analysis.rows[at + 1]
       if (rows === head && namesColumns(row, below, analysis.page, MARGIN * analysis.page.height)) break
@@ -133,7 +132,9 @@ export const runningLines = (profile: DocumentProfile, analysis: PageAnalysis): 
       if (own || COUNTER.test(row.text) || hasPageNumber(profile, row, analysis.page.index)) numbered.add(row)
     }
     const beyond = analysis.rows.at(rows === head ? found.length : -1 - found.length)
-    if (!areText(found, beyond)) for (const row of found) running.add(row)
+    // The page's number stands above such a text, too.
+    const first = found[0] !== undefined && numbered.has(found[0]) ? found.slice(0, 1) : []
+    for (const row of areText(found, beyond) ? first : found) running.add(row)
   }
   if (running.size === 0) return running
   const all = Object.entries(profile.statistics.styles).reduce(
@@ -143,8 +144,7 @@ export const runningLines = (profile: DocumentProfile, analysis: PageAnalysis): 
   const average = all / profile.statistics.indexes.length
   const lengthOf = (lines: ReadonlyArray<Line>) => lines.reduce((sum, { text }) => sum + text.length, 0)
   const lines = [...running]
-  return lengthOf(lines) <= MAX_NUMBERED_SHARE * average &&
-    lengthOf(lines.filter((line) => !numbered.has(line))) <= MAX_RUNNING_SHARE * average
-    ? running
-    : new Set()
+  const alike = lengthOf(lines.filter((line) => !numbered.has(line))) > MAX_RUNNING_SHARE * average
+  const left = alike ? lines.filter((line) => numbered.has(line)) : lines
+  return new Set(lengthOf(left) <= MAX_NUMBERED_SHARE * average ? left : [])
 }

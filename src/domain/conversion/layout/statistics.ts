@@ -3,6 +3,7 @@ import type { PageAnalysis } from "./analysis.ts"
 import { addHyphens, type HyphenCounts, NO_HYPHENS } from "./lines/hyphens.ts"
 import type { Line } from "./lines/line.ts"
 import { romanValue } from "./lines/markers.ts"
+import { isNumberAlone } from "./lines/page-numbers.ts"
 import { isNumbered, type SectionNumber, sectionNumber } from "./lines/section-number.ts"
 import {
   isBold,
@@ -155,22 +156,10 @@ const isNumberOf = (before: Segment | undefined, { baseline, size }: Segment): b
 /** Whether a line is set in bold as a whole. */
 export const isBoldLine = ({ bold }: Line): boolean => bold > 0.6
 
-const NUMBER_ALONE =
-  /^[-–—[(\s]*(?:page\s+)?(?:\p{Nd}+|[ivxlc]+)(?:\s*(?:\/|of|von|de)\s*\p{Nd}+)?[-–—\])\s.]*$/iu
 const NUMBERS_AT_ENDS = [/^(\d+|[ivxlc]+)(?:\s|$)/i, /(?:^|\s)(\d+|[ivxlc]+)$/i]
 
-const SAYS_PAGE = /^[-–—[(\s]*(?:page|seite|p\.|s\.)\s*\d|\d\s*(?:\/|of|von|de)\s*\d/iu
-
-/** Whether a text says by itself that it is the page's number: `Page 3`, `3/4`. */
-export const saysPage = (text: string, number: number): boolean =>
-  SAYS_PAGE.test(text) && isPageNumber(text, number)
-
-/** Whether a text is a page's number and nothing else: `3`, `– 3 –`, `Page 3 of 4`. */
-export const isPageNumber = (text: string, number: number): boolean =>
-  NUMBER_ALONE.test(text) && Number(/\d+/.exec(text)?.[0]) === number
-
 const wordsKey = (text: string): string =>
-  NUMBER_ALONE.test(text)
+  isNumberAlone(text)
     ? "#"
     : text
         .toLowerCase()
@@ -184,7 +173,7 @@ export const marginRows = ({
   page,
   rows
 }: PageAnalysis): { readonly head: ReadonlyArray<Line>; readonly foot: ReadonlyArray<Line> } => {
-  const partOf = ({ text }: Line): number => page.height * (NUMBER_ALONE.test(text) ? NUMBER_MARGIN : MARGIN)
+  const partOf = ({ text }: Line): number => page.height * (isNumberAlone(text) ? NUMBER_MARGIN : MARGIN)
   const head = rows.slice(0, MARGIN_ROWS).filter((row) => row.baseline < partOf(row))
   const foot = rows
     .slice(Math.max(head.length, rows.length - MARGIN_ROWS))
@@ -233,7 +222,7 @@ export const halfKeys = ({ segments, size }: Line, slot: number): ReadonlyArray<
 
 /** A number that stands alone (`12`, `– 12 –`, `Page 12 of 30`) is counted under how far it is ahead of the page's. */
 const loneNumberKeys = ({ text }: Line, page: number): ReadonlyArray<string> => {
-  const [number] = NUMBER_ALONE.test(text) ? (/\d+/.exec(text) ?? []) : []
+  const [number] = isNumberAlone(text) ? (/\d+/.exec(text) ?? []) : []
   return number === undefined ? [] : [`@${Number(number) - page}`]
 }
 
@@ -338,7 +327,8 @@ const NUMBERED_PAGES = 3
  * By how much the page numbers in the margins are ahead of pages counted from 0, as most pages have it; undefined where there are
  * none, or where two counts are met as often.
  */
-export const pageNumberLead = ({ margins }: PageStatistics): number | undefined => {
+export const pageNumberLead = ({ indexes, margins }: PageStatistics): number | undefined => {
+  if (indexes.length < NUMBERED_PAGES) return undefined
   const counts = new Map<number, number>()
   for (const [key, pages] of Object.entries(margins)) {
     const lead = /(?:^| )@(-?\d+)$/.exec(key)?.[1]

@@ -66,6 +66,47 @@ describe("a page's number far from the page's edge", () => {
   })
 })
 
+it("a page's number is left out in words of many languages, also on a document of one page; other words with a number are text", () => {
+  const foot = (words: string) => htmlOf([...text(1), run(words, 300, 650)]).join("")
+  for (const words of ["- Seite 1 -", "Página 1 de 3", "Strona 1 z 3", "1 / 3", "第 1 页 共 3 页"])
+    assert.strictEqual(foot(words), htmlOf(text(1))[0])
+  for (const words of ["Kapitel 1", "Seite 2", "1 of them"]) assert.include(foot(words), words)
+})
+
+describe("a page's number right below the text", () => {
+  const pages = (first: string, numbers: ReadonlyArray<number>) =>
+    htmlOf(
+      [...lines(prose(200, 1), 60, 650, 90), run(first, 300, 822)],
+      ...numbers.map((number, at) => [run(`${number} A. AUTHOR`, 60, 50), ...text(at + 2)])
+    )
+
+  it("is left out where the heads of other pages count on from it", () => {
+    const [one = "", ...others] = pages("7", [8, 9])
+    assert.notMatch(one, />7</)
+    for (const html of others) assert.notInclude(html, "AUTHOR")
+  })
+
+  it("is text where they do not", () => {
+    assert.match(pages("7", [2, 3])[0] ?? "", />7</)
+    assert.match(pages("7", [8])[0] ?? "", />7</)
+  })
+})
+
+it("a page's number is left out above two lines that all pages begin their text with", () => {
+  const pages = htmlOf(
+    ...[1, 2, 3].map((at) => [
+      run(String(at), 300, 40),
+      run("Of rivers, continued", 60, 62),
+      run("Rivers and their stones", 60, 74),
+      ...lines(prose(200, at), 60, 86, 90)
+    ])
+  )
+  for (const [at, html] of pages.entries()) {
+    assert.include(html, "Of rivers, continued")
+    assert.notMatch(html, new RegExp(`>\\s*${at + 1}\\b`))
+  }
+})
+
 describe("three lines that two pages begin with", () => {
   const head = ["Rivers", "stones: a list of the stones", "waters: a list of the waters"]
   const begun = (y: number, seed: number) => [
@@ -137,6 +178,20 @@ describe("a running line on slides, which have little else", () => {
     for (const html of slides((at) => `${FOOT} ${Math.min(at, 2) + 7} / 98`))
       assert.notInclude(html, "Author")
     for (const html of slides((at) => `${FOOT} ${at + 3}`)) assert.notInclude(html, "Author")
+  })
+
+  it("is left out alone where other lines are as much as the slides' text", () => {
+    const pages = htmlOf(
+      ...["River", "Stone", "Quiet", "Margin"].map((word, at) => [
+        run("Contents  Rivers  Stones  Lakes", 60, 20),
+        run(`${word} alone in the water`, 60, 200),
+        run(`${FOOT} ${at + 1} / 98`, 60, 800)
+      ])
+    )
+    for (const html of pages) {
+      assert.notInclude(html, "Author")
+      assert.include(html, "Contents")
+    }
   })
 
   it("stays without one: pages alike throughout are a form", () => {

@@ -4,7 +4,6 @@ import type { Line } from "../lines/line.ts"
 import { isListedEntry } from "../lines/section-number.ts"
 import { type Segment, segmentText } from "../lines/segment.ts"
 import type { DocumentProfile } from "../profile.ts"
-import { pageNumberLead } from "../statistics.ts"
 import { type Block, type LinkSpan, type ListItem, type Span, textOfSpans, type TextSpan } from "./block.ts"
 import { isContentsTitle } from "./heading-words.ts"
 import { lettersOf, unnumbered } from "./outline.ts"
@@ -152,7 +151,7 @@ interface ContentsTargets {
 export const contentsTargets = (
   pageCount: number,
   outline: ReadonlyArray<OutlineEntry>,
-  { statistics }: DocumentProfile
+  { numberLead }: DocumentProfile
 ): ContentsTargets => {
   const titles = new Map<string, Set<number>>()
   for (const { page, title } of outline) {
@@ -164,7 +163,7 @@ export const contentsTargets = (
       else pages.add(page)
     }
   }
-  return { pageCount, titles, lead: pageNumberLead(statistics) }
+  return { pageCount, titles, lead: numberLead }
 }
 
 /** An entry's words, what stands between them and its page's number, and that number. */

@@ -1,17 +1,19 @@
+import { append } from "../../../lists.ts"
 import type { PageContent, TextRun } from "../../page-content.ts"
 import { follows, type Marker } from "../lines/markers.ts"
 import { type Block, type List, type ListItem, NO_SEAM } from "./block.ts"
 
 /** A list item before lists are built. */
 export interface LooseItem {
-  readonly marker: Marker
+  /** Undefined for what goes on with an item above, whose marker stands there. */
+  readonly marker: Marker | undefined
   /** Where its marker stands. */
   readonly x0: number
   readonly blocks: ReadonlyArray<Block>
 }
 
 /** Largest difference between the markers of one list, points. */
-const SAME_INDENT = 6
+export const SAME_INDENT = 6
 /** Deepest nesting; deeper items are put on the last level. */
 const MAX_DEPTH = 8
 
@@ -39,7 +41,7 @@ const goesOn = ({ last, x0 }: OpenList, items: ReadonlyArray<LooseItem>, at: num
   if (!last.ordered) return false
   for (const item of items.slice(at, at + GOES_ON_WITHIN)) {
     if (item.x0 < x0 - SAME_INDENT) return false
-    if (item.x0 <= x0 + SAME_INDENT && item.marker.ordered) return follows(last, item.marker)
+    if (item.x0 <= x0 + SAME_INDENT && item.marker?.ordered === true) return follows(last, item.marker)
   }
   return false
 }
@@ -61,6 +63,10 @@ export const listsOf = (items: ReadonlyArray<LooseItem>): ReadonlyArray<List> =>
   for (const [at, { blocks, marker, x0 }] of items.entries()) {
     const isAside = ({ x0: left }: OpenList): boolean => x0 > left + SAME_INDENT && open.length < MAX_DEPTH
     while (open.length > 0 && x0 < (open.at(-1)?.x0 ?? 0) - SAME_INDENT) closeLast()
+    if (marker === undefined) {
+      append(open.at(-1)?.items.at(-1)?.blocks ?? [], blocks)
+      continue
+    }
     for (let last = open.at(-1); last !== undefined && !isAside(last); last = open.at(-1)) {
       if (follows(last.last, marker)) break
       if (!marker.ordered && open.length < MAX_DEPTH && goesOn(last, items, at)) break

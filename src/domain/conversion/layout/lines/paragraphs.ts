@@ -131,6 +131,26 @@ const closesBracket = (above: Line, line: Line): boolean =>
 export const areCentred = (above: Line, line: Line): boolean =>
   Math.abs(above.x0 + above.x1 - line.x0 - line.x1) < line.size && Math.abs(above.x0 - line.x0) > line.size
 
+/** Room that a line leaves beside the first word of the next. */
+const roomBefore = (line: Line, next: Line, right: number): number =>
+  right - line.x1 - firstWordWidth(next) - 0.3 * next.size
+
+/** Whether a line that is all code, or one below it, goes on with a sentence: it stands as lines do below a full one that ends none. */
+const isCodeInText = (
+  above: Line,
+  line: Line,
+  next: Line | undefined,
+  { leading, right }: Measures & { readonly leading: number }
+): boolean =>
+  !SENTENCE_END.test(above.text) &&
+  beginsItem(line) === undefined &&
+  (isCode(above) || above.text.length >= LONG_LINE) &&
+  roomBefore(above, line, right) < 0 &&
+  Math.abs(line.x0 - above.x0) < 0.3 * line.size &&
+  line.baseline - above.baseline < 1.1 * leading * Math.max(above.size, line.size) &&
+  // The lines of a listing are not full.
+  (isCode(above) || next === undefined || !isCode(next) || roomBefore(line, next, right) < 0)
+
 /** Whether a line begins something new after `above`, the last line of the paragraph `group`. */
 const begins = (
   group: ReadonlyArray<Line>,
@@ -145,7 +165,8 @@ const begins = (
   const step = line.baseline - above.baseline
   if (step <= 0 || step > measures.leading * size * WIDER + 0.5) return true
   if (size > OTHER_SIZE * least(sizes)) return true
-  if (isCode(above) !== isCode(line)) return true
+  if (isCode(above) !== isCode(line))
+    return (isCode(above) && group.every(isCode)) || !isCodeInText(above, line, next, measures)
   if (isCode(line)) return beginsItem(line) !== undefined
   if (isBoldLine(above) !== isBoldLine(line) && Math.abs(above.bold - line.bold) > 0.85) return true
   if (measures.entries ? isListedEntry(above) : LEADER_LINE.test(above.text)) return true
@@ -192,7 +213,7 @@ const begins = (
   // Titles are broken at natural places.
   if (displayed) return false
   // There was room for the line's first word: the line above was ended on purpose.
-  const room = measures.right - above.x1 - firstWordWidth(line) - 0.3 * size
+  const room = roomBefore(above, line, measures.right)
   return room > 0.6 * size && (SENTENCE_END.test(above.text) || room > 0.12 * (measures.right - first.x0))
 }
 

@@ -54,6 +54,91 @@ describe("nested lists", () => {
   })
 })
 
+/** Lines in order, each at its place, in its face, and further below the one above where it says so. */
+const flowOf = (
+  ...rows: ReadonlyArray<readonly [text: string, x: number, font?: number, step?: number]>
+): string => {
+  let y = 300
+  const runs = rows.map(([text, x, font = FONT.plain, step = 14]) => run(text, x, (y += step), { font }))
+  const text = lines(`${"words of a text ".repeat(40)}end.`, 60, 100, 80)
+  return layoutPages({ facts: FACTS, fonts: FONTS, pages: [page([...text, ...runs])], others: NO_STATISTICS })
+    .map(({ html }) => html.replace(/^.*?end\.<\/p>/s, "").replaceAll(/ (data-(open|cut)|id)="[^"]*"/g, ""))
+    .join("")
+}
+
+describe("an item goes on", () => {
+  it("below a listing, at its words, and so does its list", () => {
+    assert.strictEqual(
+      flowOf(
+        ["1. Fill the river with", 60, FONT.plain, 30],
+        ["stones_of(river)", 84, FONT.code, 20],
+        ["where the stones are large.", 73, FONT.plain, 20],
+        ["2. Cross it, and call", 60],
+        ["leave(river)", 84, FONT.code, 20],
+        ["3. Go on.", 60, FONT.plain, 20]
+      ),
+      "<ol><li><p>Fill the river with</p><pre><code>stones_of(river)</code></pre><p>where the stones are large.</p></li>" +
+        "<li>Cross it, and call<pre><code>leave(river)</code></pre></li><li>Go on.</li></ol>"
+    )
+  })
+
+  it("below a list of its own, at its own words", () => {
+    assert.strictEqual(
+      flowOf(
+        ["1. one", 60, FONT.plain, 30],
+        ["• inner", 80],
+        ["• other", 80],
+        ["The first item goes on.", 73, FONT.plain, 20],
+        ["2. two", 60]
+      ),
+      "<ol><li><p>one</p><ul><li>inner</li><li>other</li></ul><p>The first item goes on.</p></li><li>two</li></ol>"
+    )
+  })
+})
+
+describe("an item ends", () => {
+  it("above a listing that its list does not go on below", () => {
+    assert.include(
+      flowOf(
+        ["• one", 60, FONT.plain, 30],
+        ["• two", 60],
+        ["stones_of(river)", 84, FONT.code, 20],
+        ["Here the text goes on.", 50, FONT.plain, 20]
+      ),
+      "<ul><li>one</li><li>two</li></ul><pre>"
+    )
+  })
+
+  it("above a listing left of it, and where another list begins below", () => {
+    for (const [x, next] of [
+      [30, "• three"],
+      [84, "a) three"]
+    ] as const)
+      assert.include(
+        flowOf(
+          ["• one", 60, FONT.plain, 30],
+          ["• two", 60],
+          ["stones_of(river)", x, FONT.code, 20],
+          [next, 60, FONT.plain, 20],
+          ["b) four", 60]
+        ),
+        "<ul><li>one</li><li>two</li></ul><pre>"
+      )
+  })
+
+  it("above a paragraph whose first line alone stands where its words do", () => {
+    assert.match(
+      flowOf(
+        ["• one", 60, FONT.plain, 30],
+        ["• two", 60],
+        [`Here the text ${"goes on and ".repeat(7)}`, 70, FONT.plain, 20],
+        ["on below.", 60, FONT.plain, 12]
+      ),
+      /<\/ul><p>Here the text/
+    )
+  })
+})
+
 /** The HTML of a page of slides' size: a title above, and lines below it. */
 const slideOf = (...runs: ReadonlyArray<TextRun>): string =>
   layoutPages({

@@ -39,6 +39,28 @@ const big = (sign: string, x: number, baseline: number): TextRun => ({
 })
 
 describe("display formulas", () => {
+  it("belong to the item that goes on below them, or whose list does", () => {
+    const list = (next: string, x: number) =>
+      between(
+        lay([
+          run("1. The river is", 60, 110),
+          run("y", 250, 134, MATH),
+          run("=", 260, 134),
+          run("x", 270, 134, MATH),
+          run(next, x, 158),
+          run("2. The stones are", 60, 172)
+        ])
+      )
+    const item = /<li>(<p>)?The river is(<\/p>)?<p><math/
+    assert.match(
+      list("where it is wide.", 73),
+      /^<ol><li><p>The.*<math.*<p>where it is wide.*<li>The stones are/
+    )
+    assert.notMatch(list("Here the text goes on.", 60), item)
+    assert.match(list("2. It is wide.", 60), item)
+    assert.notMatch(list("5. It is wide.", 60), item)
+  })
+
   it("are MathML with their scripts and their number", () => {
     const html = between(
       lay([
