@@ -15,15 +15,17 @@ const MOST_BOXES = 200
 /** Nobody sees a ground of the page's own white. */
 const WHITE = 0xff_ff_ff
 
-/**
- * Whether a box holds two lines of text or more, and its edge cuts none. One line may be framed in the middle of a sentence; what
- * lies across lines is a mark.
- */
-const holdsLines = (box: Box, segments: ReadonlyArray<Segment>): boolean => {
+/** Whether a box holds two lines of code or more, and its edge cuts no words: one line may be framed in the middle of a sentence. */
+const holdsListing = (
+  box: Box,
+  segments: ReadonlyArray<Segment>,
+  isCode: (segment: Segment) => boolean
+): boolean => {
   let [first, lines] = [0, 0]
   for (const segment of segments) {
     if (!touches(segment, box, -SLACK)) continue
     if (!liesIn(segment, box, SLACK)) return false
+    if (!isCode(segment)) continue
     if (lines === 0) first = segment.baseline
     if (lines === 0 || Math.abs(segment.baseline - first) > segment.size / 2) lines += 1
   }
@@ -34,8 +36,15 @@ const holdsLines = (box: Box, segments: ReadonlyArray<Segment>): boolean => {
 const areCells = (a: Box, b: Box): boolean =>
   touches(a, b, SLACK) && !liesIn(a, b, SLACK) && !liesIn(b, a, SLACK)
 
-/** What is framed, or has a ground of its own, and holds lines of text: their writer sets them off from the text beside them. */
-export const boxesOf = (page: PageContent, segments: ReadonlyArray<Segment>): ReadonlyArray<Box> => {
+/**
+ * What is framed, or has a ground of its own, and holds a listing: it is read apart from what stands beside it, as its result does.
+ * `isCode`: whether a segment is set in typewriter.
+ */
+export const boxesOf = (
+  page: PageContent,
+  segments: ReadonlyArray<Segment>,
+  isCode: (segment: Segment) => boolean
+): ReadonlyArray<Box> => {
   const grounds = page.drawings.flatMap((drawing) =>
     drawing.kind === "path" && drawing.filled && !drawing.artifact && drawing.color !== WHITE
       ? [drawing.box]
@@ -45,5 +54,7 @@ export const boxesOf = (page: PageContent, segments: ReadonlyArray<Segment>): Re
     ({ x0, x1, y0, y1 }) => x1 - x0 > MIN_SIDE && y1 - y0 > MIN_HEIGHT && y1 - y0 < MAX_HEIGHT * page.height
   )
   if (large.length > MOST_BOXES) return []
-  return large.filter((box) => holdsLines(box, segments) && !large.some((other) => areCells(box, other)))
+  return large.filter(
+    (box) => holdsListing(box, segments, isCode) && !large.some((other) => areCells(box, other))
+  )
 }

@@ -115,7 +115,7 @@ export const untaggedBlocks = (
     ...fields.placed,
     ...turned.placed
   ]
-  const boxes = boxesOf(page, loose)
+  const boxes = boxesOf(page, loose, isCode)
   const columns = readingOrder(loose, placed, bodySize, { isCode, boxes }).map((leaf): ReadonlyArray<Block> =>
     leaf.kind === "placed"
       ? [{ ...leaf.placed.block, top: leaf.placed.y0 }]
