@@ -45,9 +45,9 @@ describe("the listing of a box", () => {
     const other = lines("Words of the next box", 278, 414, 12)
     const next: Box = { ...BOX, x0: BOX.x1, x1: 360 }
     const note = run("one note", 150, 424)
-    const html = (boxes: ReadonlyArray<Drawing>) =>
+    const beside = (boxes: ReadonlyArray<Drawing>) =>
       htmlBelowText([note, ...other, ...listing, ...below], boxes)
-    assert.notInclude(html([ground(BOX), ground(next)]), TOGETHER)
+    assert.notInclude(beside([ground(BOX), ground(next)]), TOGETHER)
     const apart = [ground({ ...BOX, x1: 264 }), ground({ ...next, x0: 274 })]
     assert.include(
       htmlBelowText([run("one note", 150, 424), ...other, ...listing, ...below], apart),
@@ -64,9 +64,9 @@ describe("the listing of a box", () => {
   })
 
   it("is read with the lines beside it where it is as tall as a column", () => {
-    const html = (box: Box) => htmlOf([run("one note", 150, 424), ...listing], [ground(box)])
-    assert.include(html(BOX), TOGETHER)
-    assert.notInclude(html({ ...BOX, y0: 100, y1: 800 }), TOGETHER)
+    const alone = (box: Box) => htmlOf([run("one note", 150, 424), ...listing], [ground(box)])
+    assert.include(alone(BOX), TOGETHER)
+    assert.notInclude(alone({ ...BOX, y0: 100, y1: 800 }), TOGETHER)
   })
 
   it("is read with the lines beside it where the edge of the box cuts words, or it is one line", () => {
