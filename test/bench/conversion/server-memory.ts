@@ -106,8 +106,9 @@ const startServer = async (folder: string, serves: boolean) => {
     })
     return { ...server, token: TOKEN }
   }
-  // The image runs the bundle, whose code takes less memory than that of the sources.
-  await bundle()
+  // The image runs the bundle, whose code takes less memory than that of the sources. Tests have one.
+  if (process.env["POSTLANE_TEST_PROGRAMS"] === undefined)
+    await bundle(join(ROOT, "node_modules/.cache/postlane-bench/package/dist/runtime"))
   const database = await startDatabase(undefined)
   const cloud = await startProgram("infra/container/emulators.ts", /listen on (http:\S+)/, {
     HOST: "127.0.0.1",

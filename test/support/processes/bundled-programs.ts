@@ -4,11 +4,8 @@ import { fileURLToPath, pathToFileURL } from "node:url"
 /** What compiled code is kept in, and the bundles. */
 export const COMPILED = fileURLToPath(new URL("../../../node_modules/.cache/postlane-tests", import.meta.url))
 
-/** Laid out as the package is. */
-export const PACKAGE = join(COMPILED, "package")
-
 /** Where the global setup writes the bundles of what tests start as processes and threads. */
-export const PROGRAMS = join(PACKAGE, "dist/runtime")
+export const PROGRAMS = join(COMPILED, "package/dist/runtime")
 
 /** How a module names the thread or process that it starts, which stands beside it from source and from a build. */
 const BESIDE =
