@@ -44,6 +44,6 @@ export default async function setup(project: TestProject) {
     throw error
   }
   project.provide("postgresUrl", server.url)
-  project.onTestsRerun(bundle)
+  project.onTestsRerun(() => bundle())
   return server.stop
 }
