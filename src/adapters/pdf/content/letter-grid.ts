@@ -18,7 +18,7 @@ const EVEN = 1.05
 const LEAST_SPACE = 0.4
 
 /** Gaps between letters that are set apart, in font sizes: less is kerning, and spaces of text are wider. */
-const LEAST_GAP = 0.05
+export const LEAST_GAP = 0.05
 const MOST_GAP = 0.2
 /** Wider ones set letters apart where most of them are alike, and others, wider by this factor, end words. */
 const MOSTLY = 0.7

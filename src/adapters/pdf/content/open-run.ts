@@ -3,7 +3,7 @@ import type { Box, TextRun } from "../../../domain/conversion/page-content.ts"
 import { composeAccents, isAccent } from "./accents.ts"
 import type { Dingbats } from "./dingbats.ts"
 import { round, roundBox } from "./geometry.ts"
-import { mayBeOnGrid, withoutGridSpaces, withoutTracking } from "./letter-grid.ts"
+import { LEAST_GAP, mayBeOnGrid, withoutGridSpaces, withoutTracking } from "./letter-grid.ts"
 import type { Mark } from "./marks.ts"
 import type { TexGlyphs } from "./tex-glyphs.ts"
 
@@ -78,6 +78,9 @@ export class OpenRun {
   #spaces = 0
   /** Gap that shows a space. */
   #least = 0
+  /** Gap that shows letters that are set apart, and how many stand as far from the one before. */
+  #loosely = 0
+  #loose = 0
 
   begin(style: Style, baseline: number, across: number): void {
     this.style = style
@@ -95,6 +98,8 @@ export class OpenRun {
     this.#space = false
     this.#spaces = 0
     this.#least = SPACE_GAP * style.size
+    this.#loosely = LEAST_GAP * style.size
+    this.#loose = 0
   }
 
   addSpace(): void {
@@ -183,6 +188,7 @@ export class OpenRun {
       this.hyphenated = false
       this.#push(HYPHEN, this.end, this.end)
     }
+    if (start - this.end > this.#loosely) this.#loose += 1
     if (this.#space) this.#pushSpace(start)
     if (code <= 0xffff) this.#push(code, start, end)
     else {
@@ -218,7 +224,9 @@ export class OpenRun {
     const all = this.#length
     const text = { units: this.#units, edges: this.#edges, ends: this.#ends, length: all }
     if (mayBeOnGrid(this.#spaces, all, typewriter)) this.#length = withoutGridSpaces(text, typewriter)
-    if (this.#length === all) this.#length = withoutTracking(text, size)
+    // Most runs stand close, which needs no second look at their letters.
+    if (this.#length === all && 2 * this.#loose > all - this.#spaces)
+      this.#length = withoutTracking(text, size)
     if (this.#length !== all) this.#copy()
   }
 

@@ -254,7 +254,8 @@ const mayBeGlyph = (reading: Reading, code: number): boolean =>
 
 const readCharacter = (reading: Reading, at: number) => {
   const { call } = reading.pdfium
-  const bare = reading.codes.get(at) ?? call.FPDFText_GetUnicode(reading.text, at) >>> 0
+  const meant = reading.codes.size === 0 ? undefined : reading.codes.get(at)
+  const bare = meant ?? call.FPDFText_GetUnicode(reading.text, at) >>> 0
   const doubtful = mayBeGlyph(reading, bare)
   if (!doubtful && isInkless(reading, at, bare)) return
   if (isFromRight(bare)) reading.fromRight = true
