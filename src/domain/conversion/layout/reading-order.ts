@@ -73,44 +73,34 @@ interface Setting {
   readonly boxes: ReadonlyArray<Box>
 }
 
-/** The atoms of a box and those that stand beside it, with where the lines of each end; undefined where none stand beside it. */
-const parted = (atoms: ReadonlyArray<Atom>, box: Box, right: number) => {
+/** The atoms above a box, left of it, in it, right of it and below; undefined where none stand beside it. */
+const parted = (atoms: ReadonlyArray<Atom>, box: Box): ReadonlyArray<ReadonlyArray<Atom>> | undefined => {
   const parts = Object.groupBy(atoms, (atom) => {
     if (liesIn(atom, box, SLACK)) return "inside"
     const middle = (atom.y0 + atom.y1) / 2
     if (middle < box.y0) return "above"
     if (middle > box.y1) return "below"
-    return atom.x0 + atom.x1 < box.x0 + box.x1 ? "before" : "after"
+    return atom.x0 + atom.x1 < box.x0 + box.x1 ? "left" : "right"
   })
-  const { above = [], after = [], before = [], below = [], inside = [] } = parts
-  if (inside.length === 0 || before.length + after.length === 0) return undefined
-  // There is as much room on either side of each of its edges.
-  const room = Math.max(0, extent(inside).x0 - box.x0)
-  return [
-    [above, right],
-    [before, box.x0 - room],
-    [inside, box.x1 - room],
-    [after, right],
-    [below, right]
-  ] as const
+  const { above = [], below = [], inside = [], left = [], right = [] } = parts
+  return inside.length > 0 && left.length + right.length > 0 ? [above, left, inside, right, below] : undefined
 }
 
-/** From top to bottom; the lines of a box together, where others stand beside it. `right`: where lines end that are full. */
+/** From top to bottom; the lines of a box together, where others stand beside it. `x1`: where the lines of the column end. */
 const leavesOf = (
   atoms: ReadonlyArray<Atom>,
   boxes: ReadonlyArray<Box>,
-  right = extent(atoms).x1
+  x1 = extent(atoms).x1
 ): Array<Leaf> => {
   for (const [index, box] of boxes.entries()) {
-    const parts = parted(atoms, box, right)
-    if (parts !== undefined)
-      return parts.flatMap(([part, end]) => leavesOf(part, boxes.slice(index + 1), end))
+    const parts = parted(atoms, box)
+    if (parts !== undefined) return parts.flatMap((part) => leavesOf(part, boxes.slice(index + 1), x1))
   }
   const leaves: Array<Leaf> = []
   let segments: Array<Segment> = []
-  const { x0, x1 } = extent(atoms)
+  const { x0 } = extent(atoms)
   const close = () => {
-    if (segments.length > 0) leaves.push({ kind: "text", segments, x0, x1: Math.max(x1, right) })
+    if (segments.length > 0) leaves.push({ kind: "text", segments, x0, x1 })
     segments = []
   }
   for (const { placed, segment } of [...atoms].sort(byPlace)) {
