@@ -1,4 +1,4 @@
-import { isFromRight } from "../../../domain/conversion/layout/lines/script-direction.ts"
+import { isLetterFromRight } from "../../../domain/conversion/layout/lines/script-direction.ts"
 import { append } from "../../../domain/lists.ts"
 import type { Pdfium } from "../engine/pdfium.ts"
 import type { Matrix } from "./geometry.ts"
@@ -17,7 +17,7 @@ const isWord = (code: number): boolean => /\p{L}/u.test(String.fromCodePoint(cod
 
 /** By how many letters more are written from right to left than from left to right. */
 const balanceOf = (letters: ReadonlyArray<Letter>): number =>
-  letters.reduce((sum, { code }) => (isWord(code) ? sum + (isFromRight(code) ? 1 : -1) : sum), 0)
+  letters.reduce((sum, { code }) => (isWord(code) ? sum + (isLetterFromRight(code) ? 1 : -1) : sum), 0)
 
 const readLetters = ({ call, memory }: Pdfium, text: number, count: number): ReadonlyArray<Lined> => {
   const { scratch } = memory
@@ -106,7 +106,7 @@ export const characterOrder = (
   const fromRight = balanceOf(lines.flat()) > 0
   const [read, turned, apart]: [Array<Letter>, Array<number>, Array<number>] = [[], [], []]
   for (const line of lines) {
-    const isTurned = line.some(({ code }) => isFromRight(code)) && (fromRight || balanceOf(line) > 0)
+    const isTurned = line.some(({ code }) => isLetterFromRight(code)) && (fromRight || balanceOf(line) > 0)
     const ordered = isTurned ? inReadingOrder(line) : line
     append(read, ordered)
     if (!isTurned) continue

@@ -1,4 +1,4 @@
-import { isFromRight } from "../../../domain/conversion/layout/lines/script-direction.ts"
+import { isLetterFromRight } from "../../../domain/conversion/layout/lines/script-direction.ts"
 
 /** Signs that a script from right to left shows turned around: each beside its other. */
 const PAIRS = "()[]{}<>«»‹›"
@@ -23,7 +23,7 @@ export const turnedSigns = (line: ReadonlyArray<Sign>): ReadonlyArray<number> =>
   for (const { at, code } of line) {
     if (placeOf(code) >= 0) {
       if (right) turned.push(at)
-    } else if (DIRECTED.test(String.fromCodePoint(code))) right = isFromRight(code)
+    } else if (DIRECTED.test(String.fromCodePoint(code))) right = isLetterFromRight(code)
   }
   return turned
 }

@@ -78,8 +78,9 @@ export class OpenRun {
   #spaces = 0
   /** Gap that shows a space. */
   #least = 0
-  /** Gap that shows letters that are set apart, and how many stand as far from the one before. */
-  #loosely = 0
+  /** Gap that shows letters that are set apart. */
+  #apart = 0
+  /** How many stand so far from the one before. */
   #loose = 0
 
   begin(style: Style, baseline: number, across: number): void {
@@ -98,7 +99,7 @@ export class OpenRun {
     this.#space = false
     this.#spaces = 0
     this.#least = SPACE_GAP * style.size
-    this.#loosely = LEAST_GAP * style.size
+    this.#apart = LEAST_GAP * style.size
     this.#loose = 0
   }
 
@@ -188,7 +189,7 @@ export class OpenRun {
       this.hyphenated = false
       this.#push(HYPHEN, this.end, this.end)
     }
-    if (start - this.end > this.#loosely) this.#loose += 1
+    if (start - this.end > this.#apart) this.#loose += 1
     if (this.#space) this.#pushSpace(start)
     if (code <= 0xffff) this.#push(code, start, end)
     else {

@@ -1,4 +1,4 @@
-import { isFromRight } from "../../../domain/conversion/layout/lines/script-direction.ts"
+import { isLetterFromRight } from "../../../domain/conversion/layout/lines/script-direction.ts"
 import { append } from "../../../domain/lists.ts"
 
 /** A character of a line, where its glyph and its box stand on the line, and its place in pdfium's order. */
@@ -37,7 +37,7 @@ const isSameGlyph = (before: Letter, letter: Letter): boolean =>
   letter.origin === before.origin &&
   letter.code !== SPACE &&
   before.code !== SPACE &&
-  isFromRight(letter.code) === isFromRight(before.code)
+  isLetterFromRight(letter.code) === isLetterFromRight(before.code)
 
 /**
  * pdfium turns the letters of one glyph around, as if each had its own: a lam with its alef becomes an alef with a lam. Such letters have
@@ -46,7 +46,7 @@ const isSameGlyph = (before: Letter, letter: Letter): boolean =>
  */
 const asWritten = (glyph: Glyph): Glyph => {
   const [first, second] = glyph
-  if (first === undefined || second === undefined || !isFromRight(first.code)) return glyph
+  if (first === undefined || second === undefined || !isLetterFromRight(first.code)) return glyph
   const apart = Math.min(Math.abs(second.start - first.end), Math.abs(first.start - second.end))
   const isBeside = apart < BESIDE * first.height
   const isAlefLam = glyph.length === 2 && ALEF.test(text(first)) && second.code === LAM
@@ -114,7 +114,7 @@ const kindOf = ([letter]: Glyph): Kind => {
   if (letter === undefined) return "other"
   const character = text(letter)
   if (FIGURE.test(character)) return "figure"
-  if (isFromRight(letter.code)) return IN_NUMBER.test(character) ? "other" : "right"
+  if (isLetterFromRight(letter.code)) return IN_NUMBER.test(character) ? "other" : "right"
   return LETTER.test(character) ? "left" : "other"
 }
 

@@ -1,4 +1,4 @@
-import { isFromRight } from "../../../domain/conversion/layout/lines/script-direction.ts"
+import { isLetterFromRight } from "../../../domain/conversion/layout/lines/script-direction.ts"
 import type { TextRun } from "../../../domain/conversion/page-content.ts"
 import { MAX_PAGE_CHARACTERS } from "../../../ports/conversion/pdf.ts"
 import type { Pdfium } from "../engine/pdfium.ts"
@@ -258,7 +258,7 @@ const readCharacter = (reading: Reading, at: number) => {
   const bare = meant ?? call.FPDFText_GetUnicode(reading.text, at) >>> 0
   const doubtful = mayBeGlyph(reading, bare)
   if (!doubtful && isInkless(reading, at, bare)) return
-  if (isFromRight(bare)) reading.fromRight = true
+  if (isLetterFromRight(bare)) reading.fromRight = true
   const object = call.FPDFText_GetTextObject(reading.text, at)
   if (object === 0) {
     if (doubtful) isInkless(reading, at, bare)

@@ -3,6 +3,10 @@ import { assert, describe, it } from "vitest"
 
 import { signsAsMeant, turnedSigns } from "../../../../src/adapters/pdf/content/mirrored-signs.ts"
 import { inReadingOrder, type Letter } from "../../../../src/adapters/pdf/content/right-to-left.ts"
+import {
+  hasFromRight,
+  isLetterFromRight
+} from "../../../../src/domain/conversion/layout/lines/script-direction.ts"
 
 const HEIGHT = 10
 
@@ -105,4 +109,11 @@ describe("signs in pairs", () => {
     for (const text of ["אב (גד) ab (c)", "א) אב (גד) ב) אב", "ab )c( אב", "אב"])
       assert.strictEqual(meant(text), text)
   })
+})
+
+it("tells letters from right to left by number as it does in a text", () => {
+  const differ = Array.from({ length: 0x1_00_00 }, (_, code) => code).filter(
+    (code) => isLetterFromRight(code) !== hasFromRight(String.fromCharCode(code))
+  )
+  assert.deepStrictEqual(differ, [])
 })

@@ -2,14 +2,13 @@ import { type Segment, segmentText, SPACE_GAP } from "./segment.ts"
 
 /** Hebrew, Arabic and their neighbours, with the forms that old fonts name. */
 const LETTERS = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]/g
-const ANY = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]/
 
-/** Whether a character is of such a script. */
-export const isFromRight = (code: number): boolean =>
+/** Whether a character is of such a script: the same codes as numbers, since it is asked of every character. */
+export const isLetterFromRight = (code: number): boolean =>
   code >= 0x590 && (code <= 0x8ff || (code >= 0xfb1d && code <= 0xfdff) || (code >= 0xfe70 && code <= 0xfeff))
 
 /** Whether a text has letters of such a script. */
-export const hasFromRight = (text: string): boolean => ANY.test(text)
+export const hasFromRight = (text: string): boolean => text.search(LETTERS) >= 0
 
 /** Whether most of a text's letters are of a script that is written from right to left. */
 export const isRightToLeft = (text: string): boolean => {
