@@ -46,6 +46,7 @@ const CALLS = [
   "FPDFDest_GetLocationInPage",
   "FPDFFont_GetBaseFontName",
   "FPDFFont_GetFlags",
+  "FPDFFont_GetIsEmbedded",
   "FPDFFont_GetGlyphWidth",
   "FPDFFont_GetItalicAngle",
   "FPDFFont_GetWeight",

@@ -55,6 +55,30 @@ it.live(
 )
 
 it.live(
+  "a font of which a document has figures alone, as wide as each other in nearly all faces, is not monospaced for it",
+  () =>
+    Effect.gen(function* () {
+      const bytes = pdfOf({
+        pages: [{ content: "/Form Do\n" }],
+        more: (writer) => {
+          const descriptor = writer.object(
+            "<< /Type /FontDescriptor /FontName /Figures-Bold /Flags 32 /FontBBox [0 0 1000 1000] /ItalicAngle 0 /Ascent 800 /Descent -200 >>"
+          )
+          const font = writer.object(
+            `<< /Type /Font /Subtype /TrueType /BaseFont /Figures-Bold /Encoding /WinAnsiEncoding /FontDescriptor ${ref(descriptor)} /FirstChar 48 /LastChar 50 /Widths [500 500 500] >>`
+          )
+          return formOf(writer, [font], ["2021"])
+        }
+      })
+      const { facts } = yield* extractBytes(bytes)
+      assert.deepStrictEqual(
+        facts.fonts.map(({ monospace, name }) => [name, monospace]),
+        [["Figures-Bold", false]]
+      )
+    })
+)
+
+it.live(
   "where letters are as wide as the sign for those a subset lacks, the page says whether a font is monospaced",
   () =>
     Effect.gen(function* () {

@@ -1,5 +1,5 @@
-import type { FontFace, PageLink } from "../../page-content.ts"
-import type { LinkTarget, Span, TextSpan } from "../blocks/block.ts"
+import type { FontFace, PageLink, TextRun } from "../../page-content.ts"
+import { type LinkTarget, plain, type Span, type TextSpan } from "../blocks/block.ts"
 import { type Hyphens, keepsHyphen } from "./hyphens.ts"
 import type { Line } from "./line.ts"
 import { apart, segmentsAsRead, isUnspaced } from "./script-direction.ts"
@@ -45,6 +45,8 @@ export interface InlineContext {
   /** Bold means nothing here: a heading, or a page that is bold throughout. */
   readonly ignoreBold: boolean
   readonly hyphens: Hyphens
+  /** The languages of runs that are tagged as being in one. */
+  readonly languages?: ReadonlyMap<TextRun, string>
 }
 
 /** Letters that a font draws as one. */
@@ -104,36 +106,38 @@ const linked = (
 class Stretches {
   readonly all: Array<Stretch> = []
 
-  add(span: TextSpan, target: LinkTarget | undefined): void {
+  add({ span, target }: Stretch): void {
     const last = this.all.at(-1)
     if (last !== undefined && sameTarget(last.target, target) && sameStyle(last.span, span))
       this.all[this.all.length - 1] = { target, span: { ...last.span, text: last.span.text + span.text } }
     else this.all.push({ span, target })
   }
 
-  /** Adds a space; outside of a link that ends and of a raised mark. */
-  space(next: LinkTarget | undefined): void {
+  /** Adds a space; outside of a link or a passage in a language that ends, and of a raised mark. */
+  space({ span, target }: Stretch): void {
     const last = this.all.at(-1)
     if (last === undefined || last.span.text.endsWith(" ")) return
-    if ((last.target !== undefined && !sameTarget(last.target, next)) || last.span.raise !== undefined)
-      this.all.push({
-        target: sameTarget(last.target, next) ? next : undefined,
-        span: { ...last.span, text: " ", bold: false, italic: false, code: false, raise: undefined }
-      })
+    const sameLink = sameTarget(last.target, target)
+    if (
+      (last.target !== undefined && !sameLink) ||
+      (last.span.lang !== undefined && last.span.lang !== span.lang) ||
+      last.span.raise !== undefined
+    )
+      this.all.push({ target: sameLink ? target : undefined, span: plain(" ") })
     else this.all[this.all.length - 1] = { ...last, span: { ...last.span, text: `${last.span.text} ` } }
   }
 
   /** The last word's hyphen, which is in no run. */
   hyphen(): void {
     const last = this.all.at(-1)
-    if (last !== undefined) this.add({ ...last.span, text: "-" }, last.target)
+    if (last !== undefined) this.add({ ...last, span: { ...last.span, text: "-" } })
   }
 
   /** A line ends: a space, unless the script sets none. */
-  newLine(text: string, next: LinkTarget | undefined): void {
+  newLine(next: Stretch): void {
     const last = this.all.at(-1)
     const before = last?.span.text.trimEnd() ?? ""
-    if (last === undefined || !isUnspaced(before, text)) this.space(next)
+    if (last === undefined || !isUnspaced(before, next.span.text)) this.space(next)
     else this.all[this.all.length - 1] = { ...last, span: { ...last.span, text: before } }
   }
 
@@ -195,21 +199,19 @@ export const spansOf = (
           left -= dropped
           const rest = unligated(text.slice(dropped))
           if (rest === "") continue
-          if (wants && before === undefined) stretches.newLine(rest, target)
-          else if (wants) stretches.space(target)
+          const span: TextSpan = {
+            kind: "text",
+            text: rest,
+            bold: !context.ignoreBold && isBold(face),
+            italic: face?.italic === true,
+            code: isTypewriter(face),
+            raise: piece.raise,
+            lang: context.languages?.get(piece.run)
+          }
+          if (wants && before === undefined) stretches.newLine({ span, target })
+          else if (wants) stretches.space({ span, target })
           wants = false
-          stretches.add(
-            {
-              kind: "text",
-              text: rest,
-              bold: !context.ignoreBold && isBold(face),
-              italic: face?.italic === true,
-              code: isTypewriter(face),
-              raise: piece.raise,
-              lang: undefined
-            },
-            target
-          )
+          stretches.add({ span, target })
         }
         before = piece
         seam = undefined

@@ -1,6 +1,6 @@
-import { append } from "../../../lists.ts"
+import { append, greatest } from "../../../lists.ts"
 import type { Drawing, StructureElement, TextRun } from "../../page-content.ts"
-import { type Block, plain, type Span } from "../blocks/block.ts"
+import { type Block, plain, type Span, type TextSpan } from "../blocks/block.ts"
 import { type InlineContext, spansOf } from "../lines/inline.ts"
 import { type Line, linesOf } from "../lines/line.ts"
 import { segmentsOf } from "../lines/segment.ts"
@@ -36,6 +36,9 @@ export const idsUnder = (nodes: ReadonlyArray<StructureNode>, depth = 0): Readon
     isStructure(node) ? (depth < MAX_DEPTH ? idsUnder(node.children, depth + 1) : []) : [node.mcid]
   )
 
+/** How far the baselines of one line may differ, in font sizes. */
+const SAME_LINE = 0.35
+
 /** Lines in the order of the structure: one that stands higher than the last begins a column, not the text. */
 const linesInOrder = (runs: ReadonlyArray<TextRun>, context: InlineContext): ReadonlyArray<Line> => {
   const lines: Array<Line> = []
@@ -48,7 +51,7 @@ const linesInOrder = (runs: ReadonlyArray<TextRun>, context: InlineContext): Rea
     const last = row.at(-1)
     if (
       last !== undefined &&
-      (Math.abs(segment.baseline - last.baseline) > 0.35 * Math.max(segment.size, last.size) ||
+      (Math.abs(segment.baseline - last.baseline) > SAME_LINE * Math.max(segment.size, last.size) ||
         segment.x0 < last.x0 - last.size)
     )
       close()
@@ -82,67 +85,88 @@ export interface TaggedContext {
   ) => ReadonlyArray<Block>
 }
 
-const inLanguage = (spans: ReadonlyArray<Span>, lang: string | undefined): ReadonlyArray<Span> =>
-  lang === undefined
-    ? spans
-    : spans.map((span) =>
-        span.kind === "text"
-          ? { ...span, lang: span.lang ?? lang }
-          : span.kind === "link"
-            ? { ...span, spans: span.spans.map((one) => ({ ...one, lang: one.lang ?? lang })) }
-            : span
-      )
+/** Other words in the place of some runs; below their first line they take none. */
+const reworded = (first: TextRun, rest: ReadonlyArray<TextRun>, text: string): TextRun => {
+  const beside = rest.filter(({ baseline }) => Math.abs(baseline - first.baseline) <= SAME_LINE * first.size)
+  const x0 = first.box.x0
+  const x1 = greatest([first, ...beside].map(({ box }) => box.x1))
+  const edges = Array.from({ length: text.length + 1 }, (_, at) => x0 + ((x1 - x0) * at) / (text.length || 1))
+  return { ...first, text, edges, box: { ...first.box, x1 }, hyphenated: false }
+}
+
+/** What stands under some nodes: runs, and words that have no place on the page. */
+interface Words {
+  readonly items: ReadonlyArray<TextRun | TextSpan>
+  /** The languages that elements give their runs. */
+  readonly languages: ReadonlyMap<TextRun, string>
+}
+
+/** The words under some nodes, in the order of the structure. An element's `actualText` stands for what is under it. */
+const wordsUnder = (nodes: ReadonlyArray<StructureNode>, marked: MarkedRuns): Words => {
+  const items: Array<TextRun | TextSpan> = []
+  const languages = new Map<TextRun, string>()
+  const look = (node: StructureNode, around: string | undefined, depth: number): void => {
+    if (!isStructure(node)) {
+      const runs = marked.get(node.mcid) ?? []
+      append(items, runs)
+      if (around !== undefined) for (const run of runs) languages.set(run, around)
+      return
+    }
+    if (depth >= MAX_DEPTH) return
+    const { actualText, children } = node
+    const lang = node.lang ?? around
+    if (actualText === undefined) {
+      for (const child of children) look(child, lang, depth + 1)
+      return
+    }
+    const [first, ...rest] = idsUnder(children, depth + 1).flatMap((mcid) => marked.get(mcid) ?? [])
+    if (first === undefined) {
+      items.push({ ...plain(actualText), lang })
+      return
+    }
+    const run = reworded(first, rest, actualText)
+    items.push(run)
+    if (lang !== undefined) languages.set(run, lang)
+  }
+  for (const node of nodes) look(node, undefined, 0)
+  return { items, languages }
+}
+
+const isRun = (item: TextRun | TextSpan): item is TextRun => "box" in item
 
 /** The lines under some nodes. */
 export const linesUnder = (
   nodes: ReadonlyArray<StructureNode>,
   { context, marked }: TaggedInline
-): ReadonlyArray<Line> =>
-  linesInOrder(
-    idsUnder(nodes).flatMap((mcid) => marked.get(mcid) ?? []),
-    context
-  )
+): ReadonlyArray<Line> => linesInOrder(wordsUnder(nodes, marked).items.filter(isRun), context)
 
-/** Whether an inline element carries what its runs do not: a language, a text of its own. */
-const speaks = (node: StructureNode, depth = 0): boolean =>
-  isStructure(node) &&
-  depth < MAX_DEPTH &&
-  (node.lang !== undefined ||
-    node.actualText !== undefined ||
-    node.children.some((child) => speaks(child, depth + 1)))
-
-/** The words of inline nodes; `actualText` replaces theirs. */
+/** The words of inline nodes, in the languages that they say. */
 export const inlineSpans = (
   nodes: ReadonlyArray<StructureNode>,
-  inline: TaggedInline,
-  skip = 0,
-  depth = 0
+  { context, marked }: TaggedInline,
+  skip = 0
 ): ReadonlyArray<Span> => {
-  if (depth > MAX_DEPTH) return []
-  if (!nodes.some((node) => speaks(node))) return spansOf(linesUnder(nodes, inline), inline.context, skip)
+  const { items, languages } = wordsUnder(nodes, marked)
   const spans: Array<Span> = []
   let rest = skip
-  let same: Array<StructureNode> = []
+  let runs: Array<TextRun> = []
   const add = (more: ReadonlyArray<Span>) => {
-    if (spans.length > 0 && more.length > 0) spans.push(plain(" "))
+    if (more.length === 0) return
+    if (spans.length > 0) spans.push(plain(" "))
     append(spans, more)
-    if (more.length > 0) rest = 0
+    rest = 0
   }
   const close = () => {
-    if (same.length > 0) add(spansOf(linesUnder(same, inline), inline.context, rest))
-    same = []
+    if (runs.length > 0) add(spansOf(linesInOrder(runs, context), { ...context, languages }, rest))
+    runs = []
   }
-  for (const node of nodes) {
-    if (!speaks(node) || !isStructure(node)) {
-      same.push(node)
+  for (const item of items) {
+    if (isRun(item)) {
+      runs.push(item)
       continue
     }
     close()
-    const own =
-      node.actualText !== undefined
-        ? [plain(node.actualText)]
-        : inlineSpans(node.children, inline, rest, depth + 1)
-    add(inLanguage(own, node.lang))
+    add([item])
   }
   close()
   return spans

@@ -67,14 +67,20 @@ const INLINE: ReadonlySet<string> = new Set([
   "WP"
 ])
 
+/** Bold means nothing in a heading. */
+const inHeading = (inline: TaggedInline): TaggedInline => ({
+  ...inline,
+  context: { ...inline.context, ignoreBold: true }
+})
+
 const paragraphOf = (
   nodes: ReadonlyArray<StructureNode>,
   context: TaggedContext,
   from?: StructureElement
 ): ReadonlyArray<Block> => {
   const level = context.looksLike(nodes)
-  const spans =
-    from?.actualText === undefined ? inlineSpans(nodes, context.inline) : inlineSpans([from], context.inline)
+  const inline = level === undefined ? context.inline : inHeading(context.inline)
+  const spans = inlineSpans(from?.actualText === undefined ? nodes : [from], inline)
   if (textOfSpans(spans).trim() === "") return []
   if (level !== undefined) return [{ kind: "heading", level, spans }]
   const last = linesUnder(nodes, context.inline).at(-1)
@@ -188,10 +194,7 @@ const blocksOf = (node: StructureElement, context: TaggedContext, depth: number)
   const { children, type } = node
   const heading = /^H([1-6])?$/.exec(type)
   if (heading !== null || type === "Title") {
-    const spans = inlineSpans([node], {
-      ...context.inline,
-      context: { ...context.inline.context, ignoreBold: true }
-    })
+    const spans = inlineSpans([node], inHeading(context.inline))
     const level = type === "Title" ? 1 : heading?.[1] === undefined ? 2 : Number(heading[1])
     return textOfSpans(spans).trim() === ""
       ? childBlocks(children, context, depth)

@@ -7,7 +7,7 @@ import type {
   StructureElement,
   TextRun
 } from "../../../../../src/domain/conversion/page-content.ts"
-import { FACTS, FONTS, lines, page, picture, prose, rule, run, tag } from "../page-builder.ts"
+import { FACTS, FONT, FONTS, lines, page, picture, prose, rule, run, tag } from "../page-builder.ts"
 
 const htmlOf = (content: PageContent): string =>
   (
@@ -134,6 +134,63 @@ describe("a tagged page", () => {
     assert.strictEqual(html, '<p>In English <span lang="fr">mais oui</span> star</p><p lang="de">after</p>')
   })
 
+  /** Runs of one line, each where the one before ends, with the marked-content ids from `mcid` on. */
+  const inARow = (mcid: number, y: number, ...texts: ReadonlyArray<string>): ReadonlyArray<TextRun> => {
+    let x = 60
+    return texts.map((text, at) => {
+      const made = run(text, x, y, { mcid: mcid + at })
+      x = made.box.x1
+      return made
+    })
+  }
+
+  it("tears no word, and no line of a script without spaces, where a language begins or other words stand for some", () => {
+    const spans = (lang: string, ...mcids: ReadonlyArray<number>) =>
+      mcids.map((mcid) => tag("Span", [mcid], { lang }))
+    const html = made(
+      [
+        ...inARow(0, 60, "Range 290", "-", "310 of A", "utoCAD, Lua", "T", "E X", "."),
+        ...inARow(7, 100, "图", "1", "应具有自"),
+        ...inARow(10, 114, "明性")
+      ],
+      tag("P", [
+        0,
+        ...spans("fi", 1),
+        2,
+        ...spans("fr", 3),
+        tag("Span", [4, 5], { actualText: "TeX", lang: "fr" }),
+        6
+      ]),
+      tag("P", [...spans("zh", 7), 8, ...spans("zh", 9, 10)])
+    )
+    assert.strictEqual(
+      html,
+      '<p>Range 290<span lang="fi">-</span>310 of A<span lang="fr">utoCAD, LuaTeX</span>.</p>' +
+        '<p><span lang="zh">图</span>1<span lang="zh">应具有自明性</span></p>'
+    )
+  })
+
+  it("has the words of one language, and a space between languages, whole over lines", () => {
+    const html = made(
+      marked("mais", "oui", "in English", "ja"),
+      tag("P", [
+        tag("Span", [0], { lang: "fr" }),
+        tag("Span", [1], { lang: "fr" }),
+        2,
+        tag("Span", [3], { lang: "de" })
+      ])
+    )
+    assert.strictEqual(html, '<p><span lang="fr">mais oui</span> in English <span lang="de">ja</span></p>')
+  })
+
+  it("keeps words that stand for nothing that is printed", () => {
+    const html = made(
+      marked("Before", "after"),
+      tag("P", [0, tag("Span", [7], { actualText: "a star", lang: "en" }), 1])
+    )
+    assert.strictEqual(html, '<p>Before <span lang="en">a star</span> after</p>')
+  })
+
   it("has notes, and references to them", () => {
     const html = made(
       [
@@ -204,6 +261,14 @@ describe("a tagged page", () => {
     assert.strictEqual(
       made(marked("D r o p c a p"), tag("P", [0], { actualText: "Drop cap" })),
       "<p>Drop cap</p>"
+    )
+    const bold = [
+      run("L a r g e", 60, 60, { mcid: 0, size: 20, font: FONT.bold }),
+      ...lines(prose(60), 60, 100, 80, { mcid: 1 })
+    ]
+    assert.strictEqual(
+      made(bold, tag("P", [0], { actualText: "Large" }), tag("P", [1])),
+      `<h1>Large</h1><p>${prose(60)}</p>`
     )
   })
 
