@@ -74,7 +74,7 @@ const faceOf = (
     weight: weightOf(name, flags, call.FPDFFont_GetWeight(font)),
     italic: slanted || (flags & ITALIC) !== 0 || /italic|oblique|^CM(TI|BXTI|SL)\d/i.test(name),
     monospace:
-      // pdfium sets the flag of fonts that are not in the file where all widths that it is told are alike: those of figures, mostly.
+      // pdfium sets the flag of fonts that are not in the file where all their known widths are alike: often those of figures alone.
       ((flags & FIXED_PITCH) !== 0 && call.FPDFFont_GetIsEmbedded(font) === 1) ||
       /courier|mono(?!type)|consol|^CMTT\d|typewriter/i.test(name) ||
       (name === "" ? undefined : hasOneWidth(pdfium, font)),

@@ -138,9 +138,9 @@ describe("a tagged page", () => {
   const inARow = (mcid: number, y: number, ...texts: ReadonlyArray<string>): ReadonlyArray<TextRun> => {
     let x = 60
     return texts.map((text, at) => {
-      const made = run(text, x, y, { mcid: mcid + at })
-      x = made.box.x1
-      return made
+      const next = run(text, x, y, { mcid: mcid + at })
+      x = next.box.x1
+      return next
     })
   }
 
