@@ -6,6 +6,7 @@ import { isCaption, titleOf } from "./caption-lines.ts"
 import { flowCharts } from "./flow-charts.ts"
 import { framesOf } from "./frames.ts"
 import { labelTexts } from "./label-texts.ts"
+import { placedFigure } from "./placed-figure.ts"
 import { joined, joinRegions, liesIn, type Region, regionsOf, touches } from "./regions.ts"
 
 /** Figures that are drawn, and the words that belong to them. */
@@ -48,8 +49,7 @@ const LABEL = 40
 const REACH = 25
 const REACH_CAPTIONED = 90
 const ROUNDS = 3
-/** Room around a figure, and least room above its caption, points. */
-const MARGIN = 2
+/** Least room above a figure's caption, points. */
 const CLEAR = 3
 /** Most regions of a page on which figures are looked for, and most of its captions. */
 const MOST_REGIONS = 200
@@ -165,7 +165,9 @@ const isFigure = (region: Region, captioned: boolean, within: Inside): boolean =
   if (captioned)
     return placed ? drawings > 0 || inside.length > 0 : drawings >= MIN_DRAWINGS && !isGrid(region, within)
   if (placed) return drawings >= MIN_DRAWINGS && (curves >= MIN_CURVES || rules <= MOSTLY_RULES * drawings)
-  return drawings >= MIN_UNCAPTIONED && curves >= MIN_CURVES && rules <= 0.5 * drawings && long === 0
+  // Shapes without a word among them are no cells.
+  const isDrawn = curves >= MIN_CURVES || inside.length === 0
+  return drawings >= MIN_UNCAPTIONED && isDrawn && rules <= 0.5 * drawings && long === 0
 }
 
 /** Short words beside a drawing are its labels: names of axes, ticks. */
@@ -224,14 +226,15 @@ const turnedLabels = (box: Box, turned: ReadonlyArray<TextRun>): ReadonlyArray<T
 const mayFrame = ({ box, kind }: PageContent["drawings"][number]): boolean =>
   kind === "image" || box.y1 - box.y0 >= MIN_SIDE
 
-/** Whether a page without captions may have figures: what was placed as a whole, bends, pictures beside each other. */
+/** Whether a page without captions may have figures: what was placed as a whole, bends, pictures beside each other, many shapes. */
 const mayStandAlone = ({ drawings, groups }: PageContent): boolean => {
-  let [curves, pictures] = [0, 0]
+  let [curves, pictures, filled] = [0, 0, 0]
   for (const drawing of drawings) {
     if (drawing.kind === "image") pictures += 1
     else if (drawing.curved) curves += 1
+    else if (drawing.filled) filled += 1
   }
-  return groups.length > 0 || curves >= MIN_CURVES || pictures > 1
+  return groups.length > 0 || curves >= MIN_CURVES || pictures > 1 || filled >= MIN_UNCAPTIONED
 }
 
 /** Whether a frame holds a few short words at most, and no listing. */
@@ -261,6 +264,17 @@ const MOST_TURNED = 500
 /** No figure is drawn on a page. */
 const NO_FIGURES: DrawnFigures = { placed: [], taken: new Set(), turned: new Set() }
 
+/** All that is drawn on a page without words is one figure, but for pictures, which are shown by themselves, and for rules. */
+const onWordless = (page: PageContent): DrawnFigures => {
+  const whole = joinRegions(regionsOf(page))
+  const isDrawing =
+    whole !== undefined &&
+    whole.pictures === 0 &&
+    whole.drawings >= MIN_DRAWINGS &&
+    whole.rules <= MOSTLY_RULES * whole.drawings
+  return isDrawing ? { ...NO_FIGURES, placed: [placedFigure(whole, page, [])] } : NO_FIGURES
+}
+
 /**
  * Figures that are drawn with lines and letters instead of being pictures: regions of drawings next to a figure's caption, and
  * others that can be nothing else. Their labels stay with them, out of the surrounding text. `isCode`: whether a segment is set in
@@ -274,6 +288,7 @@ export const drawnFigures = (
 ): DrawnFigures => {
   const { drawings, groups } = page
   if (segments.length > MOST_SEGMENTS) return NO_FIGURES
+  if (segments.length + page.fields.length === 0) return onWordless(page)
   if (groups.length === 0 && drawings.length < MIN_DRAWINGS && !drawings.some(mayFrame)) return NO_FIGURES
   const captions = segments.filter(isCaption).slice(0, MOST_CAPTIONS)
   const charts = flowCharts(page)
@@ -302,24 +317,10 @@ export const drawnFigures = (
     const { box: level, labels } = withLabels(region, scene, isCaptionLine, bodySize, reach)
     const upwards = turnedLabels(level, askew.length > MOST_TURNED ? [] : askew)
     const box = upwards.reduce<Box>((sum, run) => joined(sum, run.box), level)
-    const shown: Box = {
-      x0: Math.max(0, box.x0 - MARGIN),
-      y0: Math.max(0, box.y0 - MARGIN),
-      x1: Math.min(page.width, box.x1 + MARGIN),
-      y1: Math.min(page.height, box.y1 + MARGIN)
-    }
-    placed.push({
-      block: {
-        kind: "figure",
-        image: undefined,
-        region: shown,
-        alt: undefined,
-        labels: [...labelTexts(labels), ...upwards.map(({ text }) => text.trim())],
-        caption: [],
-        captionStart: caption === undefined ? undefined : segmentText(caption).trim()
-      },
-      ...shown
-    })
+    const words = [...labelTexts(labels), ...upwards.map(({ text }) => text.trim())]
+    placed.push(
+      placedFigure(box, page, words, caption === undefined ? undefined : segmentText(caption).trim())
+    )
     for (const segment of labels) taken.add(segment)
     for (const run of upwards) turned.add(run)
   }

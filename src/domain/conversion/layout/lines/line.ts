@@ -102,11 +102,13 @@ const lineOf = (segments: Array<Segment>, fonts: ReadonlyArray<FontFace>, fromRi
 /** Part of a line's characters from which on it is code as a whole. */
 const ALL_CODE = 0.9
 
+export const isCode = ({ monospace }: Line): boolean => monospace > ALL_CODE
+
 /** The size of a line's words. Code may be most of a line of text, and browsers set it smaller than the words around it. */
-export const wordsSize = ({ monospace, segments, size, typewriter }: Line): number =>
-  typewriter && monospace <= ALL_CODE
-    ? greatest(segments.flatMap(({ pieces }) => pieces.map(({ run }) => run.size)))
-    : size
+export const wordsSize = (line: Line): number =>
+  line.typewriter && !isCode(line)
+    ? greatest(line.segments.flatMap(({ pieces }) => pieces.map(({ run }) => run.size)))
+    : line.size
 
 /** Lines from top to bottom. */
 export const linesOf = (

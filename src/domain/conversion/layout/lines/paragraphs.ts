@@ -1,6 +1,6 @@
 import { greatest, least } from "../../../lists.ts"
 import { isBoldLine } from "../statistics.ts"
-import { type Line, wordsSize } from "./line.ts"
+import { isCode, type Line, wordsSize } from "./line.ts"
 import { CAPTION, isSureBullet, LEADER_LINE, type Marker, markerOf } from "./markers.ts"
 import { isListedEntry, isNumbered } from "./section-number.ts"
 
@@ -59,8 +59,6 @@ export const firstWordWidth = ({ text, x0, x1 }: Line): number => {
 const areDisplayed = (above: Line, line: Line, bodySize: number): boolean =>
   Math.min(above.size, line.size) >
   ((isBoldLine(above) && isBoldLine(line)) || isNumbered(above.text) ? BOLD_DISPLAY : DISPLAY) * bodySize
-
-const isCode = (line: Line): boolean => line.monospace > 0.9
 
 /** The context for grouping the lines of a column. */
 interface Measures {

@@ -56,13 +56,16 @@ const withoutMarker = (blocks: ReadonlyArray<Block>): Item => {
   return { label: text.slice(0, marker.length), item: { blocks: [{ ...first, spans }, ...rest] } }
 }
 
+/** In cells and items a word in code is no listing. */
+const withoutListings = (context: TaggedContext): TaggedContext => ({ ...context, isListing: () => false })
+
 const itemOf = (node: StructureElement, context: TaggedContext, depth: number): Item => {
   const label = elements(node).find(({ type }) => type === "Lbl")
   const rest = node.children.filter((child) => child !== label)
   const blocks = rest.flatMap((child) =>
     isStructure(child) && child.type === "LBody"
-      ? context.blocks(child.children, context, depth + 1, child)
-      : context.blocks([child], context, depth + 1)
+      ? context.blocks(child.children, withoutListings(context), depth + 1, child)
+      : context.blocks([child], withoutListings(context), depth + 1)
   )
   if (label === undefined) return withoutMarker(blocks)
   const words = linesUnder([label], context.inline)
@@ -174,7 +177,11 @@ export const taggedTable = (
         context: { ...context.inline.context, ignoreBold: context.inline.context.ignoreBold || th }
       }
       return {
-        blocks: context.blocks(cell.children, { ...context, inline, looksLike: () => undefined }, depth + 1),
+        blocks: context.blocks(
+          cell.children,
+          { ...withoutListings(context), inline, looksLike: () => undefined },
+          depth + 1
+        ),
         header: at < headRows ? "column" : cell.type === "TH" ? "row" : undefined,
         colSpan: spanOf(cell.attributes["ColSpan"]),
         rowSpan: spanOf(cell.attributes["RowSpan"])

@@ -7,9 +7,11 @@ import { withCaptions } from "../blocks/figures.ts"
 import { flowBlocks } from "../blocks/flow.ts"
 import { withNoteReferences } from "../blocks/footnotes.ts"
 import { headingLevel } from "../blocks/headings.ts"
+import { codeOf } from "../blocks/listing.ts"
 import { joined } from "../figures/regions.ts"
 import { barsOf } from "../formulas/bars.ts"
 import { inlineContextOf } from "../inline-context.ts"
+import { isCode, type Line } from "../lines/line.ts"
 import { markerOf } from "../lines/markers.ts"
 import type { Segment } from "../lines/segment.ts"
 import type { PageContext } from "../page.ts"
@@ -26,6 +28,7 @@ import {
   type TaggedInline
 } from "./tagged-content.ts"
 import { taggedList, taggedTable } from "./tagged-parts.ts"
+import { picturesBesideFigures } from "./tagged-pictures.ts"
 
 /** Share of the page's characters that its structure has to cover. */
 const ACCOUNTED = 0.85
@@ -88,16 +91,16 @@ const paragraphOf = (
   return [{ kind: "paragraph", spans, seam, lang: from?.lang }]
 }
 
-/** The fields that stand beside some nodes' words. */
-const fieldsBeside = (
+/** The fields and pictures that stand beside some nodes' words. */
+const blocksBeside = (
   nodes: ReadonlyArray<StructureNode>,
-  { fields }: TaggedContext
+  { beside }: TaggedContext
 ): ReadonlyArray<Block> => {
-  if (fields.size === 0) return []
+  if (beside.size === 0) return []
   return idsUnder(nodes).flatMap((mcid) => {
-    const beside = fields.get(mcid) ?? []
-    fields.delete(mcid)
-    return beside
+    const blocks = beside.get(mcid) ?? []
+    beside.delete(mcid)
+    return blocks
   })
 }
 
@@ -110,18 +113,31 @@ const childBlocks = (
 ): ReadonlyArray<Block> => {
   const blocks: Array<Block> = []
   let inline: Array<StructureNode> = []
+  let listing: Array<Line> = []
   const close = () => {
+    if (listing.length > 0) blocks.push(codeOf(listing))
     if (inline.length > 0) append(blocks, paragraphOf(inline, context, of))
-    append(blocks, fieldsBeside(inline, context))
+    append(blocks, blocksBeside(inline, context))
     inline = []
+    listing = []
   }
   for (const node of nodes) {
-    if (!isStructure(node) || (INLINE.has(node.type) && !holdsBlocks(node))) inline.push(node)
-    else {
-      close()
-      append(blocks, blocksOf(node, context, depth + 1))
-      append(blocks, fieldsBeside([node], context))
+    if (!isStructure(node) || (INLINE.has(node.type) && !holdsBlocks(node))) {
+      if (listing.length > 0) close()
+      inline.push(node)
+      continue
     }
+    if (inline.length > 0) close()
+    const lines = node.type === "P" ? linesUnder([node], context.inline) : []
+    const isListing = context.isListing(lines)
+    if (isListing) append(listing, lines)
+    const own = isListing ? [] : blocksOf(node, context, depth + 1)
+    const beside = blocksBeside([node], context)
+    // An empty paragraph is a blank line of a listing.
+    if (own.length + beside.length === 0) continue
+    close()
+    append(blocks, own)
+    append(blocks, beside)
   }
   close()
   return blocks
@@ -222,7 +238,7 @@ const blocksOf = (node: StructureElement, context: TaggedContext, depth: number)
       return [{ kind: "quote", blocks: childBlocks(children, context, depth) }]
     case "Code": {
       const lines = linesUnder(children, context.inline)
-      return lines.length === 0 ? [] : [{ kind: "code", text: lines.map(({ text }) => text).join("\n") }]
+      return lines.length === 0 ? [] : [codeOf(lines)]
     }
     default:
       return GROUPS.has(type)
@@ -285,12 +301,16 @@ export const taggedBlocks = (analysis: PageAnalysis, page: PageContext): Readonl
   const fields = fieldsByContent(analysis)
   const words = fields.labels.size === 0 ? accounted : accounted.filter((run) => !fields.labels.has(run))
   const inline: TaggedInline = { context: inlineContext, marked: byMark(words) }
+  const pictures = picturesBesideFigures(analysis.page)
+  const beside = new Map(fields.beside)
+  for (const [mcid, blocks] of pictures.beside) beside.set(mcid, [...(beside.get(mcid) ?? []), ...blocks])
   const hasHeadings = hasType(structure, /^(H[1-6]?|Title)$/)
   const context: TaggedContext = {
     inline,
     drawn: byMark(analysis.page.drawings),
     blocks: childBlocks,
-    fields: fields.beside,
+    beside,
+    isListing: (lines) => lines.length > 0 && !page.profile.typewritten && lines.every(isCode),
     looksLike: (nodes) => {
       if (hasHeadings) return undefined
       const lines = linesUnder(nodes, inline)
@@ -316,7 +336,7 @@ export const taggedBlocks = (analysis: PageAnalysis, page: PageContext): Readonl
     contents: false
   })
   return withNoteReferences(
-    withCaptions([...blocks, ...fields.beside.values(), ...fields.rest, ...rest].flat())
+    withCaptions([...blocks, ...beside.values(), ...fields.rest, ...pictures.rest, ...rest].flat())
   )
 }
 

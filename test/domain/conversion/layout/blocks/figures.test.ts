@@ -128,6 +128,43 @@ describe("figures", () => {
     assert.notInclude(lay(page(body, 0, { groups }))?.html ?? "", "<img")
   })
 
+  it("are shapes without a word among them, many of them filled", () => {
+    const board = Array.from({ length: 14 }, (_, at) => {
+      const [x, y] = [100 + 30 * (at % 4), 120 + 30 * Math.floor(at / 4)]
+      return { ...rule(x, y, x + 28, y + 28), filled: true }
+    })
+    const html = (drawings: PageContent["drawings"], ...words: ReadonlyArray<string>) =>
+      lay(page([...words.map((word) => run(word, 105, 140)), ...body], 0, { drawings }))?.html ?? ""
+    assert.include(html(board), '<img data-region="98 118 220 240"')
+    assert.notInclude(html(board, "a1"), "<figure")
+    assert.notInclude(html(board.slice(0, 11)), "<figure")
+    assert.notInclude(html(board.map(({ box }) => rule(box.x0, box.y0, box.x1, box.y0 + 1))), "<figure")
+  })
+
+  it("are all that is drawn on a page without words, but for pictures and rules", () => {
+    const html = (drawings: PageContent["drawings"], words: PageContent["runs"] = []) =>
+      lay(page(words, 0, { drawings }))?.html ?? ""
+    const apart = boxes.slice(0, 6).map((one, at) => ({
+      ...one,
+      box: { ...one.box, y0: one.box.y0 + 60 * at, y1: one.box.y1 + 60 * at }
+    }))
+    assert.include(html(apart), '<img data-region="98 118 332 522"')
+    assert.strictEqual(html(apart.slice(0, 5)), "")
+    assert.strictEqual(html(apart.map((_, at) => rule(100, 100 + 40 * at, 300, 101 + 40 * at))), "")
+    assert.notInclude(html([...apart, picture(3, 60, 600, 200, 700)]), "data-region")
+    assert.notInclude(html(apart, body), "<figure")
+    const field = {
+      kind: "text",
+      name: "x",
+      label: undefined,
+      value: "",
+      checked: false,
+      options: []
+    } as const
+    const fields = [{ ...field, box: { x0: 100, y0: 700, x1: 200, y1: 720 } }]
+    assert.notInclude(lay(page([], 0, { drawings: apart, fields }))?.html ?? "", "<figure")
+  })
+
   it("that are tables are tables, whatever their captions are called", () => {
     const rows = [0, 1, 2, 3, 4].map((at) => rule(100, 120 + 20 * at, 400, 120.4 + 20 * at))
     const sides = [100, 200, 300, 399.6].map((x) => rule(x, 120, x + 0.4, 200))

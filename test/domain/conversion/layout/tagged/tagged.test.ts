@@ -125,6 +125,53 @@ describe("a tagged page", () => {
     )
   })
 
+  it("has pictures that are in no figure where they stand in its text, or at its end", () => {
+    const shown = (...pictures: PageContent["drawings"]) =>
+      htmlOf(
+        page(marked("Before", "after"), 0, {
+          structure: [
+            tag("P", [0, tag("Span", [2])]),
+            tag("P", [tag("InlineShape", [3])]),
+            tag("P", [1]),
+            tag("Artifact", [4]),
+            tag("Figure", [5])
+          ],
+          drawings: pictures
+        })
+      )
+    const at = (index: number, mcid?: number) => picture(index, 60, 200, 200, 300, mcid)
+    const image = (index: number) => `<figure><img data-image="${index}"></figure>`
+    assert.strictEqual(
+      shown(at(6), at(2, 2), at(3, 3), at(4, 4), at(5, 5)),
+      `<p>Before</p>${image(2)}${image(3)}<p>after</p>${image(5)}${image(6)}`
+    )
+    assert.strictEqual(shown(picture(2, 50, 50, 200, 150, 2)), "<p>Before</p><p>after</p>")
+  })
+
+  it("has listings of paragraphs in code one below another, empty ones between them; but not in cells and items", () => {
+    const code = (text: string, mcid: number, x: number) =>
+      run(text, x, 60 + 12 * mcid, { mcid, font: FONT.code, size: 10 })
+    const runs = [
+      run("Say:", 60, 60, { mcid: 0 }),
+      code("if (a) {", 1, 60),
+      code("b()", 2, 72),
+      code("}", 4, 60),
+      run("or", 60, 120, { mcid: 5 }),
+      code("npm i", 6, 60)
+    ]
+    const paragraphs = [0, 1, 2, 3, 4, 5, 6].map((mcid) => tag("P", [mcid]))
+    assert.strictEqual(
+      made(runs, ...paragraphs),
+      "<p>Say:</p><pre><code>if (a) {\n  b()\n\n}</code></pre><p>or</p><pre><code>npm i</code></pre>"
+    )
+    const item = tag("L", [tag("LI", [tag("LBody", [tag("P", [6])])])])
+    assert.include(made(runs, ...paragraphs.slice(0, 6), item), "<li><code>npm i</code></li>")
+    const cells = tag("Table", [tag("TR", [tag("TD", [tag("P", [5])]), tag("TD", [tag("P", [6])])])])
+    assert.include(made(runs, ...paragraphs.slice(0, 5), cells), "<td><code>npm i</code></td>")
+    const letter = lines(prose(40), 60, 60, 60, { mcid: 0, font: FONT.code })
+    assert.notInclude(made(letter, tag("P", [0])), "<pre")
+  })
+
   it("says in which language its parts are, and what stands for what", () => {
     const html = made(
       marked("In English", "mais oui", "*", "after"),
