@@ -74,8 +74,8 @@ export interface TaggedContext {
   readonly drawn: ReadonlyMap<number, ReadonlyArray<Drawing>>
   /** The page's fields and pictures that are still to be placed, by the marked content that they stand beside. */
   readonly beside: Map<number, ReadonlyArray<Block>>
-  /** Whether paragraphs with such lines are code. */
-  readonly isListing: (lines: ReadonlyArray<Line>) => boolean
+  /** Fewest paragraphs in code, one below another, that are a listing. */
+  readonly listingParagraphs: number
   /** The level of an untagged heading that is tagged as a paragraph. */
   readonly looksLike: (nodes: ReadonlyArray<StructureNode>) => number | undefined
   /** The blocks of an element's children; `of` where they make up that one element. */

@@ -43,29 +43,38 @@ const withTerm = ({ blocks: [first, ...rest] }: ListItem, term: ReadonlyArray<Sp
         ]
       }
 
+/** What begins an item's words and is no word of them: its marker, or a sign that no other list is marked with. */
+const markIn = (text: string): string => {
+  const marker = markerOf(text)
+  return marker === undefined ? (/^\p{So}\s+/u.exec(text)?.[0] ?? "") : text.slice(0, marker.length)
+}
+
 /** An item without a label element may have its marker in its words. */
 const withoutMarker = (blocks: ReadonlyArray<Block>): Item => {
   const [first, ...rest] = blocks
   if (first?.kind !== "paragraph") return { label: "", item: { blocks } }
   const text = textOfSpans(first.spans)
-  const marker = markerOf(text)
-  if (marker === undefined || marker.length >= text.length) return { label: "", item: { blocks } }
+  const label = markIn(text)
   const [span, ...others] = first.spans
-  if (span?.kind !== "text" || span.text.length < marker.length) return { label: "", item: { blocks } }
-  const spans: ReadonlyArray<Span> = [{ ...span, text: span.text.slice(marker.length) }, ...others]
-  return { label: text.slice(0, marker.length), item: { blocks: [{ ...first, spans }, ...rest] } }
+  if (label === "" || label === text || span?.kind !== "text" || span.text.length < label.length)
+    return { label: "", item: { blocks } }
+  const spans: ReadonlyArray<Span> = [{ ...span, text: span.text.slice(label.length) }, ...others]
+  return { label, item: { blocks: [{ ...first, spans }, ...rest] } }
 }
 
-/** In cells and items a word in code is no listing. */
-const withoutListings = (context: TaggedContext): TaggedContext => ({ ...context, isListing: () => false })
+/** In cells and items a paragraph in code is a word of theirs, and no listing. */
+const inParts = (context: TaggedContext): TaggedContext => ({
+  ...context,
+  listingParagraphs: Math.max(2, context.listingParagraphs)
+})
 
 const itemOf = (node: StructureElement, context: TaggedContext, depth: number): Item => {
   const label = elements(node).find(({ type }) => type === "Lbl")
   const rest = node.children.filter((child) => child !== label)
   const blocks = rest.flatMap((child) =>
     isStructure(child) && child.type === "LBody"
-      ? context.blocks(child.children, withoutListings(context), depth + 1, child)
-      : context.blocks([child], withoutListings(context), depth + 1)
+      ? context.blocks(child.children, inParts(context), depth + 1, child)
+      : context.blocks([child], inParts(context), depth + 1)
   )
   if (label === undefined) return withoutMarker(blocks)
   const words = linesUnder([label], context.inline)
@@ -78,6 +87,14 @@ const itemOf = (node: StructureElement, context: TaggedContext, depth: number): 
     ...(isTerm(words) ? { term: inlineSpans([label], context.inline) } : {})
   }
 }
+
+/** The blocks of an item that is a heading, its number before its words. */
+const withNumber = ({ blocks: [first, ...rest] }: ListItem, label: string): ReadonlyArray<Block> =>
+  first?.kind === "heading" && /[\p{L}\p{N}]/u.test(label)
+    ? [{ ...first, spans: [plain(`${label} `), ...first.spans] }, ...rest]
+    : first === undefined
+      ? rest
+      : [first, ...rest]
 
 /** A list of the structure tree. */
 export const taggedList = (
@@ -104,6 +121,9 @@ export const taggedList = (
   const filled = items.filter(({ item, label }) => item.blocks.length > 0 || label.trim() !== "")
   const before = captions.flatMap((caption) => context.blocks(caption.children, context, depth + 1, caption))
   if (filled.length === 0) return before
+  // Word processors count headings as they count items.
+  if (filled.every(({ item }) => item.blocks[0]?.kind === "heading"))
+    return [...before, ...filled.flatMap(({ item, label }) => withNumber(item, label))]
   if (filled.every(({ item, term }) => term !== undefined && item.blocks.length > 0))
     return [
       ...before,
@@ -179,7 +199,7 @@ export const taggedTable = (
       return {
         blocks: context.blocks(
           cell.children,
-          { ...withoutListings(context), inline, looksLike: () => undefined },
+          { ...inParts(context), inline, looksLike: () => undefined },
           depth + 1
         ),
         header: at < headRows ? "column" : cell.type === "TH" ? "row" : undefined,

@@ -1,7 +1,29 @@
-import type { Box, PageContent } from "../../page-content.ts"
-import type { Block } from "../blocks/block.ts"
+import type { Box, Drawing, PageContent } from "../../page-content.ts"
+import type { Block, Figure } from "../blocks/block.ts"
 import { figuresOf } from "../blocks/figures.ts"
+import { joined } from "../figures/regions.ts"
 import { idsUnder, isStructure, MAX_DEPTH, type StructureNode } from "./tagged-content.ts"
+
+/** Smallest side of what is shown of a page, points: less is a rule. */
+const MIN_SIDE = 12
+
+/** Share of a figure that an image covers which is all of it. */
+const WHOLE = 0.85
+
+const areaOf = ({ x0, x1, y0, y1 }: Box): number => Math.max(0, x1 - x0) * Math.max(0, y1 - y0)
+
+/** What a figure shows: its image, where that is all of it; else the part of the page that it is drawn on. */
+export const pictureOf = (drawn: ReadonlyArray<Drawing>): Pick<Figure, "image" | "region"> => {
+  const [first, ...others] = drawn
+  if (first === undefined) return { image: undefined, region: undefined }
+  const region = others.reduce((sum: Box, { box }) => joined(sum, box), first.box)
+  const images = drawn.flatMap((drawing) => (drawing.kind === "image" ? [drawing] : []))
+  const [image] = images
+  // A frame around a picture is not worth drawing it.
+  const isWhole = image !== undefined && images.length === 1 && areaOf(image.box) > WHOLE * areaOf(region)
+  const isSeen = region.x1 - region.x0 >= MIN_SIDE && region.y1 - region.y0 >= MIN_SIDE
+  return isWhole || !isSeen ? { image: image?.index, region: undefined } : { image: undefined, region }
+}
 
 /** Elements that show their pictures themselves, or are none to show. */
 const SHOWN = new Set(["Figure", "Formula", "Artifact"])

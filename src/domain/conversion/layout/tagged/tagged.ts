@@ -1,14 +1,13 @@
 import { append } from "../../../lists.ts"
-import type { Box, Drawing, StructureElement, TextRun } from "../../page-content.ts"
+import type { StructureElement, TextRun } from "../../page-content.ts"
 import type { PageAnalysis } from "../analysis.ts"
-import { type Block, type Figure, NO_SEAM, type Paragraph, textOfSpans } from "../blocks/block.ts"
+import { type Block, NO_SEAM, type Paragraph, textOfSpans } from "../blocks/block.ts"
 import { fieldsOf } from "../blocks/fields.ts"
 import { withCaptions } from "../blocks/figures.ts"
 import { flowBlocks } from "../blocks/flow.ts"
 import { withNoteReferences } from "../blocks/footnotes.ts"
 import { headingLevel } from "../blocks/headings.ts"
 import { codeOf } from "../blocks/listing.ts"
-import { joined } from "../figures/regions.ts"
 import { barsOf } from "../formulas/bars.ts"
 import { inlineContextOf } from "../inline-context.ts"
 import { isCode, type Line } from "../lines/line.ts"
@@ -28,7 +27,7 @@ import {
   type TaggedInline
 } from "./tagged-content.ts"
 import { taggedList, taggedTable } from "./tagged-parts.ts"
-import { picturesBesideFigures } from "./tagged-pictures.ts"
+import { pictureOf, picturesBesideFigures } from "./tagged-pictures.ts"
 
 /** Share of the page's characters that its structure has to cover. */
 const ACCOUNTED = 0.85
@@ -113,26 +112,32 @@ const childBlocks = (
 ): ReadonlyArray<Block> => {
   const blocks: Array<Block> = []
   let inline: Array<StructureNode> = []
+  let listed: Array<StructureElement> = []
   let listing: Array<Line> = []
   const close = () => {
-    if (listing.length > 0) blocks.push(codeOf(listing))
+    if (listed.length >= Math.max(1, context.listingParagraphs)) blocks.push(codeOf(listing))
+    else for (const node of listed) append(blocks, blocksOf(node, context, depth + 1))
     if (inline.length > 0) append(blocks, paragraphOf(inline, context, of))
     append(blocks, blocksBeside(inline, context))
     inline = []
+    listed = []
     listing = []
   }
   for (const node of nodes) {
     if (!isStructure(node) || (INLINE.has(node.type) && !holdsBlocks(node))) {
-      if (listing.length > 0) close()
+      if (listed.length > 0) close()
       inline.push(node)
       continue
     }
     if (inline.length > 0) close()
     const lines = node.type === "P" ? linesUnder([node], context.inline) : []
-    const isListing = context.isListing(lines)
-    if (isListing) append(listing, lines)
-    const own = isListing ? [] : blocksOf(node, context, depth + 1)
+    const isListed = lines.length > 0 && lines.every(isCode) && context.looksLike(node.children) === undefined
+    const own = isListed ? [] : blocksOf(node, context, depth + 1)
     const beside = blocksBeside([node], context)
+    if (isListed) {
+      listed.push(node)
+      append(listing, lines)
+    }
     // An empty paragraph is a blank line of a listing.
     if (own.length + beside.length === 0) continue
     close()
@@ -149,29 +154,8 @@ const holdsBlocks = ({ children }: StructureElement): boolean =>
       isStructure(child) && !INLINE.has(child.type) && child.type !== "NonStruct" && child.type !== "Artifact"
   )
 
-/** Smallest side of what is shown of a page, points: less is a rule. */
-const MIN_SIDE = 12
-
-/** Share of a figure that an image covers which is all of it. */
-const WHOLE = 0.85
-
 /** How a tagged paragraph stands among others: its tags say where it ends. */
 const APART = { code: false, gap: 2, below: 2, announced: false }
-
-const areaOf = ({ x0, x1, y0, y1 }: Box): number => Math.max(0, x1 - x0) * Math.max(0, y1 - y0)
-
-/** What a figure shows: its image, where that is all of it; else the part of the page that it is drawn on. */
-const pictureOf = (drawn: ReadonlyArray<Drawing>): Pick<Figure, "image" | "region"> => {
-  const [first, ...others] = drawn
-  if (first === undefined) return { image: undefined, region: undefined }
-  const region = others.reduce((sum: Box, { box }) => joined(sum, box), first.box)
-  const images = drawn.flatMap((drawing) => (drawing.kind === "image" ? [drawing] : []))
-  const [image] = images
-  // A frame around a picture is not worth drawing it.
-  const isWhole = image !== undefined && images.length === 1 && areaOf(image.box) > WHOLE * areaOf(region)
-  const isSeen = region.x1 - region.x0 >= MIN_SIDE && region.y1 - region.y0 >= MIN_SIDE
-  return isWhole || !isSeen ? { image: image?.index, region: undefined } : { image: undefined, region }
-}
 
 const figureOf = (node: StructureElement, context: TaggedContext, depth: number): ReadonlyArray<Block> => {
   const drawn = [...new Set(idsUnder([node]))].flatMap((id) => context.drawn.get(id) ?? [])
@@ -310,7 +294,7 @@ export const taggedBlocks = (analysis: PageAnalysis, page: PageContext): Readonl
     drawn: byMark(analysis.page.drawings),
     blocks: childBlocks,
     beside,
-    isListing: (lines) => lines.length > 0 && !page.profile.typewritten && lines.every(isCode),
+    listingParagraphs: page.profile.typewritten ? Infinity : 1,
     looksLike: (nodes) => {
       if (hasHeadings) return undefined
       const lines = linesUnder(nodes, inline)

@@ -148,7 +148,28 @@ describe("a tagged page", () => {
     assert.strictEqual(shown(picture(2, 50, 50, 200, 150, 2)), "<p>Before</p><p>after</p>")
   })
 
-  it("has listings of paragraphs in code one below another, empty ones between them; but not in cells and items", () => {
+  it("has headings that are tagged as items, with their numbers, and items after a sign that no other list has", () => {
+    const item = (...children: Parameters<typeof tag>[1]) => tag("LI", children)
+    assert.strictEqual(
+      made(
+        marked("2.", "Scope", "Text", "•", "Terms"),
+        tag("L", [
+          item(tag("Lbl", [0]), tag("LBody", [tag("H2", [1]), tag("P", [2])])),
+          item(tag("Lbl", [3]), tag("LBody", [tag("H2", [4])]))
+        ])
+      ),
+      "<h2>2. Scope</h2><p>Text</p><h2>Terms</h2>"
+    )
+    assert.strictEqual(
+      made(
+        marked("\u{1f8ad} first", "$ second"),
+        tag("L", [item(tag("LBody", [0])), item(tag("LBody", [1]))])
+      ),
+      "<ul><li>first</li><li>$ second</li></ul>"
+    )
+  })
+
+  it("has listings of paragraphs in code one below another, empty ones between them; but of one paragraph none in cells and items", () => {
     const code = (text: string, mcid: number, x: number) =>
       run(text, x, 60 + 12 * mcid, { mcid, font: FONT.code, size: 10 })
     const runs = [
@@ -168,8 +189,18 @@ describe("a tagged page", () => {
     assert.include(made(runs, ...paragraphs.slice(0, 6), item), "<li><code>npm i</code></li>")
     const cells = tag("Table", [tag("TR", [tag("TD", [tag("P", [5])]), tag("TD", [tag("P", [6])])])])
     assert.include(made(runs, ...paragraphs.slice(0, 5), cells), "<td><code>npm i</code></td>")
+    const listed = tag("L", [tag("LI", [tag("LBody", [5, tag("P", [1]), tag("P", [2])])])])
+    assert.include(
+      made(runs, tag("P", [0]), listed, tag("P", [4]), tag("P", [6])),
+      "<li>or<pre><code>if (a) {\n  b()</code></pre></li>"
+    )
     const letter = lines(prose(40), 60, 60, 60, { mcid: 0, font: FONT.code })
     assert.notInclude(made(letter, tag("P", [0])), "<pre")
+    const large = run("printf", 60, 60, { mcid: 0, size: 20, font: FONT.code })
+    assert.include(
+      made([large, ...lines(prose(60), 60, 100, 80, { mcid: 1 })], tag("P", [0]), tag("P", [1])),
+      "<h1><code>printf</code></h1>"
+    )
   })
 
   it("says in which language its parts are, and what stands for what", () => {
