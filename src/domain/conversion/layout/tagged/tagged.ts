@@ -125,7 +125,6 @@ const childBlocks = (
   }
   for (const node of nodes) {
     if (!isStructure(node) || (INLINE.has(node.type) && !holdsBlocks(node))) {
-      if (listed.length > 0) close()
       inline.push(node)
       continue
     }
