@@ -1,6 +1,7 @@
 import { greatest, least } from "../../../lists.ts"
 import type { Box, FontFace } from "../../page-content.ts"
-import type { Line } from "../lines/line.ts"
+import type { Formula } from "../blocks/block.ts"
+import { type Line, linesOf } from "../lines/line.ts"
 import { markerOf } from "../lines/markers.ts"
 import { type Piece, type Segment, segmentText } from "../lines/segment.ts"
 import { ROW_STEP } from "../tables/table-cells.ts"
@@ -217,4 +218,20 @@ export const formulasIn = (
     if (isFormula(zone, numbered, zones[at - 1], column)) rows.push(rowOf(zone, numbered, context))
   }
   return systemsOf(rows, context.bodySize)
+}
+
+/** The formulas that segments are which are known to be some, as in documents that say so. */
+export const asFormulas = (
+  segments: ReadonlyArray<Segment>,
+  context: FormulaContext
+): ReadonlyArray<Formula> => {
+  const left = least(segments.map(({ x0 }) => x0))
+  const right = greatest(segments.map(({ x1 }) => x1))
+  const rows = zonesOf(linesOf(segments, context.fonts), context).map((zone) => {
+    const { body, number } = numberedOf(zone, left, right, context.bodySize)
+    // One of too many segments has no body.
+    const all = body.length > 0 ? body : zone.lines.flatMap((line) => line.segments)
+    return rowOf(zone, { body: all, number }, context)
+  })
+  return systemsOf(rows, context.bodySize).map(({ formula }) => formula)
 }

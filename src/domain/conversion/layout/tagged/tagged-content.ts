@@ -74,6 +74,8 @@ export interface TaggedContext {
   readonly drawn: ReadonlyMap<number, ReadonlyArray<Drawing>>
   /** The page's fields and pictures that are still to be placed, by the marked content that they stand beside. */
   readonly beside: Map<number, ReadonlyArray<Block>>
+  /** What lines are that are tagged as a formula. */
+  readonly formulas: (lines: ReadonlyArray<Line>) => ReadonlyArray<Block>
   /** Fewest paragraphs in code, one below another, that are a listing. */
   readonly listingParagraphs: number
   /** The level of an untagged heading that is tagged as a paragraph. */

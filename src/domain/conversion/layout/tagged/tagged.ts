@@ -1,18 +1,17 @@
 import { append } from "../../../lists.ts"
-import type { StructureElement, TextRun } from "../../page-content.ts"
+import type { StructureElement } from "../../page-content.ts"
 import type { PageAnalysis } from "../analysis.ts"
 import { type Block, NO_SEAM, type Paragraph, textOfSpans } from "../blocks/block.ts"
-import { fieldsOf } from "../blocks/fields.ts"
 import { withCaptions } from "../blocks/figures.ts"
 import { flowBlocks } from "../blocks/flow.ts"
 import { withNoteReferences } from "../blocks/footnotes.ts"
 import { headingLevel } from "../blocks/headings.ts"
 import { codeOf } from "../blocks/listing.ts"
 import { barsOf } from "../formulas/bars.ts"
+import { asFormulas } from "../formulas/find-formulas.ts"
 import { inlineContextOf } from "../inline-context.ts"
 import { isCode, type Line } from "../lines/line.ts"
 import { markerOf } from "../lines/markers.ts"
-import type { Segment } from "../lines/segment.ts"
 import type { PageContext } from "../page.ts"
 import { runningLines } from "../running-lines.ts"
 import {
@@ -26,6 +25,7 @@ import {
   type TaggedContext,
   type TaggedInline
 } from "./tagged-content.ts"
+import { fieldsByContent } from "./tagged-fields.ts"
 import { taggedList, taggedTable } from "./tagged-parts.ts"
 import { pictureOf, picturesBesideFigures } from "./tagged-pictures.ts"
 
@@ -124,7 +124,11 @@ const childBlocks = (
     listing = []
   }
   for (const node of nodes) {
-    if (!isStructure(node) || (INLINE.has(node.type) && !holdsBlocks(node))) {
+    if (
+      !isStructure(node) ||
+      (INLINE.has(node.type) && !holdsBlocks(node)) ||
+      isInText(node, nodes, context)
+    ) {
       inline.push(node)
       continue
     }
@@ -145,6 +149,24 @@ const childBlocks = (
   }
   close()
   return blocks
+}
+
+/** Whether a formula stands within a line of words. */
+const isInText = (
+  node: StructureElement,
+  beside: ReadonlyArray<StructureNode>,
+  { inline }: TaggedContext
+): boolean => {
+  if (node.type !== "Formula") return false
+  const [formula] = linesUnder([node], inline)
+  const words = linesUnder(
+    beside.filter((one) => !isStructure(one) || INLINE.has(one.type)),
+    inline
+  )
+  return (
+    formula !== undefined &&
+    words.some(({ baseline, size }) => Math.abs(baseline - formula.baseline) < 0.5 * size)
+  )
 }
 
 const holdsBlocks = ({ children }: StructureElement): boolean =>
@@ -209,7 +231,8 @@ const blocksOf = (node: StructureElement, context: TaggedContext, depth: number)
     case "Figure":
       return figureOf(node, context, depth)
     case "Formula": {
-      const text = node.actualText ?? node.alt ?? textOfSpans(inlineSpans(children, context.inline))
+      const text = node.actualText ?? node.alt
+      if (text === undefined) return context.formulas(linesUnder(children, context.inline))
       return text.trim() === ""
         ? []
         : [{ kind: "formula", text, label: undefined, math: undefined, region: undefined }]
@@ -228,35 +251,6 @@ const blocksOf = (node: StructureElement, context: TaggedContext, depth: number)
         ? childBlocks(children, context, depth)
         : childBlocks(children, context, depth, node)
   }
-}
-
-/** Segments that are all of some marked content: a field may take them without tearing a paragraph. */
-const wholeContents = (rows: PageAnalysis["rows"]): ReadonlySet<Segment> => {
-  const holders = new Map<number, Segment | undefined>()
-  const segments = rows.flatMap((row) => row.segments)
-  const idsOf = (segment: Segment) => segment.pieces.map(({ run }) => run.mcid ?? -1)
-  for (const segment of segments)
-    for (const id of idsOf(segment))
-      holders.set(id, holders.has(id) && holders.get(id) !== segment ? undefined : segment)
-  return new Set(segments.filter((segment) => idsOf(segment).every((id) => holders.get(id) === segment)))
-}
-
-/** The page's fields by the marked content that they stand beside, the others, and the runs that are their labels now. */
-const fieldsByContent = ({ page, rows }: PageAnalysis) => {
-  const beside = new Map<number, ReadonlyArray<Block>>()
-  const rest: Array<Block> = []
-  const labels = new Set<TextRun>()
-  if (page.fields.length === 0) return { beside, rest, labels }
-  const { anchors, echoes, placed, taken } = fieldsOf(page.fields, rows, wholeContents(rows))
-  for (const segment of taken) for (const { run } of segment.pieces) labels.add(run)
-  for (const one of placed) {
-    const mcid = anchors.get(one)?.pieces[0]?.run.mcid
-    const { block } = one
-    const shown = block.kind === "field" && echoes.has(one) ? { ...block, spoken: true } : block
-    if (mcid === undefined) rest.push(shown)
-    else beside.set(mcid, [...(beside.get(mcid) ?? []), shown])
-  }
-  return { beside, rest, labels }
 }
 
 /** The blocks of a page by its structure tree; undefined where that is empty, or covers too little. */
@@ -285,6 +279,7 @@ export const taggedBlocks = (analysis: PageAnalysis, page: PageContext): Readonl
   const words = fields.labels.size === 0 ? accounted : accounted.filter((run) => !fields.labels.has(run))
   const inline: TaggedInline = { context: inlineContext, marked: byMark(words) }
   const pictures = picturesBesideFigures(analysis.page)
+  const bars = barsOf(analysis.page)
   const beside = new Map(fields.beside)
   for (const [mcid, blocks] of pictures.beside) beside.set(mcid, [...(beside.get(mcid) ?? []), ...blocks])
   const hasHeadings = hasType(structure, /^(H[1-6]?|Title)$/)
@@ -293,6 +288,11 @@ export const taggedBlocks = (analysis: PageAnalysis, page: PageContext): Readonl
     drawn: byMark(analysis.page.drawings),
     blocks: childBlocks,
     beside,
+    formulas: (lines) =>
+      asFormulas(
+        lines.flatMap(({ segments }) => segments),
+        { fonts: page.fonts, bodySize: page.profile.bodySize, bars }
+      ),
     listingParagraphs: page.profile.typewritten ? Infinity : 1,
     looksLike: (nodes) => {
       if (hasHeadings) return undefined
@@ -313,7 +313,7 @@ export const taggedBlocks = (analysis: PageAnalysis, page: PageContext): Readonl
     inline: inlineContext,
     heading,
     bottomHalf: analysis.page.height * 0.4,
-    bars: barsOf(analysis.page),
+    bars,
     notes: new Set(),
     titled: false,
     contents: false

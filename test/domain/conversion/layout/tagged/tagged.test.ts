@@ -148,6 +148,27 @@ describe("a tagged page", () => {
     assert.strictEqual(shown(picture(2, 50, 50, 200, 150, 2)), "<p>Before</p><p>after</p>")
   })
 
+  it("has formulas as MathML where their places tell, and those within a line in their paragraph", () => {
+    const html = made(
+      [
+        ...inARow(0, 60, "If ", "n > 2 ", "then"),
+        run("a", 100, 100, { mcid: 3 }),
+        run("2", 106, 96, { mcid: 3, size: 6 }),
+        run(" = 4", 110, 100, { mcid: 3 }),
+        run("(7)", 300, 100, { mcid: 4 }),
+        run("holds", 60, 140, { mcid: 5 })
+      ],
+      tag("P", [0, tag("Formula", [1]), 2]),
+      tag("P", [tag("Formula", [3, tag("Lbl", [4])])]),
+      tag("P", [5, tag("Formula", [], { alt: "the sum" })])
+    )
+    assert.strictEqual(
+      html,
+      '<p>If n &gt; 2 then</p><p><math display="block"><mrow><msup><mi mathvariant="normal">a</mi><mn>2</mn></msup><mo>=</mo><mn>4</mn></mrow></math> (7)</p>' +
+        '<p>holds</p><p><span role="math">the sum</span></p>'
+    )
+  })
+
   it("has headings that are tagged as items, with their numbers, and items after a sign that no other list has", () => {
     const item = (...children: Parameters<typeof tag>[1]) => tag("LI", children)
     assert.strictEqual(
