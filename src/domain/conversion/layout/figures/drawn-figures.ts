@@ -165,9 +165,7 @@ const isFigure = (region: Region, captioned: boolean, within: Inside): boolean =
   if (captioned)
     return placed ? drawings > 0 || inside.length > 0 : drawings >= MIN_DRAWINGS && !isGrid(region, within)
   if (placed) return drawings >= MIN_DRAWINGS && (curves >= MIN_CURVES || rules <= MOSTLY_RULES * drawings)
-  // Shapes without a word among them are no cells.
-  const isDrawn = curves >= MIN_CURVES || inside.length === 0
-  return drawings >= MIN_UNCAPTIONED && isDrawn && rules <= 0.5 * drawings && long === 0
+  return drawings >= MIN_UNCAPTIONED && curves >= MIN_CURVES && rules <= 0.5 * drawings && long === 0
 }
 
 /** Short words beside a drawing are its labels: names of axes, ticks. */
@@ -226,15 +224,14 @@ const turnedLabels = (box: Box, turned: ReadonlyArray<TextRun>): ReadonlyArray<T
 const mayFrame = ({ box, kind }: PageContent["drawings"][number]): boolean =>
   kind === "image" || box.y1 - box.y0 >= MIN_SIDE
 
-/** Whether a page without captions may have figures: what was placed as a whole, bends, pictures beside each other, many shapes. */
+/** Whether a page without captions may have figures: what was placed as a whole, bends, pictures beside each other. */
 const mayStandAlone = ({ drawings, groups }: PageContent): boolean => {
-  let [curves, pictures, filled] = [0, 0, 0]
+  let [curves, pictures] = [0, 0]
   for (const drawing of drawings) {
     if (drawing.kind === "image") pictures += 1
     else if (drawing.curved) curves += 1
-    else if (drawing.filled) filled += 1
   }
-  return groups.length > 0 || curves >= MIN_CURVES || pictures > 1 || filled >= MIN_UNCAPTIONED
+  return groups.length > 0 || curves >= MIN_CURVES || pictures > 1
 }
 
 /** Whether a frame holds a few short words at most, and no listing. */

@@ -128,19 +128,6 @@ describe("figures", () => {
     assert.notInclude(lay(page(body, 0, { groups }))?.html ?? "", "<img")
   })
 
-  it("are shapes without a word among them, many of them filled", () => {
-    const board = Array.from({ length: 14 }, (_, at) => {
-      const [x, y] = [100 + 30 * (at % 4), 120 + 30 * Math.floor(at / 4)]
-      return { ...rule(x, y, x + 28, y + 28), filled: true }
-    })
-    const html = (drawings: PageContent["drawings"], ...words: ReadonlyArray<string>) =>
-      lay(page([...words.map((word) => run(word, 105, 140)), ...body], 0, { drawings }))?.html ?? ""
-    assert.include(html(board), '<img data-region="98 118 220 240"')
-    assert.notInclude(html(board, "a1"), "<figure")
-    assert.notInclude(html(board.slice(0, 11)), "<figure")
-    assert.notInclude(html(board.map(({ box }) => rule(box.x0, box.y0, box.x1, box.y0 + 1))), "<figure")
-  })
-
   it("are all that is drawn on a page without words, but for pictures and rules", () => {
     const html = (drawings: PageContent["drawings"], words: PageContent["runs"] = []) =>
       lay(page(words, 0, { drawings }))?.html ?? ""
