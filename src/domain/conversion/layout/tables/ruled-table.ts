@@ -9,7 +9,9 @@ import { withColumns } from "./grid-columns.ts"
 import { withHead } from "./grid-head.ts"
 import { openTables, type RuledTable } from "./open-tables.ts"
 import { withPaddedGrounds } from "./padded-grounds.ts"
+import { rowGrids } from "./row-rules.ts"
 import {
+  barsOf,
   borders,
   closedByEdge,
   closedByEnds,
@@ -209,6 +211,8 @@ export const ruledTables = (
     accept(gridTable(isOpen ? withColumns(grid, segments) : grid, segments, context))
   }
   const words = segments.filter(({ field }) => field === undefined)
+  const level = [...rules.across, ...barsOf(drawings)]
+  for (const grid of rowGrids(level, words)) accept(gridTable(grid, words, context))
   const open = { across: rules.across, segments: words, context, height: page.height }
   for (const found of openTables(open)) accept(found)
   return { placed, taken }

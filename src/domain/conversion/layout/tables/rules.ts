@@ -74,6 +74,16 @@ export const rulesOf = (drawings: ReadonlyArray<Drawing>, width: number, height:
   return across.length + down.length > MAX_RULES ? { across: [], down: [] } : { across, down: joined(down) }
 }
 
+/** How thick a bar below the names of columns is at most, points. */
+const BAR = 6
+
+/** Bars that are thicker than rules, and no boxes. */
+export const barsOf = (drawings: ReadonlyArray<Drawing>): ReadonlyArray<Rule> =>
+  drawings.slice(0, MAX_RULES).flatMap(({ box: { x0, x1, y0, y1 }, kind }) => {
+    const isBar = kind === "path" && y1 - y0 > THICK && y1 - y0 <= BAR && x1 - x0 > 8
+    return isBar ? [{ at: (y0 + y1) / 2, from: x0, to: x1 }] : []
+  })
+
 /** Groups of rules that touch, directly or through others. */
 export const networks = ({ across, down }: Rules): ReadonlyArray<Rules> => {
   const parents = Array.from({ length: across.length + down.length }, (_, at) => at)
@@ -231,7 +241,11 @@ const beginningAlike = (across: ReadonlyArray<Upright>): ReadonlyArray<ReadonlyA
 ]
 
 /** Level rules of a table that has none between its rows, at most: above, below its head, and at its end. */
-const MOST_WITHOUT_ROWS = 3
+export const MOST_WITHOUT_ROWS = 3
+
+/** Level rules, those that meet made one, by where they begin and end. */
+export const ruleFamilies = (across: ReadonlyArray<Rule>): ReadonlyArray<ReadonlyArray<Upright>> =>
+  beginningAlike(joined(across))
 
 /**
  * Level rules that begin and end below one another. What browsers draw cell by cell is one rule, unless there is one for each row,
@@ -240,7 +254,7 @@ const MOST_WITHOUT_ROWS = 3
 export const alikeRules = (across: ReadonlyArray<Rule>): ReadonlyArray<ReadonlyArray<Rule>> => {
   const few: Array<ReadonlyArray<Upright>> = []
   const parts: Array<Upright> = []
-  for (const rules of beginningAlike(joined(across)))
+  for (const rules of ruleFamilies(across))
     if (rules.length <= MOST_WITHOUT_ROWS) few.push(rules)
     else
       for (const { joints, ...rule } of rules)

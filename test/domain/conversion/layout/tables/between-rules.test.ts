@@ -60,22 +60,6 @@ describe("rules drawn cell by cell, as browsers draw the borders of rows", () =>
   })
 })
 
-describe("rules drawn cell by cell below each row, as word processors draw them", () => {
-  it("leave a row's second line in it", () => {
-    const runs = [NAMES, ...RIVERS].flatMap((row, at) => [
-      ...row.map((words, column) => run(words, PLACES[column] ?? 0, TOP + 2 * STEP * at)),
-      run("more of it", PLACES[1] ?? 0, TOP + 2 * STEP * at + STEP)
-    ])
-    const rules = [-1, 0, 1, 2, 3, 4].flatMap((row) =>
-      [60, 150, 215].map((from, at) =>
-        rule(from, TOP + 2 * STEP * row + 16, [150, 215, 320][at] ?? 0, TOP + 2 * STEP * row + 16.4)
-      )
-    )
-    const html = htmlBelowText(runs, rules)
-    assert.strictEqual(count(html, "tr>"), 5)
-  })
-})
-
 describe("rules below a running head and above a running foot", () => {
   /** Two names a line, between rules so far apart, with words above and below. */
   const names = (lines: number) => {
