@@ -24,8 +24,8 @@ interface Census {
   readonly relates: boolean
 }
 
-/** Words are of three letters at least; scripts without spaces have two letters to a word. */
-const WORD = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}]+|\p{L}{3,}/gu
+/** Words are of three letters at least, none of them Unicode's for mathematics; scripts without spaces have two letters to a word. */
+const WORD = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}]+|(?:(?![\u{1d400}-\u{1d7ff}])\p{L}){3,}/gu
 const UNSPACED = /^[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}]/u
 const VARIABLE = /(?<!\p{L})\p{L}{1,2}(?!\p{L})/gu
 

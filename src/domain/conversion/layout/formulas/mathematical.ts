@@ -39,6 +39,9 @@ export const CONTINUES = /^\s*[=<>≤≥≈≡∼≃+−·×⊂⊆→⇒⇔]/u
 /** Big operators, whose limits stand above and below them. */
 export const BIG_OPERATOR = /^[∑∏∐∫∬∭∮⋃⋂⋁⋀⨀⨁⨂⨄⨆]$/u
 
+/** Relations and arrows that words may stand over and under. */
+export const RELATION = /^[=≠<>≤≥≈≡∼≃≅≜→←↔⇒⇐⇔⟶⟵⟷⟹⟸⟺↦⟼⇌]$/u
+
 /** Names of functions; those of `LIMITED` have limits below them, as big operators do. */
 const FUNCTIONS: ReadonlySet<string> = new Set(
   (
