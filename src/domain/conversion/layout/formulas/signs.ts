@@ -30,7 +30,7 @@ const WHOLE: ReadonlyMap<string, string> = new Map([
   ["⏐", "|"]
 ])
 /** The middle of a box, across. */
-export const middleX = ({ x0, x1 }: Box): number => (x0 + x1) / 2
+export const middleX = ({ x0, x1 }: Pick<Box, "x0" | "x1">): number => (x0 + x1) / 2
 /** The middle of a box, down. */
 export const middleY = ({ y0, y1 }: Box): number => (y0 + y1) / 2
 

@@ -93,6 +93,8 @@ describe("MathML by geometry", () => {
     )
     assert.include(rows, "<mtr><mtd><mn>10</mn></mtd><mtd><mn>2</mn></mtd></mtr>")
     assert.include(rows, "<mtr><mtd><mi>a</mi></mtd><mtd><mi>b</mi></mtd></mtr>")
+    const signs = math({ ...tall("{", 60), baseline: 102.5 }, run("+ 2", 70, 94), run("+ 3", 70, 107))
+    assert.include(signs, "<mtd><mrow><mo>+</mo><mn>2</mn></mrow></mtd></mtr>")
     const cases = math(
       { ...tall("{", 60), baseline: 102.5 },
       run("a=1", 70, 94, MATH),
