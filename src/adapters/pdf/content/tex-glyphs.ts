@@ -27,7 +27,7 @@ const ENCODINGS: ReadonlyArray<readonly [RegExp, string]> = [
   ],
   // OMX: big operators and brackets, whole and in pieces.
   [
-    /^(?:CMEX|LMMathExtension|MTEX|r?txex|ntxex|pxex|npxex|zplmr7v|HFBREX|LibertineMathEX|yhcmex)/i,
+    /^(?:CMEX|LMMathExtension|MTEX|r?txex|ntxex|pxex|npxex|zplmr7v|HFBREX|LibertineMathEX|yhcmex|MathDesign-.*-Extension)/i,
     "()[]⌊⌋⌈⌉{}⟨⟩|‖/\\()()[]⌊⌋⌈⌉{}⟨⟩/\\()[]⌊⌋⌈⌉{}⟨⟩/\\/\\⎛⎞⎡⎤⎣⎦⎢⎥⎧⎫⎩⎭⎨⎬⎪⏐⎝⎠⎜⎟⟨⟩⨆⨆∮∮⨀⨀⨁⨁⨂⨂" +
       "∑∏∫⋃⋂⨄⋀⋁∑∏∫⋃⋂⨄⋀⋁∐∐ˆˆˆ˜˜˜[]⌊⌋⌈⌉{}√√√√√⎮⌈‖↑↓    ⇑⇓"
   ],
@@ -37,7 +37,7 @@ const ENCODINGS: ReadonlyArray<readonly [RegExp, string]> = [
 
 /** Faces whose glyphs hang from their baseline, or stand around it: where one is shows only from its ink. */
 const HANGING =
-  /^(?:CMEX|LMMathExtension|MTEX|r?txex|ntxex|pxex|npxex|zplmr7v|HFBREX|LibertineMathEX|yhcmex)/i
+  /^(?:CMEX|LMMathExtension|MTEX|r?txex|ntxex|pxex|npxex|zplmr7v|HFBREX|LibertineMathEX|yhcmex|MathDesign-.*-Extension)/i
 
 /** What the glyphs of a face of TeX's are. */
 export interface TexGlyphs {

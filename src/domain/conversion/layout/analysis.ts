@@ -1,6 +1,7 @@
 import type { FontFace, PageContent, TextRun } from "../page-content.ts"
 import { drawnBullets, letterBullets } from "./blocks/lists.ts"
 import { withDrawnNotes } from "./figures/notation.ts"
+import { withWholeSigns } from "./formulas/whole-signs.ts"
 import { type PageHyphens, pageHyphens } from "./lines/hyphens.ts"
 import { withoutLineNumbers } from "./lines/line-numbers.ts"
 import { type Line, linesOf } from "./lines/line.ts"
@@ -50,7 +51,7 @@ export const analyse = (read: PageContent, fonts: ReadonlyArray<FontFace>): Page
   // Where the page's structure marks lists, shapes are not needed.
   const bullets = page.structure.length === 0 ? drawnBullets(page, readable.main) : []
   const segments = withoutLineNumbers(
-    segmentsOf(letterBullets(withBullets(readable.main, bullets))),
+    segmentsOf(letterBullets(withBullets(withWholeSigns(readable.main), bullets))),
     page.width
   )
   const rows = linesOf(segments, fonts)

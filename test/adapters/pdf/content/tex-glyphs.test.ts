@@ -12,6 +12,7 @@ describe("glyphs of TeX's faces for mathematics", () => {
       ["CMEX10", 0x02, "["],
       ["CMEX10", 0x20, "("],
       ["CMEX10", 0x58, "∑"],
+      ["MathDesign-UT-Regular-Extension-10", 0x5a, "∫"],
       ["CMEX10", 0x38, "⎧"],
       ["MSAM10", 0x36, "⩽"]
     ]

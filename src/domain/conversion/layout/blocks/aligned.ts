@@ -1,8 +1,10 @@
 import type { FontFace } from "../../page-content.ts"
 import { isMathFace } from "../formulas/mathematical.ts"
+import { isBracketPart } from "../formulas/zones.ts"
 import type { InlineContext } from "../lines/inline.ts"
 import { areListed } from "../lines/line-numbers.ts"
 import type { Line } from "../lines/line.ts"
+import { segmentText } from "../lines/segment.ts"
 import { type AlignedTable, alignedTables } from "../tables/aligned-table.ts"
 import { columnList } from "../tables/column-list.ts"
 import { definitionList } from "../tables/definition-list.ts"
@@ -13,12 +15,22 @@ import { codeOf } from "./listing.ts"
 /** Part of the letters of rows that is mathematics from which on they are lines of formulas. */
 const FORMULAS = 0.5
 
-/** Whether aligned rows are lines of formulas that could not be read as such. */
+/** What stands between the sides of equations alone; arrows lead from an example to what it makes, too. */
+const COMPARES = /^[=<>≤≥≈≡∼]$/u
+const WORD = /\p{L}{3}/u
+
+/** Whether aligned rows are lines of formulas that could not be read as such: an array whose column is a relation, or letters that are mathematics. */
 const areFormulas = ({ rows }: AlignedTable, fonts: ReadonlyArray<FontFace>): boolean => {
+  const texts = rows.map((row) => row.map(({ segments }) => segments.map(segmentText).join(" ").trim()))
+  const at = texts[0]?.findIndex((text) => COMPARES.test(text)) ?? -1
+  const isArray = at > 0 && texts.every((row) => COMPARES.test(row[at] ?? ""))
+  if (isArray && !texts.flat().some((text) => WORD.test(text))) return true
   const pieces = rows.flat().flatMap(({ segments }) => segments.flatMap((one) => one.pieces))
   const letters = (of: typeof pieces) => of.reduce((sum, { text }) => sum + text.trim().length, 0)
-  const inMath = pieces.filter(({ run }) => isMathFace(fonts[run.font]))
-  return letters(inMath) > FORMULAS * letters(pieces)
+  const inMath = pieces.filter(({ run, text }) => isMathFace(fonts[run.font]) || isBracketPart(text))
+  return (
+    letters(inMath) > FORMULAS * letters(pieces) || !pieces.some(({ text }) => /[\p{L}\p{N}]/u.test(text))
+  )
 }
 
 /** Tables that alignment shows among the lines of a column. */

@@ -1,5 +1,6 @@
-import { element, type HtmlElement } from "../../html/tree.ts"
+import { element, type HtmlElement, isElement, textOf } from "../../html/tree.ts"
 import type { Box } from "../../page-content.ts"
+import { isFunctionName } from "./mathematical.ts"
 import { AXIS, CLOSE, hull, type Item, middleY, OPEN } from "./signs.ts"
 
 /** Whether a bar stands between two signs: they are in a numerator and its denominator. */
@@ -17,7 +18,7 @@ export const withBrackets = (items: ReadonlyArray<Item>, bars: ReadonlyArray<Box
   const done: Array<Item> = []
   for (const item of [...items].sort((a, b) => a.x0 - b.x0 || a.y0 - b.y0)) {
     const same =
-      OPEN.test(item.text) || CLOSE.test(item.text) || /^[|‖]$/u.test(item.text)
+      OPEN.test(item.text) || CLOSE.test(item.text) || /^[|‖∥]$/u.test(item.text)
         ? done.findLastIndex(
             (other) =>
               other.text === item.text &&
@@ -38,6 +39,18 @@ export const withBrackets = (items: ReadonlyArray<Item>, bars: ReadonlyArray<Box
   return done
 }
 
+/** Whether a node is the name of a function, with its scripts. */
+const isFunction = (node: HtmlElement | undefined): boolean => {
+  const base = node?.name === "mi" ? node : node?.children[0]
+  const name = isElement(base) && base.name === "mi" ? textOf([base]) : ""
+  // These stand between what they relate.
+  return isFunctionName(name) && !/^(?:mod|iff)$/i.test(name)
+}
+
+/** The sign, unseen, that tells a function and what it is of from a product; a bracket needs no room before it. */
+const applied = (text: string): HtmlElement =>
+  element("mo", OPEN.test(text) ? {} : { rspace: "0.167em" }, ["\u2061"])
+
 /** Brackets within brackets that are rows of their own. */
 const MAX_NESTED = 9
 
@@ -48,6 +61,8 @@ export class LineOfSigns {
 
   /** Adds a sign with its scripts, which `scripted` puts on it. */
   add(node: HtmlElement, text: string, scripted: (base: HtmlElement) => HtmlElement): void {
+    const isOperand = node.name !== "mo" || OPEN.test(text)
+    if (isOperand && isFunction(this.nodes.at(-1))) this.nodes.push(applied(text))
     const start = CLOSE.test(text) ? this.#open.pop() : undefined
     // Rows within rows would go on as deep as brackets do.
     const isRow = start !== undefined && this.#open.length < MAX_NESTED

@@ -1,7 +1,7 @@
 import type { Box, FontFace } from "../../page-content.ts"
 import { type Line } from "../lines/line.ts"
 import type { Piece, Segment } from "../lines/segment.ts"
-import { isFunctionName, isMathFace, isMathSign, RELATES } from "./mathematical.ts"
+import { isCompound, isFunctionName, isMathFace, isMathSign, RELATES } from "./mathematical.ts"
 
 /** What formulas are found by in a column. */
 export interface FormulaContext {
@@ -24,8 +24,8 @@ interface Census {
   readonly relates: boolean
 }
 
-/** Words are of three letters at least; scripts without spaces have two letters to a word. */
-const WORD = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}]+|\p{L}{3,}/gu
+/** Words are of three letters at least, none of them Unicode's for mathematics; scripts without spaces have two letters to a word. */
+const WORD = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}]+|(?:(?![\u{1d400}-\u{1d7ff}])\p{L}){3,}/gu
 const UNSPACED = /^[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}]/u
 const VARIABLE = /(?<!\p{L})\p{L}{1,2}(?!\p{L})/gu
 
@@ -58,7 +58,7 @@ export const census = (pieces: ReadonlyArray<Piece>, fonts: ReadonlyArray<FontFa
     if (inMath) continue
     if (face?.italic === true) variables += text.match(VARIABLE)?.length ?? 0
     for (const word of text.match(WORD) ?? [])
-      if (!isFunctionName(word)) {
+      if (!isFunctionName(word) && !isCompound(word)) {
         words += UNSPACED.test(word) ? Math.ceil(word.length / 2) : 1
         worded += word.length
       }
@@ -73,8 +73,9 @@ export const piecesOf = (segments: ReadonlyArray<Segment>): ReadonlyArray<Piece>
 /** Words from which on a line is one of a text. */
 const PROSE = 3
 
-/** Whether a line is made of words: one of a text, between formulas. */
+/** Whether a line is made of words: one of a text, between formulas. The last one of a text may have few, and nothing else. */
 export const isProse = ({ segments }: Line, { fonts }: FormulaContext): boolean => {
-  const { letters, words, worded } = census(piecesOf(segments), fonts)
-  return words >= PROSE && worded > 0.6 * letters
+  const { letters, math, relates, variables, words, worded } = census(piecesOf(segments), fonts)
+  if (words >= PROSE) return worded > 0.6 * letters
+  return words > 0 && math === 0 && variables === 0 && !relates && worded > 0.8 * letters
 }

@@ -3,18 +3,19 @@ import type { Box, FontFace } from "../../page-content.ts"
 import type { Formula } from "../blocks/block.ts"
 import { type Line, linesOf } from "../lines/line.ts"
 import { markerOf } from "../lines/markers.ts"
-import { type Piece, type Segment, segmentText } from "../lines/segment.ts"
+import { isTypewriter, type Piece, type Segment, segmentText } from "../lines/segment.ts"
 import { ROW_STEP } from "../tables/table-cells.ts"
 import { census, type FormulaContext, piecesOf } from "./census.ts"
 import { EQUATION_NUMBER, isMathFace, isMathSign } from "./mathematical.ts"
-import { AXIS, hull } from "./signs.ts"
+import { AXIS, hull, middleX } from "./signs.ts"
 import { type FoundFormula, type Numbered, type Row, rowOf, systemsOf, within } from "./systems.ts"
 import { areCells, SMALL, type Zone, zonesOf } from "./zones.ts"
 
 /** A formula begins so far from the column's edge at least, in sizes of the text. */
 const INDENT = 0.9
-/** Steps up to this, in font sizes, are those within a paragraph. */
+/** Steps up to this, in font sizes, are those within a paragraph; a line with small fractions in it stands a little further away. */
 const WITHIN = 1.36
+const WITHIN_HIGH = 1.6
 /** Words of a formula, without its functions; one with a number may have more of them. */
 const MAX_WORDS = 3
 const MAX_WORDS_NUMBERED = 7
@@ -69,11 +70,18 @@ interface Column {
   readonly context: FormulaContext
 }
 
+/** Whether a piece has its middle where a bar is, across: the line of an arrow is between pieces. */
+const isAcross = (piece: Piece, bar: Box): boolean => middleX(piece) > bar.x0 && middleX(piece) < bar.x1
+
 /** Whether a piece stands over or under a bar. */
-const isAtBar = ({ run, x0, x1 }: Piece, bar: Box): boolean => {
-  const middle = (x0 + x1) / 2
-  return middle > bar.x0 && middle < bar.x1 && Math.abs(run.baseline - AXIS * run.size - bar.y0) < run.size
+const isAtBar = (piece: Piece, bar: Box): boolean => {
+  const { baseline, size } = piece.run
+  return isAcross(piece, bar) && Math.abs(baseline - AXIS * size - bar.y0) < size
 }
+
+/** Whether pieces begin with a command of TeX's: what it makes stands behind it. */
+const isExample = ([first]: ReadonlyArray<Piece>, fonts: ReadonlyArray<FontFace>): boolean =>
+  first !== undefined && isTypewriter(fonts[first.run.font]) && /^\s*\\\p{L}/u.test(first.text)
 
 const isMath = ({ run, text }: Piece, fonts: ReadonlyArray<FontFace>): boolean =>
   isMathFace(fonts[run.font]) || isMathSign(text)
@@ -106,7 +114,10 @@ const isMathematics = (
     const loose = pieces.filter((piece) => !bars.some((bar) => isAtBar(piece, bar)))
     return census(loose, fonts).words <= MAX_WORDS
   }
-  return words <= (isNumbered ? MAX_WORDS_NUMBERED : MAX_WORDS) && worded <= MAX_WORDED * Math.max(1, letters)
+  if (words > (isNumbered ? MAX_WORDS_NUMBERED : MAX_WORDS)) return false
+  // One word with a bracket is the long name of a function.
+  const isFunction = words === 1 && relates && pieces.some(({ text }) => text.includes("("))
+  return isFunction || worded <= MAX_WORDED * Math.max(1, letters)
 }
 
 /** Whether what stands in a zone, without its number, is a formula and set as one. */
@@ -123,8 +134,11 @@ const isFormula = (
   if (greatest(body.map(({ size }) => size)) < SMALL * bodySize) return false
   if (zone.lines.some(({ monospace }) => monospace > 0.3)) return false
   const pieces = piecesOf(body)
+  if (isExample(pieces, context.fonts)) return false
   const box = hull(body)
-  const bars = context.bars.filter((bar) => within(bar, box, bodySize))
+  const bars = context.bars.filter(
+    (bar) => within(bar, box, bodySize) && pieces.some((piece) => isAcross(piece, bar))
+  )
   if (!isMathematics(pieces, bars, number !== undefined, context)) return false
   if (number !== undefined) return true
   if (isItem(first) || isNote(first)) return false
@@ -134,7 +148,7 @@ const isFormula = (
     Math.abs(box.x0 + box.x1 - left - right) < 0.06 * (right - left) &&
     box.x1 - box.x0 < 0.98 * (right - left)
   if (box.x0 - left < INDENT * bodySize && !centred && !hasDisplayed(zone, bars, bodySize)) return false
-  return !endsParagraph(zone, above, box, bodySize)
+  return !endsParagraph(zone, above, bars.length === 0 ? WITHIN : WITHIN_HIGH, bodySize)
 }
 
 /**
@@ -159,15 +173,31 @@ const isItem = ({ text }: Line): boolean => {
 /** Whether a line begins with the raised mark of a note, as one below a table does: `*p < .05`. */
 const isNote = ({ segments }: Line): boolean => {
   const mark = segments[0]?.pieces[0]
-  return mark?.raise === "sup" && /^\s*[*∗†‡§]/u.test(mark.text)
+  return mark?.raise === "sup" && /^\s*[*∗⋆†‡§]/u.test(mark.text)
 }
 
-/** Whether a zone is the last line of the paragraph above it. */
-const endsParagraph = (zone: Zone, above: Zone | undefined, box: Box, bodySize: number): boolean => {
-  const last = above?.lines.at(-1)
-  const [first] = zone.lines
-  if (last === undefined || first === undefined || zone.lines.length > 1) return false
-  return Math.abs(last.x0 - box.x0) < 0.5 * bodySize && first.baseline - last.baseline < WITHIN * first.size
+/** Where a line's words begin: behind the mark of a list's item, too. */
+const starts = ({ segments, text, x0 }: Line): ReadonlyArray<number> =>
+  markerOf(text) === undefined
+    ? [x0]
+    : [
+        x0,
+        ...piecesOf(segments)
+          .slice(1, 3)
+          .map((piece) => piece.x0)
+      ]
+
+/** Whether a zone is the last line of the paragraph above it, no further from it than a step. */
+const endsParagraph = (zone: Zone, above: Zone | undefined, step: number, bodySize: number): boolean => {
+  const isLarge = ({ size }: Line): boolean => size > SMALL * bodySize
+  const last = above?.lines.findLast(isLarge) ?? above?.lines.at(-1)
+  const large = zone.lines.filter(isLarge)
+  const [first, other] = large.length === 0 ? zone.lines : large
+  if (last === undefined || first === undefined || other !== undefined) return false
+  return (
+    starts(last).some((x) => Math.abs(x - first.x0) < 0.5 * bodySize) &&
+    first.baseline - last.baseline < step * first.size
+  )
 }
 
 /** Whether a zone is a row of a table: what stands in the next row, cell below cell, is no mathematics. */

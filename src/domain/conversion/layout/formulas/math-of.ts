@@ -4,7 +4,8 @@ import type { Box, FontFace } from "../../page-content.ts"
 import type { Piece } from "../lines/segment.ts"
 import { built } from "./bars.ts"
 import { LineOfSigns, withBrackets } from "./brackets.ts"
-import { BIG_OPERATOR, LIMITED } from "./mathematical.ts"
+import { BIG_OPERATOR, LIMITED, RELATION } from "./mathematical.ts"
+import { withOverArrows } from "./over-arrows.ts"
 import {
   AXIS,
   CLOSE,
@@ -18,6 +19,7 @@ import {
   OPEN,
   withAccents,
   withDots,
+  withPoints,
   withoutTwins
 } from "./signs.ts"
 
@@ -72,10 +74,15 @@ const withBars = (
   return left
 }
 
-/** Puts limits over and under big operators and functions that have some. */
+/** Whether what stands over or under a relation has its middle where the relation has its own: scripts of what is beside it do not. */
+const areOver = (words: ReadonlyArray<Item>, relation: Item): boolean =>
+  Math.abs(middleX(hull(words)) - middleX(relation)) < 0.25 * relation.size
+
+/** Puts limits over and under big operators and functions that have some, and words over and under relations. */
 const withLimits = (items: ReadonlyArray<Item>, depth: number): ReadonlyArray<Item> => {
   let left = items
-  for (const operator of items.filter(({ text }) => BIG_OPERATOR.test(text) || LIMITED.has(text))) {
+  const isOperator = ({ text }: Item): boolean => BIG_OPERATOR.test(text) || LIMITED.has(text)
+  for (const operator of items.filter((item) => isOperator(item) || RELATION.test(item.text))) {
     if (!left.includes(operator)) continue
     const away = (above: boolean): ReadonlyArray<Item> => {
       const near = left
@@ -96,6 +103,7 @@ const withLimits = (items: ReadonlyArray<Item>, depth: number): ReadonlyArray<It
         taken.push(item)
         ;[x0, x1] = [Math.min(x0, item.x0), Math.max(x1, item.x1)]
       }
+      if (RELATION.test(operator.text)) return taken.length > 0 && areOver(taken, operator) ? taken : []
       // Scripts beside an operator begin where it ends.
       return taken.some((item) => item.x0 < operator.x1 - 0.15 * operator.size) ? taken : []
     }
@@ -147,34 +155,47 @@ const rowsOf = (items: ReadonlyArray<Item>): ReadonlyArray<ReadonlyArray<Item>> 
   return rows.map((one) => one.items)
 }
 
-/** White space between cells, in font sizes. */
+/** White space between cells of a row, and between columns, in font sizes: wider than a space between words. */
 const CELL = 0.95
+const COLUMN = 0.45
 
-const cellsOf = (items: ReadonlyArray<Item>, size: number): ReadonlyArray<ReadonlyArray<Item>> => {
+/** Cuts items from left to right where white space is wider. */
+const cellsOf = (items: ReadonlyArray<Item>, space: number): ReadonlyArray<ReadonlyArray<Item>> => {
   const cells: Array<Array<Item>> = []
   let end = -Infinity
   for (const item of [...items].sort((a, b) => a.x0 - b.x0)) {
-    if (cells.length === 0 || item.x0 - end > CELL * size) cells.push([])
+    if (cells.length === 0 || item.x0 - end > space) cells.push([])
     cells.at(-1)?.push(item)
     end = Math.max(end, item.x1)
   }
   return cells
 }
 
-const tableOf = (rows: ReadonlyArray<ReadonlyArray<Item>>, depth: number): HtmlElement => {
+/** Rows as cells below one another: what is white in all of them is between columns. Else each row has its own cells. */
+const gridOf = (
+  rows: ReadonlyArray<ReadonlyArray<Item>>
+): ReadonlyArray<ReadonlyArray<ReadonlyArray<Item>>> => {
   const size = greatest(rows.flat().map((item) => item.size))
-  return element(
+  const own = rows.map((one) => cellsOf(one, CELL * size))
+  const starts = cellsOf(rows.flat(), COLUMN * size).map((column) => least(column.map(({ x0 }) => x0)))
+  if (starts.length < greatest(own.map(({ length }) => length))) return own
+  return rows.map((one) =>
+    starts.map((start, at) => one.filter(({ x0 }) => x0 >= start && x0 < (starts[at + 1] ?? Infinity)))
+  )
+}
+
+const tableOf = (rows: ReadonlyArray<ReadonlyArray<Item>>, depth: number): HtmlElement =>
+  element(
     "mtable",
     {},
-    rows.map((one) =>
+    gridOf(rows).map((cells) =>
       element(
         "mtr",
         {},
-        cellsOf(one, size).map((cell) => element("mtd", {}, [parse([...cell], [], depth + 1)]))
+        cells.map((cell) => element("mtd", {}, cell.length === 0 ? [] : [parse([...cell], [], depth + 1)]))
       )
     )
   )
-}
 
 /** Puts together what stands in several lines between tall brackets: a matrix, a binomial, cases. */
 const withTables = (items: ReadonlyArray<Item>, depth: number): ReadonlyArray<Item> => {
@@ -252,7 +273,8 @@ const parse = (items: Array<Item>, bars: ReadonlyArray<Box>, depth: number): Htm
   if (depth > MAX_DEPTH) throw new Unclear()
   if (items.length === 0) return element("mrow", {})
   const barred = withBars([...withBrackets(items, bars)], bars, depth)
-  const limited = withLimits(withAccents(barred), depth)
+  const arrowed = withOverArrows(withAccents(barred), (part) => parse([...part], [], depth + 1))
+  const limited = withLimits(arrowed, depth)
   const whole = withTables(limited, depth)
   const rows = rowsOf(whole)
   if (rows.length < 2) return lineOf(whole, depth)
@@ -283,7 +305,7 @@ export const mathOf = (
   const signs = once.flatMap((piece) => itemsOf(piece, fonts))
   // Three dots become one sign at most: more are too many in any case, and are not compared with one another.
   if (signs.length > 3 * MAX_ITEMS) return undefined
-  const items = [...withDots(signs)]
+  const items = [...withDots(withPoints(signs))]
   if (items.length === 0 || items.length > MAX_ITEMS || bars.length > MAX_ITEMS) return undefined
   try {
     const inner = parse(items, bars, 0)

@@ -39,6 +39,9 @@ export const CONTINUES = /^\s*[=<>≤≥≈≡∼≃+−·×⊂⊆→⇒⇔]/u
 /** Big operators, whose limits stand above and below them. */
 export const BIG_OPERATOR = /^[∑∏∐∫∬∭∮⋃⋂⋁⋀⨀⨁⨂⨄⨆]$/u
 
+/** Relations and arrows that words may stand over and under. */
+export const RELATION = /^[=≠<>≤≥≈≡∼≃≅≜→←↔⇒⇐⇔⟶⟵⟷⟹⟸⟺↦⟼⇌]$/u
+
 /** Names of functions; those of `LIMITED` have limits below them, as big operators do. */
 const FUNCTIONS: ReadonlySet<string> = new Set(
   (
@@ -56,6 +59,15 @@ const LONGEST_FUNCTION = greatest([...FUNCTIONS].map(({ length }) => length))
 export const isFunctionName = (word: string): boolean =>
   word.length <= LONGEST_FUNCTION && (FUNCTIONS.has(word) || FUNCTIONS.has(word.toLowerCase()))
 
+/** The chemical elements. */
+const ELEMENTS =
+  "H He Li Be B C N O F Ne Na Mg Al Si P S Cl Ar K Ca Sc Ti V Cr Mn Fe Co Ni Cu Zn Ga Ge As Se Br Kr Rb Sr Y Zr Nb Mo Tc Ru Rh Pd " +
+  "Ag Cd In Sn Sb Te I Xe Cs Ba La Ce Pr Nd Pm Sm Eu Gd Tb Dy Ho Er Tm Yb Lu Hf Ta W Re Os Ir Pt Au Hg Tl Pb Bi Po At Rn Fr Ra Ac Th Pa U"
+const COMPOUND = new RegExp(`^(?:${ELEMENTS.split(" ").toReversed().join("|")}){2,6}$`)
+
+/** Whether letters are those of a chemical compound: `NaOH`. */
+export const isCompound = (word: string): boolean => COMPOUND.test(word)
+
 /** The number of an equation. */
 export const EQUATION_NUMBER =
-  /^\s*[([]\s*((?:[A-Z]\.?)?\d{1,3}(?:[.\-–]\d{1,3}){0,2}[a-z]?(?:′|'){0,2})\s*[)\]]\s*$/u
+  /^\s*[([]\s*((?:[A-Z]\.?\s?)?\d{1,3}(?:[.\-–]\d{1,3}){0,2}[a-z]?(?:′|'){0,2})\s*[)\]]\s*$/u

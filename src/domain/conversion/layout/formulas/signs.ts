@@ -30,7 +30,7 @@ const WHOLE: ReadonlyMap<string, string> = new Map([
   ["⏐", "|"]
 ])
 /** The middle of a box, across. */
-export const middleX = ({ x0, x1 }: Box): number => (x0 + x1) / 2
+export const middleX = ({ x0, x1 }: Pick<Box, "x0" | "x1">): number => (x0 + x1) / 2
 /** The middle of a box, down. */
 export const middleY = ({ y0, y1 }: Box): number => (y0 + y1) / 2
 
@@ -54,9 +54,20 @@ const leaf = (text: string, face: FontFace | undefined): HtmlElement => {
   return element("mo", {}, [text])
 }
 
-/** Cuts a piece into signs, numbers and words; single letters of a face for mathematics are variables. */
+/**
+ * Cuts a piece into signs, numbers and words. Single letters of a face for mathematics are variables, and so are Unicode's own letters for it in
+ * any face, and italics without a word beside them.
+ */
 const TOKEN = /\d+(?:[.,]\d+)*|\p{L}\p{M}*|[^\s\p{L}\d]\p{M}*/gu
-const WORDS = /\d+(?:[.,]\d+)*|\p{L}[\p{L}\p{M}]*|[^\s\p{L}\d]\p{M}*/gu
+const WORDS = /\d+(?:[.,]\d+)*|(?:(?![\u{1d400}-\u{1d7ff}])\p{L}\p{M}*)+|\p{L}\p{M}*|[^\s\p{L}\d]\p{M}*/gu
+/** Letters are a word from this many on. */
+const WORD = /\p{L}{3}/u
+
+const patternOf = (text: string, face: FontFace | undefined): RegExp =>
+  isMathFace(face) || (face?.italic === true && !WORD.test(text)) ? TOKEN : WORDS
+
+/** Some faces say of a sign which of its shapes they draw. */
+const VARIATION = /[\ufe00-\ufe0f]/gu
 
 /** Top and bottom of a piece: of its ink for signs that stand around the axis; else of its face, of which less is inked. */
 const inked = ({ run, text }: Piece): { readonly y0: number; readonly y1: number } => {
@@ -89,22 +100,34 @@ const ACCENT: ReadonlyMap<string, string> = new Map([
   ["´", "´"]
 ])
 
+/** How wide signs are, in font sizes: relations are as wide as two narrow letters, and as three spaces between signs. */
+const widthOf = (sign: string): number =>
+  /\s/.test(sign) ? 0.25 : /[.,;:'!|()[\]]/.test(sign) ? 0.3 : /[=+<>≤≥±×−]/.test(sign) ? 0.75 : 0.5
+
+/** Where the signs of a piece begin, as wide as such signs mostly are, and where the last ends. Its places are known, those in it not. */
+const edgesOf = ({ text, x0, x1 }: Piece): ReadonlyArray<number> => {
+  const widths = Array.from({ length: text.trimEnd().length }, (_, at) => widthOf(text.charAt(at)))
+  const all = widths.reduce((sum, width) => sum + width, 0)
+  let sum = 0
+  return [x0, ...widths.map((width) => x0 + ((x1 - x0) * (sum += width)) / all)]
+}
+
 /** The signs of a piece at their places. */
 export const itemsOf = (piece: Piece, fonts: ReadonlyArray<FontFace>): ReadonlyArray<Item> => {
   const { run, text } = piece
   const face = fonts[run.font]
-  const pattern = isMathFace(face) ? TOKEN : WORDS
-  const length = Math.max(1, text.trimEnd().length)
+  const pattern = patternOf(text, face)
+  const edges = edgesOf(piece)
   const { y0, y1 } = inked(piece)
   return [...text.matchAll(pattern)].map((match): Item => {
     const [token] = match
-    const x = (at: number) => piece.x0 + ((piece.x1 - piece.x0) * Math.min(at, length)) / length
-    const sign = WHOLE.get(token) ?? token
+    const shown = token.replace(VARIATION, "")
+    const sign = WHOLE.get(shown) ?? shown
     // An accent's ink is as high as a small letter's top, whatever it stands over.
     const isAccent = token !== "^" && ACCENT.has(token)
     return {
-      x0: x(match.index),
-      x1: x(match.index + token.length),
+      x0: edges[match.index] ?? piece.x0,
+      x1: edges[match.index + token.length] ?? piece.x1,
       y0: isAccent ? run.baseline - 0.75 * run.size : y0,
       y1: isAccent ? run.baseline - 0.5 * run.size : y1,
       baseline: run.baseline,
@@ -113,6 +136,32 @@ export const itemsOf = (piece: Piece, fonts: ReadonlyArray<FontFace>): ReadonlyA
       text: sign
     }
   })
+}
+
+/** Parts of a number stand so near to each other, in font sizes. */
+const WITHIN_NUMBER = 0.1
+
+/** Numbers whose point is of another face than their digits, made one. */
+export const withPoints = (items: ReadonlyArray<Item>): ReadonlyArray<Item> => {
+  const done: Array<Item> = []
+  for (const item of items) {
+    const [whole, point] = done.slice(-2)
+    const isNext = (a: Item, b: Item): boolean =>
+      Math.abs(b.x0 - a.x1) < WITHIN_NUMBER * b.size && a.size === b.size && a.baseline === b.baseline
+    const goesOn =
+      whole !== undefined &&
+      point?.text === "." &&
+      /^\d+$/.test(whole.text) &&
+      /^\d+$/.test(item.text) &&
+      isNext(whole, point) &&
+      isNext(point, item)
+    if (!goesOn) done.push(item)
+    else {
+      const text = `${whole.text}.${item.text}`
+      done.splice(-2, 2, { ...whole, x1: item.x1, node: element("mn", {}, [text]), text })
+    }
+  }
+  return done
 }
 
 /** Whether a sign may be as high as several lines. */

@@ -356,7 +356,7 @@ describe("display formulas", () => {
       run("hence", 320, 150),
       run("q", 350, 150, MATH)
     ]
-    const words = between(lay(runs)).replaceAll(/<[^>]*>|\s|\u00a0|&nbsp;/g, "")
+    const words = between(lay(runs)).replaceAll(/<[^>]*>|\s|\u00a0|&nbsp;|\u2061/g, "")
     assert.strictEqual(words, "ab=sin12.5henceq")
   })
 

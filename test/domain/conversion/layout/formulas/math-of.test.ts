@@ -1,0 +1,106 @@
+import { assert, describe, it } from "vitest"
+
+import { serialize } from "../../../../../src/domain/conversion/html/tree.ts"
+import { mathOf } from "../../../../../src/domain/conversion/layout/formulas/math-of.ts"
+import type { FontFace, TextRun } from "../../../../../src/domain/conversion/page-content.ts"
+import { FONT, FONTS, run } from "../page-builder.ts"
+
+const face: FontFace = {
+  name: "CMMI10",
+  weight: 400,
+  italic: true,
+  monospace: false,
+  serif: true,
+  symbolic: true
+}
+const fonts = [...FONTS, face]
+const MATH = { font: FONTS.length }
+const small = { ...MATH, size: 7 }
+
+/** What runs are as MathML, without its outermost element. */
+const math = (...runs: ReadonlyArray<TextRun>): string => {
+  const pieces = runs.map((one) => ({
+    run: one,
+    text: one.text,
+    x0: one.box.x0,
+    x1: one.box.x1,
+    raise: undefined
+  }))
+  const made = mathOf(pieces, [], fonts)
+  return made === undefined ? "" : serialize(made.children)
+}
+
+describe("MathML by geometry", () => {
+  it("has Unicode's letters for mathematics, and italics without a word, as variables", () => {
+    assert.include(math(run("𝑑𝑡", 60, 100)), "<mi>𝑑</mi><mi>𝑡</mi>")
+    const italic = { font: FONT.italic }
+    assert.include(math(run("ia", 60, 100, italic)), "<mi>i</mi><mi>a</mi>")
+    assert.include(math(run("on the", 60, 100, italic)), "&nbsp;on&nbsp;")
+    assert.include(math(run("on", 60, 100)), "&nbsp;on&nbsp;")
+  })
+
+  it("takes no notice of the shape that a face says it draws", () => {
+    const brackets = math(run("(\ufe01", 60, 100), run("x", 70, 100, MATH), run(")\ufe01", 75, 100))
+    assert.strictEqual(brackets, "<mrow><mo>(</mo><mi>x</mi><mo>)</mo></mrow>")
+    const sum = { ...run("∑\ufe01", 60, 100), box: { x0: 60, y0: 90.5, x1: 74, y1: 104.5 } }
+    assert.include(math(sum, run("i", 65, 111.5, small), run("x", 76, 100, MATH)), "<munder><mo>∑</mo>")
+  })
+
+  it("has numbers whose point is of another face, but no sum of numbers and points", () => {
+    assert.include(math(run("30", 60, 100), run(".", 70, 100, MATH), run("2", 75, 100)), "<mn>30.2</mn>")
+    const apart = math(run("30", 60, 100), run(".", 70, 100, MATH), run("2", 81, 100))
+    assert.include(apart, "<mn>30</mn><mo>.</mo><mn>2</mn>")
+  })
+
+  it("says of what a function is, and leaves room where no bracket does", () => {
+    const bare = math(run("sin", 60, 100), run("x", 76, 100, MATH))
+    assert.include(bare, '<mi>sin</mi><mo rspace="0.167em">\u2061</mo><mi>x</mi>')
+    assert.include(
+      math(run("sin(", 60, 100), run("x", 80, 100, MATH)),
+      "<mi>sin</mi><mo>\u2061</mo><mo>(</mo>"
+    )
+    assert.notInclude(math(run("sin +", 60, 100), run("x", 90, 100, MATH)), "\u2061")
+    assert.notInclude(math(run("mod", 60, 100), run("x", 76, 100, MATH)), "\u2061")
+  })
+
+  it("has words over a relation, and scripts beside it", () => {
+    const def = math(run("x", 50, 100, MATH), run("=", 60, 100), run("def", 57, 93, { size: 6 }))
+    assert.include(def, "<mover><mo>=</mo>")
+    const script = math(run("x", 50, 100, MATH), run("2", 55, 95, { size: 6 }), run("=", 60, 100))
+    assert.include(script, "<msup><mi>x</mi><mn>2</mn></msup><mo>=</mo>")
+  })
+
+  it("has arrows over the letters that they are vectors of, and between those that they relate", () => {
+    const vector = math(run("F", 60, 100, MATH), run("=", 70, 100), run("→", 60, 92.5), run("0", 80, 100))
+    assert.include(vector, '<mover accent="true"><mi>F</mi><mo>→</mo></mover><mo>=</mo>')
+    assert.notInclude(math(run("F", 60, 100, MATH), run("→", 70, 100), run("G", 80, 100, MATH)), "<mover")
+    const above = math(run("A → B", 60, 92.5), run("x", 72, 104, MATH))
+    assert.notInclude(above, '<mover accent="true">')
+  })
+
+  it("has the columns of a matrix where all of its rows are white", () => {
+    const tall = (sign: string, x: number) => ({
+      ...run(sign, x, 100),
+      box: { x0: x, y0: 85, x1: x + 5, y1: 115 }
+    })
+    const rows = math(
+      { ...tall("(", 60), baseline: 102.5 },
+      run("10", 70, 94, MATH),
+      run("2", 86, 94, MATH),
+      run("a", 75, 107, MATH),
+      run("b", 86, 107, MATH),
+      { ...tall(")", 95), baseline: 102.5 }
+    )
+    assert.include(rows, "<mtr><mtd><mn>10</mn></mtd><mtd><mn>2</mn></mtd></mtr>")
+    assert.include(rows, "<mtr><mtd><mi>a</mi></mtd><mtd><mi>b</mi></mtd></mtr>")
+    const signs = math({ ...tall("{", 60), baseline: 102.5 }, run("+ 2", 70, 94), run("+ 3", 70, 107))
+    assert.include(signs, "<mtd><mrow><mo>+</mo><mn>2</mn></mrow></mtd></mtr>")
+    const cases = math(
+      { ...tall("{", 60), baseline: 102.5 },
+      run("a=1", 70, 94, MATH),
+      run("if b", 100, 94, MATH),
+      run("cd=2", 70, 107, MATH)
+    )
+    assert.include(cases, "<mtd></mtd></mtr></mtable>")
+  })
+})
