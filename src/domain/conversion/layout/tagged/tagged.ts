@@ -123,12 +123,20 @@ const childBlocks = (
     listed = []
     listing = []
   }
+  const isInline = (node: StructureNode): boolean =>
+    !isStructure(node) || (INLINE.has(node.type) && !holdsBlocks(node))
+  const hasFormulas = nodes.some((node) => isStructure(node) && node.type === "Formula")
+  const words = hasFormulas ? linesUnder(nodes.filter(isInline), context.inline) : []
+  /** Whether a formula stands within a line of words. */
+  const isInText = (node: StructureElement): boolean => {
+    const [formula] = node.type === "Formula" ? linesUnder([node], context.inline) : []
+    return (
+      formula !== undefined &&
+      words.some(({ baseline, size }) => Math.abs(baseline - formula.baseline) < 0.5 * size)
+    )
+  }
   for (const node of nodes) {
-    if (
-      !isStructure(node) ||
-      (INLINE.has(node.type) && !holdsBlocks(node)) ||
-      isInText(node, nodes, context)
-    ) {
+    if (!isStructure(node) || isInline(node) || isInText(node)) {
       inline.push(node)
       continue
     }
@@ -149,24 +157,6 @@ const childBlocks = (
   }
   close()
   return blocks
-}
-
-/** Whether a formula stands within a line of words. */
-const isInText = (
-  node: StructureElement,
-  beside: ReadonlyArray<StructureNode>,
-  { inline }: TaggedContext
-): boolean => {
-  if (node.type !== "Formula") return false
-  const [formula] = linesUnder([node], inline)
-  const words = linesUnder(
-    beside.filter((one) => !isStructure(one) || INLINE.has(one.type)),
-    inline
-  )
-  return (
-    formula !== undefined &&
-    words.some(({ baseline, size }) => Math.abs(baseline - formula.baseline) < 0.5 * size)
-  )
 }
 
 const holdsBlocks = ({ children }: StructureElement): boolean =>
