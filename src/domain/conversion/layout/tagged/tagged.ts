@@ -222,7 +222,10 @@ const blocksOf = (node: StructureElement, context: TaggedContext, depth: number)
       return figureOf(node, context, depth)
     case "Formula": {
       const text = node.actualText ?? node.alt
-      if (text === undefined) return context.formulas(linesUnder(children, context.inline))
+      const lines = linesUnder(children, context.inline)
+      if (lines.length === 0 && idsUnder(children).some((id) => context.drawn.has(id)))
+        return figureOf(node, context, depth)
+      if (text === undefined) return context.formulas(lines)
       return text.trim() === ""
         ? []
         : [{ kind: "formula", text, label: undefined, math: undefined, region: undefined }]

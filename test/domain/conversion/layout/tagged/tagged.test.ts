@@ -169,6 +169,14 @@ describe("a tagged page", () => {
     )
   })
 
+  it("shows formulas that are pictures, with what they say", () => {
+    const content = page(marked("Before"), 0, {
+      structure: [tag("P", [0]), tag("Formula", [7], { alt: "E = mc²" })],
+      drawings: [picture(4, 60, 200, 200, 240, 7)]
+    })
+    assert.strictEqual(htmlOf(content), '<p>Before</p><figure><img data-image="4" alt="E = mc²"></figure>')
+  })
+
   it("has headings that are tagged as items, with their numbers, and items after a sign that no other list has", () => {
     const item = (...children: Parameters<typeof tag>[1]) => tag("LI", children)
     assert.strictEqual(
