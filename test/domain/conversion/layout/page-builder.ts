@@ -155,6 +155,16 @@ export const tag = (
   ...more
 })
 
+/** A face of mathematics, which no page has by itself. */
+export const MATH_FACE: FontFace = {
+  name: "CMMI10",
+  weight: 400,
+  italic: true,
+  monospace: false,
+  serif: true,
+  symbolic: true
+}
+
 /** Facts of a document that says nothing of itself. */
 export const FACTS: DocumentFacts = {
   pageCount: 1,

@@ -7,7 +7,7 @@ import { flowCharts } from "./flow-charts.ts"
 import { framesOf } from "./frames.ts"
 import { labelTexts } from "./label-texts.ts"
 import { placedFigure } from "./placed-figure.ts"
-import { joined, joinRegions, liesIn, type Region, regionsOf, touches } from "./regions.ts"
+import { centreIn, joined, joinRegions, liesIn, type Region, regionsOf, touches } from "./regions.ts"
 
 /** Figures that are drawn, and the words that belong to them. */
 interface DrawnFigures {
@@ -56,11 +56,6 @@ const MOST_REGIONS = 200
 const MOST_CAPTIONS = 24
 /** A page with more pieces of text is a list or a map. */
 const MOST_SEGMENTS = 6_000
-
-const centreIn = ({ x0, x1, y0, y1 }: Box, box: Box, slack: number): boolean => {
-  const [x, y] = [(x0 + x1) / 2, (y0 + y1) / 2]
-  return x > box.x0 - slack && x < box.x1 + slack && y > box.y0 - slack && y < box.y1 + slack
-}
 
 /** A page's words and regions, to find figures among. */
 interface Scene {

@@ -85,6 +85,12 @@ export const liesIn = (inner: Box, outer: Box, slack: number): boolean =>
   inner.y0 > outer.y0 - slack &&
   inner.y1 < outer.y1 + slack
 
+/** Whether the middle of a box lies in another, or this near to it. */
+export const centreIn = ({ x0, x1, y0, y1 }: Box, box: Box, slack: number): boolean => {
+  const [x, y] = [(x0 + x1) / 2, (y0 + y1) / 2]
+  return x > box.x0 - slack && x < box.x1 + slack && y > box.y0 - slack && y < box.y1 + slack
+}
+
 /** Whether two boxes overlap, or stand this near to each other. */
 export const touches = (a: Box, b: Box, slack = 0): boolean =>
   a.x0 < b.x1 + slack && a.x1 > b.x0 - slack && a.y0 < b.y1 + slack && a.y1 > b.y0 - slack

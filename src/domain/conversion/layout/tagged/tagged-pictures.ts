@@ -1,7 +1,7 @@
 import type { Box, Drawing, PageContent } from "../../page-content.ts"
 import type { Block, Figure } from "../blocks/block.ts"
 import { figuresOf } from "../blocks/figures.ts"
-import { joined } from "../figures/regions.ts"
+import { centreIn, joined } from "../figures/regions.ts"
 import { idsUnder, isStructure, MAX_DEPTH, type StructureNode } from "./tagged-content.ts"
 
 /** Smallest side of what is shown of a page, points: less is a rule. */
@@ -41,10 +41,7 @@ const shownIn = (nodes: ReadonlyArray<StructureNode>, depth = 0): ReadonlyArray<
 
 /** Whether words stand on a picture: it is what they are written on, a part of a diagram or of a slide. */
 const isWrittenOn = (picture: Box, { runs }: PageContent): boolean =>
-  runs.some(({ artifact, box }) => {
-    const [x, y] = [(box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2]
-    return !artifact && x > picture.x0 && x < picture.x1 && y > picture.y0 && y < picture.y1
-  })
+  runs.some(({ artifact, box }) => !artifact && centreIn(box, picture, 0))
 
 /**
  * The pictures of a page that no figure of its structure has: programs tag them as what stands in a paragraph, or not at all.

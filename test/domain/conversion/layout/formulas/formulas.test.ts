@@ -2,18 +2,10 @@ import { assert, describe, it } from "vitest"
 
 import { layoutPages } from "../../../../../src/domain/conversion/layout/layout-pages.ts"
 import { NO_STATISTICS } from "../../../../../src/domain/conversion/layout/statistics.ts"
-import type { FontFace, TextRun } from "../../../../../src/domain/conversion/page-content.ts"
-import { FACTS, FONT, FONTS, lines, page, prose, type Rest, rule, run } from "../page-builder.ts"
+import type { TextRun } from "../../../../../src/domain/conversion/page-content.ts"
+import { MATH_FACE, FACTS, FONT, FONTS, lines, page, prose, type Rest, rule, run } from "../page-builder.ts"
 
-const italic: FontFace = {
-  name: "CMMI10",
-  weight: 400,
-  italic: true,
-  monospace: false,
-  serif: true,
-  symbolic: true
-}
-const fonts = [...FONTS, italic, { ...italic, name: "CMEX10", italic: false }]
+const fonts = [...FONTS, MATH_FACE, { ...MATH_FACE, name: "CMEX10", italic: false }]
 const MATH = { font: FONTS.length }
 const small = { ...MATH, size: 7 }
 

@@ -2,18 +2,10 @@ import { assert, describe, it } from "vitest"
 
 import { serialize } from "../../../../../src/domain/conversion/html/tree.ts"
 import { mathOf } from "../../../../../src/domain/conversion/layout/formulas/math-of.ts"
-import type { FontFace, TextRun } from "../../../../../src/domain/conversion/page-content.ts"
-import { FONT, FONTS, run } from "../page-builder.ts"
+import type { TextRun } from "../../../../../src/domain/conversion/page-content.ts"
+import { MATH_FACE, FONT, FONTS, run } from "../page-builder.ts"
 
-const face: FontFace = {
-  name: "CMMI10",
-  weight: 400,
-  italic: true,
-  monospace: false,
-  serif: true,
-  symbolic: true
-}
-const fonts = [...FONTS, face]
+const fonts = [...FONTS, MATH_FACE]
 const MATH = { font: FONTS.length }
 const small = { ...MATH, size: 7 }
 
