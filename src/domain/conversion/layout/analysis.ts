@@ -50,10 +50,8 @@ export const analyse = (read: PageContent, fonts: ReadonlyArray<FontFace>): Page
   const readable = asShown.turn === 0 ? asShown : readableRuns(page)
   // Where the page's structure marks lists, shapes are not needed.
   const bullets = page.structure.length === 0 ? drawnBullets(page, readable.main) : []
-  const segments = withoutLineNumbers(
-    segmentsOf(letterBullets(withBullets(withWholeSigns(readable.main), bullets))),
-    page.width
-  )
+  const numberless = withoutLineNumbers(readable.main, page.width)
+  const segments = segmentsOf(letterBullets(withBullets(withWholeSigns(numberless), bullets)))
   const rows = linesOf(segments, fonts)
   const hyphens = pageHyphens(segments, rows.length)
   return { page, turn: asShown.turn, fonts, readable, segments, rows, hyphens }
