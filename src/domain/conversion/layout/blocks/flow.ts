@@ -17,6 +17,7 @@ import { footnotesFrom, noteMark } from "./footnotes.ts"
 import { Gathering, type GatheringContext, paragraph } from "./gathering.ts"
 import { isLabelAlone } from "./heading-words.ts"
 import { type HeadingContext, headingLevel, isBulleted } from "./headings.ts"
+import { indexLines, indexOf } from "./index-entries.ts"
 import { runInHeading } from "./run-in.ts"
 
 /** The context for reading a column's text. */
@@ -191,12 +192,19 @@ export const flowBlocks = (
   const formulas =
     bars === undefined ? [] : formulasIn(lines, right, { fonts: context.inline.fonts, bodySize, bars })
   const algorithms = numberedLines(lines)
-  const isStep = (found: { readonly from: number; readonly to: number }): boolean =>
-    algorithms.some((one) => found.from < one.to && found.to > one.from)
+  const listed = [
+    ...indexLines(lines).map((one) => ({
+      ...one,
+      block: indexOf(lines.slice(one.from, one.to), right, context.inline)
+    })),
+    ...algorithms.map((one) => ({ ...one, block: algorithmOf(one, lines, context.inline) }))
+  ]
+  const isListed = (found: { readonly from: number; readonly to: number }): boolean =>
+    listed.some((one) => found.from < one.to && found.to > one.from)
   const parts = [
-    ...algorithms.map((one) => ({ ...one, block: algorithmOf(one, lines, context.inline) })),
+    ...listed,
     ...formulas
-      .filter((one) => !isStep(one))
+      .filter((one) => !isListed(one))
       .map((one) => ({ ...one, block: { ...one.formula, top: lines[one.from]?.y0 } }))
   ]
   for (const part of parts.sort((a, b) => a.from - b.from)) {

@@ -1,7 +1,7 @@
 import { firstNotBefore, greatest, least } from "../../../lists.ts"
 import type { TextRun } from "../../page-content.ts"
 import type { Line } from "./line.ts"
-import { type Segment, segmentText } from "./segment.ts"
+import { type Segment, SEGMENT_GAP, segmentText } from "./segment.ts"
 
 /** Fewest numbers in a column: of every line, of every line between two columns of text, and of every few lines. */
 const MIN_NUMBERS = 5
@@ -21,6 +21,8 @@ const CELL_GAP = 1.5
 const TEXT_WIDTH = 0.25
 /** Share of the numbers whose line goes on with the sentence of the line above: items and rows begin anew. */
 const GOING_ON = 0.3
+/** Share of the numbers that stand apart from their line, as cells do. */
+const MOSTLY = 0.5
 /** A line that goes on below is this long at least, as a share of the longest. */
 const FULL = 0.75
 /** The line above begins at about the same place, font sizes; this many others, scripts and lines of another column, may stand between. */
@@ -102,25 +104,26 @@ const textLines = (text: ReadonlyArray<TextRun>): ReadonlyArray<TextLine> => {
   return lines.flatMap(textLine)
 }
 
-/** The text that a column of numbers may count the lines of; nothing where it does not stand outside of it. */
+/** The text that a column of numbers may count the lines of: it stands outside of it, or between two columns of it. */
 const textBeside = (
   { numbers, step, x0, x1 }: NumberColumn,
   text: ReadonlyArray<TextRun>
-): ReadonlyArray<TextRun> => {
-  if (!text.some(({ box }) => box.x1 > x0)) return text
+): { readonly text: ReadonlyArray<TextRun>; readonly outside: boolean } => {
+  if (!text.some(({ box }) => box.x1 > x0)) return { text, outside: true }
   const after = text.filter(({ box }) => box.x0 > x1)
-  if (!text.some(({ box }) => box.x0 < x1)) return after
+  if (!text.some(({ box }) => box.x0 < x1)) return { text: after, outside: true }
   const [top, bottom] = [numbers[0]?.baseline ?? 0, numbers.at(-1)?.baseline ?? 0]
   const crosses = ({ baseline, box }: TextRun): boolean =>
     baseline >= top && baseline <= bottom && box.x0 < x1 && box.x1 > x0
   const size = greatest(numbers.map((one) => one.size))
-  return step > 1 || (numbers.length >= MIN_BETWEEN && !text.some(crosses))
-    ? after.filter((run) => size < SMALLER * run.size)
-    : []
+  const between = step > 1 || (numbers.length >= MIN_BETWEEN && !text.some(crosses))
+  return { text: between ? after.filter((run) => size < SMALLER * run.size) : [], outside: false }
 }
 
-/** Whether the lines beside numbers are those of paragraphs. */
-const countsLines = ({ numbers }: NumberColumn, text: ReadonlyArray<TextRun>, pageWidth: number): boolean => {
+/** Whether the lines beside numbers are those of paragraphs, or stand apart from them. */
+const countsLines = (column: NumberColumn, all: ReadonlyArray<TextRun>, pageWidth: number): boolean => {
+  const { outside, text } = textBeside(column, all)
+  const { numbers } = column
   const lines = textLines(text)
   const beside = numbers.flatMap(({ baseline }) => {
     const at = firstNotBefore(lines, (line) => line.baseline < baseline - SAME_LINE)
@@ -136,12 +139,16 @@ const countsLines = ({ numbers }: NumberColumn, text: ReadonlyArray<TextRun>, pa
   const goingOn = wide.filter(
     ({ above, line }) => above > FULL * longest && /^\s*[\p{Ll}\p{Lo}]/u.test(line.first.text)
   )
-  return goingOn.length >= GOING_ON * numbers.length
+  const apart = wide.filter(({ line: { first, width } }) => {
+    const gap = Math.max(first.box.x0 - column.x1, column.x0 - (first.box.x0 + width))
+    return outside && gap > SEGMENT_GAP * first.size
+  })
+  return goingOn.length >= GOING_ON * numbers.length || apart.length >= MOSTLY * numbers.length
 }
 
 /**
  * Leaves out the numbers of lines, which stand in a column of their own outside of the text, or, small, between two columns of it.
- * Numbers of a table's rows, of items and of a listing's lines stay: what is beside them does not go on from line to line. Linear but
+ * Numbers of a table's rows, and of items and a listing's lines near to them, stay: what is beside those does not go on from line to line. Linear but
  * for sorting.
  */
 export const withoutLineNumbers = (
@@ -153,9 +160,7 @@ export const withoutLineNumbers = (
   const counting = new Set(columns.flatMap(({ numbers }) => numbers))
   const text = runs.filter((run) => !counting.has(run))
   const found = new Set(
-    columns.flatMap((column) =>
-      countsLines(column, textBeside(column, text), pageWidth) ? column.numbers : []
-    )
+    columns.flatMap((column) => (countsLines(column, text, pageWidth) ? column.numbers : []))
   )
   return found.size === 0 ? runs : runs.filter((run) => !found.has(run))
 }

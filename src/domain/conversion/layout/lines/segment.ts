@@ -29,7 +29,7 @@ export interface Segment extends Box {
 }
 
 /** Gap from which two runs on a line are two segments, in font sizes. */
-const SEGMENT_GAP = 0.9
+export const SEGMENT_GAP = 0.9
 /** How far runs of one line may overlap, in font sizes; a small one stands in the room above the letter before it. */
 const OVERLAP = -0.35
 const TUCKED = -0.5
