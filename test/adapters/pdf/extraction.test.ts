@@ -290,6 +290,51 @@ it.live("glyphs of a Type 3 font are as large as they are drawn, whatever scale 
   })
 )
 
+/** Words with ligatures that only their names tell, in a document with so many bytes more. */
+const withLigatures = (padding: number) =>
+  pdfOf({
+    pages: [{ content: "/Form Do\n" }],
+    more: (writer) => {
+      writer.stream(" ".repeat(padding))
+      const font = (name: string, differences: string) =>
+        ref(
+          writer.object(
+            `<< /Type /Font /Subtype /Type1 /BaseFont /${name} ` +
+              `/Encoding << /Type /Encoding /Differences [${differences}] >> >>`
+          )
+        )
+      const fonts = `/T ${font("Words", "20 /T_h 27 /f_i /f_f_i.alt")} /S ${font("Signs", "28 /sign_of")}`
+      const form = writer.stream(
+        "BT /T 12 Tf 72 700 Td (\\024e o\\034ce modi\\033ed it) Tj /S 12 Tf 0 -40 Td (over \\034under) Tj ET\n",
+        {
+          dictionary: `/Type /XObject /Subtype /Form /BBox [0 0 612 792] /Resources << /Font << ${fonts} >> >>`
+        }
+      )
+      return { resources: `/XObject << /Form ${ref(form)} >>` }
+    }
+  })
+
+it.live("a ligature that no list of Unicode's names has is read by the letters in its name", () =>
+  Effect.gen(function* () {
+    const {
+      pages: [page]
+    } = yield* extractBytes(withLigatures(0))
+    assert.deepStrictEqual(textOf(page?.runs ?? []), ["The office modified it", "over under"])
+    const [run] = page?.runs ?? []
+    // The letters of a ligature share its box.
+    assert.isTrue(run?.edges.every((edge, at) => edge >= (run.edges[at - 1] ?? 0)))
+  })
+)
+
+it.live("no page of a large document is copied for its ligatures", () =>
+  Effect.gen(function* () {
+    const {
+      pages: [page]
+    } = yield* extractBytes(withLigatures(17 * 1024 * 1024))
+    assert.deepStrictEqual(textOf(page?.runs ?? []), ["e oce modied it", "over under"])
+  })
+)
+
 it.live("cells as near as words are runs of their own where no space is drawn between them", () =>
   Effect.gen(function* () {
     const { page } = yield* pageOf({

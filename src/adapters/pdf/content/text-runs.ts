@@ -49,6 +49,8 @@ interface RunsOf {
   readonly matrix: Matrix
   readonly inherited: ReadonlyMap<number, Mark>
   readonly places: ReadonlyArray<Place> | undefined
+  /** The letters of a ligature that pdfium knows no character for, by its font's name and its code. */
+  readonly ligature: (font: string, code: number) => string | undefined
 }
 
 /** Where the reading of a page is. */
@@ -248,6 +250,16 @@ const characterOf = ({ pdfium: { call }, text }: Reading, at: number, code: numb
   return character.codePointAt(0) ?? code
 }
 
+/** The letters of a ligature of a text's face that pdfium knows by its code alone; undefined for anything else. */
+const ligatureOf = ({ object, of, pdfium }: Reading, code: number): string | undefined => {
+  const { call, memory } = pdfium
+  const font = call.FPDFTextObj_GetFont(object)
+  return of.ligature(
+    memory.ascii((buffer, size) => call.FPDFFont_GetBaseFontName(font, buffer, size)),
+    code
+  )
+}
+
 /** Whether the code of a glyph may be taken for that of a space or a line's end. */
 const mayBeGlyph = (reading: Reading, code: number): boolean =>
   code < SPACE || (code <= HYPHEN && reading.style?.tex?.hanging === true)
@@ -267,7 +279,8 @@ const readCharacter = (reading: Reading, at: number) => {
   const isFresh = object !== reading.object
   const known = isFresh ? undefined : reading.style
   const style = known ?? beginObject(reading, object, at)
-  const code = characterOf(reading, at, bare, style)
+  const letters = bare < SPACE && style.tex === null ? ligatureOf(reading, bare) : undefined
+  const code = letters?.codePointAt(0) ?? characterOf(reading, at, bare, style)
   if (doubtful && isInkless(reading, at, code)) return
   readBox(reading, at, style)
   const { x, x0, x1, y, y0, y1 } = place
@@ -276,6 +289,7 @@ const readCharacter = (reading: Reading, at: number) => {
   if (gathering.style !== undefined) separate(reading, gathering.style, style, at, code, isFresh)
   if (gathering.style === undefined) gathering.begin(style, y, place.across)
   gathering.add(code, place)
+  for (const letter of letters?.slice(1) ?? "") gathering.add(letter.charCodeAt(0), place)
 }
 
 /**

@@ -7,6 +7,7 @@ import { readObjects } from "../content/drawings.ts"
 import { readFields } from "../content/fields.ts"
 import { FontTable } from "../content/fonts.ts"
 import { type Matrix, pageMatrix, round } from "../content/geometry.ts"
+import { GlyphNames } from "../content/glyph-names.ts"
 import { Destinations, readLinks } from "../content/links.ts"
 import { readOutline } from "../content/outline.ts"
 import { readStructure } from "../content/structure.ts"
@@ -31,6 +32,9 @@ const XFA_FOREGROUND = 3
 
 /** pdfium keeps what it has read of a document: after this much it is opened anew, so that memory stays bounded. */
 const REOPEN_AFTER_BYTES = 48 * 1024 * 1024
+
+/** Of a larger document no page is copied to look for names of glyphs: it may be as large. */
+const MOST_COPIED_BYTES = 16 * 1024 * 1024
 
 /** From here on qpdf's pass over the whole document, made for each range, dominates the time. */
 const MANY_PAGES = 200
@@ -89,6 +93,7 @@ export class OpenDocument {
   readonly #path: string
   readonly #file: FileReader
   readonly #qpdf: Qpdf
+  readonly #glyphNames = new GlyphNames()
   #splitter: Splitter | undefined
   /** Undefined until the first page is split. */
   #copies: boolean | undefined
@@ -237,7 +242,11 @@ export class OpenDocument {
         index,
         matrix,
         inherited,
-        places: forLayout ? [...links, ...tableFrames(drawings, width, height)] : undefined
+        places: forLayout ? [...links, ...tableFrames(drawings, width, height)] : undefined,
+        ligature: (font, code) =>
+          this.#file.size > MOST_COPIED_BYTES
+            ? undefined
+            : this.#glyphNames.ligature(font, code, () => copyPage(pdfium, document, index))
       })
       const label = memory.utf16((buffer, size) => call.FPDF_GetPageLabel(document, index, buffer, size))
       return {

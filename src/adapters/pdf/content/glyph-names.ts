@@ -1,0 +1,92 @@
+/** Names of glyphs that pdfium knows no character for, as the dictionaries of a page's fonts have them. */
+
+/** Pages of a document that are looked through for their fonts at most, and the places that are looked at on one. */
+const MOST_PAGES = 20
+const MOST_PLACES = 500
+/** Longest list of names, in bytes, and how far before it stands whose it is. */
+const LONGEST = 20_000
+const BEFORE = 500
+
+/** Letters joined by underscores, as Adobe's rules for names of glyphs write a ligature; a variant's name follows a full stop. */
+const COMPOSED = /^([A-Za-z](?:_[A-Za-z])+)(?:\..*)?$/
+
+const OBJECT = /(?<!\d)(\d{1,9}) 0 obj\s*<<[^<>]*$/
+const OWN = /\/BaseFont\/([^\s/<>[\]()]{1,127})(?=[\s/])[^<>]{0,300}\/Encoding\s?<<[^<>]{0,100}$/
+const REFERRED = /^\/BaseFont\/([^\s/<>[\]()]{1,127})(?=[\s/])[^<>]{0,300}\/Encoding (\d{1,9}) 0 R/
+
+type Letters = ReadonlyMap<number, string>
+
+/** Letters by code: `27/f_i/f_f_i` names the glyphs of 27 and 28. */
+const lettersOf = (differences: string): Letters => {
+  const letters = new Map<number, string>()
+  let code = 0
+  for (const [, number, name = ""] of differences.matchAll(/(\d{1,5})|\/([^\s/]+)/g))
+    if (number !== undefined) code = Number(number)
+    else {
+      const composed = COMPOSED.exec(name)?.[1]
+      if (composed !== undefined) letters.set(code, composed.replaceAll("_", ""))
+      code += 1
+    }
+  return letters
+}
+
+/** A font's name without the prefix of a subset. */
+const nameOf = (font: string): string => font.replace(/^[A-Z]{6}\+/, "")
+
+const placesOf = (text: string, word: string): ReadonlyArray<number> => {
+  const places: Array<number> = []
+  for (let at = text.indexOf(word); at >= 0 && places.length < MOST_PLACES; at = text.indexOf(word, at + 1))
+    places.push(at)
+  return places
+}
+
+/** Letters of ligatures by font and code; none ("") where two of its subsets differ. Reads what pdfium writes: an object's keys in the order of the alphabet, and no comments. */
+export const ligaturesIn = (pdf: Uint8Array): ReadonlyMap<string, Letters> => {
+  const text = Buffer.from(pdf.buffer, pdf.byteOffset, pdf.length).toString("latin1")
+  const fonts = new Map<string, Map<number, string>>()
+  // pdfium leaves the prefix of a subset out of some names: where two of them differ, a code is no letter's.
+  const add = (font: string, letters: Letters) => {
+    const name = nameOf(font)
+    const known = fonts.get(name) ?? new Map<number, string>()
+    for (const [code, letter] of letters)
+      known.set(code, known.has(code) && known.get(code) !== letter ? "" : letter)
+    fonts.set(name, known)
+  }
+  const encodings = new Map<string, Letters>()
+  for (const at of placesOf(text, "/Differences[")) {
+    const [before, after] = [text.slice(Math.max(0, at - BEFORE), at), text.slice(at + 13, at + LONGEST)]
+    const end = after.indexOf("]")
+    const letters = end < 0 ? undefined : lettersOf(after.slice(0, end))
+    if (letters === undefined || letters.size === 0) continue
+    const font = OWN.exec(before)?.[1]
+    const object = OBJECT.exec(before)?.[1]
+    if (font !== undefined) add(font, letters)
+    else if (object !== undefined) encodings.set(object, letters)
+  }
+  for (const at of placesOf(text, "/BaseFont/")) {
+    const [, font, object] = REFERRED.exec(text.slice(at, at + BEFORE)) ?? []
+    const letters = object === undefined ? undefined : encodings.get(object)
+    if (font !== undefined && letters !== undefined) add(font, letters)
+  }
+  return fonts
+}
+
+/** The ligatures of a document's fonts, looked up once they are needed. */
+export class GlyphNames {
+  readonly #fonts = new Map<string, Letters>()
+  #pages = 0
+
+  /**
+   * The letters of a ligature without a character; undefined where its font does not name it so. `font`: its name; `copy`: the page that shows it, as a PDF by pdfium.
+   */
+  ligature(font: string, code: number, copy: () => Uint8Array | undefined): string | undefined {
+    const name = nameOf(font)
+    if (!this.#fonts.has(name) && this.#pages < MOST_PAGES) {
+      this.#pages += 1
+      const page = copy()
+      this.#fonts.set(name, new Map())
+      if (page !== undefined) for (const [one, letters] of ligaturesIn(page)) this.#fonts.set(one, letters)
+    }
+    return this.#fonts.get(name)?.get(code) || undefined
+  }
+}
