@@ -58,6 +58,19 @@ it.live("runs end where style, line or column ends, and keep the space between t
   })
 )
 
+it.live("a narrow tab behind a section's number is a space; a letter right behind a number is none", () =>
+  Effect.gen(function* () {
+    // Helvetica's "1.10" is 1.946 ems wide, "12" 1.112.
+    const after = (number: string, width: number, gap: number, y: number) =>
+      line(number, 72, y) + line("Usage of it", 72 + 12 * (width + gap), y)
+    const { page } = yield* pageOf({
+      content:
+        after("1.10", 1.946, 0.11, 700) + after("1.10", 1.946, 0.01, 600) + after("12", 1.112, 0.11, 500)
+    })
+    assert.deepStrictEqual(textOf(page.runs), ["1.10 Usage of it", "1.10Usage of it", "12Usage of it"])
+  })
+)
+
 it.live("a hyphen at a line's end is recognized and left out; one within a line stays", () =>
   Effect.gen(function* () {
     const { page } = yield* pageOf({
