@@ -71,6 +71,31 @@ it.live("a narrow tab behind a section's number is a space; a letter right behin
   })
 )
 
+it.live(
+  "letters that are drawn around in their own colour are bold, as word processors draw them without a bold font",
+  () =>
+    Effect.gen(function* () {
+      const outlined = (words: string, y: number, width: number, stroke: string) =>
+        `q 0 0 1 rg ${stroke} RG BT 2 Tr ${width} w /F1 12 Tf 72 ${y} Td (${words}) Tj ET Q `
+      const { facts, page } = yield* pageOf({
+        content:
+          outlined("Bold", 700, 0.36, "0 0 1") +
+          outlined("Hairline", 650, 0.1, "0 0 1") +
+          outlined("Framed", 600, 0.36, "1 0 0") +
+          line("Plain", 72, 550)
+      })
+      assert.deepStrictEqual(
+        page.runs.map(({ font, text }) => [text, facts.fonts[font]?.weight]),
+        [
+          ["Bold", 700],
+          ["Hairline", 400],
+          ["Framed", 400],
+          ["Plain", 400]
+        ]
+      )
+    })
+)
+
 it.live("a hyphen at a line's end is recognized and left out; one within a line stays", () =>
   Effect.gen(function* () {
     const { page } = yield* pageOf({
