@@ -37,6 +37,9 @@ const MAX_BOLD = 110
 const LONG_BOLD = 120
 const LONG_PLAIN = 60
 
+/** What Chinese and Japanese sentences end with, and their parts: no heading does. */
+const CLAUSE_END = /[。，、；]$/u
+
 /** An address alone names nothing. */
 const ADDRESS = /^\s*(?:https?:\/\/|www\.)\S+\s*$/i
 
@@ -287,6 +290,7 @@ export const headingLevel = (group: Group, context: HeadingContext): number | un
     first.size > DISPLAYED * profile.bodySize || (profile.typewritten && isLarger(first, profile))
   if (group.code && !alone && !titled && !displayed) return undefined
   if (text.length > MAX_CHARACTERS || !/\p{L}/u.test(text) || ADDRESS.test(text)) return undefined
+  if (CLAUSE_END.test(text.trim())) return undefined
   if (group.lines.some(endsInPageNumber) || group.lines.some(isPrototype)) return undefined
   const number = numberKind(text)
   const styled = levelOf(profile, first)

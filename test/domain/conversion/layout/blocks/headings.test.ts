@@ -102,6 +102,11 @@ describe("larger lines", () => {
     assert.deepStrictEqual(stack(address.slice(1), 13), address.slice(1))
   })
 
+  it("are words of the text where they end as a Chinese sentence or a part of it does", () => {
+    assert.deepStrictEqual(stack(["河流与湖泊"], 13), ["河流与湖泊"])
+    for (const end of ["。", "，", "；"]) assert.deepStrictEqual(stack([`河流与湖泊${end}`], 13), [])
+  })
+
   it("are words of the text where they are plain, hardly larger, and begin with a small letter", () => {
     assert.deepStrictEqual(stack(["or"], 13), [])
     assert.deepStrictEqual(stack(["Or"], 13), ["Or"])
