@@ -25,7 +25,7 @@ const PROTOTYPE = /[()[\]{}<>*;=…]|\. ?\. ?\.|\p{L}_\p{L}/u
 /** Share of typewriter that such a line has at least; of slanted letters and typewriter, where it is hardly larger than the text. */
 const TYPED = 0.2
 const SLANTED = 0.5
-const HARDLY_LARGER = 1.15
+export const HARDLY_LARGER = 1.15
 
 /** Longest heading, characters and lines. */
 const MAX_CHARACTERS = 220

@@ -1,8 +1,9 @@
 import type { Line } from "../lines/line.ts"
 import type { Group } from "../lines/paragraphs.ts"
+import { isNumbered } from "../lines/section-number.ts"
 import { type DocumentProfile, levelOf } from "../profile.ts"
 import { isBoldLine, styleKey } from "../statistics.ts"
-import { MAX_LINES } from "./headings.ts"
+import { HARDLY_LARGER, MAX_LINES } from "./headings.ts"
 
 /** White space within a stack of lines at most, in font sizes. */
 const STACKED = 1.5
@@ -15,8 +16,8 @@ const isStackedOn = ({ gap, lines: [line] }: Group, above: Line | undefined): bo
   styleKey(line.size, isBoldLine(line)) === styleKey(above.size, isBoldLine(above))
 
 /**
- * Groups that are no headings, however large or bold: as many lines in one style as the longest heading has, right below each other
- * and yet not one. An address, a list of what follows.
+ * Groups that are no headings, though bold or a little larger than text: as many lines in one style as the longest heading has, right
+ * below each other and yet not one. An address, a list of what follows. What is larger and has no numbers is a title, and its lines.
  */
 export const stackedGroups = (groups: ReadonlyArray<Group>, profile: DocumentProfile): ReadonlySet<Group> => {
   const stacked = new Set<Group>()
@@ -29,7 +30,9 @@ export const stackedGroups = (groups: ReadonlyArray<Group>, profile: DocumentPro
   for (const group of groups) {
     const [first] = group.lines
     if (!isStackedOn(group, open.at(-1)?.lines.at(-1))) close()
-    if (first !== undefined && levelOf(profile, first) !== undefined) open.push(group)
+    if (first === undefined) continue
+    if (first.size >= HARDLY_LARGER * profile.bodySize && !isNumbered(first.text)) continue
+    if (levelOf(profile, first) !== undefined) open.push(group)
   }
   close()
   return stacked

@@ -92,14 +92,26 @@ describe("numbered words in italics", () => {
 })
 
 describe("larger lines", () => {
-  const stack = (words: ReadonlyArray<string>, step: number) =>
-    headings(between(words.map((one, at) => [one, at === 0 ? 24 : step, { size: 11 }] as const)))
+  const stack = (words: ReadonlyArray<string>, step: number, size = 11) =>
+    headings(between(words.map((one, at) => [one, at === 0 ? 24 : step, { size }] as const)))
   const address = ["River Street 16", "28760 Lakes", "Telephone 34 91", "Of all days"]
 
   it("are an address or a list where as many as a heading has stand right below each other", () => {
     assert.deepStrictEqual(stack(address, 13), [])
     assert.deepStrictEqual(stack(address, 24), address)
     assert.deepStrictEqual(stack(address.slice(1), 13), address.slice(1))
+    const parts = ["1.1 River", "1.2 Lakes", "1.3 Sea", "1.4 Ice"]
+    assert.deepStrictEqual(stack(parts, 13), [])
+    assert.deepStrictEqual(stack(parts, 20, 16), [])
+  })
+
+  it("are a title's where they are large and have no numbers", () => {
+    const words = ["River Street 16", "Of all its lakes", "Telephones", "And of the days"]
+    const rows = words.map((one, at) => run(one, at % 2 === 0 ? 200 : 60, 150 + 20 * at, { size: 16 }))
+    assert.deepStrictEqual(
+      headings([...lines(prose(40), 60, 90, 90), ...rows, ...lines(prose(160, 3), 60, 230, 90)]),
+      words
+    )
   })
 
   it("are words of the text where they end as a Chinese sentence or a part of it does", () => {
