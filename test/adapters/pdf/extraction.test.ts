@@ -58,6 +58,44 @@ it.live("runs end where style, line or column ends, and keep the space between t
   })
 )
 
+it.live("a narrow tab behind a section's number is a space; a letter right behind a number is none", () =>
+  Effect.gen(function* () {
+    // Helvetica's "1.10" is 1.946 ems wide, "12" 1.112.
+    const after = (number: string, width: number, gap: number, y: number) =>
+      line(number, 72, y) + line("Usage of it", 72 + 12 * (width + gap), y)
+    const { page } = yield* pageOf({
+      content:
+        after("1.10", 1.946, 0.11, 700) + after("1.10", 1.946, 0.01, 600) + after("12", 1.112, 0.11, 500)
+    })
+    assert.deepStrictEqual(textOf(page.runs), ["1.10 Usage of it", "1.10Usage of it", "12Usage of it"])
+  })
+)
+
+it.live(
+  "letters that are drawn around in their own colour are bold, as word processors draw them without a bold font",
+  () =>
+    Effect.gen(function* () {
+      const outlined = (words: string, y: number, width: number, stroke: string) =>
+        `q 0 0 1 rg ${stroke} RG BT 2 Tr ${width} w /F1 12 Tf 72 ${y} Td (${words}) Tj ET Q `
+      const { facts, page } = yield* pageOf({
+        content:
+          outlined("Bold", 700, 0.36, "0 0 1") +
+          outlined("Hairline", 650, 0.1, "0 0 1") +
+          outlined("Framed", 600, 0.36, "1 0 0") +
+          line("Plain", 72, 550)
+      })
+      assert.deepStrictEqual(
+        page.runs.map(({ font, text }) => [text, facts.fonts[font]?.weight]),
+        [
+          ["Bold", 700],
+          ["Hairline", 400],
+          ["Framed", 400],
+          ["Plain", 400]
+        ]
+      )
+    })
+)
+
 it.live("a hyphen at a line's end is recognized and left out; one within a line stays", () =>
   Effect.gen(function* () {
     const { page } = yield* pageOf({

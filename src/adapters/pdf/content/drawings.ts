@@ -42,7 +42,7 @@ const matrixOf = ({ call, memory }: Pdfium, object: number): Matrix => {
   return { a: a ?? 1, b: b ?? 0, c: c ?? 0, d: d ?? 1, e: e ?? 0, f: f ?? 0 }
 }
 
-const colorFrom = ({ memory }: Pdfium, given: number): number => {
+export const colorFrom = ({ memory }: Pdfium, given: number): number => {
   const { scratch } = memory
   return given === 0
     ? 0

@@ -1,4 +1,5 @@
 import { isMathFace } from "../../../domain/conversion/layout/formulas/mathematical.ts"
+import { isBold } from "../../../domain/conversion/layout/lines/segment.ts"
 import type { FontFace } from "../../../domain/conversion/page-content.ts"
 import type { Pdfium } from "../engine/pdfium.ts"
 import { fixedPitchOf, haveOneWidth, NARROW, WIDE } from "./fixed-pitch.ts"
@@ -129,16 +130,25 @@ export class FontTable {
     const plain = { ...named, monospace: false }
     // Signs of mathematics have the codes of letters, and any widths.
     const fixed = !isMathFace(plain) && (named.monospace ?? this.#isFixed(font))
-    const face = { ...plain, monospace: fixed === true }
-    const value = JSON.stringify(face)
-    let index = this.#byValue.get(value)
-    if (index === undefined) {
-      index = this.faces.push(face) - 1
-      this.#byValue.set(value, index)
-    }
+    const index = this.#placeOf({ ...plain, monospace: fixed === true })
     // A later page may have the letters that tell.
     const known = fixed === undefined ? this.#undecided : this.#byPointer
     known.set(font, index)
+    return index
+  }
+
+  /** The place of a bold face that looks like the one at a place otherwise. */
+  boldOf(index: number): number {
+    const face = this.faces[index]
+    return face === undefined || isBold(face) ? index : this.#placeOf({ ...face, weight: 700 })
+  }
+
+  #placeOf(face: FontFace): number {
+    const value = JSON.stringify(face)
+    const known = this.#byValue.get(value)
+    if (known !== undefined) return known
+    const index = this.faces.push(face) - 1
+    this.#byValue.set(value, index)
     return index
   }
 

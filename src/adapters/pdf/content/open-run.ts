@@ -41,6 +41,11 @@ interface Placed extends Box {
 
 const NO_EDGES: ReadonlyArray<number> = []
 
+/** A section's number, and the least white space between it and its words, in font sizes: a narrow tab may leave less than a space. */
+const NUMBER = /^\d{1,2}(?:\.\d{1,2}){1,4}\.?$/
+const LONGEST_NUMBER = 15
+const NARROW_TAB = 0.05
+
 /** UTF-16 units that there is room for at first. */
 const ROOM = 1024
 /** Largest unit of a text that is kept with a byte a character. */
@@ -132,6 +137,18 @@ export class OpenRun {
     if (last < 0 || !isAccent(this.#units[last] ?? 0)) return false
     const middle = ((this.#edges[last] ?? 0) + (this.#ends[last] ?? 0)) / 2
     return middle > start && middle < end
+  }
+
+  /** Whether a letter of another text object stands apart from the number that the run is: a tab is between them, however narrow. */
+  isNumberBefore(code: number, start: number): boolean {
+    return (
+      this.#length > 0 &&
+      this.#length <= LONGEST_NUMBER &&
+      this.style !== undefined &&
+      start - this.end > NARROW_TAB * this.style.size &&
+      /\p{L}/u.test(String.fromCodePoint(code)) &&
+      NUMBER.test(this.#text())
+    )
   }
 
   /** Whether a position along the line is within the run or right behind it. */

@@ -231,6 +231,7 @@ const separate = (
     return
   }
   if (lineEnded) return closeRun(reading)
+  if (isFresh && gathering.isNumberBefore(code, start)) gathering.addSpace()
   const apart = Math.abs(gathering.across - across)
   const far = start - gathering.end > GAP * size || start < gathering.end - BACK * size
   const other = apart > BASELINE * size || !sameStyle(open, style)

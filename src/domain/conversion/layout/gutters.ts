@@ -163,7 +163,9 @@ const MOST_TRIED = 8
 /** Sums of heights are not exact. */
 const FREE = 0.01
 /** Narrowest gutter that nothing reaches into, in sizes of running text. */
-const FREE_GUTTER = 0.6
+const FREE_GUTTER = 0.55
+/** Slots that it has only in part: it begins within one and ends within another. */
+const CUT_SLOTS = 2
 
 /** The gutter beside a column of a few lines, that nothing crosses: the last page of a text in two columns. */
 const besideShort = (
@@ -179,13 +181,16 @@ const besideShort = (
       from ??= slot
       continue
     }
-    if (from !== undefined && (slot - from) * each >= FREE_GUTTER * bodySize) {
+    if (from !== undefined && (slot - from + CUT_SLOTS) * each >= FREE_GUTTER * bodySize) {
       tried += 1
       const at = x0 + ((from + slot) / 2) * each
       const sides = [atoms.filter(({ x1 }) => x1 <= at), atoms.filter(({ x0: left }) => left >= at)]
-      const isText = sides.every(
-        (side) => side.filter(({ characters }) => characters >= SHORT_LETTERS).length >= SHORT_LINES
-      )
+      const [left = BLANK, right = BLANK] = sides.map(extent)
+      const isText =
+        right.x0 - left.x1 >= FREE_GUTTER * bodySize &&
+        sides.every(
+          (side) => side.filter(({ characters }) => characters >= SHORT_LETTERS).length >= SHORT_LINES
+        )
       if (isText && partsColumns(atoms, at)) return at
     }
     from = undefined

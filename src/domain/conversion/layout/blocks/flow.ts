@@ -19,6 +19,7 @@ import { isLabelAlone } from "./heading-words.ts"
 import { type HeadingContext, headingLevel, isBulleted } from "./headings.ts"
 import { indexLines, indexOf } from "./index-entries.ts"
 import { runInHeading } from "./run-in.ts"
+import { stackedGroups } from "./stacked-lines.ts"
 
 /** The context for reading a column's text. */
 export interface FlowContext {
@@ -114,15 +115,16 @@ class ColumnReader {
     const groups = groupsOf(lines, { right, bodySize, entries: contents })
     const notes = footnotesFrom(groups, bodySize, bottomHalf)
     const left = least(lines.map(({ x0 }) => x0))
-    for (const group of groups.slice(0, notes)) this.#group(group, left, contents)
+    const stacked = stackedGroups(groups, this.#context.heading.profile)
+    for (const group of groups.slice(0, notes)) this.#group(group, left, contents, stacked.has(group))
     if (notes < groups.length) this.#notes(groups.slice(notes))
   }
 
-  #group(group: Group, left: number, contents: boolean): void {
+  #group(group: Group, left: number, contents: boolean, stacked: boolean): void {
     const gathering = this.#gathering
-    const { heading } = this.#context
+    const heading = { ...this.#context.heading, headed: gathering.isBelowHeading() }
     const ends = group.marker === undefined && group.gap < ITEM_STEP && gathering.continuesItem(group)
-    const level = ends ? undefined : headingLevel(group, heading)
+    const level = ends || stacked ? undefined : headingLevel(group, heading)
     if (contents && isEntry(group, contents)) gathering.leader(group)
     else if (level !== undefined) this.#heading(group, level)
     else if (group.code) gathering.code(group)

@@ -188,6 +188,12 @@ export class Gathering {
     this.#flushLeaders()
   }
 
+  /** Whether what was added last is a heading. */
+  isBelowHeading(): boolean {
+    const isGathering = [this.#items, this.#below, this.#code, this.#leaders].some(({ length }) => length > 0)
+    return !isGathering && this.#text === undefined && this.blocks.at(-1)?.kind === "heading"
+  }
+
   /** The item that a group goes on with: the innermost whose words stand where all of its lines do. */
   #continued({ lines }: Group): OpenItem | undefined {
     const [line] = lines

@@ -25,17 +25,20 @@ const PROTOTYPE = /[()[\]{}<>*;=…]|\. ?\. ?\.|\p{L}_\p{L}/u
 /** Share of typewriter that such a line has at least; of slanted letters and typewriter, where it is hardly larger than the text. */
 const TYPED = 0.2
 const SLANTED = 0.5
-const HARDLY_LARGER = 1.15
+export const HARDLY_LARGER = 1.15
 
 /** Longest heading, characters and lines. */
 const MAX_CHARACTERS = 220
-const MAX_LINES = 4
+export const MAX_LINES = 4
 /** A bold line of the text's own size is a heading up to this length only. */
 const MAX_BOLD = 110
 
 /** Larger words that end like a sentence are a heading up to these lengths: bold ones, and others. */
 const LONG_BOLD = 120
 const LONG_PLAIN = 60
+
+/** What Chinese and Japanese sentences end with, and their parts: no heading does. */
+const CLAUSE_END = /[。，、；]$/u
 
 /** An address alone names nothing. */
 const ADDRESS = /^\s*(?:https?:\/\/|www\.)\S+\s*$/i
@@ -51,6 +54,8 @@ export interface HeadingContext {
    * Step from paragraph to paragraph in the current column, in font sizes, where white space separates them; see `paragraphStep`.
    */
   readonly step?: number | undefined
+  /** Whether the group right above is a heading. */
+  readonly headed?: boolean
 }
 
 /** Bold lines that are smaller than the text by this factor are headings only where they have a section's number, or stand alone. */
@@ -163,9 +168,11 @@ const lookLevel = (group: Group, text: string, context: HeadingContext): number 
   const { gap, lines } = group
   const [first] = lines
   const { looks, numbered } = profile.sections
-  if (first === undefined || gap < ABOVE || lines.length > 2) return undefined
-  if (text.length > MAX_BOLD || /[.,;:]$/.test(text) || CAPTION.test(text)) return undefined
   const number = sectionNumber(text)
+  // The first part of a section stands right below the section's heading.
+  const near = gap < ABOVE && !(context.headed === true && number !== undefined)
+  if (first === undefined || near || lines.length > 2) return undefined
+  if (text.length > MAX_BOLD || /[.,;:]$/.test(text) || CAPTION.test(text)) return undefined
   // A number may stand apart from its words.
   const [lead] = first.segments
   const apart = number !== undefined && lead !== undefined && segmentText(lead).length < number.length
@@ -283,6 +290,7 @@ export const headingLevel = (group: Group, context: HeadingContext): number | un
     first.size > DISPLAYED * profile.bodySize || (profile.typewritten && isLarger(first, profile))
   if (group.code && !alone && !titled && !displayed) return undefined
   if (text.length > MAX_CHARACTERS || !/\p{L}/u.test(text) || ADDRESS.test(text)) return undefined
+  if (CLAUSE_END.test(text.trim())) return undefined
   if (group.lines.some(endsInPageNumber) || group.lines.some(isPrototype)) return undefined
   const number = numberKind(text)
   const styled = levelOf(profile, first)
@@ -325,6 +333,8 @@ export const headingLevel = (group: Group, context: HeadingContext): number | un
     if (!isBoldHeading(group, text, context)) return undefined
     if (!alone && !/^[\p{Lu}\p{N}\p{Lo}"'“‘„‚«‹(¿¡]/u.test(text)) return undefined
   } else if (text.length > (isBoldLine(first) ? LONG_BOLD : LONG_PLAIN) && /[.;,]$/.test(text))
+    return undefined
+  else if (!isBoldLine(first) && size < HARDLY_LARGER * profile.bodySize && /^\p{Ll}/u.test(text))
     return undefined
   if (!outlined) return looks
   if (key === profile.title) return 1

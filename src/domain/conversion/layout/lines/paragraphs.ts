@@ -2,7 +2,7 @@ import { greatest, least } from "../../../lists.ts"
 import { isBoldLine } from "../statistics.ts"
 import { isCode, type Line, wordsSize } from "./line.ts"
 import { CAPTION, isSureBullet, LEADER_LINE, type Marker, markerOf } from "./markers.ts"
-import { isListedEntry, isNumbered } from "./section-number.ts"
+import { isListedEntry, isNumbered, sectionNumber } from "./section-number.ts"
 
 /** Lines that belong together: a paragraph, a heading, a list item, lines of code. */
 export interface Group {
@@ -115,6 +115,20 @@ const isOneSentence = (
   )
 }
 
+/** Whether a line begins a heading below another one: both have numbers, in parts the second. */
+const isNextHeading = (group: ReadonlyArray<Line>, line: Line): boolean =>
+  isNumbered(group[0]?.text ?? "") && sectionNumber(line.text)?.scheme === "parts"
+
+/** Part of a line that is in italics from which on it is as a whole; less than the rest of it is upright. */
+const ALL_ITALIC = 0.9
+
+/** Whether lines that are numbered and in italics end where upright text begins: a heading that is set like its text otherwise. */
+const endsItalicHeading = (group: ReadonlyArray<Line>, line: Line): boolean =>
+  line.italic < 1 - ALL_ITALIC &&
+  /^\p{Lu}/u.test(line.text) &&
+  isNumbered(group[0]?.text ?? "") &&
+  group.every(({ italic }) => italic > ALL_ITALIC)
+
 /** What a line begins an item with. Code has asterisks, dashes and numbers of its own. */
 const beginsItem = (line: Line): Marker | undefined => {
   const marker = markerOf(line.text)
@@ -167,6 +181,7 @@ const begins = (
     return (isCode(above) && group.every(isCode)) || !isCodeInText(above, line, next, measures)
   if (isCode(line)) return beginsItem(line) !== undefined
   if (isBoldLine(above) !== isBoldLine(line) && Math.abs(above.bold - line.bold) > 0.85) return true
+  if (endsItalicHeading(group, line)) return true
   if (measures.entries ? isListedEntry(above) : LEADER_LINE.test(above.text)) return true
   // A long title goes on below its own beginning, behind its number; another number begins another entry.
   if (measures.entries && isNumbered(above.text)) {
@@ -188,10 +203,11 @@ const begins = (
         return true
     }
   }
+  const displayed = areDisplayed(above, line, measures.bodySize)
+  if (displayed && isNextHeading(group, line)) return true
   if (areCentred(above, line)) return false
   if (above.hyphenated) return false
   const indent = line.x0 - above.x0
-  const displayed = areDisplayed(above, line, measures.bodySize)
   // The second line of a heading stands below the first one's words, behind its number or "Appendix A".
   if (displayed && group.length === 1 && indent > 0 && line.x0 < (above.x0 + above.x1) / 2)
     return isNumbered(line.text)

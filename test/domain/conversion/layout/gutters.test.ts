@@ -1,0 +1,25 @@
+/** White stripes between columns. */
+import { assert, it } from "vitest"
+
+import { layoutPages } from "../../../../src/domain/conversion/layout/layout-pages.ts"
+import { NO_STATISTICS } from "../../../../src/domain/conversion/layout/statistics.ts"
+import { FACTS, FONTS, page, run } from "./page-builder.ts"
+
+/** Two columns of full lines of 240 points, type of 12, so far apart. */
+const columns = (apart: number): string => {
+  const column = (words: string, x: number) =>
+    Array.from({ length: 12 }, (_, at) => run(words, x, 101 + 14 * at, { size: 12 }))
+  const pages = [
+    page([
+      ...column("Left of the river there are many a lake.", 61),
+      ...column("Right of it there are so many more lakes", 301 + apart)
+    ])
+  ]
+  const [only] = layoutPages({ facts: FACTS, fonts: FONTS, pages, others: NO_STATISTICS })
+  return only?.html ?? ""
+}
+
+it("a stripe that nothing reaches into parts columns also where it is hardly wider than a wide space", () => {
+  for (const apart of [6.7, 7.3, 9]) assert.notInclude(columns(apart), "lake. Right")
+  assert.include(columns(5), "lake. Right")
+})
