@@ -40,7 +40,7 @@ describe("a word that is wider than its cell", () => {
         [
           run(above, LEFT + (MIDDLE - LEFT - 5 * above.length) / 2, 210),
           run("n", LEFT + 27.5, 222),
-          ...[1, 2].map((at) => run(`plain${at}`, LEFT + 2, 210 + 28 * at)),
+          ...[1, 2].map((at) => run(`plain${at}`, LEFT + 1, 210 + 28 * at)),
           ...[0, 1, 2].map((at) => run(`what is meant by ${at}`, MIDDLE + 5, 210 + 28 * at))
         ],
         grid(3)
