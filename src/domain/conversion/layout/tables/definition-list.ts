@@ -4,7 +4,7 @@ import { linesOf } from "../lines/line.ts"
 import { SENTENCE_END } from "../lines/paragraphs.ts"
 import type { Segment } from "../lines/segment.ts"
 import { isBoldLine } from "../statistics.ts"
-import { type RawCell, wordsOf } from "./table-cells.ts"
+import { NUMERIC, type RawCell, wordsOf } from "./table-cells.ts"
 
 /** Fewest words of a definition that does not end as sentences do, and part of the second cells that have as many. */
 const SENTENCE_WORDS = 4
@@ -33,7 +33,7 @@ const isSentence = (cell: RawCell | undefined, fewest: number): boolean => {
 
 /**
  * Whether a tabulator parts terms and explanations: these begin at a mark of the ruler behind the terms, while the columns of tables
- * are as wide as their words ask or their page allows. Names in columns are as long in each.
+ * are as wide as their words ask or their page allows. Names in columns are as long in each; numbers are those of lines, or codes.
  */
 const areTabulated = (rows: Rows): boolean => {
   const [terms = [], explained = []] = [0, 1].map((at) => rows.flatMap((row) => row[at]?.segments ?? []))
@@ -44,6 +44,7 @@ const areTabulated = (rows: Rows): boolean => {
   const apart = begin(explained) - begin(terms)
   return (
     letters(explained) > LONGER * letters(terms) &&
+    !rows.every((row) => NUMERIC.test(firstOf(row))) &&
     MARKS.some((mark) => Math.abs(apart - mark * Math.round(apart / mark)) < OFF)
   )
 }
