@@ -100,6 +100,7 @@ const pngOf = (width: number, height: number, content: number, length = 900): st
 }
 
 /** A table's body of one row. */
+const NAMES = (first: string) => `<thead><tr><th>${first}</th><th>Words</th></tr></thead>`
 const ROWS = (number: number): string => `<tbody><tr><td>${number}</td><td>b</td></tr></tbody>`
 
 const LONG = "This sentence is long enough to be taken for a line of running text that goes on"
@@ -193,6 +194,26 @@ describe("joining over a page's border", () => {
         `<table><caption>Table 2. Stones</caption>${ROWS(3)}</table><p>Words</p>`
       ],
       "[1]<table><caption>Table 2. Stones</caption><tbody><tr><td>1</td><td>b</td></tr><tr><td>[2]2</td><td>b</td></tr><tr><td>[3]3</td><td>b</td></tr></tbody></table><p>Words</p>"
+    ],
+    [
+      "in tables with a caption below their end, below the same names or a row that goes on",
+      [
+        `<table>${NAMES("A")}${ROWS(1)}</table>`,
+        `<table><caption>Table 2. Stones</caption>${NAMES("A")}${ROWS(2)}</table><p>Words</p>`,
+        "<table><tbody><tr><td>a</td><td>stones that the rivers</td></tr></tbody></table>",
+        "<table><caption>Table 3. Banks</caption><tbody><tr><td></td><td>carry</td></tr></tbody></table>"
+      ],
+      `[1]<table><caption>Table 2. Stones</caption>${NAMES("A")}<tbody><tr><td>1</td><td>b</td></tr><tr><td>[2]2</td><td>b</td></tr></tbody></table><p>Words</p>[3]<table><caption>Table 3. Banks</caption><tbody><tr><td>[4]a</td><td>stones that the rivers carry</td></tr></tbody></table>`
+    ],
+    [
+      "not in tables with a caption of their own below other names, or none",
+      [
+        `<table>${NAMES("A")}${ROWS(1)}</table>`,
+        `<table><caption>Table 2. Stones</caption>${NAMES("B")}${ROWS(2)}</table>`,
+        `<p>Words</p><table>${ROWS(3)}</table>`,
+        `<table><caption>Table 3. Banks</caption>${ROWS(4)}</table>`
+      ],
+      `[1]<table>${NAMES("A")}${ROWS(1)}</table>[2]<table><caption>Table 2. Stones</caption>${NAMES("B")}${ROWS(2)}</table>[3]<p>Words</p><table>${ROWS(3)}</table>[4]<table><caption>Table 3. Banks</caption>${ROWS(4)}</table>`
     ],
     [
       "not in tables with other captions, whose lines stay",

@@ -165,9 +165,7 @@ const tables = (a: HtmlElement, b: HtmlElement, mark: HtmlNode): HtmlElement | u
   const [one, other] = [tableIn(a), tableIn(b)]
   if (one === undefined || other === undefined) return undefined
   const same = byStructure(one, other)
-  const caption = partOf(other, "caption")
-  if (same === false || (caption !== undefined && !isCaptionAgain(caption, partOf(one, "caption"))))
-    return undefined
+  if (same === false) return undefined
   const [body, more] = [partOf(one, "tbody"), partOf(other, "tbody")]
   if (body === undefined || more === undefined) return undefined
   if (width(body.children[0]) !== width(more.children[0])) return undefined
@@ -182,7 +180,12 @@ const tables = (a: HtmlElement, b: HtmlElement, mark: HtmlNode): HtmlElement | u
   if (!isElement(first)) return undefined
   const above = rowSaysOn(body.children.at(-1)) ? body.children.slice(0, -1) : body.children
   const whole = rowsOfOne(above.at(-1), first)
+  const [caption, named] = [partOf(one, "caption"), partOf(other, "caption")]
+  // A caption that is set below a table stands where it ends: there it is below names again, or a row that goes on.
+  const isBelow = caption === undefined && named !== undefined && (repeated || whole !== undefined)
+  if (named !== undefined && !isBelow && !isCaptionAgain(named, caption)) return undefined
   const joined = element("table", one.attributes, [
+    ...(isBelow ? [named] : []),
     ...one.children.filter((child) => child !== body),
     element("tbody", {}, [
       ...(whole === undefined

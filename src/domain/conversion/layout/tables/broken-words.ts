@@ -36,7 +36,7 @@ const pairsIn = (cell: ReadonlyArray<Segment>): ReadonlyArray<readonly [Segment,
 
 /**
  * Words that are broken in a column of a grid between `from` and `to` because they are wider than it, without a hyphen: each stands
- * alone on a line on which the letter after it has no room. One of a column may be there by chance, unless it leaves one letter.
+ * alone on a line, be that centred, on which the letter after it has no room. One of a column may be there by chance, unless it leaves one letter.
  */
 export const brokenWords = (
   cells: ReadonlyArray<ReadonlyArray<Segment>>,
@@ -49,9 +49,8 @@ export const brokenWords = (
   const broken = pairs.filter(([above, below]) => {
     const [start = ""] = GOES_ON.exec(segmentText(below).trim()) ?? []
     return (
-      above.x0 < left + OFF &&
       above.x1 < right + OFF &&
-      above.x1 + firstLetter(below) > right &&
+      above.x1 - above.x0 + firstLetter(below) > right - left &&
       !TWO_WORDS.test(`${segmentText(above).trim()} ${start}`)
     )
   })

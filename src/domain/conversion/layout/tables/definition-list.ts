@@ -2,29 +2,58 @@ import { type List, NO_SEAM } from "../blocks/block.ts"
 import { type InlineContext, spansOf } from "../lines/inline.ts"
 import { linesOf } from "../lines/line.ts"
 import { SENTENCE_END } from "../lines/paragraphs.ts"
+import type { Segment } from "../lines/segment.ts"
 import { isBoldLine } from "../statistics.ts"
-import { type RawCell, wordsOf } from "./table-cells.ts"
+import { NUMERIC, type RawCell, wordsOf } from "./table-cells.ts"
 
 /** Fewest words of a definition that does not end as sentences do, and part of the second cells that have as many. */
 const SENTENCE_WORDS = 4
+const TABULATED_WORDS = 2
 const SENTENCES = 0.6
 /** Part of the second cells that end as sentences do, or go on over lines. */
 const CLOSED = 0.5
 /** Characters of a term at most. */
 const MAX_TERM = 40
+/** Marks of a word processor's ruler, points: a quarter of an inch, half a centimetre. Rounding sets words this far off. */
+const MARKS = [18, 14.173]
+const OFF = 0.2
+/** Explanations have this many times the letters of their terms. */
+const LONGER = 1.5
+
+const WORD = /\p{L}{3}/u
 
 type Rows = ReadonlyArray<ReadonlyArray<RawCell>>
 
 const firstOf = (row: ReadonlyArray<RawCell>): string => wordsOf(row[0]?.segments ?? [])
-const isSentence = (cell: RawCell | undefined): boolean => {
+const isSentence = (cell: RawCell | undefined, fewest: number): boolean => {
   const text = wordsOf(cell?.segments ?? [])
   const words = text.split(/\s+/).length
-  return words >= SENTENCE_WORDS || (words > 1 && SENTENCE_END.test(text))
+  return (words >= fewest && WORD.test(text)) || (words > 1 && SENTENCE_END.test(text))
+}
+
+/**
+ * Whether a tabulator parts terms and explanations: these begin at a mark of the ruler behind the terms, while the columns of tables
+ * are as wide as their words ask or their page allows. Names in columns are as long in each; numbers are those of lines, or codes.
+ */
+const areTabulated = (rows: Rows): boolean => {
+  const [terms = [], explained = []] = [0, 1].map((at) => rows.flatMap((row) => row[at]?.segments ?? []))
+  const letters = (of: ReadonlyArray<Segment>) => of.reduce((sum, { characters }) => sum + characters, 0)
+  // Slanted letters reach out over where they begin.
+  const begin = (of: ReadonlyArray<Segment>) =>
+    of.map(({ x0 }) => x0).sort((a, b) => a - b)[Math.floor(of.length / 2)] ?? 0
+  const apart = begin(explained) - begin(terms)
+  return (
+    letters(explained) > LONGER * letters(terms) &&
+    !rows.every((row) => NUMERIC.test(firstOf(row))) &&
+    MARKS.some((mark) => Math.abs(apart - mark * Math.round(apart / mark)) < OFF)
+  )
 }
 
 /** Whether rows of two cells, their columns without names, say something in words in each second cell. */
 const areExplained = (rows: Rows, { fonts }: InlineContext): boolean => {
-  if (rows.length < 2 || rows.some((row) => row.length !== 2) || !isSentence(rows[0]?.[1])) return false
+  if (rows.length < 2 || rows.some((row) => row.length !== 2)) return false
+  const tabulated = areTabulated(rows)
+  const fewest = tabulated ? TABULATED_WORDS : SENTENCE_WORDS
   const named = rows[0]?.every(({ segments }) => linesOf(segments, fonts).every(isBoldLine)) === true
   const seconds = rows.flatMap(([, second]) => (second === undefined ? [] : [second]))
   const closed = seconds.filter(
@@ -32,8 +61,9 @@ const areExplained = (rows: Rows, { fonts }: InlineContext): boolean => {
   )
   return (
     !named &&
-    seconds.filter(isSentence).length >= SENTENCES * rows.length &&
-    closed.length >= CLOSED * rows.length
+    isSentence(seconds[0], fewest) &&
+    seconds.filter((one) => isSentence(one, fewest)).length >= SENTENCES * rows.length &&
+    (tabulated || closed.length >= CLOSED * rows.length)
   )
 }
 

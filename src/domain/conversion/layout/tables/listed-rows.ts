@@ -1,6 +1,6 @@
 import { lineNumber } from "../lines/line.ts"
 import type { Segment } from "../lines/segment.ts"
-import { type Row, wordsOf } from "./table-cells.ts"
+import { type RawCell, type Row, wordsOf } from "./table-cells.ts"
 
 /** Fewest lines of a listing, and part of what stands behind their numbers that is monospaced. */
 const LINES = 2
@@ -60,3 +60,13 @@ const DIRECTIVE = /^#\s?(?:define|include|undef|ifn?def|endif|pragma)\b/
 /** Whether these cells begin lines of a listing though they are no code by their looks. */
 export const areDirectives = (cells: ReadonlyArray<ReadonlyArray<Segment>>): boolean =>
   cells.length > 0 && cells.every((cell) => DIRECTIVE.test(wordsOf(cell)))
+
+/** What a comment in code begins with, and how many of them show that lines are code. */
+const COMMENT = /^(?:;|\/\/|\/\*)\s?\S/
+const COMMENTS = 3
+
+/** Whether the last cells of rows are comments: lines of a listing, be its face as wide as words. */
+export const areCommented = (rows: ReadonlyArray<ReadonlyArray<RawCell>>): boolean => {
+  const lasts = rows.map((row) => wordsOf(row.at(-1)?.segments ?? [])).filter((text) => text !== "")
+  return lasts.length >= COMMENTS && lasts.every((text) => COMMENT.test(text))
+}

@@ -34,6 +34,21 @@ describe("a word that is wider than its cell", () => {
     assert.include(html(["Name"], ["descriptio", "n"], ["plain"]), ">description<")
   })
 
+  it("is one where it is centred as the names of columns are", () => {
+    const centred = (above: string) =>
+      htmlBelowText(
+        [
+          run(above, LEFT + (MIDDLE - LEFT - 5 * above.length) / 2, 210),
+          run("n", LEFT + 27.5, 222),
+          ...[1, 2].map((at) => run(`plain${at}`, LEFT + 1, 210 + 28 * at)),
+          ...[0, 1, 2].map((at) => run(`what is meant by ${at}`, MIDDLE + 5, 210 + 28 * at))
+        ],
+        grid(3)
+      )
+    assert.include(centred("abbreviatio"), ">abbreviation<")
+    assert.include(centred("descri"), ">descri n<")
+  })
+
   it("may be another one that fills its line by chance", () => {
     assert.include(html(["Name"], ["extraction", "rate"], ["plain"]), ">extraction rate<")
   })

@@ -72,10 +72,10 @@ describe("lines of a listing", () => {
   })
 })
 
-describe("what is behind or before room or numbers", () => {
-  const rowsOf = (firsts: ReadonlyArray<string>, lasts: ReadonlyArray<string>): ReadonlyArray<TextRun> =>
-    firsts.flatMap((first, at) => [run(first, 60, 240 + 16 * at), run(lasts[at] ?? "", 220, 240 + 16 * at)])
+const rowsOf = (firsts: ReadonlyArray<string>, lasts: ReadonlyArray<string>): ReadonlyArray<TextRun> =>
+  firsts.flatMap((first, at) => [run(first, 60, 240 + 16 * at), run(lasts[at] ?? "", 220, 240 + 16 * at)])
 
+describe("what is behind or before room or numbers", () => {
   it("are no rows: titles behind the numbers of sections that count on", () => {
     const titles = ["What are rivers", "Where lakes are", "How stones roll"]
     assert.strictEqual(count(htmlOf([...text, ...rowsOf(["1.9", "1.10", "1.11"], titles)]), "table"), 0)
@@ -86,6 +86,22 @@ describe("what is behind or before room or numbers", () => {
     const questions = ["What are rivers", "Where lakes are", "How stones roll"]
     assert.strictEqual(count(htmlOf([...text, ...rowsOf(questions, [")", ")", ")"])]), "table"), 0)
     assert.strictEqual(count(htmlOf([...text, ...rowsOf(questions, ["7)", "8)", "4)"])]), "tr"), 3)
+  })
+})
+
+describe("lines of code in a face of text", () => {
+  const code = ["clrl r3", "movl r4, r5", "insv r3, r4"]
+  const behind = (words: ReadonlyArray<string>): string => htmlOf([...text, ...rowsOf(code, words)])
+
+  it("are a listing where comments stand behind them", () => {
+    const html = behind(["; source", "; position", "; should fault"])
+    assert.deepEqual([count(html, "table"), count(html, "pre")], [0, 1])
+    assert.match(html, /movl r4, r5 +; position/)
+  })
+
+  it("are rows where words do", () => {
+    const html = behind(["; source", "position", "; should fault"])
+    assert.strictEqual(count(html, "tr"), 3)
   })
 })
 

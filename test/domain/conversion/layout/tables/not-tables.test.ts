@@ -54,6 +54,36 @@ describe("terms beside their definitions", () => {
     assert.include(html, "<dt>alteration</dt><dd>occurs when a client changes what is not its own.</dd>")
   })
 
+  const short = [
+    ["GDP", "Gross domestic product"],
+    ["ISO", "International Organization for Standardization"],
+    ["UID", "Unique identifier"]
+  ] as const
+  const set = (of: ReadonlyArray<readonly [string, string]>, apart: number) =>
+    htmlOf([
+      ...text,
+      ...of.flatMap(([first, second], at) => [
+        run(first, 60, 200 + 14 * at),
+        run(second, 60 + apart, 200 + 14 * at)
+      ])
+    ])
+
+  it("are a list of definitions where a tabulator parts them, be they as short as cells", () => {
+    for (const apart of [54, 42.6]) {
+      const html = set(short, apart)
+      assert.deepEqual([count(html, "table"), count(html, "dt")], [0, short.length], String(apart))
+      assert.include(html, "<dt>UID</dt><dd>Unique identifier</dd>")
+    }
+    assert.strictEqual(count(set(short, 47), "table"), 1)
+  })
+
+  it("are none behind a tabulator where they are values, names like those before them, or lines behind numbers", () => {
+    const values = short.map(([name], at) => [name, `${at + 1}.5 kg of ${at + 7}.5`] as const)
+    const names = short.map((_, at) => [`Ann Hill of Lane ${at}`, `Rue Field of ${at}`] as const)
+    const counted = short.map(([, words], at) => [`${at + 14}`, words] as const)
+    for (const rows of [values, names, counted]) assert.strictEqual(count(set(rows, 108), "dl"), 0)
+  })
+
   it("keep their terms where they refer to what the page has", () => {
     const html = htmlOf([
       run("2 Rivers", 60, 40, { font: FONT.bold, size: 14 }),
