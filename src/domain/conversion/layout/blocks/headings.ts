@@ -334,8 +334,6 @@ export const headingLevel = (group: Group, context: HeadingContext): number | un
     if (!alone && !/^[\p{Lu}\p{N}\p{Lo}"'“‘„‚«‹(¿¡]/u.test(text)) return undefined
   } else if (text.length > (isBoldLine(first) ? LONG_BOLD : LONG_PLAIN) && /[.;,]$/.test(text))
     return undefined
-  else if (!isBoldLine(first) && size < HARDLY_LARGER * profile.bodySize && /^\p{Ll}/u.test(text))
-    return undefined
   if (!outlined) return looks
   if (key === profile.title) return 1
   return (

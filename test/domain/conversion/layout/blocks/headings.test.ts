@@ -118,10 +118,4 @@ describe("larger lines", () => {
     assert.deepStrictEqual(stack(["河流与湖泊"], 13), ["河流与湖泊"])
     for (const end of ["。", "，", "；"]) assert.deepStrictEqual(stack([`河流与湖泊${end}`], 13), [])
   })
-
-  it("are words of the text where they are plain, hardly larger, and begin with a small letter", () => {
-    assert.deepStrictEqual(stack(["or"], 13), [])
-    assert.deepStrictEqual(stack(["Or"], 13), ["Or"])
-    assert.deepStrictEqual(headings(between([["or", 24, { size: 14 }]])), ["or"])
-  })
 })
