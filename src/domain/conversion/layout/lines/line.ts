@@ -25,7 +25,7 @@ export interface Line {
   readonly text: string
   /** Read from right to left; see `segmentsAsRead`. */
   readonly rightToLeft: boolean
-  /** Shares of its characters, 0 to 1; a small number before code says nothing of its face. */
+  /** Shares of its characters, 0 to 1; neither a small number before code nor a comment in another face behind it says what its face is. */
   readonly bold: number
   readonly italic: number
   readonly monospace: number
@@ -51,6 +51,9 @@ export const lineNumber = (segments: ReadonlyArray<Segment>): Piece | undefined 
     : undefined
 }
 
+/** What code ends in where a comment begins in another face, as those in Chinese do. */
+const COMMENT_BEGINS = /(?:^|\s)(?:%+|\/\/|#|--|;+)\s*$/
+
 const lineOf = (segments: Array<Segment>, fonts: ReadonlyArray<FontFace>, fromRight: boolean): Line => {
   segments.sort((a, b) => a.x0 - b.x0)
   let x0 = Infinity
@@ -61,6 +64,8 @@ const lineOf = (segments: Array<Segment>, fonts: ReadonlyArray<FontFace>, fromRi
   let bold = 0
   let italic = 0
   let monospace = 0
+  let comment = 0
+  let inComment = false
   let main = segments[0]
   for (const segment of segments) {
     x0 = Math.min(x0, segment.x0)
@@ -73,12 +78,16 @@ const lineOf = (segments: Array<Segment>, fonts: ReadonlyArray<FontFace>, fromRi
       characters += text.length
       if (isBold(face)) bold += text.length
       if (face?.italic === true) italic += text.length
-      if (isTypewriter(face)) monospace += text.length
+      if (isTypewriter(face)) {
+        monospace += text.length
+        inComment ||= COMMENT_BEGINS.test(text)
+      } else if (inComment) comment += text.length
     }
   }
   const all = Math.max(1, characters)
   const number = lineNumber(segments)
   const others = number === undefined || isTypewriter(fonts[number.run.font]) ? 0 : number.text.length
+  const code = all - others - comment
   const plain = segments.map(segmentText).join(" ")
   const rightToLeft = segments.length > 1 && (fromRight ? hasFromRight(plain) : isRightToLeft(plain))
   return {
@@ -94,7 +103,7 @@ const lineOf = (segments: Array<Segment>, fonts: ReadonlyArray<FontFace>, fromRi
     rightToLeft,
     bold: bold / all,
     italic: italic / all,
-    monospace: monospace / Math.max(1, all - others),
+    monospace: monospace / Math.max(1, code),
     hyphenated: segments.at(-1)?.hyphenated ?? false
   }
 }

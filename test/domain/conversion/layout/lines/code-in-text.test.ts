@@ -1,6 +1,7 @@
 /** Lines that are code as a whole, within the sentences of a paragraph. */
 import { assert, describe, it } from "vitest"
 
+import type { TextRun } from "../../../../../src/domain/conversion/page-content.ts"
 import { FONT, htmlBelowText, run } from "../page-builder.ts"
 
 /** A paragraph's lines at one place, each in its face, and so far below the one above. */
@@ -35,5 +36,51 @@ describe("a line of nothing but code", () => {
 
   it("is a listing where more lines follow that are not full", () => {
     assert.include(paragraphOf([FULL], ["River {", FONT.code], ["} stone", FONT.code]), "<pre><code>River {")
+  })
+})
+
+describe("comments in another face", () => {
+  const code = { font: FONT.code }
+  /** A line of pieces one behind the other: words in code, and others in the text's face. */
+  const line = (y: number, ...pieces: ReadonlyArray<readonly [string, boolean]>): ReadonlyArray<TextRun> => {
+    let x = 60
+    return pieces.map(([words, isCode]) => {
+      const piece = run(words, x, y, isCode ? code : {})
+      x = piece.box.x1
+      return piece
+    })
+  }
+  const listingOf = (lines: ReadonlyArray<TextRun>): ReadonlyArray<string> =>
+    Array.from(htmlBelowText(lines).matchAll(/<pre>(.*?)<\/pre>/gs), ([, inner = ""]) =>
+      inner.replaceAll(/<[^>]+>/g, "").replaceAll(/ +/g, " ")
+    )
+
+  it("are lines of their listing, alone and behind code", () => {
+    for (const sign of ["% ", "// ", "# ", "-- ", ";; "])
+      assert.deepStrictEqual(
+        listingOf([
+          ...line(400, ["begin(river)", true]),
+          ...line(412, [sign, true], ["河流与湖泊在山的旁边", false]),
+          ...line(424, [`stone(5) ${sign}`, true], ["石头与水", false], ["x", true], ["与石头", false]),
+          ...line(436, ["end(river)", true])
+        ]).map((text) => text.split("\n").map((one) => one.replaceAll(" ", ""))),
+        [
+          [
+            "begin(river)",
+            `${sign.trim()}河流与湖泊在山的旁边`,
+            `stone(5)${sign.trim()}石头与水x与石头`,
+            "end(river)"
+          ]
+        ]
+      )
+  })
+
+  it("begin with a sign alone, which no other words stand before", () => {
+    for (const pieces of [
+      [["河流与湖泊", false] as const, ["% ", true] as const, ["石头与水", false] as const],
+      [["#define", true] as const, ["河流与湖泊石头与水", false] as const],
+      [["50%", true] as const, ["河流与湖泊石头与水", false] as const]
+    ])
+      assert.deepStrictEqual(listingOf(line(400, ...pieces)), [])
   })
 })
