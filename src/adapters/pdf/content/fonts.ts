@@ -3,6 +3,7 @@ import { isBold } from "../../../domain/conversion/layout/lines/segment.ts"
 import type { FontFace } from "../../../domain/conversion/page-content.ts"
 import type { Pdfium } from "../engine/pdfium.ts"
 import { fixedPitchOf, haveOneWidth, NARROW, WIDE } from "./fixed-pitch.ts"
+import { withoutSubset } from "./glyph-names.ts"
 
 // Bits of a font descriptor's `Flags` (ISO 32000-2, table 121).
 const FIXED_PITCH = 1
@@ -58,15 +59,17 @@ const hasOneWidth = ({ call, memory }: Pdfium, font: number): boolean | undefine
   return haveOneWidth(narrow ?? [], wide ?? [], SAME_WIDTH)
 }
 
+/** A font's name without the prefix of a subset. */
+export const nameOf = ({ call, memory }: Pdfium, font: number): string =>
+  withoutSubset(memory.ascii((buffer, size) => call.FPDFFont_GetBaseFontName(font, buffer, size)))
+
 /** A font's face; whether it is monospaced is left open where neither its name nor its widths say. */
 const faceOf = (
   pdfium: Pdfium,
   font: number
 ): Omit<FontFace, "monospace"> & { readonly monospace: boolean | undefined } => {
   const { call, memory } = pdfium
-  const name = memory
-    .ascii((buffer, size) => call.FPDFFont_GetBaseFontName(font, buffer, size))
-    .replace(/^[A-Z]{6}\+/, "")
+  const name = nameOf(pdfium, font)
   // -1 where the document does not say.
   const flags = Math.max(0, call.FPDFFont_GetFlags(font))
   const slanted = call.FPDFFont_GetItalicAngle(font, memory.scratch) !== 0 && memory.int(memory.scratch) !== 0

@@ -31,7 +31,7 @@ const lettersOf = (differences: string): Letters => {
 }
 
 /** A font's name without the prefix of a subset. */
-const nameOf = (font: string): string => font.replace(/^[A-Z]{6}\+/, "")
+export const withoutSubset = (font: string): string => font.replace(/^[A-Z]{6}\+/, "")
 
 const placesOf = (text: string, word: string): ReadonlyArray<number> => {
   const places: Array<number> = []
@@ -40,13 +40,16 @@ const placesOf = (text: string, word: string): ReadonlyArray<number> => {
   return places
 }
 
-/** Letters of ligatures by font and code; none ("") where two of its subsets differ. Reads what pdfium writes: an object's keys in the order of the alphabet, and no comments. */
+/**
+ * Letters of ligatures by font and code; none ("") where two of its subsets differ. Reads what pdfium writes: an object's keys in the
+ * order of the alphabet, and no comments.
+ */
 export const ligaturesIn = (pdf: Uint8Array): ReadonlyMap<string, Letters> => {
   const text = Buffer.from(pdf.buffer, pdf.byteOffset, pdf.length).toString("latin1")
   const fonts = new Map<string, Map<number, string>>()
   // pdfium leaves the prefix of a subset out of some names: where two of them differ, a code is no letter's.
   const add = (font: string, letters: Letters) => {
-    const name = nameOf(font)
+    const name = withoutSubset(font)
     const known = fonts.get(name) ?? new Map<number, string>()
     for (const [code, letter] of letters)
       known.set(code, known.has(code) && known.get(code) !== letter ? "" : letter)
@@ -77,10 +80,10 @@ export class GlyphNames {
   #pages = 0
 
   /**
-   * The letters of a ligature without a character; undefined where its font does not name it so. `font`: its name; `copy`: the page that shows it, as a PDF by pdfium.
+   * The letters of a ligature without a character; undefined where its font does not name it so. `name`: the font's, without the prefix
+   * of a subset; `copy`: the page that shows it, as a PDF by pdfium.
    */
-  ligature(font: string, code: number, copy: () => Uint8Array | undefined): string | undefined {
-    const name = nameOf(font)
+  ligature(name: string, code: number, copy: () => Uint8Array | undefined): string | undefined {
     if (!this.#fonts.has(name) && this.#pages < MOST_PAGES) {
       this.#pages += 1
       const page = copy()

@@ -4,7 +4,7 @@ import { MAX_PAGE_CHARACTERS } from "../../../ports/conversion/pdf.ts"
 import type { Pdfium } from "../engine/pdfium.ts"
 import { pdfError } from "../failure.ts"
 import { isAccent } from "./accents.ts"
-import type { FontTable } from "./fonts.ts"
+import { type FontTable, nameOf } from "./fonts.ts"
 import { type Matrix, mapBox, mapX, mapY } from "./geometry.ts"
 import { characterOrder } from "./line-order.ts"
 import { type Mark, markOf, UNMARKED } from "./marks.ts"
@@ -252,14 +252,8 @@ const characterOf = ({ pdfium: { call }, text }: Reading, at: number, code: numb
 }
 
 /** The letters of a ligature of a text's face that pdfium knows by its code alone; undefined for anything else. */
-const ligatureOf = ({ object, of, pdfium }: Reading, code: number): string | undefined => {
-  const { call, memory } = pdfium
-  const font = call.FPDFTextObj_GetFont(object)
-  return of.ligature(
-    memory.ascii((buffer, size) => call.FPDFFont_GetBaseFontName(font, buffer, size)),
-    code
-  )
-}
+const ligatureOf = ({ object, of, pdfium }: Reading, code: number): string | undefined =>
+  of.ligature(nameOf(pdfium, pdfium.call.FPDFTextObj_GetFont(object)), code)
 
 /** Whether the code of a glyph may be taken for that of a space or a line's end. */
 const mayBeGlyph = (reading: Reading, code: number): boolean =>
