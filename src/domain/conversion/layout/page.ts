@@ -20,7 +20,7 @@ import { inlineContextOf } from "./inline-context.ts"
 import { spansOf } from "./lines/inline.ts"
 import type { Line } from "./lines/line.ts"
 import { readableRuns } from "./lines/readable-runs.ts"
-import { isTypewriter, type Segment } from "./lines/segment.ts"
+import { beginsInCode } from "./lines/segment.ts"
 import { marginNotes } from "./margin-notes.ts"
 import { tablesOn, without } from "./page-tables.ts"
 import type { DocumentProfile } from "./profile.ts"
@@ -90,7 +90,7 @@ export const untaggedBlocks = (
       analysis.rows.slice(from, to).flatMap(({ segments }) => segments)
     )
   )
-  const isCode = ({ pieces: [first] }: Segment) => first !== undefined && isTypewriter(fonts[first.run.font])
+  const isCode = beginsInCode(fonts)
   const figures = drawnFigures(page, kept, bodySize, isCode)
   const undrawn = without(kept, figures.taken)
   const { placed: tables, rest: untabled, unplaced: loneFields } = tablesOn(page, undrawn, listed, flow)

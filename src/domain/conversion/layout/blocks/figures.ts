@@ -1,6 +1,6 @@
 import type { PageContent } from "../../page-content.ts"
 import type { Placed } from "../gutters.ts"
-import { CAPTION, isTableCaption } from "../lines/markers.ts"
+import { captionStart } from "../lines/markers.ts"
 import { type Block, type Paragraph, plain, type Span, textOfSpans } from "./block.ts"
 
 /** Smaller ones are decoration, points. */
@@ -59,15 +59,13 @@ interface Caption {
 const captionOf = (block: Block | undefined): Caption | undefined => {
   if (block?.kind !== "paragraph") return undefined
   const text = textOfSpans(block.spans)
-  const match = CAPTION.exec(text)
-  if (match === null || match.groups?.["number"] === undefined) return undefined
-  // "Table 3 shows …" is prose: a caption continues with a mark, a capital letter, or not at all.
-  const rest = text.slice(match[0].length)
-  const marked = /[.:–-]\s*$/.test(match[0])
-  if (text.length > (marked ? MAX_MARKED : MAX_CAPTION)) return undefined
-  if (!marked && rest !== "" && !/^[\p{Lu}\p{N}(“"]/u.test(rest)) return undefined
-  return { table: isTableCaption(text), bare: rest === "" && !marked }
+  const start = captionStart(text)
+  if (start === undefined || text.length > (start.marked ? MAX_MARKED : MAX_CAPTION)) return undefined
+  return { table: start.table, bare: start.rest === "" && !start.marked }
 }
+
+/** Whether a block is the caption of a table or figure. */
+export const isCaptionBlock = (block: Block | undefined): boolean => captionOf(block) !== undefined
 
 const isBare = (block: Block | undefined): boolean =>
   (block?.kind === "table" || block?.kind === "figure") && block.caption.length === 0

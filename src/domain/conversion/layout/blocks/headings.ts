@@ -37,6 +37,10 @@ const MAX_BOLD = 110
 const LONG_BOLD = 120
 const LONG_PLAIN = 60
 
+/** Whether words are too long for a heading, or long and end like a sentence. */
+export const isTooLong = (text: string, isBold: boolean): boolean =>
+  text.length > MAX_CHARACTERS || (text.length > (isBold ? LONG_BOLD : LONG_PLAIN) && /[.;,]$/.test(text))
+
 /** What Chinese and Japanese sentences end with, and their parts: no heading does. */
 const CLAUSE_END = /[。，、；]$/u
 
@@ -332,8 +336,7 @@ export const headingLevel = (group: Group, context: HeadingContext): number | un
     if (!group.lines.every(isBoldLine) || hasCells(group, text)) return undefined
     if (!isBoldHeading(group, text, context)) return undefined
     if (!alone && !/^[\p{Lu}\p{N}\p{Lo}"'“‘„‚«‹(¿¡]/u.test(text)) return undefined
-  } else if (text.length > (isBoldLine(first) ? LONG_BOLD : LONG_PLAIN) && /[.;,]$/.test(text))
-    return undefined
+  } else if (isTooLong(text, isBoldLine(first))) return undefined
   if (!outlined) return looks
   if (key === profile.title) return 1
   return (

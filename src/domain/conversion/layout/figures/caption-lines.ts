@@ -1,4 +1,4 @@
-import { CAPTION, isTableCaption } from "../lines/markers.ts"
+import { CAPTION, captionStart } from "../lines/markers.ts"
 import { type Segment, segmentText } from "../lines/segment.ts"
 
 /** Lines from a caption's number to its title below, in font sizes. */
@@ -7,11 +7,7 @@ const TITLE_STEP = 3
 /** Whether a line is a caption of a figure, or begins one. */
 export const isCaption = (segment: Segment): boolean => {
   const text = segmentText(segment)
-  const match = CAPTION.exec(text)
-  if (match?.groups?.["number"] === undefined || isTableCaption(text) || /^listing/i.test(text)) return false
-  // "Figure 3 shows …" is prose: a caption continues with a mark, a capital letter, or not at all.
-  const rest = text.slice(match[0].length)
-  return /[.:–-]\s*$/.test(match[0]) || rest === "" || /^[\p{Lu}\p{N}(“"]/u.test(rest)
+  return captionStart(text)?.table === false && !/^listing/i.test(text)
 }
 
 /** The line of a title below a caption's number that stands alone. */

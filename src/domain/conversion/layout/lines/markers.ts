@@ -90,11 +90,33 @@ export const leadsToPages = (parts: ReadonlyArray<string>): boolean =>
 
 /** What a figure's or table's caption begins with, in the languages that documents are met in most; `number` is its number. */
 export const CAPTION =
-  /^(?:figure|fig\.|table|tab\.|abbildung|abb\.|tabelle|figura|figuur|figur|tableau|tabla|tabela|tabell?a?|tabel|tabulka|taulukko|kuva|rysunek|obrázek|táblázat|ábra|şekil|tablo|bảng|hình|рис\.|рисунок|таблица|таблиця|listing|chart|exhibit|表|図|图|圖|그림|표)\s*(?<number>\d+(?:[.-]\d+)*|[A-Z][.-]?\d+|[IVX]+)?\s*[.:–-]?(?:\s|$)/iu
+  /^(?:figure|fig\.|table|tab\.|abbildung|abb\.|tabelle|figura|figuur|figur|tableau|tabla|tabela|tabell?a?|tabel|tabulka|taulukko|kuva|rysunek|obrázek|táblázat|ábra|şekil|tablo|bảng|hình|рис\.|рисунок|таблица|таблиця|listing|chart|exhibit|表|図|图|圖|그림|표)\s*(?<number>\d+(?:[.-]\d+)*|[A-Z][.-]?\d+|[IVX]+)?\s*(?:[.:–|-]?(?:\s|$)|[—：])/iu
 
 /** Whether a caption is a table's. */
 export const isTableCaption = (text: string): boolean =>
   /^(?:tab[le.u]|taulukko|táblázat|bảng|таблиц|表|표)/iu.test(text)
+
+/** What ends a caption's number. */
+const ENDS_NUMBER = /[.:–|—：-]\s*$/u
+
+/** A caption's beginning. */
+interface CaptionStart {
+  readonly table: boolean
+  /** Whether a mark ends its number. */
+  readonly marked: boolean
+  /** What follows its number. */
+  readonly rest: string
+}
+
+/** How a caption with a number begins. "Table 3 shows …" is prose: a caption continues with a mark, a capital letter, or not at all. */
+export const captionStart = (text: string): CaptionStart | undefined => {
+  const match = CAPTION.exec(text)
+  if (match?.groups?.["number"] === undefined) return undefined
+  const rest = text.slice(match[0].length)
+  const marked = ENDS_NUMBER.test(match[0])
+  if (!marked && rest !== "" && !/^[\p{Lu}\p{N}(“"]/u.test(rest)) return undefined
+  return { table: isTableCaption(text), marked, rest }
+}
 
 /** White space before the page number of a table of contents, in font sizes. */
 const PAGE_GAP = 1.5

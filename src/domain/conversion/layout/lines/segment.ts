@@ -190,6 +190,12 @@ export const isTypewriter = (face: FontFace | undefined): boolean => {
   return known
 }
 
+/** Whether a segment begins in typewriter. */
+export const beginsInCode =
+  (fonts: ReadonlyArray<FontFace>) =>
+  ({ pieces: [first] }: Segment): boolean =>
+    first !== undefined && isTypewriter(fonts[first.run.font])
+
 /** Whether a face draws small letters as small capitals. */
 const isSmallCapitals = (face: FontFace | undefined): boolean =>
   face !== undefined && /CSC\d|Caps|SmCp|SmallCap|[-_]SC\b/.test(face.name)

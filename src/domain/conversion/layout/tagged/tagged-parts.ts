@@ -8,6 +8,7 @@ import {
   type Span,
   textOfSpans
 } from "../blocks/block.ts"
+import { isCaptionBlock } from "../blocks/figures.ts"
 import { markerOf } from "../lines/markers.ts"
 import { inlineSpans, isStructure, linesUnder, type TaggedContext } from "./tagged-content.ts"
 
@@ -96,13 +97,11 @@ const withNumber = ({ blocks: [first, ...rest] }: ListItem, label: string): Read
       ? rest
       : [first, ...rest]
 
-/** A list of the structure tree. */
-export const taggedList = (
-  node: StructureElement,
-  context: TaggedContext,
-  depth: number
-): ReadonlyArray<Block> => {
-  const captions = elements(node).filter(({ type }) => type === "Caption")
+/** An item as it is among others that have no terms. */
+const worded = ({ item, term }: Item): ListItem => (term === undefined ? item : withTerm(item, term))
+
+/** The items of a list that are not empty. */
+const itemsOf = (node: StructureElement, context: TaggedContext, depth: number): ReadonlyArray<Item> => {
   const items: Array<Item> = []
   for (const child of elements(node)) {
     if (child.type === "LI") items.push(itemOf(child, context, depth + 1))
@@ -118,10 +117,24 @@ export const taggedList = (
     } else if (child.type !== "Caption")
       items.push({ label: "", item: { blocks: context.blocks([child], context, depth + 1) } })
   }
-  const filled = items.filter(({ item, label }) => item.blocks.length > 0 || label.trim() !== "")
+  return items.filter(({ item, label }) => item.blocks.length > 0 || label.trim() !== "")
+}
+
+/** A list of the structure tree. */
+export const taggedList = (
+  node: StructureElement,
+  context: TaggedContext,
+  depth: number
+): ReadonlyArray<Block> => {
+  const captions = elements(node).filter(({ type }) => type === "Caption")
+  const filled = itemsOf(node, context, depth)
   const before = captions.flatMap((caption) => context.blocks(caption.children, context, depth + 1, caption))
-  if (filled.length === 0) return before
-  // Word processors count headings as they count items.
+  const [first, ...others] = filled
+  if (first === undefined) return before
+  // Word processors count captions as they count items.
+  if (others.length === 0 && isCaptionBlock(worded(first).blocks[0]))
+    return [...before, ...worded(first).blocks]
+  // And headings.
   if (filled.every(({ item }) => item.blocks[0]?.kind === "heading"))
     return [...before, ...filled.flatMap(({ item, label }) => withNumber(item, label))]
   if (filled.every(({ item, term }) => term !== undefined && item.blocks.length > 0))
@@ -137,7 +150,7 @@ export const taggedList = (
       }
     ]
   const numbering = ORDERED[String(node.attributes["ListNumbering"] ?? "")]
-  const marker = markerOf(`${filled[0]?.label.trim() ?? ""} `)
+  const marker = markerOf(`${first.label.trim()} `)
   const style = numbering ?? (marker?.ordered === true ? marker.style : undefined)
   const number = marker?.ordered === true ? marker.number : undefined
   return [
@@ -147,7 +160,7 @@ export const taggedList = (
       ordered: style !== undefined,
       start: style !== undefined && number !== undefined && number !== 1 ? number : undefined,
       style: style === "1" ? undefined : style,
-      items: filled.map(({ item, term }) => (term === undefined ? item : withTerm(item, term))),
+      items: filled.map(worded),
       seam: { ...NO_SEAM, element: node.id }
     }
   ]

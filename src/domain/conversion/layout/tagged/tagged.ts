@@ -1,19 +1,21 @@
-import { append } from "../../../lists.ts"
+import { append, greatest } from "../../../lists.ts"
 import type { StructureElement } from "../../page-content.ts"
 import type { PageAnalysis } from "../analysis.ts"
 import { type Block, NO_SEAM, type Paragraph, textOfSpans } from "../blocks/block.ts"
 import { withCaptions } from "../blocks/figures.ts"
-import { flowBlocks } from "../blocks/flow.ts"
+import { type FlowContext, flowBlocks } from "../blocks/flow.ts"
 import { withNoteReferences } from "../blocks/footnotes.ts"
-import { headingLevel } from "../blocks/headings.ts"
+import { headingLevel, isTooLong } from "../blocks/headings.ts"
 import { codeOf } from "../blocks/listing.ts"
 import { barsOf } from "../formulas/bars.ts"
 import { asFormulas } from "../formulas/find-formulas.ts"
 import { inlineContextOf } from "../inline-context.ts"
 import { isCode, type Line } from "../lines/line.ts"
-import { markerOf } from "../lines/markers.ts"
+import { captionStart, markerOf } from "../lines/markers.ts"
+import type { Segment } from "../lines/segment.ts"
 import type { PageContext } from "../page.ts"
 import { runningLines } from "../running-lines.ts"
+import { isBoldLine } from "../statistics.ts"
 import {
   idsUnder,
   inlineSpans,
@@ -25,6 +27,7 @@ import {
   type TaggedContext,
   type TaggedInline
 } from "./tagged-content.ts"
+import { taggedDrawings } from "./tagged-drawings.ts"
 import { fieldsByContent } from "./tagged-fields.ts"
 import { taggedList, taggedTable } from "./tagged-parts.ts"
 import { pictureOf, picturesBesideFigures } from "./tagged-pictures.ts"
@@ -207,8 +210,11 @@ const blocksOf = (node: StructureElement, context: TaggedContext, depth: number)
   if (heading !== null || type === "Title") {
     const spans = inlineSpans([node], inHeading(context.inline))
     const level = type === "Title" ? 1 : heading?.[1] === undefined ? 2 : Number(heading[1])
-    return textOfSpans(spans).trim() === ""
-      ? childBlocks(children, context, depth)
+    const text = textOfSpans(spans).trim()
+    const isBold = linesUnder([node], context.inline).every(isBoldLine)
+    // Authors leave a heading's style on the paragraphs behind it, and give it to captions.
+    return text === "" || isTooLong(text, isBold) || captionStart(text)?.marked === true
+      ? childBlocks(children, context, depth, node)
       : [{ kind: "heading", level, spans }]
   }
   switch (type) {
@@ -246,6 +252,18 @@ const blocksOf = (node: StructureElement, context: TaggedContext, depth: number)
   }
 }
 
+/** The blocks of words that no tag accounts for. */
+const untaggedText = (
+  left: ReadonlyArray<Segment>,
+  context: Pick<FlowContext, "bars" | "bottomHalf" | "heading" | "inline">
+): ReadonlyArray<Block> =>
+  flowBlocks(left, greatest(left.map(({ x1 }) => x1)), {
+    ...context,
+    notes: new Set(),
+    titled: false,
+    contents: false
+  })
+
 /** The blocks of a page by its structure tree; undefined where that is empty, or covers too little. */
 export const taggedBlocks = (analysis: PageAnalysis, page: PageContext): ReadonlyArray<Block> | undefined => {
   const { structure } = analysis.page
@@ -269,16 +287,19 @@ export const taggedBlocks = (analysis: PageAnalysis, page: PageContext): Readonl
     titles: page.outline.titles.get(analysis.page.index)
   }
   const fields = fieldsByContent(analysis)
-  const words = fields.labels.size === 0 ? accounted : accounted.filter((run) => !fields.labels.has(run))
+  const drawings = taggedDrawings(analysis, accounted, page)
+  const words = accounted.filter((run) => !fields.labels.has(run) && !drawings.words.has(run))
   const inline: TaggedInline = { context: inlineContext, marked: byMark(words) }
-  const pictures = picturesBesideFigures(analysis.page)
+  const loose = analysis.page.drawings.filter((drawing) => !drawings.drawn.has(drawing))
+  const pictures = picturesBesideFigures({ ...analysis.page, drawings: loose })
   const bars = barsOf(analysis.page)
   const beside = new Map(fields.beside)
-  for (const [mcid, blocks] of pictures.beside) beside.set(mcid, [...(beside.get(mcid) ?? []), ...blocks])
+  for (const [mcid, blocks] of [...drawings.beside, ...pictures.beside])
+    beside.set(mcid, [...(beside.get(mcid) ?? []), ...blocks])
   const hasHeadings = hasType(structure, /^(H[1-6]?|Title)$/)
   const context: TaggedContext = {
     inline,
-    drawn: byMark(analysis.page.drawings),
+    drawn: byMark(loose),
     blocks: childBlocks,
     beside,
     formulas: (lines) =>
@@ -299,17 +320,13 @@ export const taggedBlocks = (analysis: PageAnalysis, page: PageContext): Readonl
   const blocks = childBlocks(structure, context, 0)
   const known = new Set(accounted)
   const left = analysis.segments.filter(({ pieces }) =>
-    pieces.every(({ run }) => !known.has(run) && !running.has(run))
+    pieces.every(({ run }) => !known.has(run) && !running.has(run) && !drawings.words.has(run))
   )
-  const right = left.reduce((most, { x1 }) => Math.max(most, x1), -Infinity)
-  const rest = flowBlocks(left, right, {
+  const rest = untaggedText(left, {
     inline: inlineContext,
     heading,
-    bottomHalf: analysis.page.height * 0.4,
     bars,
-    notes: new Set(),
-    titled: false,
-    contents: false
+    bottomHalf: analysis.page.height * 0.4
   })
   return withNoteReferences(
     withCaptions([...blocks, ...beside.values(), ...fields.rest, ...pictures.rest, ...rest].flat())

@@ -1,7 +1,11 @@
 import { assert, it } from "vitest"
 
 import { linesOf } from "../../../../../src/domain/conversion/layout/lines/line.ts"
-import { isPrototype, markerOf } from "../../../../../src/domain/conversion/layout/lines/markers.ts"
+import {
+  captionStart,
+  isPrototype,
+  markerOf
+} from "../../../../../src/domain/conversion/layout/lines/markers.ts"
 import { segmentsOf } from "../../../../../src/domain/conversion/layout/lines/segment.ts"
 import { FONTS, run } from "../page-builder.ts"
 
@@ -48,4 +52,19 @@ it("a date alone on its line and a person's initials begin no item, a letter and
     "I. A. of all"
   ])
     assert.isDefined(markerOf(text), text)
+})
+
+it("a caption's number ends with a mark, or with what a title begins with; prose about a figure goes on", () => {
+  for (const [text, rest] of [
+    ["Figure 6.1—Two containers", "Two containers"],
+    ["Figure 6 — two containers", " two containers"],
+    ["Fig. 3 | the way up", "the way up"],
+    ["图 2：两个", "两个"],
+    ["Table 4: rivers", "rivers"]
+  ] as const)
+    assert.deepInclude(captionStart(text), { marked: true, rest }, text)
+  assert.deepInclude(captionStart("Figure 3 Two containers"), { marked: false, table: false })
+  assert.deepInclude(captionStart("Table 3"), { marked: false, rest: "", table: true })
+  for (const text of ["Figure 3 shows two", "Figure 3's rivers", "Figures of rivers", "Table two: rivers"])
+    assert.isUndefined(captionStart(text), text)
 })

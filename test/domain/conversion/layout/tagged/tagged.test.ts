@@ -35,6 +35,15 @@ describe("a tagged page", () => {
     assert.strictEqual(html, "<h1>The title</h1><h2>A section</h2><p>Second in the file</p>")
   })
 
+  it("has no headings that are paragraphs by their length, or sentences, whatever their tags say", () => {
+    const sentence = "It goes on below the first of all the words, and up to the very last."
+    const tagged = (text: string): string => made(marked(text), tag("Document", [tag("H1", [0])]))
+    assert.strictEqual(tagged(prose(40)), `<p>${prose(40)}</p>`)
+    assert.strictEqual(tagged(sentence), `<p>${sentence}</p>`)
+    assert.match(tagged(sentence.slice(0, -1)), /^<h1>/)
+    assert.match(tagged("It goes on."), /^<h1>/)
+  })
+
   it("has lists, nested, with labels dropped and numbers kept", () => {
     const item = (label: number, body: number, ...more: ReadonlyArray<StructureElement>) =>
       tag("LI", [tag("Lbl", [label]), tag("LBody", [body, ...more])])

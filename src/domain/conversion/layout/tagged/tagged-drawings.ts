@@ -1,0 +1,82 @@
+import type { Box, Drawing, StructureElement, TextRun } from "../../page-content.ts"
+import type { PageAnalysis } from "../analysis.ts"
+import type { Block } from "../blocks/block.ts"
+import { drawnFigures } from "../figures/drawn-figures.ts"
+import { centreIn } from "../figures/regions.ts"
+import { beginsInCode, segmentText } from "../lines/segment.ts"
+import type { PageContext } from "../page.ts"
+import { idsUnder, isStructure, MAX_DEPTH, type StructureNode } from "./tagged-content.ts"
+
+/** The drawings of a tagged page, found by geometry. */
+interface TaggedDrawings {
+  /** By the marked content that they stand beside. */
+  readonly beside: ReadonlyMap<number, ReadonlyArray<Block>>
+  readonly words: ReadonlySet<TextRun>
+  readonly drawn: ReadonlySet<Drawing>
+}
+
+/** Elements that tell more of their words than a drawing's label needs. */
+const TOLD = /^(?:H[1-6]?|Title|L|Table|TOC|Formula|Note|FENote|Code)$/
+
+/** The marked content under elements that a drawing must leave alone: told ones, and pictures that their author has described. */
+const toldIn = (nodes: ReadonlyArray<StructureNode>, depth = 0): ReadonlyArray<number> =>
+  depth > MAX_DEPTH
+    ? []
+    : nodes
+        .filter(isStructure)
+        .flatMap((node) => (isTold(node) ? idsUnder([node], depth) : toldIn(node.children, depth + 1)))
+
+const isTold = ({ actualText, alt, type }: StructureElement): boolean =>
+  TOLD.test(type) || (type === "Figure" && (alt ?? actualText) !== undefined)
+
+/** The words right above a place. */
+const wordsAbove = ({ x0, x1, y0 }: Box, runs: ReadonlyArray<TextRun>): TextRun | undefined => {
+  let last: TextRun | undefined
+  for (const run of runs) {
+    const isAbove = run.baseline <= y0 && run.box.x0 < x1 && run.box.x1 > x0
+    if (isAbove && (last === undefined || run.baseline > last.baseline)) last = run
+  }
+  return last
+}
+
+/**
+ * Figures that are drawn on a tagged page. Programs tag each part of a drawing as a picture and each of its words as a paragraph,
+ * often at the page's beginning; such a drawing is shown whole, with its words as labels, beside its caption, else below the words above
+ * it, else where its first part is tagged. `accounted`: the words that are tagged.
+ */
+export const taggedDrawings = (
+  { page, segments }: PageAnalysis,
+  accounted: ReadonlyArray<TextRun>,
+  { fonts, profile }: PageContext
+): TaggedDrawings => {
+  const { placed, taken } = drawnFigures(page, segments, profile.bodySize, beginsInCode(fonts))
+  const beside = new Map<number, ReadonlyArray<Block>>()
+  const words = new Set<TextRun>()
+  const drawn = new Set<Drawing>()
+  if (placed.length === 0) return { beside, words, drawn }
+  const told = new Set(toldIn(page.structure))
+  const order = idsUnder(page.structure)
+  const runsIn = (box: Box): ReadonlyArray<TextRun> =>
+    [...taken]
+      .filter((segment) => centreIn(segment, box, 0))
+      .flatMap(({ pieces }) => pieces.map(({ run }) => run))
+  for (const { block, ...box } of placed) {
+    const labels = runsIn(box)
+    const parts = page.drawings.filter((drawing) => centreIn(drawing.box, box, 0))
+    const ids = new Set([...labels, ...parts].flatMap(({ mcid }) => mcid ?? []))
+    if ([...ids].some((id) => told.has(id)) || page.fields.some((field) => centreIn(field.box, box, 0)))
+      continue
+    const start = block.kind === "figure" ? block.captionStart : undefined
+    // Pictures alone stand where they are tagged.
+    if (start === undefined && parts.every(({ kind }) => kind === "image")) continue
+    const caption = segments.find((segment) => segmentText(segment).trim() === start)
+    const partIds = new Set(parts.flatMap(({ mcid }) => mcid ?? []))
+    const place =
+      caption?.pieces[0]?.run.mcid ?? wordsAbove(box, accounted)?.mcid ?? order.find((id) => partIds.has(id))
+    if (place === undefined || !order.includes(place)) continue
+    beside.set(place, [...(beside.get(place) ?? []), block])
+    for (const run of labels) words.add(run)
+    for (const part of parts) drawn.add(part)
+  }
+  return { beside, words, drawn }
+}
