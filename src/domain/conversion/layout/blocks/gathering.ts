@@ -69,10 +69,17 @@ const wordsOf = (lines: ReadonlyArray<Line>, { length }: Marker): number => {
   return first.x0
 }
 
+/** A paragraph, and whether its lines may have been ended on purpose, so that the next line may belong to it. */
+interface Text {
+  readonly group: Group
+  readonly broken: boolean
+}
+
 /** What stands below an item, and is its where the item or its list goes on further below. */
 type Below =
   | { readonly kind: "lines"; readonly lines: Array<Line> }
   | { readonly kind: "block"; readonly block: Block }
+  | ({ readonly kind: "text" } & Text)
 
 /** Collects items, and turns them into blocks. */
 export class Gathering {
@@ -84,8 +91,7 @@ export class Gathering {
   #bottom = 0
   #code: Array<Line> = []
   #leaders: Array<Group> = []
-  /** A paragraph whose lines may have been ended on purpose, so that the next line may belong to it. */
-  #text: { readonly group: Group; readonly broken: boolean } | undefined
+  #text: Text | undefined
   readonly #context: GatheringContext
 
   constructor(context: GatheringContext) {
@@ -93,13 +99,21 @@ export class Gathering {
   }
 
   text(group: Group, extent: Extent): void {
-    const above = this.#text?.group
-    if (above !== undefined && areLinesOfOne(above, group, extent)) {
-      this.#text = { group: { ...above, lines: [...above.lines, ...group.lines] }, broken: true }
+    const isSetIn = this.#isSetIn(group)
+    const last = this.#below.at(-1)
+    const above = isSetIn ? (last?.kind === "text" ? last : undefined) : this.#text
+    const goesOn = above !== undefined && areLinesOfOne(above.group, group, extent)
+    const text: Text = goesOn
+      ? { group: { ...above.group, lines: [...above.group.lines, ...group.lines] }, broken: true }
+      : { group, broken: keepsLines(group, extent) }
+    if (isSetIn) {
+      if (goesOn) this.#below.pop()
+      this.#below.push({ kind: "text", ...text })
+      this.#bottom = group.lines.at(-1)?.baseline ?? this.#bottom
       return
     }
-    this.flush()
-    this.#text = { group, broken: keepsLines(group, extent) }
+    if (!goesOn) this.flush()
+    this.#text = text
   }
 
   item(group: Group): void {
@@ -203,6 +217,14 @@ export class Gathering {
     return this.#open.findLast(({ words }) => Math.abs(line.x0 - words) < far && left > words - far)
   }
 
+  /** Whether a plain group is set in below an item's words. */
+  #isSetIn({ lines }: Group): boolean {
+    const words = this.#open.at(-1)?.words
+    return (
+      words !== undefined && this.#isNear(lines[0]) && lines.every(({ size, x0 }) => x0 > words + OUT * size)
+    )
+  }
+
   #isNear(line: Line | undefined): boolean {
     return line !== undefined && line.baseline - this.#bottom < BELOW * line.size
   }
@@ -219,7 +241,10 @@ export class Gathering {
   #takeBelow(): ReadonlyArray<Block> {
     const below = this.#below
     this.#below = []
-    return below.map((one): Block | Code => (one.kind === "block" ? one.block : codeOf(one.lines)))
+    return below.map((one): Block | Code => {
+      if (one.kind === "block") return one.block
+      return one.kind === "lines" ? codeOf(one.lines) : paragraph(one.group, this.#context, one.broken)
+    })
   }
 
   #flushText(): void {

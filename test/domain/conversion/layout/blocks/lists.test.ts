@@ -94,9 +94,38 @@ describe("an item goes on", () => {
       "<ol><li><p>one</p><ul><li>inner</li><li>other</li></ul><p>The first item goes on.</p></li><li>two</li></ol>"
     )
   })
+
+  it("below what is set in below its words, and so does its list", () => {
+    assert.strictEqual(
+      flowOf(
+        ["1. Fill the river with stones, one by one, as in", 60, FONT.plain, 30],
+        ["stones > river", 110, FONT.plain, 20],
+        ["river > sea", 110, FONT.plain, 20],
+        ["where the stones are large.", 73, FONT.plain, 20],
+        ["2. Cross it.", 60, FONT.plain, 20],
+        ["Ann Stone", 110, FONT.plain, 20],
+        ["Sea Street 2", 110],
+        ["3. Go on.", 60, FONT.plain, 20]
+      ),
+      "<ol><li><p>Fill the river with stones, one by one, as in</p><p>stones &gt; river</p><p>river &gt; sea</p>" +
+        "<p>where the stones are large.</p></li><li><p>Cross it.</p><p>Ann Stone<br>Sea Street 2</p></li><li>Go on.</li></ol>"
+    )
+  })
 })
 
 describe("an item ends", () => {
+  it("above what is set in below its words where neither it nor its list goes on", () => {
+    assert.include(
+      flowOf(
+        ["• one", 60, FONT.plain, 30],
+        ["• two", 60],
+        ["stones > river", 110, FONT.plain, 20],
+        ["Here the text goes on.", 50, FONT.plain, 20]
+      ),
+      "<ul><li>one</li><li>two</li></ul><p>stones &gt; river</p>"
+    )
+  })
+
   it("above a listing that its list does not go on below", () => {
     assert.include(
       flowOf(
