@@ -9,6 +9,7 @@ import { paragraphStep } from "../lines/paragraph-step.ts"
 import { type Group, groupsOf } from "../lines/paragraphs.ts"
 import { isListedEntry } from "../lines/section-number.ts"
 import type { Segment } from "../lines/segment.ts"
+import { withSignedCode } from "../lines/signed-code.ts"
 import { algorithmOf } from "./algorithms.ts"
 import { alignedBlock, alignedIn } from "./aligned.ts"
 import { type Block, type Heading, NO_SEAM, plain, textOfSpans } from "./block.ts"
@@ -185,7 +186,7 @@ export const flowBlocks = (
   right: number,
   context: FlowContext
 ): ReadonlyArray<Block> => {
-  const lines = linesOf(segments, context.inline.fonts)
+  const lines = withSignedCode(linesOf(segments, context.inline.fonts))
   const { bodySize } = context.heading.profile
   const step = paragraphStep(lines, bodySize)
   const reader = new ColumnReader(right, { ...context, heading: { ...context.heading, step } })

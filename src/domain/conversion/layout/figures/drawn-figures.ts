@@ -154,8 +154,11 @@ const isFigure = (region: Region, captioned: boolean, within: Inside): boolean =
   const { inside } = within
   if (notes > 0) return drawings > notes || notes >= MIN_DRAWINGS
   if (x1 - x0 < MIN_SIDE || y1 - y0 < MIN_SIDE) return false
-  const long = inside.filter(({ characters }) => characters > LONG).length
+  const prose = inside.filter(({ characters }) => characters > LONG)
+  const long = prose.length
   if (long > (placed ? MAX_LONG_PLACED : MAX_LONG)) return false
+  // What was placed as a whole holds its words: a text that goes over its edge is written over a watermark.
+  if (placed && prose.some((segment) => !liesIn(segment, region, BESIDE))) return false
   if (pictures > 0 && pictures === drawings) return pictures > 1 && (captioned || inside.length === 0)
   if (captioned)
     return placed ? drawings > 0 || inside.length > 0 : drawings >= MIN_DRAWINGS && !isGrid(region, within)

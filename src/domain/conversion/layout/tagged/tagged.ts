@@ -13,6 +13,7 @@ import { inlineContextOf } from "../inline-context.ts"
 import { isCode, type Line } from "../lines/line.ts"
 import { captionStart, markerOf } from "../lines/markers.ts"
 import type { Segment } from "../lines/segment.ts"
+import { signedIn } from "../lines/signed-code.ts"
 import type { PageContext } from "../page.ts"
 import { runningLines } from "../running-lines.ts"
 import { isBoldLine } from "../statistics.ts"
@@ -138,14 +139,22 @@ const childBlocks = (
       words.some(({ baseline, size }) => Math.abs(baseline - formula.baseline) < 0.5 * size)
     )
   }
+  const paragraphs = new Map(
+    nodes.flatMap((node) =>
+      isStructure(node) && node.type === "P" ? [[node, linesUnder([node], context.inline)] as const] : []
+    )
+  )
+  const signed = signedIn([...paragraphs.values()])
   for (const node of nodes) {
     if (!isStructure(node) || isInline(node) || isInText(node)) {
       inline.push(node)
       continue
     }
     if (inline.length > 0) close()
-    const lines = node.type === "P" ? linesUnder([node], context.inline) : []
-    const isListed = lines.length > 0 && lines.every(isCode) && context.looksLike(node.children) === undefined
+    const lines = paragraphs.get(node) ?? []
+    const isSaid = signed.has(lines)
+    const isAll = lines.length > 0 && lines.every(isCode)
+    const isListed = isSaid || (isAll && context.looksLike(node.children) === undefined)
     const own = isListed ? [] : blocksOf(node, context, depth + 1)
     const beside = blocksBeside([node], context)
     if (isListed) {

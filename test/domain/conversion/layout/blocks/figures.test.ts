@@ -69,6 +69,22 @@ describe("figures", () => {
     assert.match(html(arrows), /alt="Part 0 Part 2 Part 4 Part 6, Part 1 Part 3 Part 5 Part 7"/)
   })
 
+  it("are no watermark that was placed as a whole, over whose edges a text is written", () => {
+    const letters = boxes.map((box) => ({ ...box, curved: true }))
+    const placed = { x0: 100, y0: 110, x1: 412, y1: 240 }
+    const text = lines(prose(60), 60, 130, 80)
+    assert.strictEqual(
+      lay(page(text, 0, { drawings: letters, groups: [placed] }))?.html.replaceAll(/ data-open=""/g, ""),
+      `<p>${prose(60)}</p>`
+    )
+    // A long note within it is a part of a figure.
+    const note = run("A note of more words than most labels have, with room left", 110, 170, { size: 6 })
+    assert.match(
+      lay(page([note, ...body], 0, { drawings: letters, groups: [placed] }))?.html ?? "",
+      /<figure><img [^>]*alt="A note of more words/
+    )
+  })
+
   it("have their many words folded away, and those that are written upwards", () => {
     const names = Array.from({ length: 40 }, (_, at) =>
       run(`Label ${at}`, 100 + (at % 8) * 38, 130 + Math.floor(at / 8) * 20, { size: 7 })
