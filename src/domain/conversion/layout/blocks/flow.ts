@@ -180,13 +180,31 @@ class ColumnReader {
   }
 }
 
-/** The blocks of one column's text. */
+/** Lines that end at one place which show where a justified text does, and the share of longer ones that stick out of it. */
+const MIN_EVEN = 5
+const EVEN = 0.2
+const STICK_OUT = 0.15
+
+/** Where the lines of a column end: a justified text's few longer ones, and what stands beside it, stick out. */
+const rightEdge = (lines: ReadonlyArray<Line>, right: number): number => {
+  const ends = new Map<number, number>()
+  for (const { x1 } of lines) ends.set(Math.round(x1), (ends.get(Math.round(x1)) ?? 0) + 1)
+  let [edge, most] = [right, 0]
+  for (const [at, count] of ends) if (count > most) [edge, most] = [at, count]
+  const longer = lines.filter(({ size, x1 }) => x1 > edge + 0.5 * size).length
+  return most >= MIN_EVEN && most >= EVEN * lines.length && longer <= STICK_OUT * lines.length
+    ? edge + 1
+    : right
+}
+
+/** The blocks of one column's text. `end`: where it ends, points. */
 export const flowBlocks = (
   segments: ReadonlyArray<Segment>,
-  right: number,
+  end: number,
   context: FlowContext
 ): ReadonlyArray<Block> => {
   const lines = withSignedCode(linesOf(segments, context.inline.fonts))
+  const right = rightEdge(lines, end)
   const { bodySize } = context.heading.profile
   const step = paragraphStep(lines, bodySize)
   const reader = new ColumnReader(right, { ...context, heading: { ...context.heading, step } })

@@ -1,4 +1,4 @@
-import type { Line } from "../lines/line.ts"
+import { isCode, type Line } from "../lines/line.ts"
 import type { Group } from "../lines/paragraphs.ts"
 import type { Block, Footnote, Span } from "./block.ts"
 
@@ -41,7 +41,10 @@ export const footnotesFrom = (groups: ReadonlyArray<Group>, bodySize: number, bo
     if (line !== undefined && noteMark(line, bodySize, group?.code) !== undefined) break
     from += 1
   }
-  return from
+  // A listing that counts its lines may begin with one that is no code; addresses behind raised marks are notes.
+  const lines = groups.slice(from).flatMap((group) => group.lines)
+  const isRaised = lines[0]?.segments[0]?.pieces[0]?.raise === "sup"
+  return !isRaised && lines.filter(isCode).length > lines.length / 2 ? groups.length : from
 }
 
 const marked = (span: Span, marks: ReadonlySet<string>): Span => {

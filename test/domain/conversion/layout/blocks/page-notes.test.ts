@@ -107,6 +107,13 @@ describe("a listing with numbers at a page's foot", () => {
     assert.match(html, /<pre[^>]*><code>30 +let river = stone \+ letter\n31 let stone/)
   })
 
+  it("is code below a first line that is none", () => {
+    const [number, , ...rest] = listing(0)
+    const html = htmlOf([...(number === undefined ? [] : [number]), run("<class>", 74, 757, SMALL), ...rest])
+    assert.strictEqual(parts(html).notes, 0)
+    assert.match(html, /<pre[^>]*><code>31 let stone/)
+  })
+
   it("is notes where the numbers are raised, or where words stand among its code", () => {
     assert.strictEqual(parts(htmlOf(listing(3.2))).notes, 3)
     const words = [run("1", 60, 757, SMALL), run("river", 70, 757, code), run("is a name.", 100, 757, SMALL)]
