@@ -4,6 +4,7 @@ import type { Line } from "../lines/line.ts"
 import { CAPTION, leadsToPages } from "../lines/markers.ts"
 import { segmentText } from "../lines/segment.ts"
 import { isBoldLine } from "../statistics.ts"
+import { isOffGrid } from "./off-grid.ts"
 import { type Column, type Row, ROW_STEP } from "./table-cells.ts"
 
 /** Most lines of one table: keeps the search linear on a page of nothing but short words. */
@@ -41,7 +42,9 @@ const isNextCell = (row: Row, above: Row | undefined): boolean =>
 const isListing = (row: Row, [above, below]: ReadonlyArray<Row | undefined>, first: Row): boolean => {
   const { cells, line } = row
   if (line.monospace <= 0.9) return false
-  const listing = first.line.monospace > 0.9 && (first.cells.length < 2 || !isBoldLine(first.line))
+  const listing =
+    first.line.monospace > 0.9 &&
+    (first.cells.length < 2 || (!isBoldLine(first.line) && !isOffGrid(first.cells)))
   const beside = isBeside(row, above) || (below !== undefined && isBeside(below, row))
   return listing || (cells.length < 2 && line.x0 <= first.line.x0 + 1 && !beside)
 }
