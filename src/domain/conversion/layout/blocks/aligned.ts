@@ -9,6 +9,7 @@ import { type AlignedTable, alignedTables } from "../tables/aligned-table.ts"
 import { columnList } from "../tables/column-list.ts"
 import { definitionList } from "../tables/definition-list.ts"
 import { areCommented } from "../tables/listed-rows.ts"
+import { areWordsInColumns } from "../tables/off-grid.ts"
 import { tableOf } from "../tables/table-cells.ts"
 import type { Block } from "./block.ts"
 import { codeOf } from "./listing.ts"
@@ -49,7 +50,9 @@ export const alignedBlock = (
 ): Block => {
   const of = lines.slice(from, to)
   const top = of[0]?.y0
-  if (areCommented(rows) || (!typewritten && areListed(of))) return { ...codeOf(of), top }
+  const cells = rows.map((row) => row.map(({ segments }) => segments))
+  const listed = !typewritten && areListed(of) && !areWordsInColumns(cells)
+  if (listed || areCommented(rows)) return { ...codeOf(of), top }
   // The first lines of a page may be the rest of a table that has names on the page before.
   const list = columnList(rows, inline) ?? (from > 0 ? definitionList(rows, inline) : undefined)
   return { ...(list ?? tableOf(rows, inline, undefined)), top }

@@ -5,7 +5,7 @@ import type { Rule } from "./rules.ts"
 import { type PlacedCell, sharedCells } from "./shared-cells.ts"
 import { ruledOver } from "./spanning-rules.ts"
 import { boundsOf, type Column, NUMERIC, overlaps, type RawCell, type Row, wordsOf } from "./table-cells.ts"
-import { OVERLAPPING } from "./table-extent.ts"
+import { CELL_STEP, OVERLAPPING } from "./table-extent.ts"
 
 /** A row's cells, and the baseline of its first line. */
 interface PlacedRow {
@@ -203,7 +203,7 @@ const joined = (
       (wrapped ||
         (cells.every(({ from }) => from > 0) &&
           cells.length < columns.length &&
-          line.baseline - bottom < 1.35 * line.size &&
+          line.baseline - bottom < CELL_STEP * line.size &&
           !((isHead || placed.length === 1) && areUnits(cells)) &&
           cells.every((cell) => {
             const above = last.find(({ from }) => from === cell.from)

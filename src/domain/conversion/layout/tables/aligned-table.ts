@@ -1,5 +1,5 @@
 import { greatest, least } from "../../../lists.ts"
-import type { Line } from "../lines/line.ts"
+import { isCode, type Line } from "../lines/line.ts"
 import { isPrototype } from "../lines/markers.ts"
 import { sectionNumber } from "../lines/section-number.ts"
 import { segmentText } from "../lines/segment.ts"
@@ -8,6 +8,7 @@ import { rowsIn } from "./aligned-rows.ts"
 import { areClosings, areCounted, areDirectives, areSections } from "./listed-rows.ts"
 import { apartByWhite } from "./narrow-columns.ts"
 import { flowsOn, nearColumns } from "./near-columns.ts"
+import { areWordsInColumns } from "./off-grid.ts"
 import type { Rule } from "./rules.ts"
 import { toldApart } from "./run-together.ts"
 import {
@@ -254,6 +255,8 @@ const tableAt = (
   const lasts = kept.flatMap(({ cells }) => (cells.length > 1 ? cells.slice(-1) : []))
   if (areEquations(lasts) || areClosings(lasts) || areCounted(kept) || areDirectives(firsts)) return undefined
   if (columns.length === 2 && areSections(firsts)) return undefined
+  const isListing = kept.every(({ line }) => isCode(line) && !isBoldLine(line))
+  if (isListing && !areWordsInColumns(kept.map(({ cells }) => cells))) return undefined
   if (areListedOn(kept.map(({ cells }) => cells))) return undefined
   if (kept.some(({ near }) => near) && columns.length <= 3 && flowsOn(kept, columns)) return undefined
   const to = from + kept.length

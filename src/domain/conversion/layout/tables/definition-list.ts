@@ -1,9 +1,10 @@
 import { type List, NO_SEAM } from "../blocks/block.ts"
 import { type InlineContext, spansOf } from "../lines/inline.ts"
-import { linesOf } from "../lines/line.ts"
+import { isCode, linesOf } from "../lines/line.ts"
 import { SENTENCE_END } from "../lines/paragraphs.ts"
 import type { Segment } from "../lines/segment.ts"
 import { isBoldLine } from "../statistics.ts"
+import { isAtMark } from "./off-grid.ts"
 import { NUMERIC, type RawCell, wordsOf } from "./table-cells.ts"
 
 /** Fewest words of a definition that does not end as sentences do, and part of the second cells that have as many. */
@@ -14,9 +15,6 @@ const SENTENCES = 0.6
 const CLOSED = 0.5
 /** Characters of a term at most. */
 const MAX_TERM = 40
-/** Marks of a word processor's ruler, points: a quarter of an inch, half a centimetre. Rounding sets words this far off. */
-const MARKS = [18, 14.173]
-const OFF = 0.2
 /** Explanations have this many times the letters of their terms. */
 const LONGER = 1.5
 
@@ -41,11 +39,10 @@ const areTabulated = (rows: Rows): boolean => {
   // Slanted letters reach out over where they begin.
   const begin = (of: ReadonlyArray<Segment>) =>
     of.map(({ x0 }) => x0).sort((a, b) => a - b)[Math.floor(of.length / 2)] ?? 0
-  const apart = begin(explained) - begin(terms)
   return (
     letters(explained) > LONGER * letters(terms) &&
     !rows.every((row) => NUMERIC.test(firstOf(row))) &&
-    MARKS.some((mark) => Math.abs(apart - mark * Math.round(apart / mark)) < OFF)
+    isAtMark(begin(explained) - begin(terms))
   )
 }
 
@@ -54,6 +51,11 @@ const areExplained = (rows: Rows, { fonts }: InlineContext): boolean => {
   if (rows.length < 2 || rows.some((row) => row.length !== 2)) return false
   const tabulated = areTabulated(rows)
   const fewest = tabulated ? TABULATED_WORDS : SENTENCE_WORDS
+  // Who sets explanations in code, too, has set cells.
+  const code = linesOf(
+    rows.flatMap((row) => row.flatMap(({ segments }) => segments)),
+    fonts
+  ).every(isCode)
   const named = rows[0]?.every(({ segments }) => linesOf(segments, fonts).every(isBoldLine)) === true
   const seconds = rows.flatMap(([, second]) => (second === undefined ? [] : [second]))
   const closed = seconds.filter(
@@ -61,6 +63,7 @@ const areExplained = (rows: Rows, { fonts }: InlineContext): boolean => {
   )
   return (
     !named &&
+    !code &&
     isSentence(seconds[0], fewest) &&
     seconds.filter((one) => isSentence(one, fewest)).length >= SENTENCES * rows.length &&
     (tabulated || closed.length >= CLOSED * rows.length)

@@ -62,7 +62,7 @@ export const areDirectives = (cells: ReadonlyArray<ReadonlyArray<Segment>>): boo
   cells.length > 0 && cells.every((cell) => DIRECTIVE.test(wordsOf(cell)))
 
 /** What a comment in code begins with, and how many of them show that lines are code. */
-const COMMENT = /^(?:;|\/\/|\/\*)\s?\S/
+const COMMENT = /^(?:(?:;|\/\/|\/\*)\s?|#\s)\S/
 const COMMENTS = 3
 
 /** Whether the last cells of rows are comments: lines of a listing, be its face as wide as words. */

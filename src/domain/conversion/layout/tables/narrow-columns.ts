@@ -10,8 +10,8 @@ const LEAST = 0.2
 /** Fewest rows, and how many of them have words on both sides of it. */
 const ROWS = 3
 const BOTH = 2
-/** White that is wider than words are apart, in font sizes: one row at least has it, unlike those that begin with one word each. */
-const WIDE = 0.55
+/** White that is wider than words are apart, those of code, too, in font sizes: one row at least has it, unlike those that begin with one word each. */
+const WIDE = 0.65
 /** By how much the beginnings of cells differ that are set to the right, in font sizes. */
 const RAGGED = 0.3
 /** How far from it the words of a row stand that are in the columns beside it, in font sizes. */
@@ -41,6 +41,7 @@ interface Strip {
 
 interface Word extends Strip {
   readonly text: string
+  readonly size: number
 }
 
 /** Whether the places of a piece's letters are known. */
@@ -52,9 +53,10 @@ const wordsOf = (piece: Piece): ReadonlyArray<Word> =>
     ? [...piece.text.matchAll(/\S+/g)].map(({ 0: word, index }) => ({
         text: word,
         x0: piece.run.edges[index] ?? piece.x0,
-        x1: piece.run.edges[index + word.length] ?? piece.x1
+        x1: piece.run.edges[index + word.length] ?? piece.x1,
+        size: piece.run.size
       }))
-    : [piece]
+    : [{ ...piece, size: piece.run.size }]
 
 /** The words of pieces at their places. */
 export const wordsIn = (pieces: ReadonlyArray<Piece>): ReadonlyArray<Word> => pieces.flatMap(wordsOf)
@@ -90,24 +92,24 @@ const besideOf = (words: ReadonlyArray<Word>, x: number) => {
   return left === undefined || right === undefined ? [] : [{ left, right }]
 }
 
+/** Whether two words are further apart than words are. */
+const areApart = (left: Word, right: Word): boolean =>
+  right.x0 - left.x1 > WIDE * Math.max(left.size, right.size)
+
 /** Whether the white between two places is an operator's within a formula: it stands beside one, no wider than words are apart. */
-const isAtOperator = (words: ReadonlyArray<Word>, { x0, x1 }: Strip, size: number): boolean =>
+const isAtOperator = (words: ReadonlyArray<Word>, { x0, x1 }: Strip): boolean =>
   besideOf(words, (x0 + x1) / 2).some(
-    ({ left, right }) =>
-      right.x0 - left.x1 <= WIDE * size && (OPERATOR.test(left.text) || OPERATOR.test(right.text))
+    ({ left, right }) => !areApart(left, right) && (OPERATOR.test(left.text) || OPERATOR.test(right.text))
   )
 
 /** Whether the white on a line stands within a pair of brackets, or as near as a word before one: a value and its range are one cell. */
-const isInBrackets = (words: ReadonlyArray<Word>, { x0, x1 }: Strip, size: number): boolean => {
+const isInBrackets = (words: ReadonlyArray<Word>, { x0, x1 }: Strip): boolean => {
   const middle = (x0 + x1) / 2
   let open = 0
   for (const { text, x0: begin } of words)
     if (begin < middle) for (const sign of text) open += sign === "(" ? 1 : sign === ")" ? -1 : 0
   const [beside] = besideOf(words, middle)
-  return (
-    open > 0 ||
-    (beside?.right.text.startsWith("(") === true && beside.right.x0 - beside.left.x1 <= WIDE * size)
-  )
+  return open > 0 || (beside?.right.text.startsWith("(") === true && !areApart(beside.left, beside.right))
 }
 
 /**
@@ -135,7 +137,7 @@ const isColumns = (
   return (
     greatest(begins) - least(begins) > RAGGED * size ||
     values.length > 0 ||
-    near.some(({ left, right }) => right.x0 - left.x1 > WIDE * size)
+    near.some(({ left, right }) => areApart(left, right))
   )
 }
 
@@ -165,9 +167,7 @@ const stripsOf = (
         (words) => words.some(({ x1 }) => x1 < middle) && words.some(({ x0 }) => x0 > middle)
       )
       const free = rows.filter((words) => !words.some(({ x0, x1 }) => x0 < middle && x1 > middle))
-      const within = both.filter(
-        (words) => isAtOperator(words, strip, size) || isInBrackets(words, strip, size)
-      )
+      const within = both.filter((words) => isAtOperator(words, strip) || isInBrackets(words, strip))
       if (
         both.length >= BOTH &&
         isColumns(both, strip, size, ruled) &&

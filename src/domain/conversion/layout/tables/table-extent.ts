@@ -4,6 +4,7 @@ import type { Line } from "../lines/line.ts"
 import { CAPTION, leadsToPages } from "../lines/markers.ts"
 import { segmentText } from "../lines/segment.ts"
 import { isBoldLine } from "../statistics.ts"
+import { isOffGrid } from "./off-grid.ts"
 import { type Column, type Row, ROW_STEP } from "./table-cells.ts"
 
 /** Most lines of one table: keeps the search linear on a page of nothing but short words. */
@@ -41,7 +42,9 @@ const isNextCell = (row: Row, above: Row | undefined): boolean =>
 const isListing = (row: Row, [above, below]: ReadonlyArray<Row | undefined>, first: Row): boolean => {
   const { cells, line } = row
   if (line.monospace <= 0.9) return false
-  const listing = first.line.monospace > 0.9 && (first.cells.length < 2 || !isBoldLine(first.line))
+  const listing =
+    first.line.monospace > 0.9 &&
+    (first.cells.length < 2 || (!isBoldLine(first.line) && !isOffGrid(first.cells)))
   const beside = isBeside(row, above) || (below !== undefined && isBeside(below, row))
   return listing || (cells.length < 2 && line.x0 <= first.line.x0 + 1 && !beside)
 }
@@ -88,8 +91,27 @@ const continuesColumns = ({ bounds }: Row, first: Row): boolean =>
   bounds.length === first.bounds.length &&
   bounds.filter(({ x0 }, at) => Math.abs(x0 - (first.bounds[at]?.x0 ?? 0)) < SAME_EDGE).length >= SAME_COLUMNS
 
+/** Lines of one cell are no further apart, in font sizes. */
+export const CELL_STEP = 1.35
+
 /** Most lines with one cell, one below the other, within a table. */
 const MAX_SINGLE = 3
+
+/**
+ * How many lines behind a table's last row go on with one of its cells, but for the first: they begin where that does, as near as lines
+ * of a cell are. Where text begins there, too, they are of it.
+ */
+const linesBelow = (lines: ReadonlyArray<Row>, to: number): number => {
+  const cells = lines[to - 1]?.bounds.slice(1) ?? []
+  const isBelow = (row: Row | undefined): boolean =>
+    row?.cells.length === 1 && cells.some(({ x0 }) => Math.abs(row.line.x0 - x0) < SAME_EDGE)
+  const far = lines.slice(to, to + MAX_SINGLE + 1).findIndex((row, at) => {
+    const step = row.line.baseline - (lines[to + at - 1]?.line.baseline ?? 0)
+    return !isBelow(row) || step >= CELL_STEP * row.line.size
+  })
+  const count = far === -1 ? lines.length - to : far
+  return count > MAX_SINGLE || isBelow(lines[to + count]) ? 0 : count
+}
 
 /** The line after the last that may belong to a table: as far as lines have several cells, with some between that could be the rest of one. */
 export const endOf = (lines: ReadonlyArray<Row>, from: number, first: Row): number => {
@@ -115,5 +137,5 @@ export const endOf = (lines: ReadonlyArray<Row>, from: number, first: Row): numb
     const row = lines[several]
     if (row === undefined || !isBeside(row, lines[several - 1])) break
   }
-  return several
+  return several + linesBelow(lines, several)
 }

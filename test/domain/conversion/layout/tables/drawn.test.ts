@@ -132,7 +132,7 @@ describe("tables by the order of drawing", () => {
     assert.strictEqual(count(htmlOf([...text, ...items]), "table"), 0)
     const listing = [0, 1, 2].flatMap((at) =>
       ["put", "set", "value"].map((word, column) =>
-        run(word, 60 + 80 * column, 200 + 12 * at, { font: FONT.code })
+        run(word, 60 + 78 * column, 200 + 12 * at, { font: FONT.code })
       )
     )
     assert.strictEqual(count(htmlOf([...text, ...listing]), "table"), 0)

@@ -58,7 +58,7 @@ describe("rows of tables without rules", () => {
     assert.strictEqual(count(html, "tr"), rows.length)
     assert.strictEqual(count(html, "pre"), 0)
     // A listing in columns is none.
-    const listing = htmlOf([...text, ...rowsAt([60, 200], rows, 200, 12, () => ({ font: FONT.code }))])
+    const listing = htmlOf([...text, ...rowsAt([60, 198], rows, 200, 12, () => ({ font: FONT.code }))])
     assert.strictEqual(count(listing, "table"), 0)
     assert.strictEqual(count(listing, "pre"), 1)
   })
@@ -248,5 +248,36 @@ describe("rows that pictures set far apart", () => {
       count(htmlOf([...text, ...byColumns(rowsAt([60, 180, 320], rows, 240, 100))]), "table"),
       0
     )
+  })
+})
+
+describe("lines behind the last row of a table", () => {
+  /** The last row's second cell, on more lines. */
+  const wrapped = (x: number, step: number, more: ReadonlyArray<string>): ReadonlyArray<TextRun> => [
+    run("River", 60, 240),
+    run("12", 200, 240),
+    run("Lake", 60, 260),
+    run("13", 200, 260),
+    run("Stone", 60, 280),
+    run("Rolls", 200, 280),
+    ...more.map((words, at) => run(words, x, 280 + step * (at + 1)))
+  ]
+  const MORE = ["and lies", "where it", "lay once"]
+
+  it("go on with a cell where they begin below it, as near as lines are", () => {
+    const html = htmlOf([...text, ...wrapped(200, 12, MORE)])
+    assert.match(html, /<td>Rolls and lies where it lay once<\/td>/)
+  })
+
+  it("do not where they begin elsewhere, stand further below, or are text that begins there", () => {
+    for (const [x, step, more] of [
+      [190, 12, MORE],
+      [60, 12, MORE],
+      [200, 16, MORE],
+      [200, 12, [...MORE, "and ever", "will lie"]]
+    ] as const)
+      assert.match(htmlOf([...text, ...wrapped(x, step, more)]), /<td>Rolls<\/td>/, `${x} ${step}`)
+    const html = htmlOf([...text, ...wrapped(200, 12, MORE), run("And more.", 200, 340)])
+    assert.match(html, /<td>Rolls<\/td>/)
   })
 })

@@ -200,6 +200,16 @@ describe("tables with rules", () => {
         0
       )
     })
+
+    it("are no words of code, a letter's width apart, be other lines smaller", () => {
+      const table = ["key", "bridge gap", "bridge arc", "bridge radius", ""].flatMap((first, at) => [
+        ...(first === "" ? [] : [run(first, 60, TOP + STEP * at + 10, { font: FONT.code })]),
+        run(`Some width ${at}`, 180, TOP + STEP * at + 10, { size: first === "" ? 8 : 10 })
+      ])
+      const drawings = [0, 1, 5].map((row) => across(row, 60, 280))
+      const html = htmlBelowText(table, drawings)
+      assert.match(html, /<code>bridge gap<\/code><\/t[hd]>/)
+    })
   })
 
   it("are two where rules of one width are those of two tables, with text between", () => {
