@@ -300,6 +300,38 @@ it.live("the content of a form XObject has its place on the page and its marks",
   })
 )
 
+it.live("an image of one dot that is painted through is a rectangle: programs for DVI draw rules so", () =>
+  Effect.gen(function* () {
+    const dots = (width: number, more: string): Buffer =>
+      pdfOf({
+        pages: [{ content: "q 1 0 0 rg 80 0 0 0.5 100 200 cm /I Do Q" }],
+        more: (writer) => {
+          const image = writer.stream(Buffer.from([0, 0, 0]), {
+            dictionary: `/Type /XObject /Subtype /Image /Width ${width} /Height 1 ${more}`
+          })
+          return { resources: `/XObject << /I ${ref(image)} >>` }
+        }
+      })
+    const stencil = "/ImageMask true /BitsPerComponent 1"
+    const { pages } = yield* extractBytes(dots(1, stencil))
+    const [rectangle] = pages[0]?.drawings ?? []
+    assert.deepStrictEqual(rectangle, {
+      kind: "path",
+      box: { x0: 100, y0: 591.5, x1: 180, y1: 592 },
+      stroked: false,
+      filled: true,
+      curved: false,
+      color: 0xff0000,
+      mcid: undefined,
+      artifact: false
+    })
+    for (const picture of [dots(8, stencil), dots(1, "/ColorSpace /DeviceRGB /BitsPerComponent 8")]) {
+      const others = yield* extractBytes(picture)
+      assert.strictEqual(others.pages[0]?.drawings[0]?.kind, "image")
+    }
+  })
+)
+
 it.live("glyphs of a Type 3 font are as large as they are drawn, whatever scale the font has", () =>
   Effect.gen(function* () {
     const bytes = pdfOf({

@@ -11,6 +11,8 @@ const FORM = 5
 // FPDF_SEGMENT_…
 const BEZIER_TO = 1
 const MOVE_TO = 2
+// FPDF_IMAGEOBJ_METADATA
+const BITS_PER_PIXEL = 16
 
 /** Forms within forms; deeper ones are a loop or malice. */
 const MAX_DEPTH = 12
@@ -114,6 +116,7 @@ const subpaths = (pdfium: Pdfium, path: number, matrix: Matrix, width: number) =
 /** What a walk has found, and how many objects it may still look at. */
 interface Walk {
   readonly pdfium: Pdfium
+  readonly page: number
   readonly drawings: Array<Drawing>
   readonly groups: Array<Box>
   readonly images: Array<number>
@@ -158,7 +161,41 @@ const LEVEL = 0.02
 const isUpright = ({ a, b, c, d }: Matrix): boolean =>
   a > 0 && d < 0 && Math.abs(b) <= LEVEL * a && Math.abs(c) <= LEVEL * -d
 
-const addImage = ({ drawings, images, pdfium, turned }: Walk, object: number, at: Matrix, mark: Mark) => {
+/** Whether an image is one dot that colour is put on through a mask: so programs that make PDFs of DVI draw rules. */
+const isDot = ({ page, pdfium: { call, memory } }: Walk, image: number): boolean => {
+  const { scratch } = memory
+  const isOne =
+    call.FPDFImageObj_GetImagePixelSize(image, scratch, scratch + 4) !== 0 &&
+    memory.uint(scratch) === 1 &&
+    memory.uint(scratch + 4) === 1
+  return (
+    isOne &&
+    call.FPDFImageObj_GetImageMetadata(image, page, scratch) !== 0 &&
+    memory.int(scratch + BITS_PER_PIXEL) === 1
+  )
+}
+
+const addRectangle = ({ drawings, pdfium }: Walk, object: number, at: Matrix, mark: Mark) => {
+  const { call, memory } = pdfium
+  const { scratch } = memory
+  const box = boundsOf(pdfium, object, at)
+  if (box === undefined || drawings.length >= MAX_DRAWINGS || !isFinite(box)) return
+  const given = call.FPDFPageObj_GetFillColor(object, scratch, scratch + 4, scratch + 8, scratch + 12)
+  const color = colorFrom(pdfium, given)
+  drawings.push({
+    kind: "path",
+    box: roundBox(box),
+    stroked: false,
+    filled: true,
+    curved: false,
+    color,
+    ...mark
+  })
+}
+
+const addImage = (walk: Walk, object: number, at: Matrix, mark: Mark) => {
+  if (isDot(walk, object)) return addRectangle(walk, object, at, mark)
+  const { drawings, images, pdfium, turned } = walk
   const index = images.push(object) - 1
   if (!isUpright(multiply(matrixOf(pdfium, object), at))) turned.add(index)
   const box = boundsOf(pdfium, object, at)
@@ -199,6 +236,7 @@ export const readObjects = (pdfium: Pdfium, page: number, matrix: Matrix): PageO
   const { call } = pdfium
   const walk: Walk = {
     pdfium,
+    page,
     drawings: [],
     groups: [],
     images: [],

@@ -1,7 +1,6 @@
-import { greatest } from "../../../lists.ts"
 import { element, type HtmlElement } from "../../html/tree.ts"
 import type { Box, PageContent } from "../../page-content.ts"
-import { AXIS, type Item, mainLine, middleX, middleY } from "./signs.ts"
+import { AXIS, type Item, mainLine, mainSize, middleX, middleY } from "./signs.ts"
 
 /** Thickest bar of a fraction or a root, and the shortest and longest, points. */
 const THICK = 1.6
@@ -93,7 +92,7 @@ export const built = (
   const taken = [...above, ...below]
   if (taken.length === 0) return undefined
   if (above.length > 0 && below.length > 0) {
-    const size = greatest(taken.map((item) => item.size))
+    const size = mainSize(taken)
     const node = element("mfrac", {}, [inside(above), inside(below)])
     return { node, baseline: middleY(bar) + AXIS * size, taken }
   }
@@ -103,3 +102,11 @@ export const built = (
       : element("mover", { accent: "true" }, [inside(below), element("mo", {}, ["¯"])])
   return { node, baseline: mainLine(taken), taken }
 }
+
+/** Bars of one height differ by less, in font sizes. */
+const SAME_HEIGHT = 0.14
+
+/** Whether a fraction, however small, has its bar where those of the line are. */
+export const isLevelFraction = (one: Item, baseline: number, size: number): boolean =>
+  one.node.name === "mfrac" &&
+  Math.abs(one.baseline - AXIS * one.size - baseline + AXIS * size) < SAME_HEIGHT * size

@@ -25,7 +25,7 @@ interface Census {
 }
 
 /** Words are of three letters at least, none of them Unicode's for mathematics; scripts without spaces have two letters to a word. */
-const WORD = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}]+|(?:(?![\u{1d400}-\u{1d7ff}])\p{L}){3,}/gu
+const WORD = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}]+|(?:(?![\u{1d400}-\u{1d7ff}])\p{L}\p{M}*){3,}/gu
 const UNSPACED = /^[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}]/u
 const VARIABLE = /(?<!\p{L})\p{L}{1,2}(?!\p{L})/gu
 
@@ -72,10 +72,12 @@ export const piecesOf = (segments: ReadonlyArray<Segment>): ReadonlyArray<Piece>
 
 /** Words from which on a line is one of a text. */
 const PROSE = 3
+/** Share of a text's letters that stand in words: "of" and "is" are none. */
+const WORDED = 0.6
 
 /** Whether a line is made of words: one of a text, between formulas. The last one of a text may have few, and nothing else. */
 export const isProse = ({ segments }: Line, { fonts }: FormulaContext): boolean => {
   const { letters, math, relates, variables, words, worded } = census(piecesOf(segments), fonts)
-  if (words >= PROSE) return worded > 0.6 * letters
-  return words > 0 && math === 0 && variables === 0 && !relates && worded > 0.8 * letters
+  if (words >= PROSE) return worded > WORDED * letters
+  return words > 0 && math === 0 && variables === 0 && !relates && worded > WORDED * letters
 }

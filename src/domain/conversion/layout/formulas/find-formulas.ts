@@ -2,11 +2,12 @@ import { greatest, least } from "../../../lists.ts"
 import type { Box, FontFace } from "../../page-content.ts"
 import type { Formula } from "../blocks/block.ts"
 import { type Line, linesOf } from "../lines/line.ts"
-import { markerOf } from "../lines/markers.ts"
-import { isTypewriter, type Piece, type Segment, segmentText } from "../lines/segment.ts"
+import { LEADER_LINE, markerOf } from "../lines/markers.ts"
+import { isTypewriter, type Piece, type Segment } from "../lines/segment.ts"
 import { ROW_STEP } from "../tables/table-cells.ts"
 import { census, type FormulaContext, piecesOf } from "./census.ts"
 import { EQUATION_NUMBER, isMathFace, isMathSign } from "./mathematical.ts"
+import { numberedOf, withNumberApart } from "./numbers.ts"
 import { AXIS, hull, middleX } from "./signs.ts"
 import { type FoundFormula, type Numbered, type Row, rowOf, systemsOf, within } from "./systems.ts"
 import { areCells, SMALL, type Zone, zonesOf } from "./zones.ts"
@@ -16,6 +17,8 @@ const INDENT = 0.9
 /** Steps up to this, in font sizes, are those within a paragraph; a line with small fractions in it stands a little further away. */
 const WITHIN = 1.36
 const WITHIN_HIGH = 1.6
+/** A display is so far from a full line at least, in the same: TeX leaves most of a size. */
+const DISPLAY = 2
 /** Words of a formula, without its functions; one with a number may have more of them. */
 const MAX_WORDS = 3
 const MAX_WORDS_NUMBERED = 7
@@ -23,38 +26,6 @@ const MAX_WORDS_NUMBERED = 7
 const MAX_WORDED = 0.62
 /** White space as wide as between columns, in sizes of the text. */
 const COLUMN_GAP = 2.4
-/** A number stands so far from its formula at least, in sizes of the text. */
-const NUMBER_GAP = 1
-/** A tag ends so near to the column's edge, in sizes of the text. */
-const AT_EDGE = 2.5
-const MAX_SEGMENTS = 600
-
-const numberedOf = (zone: Zone, left: number, right: number, bodySize: number): Numbered => {
-  const segments = zone.lines.flatMap((line) => line.segments)
-  if (segments.length > MAX_SEGMENTS) return { number: undefined, body: [] }
-  const isTag = (segment: Segment): boolean => {
-    if (!EQUATION_NUMBER.test(segmentText(segment))) return false
-    const others = segments.filter((other) => other !== segment)
-    if (others.length === 0) return false
-    const atRight = right - segment.x1 < AT_EDGE * bodySize
-    const atLeft = segment.x0 - left < 0.5 * bodySize
-    const gap = atRight
-      ? segment.x0 - greatest(others.map(({ x1 }) => x1))
-      : least(others.map(({ x0 }) => x0)) - segment.x1
-    return (atRight || atLeft) && gap > NUMBER_GAP * bodySize
-  }
-  const tag = segments.find(isTag)
-  return tag === undefined
-    ? { number: undefined, body: segments }
-    : {
-        number: {
-          label: segmentText(tag).trim(),
-          baseline: tag.baseline,
-          leads: right - tag.x1 > AT_EDGE * bodySize
-        },
-        body: segments.filter((segment) => segment !== tag)
-      }
-}
 
 /** How many gaps of a line are as wide as those between cells. */
 const columnGaps = (line: Line, bodySize: number): number =>
@@ -128,7 +99,8 @@ const isFormula = (
   { context, left, right }: Column
 ): boolean => {
   const { bodySize } = context
-  const [first] = zone.lines
+  // A script above it is small.
+  const first = zone.lines.find(({ size }) => size > SMALL * bodySize) ?? zone.lines[0]
   if (first === undefined || body.length === 0) return false
   // Halves of a fraction within a line are as small as scripts.
   if (greatest(body.map(({ size }) => size)) < SMALL * bodySize) return false
@@ -141,14 +113,14 @@ const isFormula = (
   )
   if (!isMathematics(pieces, bars, number !== undefined, context)) return false
   if (number !== undefined) return true
-  if (isItem(first) || isNote(first)) return false
+  if (isItem(first) || isNote(first) || isEntry(first)) return false
   const brackets = pieces.some(({ text }) => /[\u239b-\u23b3()[\]{}]/u.test(text))
   if (zone.lines.some((line) => columnGaps(line, bodySize) > (brackets ? 3 : 1))) return false
   const centred =
     Math.abs(box.x0 + box.x1 - left - right) < 0.06 * (right - left) &&
     box.x1 - box.x0 < 0.98 * (right - left)
   if (box.x0 - left < INDENT * bodySize && !centred && !hasDisplayed(zone, bars, bodySize)) return false
-  return !endsParagraph(zone, above, bars.length === 0 ? WITHIN : WITHIN_HIGH, bodySize)
+  return !isOfParagraph(zone, above, bars.length === 0 ? WITHIN : WITHIN_HIGH, bodySize)
 }
 
 /**
@@ -170,6 +142,9 @@ const isItem = ({ text }: Line): boolean => {
   return marker !== undefined && (!marker.ordered || marker.style === "1" || marker.dress === ".")
 }
 
+/** Whether a line is an entry of contents, with dots up to its page's number. */
+const isEntry = ({ text }: Line): boolean => LEADER_LINE.test(text) && /\d\s*$/.test(text)
+
 /** Whether a line begins with the raised mark of a note, as one below a table does: `*p < .05`. */
 const isNote = ({ segments }: Line): boolean => {
   const mark = segments[0]?.pieces[0]
@@ -187,16 +162,21 @@ const starts = ({ segments, text, x0 }: Line): ReadonlyArray<number> =>
           .map((piece) => piece.x0)
       ]
 
-/** Whether a zone is the last line of the paragraph above it, no further from it than a step. */
-const endsParagraph = (zone: Zone, above: Zone | undefined, step: number, bodySize: number): boolean => {
+/**
+ * Whether a zone is a line of the paragraph above it: its last, no further from it than a step, or one as wide as the line before it, nearer than a
+ * display is to a full line.
+ */
+const isOfParagraph = (zone: Zone, above: Zone | undefined, step: number, bodySize: number): boolean => {
   const isLarge = ({ size }: Line): boolean => size > SMALL * bodySize
   const last = above?.lines.findLast(isLarge) ?? above?.lines.at(-1)
   const large = zone.lines.filter(isLarge)
   const [first, other] = large.length === 0 ? zone.lines : large
   if (last === undefined || first === undefined || other !== undefined) return false
+  const down = (first.baseline - last.baseline) / first.size
+  const isNear = (x: number, y: number): boolean => Math.abs(x - y) < 0.5 * bodySize
   return (
-    starts(last).some((x) => Math.abs(x - first.x0) < 0.5 * bodySize) &&
-    first.baseline - last.baseline < step * first.size
+    (down < step && starts(last).some((x) => isNear(x, first.x0))) ||
+    (down < DISPLAY && isNear(last.x0, first.x0) && isNear(last.x1, first.x1))
   )
 }
 
@@ -229,7 +209,10 @@ export const formulasIn = (
   // Most pages have none: they are left at once.
   if (!lines.some((line) => hasMath(line, context.fonts))) return []
   const column: Column = { left: leftEdge(lines, right), right, context }
-  const zones = zonesOf(lines, context)
+  const zones = zonesOf(
+    lines.map((line) => withNumberApart(line, right, context.bodySize)),
+    context
+  )
   const rows: Array<Row> = []
   for (const [at, zone] of zones.entries()) {
     const [first] = zone.lines
@@ -245,7 +228,8 @@ export const formulasIn = (
     }
     if ([zones[at - 1], zones[at + 1]].some((next) => isRow(zone, next, context.fonts))) continue
     const numbered = numberedOf(zone, column.left, right, context.bodySize)
-    if (isFormula(zone, numbered, zones[at - 1], column)) rows.push(rowOf(zone, numbered, context))
+    const above = last?.to === zone.from ? undefined : zones[at - 1]
+    if (isFormula(zone, numbered, above, column)) rows.push(rowOf(zone, numbered, context))
   }
   return systemsOf(rows, context.bodySize)
 }

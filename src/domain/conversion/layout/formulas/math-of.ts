@@ -2,7 +2,7 @@ import { greatest, least } from "../../../lists.ts"
 import { element, type HtmlElement, isElement, textOf } from "../../html/tree.ts"
 import type { Box, FontFace } from "../../page-content.ts"
 import type { Piece } from "../lines/segment.ts"
-import { built } from "./bars.ts"
+import { built, isLevelFraction } from "./bars.ts"
 import { LineOfSigns, withBrackets } from "./brackets.ts"
 import { BIG_OPERATOR, LIMITED, RELATION } from "./mathematical.ts"
 import { withOverArrows } from "./over-arrows.ts"
@@ -14,9 +14,12 @@ import {
   type Item,
   itemsOf,
   mainLine,
+  mainSize,
   middleX,
   middleY,
   OPEN,
+  SCRIPT,
+  scriptedBy,
   withAccents,
   withDots,
   withPoints,
@@ -29,10 +32,9 @@ class Unclear extends Error {}
 /** Most signs and depth of what is put together. */
 const MAX_ITEMS = 400
 const MAX_DEPTH = 9
-/** How much smaller scripts are. */
-const SCRIPT = 0.87
-/** Baselines that differ by less, in font sizes, are one. */
+/** Baselines that differ by less, in font sizes, are one: of signs of one size, and of smaller ones, whose scripts are hardly lower. */
 const LEVEL = 0.14
+const LEVEL_SMALL = 0.03
 /** Taller brackets hold several lines, in font sizes. */
 const TALL = 1.9
 
@@ -64,7 +66,7 @@ const withBars = (
     })
     if (one === undefined) continue
     const { baseline, node, taken } = one
-    const size = greatest(taken.map((item) => item.size))
+    const size = mainSize(taken)
     const rest = new Set(taken)
     left = [
       ...left.filter((item) => !rest.has(item)),
@@ -81,15 +83,17 @@ const areOver = (words: ReadonlyArray<Item>, relation: Item): boolean =>
 /** Puts limits over and under big operators and functions that have some, and words over and under relations. */
 const withLimits = (items: ReadonlyArray<Item>, depth: number): ReadonlyArray<Item> => {
   let left = items
+  const size = mainSize(items)
   const isOperator = ({ text }: Item): boolean => BIG_OPERATOR.test(text) || LIMITED.has(text)
   for (const operator of items.filter((item) => isOperator(item) || RELATION.test(item.text))) {
     if (!left.includes(operator)) continue
+    const line = Math.min(operator.size, size)
     const away = (above: boolean): ReadonlyArray<Item> => {
       const near = left
         .filter(
           (item) =>
             item !== operator &&
-            item.size < SCRIPT * Math.max(operator.size, 1) &&
+            item.size < SCRIPT * line &&
             (above
               ? middleY(item) < operator.y0 + 0.12 * operator.size
               : middleY(item) > operator.y1 - 0.12 * operator.size) &&
@@ -119,10 +123,12 @@ const withLimits = (items: ReadonlyArray<Item>, depth: number): ReadonlyArray<It
     // What follows is compared with the operator, not with its limits.
     const whole: Item = {
       ...operator,
+      size: line,
       x0: least([...taken].map(({ x0 }) => x0)),
       x1: greatest([...taken].map(({ x1 }) => x1)),
       node: element(name, {}, parts),
-      text: ""
+      // It is as tall as before.
+      text: isTallSign(operator.text) ? operator.text : ""
     }
     left = [...left.filter((item) => !taken.has(item)), whole]
   }
@@ -131,7 +137,7 @@ const withLimits = (items: ReadonlyArray<Item>, depth: number): ReadonlyArray<It
 
 /** Rows of signs of one size, whose scripts go with the nearest. */
 const rowsOf = (items: ReadonlyArray<Item>): ReadonlyArray<ReadonlyArray<Item>> => {
-  const size = greatest(items.map((item) => item.size))
+  const size = mainSize(items)
   const main = items.filter((item) => item.size > SCRIPT * size).sort((a, b) => a.baseline - b.baseline)
   const rows: Array<{ baseline: number; readonly items: Array<Item> }> = []
   for (const item of main) {
@@ -175,7 +181,7 @@ const cellsOf = (items: ReadonlyArray<Item>, space: number): ReadonlyArray<Reado
 const gridOf = (
   rows: ReadonlyArray<ReadonlyArray<Item>>
 ): ReadonlyArray<ReadonlyArray<ReadonlyArray<Item>>> => {
-  const size = greatest(rows.flat().map((item) => item.size))
+  const size = mainSize(rows.flat())
   const own = rows.map((one) => cellsOf(one, CELL * size))
   const starts = cellsOf(rows.flat(), COLUMN * size).map((column) => least(column.map(({ x0 }) => x0)))
   if (starts.length < greatest(own.map(({ length }) => length))) return own
@@ -201,7 +207,7 @@ const tableOf = (rows: ReadonlyArray<ReadonlyArray<Item>>, depth: number): HtmlE
 const withTables = (items: ReadonlyArray<Item>, depth: number): ReadonlyArray<Item> => {
   let left = items
   for (;;) {
-    const size = greatest(left.map((item) => item.size))
+    const size = mainSize(left)
     const tall = ({ y0, y1 }: Item) => y1 - y0 > TALL * size
     const sorted = [...left].sort((a, b) => a.x0 - b.x0)
     const start = sorted.findLastIndex((item, at) => {
@@ -238,26 +244,29 @@ const closing = (sorted: ReadonlyArray<Item>, start: number, tall: (item: Item) 
 /** A line: signs side by side, each with its scripts. */
 const lineOf = (items: ReadonlyArray<Item>, depth: number): HtmlElement => {
   const sorted = [...items].sort((a, b) => a.x0 - b.x0)
-  const size = greatest(sorted.map((item) => item.size))
+  const size = mainSize(sorted)
   const baseline = mainLine(sorted)
   const line = new LineOfSigns()
   for (let at = 0; at < sorted.length;) {
     const item = sorted[at]
     if (item === undefined) break
     const isMain = (one: Item): boolean =>
-      Math.abs(one.baseline - baseline) < LEVEL * size ||
+      Math.abs(one.baseline - baseline) < (one.size < SCRIPT * size ? LEVEL_SMALL : LEVEL) * size ||
       (one.text === "" && one.size > SCRIPT * size && Math.abs(one.baseline - baseline) < 0.45 * size) ||
+      isLevelFraction(one, baseline, size) ||
       (isTallSign(one.text) && one.y1 - one.y0 > 1.2 * one.size)
-    const scripts: Array<Item> = []
+    const [up, down]: [Array<Item>, Array<Item>] = [[], []]
     let next = at + (isMain(item) ? 1 : 0)
-    for (let one = sorted[next]; one !== undefined && !isMain(one); one = sorted[++next]) scripts.push(one)
-    if (scripts.some((one) => one.size > 0.93 * size)) throw new Unclear()
-    const up = scripts.filter((one) => one.baseline < baseline)
-    const down = scripts.filter((one) => one.baseline >= baseline)
+    for (let one = sorted[next]; one !== undefined; one = sorted[++next]) {
+      const own = scriptedBy(one, [up, down], size)
+      if (own === undefined && isMain(one)) break
+      if (one.size > 0.93 * size) throw new Unclear()
+      ;(own ?? (one.baseline < baseline ? up : down)).push(one)
+    }
     const [base, text] = isMain(item) ? [item.node, item.text] : [element("mrow", {}), ""]
     at = next
     line.add(base, text, (whole) =>
-      scripts.length === 0
+      up.length + down.length === 0
         ? whole
         : element(up.length === 0 ? "msub" : down.length === 0 ? "msup" : "msubsup", {}, [
             whole,

@@ -168,10 +168,20 @@ export const withPoints = (items: ReadonlyArray<Item>): ReadonlyArray<Item> => {
 export const isTallSign = (sign: string): boolean =>
   OPEN.test(sign) || CLOSE.test(sign) || BIG_OPERATOR.test(sign) || sign === "√"
 
-/** The baseline of the largest signs. */
+/** Signs without those that may be tall: operators and brackets are often set in a larger size. */
+const plainOf = (items: ReadonlyArray<Item>): ReadonlyArray<Item> => {
+  const plain = items.filter(({ text }) => !isTallSign(text))
+  return plain.length === 0 ? items : plain
+}
+
+/** The size of the largest letters. */
+export const mainSize = (items: ReadonlyArray<Item>): number =>
+  greatest(plainOf(items).map(({ size }) => size))
+
+/** The baseline of the largest letters. */
 export const mainLine = (items: ReadonlyArray<Item>): number => {
-  const size = greatest(items.map((item) => item.size))
-  return items.find((item) => item.size > 0.95 * size)?.baseline ?? 0
+  const size = mainSize(items)
+  return plainOf(items).find((item) => item.size > 0.95 * size)?.baseline ?? 0
 }
 
 /** Bold is also made by drawing a sign several times, a little apart. */
@@ -251,4 +261,33 @@ export const withDots = (items: ReadonlyArray<Item>): ReadonlyArray<Item> => {
     made.push({ ...third, ...hull([first, second, third]), node: element("mo", {}, [text]), text })
   }
   return made.length === 0 ? items : [...items.filter((item) => !used.has(item)), ...made]
+}
+
+/** How much smaller scripts are. */
+export const SCRIPT = 0.87
+/** A script of a script stands so near to it, in font sizes. */
+const NEAR_SCRIPT = 0.2
+
+/** The scripts, upper or lower, that a smaller one right behind them is a script of. */
+export const scriptedBy = (
+  item: Item,
+  scripts: ReadonlyArray<Array<Item>>,
+  size: number
+): Array<Item> | undefined => {
+  const away = ([first]: ReadonlyArray<Item>): number =>
+    Math.abs(item.baseline - (first?.baseline ?? Infinity))
+  return scripts
+    .filter((of) => {
+      const [first, last] = [of[0], of.at(-1)]
+      return (
+        first !== undefined &&
+        last !== undefined &&
+        item.size < SCRIPT * first.size &&
+        item.x0 - last.x1 < NEAR_SCRIPT * size
+      )
+    })
+    .reduce<Array<Item> | undefined>(
+      (best, of) => (best === undefined || away(of) < away(best) ? of : best),
+      undefined
+    )
 }

@@ -1,4 +1,4 @@
-import { greatest, least } from "../../../lists.ts"
+import { append, greatest, least } from "../../../lists.ts"
 import type { Line } from "../lines/line.ts"
 import { census, type FormulaContext, isProse, piecesOf } from "./census.ts"
 
@@ -26,8 +26,8 @@ export interface Zone {
   from: number
   to: number
   readonly lines: Array<Line>
-  /** Its first line is made of words. */
-  readonly prose: boolean
+  /** Its last full line is made of words. */
+  prose: boolean
 }
 
 /** Whether a line is a limit, a script or another small part of a formula. */
@@ -88,44 +88,56 @@ const isBracketed = ({ lines }: Zone, next: Line): boolean => {
 /** How far a fragment stands from a zone that it may belong to; Infinity where it does not. */
 const distance = (zone: Zone, fragment: Line, bodySize: number): number => {
   if (zone.lines.length >= MAX_LINES) return Infinity
-  const near = zone.prose && zone.lines.length === 1 ? NEAR_PROSE : NEAR
+  const near = zone.prose ? NEAR_PROSE : NEAR
   const away = least(zone.lines.map(({ baseline }) => Math.abs(baseline - fragment.baseline)))
   const x0 = least(zone.lines.map((line) => line.x0)) - bodySize
   const x1 = greatest(zone.lines.map((line) => line.x1)) + bodySize
   return away < near * bodySize && fragment.x0 > x0 && fragment.x1 < x1 ? away : Infinity
 }
 
+/** Fragments between two zones, shared out to them. The order of lines is never broken: those that belong above come first, those that belong below last. */
+const shareOut = (
+  fragments: ReadonlyArray<number>,
+  lines: ReadonlyArray<Line>,
+  [before, next]: readonly [Zone | undefined, Zone | undefined],
+  bodySize: number
+): ReadonlyArray<Zone> => {
+  const far = (zone: Zone | undefined, at: number): number => {
+    const line = lines[at]
+    return zone === undefined || line === undefined ? Infinity : distance(zone, line, bodySize)
+  }
+  let start = 0
+  for (; before !== undefined && start < fragments.length; start++) {
+    const at = fragments[start] ?? 0
+    const [up, line] = [far(before, at), lines[at]]
+    if (line === undefined || up === Infinity || up > far(next, at)) break
+    before.lines.push(line)
+    before.to = at + 1
+  }
+  let end = fragments.length
+  for (; next !== undefined && end > start; end--) {
+    const at = fragments[end - 1] ?? 0
+    const line = lines[at]
+    if (line === undefined || far(next, at) === Infinity) break
+    next.lines.unshift(line)
+    next.from = at
+  }
+  return fragments.slice(start, end).flatMap((at) => {
+    const line = lines[at]
+    return line === undefined ? [] : [{ from: at, to: at + 1, lines: [line], prose: false }]
+  })
+}
+
 /** Groups lines into zones; fragments go with the nearest line above or below. */
 export const zonesOf = (lines: ReadonlyArray<Line>, context: FormulaContext): ReadonlyArray<Zone> => {
   const zones: Array<Zone> = []
-  let fragments: Array<number> = []
-  // The order of lines is never broken: those that belong above come first, those that belong below last.
-  const place = (next: Zone | undefined) => {
-    const before = zones.at(-1)
-    const far = (zone: Zone | undefined, at: number): number => {
-      const line = lines[at]
-      return zone === undefined || line === undefined ? Infinity : distance(zone, line, context.bodySize)
-    }
-    let start = 0
-    for (; before !== undefined && start < fragments.length; start++) {
-      const at = fragments[start] ?? 0
-      const [up, line] = [far(before, at), lines[at]]
-      if (line === undefined || up === Infinity || up > far(next, at)) break
-      before.lines.push(line)
-      before.to = at + 1
-    }
-    let end = fragments.length
-    for (; next !== undefined && end > start; end--) {
-      const at = fragments[end - 1] ?? 0
-      const line = lines[at]
-      if (line === undefined || far(next, at) === Infinity) break
-      next.lines.unshift(line)
-      next.from = at
-    }
-    for (const at of fragments.slice(start, end)) {
-      const line = lines[at]
-      if (line !== undefined) zones.push({ from: at, to: at + 1, lines: [line], prose: false })
-    }
+  let zone: Zone | undefined
+  // Those above the zone, and those below it so far: a limit may stand over its second line alone.
+  let [leading, fragments]: [Array<number>, Array<number>] = [[], []]
+  const close = (): void => {
+    append(zones, shareOut(leading, lines, [zones.at(-1), zone], context.bodySize))
+    if (zone !== undefined) zones.push(zone)
+    leading = fragments
     fragments = []
   }
   for (const [at, line] of lines.entries()) {
@@ -133,28 +145,28 @@ export const zonesOf = (lines: ReadonlyArray<Line>, context: FormulaContext): Re
       fragments.push(at)
       continue
     }
-    const last = zones.at(-1)
-    const above = last?.lines.at(-1)
+    const above = zone?.lines.at(-1)
     if (
-      last !== undefined &&
+      zone !== undefined &&
       above !== undefined &&
-      last.to + fragments.length === at &&
-      last.lines.length < MAX_LINES &&
-      (isTight(last, above, line) || isBracketed(last, line) || isFraction(above, line, context))
+      zone.lines.length < MAX_LINES &&
+      (isTight(zone, above, line) || isBracketed(zone, line) || isFraction(above, line, context))
     ) {
       for (const fragment of fragments) {
         const small = lines[fragment]
-        if (small !== undefined) last.lines.push(small)
+        if (small !== undefined) zone.lines.push(small)
       }
       fragments = []
-      last.lines.push(line)
-      last.to = at + 1
+      zone.lines.push(line)
+      zone.prose = isProse(line, context)
+      zone.to = at + 1
       continue
     }
-    const zone: Zone = { from: at, to: at + 1, lines: [line], prose: isProse(line, context) }
-    place(zone)
-    zones.push(zone)
+    close()
+    zone = { from: at, to: at + 1, lines: [line], prose: isProse(line, context) }
   }
-  place(undefined)
+  close()
+  zone = undefined
+  close()
   return zones
 }

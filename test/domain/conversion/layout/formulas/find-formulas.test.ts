@@ -94,4 +94,39 @@ describe("what is a display formula", () => {
     assert.include(lay(above("form", 141)), "form</p><p><math")
     assert.strictEqual(count(lay(above("form", 141)), "<math"), 1)
   })
+
+  it("has its number also where that stands half a size from it, at the column's edge", () => {
+    const edge = Math.max(...lines(prose(30), 60, 60, 80).map(({ box }) => box.x1))
+    const near = (gap: number) =>
+      lay([
+        ...row("a", 150).slice(0, 2),
+        run("b".repeat(28), edge - 160 - gap, 150, MATH),
+        run("(12)", edge - 20, 150)
+      ])
+    assert.match(near(6), /<\/math> \(12\)<\/p>/)
+    assert.notMatch(near(2.5), /<\/math> \(12\)<\/p>/)
+  })
+
+  it("is neither an entry of contents, nor a name with the mark of a note", () => {
+    const entry = (end: string) =>
+      lay([run("x", 80, 150, MATH), run(`= a ${". ".repeat(20)}${end}`, 90, 150)])
+    assert.notInclude(entry("9"), "<math")
+    assert.include(entry("+ b"), "<math")
+    const name = (word: string) =>
+      lay([run(word, 230, 150), run("∗", 230 + 5 * word.length, 146, { ...MATH, size: 7 })])
+    assert.notInclude(name("निरंजन"), "<math")
+    assert.include(name("a ="), "<math")
+  })
+
+  it("is no line as wide as the text right above it", () => {
+    const words = "as the sequence converges to it, so that we write it as one"
+    const under = (y: number) =>
+      lay([
+        run(words, 120, 150),
+        run("x = a".padEnd(20, " + b"), 120, y, MATH),
+        run("+ c".padEnd(words.length - 20, " + c"), 220, y, MATH)
+      ])
+    assert.notInclude(under(168), "<math")
+    assert.include(under(175), "<math")
+  })
 })

@@ -151,7 +151,41 @@ describe("display formulas", () => {
     assert.notInclude(between(lay([...line, ...halves(7, 145.5, 153.5)], fraction)), "<math")
     // A fraction below a line is none of that line's.
     const under = { drawings: [rule(91, 163.2, 99, 163.8)] }
-    assert.notInclude(between(lay([run("as one over it", 60, 150), ...halves(10, 159, 173)], under)), "<math")
+    const apart = between(lay([run("as one over it", 60, 150), ...halves(10, 159, 173)], under))
+    assert.match(apart, /as one over it<\/p><p><math[^>]*><mfrac>/)
+  })
+
+  it("have their first limit also where that stands over their second line alone", () => {
+    const limit = (x: number): string =>
+      between(
+        lay(
+          [
+            run("n", x, 137, small),
+            run("a", 250, 143, MATH),
+            big("∑", 220, 150),
+            run("=", 265, 150),
+            run("x", 275, 150, MATH),
+            run("b", 250, 157, MATH)
+          ],
+          { drawings: [rule(248, 147.2, 258, 147.6)] }
+        )
+      )
+    assert.include(limit(225), "<mover><mo>∑</mo><mi>n</mi></mover>")
+    assert.notInclude(limit(100), "<mover>")
+  })
+
+  it("keep a limit that is nearer to an arrow over a letter of the text below", () => {
+    const html = between(
+      lay([
+        big("∑", 220, 150),
+        run("=", 240, 150),
+        run("x", 250, 150, MATH),
+        run("n", 225, 164, small),
+        run("→", 310, 176, MATH),
+        run("where in the case of rivers the stone under it", 60, 183)
+      ])
+    )
+    assert.include(html, "<munder><mo>∑</mo><mi>n</mi></munder>")
   })
 
   it("keep the brackets over a bar apart from those under it", () => {

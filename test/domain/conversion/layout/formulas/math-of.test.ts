@@ -95,4 +95,44 @@ describe("MathML by geometry", () => {
     )
     assert.include(cases, "<mtd></mtd></mtr></mtable>")
   })
+
+  it("has the line of its letters where an operator is larger than they are", () => {
+    const sum = { ...run("∑", 80, 103, { ...MATH, size: 14 }), box: { x0: 80, y0: 91, x1: 90, y1: 105 } }
+    assert.strictEqual(
+      math(run("y", 60, 100, MATH), run("=", 70, 100), sum, run("x", 92, 100, MATH)),
+      "<mrow><mi>y</mi><mo>=</mo><mo>∑</mo><mi>x</mi></mrow>"
+    )
+    // Its limits change nothing about where it stands.
+    assert.include(math(sum, run("i", 83, 113, small), run("x", 92, 100, MATH)), "</munder><mi>x</mi>")
+  })
+
+  it("has scripts of scripts with those that they are nearest to, and none of what is larger", () => {
+    const tiny = { size: 5 }
+    const both = (second: TextRun) =>
+      math(run("g", 60, 100, MATH), run("e", 65, 96, small), run("s", 65, 103, small), second)
+    assert.include(both(run("2", 68.5, 104, tiny)), "<msub><mi>s</mi><mn>2</mn></msub><mi>e</mi></msubsup>")
+    assert.include(both(run("2", 68.5, 95, tiny)), "<mi>s</mi><msup><mi>e</mi><mn>2</mn></msup>")
+    // A charge stands where the letters of the line do.
+    const ion = (size: number) =>
+      math(run("c", 60, 100, MATH), run("K", 65, 102, { size: 7 }), run("2", 68.5, 100, { size }))
+    assert.include(ion(5), "<msub><mi>c</mi><msup>")
+    assert.include(ion(10), "</msub><mn>2</mn>")
+    // TeX's lower scripts are hardly lower than the line.
+    assert.include(math(run("x", 60, 100, MATH), run("2", 65, 101, { size: 7 })), "<msub>")
+    assert.notInclude(math(run("x", 60, 100, MATH), run("2", 65, 101)), "<msub>")
+  })
+
+  it("has small fractions in the line where their bars are, and in scripts", () => {
+    const half = (y: number) =>
+      mathOf(
+        [run("x", 60, 100, MATH), run("1", 67, y - 4, { size: 7 }), run("2", 67, y + 4, { size: 7 })].map(
+          (one) => ({ run: one, text: one.text, x0: one.box.x0, x1: one.box.x1, raise: undefined })
+        ),
+        [{ x0: 66.5, x1: 71, y0: y - 2.7, y1: y - 2.3 }],
+        fonts
+      )
+    const [level, raised] = [half(100), half(94)].map((one) => (one ? serialize(one.children) : ""))
+    assert.include(level, "<mrow><mi>x</mi><mfrac>")
+    assert.include(raised, "<msup><mi>x</mi><mfrac>")
+  })
 })
