@@ -7,6 +7,7 @@ import { LEADER_LINE } from "../lines/markers.ts"
 import { numberedLines } from "../lines/numbered-lines.ts"
 import { paragraphStep } from "../lines/paragraph-step.ts"
 import { type Group, groupsOf } from "../lines/paragraphs.ts"
+import { rightEdge } from "../lines/right-edge.ts"
 import { isListedEntry } from "../lines/section-number.ts"
 import type { Segment } from "../lines/segment.ts"
 import { withSignedCode } from "../lines/signed-code.ts"
@@ -178,23 +179,6 @@ class ColumnReader {
         blocks[blocks.length - 1] = { ...last, blocks: [...last.blocks, paragraph(group, this.#column)] }
     }
   }
-}
-
-/** Lines that end at one place which show where a justified text does, and the share of longer ones that stick out of it. */
-const MIN_EVEN = 5
-const EVEN = 0.2
-const STICK_OUT = 0.15
-
-/** Where the lines of a column end: a justified text's few longer ones, and what stands beside it, stick out. */
-const rightEdge = (lines: ReadonlyArray<Line>, right: number): number => {
-  const ends = new Map<number, number>()
-  for (const { x1 } of lines) ends.set(Math.round(x1), (ends.get(Math.round(x1)) ?? 0) + 1)
-  let [edge, most] = [right, 0]
-  for (const [at, count] of ends) if (count > most) [edge, most] = [at, count]
-  const longer = lines.filter(({ size, x1 }) => x1 > edge + 0.5 * size).length
-  return most >= MIN_EVEN && most >= EVEN * lines.length && longer <= STICK_OUT * lines.length
-    ? edge + 1
-    : right
 }
 
 /** The blocks of one column's text. `end`: where it ends, points. */

@@ -18,7 +18,7 @@ interface TaggedDrawings {
 /** Elements that tell more of their words than a drawing's label needs. */
 const TOLD = /^(?:H[1-6]?|Title|L|Table|TOC|Formula|Note|FENote|Code)$/
 
-/** The marked content under elements that a drawing must leave alone: told ones, and pictures that their author has described. */
+/** The marked content under elements that a drawing must leave alone: told ones, and pictures that have words of their own. */
 const toldIn = (nodes: ReadonlyArray<StructureNode>, depth = 0): ReadonlyArray<number> =>
   depth > MAX_DEPTH
     ? []
@@ -26,8 +26,11 @@ const toldIn = (nodes: ReadonlyArray<StructureNode>, depth = 0): ReadonlyArray<n
         .filter(isStructure)
         .flatMap((node) => (isTold(node) ? idsUnder([node], depth) : toldIn(node.children, depth + 1)))
 
-const isTold = ({ actualText, alt, type }: StructureElement): boolean =>
-  TOLD.test(type) || (type === "Figure" && (alt ?? actualText) !== undefined)
+const isTold = ({ actualText, alt, children, type }: StructureElement): boolean =>
+  TOLD.test(type) ||
+  (type === "Figure" &&
+    ((alt ?? actualText) !== undefined ||
+      children.some((child) => isStructure(child) && child.type === "Caption")))
 
 /** The words right above a place. */
 const wordsAbove = ({ x0, x1, y0 }: Box, runs: ReadonlyArray<TextRun>): TextRun | undefined => {
@@ -56,12 +59,10 @@ export const taggedDrawings = (
   if (placed.length === 0) return { beside, words, drawn }
   const told = new Set(toldIn(page.structure))
   const order = idsUnder(page.structure)
-  const runsIn = (box: Box): ReadonlyArray<TextRun> =>
-    [...taken]
+  for (const { block, ...box } of placed) {
+    const labels = [...taken]
       .filter((segment) => centreIn(segment, box, 0))
       .flatMap(({ pieces }) => pieces.map(({ run }) => run))
-  for (const { block, ...box } of placed) {
-    const labels = runsIn(box)
     const parts = page.drawings.filter((drawing) => centreIn(drawing.box, box, 0))
     const ids = new Set([...labels, ...parts].flatMap(({ mcid }) => mcid ?? []))
     if ([...ids].some((id) => told.has(id)) || page.fields.some((field) => centreIn(field.box, box, 0)))

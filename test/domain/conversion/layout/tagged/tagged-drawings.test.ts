@@ -7,7 +7,7 @@ import type {
   StructureElement,
   TextRun
 } from "../../../../../src/domain/conversion/page-content.ts"
-import { FACTS, FONTS, page, rule, run, tag } from "../page-builder.ts"
+import { FACTS, FONTS, page, type Rest, rule, run, tag } from "../page-builder.ts"
 
 const words = (text: string, x: number, y: number, mcid: number): TextRun => run(text, x, y, { mcid })
 
@@ -25,15 +25,18 @@ const FIGURE = (caption: string): string =>
   `<figure><img data-region="98 118 412 238" alt="Start, Middle, End" width="419">${caption}</figure>`
 const CAPTIONED = FIGURE("<figcaption>Figure 4: From start to end</figcaption>")
 
-const htmlOf = (runs: ReadonlyArray<TextRun>, ...structure: ReadonlyArray<StructureElement>): string =>
+const htmlWith = (runs: ReadonlyArray<TextRun>, rest: Rest): string =>
   (
     layoutPages({
       facts: { ...FACTS, tagged: true },
       fonts: FONTS,
-      pages: [page(runs, 0, { drawings: PARTS, structure })],
+      pages: [page(runs, 0, rest)],
       others: NO_STATISTICS
     })[0]?.html ?? ""
   ).replaceAll(/ data-(open|cut|element)="\d*"/g, "")
+
+const htmlOf = (runs: ReadonlyArray<TextRun>, ...structure: ReadonlyArray<StructureElement>): string =>
+  htmlWith(runs, { drawings: PARTS, structure })
 
 const labels = LABELS.map(({ mcid = 0 }) => tag("P", [mcid]))
 const [above, below] = [tag("P", [0]), tag("P", [1])]
@@ -63,16 +66,9 @@ describe("a drawing whose parts and words are tagged singly", () => {
 
   it("stands below the words above it where it has no caption, though its parts are tagged first", () => {
     const curved = PARTS.flatMap((part) => [part, { ...part, curved: true }])
-    const [laid] = layoutPages({
-      facts: { ...FACTS, tagged: true },
-      fonts: FONTS,
-      pages: [
-        page([...TEXT, ...LABELS], 0, { drawings: curved, structure: [...FIGURES, ...labels, above, below] })
-      ],
-      others: NO_STATISTICS
-    })
+    const structure = [...FIGURES, ...labels, above, below]
     assert.strictEqual(
-      laid?.html.replaceAll(/ data-(open|cut|element)="\d*"/g, ""),
+      htmlWith([...TEXT, ...LABELS], { drawings: curved, structure }),
       `<p>It begins above.</p>${FIGURE("")}<p>It goes on below.</p>`
     )
   })
@@ -102,6 +98,20 @@ describe("a drawing whose parts and words are tagged singly", () => {
     assert.notInclude(tabled, 'alt="Start, Middle, End"')
   })
 
+  it("is left as it is tagged where its parts are one figure with a caption", () => {
+    const parts = PARTS.map(({ mcid }) => mcid)
+    assert.match(
+      htmlOf(
+        [...TEXT, ...LABELS, CAPTION],
+        above,
+        tag("Figure", [...parts, tag("Caption", [5])]),
+        ...labels,
+        below
+      ),
+      /<figure><img [^>]*><figcaption>Figure 4: From start to end<\/figcaption><\/figure><p>Start<\/p>/
+    )
+  })
+
   it("is left as it is tagged where a field stands in it", () => {
     const field: FormField = {
       box: { x0: 200, y0: 150, x1: 260, y1: 164 },
@@ -112,18 +122,8 @@ describe("a drawing whose parts and words are tagged singly", () => {
       checked: false,
       options: []
     }
-    const [laid] = layoutPages({
-      facts: { ...FACTS, tagged: true },
-      fonts: FONTS,
-      pages: [
-        page([...TEXT, ...LABELS, CAPTION], 0, {
-          drawings: PARTS,
-          fields: [field],
-          structure: [above, ...labels, ...FIGURES, tag("P", [5]), below]
-        })
-      ],
-      others: NO_STATISTICS
-    })
-    assert.match(laid?.html ?? "", /<p[^>]*>Middle<\/p>/)
+    const structure = [above, ...labels, ...FIGURES, tag("P", [5]), below]
+    const html = htmlWith([...TEXT, ...LABELS, CAPTION], { drawings: PARTS, fields: [field], structure })
+    assert.include(html, "<p>Middle</p>")
   })
 })
