@@ -396,6 +396,40 @@ it.live("a ligature that no list of Unicode's names has is read by the letters i
   })
 )
 
+it.live("signs of TeX's faces are read by their codes, and those with names of others by their faces", () =>
+  Effect.gen(function* () {
+    const {
+      pages: [page]
+    } = yield* extractBytes(
+      pdfOf({
+        pages: [{ content: "/Form Do\n" }],
+        more: (writer) => {
+          const font = (name: string, differences: string) =>
+            ref(
+              writer.object(
+                `<< /Type /Font /Subtype /Type1 /BaseFont /${name} ` +
+                  `/Encoding << /Type /Encoding /Differences [${differences}] >> >>`
+              )
+            )
+          const fonts =
+            `/B ${font("MSBM10", "82 /R")} /L ${font("LASY10", "40 /a40 /a41")} ` +
+            `/I ${font("CMMI10", "45 /hookright")} /E ${font("CMEX10", "181 /parenleftbigg")} ` +
+            `/T ${font("Words", "")}`
+          const form = writer.stream(
+            "BT /B 12 Tf 72 700 Td (R) Tj /L 12 Tf 0 -20 Td (\\(\\() Tj /E 12 Tf 0 -20 Td (\\265) Tj " +
+              "/T 12 Tf 0 -20 Td (value) Tj /I 12 Tf (-) Tj /T 12 Tf 0 -20 Td (next) Tj ET\n",
+            {
+              dictionary: `/Type /XObject /Subtype /Form /BBox [0 0 612 792] /Resources << /Font << ${fonts} >> >>`
+            }
+          )
+          return { resources: `/XObject << /Form ${ref(form)} >>` }
+        }
+      })
+    )
+    assert.deepStrictEqual(textOf(page?.runs ?? []), ["ℝ", "‹‹", "(", "value", "↩", "next"])
+  })
+)
+
 it.live("no page of a large document is copied for its ligatures", () =>
   Effect.gen(function* () {
     const {

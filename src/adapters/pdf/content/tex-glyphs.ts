@@ -6,6 +6,27 @@
 const [LIGATURES, NOTHING] = ["ﬀﬁﬂﬃﬄ", "\0"]
 const NAMELESS = `${NOTHING.repeat(11)}${LIGATURES}“”${NOTHING.repeat(3)}–—${NOTHING.repeat(4)}${LIGATURES}`
 
+const CAPITALS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+const DOUBLE_STRUCK = "𝔸𝔹ℂ𝔻𝔼𝔽𝔾ℍ𝕀𝕁𝕂𝕃𝕄ℕ𝕆ℙℚℝ𝕊𝕋𝕌𝕍𝕎𝕏𝕐ℤ"
+
+/** Faces whose glyphs have the names of others: what a reader of PDF takes them for, and what they are. */
+const MISNAMED: ReadonlyArray<readonly [RegExp, string, string]> = [
+  [/^(?:MSBM|r?txsyb|ntxsyb)/i, `${CAPITALS}k`, `${DOUBLE_STRUCK}𝕜`],
+  [
+    /^(?:BBM|BBMSS|BBOLD|DSROM|DSSS)\d/i,
+    `${CAPITALS}abcdefghijklmnopqrstuvwxyz0123456789`,
+    `${DOUBLE_STRUCK}𝕒𝕓𝕔𝕕𝕖𝕗𝕘𝕙𝕚𝕛𝕜𝕝𝕞𝕟𝕠𝕡𝕢𝕣𝕤𝕥𝕦𝕧𝕨𝕩𝕪𝕫𝟘𝟙𝟚𝟛𝟜𝟝𝟞𝟟𝟠𝟡`
+  ],
+  [
+    /^EUF[BM]\d/i,
+    `${CAPITALS}abcdefghijklmnopqrstuvwxyz`,
+    "𝔄𝔅ℭ𝔇𝔈𝔉𝔊ℌℑ𝔍𝔎𝔏𝔐𝔑𝔒𝔓𝔔ℜ𝔖𝔗𝔘𝔙𝔚𝔛𝔜ℨ𝔞𝔟𝔠𝔡𝔢𝔣𝔤𝔥𝔦𝔧𝔨𝔩𝔪𝔫𝔬𝔭𝔮𝔯𝔰𝔱𝔲𝔳𝔴𝔵𝔶𝔷"
+  ],
+  [/^(?:EUS[BM]|RSFS)\d/i, CAPITALS, "𝒜ℬ𝒞𝒟ℰℱ𝒢ℋℐ𝒥𝒦ℒℳ𝒩𝒪𝒫𝒬ℛ𝒮𝒯𝒰𝒱𝒲𝒳𝒴𝒵"],
+  // Its names, `a1` and so on, are those of Zapf's dingbats. French quotation marks are two of its arrow heads.
+  [/^LASYB?\d/i, "✁✂✄☎✭✮✵✶✷✸❀❁❂", "◁⊴▷⊵‹›℧⋈□◇⇝⊏⊐"]
+]
+
 /**
  * TeX's faces for mathematics name their glyphs in ways that no list of Unicode names knows (`lscript`, `parenleftbigg`,
  * `summationdisplay`), so that a reader of PDF reports the bare code. The codes are those of Knuth's and the AMS's encodings, from
@@ -16,7 +37,7 @@ const ENCODINGS: ReadonlyArray<readonly [RegExp, string]> = [
   // OML: letters.
   [
     /^(?:CMMI|CMMIB|LMMathItalic|MTMI|RMTMI|r?txmi|r?txbmi|ntxmi|pxmi|npxmi|zplmr7m|HFBRMI|CMBRMI|LibertineMathMI|EURM|EURB)/i,
-    "ΓΔΘΛΞΠΣΥΦΨΩαβγδϵζηθικλμνξπρστυϕχψωεϑϖϱςφ↼↽⇀⇁  ▹◃0123456789.,</>⋆∂" +
+    "ΓΔΘΛΞΠΣΥΦΨΩαβγδϵζηθικλμνξπρστυϕχψωεϑϖϱςφ↼↽⇀⇁↪↩▹◃0123456789.,</>⋆∂" +
       "ABCDEFGHIJKLMNOPQRSTUVWXYZ♭♮♯⌣⌢ℓabcdefghijklmnopqrstuvwxyzıȷ℘⃗⁀"
   ],
   // OMS: symbols.
@@ -31,8 +52,19 @@ const ENCODINGS: ReadonlyArray<readonly [RegExp, string]> = [
     "()[]⌊⌋⌈⌉{}⟨⟩|‖/\\()()[]⌊⌋⌈⌉{}⟨⟩/\\()[]⌊⌋⌈⌉{}⟨⟩/\\/\\⎛⎞⎡⎤⎣⎦⎢⎥⎧⎫⎩⎭⎨⎬⎪⏐⎝⎠⎜⎟⟨⟩⨆⨆∮∮⨀⨀⨁⨁⨂⨂" +
       "∑∏∫⋃⋂⨄⋀⋁∑∏∫⋃⋂⨄⋀⋁∐∐ˆˆˆ˜˜˜[]⌊⌋⌈⌉{}√√√√√⎮⌈‖↑↓    ⇑⇓"
   ],
-  // MSA: the AMS's first symbols.
-  [/^(?:MSAM|r?txsya|ntxsya)/i, "⊡⊞⊠□■·◇⧫↻↺⇌⇋⊟⊩⊪⊨↠↞⇇⇉⇈⇊↾⇂↿⇃↣↢⇆⇄↰↱⇝↬↫↭≗≿≳⪆⊸∴∵≑≜≾≲⪅⪕⪖⋞⋟≼≦⩽≶‵−≓≒≽≧⩾≷"]
+  // MSA and MSB: the AMS's symbols.
+  [
+    /^(?:MSAM|r?txsya|ntxsya)/i,
+    "⊡⊞⊠□■·◇⧫↻↺⇌⇋⊟⊩⊪⊨↠↞⇇⇉⇈⇊↾⇂↿⇃↣↢⇆⇄↰↱⇝↬↫↭≗≿≳⪆⊸∴∵≑≜≾≲⪅⪕⪖⋞⋟≼≦⩽≶‵−≓≒≽≧⩾≷" +
+      "⊏⊐▷◁⊵⊴★≬▼▶◀→←△▲▽≖⋚⋛⪋⪌¥⇛⇚✓⊻⊼⩞∠∡∢∝⌣⌢⋐⋑⋓⋒⋏⋎⋋⋌⫅⫆≏≎⋘⋙⌜⌝®Ⓢ⋔∔∽⋍⌞⌟✠∁⊺⊚⊛⊝"
+  ],
+  [
+    /^(?:MSBM|r?txsyb|ntxsyb)/i,
+    "≨≩≰≱≮≯⊀⊁≨≩≰≱⪇⪈⋠⋡⋨⋩⋦⋧≰≱⪵⪶⪹⪺⪉⪊≁≇╱╲⊊⊋⊈⊉⫋⫌⫋⫌⊊⊋⊈⊉∦∤∤∦⊬⊮⊭⊯⋭⋬⋪⋫↚↛⇍⇏⇎↮⋇∅" +
+      `∄${DOUBLE_STRUCK}ˆˆ˜˜ Ⅎ⅁    ℧ð≂ℶℷℸ⋖⋗⋉⋊∣∥∖∼≈≊⪸⪷↶↷ϝϰ𝕜ℏℏ϶`
+  ],
+  // Of LaTeX's and Waldi's symbols those that Unicode has.
+  [/^WASYB?\d/i, " ◁⊴▷⊵∴ ☎✓➜ ♪♩  ♫◀▶↯☊☋  ♈ ♀♂¤◷∝∢⌀●↻↺○☾☽♁☿    ☺☻☼☹℧⋈□◇☒◊✠⬡ ⬡∼⇝⊏⊐≲≳"]
 ]
 
 /** Faces whose glyphs hang from their baseline, or stand around it: where one is shows only from its ink. */
@@ -43,7 +75,34 @@ const HANGING =
 export interface TexGlyphs {
   /** Their characters by code. */
   readonly characters: ReadonlyArray<string>
+  /** Those that a reader of PDF takes for others, by what it takes them for. */
+  readonly misnamed: ReadonlyMap<number, number>
   readonly hanging: boolean
+}
+
+/** The codes from here on are again those from 0 on, but for two, so that no program meets one below the space. */
+const AGAIN = 0xa1
+const GAP = 10
+
+/** What is at a code of the encoding, and at those where its fonts have the codes below the space again. */
+const twice = (encoding: string): ReadonlyArray<string> => {
+  const characters = Array.from(encoding)
+  if (characters.length < 64) return characters
+  const again = [
+    ...characters.slice(0, GAP),
+    " ",
+    " ",
+    ...characters.slice(GAP, 33),
+    ...characters.slice(127)
+  ]
+  for (const [at, character] of again.entries()) characters[AGAIN + at] = character
+  return characters
+}
+
+const misnamedOf = (face: string): ReadonlyMap<number, number> => {
+  const [, taken = "", meant = ""] = MISNAMED.find(([pattern]) => pattern.test(face)) ?? []
+  const are = Array.from(meant, (character) => character.codePointAt(0) ?? 0)
+  return new Map(Array.from(taken, (character, at) => [character.codePointAt(0) ?? 0, are[at] ?? 0]))
 }
 
 const known = new Map<string, TexGlyphs | null>()
@@ -54,9 +113,12 @@ const MOST_KNOWN = 5_000
 export const texGlyphsOf = (face: string): TexGlyphs | null => {
   const before = known.get(face)
   if (before !== undefined) return before
-  const found = ENCODINGS.find(([pattern]) => pattern.test(face))
+  const [, encoding] = ENCODINGS.find(([pattern]) => pattern.test(face)) ?? []
+  const misnamed = misnamedOf(face)
   const glyphs =
-    found === undefined ? null : { characters: Array.from(found[1]), hanging: HANGING.test(face) }
+    encoding === undefined && misnamed.size === 0
+      ? null
+      : { characters: twice(encoding ?? ""), misnamed, hanging: HANGING.test(face) }
   if (known.size < MOST_KNOWN) known.set(face, glyphs)
   return glyphs
 }

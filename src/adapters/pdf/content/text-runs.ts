@@ -15,8 +15,6 @@ import { mayLendAccent, sameStyle, styleOf } from "./style.ts"
 const SPACE = 0x20
 const HYPHEN = 0x2d
 const SOFT_HYPHEN = 0xad
-/** Codes from here on are Unicode's own, and no font's. */
-const ASCII_END = 0x80
 /** How pdfium writes a hyphen at a line's end, depending on its version. */
 const LINE_END_HYPHENS = new Set([0x02, 0xfffe])
 
@@ -242,28 +240,37 @@ const separate = (
   }
 }
 
-/** What a pictogram, or a bare code of a font of TeX's stands for; the code itself of any other, and where the document says what it means. */
+/**
+ * What a pictogram, or a glyph of a font of TeX's stands for, whose code is bare or whose name is another's; the code itself of any
+ * other, and where the document says what it means.
+ */
 const characterOf = ({ pdfium: { call }, text }: Reading, at: number, code: number, style: Style): number => {
   if (style.dingbats !== null) return style.dingbats.get(code) ?? code
-  if (code > ASCII_END) return privateCharacter(code) ?? code
-  const character = style.tex?.characters[code]
-  if (character === undefined || call.FPDFText_HasUnicodeMapError(text, at) !== 1) return code
-  return character.codePointAt(0) ?? code
+  const { tex } = style
+  if (tex === null) return privateCharacter(code) ?? code
+  const isBare = tex.characters[code] !== undefined && call.FPDFText_HasUnicodeMapError(text, at) === 1
+  // At a line's end pdfium takes the code of a hyphen for one, in any face.
+  const character = tex.characters[LINE_END_HYPHENS.has(code) && !isBare ? HYPHEN : code]
+  if (character !== undefined && (isBare || LINE_END_HYPHENS.has(code)))
+    return character.codePointAt(0) ?? code
+  return tex.misnamed.get(code) ?? privateCharacter(code) ?? code
 }
 
 /** The letters of a ligature of a text's face that pdfium knows by its code alone; undefined for anything else. */
 const ligatureOf = ({ object, of, pdfium }: Reading, code: number): string | undefined =>
   of.ligature(nameOf(pdfium, pdfium.call.FPDFTextObj_GetFont(object)), code)
 
-/** Whether the code of a glyph may be taken for that of a space or a line's end. */
-const mayBeGlyph = (reading: Reading, code: number): boolean =>
-  code < SPACE || (code <= HYPHEN && reading.style?.tex?.hanging === true)
+/** Whether the code of a glyph may be taken for that of a space, a hyphen or a line's end. */
+const mayBeGlyph = ({ pdfium: { call }, style, text }: Reading, at: number, code: number): boolean =>
+  code < SPACE ||
+  (code <= HYPHEN && style?.tex?.hanging === true) ||
+  (code === HYPHEN && call.FPDFText_HasUnicodeMapError(text, at) === 1)
 
 const readCharacter = (reading: Reading, at: number) => {
   const { call } = reading.pdfium
   const meant = reading.codes.size === 0 ? undefined : reading.codes.get(at)
   const bare = meant ?? call.FPDFText_GetUnicode(reading.text, at) >>> 0
-  const doubtful = mayBeGlyph(reading, bare)
+  const doubtful = mayBeGlyph(reading, at, bare)
   if (!doubtful && isInkless(reading, at, bare)) return
   if (isLetterFromRight(bare)) reading.fromRight = true
   const object = call.FPDFText_GetTextObject(reading.text, at)

@@ -24,14 +24,25 @@ interface Notes {
   readonly places: Places
 }
 
-const styled = ({ bold, code, italic, lang, raise, text }: TextSpan): HtmlNode => {
+const styled = ({ bold, code, italic, lang, text }: TextSpan): HtmlNode => {
   let node: HtmlNode = text
   if (code) node = element("code", {}, [node])
   if (italic) node = element("em", {}, [node])
   if (bold) node = element("strong", {}, [node])
-  if (raise !== undefined) node = element(raise, {}, [node])
   const language = languageTag(lang)
   return language === undefined ? node : element("span", { lang: language }, [node])
+}
+
+/** Those from one on that are raised as it is: one script, whatever their faces. */
+const scriptFrom = (
+  spans: ReadonlyArray<Span>,
+  at: number,
+  raise: TextSpan["raise"]
+): ReadonlyArray<TextSpan> => {
+  const script: Array<TextSpan> = []
+  for (let next = spans[at]; next?.kind === "text" && next.raise === raise; next = spans[at + script.length])
+    script.push(next)
+  return script
 }
 
 const inline = (span: Span, notes: Notes): ReadonlyArray<HtmlNode> => {
@@ -46,7 +57,7 @@ const inline = (span: Span, notes: Notes): ReadonlyArray<HtmlNode> => {
       return [id === undefined ? mark : element("a", { role: "doc-noteref", href: `#${id}` }, [mark])]
     }
     case "link": {
-      const words = span.spans.map(styled)
+      const inside = words(span.spans, notes)
       const { target } = span
       const href =
         target.kind === "uri"
@@ -54,13 +65,19 @@ const inline = (span: Span, notes: Notes): ReadonlyArray<HtmlNode> => {
           : target.kind === "named"
             ? `#named-${target.name.replace(" ", "-")}`
             : `#${notes.places.targets.get(target) ?? pageId(target.page)}`
-      return href === undefined ? words : [element("a", { href }, words)]
+      return href === undefined ? inside : [element("a", { href }, inside)]
     }
   }
 }
 
 const words = (spans: ReadonlyArray<Span>, notes: Notes): ReadonlyArray<HtmlNode> =>
-  spans.flatMap((span) => inline(span, notes))
+  spans.flatMap((span, at) => {
+    if (span.kind !== "text" || span.raise === undefined) return inline(span, notes)
+    const before = spans[at - 1]
+    return before?.kind === "text" && before.raise === span.raise
+      ? []
+      : [element(span.raise, {}, scriptFrom(spans, at, span.raise).map(styled))]
+  })
 
 /** The attributes that assembly joins by, and removes. */
 const seamAttributes = ({

@@ -14,12 +14,44 @@ describe("glyphs of TeX's faces for mathematics", () => {
       ["CMEX10", 0x58, "∑"],
       ["MathDesign-UT-Regular-Extension-10", 0x5a, "∫"],
       ["CMEX10", 0x38, "⎧"],
-      ["MSAM10", 0x36, "⩽"]
+      ["MSAM10", 0x36, "⩽"],
+      ["MSAM10", 0x49, "▶"],
+      ["MSAM7", 0x58, "✓"],
+      ["MSBM10", 0x3f, "∅"],
+      ["MSBM10", 0x6f, "⋊"],
+      ["MSBM10", 0x7f, "϶"],
+      ["wasy10", 0x0f, "♫"],
+      ["wasy10", 0x32, "□"],
+      ["CMMI10", 0x2d, "↩"],
+      // As fonts have them again that keep codes below the space from programs.
+      ["CMEX10", 0xa1, "("],
+      ["CMEX10", 0xaa, "}"],
+      ["CMEX10", 0xad, "⟨"],
+      ["CMEX10", 0xb5, "("],
+      ["CMEX10", 0xc4, "⇓"]
     ]
     for (const [face, code, character] of checks)
       assert.strictEqual(texGlyphsOf(face)?.characters[code], character, `${face} ${code}`)
-    for (const face of ["CMMI10", "CMSY10", "CMEX10"])
-      assert.lengthOf(texGlyphsOf(face)?.characters ?? [], 128)
+    for (const face of ["CMMI10", "CMSY10", "CMEX10", "MSAM10", "MSBM10"])
+      assert.lengthOf(texGlyphsOf(face)?.characters ?? [], 0xc5, face)
+  })
+
+  it("are told from those whose names they have", () => {
+    const checks: ReadonlyArray<readonly [string, string, string]> = [
+      ["MSBM10", "R", "ℝ"],
+      ["MSBM7", "k", "𝕜"],
+      ["BBM12", "1", "𝟙"],
+      ["EUFM10", "g", "𝔤"],
+      ["RSFS10", "L", "ℒ"],
+      ["LASY10", "✷", "□"],
+      ["LASY10", "✭", "‹"]
+    ]
+    for (const [face, taken, meant] of checks) {
+      const found = texGlyphsOf(face)?.misnamed.get(taken.codePointAt(0) ?? 0)
+      assert.strictEqual(String.fromCodePoint(found ?? 0), meant, face)
+    }
+    assert.isUndefined(texGlyphsOf("MSBM10")?.misnamed.get(0x71))
+    assert.strictEqual(texGlyphsOf("CMSY10")?.misnamed.size, 0)
   })
 
   it("are left alone in any other face with a name", () => {

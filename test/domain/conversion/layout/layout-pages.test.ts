@@ -116,6 +116,24 @@ describe("paragraphs", () => {
     )
     assert.include(html, "Plain <strong>bold </strong><em>slanted </em><code>f() </code>x<sup>2</sup>")
   })
+
+  it("raise letters of two faces together, and slant no signs", () => {
+    const html = only(
+      ...lines(prose(40), 60, 300, 80),
+      run("The reach of", 60, 100),
+      run("x", 125, 100, { font: FONT.italic }),
+      run("n", 130, 96, { font: FONT.italic, size: 6 }),
+      run("−", 133, 96, { font: FONT.italic, size: 6 }),
+      run("1", 136, 96, { size: 6 }),
+      run("i", 139, 102, { size: 6 }),
+      run("of 1", 148, 100),
+      run(".", 168, 100, { font: FONT.italic }),
+      run("5", 173, 100),
+      run("→", 188, 100, { font: FONT.italic }),
+      run("2", 203, 100)
+    )
+    assert.include(html, "<em>x</em><sup><em>n</em>−1</sup><sub>i</sub> of 1.5 → 2")
+  })
 })
 
 describe("headings", () => {

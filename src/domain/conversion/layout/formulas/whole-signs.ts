@@ -1,7 +1,11 @@
 import type { TextRun } from "../../page-content.ts"
 
-/** Arrows that TeX makes longer by setting lines, or another arrow, before or behind them. */
+/** Arrows that TeX makes longer, or gives a hook, by what it sets before or behind them; quotation marks that it sets of two. */
 const LONG: ReadonlyArray<readonly [RegExp, string]> = [
+  [/^↪−*→$/, "↪"],
+  [/^←−*↩$/, "↩"],
+  [/^‹‹$/, "«"],
+  [/^››$/, "»"],
   [/^↦−+→$/, "⟼"],
   [/^−+→$/, "⟶"],
   [/^←−+$/, "⟵"],
@@ -10,12 +14,12 @@ const LONG: ReadonlyArray<readonly [RegExp, string]> = [
   [/^⇐=+$/, "⟸"],
   [/^⇐=*⇒$/, "⟺"]
 ]
-const PARTS = /\u0338.|[↦←⇐−=→⇒]{2,}/gu
+const PARTS = /\u0338.|[↦↪←⇐−=→⇒↩]{2,}|‹‹|››/gu
 /** What most runs do not have. */
-const MAY_HAVE = /[\u0338→⇒←⇐]/u
+const MAY_HAVE = /[\u0338→⇒←⇐‹›]/u
 /** What a run may end with that belongs to the sign at the next one's start. */
-const BEGUN = /[\u0338−=←⇐↦]\s*$/u
-const GOES_ON = /^[=<>≤≥∈∋⊂⊃⊆⊇∼≈≡≅≃∣∥⊢→⇒−]/u
+const BEGUN = /[\u0338−=←⇐↦↪]\s*$/u
+const GOES_ON = /^[=<>≤≥∈∋⊂⊃⊆⊇∼≈≡≅≃∣∥⊢→⇒−↩]/u
 
 /** The one sign that parts make: a relation is denied by a stroke that TeX draws before it. */
 const whole = (parts: string): string => {

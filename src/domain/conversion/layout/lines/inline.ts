@@ -162,6 +162,9 @@ class Stretches {
   }
 }
 
+/** What is emphasised by a slant; signs alone are as upright as any other. */
+const SLANTS = /[\p{L}\p{N}]/u
+
 /** The first characters of a paragraph, which are its marker and not its words. */
 const skipped = (lines: ReadonlyArray<Line>, skip: number): number => {
   const text = lines[0]?.text ?? ""
@@ -203,7 +206,7 @@ export const spansOf = (
             kind: "text",
             text: rest,
             bold: !context.ignoreBold && isBold(face),
-            italic: face?.italic === true,
+            italic: face?.italic === true && SLANTS.test(rest),
             code: isTypewriter(face),
             raise: piece.raise,
             lang: context.languages?.get(piece.run)

@@ -54,6 +54,9 @@ export const lineNumber = (segments: ReadonlyArray<Segment>): Piece | undefined 
 /** What code ends in where a comment begins in another face, as those in Chinese do. */
 const COMMENT_BEGINS = /(?:^|\s)(?:%+|\/\/|#|--|;+)\s*$/
 
+/** The mark at a line's end, or at the next one's start, of a line of code that was too long for its page. */
+const WRAPS = /^\s*[↩↪↵⏎]\s*$/u
+
 const lineOf = (segments: Array<Segment>, fonts: ReadonlyArray<FontFace>, fromRight: boolean): Line => {
   segments.sort((a, b) => a.x0 - b.x0)
   let x0 = Infinity
@@ -64,7 +67,7 @@ const lineOf = (segments: Array<Segment>, fonts: ReadonlyArray<FontFace>, fromRi
   let bold = 0
   let italic = 0
   let monospace = 0
-  let comment = 0
+  let beside = 0
   let inComment = false
   let main = segments[0]
   for (const segment of segments) {
@@ -81,13 +84,13 @@ const lineOf = (segments: Array<Segment>, fonts: ReadonlyArray<FontFace>, fromRi
       if (isTypewriter(face)) {
         monospace += text.length
         inComment ||= COMMENT_BEGINS.test(text)
-      } else if (inComment) comment += text.length
+      } else if (inComment || WRAPS.test(text)) beside += text.length
     }
   }
   const all = Math.max(1, characters)
   const number = lineNumber(segments)
   const others = number === undefined || isTypewriter(fonts[number.run.font]) ? 0 : number.text.length
-  const code = all - others - comment
+  const code = all - others - beside
   const plain = segments.map(segmentText).join(" ")
   const rightToLeft = segments.length > 1 && (fromRight ? hasFromRight(plain) : isRightToLeft(plain))
   return {

@@ -25,6 +25,9 @@ describe("signs that are drawn in parts", () => {
       "≠ b"
     ])
     assert.deepStrictEqual(texts(run("\u0338∈", 60, 100)), ["∉"])
+    assert.deepStrictEqual(texts(run("←", 60, 100), run("↩", 63, 100)), ["↩"])
+    assert.deepStrictEqual(texts(run("↪", 60, 100), run("→ b", 63, 100)), ["↪ b"])
+    assert.deepStrictEqual(texts(run("‹‹a››", 60, 100), run("‹b›", 90, 100)), ["«a»", "‹b›"])
   })
 
   it("stay apart where they stand side by side, on two lines, or make no sign", () => {

@@ -39,6 +39,21 @@ describe("a line of nothing but code", () => {
   })
 })
 
+describe("the mark of a line that was too long", () => {
+  it("is no word of another face", () => {
+    for (const [words, mark] of [
+      ["abc", "↩"],
+      ["abc", "↵"]
+    ] as const) {
+      const cut = [run(words, 60, 412, { font: FONT.code }), run(mark, 90, 412, { font: FONT.italic })]
+      const html = htmlBelowText([...cut, run("def ghi", 60, 424, { font: FONT.code })])
+      assert.match(html, new RegExp(`<pre><code>${words} +${mark}\\ndef ghi</code></pre>`))
+    }
+    const text = [run("abc", 60, 412, { font: FONT.code }), run("or", 90, 412, { font: FONT.italic })]
+    assert.include(htmlBelowText(text), "<p><code>abc")
+  })
+})
+
 describe("comments in another face", () => {
   const code = { font: FONT.code }
   /** A line of pieces one behind the other: words in code, and others in the text's face. */
