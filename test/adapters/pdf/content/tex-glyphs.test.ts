@@ -36,7 +36,7 @@ describe("glyphs of TeX's faces for mathematics", () => {
       assert.lengthOf(texGlyphsOf(face)?.characters ?? [], 0xc5, face)
   })
 
-  it("are told from those whose names they have", () => {
+  it("are known by their face where they have names of others", () => {
     const checks: ReadonlyArray<readonly [string, string, string]> = [
       ["MSBM10", "R", "ℝ"],
       ["MSBM7", "k", "𝕜"],
