@@ -1,5 +1,5 @@
 /** An index at a book's end: words with the pages that they are on, each an item. */
-import { least } from "../../../lists.ts"
+import { greatest, least } from "../../../lists.ts"
 import { type InlineContext, spansOf } from "../lines/inline.ts"
 import type { Line } from "../lines/line.ts"
 import { type List, type ListItem, NO_SEAM } from "./block.ts"
@@ -44,6 +44,18 @@ const isRest = ({ text }: Line): boolean =>
 const isHead = (line: Line): boolean =>
   pagesOf(line) === undefined && (/^\s*\S\s*$/u.test(line.text) || line.bold > ALL_BOLD)
 
+/** Whether a line goes on below: it is full, or its last word is cut. */
+const goesOn = ({ hyphenated, size, text, x1 }: Line, right: number): boolean =>
+  x1 > right - FULL * size || hyphenated || text.endsWith("-")
+
+/** Whether the line below is an entry of its own that is set in, as those of a function's files are below its name. */
+const isOver = (line: Line | undefined, next: Line | undefined, right: number): boolean =>
+  line !== undefined &&
+  next !== undefined &&
+  next.x0 > line.x0 + SAME_EDGE * line.size &&
+  pagesOf(next) !== undefined &&
+  !goesOn(line, right)
+
 /** Lines of an index, `from` the first on up to `to`. */
 interface IndexLines {
   readonly from: number
@@ -53,15 +65,19 @@ interface IndexLines {
 /** Where entries of an index stand among a column's lines, from one letter of the alphabet to the next. Linear. */
 export const indexLines = (lines: ReadonlyArray<Line>): ReadonlyArray<IndexLines> => {
   const pages = lines.map(pagesOf)
+  const right = greatest(lines.map(({ x1 }) => x1))
   const found: Array<IndexLines> = []
   for (let from = 0; from < lines.length; from++) {
-    if (pages[from] === undefined) continue
+    if (pages[from] === undefined && !isOver(lines[from], lines[from + 1], right)) continue
     let [to, ended, heads] = [from, 0, 0]
     const first: Array<number> = []
     for (let at = from; at < lines.length && at - to <= MOST_BETWEEN; at++) {
       const [line, of] = [lines[at], pages[at]]
-      if (line !== undefined && isHead(line)) heads += 1
-      if (line === undefined || of === undefined) continue
+      if (line === undefined) continue
+      if (of === undefined) {
+        if (isHead(line) || isOver(line, lines[at + 1], right)) heads += 1
+        continue
+      }
       ;[to, ended] = [at + 1, ended + 1]
       if (of[0] !== undefined && !isRest(line)) first.push(of[0])
     }
@@ -86,7 +102,7 @@ interface Entry {
   readonly lines: Array<Line>
 }
 
-/** Entries by how far they are set in. A line goes on with the one above that ends in no page where that is full. */
+/** Entries by how far they are set in. A line goes on with the one above that ends in no page where that goes on. */
 const entriesOf = (lines: ReadonlyArray<Line>, right: number): ReadonlyArray<Entry> => {
   const edges: Array<number> = [least(lines.map(({ x0 }) => x0))]
   const entries: Array<Entry> = []
@@ -95,7 +111,7 @@ const entriesOf = (lines: ReadonlyArray<Line>, right: number): ReadonlyArray<Ent
     const isCut =
       above !== undefined &&
       pagesOf(above) === undefined &&
-      above.x1 > right - FULL * above.size &&
+      goesOn(above, right) &&
       line.x0 > (edges.at(-1) ?? 0) + SAME_EDGE * line.size
     const last = entries.at(-1)
     if (last !== undefined && (isCut || isRest(line))) {

@@ -58,6 +58,20 @@ describe("the entries of an index", () => {
     assert.lengthOf(htmlOf(column(stairs)).match(/<ul>/g) ?? [], 4)
   })
 
+  it("may all be set in below words that have no pages", () => {
+    const wide = ENTRIES.map((entry) => entry.replace(",", " of the wide and the quiet margin,"))
+    const html = htmlOf(column(wide.flatMap((entry) => [entry.slice(0, 4), `   ${entry}`])))
+    assert.match(html, /^<ul>(?:<li>\w+<ul><li>[^<]+<\/li><\/ul><\/li>){5}<\/ul>$/)
+    assert.notMatch(htmlOf(column(wide.flatMap((entry) => [entry.slice(0, 4), entry]))), /<li>/)
+  })
+
+  it("go on below a word that is cut", () => {
+    const wide = "margin of the wide and quiet river, 31"
+    const entries = column(["under-", "   stone, 4", "let", "   ters, 9", wide, ...ENTRIES])
+    const cut = entries.map((one) => (one.text === "let" ? { ...one, hyphenated: true } : one))
+    assert.deepStrictEqual(items(htmlOf(cut)).slice(0, 3), ["under-stone, 4", "letters, 9", wide])
+  })
+
   it("stand below their letter of the alphabet", () => {
     const html = htmlOf(column(["*L", ...ENTRIES, "S", "sand, 3", "*Signs", "tide, 1"]))
     assert.lengthOf(html.match(/<ul>/g) ?? [], 3)
