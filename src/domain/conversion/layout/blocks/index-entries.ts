@@ -45,8 +45,8 @@ const isHead = (line: Line): boolean =>
   pagesOf(line) === undefined && (/^\s*\S\s*$/u.test(line.text) || line.bold > ALL_BOLD)
 
 /** Whether a line goes on below: it is full, or its last word is cut. */
-const goesOn = ({ hyphenated, size, text, x1 }: Line, right: number): boolean =>
-  x1 > right - FULL * size || hyphenated || text.endsWith("-")
+const goesOn = ({ hyphenated, size, x1 }: Line, right: number): boolean =>
+  x1 > right - FULL * size || hyphenated
 
 /** Whether the line below is an entry of its own that is set in, as those of a function's files are below its name. */
 const isOver = (line: Line | undefined, next: Line | undefined, right: number): boolean =>
