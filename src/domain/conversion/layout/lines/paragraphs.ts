@@ -163,6 +163,21 @@ const isCodeInText = (
   // The lines of a listing are not full.
   (isCode(above) || next === undefined || !isCode(next) || roomBefore(line, next, right) < 0)
 
+/** Whether what looks like a marker is a word of an item's sentence, which goes on below its full line: a person's initial, a number. */
+const isWordOfItem = (
+  marker: Marker,
+  first: Line,
+  above: Line,
+  line: Line,
+  { marked, right }: Measures & { readonly marked: Marker | undefined }
+): boolean =>
+  marked !== undefined &&
+  marker.ordered &&
+  marker.number !== 1 &&
+  line.x0 > first.x0 + 0.5 * line.size &&
+  !SENTENCE_END.test(above.text) &&
+  roomBefore(above, line, right) < 0
+
 /** Whether a line begins something new after `above`, the last line of the paragraph `group`. */
 const begins = (
   group: ReadonlyArray<Line>,
@@ -192,7 +207,11 @@ const begins = (
   // A raised figure begins a note, never a line within a text.
   if (line.segments[0]?.pieces[0]?.raise === "sup") return true
   const marker = markerOf(line.text)
-  if (marker !== undefined && !closesBracket(above, line)) {
+  if (
+    marker !== undefined &&
+    !closesBracket(above, line) &&
+    !isWordOfItem(marker, first, above, line, measures)
+  ) {
     // A line of prose may begin with a dash or with "I."; an item stands where its list's markers stand, or further right.
     if (!marker.ordered || measures.marked !== undefined || SENTENCE_END.test(above.text)) {
       if (

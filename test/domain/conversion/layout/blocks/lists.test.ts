@@ -224,6 +224,23 @@ describe("items in typewriter", () => {
 })
 
 describe("letters and numbers at the beginning of a line", () => {
+  it("below a full line of an item are words of its sentence", () => {
+    const full = "the groups of rivers and stones as they were found in the year and by"
+    const itemsOf = (first: string, second: string, x = 72) =>
+      htmlOf([`• ${first}`, 60], [second, x], ["• other", 60], [`• ${full}.`, 60])
+    for (const second of ["M. Stone,", "100. It", "c. Stone"])
+      assert.include(itemsOf(full, second), `<li>${full} ${second}</li>`)
+    for (const [first, second, x] of [
+      // A bullet, one that begins a list, below the end of a sentence, below a short line, or where the item's own mark stands.
+      [full, "• Stone"],
+      [full, "1. Stone"],
+      [`${full}.`, "3. Stone"],
+      ["the groups", "3. Stone"],
+      [full, "3. Stone", 60]
+    ] as const)
+      assert.include(itemsOf(first, second, x), ">Stone</li>")
+  })
+
   it("within a bracket are no item's", () => {
     assert.strictEqual(
       htmlOf(["• in large integers (Wolfram 2002,", 60], ["p. 317). The rule", 69], ["• next", 60]),
