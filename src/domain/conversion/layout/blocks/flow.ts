@@ -13,8 +13,9 @@ import type { Segment } from "../lines/segment.ts"
 import { withSignedCode } from "../lines/signed-code.ts"
 import { algorithmOf } from "./algorithms.ts"
 import { alignedBlock, alignedIn } from "./aligned.ts"
-import { type Block, type Heading, NO_SEAM, plain, textOfSpans } from "./block.ts"
+import { type Block, BREAK, type Heading, type List, NO_SEAM, plain, textOfSpans } from "./block.ts"
 import { contentsIn } from "./contents.ts"
+import { type Definitions, definitionsIn } from "./definitions.ts"
 import { footnotesFrom, noteMark } from "./footnotes.ts"
 import { Gathering, type GatheringContext, paragraph } from "./gathering.ts"
 import { isLabelAlone } from "./heading-words.ts"
@@ -181,11 +182,49 @@ class ColumnReader {
   }
 }
 
-/** The blocks of one column's text. `end`: where it ends, points. */
+/** Lists of definitions within each other at most. */
+const MOST_LEVELS = 3
+
+/** The list of definitions; undefined where a heading or a note stands among them. */
+const listOfDefinitions = (
+  { definitions }: Definitions,
+  right: number,
+  context: FlowContext,
+  level: number
+): List | undefined => {
+  const { inline } = context
+  const items = definitions.map(({ meaning, terms }) => ({
+    term: terms.flatMap((term, at) => [
+      ...(at === 0 ? [] : [BREAK]),
+      ...spansOf(linesOf(term, inline.fonts), inline)
+    ]),
+    blocks: flowBlocks(meaning, right, context, level)
+  }))
+  const isList = items.every(({ blocks }) =>
+    blocks.every(({ kind }) => kind !== "heading" && kind !== "footnote")
+  )
+  const [first] = definitions.flatMap(({ terms }) => terms[0]?.[0] ?? [])
+  return isList
+    ? {
+        kind: "list",
+        top: first?.y0,
+        ordered: false,
+        start: undefined,
+        style: undefined,
+        items,
+        seam: NO_SEAM
+      }
+    : undefined
+}
+
+/**
+ * The blocks of one column's text. `end`: where it ends, points. `level`: in how many lists of definitions it stands.
+ */
 export const flowBlocks = (
   segments: ReadonlyArray<Segment>,
   end: number,
-  context: FlowContext
+  context: FlowContext,
+  level = 0
 ): ReadonlyArray<Block> => {
   const lines = withSignedCode(linesOf(segments, context.inline.fonts))
   const right = rightEdge(lines, end)
@@ -193,30 +232,43 @@ export const flowBlocks = (
   const step = paragraphStep(lines, bodySize)
   const reader = new ColumnReader(right, { ...context, heading: { ...context.heading, step } })
   let from = 0
-  const { bars } = context
-  const formulas =
-    bars === undefined ? [] : formulasIn(lines, right, { fonts: context.inline.fonts, bodySize, bars })
-  const algorithms = numberedLines(lines)
-  const listed = [
-    ...indexLines(lines).map((one) => ({
-      ...one,
-      block: indexOf(lines.slice(one.from, one.to), right, context.inline)
-    })),
-    ...algorithms.map((one) => ({ ...one, block: algorithmOf(one, lines, context.inline) }))
-  ]
-  const isListed = (found: { readonly from: number; readonly to: number }): boolean =>
-    listed.some((one) => found.from < one.to && found.to > one.from)
-  const parts = [
-    ...listed,
-    ...formulas
-      .filter((one) => !isListed(one))
-      .map((one) => ({ ...one, block: { ...one.formula, top: lines[one.from]?.y0 } }))
-  ]
-  for (const part of parts.sort((a, b) => a.from - b.from)) {
+  for (const part of partsOf(lines, right, context, level)) {
     reader.read(lines.slice(from, part.from))
     reader.part(part.block, lines.slice(part.from, part.to))
     from = part.to
   }
   reader.read(lines.slice(from))
   return reader.blocks()
+}
+
+/** What is no text among a column's lines, in their order. */
+const partsOf = (
+  lines: ReadonlyArray<Line>,
+  right: number,
+  context: FlowContext,
+  level: number
+): ReadonlyArray<{ readonly from: number; readonly to: number; readonly block: Block }> => {
+  const { bars, contents, heading, inline } = context
+  const { bodySize } = heading.profile
+  const listed: Array<{ readonly from: number; readonly to: number; readonly block: Block }> = [
+    ...indexLines(lines).map((one) => ({
+      ...one,
+      block: indexOf(lines.slice(one.from, one.to), right, inline)
+    })),
+    ...numberedLines(lines).map((one) => ({ ...one, block: algorithmOf(one, lines, inline) }))
+  ]
+  const isListed = (found: { readonly from: number; readonly to: number }): boolean =>
+    listed.some((one) => found.from < one.to && found.to > one.from)
+  const definitions = contents || level >= MOST_LEVELS ? [] : definitionsIn(lines, right, inline.fonts)
+  for (const one of definitions.filter((other) => !isListed(other))) {
+    const block = listOfDefinitions(one, right, context, level + 1)
+    if (block !== undefined) listed.push({ from: one.from, to: one.to, block })
+  }
+  const formulas = bars === undefined ? [] : formulasIn(lines, right, { fonts: inline.fonts, bodySize, bars })
+  return [
+    ...listed,
+    ...formulas
+      .filter((one) => !isListed(one))
+      .map((one) => ({ ...one, block: { ...one.formula, top: lines[one.from]?.y0 } }))
+  ].sort((a, b) => a.from - b.from)
 }
