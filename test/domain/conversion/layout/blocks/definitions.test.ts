@@ -123,17 +123,19 @@ describe("terms in code", () => {
 
 describe("no terms are", () => {
   const below = [words("The river."), [24, ["The text goes on.", 60]]] as const
-  const assertNone = (...rows: ReadonlyArray<Row>) => assert.notInclude(htmlOf(...rows), "<dl>")
+  const isList = (...rows: ReadonlyArray<Row>): boolean => htmlOf(...rows).includes("<dl>")
 
   it("a line of code alone, above a paragraph whose first line is set in", () => {
-    assertNone(term("river = 1"), ...below)
-    assertNone(term("(river)"), ...below)
-    assertNone(
-      term("river"),
-      words(SENTENCE, 12, 72),
-      [12, ["and more of it.", 60]],
-      term("stone"),
-      words(SENTENCE, 12, 72)
+    assert.isFalse(isList(term("river = 1"), ...below))
+    assert.isFalse(isList(term("(river)"), ...below))
+    assert.isFalse(
+      isList(
+        term("river"),
+        words(SENTENCE, 12, 72),
+        [12, ["and more of it.", 60]],
+        term("stone"),
+        words(SENTENCE, 12, 72)
+      )
     )
   })
 
@@ -148,25 +150,31 @@ describe("no terms are", () => {
     )
     assert.notInclude(ended, "<dt><code>river")
     const full: Row = [18, ["river", 60, FONT.code], [SENTENCE, 95]]
-    assertNone(full, words(SENTENCE), full, words(SENTENCE))
+    assert.isFalse(isList(full, words(SENTENCE), full, words(SENTENCE)))
     const sentence: Row = [18, ["river", 60, FONT.code], ["is wide.", 95]]
-    assertNone(sentence, words(SENTENCE), sentence, words(SENTENCE))
-    assertNone(term("1. river"), words(SENTENCE), term("2. stone"), words(SENTENCE))
+    assert.isFalse(isList(sentence, words(SENTENCE), sentence, words(SENTENCE)))
+    assert.isFalse(isList(term("1. river"), words(SENTENCE), term("2. stone"), words(SENTENCE)))
   })
 
   it("code with code set in or beside it, and what is set in below words", () => {
     const inner: Row = [12, ["stone", 100, FONT.code]]
-    assertNone(term("river {"), inner, term("letter {"), inner)
+    assert.isFalse(isList(term("river {"), inner, term("letter {"), inner))
     const columns: Row = [12, ["river", 60, FONT.code], ["stone", 100, FONT.code]]
     assert.notInclude(htmlOf(columns, columns, term("--river"), words("The river.")), "<dt><code>river")
-    assertNone(columns, ...below)
-    assertNone(words("The river", 18, 60), words(SENTENCE), words("The stone", 18, 60), words(SENTENCE))
+    assert.isFalse(isList(columns, ...below))
+    assert.isFalse(
+      isList(words("The river", 18, 60), words(SENTENCE), words("The stone", 18, 60), words(SENTENCE))
+    )
   })
 
   it("code far left of its words, or hardly left of them, and entries of a table of contents", () => {
-    assertNone(term("river"), words("The river.", 12, 190), term("stone"), words("The stone.", 12, 190))
-    assertNone(term("river"), words("The river.", 12, 67), term("stone"), words("The stone.", 12, 67))
+    assert.isFalse(
+      isList(term("river"), words("The river.", 12, 190), term("stone"), words("The stone.", 12, 190))
+    )
+    assert.isFalse(
+      isList(term("river"), words("The river.", 12, 67), term("stone"), words("The stone.", 12, 67))
+    )
     const entry = (text: string): Row => [18, [text, 60, FONT.code], [". . . . . . . . . 12", 300]]
-    assertNone(entry("river"), words("The river."), entry("stone"), words("The stone."))
+    assert.isFalse(isList(entry("river"), words("The river."), entry("stone"), words("The stone.")))
   })
 })
