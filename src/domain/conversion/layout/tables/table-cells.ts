@@ -6,20 +6,13 @@ import { type Line, linesOf } from "../lines/line.ts"
 import { markerOf } from "../lines/markers.ts"
 import { cutAt, type Segment, segmentText } from "../lines/segment.ts"
 import { isBoldLine } from "../statistics.ts"
+import { headOf, type Looks } from "./table-head.ts"
 
 /** A cell that is being filled. */
 export interface RawCell {
   readonly segments: ReadonlyArray<Segment>
   readonly colSpan: number
   readonly rowSpan: number
-}
-
-/** What is known of a cell's looks. */
-interface Looks {
-  readonly lines: ReadonlyArray<Line>
-  readonly text: string
-  readonly bold: boolean
-  readonly numeric: boolean
 }
 
 /** A value: a number with its signs and units of money, with what it may vary by, and with the marks of its notes. */
@@ -49,19 +42,6 @@ const blocksOf = ({ lines }: Looks, context: InlineContext, ignoreBold: boolean)
     seam: NO_SEAM,
     lang: undefined
   }))
-}
-
-/** Whether the first row names the columns: bold, or words above figures, or words throughout in a table of some rows. */
-const namesColumns = (rows: ReadonlyArray<ReadonlyArray<Looks>>): boolean => {
-  const [first, ...rest] = rows
-  if (first === undefined || rest.length === 0) return false
-  const filled = first.filter(({ text }) => text !== "")
-  if (filled.length === 0 || filled.some(({ numeric, text }) => numeric && !/^(19|20)\d\d$/.test(text)))
-    return false
-  if (filled.every(({ bold }) => bold)) return true
-  if (filled.length < Math.min(2, first.length)) return false
-  const figuresBelow = rest.some((row) => row.some(({ numeric }) => numeric))
-  return figuresBelow || (rest.length >= 2 && filled.every(({ text }) => text.length <= 60))
 }
 
 /** Whether the first cells name their rows: bold where the others are not, or words before figures. */
@@ -101,7 +81,7 @@ export const tableOf = (
   headRows: number | undefined
 ): Table => {
   const looks = rows.map((row) => row.map((cell) => looksOf(cell, context)))
-  const head = headRows ?? (namesColumns(looks) ? 1 : 0)
+  const head = headRows ?? headOf(rows, looks)
   const guessed =
     headRows === undefined && head > 0 && !looks[0]?.every(({ bold, text }) => bold || text === "")
   const rowHeaders = namesRows(looks.slice(head))
