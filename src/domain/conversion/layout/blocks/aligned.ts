@@ -11,7 +11,7 @@ import { definitionList } from "../tables/definition-list.ts"
 import { areCommented, arePrompted } from "../tables/listed-rows.ts"
 import { numberedList } from "../tables/numbered-list.ts"
 import { areWordsInColumns } from "../tables/off-grid.ts"
-import { tableOf } from "../tables/table-cells.ts"
+import { tableOf } from "../tables/table-of.ts"
 import type { Block } from "./block.ts"
 import { codeOf } from "./listing.ts"
 
