@@ -7,7 +7,7 @@ import { linesOf } from "./lines/line.ts"
 import type { Segment } from "./lines/segment.ts"
 import { drawnTables } from "./tables/drawn-table.ts"
 import { ruledTables } from "./tables/ruled-table.ts"
-import { tableOf } from "./tables/table-cells.ts"
+import { tableOf } from "./tables/table-of.ts"
 
 /** Segments but for some. */
 export const without = (

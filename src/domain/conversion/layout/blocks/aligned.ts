@@ -8,9 +8,10 @@ import { segmentText } from "../lines/segment.ts"
 import { type AlignedTable, alignedTables } from "../tables/aligned-table.ts"
 import { columnList } from "../tables/column-list.ts"
 import { definitionList } from "../tables/definition-list.ts"
-import { areCommented } from "../tables/listed-rows.ts"
+import { areCommented, arePrompted } from "../tables/listed-rows.ts"
+import { numberedList } from "../tables/numbered-list.ts"
 import { areWordsInColumns } from "../tables/off-grid.ts"
-import { tableOf } from "../tables/table-cells.ts"
+import { tableOf } from "../tables/table-of.ts"
 import type { Block } from "./block.ts"
 import { codeOf } from "./listing.ts"
 
@@ -52,8 +53,11 @@ export const alignedBlock = (
   const top = of[0]?.y0
   const cells = rows.map((row) => row.map(({ segments }) => segments))
   const listed = !typewritten && areListed(of) && !areWordsInColumns(cells)
-  if (listed || areCommented(rows)) return { ...codeOf(of), top }
+  if (listed || areCommented(rows) || arePrompted(rows)) return { ...codeOf(of), top }
   // The first lines of a page may be the rest of a table that has names on the page before.
-  const list = columnList(rows, inline) ?? (from > 0 ? definitionList(rows, inline) : undefined)
+  const list =
+    columnList(rows, inline) ??
+    numberedList(rows, inline) ??
+    (from > 0 ? definitionList(rows, inline) : undefined)
   return { ...(list ?? tableOf(rows, inline, undefined)), top }
 }

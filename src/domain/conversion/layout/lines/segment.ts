@@ -184,7 +184,7 @@ export const isTypewriter = (face: FontFace | undefined): boolean => {
   if (face === undefined) return false
   let known = typewriters.get(face)
   if (known === undefined) {
-    known = face.monospace || /^(?:CM|SF|EC|EB)[A-Z]*TT/.test(face.name)
+    known = face.monospace || /^(?:CM|SF|EC|EB)[A-Z]*TT|^(?:SF|EC)(?:ST|IT|TC)\d/.test(face.name)
     typewriters.set(face, known)
   }
   return known

@@ -5,6 +5,7 @@ import { sectionNumber } from "../lines/section-number.ts"
 import { segmentText } from "../lines/segment.ts"
 import { isBoldLine } from "../statistics.ts"
 import { rowsIn } from "./aligned-rows.ts"
+import { areJustified } from "./justified-rows.ts"
 import { areClosings, areCounted, areDirectives, areSections } from "./listed-rows.ts"
 import { apartByWhite } from "./narrow-columns.ts"
 import { flowsOn, nearColumns } from "./near-columns.ts"
@@ -258,6 +259,8 @@ const tableAt = (
   const isListing = kept.every(({ line }) => isCode(line) && !isBoldLine(line))
   if (isListing && !areWordsInColumns(kept.map(({ cells }) => cells))) return undefined
   if (areListedOn(kept.map(({ cells }) => cells))) return undefined
+  const cut = kept.flatMap(({ cells, line }) => (cells.length > 1 ? [line.segments] : []))
+  if (areJustified(cut)) return undefined
   if (kept.some(({ near }) => near) && columns.length <= 3 && flowsOn(kept, columns)) return undefined
   const to = from + kept.length
   kept = [...kept, ...lines.slice(to, to + lastRows(lines, to, kept, columns))]

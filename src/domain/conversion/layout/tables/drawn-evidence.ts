@@ -4,6 +4,7 @@ import { lineNumber } from "../lines/line.ts"
 import { isKind, leadsToPages } from "../lines/markers.ts"
 import { isBold, isTypewriter, type Piece, segmentText } from "../lines/segment.ts"
 import { type Drawn, type DrawnRow, FIRST_STEP, LINE_STEP, SAME_LINE } from "./drawn-rows.ts"
+import { areJustified } from "./justified-rows.ts"
 import {
   areEquations,
   areListedOn,
@@ -187,6 +188,8 @@ export const isTable = (
   const cells = rows.flatMap(({ cells: of }) => of)
   if (!areAligned(rows, columns) || isProse(rows, columns) || isAmbiguous(rows)) return false
   if (stacksNumbers(cells)) return false
+  const drawn = cells.flatMap((cell) => cell.segments)
+  if (areJustified([...Map.groupBy(drawn, ({ baseline }) => Math.round(baseline)).values()])) return false
   if (share(cells, fonts, isMathFace) > FORMULAS || isListing(rows, fonts)) return false
   if (areMarkers(rows.map(({ cells: [first] }) => first?.segments ?? []))) return false
   const last = rows.flatMap((row) => row.cells.slice(-1))

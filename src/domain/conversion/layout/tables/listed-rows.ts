@@ -70,3 +70,10 @@ export const areCommented = (rows: ReadonlyArray<ReadonlyArray<RawCell>>): boole
   const lasts = rows.map((row) => wordsOf(row.at(-1)?.segments ?? [])).filter((text) => text !== "")
   return lasts.length >= COMMENTS && lasts.every((text) => COMMENT.test(text))
 }
+
+/** What a console asks with, and what it does where a command goes on: R's, Python's, and those of shells. */
+const PROMPTS = [/^[>+]$/, /^(?:>>>|\.{3})$/, /^\$$/, /^%$/, /^#$/]
+
+/** Whether rows are lines of a session at a console, each behind its prompt. */
+export const arePrompted = (rows: ReadonlyArray<ReadonlyArray<RawCell>>): boolean =>
+  PROMPTS.some((prompt) => rows.every(([first]) => prompt.test(wordsOf(first?.segments ?? []))))

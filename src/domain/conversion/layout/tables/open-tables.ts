@@ -11,7 +11,8 @@ import { drawnTables } from "./drawn-table.ts"
 import { cutInColumns } from "./narrow-columns.ts"
 import { alikeRules, placesOf, type Rule } from "./rules.ts"
 import { ruledOver, spanningRules } from "./spanning-rules.ts"
-import { type Column, overlaps, type RawCell, tableOf } from "./table-cells.ts"
+import { type Column, overlaps, type RawCell } from "./table-cells.ts"
+import { tableOf } from "./table-of.ts"
 
 /** A table that rules show, and the segments that it holds. */
 export interface RuledTable {

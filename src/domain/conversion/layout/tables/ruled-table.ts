@@ -4,6 +4,7 @@ import type { Placed } from "../gutters.ts"
 import type { InlineContext } from "../lines/inline.ts"
 import { partOf, type Segment } from "../lines/segment.ts"
 import { brokenWords } from "./broken-words.ts"
+import { withRoom } from "./cell-paragraphs.ts"
 import { NEAR, slotOf, stripeCells, unruledCells } from "./grid-cells.ts"
 import { withColumns } from "./grid-columns.ts"
 import { withHead } from "./grid-head.ts"
@@ -23,7 +24,8 @@ import {
   rulesOf,
   withRowEnds
 } from "./rules.ts"
-import { type RawCell, tableOf } from "./table-cells.ts"
+import { type RawCell } from "./table-cells.ts"
+import { tableOf } from "./table-of.ts"
 import { withoutWordGrounds } from "./word-grounds.ts"
 
 /** Part of the segments that may go over a border; where more do the lines are a drawing's. */
@@ -111,6 +113,10 @@ const withBroken = (
   return rows.map((row) => row.map((cell) => ({ ...cell, segments: cell.segments.map(marked) })))
 }
 
+const finished = (
+  ...[rows, single, xs]: Parameters<typeof withBroken>
+): ReadonlyArray<ReadonlyArray<RawCell>> => withRoom(withBroken(rows, single, xs), xs)
+
 /** A table of a grid of rules, with the segments in it. */
 const gridTable = (
   { across, down }: Rules,
@@ -179,7 +185,7 @@ const gridTable = (
   if (all < 4 || filled < FILLED * all || filled < 3 || several < 2) return undefined
   const most = greatest(tableRows.map((row) => row.filter((cell) => cell.segments.length > 0).length))
   if (columns > MOST_SPANNED * most) return undefined
-  return { placed: { block: tableOf(withBroken(tableRows, single, xs), context, undefined), ...box }, taken }
+  return { placed: { block: tableOf(finished(tableRows, single, xs), context, undefined), ...box }, taken }
 }
 
 /** Whether there is one rule each way: below the names of columns and right of those of rows. All else stands between white. */

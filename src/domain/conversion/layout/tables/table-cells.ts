@@ -1,132 +1,18 @@
-import { type Block, type Cell, type Table, NO_SEAM } from "../blocks/block.ts"
-import { isTick } from "../blocks/field-labels.ts"
-import { fieldBlock } from "../blocks/fields.ts"
-import { type InlineContext, spansOf } from "../lines/inline.ts"
-import { type Line, linesOf } from "../lines/line.ts"
+import type { Line } from "../lines/line.ts"
 import { markerOf } from "../lines/markers.ts"
 import { cutAt, type Segment, segmentText } from "../lines/segment.ts"
-import { isBoldLine } from "../statistics.ts"
 
 /** A cell that is being filled. */
 export interface RawCell {
   readonly segments: ReadonlyArray<Segment>
   readonly colSpan: number
   readonly rowSpan: number
-}
-
-/** What is known of a cell's looks. */
-interface Looks {
-  readonly lines: ReadonlyArray<Line>
-  readonly text: string
-  readonly bold: boolean
-  readonly numeric: boolean
+  /** Where its lines may end, if rules tell. */
+  readonly right?: number
 }
 
 /** A value: a number with its signs and units of money, with what it may vary by, and with the marks of its notes. */
 export const NUMERIC = /^[-+–−±<>≤≥~≈$€£¥%().,:/\s]*\d[-+–−±<>≤≥~≈$€£¥%()\d.,:/\s×xeE∗*†‡]*$/
-
-const looksOf = ({ segments }: RawCell, context: InlineContext): Looks => {
-  const words = segments.some(({ field }) => field !== undefined)
-    ? segments.filter(({ field }) => field === undefined)
-    : segments
-  const lines = linesOf(words, context.fonts)
-  const text = lines.map((line) => line.text).join(" ")
-  return { lines, text, bold: lines.length > 0 && lines.every(isBoldLine), numeric: NUMERIC.test(text) }
-}
-
-/** A cell's words; items of a list in it stay apart. */
-const blocksOf = ({ lines }: Looks, context: InlineContext, ignoreBold: boolean): ReadonlyArray<Block> => {
-  if (lines.length === 0) return []
-  const groups: Array<Array<Line>> = []
-  for (const line of lines) {
-    const marker = markerOf(line.text)
-    if (groups.length === 0 || (marker !== undefined && !marker.ordered)) groups.push([line])
-    else groups.at(-1)?.push(line)
-  }
-  return groups.map((group) => ({
-    kind: "paragraph",
-    spans: spansOf(group, { ...context, ignoreBold: context.ignoreBold || ignoreBold }),
-    seam: NO_SEAM,
-    lang: undefined
-  }))
-}
-
-/** Whether the first row names the columns: bold, or words above figures, or words throughout in a table of some rows. */
-const namesColumns = (rows: ReadonlyArray<ReadonlyArray<Looks>>): boolean => {
-  const [first, ...rest] = rows
-  if (first === undefined || rest.length === 0) return false
-  const filled = first.filter(({ text }) => text !== "")
-  if (filled.length === 0 || filled.some(({ numeric, text }) => numeric && !/^(19|20)\d\d$/.test(text)))
-    return false
-  if (filled.every(({ bold }) => bold)) return true
-  if (filled.length < Math.min(2, first.length)) return false
-  const figuresBelow = rest.some((row) => row.some(({ numeric }) => numeric))
-  return figuresBelow || (rest.length >= 2 && filled.every(({ text }) => text.length <= 60))
-}
-
-/** Whether the first cells name their rows: bold where the others are not, or words before figures. */
-const namesRows = (body: ReadonlyArray<ReadonlyArray<Looks>>): boolean => {
-  if (body.length < 2 || body.some((row) => row.length < 2)) return false
-  const firsts = body.map((row) => row[0])
-  const others = body.flatMap((row) => row.slice(1)).filter(({ text }) => text !== "")
-  if (others.length === 0) return false
-  if (firsts.every((cell) => cell?.text !== "" && cell?.bold === true) && others.some(({ bold }) => !bold))
-    return true
-  const words = firsts.filter((cell) => cell !== undefined && cell.text !== "" && !cell.numeric).length
-  return words >= 0.8 * firsts.length && others.filter(({ numeric }) => numeric).length >= 0.6 * others.length
-}
-
-/** The fields in a cell, named by the words in it, else by those that begin its row and head its column. */
-const fieldsIn = (cell: RawCell, own: string, names: ReadonlyArray<string>): ReadonlyArray<Block> =>
-  cell.segments.flatMap(({ field }): ReadonlyArray<Block> => {
-    if (field === undefined) return []
-    const label = field.label?.trim() || own || names.filter((name) => name !== "").join(", ")
-    return [{ ...fieldBlock(field, label), spoken: (label !== "" && !isTick(field)) || own === label }]
-  })
-
-/** Whether each row begins with a cell of its own, and not beside one that reaches down from a row above. */
-const ownFirsts = (rows: ReadonlyArray<ReadonlyArray<RawCell>>): ReadonlyArray<boolean> => {
-  let below = 0
-  return rows.map(([first], at) => {
-    if (at < below) return false
-    below = at + (first?.rowSpan ?? 1)
-    return true
-  })
-}
-
-/** Makes a table of filled cells. `headRows`: how many are known to be its head; else the cells' looks decide. */
-export const tableOf = (
-  rows: ReadonlyArray<ReadonlyArray<RawCell>>,
-  context: InlineContext,
-  headRows: number | undefined
-): Table => {
-  const looks = rows.map((row) => row.map((cell) => looksOf(cell, context)))
-  const head = headRows ?? (namesColumns(looks) ? 1 : 0)
-  const guessed =
-    headRows === undefined && head > 0 && !looks[0]?.every(({ bold, text }) => bold || text === "")
-  const rowHeaders = namesRows(looks.slice(head))
-  const owns = ownFirsts(rows)
-  const cells = rows.map((row, at) =>
-    row.map((cell, column): Cell => {
-      const isName = rowHeaders && column === 0 && owns[at] === true
-      const header = at < head ? "column" : isName ? "row" : undefined
-      const known = looks[at]?.[column]
-      const names = [
-        looks[at]?.[0]?.text ?? "",
-        looks[0]?.length === row.length ? (looks[0][column]?.text ?? "") : ""
-      ]
-      const words = known === undefined ? [] : blocksOf(known, context, header !== undefined)
-      const fields = fieldsIn(cell, known?.text ?? "", names)
-      return {
-        blocks: fields.length === 0 ? words : [...words, ...fields],
-        header,
-        colSpan: cell.colSpan,
-        rowSpan: cell.rowSpan
-      }
-    })
-  )
-  return { kind: "table", caption: [], rows: cells, headRows: head, seam: { ...NO_SEAM, open: guessed } }
-}
 
 /** From where to where something reaches along the width, points. */
 export interface Column {

@@ -40,7 +40,11 @@ const byBaseline = (segments: ReadonlyArray<Segment>): ReadonlyMap<number, Reado
 /** Whether words of one line fill a box from its left side to its right one. */
 const isFilled = ({ box }: Drawing, line: ReadonlyArray<Words>): boolean => {
   let end = box.x0 + TIGHT
-  for (let at = firstNotBefore(line, ({ x1 }) => x1 <= end); at < line.length; at++) {
+  const first = firstNotBefore(line, ({ x1 }) => x1 <= end)
+  const before = line[first - 1]
+  // The space between two phrases may belong to the second one's ground: no cell's words end at its border.
+  if (before !== undefined && before.x1 > box.x0 - TIGHT) end += SPACE * before.size
+  for (let at = first; at < line.length; at++) {
     const words = line[at]
     if (words === undefined || box.y1 - box.y0 > HIGH * words.size) return false
     if (words.baseline < box.y0 || words.baseline > box.y1) continue

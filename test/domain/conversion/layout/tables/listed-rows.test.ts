@@ -89,6 +89,52 @@ describe("what is behind or before room or numbers", () => {
   })
 })
 
+describe("lines of a session at a console", () => {
+  const lasts = ["river(x)", "stone(x,", "y)"]
+  const html = (...prompts: ReadonlyArray<string>) => htmlOf([...text, ...rowsOf(prompts, lasts)])
+
+  it("are a listing behind the prompts of R, Python and shells", () => {
+    for (const prompts of [
+      [">", ">", "+"],
+      [">>>", ">>>", "..."],
+      ["$", "$", "$"],
+      ["%", "%", "%"],
+      ["#", "#", "#"]
+    ]) {
+      assert.deepEqual([count(html(...prompts), "table"), count(html(...prompts), "pre")], [0, 1], prompts[0])
+    }
+  })
+
+  it("are rows where different signs stand before them", () => {
+    assert.strictEqual(count(html("$", "%", "#"), "tr"), 3)
+    assert.strictEqual(count(html(">", "<", "+"), "tr"), 3)
+  })
+})
+
+describe("words behind small numbers that stand apart", () => {
+  const titles = ["What are rivers", "Where lakes are", "How stones roll", "Why ponds are"]
+  const html = (numbers: ReadonlyArray<number>, size: number, words = titles, last = "") =>
+    htmlOf([
+      ...text,
+      ...numbers.flatMap((number, at) => [
+        run(String(number), 60, 240 + 24 * at, { size }),
+        run(words[at] ?? "", 90, 240 + 24 * at),
+        ...(last === "" || at !== 1 ? [] : [run(last, 260, 240 + 24 * at)])
+      ])
+    ])
+
+  it("are items of a numbered list where they count from one", () => {
+    assert.match(html([1, 2, 3], 8), /<ol[^>]*><li>What are rivers<\/li>.*<li>How stones roll<\/li><\/ol>/)
+  })
+
+  it("are rows where the numbers are as large, do not count, or stand before values or more columns", () => {
+    assert.strictEqual(count(html([1, 2, 3], 10), "tr"), 3)
+    assert.strictEqual(count(html([1, 2, 4], 8), "tr"), 3)
+    assert.strictEqual(count(html([1, 2, 3], 8, ["4", "5", "6"]), "tr"), 3)
+    assert.strictEqual(count(html([1, 2, 3, 4], 8, titles, "few"), "tr"), 4)
+  })
+})
+
 describe("lines of code in a face of text", () => {
   const code = ["clrl r3", "movl r4, r5", "insv r3, r4"]
   const behind = (words: ReadonlyArray<string>): string => htmlOf([...text, ...rowsOf(code, words)])
@@ -103,6 +149,22 @@ describe("lines of code in a face of text", () => {
     const html = behind(["; source", "position", "; should fault"])
     assert.strictEqual(count(html, "tr"), 3)
   })
+})
+
+it("faces of TeX's are code that only their names show to be slanted typewriter", () => {
+  const made = (name: string) => {
+    const fonts = [...FONTS, { ...FONTS[0], name } as (typeof FONTS)[number]]
+    const code = ["x = river(y)", "stone(x)"].map((line, at) =>
+      run(line, 60, 240 + 12 * at, { font: FONTS.length })
+    )
+    return layoutPages({ facts: FACTS, fonts, pages: [page([...text, ...code])], others: NO_STATISTICS })
+      .map(({ html }) => html)
+      .join("")
+  }
+  for (const name of ["CMSLTT10", "SFST1095", "ECIT1000", "SFTC1000"])
+    assert.strictEqual(count(made(name), "pre"), 1, name)
+  for (const name of ["SFSL1095", "ECTI1000", "SFSTONE"])
+    assert.strictEqual(count(made(name), "pre"), 0, name)
 })
 
 describe("lines of formulas", () => {

@@ -52,6 +52,25 @@ describe("grounds of words", () => {
     assert.strictEqual(html.split("<tr>").length - 1, 4)
   })
 
+  it("are no cells either where the space before a phrase is part of its ground, unlike cells with margins", () => {
+    const html = (room: number, space: number) => {
+      const runs = [0, 1, 2, 3].flatMap((row) => {
+        let x = 80
+        return ["river waters", "are what it is", "that flows"].map((words) => {
+          const phrase = run(words, x, TOP + STEP * row + 10)
+          x = phrase.box.x1 + 2 * room + space
+          return phrase
+        })
+      })
+      const grounds = runs.map(({ baseline, box }, at) =>
+        filled(box.x0 - room - (at % 3 === 0 ? 0 : space), baseline - 10, box.x1 + room, baseline + 4)
+      )
+      return htmlBelowText(runs, grounds)
+    }
+    assert.notInclude(html(0, 4), "<table")
+    assert.include(html(3, 0), "<table")
+  })
+
   it("are looked for in time that grows with the page alone", () => {
     const runs = Array.from({ length: 4000 }, (_, at) => run("a", 60 + (at % 40) * 10, TOP, { size: 10 }))
     const grounds = Array.from({ length: 3000 }, (_, at) =>

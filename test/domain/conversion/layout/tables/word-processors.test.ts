@@ -103,7 +103,7 @@ describe("a row of a table with stripes that has no rule between its columns", (
 
   it("has a cell for each of its columns, also where words are wrapped", () => {
     const html = htmlBelowText([...CELLS, run("at night", 206, 262)], striped)
-    assert.include(html, ">pond</td><td>still water at night</td>")
+    assert.include(html, ">pond</td><td><p>still water</p><p>at night</p></td>")
   })
 
   it("is one cell where no words stand beside one another", () => {

@@ -1,0 +1,38 @@
+import { type List, NO_SEAM } from "../blocks/block.ts"
+import { type InlineContext, spansOf } from "../lines/inline.ts"
+import { linesOf } from "../lines/line.ts"
+import { type RawCell, wordsOf } from "./table-cells.ts"
+
+/** Numbers of items are this much smaller than their words, where they stand on a ground of their own. */
+const SMALLER = 0.9
+
+const WORDS = /^\p{L}.*\p{L}/u
+
+const sizeOf = (cell: RawCell | undefined): number => cell?.segments[0]?.pieces[0]?.run.size ?? 0
+
+/**
+ * A numbered list whose numbers stand apart, each on a ground of its own, as slides have them: small figures that count from one, before
+ * words. Codes and what they mean are as large as each other. Undefined where rows are none.
+ */
+export const numberedList = (
+  rows: ReadonlyArray<ReadonlyArray<RawCell>>,
+  context: InlineContext
+): List | undefined => {
+  const isItem = ([number, words, more]: ReadonlyArray<RawCell>, at: number): boolean =>
+    more === undefined &&
+    wordsOf(number?.segments ?? []) === String(at + 1) &&
+    WORDS.test(wordsOf(words?.segments ?? [])) &&
+    sizeOf(number) < SMALLER * sizeOf(words)
+  if (!rows.every(isItem)) return undefined
+  return {
+    kind: "list",
+    ordered: true,
+    start: undefined,
+    style: undefined,
+    items: rows.map(([, words]) => {
+      const spans = spansOf(linesOf(words?.segments ?? [], context.fonts), context)
+      return { blocks: [{ kind: "paragraph", spans, seam: NO_SEAM, lang: undefined }] }
+    }),
+    seam: NO_SEAM
+  }
+}
