@@ -80,13 +80,20 @@ const withBars = (
 const areOver = (words: ReadonlyArray<Item>, relation: Item): boolean =>
   Math.abs(middleX(hull(words)) - middleX(relation)) < 0.25 * relation.size
 
+/** How far a sign's middle is from another's, across. */
+const aside = (a: Item, b: Item): number => Math.abs(middleX(a) - middleX(b))
+
 /** Puts limits over and under big operators and functions that have some, and words over and under relations. */
 const withLimits = (items: ReadonlyArray<Item>, depth: number): ReadonlyArray<Item> => {
   let left = items
   const size = mainSize(items)
   const isOperator = ({ text }: Item): boolean => BIG_OPERATOR.test(text) || LIMITED.has(text)
+  const operators = items.filter(isOperator)
   for (const operator of items.filter((item) => isOperator(item) || RELATION.test(item.text))) {
     if (!left.includes(operator)) continue
+    // Limits of operators side by side stand as near to each other as those of one.
+    const isAnothers = (item: Item): boolean =>
+      operators.some((other) => other !== operator && aside(other, item) < aside(operator, item))
     const line = Math.min(operator.size, size)
     const away = (above: boolean): ReadonlyArray<Item> => {
       const near = left
@@ -97,9 +104,10 @@ const withLimits = (items: ReadonlyArray<Item>, depth: number): ReadonlyArray<It
             (above
               ? middleY(item) < operator.y0 + 0.12 * operator.size
               : middleY(item) > operator.y1 - 0.12 * operator.size) &&
+            !isAnothers(item) &&
             Math.abs(above ? operator.y0 - item.y1 : item.y0 - operator.y1) < 1.1 * operator.size
         )
-        .sort((a, b) => Math.abs(middleX(a) - middleX(operator)) - Math.abs(middleX(b) - middleX(operator)))
+        .sort((a, b) => aside(operator, a) - aside(operator, b))
       const taken: Array<Item> = []
       let [x0, x1] = [operator.x0, operator.x1]
       for (const item of near) {
@@ -335,5 +343,6 @@ export const stacked = (lines: ReadonlyArray<HtmlElement>): HtmlElement => {
     if (isElement(inner) && inner.name === "mtable") return inner.children
     return [element("mtr", {}, [element("mtd", {}, children)])]
   })
-  return element("math", { display: "block" }, [element("mtable", { columnalign: "left" }, rows)])
+  const table = element("mtable", { columnalign: "left", displaystyle: "true" }, rows)
+  return element("math", { display: "block" }, [table])
 }

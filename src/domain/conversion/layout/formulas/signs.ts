@@ -12,6 +12,8 @@ export interface Item extends Box {
   readonly node: HtmlElement
   /** The sign; empty for what was put together. */
   readonly text: string
+  /** A piece of a bracket that is drawn in pieces. */
+  readonly isPart?: boolean
 }
 
 /** Where the axis of a line stands above its baseline, in font sizes: bars of fractions and big operators lie on it. */
@@ -133,7 +135,8 @@ export const itemsOf = (piece: Piece, fonts: ReadonlyArray<FontFace>): ReadonlyA
       baseline: run.baseline,
       size: run.size,
       node: leaf(sign, face),
-      text: sign
+      text: sign,
+      isPart: sign !== shown
     }
   })
 }

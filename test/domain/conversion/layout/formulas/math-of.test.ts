@@ -122,6 +122,30 @@ describe("MathML by geometry", () => {
     assert.notInclude(math(run("x", 60, 100, MATH), run("2", 65, 101)), "<msub>")
   })
 
+  it("has the limits of two operators side by side with their own", () => {
+    const sum = (x: number) => ({ ...run("∑", x, 100), box: { x0: x, y0: 90.5, x1: x + 14, y1: 104.5 } })
+    const limits = (x: number) => [run("i=1", x + 1, 112, small), run("n", x + 5, 88, small)]
+    const double = math(sum(60), ...limits(60), sum(75), ...limits(75), run("x", 91, 100, MATH))
+    assert.strictEqual(double.split("</mrow><mi>n</mi></munderover>").length, 3)
+  })
+
+  it("joins the pieces of a tall bracket, but no brackets of lines below one another or of scripts", () => {
+    const cases = math(
+      { ...run("⎨", 60, 102.5), box: { x0: 60, y0: 85, x1: 65, y1: 115 } },
+      run("f(s)", 70, 94, MATH),
+      run("g(s)", 70, 107, MATH)
+    )
+    assert.include(cases, "<mo>)</mo></mrow></mrow></mtd></mtr><mtr>")
+    const script = math(run("(u", 60, 100, MATH), run("(n)", 70, 96, small), run(")", 80.5, 100, MATH))
+    assert.include(script, "<mo>)</mo></mrow></msup><mo>)</mo>")
+    const piece = (sign: string, y: number) => ({
+      ...run(sign, 60, y + 2.5),
+      box: { x0: 60, y0: y - 5, x1: 65, y1: y + 5 }
+    })
+    const tall = math(piece("⎛", 90), piece("⎝", 100), run("x", 70, 97.5, MATH))
+    assert.strictEqual(tall, "<mrow><mo>(</mo><mi>x</mi></mrow>")
+  })
+
   it("has small fractions in the line where their bars are, and in scripts", () => {
     const half = (y: number) =>
       mathOf(
