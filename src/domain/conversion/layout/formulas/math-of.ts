@@ -2,7 +2,7 @@ import { greatest, least } from "../../../lists.ts"
 import { element, type HtmlElement, isElement, textOf } from "../../html/tree.ts"
 import type { Box, FontFace } from "../../page-content.ts"
 import type { Piece } from "../lines/segment.ts"
-import { built, isLevelFraction } from "./bars.ts"
+import { built, isLevelFraction, within, withHungRoots } from "./bars.ts"
 import { LineOfSigns, withBrackets } from "./brackets.ts"
 import { BIG_OPERATOR, LIMITED, RELATION } from "./mathematical.ts"
 import { withOverArrows } from "./over-arrows.ts"
@@ -56,13 +56,13 @@ const withBars = (
     if (used.has(bar)) continue
     used.add(bar)
     const one = built(left, bar, (part) => {
-      const { x0, x1, y0, y1 } = hull(part)
-      const its = widest.filter(
-        (other) =>
-          !used.has(other) && other.x0 > x0 - 3 && other.x1 < x1 + 3 && other.y0 > y0 - 3 && other.y1 < y1 + 3
+      const box = hull(part)
+      const isOver = (its: Box): boolean => middleY(its) < middleY(bar)
+      const inner = widest.filter(
+        (other) => !used.has(other) && within(other, box, 3) && isOver(other) === isOver(box)
       )
-      for (const inner of its) used.add(inner)
-      return parse([...part], its, depth + 1)
+      for (const its of inner) used.add(its)
+      return parse([...part], inner, depth + 1)
     })
     if (one === undefined) continue
     const { baseline, node, taken } = one
@@ -325,7 +325,7 @@ export const mathOf = (
   const items = [...withDots(withPoints(signs))]
   if (items.length === 0 || items.length > MAX_ITEMS || bars.length > MAX_ITEMS) return undefined
   try {
-    const inner = parse(items, bars, 0)
+    const inner = parse([...withHungRoots(items, bars)], bars, 0)
     const math = element("math", { display: "block" }, [inner])
     // Whatever the geometry: no letter and no number may be lost.
     return signsOf(textOf([math])) === signsOf(once.map(({ text }) => text).join("")) ? math : undefined
