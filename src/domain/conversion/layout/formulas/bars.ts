@@ -20,6 +20,10 @@ export const barsOf = ({ drawings }: PageContent): ReadonlyArray<Box> => {
   return bars.length > MAX_BARS ? [] : bars.map(({ box }) => box)
 }
 
+/** Whether a bar lies in a box, or near to it. */
+export const within = (bar: Box, box: Box, slack: number): boolean =>
+  bar.x0 > box.x0 - slack && bar.x1 < box.x1 + slack && bar.y0 > box.y0 - slack && bar.y1 < box.y1 + slack
+
 /** A part of a formula stands so near to its bar, or to what is nearer to it, in font sizes. */
 const NEAR_BAR = 0.75
 
@@ -41,16 +45,33 @@ const besideBar = (items: ReadonlyArray<Item>, bar: Box, above: boolean): Readon
   return end < 0 ? near : near.slice(0, end)
 }
 
+/** A root's sign ends so near to where its bar begins, in font sizes. */
+const AT_ROOT = 0.25
+
 /** The sign of the root that a bar belongs to. */
 const rootAt = (items: ReadonlyArray<Item>, bar: Box): Item | undefined =>
   items.find(
     ({ size, text, x1, y0 }) =>
-      text === "√" && Math.abs(x1 - bar.x0) < 0.25 * size && Math.abs(y0 - middleY(bar)) < 0.8 * size
+      text === "√" && Math.abs(x1 - bar.x0) < AT_ROOT * size && Math.abs(y0 - middleY(bar)) < 0.8 * size
   )
 
-/** The degree of a root stands in its crook; lower is the script of what stands before the root. */
-const degreeOf = (items: ReadonlyArray<Item>, root: Item): ReadonlyArray<Item> =>
-  items.filter(
+/** The baseline of a root's sign that hangs from it is so near to its bar, in font sizes. */
+const HANGS = 0.2
+
+/** Roots where their bars are: TeX's signs hang from their baseline, over which the box of their face is. */
+export const withHungRoots = (items: ReadonlyArray<Item>, bars: ReadonlyArray<Box>): ReadonlyArray<Item> =>
+  items.map((item) => {
+    const { baseline, size, text, x1, y0 } = item
+    if (text !== "√") return item
+    const own = bars.filter((bar) => Math.abs(x1 - bar.x0) < AT_ROOT * size).map(middleY)
+    const isAt = (y: number) => own.find((bar) => Math.abs(bar - y) < HANGS * size)
+    const top = isAt(y0) === undefined ? isAt(baseline) : undefined
+    return top === undefined ? item : { ...item, y0: top, y1: top + size }
+  })
+
+/** The degree of a root stands in its crook, into which a fraction before it does not reach; lower is the script of what stands before the root. */
+const degreeOf = (items: ReadonlyArray<Item>, root: Item): ReadonlyArray<Item> => {
+  const degree = items.filter(
     (item) =>
       item.size < 0.75 * root.size &&
       item.x1 < root.x1 &&
@@ -58,6 +79,8 @@ const degreeOf = (items: ReadonlyArray<Item>, root: Item): ReadonlyArray<Item> =
       middleY(item) > root.y0 - root.size &&
       middleY(item) < middleY(root)
   )
+  return degree.some(({ x1 }) => x1 > root.x0) ? degree : []
+}
 
 /** What a bar puts together, and the signs that are used up by it. */
 interface Built {

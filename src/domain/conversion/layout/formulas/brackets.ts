@@ -18,7 +18,7 @@ export const withBrackets = (items: ReadonlyArray<Item>, bars: ReadonlyArray<Box
   const done: Array<Item> = []
   for (const item of [...items].sort((a, b) => a.x0 - b.x0 || a.y0 - b.y0)) {
     const same =
-      OPEN.test(item.text) || CLOSE.test(item.text) || /^[|‖∥]$/u.test(item.text)
+      item.isPart === true || /^[|‖∥]$/u.test(item.text)
         ? done.findLastIndex(
             (other) =>
               other.text === item.text &&

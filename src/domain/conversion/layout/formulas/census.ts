@@ -81,3 +81,10 @@ export const isProse = ({ segments }: Line, { fonts }: FormulaContext): boolean 
   if (words >= PROSE) return worded > WORDED * letters
   return words > 0 && math === 0 && variables === 0 && !relates && worded > WORDED * letters
 }
+
+/** Whether a line begins with a word of a text, which no function is called. */
+export const beginsWithWord = ({ segments }: Line, fonts: ReadonlyArray<FontFace>): boolean => {
+  const first = segments[0]?.pieces[0]
+  const [word = ""] = /^\p{L}{2,}/u.exec(first?.text ?? "") ?? []
+  return first !== undefined && word !== "" && !isFunctionName(word) && !isMathFace(fonts[first.run.font])
+}

@@ -5,11 +5,12 @@ import { type Line, linesOf } from "../lines/line.ts"
 import { LEADER_LINE, markerOf } from "../lines/markers.ts"
 import { isTypewriter, type Piece, type Segment } from "../lines/segment.ts"
 import { ROW_STEP } from "../tables/table-cells.ts"
-import { census, type FormulaContext, piecesOf } from "./census.ts"
-import { EQUATION_NUMBER, isMathFace, isMathSign } from "./mathematical.ts"
+import { within } from "./bars.ts"
+import { beginsWithWord, census, type FormulaContext, piecesOf } from "./census.ts"
+import { EQUATION_NUMBER, isFunctionName, isMathFace, isMathSign } from "./mathematical.ts"
 import { numberedOf, withNumberApart } from "./numbers.ts"
 import { AXIS, hull, middleX } from "./signs.ts"
-import { type FoundFormula, type Numbered, type Row, rowOf, systemsOf, within } from "./systems.ts"
+import { type FoundFormula, type Numbered, type Row, rowOf, systemsOf } from "./systems.ts"
 import { areCells, SMALL, type Zone, zonesOf } from "./zones.ts"
 
 /** A formula begins so far from the column's edge at least, in sizes of the text. */
@@ -24,6 +25,8 @@ const MAX_WORDS = 3
 const MAX_WORDS_NUMBERED = 7
 /** Largest share of letters that stand in words. */
 const MAX_WORDED = 0.62
+/** Lines that begin so near to each other begin at one edge, in sizes of the text. */
+const EDGE = 0.5
 /** White space as wide as between columns, in sizes of the text. */
 const COLUMN_GAP = 2.4
 
@@ -95,9 +98,10 @@ const isMathematics = (
 const isFormula = (
   zone: Zone,
   { body, number }: Numbered,
-  above: Zone | undefined,
-  { context, left, right }: Column
+  around: readonly [Zone | undefined, Zone | undefined],
+  column: Column
 ): boolean => {
+  const { context, left, right } = column
   const { bodySize } = context
   // A script above it is small.
   const first = zone.lines.find(({ size }) => size > SMALL * bodySize) ?? zone.lines[0]
@@ -120,7 +124,7 @@ const isFormula = (
     Math.abs(box.x0 + box.x1 - left - right) < 0.06 * (right - left) &&
     box.x1 - box.x0 < 0.98 * (right - left)
   if (box.x0 - left < INDENT * bodySize && !centred && !hasDisplayed(zone, bars, bodySize)) return false
-  return !isOfParagraph(zone, above, bars.length === 0 ? WITHIN : WITHIN_HIGH, bodySize)
+  return !isOfParagraph(zone, around, bars.length === 0 ? WITHIN : WITHIN_HIGH, column)
 }
 
 /**
@@ -136,10 +140,17 @@ const hasDisplayed = ({ lines }: Zone, bars: ReadonlyArray<Box>, bodySize: numbe
   )
 }
 
-/** Whether a line begins with the mark of a list's item; a letter in brackets may be a variable. */
+/** Whether a line begins with the mark of a list's item; a letter in brackets may be a variable, but before a word. */
 const isItem = ({ text }: Line): boolean => {
   const marker = markerOf(text)
-  return marker !== undefined && (!marker.ordered || marker.style === "1" || marker.dress === ".")
+  if (marker === undefined) return false
+  const [word = ""] = /^\p{L}*/u.exec(text.slice(marker.length)) ?? []
+  return (
+    !marker.ordered ||
+    marker.style === "1" ||
+    marker.dress === "." ||
+    (word.length > 1 && !isFunctionName(word))
+  )
 }
 
 /** Whether a line is an entry of contents, with dots up to its page's number. */
@@ -149,6 +160,19 @@ const isEntry = ({ text }: Line): boolean => LEADER_LINE.test(text) && /\d\s*$/.
 const isNote = ({ segments }: Line): boolean => {
   const mark = segments[0]?.pieces[0]
   return mark?.raise === "sup" && /^\s*[*∗⋆†‡§]/u.test(mark.text)
+}
+
+/** The widest indent of a paragraph's first line, or of an item's words, in sizes of the text. */
+const PARAGRAPH_INDENT = 4.5
+/** A full line ends so near to the column's edge, in the same. */
+const FULL = 0.5
+
+/** Whether a line goes on in the next one: it ends where the column does, and they are no further apart than lines of a text. */
+const goesOn = (line: Line, next: Line, { context: { bodySize }, right }: Column): boolean => {
+  const down = (next.baseline - line.baseline) / next.size
+  const aside = Math.abs(next.x0 - line.x0) / bodySize
+  const most = aside < EDGE ? WITHIN_HIGH : aside < PARAGRAPH_INDENT ? WITHIN : 0
+  return Math.abs(right - line.x1) < FULL * bodySize && down < most
 }
 
 /** Where a line's words begin: behind the mark of a list's item, too. */
@@ -163,17 +187,28 @@ const starts = ({ segments, text, x0 }: Line): ReadonlyArray<number> =>
       ]
 
 /**
- * Whether a zone is a line of the paragraph above it: its last, no further from it than a step, or one as wide as the line before it, nearer than a
- * display is to a full line.
+ * Whether a zone is a line of the paragraph around it: one that goes on below, or that a line goes on in; the last, no further from the one above
+ * than a step; or one as wide as the line before it, nearer than a display is to a full line.
  */
-const isOfParagraph = (zone: Zone, above: Zone | undefined, step: number, bodySize: number): boolean => {
+const isOfParagraph = (
+  zone: Zone,
+  [above, below]: readonly [Zone | undefined, Zone | undefined],
+  step: number,
+  column: Column
+): boolean => {
+  const { bodySize, fonts } = column.context
   const isLarge = ({ size }: Line): boolean => size > SMALL * bodySize
   const last = above?.lines.findLast(isLarge) ?? above?.lines.at(-1)
   const large = zone.lines.filter(isLarge)
   const [first, other] = large.length === 0 ? zone.lines : large
-  if (last === undefined || first === undefined || other !== undefined) return false
+  if (first === undefined || other !== undefined) return false
+  const next = below?.lines.find(isLarge)
+  if (next !== undefined && next.x0 < first.x0 && beginsWithWord(next, fonts) && goesOn(first, next, column))
+    return true
+  if (last === undefined) return false
+  if (goesOn(last, first, column)) return true
   const down = (first.baseline - last.baseline) / first.size
-  const isNear = (x: number, y: number): boolean => Math.abs(x - y) < 0.5 * bodySize
+  const isNear = (x: number, y: number): boolean => Math.abs(x - y) < EDGE * bodySize
   return (
     (down < step && starts(last).some((x) => isNear(x, first.x0))) ||
     (down < DISPLAY && isNear(last.x0, first.x0) && isNear(last.x1, first.x1))
@@ -229,7 +264,7 @@ export const formulasIn = (
     if ([zones[at - 1], zones[at + 1]].some((next) => isRow(zone, next, context.fonts))) continue
     const numbered = numberedOf(zone, column.left, right, context.bodySize)
     const above = last?.to === zone.from ? undefined : zones[at - 1]
-    if (isFormula(zone, numbered, above, column)) rows.push(rowOf(zone, numbered, context))
+    if (isFormula(zone, numbered, [above, zones[at + 1]], column)) rows.push(rowOf(zone, numbered, context))
   }
   return systemsOf(rows, context.bodySize)
 }

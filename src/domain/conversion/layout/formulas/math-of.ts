@@ -2,7 +2,7 @@ import { greatest, least } from "../../../lists.ts"
 import { element, type HtmlElement, isElement, textOf } from "../../html/tree.ts"
 import type { Box, FontFace } from "../../page-content.ts"
 import type { Piece } from "../lines/segment.ts"
-import { built, isLevelFraction } from "./bars.ts"
+import { built, isLevelFraction, within, withHungRoots } from "./bars.ts"
 import { LineOfSigns, withBrackets } from "./brackets.ts"
 import { BIG_OPERATOR, LIMITED, RELATION } from "./mathematical.ts"
 import { withOverArrows } from "./over-arrows.ts"
@@ -56,13 +56,13 @@ const withBars = (
     if (used.has(bar)) continue
     used.add(bar)
     const one = built(left, bar, (part) => {
-      const { x0, x1, y0, y1 } = hull(part)
-      const its = widest.filter(
-        (other) =>
-          !used.has(other) && other.x0 > x0 - 3 && other.x1 < x1 + 3 && other.y0 > y0 - 3 && other.y1 < y1 + 3
+      const box = hull(part)
+      const isOver = (its: Box): boolean => middleY(its) < middleY(bar)
+      const inner = widest.filter(
+        (other) => !used.has(other) && within(other, box, 3) && isOver(other) === isOver(box)
       )
-      for (const inner of its) used.add(inner)
-      return parse([...part], its, depth + 1)
+      for (const its of inner) used.add(its)
+      return parse([...part], inner, depth + 1)
     })
     if (one === undefined) continue
     const { baseline, node, taken } = one
@@ -80,13 +80,20 @@ const withBars = (
 const areOver = (words: ReadonlyArray<Item>, relation: Item): boolean =>
   Math.abs(middleX(hull(words)) - middleX(relation)) < 0.25 * relation.size
 
+/** How far a sign's middle is from another's, across. */
+const aside = (a: Item, b: Item): number => Math.abs(middleX(a) - middleX(b))
+
 /** Puts limits over and under big operators and functions that have some, and words over and under relations. */
 const withLimits = (items: ReadonlyArray<Item>, depth: number): ReadonlyArray<Item> => {
   let left = items
   const size = mainSize(items)
   const isOperator = ({ text }: Item): boolean => BIG_OPERATOR.test(text) || LIMITED.has(text)
+  const operators = items.filter(isOperator)
   for (const operator of items.filter((item) => isOperator(item) || RELATION.test(item.text))) {
     if (!left.includes(operator)) continue
+    // Limits of operators side by side stand as near to each other as those of one.
+    const isAnothers = (item: Item): boolean =>
+      operators.some((other) => other !== operator && aside(other, item) < aside(operator, item))
     const line = Math.min(operator.size, size)
     const away = (above: boolean): ReadonlyArray<Item> => {
       const near = left
@@ -97,9 +104,10 @@ const withLimits = (items: ReadonlyArray<Item>, depth: number): ReadonlyArray<It
             (above
               ? middleY(item) < operator.y0 + 0.12 * operator.size
               : middleY(item) > operator.y1 - 0.12 * operator.size) &&
+            !isAnothers(item) &&
             Math.abs(above ? operator.y0 - item.y1 : item.y0 - operator.y1) < 1.1 * operator.size
         )
-        .sort((a, b) => Math.abs(middleX(a) - middleX(operator)) - Math.abs(middleX(b) - middleX(operator)))
+        .sort((a, b) => aside(operator, a) - aside(operator, b))
       const taken: Array<Item> = []
       let [x0, x1] = [operator.x0, operator.x1]
       for (const item of near) {
@@ -317,7 +325,7 @@ export const mathOf = (
   const items = [...withDots(withPoints(signs))]
   if (items.length === 0 || items.length > MAX_ITEMS || bars.length > MAX_ITEMS) return undefined
   try {
-    const inner = parse(items, bars, 0)
+    const inner = parse([...withHungRoots(items, bars)], bars, 0)
     const math = element("math", { display: "block" }, [inner])
     // Whatever the geometry: no letter and no number may be lost.
     return signsOf(textOf([math])) === signsOf(once.map(({ text }) => text).join("")) ? math : undefined
@@ -335,5 +343,6 @@ export const stacked = (lines: ReadonlyArray<HtmlElement>): HtmlElement => {
     if (isElement(inner) && inner.name === "mtable") return inner.children
     return [element("mtr", {}, [element("mtd", {}, children)])]
   })
-  return element("math", { display: "block" }, [element("mtable", { columnalign: "left" }, rows)])
+  const table = element("mtable", { columnalign: "left", displaystyle: "true" }, rows)
+  return element("math", { display: "block" }, [table])
 }

@@ -12,6 +12,8 @@ export interface Item extends Box {
   readonly node: HtmlElement
   /** The sign; empty for what was put together. */
   readonly text: string
+  /** A piece of a bracket that is drawn in pieces. */
+  readonly isPart?: boolean
 }
 
 /** Where the axis of a line stands above its baseline, in font sizes: bars of fractions and big operators lie on it. */
@@ -59,7 +61,8 @@ const leaf = (text: string, face: FontFace | undefined): HtmlElement => {
  * any face, and italics without a word beside them.
  */
 const TOKEN = /\d+(?:[.,]\d+)*|\p{L}\p{M}*|[^\s\p{L}\d]\p{M}*/gu
-const WORDS = /\d+(?:[.,]\d+)*|(?:(?![\u{1d400}-\u{1d7ff}])\p{L}\p{M}*)+|\p{L}\p{M}*|[^\s\p{L}\d]\p{M}*/gu
+const WORDS =
+  /\d+(?:[.,]\d+)*|(?:(?!\p{Lm}|[\u{1d400}-\u{1d7ff}])\p{L}\p{M}*)+|\p{L}\p{M}*|[^\s\p{L}\d]\p{M}*/gu
 /** Letters are a word from this many on. */
 const WORD = /\p{L}{3}/u
 
@@ -104,9 +107,19 @@ const ACCENT: ReadonlyMap<string, string> = new Map([
 const widthOf = (sign: string): number =>
   /\s/.test(sign) ? 0.25 : /[.,;:'!|()[\]]/.test(sign) ? 0.3 : /[=+<>≤≥±×−]/.test(sign) ? 0.75 : 0.5
 
-/** Where the signs of a piece begin, as wide as such signs mostly are, and where the last ends. Its places are known, those in it not. */
+const isLetter = (sign: string): boolean => /\p{L}/u.test(sign)
+
+/** Whether a sign is an accent; `^` is a sign of its own, too. */
+const isAccent = (sign: string): boolean => sign !== "^" && ACCENT.has(sign)
+
+/**
+ * Where the signs of a piece begin, as wide as such signs mostly are, and where the last ends. Its places are known, those in it not; an accent has
+ * none of its own before the letter that it is over.
+ */
 const edgesOf = ({ text, x0, x1 }: Piece): ReadonlyArray<number> => {
-  const widths = Array.from({ length: text.trimEnd().length }, (_, at) => widthOf(text.charAt(at)))
+  const widths = Array.from({ length: text.trimEnd().length }, (_, at) =>
+    isAccent(text.charAt(at)) && isLetter(text.charAt(at + 1)) ? 0 : widthOf(text.charAt(at))
+  )
   const all = widths.reduce((sum, width) => sum + width, 0)
   let sum = 0
   return [x0, ...widths.map((width) => x0 + ((x1 - x0) * (sum += width)) / all)]
@@ -124,16 +137,18 @@ export const itemsOf = (piece: Piece, fonts: ReadonlyArray<FontFace>): ReadonlyA
     const shown = token.replace(VARIATION, "")
     const sign = WHOLE.get(shown) ?? shown
     // An accent's ink is as high as a small letter's top, whatever it stands over.
-    const isAccent = token !== "^" && ACCENT.has(token)
+    const high = isAccent(token)
+    const isOver = high && isLetter(text.charAt(match.index + 1))
     return {
       x0: edges[match.index] ?? piece.x0,
-      x1: edges[match.index + token.length] ?? piece.x1,
-      y0: isAccent ? run.baseline - 0.75 * run.size : y0,
-      y1: isAccent ? run.baseline - 0.5 * run.size : y1,
+      x1: edges[match.index + token.length + (isOver ? 1 : 0)] ?? piece.x1,
+      y0: high ? run.baseline - 0.75 * run.size : y0,
+      y1: high ? run.baseline - 0.5 * run.size : y1,
       baseline: run.baseline,
       size: run.size,
       node: leaf(sign, face),
-      text: sign
+      text: sign,
+      isPart: sign !== shown
     }
   })
 }
@@ -210,15 +225,18 @@ export const withAccents = (items: ReadonlyArray<Item>): ReadonlyArray<Item> => 
   for (const accent of items) {
     const sign = ACCENT.get(accent.text)
     if (sign === undefined) continue
-    const base = left.find(
+    const aside = (item: Item): number => Math.abs(middleX(item) - middleX(accent))
+    const under = left.filter(
       (item) =>
         item !== accent &&
         item.text !== "" &&
         /[\p{L}\p{N}]/u.test(item.text) &&
-        Math.abs(middleX(item) - middleX(accent)) < 0.42 * accent.size &&
+        aside(item) < 0.42 * accent.size &&
         middleY(accent) < item.baseline - 0.3 * item.size &&
         middleY(accent) > item.baseline - 1.4 * item.size
     )
+    const nearest = least(under.map(aside))
+    const base = under.find((item) => aside(item) === nearest)
     if (base === undefined) continue
     const node = element("mover", { accent: "true" }, [base.node, element("mo", {}, [sign])])
     left = left.filter((item) => item !== accent).map((item) => (item === base ? { ...base, node } : item))

@@ -3,6 +3,7 @@ import type { HtmlElement } from "../../html/tree.ts"
 import type { Box } from "../../page-content.ts"
 import type { Formula } from "../blocks/block.ts"
 import { type Segment, segmentText } from "../lines/segment.ts"
+import { within } from "./bars.ts"
 import { type FormulaContext, piecesOf } from "./census.ts"
 import { mathOf, stacked } from "./math-of.ts"
 import { CONTINUES } from "./mathematical.ts"
@@ -51,10 +52,6 @@ const APART = 0.85
 const CENTRED = 0.6
 /** Room around a picture of a formula, points. */
 const MARGIN = 3
-
-/** Whether a bar lies in a box, or near to it. */
-export const within = (bar: Box, box: Box, slack: number): boolean =>
-  bar.x0 > box.x0 - slack && bar.x1 < box.x1 + slack && bar.y0 > box.y0 - slack && bar.y1 < box.y1 + slack
 
 /** What a zone is as a line of a formula. */
 export const rowOf = (zone: Zone, { body, number }: Numbered, context: FormulaContext): Row => {

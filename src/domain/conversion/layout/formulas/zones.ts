@@ -1,6 +1,6 @@
 import { append, greatest, least } from "../../../lists.ts"
 import type { Line } from "../lines/line.ts"
-import { census, type FormulaContext, isProse, piecesOf } from "./census.ts"
+import { beginsWithWord, census, type FormulaContext, isProse, piecesOf } from "./census.ts"
 
 /** Lines nearer than this, in font sizes, are halves of a fraction and the like: a text's lines stand further apart. */
 const TIGHT = 0.98
@@ -16,6 +16,8 @@ const MAX_FRAGMENT = 48
 const MAX_LINES = 40
 /** The bar of a fraction stands so near to what is over and under it, in font sizes, */
 const AT_BAR = 1.1
+/** A root so near to its lower end, in the same; */
+const ROOT_AT_BAR = 0.4
 /** A line that stands lower than this, in font sizes, is not under a bar within the line above. */
 const BELOW = 0.75
 /** and reaches so far beyond the wider of them. */
@@ -46,22 +48,30 @@ export const areCells = (line: Line, other: Line): boolean =>
     return beside !== undefined && beside.x0 < cell.x1 && beside.x1 > cell.x0
   })
 
+/** What is over a bar is one of so many lines above what is under it: the line that the fraction stands in is between them. */
+const OVER = 3
+
 /** Whether a bar stands between two lines as in a fraction: it is as wide as the wider of them. */
 const isFraction = (over: Line, under: Line, { bars }: FormulaContext): boolean =>
   !areCells(over, under) &&
   bars.some((bar) => {
     const { size } = under
     if (bar.y0 < over.baseline - 0.1 * size || bar.y1 > under.baseline) return false
-    if (bar.y0 - over.baseline > AT_BAR * size || under.baseline - bar.y1 > AT_BAR * size) return false
+    if (bar.y0 - over.baseline > AT_BAR * size) return false
+    // What is under a root stands lower, and the root as high as ever.
+    const isNear = under.baseline - bar.y1 < AT_BAR * size || under.y0 - bar.y1 < ROOT_AT_BAR * size
+    if (!isNear) return false
     const x0 = Math.min(over.x0, under.x0)
     const x1 = Math.max(over.x1, under.x1)
     return Math.abs(bar.x0 - x0) < BEYOND * size && Math.abs(bar.x1 - x1) < BEYOND * size
   })
 
 /** Whether a line stands too near to a zone for text. The last line of a text may stand near to the formula below it. */
-const isTight = (zone: Zone, above: Line, next: Line): boolean => {
+const isTight = (zone: Zone, above: Line, next: Line, { fonts }: FormulaContext): boolean => {
   const [step, aside] = [next.baseline - above.baseline, next.x0 - above.x1]
-  const endsText = zone.prose && zone.lines.length === 1 && (step > BELOW * next.size || aside > next.size)
+  const isText =
+    zone.prose || (beginsWithWord(above, fonts) && !census(piecesOf(above.segments), fonts).relates)
+  const endsText = isText && zone.lines.length === 1 && (step > BELOW * next.size || aside > next.size)
   return step < TIGHT * Math.max(above.size, next.size) && !endsText
 }
 
@@ -150,7 +160,9 @@ export const zonesOf = (lines: ReadonlyArray<Line>, context: FormulaContext): Re
       zone !== undefined &&
       above !== undefined &&
       zone.lines.length < MAX_LINES &&
-      (isTight(zone, above, line) || isBracketed(zone, line) || isFraction(above, line, context))
+      (isTight(zone, above, line, context) ||
+        isBracketed(zone, line) ||
+        zone.lines.slice(-OVER).some((over) => isFraction(over, line, context)))
     ) {
       for (const fragment of fragments) {
         const small = lines[fragment]

@@ -129,4 +129,80 @@ describe("what is a display formula", () => {
     assert.notInclude(under(168), "<math")
     assert.include(under(175), "<math")
   })
+
+  /** A line of text that ends where the column does, or so many letters before. */
+  const full = (x: number, y: number, short = 0): TextRun =>
+    run("stone ".repeat(14).slice(0, (460 - x) / 5 - 1 - short) + "e", x, y)
+
+  it("is no line that the full line above goes on in", () => {
+    const below = (first: TextRun, x: number, y: number) =>
+      lay([first, run("S", x, y, MATH), run("= s", x + 8, y)])
+    assert.notInclude(below(full(60, 150), 88, 162), "<math")
+    assert.include(below(full(60, 150), 120, 162), "<math")
+    assert.include(below(full(60, 150), 88, 165), "<math")
+    assert.include(below(full(60, 150, 20), 88, 162), "<math")
+    // High signs make the lines of one edge stand further apart.
+    assert.notInclude(below(full(75, 150), 75, 165), "<math")
+    assert.include(below(full(75, 150), 75, 168), "<math")
+  })
+
+  it("is no first line of a paragraph, which is full and goes on in words", () => {
+    const first = (letters: number, next: TextRun) =>
+      lay([run("S", 75, 150, MATH), run(`= ${"b + ".repeat(20)}`.slice(0, letters - 1) + "c", 80, 150), next])
+    assert.notInclude(first(76, run("Otherwise it is quiet.", 60, 162)), "<math")
+    assert.include(first(60, run("Otherwise it is quiet.", 60, 162)), "<math")
+    assert.include(first(76, run("Otherwise it is quiet.", 60, 165)), "<math")
+    assert.include(first(76, run("Otherwise it is quiet.", 75, 162)), "<math")
+    assert.include(first(76, run("1 + b + c", 60, 162)), "<math")
+    assert.include(first(76, run("sin b", 60, 162)), "<math")
+    assert.include(first(76, run("be + c", 60, 162, MATH)), "<math")
+  })
+
+  it("is no item whose letter in brackets stands before a word", () => {
+    const line = (text: string) => lay([run(text, 230, 150), run("= n", 300, 150, MATH)])
+    assert.notInclude(line("(a) For i"), "<math")
+    assert.include(line("(a) f"), "<math")
+    assert.include(line("(a) sin i"), "<math")
+  })
+
+  it("has no last line of a text above it, of short words too, but the number behind its words", () => {
+    const text = lay(
+      [
+        run("we get", 60, 150),
+        run("1", 262, 158.2),
+        run("g", 230, 165, MATH),
+        run("=", 242, 165),
+        run("d", 262, 172.5, MATH)
+      ],
+      { drawings: [rule(260, 162.3, 269, 162.7)] }
+    )
+    assert.include(text, "<p>we get</p>")
+    assert.include(text, "<mfrac>")
+    const number = lay([
+      run("such that x", 200, 150),
+      run("= b", 260, 150, MATH),
+      run("(4)", 445, 157.5),
+      run("cabe", 240, 165, MATH),
+      run("= d", 260, 165, MATH)
+    ])
+    assert.match(number, /<math.*such.*<\/math> \(4\)/)
+  })
+
+  it("has a fraction whose root is lower than what stands under a bar", () => {
+    const lower = (y0: number) => {
+      const root = { ...run("√", 250, 168, MATH), box: { x0: 250, y0, x1: 255, y1: 174.5 } }
+      return lay(
+        [
+          run("a", 272, 151, MATH),
+          run("N", 230, 157, MATH),
+          run("=", 240, 157),
+          root,
+          run("1 − b · c", 256, 169.5)
+        ],
+        { drawings: [rule(249, 154.3, 300, 154.7), rule(255, 156.3, 300, 156.7)] }
+      )
+    }
+    assert.include(lower(156.5), "<mfrac><mi>a</mi><msqrt>")
+    assert.notInclude(lower(166), "<mfrac>")
+  })
 })

@@ -287,6 +287,8 @@ describe("display formulas", () => {
   it("are one where rows stand as near as those of a system, and several where white space parts them", () => {
     const near = between(lay([...row("a", 150), ...row("d", 165), ...row("g", 180), run("(2)", 450, 180)]))
     assert.match(near, /^<p><math[^>]*><mtable[^>]*>(<mtr>.*?<\/mtr>){3}<\/mtable><\/math> \(2\)<\/p>$/)
+    // Rows are as large as a formula that stands alone.
+    assert.include(near, 'displaystyle="true"')
     assert.strictEqual(count(between(lay([...row("a", 150), ...row("d", 174)])), "<math"), 2)
     const own = [...row("a", 150), run("(1)", 450, 150), ...row("d", 165), run("(2)", 450, 165)]
     assert.strictEqual(count(between(lay(own)), "<math"), 2)

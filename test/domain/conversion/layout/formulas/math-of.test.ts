@@ -2,15 +2,15 @@ import { assert, describe, it } from "vitest"
 
 import { serialize } from "../../../../../src/domain/conversion/html/tree.ts"
 import { mathOf } from "../../../../../src/domain/conversion/layout/formulas/math-of.ts"
-import type { TextRun } from "../../../../../src/domain/conversion/page-content.ts"
+import type { Box, TextRun } from "../../../../../src/domain/conversion/page-content.ts"
 import { MATH_FACE, FONT, FONTS, run } from "../page-builder.ts"
 
 const fonts = [...FONTS, MATH_FACE]
 const MATH = { font: FONTS.length }
 const small = { ...MATH, size: 7 }
 
-/** What runs are as MathML, without its outermost element. */
-const math = (...runs: ReadonlyArray<TextRun>): string => {
+/** What runs and bars are as MathML, without its outermost element. */
+const barred = (bars: ReadonlyArray<Box>, ...runs: ReadonlyArray<TextRun>): string => {
   const pieces = runs.map((one) => ({
     run: one,
     text: one.text,
@@ -18,9 +18,14 @@ const math = (...runs: ReadonlyArray<TextRun>): string => {
     x1: one.box.x1,
     raise: undefined
   }))
-  const made = mathOf(pieces, [], fonts)
+  const made = mathOf(pieces, bars, fonts)
   return made === undefined ? "" : serialize(made.children)
 }
+
+const math = (...runs: ReadonlyArray<TextRun>): string => barred([], ...runs)
+
+/** A thin level line. */
+const bar = (x0: number, x1: number, y: number): Box => ({ x0, x1, y0: y - 0.2, y1: y + 0.2 })
 
 describe("MathML by geometry", () => {
   it("has Unicode's letters for mathematics, and italics without a word, as variables", () => {
@@ -120,6 +125,68 @@ describe("MathML by geometry", () => {
     // TeX's lower scripts are hardly lower than the line.
     assert.include(math(run("x", 60, 100, MATH), run("2", 65, 101, { size: 7 })), "<msub>")
     assert.notInclude(math(run("x", 60, 100, MATH), run("2", 65, 101)), "<msub>")
+  })
+
+  it("has the limits of two operators side by side with their own", () => {
+    const sum = (x: number) => ({ ...run("∑", x, 100), box: { x0: x, y0: 90.5, x1: x + 14, y1: 104.5 } })
+    const limits = (x: number) => [run("i=1", x + 1, 112, small), run("n", x + 5, 88, small)]
+    const double = math(sum(60), ...limits(60), sum(75), ...limits(75), run("x", 91, 100, MATH))
+    assert.strictEqual(double.split("</mrow><mi>n</mi></munderover>").length, 3)
+  })
+
+  it("joins the pieces of a tall bracket, but no brackets of lines below one another or of scripts", () => {
+    const cases = math(
+      { ...run("⎨", 60, 102.5), box: { x0: 60, y0: 85, x1: 65, y1: 115 } },
+      run("f(s)", 70, 94, MATH),
+      run("g(s)", 70, 107, MATH)
+    )
+    assert.include(cases, "<mo>)</mo></mrow></mrow></mtd></mtr><mtr>")
+    const script = math(run("(u", 60, 100, MATH), run("(n)", 70, 96, small), run(")", 80.5, 100, MATH))
+    assert.include(script, "<mo>)</mo></mrow></msup><mo>)</mo>")
+    const piece = (sign: string, y: number) => ({
+      ...run(sign, 60, y + 2.5),
+      box: { x0: 60, y0: y - 5, x1: 65, y1: y + 5 }
+    })
+    const tall = math(piece("⎛", 90), piece("⎝", 100), run("x", 70, 97.5, MATH))
+    assert.strictEqual(tall, "<mrow><mo>(</mo><mi>x</mi></mrow>")
+  })
+
+  it("has roots that hang from their baseline where their bars are", () => {
+    const half = barred(
+      [bar(59, 76, 97), bar(70, 76, 100)],
+      run("1", 65, 92),
+      run("2", 60, 108),
+      run("√", 65, 100),
+      run("x", 70, 108, MATH)
+    )
+    assert.include(half, "<mfrac><mn>1</mn><mrow><mn>2</mn><msqrt><mi>x</mi></msqrt></mrow></mfrac>")
+    const bare = barred([bar(60, 80, 103), bar(90, 96, 100.5)], run("√", 62, 100), run("b", 70, 111, MATH))
+    assert.include(bare, "<mfrac><mo>√</mo><mi>b</mi></mfrac>")
+    // A tall one begins where its ink does, whatever bar is at its middle.
+    const root = { ...run("√", 60, 100), box: { x0: 60, y0: 88.5, x1: 65, y1: 106.5 } }
+    const tall = barred([bar(65, 72, 88.5), bar(66, 71, 99)], root, run("7", 66, 95), run("2", 66, 105))
+    assert.include(tall, "<msqrt><mfrac>")
+  })
+
+  it("has a fraction before a root that is not its degree, and the root's bar under that of its fraction", () => {
+    const before = (x: number) =>
+      barred([bar(70, 76, 100)], run("1", x, 102.6, { size: 7 }), run("√", 65, 100), run("x", 70, 108, MATH))
+    assert.notInclude(before(61), "<mroot>")
+    assert.include(before(64), "<mroot>")
+    const under = barred(
+      [bar(60, 82, 98.5), bar(66, 72, 100)],
+      run("a b", 64, 95.5, MATH),
+      run("√", 61, 100),
+      run("x", 66, 108, MATH)
+    )
+    assert.notInclude(under, "<munder")
+  })
+
+  it("has an accent over the letter that it stands before", () => {
+    const hat = { ...run("ˆr", 66, 100), box: { x0: 66, y0: 92, x1: 71, y1: 102 } }
+    const accented = math(run("x", 58, 100, MATH), run("1", 63, 96, small), hat)
+    assert.include(accented, "<mn>1</mn></msup>")
+    assert.include(accented, '<mi mathvariant="normal">r</mi><mo>^</mo></mover>')
   })
 
   it("has small fractions in the line where their bars are, and in scripts", () => {
