@@ -413,10 +413,10 @@ it.live("signs of TeX's faces are read by their codes, and those with names of o
             )
           const fonts =
             `/B ${font("MSBM10", "82 /R")} /L ${font("LASY10", "40 /a40 /a41")} ` +
-            `/I ${font("CMMI10", "45 /hookright")} /E ${font("CMEX10", "181 /parenleftbigg")} ` +
+            `/I ${font("CMMI10", "45 /hookright")} /E ${font("CMEX10", "0 /parenleftbig 181 /parenleftbigg")} ` +
             `/T ${font("Words", "")}`
           const form = writer.stream(
-            "BT /B 12 Tf 72 700 Td (R) Tj /L 12 Tf 0 -20 Td (\\(\\() Tj /E 12 Tf 0 -20 Td (\\265) Tj " +
+            "BT /B 12 Tf 72 700 Td (R) Tj /L 12 Tf 0 -20 Td (\\(\\() Tj /E 12 Tf 0 -20 Td (\\265) Tj 0 -20 Td (\\000) Tj " +
               "/T 12 Tf 0 -20 Td (value) Tj /I 12 Tf (-) Tj /T 12 Tf 0 -20 Td (next) Tj ET\n",
             {
               dictionary: `/Type /XObject /Subtype /Form /BBox [0 0 612 792] /Resources << /Font << ${fonts} >> >>`
@@ -426,7 +426,7 @@ it.live("signs of TeX's faces are read by their codes, and those with names of o
         }
       })
     )
-    assert.deepStrictEqual(textOf(page?.runs ?? []), ["ℝ", "‹‹", "(", "value", "↩", "next"])
+    assert.deepStrictEqual(textOf(page?.runs ?? []), ["ℝ", "‹‹", "(", "(", "value", "↩", "next"])
   })
 )
 

@@ -248,7 +248,9 @@ const characterOf = ({ pdfium: { call }, text }: Reading, at: number, code: numb
   if (style.dingbats !== null) return style.dingbats.get(code) ?? code
   const { tex } = style
   if (tex === null) return privateCharacter(code) ?? code
-  const isBare = tex.characters[code] !== undefined && call.FPDFText_HasUnicodeMapError(text, at) === 1
+  // pdfium finds no error in a code of zero.
+  const isUnread = code === 0 || call.FPDFText_HasUnicodeMapError(text, at) === 1
+  const isBare = tex.characters[code] !== undefined && isUnread
   // At a line's end pdfium takes the code of a hyphen for one, in any face.
   const character = tex.characters[LINE_END_HYPHENS.has(code) && !isBare ? HYPHEN : code]
   if (character !== undefined && (isBare || LINE_END_HYPHENS.has(code)))
