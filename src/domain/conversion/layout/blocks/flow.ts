@@ -8,7 +8,7 @@ import { numberedLines } from "../lines/numbered-lines.ts"
 import { paragraphStep } from "../lines/paragraph-step.ts"
 import { type Group, groupsOf } from "../lines/paragraphs.ts"
 import { rightEdge } from "../lines/right-edge.ts"
-import { isListedEntry } from "../lines/section-number.ts"
+import { isListedEntry, isNumbered } from "../lines/section-number.ts"
 import type { Segment } from "../lines/segment.ts"
 import { withSignedCode } from "../lines/signed-code.ts"
 import { algorithmOf } from "./algorithms.ts"
@@ -67,9 +67,12 @@ class ColumnReader {
   readonly #context: FlowContext
   readonly #column: GatheringContext
   readonly #gathering: Gathering
+  /** The column is what a term means: distinct lines in it are labels, unless they have a section's number. */
+  readonly #isMeaning: boolean
 
-  constructor(right: number, context: FlowContext) {
+  constructor(right: number, context: FlowContext, isMeaning: boolean) {
     this.#context = context
+    this.#isMeaning = isMeaning
     this.#column = { inline: context.inline, bodySize: context.heading.profile.bodySize, right }
     this.#gathering = new Gathering(this.#column)
   }
@@ -127,7 +130,8 @@ class ColumnReader {
     const gathering = this.#gathering
     const heading = { ...this.#context.heading, headed: gathering.isBelowHeading() }
     const ends = group.marker === undefined && group.gap < ITEM_STEP && gathering.continuesItem(group)
-    const level = ends || stacked ? undefined : headingLevel(group, heading)
+    const isLabel = this.#isMeaning && !isNumbered(group.lines[0]?.text ?? "")
+    const level = ends || stacked || isLabel ? undefined : headingLevel(group, heading)
     if (contents && isEntry(group, contents)) gathering.leader(group)
     else if (level !== undefined) this.#heading(group, level)
     else if (group.code) gathering.code(group)
@@ -230,7 +234,7 @@ export const flowBlocks = (
   const right = rightEdge(lines, end)
   const { bodySize } = context.heading.profile
   const step = paragraphStep(lines, bodySize)
-  const reader = new ColumnReader(right, { ...context, heading: { ...context.heading, step } })
+  const reader = new ColumnReader(right, { ...context, heading: { ...context.heading, step } }, level > 0)
   let from = 0
   for (const part of partsOf(lines, right, context, level)) {
     reader.read(lines.slice(from, part.from))

@@ -83,6 +83,21 @@ describe("terms in code", () => {
     )
   })
 
+  it("may have labels in their words, but no headings with numbers", () => {
+    const label = (text: string): ReadonlyArray<Row> => [
+      term("--river"),
+      words("The river."),
+      [24, [text, 100, FONT.bold]],
+      words(SENTENCE, 20),
+      term("--stone"),
+      words("The stone.")
+    ]
+    const html = htmlOf(...label("Parameters"))
+    assert.include(html, "<p><strong>Parameters</strong></p>")
+    assert.include(html, "<dt><code>--stone</code></dt>")
+    assert.notInclude(htmlOf(...label("3.1 Parameters")), "<dl>")
+  })
+
   it("may say what kind of thing they are, and may then be one alone", () => {
     const one: Row = [18, ["river", 60, FONT.code], ["[Function]", 480]]
     assert.include(
