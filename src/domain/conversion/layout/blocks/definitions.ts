@@ -42,11 +42,22 @@ class Reader {
   readonly #lines: ReadonlyArray<Line>
   readonly #right: number
   readonly #fonts: ReadonlyArray<FontFace>
+  /** Whether each line, if it is a term, goes on with no paragraph, whose last line may begin in code, too. */
+  readonly #apart: Array<boolean> = []
 
   constructor(lines: ReadonlyArray<Line>, right: number, fonts: ReadonlyArray<FontFace>) {
     this.#lines = lines
     this.#right = right
     this.#fonts = fonts
+    for (let at = 0; at < lines.length; at++) {
+      // Terms may stand below each other.
+      const isBelowTerm = this.#isTerm(at - 1)
+      this.#apart.push(at === 0 || (isBelowTerm ? this.#isApart(at - 1) : this.#step(at - 1) > TERM_STEP))
+    }
+  }
+
+  #isApart(at: number): boolean {
+    return this.#apart[at] === true
   }
 
   /** Whether a line begins as a term does. */
@@ -73,13 +84,6 @@ class Reader {
     const { segments = [] } = this.#lines[at] ?? {}
     const last = segments.at(-1)
     return segments.length > 1 && last !== undefined && KIND.test(segmentText(last).trim())
-  }
-
-  /** Whether a term does not go on with a paragraph, whose last line may begin in code, too. Terms may stand below each other. */
-  #isApart(at: number): boolean {
-    let first = at
-    while (first > 0 && this.#isTerm(first - 1)) first -= 1
-    return first === 0 || this.#step(first - 1) > TERM_STEP
   }
 
   /** The edges that a term gives, whose meaning stands below it in words; undefined where it is none. */

@@ -1,8 +1,11 @@
 /** Terms in code, each above or beside what it means. */
 import { assert, describe, it } from "vitest"
 
+import { definitionsIn } from "../../../../../src/domain/conversion/layout/blocks/definitions.ts"
+import { linesOf } from "../../../../../src/domain/conversion/layout/lines/line.ts"
+import { segmentsOf } from "../../../../../src/domain/conversion/layout/lines/segment.ts"
 import type { TextRun } from "../../../../../src/domain/conversion/page-content.ts"
-import { FONT, htmlBelowText, run } from "../page-builder.ts"
+import { FONT, FONTS, htmlBelowText, run } from "../page-builder.ts"
 
 /** Pieces of lines, each at its place; a line is so far below the one above. */
 type Row = readonly [
@@ -127,12 +130,15 @@ describe("terms in code", () => {
     assert.lengthOf(htmlOf(...stairs).match(/<dl>/g) ?? [], 3)
   })
 
-  it("are read in time where each line is set in further than the one above", () => {
-    const stairs = Array.from({ length: 3_000 }, (_, at) => [
-      run("--river", 60 + 0.1 * at, 400 + 0.12 * at, { font: FONT.code, size: 0.08 }),
-      run("The river", 60.05 + 0.1 * at, 400.06 + 0.12 * at, { size: 0.08 })
+  it("are looked for in time where each line is set in further than the one above", () => {
+    const size = 0.08
+    const stairs = Array.from({ length: 12_000 }, (_, at) => [
+      run("--river", 60 + 0.09 * at, 400 + 0.09 * at, { font: FONT.code, size }),
+      run("The river", 60.4 + 0.09 * at, 400 + 0.09 * at, { size })
     ]).flat()
-    assert.include(htmlBelowText(stairs), "river")
+    const column = linesOf(segmentsOf([run("river", 60, 399.92, { size }), ...stairs]), FONTS)
+    assert.lengthOf(column, 12_001)
+    assert.deepStrictEqual(definitionsIn(column, 9_999, FONTS), [])
   })
 })
 
