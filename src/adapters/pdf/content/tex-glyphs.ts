@@ -80,20 +80,23 @@ export interface TexGlyphs {
   readonly hanging: boolean
 }
 
+/** Where the letters begin: an encoding that does not reach them is a part of one, and none that a font has twice. */
+const LETTERS = 0x40
 /** The codes from here on are again those from 0 on, but for two, so that no program meets one below the space. */
 const AGAIN = 0xa1
 const GAP = 10
+const [SPACE, DELETE] = [0x20, 0x7f]
 
 /** What is at a code of the encoding, and at those where its fonts have the codes below the space again. */
 const twice = (encoding: string): ReadonlyArray<string> => {
   const characters = Array.from(encoding)
-  if (characters.length < 64) return characters
+  if (characters.length < LETTERS) return characters
   const again = [
     ...characters.slice(0, GAP),
     " ",
     " ",
-    ...characters.slice(GAP, 33),
-    ...characters.slice(127)
+    ...characters.slice(GAP, SPACE + 1),
+    ...characters.slice(DELETE)
   ]
   for (const [at, character] of again.entries()) characters[AGAIN + at] = character
   return characters

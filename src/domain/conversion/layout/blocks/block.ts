@@ -77,8 +77,8 @@ export interface Paragraph extends Placed {
   readonly lang: string | undefined
 }
 
-/** The words of a heading that turns out to be none. */
-export const asParagraph = ({ spans }: Heading): Paragraph => ({
+/** Words as a paragraph that no page's border cut, such as those of a heading that turns out to be none. */
+export const asParagraph = ({ spans }: { readonly spans: ReadonlyArray<Span> }): Paragraph => ({
   kind: "paragraph",
   spans,
   seam: NO_SEAM,
@@ -101,6 +101,17 @@ export interface List extends Placed {
   readonly items: ReadonlyArray<ListItem>
   readonly seam: Seam
 }
+
+/** Items as a list that no page's border cut, with bullets unless it is said otherwise. */
+export const asList = (items: ReadonlyArray<ListItem>, more: Partial<List> = {}): List => ({
+  kind: "list",
+  ordered: false,
+  start: undefined,
+  style: undefined,
+  items,
+  seam: NO_SEAM,
+  ...more
+})
 
 export interface Cell {
   readonly blocks: ReadonlyArray<Block>

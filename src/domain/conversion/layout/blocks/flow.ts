@@ -13,7 +13,16 @@ import type { Segment } from "../lines/segment.ts"
 import { withSignedCode } from "../lines/signed-code.ts"
 import { algorithmOf } from "./algorithms.ts"
 import { alignedBlock, alignedIn } from "./aligned.ts"
-import { type Block, BREAK, type Heading, type List, NO_SEAM, plain, textOfSpans } from "./block.ts"
+import {
+  asList,
+  asParagraph,
+  type Block,
+  BREAK,
+  type Heading,
+  type List,
+  plain,
+  textOfSpans
+} from "./block.ts"
 import { contentsIn } from "./contents.ts"
 import { type Definitions, definitionsIn } from "./definitions.ts"
 import { footnotesFrom, noteMark } from "./footnotes.ts"
@@ -178,8 +187,7 @@ class ColumnReader {
       const mark = line === undefined ? undefined : noteMark(line, this.#column.bodySize, group.code)
       if (mark !== undefined) {
         const spans = spansOf(group.lines, inline, mark.length)
-        const words: Block = { kind: "paragraph", spans, seam: NO_SEAM, lang: undefined }
-        blocks.push({ kind: "footnote", mark: mark.mark, blocks: [words] })
+        blocks.push({ kind: "footnote", mark: mark.mark, blocks: [asParagraph({ spans })] })
       } else if (last?.kind === "footnote")
         blocks[blocks.length - 1] = { ...last, blocks: [...last.blocks, paragraph(group, this.#column)] }
     }
@@ -208,17 +216,7 @@ const listOfDefinitions = (
     blocks.every(({ kind }) => kind !== "heading" && kind !== "footnote")
   )
   const [first] = definitions.flatMap(({ terms }) => terms[0]?.[0] ?? [])
-  return isList
-    ? {
-        kind: "list",
-        top: first?.y0,
-        ordered: false,
-        start: undefined,
-        style: undefined,
-        items,
-        seam: NO_SEAM
-      }
-    : undefined
+  return isList ? asList(items, { top: first?.y0 }) : undefined
 }
 
 /**

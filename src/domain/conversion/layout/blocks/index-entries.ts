@@ -2,7 +2,7 @@
 import { greatest, least } from "../../../lists.ts"
 import { type InlineContext, spansOf } from "../lines/inline.ts"
 import type { Line } from "../lines/line.ts"
-import { type List, type ListItem, NO_SEAM } from "./block.ts"
+import { asList, asParagraph, type List, type ListItem } from "./block.ts"
 
 /** Fewest entries of a column, and the least share of its lines, but for heads, that end in pages. */
 const MIN_ENTRIES = 5
@@ -48,12 +48,11 @@ const isHead = (line: Line): boolean =>
 const goesOn = ({ hyphenated, size, x1 }: Line, right: number): boolean =>
   x1 > right - FULL * size || hyphenated
 
-/** Whether the line below is an entry of its own that is set in, as those of a function's files are below its name. */
+/** Whether the line below, which ends in pages, is an entry of its own that is set in, as a function's files are below its name. */
 const isOver = (line: Line | undefined, next: Line | undefined, right: number): boolean =>
   line !== undefined &&
   next !== undefined &&
   next.x0 > line.x0 + SAME_EDGE * line.size &&
-  pagesOf(next) !== undefined &&
   !goesOn(line, right)
 
 /** Lines of an index, `from` the first on up to `to`. */
@@ -66,16 +65,18 @@ interface IndexLines {
 export const indexLines = (lines: ReadonlyArray<Line>): ReadonlyArray<IndexLines> => {
   const pages = lines.map(pagesOf)
   const right = greatest(lines.map(({ x1 }) => x1))
+  const hasInner = (at: number): boolean =>
+    pages[at + 1] !== undefined && isOver(lines[at], lines[at + 1], right)
   const found: Array<IndexLines> = []
   for (let from = 0; from < lines.length; from++) {
-    if (pages[from] === undefined && !isOver(lines[from], lines[from + 1], right)) continue
+    if (pages[from] === undefined && !hasInner(from)) continue
     let [to, ended, heads] = [from, 0, 0]
     const first: Array<number> = []
     for (let at = from; at < lines.length && at - to <= MOST_BETWEEN; at++) {
       const [line, of] = [lines[at], pages[at]]
       if (line === undefined) continue
       if (of === undefined) {
-        if (isHead(line) || isOver(line, lines[at + 1], right)) heads += 1
+        if (isHead(line) || hasInner(at)) heads += 1
         continue
       }
       ;[to, ended] = [at + 1, ended + 1]
@@ -136,11 +137,10 @@ const listOf = (entries: ReadonlyArray<Entry>, top: number | undefined, context:
   const items = starts.flatMap((start, at): ReadonlyArray<ListItem> => {
     const [entry, ...inner] = entries.slice(start, starts[at + 1])
     if (entry === undefined) return []
-    const spans = spansOf(entry.lines, context)
-    const words = { kind: "paragraph", spans, seam: NO_SEAM, lang: undefined } as const
+    const words = asParagraph({ spans: spansOf(entry.lines, context) })
     return [{ blocks: [words, ...(inner.length === 0 ? [] : [listOf(inner, undefined, context)])] }]
   })
-  return { kind: "list", top, ordered: false, start: undefined, style: undefined, items, seam: NO_SEAM }
+  return asList(items, { top })
 }
 
 /** A list of lines that {@link indexLines} found; `right`: where the column ends. Entries that are set in are lists in their entry. */

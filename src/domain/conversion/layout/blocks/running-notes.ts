@@ -5,7 +5,7 @@ import { linesOf } from "../lines/line.ts"
 import { segmentsOf } from "../lines/segment.ts"
 import type { PageContext } from "../page.ts"
 import { runningLines } from "../running-lines.ts"
-import { type Block, NO_SEAM } from "./block.ts"
+import { type Block, asParagraph } from "./block.ts"
 
 /** Most lines that are marked as artifacts and kept: more are a page's background. */
 const MAX_ARTIFACTS = 40
@@ -33,7 +33,7 @@ export const runningNotes = (
   const noteOf = (of: typeof lines): ReadonlyArray<Block> =>
     of.map((line) => ({
       kind: "aside",
-      blocks: [{ kind: "paragraph", spans: spansOf([line], inline), seam: NO_SEAM, lang: undefined }]
+      blocks: [asParagraph({ spans: spansOf([line], inline) })]
     }))
   return {
     head: noteOf(lines.filter(({ baseline }) => baseline < page.height / 2)),

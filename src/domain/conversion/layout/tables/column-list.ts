@@ -1,4 +1,4 @@
-import { type List, NO_SEAM } from "../blocks/block.ts"
+import { asList, asParagraph, type List } from "../blocks/block.ts"
 import { type InlineContext, spansOf } from "../lines/inline.ts"
 import { linesOf } from "../lines/line.ts"
 import { segmentText } from "../lines/segment.ts"
@@ -35,21 +35,9 @@ export const columnList = (
   const ordered = texts.filter((text, at) => at > 0 && (texts[at - 1] ?? "") <= text).length
   if (ordered < SORTED * (texts.length - 1) || new Set(texts).size < SORTED * texts.length) return undefined
   const drawn = [...cells].sort((a, b) => (a.segments[0]?.order ?? 0) - (b.segments[0]?.order ?? 0))
-  return {
-    kind: "list",
-    ordered: false,
-    start: undefined,
-    style: undefined,
-    items: drawn.map(({ segments }) => ({
-      blocks: [
-        {
-          kind: "paragraph",
-          spans: spansOf(linesOf(segments, context.fonts), context),
-          seam: NO_SEAM,
-          lang: undefined
-        }
-      ]
-    })),
-    seam: NO_SEAM
-  }
+  return asList(
+    drawn.map(({ segments }) => ({
+      blocks: [asParagraph({ spans: spansOf(linesOf(segments, context.fonts), context) })]
+    }))
+  )
 }

@@ -1,4 +1,4 @@
-import { type List, NO_SEAM } from "../blocks/block.ts"
+import { asList, asParagraph, type List } from "../blocks/block.ts"
 import { type InlineContext, spansOf } from "../lines/inline.ts"
 import { isCode, linesOf } from "../lines/line.ts"
 import { SENTENCE_END } from "../lines/paragraphs.ts"
@@ -78,15 +78,10 @@ export const definitionList = (rows: Rows, context: InlineContext): List | undef
   const terms = rows.map(firstOf)
   if (terms.some((term) => term === "" || term.length > MAX_TERM) || !areExplained(rows, context))
     return undefined
-  return {
-    kind: "list",
-    ordered: false,
-    start: undefined,
-    style: undefined,
-    items: rows.map((row) => {
+  return asList(
+    rows.map((row) => {
       const [term, spans = []] = row.map(({ segments }) => spansOf(linesOf(segments, context.fonts), context))
-      return { term, blocks: [{ kind: "paragraph", spans, seam: NO_SEAM, lang: undefined }] }
-    }),
-    seam: NO_SEAM
-  }
+      return { term, blocks: [asParagraph({ spans })] }
+    })
+  )
 }

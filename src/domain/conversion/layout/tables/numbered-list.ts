@@ -1,4 +1,4 @@
-import { type List, NO_SEAM } from "../blocks/block.ts"
+import { asList, asParagraph, type List } from "../blocks/block.ts"
 import { type InlineContext, spansOf } from "../lines/inline.ts"
 import { linesOf } from "../lines/line.ts"
 import { type RawCell, wordsOf } from "./table-cells.ts"
@@ -24,15 +24,8 @@ export const numberedList = (
     WORDS.test(wordsOf(words?.segments ?? [])) &&
     sizeOf(number) < SMALLER * sizeOf(words)
   if (!rows.every(isItem)) return undefined
-  return {
-    kind: "list",
-    ordered: true,
-    start: undefined,
-    style: undefined,
-    items: rows.map(([, words]) => {
-      const spans = spansOf(linesOf(words?.segments ?? [], context.fonts), context)
-      return { blocks: [{ kind: "paragraph", spans, seam: NO_SEAM, lang: undefined }] }
-    }),
-    seam: NO_SEAM
-  }
+  const items = rows.map(([, words]) => ({
+    blocks: [asParagraph({ spans: spansOf(linesOf(words?.segments ?? [], context.fonts), context) })]
+  }))
+  return asList(items, { ordered: true })
 }

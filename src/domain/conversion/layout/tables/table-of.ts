@@ -1,4 +1,4 @@
-import { type Block, type Cell, type Table, NO_SEAM } from "../blocks/block.ts"
+import { asParagraph, type Block, type Cell, type Table, NO_SEAM } from "../blocks/block.ts"
 import { isTick } from "../blocks/field-labels.ts"
 import { fieldBlock } from "../blocks/fields.ts"
 import { type InlineContext, spansOf } from "../lines/inline.ts"
@@ -26,12 +26,9 @@ const blocksOf = (
 ): ReadonlyArray<Block> =>
   (isName ? [lines] : paragraphsIn(lines, right))
     .filter(({ length }) => length > 0)
-    .map((group) => ({
-      kind: "paragraph",
-      spans: spansOf(group, { ...context, ignoreBold: context.ignoreBold || isName }),
-      seam: NO_SEAM,
-      lang: undefined
-    }))
+    .map((group) =>
+      asParagraph({ spans: spansOf(group, { ...context, ignoreBold: context.ignoreBold || isName }) })
+    )
 
 /** Whether the first cells name their rows: bold where the others are not, or words before figures. */
 const namesRows = (body: ReadonlyArray<ReadonlyArray<Looks>>): boolean => {

@@ -1,5 +1,7 @@
 import type { StructureElement } from "../../page-content.ts"
 import {
+  asList,
+  asParagraph,
   type Block,
   type Cell,
   type ListItem,
@@ -38,10 +40,7 @@ const withTerm = ({ blocks: [first, ...rest] }: ListItem, term: ReadonlyArray<Sp
   first?.kind === "paragraph"
     ? { blocks: [{ ...first, spans: [...term, plain(" "), ...first.spans] }, ...rest] }
     : {
-        blocks: [
-          { kind: "paragraph", spans: term, seam: NO_SEAM, lang: undefined },
-          ...(first === undefined ? rest : [first, ...rest])
-        ]
+        blocks: [asParagraph({ spans: term }), ...(first === undefined ? rest : [first, ...rest])]
       }
 
 /** What begins an item's words and is no word of them: its marker, or a sign that no other list is marked with. */
@@ -140,14 +139,10 @@ export const taggedList = (
   if (filled.every(({ item, term }) => term !== undefined && item.blocks.length > 0))
     return [
       ...before,
-      {
-        kind: "list",
-        ordered: false,
-        start: undefined,
-        style: undefined,
-        items: filled.map(({ item, term }) => ({ ...item, term })),
-        seam: { ...NO_SEAM, element: node.id }
-      }
+      asList(
+        filled.map(({ item, term }) => ({ ...item, term })),
+        { seam: { ...NO_SEAM, element: node.id } }
+      )
     ]
   const numbering = ORDERED[String(node.attributes["ListNumbering"] ?? "")]
   const marker = markerOf(`${first.label.trim()} `)
