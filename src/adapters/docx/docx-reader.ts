@@ -1,12 +1,17 @@
-import { randomBytes } from "node:crypto"
-
 import mammoth from "mammoth"
 
 import { countWords, wordPages } from "../../domain/conversion/work/word-pages.ts"
 import { type DocxContent, MAX_HTML, MAX_PART, MAX_TAGS } from "../../ports/conversion/documents.ts"
 import { type Archive, openArchive, Unreadable } from "./archive.ts"
-import { MAIN_RELATION, readPackage, titleIn, unpackAll, Unsupported } from "./package.ts"
+import type { Element } from "./document-model.ts"
+import { finish } from "./finish.ts"
+import { LOOKS, seen } from "./look.ts"
+import { Marks, type Meaning } from "./marks.ts"
+import { NO_NUMBERING, readNumbering } from "./numbering.ts"
+import { MAIN_RELATION, NOTES, readPackage, titleIn, unpackAll, Unsupported } from "./package.ts"
+import { type Known, rewritePart } from "./rewrite-part.ts"
 import { splitBlocks } from "./split-blocks.ts"
+import { NO_STYLES, readStyles } from "./styles.ts"
 
 /** What a process is asked: to convert a document, or to look whether it is one, and how long. */
 export type Task =
@@ -38,14 +43,18 @@ const wordsIn = (html: string): number =>
 const SHOWN = /^image\/(?:png|jpeg|gif|webp)$/
 
 /** Besides mammoth's own: what it leaves as plain paragraphs. */
-const STYLES = ["p[style-name='Title'] => h1:fresh", "p[style-name='Quote'] => blockquote > p:fresh"]
+const STYLES = [
+  "p[style-name='Title'] => h1:fresh",
+  "p[style-name='Quote'] => blockquote > p:fresh",
+  ...LOOKS
+]
 
 type Conversion = Extract<Task, { readonly kind: "convert" }>
 
 /** Gathers pictures while there is room; in their places stand addresses that the document cannot have. */
 class Pictures {
   readonly places = new Map<string, string>()
-  readonly #secret = randomBytes(16).toString("hex")
+  readonly #marks = new Marks<true>()
   readonly #task: Conversion
   #left: number
 
@@ -65,15 +74,11 @@ class Pictures {
     if (data.length > this.#task.onePictureBytes * (4 / 3) + 4 || data.length > this.#left * (4 / 3) + 4)
       return left("A picture that was left out for its size")
     this.#left -= Math.ceil(data.length * 0.75)
-    const place = `data:image/png;base64,${this.#secret}${String(this.places.size).padStart(8, "0")}`
+    const place = `data:image/png;base64,${this.#marks.add(true)}`
     this.places.set(place, `data:${image.contentType};base64,${data}`)
     return { src: place }
   })
 }
-
-/** mammoth writes notes' marks as plain links. */
-const withNoteRoles = (html: string): string =>
-  html.replaceAll(/<a href="#((?:foot|end)note-\d+)" id=/g, '<a role="doc-noteref" href="#$1" id=')
 
 /** Whether there is more of it than can be put together. */
 const isTooMuch = (html: string): boolean => {
@@ -106,35 +111,57 @@ const decoded = (bytes: Buffer, encoding: string | undefined): string | Uint8Arr
 
 /**
  * The archive for mammoth, which reads exactly the parts that were inspected. Neither its own ZIP reader nor its own search for
- * the main part is used.
+ * the main part is used. Parts with text come as {@link rewritePart} writes them.
  */
-const mammothFile = (archive: Archive, main: string): MammothFile => ({
+const mammothFile = (archive: Archive, main: string, known: Known): MammothFile => ({
   exists: (name) => name === RELATIONS || archive.has(name),
-  read: async (name, encoding) =>
-    name === RELATIONS ? relationsTo(main) : decoded(await archive.bytes(name), encoding)
+  read: async (name, encoding) => {
+    if (name === RELATIONS) return relationsTo(main)
+    if (name === main || NOTES.includes(name)) return rewritePart(archive.stream(name), known)
+    return decoded(await archive.bytes(name), encoding)
+  }
 })
 
 /** mammoth takes an open archive, too; its declarations know of bytes and paths alone. */
-const opened = (archive: Archive, main: string): { readonly buffer: Buffer } =>
-  ({ file: mammothFile(archive, main) }) as unknown as { readonly buffer: Buffer }
+const opened = (file: MammothFile): { readonly buffer: Buffer } =>
+  ({ file }) as unknown as { readonly buffer: Buffer }
+
+/** What is said of a document's paragraphs besides their text. */
+const knownOf = async (archive: Archive): Promise<Known> => ({
+  styles: archive.has("word/styles.xml") ? await readStyles(archive.stream("word/styles.xml")) : NO_STYLES,
+  numbering: archive.has("word/numbering.xml")
+    ? await readNumbering(archive.stream("word/numbering.xml"))
+    : NO_NUMBERING,
+  marks: new Marks<Meaning>()
+})
 
 const convert = async (task: Conversion, archive: Archive): Promise<FromReader> => {
   const { length, main } = await readPackage(archive)
+  const known = await knownOf(archive)
+  const title = await titleIn(archive)
   const pictures = new Pictures(task)
-  const { value } = await mammoth.convertToHtml(opened(archive, main), {
+  const { value } = await mammoth.convertToHtml(opened(mammothFile(archive, main, known)), {
     styleMap: STYLES,
     includeEmbeddedStyleMap: false,
     externalFileAccess: false,
-    convertImage: pictures.converter
+    convertImage: pictures.converter,
+    transformDocument: (document: Element) =>
+      seen(document, {
+        styles: known.styles,
+        title,
+        captionMark: () => known.marks.add({ kind: "caption" })
+      })
   })
-  const parts = isTooMuch(value) ? undefined : splitBlocks(withNoteRoles(value), MAX_PART)
+  const html = finish(value, known.marks)
+  const parts = isTooMuch(html) ? undefined : splitBlocks(html, MAX_PART)
   if (parts === undefined) return { kind: "too-large" }
   return {
     kind: "converted",
     content: {
-      title: await titleIn(archive),
+      title,
       parts,
       pictures: pictures.places,
+      // A formula is charged as a word.
       pages: wordPages({ ...length, words: wordsIn(value) })
     }
   }

@@ -131,13 +131,16 @@ export const titleIn = async (archive: Archive): Promise<string | undefined> => 
   return title === undefined || title.length > MAX_TITLE ? undefined : title
 }
 
+/** Parts with the text of notes, by the file names that every program uses. */
+export const NOTES: ReadonlyArray<string> = ["word/footnotes.xml", "word/endnotes.xml"]
+
 /** The document's path in its package, its length in words, and its declared page count. */
 export const readPackage = async (archive: Archive) => {
   const main = await mainPartOf(archive)
   await checkType(archive, main)
   const length = await wordLength(archive.stream(main))
-  // Notes are converted, too; they are found by the file names that every program uses.
-  for (const notes of ["word/footnotes.xml", "word/endnotes.xml"])
+  // Notes are converted, too.
+  for (const notes of NOTES)
     if (archive.has(notes)) length.words += (await wordLength(archive.stream(notes))).words
   const pages = await noted(archive, "docProps/app.xml", "Pages")
   const stated = pages !== undefined && /^\d{1,9}$/.test(pages) ? Number(pages) : undefined

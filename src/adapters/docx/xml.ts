@@ -2,12 +2,23 @@ import sax from "sax"
 
 import { broken } from "./archive.ts"
 
+/** A tag as it is written: its name and its attributes' names with the prefixes that the writing program chose. */
+export interface Tag {
+  readonly name: string
+  readonly attributes: Readonly<Record<string, string>>
+}
+
 /** What is found on the way through a part. Names are local: prefixes are the writing program's own. */
 interface XmlEvents {
-  readonly open?: (name: string, attributes: ReadonlyMap<string, string>) => void
-  readonly close?: (name: string) => void
+  readonly open?: (name: string, attributes: ReadonlyMap<string, string>, written: Tag) => void
+  readonly close?: (name: string, written: string) => void
   readonly text?: (text: string) => void
 }
+
+/** Longest attribute or text that is kept in one piece, characters: Word keeps whole drawings in attributes of its own. */
+const MAX_VALUE = 16 * 1024 * 1024
+// The parser's declarations leave it out; it is 64 KB otherwise.
+Object.assign(sax, { MAX_BUFFER_LENGTH: MAX_VALUE })
 
 const nothing = () => undefined
 
@@ -23,12 +34,16 @@ export const readXml = async (
     onerror: (error) => {
       throw broken(error)
     },
-    onopentag: ({ attributes, name }) =>
-      open(
-        localName(name),
-        new Map(Object.entries(attributes).map(([key, value]) => [localName(key), String(value)]))
-      ),
-    onclosetag: (name) => close(localName(name)),
+    onopentag: ({ attributes, name }) => {
+      const written: Record<string, string> = {}
+      const local = new Map<string, string>()
+      for (const [key, value] of Object.entries(attributes)) {
+        written[key] = String(value)
+        local.set(localName(key), String(value))
+      }
+      open(localName(name), local, { name, attributes: written })
+    },
+    onclosetag: (name) => close(localName(name), name),
     ontext: text,
     oncdata: text
   }

@@ -32,7 +32,13 @@ const assemblyIn = (thread: AssemblyThread) => {
       return yield* thread.ask("surveyed", { document })
     }).pipe(Effect.scoped)
 
-  const assemble = <E>({ facts, name, pages, survey: known }: AssemblyInput<E>): Stream.Stream<string, E> =>
+  const assemble = <E>({
+    estimatedPages,
+    facts,
+    name,
+    pages,
+    survey: known
+  }: AssemblyInput<E>): Stream.Stream<string, E> =>
     Stream.unwrap(
       Effect.gen(function* () {
         const document = yield* begun
@@ -41,7 +47,7 @@ const assemblyIn = (thread: AssemblyThread) => {
           languageTag(facts.lang) === undefined
             ? yield* thread.ask("detect", { text: survey.sample })
             : undefined
-        const plan = planOf(survey, facts, { detect: () => guess, name })
+        const plan = planOf(survey, facts, { detect: () => guess, estimatedPages, name })
         yield* thread.ask("begin", { document, plan })
         return Stream.make(documentStart(plan)).pipe(
           Stream.concat(

@@ -11,6 +11,10 @@ export interface Box {
   readonly y1: number
 }
 
+/** Whether a font's name says that its letters are monospaced. */
+export const isFixedPitchName = (name: string): boolean =>
+  /courier|mono(?!type)|consol|menlo|lucida ?console|fixedsys|^CMTT\d|typewriter/i.test(name)
+
 /** A font of the document, listed once. */
 export interface FontFace {
   /** PostScript name without the subset's prefix, e.g. `TimesNewRomanPS-BoldMT`. */

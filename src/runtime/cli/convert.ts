@@ -104,7 +104,8 @@ const convertWord = Effect.fnUntraced(function* (path: string, name: string) {
     html: assemble({
       facts: { lang: undefined, title },
       name,
-      pages: Stream.make({ index: 0, label: "1", html })
+      pages: Stream.make({ index: 0, label: "1", html }),
+      estimatedPages: pages
     })
   }
   return converted

@@ -408,6 +408,28 @@ describe("a document", () => {
     assert.include(html, '<span role="doc-pagebreak" class="page" id="page-6">Page A-1</span>on.</p>')
   })
 
+  it("marks no pages in a document that has none of its own, whose contents go by its length", async () => {
+    const html =
+      '<nav><ol><li><a href="#page-1">One</a></li></ol></nav><h2>One</h2><p>a</p><h2>Two</h2><p>b</p><h2>Three</h2><p>c</p>'
+    const assembled = async (estimatedPages: number) => {
+      const pages = Stream.make({ index: 0, label: "1", html })
+      const parts = await run(
+        HtmlAssembly.use(({ assemble: put }) =>
+          Stream.runCollect(
+            put({ facts: { lang: "en", title: "T" }, name: undefined, pages, estimatedPages })
+          )
+        )
+      )
+      return parts.join("")
+    }
+    const long = await assembled(2)
+    assert.notInclude(long, "doc-pagebreak")
+    assert.notInclude(long, "page-1")
+    assert.include(long, '<nav role="doc-toc" aria-label="Contents"><ol><li>One</li></ol></nav>')
+    assert.include(long, '<li><a href="#section-3">Three</a></li>')
+    assert.notInclude(await assembled(1), "#section-3")
+  })
+
   it("has ids of its own for every page, and links that lead somewhere", async () => {
     const page =
       '<p id="a">x<a href="#a">a</a><a href="#b">b</a><a href="#page-2">p</a><a href="#page-9">q</a><a href="https://example.org/">w</a></p><h2 id="a">A</h2>'

@@ -14,6 +14,8 @@ export interface WordSpec {
   readonly main?: string
   /** Pictures by file name; the n-th is `rId{n}`, from 1. */
   readonly pictures?: ReadonlyArray<readonly [string, Buffer]>
+  /** Styles besides those of headings. */
+  readonly styles?: string
   /** Of the main part, besides its pictures. */
   readonly relations?: string
   readonly more?: ReadonlyArray<ZipEntry>
@@ -35,12 +37,17 @@ const STYLES = [
   ["Heading2", "heading 2"]
 ].map(([id, name]) => `<w:style w:type="paragraph" w:styleId="${id}"><w:name w:val="${name}"/></w:style>`)
 
-const NAMESPACES = [
+/** Those that parts declare. */
+export const NAMESPACES = [
   'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"',
   `xmlns:r="${OFFICE}"`,
   'xmlns:wp="http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing"',
   'xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"',
-  'xmlns:pic="http://schemas.openxmlformats.org/drawingml/2006/picture"'
+  'xmlns:pic="http://schemas.openxmlformats.org/drawingml/2006/picture"',
+  'xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math"',
+  'xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006"',
+  'xmlns:v="urn:schemas-microsoft-com:vml"',
+  'xmlns:wps="http://schemas.microsoft.com/office/word/2010/wordprocessingShape"'
 ].join(" ")
 
 /** The parts of a Word document. */
@@ -66,7 +73,10 @@ export const wordParts = (spec: WordSpec = {}): ReadonlyArray<ZipEntry> => {
         `<Relationship Id="rId1" Type="${OFFICE}/officeDocument" Target="${main}"/></Relationships>`
     },
     { name: main, data: `<w:document ${NAMESPACES}><w:body>${body}</w:body></w:document>` },
-    { name: "word/styles.xml", data: `<w:styles ${NAMESPACES}>${STYLES.join("")}</w:styles>` },
+    {
+      name: "word/styles.xml",
+      data: `<w:styles ${NAMESPACES}>${STYLES.join("")}${spec.styles ?? ""}</w:styles>`
+    },
     {
       name: `word/_rels/${name}.rels`,
       data:

@@ -1,6 +1,6 @@
 import { isMathFace } from "../../../domain/conversion/layout/formulas/mathematical.ts"
 import { isBold } from "../../../domain/conversion/layout/lines/segment.ts"
-import type { FontFace } from "../../../domain/conversion/page-content.ts"
+import { type FontFace, isFixedPitchName } from "../../../domain/conversion/page-content.ts"
 import type { Pdfium } from "../engine/pdfium.ts"
 import { fixedPitchOf, haveOneWidth, NARROW, WIDE } from "./fixed-pitch.ts"
 import { withoutSubset } from "./glyph-names.ts"
@@ -80,7 +80,7 @@ const faceOf = (
     monospace:
       // pdfium sets the flag of fonts that are not in the file where all their known widths are alike: often those of figures alone.
       ((flags & FIXED_PITCH) !== 0 && call.FPDFFont_GetIsEmbedded(font) === 1) ||
-      /courier|mono(?!type)|consol|^CMTT\d|typewriter/i.test(name) ||
+      isFixedPitchName(name) ||
       (name === "" ? undefined : hasOneWidth(pdfium, font)),
     serif: (flags & SERIF) !== 0,
     symbolic: (flags & SYMBOLIC) !== 0

@@ -68,7 +68,8 @@ export class PageFold {
   /** Adds the next page; returns what can be written out. */
   add(page: FragmentPage): string {
     const { headings, lang, named, pageCount, places, words } = this.#plan
-    const { index, label } = page
+    const { index } = page
+    const label = pageCount > 0 ? page.label : undefined
     const contents = this.#printed
     const context = { index, label, pageCount, places, named, headings, words, lang, contents }
     const blocks = this.#rewriter.rewrite(page.nodes, context).flatMap((block) => this.#withContents(block))
@@ -91,7 +92,7 @@ export class PageFold {
     const done: Array<HtmlElement> = []
     if (joined === undefined) {
       append(done, this.#held())
-      done.push(this.#mark(page, "div"))
+      if (pageCount > 0) done.push(this.#mark(page, "div"))
       this.#hold(text, notes, done)
     } else {
       done.push(withNotesBelow(joined, [...rest, ...notes]))

@@ -115,6 +115,20 @@ export const captionOf = (figure: HtmlElement): string => {
   return sentence.length <= MAX_SENTENCE ? sentence : sentence.slice(0, MAX_SENTENCE).replace(/\s\S*$/, " …")
 }
 
+/** What programs call a picture that nobody named, and the name of its file. */
+const PROGRAMS_NAME =
+  /^(?:(?:image|imagen|picture|graphics?|grafik|bild|afbeelding|obraz|immagine|photo)\s*\d*|\S+\.(?:png|jpe?g|gif|bmp|tiff?|emf|wmf|svg|webp))$/i
+/** The same with the folders that it lay in, which may have spaces in their names. */
+const PATH = /^(?:[a-z]:[\\/]|[\\/]{1,2}|file:)[^\n]+$/i
+/** What Word adds to what it guessed itself. */
+const GUESSED = /(?:description automatically generated|ai-generated content may be incorrect\.?)$/i
+
+/** What is said of a picture; undefined where a program said it that does not know what it shows. */
+export const descriptionIn = (alt: string | undefined): string | undefined => {
+  const text = alt?.trim().replace(GUESSED, "").trimEnd() ?? ""
+  return text === "" || PROGRAMS_NAME.test(text) || PATH.test(text) ? undefined : text
+}
+
 const isLink = (node: HtmlNode): boolean => isElement(node) && node.name === "a"
 
 /** A row of links is a row of touch targets, which need distance; links in a text do not. */
@@ -139,7 +153,7 @@ export const printedContents = (
     label,
     words
   }: {
-    readonly label: string
+    readonly label: string | undefined
     readonly words: InterfaceWords
     readonly contents: Map<string, number>
   }
@@ -147,7 +161,7 @@ export const printedContents = (
   if (isEmpty(children)) return []
   const [first] = children
   const title = isElement(first) && isHeading(first) ? lineOf(first.children) : words.contents
-  const named = `${title}, ${filled(words.page, label)}`
+  const named = label === undefined ? title : `${title}, ${filled(words.page, label)}`
   const count = (contents.get(named) ?? 0) + 1
   contents.set(named, count)
   const own = count === 1 ? named : `${named} (${count})`

@@ -6,6 +6,7 @@ import {
   captionOf,
   collectIds,
   definitionsIn,
+  descriptionIn,
   fits,
   grouped,
   HELD,
@@ -28,7 +29,8 @@ import { filled, type InterfaceWords } from "./words.ts"
 interface RewriteContext extends LinksFrom {
   /** From 0. */
   readonly index: number
-  readonly label: string
+  /** The page's label; undefined where the document has no pages. */
+  readonly label: string | undefined
   readonly words: InterfaceWords
   /** The document's language: elements need not repeat it. */
   readonly lang: string
@@ -244,7 +246,7 @@ class Page {
       // The words of a figure's picture.
       return [element("details", {}, [element("summary", { lang: own }, [words.inPicture]), ...children])]
     }
-    const alt = filled(words.scanAlt, label)
+    const alt = filled(words.scanAlt, label ?? "")
     const pictures = node.children.flatMap((child) => {
       const src = isElement(child) ? child.attributes["src"] : undefined
       return src === undefined ? [] : [element("img", { src, alt, lang: own })]
@@ -305,7 +307,7 @@ class Page {
 
   #image(node: HtmlElement): ReadonlyArray<HtmlNode> {
     const { alt, src, ...attributes } = this.#attributes(node)
-    const description = alt?.trim()
+    const description = descriptionIn(alt)
     const { pictures, words } = this.#context
     if (src?.startsWith("data:image/") === true) {
       // What is not described is not said to be so again.
@@ -313,9 +315,7 @@ class Page {
       return [pictures.shown(src, alternative, attributes)]
     }
     // The picture is missing: its description is kept.
-    return description === undefined || description === ""
-      ? []
-      : [element("span", { class: "about" }, [description])]
+    return description === undefined ? [] : [element("span", { class: "about" }, [description])]
   }
 
   #list(node: HtmlElement, depth: number): ReadonlyArray<HtmlNode> {

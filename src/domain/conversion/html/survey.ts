@@ -83,6 +83,7 @@ export interface Plan {
   readonly repeated: ReadonlySet<string>
   readonly headings: Headings
   readonly words: InterfaceWords
+  /** 0 where the document has no pages of its own: then it does not show where any begin. */
   readonly pageCount: number
 }
 
@@ -193,7 +194,7 @@ const hasOwnTitle = ({ headings }: Survey, title: string | undefined): boolean =
   )
 }
 
-const contentsOf = (survey: Survey, ownTitle: boolean): ReadonlyArray<ContentsEntry> => {
+const contentsOf = (survey: Survey, ownTitle: boolean, pages: number): ReadonlyArray<ContentsEntry> => {
   let state: HeadingState = startHeadings(ownTitle)
   const entries: Array<ContentsEntry> = []
   for (const { level, text } of survey.headings) {
@@ -208,7 +209,7 @@ const contentsOf = (survey: Survey, ownTitle: boolean): ReadonlyArray<ContentsEn
     deepest -= 1
     kept = entries.filter(({ level }) => level <= deepest)
   }
-  return survey.pages < MIN_PAGES || kept.length < MIN_ENTRIES ? [] : kept.slice(0, MAX_ENTRIES)
+  return pages < MIN_PAGES || kept.length < MIN_ENTRIES ? [] : kept.slice(0, MAX_ENTRIES)
 }
 
 /** How many chapters have begun after each number of headings. */
@@ -222,14 +223,22 @@ const chaptersOf = ({ headings }: Survey, ownTitle: boolean): ReadonlyArray<numb
   return begun
 }
 
-/** Decides language, title and contents. `detect` guesses the language of a text; `name` is the document's file name. */
+/**
+ * Decides language, title and contents. `detect` guesses the language of a text; `name` is the document's file name;
+ * `estimatedPages`, where it has no pages of its own, how many it fills.
+ */
 export const planOf = (
   survey: Survey,
   facts: Pick<DocumentFacts, "lang" | "title">,
   {
     detect,
+    estimatedPages,
     name
-  }: { readonly detect: (text: string) => string | undefined; readonly name: string | undefined }
+  }: {
+    readonly detect: (text: string) => string | undefined
+    readonly name: string | undefined
+    readonly estimatedPages?: number | undefined
+  }
 ): Plan => {
   const lang = languageTag(facts.lang) ?? languageTag(detect(survey.sample)) ?? "en"
   const words = wordsFor(lang)
@@ -239,9 +248,10 @@ export const planOf = (
   const file = meaningful(name?.replace(/\.\w{1,5}$/, ""))
   const ownTitle = hasOwnTitle(survey, stated ?? file)
   const title = stated ?? (ownTitle ? first : undefined) ?? file ?? first ?? name ?? words.untitled
-  const contents = contentsOf(survey, ownTitle)
+  const contents = contentsOf(survey, ownTitle, estimatedPages ?? survey.pages)
   const headings = headingsByWords(survey.headings)
   const named = inChapters(survey.named, chaptersOf(survey, ownTitle))
-  const { pages: pageCount, places, repeated } = survey
+  const { places, repeated } = survey
+  const pageCount = estimatedPages === undefined ? survey.pages : 0
   return { lang, title, ownTitle, contents, places, named, repeated, headings, words, pageCount }
 }

@@ -121,7 +121,8 @@ const convert = Effect.fnUntraced(function* (claim: ClaimedInline, settings: Wor
   const document = assembly.assemble({
     facts: { lang: undefined, title },
     name: claim.name,
-    pages: Stream.succeed(page)
+    pages: Stream.succeed(page),
+    estimatedPages: pages
   })
   const key = inlineResultKey(claim.fileId, claim.lease)
   yield* objects.put(key, Stream.encodeText(document), { contentType: "text/html; charset=utf-8" })

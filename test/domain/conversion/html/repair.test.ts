@@ -1,6 +1,6 @@
 import { expect, it } from "vitest"
 
-import { fits, rowsOf } from "../../../../src/domain/conversion/html/repair.ts"
+import { descriptionIn, fits, rowsOf } from "../../../../src/domain/conversion/html/repair.ts"
 import { element } from "../../../../src/domain/conversion/html/tree.ts"
 
 const rowsWith = (...rows: ReadonlyArray<ReadonlyArray<string>>) =>
@@ -30,4 +30,21 @@ it("a table of few columns fits where its longest words do, beside each other", 
   // Lines end between any two of these signs, and after hyphens.
   expect(fits(rowsWith(["語".repeat(90), "one-of-many-words-".repeat(9)]))).toBe(true)
   expect(fits(rowsWith(["a", "b", "c", "d"]))).toBe(false)
+})
+
+it("what programs call a picture says nothing of it", () => {
+  const nothing = [
+    undefined,
+    " ",
+    "image7.png",
+    "Picture 3",
+    "Grafik 12",
+    "Image",
+    "C:\\Users\\Ann\\My pictures\\cat photo.jpg",
+    "/home/ann/cat"
+  ]
+  for (const alt of nothing) expect(descriptionIn(alt)).toBe(undefined)
+  for (const alt of ["A cat", "Picture of a cat", "See cat.png", "Image 3: a cat", "1/2 cup"])
+    expect(descriptionIn(alt)).toBe(alt)
+  expect(descriptionIn("A cat on a mat\n\nDescription automatically generated")).toBe("A cat on a mat")
 })

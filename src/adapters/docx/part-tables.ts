@@ -1,0 +1,65 @@
+import type { Later, PartOutput } from "./part-output.ts"
+import { isOff, type Styles } from "./styles.ts"
+
+interface TableState {
+  style: string | undefined
+  marksFirstRow: boolean
+  rows: number
+  /** The row that is open has to be said to be a head. */
+  isAsked: boolean
+  /** Where it was said. */
+  said: Later | undefined
+}
+
+/** A table says that it shows its first row as its style wants: `0x20` in the older way to say so. */
+const marksFirstRow = (attributes: ReadonlyMap<string, string>): boolean => {
+  const said = attributes.get("firstRow")
+  if (said !== undefined) return !isOff(said)
+  return (Number.parseInt(attributes.get("val") ?? "0", 16) & 0x20) !== 0
+}
+
+/** Says of first rows that they are heads, where the table's style shows them as such. */
+export class PartTables {
+  readonly #tables: Array<TableState> = []
+  readonly #out: PartOutput
+  readonly #styles: Styles
+
+  constructor(out: PartOutput, styles: Styles) {
+    this.#out = out
+    this.#styles = styles
+  }
+
+  /** Before an element is written. */
+  open(name: string, attributes: ReadonlyMap<string, string>): void {
+    const table = this.#tables.at(-1)
+    if (name === "tbl")
+      this.#tables.push({ style: undefined, marksFirstRow: false, rows: 0, isAsked: false, said: undefined })
+    else if (table === undefined) return
+    else if (name === "tblStyle") table.style = attributes.get("val")
+    else if (name === "tblLook") table.marksFirstRow = marksFirstRow(attributes)
+    else if (name === "tr") {
+      table.rows += 1
+      table.isAsked = table.rows === 1 && table.marksFirstRow && this.#styles(table.style).hasHeadRow
+    } else if (name === "tc") this.#say((head) => this.#out.element("trPr", head))
+  }
+
+  /** Behind the tag of an element. */
+  opened(name: string): void {
+    if (name === "trPr") this.#say((head) => head)
+  }
+
+  close(name: string): void {
+    if (name !== "tbl") return
+    const table = this.#tables.pop()
+    // A table of one row has nothing below its head.
+    if (table?.said !== undefined && table.rows === 1) table.said.text = ""
+  }
+
+  #say(how: (head: string) => string): void {
+    const table = this.#tables.at(-1)
+    if (table?.isAsked !== true) return
+    table.isAsked = false
+    table.said = { text: how(this.#out.element("tblHeader")) }
+    this.#out.add(table.said)
+  }
+}

@@ -1,0 +1,380 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+
+import { pngOf } from "../../support/files/picture-files.ts"
+import { NAMESPACES, paragraph, pictureOf, type WordSpec } from "../../support/files/word-files.ts"
+import { htmlOf, p, text } from "./word-html.ts"
+
+const written = (name: string, spec: string | WordSpec, html: string) =>
+  it.effect(name, () =>
+    Effect.map(htmlOf(typeof spec === "string" ? { body: spec } : spec), (found) =>
+      assert.strictEqual(found, html)
+    )
+  )
+
+const pictures: WordSpec["pictures"] = [["a.png", pngOf()]]
+const box = (words: string) => `<w:txbxContent>${paragraph(words)}</w:txbxContent>`
+const drawing = (words: string) =>
+  `<w:drawing><wp:inline><a:graphic><a:graphicData><wps:wsp><wps:txbx>${box(words)}</wps:txbx></wps:wsp></a:graphicData></a:graphic></wp:inline></w:drawing>`
+const alternatives = (choice: string, fallback: string) =>
+  `<mc:AlternateContent><mc:Choice Requires="wps">${choice}</mc:Choice><mc:Fallback>${fallback}</mc:Fallback></mc:AlternateContent>`
+
+describe("what Word documents hold besides plain text", () => {
+  written(
+    "words of a field are read",
+    p(`${text("Figure ")}<w:fldSimple w:instr="SEQ Figure">${text("7")}</w:fldSimple>`),
+    "<p>Figure 7</p>"
+  )
+  written(
+    "boxes of text are read once, behind their paragraph",
+    p(
+      text("Before") +
+        `<w:r>${alternatives(drawing("Box"), `<w:pict><v:shape><v:textbox>${box("Box")}</v:textbox></v:shape></w:pict>`)}</w:r>`
+    ) + paragraph("After"),
+    "<p>Before</p><p>Box</p><p>After</p>"
+  )
+  written(
+    "those that older programs would not show, too",
+    p(text("Before") + `<w:r>${alternatives(drawing("Box"), "")}</w:r>`) + paragraph("After"),
+    "<p>Before</p><p>Box</p><p>After</p>"
+  )
+  written(
+    "and those in other shapes",
+    p(`<w:r><w:pict><v:oval><v:textbox>${box("Round")}</v:textbox></v:oval></w:pict></w:r>`),
+    "<p>Round</p>"
+  )
+  written(
+    "what is hidden is not read, and what is said not to be is",
+    p(
+      text("Seen") +
+        text(" hidden", "<w:vanish/>") +
+        text(" not on the web", "<w:webHidden/>") +
+        text(" again", '<w:vanish w:val="0"/>')
+    ),
+    "<p>Seen again</p>"
+  )
+  written(
+    "readings stand behind what they are of",
+    p(
+      `<w:r><w:ruby><w:rubyPr><w:lid w:val="ja"/></w:rubyPr><w:rt>${text("とうきょう")}</w:rt><w:rubyBase>${text("東京")}</w:rubyBase></w:ruby></w:r>`
+    ),
+    "<p>東京(とうきょう)</p>"
+  )
+  written("old line breaks are breaks", p("<w:r><w:t>a</w:t><w:cr/><w:t>b</w:t></w:r>"), "<p>a<br />b</p>")
+  written(
+    "a drawing that is kept in an attribute makes no document unreadable",
+    p(`<w:r><w:pict><v:shape gfxdata="${"A".repeat(300_000)}"/></w:pict></w:r>${text("Text")}`),
+    "<p>Text</p>"
+  )
+  written(
+    "changes of looks and lists that were made are not read as they were before",
+    {
+      body: p(text("Text"), '<w:pPrChange w:id="1"><w:pPr><w:pStyle w:val="Heading1"/></w:pPr></w:pPrChange>')
+    },
+    "<p>Text</p>"
+  )
+  it.effect("a document without styles, with nothing but nested choices, is read", () =>
+    Effect.gen(function* () {
+      const nested = alternatives(alternatives(text("a"), ""), alternatives("", text("b")))
+      assert.strictEqual(yield* htmlOf({ body: p(nested) }), "<p>b</p>")
+    })
+  )
+})
+
+const style = (id: string, name: string, inside = "", type = "paragraph") =>
+  `<w:style w:type="${type}" w:styleId="${id}"><w:name w:val="${name}"/>${inside}</w:style>`
+const styled = (id: string, inner: string) => p(inner, `<w:pStyle w:val="${id}"/>`)
+const MONO = '<w:rPr><w:rFonts w:ascii="Courier New"/></w:rPr>'
+
+describe("what Word documents say by their styles and looks", () => {
+  written(
+    "headings in any language, and those that are based on others",
+    {
+      styles:
+        style("berschrift2", "Überschrift zwei", '<w:pPr><w:outlineLvl w:val="1"/></w:pPr>') +
+        style("Own", "Own", '<w:basedOn w:val="berschrift2"/>') +
+        style("Own9", "Own 9", '<w:pPr><w:outlineLvl w:val="8"/></w:pPr>'),
+      body: styled("berschrift2", text("Two")) + styled("Own", text("Three")) + styled("Own9", text("Nine"))
+    },
+    "<h2>Two</h2><h2>Three</h2><h6>Nine</h6>"
+  )
+  written(
+    "a heading is not emphasised as a whole",
+    { body: styled("Heading1", text("All", "<w:b/>") + text(" bold", "<w:b/><w:i/>")) },
+    "<h1>All<em> bold</em></h1>"
+  )
+  written(
+    "styles that are based on each other in a circle end nothing",
+    {
+      styles: style("A", "A", '<w:basedOn w:val="B"/>') + style("B", "B", '<w:basedOn w:val="A"/>'),
+      body: styled("A", text("a"))
+    },
+    "<p>a</p>"
+  )
+  written(
+    "lines of code are one listing, with their breaks, spaces and empty lines",
+    {
+      styles: style("Code", "Code", MONO),
+      body:
+        styled("Code", text("if (a) {")) +
+        styled("Code", '<w:r><w:t xml:space="preserve">  b</w:t><w:br/><w:t>  c</w:t></w:r>') +
+        p("") +
+        styled("Code", text("}", "<w:b/>")) +
+        paragraph("Text")
+    },
+    "<pre><code>if (a) {\n  b\n  c\n \n}</code></pre><p>Text</p>"
+  )
+  written(
+    "code within a text, and in a cell, is code",
+    p(text("Call ") + text("run()", '<w:rFonts w:ascii="Consolas"/>')) +
+      `<w:tbl><w:tr><w:tc>${p(text("x", '<w:rFonts w:ascii="Consolas"/>'))}</w:tc></w:tr></w:tbl>`,
+    "<p>Call <code>run()</code></p><table><tr><td><p><code>x</code></p></td></tr></table>"
+  )
+  written(
+    "a table of contents is one, without pages",
+    {
+      styles: style("TOCHeading", "TOC Heading") + style("TOC1", "toc 1") + style("TOC2", "toc 2"),
+      body:
+        styled("TOCHeading", text("Contents")) +
+        styled("TOC1", "<w:r><w:t>1</w:t><w:tab/><w:t>First</w:t><w:tab/><w:t>iv</w:t></w:r>") +
+        styled("TOC2", "<w:r><w:t>Below</w:t><w:tab/><w:t>12</w:t></w:r>") +
+        styled("TOC1", text("Second 2024"))
+    },
+    "<nav><h2>Contents</h2><ol><li>1\tFirst<ol><li>Below</li></ol></li><li>Second 2024</li></ol></nav>"
+  )
+  written(
+    "captions belong to the table or the picture beside them",
+    {
+      pictures,
+      styles: style("Caption", "caption"),
+      body:
+        styled("Caption", text("Table 1: Sizes")) +
+        `<w:tbl><w:tr><w:tc>${paragraph("1")}</w:tc></w:tr></w:tbl>` +
+        pictureOf("rId1", "A cat") +
+        styled("Caption", text("Figure 1: A ") + text("cat", "<w:b/>")) +
+        paragraph("Text") +
+        styled("Caption", text("Figure 2: Of nothing"))
+    },
+    "<table><caption>Table 1: Sizes</caption><tr><td><p>1</p></td></tr></table>" +
+      '<figure><img alt="A cat" src="#" /><figcaption>Figure 1: A <strong>cat</strong></figcaption></figure>' +
+      "<p>Text</p><p>Figure 2: Of nothing</p>"
+  )
+  written(
+    "a title that the document's properties have is said once, as such",
+    {
+      title: "Annual Report",
+      body: p(text("Annual report", "<w:b/>")) + styled("Heading1", text("One")) + paragraph("Text")
+    },
+    "<h1>Annual report</h1><h1>One</h1><p>Text</p>"
+  )
+})
+
+const cell = (words: string, properties = "") => `<w:tc>${p(text(words, properties))}</w:tc>`
+const row = (...cells: ReadonlyArray<string>) => `<w:tr>${cells.join("")}</w:tr>`
+const table = (rows: string, properties = "") => `<w:tbl><w:tblPr>${properties}</w:tblPr>${rows}</w:tbl>`
+
+describe("heads of tables in Word documents", () => {
+  const HEADED =
+    "<table><thead><tr><th><p>A</p></th><th><p>B</p></th></tr></thead><tbody><tr><td><p>1</p></td><td><p>2</p></td></tr></tbody></table>"
+  const PLAIN = HEADED.replaceAll("th>", "td>").replaceAll(/<\/?t(?:head|body)>/g, "")
+
+  const rows = row(cell("A"), cell("B")) + row(cell("1"), cell("2"))
+  const grid = style("Grid", "Grid", '<w:tblStylePr w:type="firstRow"/>', "table")
+  const look = '<w:tblStyle w:val="Grid"/><w:tblLook w:val="0020"/>'
+
+  written("a style that sets the first row off", { styles: grid, body: table(rows, look) }, HEADED)
+  written(
+    "but not where the table does not want it",
+    { styles: grid, body: table(rows, '<w:tblStyle w:val="Grid"/><w:tblLook w:val="04A0" w:firstRow="0"/>') },
+    PLAIN
+  )
+  written("nor where the style does not", { body: table(rows, look) }, PLAIN)
+  written(
+    "nor in a table of one row",
+    { styles: grid, body: table(row(cell("A"), cell("B")), look) },
+    "<table><tr><td><p>A</p></td><td><p>B</p></td></tr></table>"
+  )
+  written(
+    "a row that was deleted stays so",
+    {
+      styles: grid,
+      body: table(
+        `<w:tr><w:trPr><w:del w:id="1"/></w:trPr>${cell("gone")}${cell("gone")}</w:tr>${row(cell("1"), cell("2"))}`,
+        look
+      )
+    },
+    "<table><tr><td><p>1</p></td><td><p>2</p></td></tr></table>"
+  )
+  written(
+    "a first row that alone is bold",
+    table(row(cell("A", "<w:b/>"), cell("B", "<w:b/>")) + row(cell("1"), cell("2"))),
+    HEADED.replaceAll(/<th><p>(.)<\/p>/g, "<th><p><strong>$1</strong></p>")
+  )
+  written(
+    "not where others are bold, too",
+    table(row(cell("A", "<w:b/>"), cell("B", "<w:b/>")) + row(cell("1", "<w:b/>"), cell("2", "<w:b/>"))),
+    PLAIN.replaceAll(/<p>(.)<\/p>/g, "<p><strong>$1</strong></p>")
+  )
+})
+
+describe("headings that no style names", () => {
+  const bold = (words: string, size = 24) => p(text(words, `<w:b/><w:sz w:val="${size}"/>`))
+  const plain = (words: string) => p(text(words, '<w:sz w:val="24"/>'))
+  const long = plain("Words of a paragraph that go on for a while.").repeat(3)
+
+  written(
+    "short bold lines are headings, by their sizes",
+    bold("Report", 40) + long + bold("One") + long + bold("Two") + long,
+    `<h1>Report</h1>${paragraphs()}<h2>One</h2>${paragraphs()}<h2>Two</h2>${paragraphs()}`
+  )
+  written(
+    "but not where a style names one",
+    styled("Heading1", text("Named")) + long + bold("Bold") + long,
+    `<h1>Named</h1>${paragraphs()}<p><strong>Bold</strong></p>${paragraphs()}`
+  )
+  written(
+    "nor where they end a sentence, lead to the next line, or stand last",
+    bold("Beware!") + long + bold("Note:") + long + bold("The End"),
+    `<p><strong>Beware!</strong></p>${paragraphs()}<p><strong>Note:</strong></p>${paragraphs()}<p><strong>The End</strong></p>`
+  )
+  written(
+    "nor where all is bold",
+    bold("One") + bold("Two") + bold("Three") + plain("Text"),
+    "<p><strong>One</strong></p><p><strong>Two</strong></p><p><strong>Three</strong></p><p>Text</p>"
+  )
+
+  function paragraphs(): string {
+    return "<p>Words of a paragraph that go on for a while.</p>".repeat(3)
+  }
+})
+
+const level = (at: number, format: string, label: string, more = "") =>
+  `<w:lvl w:ilvl="${at}"><w:start w:val="1"/><w:numFmt w:val="${format}"/><w:lvlText w:val="${label}"/>${more}</w:lvl>`
+const numbering = (inside: string) => ({
+  more: [{ name: "word/numbering.xml", data: `<w:numbering ${NAMESPACES}>${inside}</w:numbering>` }]
+})
+const abstract = (id: number, levels: string) =>
+  `<w:abstractNum w:abstractNumId="${id}">${levels}</w:abstractNum>`
+const num = (id: number, of: number, more = "") =>
+  `<w:num w:numId="${id}"><w:abstractNumId w:val="${of}"/>${more}</w:num>`
+const numPr = (list: number, at: number) =>
+  `<w:numPr><w:ilvl w:val="${at}"/><w:numId w:val="${list}"/></w:numPr>`
+const item = (list: number, words: string, at = 0) => p(text(words), numPr(list, at))
+
+describe("numbers in Word documents", () => {
+  const plain = abstract(
+    1,
+    level(0, "decimal", "%1.") + level(1, "lowerLetter", "%2)") + level(2, "bullet", "•")
+  )
+  const legal = abstract(2, level(0, "decimal", "%1.") + level(1, "decimal", "%1.%2."))
+  const lists = numbering(
+    plain +
+      legal +
+      num(1, 1) +
+      num(2, 2) +
+      num(3, 1, '<w:lvlOverride w:ilvl="0"><w:startOverride w:val="5"/></w:lvlOverride>')
+  )
+
+  written(
+    "a list goes on behind a paragraph, and its levels count in their own way",
+    {
+      ...lists,
+      body:
+        item(1, "one") +
+        item(1, "a", 1) +
+        item(1, "b", 1) +
+        paragraph("Text") +
+        item(1, "two") +
+        item(1, "a", 1)
+    },
+    '<ol><li>one<ol type="a"><li>a</li><li>b</li></ol></li></ol><p>Text</p><ol start="2"><li>two<ol type="a"><li>a</li></ol></li></ol>'
+  )
+  written(
+    "another list of the same definition goes on, or begins where it says",
+    { ...lists, body: item(1, "one") + item(3, "five") + item(3, "six") },
+    '<ol><li>one</li><li value="5">five</li><li>six</li></ol>'
+  )
+  written(
+    "numbers that HTML cannot count stand before their words",
+    {
+      ...lists,
+      body: item(2, "Parties") + item(2, "The seller", 1) + item(2, "The buyer", 1) + item(2, "Goods")
+    },
+    "<p>1. Parties</p><p>1.1. The seller</p><p>1.2. The buyer</p><p>2. Goods</p>"
+  )
+  written(
+    "an item without words is counted and left out",
+    { ...lists, body: item(1, "one") + item(1, "") + item(1, "three") },
+    '<ol><li>one</li><li value="3">three</li></ol>'
+  )
+  written(
+    "a heading without words is counted and left out, and one whose number is not shown has none",
+    {
+      ...numbering(
+        abstract(1, level(0, "decimal", "%1.") + level(1, "none", "%2") + level(2, "none", "&lt;Note&gt;")) +
+          num(1, 1)
+      ),
+      body:
+        p(text("One"), `<w:pStyle w:val="Heading1"/>${numPr(1, 0)}`) +
+        p("", `<w:pStyle w:val="Heading1"/>${numPr(1, 0)}`) +
+        p(text("Three"), `<w:pStyle w:val="Heading1"/>${numPr(1, 0)}`) +
+        item(1, "bare", 1) +
+        item(1, "said", 2)
+    },
+    "<h1>1. One</h1><h1>3. Three</h1><p>bare</p><p>&lt;Note&gt; said</p>"
+  )
+  written(
+    "of two ways to show a list one is counted",
+    {
+      ...lists,
+      body:
+        p(
+          `<w:r>${alternatives(drawing("x").replace(paragraph("x"), item(1, "one")), `<w:pict><v:textbox><w:txbxContent>${item(1, "one")}</w:txbxContent></v:textbox></w:pict>`)}</w:r>`
+        ) + item(1, "two")
+    },
+    "<ol><li>one</li><li>two</li></ol>"
+  )
+  written(
+    "bullets that a style has make a list",
+    {
+      ...numbering(abstract(1, level(0, "bullet", "•")) + num(1, 1)),
+      styles: style("ListBullet", "List Bullet", '<w:pPr><w:numPr><w:numId w:val="1"/></w:numPr></w:pPr>'),
+      body: styled("ListBullet", text("a")) + styled("ListBullet", text("b"))
+    },
+    "<ul><li>a</li><li>b</li></ul>"
+  )
+  written(
+    "headings have their numbers, and one that is taken out of its style's list has none",
+    {
+      ...numbering(
+        abstract(
+          1,
+          level(0, "upperRoman", "%1.", '<w:pStyle w:val="H1"/>') +
+            level(1, "decimal", "%1.%2", '<w:isLgl/><w:pStyle w:val="H2"/>')
+        ) + num(1, 1)
+      ),
+      styles:
+        style(
+          "H1",
+          "Own 1",
+          '<w:pPr><w:outlineLvl w:val="0"/><w:numPr><w:numId w:val="1"/></w:numPr></w:pPr>'
+        ) +
+        style(
+          "H2",
+          "Own 2",
+          '<w:pPr><w:outlineLvl w:val="1"/><w:numPr><w:numId w:val="1"/></w:numPr></w:pPr>'
+        ),
+      body:
+        styled("H1", text("One")) +
+        styled("H1", text("Two")) +
+        styled("H2", text("Below")) +
+        p(text("Preface"), '<w:pStyle w:val="H1"/><w:numPr><w:numId w:val="0"/></w:numPr>')
+    },
+    "<h1>I. One</h1><h1>II. Two</h1><h2>2.1 Below</h2><h1>Preface</h1>"
+  )
+  written(
+    "lists that no definition has are paragraphs",
+    { ...numbering(num(1, 7)), body: item(1, "a") + item(9, "b") },
+    "<p>a</p><p>b</p>"
+  )
+})
