@@ -4,6 +4,7 @@ import { countWords, wordPages } from "../../domain/conversion/work/word-pages.t
 import { type DocxContent, MAX_HTML, MAX_PART, MAX_TAGS } from "../../ports/conversion/documents.ts"
 import { type Archive, openArchive, Unreadable } from "./archive.ts"
 import type { Element } from "./document-model.ts"
+import { readDrawn } from "./drawn-data.ts"
 import { finish } from "./finish.ts"
 import { LOOKS, seen } from "./look.ts"
 import { Marks, type Meaning } from "./marks.ts"
@@ -127,7 +128,8 @@ const opened = (file: MammothFile): { readonly buffer: Buffer } =>
   ({ file }) as unknown as { readonly buffer: Buffer }
 
 /** What is said of a document's paragraphs besides their text. */
-const knownOf = async (archive: Archive): Promise<Known> => ({
+const knownOf = async (archive: Archive, main: string): Promise<Known> => ({
+  drawn: await readDrawn(archive, main),
   styles: archive.has("word/styles.xml") ? await readStyles(archive.stream("word/styles.xml")) : NO_STYLES,
   numbering: archive.has("word/numbering.xml")
     ? await readNumbering(archive.stream("word/numbering.xml"))
@@ -137,7 +139,7 @@ const knownOf = async (archive: Archive): Promise<Known> => ({
 
 const convert = async (task: Conversion, archive: Archive): Promise<FromReader> => {
   const { length, main } = await readPackage(archive)
-  const known = await knownOf(archive)
+  const known = await knownOf(archive, main)
   const title = await titleIn(archive)
   const pictures = new Pictures(task)
   const { value } = await mammoth.convertToHtml(opened(mammothFile(archive, main, known)), {

@@ -45,12 +45,16 @@ const numbered = ({ type, value }: Item, list: OpenList | undefined, parts: Arra
   return expected === value ? "<li>" : `<li value="${value}">`
 }
 
-/** Takes out what has a number and nothing else. */
-const withoutEmpty = (html: string, marks: Marks<Meaning>): string =>
-  html.replaceAll(new RegExp(`<(p|li|h[1-6])>${marks.pattern}</\\1>`, "g"), (found, _, digits: string) => {
-    const kind = marks.meaningOf(digits)?.kind
-    return kind === "item" || kind === "words" ? "" : found
-  })
+/** What stands for blocks takes its paragraph's place; what has a number and nothing else goes. */
+const withWholes = (html: string, marks: Marks<Meaning>): string =>
+  html.replaceAll(
+    new RegExp(`<(p|li|h[1-6])>${marks.pattern}</\\1>`, "g"),
+    (found, name: string, digits: string) => {
+      const meaning = marks.meaningOf(digits)
+      if (meaning?.kind === "drawn" && name === "p") return meaning.html
+      return meaning?.kind === "item" || meaning?.kind === "words" ? "" : found
+    }
+  )
 
 /** Puts captions to the tables and pictures beside them. */
 const withCaptions = (html: string, mark: string): string => {
@@ -68,12 +72,13 @@ const withNoteRoles = (html: string): string =>
 
 /** What marks stand for takes their place in mammoth's HTML. */
 export const finish = (html: string, marks: Marks<Meaning>): string =>
-  withNoteRoles(withCaptions(withNumbers(withoutEmpty(html, marks), marks), marks.pattern)).replaceAll(
+  withNoteRoles(withCaptions(withNumbers(withWholes(html, marks), marks), marks.pattern)).replaceAll(
     new RegExp(marks.pattern, "g"),
     (_, digits: string) => {
       const meaning = marks.meaningOf(digits)
       switch (meaning?.kind) {
         case "formula":
+        case "drawn":
           return meaning.html
         // Where it is no item after all.
         case "item":

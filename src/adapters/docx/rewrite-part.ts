@@ -1,4 +1,5 @@
 import { append } from "../../domain/lists.ts"
+import type { DrawnData } from "./drawn-data.ts"
 import { MathBuilder, writeFormula } from "./formula.ts"
 import type { Marks, Meaning } from "./marks.ts"
 import type { Numbering } from "./numbering.ts"
@@ -12,6 +13,7 @@ import { readXml, type Tag } from "./xml.ts"
 export interface Known {
   readonly styles: Styles
   readonly numbering: Numbering
+  readonly drawn: DrawnData
   readonly marks: Marks<Meaning>
 }
 
@@ -45,9 +47,7 @@ interface Alternatives {
 
 /** Where in the outline a heading stands, from 0; undefined for other paragraphs. */
 const outlineOf = (own: ParagraphProperties, style: Style): number | undefined => {
-  if (/^title$/i.test(style.name)) return undefined
-  const named = /^heading ([1-9])$/i.exec(style.name)?.[1]
-  const outline = own.outline ?? style.outline ?? (named === undefined ? undefined : Number(named) - 1)
+  const outline = own.outline ?? style.outline
   return outline === undefined || outline > 8 ? undefined : outline
 }
 
@@ -156,11 +156,11 @@ class PartRewriter {
   }
 
   #isLeftOut(name: string, attributes: ReadonlyMap<string, string>): boolean {
-    // What it was before a change, too, is not in the text.
-    if (name === "rubyPr" || name.endsWith("PrChange")) return true
+    // What properties were before a change.
+    if (name.endsWith("PrChange")) return true
     // Of several choices the first is read.
     if (name === "Choice") return this.#out.length > (this.#alternatives.at(-1)?.from ?? Infinity)
-    if (SHOWN.has(name) && this.#around(1) === "r" && this.#hidden.at(-1) === true) return true
+    if (SHOWN.has(name) && this.#hidden.at(-1) === true) return true
     const paragraph = this.#paragraph
     if (paragraph === undefined) return false
     if (this.#around(1) === "pPr" && name === "pStyle") paragraph.style = attributes.get("val") ?? ""
@@ -189,6 +189,12 @@ class PartRewriter {
         return
       case "drawing":
         this.#drawings.push([])
+        return
+      case "chart":
+        this.#show(attributes.get("id"))
+        return
+      case "relIds":
+        this.#show(attributes.get("dm"))
         return
       case "txbxContent":
         if (this.#drawings.length > 0) this.#out.elsewhere()
@@ -235,9 +241,17 @@ class PartRewriter {
     }
   }
 
+  /** What a chart or a diagram shows stands behind the drawing, as boxes of text do. */
+  #show(relation: string | undefined): void {
+    const html = this.#known.drawn(relation)
+    if (html === undefined || html === "") return
+    this.#readable += 1
+    const words = this.#out.run(this.#known.marks.add({ kind: "drawn", html }))
+    this.#drawings.at(-1)?.push(this.#out.element("p", words))
+  }
+
   /** Boxes of text as mammoth knows them. */
   #endDrawing(boxes: ReadonlyArray<Written>): void {
-    if (boxes.length === 0) return
     const [pict, content] = [`${this.#out.prefix}pict`, `${this.#out.prefix}txbxContent`]
     this.#out.add(`<${pict}><v:textbox xmlns:v="urn:schemas-microsoft-com:vml"><${content}>`)
     this.#out.addAll(boxes)

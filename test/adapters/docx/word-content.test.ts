@@ -54,6 +54,20 @@ describe("what Word documents hold besides plain text", () => {
     "<p>Seen again</p>"
   )
   written(
+    "that the end of a paragraph in a box is hidden hides nothing else",
+    p(
+      `<w:r><w:pict><v:textbox><w:txbxContent>${p(text("Box"), "<w:rPr><w:vanish/></w:rPr>")}</w:txbxContent></v:textbox></w:pict><w:t>Seen</w:t></w:r>`
+    ),
+    "<p>Seen</p><p>Box</p>"
+  )
+  written(
+    "of several choices the first is read",
+    p(
+      `<mc:AlternateContent><mc:Choice Requires="a">${text("a")}</mc:Choice><mc:Choice Requires="b">${text("b")}</mc:Choice></mc:AlternateContent>`
+    ),
+    "<p>a</p>"
+  )
+  written(
     "readings stand behind what they are of",
     p(
       `<w:r><w:ruby><w:rubyPr><w:lid w:val="ja"/></w:rubyPr><w:rt>${text("とうきょう")}</w:rt><w:rubyBase>${text("東京")}</w:rubyBase></w:ruby></w:r>`
@@ -93,10 +107,15 @@ describe("what Word documents say by their styles and looks", () => {
       styles:
         style("berschrift2", "Überschrift zwei", '<w:pPr><w:outlineLvl w:val="1"/></w:pPr>') +
         style("Own", "Own", '<w:basedOn w:val="berschrift2"/>') +
-        style("Own9", "Own 9", '<w:pPr><w:outlineLvl w:val="8"/></w:pPr>'),
-      body: styled("berschrift2", text("Two")) + styled("Own", text("Three")) + styled("Own9", text("Nine"))
+        style("Own9", "Own 9", '<w:pPr><w:outlineLvl w:val="8"/></w:pPr>') +
+        style("Text", "Text", '<w:pPr><w:outlineLvl w:val="9"/></w:pPr>'),
+      body:
+        styled("berschrift2", text("Two")) +
+        styled("Own", text("Three")) +
+        styled("Own9", text("Nine")) +
+        styled("Text", text("Text"))
     },
-    "<h2>Two</h2><h2>Three</h2><h6>Nine</h6>"
+    "<h2>Two</h2><h2>Three</h2><h6>Nine</h6><p>Text</p>"
   )
   written(
     "a heading is not emphasised as a whole",

@@ -47,6 +47,8 @@ export const NAMESPACES = [
   'xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math"',
   'xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006"',
   'xmlns:v="urn:schemas-microsoft-com:vml"',
+  'xmlns:c="http://schemas.openxmlformats.org/drawingml/2006/chart"',
+  'xmlns:dgm="http://schemas.openxmlformats.org/drawingml/2006/diagram"',
   'xmlns:wps="http://schemas.microsoft.com/office/word/2010/wordprocessingShape"'
 ].join(" ")
 
