@@ -49,9 +49,9 @@ export class PartLists {
       if (label !== undefined) this.#write(one, label, one.isHeading || inWords.has(one.place.definition))
   }
 
-  #write({ before, isHeading, numbers, place }: Listed, label: Label, inWords: boolean): void {
+  #write({ before, numbers, place }: Listed, label: Label, inWords: boolean): void {
     if (label.kind === "bullet") {
-      if (!isHeading) numbers.text = this.#numbers(place)
+      numbers.text = this.#numbers(place)
       return
     }
     if (label.kind === "item" && !inWords) {

@@ -47,7 +47,8 @@ interface Alternatives {
 
 /** Where in the outline a heading stands, from 0; undefined for other paragraphs. */
 const outlineOf = (own: ParagraphProperties, style: Style): number | undefined => {
-  const outline = own.outline ?? style.outline
+  const named = /^heading ([1-9])$/i.exec(style.name)?.[1]
+  const outline = own.outline ?? style.outline ?? (named === undefined ? undefined : Number(named) - 1)
   return outline === undefined || outline > 8 ? undefined : outline
 }
 

@@ -95,6 +95,19 @@ describe("what Word documents hold besides plain text", () => {
   )
 })
 
+const level = (at: number, format: string, label: string, more = "") =>
+  `<w:lvl w:ilvl="${at}"><w:start w:val="1"/><w:numFmt w:val="${format}"/><w:lvlText w:val="${label}"/>${more}</w:lvl>`
+const numbering = (inside: string) => ({
+  more: [{ name: "word/numbering.xml", data: `<w:numbering ${NAMESPACES}>${inside}</w:numbering>` }]
+})
+const abstract = (id: number, levels: string) =>
+  `<w:abstractNum w:abstractNumId="${id}">${levels}</w:abstractNum>`
+const num = (id: number, of: number, more = "") =>
+  `<w:num w:numId="${id}"><w:abstractNumId w:val="${of}"/>${more}</w:num>`
+const numPr = (list: number, at: number) =>
+  `<w:numPr><w:ilvl w:val="${at}"/><w:numId w:val="${list}"/></w:numPr>`
+const item = (list: number, words: string, at = 0) => p(text(words), numPr(list, at))
+
 const style = (id: string, name: string, inside = "", type = "paragraph") =>
   `<w:style w:type="${type}" w:styleId="${id}"><w:name w:val="${name}"/>${inside}</w:style>`
 const styled = (id: string, inner: string) => p(inner, `<w:pStyle w:val="${id}"/>`)
@@ -148,6 +161,36 @@ describe("what Word documents say by their styles and looks", () => {
     p(text("Call ") + text("run()", '<w:rFonts w:ascii="Consolas"/>')) +
       `<w:tbl><w:tr><w:tc>${p(text("x", '<w:rFonts w:ascii="Consolas"/>'))}</w:tc></w:tr></w:tbl>`,
     "<p>Call <code>run()</code></p><table><tr><td><p><code>x</code></p></td></tr></table>"
+  )
+  written(
+    "a line with a picture is none",
+    {
+      pictures,
+      body: p(
+        text("x", '<w:rFonts w:ascii="Consolas"/>') + pictureOf("rId1", "A cat").replaceAll(/<\/?w:p>/g, "")
+      )
+    },
+    '<p><code>x</code><img alt="A cat" src="#" /></p>'
+  )
+  written(
+    "nor is a heading, an item, or a picture between lines",
+    {
+      ...numbering(abstract(1, level(0, "decimal", "%1.")) + num(1, 1)),
+      pictures,
+      styles: style("Code", "Code", MONO),
+      body:
+        styled("Heading1", text("run()", '<w:rFonts w:ascii="Consolas"/>')) +
+        p(text("make", '<w:rFonts w:ascii="Consolas"/>'), numPr(1, 0)) +
+        styled("Code", text("a")) +
+        pictureOf("rId1", "A cat") +
+        styled("Code", text("b"))
+    },
+    '<h1>run()</h1><ol><li><code>make</code></li></ol><pre><code>a</code></pre><p><img alt="A cat" src="#" /></p><pre><code>b</code></pre>'
+  )
+  written(
+    "an entry of a table of contents may be a number",
+    { styles: style("TOC1", "toc 1"), body: styled("TOC1", text("2024")) },
+    "<nav><ol><li>2024</li></ol></nav>"
   )
   written(
     "a table of contents is one, without pages",
@@ -214,6 +257,11 @@ describe("heads of tables in Word documents", () => {
     "<table><tr><td><p>A</p></td><td><p>B</p></td></tr></table>"
   )
   written(
+    "a row that has properties already",
+    { styles: grid, body: table(rows.replace("<w:tr>", "<w:tr><w:trPr><w:cantSplit/></w:trPr>"), look) },
+    HEADED
+  )
+  written(
     "a row that was deleted stays so",
     {
       styles: grid,
@@ -228,6 +276,20 @@ describe("heads of tables in Word documents", () => {
     "a first row that alone is bold",
     table(row(cell("A", "<w:b/>"), cell("B", "<w:b/>")) + row(cell("1"), cell("2"))),
     HEADED.replaceAll(/<th><p>(.)<\/p>/g, "<th><p><strong>$1</strong></p>")
+  )
+  written(
+    "an empty row is no other head",
+    table(
+      row(cell("A", "<w:b/>"), cell("B", "<w:b/>")) + row(cell(""), cell("")) + row(cell("1"), cell("2"))
+    ),
+    "<table><thead><tr><th><p><strong>A</strong></p></th><th><p><strong>B</strong></p></th></tr></thead>" +
+      "<tbody><tr><td></td><td></td></tr><tr><td><p>1</p></td><td><p>2</p></td></tr></tbody></table>"
+  )
+  written(
+    "not where it is the only row, or has one cell",
+    table(row(cell("A", "<w:b/>"), cell("B", "<w:b/>"))) + table(row(cell("A", "<w:b/>")) + row(cell("1"))),
+    "<table><tr><td><p><strong>A</strong></p></td><td><p><strong>B</strong></p></td></tr></table>" +
+      "<table><tr><td><p><strong>A</strong></p></td></tr><tr><td><p>1</p></td></tr></table>"
   )
   written(
     "not where others are bold, too",
@@ -257,6 +319,32 @@ describe("headings that no style names", () => {
     `<p><strong>Beware!</strong></p>${paragraphs()}<p><strong>Note:</strong></p>${paragraphs()}<p><strong>The End</strong></p>`
   )
   written(
+    "larger lines need not be bold, and smaller ones are none",
+    p(text("Large", '<w:sz w:val="40"/>')) + long + bold("Small", 20) + long,
+    `<h1>Large</h1>${paragraphs()}<p><strong>Small</strong></p>${paragraphs()}`
+  )
+  written(
+    "they stand below the title",
+    styled("Title", text("Report", "<w:b/>")) + bold("One") + long,
+    `<h1><strong>Report</strong></h1><h2>One</h2>${paragraphs()}`
+  )
+  const many = "many words ".repeat(12).trim()
+  written(
+    "nor are paragraphs, items and pictures",
+    {
+      ...numbering(abstract(1, level(0, "decimal", "%1.")) + num(1, 1)),
+      pictures,
+      body:
+        bold(many) +
+        long +
+        p(text("Item", "<w:b/>"), numPr(1, 0)) +
+        long +
+        p(text("Cat", "<w:b/>") + pictureOf("rId1", "A cat").replaceAll(/<\/?w:p>/g, "")) +
+        long
+    },
+    `<p><strong>${many}</strong></p>${paragraphs()}<ol><li><strong>Item</strong></li></ol>${paragraphs()}<p><strong>Cat</strong><img alt="A cat" src="#" /></p>${paragraphs()}`
+  )
+  written(
     "nor where all is bold",
     bold("One") + bold("Two") + bold("Three") + plain("Text"),
     "<p><strong>One</strong></p><p><strong>Two</strong></p><p><strong>Three</strong></p><p>Text</p>"
@@ -266,19 +354,6 @@ describe("headings that no style names", () => {
     return "<p>Words of a paragraph that go on for a while.</p>".repeat(3)
   }
 })
-
-const level = (at: number, format: string, label: string, more = "") =>
-  `<w:lvl w:ilvl="${at}"><w:start w:val="1"/><w:numFmt w:val="${format}"/><w:lvlText w:val="${label}"/>${more}</w:lvl>`
-const numbering = (inside: string) => ({
-  more: [{ name: "word/numbering.xml", data: `<w:numbering ${NAMESPACES}>${inside}</w:numbering>` }]
-})
-const abstract = (id: number, levels: string) =>
-  `<w:abstractNum w:abstractNumId="${id}">${levels}</w:abstractNum>`
-const num = (id: number, of: number, more = "") =>
-  `<w:num w:numId="${id}"><w:abstractNumId w:val="${of}"/>${more}</w:num>`
-const numPr = (list: number, at: number) =>
-  `<w:numPr><w:ilvl w:val="${at}"/><w:numId w:val="${list}"/></w:numPr>`
-const item = (list: number, words: string, at = 0) => p(text(words), numPr(list, at))
 
 describe("numbers in Word documents", () => {
   const plain = abstract(
@@ -341,6 +416,25 @@ describe("numbers in Word documents", () => {
         item(1, "said", 2)
     },
     "<h1>1. One</h1><h1>3. Three</h1><p>bare</p><p>&lt;Note&gt; said</p>"
+  )
+  written(
+    "words of headings and levels that show nothing leave the items of their list as they are",
+    {
+      ...numbering(
+        abstract(1, level(0, "decimal", "Chapter %1") + level(1, "decimal", "%2.") + level(2, "none", "")) +
+          num(1, 1)
+      ),
+      body: p(text("One"), `<w:pStyle w:val="Heading1"/>${numPr(1, 0)}`) + item(1, "a", 1) + item(1, "b", 2)
+    },
+    "<h1>Chapter 1 One</h1><ul><li><ol><li>a</li></ol></li></ul><p>b</p>"
+  )
+  written(
+    "a level without a number leaves no full stop behind",
+    {
+      ...numbering(abstract(1, level(0, "none", "%1") + level(1, "decimal", "%1.%2")) + num(1, 1)),
+      body: item(1, "a", 1)
+    },
+    "<p>1 a</p>"
   )
   written(
     "of two ways to show a list one is counted",

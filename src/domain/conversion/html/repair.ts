@@ -129,6 +129,29 @@ export const descriptionIn = (alt: string | undefined): string | undefined => {
   return text === "" || PROGRAMS_NAME.test(text) || PATH.test(text) ? undefined : text
 }
 
+const isList = (node: HtmlNode | undefined): node is HtmlElement =>
+  isElement(node) && (node.name === "ul" || node.name === "ol")
+
+/**
+ * A list of what stands in it; nothing where that is nothing. What is no item becomes one, and a list whose one item holds nothing but
+ * a list is that one.
+ */
+export const listOf = (
+  name: string,
+  attributes: Readonly<Record<string, string | undefined>>,
+  children: ReadonlyArray<HtmlNode>
+): ReadonlyArray<HtmlElement> => {
+  const items = children.flatMap((child): ReadonlyArray<HtmlElement> =>
+    isElement(child) && child.name === "li" ? [child] : isEmpty([child]) ? [] : [element("li", {}, [child])]
+  )
+  const [item, ...others] = items
+  if (item === undefined) return []
+  const [inner, ...more] = item.children
+  return others.length === 0 && isList(inner) && more.length === 0
+    ? [inner]
+    : [element(name, attributes, items)]
+}
+
 const isLink = (node: HtmlNode): boolean => isElement(node) && node.name === "a"
 
 /** A row of links is a row of touch targets, which need distance; links in a text do not. */

@@ -14,6 +14,7 @@ import {
   isHeading,
   isLinksOnly,
   isNumberedFormula,
+  listOf,
   MAX_DEPTH,
   printedContents,
   rowsOf,
@@ -319,10 +320,7 @@ class Page {
   }
 
   #list(node: HtmlElement, depth: number): ReadonlyArray<HtmlNode> {
-    const items = this.#children(node.children, depth + 1).flatMap((child): ReadonlyArray<HtmlElement> =>
-      isElement(child) && child.name === "li" ? [child] : isEmpty([child]) ? [] : [element("li", {}, [child])]
-    )
-    return items.length === 0 ? [] : [element(node.name, this.#attributes(node), items)]
+    return listOf(node.name, this.#attributes(node), this.#children(node.children, depth + 1))
   }
 
   #definitions(node: HtmlElement, depth: number): ReadonlyArray<HtmlNode> {

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest"
 
-import { descriptionIn, fits, rowsOf } from "../../../../src/domain/conversion/html/repair.ts"
-import { element } from "../../../../src/domain/conversion/html/tree.ts"
+import { descriptionIn, fits, listOf, rowsOf } from "../../../../src/domain/conversion/html/repair.ts"
+import { element, type HtmlNode } from "../../../../src/domain/conversion/html/tree.ts"
 
 const rowsWith = (...rows: ReadonlyArray<ReadonlyArray<string>>) =>
   rowsOf(
@@ -30,6 +30,17 @@ it("a table of few columns fits where its longest words do, beside each other", 
   // Lines end between any two of these signs, and after hyphens.
   expect(fits(rowsWith(["語".repeat(90), "one-of-many-words-".repeat(9)]))).toBe(true)
   expect(fits(rowsWith(["a", "b", "c", "d"]))).toBe(false)
+})
+
+it("a list in the only item of a list, which says nothing else, stands for both", () => {
+  const item = (...inside: ReadonlyArray<HtmlNode>) => element("li", {}, inside)
+  const inner = element("ol", {}, [item("a"), item("b")])
+  expect(listOf("ul", {}, [item(inner)])).toEqual([inner])
+  const kept = [[item("x", inner)], [item(inner), item("y")], [item("a")], [item(element("p", {}, ["a"]))]]
+  for (const items of kept)
+    expect(listOf("ul", { id: "l" }, items)).toEqual([element("ul", { id: "l" }, items)])
+  expect(listOf("ul", {}, [" "])).toEqual([])
+  expect(listOf("ul", {}, ["loose"])).toEqual([element("ul", {}, [item("loose")])])
 })
 
 it("what programs call a picture says nothing of it", () => {
