@@ -51,7 +51,7 @@ it("what programs call a picture says nothing of it", () => {
     "Picture 3",
     "Grafik 12",
     "Image",
-    "D:\\My pictures\\cat photo.jpg",
+    "\\\\server\\My pictures\\cat photo.jpg",
     "/pictures/cat"
   ]
   for (const alt of nothing) expect(descriptionIn(alt)).toBe(undefined)
