@@ -2,6 +2,7 @@ import { basename, dirname, join, resolve } from "node:path/posix"
 
 import { element, type HtmlNode, serialize } from "../../domain/conversion/html/tree.ts"
 import type { Archive } from "./archive.ts"
+import { orNothing } from "./package.ts"
 import { readXml } from "./xml.ts"
 
 /** What charts and diagrams show, as HTML, by the relation that the document has to them. */
@@ -138,6 +139,7 @@ export const readDrawn = async (archive: Archive, part: string): Promise<DrawnDa
       }
     })
   const shown = new Map<string, string>()
-  for (const [id, target, read] of wanted) shown.set(id, await read(archive.stream(target)))
+  for (const [id, target, read] of wanted)
+    shown.set(id, (await orNothing(read(archive.stream(target)))) ?? "")
   return (relation) => (relation === undefined ? undefined : shown.get(relation))
 }

@@ -92,8 +92,8 @@ const checkType = async (archive: Archive, main: string): Promise<void> => {
     throw new Unreadable("broken", "This Word document holds no text part. Save it anew, then send it again.")
 }
 
-/** Unreadable document properties are left out; nothing depends on them. */
-const orNothing = async <A>(reading: Promise<A>): Promise<A | undefined> => {
+/** What is unreadable is left out: document properties, charts. Nothing depends on them. */
+export const orNothing = async <A>(reading: Promise<A>): Promise<A | undefined> => {
   try {
     return await reading
   } catch (error) {

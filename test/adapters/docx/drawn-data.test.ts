@@ -56,6 +56,11 @@ describe("charts and diagrams of Word documents", () => {
     ),
     "<ul><li>Plan</li><li>Do now</li></ul><p>After</p>"
   )
+  is(
+    "one that is broken is left out",
+    drawn('<c:chart r:id="rId1"/>', "chart", "drawn/one.xml", "<c:chart><c:ser>"),
+    "<p>After</p>"
+  )
   is("one that is not in the document is left out", chart(title("Gone"), "drawn/other.xml"), "<p>After</p>")
 
   it.effect("of a chart with values without end some are read", () =>

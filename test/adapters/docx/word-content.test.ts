@@ -175,7 +175,7 @@ describe("what Word documents say by their styles and looks", () => {
   written(
     "nor is a heading, an item, or a picture between lines",
     {
-      ...numbering(abstract(1, level(0, "decimal", "%1.")) + num(1, 1)),
+      ...numbering(abstract(1, level(0, "bullet", "•")) + num(1, 1)),
       pictures,
       styles: style("Code", "Code", MONO),
       body:
@@ -185,7 +185,7 @@ describe("what Word documents say by their styles and looks", () => {
         pictureOf("rId1", "A cat") +
         styled("Code", text("b"))
     },
-    '<h1>run()</h1><ol><li><code>make</code></li></ol><pre><code>a</code></pre><p><img alt="A cat" src="#" /></p><pre><code>b</code></pre>'
+    '<h1>run()</h1><ul><li><code>make</code></li></ul><pre><code>a</code></pre><p><img alt="A cat" src="#" /></p><pre><code>b</code></pre>'
   )
   written(
     "an entry of a table of contents may be a number",
@@ -325,24 +325,24 @@ describe("headings that no style names", () => {
   )
   written(
     "they stand below the title",
-    styled("Title", text("Report", "<w:b/>")) + bold("One") + long,
+    styled("Title", text("Report", '<w:b/><w:sz w:val="24"/>')) + bold("One") + long,
     `<h1><strong>Report</strong></h1><h2>One</h2>${paragraphs()}`
   )
   const many = "many words ".repeat(12).trim()
   written(
     "nor are paragraphs, items and pictures",
     {
-      ...numbering(abstract(1, level(0, "decimal", "%1.")) + num(1, 1)),
+      ...numbering(abstract(1, level(0, "bullet", "•")) + num(1, 1)),
       pictures,
       body:
         bold(many) +
         long +
-        p(text("Item", "<w:b/>"), numPr(1, 0)) +
+        p(text("Item", '<w:b/><w:sz w:val="24"/>'), numPr(1, 0)) +
         long +
-        p(text("Cat", "<w:b/>") + pictureOf("rId1", "A cat").replaceAll(/<\/?w:p>/g, "")) +
+        p(text("Cat", '<w:b/><w:sz w:val="24"/>') + pictureOf("rId1", "A cat").replaceAll(/<\/?w:p>/g, "")) +
         long
     },
-    `<p><strong>${many}</strong></p>${paragraphs()}<ol><li><strong>Item</strong></li></ol>${paragraphs()}<p><strong>Cat</strong><img alt="A cat" src="#" /></p>${paragraphs()}`
+    `<p><strong>${many}</strong></p>${paragraphs()}<ul><li><strong>Item</strong></li></ul>${paragraphs()}<p><strong>Cat</strong><img alt="A cat" src="#" /></p>${paragraphs()}`
   )
   written(
     "nor where all is bold",
