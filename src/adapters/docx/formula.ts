@@ -290,7 +290,7 @@ export class MathBuilder {
 
   open(name: string, attributes: ReadonlyMap<string, string>): void {
     this.#count += 1
-    if (this.#skipped > 0 || this.#open.length > MAX_DEPTH || this.#count > MAX_ELEMENTS) {
+    if (this.#open.length > MAX_DEPTH || this.#count > MAX_ELEMENTS) {
       this.#skipped += 1
       return
     }

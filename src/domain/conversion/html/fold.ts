@@ -54,6 +54,8 @@ export class PageFold {
   constructor(plan: Plan) {
     this.#plan = plan
     this.#pictures = new Pictures(plan.repeated)
+    // The result's own has this name.
+    if (plan.contents.length > 0) this.#printed.set(plan.words.contents, 1)
     this.#contents = plan.ownTitle ? contentsOf(plan) : []
     this.#rewriter = new PageRewriter(startHeadings(plan.ownTitle), this.#pictures)
   }
