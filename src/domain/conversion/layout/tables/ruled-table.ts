@@ -84,7 +84,8 @@ const fill = (
     }
     const parts = new Map<number, Array<Segment["pieces"][number]>>()
     for (const piece of segment.pieces) {
-      const column = slotOf(xs, (piece.x0 + piece.x1) / 2)
+      // What stands out over a side is in the cell beside it.
+      const column = Math.min(Math.max(0, slotOf(xs, (piece.x0 + piece.x1) / 2)), xs.length - 2)
       const same = parts.get(column)
       if (same === undefined) parts.set(column, [piece])
       else same.push(piece)
@@ -97,6 +98,21 @@ const fill = (
     }
   }
   return cells
+}
+
+/** Whether words go over an upright border, or stand out over a side. */
+const isOverBorder = (
+  { pieces, y0, y1 }: Segment,
+  xs: ReadonlyArray<number>,
+  ys: ReadonlyArray<number>,
+  upright: ReturnType<typeof wallsOf>
+): boolean => {
+  const row = slotOf(ys, (y0 + y1) / 2)
+  return pieces.some(({ x0, x1 }) => {
+    const column = slotOf(xs, (x0 + x1) / 2)
+    const isOut = column < 0 || column > xs.length - 2
+    return isOut || xs.some((x, place) => x > x0 + NEAR && x < x1 - NEAR && upright[place]?.[row] === true)
+  })
 }
 
 /** Rows whose broken words go on in the next line. `single`: what the cells of each column alone hold. */
@@ -136,12 +152,7 @@ const gridTable = (
   const cells = fill(taken, xs, ys)
   const upright = wallsOf(down, xs, ys)
   const level = wallsOf(across, ys, xs)
-  const overBorders = taken.filter(({ pieces, y0, y1 }) => {
-    const row = slotOf(ys, (y0 + y1) / 2)
-    return pieces.some((piece) =>
-      xs.some((x, place) => x > piece.x0 + NEAR && x < piece.x1 - NEAR && upright[place]?.[row] === true)
-    )
-  })
+  const overBorders = taken.filter((one) => isOverBorder(one, xs, ys, upright))
   if (overBorders.length > OVER_BORDERS * taken.length) return undefined
   const used = new Set<number>()
   const single = xs.slice(1).map((): Array<ReadonlyArray<Segment>> => [])
