@@ -17,6 +17,7 @@ import { signedIn } from "../lines/signed-code.ts"
 import type { PageContext } from "../page.ts"
 import { runningLines } from "../running-lines.ts"
 import { isBoldLine } from "../statistics.ts"
+import { gridsOn } from "../tables/ruled-table.ts"
 import {
   idsUnder,
   inlineSpans,
@@ -305,12 +306,14 @@ export const taggedBlocks = (analysis: PageAnalysis, page: PageContext): Readonl
   const beside = new Map(fields.beside)
   for (const [mcid, blocks] of [...drawings.beside, ...pictures.beside])
     beside.set(mcid, [...(beside.get(mcid) ?? []), ...blocks])
+  let grids: ReturnType<typeof gridsOn> | undefined
   const hasHeadings = hasType(structure, /^(H[1-6]?|Title)$/)
   const context: TaggedContext = {
     inline,
     drawn: byMark(loose),
     blocks: childBlocks,
     beside,
+    grids: () => (grids ??= gridsOn(analysis.page, analysis.segments)),
     formulas: (lines) =>
       asFormulas(
         lines.flatMap(({ segments }) => segments),
