@@ -19,6 +19,7 @@ import {
   closedBySides,
   networks,
   placesOf,
+  type Rule,
   type Rules,
   rulesOf
 } from "./rules.ts"
@@ -168,16 +169,19 @@ const rulesOn = (
   return { drawings, rules: rulesOf(drawings, page.width, page.height) }
 }
 
-/** The grids that a page's rules make, whatever stands in them. */
-export const gridsOn = (page: PageRules, segments: ReadonlyArray<Segment>): ReadonlyArray<Grid> => {
-  const { across, down } = rulesOn(page, segments).rules
-  const lines = {
-    across: across.filter(({ side }) => side !== true),
-    down: down.filter(({ side }) => side !== true)
+/** The grids that a page's rules make, whatever stands in them; looked for once, and at first without the sides of boxes. */
+export const gridsOf = (page: PageRules, segments: ReadonlyArray<Segment>): (() => ReadonlyArray<Grid>) => {
+  let found: ReadonlyArray<Grid> | undefined
+  return () => {
+    if (found !== undefined) return found
+    const { across, down } = rulesOn(page, segments).rules
+    const isLine = ({ side }: Rule): boolean => side !== true
+    const lines = { across: across.filter(isLine), down: down.filter(isLine) }
+    found = [lines, { across, down }]
+      .flatMap(networks)
+      .flatMap((network) => gridOf(borders(closedBySides(closedRules(network, page.width)))) ?? [])
+    return found
   }
-  return [lines, { across, down }]
-    .flatMap(networks)
-    .flatMap((network) => gridOf(borders(closedBySides(closedRules(network, page.width)))) ?? [])
 }
 
 /** The page's tables that rules show, and the segments that they hold. */

@@ -58,7 +58,9 @@ const withoutMarker = (blocks: ReadonlyArray<Block>): Item => {
   const [span, ...others] = first.spans
   if (label === "" || label === text || span?.kind !== "text" || span.text.length < label.length)
     return { label: "", item: { blocks } }
-  const spans: ReadonlyArray<Span> = [{ ...span, text: span.text.slice(label.length) }, ...others]
+  // A marker in another face is a stretch of its own.
+  const left = span.text.slice(label.length)
+  const spans = left === "" ? others : [{ ...span, text: left }, ...others]
   return { label, item: { blocks: [{ ...first, spans }, ...rest] } }
 }
 
