@@ -151,8 +151,14 @@ export const gutterOf = (atoms: ReadonlyArray<Atom>, bodySize: number): number |
   candidates.sort((a, b) => a.height - b.height || b.width - a.width)
   return (
     candidates.slice(0, 4).find(({ at }) => partsColumns(atoms, at))?.at ??
-    besideShort(atoms, projected, x0, bodySize)
+    besideShort(atoms, projected, x0, Math.min(bodySize, sizeOf(atoms)))
   )
+}
+
+/** The size of most lines: small print has narrow gutters. */
+const sizeOf = (atoms: ReadonlyArray<Atom>): number => {
+  const sizes = atoms.flatMap(({ segment }) => segment?.size ?? [])
+  return sizes.sort((a, b) => a - b)[Math.floor(sizes.length / 2)] ?? Infinity
 }
 
 /** Lines of text that a short column has at least, and the letters of such a line. */
@@ -162,7 +168,7 @@ const SHORT_LETTERS = 28
 const MOST_TRIED = 8
 /** Sums of heights are not exact. */
 const FREE = 0.01
-/** Narrowest gutter that nothing reaches into, in sizes of running text. */
+/** Narrowest gutter that nothing reaches into, in sizes of its text. */
 const FREE_GUTTER = 0.55
 /** Slots that it has only in part: it begins within one and ends within another. */
 const CUT_SLOTS = 2

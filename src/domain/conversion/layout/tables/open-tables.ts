@@ -4,14 +4,14 @@ import type { InlineContext } from "../lines/inline.ts"
 import { areListed } from "../lines/line-numbers.ts"
 import { type Line, linesOf } from "../lines/line.ts"
 import { numberedLines } from "../lines/numbered-lines.ts"
-import type { Segment } from "../lines/segment.ts"
+import { isBold, type Segment } from "../lines/segment.ts"
 import { centredOver } from "./aligned-rows.ts"
 import { alignedTables, MOST_BEFORE } from "./aligned-table.ts"
 import { drawnTables } from "./drawn-table.ts"
 import { cutInColumns } from "./narrow-columns.ts"
 import { alikeRules, placesOf, type Rule } from "./rules.ts"
 import { ruledOver, spanningRules } from "./spanning-rules.ts"
-import { type Column, overlaps, type RawCell } from "./table-cells.ts"
+import { type Column, NUMERIC, overlaps, type RawCell, wordsOf } from "./table-cells.ts"
 import { tableOf } from "./table-of.ts"
 
 /** A table that rules show, and the segments that it holds. */
@@ -102,12 +102,50 @@ const areRunning = (top: number, bottom: number, { height, segments }: OfPage): 
   )
 }
 
-/** The table between the first and the last of rules at these places. `lines`: none of them is a box's side. */
+/** How far above the first rule the names of columns may stand, in font sizes, and how many of them at least. */
+const NAMED_ABOVE = 1.8
+const FEWEST_NAMES = 3
+
+/** Where the names of columns begin that stand in bold above a table's first rule, one in each, with none beside the rule. */
+const topOfNames = (top: number, { from, to }: Rule, { context, segments }: OfPage): number | undefined => {
+  const above = segments.filter(
+    ({ baseline, size }) => baseline <= top + 1 && top - baseline < NAMED_ABOVE * size
+  )
+  const last = greatest(above.map(({ baseline }) => baseline))
+  const names = above.filter(({ baseline }) => last - baseline < 1)
+  const areNamed =
+    names.length >= FEWEST_NAMES &&
+    names.every(
+      (one) =>
+        one.x0 > from - BESIDE &&
+        one.x1 < to + BESIDE &&
+        one.pieces.every(({ run }) => isBold(context.fonts[run.font]))
+    )
+  return areNamed ? least(names.map(({ y0 }) => y0)) : undefined
+}
+
+/** Rows of names are no more, where they hold figures. */
+const MOST_NAMES = 2
+
+/** How many rows are a head, if so many stand above the second rule: rows of figures are none, which a rule parts from others. */
+const headIn = (
+  rows: ReadonlyArray<ReadonlyArray<RawCell>>,
+  count: number | undefined
+): number | undefined => {
+  if (count === undefined || count === 0 || count === rows.length) return undefined
+  const figures = rows
+    .slice(0, count)
+    .filter((row) => row.some(({ segments }) => NUMERIC.test(wordsOf(segments))))
+  return count > MOST_NAMES && 2 * figures.length > count ? undefined : count
+}
+
+/** The table between the first and the last of rules at these places. `lines`: none of them is a box's side. `named`: above the second one stand names. */
 const tableBetween = (
   ys: ReadonlyArray<number>,
   rule: Rule,
   page: OfPage,
-  lines: boolean
+  lines: boolean,
+  named = false
 ): RuledTable | undefined => {
   const { across, context, segments } = page
   const { from: x0, to: x1 } = rule
@@ -123,12 +161,13 @@ const tableBetween = (
   page.left.words -= taken.length
   const box = { x0, y0: top, x1, y1: bottom }
   const headed = ys.length > 2
-  if (lines && !mayBeCells(taken, context)) return undefined
+  const body = named ? taken.filter(({ baseline }) => baseline > second) : taken
+  if (lines && !mayBeCells(body, context)) return undefined
   const cells = lines && headed ? cutInColumns(taken, second, context) : taken
   const drawn = drawnTables(cells, context.fonts).find(({ segments: of }) => of.length === cells.length)
   if (drawn !== undefined) {
     const head = headed ? drawn.rows.filter((row) => topOf(row) < second).length : undefined
-    const headRows = head === 0 || head === drawn.rows.length ? undefined : head
+    const headRows = headIn(drawn.rows, head)
     return { placed: { block: tableOf(drawn.rows, context, headRows), ...box }, taken }
   }
   const rowsIn = linesOf(cells, context.fonts)
@@ -148,11 +187,17 @@ const tableBetween = (
       return looseRow(line, table.columns, ruledOver(line, line.baseline, next, spans, table.columns))
     })
   const [rows, rest] = [loose(0, table.from), loose(table.to, rowsIn.length)]
+  const all = [...rows, ...table.rows, ...rest]
   const headRows = head === undefined || head >= table.rows.length ? undefined : head + rows.length
-  return {
-    placed: { block: tableOf([...rows, ...table.rows, ...rest], context, headRows), ...box },
-    taken
-  }
+  return { placed: { block: tableOf(all, context, headIn(all, headRows)), ...box }, taken }
+}
+
+/** The table between the first and the last of rules at these places, with the names above them if there are some. */
+const tableAt = (...[ys, rule, page, lines]: Parameters<typeof tableBetween>): RuledTable | undefined => {
+  const table = tableBetween(ys, rule, page, lines)
+  const names = table === undefined ? undefined : topOfNames(table.placed.y0, rule, page)
+  if (table === undefined || names === undefined) return table
+  return tableBetween([names, ...ys], rule, page, lines, true) ?? table
 }
 
 /** The tables between lines at these places, each as long as it may be. */
@@ -162,10 +207,10 @@ const between = (ys: ReadonlyArray<number>, first: Rule, page: OfPage): Readonly
   const fewest = many ? ys.length - 1 : 1
   for (let from = 0; from < (many ? MAX_TRIED : ys.length - 1);) {
     let to = ys.length - 1
-    let table = tableBetween(ys.slice(from, to + 1), first, page, true)
+    let table = tableAt(ys.slice(from, to + 1), first, page, true)
     while (table === undefined && to - from > fewest) {
       to -= 1
-      table = tableBetween(ys.slice(from, to + 1), first, page, true)
+      table = tableAt(ys.slice(from, to + 1), first, page, true)
     }
     if (table === undefined) {
       from += 1
@@ -187,7 +232,7 @@ export const openTables = (of: Omit<OfPage, "left">): ReadonlyArray<RuledTable> 
     const [first] = rules
     if (first === undefined || first.to - first.from < SHORTEST) return []
     const whole = (): ReadonlyArray<RuledTable> => {
-      const table = tableBetween(placesOf(rules), first, page, false)
+      const table = tableAt(placesOf(rules), first, page, false)
       return table === undefined ? [] : [table]
     }
     const drawn = rules.filter(({ side }) => side !== true)

@@ -132,7 +132,7 @@ export const borders = ({ across, down }: Rules): Rules => {
 }
 
 /** A table that is too wide for its page is cut off by the page's edge: that closes it where its rules go on over it. */
-export const closedByEdge = ({ across, down }: Rules, width: number): Rules => {
+const closedByEdge = ({ across, down }: Rules, width: number): Rules => {
   const cut = across.filter(({ to }) => to > width + NEAR)
   if (cut.length < 2) return { across, down }
   const ats = cut.map(({ at }) => at)
@@ -153,7 +153,7 @@ const outermost = (across: ReadonlyArray<Rule>): readonly [Rule, Rule] | undefin
 const GOES_ON = 6
 
 /** A row that goes on over a page has no border where the page ends: the ends of its upright rules close it. */
-export const closedByEnds = ({ across, down }: Rules): Rules => {
+const closedByEnds = ({ across, down }: Rules): Rules => {
   const ends = outermost(across)
   if (ends === undefined) return { across, down }
   const [first, last] = ends
@@ -207,7 +207,7 @@ export const closedBySides = ({ across, down }: Rules): Rules => {
 }
 
 /** Where all upright rules are drawn anew a row ends, though no rule is drawn across. */
-export const withRowEnds = ({ across, down }: Rules): Rules => {
+const withRowEnds = ({ across, down }: Rules): Rules => {
   const joints = down
     .flatMap((rule) => rule.joints.map((at) => ({ at, x: rule.at })))
     .sort((a, b) => a.at - b.at)
@@ -227,6 +227,10 @@ export const withRowEnds = ({ across, down }: Rules): Rules => {
   }
   return { across: [...across, ...ends], down }
 }
+
+/** Rules that touch, with those that a table has without drawing them: where it, or a row of it, ends. */
+export const closedRules = (network: Rules, width: number): Rules =>
+  closedByEnds(closedByEdge(withRowEnds(network), width))
 
 /** Positions of rules, those that nearly agree merged into one. */
 export const placesOf = (rules: ReadonlyArray<Rule>): ReadonlyArray<number> => {

@@ -5,7 +5,7 @@ import type { Segment } from "../lines/segment.ts"
 /** Words begin and end this near to the sides of a ground that is drawn for them, points; cells have margins. */
 const TIGHT = 1
 /** A space at its end and the spaces within it are part of a ground, in font sizes. */
-const SPACE = 0.6
+const SPACE = 1
 /** A ground is at most this high, in font sizes: it has one line. */
 const HIGH = 1.7
 /** So many are looked at; a page with more has no tables. */

@@ -4,6 +4,7 @@ import { type Block, plain, type Span, type TextSpan } from "../blocks/block.ts"
 import { type InlineContext, spansOf } from "../lines/inline.ts"
 import { type Line, linesOf } from "../lines/line.ts"
 import { segmentsOf } from "../lines/segment.ts"
+import type { Grid } from "../tables/grid-spans.ts"
 
 /** A child of a structure element. */
 export type StructureNode = StructureElement["children"][number]
@@ -74,6 +75,8 @@ export interface TaggedContext {
   readonly drawn: ReadonlyMap<number, ReadonlyArray<Drawing>>
   /** The page's fields and pictures that are still to be placed, by the marked content that they stand beside. */
   readonly beside: Map<number, ReadonlyArray<Block>>
+  /** The grids that the page's rules make. */
+  readonly grids: () => ReadonlyArray<Grid>
   /** What lines are that are tagged as a formula. */
   readonly formulas: (lines: ReadonlyArray<Line>) => ReadonlyArray<Block>
   /** Fewest paragraphs in code, one below another, that are a listing. */

@@ -3,7 +3,6 @@ import {
   asList,
   asParagraph,
   type Block,
-  type Cell,
   type ListItem,
   NO_SEAM,
   plain,
@@ -13,6 +12,7 @@ import {
 import { isCaptionBlock } from "../blocks/figures.ts"
 import { markerOf } from "../lines/markers.ts"
 import { inlineSpans, isStructure, linesUnder, type TaggedContext } from "./tagged-content.ts"
+import { type PlacedCell, withDrawnSpans } from "./tagged-spans.ts"
 
 const elements = ({ children }: StructureElement): ReadonlyArray<StructureElement> =>
   children.filter(isStructure)
@@ -58,7 +58,9 @@ const withoutMarker = (blocks: ReadonlyArray<Block>): Item => {
   const [span, ...others] = first.spans
   if (label === "" || label === text || span?.kind !== "text" || span.text.length < label.length)
     return { label: "", item: { blocks } }
-  const spans: ReadonlyArray<Span> = [{ ...span, text: span.text.slice(label.length) }, ...others]
+  // A marker in another face is a stretch of its own.
+  const left = span.text.slice(label.length)
+  const spans = left === "" ? others : [{ ...span, text: left }, ...others]
   return { label, item: { blocks: [{ ...first, spans }, ...rest] } }
 }
 
@@ -198,21 +200,24 @@ export const taggedTable = (
   // A table of nothing but headers has none.
   const headRows = firstBody === -1 ? Math.min(1, rows.length - 1) : firstBody
   const cells = rows.map((row, at) =>
-    row.cells.map((cell): Cell => {
+    row.cells.map((cell): PlacedCell => {
       const th = cell.type === "TH" || at < headRows
       const inline = {
         ...context.inline,
         context: { ...context.inline.context, ignoreBold: context.inline.context.ignoreBold || th }
       }
       return {
-        blocks: context.blocks(
-          cell.children,
-          { ...inParts(context), inline, looksLike: () => undefined },
-          depth + 1
-        ),
-        header: at < headRows ? "column" : cell.type === "TH" ? "row" : undefined,
-        colSpan: spanOf(cell.attributes["ColSpan"]),
-        rowSpan: spanOf(cell.attributes["RowSpan"])
+        cell: {
+          blocks: context.blocks(
+            cell.children,
+            { ...inParts(context), inline, looksLike: () => undefined },
+            depth + 1
+          ),
+          header: at < headRows ? "column" : cell.type === "TH" ? "row" : undefined,
+          colSpan: spanOf(cell.attributes["ColSpan"]),
+          rowSpan: spanOf(cell.attributes["RowSpan"])
+        },
+        lines: linesUnder(cell.children, context.inline)
       }
     })
   )
@@ -220,8 +225,7 @@ export const taggedTable = (
     {
       kind: "table",
       caption,
-      rows: cells,
-      headRows,
+      ...withDrawnSpans(cells, headRows, context.grids),
       seam: { ...NO_SEAM, element: node.id }
     }
   ]

@@ -1,5 +1,5 @@
 import { append, greatest } from "../../../lists.ts"
-import type { StructureElement } from "../../page-content.ts"
+import type { StructureElement, TextRun } from "../../page-content.ts"
 import type { PageAnalysis } from "../analysis.ts"
 import { type Block, NO_SEAM, type Paragraph, textOfSpans } from "../blocks/block.ts"
 import { withCaptions } from "../blocks/figures.ts"
@@ -7,6 +7,7 @@ import { type FlowContext, flowBlocks } from "../blocks/flow.ts"
 import { withNoteReferences } from "../blocks/footnotes.ts"
 import { headingLevel, isTooLong } from "../blocks/headings.ts"
 import { codeOf } from "../blocks/listing.ts"
+import { letterBullets } from "../blocks/lists.ts"
 import { barsOf } from "../formulas/bars.ts"
 import { asFormulas } from "../formulas/find-formulas.ts"
 import { inlineContextOf } from "../inline-context.ts"
@@ -17,6 +18,7 @@ import { signedIn } from "../lines/signed-code.ts"
 import type { PageContext } from "../page.ts"
 import { runningLines } from "../running-lines.ts"
 import { isBoldLine } from "../statistics.ts"
+import { gridsOf } from "../tables/ruled-table.ts"
 import {
   idsUnder,
   inlineSpans,
@@ -285,7 +287,8 @@ export const taggedBlocks = (analysis: PageAnalysis, page: PageContext): Readonl
   )
   const runs = main.filter((run) => !running.has(run))
   const ids = new Set(idsUnder(structure))
-  const accounted = runs.filter(({ mcid }) => mcid !== undefined && ids.has(mcid))
+  const isAccounted = ({ mcid }: TextRun): boolean => mcid !== undefined && ids.has(mcid)
+  const accounted = runs.filter(isAccounted)
   const count = (of: typeof runs) => of.reduce((sum, { text }) => sum + text.length, 0)
   if (accounted.length === 0 || count(accounted) < ACCOUNTED * count(runs)) return undefined
   const inlineContext = inlineContextOf(analysis, page.profile)
@@ -298,7 +301,7 @@ export const taggedBlocks = (analysis: PageAnalysis, page: PageContext): Readonl
   const fields = fieldsByContent(analysis)
   const drawings = taggedDrawings(analysis, accounted, page)
   const words = accounted.filter((run) => !fields.labels.has(run) && !drawings.words.has(run))
-  const inline: TaggedInline = { context: inlineContext, marked: byMark(words) }
+  const inline: TaggedInline = { context: inlineContext, marked: byMark(letterBullets(words)) }
   const loose = analysis.page.drawings.filter((drawing) => !drawings.drawn.has(drawing))
   const pictures = picturesBesideFigures({ ...analysis.page, drawings: loose })
   const bars = barsOf(analysis.page)
@@ -311,6 +314,7 @@ export const taggedBlocks = (analysis: PageAnalysis, page: PageContext): Readonl
     drawn: byMark(loose),
     blocks: childBlocks,
     beside,
+    grids: gridsOf(analysis.page, analysis.segments),
     formulas: (lines) =>
       asFormulas(
         lines.flatMap(({ segments }) => segments),
@@ -327,9 +331,8 @@ export const taggedBlocks = (analysis: PageAnalysis, page: PageContext): Readonl
     }
   }
   const blocks = childBlocks(structure, context, 0)
-  const known = new Set(accounted)
   const left = analysis.segments.filter(({ pieces }) =>
-    pieces.every(({ run }) => !known.has(run) && !running.has(run) && !drawings.words.has(run))
+    pieces.every(({ run }) => !isAccounted(run) && !running.has(run) && !drawings.words.has(run))
   )
   const rest = untaggedText(left, {
     inline: inlineContext,

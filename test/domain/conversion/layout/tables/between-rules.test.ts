@@ -4,7 +4,7 @@ import { assert, describe, it } from "vitest"
 import { layoutPages } from "../../../../../src/domain/conversion/layout/layout-pages.ts"
 import { NO_STATISTICS } from "../../../../../src/domain/conversion/layout/statistics.ts"
 import type { Drawing, TextRun } from "../../../../../src/domain/conversion/page-content.ts"
-import { FACTS, FONTS, htmlBelowText, htmlOf, page, prose, rule, run } from "../page-builder.ts"
+import { FACTS, FONT, FONTS, htmlBelowText, htmlOf, page, prose, rule, run } from "../page-builder.ts"
 import { NAMES, RIVERS } from "./rivers.ts"
 
 const TOP = 200
@@ -97,6 +97,40 @@ describe("a table between rules", () => {
     const html = htmlBelowText(rows, rulesOf(1, 7))
     assert.strictEqual(count(html, "tr>"), 7)
     assert.strictEqual(html.split(/colspan="4">Rivers of the north/).length - 1, 2)
+  })
+
+  it("has the names of its columns also where they stand in bold above its first rule", () => {
+    const rules = [0, 2, 4].map((row) => rule(60, TOP + STEP * row + 4, 320, TOP + STEP * row + 4.4))
+    const html = (names: ReadonlyArray<TextRun>) => htmlBelowText([...names, ...cellsOf(RIVERS, 1)], rules)
+    const names = NAMES.map((name, at) =>
+      run(name, PLACES[at] ?? 0, TOP, { font: FONT.bold, size: at === 0 ? 10 : 12 })
+    )
+    assert.match(
+      html(names),
+      /<thead><tr><th scope="col">River<\/th>.*Fish<\/th><\/tr><\/thead><tbody><tr><t[dh][^>]*>Aa</
+    )
+    const none = (other: ReadonlyArray<TextRun>) => assert.notInclude(html(other), ">River</th>")
+    const moved = (x: number, y: number) =>
+      names.map((one) => run(one.text, one.box.x0 + x, TOP + y, { font: FONT.bold }))
+    none(names.map((one) => ({ ...one, font: FONT.plain })))
+    none(moved(0, -16))
+    none(names.slice(0, 2))
+    none([...moved(0, 0), run("and more of it", 400, TOP, { font: FONT.bold })])
+    none([run("Of the", 10, TOP, { font: FONT.bold }), ...moved(0, 0)])
+  })
+
+  it("has no head of rows of figures, which a rule parts from others", () => {
+    const html = (head: ReadonlyArray<ReadonlyArray<string>>) =>
+      htmlBelowText(cellsOf([...head, ...RIVERS]), rulesOf(head.length, head.length + RIVERS.length))
+    assert.notInclude(
+      html(RIVERS.slice(1).map(([river, ...cells]) => [`New ${river}`, ...cells])),
+      '<th scope="col'
+    )
+    // Names may have figures, and fewer rows are read as names.
+    const years = ["Year", "2001", "2002", "2003"]
+    const third = ["of all", "mean", "mean", "kinds"]
+    assert.strictEqual(html([NAMES, years, third]).split("</thead>")[0]?.split("<tr>").length, 4)
+    assert.strictEqual(html([years, years]).split("</thead>")[0]?.split("<tr>").length, 3)
   })
 
   it("is none of lines of text that follow some rows", () => {

@@ -64,6 +64,27 @@ describe("tables with rules", () => {
     assert.include(html, `${prose(22, 2)}</td>`)
   })
 
+  it("keep words that stand out over a side where few lines have some", () => {
+    const uprights = [160, 260, 360].flatMap((x) => down(x, 13))
+    const level = Array.from({ length: 14 }, (_, row) => across(row, 160))
+    const html = (out: number, side: "before" | "behind") => {
+      const cells = Array.from({ length: 12 }, (_, row) => {
+        const y = TOP + STEP * row + 10
+        const own = [run(`aa ${row}`.padEnd(18, "x"), 164, y), run("ab".padEnd(18, "x"), 264, y)]
+        const more = row < out ? [run(side, side === "before" ? 130 : 362, y)] : []
+        return side === "before" ? [...more, ...own] : [...own, ...more]
+      })
+      return htmlBelowText(cells.flat(), [...level, ...uprights])
+    }
+    assert.match(html(1, "before"), />before aa 0x+<\/t[hd]><t[hd][^>]*>abx+</)
+    assert.match(html(1, "behind"), />aa 0x+<\/t[hd]><t[hd][^>]*>abx+ behind</)
+    // Then they are the rules of something else: their last row, which is empty, is none.
+    for (const side of ["before", "behind"] as const) {
+      assert.strictEqual(count(html(1, side), "tr"), 13)
+      assert.strictEqual(count(html(3, side), "tr"), 12)
+    }
+  })
+
   it("have a cell over rows where a rule is drawn beside it alone", () => {
     const shared = [rows[0] ?? [], ["Aa", "12", "few"], ["", "169", "some of them"]]
     const uprights = [60, 160, 260, 360].flatMap((x) => down(x, 3))

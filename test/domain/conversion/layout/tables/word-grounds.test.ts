@@ -71,6 +71,29 @@ describe("grounds of words", () => {
     assert.include(html(3, 0), "<table")
   })
 
+  it("are no cells in justified lines, whose words stand nearly as far apart as cells", () => {
+    const phrases = [
+      ["where it", "is the width of", "the underlying", "distribution"],
+      ["whatever", "that is, it", "represents", "a very sharp one"]
+    ]
+    const html = (space: number) => {
+      const runs = phrases.flatMap((row, at) => {
+        let x = 80
+        return row.map((words) => {
+          const phrase = run(words, x, TOP + STEP * at + 10)
+          x = phrase.box.x1 + space
+          return phrase
+        })
+      })
+      const grounds = runs.map(({ baseline, box }) =>
+        filled(box.x0, baseline - 10, box.x1 + space, baseline + 4)
+      )
+      return htmlBelowText(runs, grounds)
+    }
+    assert.notInclude(html(9), "<table")
+    assert.include(html(12), "<table")
+  })
+
   it("are looked for in time that grows with the page alone", () => {
     const runs = Array.from({ length: 4000 }, (_, at) => run("a", 60 + (at % 40) * 10, TOP, { size: 10 }))
     const grounds = Array.from({ length: 3000 }, (_, at) =>

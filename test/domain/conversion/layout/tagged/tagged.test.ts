@@ -57,6 +57,19 @@ describe("a tagged page", () => {
     )
   })
 
+  it("keeps no letter that stands for a bullet in an item's words", () => {
+    const html = (font: number) => {
+      const runs = ["it goes", "it stays"].flatMap((words, at) => [
+        run("o", 60, 60 + 14 * at, { font, mcid: at }),
+        run(words, 80, 60 + 14 * at, { mcid: at })
+      ])
+      return made(runs, tag("L", [tag("LI", [tag("LBody", [0])]), tag("LI", [tag("LBody", [1])])]))
+    }
+    assert.strictEqual(html(FONT.code), "<ul><li>it goes</li><li>it stays</li></ul>")
+    // The same face's may be a word.
+    assert.include(html(FONT.plain), "o it goes")
+  })
+
   it("has lists of definitions where labels are words; beside other labels such words stay before their item's", () => {
     const item = (label: number, body: number) => tag("LI", [tag("Lbl", [label]), tag("LBody", [body])])
     const list = (...labels: ReadonlyArray<string>) =>
