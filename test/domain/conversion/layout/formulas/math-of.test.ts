@@ -36,6 +36,11 @@ describe("MathML by geometry", () => {
     assert.include(math(run("on", 60, 100)), "&nbsp;on&nbsp;")
   })
 
+  it("has a letter's accent over it, and several with the letter", () => {
+    assert.strictEqual(math(run("ĝ", 60, 100, MATH)), '<mover accent="true"><mi>g</mi><mo>^</mo></mover>')
+    assert.strictEqual(math(run("φ\u0304\u0302", 60, 100, MATH)), "<mi>φ\u0304\u0302</mi>")
+  })
+
   it("takes no notice of the shape that a face says it draws", () => {
     const brackets = math(run("(\ufe01", 60, 100), run("x", 70, 100, MATH), run(")\ufe01", 75, 100))
     assert.strictEqual(brackets, "<mrow><mo>(</mo><mi>x</mi><mo>)</mo></mrow>")
