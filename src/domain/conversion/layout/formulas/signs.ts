@@ -62,12 +62,12 @@ const leaf = (text: string, face: FontFace | undefined): HtmlElement => {
 }
 
 /**
- * Cuts a piece into signs, numbers and words. Single letters of a face for mathematics are variables, and so are Unicode's own letters for it in
+ * Cuts a piece into signs, numbers and words; what defines is one sign. Single letters of a face for mathematics are variables, and so are Unicode's own letters for it in
  * any face, and italics without a word beside them.
  */
-const TOKEN = /\d+(?:[.,]\d+)*|\p{L}\p{M}*|[^\s\p{L}\d]\p{M}*/gu
+const TOKEN = /::?=|\d+(?:[.,]\d+)*|\p{L}\p{M}*|[^\s\p{L}\d]\p{M}*/gu
 const WORDS =
-  /\d+(?:[.,]\d+)*|(?:(?!\p{Lm}|[\u{1d400}-\u{1d7ff}])\p{L}\p{M}*)+|\p{L}\p{M}*|[^\s\p{L}\d]\p{M}*/gu
+  /::?=|\d+(?:[.,]\d+)*|(?:(?!\p{Lm}|[\u{1d400}-\u{1d7ff}])\p{L}\p{M}*)+|\p{L}\p{M}*|[^\s\p{L}\d]\p{M}*/gu
 /** Letters are a word from this many on. */
 const WORD = /\p{L}{3}/u
 

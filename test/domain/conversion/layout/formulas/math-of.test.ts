@@ -41,6 +41,13 @@ describe("MathML by geometry", () => {
     assert.strictEqual(math(run("φ\u0304\u0302", 60, 100, MATH)), "<mi>φ\u0304\u0302</mi>")
   })
 
+  it("has one sign for what defines", () => {
+    assert.strictEqual(math(run("a:=b", 60, 100, MATH)), "<mrow><mi>a</mi><mo>:=</mo><mi>b</mi></mrow>")
+    assert.include(math(run("a", 60, 100, MATH), run("::= b", 66, 100)), "<mo>::=</mo>")
+    assert.include(math(run("a::=b", 60, 100, MATH)), "<mo>::=</mo>")
+    assert.include(math(run("a: = b", 60, 100, MATH)), "<mo>:</mo><mo>=</mo>")
+  })
+
   it("takes no notice of the shape that a face says it draws", () => {
     const brackets = math(run("(\ufe01", 60, 100), run("x", 70, 100, MATH), run(")\ufe01", 75, 100))
     assert.strictEqual(brackets, "<mrow><mo>(</mo><mi>x</mi><mo>)</mo></mrow>")
