@@ -56,14 +56,39 @@ const withWholes = (html: string, marks: Marks<Meaning>): string =>
     }
   )
 
-/** Puts captions to the tables and pictures beside them. */
-const withCaptions = (html: string, mark: string): string => {
-  const caption = `<p>${mark}((?:(?!</p>).)*)</p>`
-  const pictures = "<p>((?:<img [^<>]*>\\s*)+)</p>"
-  return html
-    .replaceAll(new RegExp(`${caption}<table>`, "gs"), "<table><caption>$2</caption>")
-    .replaceAll(new RegExp(`${pictures}${caption}`, "gs"), "<figure>$1<figcaption>$3</figcaption></figure>")
-    .replaceAll(new RegExp(`${caption}${pictures}`, "gs"), "<figure>$3<figcaption>$2</figcaption></figure>")
+/** A paragraph of pictures alone. */
+const PICTURES = /^<p>((?:<img [^<>]*>\s*)+)<\/p>$/
+
+/** Puts captions to the tables and pictures beside them. Linear: each is looked for between two captions. */
+const withCaptions = (html: string, marks: Marks<Meaning>): string => {
+  const start = new RegExp(`<p>${marks.pattern}`, "g")
+  const starts = [...html.matchAll(start)].filter(([, digits]) => marks.meaningOf(digits)?.kind === "caption")
+  let before = html.slice(0, starts[0]?.index)
+  const parts: Array<string> = []
+  for (const [at, { 0: found, index }] of starts.entries()) {
+    const part = html.slice(index + found.length, starts[at + 1]?.index)
+    const end = part.indexOf("</p>")
+    const [caption, after] = [part.slice(0, end), part.slice(end + "</p>".length)]
+    const last = before.lastIndexOf("<p>")
+    const above = last < 0 ? undefined : PICTURES.exec(before.slice(last))?.[1]
+    const next = after.indexOf("</p>") + "</p>".length
+    const below = PICTURES.exec(after.slice(0, next))?.[1]
+    const figure = (pictures: string) => `<figure>${pictures}<figcaption>${caption}</figcaption></figure>`
+    if (after.startsWith("<table>")) {
+      parts.push(before, `<table><caption>${caption}</caption>`)
+      before = after.slice("<table>".length)
+    } else if (above !== undefined) {
+      parts.push(before.slice(0, last), figure(above))
+      before = after
+    } else if (below !== undefined) {
+      parts.push(before, figure(below))
+      before = after.slice(next)
+    } else {
+      parts.push(before, `<p>${caption}</p>`)
+      before = after
+    }
+  }
+  return parts.join("") + before
 }
 
 /** mammoth writes notes' marks as plain links. */
@@ -72,7 +97,7 @@ const withNoteRoles = (html: string): string =>
 
 /** What marks stand for takes their place in mammoth's HTML. */
 export const finish = (html: string, marks: Marks<Meaning>): string =>
-  withNoteRoles(withCaptions(withNumbers(withWholes(html, marks), marks), marks.pattern)).replaceAll(
+  withNoteRoles(withCaptions(withNumbers(withWholes(html, marks), marks), marks)).replaceAll(
     new RegExp(marks.pattern, "g"),
     (_, digits: string) => {
       const meaning = marks.meaningOf(digits)

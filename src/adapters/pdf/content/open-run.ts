@@ -286,7 +286,7 @@ export class OpenRun {
 
   /**
    * Ends the run. `next`: where the one starts that follows on the same line; the space between the two belongs to this one.
-   * `places`: only runs under one of them get their edges.
+   * `places`: only runs under one of them, and those with accents, get their edges.
    */
   finish(style: Style, places: ReadonlyArray<Place> | undefined, next?: number): TextRun {
     if (this.#spaces > 0) this.#dropSpaces(style)
@@ -301,7 +301,7 @@ export class OpenRun {
       text: this.#text(),
       box,
       baseline: round(this.#baseline),
-      edges: this.#isUnder(places, style, box) ? this.#roundedEdges() : NO_EDGES,
+      edges: this.#accented || this.#isUnder(places, style, box) ? this.#roundedEdges() : NO_EDGES,
       font: style.font,
       size: style.size,
       angle: style.angle,

@@ -227,8 +227,8 @@ export class OpenDocument {
   }
 
   /**
-   * All that is on a page. `forLayout`: it is looked at for words, and runs come without their edges, but for those under a link or
-   * between the rules of a table.
+   * All that is on a page. `forLayout`: it is looked at for words, and runs come without their edges, but for those with accents, under
+   * a link or between the rules of a table.
    */
   page(index: number, forLayout = false): PageContent {
     const { pdfium } = this

@@ -1,6 +1,7 @@
 import type { FontFace, PageContent, TextRun } from "../page-content.ts"
 import { drawnBullets, letterBullets } from "./blocks/lists.ts"
 import { withDrawnNotes } from "./figures/notation.ts"
+import { withAccentedLetters } from "./formulas/accented-letters.ts"
 import { withWholeSigns } from "./formulas/whole-signs.ts"
 import { type PageHyphens, pageHyphens } from "./lines/hyphens.ts"
 import { withoutLineNumbers } from "./lines/line-numbers.ts"
@@ -51,7 +52,9 @@ export const analyse = (read: PageContent, fonts: ReadonlyArray<FontFace>): Page
   // Where the page's structure marks lists, shapes are not needed.
   const bullets = page.structure.length === 0 ? drawnBullets(page, readable.main) : []
   const numberless = withoutLineNumbers(readable.main, page.width)
-  const segments = segmentsOf(letterBullets(withBullets(withWholeSigns(numberless), bullets)))
+  const segments = segmentsOf(
+    letterBullets(withBullets(withWholeSigns(withAccentedLetters(numberless)), bullets))
+  )
   const rows = linesOf(segments, fonts)
   const hyphens = pageHyphens(segments, rows.length)
   return { page, turn: asShown.turn, fonts, readable, segments, rows, hyphens }

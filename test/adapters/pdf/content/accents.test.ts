@@ -1,7 +1,7 @@
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 
-import { composeAccents } from "../../../../src/adapters/pdf/content/accents.ts"
+import { composeAccents, isAccent } from "../../../../src/adapters/pdf/content/accents.ts"
 
 /** Text whose characters start where they are said to, and are as wide. */
 const compose = (text: string, starts: ReadonlyArray<number>, width: number | ReadonlyArray<number> = 5) => {
@@ -50,6 +50,8 @@ describe("accents", () => {
     expect(compose("`A", [0, 2.8], [2.8, 7.5]).text).toBe("`A")
     expect(compose("\u00b47", [0, 0.2]).text).toBe("\u00b47")
     expect(compose("\u02dc", [0]).text).toBe("\u02dc")
+    expect(isAccent(0x20d7)).toBe(true)
+    expect(compose("\u20d7e", [0, 0]).text).toBe("\u20d7e")
   })
 
   it("never make text longer, and leave other text and its edges alone", () => {

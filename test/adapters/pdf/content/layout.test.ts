@@ -16,6 +16,7 @@ import { mergeStatistics } from "../../../../src/domain/conversion/layout/statis
 import type { PageContent } from "../../../../src/domain/conversion/page-content.ts"
 import { foreignPdfs } from "../../../support/files/pdf-files.ts"
 import { linked, numbered, tagged } from "../../../support/files/pdf-samples.ts"
+import { pdfOf } from "../../../support/files/pdf-writer.ts"
 
 const PATIENCE_MS = 120_000
 
@@ -87,6 +88,22 @@ describe("pages read for the layout", () => {
     },
     PATIENCE_MS
   )
+
+  it("have the edges of runs with accents, which are drawn over letters of others", () => {
+    const path = join(folder, "accents.pdf")
+    writeFileSync(
+      path,
+      pdfOf({ pages: [{ content: "BT /F1 12 Tf 72 700 Td (is \\210) Tj 0 -40 Td (of) Tj ET\n" }] })
+    )
+    const runs = read(path, true).flatMap((page) => page.runs)
+    assert.deepStrictEqual(
+      runs.map(({ edges, text }) => [text, edges.length]),
+      [
+        ["is ˆ", 5],
+        ["of", 0]
+      ]
+    )
+  })
 
   it(
     "are laid out as pages that are read whole, and each once more, are",

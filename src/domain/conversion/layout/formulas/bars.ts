@@ -1,6 +1,6 @@
 import { element, type HtmlElement } from "../../html/tree.ts"
 import type { Box, PageContent } from "../../page-content.ts"
-import { AXIS, type Item, mainLine, mainSize, middleX, middleY } from "./signs.ts"
+import { AXIS, type Item, mainLine, mainSize, middleX, middleY, SCRIPT } from "./signs.ts"
 
 /** Thickest bar of a fraction or a root, and the shortest and longest, points. */
 const THICK = 1.6
@@ -27,6 +27,9 @@ export const within = (bar: Box, box: Box, slack: number): boolean =>
 /** A part of a formula stands so near to its bar, or to what is nearer to it, in font sizes. */
 const NEAR_BAR = 0.75
 
+/** Baselines of one line differ by less, in the same. */
+const LINE = 0.1
+
 /** What stands over a bar, or under it: sign by sign away from it, up to the first gap. */
 const besideBar = (items: ReadonlyArray<Item>, bar: Box, above: boolean): ReadonlyArray<Item> => {
   const y = middleY(bar)
@@ -43,6 +46,46 @@ const besideBar = (items: ReadonlyArray<Item>, bar: Box, above: boolean): Readon
     return gap > NEAR_BAR * item.size
   })
   return end < 0 ? near : near.slice(0, end)
+}
+
+/** The size of what stands next to a bar: of the signs that reach into the height of the nearest. */
+const sizeAtBar = (half: ReadonlyArray<Item>): number => {
+  let [y0, y1] = [half[0]?.y0 ?? 0, half[0]?.y1 ?? 0]
+  const end = half.findIndex((item) => {
+    if (item.y0 > y1 || item.y1 < y0) return true
+    ;[y0, y1] = [Math.min(y0, item.y0), Math.max(y1, item.y1)]
+    return false
+  })
+  return mainSize(end < 0 ? half : half.slice(0, end))
+}
+
+/** Half of a fraction without the line above or below it: that is larger than what stands next to the bar, and goes on beside it. */
+const withoutLines = (
+  half: ReadonlyArray<Item>,
+  size: number,
+  items: ReadonlyArray<Item>,
+  bar: Box
+): ReadonlyArray<Item> => {
+  const end = half.findIndex(
+    (item) =>
+      SCRIPT * item.size > size &&
+      items.some(
+        (other) =>
+          (middleX(other) < bar.x0 || middleX(other) > bar.x1) &&
+          Math.abs(other.baseline - item.baseline) < LINE * item.size
+      )
+  )
+  return end < 0 ? half : half.slice(0, end)
+}
+
+/** What stands over a bar, and what under it. */
+const halvesAt = (
+  items: ReadonlyArray<Item>,
+  bar: Box
+): readonly [ReadonlyArray<Item>, ReadonlyArray<Item>] => {
+  const [above, below] = [besideBar(items, bar, true), besideBar(items, bar, false)]
+  const size = Math.max(sizeAtBar(above), sizeAtBar(below))
+  return [withoutLines(above, size, items, bar), withoutLines(below, size, items, bar)]
 }
 
 /** A root's sign ends so near to where its bar begins, in font sizes. */
@@ -111,7 +154,7 @@ export const built = (
         : element("mroot", {}, [inside(under), inside(degree)])
     return { node, baseline: mainLine(under), taken: [root, ...under, ...degree] }
   }
-  const [above, below] = [besideBar(items, bar, true), besideBar(items, bar, false)]
+  const [above, below] = halvesAt(items, bar)
   const taken = [...above, ...below]
   if (taken.length === 0) return undefined
   if (above.length > 0 && below.length > 0) {

@@ -13,10 +13,10 @@ const areParted = (a: Item, b: Item, bars: ReadonlyArray<Box>): boolean =>
       middleY(bar) < Math.max(middleY(a), middleY(b))
   )
 
-/** Joins the pieces that a tall bracket is drawn with. */
+/** Joins the pieces that a tall bracket is drawn with, from above: those of one that closes may begin further and further to the right. */
 export const withBrackets = (items: ReadonlyArray<Item>, bars: ReadonlyArray<Box>): ReadonlyArray<Item> => {
   const done: Array<Item> = []
-  for (const item of [...items].sort((a, b) => a.x0 - b.x0 || a.y0 - b.y0)) {
+  for (const item of [...items].sort((a, b) => a.y0 - b.y0)) {
     const same =
       item.isPart === true || /^[|‖∥]$/u.test(item.text)
         ? done.findLastIndex(

@@ -68,7 +68,7 @@ const isMathematics = (
   { bodySize, fonts }: FormulaContext
 ): boolean => {
   const hasBar = bars.length > 0
-  const compares = pieces.some(({ text }) => /[=<>≤≥]/u.test(text))
+  const compares = pieces.some(({ text }) => /[=<>≤≥≈≡∼]/u.test(text))
   // Most zones are lines of a text.
   if (!hasBar && !compares && !pieces.some((piece) => isMath(piece, fonts))) return false
   const { math, relates, variables } = census(pieces, fonts)

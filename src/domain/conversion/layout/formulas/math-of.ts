@@ -308,9 +308,9 @@ const parse = (items: Array<Item>, bars: ReadonlyArray<Box>, depth: number): Htm
   )
 }
 
-/** Letters and numbers; accents that stand apart are letters for Unicode, too. */
+/** Letters and numbers; accents are signs of their own in a formula, and letters for Unicode where they stand apart. */
 const signsOf = (text: string): string =>
-  [...(text.match(/[\p{Lu}\p{Ll}\p{Lt}\p{Lo}\p{N}]/gu) ?? [])].sort().join("")
+  [...(text.normalize("NFD").match(/[\p{Lu}\p{Ll}\p{Lt}\p{Lo}\p{N}]/gu) ?? [])].sort().join("")
 
 /** The formula that these pieces and bars are, as MathML; undefined where their places do not tell. */
 export const mathOf = (

@@ -2,6 +2,7 @@ import { greatest, least } from "../../../lists.ts"
 import { element, type HtmlElement } from "../../html/tree.ts"
 import type { Box, FontFace } from "../../page-content.ts"
 import type { Piece } from "../lines/segment.ts"
+import { ACCENT } from "./accents.ts"
 import { BIG_OPERATOR, isFunctionName, isMathFace, isMathSign } from "./mathematical.ts"
 
 /** A sign, or what signs were put together to, at its place. */
@@ -46,10 +47,14 @@ export const hull = (boxes: ReadonlyArray<Box>): Box => ({
 
 /** What one sign, number or word is in a formula. */
 const leaf = (text: string, face: FontFace | undefined): HtmlElement => {
+  const [letter = "", mark = "", ...more] = text.normalize("NFD")
+  const accent = ACCENT.get(mark)
+  if (accent !== undefined && more.length === 0)
+    return element("mover", { accent: "true" }, [leaf(letter, face), element("mo", {}, [accent])])
   if (/^[\d.,]+$/.test(text) && /\d/.test(text)) return element("mn", {}, [text])
-  if (/^\p{L}+$/u.test(text)) {
+  if (/^(?:\p{L}\p{M}*)+$/u.test(text)) {
     const upright = face !== undefined && !face.italic && !isMathFace(face)
-    if (Array.from(text).length > 1)
+    if ((text.match(/\p{L}/gu) ?? []).length > 1)
       return isFunctionName(text) ? element("mi", {}, [text]) : element("mtext", {}, [`\u00a0${text}\u00a0`])
     return element("mi", upright && !isMathSign(text) ? { mathvariant: "normal" } : {}, [text])
   }
@@ -57,12 +62,12 @@ const leaf = (text: string, face: FontFace | undefined): HtmlElement => {
 }
 
 /**
- * Cuts a piece into signs, numbers and words. Single letters of a face for mathematics are variables, and so are Unicode's own letters for it in
+ * Cuts a piece into signs, numbers and words; what defines is one sign. Single letters of a face for mathematics are variables, and so are Unicode's own letters for it in
  * any face, and italics without a word beside them.
  */
-const TOKEN = /\d+(?:[.,]\d+)*|\p{L}\p{M}*|[^\s\p{L}\d]\p{M}*/gu
+const TOKEN = /::?=|\d+(?:[.,]\d+)*|\p{L}\p{M}*|[^\s\p{L}\d]\p{M}*/gu
 const WORDS =
-  /\d+(?:[.,]\d+)*|(?:(?!\p{Lm}|[\u{1d400}-\u{1d7ff}])\p{L}\p{M}*)+|\p{L}\p{M}*|[^\s\p{L}\d]\p{M}*/gu
+  /::?=|\d+(?:[.,]\d+)*|(?:(?!\p{Lm}|[\u{1d400}-\u{1d7ff}])\p{L}\p{M}*)+|\p{L}\p{M}*|[^\s\p{L}\d]\p{M}*/gu
 /** Letters are a word from this many on. */
 const WORD = /\p{L}{3}/u
 
@@ -84,24 +89,6 @@ export const extent = (pieces: ReadonlyArray<Piece>): { readonly y0: number; rea
   const all = pieces.map(inked)
   return { y0: least(all.map(({ y0 }) => y0)), y1: greatest(all.map(({ y1 }) => y1)) }
 }
-
-/** What an accent over a letter is written with. */
-const ACCENT: ReadonlyMap<string, string> = new Map([
-  ["ˆ", "^"],
-  ["^", "^"],
-  ["\u0302", "^"],
-  ["˜", "~"],
-  ["\u0303", "~"],
-  ["¯", "¯"],
-  ["\u0304", "¯"],
-  ["˙", "˙"],
-  ["\u0307", "˙"],
-  ["¨", "¨"],
-  ["\u20d7", "→"],
-  ["ˇ", "ˇ"],
-  ["˘", "˘"],
-  ["´", "´"]
-])
 
 /** How wide signs are, in font sizes: relations are as wide as two narrow letters, and as three spaces between signs. */
 const widthOf = (sign: string): number =>

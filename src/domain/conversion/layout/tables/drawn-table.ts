@@ -213,13 +213,16 @@ const isWhole = ({ segments, x0, x1, y0, y1 }: DrawnTable, all: ReadonlyArray<Se
   })
 }
 
+/** A bracket stands so near to the rows of its matrix, in font sizes: rows that are wider than these may stand between them. */
+const BESIDE = 2
+
 /** Whether rows stand right behind a bracket that is drawn in parts, as high as they are: a matrix. */
 const isMatrix = ({ x0, y0, y1 }: DrawnTable, all: ReadonlyArray<Segment>): boolean =>
   all.some(
     ({ baseline, pieces, size }) =>
       baseline > y0 &&
       baseline < y1 &&
-      pieces.some((piece) => isBracketPart(piece.text) && Math.abs(piece.x0 - x0) < size)
+      pieces.some((piece) => isBracketPart(piece.text) && Math.abs(piece.x0 - x0) < BESIDE * size)
   )
 
 /** The page's tables that the order of drawing shows. Linear in the segments, but for sorting. */

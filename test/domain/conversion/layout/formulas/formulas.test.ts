@@ -335,6 +335,7 @@ describe("display formulas", () => {
     ]
     const bar = { drawings: [rule(299, 147.2, 371, 147.8)] }
     assert.include(lay(words("precision =", 240), bar), "<mfrac>")
+    for (const sign of "≈≡∼") assert.include(lay(words(`precision ${sign}`, 240), bar), "<mfrac>")
     assert.notInclude(lay(words("where every other share = ", 165), bar), "<math")
     const brace = [...row("a", 150), run("everything", 230, 160, { size: 7 })]
     assert.include(lay(brace), "<math")

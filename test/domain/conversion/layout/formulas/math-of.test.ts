@@ -36,6 +36,18 @@ describe("MathML by geometry", () => {
     assert.include(math(run("on", 60, 100)), "&nbsp;on&nbsp;")
   })
 
+  it("has a letter's accent over it, and several with the letter", () => {
+    assert.strictEqual(math(run("ĝ", 60, 100, MATH)), '<mover accent="true"><mi>g</mi><mo>^</mo></mover>')
+    assert.strictEqual(math(run("φ\u0304\u0302", 60, 100, MATH)), "<mi>φ\u0304\u0302</mi>")
+  })
+
+  it("has one sign for what defines", () => {
+    assert.strictEqual(math(run("a:=b", 60, 100, MATH)), "<mrow><mi>a</mi><mo>:=</mo><mi>b</mi></mrow>")
+    assert.include(math(run("a", 60, 100, MATH), run("::= b", 66, 100)), "<mo>::=</mo>")
+    assert.include(math(run("a::=b", 60, 100, MATH)), "<mo>::=</mo>")
+    assert.include(math(run("a: = b", 60, 100, MATH)), "<mo>:</mo><mo>=</mo>")
+  })
+
   it("takes no notice of the shape that a face says it draws", () => {
     const brackets = math(run("(\ufe01", 60, 100), run("x", 70, 100, MATH), run(")\ufe01", 75, 100))
     assert.strictEqual(brackets, "<mrow><mo>(</mo><mi>x</mi><mo>)</mo></mrow>")
@@ -149,6 +161,38 @@ describe("MathML by geometry", () => {
     })
     const tall = math(piece("⎛", 90), piece("⎝", 100), run("x", 70, 97.5, MATH))
     assert.strictEqual(tall, "<mrow><mo>(</mo><mi>x</mi></mrow>")
+    // The ends of one that closes reach further to the left than its middle does.
+    const part = (sign: string, x: number, y: number) => {
+      const one = piece(sign, y)
+      return { ...one, box: { ...one.box, x0: x, x1: 65 } }
+    }
+    const closed = math(part("⎤", 60, 80), part("⎥", 62.5, 90), part("⎦", 60, 100), run("x", 50, 92.5, MATH))
+    assert.strictEqual(closed, "<mrow><mi>x</mi><mo>]</mo></mrow>")
+  })
+
+  it("has a small fraction without the lines above and below it", () => {
+    const half = [run("1", 70, 96, small), run("2", 70, 103, small)]
+    const over = run("a =", 60, 88, MATH)
+    const made = barred(
+      [bar(69, 75, 97.5)],
+      ...half,
+      run("x", 76, 100, MATH),
+      run("0", 70, 113),
+      run("z", 90, 113, MATH)
+    )
+    assert.include(made, "<mfrac><mn>1</mn><mn>2</mn></mfrac><mi>x</mi>")
+    assert.include(made, "<mn>0</mn><mi>z</mi>")
+    assert.include(barred([bar(69, 75, 97.5)], ...half, over), "<mfrac><mn>1</mn><mn>2</mn></mfrac>")
+    // Scripts next to the bar are smaller than the line that they belong to: nothing of it stands beside the bar, or the other half is as large.
+    const limit = [run("n", 70, 96, small), run("c", 70, 88, MATH)]
+    const under = barred([bar(69, 75, 97.5)], ...limit, run("2", 70, 103, small), run("x", 80, 100, MATH))
+    assert.notInclude(under, "<mfrac><mi>n</mi><mn>2</mn></mfrac>")
+    const large = barred([bar(69, 75, 97.5)], ...limit, run("d", 70, 106, MATH), run("e", 80, 88, MATH))
+    assert.notInclude(large, "<mfrac><mi>n</mi><mi>d</mi></mfrac>")
+    // A script that reaches into the height of its letter is of one line with it.
+    const raised = [run("i", 74, 96.5, small), run("a", 69, 94, MATH)]
+    const scripted = barred([bar(69, 78, 97.5)], ...raised, run("2", 70, 103, small), run("e", 80, 94, MATH))
+    assert.include(scripted, "<mfrac><msub><mi>a</mi><mi>i</mi></msub>")
   })
 
   it("has roots that hang from their baseline where their bars are", () => {

@@ -343,10 +343,13 @@ describe("mathematics in rows", () => {
   const figures = ["3", "6", "9"]
 
   it("are a matrix behind a bracket drawn in parts", () => {
-    const bracket = (signs: string) =>
-      signs.split("").map((sign, at) => run(sign, 233, 200 + (24 * at) / (signs.length - 1)))
+    const bracket = (signs: string, x = 233) =>
+      signs.split("").map((sign, at) => run(sign, x, 200 + (24 * at) / (signs.length - 1)))
     assert.strictEqual(count(htmlOf([...text, ...bracket("⎛⎜⎜⎝"), ...rowsOf(figures)]), "table"), 0)
     assert.strictEqual(count(htmlOf([...text, ...bracket("IIII"), ...rowsOf(figures)]), "table"), 1)
+    // A row that is wider than the others may be none of theirs.
+    assert.strictEqual(count(htmlOf([...text, ...bracket("⎛⎜⎜⎝", 228), ...rowsOf(figures)]), "table"), 0)
+    assert.strictEqual(count(htmlOf([...text, ...bracket("⎛⎜⎜⎝", 205), ...rowsOf(figures)]), "table"), 1)
   })
 
   it("are equations before their numbers, which are counted on", () => {
