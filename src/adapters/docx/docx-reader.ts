@@ -10,6 +10,7 @@ import { LOOKS, seen } from "./look.ts"
 import { Marks, type Meaning } from "./marks.ts"
 import { NO_NUMBERING, readNumbering } from "./numbering.ts"
 import { MAIN_RELATION, NOTES, readPackage, titleIn, unpackAll, Unsupported } from "./package.ts"
+import { escaped } from "./part-output.ts"
 import { type Known, rewritePart } from "./rewrite-part.ts"
 import { splitBlocks } from "./split-blocks.ts"
 import { NO_STYLES, readStyles } from "./styles.ts"
@@ -96,9 +97,6 @@ interface MammothFile {
 }
 
 const RELATIONS = "_rels/.rels"
-
-const escaped = (text: string): string =>
-  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll('"', "&quot;")
 
 /** The package's relations, with the one that was found to name the main part and no other. */
 const relationsTo = (main: string): string =>

@@ -1,3 +1,4 @@
+import { lettersOf } from "../../domain/conversion/html/link-targets.ts"
 import { isTableCaption } from "../../domain/conversion/layout/lines/markers.ts"
 import { isFixedPitchName } from "../../domain/conversion/page-content.ts"
 import {
@@ -185,8 +186,6 @@ class Looker {
 
 /** Paragraphs at a document's beginning of which one may be its title. */
 const FIRST = 6
-
-const lettersOf = (text: string): string => text.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, "")
 
 /** Names headings as such that no style names: the title that the document's properties have, and those that are seen by their look. */
 const withHeadings = (

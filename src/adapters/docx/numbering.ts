@@ -133,6 +133,7 @@ class Definitions {
   /** Lists that are styles' own, by the style's name. */
   readonly links = new Map<string, string>()
   #definition: Definition | undefined
+  #id = ""
   #instance: Instance | undefined
   #level: Level | undefined
   /** The level whose beginning or whose text a list has for itself. */
@@ -143,7 +144,8 @@ class Definitions {
     const number = numberIn(value)
     if (name === "abstractNum") {
       this.#definition = { levels: new Map(), link: undefined }
-      this.definitions.set(attributes.get("abstractNumId") ?? "", this.#definition)
+      this.#id = attributes.get("abstractNumId") ?? ""
+      this.definitions.set(this.#id, this.#definition)
     } else if (name === "num") {
       this.#instance = { definition: "", levels: new Map(), starts: new Map() }
       this.instances.set(numberIn(attributes.get("numId")) ?? 0, this.#instance)
@@ -151,8 +153,7 @@ class Definitions {
       this.#instance.definition = value ?? ""
     else if (name === "numStyleLink" && this.#definition !== undefined) this.#definition.link = value
     else if (name === "styleLink" && value !== undefined && this.#definition !== undefined) {
-      const own = this.#definition
-      for (const [id, definition] of this.definitions) if (definition === own) this.links.set(value, id)
+      this.links.set(value, this.#id)
     } else if (name === "lvlOverride") this.#override = numberIn(attributes.get("ilvl"))
     else if (name === "startOverride" && this.#override !== undefined)
       this.#instance?.starts.set(this.#override, number ?? 1)

@@ -5,7 +5,8 @@ import { thingNamed, type ThingsInChapters } from "./named-things.ts"
 /** Ids of a document's headings by what leads to them: their names (`section 2.1`), their pages with their words or names. */
 export type Headings = ReadonlyMap<string, string>
 
-const lettersOf = (text: string): string => text.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, "")
+/** Letters and numbers alone, in small letters: what two ways to write one heading share. */
+export const lettersOf = (text: string): string => text.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, "")
 
 /** The dots and the page's number at the end of a line of contents. */
 const TO_PAGE = /(?<![\s.\u00b7\u2026])[\s.\u00b7\u2026]{1,200}[\divxlc]{1,6}$/i

@@ -1,6 +1,6 @@
 import type { DocumentFacts } from "../page-content.ts"
 import { headingId, languageTag } from "./allowed.ts"
-import { type Headings, headingsByWords } from "./link-targets.ts"
+import { type Headings, headingsByWords, lettersOf } from "./link-targets.ts"
 import { inChapters, type NamedThings, NamedThingsFound, type ThingsInChapters } from "./named-things.ts"
 import { RepeatedPictures } from "./repeated-pictures.ts"
 import { type HtmlNode, isElement, lineOf, textOf } from "./tree.ts"
@@ -160,8 +160,6 @@ export class Surveyor {
     }
   }
 }
-
-const lettersOf = (text: string): string => text.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, "")
 
 /** Fewest letters that a heading and a title share where one of them goes on: "Waterways" and "Waterways – a guide". */
 const MIN_SHARED = 8
