@@ -1,19 +1,21 @@
-import { Context, Effect, Layer, Queue, type Scope, Stream } from "effect"
+import { Context, Duration, Effect, Layer, Queue, type Scope, Stream } from "effect"
 
 import { ConversionStore, type StoredFile } from "../../ports/conversion/conversion-store.ts"
 import type { FileId } from "../ids.ts"
+import { WorkBell } from "../work-bell.ts"
 import { momentOf, momentOfDeleted, type ProgressMoment, sameMoment } from "./progress.ts"
 
-/** How often watched files are polled: all of one process in one query. */
-const LOOK_EVERY = "500 millis"
+/** How often watched files are polled at least and at most: all of one process in one query. */
+const LOOK_EVERY = Duration.millis(500)
+const LOOK_AGAIN_AFTER = Duration.millis(50)
 
 /** Moments that are buffered for a slow watcher; the oldest are dropped. */
 const WAITING = 16
 
 /**
- * Watches conversions, whichever process runs them: all files watched in this process are read together, twice a second. No
- * terminal moment is lost, since it is a lasting state, not a message; a file that is converted again within half a second of its
- * end is followed into the new conversion.
+ * Watches conversions, whichever process runs them: all files watched in this process are read together, twice a second and
+ * whenever this process has moved one on. No terminal moment is lost, since it is a lasting state, not a message; a file that is
+ * converted again within half a second of its end is followed into the new conversion.
  */
 export class FileWatch extends Context.Service<
   FileWatch,
@@ -43,7 +45,13 @@ export class FileWatch extends Context.Service<
           )
         )
       )
-      yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(LOOK_EVERY), look)))
+      const rest = yield* (yield* WorkBell).listen
+      yield* rest(Duration.subtract(LOOK_EVERY, LOOK_AGAIN_AFTER)).pipe(
+        Effect.andThen(look),
+        Effect.andThen(Effect.sleep(LOOK_AGAIN_AFTER)),
+        Effect.forever,
+        Effect.forkScoped
+      )
 
       const moments = (file: StoredFile): Effect.Effect<Stream.Stream<ProgressMoment>, never, Scope.Scope> =>
         Effect.gen(function* () {

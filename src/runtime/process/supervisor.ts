@@ -14,10 +14,14 @@ import {
 
 import { withDeadline } from "../../domain/deadline.ts"
 import { uptime } from "../../domain/uptime.ts"
+import type { Rest } from "../../domain/work-bell.ts"
 import { describeCrash } from "./run-program.ts"
 
 /** What a supervised fiber is doing: not yet run, at work, waiting to run again after a crash, or ended with its scope. */
 type SupervisedState = "starting" | "running" | "restarting" | "stopped"
+
+/** Where nothing wakes them, fibers wait for their whole time. */
+const SLEEP: Effect.Effect<Rest> = Effect.succeed(Effect.sleep)
 
 /** One supervised fiber, as `/ready` shows it. */
 export interface Supervised {
@@ -176,9 +180,10 @@ export const supervise = <E, R>(
 export const superviseTicks = <E, R>(
   name: string,
   interval: Duration.Input,
-  tick: Effect.Effect<unknown, E, R>
+  tick: Effect.Effect<unknown, E, R>,
+  listen = SLEEP
 ): Effect.Effect<void, never, Supervisors | Scope.Scope | Exclude<R, Scope.Scope>> =>
-  superviseTicksWithin(name, interval, tick, (ticks) => ticks)
+  superviseTicksWithin(name, interval, tick, (ticks) => ticks, listen)
 
 /**
  * As {@link superviseTicks}, where `within` decides when the row of ticks runs: it gets all of them as one effect that does
@@ -190,16 +195,19 @@ export const superviseTicksWithin = <E, R>(
   tick: Effect.Effect<unknown, E, R>,
   within: (
     ticks: Effect.Effect<never, E, Exclude<R, Scope.Scope>>
-  ) => Effect.Effect<unknown, E, Exclude<R, Scope.Scope>>
+  ) => Effect.Effect<unknown, E, Exclude<R, Scope.Scope>>,
+  listen = SLEEP
 ): Effect.Effect<void, never, Supervisors | Scope.Scope | Exclude<R, Scope.Scope>> => {
   const every = Duration.fromInputUnsafe(interval)
   return superviseEntry(name, (entry) => {
-    const ticks = Effect.gen(function* () {
-      const started = yield* uptime
-      yield* beginRun(entry)
-      yield* Effect.scoped(tick)
-      yield* Effect.sleep(Duration.max(Duration.zero, Duration.subtract(every, yield* since(started))))
-    }).pipe(Effect.forever)
+    const ticks = Effect.flatMap(listen, (rest) =>
+      Effect.gen(function* () {
+        const started = yield* uptime
+        yield* beginRun(entry)
+        yield* Effect.scoped(tick)
+        yield* rest(Duration.max(Duration.zero, Duration.subtract(every, yield* since(started))))
+      }).pipe(Effect.forever)
+    )
     // A fiber that waits for its turn is healthy, too.
     return Effect.andThen(
       Effect.sync(() => void (entry.state = "running")),
@@ -215,19 +223,24 @@ export const background = <E, R>(
 ): Layer.Layer<never, never, Supervisors | Exclude<R, Scope.Scope>> =>
   Layer.effectDiscard(supervise(name, run))
 
-/** Workers, numbered from 1: each does one piece of work after another, and waits for `idle` where there is none. */
+/**
+ * Workers, numbered from 1: each does one piece of work after another, and waits for `idle` where there is none, or until what it
+ * listens to wakes it.
+ */
 export const workers = <E, R>(
   name: string,
-  { count, idle }: { readonly count: number; readonly idle: Duration.Input },
+  options: { readonly count: number; readonly idle: Duration.Input; readonly listen?: Effect.Effect<Rest> },
   next: (slot: number) => Effect.Effect<boolean, E, R>
 ): Layer.Layer<never, never, Supervisors | Exclude<R, Scope.Scope>> =>
   Layer.mergeAll(
     Layer.empty,
-    ...Array.from({ length: count }, (_, slot) =>
+    ...Array.from({ length: options.count }, (_, slot) =>
       background(
         `${name}-${slot + 1}`,
-        Effect.forever(
-          Effect.flatMap(next(slot + 1), (worked) => (worked ? Effect.void : Effect.sleep(idle)))
+        Effect.flatMap(options.listen ?? SLEEP, (rest) =>
+          Effect.forever(
+            Effect.flatMap(next(slot + 1), (worked) => (worked ? Effect.void : rest(options.idle)))
+          )
         )
       )
     )
@@ -237,6 +250,7 @@ export const workers = <E, R>(
 export const ticking = <E, R>(
   name: string,
   interval: Duration.Input,
-  tick: Effect.Effect<unknown, E, R>
+  tick: Effect.Effect<unknown, E, R>,
+  listen = SLEEP
 ): Layer.Layer<never, never, Supervisors | Exclude<R, Scope.Scope>> =>
-  Layer.effectDiscard(superviseTicks(name, interval, tick))
+  Layer.effectDiscard(superviseTicks(name, interval, tick, listen))

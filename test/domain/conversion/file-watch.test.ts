@@ -4,6 +4,7 @@ import { TestClock } from "effect/testing"
 
 import { FileWatch } from "../../../src/domain/conversion/file-watch.ts"
 import type { ProgressMoment } from "../../../src/domain/conversion/progress.ts"
+import { WorkBell } from "../../../src/domain/work-bell.ts"
 import { ConversionStore, type StoredFile } from "../../../src/ports/conversion/conversion-store.ts"
 import { anyId } from "../../support/any-id.ts"
 import { storeDown } from "../../support/worlds/store-down.ts"
@@ -87,6 +88,27 @@ describe("watching a conversion", () => {
       const { length } = world.asked
       yield* look
       assert.strictEqual(world.asked.length, length, "a file that nobody watches is not read")
+    }).pipe(Effect.provide(world.layer))
+  })
+
+  it.effect("what this process moves on is seen at once, and many such moves in a few queries", () => {
+    const world = worldOf()
+    return Effect.gen(function* () {
+      const bell = yield* WorkBell
+      const { seen } = yield* watch(world.set({ ...converting, progress: { done: 0, total: 100 } }))
+      for (let done = 1; done <= 100; done++) {
+        world.set({ ...converting, progress: { done, total: 100 } })
+        yield* bell.ring
+        yield* TestClock.adjust("1 millis")
+      }
+      yield* TestClock.adjust("50 millis")
+      assert.deepStrictEqual(seen, [
+        "progress j1 processing 0",
+        "progress j1 processing 1",
+        "progress j1 processing 50",
+        "progress j1 processing 100"
+      ])
+      assert.lengthOf(world.asked, 3)
     }).pipe(Effect.provide(world.layer))
   })
 

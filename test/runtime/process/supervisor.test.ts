@@ -15,12 +15,14 @@ import {
 } from "effect"
 import { TestClock } from "effect/testing"
 
+import { type Rest, WorkBell } from "../../../src/domain/work-bell.ts"
 import {
   background,
   supervise,
   Supervisors,
   superviseTicks,
-  ticking
+  ticking,
+  workers
 } from "../../../src/runtime/process/supervisor.ts"
 
 const supervised = (name: string) =>
@@ -232,6 +234,64 @@ describe("a ticking fiber", () => {
       yield* TestClock.adjust("25 seconds")
       assert.deepStrictEqual(starts, [0, 10_000, 10_200, 20_200])
       assert.strictEqual((yield* supervised("x")).restarts, 1)
+    })
+  )
+
+  test(
+    "ticks at once where something wakes it, and at the interval from then on",
+    Effect.gen(function* () {
+      const bell = yield* WorkBell
+      const { run, starts } = startsOf(Effect.void)
+      yield* superviseTicks("x", "10 seconds", run, bell.listen)
+      yield* TestClock.adjust("14 seconds")
+      yield* bell.ring
+      yield* TestClock.adjust("10 seconds")
+      assert.deepStrictEqual(starts, [0, 10_000, 14_000, 24_000])
+    })
+  )
+})
+
+describe("workers", () => {
+  const started = (listen?: Effect.Effect<Rest>) =>
+    Effect.gen(function* () {
+      const looks: Array<string> = []
+      let waiting = 3
+      const next = (slot: number) =>
+        Effect.map(Clock.currentTimeMillis, (now) => {
+          looks.push(`${slot} at ${now}`)
+          return waiting-- > 0
+        })
+      const options = { count: 2, idle: "10 seconds", ...(listen === undefined ? {} : { listen }) } as const
+      const context = yield* Effect.context<Supervisors>()
+      yield* Layer.build(Layer.provide(workers("x", options, next), Layer.succeedContext(context)))
+      for (let turn = 0; turn < 10; turn++) yield* TestClock.adjust("100 millis")
+      return looks
+    })
+
+  test(
+    "do one piece after the other, and look again after a while where there is none",
+    Effect.gen(function* () {
+      const looks = yield* started()
+      assert.lengthOf(looks, 5)
+      yield* TestClock.adjust("8 seconds")
+      assert.lengthOf(looks, 5)
+      yield* TestClock.adjust("2 seconds")
+      assert.deepStrictEqual(
+        looks.slice(5).map((look) => look[0]),
+        ["2", "1"]
+      )
+    })
+  )
+
+  test(
+    "look at once where something wakes them: each of them",
+    Effect.gen(function* () {
+      const bell = yield* WorkBell
+      const looks = yield* started(bell.listen)
+      yield* TestClock.adjust("4 seconds")
+      yield* bell.ring
+      yield* TestClock.adjust("1 second")
+      assert.deepStrictEqual(looks.slice(5).toSorted(), ["1 at 5000", "2 at 5000"])
     })
   )
 })

@@ -1,0 +1,36 @@
+import { Context, type Duration, Effect, Latch } from "effect"
+
+/** Sleeps until the bell has rung since the sleeper last woke, `most` at the longest. */
+export type Rest = (most: Duration.Input) => Effect.Effect<void>
+
+/** The bell of a process. */
+interface WorkBellService {
+  /** Wakes all who rest. Who is looking at the store just now looks once more. */
+  readonly ring: Effect.Effect<void>
+  /** How a fiber rests between its looks. Each has its own. */
+  readonly listen: Effect.Effect<Rest>
+}
+
+const make = (): WorkBellService => {
+  const door = Latch.makeUnsafe()
+  let rings = 0
+  return {
+    ring: Effect.suspend(() => {
+      rings += 1
+      return Effect.asVoid(door.release)
+    }),
+    listen: Effect.sync(() => {
+      let heard = rings
+      return (most) =>
+        Effect.suspend(() =>
+          rings === heard ? Effect.timeoutOption(door.whenOpen(Effect.void), most) : Effect.void
+        ).pipe(Effect.andThen(Effect.sync(() => void (heard = rings))))
+    })
+  }
+}
+
+/**
+ * Rings when a conversion of this process has moved on, so that nobody sleeps while there is something to do or to show. It only
+ * saves time: what is to be done is in the store, other processes do not hear it, and who rests looks again after a while anyway.
+ */
+export const WorkBell = Context.Reference<WorkBellService>("postlane/domain/WorkBell", { defaultValue: make })

@@ -1,0 +1,132 @@
+import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
+import { assert, describe, it } from "@effect/vitest"
+import { Duration, Effect, Layer } from "effect"
+
+import { BatchControls } from "../../../src/domain/batch/controls.ts"
+import { BatchReplay } from "../../../src/domain/batch/replay.ts"
+import * as Bulk from "../../../src/domain/conversion/bulk.ts"
+import { Conversions, createQueuedJobs } from "../../../src/domain/conversion/conversions.ts"
+import { workOnce } from "../../../src/domain/conversion/work/worker.ts"
+import { FlyerId } from "../../../src/domain/ids.ts"
+import { WorkBell } from "../../../src/domain/work-bell.ts"
+import { BatchService } from "../../../src/ports/batch/batch-service.ts"
+import { BatchStore } from "../../../src/ports/batch/batch-store.ts"
+import { BulkOrders } from "../../../src/ports/conversion/bulk-orders.ts"
+import { ConversionStore } from "../../../src/ports/conversion/conversion-store.ts"
+import { DocxConverter } from "../../../src/ports/conversion/documents.ts"
+import { HtmlAssembly, LanguageDetector } from "../../../src/ports/conversion/html-assembly.ts"
+import { PageSources } from "../../../src/ports/conversion/page-sources.ts"
+import { Pdf } from "../../../src/ports/conversion/pdf.ts"
+import { VisionModel } from "../../../src/ports/conversion/vision-model.ts"
+import { FileObjects } from "../../../src/ports/object-store.ts"
+import type { StoreUnavailable } from "../../../src/ports/store-unavailable.ts"
+import { anyId } from "../../support/any-id.ts"
+import { storedFile } from "./stored-file.ts"
+
+const jobId = anyId("job")
+const file = storedFile({ kind: "docx", status: "chunked_processing", jobId, jobStatus: "processing" })
+const { customerId, id: fileId } = file
+const options = {}
+
+/** A store in which everything asked for succeeds; what there is to do is there once. */
+const worldOf = () => {
+  const queue = [{ jobId, fileId, pages: 1, options }]
+  const inline = [
+    {
+      fileId,
+      lease: anyId("lease"),
+      jobId,
+      name: "a.docx",
+      kind: "docx",
+      objectKey: "a",
+      attempts: 99,
+      options
+    }
+  ] as const
+  const left = [...inline]
+  return Layer.mergeAll(Conversions.layer, Bulk.layer, BatchControls.layer).pipe(
+    Layer.provideMerge(
+      Layer.mergeAll(
+        Layer.mock(ConversionStore, {
+          request: () => Effect.succeed("queued" as const),
+          requestFlyer: () => Effect.succeed("queued" as const),
+          requestReflow: () => Effect.succeed("queued" as const),
+          cancel: () => Effect.succeed("cancelled" as const),
+          file: () => Effect.succeed(file),
+          filesById: () => Effect.succeed([file]),
+          nextQueued: Effect.sync(() => queue.pop()),
+          createJob: () => Effect.succeed(true),
+          claimAssembly: () => Effect.undefined,
+          claimInline: () => Effect.sync(() => left.pop()),
+          claimChunk: () => Effect.undefined,
+          claimFlyer: () => Effect.undefined,
+          failInline: () => Effect.succeed("failed" as const)
+        }),
+        Layer.mock(BulkOrders, { request: () => Effect.succeed({ answer: "queued" as const }) }),
+        Layer.mock(BatchStore, {
+          makeInteractive: () => Effect.succeed("resumed" as const),
+          toStop: () => Effect.undefined
+        }),
+        Layer.mock(BatchService, {}),
+        Layer.mock(BatchReplay, {}),
+        Layer.mock(FileObjects, {}),
+        Layer.mock(DocxConverter, {}),
+        Layer.mock(HtmlAssembly, {}),
+        Layer.mock(LanguageDetector, {}),
+        Layer.mock(PageSources, {}),
+        Layer.mock(Pdf, {}),
+        Layer.mock(VisionModel, {}),
+        NodeCrypto.layer
+      )
+    )
+  )
+}
+
+type World = Layer.Success<ReturnType<typeof worldOf>>
+
+const PRICE = { inputUsdPerMtok: 1, outputUsdPerMtok: 1 }
+const work = workOnce("worker", { heartbeat: Duration.seconds(10), modelId: "local", price: PRICE })
+const owned = { fileId, customerId }
+
+describe("the bell rings for each that moves a conversion on", () => {
+  const moves = {
+    convert: Conversions.use(({ convert }) => convert({ ...owned, options })),
+    cancel: Conversions.use(({ cancel }) => cancel(owned)),
+    "preserve formatting": Conversions.use(({ preserveFormatting }) => preserveFormatting(owned)),
+    reflow: Conversions.use(({ reflow }) => reflow({ flyerId: FlyerId.make(anyId("flyer")), customerId })),
+    "a bulk order": Bulk.BulkConversions.use(({ start }) =>
+      start({ customerId, items: [{ fileId, urgent: true }], options })
+    ),
+    "process now": BatchControls.use(({ processNow }) => processNow(owned)),
+    "the executor": createQueuedJobs({ on: false, minPages: 600 }),
+    "a worker": work
+  }
+  for (const [name, move] of Object.entries(moves)) {
+    const moving: Effect.Effect<unknown, StoreUnavailable, World> = move
+    it.effect(name, () =>
+      Effect.gen(function* () {
+        let rings = 0
+        const ring = Effect.sync(() => void (rings += 1))
+        const bell = { ring, listen: Effect.succeed(Effect.sleep) }
+        yield* moving.pipe(Effect.provide(worldOf()), Effect.provideService(WorkBell, bell))
+        assert.strictEqual(rings, 1)
+      })
+    )
+  }
+
+  it.effect("not for an executor or a worker that found nothing to do", () =>
+    Effect.gen(function* () {
+      let rings = 0
+      const bell = { ring: Effect.sync(() => void (rings += 1)), listen: Effect.succeed(Effect.sleep) }
+      const look = Effect.andThen(createQueuedJobs({ on: false, minPages: 600 }), work)
+      yield* Effect.andThen(
+        Effect.andThen(
+          look,
+          Effect.sync(() => void (rings = 0))
+        ),
+        look
+      ).pipe(Effect.provideService(WorkBell, bell), Effect.provide(worldOf()))
+      assert.strictEqual(rings, 0)
+    })
+  )
+})
