@@ -5,6 +5,7 @@ import type { StoreUnavailable } from "../ports/store-unavailable.ts"
 import { withDeadline } from "./deadline.ts"
 import { LeaseId } from "./ids.ts"
 import { uptime } from "./uptime.ts"
+import { WorkBell } from "./work-bell.ts"
 
 /**
  * Work that one process does at a time: chunks, assemblies, inline conversions, flyers, and the steps of a mail. A worker claims a
@@ -99,7 +100,7 @@ export const underLease = <A extends {}, F, R>(
     yield* Effect.retry(report, { schedule: UNTIL_RECORDED, while: ({ isRetryable }) => isRetryable })
   })
 
-/** Claims a piece of work and does it. False: there is none. */
+/** Claims a piece of work and does it; what follows may begin then. False: there is none. */
 export const doNext = <C, R, R2>(
   claim: (lease: LeaseId) => Effect.Effect<C | undefined, StoreUnavailable, R>,
   work: (claimed: C) => Effect.Effect<void, StoreUnavailable, R2>
@@ -109,5 +110,6 @@ export const doNext = <C, R, R2>(
     const claimed = yield* claim(LeaseId.make(yield* random.uuidV7()))
     if (claimed === undefined) return false
     yield* work(claimed)
+    yield* (yield* WorkBell).ring
     return true
   })

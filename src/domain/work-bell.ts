@@ -30,7 +30,10 @@ const make = (): WorkBellService => {
 }
 
 /**
- * Rings when a conversion of this process has moved on, so that nobody sleeps while there is something to do or to show. It only
- * saves time: what is to be done is in the store, other processes do not hear it, and who rests looks again after a while anyway.
+ * Rings when this process has moved a conversion or a mail on, so that nobody sleeps while there is something to do or to show. It
+ * only saves time: what is to be done is in the store, other processes do not hear it, and who rests looks again after a while anyway.
  */
 export const WorkBell = Context.Reference<WorkBellService>("postlane/domain/WorkBell", { defaultValue: make })
+
+/** For supervised fibers: a way to rest that the bell of this process wakes. */
+export const listenToBell: Effect.Effect<Rest> = Effect.flatMap(WorkBell, (bell) => bell.listen)

@@ -2,7 +2,7 @@ import { Context, Duration, Effect, Layer, Queue, type Scope, Stream } from "eff
 
 import { ConversionStore, type StoredFile } from "../../ports/conversion/conversion-store.ts"
 import type { FileId } from "../ids.ts"
-import { WorkBell } from "../work-bell.ts"
+import { listenToBell } from "../work-bell.ts"
 import { momentOf, momentOfDeleted, type ProgressMoment, sameMoment } from "./progress.ts"
 
 /** How often watched files are polled at least and at most: all of one process in one query. */
@@ -45,7 +45,7 @@ export class FileWatch extends Context.Service<
           )
         )
       )
-      const rest = yield* (yield* WorkBell).listen
+      const rest = yield* listenToBell
       yield* rest(Duration.subtract(LOOK_EVERY, LOOK_AGAIN_AFTER)).pipe(
         Effect.andThen(look),
         Effect.andThen(Effect.sleep(LOOK_AGAIN_AFTER)),

@@ -37,7 +37,7 @@ import { workOnce } from "../../domain/conversion/work/worker.ts"
 import { staleAfter } from "../../domain/leased-work.ts"
 import { formatMailbox } from "../../domain/mail/address.ts"
 import { onOwnStores } from "../../domain/own-stores.ts"
-import { WorkBell } from "../../domain/work-bell.ts"
+import { listenToBell } from "../../domain/work-bell.ts"
 import { ConversionStore } from "../../ports/conversion/conversion-store.ts"
 import { VisionModel } from "../../ports/conversion/vision-model.ts"
 import { leaderTicking } from "../process/leadership.ts"
@@ -121,9 +121,6 @@ export const bulkMessageDuties = leaderTicking(
 /** Pieces of work in progress at once in one process. */
 const WORKERS = 2
 
-/** What wakes those who wait for conversions of this process. */
-const listen = Effect.flatMap(WorkBell, (bell) => bell.listen)
-
 /** How long a worker that found nothing to do waits. */
 const IDLE = Duration.millis(400)
 
@@ -142,7 +139,7 @@ export const conversionWorkers = (settings: ConversionSettings) => {
   const { id: modelId, ...price } = settings.conversion.model
   const { perOwner } = settings.conversion
   const work = { heartbeat: heartbeatOf(settings), modelId, price, perOwner }
-  return workers("chunk-worker", { count: WORKERS, idle: IDLE, listen }, (slot) =>
+  return workers("chunk-worker", { count: WORKERS, idle: IDLE, listen: listenToBell }, (slot) =>
     whereOwn(workOnce(`${hostname()}/${process.pid}/${slot}`, work))
   ).pipe(Layer.provide(NodeCrypto.layer))
 }
@@ -161,7 +158,7 @@ const upkeep = (settings: ConversionSettings) =>
 /** Conversion upkeep: makes the requested jobs and, while this process leads, maintains all of them. */
 export const conversionDuties = (settings: ConversionSettings) =>
   Layer.mergeAll(
-    ticking("convert-executor", EXECUTE_EVERY, createQueuedJobs(laneOf(settings)), listen),
+    ticking("convert-executor", EXECUTE_EVERY, createQueuedJobs(laneOf(settings)), listenToBell),
     leaderTicking("conversion-upkeep", upkeepEvery(heartbeatOf(settings)), upkeep(settings)),
     batchDuties(settings)
   )

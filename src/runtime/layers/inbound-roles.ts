@@ -4,6 +4,7 @@ import { Duration, Effect, Layer } from "effect"
 
 import { serveSmtp, type SmtpOptions } from "../../adapters/smtp/smtp-server.ts"
 import { ConvertByEmail } from "../../domain/inbound/convert-by-email.ts"
+import { listenToBell } from "../../domain/work-bell.ts"
 import { CannotStart } from "../process/run-program.ts"
 import { background, ticking, workers } from "../process/supervisor.ts"
 import { NO_HOPS } from "../settings/checks.ts"
@@ -28,7 +29,7 @@ const SWEEP_EVERY = Duration.minutes(10)
 const LISTEN_AGAIN = Duration.seconds(2)
 
 const worker = <R>(name: string, next: Effect.Effect<boolean, unknown, R>) =>
-  workers(name, { count: WORKERS, idle: IDLE }, () => whereOwn(next))
+  workers(name, { count: WORKERS, idle: IDLE, listen: listenToBell }, () => whereOwn(next))
 
 const certificate = Effect.fnUntraced(function* ({ intake }: InboundSettings) {
   const { tlsCert, tlsKey } = intake

@@ -3,7 +3,6 @@ import { Effect } from "effect"
 import { ConversionStore } from "../../../ports/conversion/conversion-store.ts"
 import { BatchReplay } from "../../batch/replay.ts"
 import { doNext, staleAfter } from "../../leased-work.ts"
-import { WorkBell } from "../../work-bell.ts"
 import { assembleJob } from "./assembling.ts"
 import type { WorkSettings } from "./attempt.ts"
 import { processChunk } from "./chunk-processing.ts"
@@ -17,7 +16,6 @@ import { processInline } from "./inline-processing.ts"
 export const workOnce = Effect.fnUntraced(function* (worker: string, settings: WorkSettings) {
   const store = yield* ConversionStore
   const replay = yield* BatchReplay
-  const bell = yield* WorkBell
   const stale = staleAfter(settings.heartbeat)
   const kinds = [
     doNext(
@@ -37,10 +35,6 @@ export const workOnce = Effect.fnUntraced(function* (worker: string, settings: W
       (flyer) => processFlyer(flyer, settings)
     )
   ]
-  for (const next of kinds) {
-    if (!(yield* next)) continue
-    yield* bell.ring
-    return true
-  }
+  for (const next of kinds) if (yield* next) return true
   return false
 })

@@ -1,27 +1,34 @@
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect, Layer } from "effect"
+import { Duration, Effect, Layer, Stream } from "effect"
+import * as Mac from "effect/crypto/Mac"
 
-import { BatchControls } from "../../../src/domain/batch/controls.ts"
-import { BatchReplay } from "../../../src/domain/batch/replay.ts"
-import * as Bulk from "../../../src/domain/conversion/bulk.ts"
-import { Conversions, createQueuedJobs } from "../../../src/domain/conversion/conversions.ts"
-import { workOnce } from "../../../src/domain/conversion/work/worker.ts"
-import { FlyerId } from "../../../src/domain/ids.ts"
-import { WorkBell } from "../../../src/domain/work-bell.ts"
-import { BatchService } from "../../../src/ports/batch/batch-service.ts"
-import { BatchStore } from "../../../src/ports/batch/batch-store.ts"
-import { BulkOrders } from "../../../src/ports/conversion/bulk-orders.ts"
-import { ConversionStore } from "../../../src/ports/conversion/conversion-store.ts"
-import { DocxConverter } from "../../../src/ports/conversion/documents.ts"
-import { HtmlAssembly, LanguageDetector } from "../../../src/ports/conversion/html-assembly.ts"
-import { PageSources } from "../../../src/ports/conversion/page-sources.ts"
-import { Pdf } from "../../../src/ports/conversion/pdf.ts"
-import { VisionModel } from "../../../src/ports/conversion/vision-model.ts"
-import { FileObjects } from "../../../src/ports/object-store.ts"
-import type { StoreUnavailable } from "../../../src/ports/store-unavailable.ts"
-import { anyId } from "../../support/any-id.ts"
-import { storedFile } from "./stored-file.ts"
+import { BatchControls } from "../../src/domain/batch/controls.ts"
+import { BatchReplay } from "../../src/domain/batch/replay.ts"
+import * as Bulk from "../../src/domain/conversion/bulk.ts"
+import { Conversions, createQueuedJobs } from "../../src/domain/conversion/conversions.ts"
+import { workOnce } from "../../src/domain/conversion/work/worker.ts"
+import { FlyerId } from "../../src/domain/ids.ts"
+import { ConvertByEmail, layer as layerConvertByEmail } from "../../src/domain/inbound/convert-by-email.ts"
+import { IntakeConfig } from "../../src/domain/inbound/intake-config.ts"
+import { WorkBell } from "../../src/domain/work-bell.ts"
+import { BatchService } from "../../src/ports/batch/batch-service.ts"
+import { BatchStore } from "../../src/ports/batch/batch-store.ts"
+import { BulkOrders } from "../../src/ports/conversion/bulk-orders.ts"
+import { ConversionStore } from "../../src/ports/conversion/conversion-store.ts"
+import { DocxConverter } from "../../src/ports/conversion/documents.ts"
+import { HtmlAssembly, LanguageDetector } from "../../src/ports/conversion/html-assembly.ts"
+import { PageSources } from "../../src/ports/conversion/page-sources.ts"
+import { Pdf } from "../../src/ports/conversion/pdf.ts"
+import { VisionModel } from "../../src/ports/conversion/vision-model.ts"
+import { ConvertPipeline } from "../../src/ports/inbound/convert-pipeline.ts"
+import { IntakeStore } from "../../src/ports/inbound/intake-store.ts"
+import { MailReader, ReplyChannel } from "../../src/ports/inbound/mails.ts"
+import { MailTemplates } from "../../src/ports/mail/mail-provider.ts"
+import { FileObjects, MailObjects, type ObjectStoreError } from "../../src/ports/object-store.ts"
+import type { StoreUnavailable } from "../../src/ports/store-unavailable.ts"
+import { anyId } from "../support/any-id.ts"
+import { storedFile } from "./conversion/stored-file.ts"
 
 const jobId = anyId("job")
 const file = storedFile({ kind: "docx", status: "chunked_processing", jobId, jobStatus: "processing" })
@@ -44,7 +51,7 @@ const worldOf = () => {
     }
   ] as const
   const left = [...inline]
-  return Layer.mergeAll(Conversions.layer, Bulk.layer, BatchControls.layer).pipe(
+  return Layer.mergeAll(Conversions.layer, Bulk.layer, BatchControls.layer, mails).pipe(
     Layer.provideMerge(
       Layer.mergeAll(
         Layer.mock(ConversionStore, {
@@ -88,7 +95,32 @@ const PRICE = { inputUsdPerMtok: 1, outputUsdPerMtok: 1 }
 const work = workOnce("worker", { heartbeat: Duration.seconds(10), modelId: "local", price: PRICE })
 const owned = { fileId, customerId }
 
-describe("the bell rings for each that moves a conversion on", () => {
+const mails = layerConvertByEmail.pipe(
+  Layer.provide(
+    Layer.mergeAll(
+      Layer.succeed(IntakeConfig, {
+        convertAddress: "convert@x.test",
+        convertAddresses: new Set(["convert@x.test"]),
+        ownAddresses: new Set<string>(),
+        authenticity: { trustedHops: [], trustsLoopback: true },
+        registerUrl: "https://x.test/register",
+        buyUrl: "https://x.test/buy",
+        baseUrl: "https://x.test",
+        heartbeat: Duration.seconds(10)
+      }),
+      Layer.mock(IntakeStore, { receive: () => Effect.void }),
+      Layer.mock(MailObjects, { put: () => Effect.succeed(1) }),
+      Layer.mock(MailReader, {}),
+      Layer.mock(MailTemplates, {}),
+      Layer.mock(ConvertPipeline, {}),
+      Layer.mock(ReplyChannel, { name: "library", maxAttachmentBytes: 1, sendsWithin: Duration.minutes(1) }),
+      Mac.layerWebCrypto
+    )
+  ),
+  Layer.provide(NodeCrypto.layer)
+)
+
+describe("the bell rings for each that moves a conversion or a mail on", () => {
   const moves = {
     convert: Conversions.use(({ convert }) => convert({ ...owned, options })),
     cancel: Conversions.use(({ cancel }) => cancel(owned)),
@@ -99,10 +131,13 @@ describe("the bell rings for each that moves a conversion on", () => {
     ),
     "process now": BatchControls.use(({ processNow }) => processNow(owned)),
     "the executor": createQueuedJobs({ on: false, minPages: 600 }),
-    "a worker": work
+    "a worker": work,
+    "a mail that came in": ConvertByEmail.use(({ accept }) =>
+      accept({ envelopeFrom: "a@x.test", peerTrusted: true, raw: Stream.empty })
+    )
   }
   for (const [name, move] of Object.entries(moves)) {
-    const moving: Effect.Effect<unknown, StoreUnavailable, World> = move
+    const moving: Effect.Effect<unknown, StoreUnavailable | ObjectStoreError, World> = move
     it.effect(name, () =>
       Effect.gen(function* () {
         let rings = 0
