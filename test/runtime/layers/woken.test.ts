@@ -79,8 +79,15 @@ const idleProcess = (looks: Array<string>) => {
 
 /** Each kind of worker twice, and the executor once. */
 const ALL = [
-  ...["assemblies", "assemblies", "conversions of mails", "conversions of mails"],
-  ...["mails", "mails", "replies", "replies", "requests"]
+  "assemblies",
+  "assemblies",
+  "conversions of mails",
+  "conversions of mails",
+  "mails",
+  "mails",
+  "replies",
+  "replies",
+  "requests"
 ]
 
 describe("the fibers of a process that look for work", () => {
