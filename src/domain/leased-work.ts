@@ -5,7 +5,7 @@ import type { StoreUnavailable } from "../ports/store-unavailable.ts"
 import { withDeadline } from "./deadline.ts"
 import { LeaseId } from "./ids.ts"
 import { uptime } from "./uptime.ts"
-import { WorkBell } from "./work-bell.ts"
+import { type Kind, ringBell } from "./work-bell.ts"
 
 /**
  * Work that one process does at a time: chunks, assemblies, inline conversions, flyers, and the steps of a mail. A worker claims a
@@ -102,6 +102,7 @@ export const underLease = <A extends {}, F, R>(
 
 /** Claims a piece of work and does it; what follows may begin then. False: there is none. */
 export const doNext = <C, R, R2>(
+  kind: Kind,
   claim: (lease: LeaseId) => Effect.Effect<C | undefined, StoreUnavailable, R>,
   work: (claimed: C) => Effect.Effect<void, StoreUnavailable, R2>
 ): Effect.Effect<boolean, StoreUnavailable, R | R2 | SecureRandom> =>
@@ -110,6 +111,6 @@ export const doNext = <C, R, R2>(
     const claimed = yield* claim(LeaseId.make(yield* random.uuidV7()))
     if (claimed === undefined) return false
     yield* work(claimed)
-    yield* (yield* WorkBell).ring
+    yield* ringBell(kind)
     return true
   })

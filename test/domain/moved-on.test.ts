@@ -22,7 +22,7 @@ import { PageSources } from "../../src/ports/conversion/page-sources.ts"
 import { Pdf } from "../../src/ports/conversion/pdf.ts"
 import { VisionModel } from "../../src/ports/conversion/vision-model.ts"
 import { ConvertPipeline } from "../../src/ports/inbound/convert-pipeline.ts"
-import { IntakeStore } from "../../src/ports/inbound/intake-store.ts"
+import { type ClaimedMail, IntakeStore } from "../../src/ports/inbound/intake-store.ts"
 import { MailReader, ReplyChannel } from "../../src/ports/inbound/mails.ts"
 import { MailTemplates } from "../../src/ports/mail/mail-provider.ts"
 import { FileObjects, MailObjects, type ObjectStoreError } from "../../src/ports/object-store.ts"
@@ -51,7 +51,7 @@ const worldOf = () => {
     }
   ] as const
   const left = [...inline]
-  return Layer.mergeAll(Conversions.layer, Bulk.layer, BatchControls.layer, mails).pipe(
+  return Layer.mergeAll(Conversions.layer, Bulk.layer, BatchControls.layer, mailbox).pipe(
     Layer.provideMerge(
       Layer.mergeAll(
         Layer.mock(ConversionStore, {
@@ -95,7 +95,27 @@ const PRICE = { inputUsdPerMtok: 1, outputUsdPerMtok: 1 }
 const work = workOnce("worker", { heartbeat: Duration.seconds(10), modelId: "local", price: PRICE })
 const owned = { fileId, customerId }
 
-const mails = layerConvertByEmail.pipe(
+/** A bell that writes down for whom it rang. */
+const listened = () => {
+  const rings: Array<string> = []
+  const ring = (kind: string) => Effect.sync(() => void rings.push(kind))
+  return { bell: { ring, listen: () => Effect.succeed(Effect.sleep) }, rings }
+}
+
+const MAIL: ClaimedMail = {
+  id: anyId("mail"),
+  rawKey: "mails/mail/raw",
+  rawBytes: 1,
+  envelopeFrom: "a@x.test",
+  peerTrusted: true,
+  lease: anyId("lease"),
+  attempts: 1,
+  failures: 0,
+  sender: undefined,
+  job: undefined
+}
+
+const mailbox = layerConvertByEmail.pipe(
   Layer.provide(
     Layer.mergeAll(
       Layer.succeed(IntakeConfig, {
@@ -108,8 +128,13 @@ const mails = layerConvertByEmail.pipe(
         baseUrl: "https://x.test",
         heartbeat: Duration.seconds(10)
       }),
-      Layer.mock(IntakeStore, { receive: () => Effect.void }),
-      Layer.mock(MailObjects, { put: () => Effect.succeed(1) }),
+      Layer.mock(IntakeStore, {
+        receive: () => Effect.void,
+        claim: () => Effect.succeed(MAIL),
+        handBack: () => Effect.succeed(true)
+      }),
+      // No step of a mail gets far here.
+      Layer.mock(MailObjects, { put: () => Effect.succeed(1), get: () => Stream.die(new Error("not here")) }),
       Layer.mock(MailReader, {}),
       Layer.mock(MailTemplates, {}),
       Layer.mock(ConvertPipeline, {}),
@@ -121,7 +146,7 @@ const mails = layerConvertByEmail.pipe(
 )
 
 describe("the bell rings for each that moves a conversion or a mail on", () => {
-  const moves = {
+  const conversions = {
     convert: Conversions.use(({ convert }) => convert({ ...owned, options })),
     cancel: Conversions.use(({ cancel }) => cancel(owned)),
     "preserve formatting": Conversions.use(({ preserveFormatting }) => preserveFormatting(owned)),
@@ -131,37 +156,38 @@ describe("the bell rings for each that moves a conversion or a mail on", () => {
     ),
     "process now": BatchControls.use(({ processNow }) => processNow(owned)),
     "the executor": createQueuedJobs({ on: false, minPages: 600 }),
-    "a worker": work,
+    "a worker": work
+  }
+  const mails = {
     "a mail that came in": ConvertByEmail.use(({ accept }) =>
       accept({ envelopeFrom: "a@x.test", peerTrusted: true, raw: Stream.empty })
-    )
+    ),
+    "its next step": ConvertByEmail.use(({ admitNext }) => admitNext)
   }
-  for (const [name, move] of Object.entries(moves)) {
-    const moving: Effect.Effect<unknown, StoreUnavailable | ObjectStoreError, World> = move
-    it.effect(name, () =>
-      Effect.gen(function* () {
-        let rings = 0
-        const ring = Effect.sync(() => void (rings += 1))
-        const bell = { ring, listen: Effect.succeed(Effect.sleep) }
-        yield* moving.pipe(Effect.provide(worldOf()), Effect.provideService(WorkBell, bell))
-        assert.strictEqual(rings, 1)
-      })
-    )
-  }
+  for (const [kind, moves] of Object.entries({ conversions, mails }))
+    for (const [name, move] of Object.entries(moves)) {
+      const moving: Effect.Effect<unknown, StoreUnavailable | ObjectStoreError, World> = move
+      it.effect(name, () =>
+        Effect.gen(function* () {
+          const { bell, rings } = listened()
+          yield* moving.pipe(Effect.provide(worldOf()), Effect.provideService(WorkBell, bell))
+          assert.deepStrictEqual(rings, [kind])
+        })
+      )
+    }
 
   it.effect("not for an executor or a worker that found nothing to do", () =>
     Effect.gen(function* () {
-      let rings = 0
-      const bell = { ring: Effect.sync(() => void (rings += 1)), listen: Effect.succeed(Effect.sleep) }
+      const { bell, rings } = listened()
       const look = Effect.andThen(createQueuedJobs({ on: false, minPages: 600 }), work)
       yield* Effect.andThen(
         Effect.andThen(
           look,
-          Effect.sync(() => void (rings = 0))
+          Effect.sync(() => rings.splice(0))
         ),
         look
       ).pipe(Effect.provideService(WorkBell, bell), Effect.provide(worldOf()))
-      assert.strictEqual(rings, 0)
+      assert.deepStrictEqual(rings, [])
     })
   )
 })

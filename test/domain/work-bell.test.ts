@@ -8,7 +8,7 @@ import { WorkBell } from "../../src/domain/work-bell.ts"
 /** A worker that takes what is there, each piece with so many turns of the event loop in between, and rests for a minute. */
 const worker = (store: { waiting: number }, turns: number) =>
   Effect.gen(function* () {
-    const rest = yield* (yield* WorkBell).listen
+    const rest = yield* (yield* WorkBell).listen("conversions")
     while (true) {
       const found = store.waiting
       for (let turn = 0; turn < turns; turn++) yield* Effect.yieldNow
@@ -22,12 +22,14 @@ describe("the bell", () => {
     Effect.gen(function* () {
       const bell = yield* WorkBell
       const sleepers = yield* Effect.forEach([1, 2], () =>
-        Effect.forkChild(Effect.flatMap(bell.listen, (rest) => rest("1 minute")))
+        Effect.forkChild(Effect.flatMap(bell.listen("conversions"), (rest) => rest("1 minute")))
       )
       yield* Effect.yieldNow
-      yield* bell.ring
+      yield* bell.ring("conversions")
       yield* Effect.forEach(sleepers, Fiber.join)
-      const later = yield* Effect.forkChild(Effect.flatMap(bell.listen, (rest) => rest("1 minute")))
+      const later = yield* Effect.forkChild(
+        Effect.flatMap(bell.listen("conversions"), (rest) => rest("1 minute"))
+      )
       yield* TestClock.adjust("59 seconds")
       assert.isUndefined(later.pollUnsafe())
       yield* TestClock.adjust("1 second")
@@ -38,14 +40,14 @@ describe("the bell", () => {
   it.effect("lets whom it has woken rest again, also after it rang several times", () =>
     Effect.gen(function* () {
       const bell = yield* WorkBell
-      const rest = yield* bell.listen
-      yield* bell.ring
-      yield* bell.ring
+      const rest = yield* bell.listen("conversions")
+      yield* bell.ring("conversions")
+      yield* bell.ring("conversions")
       yield* rest("1 minute")
       const again = yield* Effect.forkChild(rest("1 minute"))
       yield* TestClock.adjust("59 seconds")
       assert.isUndefined(again.pollUnsafe())
-      yield* bell.ring
+      yield* bell.ring("conversions")
       yield* Fiber.join(again)
     })
   )
@@ -68,7 +70,7 @@ describe("the bell", () => {
                 for (const gap of gaps) {
                   for (let turn = 0; turn < gap; turn++) yield* Effect.yieldNow
                   store.waiting += 1
-                  yield* bell.ring
+                  yield* bell.ring("conversions")
                 }
                 for (let turn = 0; turn < 200; turn++) yield* Effect.yieldNow
                 assert.isAtMost(store.waiting, 0)

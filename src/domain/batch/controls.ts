@@ -7,7 +7,7 @@ import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { HOLD_WINDOW, type JobStatus } from "../conversion/job.ts"
 import { withDeadline } from "../deadline.ts"
 import type { CustomerId, FileId, JobId } from "../ids.ts"
-import { WorkBell } from "../work-bell.ts"
+import { ringBell } from "../work-bell.ts"
 
 /** How long an owner's request waits for the batch service; after that, the driver stops the job at its next poll. */
 const STOP_WITHIN = Duration.seconds(3)
@@ -40,7 +40,6 @@ export class BatchControls extends Context.Service<
         const conversions = yield* ConversionStore
         const store = yield* BatchStore
         const service = yield* BatchService
-        const bell = yield* WorkBell
 
         const stopBatchJob = (jobId: JobId) =>
           withDeadline(
@@ -65,7 +64,7 @@ export class BatchControls extends Context.Service<
             const answer = yield* store.makeInteractive(jobId, HOLD_WINDOW)
             if (answer === "not_waiting") return { answer }
             if (answer === "closed") return { answer: "moved", jobId, status: "waiting_batch" }
-            yield* bell.ring
+            yield* ringBell("conversions")
             yield* stopBatchJob(jobId)
             return { answer: "moved", jobId, status: "pending" }
           })

@@ -5,7 +5,7 @@ import { BulkOrders } from "../../ports/conversion/bulk-orders.ts"
 import { ConversionStore } from "../../ports/conversion/conversion-store.ts"
 import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { type CustomerId, type FileId, JobId } from "../ids.ts"
-import { WorkBell } from "../work-bell.ts"
+import { ringBell } from "../work-bell.ts"
 import { HOLD_WINDOW, type JobStatus, type ConversionOptions } from "./job.ts"
 
 /** Most items of one order. */
@@ -52,7 +52,6 @@ export const layer: Layer.Layer<BulkConversions, never, BulkOrders | ConversionS
       const orders = yield* BulkOrders
       const store = yield* ConversionStore
       const random = yield* SecureRandom
-      const bell = yield* WorkBell
 
       /** The statuses of the jobs that the executor has created so far; inline work has no job, and is `pending` too. */
       const statusesOf = Effect.fnUntraced(function* (fileIds: ReadonlyArray<FileId>) {
@@ -82,7 +81,7 @@ export const layer: Layer.Layer<BulkConversions, never, BulkOrders | ConversionS
           const window = HOLD_WINDOW
           const answer = yield* orders.request({ bulkId, customerId, items: jobs, window })
           if (answer.answer !== "queued") return answer
-          yield* bell.ring
+          yield* ringBell("conversions")
           const fileIds = items.map(({ fileId }) => fileId)
           const files = yield* store.filesById(fileIds)
           const statuses = yield* statusesOf(fileIds)

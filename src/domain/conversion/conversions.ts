@@ -10,7 +10,7 @@ import {
 import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { type LaneSettings, statusAtCreation } from "../batch/lane-settings.ts"
 import { type CustomerId, type FileId, JobId, FlyerId } from "../ids.ts"
-import { WorkBell } from "../work-bell.ts"
+import { ringBell } from "../work-bell.ts"
 import { HOLD_WINDOW, type JobStatus, type ConversionOptions, CHUNK_PAGES } from "./job.ts"
 
 /** How long an answer waits for the executor to create the job, so that it can include the job's status. */
@@ -60,7 +60,6 @@ export class Conversions extends Context.Service<
     Effect.gen(function* () {
       const store = yield* ConversionStore
       const random = yield* SecureRandom
-      const bell = yield* WorkBell
 
       /** The job's status once the executor has created it; `pending` where that takes longer. Inline work has no job row. */
       const statusOf = (fileId: FileId, kind: FileKind | undefined) =>
@@ -90,7 +89,7 @@ export class Conversions extends Context.Service<
           const jobId = JobId.make(yield* random.uuidV7())
           const answer = yield* store.request({ jobId, fileId, customerId, options, window: HOLD_WINDOW })
           if (answer !== "queued") return { answer }
-          yield* bell.ring
+          yield* ringBell("conversions")
           const file = yield* owned(fileId, customerId)
           return { answer, id: jobId, status: yield* statusOf(fileId, file?.kind) }
         }),
@@ -101,14 +100,14 @@ export class Conversions extends Context.Service<
           if (file.status === "processing") return { answer: "inline" }
           if (file.jobId === null || file.status !== "chunked_processing") return { answer: "not_active" }
           const answer = yield* store.cancel(file.jobId)
-          yield* bell.ring
+          yield* ringBell("conversions")
           return answer === "cancelled" ? { answer, jobId: file.jobId } : { answer }
         }),
 
         preserveFormatting: Effect.fnUntraced(function* ({ customerId, fileId }) {
           const id = FlyerId.make(yield* random.uuidV7())
           const answer = yield* store.requestFlyer({ id, fileId, customerId, window: HOLD_WINDOW })
-          yield* bell.ring
+          yield* ringBell("conversions")
           return { answer, id }
         }),
 
@@ -121,7 +120,7 @@ export class Conversions extends Context.Service<
             options: {},
             window: HOLD_WINDOW
           })
-          yield* bell.ring
+          yield* ringBell("conversions")
           return answer === "queued" ? { answer, id: jobId, status: "pending" } : { answer }
         })
       })
@@ -138,13 +137,12 @@ export const createQueuedJobs = (
 ): Effect.Effect<void, StoreUnavailable, ConversionStore> =>
   Effect.gen(function* () {
     const store = yield* ConversionStore
-    const bell = yield* WorkBell
     while (true) {
       const queued = yield* store.nextQueued
       if (queued === undefined) return
       const { jobId, options, pages } = queued
       const status = statusAtCreation({ options, totalPages: pages }, lane)
       yield* store.createJob(jobId, { status, options, chunkPages: CHUNK_PAGES })
-      yield* bell.ring
+      yield* ringBell("conversions")
     }
   })

@@ -45,7 +45,7 @@ export class FileWatch extends Context.Service<
           )
         )
       )
-      const rest = yield* listenToBell
+      const rest = yield* listenToBell("conversions")
       yield* rest(Duration.subtract(LOOK_EVERY, LOOK_AGAIN_AFTER)).pipe(
         Effect.andThen(look),
         Effect.andThen(Effect.sleep(LOOK_AGAIN_AFTER)),

@@ -10,7 +10,7 @@ import type { MailTemplates } from "../../ports/mail/mail-provider.ts"
 import { MailObjects, type ObjectStoreError } from "../../ports/object-store.ts"
 import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { type CustomerId, MailId } from "../ids.ts"
-import { WorkBell } from "../work-bell.ts"
+import { ringBell } from "../work-bell.ts"
 import { cleanMails, sweepOrphans } from "./clean-up.ts"
 import { IntakeConfig, rawKey } from "./intake-config.ts"
 import { admitNext, convertNext, replyNext } from "./mail-steps.ts"
@@ -74,7 +74,6 @@ const make = Effect.gen(function* () {
   const store = yield* IntakeStore
   const objects = yield* MailObjects
   const random = yield* SecureRandom
-  const bell = yield* WorkBell
   const links = yield* makeResultLinks
 
   const provided = <A, E, R extends Needs>(effect: Effect.Effect<A, E, R>) =>
@@ -89,7 +88,7 @@ const make = Effect.gen(function* () {
         // Without an answer the row may be there, and need the object; of a mail without a row, the sweep removes it.
         yield* store.receive({ id, rawKey: key, rawBytes, envelopeFrom, peerTrusted })
         yield* countReceived
-        yield* bell.ring
+        yield* ringBell("mails")
         return id
       },
       (work) => underWay("receiving", work)

@@ -116,6 +116,7 @@ const runStep = Effect.fnUntraced(function* <R>(mail: ClaimedMail, { abandon, st
 
 const nextMail = <R>(at: "received" | "converting", steps: Step<R>) =>
   doNext(
+    "mails",
     Effect.fnUntraced(function* (lease) {
       const store = yield* IntakeStore
       const { heartbeat } = yield* IntakeConfig
@@ -136,6 +137,7 @@ export const convertNext = nextMail("converting", { step: convertMail, abandon: 
 /** Sends the reply that has waited longest. False: there is none. */
 export const replyNext = (links: ResultLinks) =>
   doNext(
+    "mails",
     Effect.fnUntraced(function* (lease) {
       const store = yield* IntakeStore
       return yield* store.claimReply(lease, replyHold(yield* ReplyChannel))

@@ -139,8 +139,10 @@ export const conversionWorkers = (settings: ConversionSettings) => {
   const { id: modelId, ...price } = settings.conversion.model
   const { perOwner } = settings.conversion
   const work = { heartbeat: heartbeatOf(settings), modelId, price, perOwner }
-  return workers("chunk-worker", { count: WORKERS, idle: IDLE, listen: listenToBell }, (slot) =>
-    whereOwn(workOnce(`${hostname()}/${process.pid}/${slot}`, work))
+  return workers(
+    "chunk-worker",
+    { count: WORKERS, idle: IDLE, listen: listenToBell("conversions") },
+    (slot) => whereOwn(workOnce(`${hostname()}/${process.pid}/${slot}`, work))
   ).pipe(Layer.provide(NodeCrypto.layer))
 }
 
@@ -158,7 +160,12 @@ const upkeep = (settings: ConversionSettings) =>
 /** Conversion upkeep: makes the requested jobs and, while this process leads, maintains all of them. */
 export const conversionDuties = (settings: ConversionSettings) =>
   Layer.mergeAll(
-    ticking("convert-executor", EXECUTE_EVERY, createQueuedJobs(laneOf(settings)), listenToBell),
+    ticking(
+      "convert-executor",
+      EXECUTE_EVERY,
+      createQueuedJobs(laneOf(settings)),
+      listenToBell("conversions")
+    ),
     leaderTicking("conversion-upkeep", upkeepEvery(heartbeatOf(settings)), upkeep(settings)),
     batchDuties(settings)
   )

@@ -29,7 +29,7 @@ const SWEEP_EVERY = Duration.minutes(10)
 const LISTEN_AGAIN = Duration.seconds(2)
 
 const worker = <R>(name: string, next: Effect.Effect<boolean, unknown, R>) =>
-  workers(name, { count: WORKERS, idle: IDLE, listen: listenToBell }, () => whereOwn(next))
+  workers(name, { count: WORKERS, idle: IDLE, listen: listenToBell("mails") }, () => whereOwn(next))
 
 const certificate = Effect.fnUntraced(function* ({ intake }: InboundSettings) {
   const { tlsCert, tlsKey } = intake

@@ -98,7 +98,7 @@ describe("watching a conversion", () => {
       const { seen } = yield* watch(world.set({ ...converting, progress: { done: 0, total: 100 } }))
       for (let done = 1; done <= 100; done++) {
         world.set({ ...converting, progress: { done, total: 100 } })
-        yield* bell.ring
+        yield* bell.ring("conversions")
         yield* TestClock.adjust("1 millis")
       }
       yield* TestClock.adjust("50 millis")

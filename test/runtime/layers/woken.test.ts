@@ -5,7 +5,7 @@ import { TestClock } from "effect/testing"
 import * as BatchLines from "../../../src/adapters/bedrock/batch-lines.ts"
 import { BatchReplay } from "../../../src/domain/batch/replay.ts"
 import { ConvertByEmail } from "../../../src/domain/inbound/convert-by-email.ts"
-import { WorkBell } from "../../../src/domain/work-bell.ts"
+import { ringBell } from "../../../src/domain/work-bell.ts"
 import { BatchService } from "../../../src/ports/batch/batch-service.ts"
 import { BatchStore } from "../../../src/ports/batch/batch-store.ts"
 import { ConversionStore } from "../../../src/ports/conversion/conversion-store.ts"
@@ -78,17 +78,8 @@ const idleProcess = (looks: Array<string>) => {
 }
 
 /** Each kind of worker twice, and the executor once. */
-const ALL = [
-  "assemblies",
-  "assemblies",
-  "conversions of mails",
-  "conversions of mails",
-  "mails",
-  "mails",
-  "replies",
-  "replies",
-  "requests"
-]
+const OF_CONVERSIONS = ["assemblies", "assemblies", "requests"]
+const OF_MAILS = ["conversions of mails", "conversions of mails", "mails", "mails", "replies", "replies"]
 
 describe("the fibers of a process that look for work", () => {
   it.effect("all look as soon as the bell rings, and not before their time unless it does", () =>
@@ -96,12 +87,15 @@ describe("the fibers of a process that look for work", () => {
       const looks: Array<string> = []
       yield* Layer.build(idleProcess(looks))
       yield* TestClock.adjust("100 millis")
-      assert.deepStrictEqual(looks.splice(0).toSorted(), ALL)
+      assert.deepStrictEqual(looks.splice(0).toSorted(), [...OF_CONVERSIONS, ...OF_MAILS].toSorted())
       yield* TestClock.adjust("100 millis")
       assert.deepStrictEqual(looks, [])
-      yield* (yield* WorkBell).ring
+      yield* ringBell("conversions")
       yield* TestClock.adjust("1 millis")
-      assert.deepStrictEqual(looks.toSorted(), ALL)
+      assert.deepStrictEqual(looks.splice(0).toSorted(), OF_CONVERSIONS)
+      yield* ringBell("mails")
+      yield* TestClock.adjust("1 millis")
+      assert.deepStrictEqual(looks.toSorted(), OF_MAILS)
     })
   )
 })

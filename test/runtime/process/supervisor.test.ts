@@ -242,9 +242,9 @@ describe("a ticking fiber", () => {
     Effect.gen(function* () {
       const bell = yield* WorkBell
       const { run, starts } = startsOf(Effect.void)
-      yield* superviseTicks("x", "10 seconds", run, bell.listen)
+      yield* superviseTicks("x", "10 seconds", run, bell.listen("conversions"))
       yield* TestClock.adjust("14 seconds")
-      yield* bell.ring
+      yield* bell.ring("conversions")
       yield* TestClock.adjust("10 seconds")
       assert.deepStrictEqual(starts, [0, 10_000, 14_000, 24_000])
     })
@@ -287,9 +287,9 @@ describe("workers", () => {
     "look at once where something wakes them: each of them",
     Effect.gen(function* () {
       const bell = yield* WorkBell
-      const looks = yield* started(bell.listen)
+      const looks = yield* started(bell.listen("conversions"))
       yield* TestClock.adjust("4 seconds")
-      yield* bell.ring
+      yield* bell.ring("conversions")
       yield* TestClock.adjust("1 second")
       assert.deepStrictEqual(looks.slice(5).toSorted(), ["1 at 5000", "2 at 5000"])
     })

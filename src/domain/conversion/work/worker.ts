@@ -19,18 +19,22 @@ export const workOnce = Effect.fnUntraced(function* (worker: string, settings: W
   const stale = staleAfter(settings.heartbeat)
   const kinds = [
     doNext(
+      "conversions",
       (lease) => store.claimAssembly(lease, stale),
       (assembly) => assembleJob(assembly, settings)
     ),
     doNext(
+      "conversions",
       (lease) => store.claimInline(lease, stale),
       (inline) => processInline(inline, settings)
     ),
     doNext(
+      "conversions",
       (lease) => store.claimChunk(worker, lease, settings.perOwner),
       (chunk) => Effect.provideService(processChunk(chunk, settings), BatchReplay, replay)
     ),
     doNext(
+      "conversions",
       (lease) => store.claimFlyer(lease, stale, settings.perOwner),
       (flyer) => processFlyer(flyer, settings)
     )
