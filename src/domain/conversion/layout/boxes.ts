@@ -1,6 +1,6 @@
 import type { Box, PageContent } from "../page-content.ts"
 import { framesOf } from "./figures/frames.ts"
-import { liesIn, touches } from "./figures/regions.ts"
+import { liesIn, touches } from "./geometry.ts"
 import type { Segment } from "./lines/segment.ts"
 
 /** How far letters may reach over a box's edge, points. */

@@ -1,21 +1,15 @@
+import type { Box } from "../page-content.ts"
 import type { Block } from "./blocks/block.ts"
+import { acrossOf } from "./geometry.ts"
 import type { Segment } from "./lines/segment.ts"
 
 /** A block that is recognised before the text around it is read: a table, a figure. Its box determines its place. */
-export interface Placed {
+export interface Placed extends Box {
   readonly block: Block
-  readonly x0: number
-  readonly y0: number
-  readonly x1: number
-  readonly y1: number
 }
 
 /** What is put in order. */
-export interface Atom {
-  readonly x0: number
-  readonly y0: number
-  readonly x1: number
-  readonly y1: number
+export interface Atom extends Box {
   readonly baseline: number
   readonly order: number
   readonly characters: number
@@ -36,11 +30,6 @@ const CROSSING = 0.4
 const NEARLY_FREE = 0.25
 /** Share of moves along rows from which on lines are a table, not columns. */
 const ROW_MOVES = 0.25
-
-const BLANK: Pick<Atom, "x0" | "x1"> = { x0: Infinity, x1: -Infinity }
-/** From where to where boxes reach. */
-export const extent = (atoms: ReadonlyArray<Atom>): Pick<Atom, "x0" | "x1"> =>
-  atoms.reduce((sum, { x0, x1 }) => ({ x0: Math.min(sum.x0, x0), x1: Math.max(sum.x1, x1) }), BLANK)
 
 /** Whether something stands on both sides of a gutter. */
 export const crosses = ({ x0, x1 }: Atom, at: number): boolean => x0 < at - 1 && x1 > at + 1
@@ -121,7 +110,7 @@ const partsColumns = (atoms: ReadonlyArray<Atom>, at: number): boolean => {
 /** The x of the region's best gutter. `atoms` are in the order of the content stream. */
 export const gutterOf = (atoms: ReadonlyArray<Atom>, bodySize: number): number | undefined => {
   if (atoms.length < 4) return undefined
-  const { x0, x1 } = extent(atoms)
+  const { x0, x1 } = acrossOf(atoms)
   if (x1 - x0 < 8 * bodySize) return undefined
   const projected = projection(atoms, x0, x1)
   const { heights, slot: each } = projected
@@ -190,11 +179,10 @@ const besideShort = (
     if (from !== undefined && (slot - from + CUT_SLOTS) * each >= FREE_GUTTER * bodySize) {
       tried += 1
       const at = x0 + ((from + slot) / 2) * each
-      const sides = [atoms.filter(({ x1 }) => x1 <= at), atoms.filter(({ x0: left }) => left >= at)]
-      const [left = BLANK, right = BLANK] = sides.map(extent)
+      const [left, right] = [atoms.filter(({ x1 }) => x1 <= at), atoms.filter((atom) => atom.x0 >= at)]
       const isText =
-        right.x0 - left.x1 >= FREE_GUTTER * bodySize &&
-        sides.every(
+        acrossOf(right).x0 - acrossOf(left).x1 >= FREE_GUTTER * bodySize &&
+        [left, right].every(
           (side) => side.filter(({ characters }) => characters >= SHORT_LETTERS).length >= SHORT_LINES
         )
       if (isText && partsColumns(atoms, at)) return at

@@ -15,6 +15,7 @@ import { withTableNotes } from "./blocks/table-notes.ts"
 import { boxesOf } from "./boxes.ts"
 import { drawnFigures } from "./figures/drawn-figures.ts"
 import { barsOf } from "./formulas/bars.ts"
+import { liesIn } from "./geometry.ts"
 import type { Placed } from "./gutters.ts"
 import { inlineContextOf } from "./inline-context.ts"
 import { spansOf } from "./lines/inline.ts"
@@ -35,10 +36,6 @@ export interface PageContext {
   readonly profile: DocumentProfile
   readonly outline: Outline
 }
-
-/** Pictures in a drawn figure are parts of it. */
-const holds = (figure: Placed, { x0, x1, y0, y1 }: Placed): boolean =>
-  x0 > figure.x0 - 2 && x1 < figure.x1 + 2 && y0 > figure.y0 - 2 && y1 < figure.y1 + 2
 
 /** A note of the margin as a block: it comes right before the line of text that it begins beside. */
 const placedNote = (lines: ReadonlyArray<Line>, edge: number, { inline }: FlowContext): Placed => {
@@ -111,7 +108,8 @@ export const untaggedBlocks = (
     ...tables,
     ...inMargin.map((note) => placedNote(note, edge, flow)),
     ...figures.placed,
-    ...pictures.filter((picture) => !figures.placed.some((figure) => holds(figure, picture))),
+    // Pictures in a drawn figure are parts of it.
+    ...pictures.filter((picture) => !figures.placed.some((figure) => liesIn(picture, figure, 2))),
     ...fields.placed,
     ...turned.placed
   ]

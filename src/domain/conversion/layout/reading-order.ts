@@ -1,8 +1,8 @@
 import { append } from "../../lists.ts"
 import type { Box } from "../page-content.ts"
 import { SLACK } from "./boxes.ts"
-import { liesIn } from "./figures/regions.ts"
-import { type Atom, crosses, extent, gutterOf, type Placed } from "./gutters.ts"
+import { liesIn, acrossOf } from "./geometry.ts"
+import { type Atom, crosses, gutterOf, type Placed } from "./gutters.ts"
 import type { Segment } from "./lines/segment.ts"
 
 /** Text of one column, or a placed block, in reading order. */
@@ -90,7 +90,7 @@ const parted = (atoms: ReadonlyArray<Atom>, box: Box): ReadonlyArray<ReadonlyArr
 const leavesOf = (
   atoms: ReadonlyArray<Atom>,
   boxes: ReadonlyArray<Box>,
-  x1 = extent(atoms).x1
+  x1 = acrossOf(atoms).x1
 ): Array<Leaf> => {
   for (const [index, box] of boxes.entries()) {
     const parts = parted(atoms, box)
@@ -98,7 +98,7 @@ const leavesOf = (
   }
   const leaves: Array<Leaf> = []
   let segments: Array<Segment> = []
-  const { x0 } = extent(atoms)
+  const { x0 } = acrossOf(atoms)
   const close = () => {
     if (segments.length > 0) leaves.push({ kind: "text", segments, x0, x1 })
     segments = []

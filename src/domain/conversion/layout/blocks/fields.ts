@@ -1,5 +1,6 @@
-import { firstNotBefore, greatest, least } from "../../../lists.ts"
-import type { Box, FormField } from "../../page-content.ts"
+import { firstNotBefore } from "../../../lists.ts"
+import type { FormField } from "../../page-content.ts"
+import { hull } from "../geometry.ts"
 import type { Placed } from "../gutters.ts"
 import type { Line } from "../lines/line.ts"
 import { segmentText, type Segment } from "../lines/segment.ts"
@@ -79,14 +80,6 @@ const labelled = (fields: ReadonlyArray<FormField>, rows: ReadonlyArray<Line>): 
   })
 }
 
-/** The box around boxes. */
-const around = (boxes: ReadonlyArray<Box>): Box => ({
-  x0: least(boxes.map(({ x0 }) => x0)),
-  y0: least(boxes.map(({ y0 }) => y0)),
-  x1: greatest(boxes.map(({ x1 }) => x1)),
-  y1: greatest(boxes.map(({ y1 }) => y1))
-})
-
 /** Fields that belong together: the buttons of one name, check boxes that follow one another in a column or on a line. */
 const clusters = (fields: ReadonlyArray<FormField>): ReadonlyArray<ReadonlyArray<FormField>> => {
   const radios = new Map<string, Array<FormField>>()
@@ -136,7 +129,7 @@ const legendOf = (
   if (first === undefined) return undefined
   const question = first.printed?.question
   if (question !== undefined) return { text: question.replace(/:$/, ""), segment: undefined }
-  const box = around(group.flatMap(({ field, printed }) => [field.box, ...(printed?.segments ?? [])]))
+  const box = hull(group.flatMap(({ field, printed }) => [field.box, ...(printed?.segments ?? [])]))
   let best: { readonly segment: Segment; readonly away: number } | undefined
   const from = firstNotBefore(rows, ({ baseline }) => baseline < box.y0 - 30)
   for (let at = from; at < rows.length; at++) {
@@ -190,7 +183,7 @@ class Placing {
       printed.segments.every((of) => this.#uses.get(of) === 1 && this.#loose.has(of))
     const own = isOwn ? printed.segments : []
     for (const segment of own) this.taken.add(segment)
-    const placed = { block: fieldBlock(field, label), ...around([field.box, ...own]) }
+    const placed = { block: fieldBlock(field, label), ...hull([field.box, ...own]) }
     if (anchor !== undefined) this.anchors.set(placed, anchor)
     if (!isOwn && printed !== undefined) this.echoes.add(placed)
     return placed
@@ -210,7 +203,7 @@ class Placing {
         legend: legend.text,
         fields: placed.flatMap(({ block }) => (block.kind === "field" ? [block] : []))
       },
-      ...around([...placed, ...own])
+      ...hull([...placed, ...own])
     }
     const anchor = group.at(-1)?.anchor
     if (anchor !== undefined) this.anchors.set(whole, anchor)
@@ -220,7 +213,7 @@ class Placing {
 
 /** Whether another field stands between those of a group. */
 const isTorn = (group: ReadonlyArray<Labelled>, all: ReadonlyArray<Labelled>): boolean => {
-  const box = around(group.flatMap(({ field, printed }) => [field.box, ...(printed?.segments ?? [])]))
+  const box = hull(group.flatMap(({ field, printed }) => [field.box, ...(printed?.segments ?? [])]))
   return all.some(
     (one) =>
       !group.includes(one) &&

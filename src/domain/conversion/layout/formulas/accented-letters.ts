@@ -1,6 +1,6 @@
 import type { TextRun } from "../../page-content.ts"
+import { middleX } from "../geometry.ts"
 import { MARK } from "./accents.ts"
-import { middleX } from "./signs.ts"
 
 const SIGN = /[ˆ˜¯˙¨ˇ˘´]|\u20d7/gu
 const LETTER = /[\p{Lu}\p{Ll}\p{Lt}\p{Lo}]/u

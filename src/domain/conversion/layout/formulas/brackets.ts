@@ -1,7 +1,8 @@
 import { element, type HtmlElement, isElement, textOf } from "../../html/tree.ts"
 import type { Box } from "../../page-content.ts"
+import { hull, middleY } from "../geometry.ts"
 import { isFunctionName } from "./mathematical.ts"
-import { AXIS, CLOSE, hull, type Item, middleY, OPEN } from "./signs.ts"
+import { AXIS, CLOSE, type Item, OPEN } from "./signs.ts"
 
 /** Whether a bar stands between two signs: they are in a numerator and its denominator. */
 const areParted = (a: Item, b: Item, bars: ReadonlyArray<Box>): boolean =>

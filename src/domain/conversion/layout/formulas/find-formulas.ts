@@ -1,15 +1,15 @@
 import { greatest, least } from "../../../lists.ts"
 import type { Box, FontFace } from "../../page-content.ts"
 import type { Formula } from "../blocks/block.ts"
+import { hull, middleX, liesIn } from "../geometry.ts"
 import { type Line, linesOf } from "../lines/line.ts"
 import { LEADER_LINE, markerOf } from "../lines/markers.ts"
 import { isTypewriter, type Piece, type Segment } from "../lines/segment.ts"
 import { ROW_STEP } from "../tables/table-cells.ts"
-import { within } from "./bars.ts"
 import { beginsWithWord, census, type FormulaContext, piecesOf } from "./census.ts"
 import { EQUATION_NUMBER, isFunctionName, isMathFace, isMathSign } from "./mathematical.ts"
 import { numberedOf, withNumberApart } from "./numbers.ts"
-import { AXIS, hull, middleX } from "./signs.ts"
+import { AXIS } from "./signs.ts"
 import { type FoundFormula, type Numbered, type Row, rowOf, systemsOf } from "./systems.ts"
 import { areCells, SMALL, type Zone, zonesOf } from "./zones.ts"
 
@@ -113,7 +113,7 @@ const isFormula = (
   if (isExample(pieces, context.fonts)) return false
   const box = hull(body)
   const bars = context.bars.filter(
-    (bar) => within(bar, box, bodySize) && pieces.some((piece) => isAcross(piece, bar))
+    (bar) => liesIn(bar, box, bodySize) && pieces.some((piece) => isAcross(piece, bar))
   )
   if (!isMathematics(pieces, bars, number !== undefined, context)) return false
   if (number !== undefined) return true

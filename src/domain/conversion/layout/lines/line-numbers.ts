@@ -1,5 +1,6 @@
-import { firstNotBefore, greatest, least } from "../../../lists.ts"
+import { firstNotBefore, greatest } from "../../../lists.ts"
 import type { TextRun } from "../../page-content.ts"
+import { acrossOf } from "../geometry.ts"
 import type { Line } from "./line.ts"
 import { type Segment, SEGMENT_GAP, segmentText } from "./segment.ts"
 
@@ -71,8 +72,7 @@ const columnsIn = (runs: ReadonlyArray<TextRun>): ReadonlyArray<NumberColumn> =>
       {
         numbers: column,
         step,
-        x0: least(column.map(({ box }) => box.x0)),
-        x1: greatest(column.map(({ box }) => box.x1))
+        ...acrossOf(column.map(({ box }) => box))
       }
     ]
   })

@@ -1,5 +1,6 @@
-import { greatest, least } from "../../../lists.ts"
+import { greatest } from "../../../lists.ts"
 import type { Box, FontFace, FormField, TextRun } from "../../page-content.ts"
+import { acrossOf } from "../geometry.ts"
 
 /** A run, or a part of it, within a line. */
 export interface Piece {
@@ -274,8 +275,7 @@ export const isSizedByTypewriter = (
 export const partOf = (segment: Segment, pieces: ReadonlyArray<Piece>): Segment => ({
   ...segment,
   pieces,
-  x0: least(pieces.map(({ x0 }) => x0)),
-  x1: greatest(pieces.map(({ x1 }) => x1)),
+  ...acrossOf(pieces),
   characters: pieces.reduce((sum, { text }) => sum + text.length, 0)
 })
 

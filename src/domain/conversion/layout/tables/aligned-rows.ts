@@ -1,10 +1,11 @@
 import { append, least } from "../../../lists.ts"
+import { acrossOf } from "../geometry.ts"
 import { segmentText } from "../lines/segment.ts"
 import { groupNames } from "./group-names.ts"
 import type { Rule } from "./rules.ts"
 import { type PlacedCell, sharedCells } from "./shared-cells.ts"
 import { ruledOver } from "./spanning-rules.ts"
-import { boundsOf, type Column, NUMERIC, overlaps, type RawCell, type Row, wordsOf } from "./table-cells.ts"
+import { type Column, NUMERIC, overlaps, type RawCell, type Row, wordsOf } from "./table-cells.ts"
 import { CELL_STEP, OVERLAPPING } from "./table-extent.ts"
 
 /** A row's cells, and the baseline of its first line. */
@@ -64,7 +65,7 @@ const inColumns = (
   ruled: (name: Column) => Pick<PlacedCell, "from" | "to"> | undefined
 ): Array<PlacedCell> =>
   cells.map((segments, index) => {
-    const cell = bounds[index] ?? boundsOf(segments)
+    const cell = bounds[index] ?? acrossOf(segments)
     const known = names ? ruled(cell) : undefined
     if (known !== undefined) return { segments: [...segments], ...known }
     const over = columns.flatMap((column, number) => (overlaps(column, cell) ? [number] : []))
@@ -170,7 +171,7 @@ const hadRoom = (above: PlacedCell, cell: PlacedCell, columns: ReadonlyArray<Col
   const words = segmentText(next).trim()
   const [word = ""] = words.split(" ")
   const part = word.length / Math.max(1, words.length)
-  const line = boundsOf(above.segments.filter(({ baseline }) => Math.abs(baseline - last.baseline) < 1))
+  const line = acrossOf(above.segments.filter(({ baseline }) => Math.abs(baseline - last.baseline) < 1))
   const needed = line.x1 - line.x0 + SPACE * last.size + part * (next.x1 - next.x0)
   return needed < right.x1 - left.x0
 }

@@ -1,4 +1,5 @@
 import { greatest, least } from "../../../lists.ts"
+import { acrossOf } from "../geometry.ts"
 import { isCode, type Line } from "../lines/line.ts"
 import { isPrototype } from "../lines/markers.ts"
 import { sectionNumber } from "../lines/section-number.ts"
@@ -17,7 +18,6 @@ import {
   areListedOn,
   areMarkers,
   areReferences,
-  boundsOf,
   CELL_GAP,
   cellsOf,
   type Column,
@@ -109,7 +109,7 @@ const isTitle = (line: Line, [above, below]: ReadonlyArray<Line | undefined>): b
 /** Two columns whose lines are all filled are running text. */
 const isProse = (rows: ReadonlyArray<Row>, columns: ReadonlyArray<Column>): boolean => {
   const cells = rows.flatMap(({ bounds, cells: of }) =>
-    of.map((segments, at) => ({ segments, box: bounds[at] ?? boundsOf(segments) }))
+    of.map((segments, at) => ({ segments, box: bounds[at] ?? acrossOf(segments) }))
   )
   const long = cells.filter(({ box, segments }) => {
     const column = columns.find((one) => overlaps(one, box))
@@ -296,7 +296,7 @@ export const alignedTables = (lines: ReadonlyArray<Line>, frame?: Frame): Readon
       isPrototype(line) ||
       (starts.length === 0 && frame?.head === undefined && isJustified(line, around, left, right))
     const cells = whole ? [line.segments] : cellsOf(line, starts, frame?.head === undefined ? CELL_GAP : 0)
-    return { line, cells, bounds: cells.map(boundsOf), near: starts.length > 0 }
+    return { line, cells, bounds: cells.map(acrossOf), near: starts.length > 0 }
   })
   const tables: Array<AlignedTable> = []
   let missed = 0

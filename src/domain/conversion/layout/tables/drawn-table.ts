@@ -1,6 +1,6 @@
-import { greatest, least } from "../../../lists.ts"
-import type { FontFace } from "../../page-content.ts"
+import type { FontFace, Box } from "../../page-content.ts"
 import { isBracketPart } from "../formulas/zones.ts"
+import { acrossOf, hull } from "../geometry.ts"
 import { isBold, partOf, type Segment } from "../lines/segment.ts"
 import { ALIGNED, share, isSection, hasNames, columnsIn, isTable } from "./drawn-evidence.ts"
 import { Beginnings, cutBefore, type Drawn, type DrawnRow, rowsOf, usualStep } from "./drawn-rows.ts"
@@ -12,9 +12,7 @@ import { OVERLAPPING, SAME_ROWS_APART } from "./table-extent.ts"
  * Tables without rules, by the order in which their words are drawn: printers draw one cell after the other, all lines of a cell
  * together, and row after row. That tells which lines make up a cell, however cells are aligned and however near they stand.
  */
-interface DrawnTable extends Column {
-  readonly y0: number
-  readonly y1: number
+interface DrawnTable extends Box {
   readonly segments: ReadonlyArray<Segment>
   readonly rows: ReadonlyArray<ReadonlyArray<RawCell>>
 }
@@ -49,8 +47,7 @@ const cutAtColumns = (cell: Drawn, columns: ReadonlyArray<Column>): ReadonlyArra
     .map(([, segments]) => ({
       ...cell,
       segments,
-      x0: least(segments.map(({ x0 }) => x0)),
-      x1: greatest(segments.map(({ x1 }) => x1))
+      ...acrossOf(segments)
     }))
 }
 
@@ -149,10 +146,7 @@ const tableOfRows = (
   return {
     rows: rows.map((row) => placed(row, columns)),
     segments,
-    x0: least(parts.map(({ x0 }) => x0)),
-    x1: greatest(parts.map(({ x1 }) => x1)),
-    y0: least(parts.map(({ y0 }) => y0)),
-    y1: greatest(parts.map(({ y1 }) => y1))
+    ...hull(parts)
   }
 }
 

@@ -1,4 +1,5 @@
 import { greatest, least } from "../../../lists.ts"
+import { acrossOf } from "../geometry.ts"
 import type { Segment } from "../lines/segment.ts"
 import { wordsIn } from "./narrow-columns.ts"
 
@@ -26,12 +27,9 @@ const whiteIn = (line: ReadonlyArray<Segment>): ReadonlyArray<number> => {
  * the same on each line.
  */
 export const areJustified = (lines: ReadonlyArray<ReadonlyArray<Segment>>): boolean => {
-  const ends = lines.map((line) => ({
-    x0: least(line.map(({ x0 }) => x0)),
-    x1: greatest(line.map(({ x1 }) => x1))
-  }))
-  const [left, right] = [least(ends.map(({ x0 }) => x0)), greatest(ends.map(({ x1 }) => x1))]
-  if (!ends.every(({ x0, x1 }) => x0 - left < AT_MARGIN && right - x1 < AT_MARGIN)) return false
+  const ends = lines.map(acrossOf)
+  const all = acrossOf(ends)
+  if (!ends.every(({ x0, x1 }) => x0 - all.x0 < AT_MARGIN && all.x1 - x1 < AT_MARGIN)) return false
   const white = lines.map(whiteIn).filter(({ length }) => length > 1)
   const usual = white.map(least)
   return (

@@ -1,8 +1,9 @@
 import { append, greatest, least } from "../../../lists.ts"
+import { acrossOf } from "../geometry.ts"
 import type { InlineContext } from "../lines/inline.ts"
 import { type Line, linesOf } from "../lines/line.ts"
 import { cutAt, type Piece, type Segment } from "../lines/segment.ts"
-import { boundsOf, NUMERIC, type Row } from "./table-cells.ts"
+import { NUMERIC, type Row } from "./table-cells.ts"
 import { OVERLAPPING } from "./table-extent.ts"
 
 /** White that goes down between all rows of a table is a column's, however narrow: this wide at least, in font sizes. */
@@ -309,6 +310,6 @@ export const apartByWhite = (rows: ReadonlyArray<Row>): ReadonlyArray<Row> => {
   return rows.map((row) => {
     const places = starts.get(row.line) ?? []
     const cells = row.cells.flatMap((cell) => partsBetween(cell, places))
-    return cells.length === row.cells.length ? row : { ...row, cells, bounds: cells.map(boundsOf) }
+    return cells.length === row.cells.length ? row : { ...row, cells, bounds: cells.map(acrossOf) }
   })
 }

@@ -1,5 +1,6 @@
 import { greatest, least } from "../../../lists.ts"
 import type { FontFace } from "../../page-content.ts"
+import { acrossOf } from "../geometry.ts"
 import { isBold, lookOf, type Segment } from "../lines/segment.ts"
 import { type Drawn, type DrawnRow, SAME_LINE } from "./drawn-rows.ts"
 
@@ -25,8 +26,7 @@ const isTitleOf = (
 const cellOf = (cell: Drawn, segments: ReadonlyArray<Segment>): Drawn => ({
   ...cell,
   segments: [...segments],
-  x0: least(segments.map(({ x0 }) => x0)),
-  x1: greatest(segments.map(({ x1 }) => x1)),
+  ...acrossOf(segments),
   first: least(segments.map(({ baseline }) => baseline)),
   last: greatest(segments.map(({ baseline }) => baseline)),
   end: segments.at(-1)?.x1 ?? cell.end

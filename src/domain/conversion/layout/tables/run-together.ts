@@ -1,7 +1,8 @@
+import { acrossOf } from "../geometry.ts"
 import type { Piece, Segment } from "../lines/segment.ts"
 import { ALIGNED } from "./drawn-evidence.ts"
 import { partsBetween, wordsIn } from "./narrow-columns.ts"
-import { boundsOf, type Column, NUMERIC, overlaps, type Row } from "./table-cells.ts"
+import { type Column, NUMERIC, overlaps, type Row } from "./table-cells.ts"
 
 /** Cells over more columns are not cut. */
 const MOST_COLUMNS = 40
@@ -48,7 +49,7 @@ const partsOf = (
  * None of its words stands in the white between columns, and all stand in theirs as the cells of other lines do.
  */
 const startsIn = (cell: ReadonlyArray<Segment>, columns: ReadonlyArray<Column>): ReadonlyArray<number> => {
-  const bounds = boundsOf(cell)
+  const bounds = acrossOf(cell)
   const over = columns.filter((column) => overlaps(column, bounds))
   if (over.length < 2 || over.length > MOST_COLUMNS) return []
   const parts = partsOf(cell, over)
@@ -60,5 +61,5 @@ const startsIn = (cell: ReadonlyArray<Segment>, columns: ReadonlyArray<Column>):
 /** A line whose cells are one of each column, where some stand as near as words. */
 export const toldApart = (row: Row, columns: ReadonlyArray<Column>): Row => {
   const cells = row.cells.flatMap((cell) => partsBetween(cell, startsIn(cell, columns)))
-  return cells.length === row.cells.length ? row : { ...row, cells, bounds: cells.map(boundsOf) }
+  return cells.length === row.cells.length ? row : { ...row, cells, bounds: cells.map(acrossOf) }
 }

@@ -52,13 +52,6 @@ export const cellsOf = (
   return cells
 }
 
-/** What cells take up of the width. */
-export const boundsOf = (cell: ReadonlyArray<Segment>): Column =>
-  cell.reduce((sum, { x0, x1 }) => ({ x0: Math.min(sum.x0, x0), x1: Math.max(sum.x1, x1) }), {
-    x0: Infinity,
-    x1: -Infinity
-  })
-
 /** What is left of the width when all cells are laid over one another. */
 export const columnsOf = (cells: ReadonlyArray<Column>): ReadonlyArray<Column> => {
   const columns: Array<{ x0: number; x1: number }> = []

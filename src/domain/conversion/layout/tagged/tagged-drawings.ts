@@ -2,7 +2,7 @@ import type { Box, Drawing, StructureElement, TextRun } from "../../page-content
 import type { PageAnalysis } from "../analysis.ts"
 import type { Block } from "../blocks/block.ts"
 import { drawnFigures } from "../figures/drawn-figures.ts"
-import { centreIn } from "../figures/regions.ts"
+import { centreIn } from "../geometry.ts"
 import { beginsInCode, segmentText } from "../lines/segment.ts"
 import type { PageContext } from "../page.ts"
 import { idsUnder, isStructure, MAX_DEPTH, type StructureNode } from "./tagged-content.ts"
@@ -61,12 +61,11 @@ export const taggedDrawings = (
   const order = idsUnder(page.structure)
   for (const { block, ...box } of placed) {
     const labels = [...taken]
-      .filter((segment) => centreIn(segment, box, 0))
+      .filter((segment) => centreIn(segment, box))
       .flatMap(({ pieces }) => pieces.map(({ run }) => run))
-    const parts = page.drawings.filter((drawing) => centreIn(drawing.box, box, 0))
+    const parts = page.drawings.filter((drawing) => centreIn(drawing.box, box))
     const ids = new Set([...labels, ...parts].flatMap(({ mcid }) => mcid ?? []))
-    if ([...ids].some((id) => told.has(id)) || page.fields.some((field) => centreIn(field.box, box, 0)))
-      continue
+    if ([...ids].some((id) => told.has(id)) || page.fields.some((field) => centreIn(field.box, box))) continue
     const start = block.kind === "figure" ? block.captionStart : undefined
     // Pictures alone stand where they are tagged.
     if (start === undefined && parts.every(({ kind }) => kind === "image")) continue

@@ -1,7 +1,7 @@
 import type { Box, Drawing, PageContent } from "../../page-content.ts"
 import type { Block, Figure } from "../blocks/block.ts"
 import { figuresOf } from "../blocks/figures.ts"
-import { centreIn, joined } from "../figures/regions.ts"
+import { centreIn, joined } from "../geometry.ts"
 import { idsUnder, isStructure, MAX_DEPTH, type StructureNode } from "./tagged-content.ts"
 
 /** Smallest side of what is shown of a page, points: less is a rule. */
@@ -41,7 +41,7 @@ const shownIn = (nodes: ReadonlyArray<StructureNode>, depth = 0): ReadonlyArray<
 
 /** Whether words stand on a picture: it is what they are written on, a part of a diagram or of a slide. */
 const isWrittenOn = (picture: Box, { runs }: PageContent): boolean =>
-  runs.some(({ artifact, box }) => !artifact && centreIn(box, picture, 0))
+  runs.some(({ artifact, box }) => !artifact && centreIn(box, picture))
 
 /**
  * The pictures of a page that no figure of its structure has: programs tag them as what stands in a paragraph, or not at all.
