@@ -6,13 +6,13 @@ import { romanValue } from "./lines/markers.ts"
 import { isNumberAlone } from "./lines/page-numbers.ts"
 import { isNumbered, type SectionNumber, sectionNumber } from "./lines/section-number.ts"
 import {
-  isBold,
   isSectionLook,
   isSizedByTypewriter,
   type Look,
   lookOf,
   segmentText,
-  type Segment
+  type Segment,
+  isBoldThroughout
 } from "./lines/segment.ts"
 
 /** How often a style of lines occurs: `size` in quarter points, bold or not. */
@@ -95,7 +95,7 @@ const sectionKeyOf = (
   // The number's own spaces are not in the pieces.
   const own = lookOf(pieces, fonts, number.length - 1)
   const look = isSectionLook(own) ? own : undefined
-  const bold = pieces.every(({ run }) => isBold(fonts[run.font]))
+  const bold = isBoldThroughout({ pieces }, fonts)
   const words = beside && number.length > text.length ? next : segment
   return sectionKey(number, styleKey(words.size, bold, isSizedByTypewriter(words, fonts)), look)
 }
@@ -129,7 +129,7 @@ const headsText = (
   const next = lookOf(below.pieces, fonts, 0)
   if (next === look) return false
   // Another heading may follow, centred or not.
-  const headed = next !== undefined || below.pieces.every(({ run }) => isBold(fonts[run.font]))
+  const headed = next !== undefined || isBoldThroughout(below, fonts)
   const { baseline, size, x0 } = segment
   const white = above === undefined || above.baseline > baseline ? Infinity : baseline - above.baseline
   const step = below.baseline - baseline
@@ -249,7 +249,7 @@ export const countPage = (analysis: PageAnalysis): PageStatistics => {
     const { characters, pieces, size } = segment
     const typewriter = isSizedByTypewriter(segment, analysis.fonts)
     count(styleKey(size, false, typewriter), characters)
-    const bold = pieces.every(({ run }) => isBold(analysis.fonts[run.font]))
+    const bold = isBoldThroughout(segment, analysis.fonts)
     if (bold) count(styleKey(size, true, typewriter), characters)
     const look = typewriter ? undefined : lookOf(pieces, analysis.fonts, 0)
     if (look !== undefined) {

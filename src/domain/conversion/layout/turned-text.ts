@@ -8,7 +8,7 @@ import { touches, hull } from "./geometry.ts"
 import type { Placed } from "./gutters.ts"
 import { LinkIndex } from "./lines/inline.ts"
 import type { TurnedRuns } from "./lines/readable-runs.ts"
-import { type Segment, segmentsOf } from "./lines/segment.ts"
+import { type Segment, segmentsOf, lengthOf } from "./lines/segment.ts"
 import { uprightPage } from "./lines/turned.ts"
 import { tablesOn } from "./page-tables.ts"
 import { readingOrder } from "./reading-order.ts"
@@ -55,13 +55,12 @@ export const turnedText = (
     const blocks = blocksOf(page, turned, context)
     const box = boxOf(turned)
     const isTable = blocks.some(({ kind }) => kind === "table")
-    const letters = turned.asShown.reduce((sum, { text }) => sum + text.length, 0)
     if (isTable && !upright.some((segment) => touches(segment, box)))
       append(
         placed,
         blocks.map((block) => ({ ...box, block }))
       )
-    else if (isTable || letters > MAX_STAMP) append(aside, blocks)
+    else if (isTable || lengthOf(turned.asShown) > MAX_STAMP) append(aside, blocks)
     else aside.push({ kind: "aside", blocks })
   }
   return { placed, aside }

@@ -4,7 +4,7 @@ import { isBracketPart } from "../formulas/zones.ts"
 import type { InlineContext } from "../lines/inline.ts"
 import { areListed } from "../lines/line-numbers.ts"
 import type { Line } from "../lines/line.ts"
-import { segmentText } from "../lines/segment.ts"
+import { segmentText, piecesOf } from "../lines/segment.ts"
 import { type AlignedTable, alignedTables } from "../tables/aligned-table.ts"
 import { columnList } from "../tables/column-list.ts"
 import { definitionList } from "../tables/definition-list.ts"
@@ -28,7 +28,7 @@ const areFormulas = ({ rows }: AlignedTable, fonts: ReadonlyArray<FontFace>): bo
   const at = texts[0]?.findIndex((text) => COMPARES.test(text)) ?? -1
   const isArray = at > 0 && texts.every((row) => COMPARES.test(row[at] ?? ""))
   if (isArray && !texts.flat().some((text) => WORD.test(text))) return true
-  const pieces = rows.flat().flatMap(({ segments }) => segments.flatMap((one) => one.pieces))
+  const pieces = piecesOf(rows.flat().flatMap(({ segments }) => segments))
   const letters = (of: typeof pieces) => of.reduce((sum, { text }) => sum + text.trim().length, 0)
   const inMath = pieces.filter(({ run, text }) => isMathFace(fonts[run.font]) || isBracketPart(text))
   return (

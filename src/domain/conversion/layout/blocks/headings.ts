@@ -5,7 +5,7 @@ import type { Line } from "../lines/line.ts"
 import { CAPTION, endsInPageNumber, isPrototype } from "../lines/markers.ts"
 import type { Group } from "../lines/paragraphs.ts"
 import { isNumbered, sectionNumber } from "../lines/section-number.ts"
-import { isSectionLook, lookOf, type Piece, segmentText } from "../lines/segment.ts"
+import { isSectionLook, lookOf, type Piece, segmentText, lengthOf, piecesOf } from "../lines/segment.ts"
 import { areHeads, type DocumentProfile, levelOf, textSizeOf } from "../profile.ts"
 import { numberKind } from "../sections.ts"
 import { isBoldLine, markedKey, styleKey } from "../statistics.ts"
@@ -149,8 +149,8 @@ const textOf = ({ lines }: Group): string => lines.map(({ text }) => text).join(
 /** White space above a heading that is set in the text's size and weight, in font sizes. */
 const ABOVE = 1.25
 
-const piecesOf = (lines: ReadonlyArray<Line>): ReadonlyArray<Piece> =>
-  lines.flatMap(({ segments }) => segments.flatMap(({ pieces }) => pieces))
+const piecesIn = (lines: ReadonlyArray<Line>): ReadonlyArray<Piece> =>
+  piecesOf(lines.flatMap(({ segments }) => segments))
 
 /** The level of a group in a look that the document's headings are set in. What is numbered in italics or capitals has `sections`. */
 const markedLevel = ({ lines, marker }: Group, { fonts, profile }: HeadingContext): number | undefined => {
@@ -158,7 +158,7 @@ const markedLevel = ({ lines, marker }: Group, { fonts, profile }: HeadingContex
   if (first === undefined || profile.marked.size === 0 || first.typewriter) return undefined
   const number = sectionNumber(first.text)
   if (marker !== undefined && number === undefined) return undefined
-  const look = lookOf(piecesOf(lines), fonts, number?.length ?? 0)
+  const look = lookOf(piecesIn(lines), fonts, number?.length ?? 0)
   if (look === undefined || (number !== undefined && isSectionLook(look))) return undefined
   const level = profile.marked.get(markedKey(first.size, isBoldLine(first), look))
   return level === undefined || number === undefined
@@ -186,7 +186,7 @@ const lookLevel = (group: Group, text: string, context: HeadingContext): number 
     if (marked !== undefined) return marked
   }
   if (looks.size === 0) return undefined
-  const key = `${styleKey(first.size, false, first.typewriter)} ${lookOf(piecesOf(lines), fonts, number?.length ?? 0)}`
+  const key = `${styleKey(first.size, false, first.typewriter)} ${lookOf(piecesIn(lines), fonts, number?.length ?? 0)}`
   const level = looks.get(key)
   if (level === undefined) return undefined
   if (number !== undefined)
@@ -248,21 +248,20 @@ const isLarger = (line: Line, profile: DocumentProfile): boolean =>
 
 /** Whether a group is a formula without words: an item of a list, a line of a proof. */
 const isEquation = ({ lines }: Group, { fonts }: HeadingContext): boolean => {
-  const { math, relates, variables, words } = census(piecesOf(lines), fonts)
+  const { math, relates, variables, words } = census(piecesIn(lines), fonts)
   return math + variables > 0 && relates && words === 0
 }
 
 /** Whether a group is set as functions are: in typewriter in part, or slanted for the most part and hardly larger than the text. */
 const isTyped = ({ lines }: Group, typewritten: number, { fonts, profile }: HeadingContext): boolean => {
   if (typewritten > TYPED) return true
-  const pieces = piecesOf(lines)
-  const lettersIn = (of: ReadonlyArray<Piece>) => of.reduce((sum, { text }) => sum + text.length, 0)
+  const pieces = piecesIn(lines)
   const set = pieces.filter(
     ({ run }) => fonts[run.font]?.italic === true || fonts[run.font]?.monospace === true
   )
   return (
     lines.every(({ size }) => size < HARDLY_LARGER * profile.bodySize) &&
-    lettersIn(set) > SLANTED * lettersIn(pieces)
+    lengthOf(set) > SLANTED * lengthOf(pieces)
   )
 }
 
@@ -306,7 +305,7 @@ export const headingLevel = (group: Group, context: HeadingContext): number | un
   if (looks === undefined) return lookLevel(group, text, context)
   if ((CAPTION.test(text) && /\d/.test(text)) || CAPTIONED.test(text)) return undefined
   // A command that is explained is monospaced, and larger; one that is a section's heading is bold, too.
-  const letters = group.lines.reduce((sum, line) => sum + line.text.length, 0)
+  const letters = lengthOf(group.lines)
   const typewritten = group.lines.reduce((sum, line) => sum + line.monospace * line.text.length, 0)
   const section = number !== undefined && group.lines.every(isBoldLine)
   if (typewritten > 0.5 * letters && !alone && !section && !displayed && !group.lines.every(hasBoldWords))

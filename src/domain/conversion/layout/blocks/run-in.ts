@@ -4,7 +4,7 @@ import { type Line, linesOf } from "../lines/line.ts"
 import { CAPTION } from "../lines/markers.ts"
 import type { Group } from "../lines/paragraphs.ts"
 import { isNumbered, sectionNumber } from "../lines/section-number.ts"
-import { isBold, type Piece, type Segment } from "../lines/segment.ts"
+import { isBold, type Piece, type Segment, lengthOf } from "../lines/segment.ts"
 import { numberKind } from "../sections.ts"
 import { isLabel } from "./heading-words.ts"
 import { type HeadingContext, namedLevel } from "./headings.ts"
@@ -30,9 +30,8 @@ const STATEMENT =
 const cut = (segment: Segment, pieces: ReadonlyArray<Piece>): ReadonlyArray<Segment> => {
   const [first, last] = [pieces[0], pieces.at(-1)]
   if (first === undefined || last === undefined) return []
-  const characters = pieces.reduce((sum, { text }) => sum + text.length, 0)
   const hyphenated = segment.hyphenated && last === segment.pieces.at(-1)
-  return [{ ...segment, pieces, x0: first.x0, x1: last.x1, characters, hyphenated }]
+  return [{ ...segment, pieces, x0: first.x0, x1: last.x1, characters: lengthOf(pieces), hyphenated }]
 }
 
 /** Whether a piece stands out from text: what is set so after a number is a heading's words. */

@@ -1,6 +1,7 @@
 import { append, greatest, least } from "../../../lists.ts"
 import type { Line } from "../lines/line.ts"
-import { beginsWithWord, census, type FormulaContext, isProse, piecesOf } from "./census.ts"
+import { piecesOf } from "../lines/segment.ts"
+import { beginsWithWord, census, type FormulaContext, isProse } from "./census.ts"
 
 /** Lines nearer than this, in font sizes, are halves of a fraction and the like: a text's lines stand further apart. */
 const TIGHT = 0.98

@@ -7,7 +7,8 @@ import {
   isTypewriter,
   type Piece,
   segmentText,
-  type Segment
+  type Segment,
+  piecesOf
 } from "./segment.ts"
 
 /** Segments that stand on one baseline, from left to right. */
@@ -118,9 +119,7 @@ export const isCode = ({ monospace }: Line): boolean => monospace > ALL_CODE
 
 /** The size of a line's words. Code may be most of a line of text, and browsers set it smaller than the words around it. */
 export const wordsSize = (line: Line): number =>
-  line.typewriter && !isCode(line)
-    ? greatest(line.segments.flatMap(({ pieces }) => pieces.map(({ run }) => run.size)))
-    : line.size
+  line.typewriter && !isCode(line) ? greatest(piecesOf(line.segments).map(({ run }) => run.size)) : line.size
 
 /** Lines from top to bottom. */
 export const linesOf = (

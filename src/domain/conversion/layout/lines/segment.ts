@@ -271,12 +271,32 @@ export const isSizedByTypewriter = (
   return longest !== undefined && isTypewriter(fonts[longest.run.font])
 }
 
+/** The pieces of segments. */
+export const piecesOf = (segments: ReadonlyArray<Pick<Segment, "pieces">>): ReadonlyArray<Piece> => {
+  const [first, ...more] = segments
+  return more.length === 0 ? (first?.pieces ?? []) : segments.flatMap(({ pieces }) => pieces)
+}
+
+/** How many characters segments have. */
+export const charactersOf = (segments: ReadonlyArray<Segment>): number =>
+  segments.reduce((sum, { characters }) => sum + characters, 0)
+
+/** How many characters pieces, lines or runs have. */
+export const lengthOf = (of: ReadonlyArray<{ readonly text: string }>): number =>
+  of.reduce((sum, { text }) => sum + text.length, 0)
+
+/** Whether all of a segment is bold. */
+export const isBoldThroughout = (
+  { pieces }: Pick<Segment, "pieces">,
+  fonts: ReadonlyArray<FontFace>
+): boolean => pieces.every(({ run }) => isBold(fonts[run.font]))
+
 /** Some pieces of a segment. */
 export const partOf = (segment: Segment, pieces: ReadonlyArray<Piece>): Segment => ({
   ...segment,
   pieces,
   ...acrossOf(pieces),
-  characters: pieces.reduce((sum, { text }) => sum + text.length, 0)
+  characters: lengthOf(pieces)
 })
 
 /** Cuts a segment where columns begin. */

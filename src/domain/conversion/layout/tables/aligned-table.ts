@@ -3,7 +3,7 @@ import { acrossOf } from "../geometry.ts"
 import { isCode, type Line } from "../lines/line.ts"
 import { isPrototype } from "../lines/markers.ts"
 import { sectionNumber } from "../lines/section-number.ts"
-import { segmentText } from "../lines/segment.ts"
+import { segmentText, charactersOf } from "../lines/segment.ts"
 import { isBoldLine } from "../statistics.ts"
 import { rowsIn } from "./aligned-rows.ts"
 import { areJustified } from "./justified-rows.ts"
@@ -113,8 +113,9 @@ const isProse = (rows: ReadonlyArray<Row>, columns: ReadonlyArray<Column>): bool
   )
   const long = cells.filter(({ box, segments }) => {
     const column = columns.find((one) => overlaps(one, box))
-    const characters = segments.reduce((sum, segment) => sum + segment.characters, 0)
-    return column !== undefined && characters > 24 && box.x1 - box.x0 > 0.8 * (column.x1 - column.x0)
+    return (
+      column !== undefined && charactersOf(segments) > 24 && box.x1 - box.x0 > 0.8 * (column.x1 - column.x0)
+    )
   })
   return columns.length <= 3 && long.length > 0.6 * cells.length
 }

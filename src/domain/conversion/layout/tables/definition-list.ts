@@ -2,7 +2,7 @@ import { asList, asParagraph, type List } from "../blocks/block.ts"
 import { type InlineContext, spansOf } from "../lines/inline.ts"
 import { isCode, linesOf } from "../lines/line.ts"
 import { SENTENCE_END } from "../lines/paragraphs.ts"
-import type { Segment } from "../lines/segment.ts"
+import { type Segment, charactersOf } from "../lines/segment.ts"
 import { isBoldLine } from "../statistics.ts"
 import { isAtMark } from "./off-grid.ts"
 import { NUMERIC, type RawCell, wordsOf } from "./table-cells.ts"
@@ -35,12 +35,11 @@ const isSentence = (cell: RawCell | undefined, fewest: number): boolean => {
  */
 const areTabulated = (rows: Rows): boolean => {
   const [terms = [], explained = []] = [0, 1].map((at) => rows.flatMap((row) => row[at]?.segments ?? []))
-  const letters = (of: ReadonlyArray<Segment>) => of.reduce((sum, { characters }) => sum + characters, 0)
   // Slanted letters reach out over where they begin.
   const begin = (of: ReadonlyArray<Segment>) =>
     of.map(({ x0 }) => x0).sort((a, b) => a - b)[Math.floor(of.length / 2)] ?? 0
   return (
-    letters(explained) > LONGER * letters(terms) &&
+    charactersOf(explained) > LONGER * charactersOf(terms) &&
     !rows.every((row) => NUMERIC.test(firstOf(row))) &&
     isAtMark(begin(explained) - begin(terms))
   )

@@ -2,7 +2,7 @@ import type { FontFace } from "../../page-content.ts"
 import { isMathFace } from "../formulas/mathematical.ts"
 import { lineNumber } from "../lines/line.ts"
 import { isKind, leadsToPages } from "../lines/markers.ts"
-import { isBold, isTypewriter, type Piece, segmentText } from "../lines/segment.ts"
+import { isBold, isTypewriter, segmentText, piecesOf } from "../lines/segment.ts"
 import { type Drawn, type DrawnRow, FIRST_STEP, LINE_STEP, SAME_LINE } from "./drawn-rows.ts"
 import { areJustified } from "./justified-rows.ts"
 import {
@@ -31,7 +31,6 @@ const LISTING = 0.9
 const PROSE = 24
 const FILLED = 0.8
 
-const piecesOf = ({ segments }: Drawn): ReadonlyArray<Piece> => segments.flatMap(({ pieces }) => pieces)
 const textOf = ({ segments }: Drawn): string => segments.map(segmentText).join(" ")
 
 /** What may stand before the title of a section. */
@@ -47,7 +46,7 @@ export const share = (
   is: (face: FontFace | undefined) => boolean
 ): number => {
   let [found, all] = [0, 0]
-  for (const { run, text } of cells.flatMap(piecesOf)) {
+  for (const { run, text } of cells.flatMap(({ segments }) => piecesOf(segments))) {
     const letters = text.replaceAll(NEUTRAL, "").length
     all += letters
     if (is(fonts[run.font])) found += letters

@@ -1,6 +1,6 @@
 import { least } from "../../../lists.ts"
 import type { FontFace } from "../../page-content.ts"
-import { isBold, isSizedByTypewriter, partOf, type Piece, type Segment } from "../lines/segment.ts"
+import { isSizedByTypewriter, partOf, type Piece, type Segment, isBoldThroughout } from "../lines/segment.ts"
 import { CELL_GAP } from "./table-cells.ts"
 
 /** Lines that are drawn one after the other, below one another: a cell, if it is in a table. */
@@ -146,14 +146,11 @@ const extend = (drawn: Drawn, segment: Segment): void => {
   drawn.end = segment.x1
 }
 
-const isBoldSegment = ({ pieces }: Segment, fonts: ReadonlyArray<FontFace>): boolean =>
-  pieces.every(({ run }) => isBold(fonts[run.font]))
-
 /** Whether the last words of each cell are bold: names of columns. */
 const isBoldRow = ({ cells }: DrawnRow, fonts: ReadonlyArray<FontFace>): boolean =>
   cells.every(({ segments }) => {
     const last = segments.at(-1)
-    return last !== undefined && isBoldSegment(last, fonts)
+    return last !== undefined && isBoldThroughout(last, fonts)
   })
 
 /** Rows of what is drawn in order: each cell right of the one before it, each row below all of the one before. */
@@ -173,7 +170,7 @@ export const rowsOf = (
       row.cells.length > 1 &&
       row.cells.length < MOST_NAMES &&
       isBoldRow(row, looks.fonts)
-    const isNext = isNamed && !isBoldSegment(segment, looks.fonts)
+    const isNext = isNamed && !isBoldThroughout(segment, looks.fonts)
     if (row !== undefined && drawn !== undefined && !isNext && continues(drawn, segment, left, looks)) {
       extend(drawn, segment)
       row.bottom = Math.max(row.bottom, baseline)

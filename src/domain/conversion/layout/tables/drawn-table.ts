@@ -1,7 +1,7 @@
 import type { FontFace, Box } from "../../page-content.ts"
 import { isBracketPart } from "../formulas/zones.ts"
 import { acrossOf, hull } from "../geometry.ts"
-import { isBold, partOf, type Segment } from "../lines/segment.ts"
+import { isBold, partOf, type Segment, charactersOf } from "../lines/segment.ts"
 import { ALIGNED, share, isSection, hasNames, columnsIn, isTable } from "./drawn-evidence.ts"
 import { Beginnings, cutBefore, type Drawn, type DrawnRow, rowsOf, usualStep } from "./drawn-rows.ts"
 import { withoutTitle } from "./row-titles.ts"
@@ -141,8 +141,7 @@ const tableOfRows = (
 ): DrawnTable | undefined => {
   const parts = rows.flatMap(({ cells }) => cells.flatMap((cell) => cell.segments))
   const segments = [...new Set(parts.map((part) => origins.get(part) ?? part))]
-  const letters = (of: ReadonlyArray<Segment>) => of.reduce((sum, { characters }) => sum + characters, 0)
-  if (letters(segments) !== letters(parts)) return undefined
+  if (charactersOf(segments) !== charactersOf(parts)) return undefined
   return {
     rows: rows.map((row) => placed(row, columns)),
     segments,

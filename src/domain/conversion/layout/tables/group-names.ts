@@ -1,5 +1,5 @@
 import { least } from "../../../lists.ts"
-import type { Segment } from "../lines/segment.ts"
+import { type Segment, piecesOf } from "../lines/segment.ts"
 import { isBoldLine } from "../statistics.ts"
 import type { Row } from "./table-cells.ts"
 
@@ -7,7 +7,7 @@ import type { Row } from "./table-cells.ts"
 const ITALIC = 0.9
 
 const facesOf = (cell: ReadonlyArray<Segment>): ReadonlyArray<number> =>
-  cell.flatMap(({ pieces }) => pieces.map(({ run }) => run.font))
+  piecesOf(cell).map(({ run }) => run.font)
 
 /**
  * The lines among a table's that name the group of rows below them: alone at the left, with a row right below, and set in bold or in

@@ -1,6 +1,6 @@
 import { greatest, least } from "../../../lists.ts"
 import { acrossOf } from "../geometry.ts"
-import type { Segment } from "../lines/segment.ts"
+import { type Segment, piecesOf } from "../lines/segment.ts"
 import { wordsIn } from "./narrow-columns.ts"
 
 /** How near to the margins a text's full lines begin and end, points. */
@@ -14,7 +14,7 @@ const STOPS = /[.,:;!?)]$/
 
 /** The white between the words of a line, but behind stops. */
 const whiteIn = (line: ReadonlyArray<Segment>): ReadonlyArray<number> => {
-  const words = wordsIn(line.flatMap(({ pieces }) => pieces)).toSorted((a, b) => a.x0 - b.x0)
+  const words = wordsIn(piecesOf(line)).toSorted((a, b) => a.x0 - b.x0)
   return words.slice(1).flatMap(({ size, x0 }, at) => {
     const before = words[at]
     return before === undefined || STOPS.test(before.text) ? [] : [(x0 - before.x1) / size]

@@ -1,5 +1,5 @@
 import { lineNumber } from "../lines/line.ts"
-import type { Segment } from "../lines/segment.ts"
+import { type Segment, charactersOf } from "../lines/segment.ts"
 import { type RawCell, type Row, wordsOf } from "./table-cells.ts"
 
 /** Fewest lines of a listing, and part of what stands behind their numbers that is monospaced. */
@@ -8,9 +8,6 @@ const LISTING = 0.75
 /** Edges within this many points are one column's. */
 const SAME_EDGE = 1.5
 
-const lettersOf = (segments: ReadonlyArray<Segment>): number =>
-  segments.reduce((sum, { characters }) => sum + characters, 0)
-
 /** Whether rows are lines of a listing with small numbers before them, which are below one another and count on: most is code. */
 export const areCounted = (rows: ReadonlyArray<Row>): boolean => {
   const lines = rows.filter(({ cells }) => cells.length > 1)
@@ -18,8 +15,8 @@ export const areCounted = (rows: ReadonlyArray<Row>): boolean => {
     number: Number(lineNumber(line.segments)?.text ?? Number.NaN),
     x1: box?.x1 ?? 0
   }))
-  const code = lettersOf(lines.flatMap(({ cells }) => cells.slice(1).flat()))
-  const monospaced = lines.map(({ line }) => line.monospace * lettersOf(line.segments))
+  const code = charactersOf(lines.flatMap(({ cells }) => cells.slice(1).flat()))
+  const monospaced = lines.map(({ line }) => line.monospace * charactersOf(line.segments))
   return (
     lines.length >= LINES &&
     monospaced.reduce((sum, letters) => sum + letters, 0) >= LISTING * code &&

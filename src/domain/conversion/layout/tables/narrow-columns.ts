@@ -2,7 +2,7 @@ import { append, greatest, least } from "../../../lists.ts"
 import { acrossOf } from "../geometry.ts"
 import type { InlineContext } from "../lines/inline.ts"
 import { type Line, linesOf } from "../lines/line.ts"
-import { cutAt, type Piece, type Segment } from "../lines/segment.ts"
+import { cutAt, type Piece, type Segment, piecesOf } from "../lines/segment.ts"
 import { NUMERIC, type Row } from "./table-cells.ts"
 import { OVERLAPPING } from "./table-extent.ts"
 
@@ -61,8 +61,6 @@ const wordsOf = (piece: Piece): ReadonlyArray<Word> =>
 
 /** The words of pieces at their places. */
 export const wordsIn = (pieces: ReadonlyArray<Piece>): ReadonlyArray<Word> => pieces.flatMap(wordsOf)
-
-const piecesOf = ({ segments }: Line): ReadonlyArray<Piece> => segments.flatMap(({ pieces }) => pieces)
 
 /** A piece, cut where a column begins between two of its words. */
 const cutPiece = (piece: Piece, starts: ReadonlyArray<number>): ReadonlyArray<Piece> => {
@@ -241,7 +239,7 @@ const placesIn = (
   head: number,
   ruled: boolean
 ): ReadonlyMap<Line, ReadonlyArray<number>> => {
-  const lines = all.map((line) => ({ line, words: wordsIn(piecesOf(line)) }))
+  const lines = all.map((line) => ({ line, words: wordsIn(piecesOf(line.segments)) }))
   const body = lines.filter(({ line }) => line.baseline > head)
   const size = least(body.map(({ line }) => line.size))
   // A group's name stands alone at the left, over some columns.
@@ -299,7 +297,7 @@ export const partsBetween = (
 /** Rows without rules, their cells cut where white goes down between all of them beside values: the first may name the columns. */
 export const apartByWhite = (rows: ReadonlyArray<Row>): ReadonlyArray<Row> => {
   // Cells of one word each are apart already.
-  if (!rows.some(({ cells, line }) => wordsIn(piecesOf(line)).length > cells.length)) return rows
+  if (!rows.some(({ cells, line }) => wordsIn(piecesOf(line.segments)).length > cells.length)) return rows
   const head = rows[0]?.line.baseline ?? 0
   const starts = placesIn(
     rows.map(({ line }) => line),

@@ -1,7 +1,7 @@
 import type { Line } from "../lines/line.ts"
 import { markerOf } from "../lines/markers.ts"
 import { SENTENCE_END } from "../lines/paragraphs.ts"
-import { type Piece, segmentText } from "../lines/segment.ts"
+import { type Piece, segmentText, charactersOf, piecesOf } from "../lines/segment.ts"
 import { isBoldLine } from "../statistics.ts"
 import { ROW_STEP, type Column, type Row } from "./table-cells.ts"
 
@@ -38,9 +38,6 @@ const BETWEEN = 10
 const AT_COLUMNS = 0.4
 /** More places than this on a page are no columns. */
 const MAX_OPEN = 60
-
-const piecesOf = ({ segments }: Line): ReadonlyArray<Piece> =>
-  segments.length === 1 ? (segments[0]?.pieces ?? []) : segments.flatMap(({ pieces }) => pieces)
 
 const NO_STARTS: ReadonlyArray<Start> = []
 
@@ -149,7 +146,7 @@ const headOf = (looks: ReadonlyArray<Look>, edge: Edge): number => {
  */
 export const nearColumns = (lines: ReadonlyArray<Line>): ReadonlyArray<ReadonlyArray<number>> => {
   const looks = lines.map((line): Look => {
-    const pieces = piecesOf(line)
+    const pieces = piecesOf(line.segments)
     return { line, pieces, starts: startsOf(line, pieces) }
   })
   if (looks.filter(({ starts }) => starts.length > 0).length < ROWS - 1) return []
@@ -194,11 +191,10 @@ export const flowsOn = (rows: ReadonlyArray<Row>, columns: ReadonlyArray<Column>
     const flows = row.cells.some((cell, index) => {
       const [box, column, last] = [row.bounds[index], columns[index], cell.at(-1)]
       if (box === undefined || column === undefined || last === undefined) return false
-      const letters = cell.reduce((sum, { characters }) => sum + characters, 0)
       const filled = box.x1 - column.x0 > FULL * (column.x1 - column.x0)
       const next = below.cells[index]?.[0]
       return (
-        letters > MIN_LETTERS &&
+        charactersOf(cell) > MIN_LETTERS &&
         filled &&
         next !== undefined &&
         /^\p{Ll}/u.test(segmentText(next)) &&

@@ -4,7 +4,7 @@ import type { InlineContext } from "../lines/inline.ts"
 import { areListed } from "../lines/line-numbers.ts"
 import { type Line, linesOf } from "../lines/line.ts"
 import { numberedLines } from "../lines/numbered-lines.ts"
-import { isBold, type Segment } from "../lines/segment.ts"
+import { type Segment, isBoldThroughout } from "../lines/segment.ts"
 import { centredOver } from "./aligned-rows.ts"
 import { alignedTables, MOST_BEFORE } from "./aligned-table.ts"
 import { drawnTables } from "./drawn-table.ts"
@@ -116,10 +116,7 @@ const topOfNames = (top: number, { from, to }: Rule, { context, segments }: OfPa
   const areNamed =
     names.length >= FEWEST_NAMES &&
     names.every(
-      (one) =>
-        one.x0 > from - BESIDE &&
-        one.x1 < to + BESIDE &&
-        one.pieces.every(({ run }) => isBold(context.fonts[run.font]))
+      (one) => one.x0 > from - BESIDE && one.x1 < to + BESIDE && isBoldThroughout(one, context.fonts)
     )
   return areNamed ? least(names.map(({ y0 }) => y0)) : undefined
 }

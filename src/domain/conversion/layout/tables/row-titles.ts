@@ -1,7 +1,7 @@
 import { greatest, least } from "../../../lists.ts"
 import type { FontFace } from "../../page-content.ts"
 import { acrossOf } from "../geometry.ts"
-import { isBold, lookOf, type Segment } from "../lines/segment.ts"
+import { lookOf, type Segment, isBoldThroughout } from "../lines/segment.ts"
 import { type Drawn, type DrawnRow, SAME_LINE } from "./drawn-rows.ts"
 
 /** How much larger than the words below it a title is, where those are bold as well. */
@@ -13,9 +13,9 @@ const isTitleOf = (
   rest: ReadonlyArray<Segment>,
   fonts: ReadonlyArray<FontFace>
 ): boolean => {
-  const standsOut = ({ pieces }: Segment): boolean => {
-    const look = lookOf(pieces, fonts, 0)
-    return look === "italic" || look === "underlined" || pieces.every(({ run }) => isBold(fonts[run.font]))
+  const standsOut = (segment: Segment): boolean => {
+    const look = lookOf(segment.pieces, fonts, 0)
+    return look === "italic" || look === "underlined" || isBoldThroughout(segment, fonts)
   }
   const largest = greatest(rest.map(({ size }) => size))
   return (

@@ -2,7 +2,7 @@ import { greatest } from "../../../lists.ts"
 import type { Drawing } from "../../page-content.ts"
 import type { Placed } from "../gutters.ts"
 import type { InlineContext } from "../lines/inline.ts"
-import { partOf, type Segment } from "../lines/segment.ts"
+import { partOf, type Segment, piecesOf } from "../lines/segment.ts"
 import { brokenWords } from "./broken-words.ts"
 import { withRoom } from "./cell-paragraphs.ts"
 import { NEAR, slotOf, stripeCells, unruledCells } from "./grid-cells.ts"
@@ -38,12 +38,7 @@ const FILLED = 0.35
 const uncut = (parts: ReadonlyArray<Segment>): ReadonlyArray<Segment> =>
   [...Map.groupBy(parts, ({ field, order }) => field ?? order).values()]
     .map(([first, ...more]) =>
-      first === undefined || more.length === 0
-        ? first
-        : partOf(
-            first,
-            [first, ...more].flatMap(({ pieces }) => pieces)
-          )
+      first === undefined || more.length === 0 ? first : partOf(first, piecesOf([first, ...more]))
     )
     .filter((segment) => segment !== undefined)
 

@@ -1,5 +1,5 @@
 import { acrossOf } from "../geometry.ts"
-import type { Piece, Segment } from "../lines/segment.ts"
+import { type Segment, piecesOf } from "../lines/segment.ts"
 import { ALIGNED } from "./drawn-evidence.ts"
 import { partsBetween, wordsIn } from "./narrow-columns.ts"
 import { type Column, NUMERIC, overlaps, type Row } from "./table-cells.ts"
@@ -32,8 +32,7 @@ const partsOf = (
   columns: ReadonlyArray<Column>
 ): ReadonlyArray<Part> | undefined => {
   const parts: Array<Part> = []
-  const pieces = cell.flatMap((segment): ReadonlyArray<Piece> => segment.pieces)
-  for (const { text, x0, x1 } of wordsIn(pieces)) {
+  for (const { text, x0, x1 } of wordsIn(piecesOf(cell))) {
     const over = columns.flatMap((column, at) => (overlaps(column, { x0, x1 }) ? [at] : []))
     const [at] = over
     const last = parts.at(-1)

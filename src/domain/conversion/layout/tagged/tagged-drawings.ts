@@ -3,7 +3,7 @@ import type { PageAnalysis } from "../analysis.ts"
 import type { Block } from "../blocks/block.ts"
 import { drawnFigures } from "../figures/drawn-figures.ts"
 import { centreIn } from "../geometry.ts"
-import { beginsInCode, segmentText } from "../lines/segment.ts"
+import { beginsInCode, segmentText, piecesOf } from "../lines/segment.ts"
 import type { PageContext } from "../page.ts"
 import { idsUnder, isStructure, MAX_DEPTH, type StructureNode } from "./tagged-content.ts"
 
@@ -60,9 +60,7 @@ export const taggedDrawings = (
   const told = new Set(toldIn(page.structure))
   const order = idsUnder(page.structure)
   for (const { block, ...box } of placed) {
-    const labels = [...taken]
-      .filter((segment) => centreIn(segment, box))
-      .flatMap(({ pieces }) => pieces.map(({ run }) => run))
+    const labels = piecesOf([...taken].filter((segment) => centreIn(segment, box))).map(({ run }) => run)
     const parts = page.drawings.filter((drawing) => centreIn(drawing.box, box))
     const ids = new Set([...labels, ...parts].flatMap(({ mcid }) => mcid ?? []))
     if ([...ids].some((id) => told.has(id)) || page.fields.some((field) => centreIn(field.box, box))) continue
