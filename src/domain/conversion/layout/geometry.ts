@@ -1,4 +1,4 @@
-import { greatest, least } from "../../lists.ts"
+import { greatest, least, countUp } from "../../lists.ts"
 import type { Box } from "../page-content.ts"
 
 /** From where to where something reaches along the width, points. */
@@ -34,6 +34,10 @@ export const joined = (a: Box, b: Box): Box => ({
 /** Whether something is above or below another, be it far away. */
 export const overlapAcross = (a: Across, b: Across): boolean => a.x0 < b.x1 && a.x1 > b.x0
 
+/** Whether something stands on both sides of a place, further than a little. */
+export const crosses = ({ x0, x1 }: Across, x: number, slack: number): boolean =>
+  x0 < x - slack && x1 > x + slack
+
 /** Whether two boxes overlap, or stand this near to each other. */
 export const touches = (a: Box, b: Box, slack = 0): boolean =>
   a.x0 < b.x1 + slack && a.x1 > b.x0 - slack && a.y0 < b.y1 + slack && a.y1 > b.y0 - slack
@@ -52,3 +56,14 @@ export const isAt = (box: Box, x: number, y: number, slack = 0): boolean =>
 /** Whether the middle of a box lies in another, or this near to it. */
 export const centreIn = (inner: Box, outer: Box, slack = 0): boolean =>
   isAt(outer, middleX(inner), middleY(inner), slack)
+
+/** The place, to the point, that most of some places are at, and how many are. */
+export const usualPlace = (
+  places: ReadonlyArray<number>
+): { readonly place: number; readonly count: number } | undefined => {
+  const counts = new Map<number, number>()
+  for (const place of places) countUp(counts, Math.round(place))
+  let best: { readonly place: number; readonly count: number } | undefined
+  for (const [place, count] of counts) if (count > (best?.count ?? 0)) best = { place, count }
+  return best
+}

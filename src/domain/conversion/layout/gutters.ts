@@ -1,6 +1,7 @@
+import { median } from "../../lists.ts"
 import type { Box } from "../page-content.ts"
 import type { Block } from "./blocks/block.ts"
-import { acrossOf } from "./geometry.ts"
+import { acrossOf, crosses } from "./geometry.ts"
 import type { Segment } from "./lines/segment.ts"
 
 /** A block that is recognised before the text around it is read: a table, a figure. Its box determines its place. */
@@ -32,7 +33,7 @@ const NEARLY_FREE = 0.25
 const ROW_MOVES = 0.25
 
 /** Whether something stands on both sides of a gutter. */
-export const crosses = ({ x0, x1 }: Atom, at: number): boolean => x0 < at - 1 && x1 > at + 1
+export const crossesGutter = (atom: Atom, at: number): boolean => crosses(atom, at, 1)
 
 /** Height of text over each slot of the width. */
 interface Projection {
@@ -72,7 +73,7 @@ const partsColumns = (atoms: ReadonlyArray<Atom>, at: number): boolean => {
   let rowMoves = 0
   let before: Atom | undefined
   for (const atom of atoms) {
-    if (crosses(atom, at)) {
+    if (crossesGutter(atom, at)) {
       before = undefined
       continue
     }
@@ -145,10 +146,8 @@ export const gutterOf = (atoms: ReadonlyArray<Atom>, bodySize: number): number |
 }
 
 /** The size of most lines: small print has narrow gutters. */
-const sizeOf = (atoms: ReadonlyArray<Atom>): number => {
-  const sizes = atoms.flatMap(({ segment }) => segment?.size ?? [])
-  return sizes.sort((a, b) => a - b)[Math.floor(sizes.length / 2)] ?? Infinity
-}
+const sizeOf = (atoms: ReadonlyArray<Atom>): number =>
+  median(atoms.flatMap(({ segment }) => segment?.size ?? [])) ?? Infinity
 
 /** Lines of text that a short column has at least, and the letters of such a line. */
 const SHORT_LINES = 3

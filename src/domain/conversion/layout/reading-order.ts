@@ -2,7 +2,7 @@ import { append } from "../../lists.ts"
 import type { Box } from "../page-content.ts"
 import { SLACK } from "./boxes.ts"
 import { liesIn, acrossOf } from "./geometry.ts"
-import { type Atom, crosses, gutterOf, type Placed } from "./gutters.ts"
+import { type Atom, gutterOf, type Placed, crossesGutter } from "./gutters.ts"
 import type { Segment } from "./lines/segment.ts"
 
 /** Text of one column, or a placed block, in reading order. */
@@ -49,7 +49,7 @@ const MAX_SLOTS = 7200
 const spanningAtoms = (atoms: ReadonlyArray<Atom>, at: number): ReadonlySet<Atom> => {
   const beside = new Set<number>()
   for (const atom of atoms) {
-    if (crosses(atom, at) || atom.segment === undefined) continue
+    if (crossesGutter(atom, at) || atom.segment === undefined) continue
     for (
       let y = Math.floor(atom.y0 / ROW_SLOT) + 1;
       y < Math.min(atom.y1 / ROW_SLOT, atom.y0 / ROW_SLOT + 50);
@@ -64,7 +64,7 @@ const spanningAtoms = (atoms: ReadonlyArray<Atom>, at: number): ReadonlySet<Atom
     for (let y = from; y <= to; y++) if (beside.has(y)) slots += 1
     return slots > 0.4 * (to - from + 1)
   }
-  return new Set(atoms.filter((atom) => crosses(atom, at) && !isBeside(atom)))
+  return new Set(atoms.filter((atom) => crossesGutter(atom, at) && !isBeside(atom)))
 }
 
 /** What is read with. */

@@ -1,4 +1,4 @@
-import { greatest, least } from "../../lists.ts"
+import { greatest, least, countUp } from "../../lists.ts"
 import { sectionNumber } from "./lines/section-number.ts"
 import type { Look } from "./lines/segment.ts"
 
@@ -67,7 +67,7 @@ export const sectionsOf = (
     return [{ kind, style: looks ? `${style} ${look}` : style, looks, count }]
   })
   const kinds = new Map<string, number>()
-  for (const { count, kind } of numbered) kinds.set(kind, (kinds.get(kind) ?? 0) + count)
+  for (const { count, kind } of numbered) countUp(kinds, kind, count)
   const rank = ranksOf(kinds)
   const ranks = Map.groupBy(numbered, ({ kind }) => rank(kind))
   const result = { numbered: new Map<string, number>(), looks: new Map<string, number>() }

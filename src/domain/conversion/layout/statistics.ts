@@ -1,3 +1,4 @@
+import { countUp } from "../../lists.ts"
 import type { FontFace, TextRun } from "../page-content.ts"
 import type { PageAnalysis } from "./analysis.ts"
 import { addHyphens, type HyphenCounts, NO_HYPHENS } from "./lines/hyphens.ts"
@@ -300,13 +301,12 @@ export const mergeStatistics = (all: ReadonlyArray<PageStatistics>): PageStatist
       const known = styles.get(key)
       styles.set(key, known === undefined ? count : addStyles(known, count))
     }
-    for (const [key, count] of Object.entries(one.sections))
-      sections.set(key, (sections.get(key) ?? 0) + count)
+    for (const [key, count] of Object.entries(one.sections)) countUp(sections, key, count)
     for (const [key, { heads, lines }] of Object.entries(one.marked)) {
       const known = marked.get(key)
       marked.set(key, { lines: (known?.lines ?? 0) + lines, heads: (known?.heads ?? 0) + heads })
     }
-    for (const [key, count] of Object.entries(one.margins)) margins.set(key, (margins.get(key) ?? 0) + count)
+    for (const [key, count] of Object.entries(one.margins)) countUp(margins, key, count)
   }
   const kept =
     margins.size <= MAX_MARGINS ? margins : [...margins].sort(([, a], [, b]) => b - a).slice(0, MAX_MARGINS)
@@ -332,7 +332,7 @@ export const pageNumberLead = ({ indexes, margins }: PageStatistics): number | u
   const counts = new Map<number, number>()
   for (const [key, pages] of Object.entries(margins)) {
     const lead = /(?:^| )@(-?\d+)$/.exec(key)?.[1]
-    if (lead !== undefined) counts.set(Number(lead), (counts.get(Number(lead)) ?? 0) + pages)
+    if (lead !== undefined) countUp(counts, Number(lead), pages)
   }
   const [first, second] = [...counts].sort(([, a], [, b]) => b - a)
   if (first === undefined || first[1] < NUMBERED_PAGES || first[1] === second?.[1]) return undefined

@@ -1,4 +1,4 @@
-import { firstNotBefore } from "../../../lists.ts"
+import { firstNotBefore, addTo, countUp } from "../../../lists.ts"
 import type { FormField } from "../../page-content.ts"
 import { hull } from "../geometry.ts"
 import type { Placed } from "../gutters.ts"
@@ -65,7 +65,7 @@ const agree = (a: string, b: string): boolean => {
 const labelled = (fields: ReadonlyArray<FormField>, rows: ReadonlyArray<Line>): ReadonlyArray<Labelled> => {
   const printed = printedLabels(fields, rows)
   const described = new Map<string, number>()
-  for (const { label = "" } of fields) described.set(label.trim(), (described.get(label.trim()) ?? 0) + 1)
+  for (const { label = "" } of fields) countUp(described, label.trim())
   return fields.map((field) => {
     const own = field.label?.trim() ?? ""
     const found = printed.get(field)
@@ -88,9 +88,7 @@ const clusters = (fields: ReadonlyArray<FormField>): ReadonlyArray<ReadonlyArray
   const ticks = fields.filter(isTick).sort((a, b) => a.box.y0 - b.box.y0 || a.box.x0 - b.box.x0)
   for (const field of ticks) {
     if (field.kind === "radio") {
-      const same = radios.get(field.name)
-      if (same === undefined) radios.set(field.name, [field])
-      else same.push(field)
+      addTo(radios, field.name, field)
       continue
     }
     const last = boxes.at(-1)
@@ -170,9 +168,7 @@ class Placing {
   constructor(all: ReadonlyArray<Labelled>, rows: ReadonlyArray<Line>, loose: ReadonlySet<Segment>) {
     this.#rows = rows
     this.#loose = loose
-    for (const { printed } of all)
-      for (const segment of printed?.segments ?? [])
-        this.#uses.set(segment, (this.#uses.get(segment) ?? 0) + 1)
+    for (const { printed } of all) for (const segment of printed?.segments ?? []) countUp(this.#uses, segment)
   }
 
   /** `answers`: what stands before its label in the same line is the question that is asked above it. */

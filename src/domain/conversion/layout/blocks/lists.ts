@@ -1,5 +1,6 @@
 import { append } from "../../../lists.ts"
-import type { PageContent, TextRun } from "../../page-content.ts"
+import type { PageContent, TextRun, Box } from "../../page-content.ts"
+import { middleY } from "../geometry.ts"
 import { follows, type Marker } from "../lines/markers.ts"
 import { type Block, type List, type ListItem, NO_SEAM } from "./block.ts"
 
@@ -109,16 +110,10 @@ export const drawnBullets = (page: PageContent, runs: ReadonlyArray<TextRun>): R
     )
   })
   if (shapes.length === 0 || shapes.length > MOST) return []
-  const slots = new Map<number, Array<TextRun>>()
-  for (const run of runs) {
-    const slot = Math.floor((run.box.y0 + run.box.y1) / 2 / SLOT)
-    const same = slots.get(slot)
-    if (same === undefined) slots.set(slot, [run])
-    else same.push(run)
-  }
+  const slotOf = (box: Box): number => Math.floor(middleY(box) / SLOT)
+  const slots = Map.groupBy(runs, (run) => slotOf(run.box))
   return shapes.flatMap(({ box }): ReadonlyArray<TextRun> => {
-    const y = (box.y0 + box.y1) / 2
-    const slot = Math.floor(y / SLOT)
+    const [y, slot] = [middleY(box), slotOf(box)]
     const level = [slot - 1, slot, slot + 1]
       .flatMap((near) => slots.get(near) ?? [])
       .filter(({ box: line }) => line.y0 < y && y < line.y1)

@@ -1,4 +1,5 @@
 /** What a document's outline (its bookmarks) says of its headings. */
+import { countUp } from "../../../lists.ts"
 import type { OutlineEntry } from "../../page-content.ts"
 import type { PageAnalysis } from "../analysis.ts"
 import type { Line } from "../lines/line.ts"
@@ -102,7 +103,7 @@ type Tally = Map<string, Map<number, number>>
 
 const tally = (of: Tally, key: string, level: number): void => {
   const levels = of.get(key) ?? new Map<number, number>()
-  levels.set(level, (levels.get(level) ?? 0) + 1)
+  countUp(levels, level)
   of.set(key, levels)
 }
 

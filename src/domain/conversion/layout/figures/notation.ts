@@ -1,3 +1,4 @@
+import { countUp } from "../../../lists.ts"
 import type { Box, Drawing, FontFace, PageContent, TextRun } from "../../page-content.ts"
 
 /** Faces of notes, rests and clefs: those of LilyPond, MuseScore, Finale, Sibelius, Dorico and MusiXTeX. Their codes are no letters. */
@@ -24,8 +25,7 @@ export const endsOf = ({ x0, x1 }: Box): string => `${Math.round(x0)} ${Math.rou
 /** From where to where the lines of staffs go: five or more that begin and end alike. */
 export const staffsOf = (drawings: ReadonlyArray<Drawing>): ReadonlySet<string> => {
   const lines = new Map<string, number>()
-  for (const { box } of drawings)
-    if (box.y1 - box.y0 < THIN) lines.set(endsOf(box), (lines.get(endsOf(box)) ?? 0) + 1)
+  for (const { box } of drawings) if (box.y1 - box.y0 < THIN) countUp(lines, endsOf(box))
   return new Set([...lines].flatMap(([ends, found]) => (found >= STAFF ? [ends] : [])))
 }
 

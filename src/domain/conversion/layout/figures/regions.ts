@@ -1,3 +1,4 @@
+import { addTo } from "../../../lists.ts"
 import type { Box, Drawing, PageContent } from "../../page-content.ts"
 import { joined, liesIn, touches } from "../geometry.ts"
 import { endsOf, isNote, staffsOf } from "./notation.ts"
@@ -98,12 +99,8 @@ const squaresOf = (page: PageContent, kept: ReadonlyArray<Drawing>) => {
   const clamp = (value: number, most: number) => Math.min(most - 1, Math.max(0, Math.floor(value / square)))
   for (const [at, { box }] of kept.entries())
     for (let row = clamp(box.y0, rows); row <= clamp(box.y1, rows); row++)
-      for (let column = clamp(box.x0, columns); column <= clamp(box.x1, columns); column++) {
-        const key = row * columns + column
-        const same = marks.get(key)
-        if (same === undefined) marks.set(key, [at])
-        else same.push(at)
-      }
+      for (let column = clamp(box.x0, columns); column <= clamp(box.x1, columns); column++)
+        addTo(marks, row * columns + column, at)
   return { columns, marks }
 }
 

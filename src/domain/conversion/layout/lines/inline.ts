@@ -1,3 +1,4 @@
+import { addTo } from "../../../lists.ts"
 import type { FontFace, PageLink, TextRun } from "../../page-content.ts"
 import { type LinkTarget, plain, type Span, type TextSpan } from "../blocks/block.ts"
 import { type Hyphens, keepsHyphen } from "./hyphens.ts"
@@ -18,11 +19,7 @@ export class LinkIndex {
     for (const link of links) {
       const from = Math.floor(link.box.y0 / SLOT)
       const to = Math.min(from + MAX_SLOTS, Math.floor(link.box.y1 / SLOT))
-      for (let slot = from; slot <= to; slot++) {
-        const same = this.#slots.get(slot)
-        if (same === undefined) this.#slots.set(slot, [link])
-        else same.push(link)
-      }
+      for (let slot = from; slot <= to; slot++) addTo(this.#slots, slot, link)
     }
   }
 

@@ -1,3 +1,4 @@
+import { countUp } from "../../../lists.ts"
 import { isBoldLine } from "../statistics.ts"
 import type { Line } from "./line.ts"
 
@@ -41,10 +42,7 @@ export const paragraphStep = (lines: ReadonlyArray<Line>, bodySize: number): num
       Math.abs(line.size - bodySize) < 0.06 * bodySize && !isBoldLine(line) && line.monospace < 0.9
     if (running && above !== undefined) {
       const step = (line.baseline - above.baseline) / bodySize
-      if (step > NEAREST && step < FURTHEST) {
-        const slot = Math.round(step / SAME)
-        counts.set(slot, (counts.get(slot) ?? 0) + 1)
-      }
+      if (step > NEAREST && step < FURTHEST) countUp(counts, Math.round(step / SAME))
     }
     above = running ? line : undefined
   }

@@ -74,13 +74,7 @@ export const readableRuns = (page: PageContent): ReadableRuns => {
   const all = page.runs.filter((run) => !run.artifact && run.size > 0.5 && !isBlankText(run.text))
   const seen = all.filter(({ invisible }) => !invisible)
   const runs = lengthOf(seen) * 4 >= lengthOf(all) ? seen : all
-  const turns = new Map<number, Array<TextRun>>()
-  for (const run of withCircled(withoutTwins(runs))) {
-    const turn = quarterOf(run.angle)
-    const same = turns.get(turn)
-    if (same === undefined) turns.set(turn, [run])
-    else same.push(run)
-  }
+  const turns = Map.groupBy(withCircled(withoutTwins(runs)), ({ angle }) => quarterOf(angle))
   const sorted = [...turns].sort(([, a], [, b]) => lengthOf(b) - lengthOf(a))
   const [first, ...rest] = sorted.map(([turn, asShown]): TurnedRuns => ({
     turn,

@@ -1,6 +1,6 @@
 import { greatest } from "../../../lists.ts"
 import type { Box, FontFace, FormField, TextRun } from "../../page-content.ts"
-import { acrossOf } from "../geometry.ts"
+import { acrossOf, crosses } from "../geometry.ts"
 
 /** A run, or a part of it, within a line. */
 export interface Piece {
@@ -301,13 +301,7 @@ export const partOf = (segment: Segment, pieces: ReadonlyArray<Piece>): Segment 
 
 /** Cuts a segment where columns begin. */
 export const cutAt = (segment: Segment, starts: ReadonlyArray<number>): ReadonlyArray<Segment> => {
-  if (!starts.some((x) => segment.x0 < x - 1 && segment.x1 > x + 1)) return [segment]
-  const parts = new Map<number, Array<Segment["pieces"][number]>>()
-  for (const piece of segment.pieces) {
-    const column = starts.filter((x) => x <= piece.x0 + 1).length
-    const same = parts.get(column)
-    if (same === undefined) parts.set(column, [piece])
-    else same.push(piece)
-  }
+  if (!starts.some((x) => crosses(segment, x, 1))) return [segment]
+  const parts = Map.groupBy(segment.pieces, ({ x0 }) => starts.filter((x) => x <= x0 + 1).length)
   return [...parts.values()].map((pieces) => partOf(segment, pieces))
 }

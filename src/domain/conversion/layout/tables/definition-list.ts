@@ -1,3 +1,4 @@
+import { median } from "../../../lists.ts"
 import { asList, asParagraph, type List } from "../blocks/block.ts"
 import { type InlineContext, spansOf } from "../lines/inline.ts"
 import { isCode, linesOf } from "../lines/line.ts"
@@ -36,8 +37,7 @@ const isSentence = (cell: RawCell | undefined, fewest: number): boolean => {
 const areTabulated = (rows: Rows): boolean => {
   const [terms = [], explained = []] = [0, 1].map((at) => rows.flatMap((row) => row[at]?.segments ?? []))
   // Slanted letters reach out over where they begin.
-  const begin = (of: ReadonlyArray<Segment>) =>
-    of.map(({ x0 }) => x0).sort((a, b) => a - b)[Math.floor(of.length / 2)] ?? 0
+  const begin = (of: ReadonlyArray<Segment>) => median(of.map(({ x0 }) => x0)) ?? 0
   return (
     charactersOf(explained) > LONGER * charactersOf(terms) &&
     !rows.every((row) => NUMERIC.test(firstOf(row))) &&

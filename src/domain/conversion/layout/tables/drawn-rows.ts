@@ -1,4 +1,4 @@
-import { least } from "../../../lists.ts"
+import { least, countUp } from "../../../lists.ts"
 import type { FontFace } from "../../page-content.ts"
 import { isSizedByTypewriter, partOf, type Piece, type Segment, isBoldThroughout } from "../lines/segment.ts"
 import { CELL_GAP } from "./table-cells.ts"
@@ -65,8 +65,7 @@ export class Beginnings {
   }
 
   #count(x: number, y: number): void {
-    const key = this.#keyOf(x, y)
-    this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1)
+    countUp(this.#counts, this.#keyOf(x, y))
   }
 
   /** Whether a cell may begin at a place. */
@@ -118,7 +117,7 @@ export const usualStep = (segments: ReadonlyArray<Segment>): number => {
     const above = segments[at - 1]
     if (above === undefined || x0 >= above.x1 || x1 <= above.x0) continue
     const step = Math.round((20 * (baseline - above.baseline)) / size) / 20
-    if (step > 0.8 && step <= LINE_STEP) counts.set(step, (counts.get(step) ?? 0) + 1)
+    if (step > 0.8 && step <= LINE_STEP) countUp(counts, step)
   }
   return [...counts].sort(([a, x], [b, y]) => y - x || a - b)[0]?.[0] ?? LINE_STEP
 }

@@ -1,3 +1,4 @@
+import { addTo } from "../../../lists.ts"
 import type { FontFace, Box } from "../../page-content.ts"
 import { isBracketPart } from "../formulas/zones.ts"
 import { acrossOf, hull } from "../geometry.ts"
@@ -36,11 +37,7 @@ const cutAtColumns = (cell: Drawn, columns: ReadonlyArray<Column>): ReadonlyArra
       return over.length === 1 ? (over[0] ?? -1) : -1
     })
     if (inColumns.has(-1)) return [cell]
-    for (const [column, pieces] of inColumns) {
-      const same = parts.get(column)
-      if (same === undefined) parts.set(column, [partOf(segment, pieces)])
-      else same.push(partOf(segment, pieces))
-    }
+    for (const [column, pieces] of inColumns) addTo(parts, column, partOf(segment, pieces))
   }
   return [...parts]
     .sort(([a], [b]) => a - b)

@@ -1,3 +1,4 @@
+import { crosses } from "../geometry.ts"
 import type { Line } from "../lines/line.ts"
 import { markerOf } from "../lines/markers.ts"
 import { SENTENCE_END } from "../lines/paragraphs.ts"
@@ -59,14 +60,12 @@ const startsOf = ({ size }: Line, pieces: ReadonlyArray<Piece>): ReadonlyArray<S
   return starts
 }
 
-const crosses = (pieces: ReadonlyArray<Piece>, x: number): boolean =>
-  pieces.some(({ x0, x1 }) => x0 < x - SAME_X && x1 > x + SAME_X)
+const isOver = (pieces: ReadonlyArray<Piece>, x: number): boolean =>
+  pieces.some((piece) => crosses(piece, x, SAME_X))
 
 /** Whether a line has words on both sides of a position, and none over it. */
 const straddles = (pieces: ReadonlyArray<Piece>, x: number): boolean =>
-  !crosses(pieces, x) &&
-  pieces.some(({ x1 }) => x1 <= x + SAME_X) &&
-  pieces.some(({ x0 }) => x0 >= x - SAME_X)
+  !isOver(pieces, x) && pieces.some(({ x1 }) => x1 <= x + SAME_X) && pieces.some(({ x0 }) => x0 >= x - SAME_X)
 
 /** Whether the white space between two lines is wider than between rows. */
 const areApart = (above: Line, line: Line): boolean => line.baseline - above.baseline > ROW_STEP * line.size
@@ -109,7 +108,7 @@ const edgesOf = (looks: ReadonlyArray<Look>): ReadonlyArray<Edge> => {
     const apart = above !== undefined && areApart(above, line)
     if (open.length > 0)
       open = open.filter((edge) => {
-        if (!apart && at - edge.last <= BETWEEN && !crosses(pieces, edge.x)) return true
+        if (!apart && at - edge.last <= BETWEEN && !isOver(pieces, edge.x)) return true
         close(edge)
         return false
       })

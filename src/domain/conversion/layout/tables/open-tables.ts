@@ -1,4 +1,4 @@
-import { greatest, least } from "../../../lists.ts"
+import { greatest, least, median } from "../../../lists.ts"
 import type { Placed } from "../gutters.ts"
 import type { InlineContext } from "../lines/inline.ts"
 import { areListed } from "../lines/line-numbers.ts"
@@ -49,11 +49,10 @@ const LISTING = 0.5
 
 /** Whether words between lines may be a table's: none is larger than most, and they are no listing. */
 const mayBeCells = (words: ReadonlyArray<Segment>, { fonts }: InlineContext): boolean => {
-  const sizes = words.map(({ size }) => size).sort((a, b) => a - b)
-  const usual = sizes[Math.floor(sizes.length / 2)] ?? 0
+  const sizes = words.map(({ size }) => size)
   const lines = linesOf(words, fonts)
   const code = lines.filter(({ monospace }) => monospace > LISTING).length
-  return (sizes.at(-1) ?? 0) <= HEADING * usual && code <= LISTING * lines.length
+  return greatest(sizes) <= HEADING * (median(sizes) ?? 0) && code <= LISTING * lines.length
 }
 
 /** A line before or after a table's rows: its words stand in one of the columns or in the middle of some, or go over all. */

@@ -1,4 +1,5 @@
 import type { PageContent } from "../../page-content.ts"
+import { crosses } from "../geometry.ts"
 import type { Line } from "../lines/line.ts"
 import { isBoldLine } from "../statistics.ts"
 import { NEAR } from "./grid-cells.ts"
@@ -21,8 +22,7 @@ const standAboveRow = (row: Line, below: Line): boolean =>
  * table's, where one that stands in the margin as a whole ends with it. The row below may fill one column alone.
  */
 const standInGrid = (row: Line, below: Line, page: PageContent, margin: number): boolean => {
-  const isOver = ({ segments }: Line, x: number) =>
-    segments.some(({ x0, x1 }) => x0 < x - NEAR && x1 > x + NEAR)
+  const isOver = ({ segments }: Line, x: number) => segments.some((segment) => crosses(segment, x, NEAR))
   const between = ({ segments }: Line, x: number) =>
     segments.some(({ x1 }) => x1 < x + NEAR) && segments.some(({ x0 }) => x0 > x - NEAR)
   return rulesOf(page.drawings, page.width, page.height).down.some(

@@ -1,3 +1,4 @@
+import { countUp } from "../../../lists.ts"
 import type { Line } from "../lines/line.ts"
 import { markerOf } from "../lines/markers.ts"
 import { cutAt, type Segment, segmentText } from "../lines/segment.ts"
@@ -69,8 +70,7 @@ export const overlaps = (column: Column, { x0, x1 }: Column): boolean =>
 /** The number of cells that most rows have; the larger of two. */
 export const usualCount = (rows: ReadonlyArray<{ readonly cells: ReadonlyArray<unknown> }>): number => {
   const counts = new Map<number, number>()
-  for (const { cells } of rows)
-    if (cells.length > 1) counts.set(cells.length, (counts.get(cells.length) ?? 0) + 1)
+  for (const { cells } of rows) if (cells.length > 1) countUp(counts, cells.length)
   return [...counts].sort(([a, x], [b, y]) => y - x || b - a)[0]?.[0] ?? 0
 }
 

@@ -1,4 +1,4 @@
-import { append, greatest } from "../../../lists.ts"
+import { append, greatest, addTo } from "../../../lists.ts"
 import type { Drawing, StructureElement, TextRun } from "../../page-content.ts"
 import { type Block, plain, type Span, type TextSpan } from "../blocks/block.ts"
 import { type InlineContext, spansOf } from "../lines/inline.ts"
@@ -22,12 +22,7 @@ export const byMark = <A extends TextRun | Drawing>(
   items: ReadonlyArray<A>
 ): ReadonlyMap<number, ReadonlyArray<A>> => {
   const marked = new Map<number, Array<A>>()
-  for (const item of items) {
-    if (item.mcid === undefined) continue
-    const same = marked.get(item.mcid)
-    if (same === undefined) marked.set(item.mcid, [item])
-    else same.push(item)
-  }
+  for (const item of items) if (item.mcid !== undefined) addTo(marked, item.mcid, item)
   return marked
 }
 

@@ -1,3 +1,4 @@
+import { addTo } from "../../../lists.ts"
 import type { Box, Drawing, StructureElement, TextRun } from "../../page-content.ts"
 import type { PageAnalysis } from "../analysis.ts"
 import type { Block } from "../blocks/block.ts"
@@ -53,7 +54,7 @@ export const taggedDrawings = (
   { fonts, profile }: PageContext
 ): TaggedDrawings => {
   const { placed, taken } = drawnFigures(page, segments, profile.bodySize, beginsInCode(fonts))
-  const beside = new Map<number, ReadonlyArray<Block>>()
+  const beside = new Map<number, Array<Block>>()
   const words = new Set<TextRun>()
   const drawn = new Set<Drawing>()
   if (placed.length === 0) return { beside, words, drawn }
@@ -72,7 +73,7 @@ export const taggedDrawings = (
     const place =
       caption?.pieces[0]?.run.mcid ?? wordsAbove(box, accounted)?.mcid ?? order.find((id) => partIds.has(id))
     if (place === undefined || !order.includes(place)) continue
-    beside.set(place, [...(beside.get(place) ?? []), block])
+    addTo(beside, place, block)
     for (const run of labels) words.add(run)
     for (const part of parts) drawn.add(part)
   }

@@ -1,3 +1,4 @@
+import { addTo } from "../../../lists.ts"
 import type { Box, Drawing, PageContent } from "../../page-content.ts"
 import type { Block, Figure } from "../blocks/block.ts"
 import { figuresOf } from "../blocks/figures.ts"
@@ -58,13 +59,13 @@ export const picturesBesideFigures = (
     if (drawing.mcid !== undefined && tagged.has(drawing.mcid)) ids.set(drawing.index, drawing.mcid)
     return true
   })
-  const beside = new Map<number, ReadonlyArray<Block>>()
+  const beside = new Map<number, Array<Block>>()
   const rest: Array<Block> = []
   for (const { block, ...box } of figuresOf({ ...page, drawings }, true)) {
     if (isWrittenOn(box, page)) continue
     const id = block.kind === "figure" && block.image !== undefined ? ids.get(block.image) : undefined
     if (id === undefined) rest.push(block)
-    else beside.set(id, [...(beside.get(id) ?? []), block])
+    else addTo(beside, id, block)
   }
   return { beside, rest }
 }
