@@ -120,8 +120,7 @@ const levelsOf = (candidates: ReadonlyArray<Style>, bodySize: number, pages: num
   const levels = new Map<string, number>()
   const largestRegular = regular[0]?.size ?? 0
   const title = candidates.find(({ first, size }) => first <= 1 && size > largestRegular * SAME_RANK)
-  const titled = title !== undefined && !regular.includes(title)
-  let level = titled ? 1 : 0
+  let level = title === undefined ? 0 : 1
   let rank = Infinity
   let rankBold = true
   for (const style of candidates) {
@@ -176,10 +175,10 @@ export const profileOf = (statistics: PageStatistics): DocumentProfile => {
   const prose = proseOf(styles, bodySize, statistics.styles, total)
   const candidates = styles
     .filter((style) => {
-      const { bold, characters, key, lines, size } = style
+      const { bold, characters, key, size } = style
       const smallest = bodySize * (areHeads(style) ? SMALLEST_HEADS : SMALLEST)
       const stands = size >= bodySize * LARGER || (bold && !bodyBold && size >= smallest)
-      return lines > 0 && stands && characters <= MAX_HEADING_SHARE * total && !prose.has(key)
+      return stands && characters <= MAX_HEADING_SHARE * total && !prose.has(key)
     })
     .sort((a, b) => b.size - a.size || Number(b.bold) - Number(a.bold))
   const { levels, regular } = levelsOf(candidates, bodySize, statistics.indexes.length)

@@ -3,7 +3,7 @@ import type { FontFace } from "../../page-content.ts"
 import { type Line, linesOf } from "../lines/line.ts"
 import { CAPTION } from "../lines/markers.ts"
 import type { Group } from "../lines/paragraphs.ts"
-import { isNumbered, sectionNumber } from "../lines/section-number.ts"
+import { sectionNumber } from "../lines/section-number.ts"
 import { isBold, type Piece, type Segment, lengthOf } from "../lines/segment.ts"
 import { numberKind } from "../sections.ts"
 import { isLabel } from "./heading-words.ts"
@@ -231,8 +231,7 @@ export const runInHeading = (group: Group, context: HeadingContext): RunIn | und
   if (END.test(heading.trim())) {
     const named = namedLevel(heading, context)
     if (named !== undefined) return { level: named, ...parts }
-    if (numbered && isNumbered(heading) && !STATEMENT.test(heading))
-      return { level: partLevel(number, context), ...parts }
+    if (numbered && !STATEMENT.test(heading)) return { level: partLevel(number, context), ...parts }
     const level = letteredLevel(group, number, parts.heading, context)
     if (level !== undefined) return { level, ...parts }
   }

@@ -9,6 +9,7 @@ import { framesOf } from "./frames.ts"
 import { labelTexts } from "./label-texts.ts"
 import { placedFigure } from "./placed-figure.ts"
 import { joinRegions, type Region, regionsOf } from "./regions.ts"
+import { THIN } from "./strokes.ts"
 
 /** Figures that are drawn, and the words that belong to them. */
 interface DrawnFigures {
@@ -40,7 +41,6 @@ const MAX_LONG_PLACED = 8
 const MIN_CELLS = 6
 const MIN_ROWS = 3
 const SPANS = 0.8
-const THIN = 2.5
 /** Without a caption, more straight lines are a table. */
 const MOSTLY_RULES = 0.75
 /** Labels beside a drawing: how far they stand from it, points, and their longest. */
@@ -73,7 +73,7 @@ interface Scene {
 /** Whether a region has its caption where this one stands, or nearer: names of an axis and the like may stand between. */
 const isAbove = (region: Box, caption: Segment, prose: ReadonlyArray<Segment>): boolean => {
   const gap = caption.y0 - region.y1
-  if (!overlapAcross(region, caption) || gap < -4 || region.y0 > caption.y0) return false
+  if (!overlapAcross(region, caption) || gap < -4) return false
   if (gap < NEAR) return true
   return (
     gap < NEAR_BY_LABELS &&

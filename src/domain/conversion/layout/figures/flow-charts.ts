@@ -1,13 +1,12 @@
-import type { Box, Drawing, PageContent } from "../../page-content.ts"
+import type { Box, PageContent } from "../../page-content.ts"
 import { touches, isAt, middleX, middleY } from "../geometry.ts"
 import { joinRegions, NOTHING, type Region } from "./regions.ts"
+import { THIN, isPath } from "./strokes.ts"
 
 /** Smallest sides of a box that holds words, points, and the largest part of the page's width that it takes up. */
 const MIN_WIDTH = 20
 const MIN_HEIGHT = 10
 const MOST_WIDTH = 0.6
-/** A line as thin as this is a rule. */
-const THIN = 2.5
 /** How near to a box a line ends that leads to it, and how far corners of four sides may be apart, points. */
 const NEAR = 4
 const CORNER = 1.5
@@ -42,8 +41,6 @@ const joinedBy = (line: Box, boxes: ReadonlyArray<Box>): readonly [Box, Box] | u
     ? [one, other]
     : undefined
 }
-
-const isPath = ({ artifact, kind }: Drawing): boolean => kind === "path" && !artifact
 
 /** The lines of a page, and the boxes that stand apart from all others: cells share their sides. */
 const shapesOf = ({ drawings, width }: PageContent) => {

@@ -1,5 +1,6 @@
 import { countUp } from "../../../lists.ts"
 import type { Box, Drawing, FontFace, PageContent, TextRun } from "../../page-content.ts"
+import { THIN } from "./strokes.ts"
 
 /** Faces of notes, rests and clefs: those of LilyPond, MuseScore, Finale, Sibelius, Dorico and MusiXTeX. Their codes are no letters. */
 const MUSICAL =
@@ -15,9 +16,8 @@ const noteBox = ({ baseline, box: { x0, x1 }, size }: TextRun): Box => ({
   y1: baseline + NOTE * size
 })
 
-/** Lines of a staff, and how thin they are, points. */
+/** Lines of a staff. */
 const STAFF = 5
-const THIN = 2.5
 
 /** Where a line begins and ends across the page. */
 export const endsOf = ({ x0, x1 }: Box): string => `${Math.round(x0)} ${Math.round(x1)}`

@@ -2,6 +2,7 @@ import { addTo } from "../../../lists.ts"
 import type { Box, Drawing, PageContent } from "../../page-content.ts"
 import { joined, liesIn, touches } from "../geometry.ts"
 import { endsOf, isNote, staffsOf } from "./notation.ts"
+import { THIN } from "./strokes.ts"
 
 /** What is drawn at one place of a page. */
 export interface Region extends Box {
@@ -25,8 +26,6 @@ const MOST_SQUARES = 120
 const BACKGROUND = 0.6
 /** What was placed as a whole may be larger. */
 const PLACED_BACKGROUND = 0.85
-/** A line as thin as this is a rule. */
-const THIN = 2.5
 /** Smallest side of what was placed as a whole, points, and the most of them on a page. */
 const MIN_PLACED = 40
 const MOST_PLACED = 60

@@ -1,5 +1,6 @@
 import { element, type HtmlElement } from "../../html/tree.ts"
 import type { Box, PageContent } from "../../page-content.ts"
+import { isPath } from "../figures/strokes.ts"
 import { middleX, middleY } from "../geometry.ts"
 import { AXIS, type Item, mainLine, mainSize, SCRIPT } from "./signs.ts"
 
@@ -12,11 +13,9 @@ const MAX_BARS = 600
 
 /** The thin level lines of a page that may be bars of fractions and roots. */
 export const barsOf = ({ drawings }: PageContent): ReadonlyArray<Box> => {
-  const bars = drawings.filter(({ artifact, box, kind }) => {
+  const bars = drawings.filter(isPath).filter(({ box }) => {
     const [width, height] = [box.x1 - box.x0, box.y1 - box.y0]
-    return (
-      kind === "path" && !artifact && height < THICK && width > SHORT && width < LONG && width > 2 * height
-    )
+    return height < THICK && width > SHORT && width < LONG && width > 2 * height
   })
   return bars.length > MAX_BARS ? [] : bars.map(({ box }) => box)
 }

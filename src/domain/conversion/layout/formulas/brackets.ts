@@ -25,7 +25,6 @@ export const withBrackets = (items: ReadonlyArray<Item>, bars: ReadonlyArray<Box
               other.text === item.text &&
               Math.abs(other.x0 - item.x0) < 0.35 * item.size &&
               item.y0 - other.y1 < 0.7 * item.size &&
-              other.y0 - item.y1 < 0.7 * item.size &&
               Math.abs(middleY(other) - middleY(item)) > 0.3 * item.size &&
               !areParted(other, item, bars)
           )

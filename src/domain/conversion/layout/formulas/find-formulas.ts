@@ -80,7 +80,7 @@ const isMathematics = (
     fonts
   )
   // Faces of a text have variables, too: italic letters, and no words beside them.
-  if (math === 0 && !(hasBar && relates) && words > 0) return false
+  if (math === 0 && !hasBar && words > 0) return false
   // Numbers alone are those of an axis or of a table.
   if (letters === 0 && !isNumbered && !hasBar && !compares) return false
   // A fraction of words is one all the same.

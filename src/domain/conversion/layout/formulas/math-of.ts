@@ -286,7 +286,6 @@ const lineOf = (items: ReadonlyArray<Item>, depth: number): HtmlElement => {
 
 const parse = (items: Array<Item>, bars: ReadonlyArray<Box>, depth: number): HtmlElement => {
   if (depth > MAX_DEPTH) throw new Unclear()
-  if (items.length === 0) return element("mrow", {})
   const barred = withBars([...withBrackets(items, bars)], bars, depth)
   const arrowed = withOverArrows(withAccents(barred), (part) => parse([...part], [], depth + 1))
   const limited = withLimits(arrowed, depth)

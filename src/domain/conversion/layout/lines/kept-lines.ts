@@ -50,12 +50,11 @@ export const keepsLines = ({ lines }: Group, { left, right }: Extent): boolean =
  */
 export const areLinesOfOne = (
   above: Group,
-  { code, gap, lines, marker }: Group,
+  { gap, lines, marker }: Group,
   { left, right }: Extent
 ): boolean => {
   const [last, line] = [above.lines.at(-1), lines[0]]
-  if (last === undefined || line === undefined || lines.length > 1 || marker !== undefined || code)
-    return false
+  if (last === undefined || line === undefined || lines.length > 1 || marker !== undefined) return false
   return (
     gap < 1.5 &&
     Math.abs(last.x0 - line.x0) < 0.3 * line.size &&

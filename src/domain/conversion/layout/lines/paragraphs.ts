@@ -230,14 +230,12 @@ const begins = (
   // The second line of a heading stands below the first one's words, behind its number or "Appendix A".
   if (displayed && group.length === 1 && indent > 0 && line.x0 < (above.x0 + above.x1) / 2)
     return isNumbered(line.text)
-  if (measures.marked === undefined) {
-    if (indent > 0.7 * size && group.length > 1) return true
-    if (indent > 0.7 * size && group.length === 1) {
-      // A hanging indent continues; a first line's does not.
-      const hanging = next !== undefined && Math.abs(next.x0 - line.x0) < 0.4 * size
-      if (!hanging || SENTENCE_END.test(above.text)) return true
-    }
-  } else if (indent > 0.7 * size && group.length > 1) return true
+  if (indent > 0.7 * size) {
+    if (group.length > 1) return true
+    // A hanging indent continues; a first line's does not.
+    const hanging = next !== undefined && Math.abs(next.x0 - line.x0) < 0.4 * size
+    if (measures.marked === undefined && (!hanging || SENTENCE_END.test(above.text))) return true
+  }
   // An item may be set like a paragraph: only its first line is further right. A full line continues.
   const flush = indent > -4 * size && group.length === 1 && measures.right - above.x1 < 1.5 * size
   if (indent < 0 && measures.marked !== undefined && flush && !SENTENCE_END.test(above.text)) return false
@@ -310,7 +308,6 @@ export const groupsOf = (column: ReadonlyArray<Line>, measures: Measures): Reado
     const above = lines[at - 1]
     if (
       above === undefined ||
-      open.length === 0 ||
       begins(open, above, line, lines[at + 1], { ...measures, leading, marked: marker })
     ) {
       close(line, lines[at + 1])

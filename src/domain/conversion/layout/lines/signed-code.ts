@@ -15,7 +15,7 @@ const statementOf = (text: string): string => {
 /** Whether a line says that it is code of a language with braces and semicolons, whatever face it is set in. */
 const isSigned = (line: Line): boolean => {
   const text = line.text.trim()
-  if (isCode(line) || text === "") return false
+  if (isCode(line)) return false
   if (COMMENT_ALONE.test(text) || CONTROL.test(text)) return true
   const statement = statementOf(text)
   return ENDS.test(statement) && OPERATES.test(statement)

@@ -203,7 +203,6 @@ const joined = (
       line !== undefined &&
       (wrapped ||
         (cells.every(({ from }) => from > 0) &&
-          cells.length < columns.length &&
           line.baseline - bottom < CELL_STEP * line.size &&
           !((isHead || placed.length === 1) && areUnits(cells)) &&
           cells.every((cell) => {

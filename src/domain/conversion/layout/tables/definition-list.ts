@@ -47,7 +47,7 @@ const areTabulated = (rows: Rows): boolean => {
 
 /** Whether rows of two cells, their columns without names, say something in words in each second cell. */
 const areExplained = (rows: Rows, { fonts }: InlineContext): boolean => {
-  if (rows.length < 2 || rows.some((row) => row.length !== 2)) return false
+  if (rows.some((row) => row.length !== 2)) return false
   const tabulated = areTabulated(rows)
   const fewest = tabulated ? TABULATED_WORDS : SENTENCE_WORDS
   // Who sets explanations in code, too, has set cells.

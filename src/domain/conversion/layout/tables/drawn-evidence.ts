@@ -73,7 +73,7 @@ const areAligned = (rows: ReadonlyArray<DrawnRow>, columns: ReadonlyArray<Column
         most = Math.max(most, to - from + 1)
       }
       // The names of columns are often centred above cells that are not.
-      return most >= MOSTLY * (cells.length - 1) && (most > 1 || cells.length <= 2)
+      return most >= MOSTLY * (cells.length - 1)
     })
   })
 
@@ -103,7 +103,6 @@ export const isSection = ({ cells }: DrawnRow): boolean => {
 /** What shows that rows of two cells are a table's: bold names of columns, or cells set in the middle of their row. */
 export const hasNames = ([head, ...rest]: ReadonlyArray<DrawnRow>, fonts: ReadonlyArray<FontFace>): boolean =>
   head !== undefined &&
-  head.cells.length > 1 &&
   !isSection(head) &&
   share(head.cells, fonts, isBold) === 1 &&
   share(

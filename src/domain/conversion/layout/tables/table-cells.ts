@@ -82,7 +82,7 @@ const REFERENCE = /^\[[\p{L}\p{N}+*’'-]{1,16}\]$/u
 
 /** Whether these cells are nothing but names of a bibliography's entries. */
 export const areReferences = (cells: ReadonlyArray<ReadonlyArray<Segment>>): boolean =>
-  cells.length > 0 && cells.every((cell) => REFERENCE.test(wordsOf(cell)))
+  cells.every((cell) => REFERENCE.test(wordsOf(cell)))
 
 /** The number of an equation. */
 const EQUATION = /^\((\d{1,3})\)$/
@@ -90,7 +90,7 @@ const EQUATION = /^\((\d{1,3})\)$/
 /** Whether these cells are nothing but numbers in brackets, each by one greater than the one before: equations have such beside them. */
 export const areEquations = (cells: ReadonlyArray<ReadonlyArray<Segment>>): boolean => {
   const numbers = cells.map((cell) => Number(EQUATION.exec(wordsOf(cell))?.[1] ?? Number.NaN))
-  return numbers.length > 1 && numbers.every((number, at) => number === (numbers[0] ?? 0) + at)
+  return numbers.every((number, at) => number === (numbers[0] ?? 0) + at)
 }
 
 /** Numbers, with a comma behind the last. */

@@ -52,7 +52,7 @@ const isAsLong = ([first = [], ...rest]: Rows): boolean => {
 /** Whether the first row names the columns: bold, or words above figures, or words throughout in a table of some rows. */
 const namesColumns = (rows: Rows): boolean => {
   const [first, ...rest] = rows
-  if (first === undefined || rest.length === 0) return false
+  if (first === undefined) return false
   const filled = first.filter(({ text }) => text !== "")
   if (filled.length === 0 || filled.some(({ numeric, text }) => numeric && !/^(19|20)\d\d$/.test(text)))
     return false
