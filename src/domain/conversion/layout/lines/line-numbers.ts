@@ -1,6 +1,7 @@
 import { firstNotBefore, greatest } from "../../../lists.ts"
 import type { TextRun } from "../../page-content.ts"
 import { acrossOf } from "../geometry.ts"
+import { isComment } from "./comments.ts"
 import type { Line } from "./line.ts"
 import { SEGMENT_GAP, segmentText, charactersOf } from "./segment.ts"
 
@@ -168,14 +169,11 @@ export const withoutLineNumbers = (
 /** Part of a line that is monospaced, its number aside, where it is one of a listing. */
 const LISTING = 0.9
 
-/** What code says about itself: words in another face after it on its line. */
-const COMMENT = /^(?:\/[*/]|#|--|;|%)/
-
 /** Whether lines are those of a listing: monospaced, but for numbers before them and comments after them. */
 export const areListed = (lines: ReadonlyArray<Line>): boolean => {
   const own = lines.map(({ segments: [first, ...rest] }) => {
     const isNumber = first !== undefined && NUMBER.test(segmentText(first).trim())
-    const comment = rest.findIndex((segment) => COMMENT.test(segmentText(segment)))
+    const comment = rest.findIndex((segment) => isComment(segmentText(segment)))
     const code = comment === -1 ? rest : rest.slice(0, comment)
     return charactersOf(first === undefined || isNumber ? code : [first, ...code])
   })

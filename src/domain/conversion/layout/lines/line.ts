@@ -1,5 +1,6 @@
 import { greatest } from "../../../lists.ts"
 import type { FontFace } from "../../page-content.ts"
+import { endsInComment } from "./comments.ts"
 import { hasFromRight, isRightToLeft, textFromRight } from "./script-direction.ts"
 import {
   isBold,
@@ -52,9 +53,6 @@ export const lineNumber = (segments: ReadonlyArray<Segment>): Piece | undefined 
     : undefined
 }
 
-/** What code ends in where a comment begins in another face, as those in Chinese do. */
-const COMMENT_BEGINS = /(?:^|\s)(?:%+|\/\/|#|--|;+)\s*$/
-
 /** The mark at a line's end, or at the next one's start, of a line of code that was too long for its page. */
 const WRAPS = /^\s*[↩↪↵⏎]\s*$/u
 
@@ -84,7 +82,8 @@ const lineOf = (segments: Array<Segment>, fonts: ReadonlyArray<FontFace>, fromRi
       if (face?.italic === true) italic += text.length
       if (isTypewriter(face)) {
         monospace += text.length
-        inComment ||= COMMENT_BEGINS.test(text)
+        // Comments in Chinese are in another face than their code.
+        inComment ||= endsInComment(text)
       } else if (inComment || WRAPS.test(text)) beside += text.length
     }
   }

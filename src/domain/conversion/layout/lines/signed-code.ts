@@ -1,6 +1,7 @@
+import { isDirective } from "./comments.ts"
 import { isCode, type Line } from "./line.ts"
 
-const COMMENT_ALONE = /^(?:\/\/|\/\*|\*\/|#(?:include|define|undef|if|ifdef|ifndef|else|endif|pragma)\b)/
+const COMMENT_ALONE = /^(?:\/\/|\/\*|\*\/)/
 const CONTROL = /^(?:\}\s*)?(?:if|for|while|switch|catch|else if)\s?\(|^(?:\}\s*)?(?:else|try|do)\s?\{?$/
 /** What ends a statement or a block, and what prose has not: brackets at a name, operators, names in two parts. */
 const ENDS = /[;{}]$/
@@ -16,7 +17,7 @@ const statementOf = (text: string): string => {
 const isSigned = (line: Line): boolean => {
   const text = line.text.trim()
   if (isCode(line)) return false
-  if (COMMENT_ALONE.test(text) || CONTROL.test(text)) return true
+  if (COMMENT_ALONE.test(text) || isDirective(text) || CONTROL.test(text)) return true
   const statement = statementOf(text)
   return ENDS.test(statement) && OPERATES.test(statement)
 }

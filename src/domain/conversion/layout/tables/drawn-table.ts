@@ -6,7 +6,7 @@ import { isBold, partOf, type Segment, charactersOf } from "../lines/segment.ts"
 import { ALIGNED, share, isSection, hasNames, columnsIn, isTable } from "./drawn-evidence.ts"
 import { Beginnings, cutBefore, type Drawn, type DrawnRow, rowsOf, usualStep } from "./drawn-rows.ts"
 import { withoutTitle } from "./row-titles.ts"
-import { type Column, columnsOf, overlaps, type RawCell } from "./table-cells.ts"
+import { type Column, columnsOf, overlaps, type RawCell, columnsUnder, filled } from "./table-cells.ts"
 import { OVERLAPPING, SAME_ROWS_APART } from "./table-extent.ts"
 
 /**
@@ -49,26 +49,13 @@ const cutAtColumns = (cell: Drawn, columns: ReadonlyArray<Column>): ReadonlyArra
 }
 
 /** The cells of a row in their columns. */
-const placed = ({ cells }: DrawnRow, columns: ReadonlyArray<Column>): ReadonlyArray<RawCell> => {
-  const row: Array<RawCell> = []
-  for (const cell of cells.flatMap((one) => cutAtColumns(one, columns))) {
-    const over = columns.flatMap((column, at) => (overlaps(column, cell) ? [at] : []))
-    const nearest = columns.findIndex(({ x1 }) => cell.x0 <= x1)
-    const from = over[0] ?? (nearest === -1 ? columns.length - 1 : nearest)
-    const to = over.at(-1) ?? from
-    const filled = row.reduce((sum, { colSpan }) => sum + colSpan, 0)
-    if (from < filled) {
-      const before = row.pop()
-      if (before !== undefined) row.push({ ...before, segments: [...before.segments, ...cell.segments] })
-      continue
-    }
-    for (let at = filled; at < from; at++) row.push({ segments: [], colSpan: 1, rowSpan: 1 })
-    row.push({ segments: cell.segments, colSpan: to - from + 1, rowSpan: 1 })
-  }
-  for (let at = row.reduce((sum, { colSpan }) => sum + colSpan, 0); at < columns.length; at++)
-    row.push({ segments: [], colSpan: 1, rowSpan: 1 })
-  return row
-}
+const placed = ({ cells }: DrawnRow, columns: ReadonlyArray<Column>): ReadonlyArray<RawCell> =>
+  filled(
+    cells
+      .flatMap((one) => cutAtColumns(one, columns))
+      .map((cell) => ({ segments: cell.segments, ...columnsUnder(cell, columns) })),
+    columns.length
+  )
 
 /** Larger than the first row by so much, a line is a heading. */
 const LARGER = 1.15

@@ -1,3 +1,4 @@
+import { isSureComment, isDirective } from "../lines/comments.ts"
 import { lineNumber } from "../lines/line.ts"
 import { type Segment, charactersOf } from "../lines/segment.ts"
 import { type RawCell, type Row, wordsOf } from "./table-cells.ts"
@@ -46,21 +47,17 @@ const CLOSING = /^[)\]）】.。．]{1,2}$/u
 export const areClosings = (cells: ReadonlyArray<ReadonlyArray<Segment>>): boolean =>
   cells.every((cell) => CLOSING.test(wordsOf(cell)))
 
-/** A line that C's preprocessor reads. */
-const DIRECTIVE = /^#\s?(?:define|include|undef|ifn?def|endif|pragma)\b/
-
 /** Whether these cells begin lines of a listing though they are no code by their looks. */
 export const areDirectives = (cells: ReadonlyArray<ReadonlyArray<Segment>>): boolean =>
-  cells.every((cell) => DIRECTIVE.test(wordsOf(cell)))
+  cells.every((cell) => isDirective(wordsOf(cell)))
 
-/** What a comment in code begins with, and how many of them show that lines are code. */
-const COMMENT = /^(?:(?:;|\/\/|\/\*)\s?|#\s)\S/
+/** How many comments show that lines are code. */
 const COMMENTS = 3
 
 /** Whether the last cells of rows are comments: lines of a listing, be its face as wide as words. */
 export const areCommented = (rows: ReadonlyArray<ReadonlyArray<RawCell>>): boolean => {
   const lasts = rows.map((row) => wordsOf(row.at(-1)?.segments ?? [])).filter((text) => text !== "")
-  return lasts.length >= COMMENTS && lasts.every((text) => COMMENT.test(text))
+  return lasts.length >= COMMENTS && lasts.every(isSureComment)
 }
 
 /** What a console asks with, and what it does where a command goes on: R's, Python's, and those of shells. */

@@ -11,7 +11,7 @@ import { drawnTables } from "./drawn-table.ts"
 import { cutInColumns } from "./narrow-columns.ts"
 import { alikeRules, placesOf, type Rule } from "./rules.ts"
 import { ruledOver, spanningRules } from "./spanning-rules.ts"
-import { type Column, NUMERIC, overlaps, type RawCell, wordsOf } from "./table-cells.ts"
+import { type Column, NUMERIC, overlaps, type RawCell, wordsOf, filled } from "./table-cells.ts"
 import { tableOf } from "./table-of.ts"
 
 /** A table that rules show, and the segments that it holds. */
@@ -67,14 +67,7 @@ const looseRow = (
   const { from, to } = ruled ?? centredOver(line, at, columns, line.size)
   if (ruled === undefined && (over.length > 1 || (over.length === 0 && from === to)))
     return [{ segments: line.segments, colSpan: columns.length, rowSpan: 1 }]
-  const none = { segments: [], colSpan: 1, rowSpan: 1 }
-  return columns.flatMap((_, column): ReadonlyArray<RawCell> =>
-    column === from
-      ? [{ segments: line.segments, colSpan: to - from + 1, rowSpan: 1 }]
-      : column > from && column <= to
-        ? []
-        : [none]
-  )
+  return filled([{ segments: line.segments, from, to }], columns.length)
 }
 
 /** Whether lines before a table's rows may be the names of its columns: one line, or each in a column, as what that is measured in. */

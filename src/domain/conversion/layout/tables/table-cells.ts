@@ -12,6 +12,47 @@ export interface RawCell {
   readonly right?: number
 }
 
+/** A cell without words. */
+const EMPTY: RawCell = { segments: [], colSpan: 1, rowSpan: 1 }
+
+/** A cell's words, and the columns that it goes over. */
+export interface PlacedCell {
+  readonly segments: ReadonlyArray<Segment>
+  readonly from: number
+  readonly to: number
+}
+
+/** The cells of a row from a column on, empty ones among them. Those that stand in one column are one. */
+export const filled = (
+  row: ReadonlyArray<PlacedCell>,
+  columns: number,
+  first = 0
+): ReadonlyArray<RawCell> => {
+  const cells: Array<RawCell> = []
+  let column = first
+  for (const { from, segments, to } of row) {
+    const before = from < column ? cells.pop() : undefined
+    if (before !== undefined) cells.push({ ...before, segments: [...before.segments, ...segments] })
+    if (from < column) continue
+    for (; column < from; column++) cells.push(EMPTY)
+    cells.push({ segments, colSpan: to - from + 1, rowSpan: 1 })
+    column = to + 1
+  }
+  for (; column < columns; column++) cells.push(EMPTY)
+  return cells
+}
+
+/** The columns that a cell stands over, be it between two of them. */
+export const columnsUnder = (
+  cell: Column,
+  columns: ReadonlyArray<Column>
+): { readonly over: ReadonlyArray<number>; readonly from: number; readonly to: number } => {
+  const over = columns.flatMap((column, at) => (overlaps(column, cell) ? [at] : []))
+  const nearest = columns.findIndex(({ x1 }) => cell.x0 <= x1)
+  const from = over[0] ?? (nearest === -1 ? columns.length - 1 : nearest)
+  return { over, from, to: over.at(-1) ?? from }
+}
+
 /** A value: a number with its signs and units of money, with what it may vary by, and with the marks of its notes. */
 export const NUMERIC = /^[-+–−±<>≤≥~≈$€£¥%().,:/\s]*\d[-+–−±<>≤≥~≈$€£¥%()\d.,:/\s×xeE∗*†‡]*$/
 
