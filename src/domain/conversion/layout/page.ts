@@ -52,7 +52,7 @@ const placedNote = (lines: ReadonlyArray<Line>, edge: number, { inline }: FlowCo
 }
 
 /** The rows that are running lines. */
-const runningRows = (analysis: PageAnalysis, { outline, profile }: PageContext): ReadonlySet<Line> => {
+export const runningRows = (analysis: PageAnalysis, { outline, profile }: PageContext): ReadonlySet<Line> => {
   const repeated = runningLines(profile, analysis)
   return new Set(analysis.rows.filter((row) => repeated.has(row) || outline.running.has(row)))
 }

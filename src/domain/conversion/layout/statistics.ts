@@ -5,7 +5,7 @@ import { addHyphens, type HyphenCounts, NO_HYPHENS } from "./lines/hyphens.ts"
 import type { Line } from "./lines/line.ts"
 import { romanValue } from "./lines/markers.ts"
 import { isNumberAlone } from "./lines/page-numbers.ts"
-import { isNumbered, type SectionNumber, sectionNumber } from "./lines/section-number.ts"
+import { isNumbered, type SectionNumber, sectionNumber, kindOf } from "./lines/section-number.ts"
 import {
   isSectionLook,
   isSizedByTypewriter,
@@ -69,8 +69,8 @@ export const styleKey = (size: number, bold: boolean, typewriter = false): strin
   `${Math.round(size * 4)}${bold ? "b" : ""}${typewriter ? "m" : ""}`
 
 /** Names how a numbered line is numbered and set: `parts2 40b`, `roman 40 capitals`. */
-const sectionKey = ({ parts, scheme }: SectionNumber, style: string, look: Look | undefined): string =>
-  `${scheme}${parts > 1 ? parts : ""} ${style}${look === undefined ? "" : ` ${look}`}`
+const sectionKey = (number: SectionNumber, style: string, look: Look | undefined): string =>
+  `${kindOf(number)} ${style}${look === undefined ? "" : ` ${look}`}`
 
 /** What a segment that begins with a number may begin with. */
 const NUMBER = /^(?:§|\d|[A-Za-z][.):]|[IVX]{2,6}[\s.):])/

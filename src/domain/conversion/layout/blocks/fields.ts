@@ -6,6 +6,7 @@ import type { Line } from "../lines/line.ts"
 import { segmentText, type Segment } from "../lines/segment.ts"
 import type { Field } from "./block.ts"
 import { isTick, printedLabels, type PrintedLabel, wordsOf } from "./field-labels.ts"
+import { lettersOf } from "./outline.ts"
 
 /** With more fields on a page, only their printed lines are kept. */
 export const MAX_FIELDS = 400
@@ -54,10 +55,8 @@ const wordsBefore = ({ box }: FormField, rows: ReadonlyArray<Line>): Segment | u
   return segments.findLast(({ x0 }) => x0 < box.x1) ?? segments[0]
 }
 
-const letters = (text: string): string => text.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, "")
-
 const agree = (a: string, b: string): boolean => {
-  const [one, other] = [letters(a), letters(b)]
+  const [one, other] = [lettersOf(a), lettersOf(b)]
   return one !== "" && other !== "" && (one.startsWith(other) || other.startsWith(one))
 }
 
@@ -75,7 +74,7 @@ const labelled = (fields: ReadonlyArray<FormField>, rows: ReadonlyArray<Line>): 
     if (found === undefined || !agree(found.text, own))
       return { field, label: own, printed: undefined, anchor }
     // The printed words may go with the field: none of them may be lost.
-    const label = letters(found.text).length > letters(own).length ? found.text : own
+    const label = lettersOf(found.text).length > lettersOf(own).length ? found.text : own
     return { field, label, printed: found, anchor }
   })
 }

@@ -1,7 +1,7 @@
 import { least } from "../../../lists.ts"
 import type { Box } from "../../page-content.ts"
 import { formulasIn } from "../formulas/find-formulas.ts"
-import { type InlineContext, spansOf } from "../lines/inline.ts"
+import { type InlineContext, spansOf, spansIn } from "../lines/inline.ts"
 import { type Line, linesOf } from "../lines/line.ts"
 import { LEADER_LINE } from "../lines/markers.ts"
 import { numberedLines } from "../lines/numbered-lines.ts"
@@ -206,10 +206,7 @@ const listOfDefinitions = (
 ): List | undefined => {
   const { inline } = context
   const items = definitions.map(({ meaning, terms }) => ({
-    term: terms.flatMap((term, at) => [
-      ...(at === 0 ? [] : [BREAK]),
-      ...spansOf(linesOf(term, inline.fonts), inline)
-    ]),
+    term: terms.flatMap((term, at) => [...(at === 0 ? [] : [BREAK]), ...spansIn(term, inline)]),
     blocks: flowBlocks(meaning, right, context, level)
   }))
   const isList = items.every(({ blocks }) =>

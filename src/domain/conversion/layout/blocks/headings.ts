@@ -4,10 +4,9 @@ import { census } from "../formulas/census.ts"
 import type { Line } from "../lines/line.ts"
 import { CAPTION, endsInPageNumber, isPrototype } from "../lines/markers.ts"
 import type { Group } from "../lines/paragraphs.ts"
-import { isNumbered, sectionNumber } from "../lines/section-number.ts"
+import { isNumbered, sectionNumber, numberKind, levelOfParts, partsOf } from "../lines/section-number.ts"
 import { isSectionLook, lookOf, type Piece, segmentText, lengthOf, piecesOf } from "../lines/segment.ts"
 import { areHeads, type DocumentProfile, levelOf, textSizeOf } from "../profile.ts"
-import { numberKind } from "../sections.ts"
 import { isBoldLine, markedKey, styleKey } from "../statistics.ts"
 import {
   CAPTIONED,
@@ -205,22 +204,15 @@ export const namedLevel = (text: string, { titles }: HeadingContext): number | u
 /** The level of a kind of number, by that of the nearest kind above or below it that the outline names. */
 const kindLevel = (kind: string | undefined, { kinds }: Outline): number | undefined => {
   if (kind === undefined || kinds.size === 0) return undefined
-  const exact = kinds.get(kind)
-  if (exact !== undefined || !kind.startsWith("parts")) return exact
-  const parts = Number(kind.slice("parts".length))
-  for (let away = 1; away < parts; away++) {
-    const above = kinds.get(parts - away === 1 ? "figure" : `parts${parts - away}`)
-    if (above !== undefined) return above + away
-  }
-  return undefined
+  const [exact, parts] = [kinds.get(kind), partsOf(kind)]
+  return exact ?? (parts === undefined ? undefined : levelOfParts(parts - 1, kinds, 1))
 }
 
 /** Whether a number has more parts than all that the outline names: it does not go that deep. */
 const isBeyond = (kind: string | undefined, outline: Outline): boolean =>
-  kind !== undefined &&
-  kind.startsWith("parts") &&
+  partsOf(kind) !== undefined &&
   kindLevel(kind, outline) !== undefined &&
-  ![...outline.kinds.keys()].some((named) => named.startsWith("parts") && named >= kind)
+  ![...outline.kinds.keys()].some((named) => (partsOf(named) ?? 0) >= (partsOf(kind) ?? 0))
 
 /** Where a heading that the outline leaves out stands: beside those that look like it, else below those that are larger. */
 const unnamedLevel = (
@@ -274,7 +266,7 @@ const DISPLAYED = 1.4
  */
 const numberedLevel = ({ sections }: DocumentProfile, kind: string | undefined, styled: number): number => {
   const level = sections.numbered.get(kind ?? "") ?? styled
-  return kind?.startsWith("parts") === true ? level : Math.max(level, styled)
+  return partsOf(kind) === undefined ? Math.max(level, styled) : level
 }
 
 /** The level of a group that is a heading, by the outline or by its looks; undefined for running text. */

@@ -3,8 +3,8 @@ import { countUp } from "../../../lists.ts"
 import type { OutlineEntry } from "../../page-content.ts"
 import type { PageAnalysis } from "../analysis.ts"
 import type { Line } from "../lines/line.ts"
+import { numberKind, kindAbove, partsOf } from "../lines/section-number.ts"
 import { type DocumentProfile, levelOf } from "../profile.ts"
-import { numberKind } from "../sections.ts"
 import { isBoldLine, styleKey } from "../statistics.ts"
 
 /** A document's outline, as far as it names something on the pages that are laid out together. */
@@ -123,8 +123,7 @@ const ALIKE = 2
 const nested = (kinds: ReadonlyMap<string, number>): ReadonlyMap<string, number> =>
   new Map(
     [...kinds].filter(([kind, level]) => {
-      const parts = kind.startsWith("parts") ? Number(kind.slice("parts".length)) : 0
-      const above = kinds.get(parts === 2 ? "figure" : `parts${parts - 1}`)
+      const above = kinds.get(kindAbove(partsOf(kind) ?? 0))
       return above === undefined || level > above
     })
   )

@@ -3,9 +3,8 @@ import type { FontFace } from "../../page-content.ts"
 import { type Line, linesOf } from "../lines/line.ts"
 import { CAPTION } from "../lines/markers.ts"
 import type { Group } from "../lines/paragraphs.ts"
-import { sectionNumber } from "../lines/section-number.ts"
+import { sectionNumber, numberKind, levelOfParts, partsOf } from "../lines/section-number.ts"
 import { isBold, type Piece, type Segment, lengthOf } from "../lines/segment.ts"
-import { numberKind } from "../sections.ts"
 import { isLabel } from "./heading-words.ts"
 import { type HeadingContext, namedLevel } from "./headings.ts"
 
@@ -63,17 +62,6 @@ const parted = (lines: ReadonlyArray<Line>, fonts: ReadonlyArray<FontFace>) => {
       }
     }
   return undefined
-}
-
-/** The level of a number in parts, by the levels of what it is a part of. */
-const partLevel = (kind: string, { profile }: HeadingContext): number => {
-  const { numbered } = profile.sections
-  const parts = Number(kind.slice("parts".length))
-  for (let above = parts; above > 0; above--) {
-    const level = numbered.get(above === 1 ? "figure" : `parts${above}`)
-    if (level !== undefined) return level + parts - above
-  }
-  return parts + 1
 }
 
 /** White space behind a heading without a number, in font sizes: words of a line stand nearer. */
@@ -217,27 +205,30 @@ export const runInHeading = (group: Group, context: HeadingContext): RunIn | und
   const start = group.lines[0]?.segments[0]?.pieces[0]
   if (start === undefined || context.profile.bodyBold) return undefined
   const number = numberKind(group.lines[0]?.text ?? "")
-  const numbered = number?.startsWith("parts") === true && context.outline.reach !== "sections"
+  const parts = context.outline.reach === "sections" ? undefined : partsOf(number)
   const distinct = isDistinct(start, context.fonts)
   const lettered =
     (number === "figure" || number === "lower") && context.profile.sections.numbered.has("roman")
-  if (!numbered && !distinct && !lettered && (context.titles === undefined || number === undefined))
+  if (parts === undefined && !distinct && !lettered && (context.titles === undefined || number === undefined))
     return undefined
-  const parts = parted(group.lines, context.fonts)
-  if (parts === undefined) return undefined
-  const [heading, text] = [parts.heading, parts.text].map((lines) => lines.map((line) => line.text).join(" "))
+  const halves = parted(group.lines, context.fonts)
+  if (halves === undefined) return undefined
+  const [heading, text] = [halves.heading, halves.text].map((lines) =>
+    lines.map((line) => line.text).join(" ")
+  )
   if (heading === undefined || text === undefined) return undefined
   if (!/\p{L}/u.test(heading) || heading.length > MAX_CHARACTERS || text.length < MIN_TEXT) return undefined
   if (END.test(heading.trim())) {
     const named = namedLevel(heading, context)
-    if (named !== undefined) return { level: named, ...parts }
-    if (numbered && !STATEMENT.test(heading)) return { level: partLevel(number, context), ...parts }
-    const level = letteredLevel(group, number, parts.heading, context)
-    if (level !== undefined) return { level, ...parts }
+    if (named !== undefined) return { level: named, ...halves }
+    if (parts !== undefined && !STATEMENT.test(heading))
+      return { level: levelOfParts(parts, context.profile.sections.numbered) ?? parts + 1, ...halves }
+    const level = letteredLevel(group, number, halves.heading, context)
+    if (level !== undefined) return { level, ...halves }
   }
   if (number !== undefined) return undefined
-  const lead = leadOf(parts)
+  const lead = leadOf(halves)
   if (lead === undefined) return undefined
   const opens = isSpaced(group, lead) || isItalicLead(group, lead, context) || isIndentedLead(group, lead)
-  return opens ? { level: lowestLevel(context), ...parts } : undefined
+  return opens ? { level: lowestLevel(context), ...halves } : undefined
 }

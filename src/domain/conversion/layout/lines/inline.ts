@@ -2,7 +2,7 @@ import { addTo } from "../../../lists.ts"
 import type { FontFace, PageLink, TextRun } from "../../page-content.ts"
 import { type LinkTarget, plain, type Span, type TextSpan } from "../blocks/block.ts"
 import { type Hyphens, keepsHyphen } from "./hyphens.ts"
-import type { Line } from "./line.ts"
+import { type Line, linesOf } from "./line.ts"
 import { apart, segmentsAsRead, isUnspaced } from "./script-direction.ts"
 import { isBold, isTypewriter, type Piece, type Segment, spaced } from "./segment.ts"
 
@@ -169,6 +169,10 @@ const skipped = (lines: ReadonlyArray<Line>, skip: number): number => {
   while (text.charAt(end) === " ") end += 1
   return end
 }
+
+/** The words of segments, line by line. */
+export const spansIn = (segments: ReadonlyArray<Segment>, context: InlineContext): ReadonlyArray<Span> =>
+  spansOf(linesOf(segments, context.fonts), context)
 
 /**
  * The words of lines, one after the other. A divided word is joined; styles and links are kept. `skip` leaves out the first

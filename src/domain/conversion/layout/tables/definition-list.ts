@@ -1,6 +1,6 @@
 import { median } from "../../../lists.ts"
 import { asList, asParagraph, type List } from "../blocks/block.ts"
-import { type InlineContext, spansOf } from "../lines/inline.ts"
+import { type InlineContext, spansIn } from "../lines/inline.ts"
 import { isCode, linesOf } from "../lines/line.ts"
 import { SENTENCE_END } from "../lines/paragraphs.ts"
 import { type Segment, charactersOf } from "../lines/segment.ts"
@@ -79,7 +79,7 @@ export const definitionList = (rows: Rows, context: InlineContext): List | undef
     return undefined
   return asList(
     rows.map((row) => {
-      const [term, spans = []] = row.map(({ segments }) => spansOf(linesOf(segments, context.fonts), context))
+      const [term, spans = []] = row.map(({ segments }) => spansIn(segments, context))
       return { term, blocks: [asParagraph({ spans })] }
     })
   )

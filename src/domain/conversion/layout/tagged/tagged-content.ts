@@ -32,6 +32,18 @@ export const idsUnder = (nodes: ReadonlyArray<StructureNode>, depth = 0): Readon
     isStructure(node) ? (depth < MAX_DEPTH ? idsUnder(node.children, depth + 1) : []) : [node.mcid]
   )
 
+/** The marked-content ids under the outermost elements that are of a kind. */
+export const idsIn = (
+  nodes: ReadonlyArray<StructureNode>,
+  is: (node: StructureElement) => boolean,
+  depth = 0
+): ReadonlyArray<number> =>
+  depth > MAX_DEPTH
+    ? []
+    : nodes
+        .filter(isStructure)
+        .flatMap((node) => (is(node) ? idsUnder([node], depth) : idsIn(node.children, is, depth + 1)))
+
 /** How far the baselines of one line may differ, in font sizes. */
 const SAME_LINE = 0.35
 

@@ -6,7 +6,7 @@ import { drawnFigures } from "../figures/drawn-figures.ts"
 import { centreIn } from "../geometry.ts"
 import { beginsInCode, segmentText, piecesOf } from "../lines/segment.ts"
 import type { PageContext } from "../page.ts"
-import { idsUnder, isStructure, MAX_DEPTH, type StructureNode } from "./tagged-content.ts"
+import { idsUnder, isStructure, idsIn } from "./tagged-content.ts"
 
 /** The drawings of a tagged page, found by geometry. */
 interface TaggedDrawings {
@@ -19,14 +19,7 @@ interface TaggedDrawings {
 /** Elements that tell more of their words than a drawing's label needs. */
 const TOLD = /^(?:H[1-6]?|Title|L|Table|TOC|Formula|Note|FENote|Code)$/
 
-/** The marked content under elements that a drawing must leave alone: told ones, and pictures that have words of their own. */
-const toldIn = (nodes: ReadonlyArray<StructureNode>, depth = 0): ReadonlyArray<number> =>
-  depth > MAX_DEPTH
-    ? []
-    : nodes
-        .filter(isStructure)
-        .flatMap((node) => (isTold(node) ? idsUnder([node], depth) : toldIn(node.children, depth + 1)))
-
+/** Whether a drawing must leave an element alone: one that tells more, and a picture that has words of its own. */
 const isTold = ({ actualText, alt, children, type }: StructureElement): boolean =>
   TOLD.test(type) ||
   (type === "Figure" &&
@@ -58,7 +51,7 @@ export const taggedDrawings = (
   const words = new Set<TextRun>()
   const drawn = new Set<Drawing>()
   if (placed.length === 0) return { beside, words, drawn }
-  const told = new Set(toldIn(page.structure))
+  const told = new Set(idsIn(page.structure, isTold))
   const order = idsUnder(page.structure)
   for (const { block, ...box } of placed) {
     const labels = piecesOf([...taken].filter((segment) => centreIn(segment, box))).map(({ run }) => run)

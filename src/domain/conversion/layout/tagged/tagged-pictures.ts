@@ -3,7 +3,7 @@ import type { Box, Drawing, PageContent } from "../../page-content.ts"
 import type { Block, Figure } from "../blocks/block.ts"
 import { figuresOf } from "../blocks/figures.ts"
 import { centreIn, joined } from "../geometry.ts"
-import { idsUnder, isStructure, MAX_DEPTH, type StructureNode } from "./tagged-content.ts"
+import { idsUnder, idsIn } from "./tagged-content.ts"
 
 /** Smallest side of what is shown of a page, points: less is a rule. */
 const MIN_SIDE = 12
@@ -29,17 +29,6 @@ export const pictureOf = (drawn: ReadonlyArray<Drawing>): Pick<Figure, "image" |
 /** Elements that show their pictures themselves, or are none to show. */
 const SHOWN = new Set(["Figure", "Formula", "Artifact"])
 
-const shownIn = (nodes: ReadonlyArray<StructureNode>, depth = 0): ReadonlyArray<number> =>
-  depth > MAX_DEPTH
-    ? []
-    : nodes.flatMap((node) =>
-        !isStructure(node)
-          ? []
-          : SHOWN.has(node.type)
-            ? idsUnder([node], depth)
-            : shownIn(node.children, depth + 1)
-      )
-
 /** Whether words stand on a picture: it is what they are written on, a part of a diagram or of a slide. */
 const isWrittenOn = (picture: Box, { runs }: PageContent): boolean =>
   runs.some(({ artifact, box }) => !artifact && centreIn(box, picture))
@@ -51,7 +40,7 @@ const isWrittenOn = (picture: Box, { runs }: PageContent): boolean =>
 export const picturesBesideFigures = (
   page: PageContent
 ): { readonly beside: ReadonlyMap<number, ReadonlyArray<Block>>; readonly rest: ReadonlyArray<Block> } => {
-  const shown = new Set(shownIn(page.structure))
+  const shown = new Set(idsIn(page.structure, ({ type }) => SHOWN.has(type)))
   const tagged = new Set(idsUnder(page.structure))
   const ids = new Map<number, number>()
   const drawings = page.drawings.filter((drawing) => {
