@@ -11,10 +11,11 @@ export const middleX = ({ x0, x1 }: Across): number => (x0 + x1) / 2
 export const middleY = ({ y0, y1 }: Pick<Box, "y0" | "y1">): number => (y0 + y1) / 2
 
 /** What boxes take up of the width. */
-export const acrossOf = (boxes: ReadonlyArray<Across>): Across => ({
-  x0: least(boxes.map(({ x0 }) => x0)),
-  x1: greatest(boxes.map(({ x1 }) => x1))
-})
+export const acrossOf = (boxes: ReadonlyArray<Across>): Across => {
+  let [x0, x1] = [Infinity, -Infinity]
+  for (const box of boxes) [x0, x1] = [Math.min(x0, box.x0), Math.max(x1, box.x1)]
+  return { x0, x1 }
+}
 
 /** What is around boxes. */
 export const hull = (boxes: ReadonlyArray<Box>): Box => ({

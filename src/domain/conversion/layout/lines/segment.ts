@@ -234,9 +234,8 @@ export const lookOf = (
   skip: number
 ): Look | undefined => {
   if (skip === 0 && !pieces.some((piece) => mayHaveLook(piece, fonts))) return undefined
-  let [all, italic, small, capitals] = [0, 0, 0, 0]
-  let [underlined, coloured] = [0, 0]
-  let left = skip
+  let [all, italic, capitals, underlined, coloured] = [0, 0, 0, 0, 0]
+  let [hasSmall, left] = [false, skip]
   for (const { raise, run, text } of pieces) {
     const words = text.slice(left)
     left = Math.max(0, left - text.length)
@@ -247,14 +246,12 @@ export const lookOf = (
     if (face?.italic === true) italic += letters
     if (run.underlined === true) underlined += letters
     if (isColoured(run.color)) coloured += letters
-    if (isSmallCapitals(face)) capitals += words.match(/[\p{Lu}\p{Ll}]/gu)?.length ?? 0
-    else {
-      capitals += words.match(/\p{Lu}/gu)?.length ?? 0
-      small += words.match(/\p{Ll}/gu)?.length ?? 0
-    }
+    const areCapitals = isSmallCapitals(face)
+    hasSmall ||= !areCapitals && /\p{Ll}/u.test(words)
+    if (!hasSmall) capitals += words.match(areCapitals ? /[\p{Lu}\p{Ll}]/gu : /\p{Lu}/gu)?.length ?? 0
   }
   if (all < 2) return undefined
-  if (small === 0 && capitals > 0.8 * all && capitals > 2) return "capitals"
+  if (!hasSmall && capitals > 0.8 * all && capitals > 2) return "capitals"
   if (italic > 0.9 * all) return "italic"
   return underlined > 0.9 * all ? "underlined" : coloured > 0.9 * all ? "coloured" : undefined
 }
