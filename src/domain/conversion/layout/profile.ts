@@ -31,8 +31,8 @@ export interface DocumentProfile {
   readonly statistics: PageStatistics
 }
 
-/** Smallest factor over the running text's size for a heading. */
-const LARGER = 1.06
+/** Smallest factor over the running text's size for a heading: lines of this factor are of another size. */
+export const LARGER = 1.06
 /** Bold lines that are smaller than this, in sizes of running text, are no headings. */
 const SMALLEST = 0.88
 /** Short ones may be this small: browsers set the deepest headings smaller than text. */

@@ -14,7 +14,7 @@ const AGREEING = (pages: number): number => (pages <= 5 ? 2 : 3)
 /** Pages on which one half of a line has to be the same, or the number beside a running title as far ahead of the page's. */
 const ALIKE = 3
 /** Running lines are not set larger than this, in sizes of running text. */
-const MAX_RUNNING_SIZE = 1.25
+export const MAX_RUNNING_SIZE = 1.25
 
 /** White space that parts a page's number from its text, in font sizes. */
 const NUMBER_GAP = 2.5

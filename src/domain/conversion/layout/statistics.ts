@@ -13,7 +13,8 @@ import {
   lookOf,
   segmentText,
   type Segment,
-  isBoldThroughout
+  isBoldThroughout,
+  gapsIn
 } from "./lines/segment.ts"
 
 /** How often a style of lines occurs: `size` in quarter points, bold or not. */
@@ -208,10 +209,8 @@ const MIN_HALF = 8
 /** What stands on either side of a line's widest white space is counted too: a chapter's title beside that of each section. */
 export const halfKeys = ({ segments, size }: Line, slot: number): ReadonlyArray<string> => {
   let [at, widest] = [0, HALVES_APART * size]
-  for (const [index, segment] of segments.entries()) {
-    const white = segment.x0 - (segments[index - 1]?.x1 ?? segment.x0)
-    if (white > widest) [at, widest] = [index, white]
-  }
+  for (const [before, white] of gapsIn(segments).entries())
+    if (white > widest) [at, widest] = [before + 1, white]
   if (at === 0) return []
   return [segments.slice(0, at), segments.slice(at)].flatMap((half, side) => {
     const words = wordsKey(half.map(segmentText).join(" "))

@@ -2,8 +2,8 @@ import { isCode, type Line } from "../lines/line.ts"
 import type { Group } from "../lines/paragraphs.ts"
 import type { Block, Footnote, Span } from "./block.ts"
 
-/** Notes are set smaller than the text by this factor at least. */
-const SMALLER = 0.94
+/** Notes, and what else stands aside in small print, are set smaller than the text by this factor at least. */
+export const SMALLER = 0.94
 const MARK = /^(\d{1,3}|[*∗†‡§¶]{1,3})$/
 const PLAIN_MARK = /^(\d{1,3}|[*∗†‡§¶]{1,3})[.)]?\s+\S/
 

@@ -6,11 +6,9 @@ import { follows, type Marker } from "../lines/markers.ts"
 import { type Group, isOpen } from "../lines/paragraphs.ts"
 import { piecesOf } from "../lines/segment.ts"
 import { type Block, BREAK, type Code, NO_SEAM, type Paragraph, type Seam, type Span } from "./block.ts"
+import { SMALLER } from "./footnotes.ts"
 import { codeOf } from "./listing.ts"
 import { listsOf, type LooseItem, SAME_INDENT } from "./lists.ts"
-
-/** Text that is smaller than running text by this factor stands aside. */
-const SMALL = 0.94
 
 /** What a column's groups are read with. */
 export interface GatheringContext {
@@ -25,7 +23,7 @@ const seamOf = (group: Group, { bodySize, right }: GatheringContext): Seam => ({
   element: undefined,
   open: isOpen(group, right),
   hyphenated: group.lines.at(-1)?.hyphenated ?? false,
-  small: group.lines.slice(0, 1).every((line) => wordsSize(line) < SMALL * bodySize)
+  small: group.lines.slice(0, 1).every((line) => wordsSize(line) < SMALLER * bodySize)
 })
 
 /** The words of lines, each on a line of its own. */

@@ -5,8 +5,16 @@ import type { Line } from "../lines/line.ts"
 import { CAPTION, endsInPageNumber, isPrototype } from "../lines/markers.ts"
 import type { Group } from "../lines/paragraphs.ts"
 import { isNumbered, sectionNumber, numberKind, levelOfParts, partsOf } from "../lines/section-number.ts"
-import { isSectionLook, lookOf, type Piece, segmentText, lengthOf, piecesOf } from "../lines/segment.ts"
-import { areHeads, type DocumentProfile, levelOf, textSizeOf } from "../profile.ts"
+import {
+  isSectionLook,
+  lookOf,
+  type Piece,
+  segmentText,
+  lengthOf,
+  piecesOf,
+  gapsIn
+} from "../lines/segment.ts"
+import { areHeads, type DocumentProfile, levelOf, textSizeOf, LARGER } from "../profile.ts"
 import { isBoldLine, markedKey, styleKey } from "../statistics.ts"
 import {
   CAPTIONED,
@@ -119,11 +127,8 @@ const WORD_GAP = 0.85
 const WIDE_GAP = 2.5
 
 /** Whether a line looks like a row of cells; `from`: the segment from which on gaps count. */
-const isInCells = ({ segments, size }: Line, from: number, gap: number): boolean =>
-  segments.some((segment, at) => {
-    const before = segments[at - 1]
-    return at >= from && before !== undefined && segment.x0 - before.x1 > gap * size
-  })
+const isInCells = ({ segments, size }: Line, from: number, most: number): boolean =>
+  gapsIn(segments).some((gap, at) => at + 1 >= from && gap > most * size)
 
 /**
  * Whether a group looks like a row of cells. A line with a section's number never does; lines above a last one may be justified.
@@ -235,7 +240,7 @@ const hasBoldWords = ({ bold, monospace }: Line): boolean =>
 
 /** Whether a line is larger than running text. Bold words of the size of prose are not, even where most of the document is smaller. */
 const isLarger = (line: Line, profile: DocumentProfile): boolean =>
-  textSizeOf(profile, line) >= profile.bodySize * 1.06 &&
+  textSizeOf(profile, line) >= profile.bodySize * LARGER &&
   !profile.prose.has(styleKey(line.size, false, line.typewriter))
 
 /** Whether a group is a formula without words: an item of a list, a line of a proof. */

@@ -4,7 +4,7 @@ import type { Formula } from "../blocks/block.ts"
 import { hull, middleX, liesIn } from "../geometry.ts"
 import { type Line, linesOf } from "../lines/line.ts"
 import { LEADER_LINE, markerOf } from "../lines/markers.ts"
-import { isTypewriter, type Piece, type Segment, piecesOf } from "../lines/segment.ts"
+import { isTypewriter, type Piece, type Segment, piecesOf, gapsIn } from "../lines/segment.ts"
 import { ROW_STEP } from "../tables/table-cells.ts"
 import { beginsWithWord, census, type FormulaContext } from "./census.ts"
 import { EQUATION_NUMBER, isFunctionName, isMathFace, isMathSign } from "./mathematical.ts"
@@ -31,11 +31,8 @@ const EDGE = 0.5
 const COLUMN_GAP = 2.4
 
 /** How many gaps of a line are as wide as those between cells. */
-const columnGaps = (line: Line, bodySize: number): number =>
-  line.segments.filter((segment, at) => {
-    const before = line.segments[at - 1]
-    return before !== undefined && segment.x0 - before.x1 > COLUMN_GAP * bodySize
-  }).length
+const columnGaps = ({ segments }: Line, bodySize: number): number =>
+  gapsIn(segments).filter((gap) => gap > COLUMN_GAP * bodySize).length
 
 /** The column that zones stand in. */
 interface Column {

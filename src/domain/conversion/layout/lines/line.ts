@@ -35,7 +35,7 @@ export interface Line {
 }
 
 /** Largest difference of baselines within one line, in font sizes. */
-const SAME_LINE = 0.35
+export const SAME_LINE = 0.35
 
 /** A number that counts lines is smaller than the words behind it by this factor. */
 const SMALL = 0.86

@@ -3,6 +3,7 @@ import { isBoldLine } from "../statistics.ts"
 import { isCode, type Line, wordsSize } from "./line.ts"
 import { CAPTION, isSureBullet, LEADER_LINE, type Marker, markerOf } from "./markers.ts"
 import { isListedEntry, isNumbered, sectionNumber } from "./section-number.ts"
+import { gapsIn } from "./segment.ts"
 
 /** Lines that belong together: a paragraph, a heading, a list item, lines of code. */
 export interface Group {
@@ -84,7 +85,7 @@ const FURTHEST_STEP = 2.6
 const SENTENCE_SIZES = 1.3
 
 const hasWideGap = ({ segments, size }: Line): boolean =>
-  segments.some((segment, at) => at > 0 && segment.x0 - (segments[at - 1]?.x1 ?? 0) > CELL_GAP * size)
+  gapsIn(segments).some((gap) => gap > CELL_GAP * size)
 
 /**
  * Whether a sentence goes on from one line to the next, whatever their indents, faces and distance: the one above is full, or long
@@ -120,7 +121,7 @@ const isNextHeading = (group: ReadonlyArray<Line>, line: Line): boolean =>
   isNumbered(group[0]?.text ?? "") && sectionNumber(line.text)?.scheme === "parts"
 
 /** Part of a line that is in italics from which on it is as a whole; less than the rest of it is upright. */
-const ALL_ITALIC = 0.9
+export const ALL_ITALIC = 0.9
 
 /** Whether lines that are numbered and in italics end where upright text begins: a heading that is set like its text otherwise. */
 const endsItalicHeading = (group: ReadonlyArray<Line>, line: Line): boolean =>

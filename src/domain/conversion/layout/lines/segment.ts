@@ -268,6 +268,10 @@ export const isSizedByTypewriter = (
   return longest !== undefined && isTypewriter(fonts[longest.run.font])
 }
 
+/** The white before each segment of a line but the first, points. */
+export const gapsIn = (segments: ReadonlyArray<Segment>): ReadonlyArray<number> =>
+  segments.slice(1).map(({ x0 }, at) => x0 - (segments[at]?.x1 ?? x0))
+
 /** The pieces of segments. */
 export const piecesOf = (segments: ReadonlyArray<Pick<Segment, "pieces">>): ReadonlyArray<Piece> => {
   const [first, ...more] = segments

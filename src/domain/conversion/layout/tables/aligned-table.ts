@@ -3,7 +3,7 @@ import { acrossOf } from "../geometry.ts"
 import { isCode, type Line } from "../lines/line.ts"
 import { isPrototype } from "../lines/markers.ts"
 import { sectionNumber } from "../lines/section-number.ts"
-import { segmentText, charactersOf } from "../lines/segment.ts"
+import { segmentText, charactersOf, gapsIn } from "../lines/segment.ts"
 import { isBoldLine } from "../statistics.ts"
 import { rowsIn } from "./aligned-rows.ts"
 import { areJustified } from "./justified-rows.ts"
@@ -78,7 +78,7 @@ const isJustified = (
   const { segments, size, x0, x1 } = line
   if (segments.length < 3 || segments.length > JUSTIFIED_WORDS || x0 - left > 3 * size || right - x1 > size)
     return false
-  const gaps = segments.slice(1).map((segment, at) => segment.x0 - (segments[at]?.x1 ?? 0))
+  const gaps = gapsIn(segments)
   const most = greatest(gaps)
   return (
     most < JUSTIFIED_GAP * size &&
@@ -287,7 +287,7 @@ const MOST_TRIED = 250
  */
 export const alignedTables = (lines: ReadonlyArray<Line>, frame?: Frame): ReadonlyArray<AlignedTable> => {
   const left = least(lines.map(({ x0 }) => x0))
-  const right = lines.reduce((most, { x1 }) => Math.max(most, x1), -Infinity)
+  const right = greatest(lines.map(({ x1 }) => x1))
   const near = nearColumns(lines)
   const rows = lines.map((line, at): Row => {
     const starts = near[at] ?? []

@@ -1,9 +1,9 @@
 import type { FontFace } from "../../page-content.ts"
 import { isMathFace } from "../formulas/mathematical.ts"
-import { lineNumber } from "../lines/line.ts"
+import { lineNumber, SAME_LINE } from "../lines/line.ts"
 import { isKind, leadsToPages } from "../lines/markers.ts"
 import { isBold, isTypewriter, segmentText, piecesOf } from "../lines/segment.ts"
-import { type Drawn, type DrawnRow, FIRST_STEP, LINE_STEP, SAME_LINE } from "./drawn-rows.ts"
+import { type Drawn, type DrawnRow, FIRST_STEP, LINE_STEP } from "./drawn-rows.ts"
 import { areJustified } from "./justified-rows.ts"
 import {
   areEquations,

@@ -1,5 +1,6 @@
 import { least, countUp } from "../../../lists.ts"
 import type { FontFace } from "../../page-content.ts"
+import { SAME_LINE } from "../lines/line.ts"
 import { isSizedByTypewriter, partOf, type Piece, type Segment, isBoldThroughout } from "../lines/segment.ts"
 import { CELL_GAP } from "./table-cells.ts"
 
@@ -23,8 +24,7 @@ export interface DrawnRow {
   right: number
 }
 
-/** Largest difference of baselines within a line, and the step to the next line of a cell, in font sizes. */
-export const SAME_LINE = 0.35
+/** The step to the next line of a cell, in font sizes. */
 export const LINE_STEP = 2.1
 /** The lines of a row's first cell are hardly further apart than lines of text: what is may be the next row. */
 export const FIRST_STEP = 1.15

@@ -1,6 +1,6 @@
 import { firstNotBefore } from "../../../lists.ts"
 import { crosses, middleX } from "../geometry.ts"
-import type { Segment } from "../lines/segment.ts"
+import { type Segment, gapsIn } from "../lines/segment.ts"
 import type { RawCell } from "./table-cells.ts"
 
 /** Lines that nearly meet do, points. */
@@ -48,9 +48,7 @@ export const unruledCells = (
   const sorted = [...segments].sort((a, b) => a.x0 - b.x0)
   const slots = sorted.map((one) => slotOf(xs, middleX(one)))
   if (segments.some((one) => Math.abs(one.baseline - baseline) > 1 || isOver(one, xs))) return whole
-  const isApart = sorted.every(
-    ({ size, x0 }, at) => at === 0 || x0 - (sorted[at - 1]?.x1 ?? 0) > APART * size
-  )
+  const isApart = gapsIn(sorted).every((gap, at) => gap > APART * (sorted[at + 1]?.size ?? 0))
   if (slots[0] === column || sorted.length < 2 || !isApart || new Set(slots).size < slots.length) return whole
   const cells: Array<RawCell> = []
   for (let at = column; at < column + colSpan; at++) {

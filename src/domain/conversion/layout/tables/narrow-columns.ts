@@ -2,6 +2,7 @@ import { append, greatest, least } from "../../../lists.ts"
 import { acrossOf } from "../geometry.ts"
 import type { InlineContext } from "../lines/inline.ts"
 import { type Line, linesOf } from "../lines/line.ts"
+import { hasEdges } from "../lines/run-edges.ts"
 import { cutAt, type Piece, type Segment, piecesOf } from "../lines/segment.ts"
 import { NUMERIC, type Row } from "./table-cells.ts"
 import { OVERLAPPING } from "./table-extent.ts"
@@ -46,7 +47,7 @@ interface Word extends Strip {
 }
 
 /** Whether the places of a piece's letters are known. */
-const hasPlaces = ({ run, text }: Piece): boolean => run.text === text && run.edges.length === text.length + 1
+const hasPlaces = ({ run, text }: Piece): boolean => run.text === text && hasEdges(run)
 
 /** The words of a piece at their places; the piece as one where they are not known. */
 const wordsOf = (piece: Piece): ReadonlyArray<Word> =>

@@ -2,7 +2,7 @@ import { crosses } from "../geometry.ts"
 import type { Line } from "../lines/line.ts"
 import { markerOf } from "../lines/markers.ts"
 import { SENTENCE_END } from "../lines/paragraphs.ts"
-import { type Piece, segmentText, charactersOf, piecesOf } from "../lines/segment.ts"
+import { type Piece, segmentText, charactersOf, piecesOf, gapsIn } from "../lines/segment.ts"
 import { isBoldLine } from "../statistics.ts"
 import { ROW_STEP, type Column, type Row } from "./table-cells.ts"
 
@@ -87,10 +87,7 @@ const isNamed = (looks: ReadonlyArray<Look>, { from, x }: Edge): boolean => {
     !isBoldLine(first.line) &&
     !areApart(head.line, first.line) &&
     head.line.segments.length > 1 &&
-    head.line.segments.every(
-      (segment, at, { [at - 1]: before }) =>
-        before === undefined || segment.x0 - before.x1 > NAMES_APART * head.line.size
-    ) &&
+    gapsIn(head.line.segments).every((gap) => gap > NAMES_APART * head.line.size) &&
     straddles(head.pieces, x)
   )
 }

@@ -1,8 +1,9 @@
 import { greatest, least } from "../../../lists.ts"
 import type { FontFace } from "../../page-content.ts"
 import { acrossOf } from "../geometry.ts"
+import { SAME_LINE } from "../lines/line.ts"
 import { lookOf, type Segment, isBoldThroughout } from "../lines/segment.ts"
-import { type Drawn, type DrawnRow, SAME_LINE } from "./drawn-rows.ts"
+import { type Drawn, type DrawnRow } from "./drawn-rows.ts"
 
 /** How much larger than the words below it a title is, where those are bold as well. */
 const LARGER = 1.04
