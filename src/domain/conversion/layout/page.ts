@@ -5,7 +5,7 @@ import { contentsIn, isTitled } from "./blocks/contents.ts"
 import { fieldsOf } from "./blocks/fields.ts"
 import { withCaptions, figuresOf } from "./blocks/figures.ts"
 import { flowBlocks, type FlowContext } from "./blocks/flow.ts"
-import { withNoteReferences } from "./blocks/footnotes.ts"
+import { withNoteReferences, LOWER_PART } from "./blocks/footnotes.ts"
 import { withFrontMatter } from "./blocks/front-matter.ts"
 import { notesBelowRules } from "./blocks/note-rules.ts"
 import type { Outline } from "./blocks/outline.ts"
@@ -69,15 +69,15 @@ export const untaggedBlocks = (
   const drawings = withoutRunningBorders(analysis.page.drawings, analysis.rows, running)
   const page = { ...analysis.page, drawings }
   const bars = barsOf(page)
-  const bottomHalf = page.height * 0.4
+  const lowerPart = LOWER_PART * page.height
   const { bodySize } = profile
   const flow: FlowContext = {
     inline: inlineContextOf(analysis, profile),
     heading: { fonts, profile, outline, titles: outline.titles.get(page.index) },
-    bottomHalf,
+    lowerPart,
     bars,
     titled: isTitled(analysis.segments),
-    notes: notesBelowRules(analysis.rows, bars, { bodySize, bottomHalf, width: page.width }),
+    notes: notesBelowRules(analysis.rows, bars, { bodySize, lowerPart, width: page.width }),
     contents
   }
   const shown = without(analysis.segments, new Set([...running].flatMap(({ segments }) => segments)))

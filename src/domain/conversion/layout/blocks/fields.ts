@@ -1,5 +1,5 @@
 import { firstNotBefore, addTo, countUp } from "../../../lists.ts"
-import type { FormField } from "../../page-content.ts"
+import type { FormField, Box } from "../../page-content.ts"
 import { hull } from "../geometry.ts"
 import type { Placed } from "../gutters.ts"
 import type { Line } from "../lines/line.ts"
@@ -116,6 +116,10 @@ interface Fields {
   readonly echoes: ReadonlySet<Placed>
 }
 
+/** What is around fields and their words. */
+const boxOf = (group: ReadonlyArray<Labelled>): Box =>
+  hull(group.flatMap(({ field, printed }) => [field.box, ...(printed?.segments ?? [])]))
+
 /** The printed question that a group answers: before its first field, or just above all. */
 const legendOf = (
   group: ReadonlyArray<Labelled>,
@@ -126,7 +130,7 @@ const legendOf = (
   if (first === undefined) return undefined
   const question = first.printed?.question
   if (question !== undefined) return { text: question.replace(/:$/, ""), segment: undefined }
-  const box = hull(group.flatMap(({ field, printed }) => [field.box, ...(printed?.segments ?? [])]))
+  const box = boxOf(group)
   let best: { readonly segment: Segment; readonly away: number } | undefined
   const from = firstNotBefore(rows, ({ baseline }) => baseline < box.y0 - 30)
   for (let at = from; at < rows.length; at++) {
@@ -208,7 +212,7 @@ class Placing {
 
 /** Whether another field stands between those of a group. */
 const isTorn = (group: ReadonlyArray<Labelled>, all: ReadonlyArray<Labelled>): boolean => {
-  const box = hull(group.flatMap(({ field, printed }) => [field.box, ...(printed?.segments ?? [])]))
+  const box = boxOf(group)
   return all.some(
     (one) =>
       !group.includes(one) &&

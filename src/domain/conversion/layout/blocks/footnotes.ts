@@ -4,6 +4,8 @@ import type { Block, Footnote, Span } from "./block.ts"
 
 /** Notes, and what else stands aside in small print, are set smaller than the text by this factor at least. */
 export const SMALLER = 0.94
+/** Part of a page's height from which on footnotes stand. */
+export const LOWER_PART = 0.4
 const MARK = /^(\d{1,3}|[*∗†‡§¶]{1,3})$/
 const PLAIN_MARK = /^(\d{1,3}|[*∗†‡§¶]{1,3})[.)]?\s+\S/
 
@@ -28,11 +30,11 @@ export const noteMark = (line: Line, bodySize: number, code = false): NoteGroup 
  * Index of a column's first footnote: the first marked group of those at its end that are all set smaller than the text; the
  * number of groups where there are none.
  */
-export const footnotesFrom = (groups: ReadonlyArray<Group>, bodySize: number, bottomHalf: number): number => {
+export const footnotesFrom = (groups: ReadonlyArray<Group>, bodySize: number, lowerPart: number): number => {
   let from = groups.length
   while (from > 0) {
     const line = groups[from - 1]?.lines[0]
-    if (line === undefined || line.size > SMALLER * bodySize || line.baseline < bottomHalf) break
+    if (line === undefined || line.size > SMALLER * bodySize || line.baseline < lowerPart) break
     from -= 1
   }
   while (from < groups.length) {

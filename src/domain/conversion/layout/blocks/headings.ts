@@ -280,12 +280,12 @@ export const headingLevel = (group: Group, context: HeadingContext): number | un
   const outlined = outline.reach !== "none"
   const [first] = group.lines
   if (first === undefined || group.lines.length > MAX_LINES) return undefined
-  const alone =
-    isBoldLine(first) && !profile.typewritten && standsAlone(group) && group.lines.every(isBoldLine)
+  const bold = group.lines.every(isBoldLine)
+  const alone = bold && !profile.typewritten && standsAlone(group)
   const text = textOf(group)
   const named = namedLevel(text, context)
   // A command that the outline names is a section where it is set as one.
-  const titled = named !== undefined && group.lines.every(isBoldLine)
+  const titled = named !== undefined && bold
   const displayed =
     first.size > DISPLAYED * profile.bodySize || (profile.typewritten && isLarger(first, profile))
   if (group.code && !alone && !titled && !displayed) return undefined
@@ -304,15 +304,10 @@ export const headingLevel = (group: Group, context: HeadingContext): number | un
   // A command that is explained is monospaced, and larger; one that is a section's heading is bold, too.
   const letters = lengthOf(group.lines)
   const typewritten = group.lines.reduce((sum, line) => sum + line.monospace * line.text.length, 0)
-  const section = number !== undefined && group.lines.every(isBoldLine)
+  const section = number !== undefined && bold
   if (typewritten > 0.5 * letters && !alone && !section && !displayed && !group.lines.every(hasBoldWords))
     return undefined
-  if (
-    PROTOTYPE.test(text) &&
-    !group.lines.every(isBoldLine) &&
-    isTyped(group, typewritten / letters, context)
-  )
-    return undefined
+  if (PROTOTYPE.test(text) && !bold && isTyped(group, typewritten / letters, context)) return undefined
   if (CHAPTER_LABEL.test(text.trim())) return undefined
   if (isBoxLabel(text) && !SECTION_NOTES.test(text.trim())) return undefined
   const bulleted = group.marker?.ordered === false && !BETWEEN_DASHES.test(text)
@@ -329,7 +324,7 @@ export const headingLevel = (group: Group, context: HeadingContext): number | un
     const known = reference || isNumbered(text) || markedLevel(group, context) !== undefined
     const small = size < profile.bodySize * SMALL
     if (small && !known && !(alone && areHeads(profile.statistics.styles[key]))) return undefined
-    if (!group.lines.every(isBoldLine) || hasCells(group, text)) return undefined
+    if (!bold || hasCells(group, text)) return undefined
     if (!isBoldHeading(group, text, context)) return undefined
     if (!alone && !/^[\p{Lu}\p{N}\p{Lo}"'“‘„‚«‹(¿¡]/u.test(text)) return undefined
   } else if (isTooLong(text, isBoldLine(first))) return undefined

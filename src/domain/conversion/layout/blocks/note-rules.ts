@@ -51,11 +51,11 @@ export const notesBelowRules = (
   bars: ReadonlyArray<Box>,
   {
     bodySize,
-    bottomHalf,
+    lowerPart,
     width
-  }: { readonly bodySize: number; readonly bottomHalf: number; readonly width: number }
+  }: { readonly bodySize: number; readonly lowerPart: number; readonly width: number }
 ): ReadonlySet<Segment> => {
-  const low = bars.filter(({ x0, x1, y0 }) => y0 > bottomHalf && x1 - x0 > SHORT && x1 - x0 < LONG * width)
+  const low = bars.filter(({ x0, x1, y0 }) => y0 > lowerPart && x1 - x0 > SHORT && x1 - x0 < LONG * width)
   const rules = low.filter(
     (rule) =>
       !bars.some(

@@ -25,7 +25,8 @@ import {
   overlaps,
   type RawCell,
   type Row,
-  usualCount
+  usualCount,
+  areProse
 } from "./table-cells.ts"
 import { endOf, lastRows, OVERLAPPING } from "./table-extent.ts"
 
@@ -107,18 +108,11 @@ const isTitle = (line: Line, [above, below]: ReadonlyArray<Line | undefined>): b
 }
 
 /** Two columns whose lines are all filled are running text. */
-const isProse = (rows: ReadonlyArray<Row>, columns: ReadonlyArray<Column>): boolean => {
-  const cells = rows.flatMap(({ bounds, cells: of }) =>
-    of.map((segments, at) => ({ segments, box: bounds[at] ?? acrossOf(segments) }))
+const isProse = (rows: ReadonlyArray<Row>, columns: ReadonlyArray<Column>): boolean =>
+  areProse(
+    rows.flatMap(({ cells }) => cells.map((cell) => ({ ...acrossOf(cell), characters: charactersOf(cell) }))),
+    columns
   )
-  const long = cells.filter(({ box, segments }) => {
-    const column = columns.find((one) => overlaps(one, box))
-    return (
-      column !== undefined && charactersOf(segments) > 24 && box.x1 - box.x0 > 0.8 * (column.x1 - column.x0)
-    )
-  })
-  return columns.length <= 3 && long.length > 0.6 * cells.length
-}
 
 /** How often the search for a table's end is repeated. */
 const MAX_ROUNDS = 3

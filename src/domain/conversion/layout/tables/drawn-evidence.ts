@@ -2,7 +2,7 @@ import type { FontFace } from "../../page-content.ts"
 import { isMathFace } from "../formulas/mathematical.ts"
 import { lineNumber, SAME_LINE } from "../lines/line.ts"
 import { isKind, leadsToPages } from "../lines/markers.ts"
-import { isBold, isTypewriter, segmentText, piecesOf } from "../lines/segment.ts"
+import { isBold, isTypewriter, segmentText, piecesOf, charactersOf } from "../lines/segment.ts"
 import { type Drawn, type DrawnRow, FIRST_STEP, LINE_STEP } from "./drawn-rows.ts"
 import { areJustified } from "./justified-rows.ts"
 import {
@@ -12,8 +12,9 @@ import {
   type Column,
   columnsOf,
   NUMERIC,
-  overlaps,
-  usualCount
+  usualCount,
+  areProse,
+  wordsOf
 } from "./table-cells.ts"
 
 /** How far edges of one column's cells may differ, points. */
@@ -27,11 +28,8 @@ const FULL = 0.15
 /** Part of mathematics from which on rows are lines of formulas, and part of code from which on they are a listing. */
 const FORMULAS = 0.15
 const LISTING = 0.9
-/** Longest line of cells that are lines of prose beside one another, and the part of the column that those fill. */
-const PROSE = 24
-const FILLED = 0.8
 
-const textOf = ({ segments }: Drawn): string => segments.map(segmentText).join(" ")
+const textOf = ({ segments }: Drawn): string => wordsOf(segments)
 
 /** What may stand before the title of a section. */
 const SECTION = /^(?:\d{1,2}|[A-Z]|[IVXLC]{1,5})?(?:\.\d{1,2}){0,4}\.?$/
@@ -78,26 +76,20 @@ const areAligned = (rows: ReadonlyArray<DrawnRow>, columns: ReadonlyArray<Column
   })
 
 /** Lines of prose that are drawn across two columns fill both. */
-const isProse = (rows: ReadonlyArray<DrawnRow>, columns: ReadonlyArray<Column>): boolean => {
-  const cells = rows.flatMap(({ cells: of }) => of)
-  const long = cells.filter((cell) => {
-    const column = columns.find((one) => overlaps(one, cell))
-    return (
-      column !== undefined &&
-      cell.first === cell.last &&
-      textOf(cell).length > PROSE &&
-      cell.x1 - cell.x0 > FILLED * (column.x1 - column.x0)
-    )
-  })
-  return columns.length <= 3 && long.length > 0.6 * cells.length
-}
+const isProse = (cells: ReadonlyArray<Drawn>, columns: ReadonlyArray<Column>): boolean =>
+  areProse(
+    cells.map(({ first, last, segments, x0, x1 }) => ({
+      x0,
+      x1,
+      characters: first === last ? charactersOf(segments) : 0
+    })),
+    columns
+  )
 
 /** Whether a row is the heading of a section: a number, and white before its words. */
 export const isSection = ({ cells }: DrawnRow): boolean => {
   const [number, title] = cells
-  return (
-    cells.length === 2 && number !== undefined && title !== undefined && SECTION.test(textOf(number).trim())
-  )
+  return cells.length === 2 && number !== undefined && title !== undefined && SECTION.test(textOf(number))
 }
 
 /** What shows that rows of two cells are a table's: bold names of columns, or cells set in the middle of their row. */
@@ -184,7 +176,7 @@ export const isTable = (
   fonts: ReadonlyArray<FontFace>
 ): boolean => {
   const cells = rows.flatMap(({ cells: of }) => of)
-  if (!areAligned(rows, columns) || isProse(rows, columns) || isAmbiguous(rows)) return false
+  if (!areAligned(rows, columns) || isProse(cells, columns) || isAmbiguous(rows)) return false
   if (stacksNumbers(cells)) return false
   const drawn = cells.flatMap((cell) => cell.segments)
   if (areJustified([...Map.groupBy(drawn, ({ baseline }) => Math.round(baseline)).values()])) return false

@@ -108,6 +108,24 @@ export const columnsOf = (cells: ReadonlyArray<Column>): ReadonlyArray<Column> =
 export const overlaps = (column: Column, { x0, x1 }: Column): boolean =>
   column.x0 < x1 - 0.5 && column.x1 > x0 + 0.5
 
+/** Most columns of running text, the longest line of a cell that is none, and the parts of a column and of all cells that its lines fill. */
+const TEXT_COLUMNS = 3
+const SHORT = 24
+const FULL = 0.8
+const MOSTLY_TEXT = 0.6
+
+/** Whether cells are lines of running text beside one another: most are long, and fill their columns. */
+export const areProse = (
+  cells: ReadonlyArray<Column & { readonly characters: number }>,
+  columns: ReadonlyArray<Column>
+): boolean => {
+  const long = cells.filter((cell) => {
+    const column = cell.characters > SHORT ? columns.find((one) => overlaps(one, cell)) : undefined
+    return column !== undefined && cell.x1 - cell.x0 > FULL * (column.x1 - column.x0)
+  })
+  return columns.length <= TEXT_COLUMNS && long.length > MOSTLY_TEXT * cells.length
+}
+
 /** The number of cells that most rows have; the larger of two. */
 export const usualCount = (rows: ReadonlyArray<{ readonly cells: ReadonlyArray<unknown> }>): number => {
   const counts = new Map<number, number>()

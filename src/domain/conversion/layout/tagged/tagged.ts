@@ -4,7 +4,7 @@ import type { PageAnalysis } from "../analysis.ts"
 import { type Block, NO_SEAM, type Paragraph, textOfSpans } from "../blocks/block.ts"
 import { withCaptions } from "../blocks/figures.ts"
 import { type FlowContext, flowBlocks } from "../blocks/flow.ts"
-import { withNoteReferences } from "../blocks/footnotes.ts"
+import { withNoteReferences, LOWER_PART } from "../blocks/footnotes.ts"
 import { headingLevel, isTooLong } from "../blocks/headings.ts"
 import { codeOf } from "../blocks/listing.ts"
 import { letterBullets } from "../blocks/lists.ts"
@@ -266,7 +266,7 @@ const blocksOf = (node: StructureElement, context: TaggedContext, depth: number)
 /** The blocks of words that no tag accounts for. */
 const untaggedText = (
   left: ReadonlyArray<Segment>,
-  context: Pick<FlowContext, "bars" | "bottomHalf" | "heading" | "inline">
+  context: Pick<FlowContext, "bars" | "lowerPart" | "heading" | "inline">
 ): ReadonlyArray<Block> =>
   flowBlocks(left, greatest(left.map(({ x1 }) => x1)), {
     ...context,
@@ -337,7 +337,7 @@ export const taggedBlocks = (analysis: PageAnalysis, page: PageContext): Readonl
     inline: inlineContext,
     heading,
     bars,
-    bottomHalf: analysis.page.height * 0.4
+    lowerPart: LOWER_PART * analysis.page.height
   })
   return withNoteReferences(
     withCaptions([...blocks, ...beside.values(), ...fields.rest, ...pictures.rest, ...rest].flat())
