@@ -1,6 +1,5 @@
 import type { FontFace } from "../../page-content.ts"
 import { isMathFace } from "../formulas/mathematical.ts"
-import { isBracketPart } from "../formulas/zones.ts"
 import type { InlineContext } from "../lines/inline.ts"
 import { areListed } from "../lines/line-numbers.ts"
 import type { Line } from "../lines/line.ts"
@@ -30,7 +29,7 @@ const areFormulas = ({ rows }: AlignedTable, fonts: ReadonlyArray<FontFace>): bo
   if (isArray && !texts.flat().some((text) => WORD.test(text))) return true
   const pieces = piecesOf(rows.flat().flatMap(({ segments }) => segments))
   const letters = (of: typeof pieces) => of.reduce((sum, { text }) => sum + text.trim().length, 0)
-  const inMath = pieces.filter(({ run, text }) => isMathFace(fonts[run.font]) || isBracketPart(text))
+  const inMath = pieces.filter(({ run }) => isMathFace(fonts[run.font]))
   return (
     letters(inMath) > FORMULAS * letters(pieces) || !pieces.some(({ text }) => /[\p{L}\p{N}]/u.test(text))
   )

@@ -91,9 +91,6 @@ const leadOf = ({ heading, text }: Pick<RunIn, "heading" | "text">): Lead | unde
 const mayNameSection = (words: string, named: string): boolean =>
   !isLabel(named) && !CAPTION.test(words) && !STATEMENT.test(`1 ${words}`)
 
-const isOnOneLine = ({ first, own }: Lead): boolean =>
-  Math.abs(first.baseline - own.baseline) < 0.2 * own.size
-
 /**
  * Whether bold words open a paragraph without a number, as a fourth level is set: apart from the text above, and by a quad from the
  * words behind. Terms of a list have their text indented.
@@ -108,10 +105,8 @@ const isSpaced = ({ gap, lines: [line], marker }: Group, lead: Lead): boolean =>
     own.text.length <= MAX_PLAIN &&
     /^[\p{Lu}\p{Lo}“"¿¡]/u.test(own.text) &&
     mayNameSection(own.text, own.text.trim().replace(/[:：]$/u, "")) &&
-    isOnOneLine(lead) &&
     first.x0 - own.x1 > QUAD * own.size &&
-    Math.abs(second.x0 - line.x0) < FLUSH * line.size &&
-    first.bold < 0.5
+    Math.abs(second.x0 - line.x0) < FLUSH * line.size
   )
 }
 
@@ -157,16 +152,14 @@ const isItalicLead = (group: Group, lead: Lead, { step }: HeadingContext): boole
 
 /** Whether bold words and a full stop open a paragraph whose first line is indented, as the fourth level of the APA is set. */
 const isIndentedLead = (group: Group, lead: Lead): boolean => {
-  const { first, own, second } = lead
+  const { own, second } = lead
   const words = own.text.trim()
   return (
     group.marker === undefined &&
     !hasWhiteAbove(group, lead) &&
     own.bold > 0.95 &&
-    first.bold < 0.5 &&
     /^\p{Lu}.*\.$/u.test(words) &&
     mayBeTitle(words) &&
-    isOnOneLine(lead) &&
     own.x0 - second.x0 > 0.5 * own.size
   )
 }

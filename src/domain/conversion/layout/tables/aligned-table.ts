@@ -7,7 +7,7 @@ import { segmentText, charactersOf, gapsIn } from "../lines/segment.ts"
 import { isBoldLine } from "../statistics.ts"
 import { rowsIn } from "./aligned-rows.ts"
 import { areJustified } from "./justified-rows.ts"
-import { areClosings, areCounted, areDirectives, areSections } from "./listed-rows.ts"
+import { areClosings, areCounted, areSections } from "./listed-rows.ts"
 import { apartByWhite } from "./narrow-columns.ts"
 import { flowsOn, nearColumns } from "./near-columns.ts"
 import { areWordsInColumns } from "./off-grid.ts"
@@ -249,7 +249,7 @@ const tableAt = (
   // Rows of three columns may have numbers.
   if (areMarkers(firsts, columns.length === 2) || areReferences(firsts)) return undefined
   const lasts = kept.flatMap(({ cells }) => (cells.length > 1 ? cells.slice(-1) : []))
-  if (areEquations(lasts) || areClosings(lasts) || areCounted(kept) || areDirectives(firsts)) return undefined
+  if (areEquations(lasts) || areClosings(lasts) || areCounted(kept)) return undefined
   if (columns.length === 2 && areSections(firsts)) return undefined
   const isListing = kept.every(({ line }) => isCode(line) && !isBoldLine(line))
   if (isListing && !areWordsInColumns(kept.map(({ cells }) => cells))) return undefined

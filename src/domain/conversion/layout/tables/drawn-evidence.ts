@@ -1,7 +1,7 @@
 import type { FontFace } from "../../page-content.ts"
 import { isMathFace } from "../formulas/mathematical.ts"
 import { lineNumber, SAME_LINE } from "../lines/line.ts"
-import { isKind, leadsToPages } from "../lines/markers.ts"
+import { leadsToPages } from "../lines/markers.ts"
 import { isBold, isTypewriter, segmentText, piecesOf, charactersOf } from "../lines/segment.ts"
 import { type Drawn, type DrawnRow, FIRST_STEP, LINE_STEP } from "./drawn-rows.ts"
 import { areJustified } from "./justified-rows.ts"
@@ -184,7 +184,6 @@ export const isTable = (
   if (areMarkers(rows.map(({ cells: [first] }) => first?.segments ?? []))) return false
   const last = rows.flatMap((row) => row.cells.slice(-1))
   if (areEquations(last.map(({ segments }) => segments))) return false
-  if (last.filter((cell) => isKind(textOf(cell))).length > 0.5 * rows.length) return false
   if (areListedOn(rows.map(({ cells: of }) => of.map(({ segments }) => segments)))) return false
   return !rows.some(({ cells: of }) => leadsToPages(of.map(textOf)))
 }

@@ -1,4 +1,4 @@
-import { isSureComment, isDirective } from "../lines/comments.ts"
+import { isSureComment } from "../lines/comments.ts"
 import { lineNumber } from "../lines/line.ts"
 import { type Segment, charactersOf } from "../lines/segment.ts"
 import { type RawCell, type Row, wordsOf } from "./table-cells.ts"
@@ -46,10 +46,6 @@ const CLOSING = /^[)\]）】.。．]{1,2}$/u
 /** Whether these cells are nothing but closing signs: room to write is left before them. */
 export const areClosings = (cells: ReadonlyArray<ReadonlyArray<Segment>>): boolean =>
   cells.every((cell) => CLOSING.test(wordsOf(cell)))
-
-/** Whether these cells begin lines of a listing though they are no code by their looks. */
-export const areDirectives = (cells: ReadonlyArray<ReadonlyArray<Segment>>): boolean =>
-  cells.every((cell) => isDirective(wordsOf(cell)))
 
 /** How many comments show that lines are code. */
 const COMMENTS = 3

@@ -5,9 +5,6 @@ import { SAME_LINE } from "../lines/line.ts"
 import { lookOf, type Segment, isBoldThroughout } from "../lines/segment.ts"
 import { type Drawn, type DrawnRow } from "./drawn-rows.ts"
 
-/** How much larger than the words below it a title is, where those are bold as well. */
-const LARGER = 1.04
-
 /** Whether a line is set so that it is the title of what is drawn below it, and no line of its cell. */
 const isTitleOf = (
   title: ReadonlyArray<Segment>,
@@ -18,10 +15,7 @@ const isTitleOf = (
     const look = lookOf(segment.pieces, fonts, 0)
     return look === "italic" || look === "underlined" || isBoldThroughout(segment, fonts)
   }
-  const largest = greatest(rest.map(({ size }) => size))
-  return (
-    title.every(standsOut) && (!rest.some(standsOut) || title.every(({ size }) => size > LARGER * largest))
-  )
+  return title.every(standsOut) && !rest.some(standsOut)
 }
 
 const cellOf = (cell: Drawn, segments: ReadonlyArray<Segment>): Drawn => ({
