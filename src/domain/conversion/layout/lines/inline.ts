@@ -1,6 +1,7 @@
 import { addTo } from "../../../lists.ts"
 import type { FontFace, PageLink, TextRun } from "../../page-content.ts"
 import { type LinkTarget, plain, type Span, type TextSpan } from "../blocks/block.ts"
+import { middleY } from "../geometry.ts"
 import { type Hyphens, keepsHyphen } from "./hyphens.ts"
 import { type Line, linesOf } from "./line.ts"
 import { apart, segmentsAsRead, isUnspaced } from "./script-direction.ts"
@@ -84,7 +85,7 @@ const linked = (
 ): ReadonlyArray<{ readonly text: string; readonly target: LinkTarget | undefined }> => {
   if (links.isEmpty) return [{ text: piece.text, target: undefined }]
   const { box, edges } = piece.run
-  const over = links.over(piece.x0, piece.x1, (box.y0 + box.y1) / 2)
+  const over = links.over(piece.x0, piece.x1, middleY(box))
   if (over.length === 0) return [{ text: piece.text, target: undefined }]
   const parts: Array<{ text: string; target: LinkTarget | undefined }> = []
   for (let at = 0; at < piece.text.length; at++) {

@@ -1,4 +1,5 @@
 import { greatest, least } from "../../../lists.ts"
+import { middleX } from "../geometry.ts"
 import { isBoldLine } from "../statistics.ts"
 import { isCode, type Line, wordsSize } from "./line.ts"
 import { CAPTION, isSureBullet, LEADER_LINE, type Marker, markerOf } from "./markers.ts"
@@ -103,8 +104,7 @@ const isOneSentence = (
   const indent = (line.x0 - above.x0) / size
   if (step < NEAREST_STEP || step > FURTHEST_STEP || size > SENTENCE_SIZES * Math.min(above.size, line.size))
     return false
-  if (indent < -6 || line.x0 > (above.x0 + above.x1) / 2 || hasWideGap(above) || hasWideGap(line))
-    return false
+  if (indent < -6 || line.x0 > middleX(above) || hasWideGap(above) || hasWideGap(line)) return false
   if (measures.right - above.x1 < 1.5 * size && above.text.length >= FULL_LINE) return true
   const alike =
     isBoldLine(above) === isBoldLine(line) && isCode(above) === isCode(line) && size < 1.05 * line.size
@@ -229,8 +229,7 @@ const begins = (
   if (above.hyphenated) return false
   const indent = line.x0 - above.x0
   // The second line of a heading stands below the first one's words, behind its number or "Appendix A".
-  if (displayed && group.length === 1 && indent > 0 && line.x0 < (above.x0 + above.x1) / 2)
-    return isNumbered(line.text)
+  if (displayed && group.length === 1 && indent > 0 && line.x0 < middleX(above)) return isNumbered(line.text)
   if (indent > 0.7 * size) {
     if (group.length > 1) return true
     // A hanging indent continues; a first line's does not.

@@ -40,9 +40,13 @@ const SAME_BASELINE = 0.12
 const RAISED_SIZE = 0.86
 /** How high a mark is raised at most, in font sizes. */
 const RAISED_HIGH = 0.75
-/** A note's raised mark, and how far its words may stand behind it, in font sizes: a tab. */
-const NOTE_MARK = /^\s*(?:\d{1,3}|[*∗†‡§¶]{1,3})\s*$/u
+/** How far the words of a note may stand behind its raised mark, in font sizes: a tab. */
 const TAB = 5
+
+const NOTE_MARK = /^\s*(?:\d{1,3}|[*∗†‡§¶]{1,3})\s*$/u
+
+/** Whether words are the mark of a note, raised or not. */
+export const isNoteMark = (text: string): boolean => NOTE_MARK.test(text)
 
 /** A segment under construction. */
 interface Open {
@@ -96,7 +100,7 @@ const followsInitial = ({ baseline, pieces }: Open, run: TextRun): boolean =>
 const followsMark = ({ baseline, pieces, size, x1 }: Open, run: TextRun): boolean =>
   pieces.length === 1 &&
   size <= RAISED_SIZE * run.size &&
-  NOTE_MARK.test(pieces[0]?.text ?? "") &&
+  isNoteMark(pieces[0]?.text ?? "") &&
   run.box.x0 >= x1 &&
   run.box.x0 - x1 < TAB * run.size &&
   run.baseline - baseline > SAME_BASELINE * run.size &&

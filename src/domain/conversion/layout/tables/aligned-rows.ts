@@ -1,5 +1,5 @@
 import { append, least } from "../../../lists.ts"
-import { acrossOf } from "../geometry.ts"
+import { acrossOf, middleX } from "../geometry.ts"
 import { segmentText } from "../lines/segment.ts"
 import { groupNames } from "./group-names.ts"
 import type { Rule } from "./rules.ts"
@@ -45,7 +45,7 @@ export const centredOver = (
   taken: ReadonlyArray<Column> = []
 ): { readonly from: number; readonly to: number } => {
   const own = columns[at]
-  const middle = (cell.x0 + cell.x1) / 2
+  const middle = middleX(cell)
   const off = (x0: number, x1: number) => Math.abs((x0 + x1) / 2 - middle)
   const alone = { from: at, to: at }
   if (own === undefined || columns.length > MOST_NAMED || taken.length > MOST_NAMED) return alone

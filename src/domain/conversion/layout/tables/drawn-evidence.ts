@@ -1,5 +1,6 @@
 import type { FontFace } from "../../page-content.ts"
 import { isMathFace } from "../formulas/mathematical.ts"
+import { middleX } from "../geometry.ts"
 import { lineNumber, SAME_LINE } from "../lines/line.ts"
 import { leadsToPages } from "../lines/markers.ts"
 import { isBold, isTypewriter, segmentText, piecesOf, charactersOf } from "../lines/segment.ts"
@@ -59,20 +60,18 @@ const areAligned = (rows: ReadonlyArray<DrawnRow>, columns: ReadonlyArray<Column
     // Numbers may stand below one another by their points.
     const numbers = cells.filter((cell) => cell !== undefined && NUMERIC.test(textOf(cell))).length
     if (numbers >= MOSTLY * (cells.length - 1) && numbers > 1) return true
-    return [
-      (cell: Drawn) => cell.x0,
-      (cell: Drawn) => cell.x1,
-      (cell: Drawn) => (cell.x0 + cell.x1) / 2
-    ].some((edge) => {
-      const places = cells.flatMap((cell) => (cell === undefined ? [] : [edge(cell)])).sort((a, b) => a - b)
-      let most = 0
-      for (let from = 0, to = 0; to < places.length; to++) {
-        while ((places[to] ?? 0) - (places[from] ?? 0) > ALIGNED) from += 1
-        most = Math.max(most, to - from + 1)
+    return [(cell: Drawn) => cell.x0, (cell: Drawn) => cell.x1, (cell: Drawn) => middleX(cell)].some(
+      (edge) => {
+        const places = cells.flatMap((cell) => (cell === undefined ? [] : [edge(cell)])).sort((a, b) => a - b)
+        let most = 0
+        for (let from = 0, to = 0; to < places.length; to++) {
+          while ((places[to] ?? 0) - (places[from] ?? 0) > ALIGNED) from += 1
+          most = Math.max(most, to - from + 1)
+        }
+        // The names of columns are often centred above cells that are not.
+        return most >= MOSTLY * (cells.length - 1)
       }
-      // The names of columns are often centred above cells that are not.
-      return most >= MOSTLY * (cells.length - 1)
-    })
+    )
   })
 
 /** Lines of prose that are drawn across two columns fill both. */

@@ -1,7 +1,7 @@
 import { addTo } from "../../../lists.ts"
 import type { FontFace, Box } from "../../page-content.ts"
 import { isBracketPart } from "../formulas/zones.ts"
-import { acrossOf, hull } from "../geometry.ts"
+import { acrossOf, hull, middleX, middleY } from "../geometry.ts"
 import { isBold, partOf, type Segment, charactersOf } from "../lines/segment.ts"
 import { ALIGNED, share, isSection, hasNames, columnsIn, isTable } from "./drawn-evidence.ts"
 import { Beginnings, cutBefore, type Drawn, type DrawnRow, rowsOf, usualStep } from "./drawn-rows.ts"
@@ -184,7 +184,7 @@ const madeOf = (
 const isWhole = ({ segments, x0, x1, y0, y1 }: DrawnTable, all: ReadonlyArray<Segment>): boolean => {
   const own = new Set(segments)
   return !all.some((segment) => {
-    const [x, y] = [(segment.x0 + segment.x1) / 2, (segment.y0 + segment.y1) / 2]
+    const [x, y] = [middleX(segment), middleY(segment)]
     const near = NEARLY * segment.size
     return x > x0 && x < x1 && y > y0 - near && y < y1 + near && !own.has(segment)
   })

@@ -1,5 +1,5 @@
 import { append, greatest, least } from "../../../lists.ts"
-import { acrossOf } from "../geometry.ts"
+import { acrossOf, middleX } from "../geometry.ts"
 import type { InlineContext } from "../lines/inline.ts"
 import { type Line, linesOf } from "../lines/line.ts"
 import { hasEdges } from "../lines/run-edges.ts"
@@ -97,14 +97,14 @@ const areApart = (left: Word, right: Word): boolean =>
   right.x0 - left.x1 > WIDE * Math.max(left.size, right.size)
 
 /** Whether the white between two places is an operator's within a formula: it stands beside one, no wider than words are apart. */
-const isAtOperator = (words: ReadonlyArray<Word>, { x0, x1 }: Strip): boolean =>
-  besideOf(words, (x0 + x1) / 2).some(
+const isAtOperator = (words: ReadonlyArray<Word>, strip: Strip): boolean =>
+  besideOf(words, middleX(strip)).some(
     ({ left, right }) => !areApart(left, right) && (OPERATOR.test(left.text) || OPERATOR.test(right.text))
   )
 
 /** Whether the white on a line stands within a pair of brackets, or as near as a word before one: a value and its range are one cell. */
-const isInBrackets = (words: ReadonlyArray<Word>, { x0, x1 }: Strip): boolean => {
-  const middle = (x0 + x1) / 2
+const isInBrackets = (words: ReadonlyArray<Word>, strip: Strip): boolean => {
+  const middle = middleX(strip)
   let open = 0
   for (const { text, x0: begin } of words)
     if (begin < middle) for (const sign of text) open += sign === "(" ? 1 : sign === ")" ? -1 : 0
@@ -122,7 +122,7 @@ const isColumns = (
   size: number,
   ruled: boolean
 ): boolean => {
-  const beside = rows.flatMap((words) => besideOf(words, (strip.x0 + strip.x1) / 2))
+  const beside = rows.flatMap((words) => besideOf(words, middleX(strip)))
   const ending = beside.filter(({ left }) => strip.x0 - left.x1 < NEAR)
   const begins = ending.map(({ left }) => left.x0)
   const near = beside.filter(({ left, right }) => {
@@ -258,7 +258,7 @@ const placesIn = (
         )
   const starts = new Map<Line, ReadonlyArray<number>>()
   if (strips.length === 0) return starts
-  const middles = strips.map(({ x0, x1 }) => (x0 + x1) / 2)
+  const middles = strips.map(middleX)
   for (const { line, words } of lines) {
     const isOver = words.some(({ x0, x1 }) => middles.some((x) => x0 < x && x1 > x))
     // Words that go over from one column to another belong to a line that is no row of cells.
