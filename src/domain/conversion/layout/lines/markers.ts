@@ -86,7 +86,7 @@ const INDEX_LINE = /(?<!\.)(?:^|\s)\.(?: \.)+\s*\d{1,4}(?:\s?[,–-]\s?\d{1,4})*
  * do are no leaders, but values that are missing.
  */
 export const leadsToPages = (parts: ReadonlyArray<string>): boolean =>
-  parts.some((part) => LEADER_LINE.test(part)) || INDEX_LINE.test(parts.join("\t"))
+  parts.some((part) => LEADER_LINE.test(part)) || INDEX_LINE.test(parts.map((part) => part.trim()).join("\t"))
 
 /** What a figure's or table's caption begins with, in the languages that documents are met in most; `number` is its number. */
 export const CAPTION =
