@@ -27,3 +27,19 @@ export const greatest = (numbers: Iterable<number>): number => {
   for (const number of numbers) if (number > found) found = number
   return found
 }
+
+/** The middle one of some numbers, the larger of two; undefined for none. */
+export const median = (numbers: ReadonlyArray<number>): number | undefined =>
+  numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)]
+
+/** Adds an item to those of its key. */
+export const addTo = <Key, A>(groups: Map<Key, Array<A>>, key: Key, item: A): void => {
+  const same = groups.get(key)
+  if (same === undefined) groups.set(key, [item])
+  else same.push(item)
+}
+
+/** Counts a key once more, or `by` times. */
+export const countUp = <Key>(counts: Map<Key, number>, key: Key, by = 1): void => {
+  counts.set(key, (counts.get(key) ?? 0) + by)
+}

@@ -1,6 +1,7 @@
 import type { Box, PageContent } from "../page-content.ts"
 import { framesOf } from "./figures/frames.ts"
-import { liesIn, touches } from "./figures/regions.ts"
+import { isPath } from "./figures/strokes.ts"
+import { liesIn, touches } from "./geometry.ts"
 import type { Segment } from "./lines/segment.ts"
 
 /** How far letters may reach over a box's edge, points. */
@@ -46,9 +47,7 @@ export const boxesOf = (
   isCode: (segment: Segment) => boolean
 ): ReadonlyArray<Box> => {
   const grounds = page.drawings.flatMap((drawing) =>
-    drawing.kind === "path" && drawing.filled && !drawing.artifact && drawing.color !== WHITE
-      ? [drawing.box]
-      : []
+    isPath(drawing) && drawing.filled && drawing.color !== WHITE ? [drawing.box] : []
   )
   const large = [...framesOf(page), ...grounds].filter(
     ({ x0, x1, y0, y1 }) => x1 - x0 > MIN_SIDE && y1 - y0 > MIN_HEIGHT && y1 - y0 < MAX_HEIGHT * page.height

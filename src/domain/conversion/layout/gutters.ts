@@ -1,21 +1,16 @@
+import { median, least, greatest } from "../../lists.ts"
+import type { Box } from "../page-content.ts"
 import type { Block } from "./blocks/block.ts"
+import { acrossOf, crosses } from "./geometry.ts"
 import type { Segment } from "./lines/segment.ts"
 
 /** A block that is recognised before the text around it is read: a table, a figure. Its box determines its place. */
-export interface Placed {
+export interface Placed extends Box {
   readonly block: Block
-  readonly x0: number
-  readonly y0: number
-  readonly x1: number
-  readonly y1: number
 }
 
 /** What is put in order. */
-export interface Atom {
-  readonly x0: number
-  readonly y0: number
-  readonly x1: number
-  readonly y1: number
+export interface Atom extends Box {
   readonly baseline: number
   readonly order: number
   readonly characters: number
@@ -37,13 +32,8 @@ const NEARLY_FREE = 0.25
 /** Share of moves along rows from which on lines are a table, not columns. */
 const ROW_MOVES = 0.25
 
-const BLANK: Pick<Atom, "x0" | "x1"> = { x0: Infinity, x1: -Infinity }
-/** From where to where boxes reach. */
-export const extent = (atoms: ReadonlyArray<Atom>): Pick<Atom, "x0" | "x1"> =>
-  atoms.reduce((sum, { x0, x1 }) => ({ x0: Math.min(sum.x0, x0), x1: Math.max(sum.x1, x1) }), BLANK)
-
 /** Whether something stands on both sides of a gutter. */
-export const crosses = ({ x0, x1 }: Atom, at: number): boolean => x0 < at - 1 && x1 > at + 1
+export const crossesGutter = (atom: Atom, at: number): boolean => crosses(atom, at, 1)
 
 /** Height of text over each slot of the width. */
 interface Projection {
@@ -68,64 +58,60 @@ const projection = (atoms: ReadonlyArray<Atom>, x0: number, x1: number): Project
   return { heights: changes.subarray(0, slots), slot: width }
 }
 
+/** What stands on one side of a gutter. */
+const emptySide = () => ({ atoms: 0, code: 0, characters: 0, top: Infinity, bottom: -Infinity })
+type Side = ReturnType<typeof emptySide>
+
+const addToSide = (side: Side, { characters, code, y0, y1 }: Atom): void => {
+  side.atoms += 1
+  if (code) side.code += 1
+  side.characters += characters
+  side.top = Math.min(side.top, y0)
+  side.bottom = Math.max(side.bottom, y1)
+}
+
+/** Lines of a column of prose that is drawn row by row are so many at least, and so long on average. */
+const PROSE_LINES = 5
+const PROSE_LENGTH = 28
+
+const isProse = ({ atoms, characters }: Side): boolean =>
+  atoms > PROSE_LINES && characters / atoms > PROSE_LENGTH
+
 /** Whether what is left and right of `at` are columns: read one after the other, not row by row. */
 const partsColumns = (atoms: ReadonlyArray<Atom>, at: number): boolean => {
-  let left = 0
-  let right = 0
-  let leftText = 0
-  let rightText = 0
-  let leftCode = 0
-  let rightCode = 0
-  let leftTop = Infinity
-  let leftBottom = -Infinity
-  let rightTop = Infinity
-  let rightBottom = -Infinity
+  const [left, right] = [emptySide(), emptySide()]
   let rowMoves = 0
   let before: Atom | undefined
+  const isLeft = ({ x1 }: Atom): boolean => x1 <= at + 1
   for (const atom of atoms) {
-    if (crosses(atom, at)) {
+    if (crossesGutter(atom, at)) {
       before = undefined
       continue
     }
-    if (atom.x1 <= at + 1) {
-      left += 1
-      if (atom.code) leftCode += 1
-      leftText += atom.characters
-      leftTop = Math.min(leftTop, atom.y0)
-      leftBottom = Math.max(leftBottom, atom.y1)
-    } else {
-      right += 1
-      if (atom.code) rightCode += 1
-      rightText += atom.characters
-      rightTop = Math.min(rightTop, atom.y0)
-      rightBottom = Math.max(rightBottom, atom.y1)
-      // Along a row, or up again by a few lines to the next cell of it.
-      if (
-        before !== undefined &&
-        before.x1 <= at + 1 &&
-        atom.baseline >= before.baseline - 3 * (atom.y1 - atom.y0)
-      )
-        rowMoves += 1
-    }
+    addToSide(isLeft(atom) ? left : right, atom)
+    // Along a row, or up again by a few lines to the next cell of it.
+    const isMove = !isLeft(atom) && before !== undefined && isLeft(before)
+    if (isMove && before !== undefined && atom.baseline >= before.baseline - 3 * (atom.y1 - atom.y0))
+      rowMoves += 1
     before = atom
   }
-  if (left < 2 || right < 2) return false
-  const shared = Math.min(leftBottom, rightBottom) - Math.max(leftTop, rightTop)
-  if (shared < 0.4 * Math.min(leftBottom - leftTop, rightBottom - rightTop)) return false
-  if (rowMoves <= Math.max(1, ROW_MOVES * Math.min(left, right))) return true
+  const sides = [left, right]
+  if (sides.some((side) => side.atoms < 2)) return false
+  const shared = Math.min(left.bottom, right.bottom) - Math.max(left.top, right.top)
+  if (shared < 0.4 * least(sides.map(({ bottom, top }) => bottom - top))) return false
+  if (rowMoves <= Math.max(1, ROW_MOVES * Math.min(left.atoms, right.atoms))) return true
   // Drawn row by row, but the rows are lines of prose, not of a listing whose comments stand below each other.
-  if (2 * leftCode > left && 2 * rightCode > right) return false
-  return left > 5 && right > 5 && leftText / left > 28 && rightText / right > 28
+  return sides.every(isProse) && !sides.every((side) => 2 * side.code > side.atoms)
 }
 
 /** The x of the region's best gutter. `atoms` are in the order of the content stream. */
 export const gutterOf = (atoms: ReadonlyArray<Atom>, bodySize: number): number | undefined => {
   if (atoms.length < 4) return undefined
-  const { x0, x1 } = extent(atoms)
+  const { x0, x1 } = acrossOf(atoms)
   if (x1 - x0 < 8 * bodySize) return undefined
   const projected = projection(atoms, x0, x1)
   const { heights, slot: each } = projected
-  const most = heights.reduce((a, b) => Math.max(a, b), 0)
+  const most = greatest(heights)
   const candidates: Array<{ readonly at: number; readonly width: number; readonly height: number }> = []
   let from: number | undefined
   for (let slot = 0; slot <= heights.length; slot++) {
@@ -133,18 +119,18 @@ export const gutterOf = (atoms: ReadonlyArray<Atom>, bodySize: number): number |
     if (low) from ??= slot
     else if (from !== undefined) {
       const valley = heights.subarray(from, slot)
-      const least = valley.reduce((a, b) => Math.min(a, b), Infinity)
+      const lowest = least(valley)
       // The widest flat part at the valley's bottom.
       let start = 0
       let best = { start: 0, length: 0 }
       for (let at = 0; at <= valley.length; at++) {
-        if (at < valley.length && (valley[at] ?? 0) <= least + 0.12 * most) continue
+        if (at < valley.length && (valley[at] ?? 0) <= lowest + 0.12 * most) continue
         if (at - start > best.length) best = { start, length: at - start }
         start = at + 1
       }
       const width = valley.filter((height) => height <= NEARLY_FREE * most).length * each
       if (from > 0 && slot < heights.length && width >= GUTTER * bodySize)
-        candidates.push({ at: x0 + (from + best.start + best.length / 2) * each, width, height: least })
+        candidates.push({ at: x0 + (from + best.start + best.length / 2) * each, width, height: lowest })
       from = undefined
     }
   }
@@ -156,10 +142,8 @@ export const gutterOf = (atoms: ReadonlyArray<Atom>, bodySize: number): number |
 }
 
 /** The size of most lines: small print has narrow gutters. */
-const sizeOf = (atoms: ReadonlyArray<Atom>): number => {
-  const sizes = atoms.flatMap(({ segment }) => segment?.size ?? [])
-  return sizes.sort((a, b) => a - b)[Math.floor(sizes.length / 2)] ?? Infinity
-}
+const sizeOf = (atoms: ReadonlyArray<Atom>): number =>
+  median(atoms.flatMap(({ segment }) => segment?.size ?? [])) ?? Infinity
 
 /** Lines of text that a short column has at least, and the letters of such a line. */
 const SHORT_LINES = 3
@@ -190,11 +174,10 @@ const besideShort = (
     if (from !== undefined && (slot - from + CUT_SLOTS) * each >= FREE_GUTTER * bodySize) {
       tried += 1
       const at = x0 + ((from + slot) / 2) * each
-      const sides = [atoms.filter(({ x1 }) => x1 <= at), atoms.filter(({ x0: left }) => left >= at)]
-      const [left = BLANK, right = BLANK] = sides.map(extent)
+      const [left, right] = [atoms.filter(({ x1 }) => x1 <= at), atoms.filter((atom) => atom.x0 >= at)]
       const isText =
-        right.x0 - left.x1 >= FREE_GUTTER * bodySize &&
-        sides.every(
+        acrossOf(right).x0 - acrossOf(left).x1 >= FREE_GUTTER * bodySize &&
+        [left, right].every(
           (side) => side.filter(({ characters }) => characters >= SHORT_LETTERS).length >= SHORT_LINES
         )
       if (isText && partsColumns(atoms, at)) return at

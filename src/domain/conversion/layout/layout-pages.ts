@@ -95,7 +95,6 @@ export const layoutPages = ({
     const kept = options.keepsRunningLines ? runningNotes(analysis, context) : undefined
     return {
       analysis,
-      page: analysis.page,
       index: analysis.page.index,
       isContents,
       blocks: kept === undefined ? linked : [...kept.head, ...linked, ...kept.foot]
@@ -104,11 +103,11 @@ export const layoutPages = ({
   const more = facts.pageCount > pages.length
   const laidOut = withReferences(withOneTitle(read), more)
   const places = placesOf(laidOut, more)
-  return laidOut.map(({ analysis, blocks, isContents, page }) => ({
-    index: page.index,
+  return laidOut.map(({ analysis: { page, turn }, blocks, index, isContents }) => ({
+    index,
     label: page.label,
     tier: isContents ? "table-of-contents" : "layout",
-    html: withTurn(writeBlocks(blocks, places), analysis.turn),
+    html: withTurn(writeBlocks(blocks, places), turn),
     text: textLayer(page),
     hasWords: page.hasWords
   }))

@@ -1,4 +1,5 @@
 import type { FontFace } from "../page-content.ts"
+import { usualPlace } from "./geometry.ts"
 import { type Line, linesOf } from "./lines/line.ts"
 import { markerOf } from "./lines/markers.ts"
 import { cutAt, type Segment, segmentText } from "./lines/segment.ts"
@@ -18,17 +19,6 @@ const MAX_GAP = 2
 const STEP = 1.6
 /** How far edges differ that are the same, points. */
 const SAME_EDGE = 1.5
-
-/** The place that most have, and how many. */
-const mostFrequent = (
-  places: ReadonlyArray<number>
-): { readonly place: number; readonly count: number } | undefined => {
-  const counts = new Map<number, number>()
-  for (const place of places) counts.set(Math.round(place), (counts.get(Math.round(place)) ?? 0) + 1)
-  let best: { place: number; count: number } | undefined
-  for (const [place, count] of counts) if (count > (best?.count ?? 0)) best = { place, count }
-  return best
-}
 
 /** A segment in the margin, or the part of one that goes on with the text; undefined where the text's edge cuts it elsewhere. */
 interface Beside {
@@ -69,13 +59,13 @@ export const marginNotes = (
 ): MarginNotes => {
   const none: MarginNotes = { notes: [], text: segments, edge: 0 }
   const long = segments.filter(({ characters }) => characters >= LONG)
-  const text = mostFrequent(long.map(({ x0 }) => x0))
+  const text = usualPlace(long.map(({ x0 }) => x0))
   if (text === undefined || text.count < Math.max(MIN_LINES, MIN_SHARE * long.length)) return none
   const edge = text.place
   const beside = segments.flatMap((segment) => besideText(segment, edge) ?? [])
   const words = beside.filter(({ note }) => hasWords(note))
   const near = words.filter(({ note: { size, x1 } }) => x1 > edge - MAX_GAP * size)
-  const right = mostFrequent(near.map(({ note }) => note.x1))
+  const right = usualPlace(near.map(({ note }) => note.x1))
   if (right === undefined || right.count < MIN_NOTES || right.place > edge - SAME_EDGE) return none
   const noted = near.filter(({ note }) => note.x1 > right.place - SAME_EDGE)
   if (noted.length < Math.max(MIN_NOTES, MOSTLY * words.length)) return none

@@ -5,7 +5,7 @@ import { contentsIn, isTitled } from "./blocks/contents.ts"
 import { fieldsOf } from "./blocks/fields.ts"
 import { withCaptions, figuresOf } from "./blocks/figures.ts"
 import { flowBlocks, type FlowContext } from "./blocks/flow.ts"
-import { withNoteReferences } from "./blocks/footnotes.ts"
+import { withNoteReferences, LOWER_PART } from "./blocks/footnotes.ts"
 import { withFrontMatter } from "./blocks/front-matter.ts"
 import { notesBelowRules } from "./blocks/note-rules.ts"
 import type { Outline } from "./blocks/outline.ts"
@@ -15,6 +15,7 @@ import { withTableNotes } from "./blocks/table-notes.ts"
 import { boxesOf } from "./boxes.ts"
 import { drawnFigures } from "./figures/drawn-figures.ts"
 import { barsOf } from "./formulas/bars.ts"
+import { liesIn } from "./geometry.ts"
 import type { Placed } from "./gutters.ts"
 import { inlineContextOf } from "./inline-context.ts"
 import { spansOf } from "./lines/inline.ts"
@@ -36,10 +37,6 @@ export interface PageContext {
   readonly outline: Outline
 }
 
-/** Pictures in a drawn figure are parts of it. */
-const holds = (figure: Placed, { x0, x1, y0, y1 }: Placed): boolean =>
-  x0 > figure.x0 - 2 && x1 < figure.x1 + 2 && y0 > figure.y0 - 2 && y1 < figure.y1 + 2
-
 /** A note of the margin as a block: it comes right before the line of text that it begins beside. */
 const placedNote = (lines: ReadonlyArray<Line>, edge: number, { inline }: FlowContext): Placed => {
   const spans = spansOf(lines, inline)
@@ -55,7 +52,7 @@ const placedNote = (lines: ReadonlyArray<Line>, edge: number, { inline }: FlowCo
 }
 
 /** The rows that are running lines. */
-const runningRows = (analysis: PageAnalysis, { outline, profile }: PageContext): ReadonlySet<Line> => {
+export const runningRows = (analysis: PageAnalysis, { outline, profile }: PageContext): ReadonlySet<Line> => {
   const repeated = runningLines(profile, analysis)
   return new Set(analysis.rows.filter((row) => repeated.has(row) || outline.running.has(row)))
 }
@@ -72,15 +69,15 @@ export const untaggedBlocks = (
   const drawings = withoutRunningBorders(analysis.page.drawings, analysis.rows, running)
   const page = { ...analysis.page, drawings }
   const bars = barsOf(page)
-  const bottomHalf = page.height * 0.4
+  const lowerPart = LOWER_PART * page.height
   const { bodySize } = profile
   const flow: FlowContext = {
     inline: inlineContextOf(analysis, profile),
     heading: { fonts, profile, outline, titles: outline.titles.get(page.index) },
-    bottomHalf,
+    lowerPart,
     bars,
     titled: isTitled(analysis.segments),
-    notes: notesBelowRules(analysis.rows, bars, { bodySize, bottomHalf, width: page.width }),
+    notes: notesBelowRules(analysis.rows, bars, { bodySize, lowerPart, width: page.width }),
     contents
   }
   const shown = without(analysis.segments, new Set([...running].flatMap(({ segments }) => segments)))
@@ -111,7 +108,8 @@ export const untaggedBlocks = (
     ...tables,
     ...inMargin.map((note) => placedNote(note, edge, flow)),
     ...figures.placed,
-    ...pictures.filter((picture) => !figures.placed.some((figure) => holds(figure, picture))),
+    // Pictures in a drawn figure are parts of it.
+    ...pictures.filter((picture) => !figures.placed.some((figure) => liesIn(picture, figure, 2))),
     ...fields.placed,
     ...turned.placed
   ]

@@ -31,8 +31,8 @@ export interface DocumentProfile {
   readonly statistics: PageStatistics
 }
 
-/** Smallest factor over the running text's size for a heading. */
-const LARGER = 1.06
+/** Smallest factor over the running text's size for a heading: lines of this factor are of another size. */
+export const LARGER = 1.06
 /** Bold lines that are smaller than this, in sizes of running text, are no headings. */
 const SMALLEST = 0.88
 /** Short ones may be this small: browsers set the deepest headings smaller than text. */
@@ -114,16 +114,14 @@ const titleStyle = (candidates: ReadonlyArray<Style>): string | undefined => {
 }
 
 /** The levels of the styles that headings may have, the largest first, and those of them that are ranks of the document. */
-const levelsOf = (candidates: ReadonlyArray<Style>, bodySize: number, pages: number) => {
+const levelsOf = (candidates: ReadonlyArray<Style>, pages: number) => {
   // One that occurs on a single page is no rank of its own, unless there is nothing else: a title, a cover.
   const regular = candidates.filter((style) => style.pages > 1 || pages <= 4)
   const levels = new Map<string, number>()
   const largestRegular = regular[0]?.size ?? 0
   const title = candidates.find(({ first, size }) => first <= 1 && size > largestRegular * SAME_RANK)
-  const titled = title !== undefined && !regular.includes(title)
-  let level = titled ? 1 : 0
+  let level = title === undefined ? 0 : 1
   let rank = Infinity
-  let rankBold = true
   for (const style of candidates) {
     const large = style.size > largestRegular * SAME_RANK
     // Smaller than those it is a rank that one page alone has: a level that is left out elsewhere is closed in assembly.
@@ -135,12 +133,10 @@ const levelsOf = (candidates: ReadonlyArray<Style>, bodySize: number, pages: num
       )
       continue
     }
-    const larger = style.size >= bodySize * LARGER
-    // Above the text's size bold and plain of one size are one rank; at the text's size only bold counts.
-    if (rank / style.size > SAME_RANK || (!larger && rankBold !== style.bold)) {
+    // Bold and plain of one size are one rank.
+    if (rank / style.size > SAME_RANK) {
       level = Math.min(MAX_LEVEL, level + 1)
       rank = style.size
-      rankBold = style.bold
     }
     levels.set(style.key, level)
   }
@@ -176,13 +172,13 @@ export const profileOf = (statistics: PageStatistics): DocumentProfile => {
   const prose = proseOf(styles, bodySize, statistics.styles, total)
   const candidates = styles
     .filter((style) => {
-      const { bold, characters, key, lines, size } = style
+      const { bold, characters, key, size } = style
       const smallest = bodySize * (areHeads(style) ? SMALLEST_HEADS : SMALLEST)
       const stands = size >= bodySize * LARGER || (bold && !bodyBold && size >= smallest)
-      return lines > 0 && stands && characters <= MAX_HEADING_SHARE * total && !prose.has(key)
+      return stands && characters <= MAX_HEADING_SHARE * total && !prose.has(key)
     })
     .sort((a, b) => b.size - a.size || Number(b.bold) - Number(a.bold))
-  const { levels, regular } = levelsOf(candidates, bodySize, statistics.indexes.length)
+  const { levels, regular } = levelsOf(candidates, statistics.indexes.length)
   const ranked = candidates.some(({ size }) => size >= bodySize * LARGER)
   const larger = regular.filter(({ pages, size }) => pages > 1 && size >= bodySize * LARGER)
   const above = levelAbove(larger.map(({ key }) => levels.get(key) ?? 1))

@@ -1,8 +1,8 @@
 import { append } from "../../lists.ts"
 import type { Box } from "../page-content.ts"
 import { SLACK } from "./boxes.ts"
-import { liesIn } from "./figures/regions.ts"
-import { type Atom, crosses, extent, gutterOf, type Placed } from "./gutters.ts"
+import { liesIn, acrossOf, middleX, middleY } from "./geometry.ts"
+import { type Atom, gutterOf, type Placed, crossesGutter } from "./gutters.ts"
 import type { Segment } from "./lines/segment.ts"
 
 /** Text of one column, or a placed block, in reading order. */
@@ -49,7 +49,7 @@ const MAX_SLOTS = 7200
 const spanningAtoms = (atoms: ReadonlyArray<Atom>, at: number): ReadonlySet<Atom> => {
   const beside = new Set<number>()
   for (const atom of atoms) {
-    if (crosses(atom, at) || atom.segment === undefined) continue
+    if (crossesGutter(atom, at) || atom.segment === undefined) continue
     for (
       let y = Math.floor(atom.y0 / ROW_SLOT) + 1;
       y < Math.min(atom.y1 / ROW_SLOT, atom.y0 / ROW_SLOT + 50);
@@ -64,7 +64,7 @@ const spanningAtoms = (atoms: ReadonlyArray<Atom>, at: number): ReadonlySet<Atom
     for (let y = from; y <= to; y++) if (beside.has(y)) slots += 1
     return slots > 0.4 * (to - from + 1)
   }
-  return new Set(atoms.filter((atom) => crosses(atom, at) && !isBeside(atom)))
+  return new Set(atoms.filter((atom) => crossesGutter(atom, at) && !isBeside(atom)))
 }
 
 /** What is read with. */
@@ -77,10 +77,10 @@ interface Setting {
 const parted = (atoms: ReadonlyArray<Atom>, box: Box): ReadonlyArray<ReadonlyArray<Atom>> | undefined => {
   const parts = Object.groupBy(atoms, (atom) => {
     if (liesIn(atom, box, SLACK)) return "inside"
-    const middle = (atom.y0 + atom.y1) / 2
+    const middle = middleY(atom)
     if (middle < box.y0) return "above"
     if (middle > box.y1) return "below"
-    return atom.x0 + atom.x1 < box.x0 + box.x1 ? "left" : "right"
+    return middleX(atom) < middleX(box) ? "left" : "right"
   })
   const { above = [], below = [], inside = [], left = [], right = [] } = parts
   return inside.length > 0 && left.length + right.length > 0 ? [above, left, inside, right, below] : undefined
@@ -90,7 +90,7 @@ const parted = (atoms: ReadonlyArray<Atom>, box: Box): ReadonlyArray<ReadonlyArr
 const leavesOf = (
   atoms: ReadonlyArray<Atom>,
   boxes: ReadonlyArray<Box>,
-  x1 = extent(atoms).x1
+  x1 = acrossOf(atoms).x1
 ): Array<Leaf> => {
   for (const [index, box] of boxes.entries()) {
     const parts = parted(atoms, box)
@@ -98,7 +98,7 @@ const leavesOf = (
   }
   const leaves: Array<Leaf> = []
   let segments: Array<Segment> = []
-  const { x0 } = extent(atoms)
+  const { x0 } = acrossOf(atoms)
   const close = () => {
     if (segments.length > 0) leaves.push({ kind: "text", segments, x0, x1 })
     segments = []
@@ -173,7 +173,7 @@ const ordered = (atoms: ReadonlyArray<Atom>, setting: Setting, depth: number): A
       across.push(atom)
     } else {
       closeAcross()
-      ;((atom.x0 + atom.x1) / 2 < gutter ? left : right).push(atom)
+      ;(middleX(atom) < gutter ? left : right).push(atom)
     }
   }
   closeColumns()
@@ -199,30 +199,16 @@ export const readingOrder = (
   bodySize: number,
   { boxes = [], isCode = () => false }: Hints = {}
 ): ReadonlyArray<Leaf> => {
-  const atoms: Array<Atom> = segments.map((segment) => ({
-    x0: segment.x0,
-    y0: segment.y0,
-    x1: segment.x1,
-    y1: segment.y1,
-    baseline: segment.baseline,
-    order: segment.order,
-    characters: segment.characters,
-    code: isCode(segment),
-    segment,
-    placed: undefined
-  }))
-  for (const [index, one] of placed.entries())
-    atoms.push({
-      x0: one.x0,
-      y0: one.y0,
-      x1: one.x1,
-      y1: one.y1,
-      baseline: (one.y0 + one.y1) / 2,
-      order: segments.length + index,
-      characters: 0,
-      code: false,
-      segment: undefined,
-      placed: one
-    })
+  const atoms: Array<Atom> = segments.map((segment) => {
+    const { baseline, characters, order, x0, x1, y0, y1 } = segment
+    const code = isCode(segment)
+    return { x0, y0, x1, y1, baseline, order, characters, code, segment, placed: undefined }
+  })
+  for (const [index, one] of placed.entries()) {
+    const { x0, x1, y0, y1 } = one
+    const [baseline, order] = [middleY(one), segments.length + index]
+    const noText = { characters: 0, code: false, segment: undefined }
+    atoms.push({ x0, y0, x1, y1, baseline, order, ...noText, placed: one })
+  }
   return ordered(atoms, { bodySize, boxes }, 0)
 }

@@ -4,7 +4,7 @@ import type { PageAnalysis } from "./analysis.ts"
 import type { Line } from "./lines/line.ts"
 import { LEADER_LINE } from "./lines/markers.ts"
 import { isPageNumber, saysPage } from "./lines/page-numbers.ts"
-import { segmentText } from "./lines/segment.ts"
+import { segmentText, lengthOf } from "./lines/segment.ts"
 import { type DocumentProfile, parseKey } from "./profile.ts"
 import { halfKeys, MARGIN, marginKey, marginRows, numberKeys, slotsNear, turnedKey } from "./statistics.ts"
 import { namesColumns } from "./tables/repeated-names.ts"
@@ -14,7 +14,7 @@ const AGREEING = (pages: number): number => (pages <= 5 ? 2 : 3)
 /** Pages on which one half of a line has to be the same, or the number beside a running title as far ahead of the page's. */
 const ALIKE = 3
 /** Running lines are not set larger than this, in sizes of running text. */
-const MAX_RUNNING_SIZE = 1.25
+export const MAX_RUNNING_SIZE = 1.25
 
 /** White space that parts a page's number from its text, in font sizes. */
 const NUMBER_GAP = 2.5
@@ -142,7 +142,6 @@ export const runningLines = (profile: DocumentProfile, analysis: PageAnalysis): 
     0
   )
   const average = all / profile.statistics.indexes.length
-  const lengthOf = (lines: ReadonlyArray<Line>) => lines.reduce((sum, { text }) => sum + text.length, 0)
   const lines = [...running]
   const alike = lengthOf(lines.filter((line) => !numbered.has(line))) > MAX_RUNNING_SHARE * average
   const left = alike ? lines.filter((line) => numbered.has(line)) : lines

@@ -1,5 +1,5 @@
-import { greatest, least } from "../../lists.ts"
-import { sectionNumber } from "./lines/section-number.ts"
+import { greatest, least, countUp } from "../../lists.ts"
+import { partsOf } from "./lines/section-number.ts"
 import type { Look } from "./lines/segment.ts"
 
 /** What the numbers of a document's sections say of their levels. */
@@ -39,7 +39,7 @@ const ranksOf = (kinds: ReadonlyMap<string, number>): ((kind: string) => number)
     if (kind === "roman") return 1
     if (kind === "upper") return upper
     if (kind === "figure") return figure
-    return kind === "lower" ? figure + 1 : Number(kind.slice("parts".length)) + shift
+    return kind === "lower" ? figure + 1 : (partsOf(kind) ?? 0) + shift
   }
 }
 
@@ -67,7 +67,7 @@ export const sectionsOf = (
     return [{ kind, style: looks ? `${style} ${look}` : style, looks, count }]
   })
   const kinds = new Map<string, number>()
-  for (const { count, kind } of numbered) kinds.set(kind, (kinds.get(kind) ?? 0) + count)
+  for (const { count, kind } of numbered) countUp(kinds, kind, count)
   const rank = ranksOf(kinds)
   const ranks = Map.groupBy(numbered, ({ kind }) => rank(kind))
   const result = { numbered: new Map<string, number>(), looks: new Map<string, number>() }
@@ -110,12 +110,6 @@ export const markedOf = (
     ...capitals.map((key) => [key, above + 1] as const),
     ...quiet.flatMap((keys, at) => keys.map((key) => [key, Math.min(DEEPEST, deepest + 1 + at)] as const))
   ])
-}
-
-/** The kind of the number that a text begins with. */
-export const numberKind = (text: string): string | undefined => {
-  const number = sectionNumber(text)
-  return number === undefined ? undefined : `${number.scheme}${number.parts > 1 ? number.parts : ""}`
 }
 
 /** The deepest level that a larger style has on several pages: what looks like text ranks below it, and below a title. */

@@ -1,18 +1,20 @@
+import { countUp } from "../../lists.ts"
 import type { FontFace, TextRun } from "../page-content.ts"
 import type { PageAnalysis } from "./analysis.ts"
 import { addHyphens, type HyphenCounts, NO_HYPHENS } from "./lines/hyphens.ts"
 import type { Line } from "./lines/line.ts"
 import { romanValue } from "./lines/markers.ts"
 import { isNumberAlone } from "./lines/page-numbers.ts"
-import { isNumbered, type SectionNumber, sectionNumber } from "./lines/section-number.ts"
+import { isNumbered, type SectionNumber, sectionNumber, kindOf } from "./lines/section-number.ts"
 import {
-  isBold,
   isSectionLook,
   isSizedByTypewriter,
   type Look,
   lookOf,
   segmentText,
-  type Segment
+  type Segment,
+  isBoldThroughout,
+  gapsIn
 } from "./lines/segment.ts"
 
 /** How often a style of lines occurs: `size` in quarter points, bold or not. */
@@ -68,8 +70,8 @@ export const styleKey = (size: number, bold: boolean, typewriter = false): strin
   `${Math.round(size * 4)}${bold ? "b" : ""}${typewriter ? "m" : ""}`
 
 /** Names how a numbered line is numbered and set: `parts2 40b`, `roman 40 capitals`. */
-const sectionKey = ({ parts, scheme }: SectionNumber, style: string, look: Look | undefined): string =>
-  `${scheme}${parts > 1 ? parts : ""} ${style}${look === undefined ? "" : ` ${look}`}`
+const sectionKey = (number: SectionNumber, style: string, look: Look | undefined): string =>
+  `${kindOf(number)} ${style}${look === undefined ? "" : ` ${look}`}`
 
 /** What a segment that begins with a number may begin with. */
 const NUMBER = /^(?:§|\d|[A-Za-z][.):]|[IVX]{2,6}[\s.):])/
@@ -95,7 +97,7 @@ const sectionKeyOf = (
   // The number's own spaces are not in the pieces.
   const own = lookOf(pieces, fonts, number.length - 1)
   const look = isSectionLook(own) ? own : undefined
-  const bold = pieces.every(({ run }) => isBold(fonts[run.font]))
+  const bold = isBoldThroughout({ pieces }, fonts)
   const words = beside && number.length > text.length ? next : segment
   return sectionKey(number, styleKey(words.size, bold, isSizedByTypewriter(words, fonts)), look)
 }
@@ -129,7 +131,7 @@ const headsText = (
   const next = lookOf(below.pieces, fonts, 0)
   if (next === look) return false
   // Another heading may follow, centred or not.
-  const headed = next !== undefined || below.pieces.every(({ run }) => isBold(fonts[run.font]))
+  const headed = next !== undefined || isBoldThroughout(below, fonts)
   const { baseline, size, x0 } = segment
   const white = above === undefined || above.baseline > baseline ? Infinity : baseline - above.baseline
   const step = below.baseline - baseline
@@ -207,10 +209,8 @@ const MIN_HALF = 8
 /** What stands on either side of a line's widest white space is counted too: a chapter's title beside that of each section. */
 export const halfKeys = ({ segments, size }: Line, slot: number): ReadonlyArray<string> => {
   let [at, widest] = [0, HALVES_APART * size]
-  for (const [index, segment] of segments.entries()) {
-    const white = segment.x0 - (segments[index - 1]?.x1 ?? segment.x0)
-    if (white > widest) [at, widest] = [index, white]
-  }
+  for (const [before, white] of gapsIn(segments).entries())
+    if (white > widest) [at, widest] = [before + 1, white]
   if (at === 0) return []
   return [segments.slice(0, at), segments.slice(at)].flatMap((half, side) => {
     const words = wordsKey(half.map(segmentText).join(" "))
@@ -249,7 +249,7 @@ export const countPage = (analysis: PageAnalysis): PageStatistics => {
     const { characters, pieces, size } = segment
     const typewriter = isSizedByTypewriter(segment, analysis.fonts)
     count(styleKey(size, false, typewriter), characters)
-    const bold = pieces.every(({ run }) => isBold(analysis.fonts[run.font]))
+    const bold = isBoldThroughout(segment, analysis.fonts)
     if (bold) count(styleKey(size, true, typewriter), characters)
     const look = typewriter ? undefined : lookOf(pieces, analysis.fonts, 0)
     if (look !== undefined) {
@@ -300,13 +300,12 @@ export const mergeStatistics = (all: ReadonlyArray<PageStatistics>): PageStatist
       const known = styles.get(key)
       styles.set(key, known === undefined ? count : addStyles(known, count))
     }
-    for (const [key, count] of Object.entries(one.sections))
-      sections.set(key, (sections.get(key) ?? 0) + count)
+    for (const [key, count] of Object.entries(one.sections)) countUp(sections, key, count)
     for (const [key, { heads, lines }] of Object.entries(one.marked)) {
       const known = marked.get(key)
       marked.set(key, { lines: (known?.lines ?? 0) + lines, heads: (known?.heads ?? 0) + heads })
     }
-    for (const [key, count] of Object.entries(one.margins)) margins.set(key, (margins.get(key) ?? 0) + count)
+    for (const [key, count] of Object.entries(one.margins)) countUp(margins, key, count)
   }
   const kept =
     margins.size <= MAX_MARGINS ? margins : [...margins].sort(([, a], [, b]) => b - a).slice(0, MAX_MARGINS)
@@ -332,7 +331,7 @@ export const pageNumberLead = ({ indexes, margins }: PageStatistics): number | u
   const counts = new Map<number, number>()
   for (const [key, pages] of Object.entries(margins)) {
     const lead = /(?:^| )@(-?\d+)$/.exec(key)?.[1]
-    if (lead !== undefined) counts.set(Number(lead), (counts.get(Number(lead)) ?? 0) + pages)
+    if (lead !== undefined) countUp(counts, Number(lead), pages)
   }
   const [first, second] = [...counts].sort(([, a], [, b]) => b - a)
   if (first === undefined || first[1] < NUMBERED_PAGES || first[1] === second?.[1]) return undefined

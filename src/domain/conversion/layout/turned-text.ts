@@ -1,14 +1,14 @@
-import { append, greatest, least } from "../../lists.ts"
-import type { PageContent } from "../page-content.ts"
+import { append } from "../../lists.ts"
+import type { PageContent, Box } from "../page-content.ts"
 import { asParagraph, type Block } from "./blocks/block.ts"
 import { withCaptions } from "./blocks/figures.ts"
 import { flowBlocks, type FlowContext } from "./blocks/flow.ts"
 import { joinColumns } from "./blocks/seams.ts"
-import { touches } from "./figures/regions.ts"
+import { touches, hull } from "./geometry.ts"
 import type { Placed } from "./gutters.ts"
 import { LinkIndex } from "./lines/inline.ts"
 import type { TurnedRuns } from "./lines/readable-runs.ts"
-import { type Segment, segmentsOf } from "./lines/segment.ts"
+import { type Segment, segmentsOf, lengthOf } from "./lines/segment.ts"
 import { uprightPage } from "./lines/turned.ts"
 import { tablesOn } from "./page-tables.ts"
 import { readingOrder } from "./reading-order.ts"
@@ -18,16 +18,11 @@ const MAX_STAMP = 300
 /** How far a table's rules reach over its words, points. */
 const REACH = 20
 
-const extentOf = ({ asShown }: TurnedRuns): Omit<Placed, "block"> => ({
-  x0: least(asShown.map(({ box }) => box.x0)),
-  y0: least(asShown.map(({ box }) => box.y0)),
-  x1: greatest(asShown.map(({ box }) => box.x1)),
-  y1: greatest(asShown.map(({ box }) => box.y1))
-})
+const boxOf = ({ asShown }: TurnedRuns): Box => hull(asShown.map(({ box }) => box))
 
 /** The blocks of text in one direction, its rules turned with it. */
 const blocksOf = (page: PageContent, turned: TurnedRuns, context: FlowContext): ReadonlyArray<Block> => {
-  const box = extentOf(turned)
+  const box = boxOf(turned)
   const drawings = page.drawings.filter((drawing) => touches(drawing.box, box, REACH))
   const upright = uprightPage({ ...page, runs: turned.asShown, drawings, fields: [] }, turned.turn)
   const flow: FlowContext = {
@@ -58,15 +53,14 @@ export const turnedText = (
   const aside: Array<Block> = []
   for (const turned of directions) {
     const blocks = blocksOf(page, turned, context)
-    const box = extentOf(turned)
+    const box = boxOf(turned)
     const isTable = blocks.some(({ kind }) => kind === "table")
-    const letters = turned.asShown.reduce((sum, { text }) => sum + text.length, 0)
     if (isTable && !upright.some((segment) => touches(segment, box)))
       append(
         placed,
         blocks.map((block) => ({ ...box, block }))
       )
-    else if (isTable || letters > MAX_STAMP) append(aside, blocks)
+    else if (isTable || lengthOf(turned.asShown) > MAX_STAMP) append(aside, blocks)
     else aside.push({ kind: "aside", blocks })
   }
   return { placed, aside }

@@ -1,10 +1,9 @@
 import type { FontFace } from "../../page-content.ts"
 import { isMathFace } from "../formulas/mathematical.ts"
-import { isBracketPart } from "../formulas/zones.ts"
 import type { InlineContext } from "../lines/inline.ts"
 import { areListed } from "../lines/line-numbers.ts"
 import type { Line } from "../lines/line.ts"
-import { segmentText } from "../lines/segment.ts"
+import { segmentText, piecesOf } from "../lines/segment.ts"
 import { type AlignedTable, alignedTables } from "../tables/aligned-table.ts"
 import { columnList } from "../tables/column-list.ts"
 import { definitionList } from "../tables/definition-list.ts"
@@ -28,9 +27,9 @@ const areFormulas = ({ rows }: AlignedTable, fonts: ReadonlyArray<FontFace>): bo
   const at = texts[0]?.findIndex((text) => COMPARES.test(text)) ?? -1
   const isArray = at > 0 && texts.every((row) => COMPARES.test(row[at] ?? ""))
   if (isArray && !texts.flat().some((text) => WORD.test(text))) return true
-  const pieces = rows.flat().flatMap(({ segments }) => segments.flatMap((one) => one.pieces))
+  const pieces = piecesOf(rows.flat().flatMap(({ segments }) => segments))
   const letters = (of: typeof pieces) => of.reduce((sum, { text }) => sum + text.trim().length, 0)
-  const inMath = pieces.filter(({ run, text }) => isMathFace(fonts[run.font]) || isBracketPart(text))
+  const inMath = pieces.filter(({ run }) => isMathFace(fonts[run.font]))
   return (
     letters(inMath) > FORMULAS * letters(pieces) || !pieces.some(({ text }) => /[\p{L}\p{N}]/u.test(text))
   )

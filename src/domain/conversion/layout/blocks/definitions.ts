@@ -16,7 +16,7 @@ const WIDE_STEP = 2.2
 const SAME_EDGE = 0.3
 /** Fewest of a list, unless the term says what kind of thing it is: one may be code that the words below go on about. */
 const MIN_DEFINITIONS = 2
-/** What kind of thing a term is, at the line's end: `[Function]`, `(method)`. */
+/** What kind of thing a term is, at the line's end: `[Function]`, `(method)`. Terms are in code, so that no unit is taken for one. */
 const KIND = /^[[(][^[\]()]{2,40}[\])]$/
 
 /** Where terms and meanings begin, points. */

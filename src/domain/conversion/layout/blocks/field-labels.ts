@@ -1,5 +1,6 @@
 import { firstNotBefore } from "../../../lists.ts"
 import type { FormField } from "../../page-content.ts"
+import { centreIn, middleY } from "../geometry.ts"
 import type { Line } from "../lines/line.ts"
 import { segmentText, type Segment } from "../lines/segment.ts"
 
@@ -24,8 +25,6 @@ export interface PrintedLabel {
   /** What stands before them in the same segment: a question of which they are an answer. */
   readonly question?: string
 }
-
-const middle = (a: number, b: number): number => (a + b) / 2
 
 export const isTick = ({ kind }: FormField): boolean => kind === "checkbox" || kind === "radio"
 
@@ -65,11 +64,9 @@ const nearTo = ({ box }: FormField, rows: ReadonlyArray<Line>): Near => {
     if (row === undefined || row.y0 > box.y1) break
     for (const segment of row.segments) {
       if (examined++ >= MAX_LOOKED_AT) break
-      const y = middle(segment.y0, segment.y1)
-      const x = middle(segment.x0, segment.x1)
-      const level =
-        Math.abs(y - middle(box.y0, box.y1)) < 0.8 * segment.size || (y > box.y0 + 2 && y < box.y1 - 2)
-      if (x > box.x0 && x < box.x1 && y > box.y0 && y < box.y1) inside.push(segment)
+      const y = middleY(segment)
+      const level = Math.abs(y - middleY(box)) < 0.8 * segment.size || (y > box.y0 + 2 && y < box.y1 - 2)
+      if (centreIn(segment, box)) inside.push(segment)
       else if (level && segment.x0 >= box.x1 - 2) right.push(segment)
       else if (level && segment.x1 <= box.x0 + 2) left.push(segment)
       else if (segment.baseline <= box.y0 + 2 && segment.x0 < box.x1 && segment.x1 > box.x0 - 4)
@@ -161,8 +158,8 @@ export const printedLabels = (
   const near = new Map(fields.map((field) => [field, nearTo(field, rows)]))
   const ticks = fields.filter(isTick)
   const labels = new Map<FormField, PrintedLabel>()
-  const isBesideField = ({ y0, y1 }: Segment): boolean => {
-    const y = middle(y0, y1)
+  const isBesideField = (segment: Segment): boolean => {
+    const y = middleY(segment)
     return ticks.some(({ box }) => box.y0 < y && y < box.y1)
   }
   for (const field of fields) {

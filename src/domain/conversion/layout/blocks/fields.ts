@@ -1,10 +1,12 @@
-import { firstNotBefore, greatest, least } from "../../../lists.ts"
-import type { Box, FormField } from "../../page-content.ts"
+import { firstNotBefore, addTo, countUp } from "../../../lists.ts"
+import type { FormField, Box } from "../../page-content.ts"
+import { hull } from "../geometry.ts"
 import type { Placed } from "../gutters.ts"
 import type { Line } from "../lines/line.ts"
 import { segmentText, type Segment } from "../lines/segment.ts"
 import type { Field } from "./block.ts"
 import { isTick, printedLabels, type PrintedLabel, wordsOf } from "./field-labels.ts"
+import { lettersOf } from "./outline.ts"
 
 /** With more fields on a page, only their printed lines are kept. */
 export const MAX_FIELDS = 400
@@ -53,10 +55,8 @@ const wordsBefore = ({ box }: FormField, rows: ReadonlyArray<Line>): Segment | u
   return segments.findLast(({ x0 }) => x0 < box.x1) ?? segments[0]
 }
 
-const letters = (text: string): string => text.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, "")
-
 const agree = (a: string, b: string): boolean => {
-  const [one, other] = [letters(a), letters(b)]
+  const [one, other] = [lettersOf(a), lettersOf(b)]
   return one !== "" && other !== "" && (one.startsWith(other) || other.startsWith(one))
 }
 
@@ -64,7 +64,7 @@ const agree = (a: string, b: string): boolean => {
 const labelled = (fields: ReadonlyArray<FormField>, rows: ReadonlyArray<Line>): ReadonlyArray<Labelled> => {
   const printed = printedLabels(fields, rows)
   const described = new Map<string, number>()
-  for (const { label = "" } of fields) described.set(label.trim(), (described.get(label.trim()) ?? 0) + 1)
+  for (const { label = "" } of fields) countUp(described, label.trim())
   return fields.map((field) => {
     const own = field.label?.trim() ?? ""
     const found = printed.get(field)
@@ -74,18 +74,10 @@ const labelled = (fields: ReadonlyArray<FormField>, rows: ReadonlyArray<Line>): 
     if (found === undefined || !agree(found.text, own))
       return { field, label: own, printed: undefined, anchor }
     // The printed words may go with the field: none of them may be lost.
-    const label = letters(found.text).length > letters(own).length ? found.text : own
+    const label = lettersOf(found.text).length > lettersOf(own).length ? found.text : own
     return { field, label, printed: found, anchor }
   })
 }
-
-/** The box around boxes. */
-const around = (boxes: ReadonlyArray<Box>): Box => ({
-  x0: least(boxes.map(({ x0 }) => x0)),
-  y0: least(boxes.map(({ y0 }) => y0)),
-  x1: greatest(boxes.map(({ x1 }) => x1)),
-  y1: greatest(boxes.map(({ y1 }) => y1))
-})
 
 /** Fields that belong together: the buttons of one name, check boxes that follow one another in a column or on a line. */
 const clusters = (fields: ReadonlyArray<FormField>): ReadonlyArray<ReadonlyArray<FormField>> => {
@@ -95,9 +87,7 @@ const clusters = (fields: ReadonlyArray<FormField>): ReadonlyArray<ReadonlyArray
   const ticks = fields.filter(isTick).sort((a, b) => a.box.y0 - b.box.y0 || a.box.x0 - b.box.x0)
   for (const field of ticks) {
     if (field.kind === "radio") {
-      const same = radios.get(field.name)
-      if (same === undefined) radios.set(field.name, [field])
-      else same.push(field)
+      addTo(radios, field.name, field)
       continue
     }
     const last = boxes.at(-1)
@@ -126,6 +116,10 @@ interface Fields {
   readonly echoes: ReadonlySet<Placed>
 }
 
+/** What is around fields and their words. */
+const boxOf = (group: ReadonlyArray<Labelled>): Box =>
+  hull(group.flatMap(({ field, printed }) => [field.box, ...(printed?.segments ?? [])]))
+
 /** The printed question that a group answers: before its first field, or just above all. */
 const legendOf = (
   group: ReadonlyArray<Labelled>,
@@ -136,7 +130,7 @@ const legendOf = (
   if (first === undefined) return undefined
   const question = first.printed?.question
   if (question !== undefined) return { text: question.replace(/:$/, ""), segment: undefined }
-  const box = around(group.flatMap(({ field, printed }) => [field.box, ...(printed?.segments ?? [])]))
+  const box = boxOf(group)
   let best: { readonly segment: Segment; readonly away: number } | undefined
   const from = firstNotBefore(rows, ({ baseline }) => baseline < box.y0 - 30)
   for (let at = from; at < rows.length; at++) {
@@ -177,9 +171,7 @@ class Placing {
   constructor(all: ReadonlyArray<Labelled>, rows: ReadonlyArray<Line>, loose: ReadonlySet<Segment>) {
     this.#rows = rows
     this.#loose = loose
-    for (const { printed } of all)
-      for (const segment of printed?.segments ?? [])
-        this.#uses.set(segment, (this.#uses.get(segment) ?? 0) + 1)
+    for (const { printed } of all) for (const segment of printed?.segments ?? []) countUp(this.#uses, segment)
   }
 
   /** `answers`: what stands before its label in the same line is the question that is asked above it. */
@@ -190,7 +182,7 @@ class Placing {
       printed.segments.every((of) => this.#uses.get(of) === 1 && this.#loose.has(of))
     const own = isOwn ? printed.segments : []
     for (const segment of own) this.taken.add(segment)
-    const placed = { block: fieldBlock(field, label), ...around([field.box, ...own]) }
+    const placed = { block: fieldBlock(field, label), ...hull([field.box, ...own]) }
     if (anchor !== undefined) this.anchors.set(placed, anchor)
     if (!isOwn && printed !== undefined) this.echoes.add(placed)
     return placed
@@ -210,7 +202,7 @@ class Placing {
         legend: legend.text,
         fields: placed.flatMap(({ block }) => (block.kind === "field" ? [block] : []))
       },
-      ...around([...placed, ...own])
+      ...hull([...placed, ...own])
     }
     const anchor = group.at(-1)?.anchor
     if (anchor !== undefined) this.anchors.set(whole, anchor)
@@ -220,7 +212,7 @@ class Placing {
 
 /** Whether another field stands between those of a group. */
 const isTorn = (group: ReadonlyArray<Labelled>, all: ReadonlyArray<Labelled>): boolean => {
-  const box = around(group.flatMap(({ field, printed }) => [field.box, ...(printed?.segments ?? [])]))
+  const box = boxOf(group)
   return all.some(
     (one) =>
       !group.includes(one) &&

@@ -1,7 +1,7 @@
 import { least } from "../../../lists.ts"
 import type { Box } from "../../page-content.ts"
 import { formulasIn } from "../formulas/find-formulas.ts"
-import { type InlineContext, spansOf } from "../lines/inline.ts"
+import { type InlineContext, spansOf, spansIn } from "../lines/inline.ts"
 import { type Line, linesOf } from "../lines/line.ts"
 import { LEADER_LINE } from "../lines/markers.ts"
 import { numberedLines } from "../lines/numbered-lines.ts"
@@ -37,8 +37,8 @@ import { stackedGroups } from "./stacked-lines.ts"
 export interface FlowContext {
   readonly inline: InlineContext
   readonly heading: HeadingContext
-  /** Footnotes may stand below this. */
-  readonly bottomHalf: number
+  /** Where the lower part of the page begins, in which footnotes stand. */
+  readonly lowerPart: number
   /** Thin level lines: bars of fractions, among others; undefined where words do not stand as their boxes say. */
   readonly bars: ReadonlyArray<Box> | undefined
   /** Notes below a rule of their own: they are rows of no table. */
@@ -125,10 +125,10 @@ class ColumnReader {
 
   /** Lines between tables. */
   #text(lines: ReadonlyArray<Line>, contents: boolean): void {
-    const { bottomHalf } = this.#context
+    const { lowerPart } = this.#context
     const { bodySize, right } = this.#column
     const groups = groupsOf(lines, { right, bodySize, entries: contents })
-    const notes = footnotesFrom(groups, bodySize, bottomHalf)
+    const notes = footnotesFrom(groups, bodySize, lowerPart)
     const left = least(lines.map(({ x0 }) => x0))
     const stacked = stackedGroups(groups, this.#context.heading.profile)
     for (const group of groups.slice(0, notes)) this.#group(group, left, contents, stacked.has(group))
@@ -206,10 +206,7 @@ const listOfDefinitions = (
 ): List | undefined => {
   const { inline } = context
   const items = definitions.map(({ meaning, terms }) => ({
-    term: terms.flatMap((term, at) => [
-      ...(at === 0 ? [] : [BREAK]),
-      ...spansOf(linesOf(term, inline.fonts), inline)
-    ]),
+    term: terms.flatMap((term, at) => [...(at === 0 ? [] : [BREAK]), ...spansIn(term, inline)]),
     blocks: flowBlocks(meaning, right, context, level)
   }))
   const isList = items.every(({ blocks }) =>

@@ -1,10 +1,12 @@
 import { isCode, type Line } from "../lines/line.ts"
 import type { Group } from "../lines/paragraphs.ts"
+import { isNoteMark } from "../lines/segment.ts"
 import type { Block, Footnote, Span } from "./block.ts"
 
-/** Notes are set smaller than the text by this factor at least. */
-const SMALLER = 0.94
-const MARK = /^(\d{1,3}|[*∗†‡§¶]{1,3})$/
+/** Notes, and what else stands aside in small print, are set smaller than the text by this factor at least. */
+export const SMALLER = 0.94
+/** Part of a page's height from which on footnotes stand. */
+export const LOWER_PART = 0.4
 const PLAIN_MARK = /^(\d{1,3}|[*∗†‡§¶]{1,3})[.)]?\s+\S/
 
 /** A footnote's group: its mark, and how many characters of its text the mark occupies. */
@@ -18,8 +20,8 @@ export const noteMark = (line: Line, bodySize: number, code = false): NoteGroup 
   if (line.size > SMALLER * bodySize) return undefined
   const first = line.segments[0]?.pieces[0]
   if (first === undefined) return undefined
-  const mark = first.text.trim()
-  if (first.raise === "sup" && MARK.test(mark)) return { mark, length: first.text.length }
+  if (first.raise === "sup" && isNoteMark(first.text))
+    return { mark: first.text.trim(), length: first.text.length }
   const plainly = code ? null : PLAIN_MARK.exec(line.text)
   return plainly === null ? undefined : { mark: plainly[1] ?? "", length: line.text.search(/\s/) }
 }
@@ -28,11 +30,11 @@ export const noteMark = (line: Line, bodySize: number, code = false): NoteGroup 
  * Index of a column's first footnote: the first marked group of those at its end that are all set smaller than the text; the
  * number of groups where there are none.
  */
-export const footnotesFrom = (groups: ReadonlyArray<Group>, bodySize: number, bottomHalf: number): number => {
+export const footnotesFrom = (groups: ReadonlyArray<Group>, bodySize: number, lowerPart: number): number => {
   let from = groups.length
   while (from > 0) {
     const line = groups[from - 1]?.lines[0]
-    if (line === undefined || line.size > SMALLER * bodySize || line.baseline < bottomHalf) break
+    if (line === undefined || line.size > SMALLER * bodySize || line.baseline < lowerPart) break
     from -= 1
   }
   while (from < groups.length) {

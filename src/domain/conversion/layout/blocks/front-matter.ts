@@ -94,7 +94,7 @@ const nests = (blocks: ReadonlyArray<Block>, from: number): boolean => {
     const [above, block, below] = [blocks[at - 1], blocks[at], blocks[at + 1]]
     // A few words may announce what is shown below them.
     if (block?.kind === "paragraph" && below?.kind === "code") return isText(below)
-    if (block?.kind !== "heading" || isText(block)) return isText(block)
+    if (block?.kind !== "heading") return isText(block)
     if (isDate(block) || (above?.kind === "heading" && block.level <= above.level)) return false
   }
   return false

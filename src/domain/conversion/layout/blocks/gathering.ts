@@ -4,12 +4,11 @@ import { areLinesOfOne, type Extent, keepsLines } from "../lines/kept-lines.ts"
 import { type Line, wordsSize } from "../lines/line.ts"
 import { follows, type Marker } from "../lines/markers.ts"
 import { type Group, isOpen } from "../lines/paragraphs.ts"
+import { piecesOf } from "../lines/segment.ts"
 import { type Block, BREAK, type Code, NO_SEAM, type Paragraph, type Seam, type Span } from "./block.ts"
+import { SMALLER } from "./footnotes.ts"
 import { codeOf } from "./listing.ts"
 import { listsOf, type LooseItem, SAME_INDENT } from "./lists.ts"
-
-/** Text that is smaller than running text by this factor stands aside. */
-const SMALL = 0.94
 
 /** What a column's groups are read with. */
 export interface GatheringContext {
@@ -24,7 +23,7 @@ const seamOf = (group: Group, { bodySize, right }: GatheringContext): Seam => ({
   element: undefined,
   open: isOpen(group, right),
   hyphenated: group.lines.at(-1)?.hyphenated ?? false,
-  small: group.lines.slice(0, 1).every((line) => wordsSize(line) < SMALL * bodySize)
+  small: group.lines.slice(0, 1).every((line) => wordsSize(line) < SMALLER * bodySize)
 })
 
 /** The words of lines, each on a line of its own. */
@@ -61,7 +60,7 @@ const wordsOf = (lines: ReadonlyArray<Line>, { length }: Marker): number => {
   if (first === undefined) return 0
   if (second !== undefined) return second.x0
   let left = length
-  for (const { text, x0, x1 } of first.segments.flatMap(({ pieces }) => pieces)) {
+  for (const { text, x0, x1 } of piecesOf(first.segments)) {
     if (text.length > left) return x0 + (Math.max(0, left) / text.length) * (x1 - x0)
     // Between a marker of its own and its words there is white space.
     left -= Math.max(text.length, text.trimEnd().length + 1)

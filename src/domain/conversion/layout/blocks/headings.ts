@@ -4,10 +4,17 @@ import { census } from "../formulas/census.ts"
 import type { Line } from "../lines/line.ts"
 import { CAPTION, endsInPageNumber, isPrototype } from "../lines/markers.ts"
 import type { Group } from "../lines/paragraphs.ts"
-import { isNumbered, sectionNumber } from "../lines/section-number.ts"
-import { isSectionLook, lookOf, type Piece, segmentText } from "../lines/segment.ts"
-import { areHeads, type DocumentProfile, levelOf, textSizeOf } from "../profile.ts"
-import { numberKind } from "../sections.ts"
+import { isNumbered, sectionNumber, numberKind, levelOfParts, partsOf } from "../lines/section-number.ts"
+import {
+  isSectionLook,
+  lookOf,
+  type Piece,
+  segmentText,
+  lengthOf,
+  piecesOf,
+  gapsIn
+} from "../lines/segment.ts"
+import { areHeads, type DocumentProfile, levelOf, textSizeOf, LARGER } from "../profile.ts"
 import { isBoldLine, markedKey, styleKey } from "../statistics.ts"
 import {
   CAPTIONED,
@@ -120,11 +127,8 @@ const WORD_GAP = 0.85
 const WIDE_GAP = 2.5
 
 /** Whether a line looks like a row of cells; `from`: the segment from which on gaps count. */
-const isInCells = ({ segments, size }: Line, from: number, gap: number): boolean =>
-  segments.some((segment, at) => {
-    const before = segments[at - 1]
-    return at >= from && before !== undefined && segment.x0 - before.x1 > gap * size
-  })
+const isInCells = ({ segments, size }: Line, from: number, most: number): boolean =>
+  gapsIn(segments).some((gap, at) => at + 1 >= from && gap > most * size)
 
 /**
  * Whether a group looks like a row of cells. A line with a section's number never does; lines above a last one may be justified.
@@ -149,8 +153,8 @@ const textOf = ({ lines }: Group): string => lines.map(({ text }) => text).join(
 /** White space above a heading that is set in the text's size and weight, in font sizes. */
 const ABOVE = 1.25
 
-const piecesOf = (lines: ReadonlyArray<Line>): ReadonlyArray<Piece> =>
-  lines.flatMap(({ segments }) => segments.flatMap(({ pieces }) => pieces))
+const piecesIn = (lines: ReadonlyArray<Line>): ReadonlyArray<Piece> =>
+  piecesOf(lines.flatMap(({ segments }) => segments))
 
 /** The level of a group in a look that the document's headings are set in. What is numbered in italics or capitals has `sections`. */
 const markedLevel = ({ lines, marker }: Group, { fonts, profile }: HeadingContext): number | undefined => {
@@ -158,7 +162,7 @@ const markedLevel = ({ lines, marker }: Group, { fonts, profile }: HeadingContex
   if (first === undefined || profile.marked.size === 0 || first.typewriter) return undefined
   const number = sectionNumber(first.text)
   if (marker !== undefined && number === undefined) return undefined
-  const look = lookOf(piecesOf(lines), fonts, number?.length ?? 0)
+  const look = lookOf(piecesIn(lines), fonts, number?.length ?? 0)
   if (look === undefined || (number !== undefined && isSectionLook(look))) return undefined
   const level = profile.marked.get(markedKey(first.size, isBoldLine(first), look))
   return level === undefined || number === undefined
@@ -186,7 +190,7 @@ const lookLevel = (group: Group, text: string, context: HeadingContext): number 
     if (marked !== undefined) return marked
   }
   if (looks.size === 0) return undefined
-  const key = `${styleKey(first.size, false, first.typewriter)} ${lookOf(piecesOf(lines), fonts, number?.length ?? 0)}`
+  const key = `${styleKey(first.size, false, first.typewriter)} ${lookOf(piecesIn(lines), fonts, number?.length ?? 0)}`
   const level = looks.get(key)
   if (level === undefined) return undefined
   if (number !== undefined)
@@ -205,22 +209,15 @@ export const namedLevel = (text: string, { titles }: HeadingContext): number | u
 /** The level of a kind of number, by that of the nearest kind above or below it that the outline names. */
 const kindLevel = (kind: string | undefined, { kinds }: Outline): number | undefined => {
   if (kind === undefined || kinds.size === 0) return undefined
-  const exact = kinds.get(kind)
-  if (exact !== undefined || !kind.startsWith("parts")) return exact
-  const parts = Number(kind.slice("parts".length))
-  for (let away = 1; away < parts; away++) {
-    const above = kinds.get(parts - away === 1 ? "figure" : `parts${parts - away}`)
-    if (above !== undefined) return above + away
-  }
-  return undefined
+  const [exact, parts] = [kinds.get(kind), partsOf(kind)]
+  return exact ?? (parts === undefined ? undefined : levelOfParts(parts - 1, kinds, 1))
 }
 
 /** Whether a number has more parts than all that the outline names: it does not go that deep. */
 const isBeyond = (kind: string | undefined, outline: Outline): boolean =>
-  kind !== undefined &&
-  kind.startsWith("parts") &&
+  partsOf(kind) !== undefined &&
   kindLevel(kind, outline) !== undefined &&
-  ![...outline.kinds.keys()].some((named) => named.startsWith("parts") && named >= kind)
+  ![...outline.kinds.keys()].some((named) => (partsOf(named) ?? 0) >= (partsOf(kind) ?? 0))
 
 /** Where a heading that the outline leaves out stands: beside those that look like it, else below those that are larger. */
 const unnamedLevel = (
@@ -243,26 +240,25 @@ const hasBoldWords = ({ bold, monospace }: Line): boolean =>
 
 /** Whether a line is larger than running text. Bold words of the size of prose are not, even where most of the document is smaller. */
 const isLarger = (line: Line, profile: DocumentProfile): boolean =>
-  textSizeOf(profile, line) >= profile.bodySize * 1.06 &&
+  textSizeOf(profile, line) >= profile.bodySize * LARGER &&
   !profile.prose.has(styleKey(line.size, false, line.typewriter))
 
 /** Whether a group is a formula without words: an item of a list, a line of a proof. */
 const isEquation = ({ lines }: Group, { fonts }: HeadingContext): boolean => {
-  const { math, relates, variables, words } = census(piecesOf(lines), fonts)
+  const { math, relates, variables, words } = census(piecesIn(lines), fonts)
   return math + variables > 0 && relates && words === 0
 }
 
 /** Whether a group is set as functions are: in typewriter in part, or slanted for the most part and hardly larger than the text. */
 const isTyped = ({ lines }: Group, typewritten: number, { fonts, profile }: HeadingContext): boolean => {
   if (typewritten > TYPED) return true
-  const pieces = piecesOf(lines)
-  const lettersIn = (of: ReadonlyArray<Piece>) => of.reduce((sum, { text }) => sum + text.length, 0)
+  const pieces = piecesIn(lines)
   const set = pieces.filter(
     ({ run }) => fonts[run.font]?.italic === true || fonts[run.font]?.monospace === true
   )
   return (
     lines.every(({ size }) => size < HARDLY_LARGER * profile.bodySize) &&
-    lettersIn(set) > SLANTED * lettersIn(pieces)
+    lengthOf(set) > SLANTED * lengthOf(pieces)
   )
 }
 
@@ -275,7 +271,7 @@ const DISPLAYED = 1.4
  */
 const numberedLevel = ({ sections }: DocumentProfile, kind: string | undefined, styled: number): number => {
   const level = sections.numbered.get(kind ?? "") ?? styled
-  return kind?.startsWith("parts") === true ? level : Math.max(level, styled)
+  return partsOf(kind) === undefined ? Math.max(level, styled) : level
 }
 
 /** The level of a group that is a heading, by the outline or by its looks; undefined for running text. */
@@ -284,12 +280,12 @@ export const headingLevel = (group: Group, context: HeadingContext): number | un
   const outlined = outline.reach !== "none"
   const [first] = group.lines
   if (first === undefined || group.lines.length > MAX_LINES) return undefined
-  const alone =
-    isBoldLine(first) && !profile.typewritten && standsAlone(group) && group.lines.every(isBoldLine)
+  const bold = group.lines.every(isBoldLine)
+  const alone = bold && !profile.typewritten && standsAlone(group)
   const text = textOf(group)
   const named = namedLevel(text, context)
   // A command that the outline names is a section where it is set as one.
-  const titled = named !== undefined && group.lines.every(isBoldLine)
+  const titled = named !== undefined && bold
   const displayed =
     first.size > DISPLAYED * profile.bodySize || (profile.typewritten && isLarger(first, profile))
   if (group.code && !alone && !titled && !displayed) return undefined
@@ -306,17 +302,12 @@ export const headingLevel = (group: Group, context: HeadingContext): number | un
   if (looks === undefined) return lookLevel(group, text, context)
   if ((CAPTION.test(text) && /\d/.test(text)) || CAPTIONED.test(text)) return undefined
   // A command that is explained is monospaced, and larger; one that is a section's heading is bold, too.
-  const letters = group.lines.reduce((sum, line) => sum + line.text.length, 0)
+  const letters = lengthOf(group.lines)
   const typewritten = group.lines.reduce((sum, line) => sum + line.monospace * line.text.length, 0)
-  const section = number !== undefined && group.lines.every(isBoldLine)
+  const section = number !== undefined && bold
   if (typewritten > 0.5 * letters && !alone && !section && !displayed && !group.lines.every(hasBoldWords))
     return undefined
-  if (
-    PROTOTYPE.test(text) &&
-    !group.lines.every(isBoldLine) &&
-    isTyped(group, typewritten / letters, context)
-  )
-    return undefined
+  if (PROTOTYPE.test(text) && !bold && isTyped(group, typewritten / letters, context)) return undefined
   if (CHAPTER_LABEL.test(text.trim())) return undefined
   if (isBoxLabel(text) && !SECTION_NOTES.test(text.trim())) return undefined
   const bulleted = group.marker?.ordered === false && !BETWEEN_DASHES.test(text)
@@ -333,7 +324,7 @@ export const headingLevel = (group: Group, context: HeadingContext): number | un
     const known = reference || isNumbered(text) || markedLevel(group, context) !== undefined
     const small = size < profile.bodySize * SMALL
     if (small && !known && !(alone && areHeads(profile.statistics.styles[key]))) return undefined
-    if (!group.lines.every(isBoldLine) || hasCells(group, text)) return undefined
+    if (!bold || hasCells(group, text)) return undefined
     if (!isBoldHeading(group, text, context)) return undefined
     if (!alone && !/^[\p{Lu}\p{N}\p{Lo}"'“‘„‚«‹(¿¡]/u.test(text)) return undefined
   } else if (isTooLong(text, isBoldLine(first))) return undefined

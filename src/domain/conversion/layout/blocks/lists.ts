@@ -1,5 +1,7 @@
 import { append } from "../../../lists.ts"
-import type { PageContent, TextRun } from "../../page-content.ts"
+import type { PageContent, TextRun, Box } from "../../page-content.ts"
+import { isPath } from "../figures/strokes.ts"
+import { middleY } from "../geometry.ts"
 import { follows, type Marker } from "../lines/markers.ts"
 import { type Block, type List, type ListItem, NO_SEAM } from "./block.ts"
 
@@ -38,7 +40,6 @@ const GOES_ON_WITHIN = 40
 
 /** Whether a numbered list goes on behind the items from `at` on, which stand where its own do. */
 const goesOn = ({ last, x0 }: OpenList, items: ReadonlyArray<LooseItem>, at: number): boolean => {
-  if (!last.ordered) return false
   for (const item of items.slice(at, at + GOES_ON_WITHIN)) {
     if (item.x0 < x0 - SAME_INDENT) return false
     if (item.x0 <= x0 + SAME_INDENT && item.marker?.ordered === true) return follows(last, item.marker)
@@ -98,27 +99,15 @@ const MOST = 300
  * letters.
  */
 export const drawnBullets = (page: PageContent, runs: ReadonlyArray<TextRun>): ReadonlyArray<TextRun> => {
-  const shapes = page.drawings.filter(({ artifact, box, kind }) => {
+  const shapes = page.drawings.filter(isPath).filter(({ box }) => {
     const [width, height] = [box.x1 - box.x0, box.y1 - box.y0]
-    return (
-      kind === "path" &&
-      !artifact &&
-      width >= SMALLEST &&
-      width <= LARGEST &&
-      Math.abs(width - height) < 0.2 * width + 0.3
-    )
+    return width >= SMALLEST && width <= LARGEST && Math.abs(width - height) < 0.2 * width + 0.3
   })
   if (shapes.length === 0 || shapes.length > MOST) return []
-  const slots = new Map<number, Array<TextRun>>()
-  for (const run of runs) {
-    const slot = Math.floor((run.box.y0 + run.box.y1) / 2 / SLOT)
-    const same = slots.get(slot)
-    if (same === undefined) slots.set(slot, [run])
-    else same.push(run)
-  }
+  const slotOf = (box: Box): number => Math.floor(middleY(box) / SLOT)
+  const slots = Map.groupBy(runs, (run) => slotOf(run.box))
   return shapes.flatMap(({ box }): ReadonlyArray<TextRun> => {
-    const y = (box.y0 + box.y1) / 2
-    const slot = Math.floor(y / SLOT)
+    const [y, slot] = [middleY(box), slotOf(box)]
     const level = [slot - 1, slot, slot + 1]
       .flatMap((near) => slots.get(near) ?? [])
       .filter(({ box: line }) => line.y0 < y && y < line.y1)

@@ -1,5 +1,6 @@
 import { append } from "../../../lists.ts"
 import type { Box } from "../../page-content.ts"
+import { overlapAcross } from "../geometry.ts"
 import type { Line } from "../lines/line.ts"
 import type { Segment } from "../lines/segment.ts"
 import { noteMark } from "./footnotes.ts"
@@ -17,15 +18,13 @@ const MOST_RULES = 6
 /** How far from the rule's beginning notes begin, in font sizes of the text. */
 const INDENT = 2
 
-const overlaps = (segment: Segment, rule: Box): boolean => segment.x0 < rule.x1 && segment.x1 > rule.x0
-
 /** The notes below one rule; none where it is another's: of a table, of a fraction. */
 const notesBelow = (rule: Box, rows: ReadonlyArray<Line>, bodySize: number): ReadonlyArray<Segment> => {
   const [above, below] = [
     rows.filter(({ y1 }) => y1 <= rule.y0 + 1),
     rows.filter(({ y0 }) => y0 >= rule.y0 - 1)
   ]
-  const nearest = above.findLast(({ segments }) => segments.some((segment) => overlaps(segment, rule)))
+  const nearest = above.findLast(({ segments }) => segments.some((segment) => overlapAcross(segment, rule)))
   if (nearest !== undefined && rule.y0 - nearest.baseline < ABOVE * bodySize) return []
   const notes: Array<Segment> = []
   for (const row of below) {
@@ -52,11 +51,11 @@ export const notesBelowRules = (
   bars: ReadonlyArray<Box>,
   {
     bodySize,
-    bottomHalf,
+    lowerPart,
     width
-  }: { readonly bodySize: number; readonly bottomHalf: number; readonly width: number }
+  }: { readonly bodySize: number; readonly lowerPart: number; readonly width: number }
 ): ReadonlySet<Segment> => {
-  const low = bars.filter(({ x0, x1, y0 }) => y0 > bottomHalf && x1 - x0 > SHORT && x1 - x0 < LONG * width)
+  const low = bars.filter(({ x0, x1, y0 }) => y0 > lowerPart && x1 - x0 > SHORT && x1 - x0 < LONG * width)
   const rules = low.filter(
     (rule) =>
       !bars.some(

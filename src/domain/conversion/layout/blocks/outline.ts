@@ -1,10 +1,12 @@
 /** What a document's outline (its bookmarks) says of its headings. */
+import { countUp } from "../../../lists.ts"
 import type { OutlineEntry } from "../../page-content.ts"
 import type { PageAnalysis } from "../analysis.ts"
 import type { Line } from "../lines/line.ts"
-import { type DocumentProfile, levelOf } from "../profile.ts"
-import { numberKind } from "../sections.ts"
-import { isBoldLine, styleKey } from "../statistics.ts"
+import { numberKind, kindAbove, partsOf } from "../lines/section-number.ts"
+import { type DocumentProfile, levelOf, LARGER } from "../profile.ts"
+import { MAX_RUNNING_SIZE } from "../running-lines.ts"
+import { isBoldLine, styleKey, MARGIN } from "../statistics.ts"
 
 /** A document's outline, as far as it names something on the pages that are laid out together. */
 export interface Outline {
@@ -102,7 +104,7 @@ type Tally = Map<string, Map<number, number>>
 
 const tally = (of: Tally, key: string, level: number): void => {
   const levels = of.get(key) ?? new Map<number, number>()
-  levels.set(level, (levels.get(level) ?? 0) + 1)
+  countUp(levels, level)
   of.set(key, levels)
 }
 
@@ -122,8 +124,7 @@ const ALIKE = 2
 const nested = (kinds: ReadonlyMap<string, number>): ReadonlyMap<string, number> =>
   new Map(
     [...kinds].filter(([kind, level]) => {
-      const parts = kind.startsWith("parts") ? Number(kind.slice("parts".length)) : 0
-      const above = kinds.get(parts === 2 ? "figure" : `parts${parts - 1}`)
+      const above = kinds.get(kindAbove(partsOf(kind) ?? 0))
       return above === undefined || level > above
     })
   )
@@ -166,15 +167,10 @@ const referenceStyles = (analyses: ReadonlyArray<PageAnalysis>): ReadonlySet<str
   )
 }
 
-/** Part of a page's height that a running title stands in, and how much larger than text it is at most; */
-const HEAD = 0.16
-const MAX_RUNNING = 1.25
-/** where the outline names no section of its words on the page. */
+/** How much larger than text a running title is at most where the outline names no section of its words on the page. */
 const MAX_LARGE = 1.5
 /** Pages that a section has to have begun before, where its own title is not at hand. */
 const LONG_BEFORE = 2
-/** Lines of this factor are of another size. */
-const LARGER = 1.06
 
 /** Whether a line stands out more than another with the same words does: it is the heading of the two. */
 const standsOut = (line: Line, other: Line): boolean =>
@@ -225,9 +221,13 @@ const runningTitles = (
         if (began.has(key) && (known === undefined || standsOut(row, known))) printed.set(key, row)
       }
     }
-    if (head === undefined || head.baseline > HEAD * page.height || head.size > MAX_LARGE * profile.bodySize)
+    if (
+      head === undefined ||
+      head.baseline > MARGIN * page.height ||
+      head.size > MAX_LARGE * profile.bodySize
+    )
       continue
-    const large = head.size > MAX_RUNNING * profile.bodySize
+    const large = head.size > MAX_RUNNING_SIZE * profile.bodySize
     const repeats = (text: string) =>
       keysOf(text).some((key) => {
         const title = printed.get(key)

@@ -1,4 +1,3 @@
-import type { PageContent } from "../../page-content.ts"
 import { type Block, type LinkTarget, type Span, textOfSpans } from "./block.ts"
 import { referredBy } from "./names.ts"
 
@@ -12,7 +11,7 @@ export const NO_PLACES: Places = { ids: new Map(), targets: new Map() }
 
 /** Blocks of a page that is laid out. */
 interface LaidOut {
-  readonly page: PageContent
+  readonly index: number
   readonly blocks: ReadonlyArray<Block>
 }
 
@@ -110,7 +109,7 @@ const NAME_IN_ID = /^(?:figure|table|equation) [\w.-]{1,40}$/
 export const placesOf = (pages: ReadonlyArray<LaidOut>, more = false): Places => {
   const ids = new Map<Block, string>()
   const targets = new Map<LinkTarget, string>()
-  const all = new Map(pages.map(({ blocks, page }) => [page.index, flattened(blocks)]))
+  const all = new Map(pages.map(({ blocks, index }) => [index, flattened(blocks)]))
   for (const [page, blocks] of more ? all : [])
     for (const block of blocks) {
       const name = referredBy(block) ?? ""

@@ -3,9 +3,8 @@ import type { FontFace } from "../../page-content.ts"
 import { type Line, linesOf } from "../lines/line.ts"
 import { CAPTION } from "../lines/markers.ts"
 import type { Group } from "../lines/paragraphs.ts"
-import { isNumbered, sectionNumber } from "../lines/section-number.ts"
-import { isBold, type Piece, type Segment } from "../lines/segment.ts"
-import { numberKind } from "../sections.ts"
+import { sectionNumber, numberKind, levelOfParts, partsOf } from "../lines/section-number.ts"
+import { isBold, type Piece, type Segment, lengthOf } from "../lines/segment.ts"
 import { isLabel } from "./heading-words.ts"
 import { type HeadingContext, namedLevel } from "./headings.ts"
 
@@ -30,9 +29,8 @@ const STATEMENT =
 const cut = (segment: Segment, pieces: ReadonlyArray<Piece>): ReadonlyArray<Segment> => {
   const [first, last] = [pieces[0], pieces.at(-1)]
   if (first === undefined || last === undefined) return []
-  const characters = pieces.reduce((sum, { text }) => sum + text.length, 0)
   const hyphenated = segment.hyphenated && last === segment.pieces.at(-1)
-  return [{ ...segment, pieces, x0: first.x0, x1: last.x1, characters, hyphenated }]
+  return [{ ...segment, pieces, x0: first.x0, x1: last.x1, characters: lengthOf(pieces), hyphenated }]
 }
 
 /** Whether a piece stands out from text: what is set so after a number is a heading's words. */
@@ -66,17 +64,6 @@ const parted = (lines: ReadonlyArray<Line>, fonts: ReadonlyArray<FontFace>) => {
   return undefined
 }
 
-/** The level of a number in parts, by the levels of what it is a part of. */
-const partLevel = (kind: string, { profile }: HeadingContext): number => {
-  const { numbered } = profile.sections
-  const parts = Number(kind.slice("parts".length))
-  for (let above = parts; above > 0; above--) {
-    const level = numbered.get(above === 1 ? "figure" : `parts${above}`)
-    if (level !== undefined) return level + parts - above
-  }
-  return parts + 1
-}
-
 /** White space behind a heading without a number, in font sizes: words of a line stand nearer. */
 const QUAD = 0.75
 /** Step from the paragraph above, in font sizes, and how far its lines stand apart from one edge. */
@@ -104,9 +91,6 @@ const leadOf = ({ heading, text }: Pick<RunIn, "heading" | "text">): Lead | unde
 const mayNameSection = (words: string, named: string): boolean =>
   !isLabel(named) && !CAPTION.test(words) && !STATEMENT.test(`1 ${words}`)
 
-const isOnOneLine = ({ first, own }: Lead): boolean =>
-  Math.abs(first.baseline - own.baseline) < 0.2 * own.size
-
 /**
  * Whether bold words open a paragraph without a number, as a fourth level is set: apart from the text above, and by a quad from the
  * words behind. Terms of a list have their text indented.
@@ -121,10 +105,8 @@ const isSpaced = ({ gap, lines: [line], marker }: Group, lead: Lead): boolean =>
     own.text.length <= MAX_PLAIN &&
     /^[\p{Lu}\p{Lo}“"¿¡]/u.test(own.text) &&
     mayNameSection(own.text, own.text.trim().replace(/[:：]$/u, "")) &&
-    isOnOneLine(lead) &&
     first.x0 - own.x1 > QUAD * own.size &&
-    Math.abs(second.x0 - line.x0) < FLUSH * line.size &&
-    first.bold < 0.5
+    Math.abs(second.x0 - line.x0) < FLUSH * line.size
   )
 }
 
@@ -170,16 +152,14 @@ const isItalicLead = (group: Group, lead: Lead, { step }: HeadingContext): boole
 
 /** Whether bold words and a full stop open a paragraph whose first line is indented, as the fourth level of the APA is set. */
 const isIndentedLead = (group: Group, lead: Lead): boolean => {
-  const { first, own, second } = lead
+  const { own, second } = lead
   const words = own.text.trim()
   return (
     group.marker === undefined &&
     !hasWhiteAbove(group, lead) &&
     own.bold > 0.95 &&
-    first.bold < 0.5 &&
     /^\p{Lu}.*\.$/u.test(words) &&
     mayBeTitle(words) &&
-    isOnOneLine(lead) &&
     own.x0 - second.x0 > 0.5 * own.size
   )
 }
@@ -218,28 +198,30 @@ export const runInHeading = (group: Group, context: HeadingContext): RunIn | und
   const start = group.lines[0]?.segments[0]?.pieces[0]
   if (start === undefined || context.profile.bodyBold) return undefined
   const number = numberKind(group.lines[0]?.text ?? "")
-  const numbered = number?.startsWith("parts") === true && context.outline.reach !== "sections"
+  const parts = context.outline.reach === "sections" ? undefined : partsOf(number)
   const distinct = isDistinct(start, context.fonts)
   const lettered =
     (number === "figure" || number === "lower") && context.profile.sections.numbered.has("roman")
-  if (!numbered && !distinct && !lettered && (context.titles === undefined || number === undefined))
+  if (parts === undefined && !distinct && !lettered && (context.titles === undefined || number === undefined))
     return undefined
-  const parts = parted(group.lines, context.fonts)
-  if (parts === undefined) return undefined
-  const [heading, text] = [parts.heading, parts.text].map((lines) => lines.map((line) => line.text).join(" "))
+  const halves = parted(group.lines, context.fonts)
+  if (halves === undefined) return undefined
+  const [heading, text] = [halves.heading, halves.text].map((lines) =>
+    lines.map((line) => line.text).join(" ")
+  )
   if (heading === undefined || text === undefined) return undefined
   if (!/\p{L}/u.test(heading) || heading.length > MAX_CHARACTERS || text.length < MIN_TEXT) return undefined
   if (END.test(heading.trim())) {
     const named = namedLevel(heading, context)
-    if (named !== undefined) return { level: named, ...parts }
-    if (numbered && isNumbered(heading) && !STATEMENT.test(heading))
-      return { level: partLevel(number, context), ...parts }
-    const level = letteredLevel(group, number, parts.heading, context)
-    if (level !== undefined) return { level, ...parts }
+    if (named !== undefined) return { level: named, ...halves }
+    if (parts !== undefined && !STATEMENT.test(heading))
+      return { level: levelOfParts(parts, context.profile.sections.numbered) ?? parts + 1, ...halves }
+    const level = letteredLevel(group, number, halves.heading, context)
+    if (level !== undefined) return { level, ...halves }
   }
   if (number !== undefined) return undefined
-  const lead = leadOf(parts)
+  const lead = leadOf(halves)
   if (lead === undefined) return undefined
   const opens = isSpaced(group, lead) || isItalicLead(group, lead, context) || isIndentedLead(group, lead)
-  return opens ? { level: lowestLevel(context), ...parts } : undefined
+  return opens ? { level: lowestLevel(context), ...halves } : undefined
 }

@@ -3,8 +3,7 @@ import { inlineContextOf } from "../inline-context.ts"
 import { spansOf } from "../lines/inline.ts"
 import { linesOf } from "../lines/line.ts"
 import { segmentsOf } from "../lines/segment.ts"
-import type { PageContext } from "../page.ts"
-import { runningLines } from "../running-lines.ts"
+import { type PageContext, runningRows } from "../page.ts"
 import { type Block, asParagraph } from "./block.ts"
 
 /** Most lines that are marked as artifacts and kept: more are a page's background. */
@@ -13,23 +12,22 @@ const MAX_ARTIFACTS = 40
 /** A page's running lines and numbers, which results leave out as a rule (DOC-20): what stands above its text, and what below. */
 export const runningNotes = (
   analysis: PageAnalysis,
-  { fonts, outline, profile }: PageContext
+  context: PageContext
 ): { readonly head: ReadonlyArray<Block>; readonly foot: ReadonlyArray<Block> } => {
-  const { page, rows } = analysis
-  const repeated = runningLines(profile, analysis)
+  const { page } = analysis
   const artifacts = linesOf(
     segmentsOf(
       page.runs.filter(
         ({ angle, artifact, invisible, text }) => artifact && !invisible && angle === 0 && /\S/.test(text)
       )
     ),
-    fonts
+    context.fonts
   )
   const lines = [
-    ...rows.filter((row) => repeated.has(row) || outline.running.has(row)),
+    ...runningRows(analysis, context),
     ...(artifacts.length > MAX_ARTIFACTS ? [] : artifacts)
   ].sort((a, b) => a.baseline - b.baseline)
-  const inline = { ...inlineContextOf(analysis, profile), ignoreBold: true }
+  const inline = { ...inlineContextOf(analysis, context.profile), ignoreBold: true }
   const noteOf = (of: typeof lines): ReadonlyArray<Block> =>
     of.map((line) => ({
       kind: "aside",

@@ -1,5 +1,6 @@
 import { append, greatest } from "../../../lists.ts"
 import type { Box, PageContent, TextRun } from "../../page-content.ts"
+import { centreIn, joined, liesIn, touches, overlapAcross } from "../geometry.ts"
 import type { Placed } from "../gutters.ts"
 import { type Segment, segmentText } from "../lines/segment.ts"
 import { isCaption, titleOf } from "./caption-lines.ts"
@@ -7,7 +8,8 @@ import { flowCharts } from "./flow-charts.ts"
 import { framesOf } from "./frames.ts"
 import { labelTexts } from "./label-texts.ts"
 import { placedFigure } from "./placed-figure.ts"
-import { centreIn, joined, joinRegions, liesIn, type Region, regionsOf, touches } from "./regions.ts"
+import { joinRegions, type Region, regionsOf } from "./regions.ts"
+import { THIN } from "./strokes.ts"
 
 /** Figures that are drawn, and the words that belong to them. */
 interface DrawnFigures {
@@ -39,7 +41,6 @@ const MAX_LONG_PLACED = 8
 const MIN_CELLS = 6
 const MIN_ROWS = 3
 const SPANS = 0.8
-const THIN = 2.5
 /** Without a caption, more straight lines are a table. */
 const MOSTLY_RULES = 0.75
 /** Labels beside a drawing: how far they stand from it, points, and their longest. */
@@ -69,12 +70,10 @@ interface Scene {
   readonly isCode: (segment: Segment) => boolean
 }
 
-const overlapsAcross = (a: Box, b: Box): boolean => a.x0 < b.x1 && a.x1 > b.x0
-
 /** Whether a region has its caption where this one stands, or nearer: names of an axis and the like may stand between. */
 const isAbove = (region: Box, caption: Segment, prose: ReadonlyArray<Segment>): boolean => {
   const gap = caption.y0 - region.y1
-  if (!overlapsAcross(region, caption) || gap < -4 || region.y0 > caption.y0) return false
+  if (!overlapAcross(region, caption) || gap < -4) return false
   if (gap < NEAR) return true
   return (
     gap < NEAR_BY_LABELS &&
@@ -83,7 +82,7 @@ const isAbove = (region: Box, caption: Segment, prose: ReadonlyArray<Segment>): 
         segment !== caption &&
         segment.y0 > region.y1 - 2 &&
         segment.y1 < caption.y0 + 2 &&
-        overlapsAcross(segment, region)
+        overlapAcross(segment, region)
     )
   )
 }
@@ -96,7 +95,7 @@ const nearCaption = (caption: Segment, scene: Scene): Region | undefined => {
     regions.filter((region) => {
       const gap = region.y0 - caption.y1
       const drawn = region.placed || (region.curves > 0 && under.get(region)?.length === 0)
-      return drawn && overlapsAcross(region, caption) && gap > -4 && gap < NEAR
+      return drawn && overlapAcross(region, caption) && gap > -4 && gap < NEAR
     })
   const parts = above.length > 0 ? [...above] : [...below()]
   let whole = joinRegions(parts)
@@ -107,8 +106,8 @@ const nearCaption = (caption: Segment, scene: Scene): Region | undefined => {
       const both = joined(now, region)
       if (both.y0 < caption.y0 && both.y1 > caption.y1) return false
       if (under.get(region)?.some((other) => other !== caption) === true) return false
-      if (captions.some((other) => other !== caption && centreIn(other, both, 0))) return false
-      return !prose.some((segment) => segment.characters > LONG && centreIn(segment, both, 0))
+      if (captions.some((other) => other !== caption && centreIn(other, both))) return false
+      return !prose.some((segment) => segment.characters > LONG && centreIn(segment, both))
     })
     if (more.length === 0) break
     append(parts, more)
@@ -118,7 +117,7 @@ const nearCaption = (caption: Segment, scene: Scene): Region | undefined => {
   // What stands between it and its caption belongs to it.
   const { x0, x1, y1 } = whole
   const between = segments.filter(
-    (segment) => centreIn(segment, { x0, y0: y1, x1, y1: caption.y0 }, 0) && segment.y1 < caption.y0 + 2
+    (segment) => centreIn(segment, { x0, y0: y1, x1, y1: caption.y0 }) && segment.y1 < caption.y0 + 2
   )
   return {
     ...whole,
@@ -235,7 +234,7 @@ const mayStandAlone = ({ drawings, groups }: PageContent): boolean => {
 /** Whether a frame holds a few short words at most, and no listing. */
 const isEmpty = (frame: Box, { isCode, regions, segments }: Scene): boolean => {
   const inside = segments.filter((segment) => centreIn(segment, frame, 3))
-  const drawn = regions.some((region) => region.drawings >= MIN_DRAWINGS && centreIn(region, frame, 0))
+  const drawn = regions.some((region) => region.drawings >= MIN_DRAWINGS && centreIn(region, frame))
   return (
     !drawn &&
     inside.length <= MOST_FRAMED &&

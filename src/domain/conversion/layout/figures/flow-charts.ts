@@ -1,12 +1,12 @@
-import type { Box, Drawing, PageContent } from "../../page-content.ts"
-import { joinRegions, NOTHING, type Region, touches } from "./regions.ts"
+import type { Box, PageContent } from "../../page-content.ts"
+import { touches, isAt, middleX, middleY } from "../geometry.ts"
+import { joinRegions, NOTHING, type Region } from "./regions.ts"
+import { THIN, isPath } from "./strokes.ts"
 
 /** Smallest sides of a box that holds words, points, and the largest part of the page's width that it takes up. */
 const MIN_WIDTH = 20
 const MIN_HEIGHT = 10
 const MOST_WIDTH = 0.6
-/** A line as thin as this is a rule. */
-const THIN = 2.5
 /** How near to a box a line ends that leads to it, and how far corners of four sides may be apart, points. */
 const NEAR = 4
 const CORNER = 1.5
@@ -30,23 +30,17 @@ const closedBy = (level: ReadonlyArray<Box>, upright: ReadonlyArray<Box>): Reado
     })
   )
 
-/** Whether a line ends at a box. */
-const endsAt = (box: Box, x: number, y: number): boolean =>
-  x > box.x0 - NEAR && x < box.x1 + NEAR && y > box.y0 - NEAR && y < box.y1 + NEAR
-
 /** The boxes that a line leads from and to; undefined where it does not join two. */
 const joinedBy = (line: Box, boxes: ReadonlyArray<Box>): readonly [Box, Box] | undefined => {
   const isLevel = line.x1 - line.x0 > line.y1 - line.y0
-  const [x, y] = [(line.x0 + line.x1) / 2, (line.y0 + line.y1) / 2]
-  const from = boxes.filter((box) => (isLevel ? endsAt(box, line.x0, y) : endsAt(box, x, line.y0)))
-  const to = boxes.filter((box) => (isLevel ? endsAt(box, line.x1, y) : endsAt(box, x, line.y1)))
+  const [x, y] = [middleX(line), middleY(line)]
+  const from = boxes.filter((box) => (isLevel ? isAt(box, line.x0, y, NEAR) : isAt(box, x, line.y0, NEAR)))
+  const to = boxes.filter((box) => (isLevel ? isAt(box, line.x1, y, NEAR) : isAt(box, x, line.y1, NEAR)))
   const [one, other] = [from[0], to[0]]
   return from.length === 1 && to.length === 1 && one !== undefined && other !== undefined && one !== other
     ? [one, other]
     : undefined
 }
-
-const isPath = ({ artifact, kind }: Drawing): boolean => kind === "path" && !artifact
 
 /** The lines of a page, and the boxes that stand apart from all others: cells share their sides. */
 const shapesOf = ({ drawings, width }: PageContent) => {

@@ -1,16 +1,13 @@
-import type { Box, Drawing, PageContent } from "../../page-content.ts"
+import type { Box, PageContent } from "../../page-content.ts"
 import { NOTHING, type Region } from "./regions.ts"
+import { THIN, isPath } from "./strokes.ts"
 
 /** Smallest sides of a frame, points. */
 const MIN_SIDE = 40
-/** A line as thin as this is a rule. */
-const THIN = 2.5
 /** How far the ends of rules that make a corner may be apart, points. */
 const CORNER = 3
 /** A page with more upright rules holds tables. */
 const MOST_RULES = 200
-
-const isPath = ({ artifact, kind }: Drawing): boolean => kind === "path" && !artifact
 
 const near = (a: number, b: number): boolean => Math.abs(a - b) <= CORNER
 
@@ -32,7 +29,7 @@ export const framesOf = ({ drawings }: PageContent): ReadonlyArray<Region> => {
     const [width, height] = [box.x1 - box.x0, box.y1 - box.y0]
     if (width < THIN && height >= MIN_SIDE) upright.push(box)
     else if (height < THIN && width >= MIN_SIDE) level.push(box)
-    else if (drawing.kind === "path" && drawing.stroked && !drawing.curved) add(box, 1)
+    else if (drawing.stroked && !drawing.curved) add(box, 1)
     if (upright.length > MOST_RULES || level.length > MOST_RULES || frames.length > MOST_RULES) return []
   }
   for (const [at, left] of upright.entries())

@@ -1,4 +1,6 @@
+import { countUp } from "../../../lists.ts"
 import type { Box, Drawing, FontFace, PageContent, TextRun } from "../../page-content.ts"
+import { THIN } from "./strokes.ts"
 
 /** Faces of notes, rests and clefs: those of LilyPond, MuseScore, Finale, Sibelius, Dorico and MusiXTeX. Their codes are no letters. */
 const MUSICAL =
@@ -14,9 +16,8 @@ const noteBox = ({ baseline, box: { x0, x1 }, size }: TextRun): Box => ({
   y1: baseline + NOTE * size
 })
 
-/** Lines of a staff, and how thin they are, points. */
+/** Lines of a staff. */
 const STAFF = 5
-const THIN = 2.5
 
 /** Where a line begins and ends across the page. */
 export const endsOf = ({ x0, x1 }: Box): string => `${Math.round(x0)} ${Math.round(x1)}`
@@ -24,8 +25,7 @@ export const endsOf = ({ x0, x1 }: Box): string => `${Math.round(x0)} ${Math.rou
 /** From where to where the lines of staffs go: five or more that begin and end alike. */
 export const staffsOf = (drawings: ReadonlyArray<Drawing>): ReadonlySet<string> => {
   const lines = new Map<string, number>()
-  for (const { box } of drawings)
-    if (box.y1 - box.y0 < THIN) lines.set(endsOf(box), (lines.get(endsOf(box)) ?? 0) + 1)
+  for (const { box } of drawings) if (box.y1 - box.y0 < THIN) countUp(lines, endsOf(box))
   return new Set([...lines].flatMap(([ends, found]) => (found >= STAFF ? [ends] : [])))
 }
 

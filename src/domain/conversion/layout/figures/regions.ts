@@ -1,5 +1,8 @@
+import { addTo } from "../../../lists.ts"
 import type { Box, Drawing, PageContent } from "../../page-content.ts"
+import { joined, liesIn, touches } from "../geometry.ts"
 import { endsOf, isNote, staffsOf } from "./notation.ts"
+import { THIN } from "./strokes.ts"
 
 /** What is drawn at one place of a page. */
 export interface Region extends Box {
@@ -23,8 +26,6 @@ const MOST_SQUARES = 120
 const BACKGROUND = 0.6
 /** What was placed as a whole may be larger. */
 const PLACED_BACKGROUND = 0.85
-/** A line as thin as this is a rule. */
-const THIN = 2.5
 /** Smallest side of what was placed as a whole, points, and the most of them on a page. */
 const MIN_PLACED = 40
 const MOST_PLACED = 60
@@ -42,14 +43,6 @@ const count = (counts: Counts, drawing: Drawing): void => {
   else if (drawing.curved) counts.curves += 1
   else if (isRule(drawing.box)) counts.rules += 1
 }
-
-/** The smallest box around two. */
-export const joined = (a: Box, b: Box): Box => ({
-  x0: Math.min(a.x0, b.x0),
-  y0: Math.min(a.y0, b.y0),
-  x1: Math.max(a.x1, b.x1),
-  y1: Math.max(a.y1, b.y1)
-})
 
 /** Boxes as one region. */
 export const joinRegions = (regions: ReadonlyArray<Region>): Region | undefined => {
@@ -78,23 +71,6 @@ const clip = ({ x0, x1, y0, y1 }: Box, { height, width }: PageContent): Box => (
   y1: Math.min(height, y1)
 })
 
-/** Whether a box lies in another, but for a little. */
-export const liesIn = (inner: Box, outer: Box, slack: number): boolean =>
-  inner.x0 > outer.x0 - slack &&
-  inner.x1 < outer.x1 + slack &&
-  inner.y0 > outer.y0 - slack &&
-  inner.y1 < outer.y1 + slack
-
-/** Whether the middle of a box lies in another, or this near to it. */
-export const centreIn = ({ x0, x1, y0, y1 }: Box, box: Box, slack: number): boolean => {
-  const [x, y] = [(x0 + x1) / 2, (y0 + y1) / 2]
-  return x > box.x0 - slack && x < box.x1 + slack && y > box.y0 - slack && y < box.y1 + slack
-}
-
-/** Whether two boxes overlap, or stand this near to each other. */
-export const touches = (a: Box, b: Box, slack = 0): boolean =>
-  a.x0 < b.x1 + slack && a.x1 > b.x0 - slack && a.y0 < b.y1 + slack && a.y1 > b.y0 - slack
-
 /** What was placed as a whole: charts and diagrams of other programs. What stands in another of them is a part of it. */
 const placedOf = (page: PageContent, kept: ReadonlyArray<Drawing>): ReadonlyArray<Region> => {
   const boxes = page.groups
@@ -122,12 +98,8 @@ const squaresOf = (page: PageContent, kept: ReadonlyArray<Drawing>) => {
   const clamp = (value: number, most: number) => Math.min(most - 1, Math.max(0, Math.floor(value / square)))
   for (const [at, { box }] of kept.entries())
     for (let row = clamp(box.y0, rows); row <= clamp(box.y1, rows); row++)
-      for (let column = clamp(box.x0, columns); column <= clamp(box.x1, columns); column++) {
-        const key = row * columns + column
-        const same = marks.get(key)
-        if (same === undefined) marks.set(key, [at])
-        else same.push(at)
-      }
+      for (let column = clamp(box.x0, columns); column <= clamp(box.x1, columns); column++)
+        addTo(marks, row * columns + column, at)
   return { columns, marks }
 }
 

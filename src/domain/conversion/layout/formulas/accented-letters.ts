@@ -1,6 +1,7 @@
 import type { TextRun } from "../../page-content.ts"
+import { middleX } from "../geometry.ts"
+import { evenEdges, hasEdges } from "../lines/run-edges.ts"
 import { MARK } from "./accents.ts"
-import { middleX } from "./signs.ts"
 
 const SIGN = /[ˆ˜¯˙¨ˇ˘´]|\u20d7/gu
 const LETTER = /[\p{Lu}\p{Ll}\p{Lt}\p{Lo}]/u
@@ -30,10 +31,8 @@ interface Place {
 }
 
 /** Where a character of a run begins: evenly where it does not say. Boxes end where the last sign does. */
-const edgeOf = ({ box: { x0, x1 }, edges, text }: TextRun, at: number): number =>
-  edges.length === text.length + 1
-    ? (edges[at] ?? x1)
-    : Math.min(x1, x0 + ((x1 - x0) * at) / Math.max(1, text.trimEnd().length))
+const edgeOf = (run: TextRun, at: number): number =>
+  (hasEdges(run) ? run.edges : evenEdges(run.text.trimEnd(), run.box.x0, run.box.x1))[at] ?? run.box.x1
 
 /** Where the ink of a run's accents ends: where its box does, if that is too flat to be a face's. */
 const footOf = ({ baseline, box, size }: TextRun): number =>

@@ -1,6 +1,8 @@
 import { element, type HtmlElement } from "../../html/tree.ts"
 import type { Box, PageContent } from "../../page-content.ts"
-import { AXIS, type Item, mainLine, mainSize, middleX, middleY, SCRIPT } from "./signs.ts"
+import { isPath } from "../figures/strokes.ts"
+import { middleX, middleY } from "../geometry.ts"
+import { AXIS, type Item, mainLine, mainSize, SCRIPT } from "./signs.ts"
 
 /** Thickest bar of a fraction or a root, and the shortest and longest, points. */
 const THICK = 1.6
@@ -11,18 +13,12 @@ const MAX_BARS = 600
 
 /** The thin level lines of a page that may be bars of fractions and roots. */
 export const barsOf = ({ drawings }: PageContent): ReadonlyArray<Box> => {
-  const bars = drawings.filter(({ artifact, box, kind }) => {
+  const bars = drawings.filter(isPath).filter(({ box }) => {
     const [width, height] = [box.x1 - box.x0, box.y1 - box.y0]
-    return (
-      kind === "path" && !artifact && height < THICK && width > SHORT && width < LONG && width > 2 * height
-    )
+    return height < THICK && width > SHORT && width < LONG && width > 2 * height
   })
   return bars.length > MAX_BARS ? [] : bars.map(({ box }) => box)
 }
-
-/** Whether a bar lies in a box, or near to it. */
-export const within = (bar: Box, box: Box, slack: number): boolean =>
-  bar.x0 > box.x0 - slack && bar.x1 < box.x1 + slack && bar.y0 > box.y0 - slack && bar.y1 < box.y1 + slack
 
 /** A part of a formula stands so near to its bar, or to what is nearer to it, in font sizes. */
 const NEAR_BAR = 0.75

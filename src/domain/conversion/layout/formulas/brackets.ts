@@ -1,7 +1,8 @@
 import { element, type HtmlElement, isElement, textOf } from "../../html/tree.ts"
 import type { Box } from "../../page-content.ts"
+import { hull, middleY } from "../geometry.ts"
 import { isFunctionName } from "./mathematical.ts"
-import { AXIS, CLOSE, hull, type Item, middleY, OPEN } from "./signs.ts"
+import { AXIS, CLOSE, type Item, OPEN } from "./signs.ts"
 
 /** Whether a bar stands between two signs: they are in a numerator and its denominator. */
 const areParted = (a: Item, b: Item, bars: ReadonlyArray<Box>): boolean =>
@@ -24,7 +25,6 @@ export const withBrackets = (items: ReadonlyArray<Item>, bars: ReadonlyArray<Box
               other.text === item.text &&
               Math.abs(other.x0 - item.x0) < 0.35 * item.size &&
               item.y0 - other.y1 < 0.7 * item.size &&
-              other.y0 - item.y1 < 0.7 * item.size &&
               Math.abs(middleY(other) - middleY(item)) > 0.3 * item.size &&
               !areParted(other, item, bars)
           )

@@ -1,6 +1,6 @@
 import type { Box, FontFace } from "../../page-content.ts"
 import { type Line } from "../lines/line.ts"
-import type { Piece, Segment } from "../lines/segment.ts"
+import { type Piece, piecesOf } from "../lines/segment.ts"
 import { isCompound, isFunctionName, isMathFace, isMathSign, RELATES } from "./mathematical.ts"
 
 /** What formulas are found by in a column. */
@@ -65,10 +65,6 @@ export const census = (pieces: ReadonlyArray<Piece>, fonts: ReadonlyArray<FontFa
   }
   return { math, letters, words, worded, variables, relates }
 }
-
-/** The pieces of segments. */
-export const piecesOf = (segments: ReadonlyArray<Segment>): ReadonlyArray<Piece> =>
-  segments.flatMap(({ pieces }) => pieces)
 
 /** Words from which on a line is one of a text. */
 const PROSE = 3

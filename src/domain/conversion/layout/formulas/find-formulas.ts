@@ -1,15 +1,15 @@
 import { greatest, least } from "../../../lists.ts"
 import type { Box, FontFace } from "../../page-content.ts"
 import type { Formula } from "../blocks/block.ts"
+import { hull, middleX, liesIn } from "../geometry.ts"
 import { type Line, linesOf } from "../lines/line.ts"
 import { LEADER_LINE, markerOf } from "../lines/markers.ts"
-import { isTypewriter, type Piece, type Segment } from "../lines/segment.ts"
+import { isTypewriter, type Piece, type Segment, piecesOf, gapsIn } from "../lines/segment.ts"
 import { ROW_STEP } from "../tables/table-cells.ts"
-import { within } from "./bars.ts"
-import { beginsWithWord, census, type FormulaContext, piecesOf } from "./census.ts"
+import { beginsWithWord, census, type FormulaContext } from "./census.ts"
 import { EQUATION_NUMBER, isFunctionName, isMathFace, isMathSign } from "./mathematical.ts"
 import { numberedOf, withNumberApart } from "./numbers.ts"
-import { AXIS, hull, middleX } from "./signs.ts"
+import { AXIS } from "./signs.ts"
 import { type FoundFormula, type Numbered, type Row, rowOf, systemsOf } from "./systems.ts"
 import { areCells, SMALL, type Zone, zonesOf } from "./zones.ts"
 
@@ -31,11 +31,8 @@ const EDGE = 0.5
 const COLUMN_GAP = 2.4
 
 /** How many gaps of a line are as wide as those between cells. */
-const columnGaps = (line: Line, bodySize: number): number =>
-  line.segments.filter((segment, at) => {
-    const before = line.segments[at - 1]
-    return before !== undefined && segment.x0 - before.x1 > COLUMN_GAP * bodySize
-  }).length
+const columnGaps = ({ segments }: Line, bodySize: number): number =>
+  gapsIn(segments).filter((gap) => gap > COLUMN_GAP * bodySize).length
 
 /** The column that zones stand in. */
 interface Column {
@@ -80,7 +77,7 @@ const isMathematics = (
     fonts
   )
   // Faces of a text have variables, too: italic letters, and no words beside them.
-  if (math === 0 && !(hasBar && relates) && words > 0) return false
+  if (math === 0 && !hasBar && words > 0) return false
   // Numbers alone are those of an axis or of a table.
   if (letters === 0 && !isNumbered && !hasBar && !compares) return false
   // A fraction of words is one all the same.
@@ -113,7 +110,7 @@ const isFormula = (
   if (isExample(pieces, context.fonts)) return false
   const box = hull(body)
   const bars = context.bars.filter(
-    (bar) => within(bar, box, bodySize) && pieces.some((piece) => isAcross(piece, bar))
+    (bar) => liesIn(bar, box, bodySize) && pieces.some((piece) => isAcross(piece, bar))
   )
   if (!isMathematics(pieces, bars, number !== undefined, context)) return false
   if (number !== undefined) return true

@@ -1,22 +1,20 @@
 import { greatest, least } from "../../../lists.ts"
 import { element, type HtmlElement, isElement, textOf } from "../../html/tree.ts"
 import type { Box, FontFace } from "../../page-content.ts"
+import { hull, middleX, middleY, liesIn } from "../geometry.ts"
 import type { Piece } from "../lines/segment.ts"
-import { built, isLevelFraction, within, withHungRoots } from "./bars.ts"
+import { built, isLevelFraction, withHungRoots } from "./bars.ts"
 import { LineOfSigns, withBrackets } from "./brackets.ts"
 import { BIG_OPERATOR, LIMITED, RELATION } from "./mathematical.ts"
 import { withOverArrows } from "./over-arrows.ts"
 import {
   AXIS,
   CLOSE,
-  hull,
   isTallSign,
   type Item,
   itemsOf,
   mainLine,
   mainSize,
-  middleX,
-  middleY,
   OPEN,
   SCRIPT,
   scriptedBy,
@@ -59,7 +57,7 @@ const withBars = (
       const box = hull(part)
       const isOver = (its: Box): boolean => middleY(its) < middleY(bar)
       const inner = widest.filter(
-        (other) => !used.has(other) && within(other, box, 3) && isOver(other) === isOver(box)
+        (other) => !used.has(other) && liesIn(other, box, 3) && isOver(other) === isOver(box)
       )
       for (const its of inner) used.add(its)
       return parse([...part], inner, depth + 1)
@@ -288,7 +286,6 @@ const lineOf = (items: ReadonlyArray<Item>, depth: number): HtmlElement => {
 
 const parse = (items: Array<Item>, bars: ReadonlyArray<Box>, depth: number): HtmlElement => {
   if (depth > MAX_DEPTH) throw new Unclear()
-  if (items.length === 0) return element("mrow", {})
   const barred = withBars([...withBrackets(items, bars)], bars, depth)
   const arrowed = withOverArrows(withAccents(barred), (part) => parse([...part], [], depth + 1))
   const limited = withLimits(arrowed, depth)

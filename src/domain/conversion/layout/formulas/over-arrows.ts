@@ -1,6 +1,7 @@
 import { greatest } from "../../../lists.ts"
 import { element, type HtmlElement } from "../../html/tree.ts"
-import { hull, type Item, mainLine, middleX } from "./signs.ts"
+import { hull, middleX } from "../geometry.ts"
+import { type Item, mainLine } from "./signs.ts"
 
 const ARROW: ReadonlyMap<string, string> = new Map([
   ["→", "→"],

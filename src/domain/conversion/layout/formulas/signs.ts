@@ -1,6 +1,7 @@
 import { greatest, least } from "../../../lists.ts"
 import { element, type HtmlElement } from "../../html/tree.ts"
 import type { Box, FontFace } from "../../page-content.ts"
+import { hull, middleX, middleY } from "../geometry.ts"
 import type { Piece } from "../lines/segment.ts"
 import { ACCENT } from "./accents.ts"
 import { BIG_OPERATOR, isFunctionName, isMathFace, isMathSign } from "./mathematical.ts"
@@ -32,18 +33,6 @@ const WHOLE: ReadonlyMap<string, string> = new Map([
   ..."⎫⎬⎭".split("").map((piece) => [piece, "}"] as const),
   ["⏐", "|"]
 ])
-/** The middle of a box, across. */
-export const middleX = ({ x0, x1 }: Pick<Box, "x0" | "x1">): number => (x0 + x1) / 2
-/** The middle of a box, down. */
-export const middleY = ({ y0, y1 }: Box): number => (y0 + y1) / 2
-
-/** What is around boxes. */
-export const hull = (boxes: ReadonlyArray<Box>): Box => ({
-  x0: least(boxes.map(({ x0 }) => x0)),
-  y0: least(boxes.map(({ y0 }) => y0)),
-  x1: greatest(boxes.map(({ x1 }) => x1)),
-  y1: greatest(boxes.map(({ y1 }) => y1))
-})
 
 /** What one sign, number or word is in a formula. */
 const leaf = (text: string, face: FontFace | undefined): HtmlElement => {

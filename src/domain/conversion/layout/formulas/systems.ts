@@ -2,12 +2,12 @@ import { greatest, least } from "../../../lists.ts"
 import type { HtmlElement } from "../../html/tree.ts"
 import type { Box } from "../../page-content.ts"
 import type { Formula } from "../blocks/block.ts"
-import { type Segment, segmentText } from "../lines/segment.ts"
-import { within } from "./bars.ts"
-import { type FormulaContext, piecesOf } from "./census.ts"
+import { hull, liesIn } from "../geometry.ts"
+import { type Segment, segmentText, piecesOf } from "../lines/segment.ts"
+import { type FormulaContext } from "./census.ts"
 import { mathOf, stacked } from "./math-of.ts"
 import { CONTINUES } from "./mathematical.ts"
-import { AXIS, extent, hull } from "./signs.ts"
+import { AXIS, extent } from "./signs.ts"
 import type { Zone } from "./zones.ts"
 
 /** A display formula, in place of these lines. */
@@ -56,7 +56,7 @@ const MARGIN = 3
 /** What a zone is as a line of a formula. */
 export const rowOf = (zone: Zone, { body, number }: Numbered, context: FormulaContext): Row => {
   const box = hull(body)
-  const bars = context.bars.filter((bar) => within(bar, box, context.bodySize))
+  const bars = context.bars.filter((bar) => liesIn(bar, box, context.bodySize))
   const own = zone.lines.flatMap(({ segments }) => segments.filter((segment) => body.includes(segment)))
   const pieces = piecesOf(body)
   const first = body.reduce<Segment | undefined>(

@@ -1,4 +1,5 @@
 import type { TextRun } from "../../page-content.ts"
+import { edgesOf } from "../lines/run-edges.ts"
 
 /** Arrows that TeX makes longer, or gives a hook, by what it sets before or behind them; quotation marks that it sets of two. */
 const LONG: ReadonlyArray<readonly [RegExp, string]> = [
@@ -27,12 +28,6 @@ const whole = (parts: string): string => {
   const denied = `${parts.slice(1)}\u0338`.normalize("NFC")
   return denied.length === 1 ? denied : parts
 }
-
-/** Where the letters of a run begin: evenly where it does not say. */
-const edgesOf = ({ box: { x0, x1 }, edges, text }: TextRun): ReadonlyArray<number> =>
-  edges.length === text.length + 1
-    ? edges
-    : Array.from({ length: text.length + 1 }, (_, at) => x0 + ((x1 - x0) * at) / Math.max(1, text.length))
 
 const composed = (run: TextRun): TextRun => {
   if (!MAY_HAVE.test(run.text)) return run

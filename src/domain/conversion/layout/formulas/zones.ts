@@ -1,6 +1,7 @@
 import { append, greatest, least } from "../../../lists.ts"
 import type { Line } from "../lines/line.ts"
-import { beginsWithWord, census, type FormulaContext, isProse, piecesOf } from "./census.ts"
+import { piecesOf } from "../lines/segment.ts"
+import { beginsWithWord, census, type FormulaContext, isProse } from "./census.ts"
 
 /** Lines nearer than this, in font sizes, are halves of a fraction and the like: a text's lines stand further apart. */
 const TIGHT = 0.98
@@ -28,8 +29,8 @@ export interface Zone {
   from: number
   to: number
   readonly lines: Array<Line>
-  /** Its last full line is made of words. */
-  prose: boolean
+  /** Its last line that is no fragment. */
+  full: Line | undefined
 }
 
 /** Whether a line is a limit, a script or another small part of a formula. */
@@ -66,13 +67,14 @@ const isFraction = (over: Line, under: Line, { bars }: FormulaContext): boolean 
     return Math.abs(bar.x0 - x0) < BEYOND * size && Math.abs(bar.x1 - x1) < BEYOND * size
   })
 
-/** Whether a line stands too near to a zone for text. The last line of a text may stand near to the formula below it. */
-const isTight = (zone: Zone, above: Line, next: Line, { fonts }: FormulaContext): boolean => {
+/** Whether a line stands too near to the one above for text. The last line of a text may stand near to the formula below it. */
+const isTight = ({ lines }: Zone, above: Line, next: Line, context: FormulaContext): boolean => {
   const [step, aside] = [next.baseline - above.baseline, next.x0 - above.x1]
-  const isText =
-    zone.prose || (beginsWithWord(above, fonts) && !census(piecesOf(above.segments), fonts).relates)
-  const endsText = isText && zone.lines.length === 1 && (step > BELOW * next.size || aside > next.size)
-  return step < TIGHT * Math.max(above.size, next.size) && !endsText
+  if (step >= TIGHT * Math.max(above.size, next.size)) return false
+  if (lines.length > 1 || (step <= BELOW * next.size && aside <= next.size)) return true
+  const { fonts } = context
+  const relates = () => census(piecesOf(above.segments), fonts).relates
+  return !isProse(above, context) && (!beginsWithWord(above, fonts) || relates())
 }
 
 /** Upper and lower ends of brackets that are drawn in parts, and what is between them. */
@@ -96,9 +98,10 @@ const isBracketed = ({ lines }: Zone, next: Line): boolean => {
 }
 
 /** How far a fragment stands from a zone that it may belong to; Infinity where it does not. */
-const distance = (zone: Zone, fragment: Line, bodySize: number): number => {
+const distance = (zone: Zone, fragment: Line, context: FormulaContext): number => {
   if (zone.lines.length >= MAX_LINES) return Infinity
-  const near = zone.prose ? NEAR_PROSE : NEAR
+  const { bodySize } = context
+  const near = zone.full !== undefined && isProse(zone.full, context) ? NEAR_PROSE : NEAR
   const away = least(zone.lines.map(({ baseline }) => Math.abs(baseline - fragment.baseline)))
   const x0 = least(zone.lines.map((line) => line.x0)) - bodySize
   const x1 = greatest(zone.lines.map((line) => line.x1)) + bodySize
@@ -110,11 +113,11 @@ const shareOut = (
   fragments: ReadonlyArray<number>,
   lines: ReadonlyArray<Line>,
   [before, next]: readonly [Zone | undefined, Zone | undefined],
-  bodySize: number
+  context: FormulaContext
 ): ReadonlyArray<Zone> => {
   const far = (zone: Zone | undefined, at: number): number => {
     const line = lines[at]
-    return zone === undefined || line === undefined ? Infinity : distance(zone, line, bodySize)
+    return zone === undefined || line === undefined ? Infinity : distance(zone, line, context)
   }
   let start = 0
   for (; before !== undefined && start < fragments.length; start++) {
@@ -134,7 +137,7 @@ const shareOut = (
   }
   return fragments.slice(start, end).flatMap((at) => {
     const line = lines[at]
-    return line === undefined ? [] : [{ from: at, to: at + 1, lines: [line], prose: false }]
+    return line === undefined ? [] : [{ from: at, to: at + 1, lines: [line], full: undefined }]
   })
 }
 
@@ -145,7 +148,7 @@ export const zonesOf = (lines: ReadonlyArray<Line>, context: FormulaContext): Re
   // Those above the zone, and those below it so far: a limit may stand over its second line alone.
   let [leading, fragments]: [Array<number>, Array<number>] = [[], []]
   const close = (): void => {
-    append(zones, shareOut(leading, lines, [zones.at(-1), zone], context.bodySize))
+    append(zones, shareOut(leading, lines, [zones.at(-1), zone], context))
     if (zone !== undefined) zones.push(zone)
     leading = fragments
     fragments = []
@@ -155,7 +158,7 @@ export const zonesOf = (lines: ReadonlyArray<Line>, context: FormulaContext): Re
       fragments.push(at)
       continue
     }
-    const above = zone?.lines.at(-1)
+    const above = zone?.full
     if (
       zone !== undefined &&
       above !== undefined &&
@@ -170,12 +173,12 @@ export const zonesOf = (lines: ReadonlyArray<Line>, context: FormulaContext): Re
       }
       fragments = []
       zone.lines.push(line)
-      zone.prose = isProse(line, context)
+      zone.full = line
       zone.to = at + 1
       continue
     }
     close()
-    zone = { from: at, to: at + 1, lines: [line], prose: isProse(line, context) }
+    zone = { from: at, to: at + 1, lines: [line], full: line }
   }
   close()
   zone = undefined

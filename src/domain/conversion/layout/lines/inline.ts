@@ -1,7 +1,9 @@
+import { addTo } from "../../../lists.ts"
 import type { FontFace, PageLink, TextRun } from "../../page-content.ts"
 import { type LinkTarget, plain, type Span, type TextSpan } from "../blocks/block.ts"
+import { middleY } from "../geometry.ts"
 import { type Hyphens, keepsHyphen } from "./hyphens.ts"
-import type { Line } from "./line.ts"
+import { type Line, linesOf } from "./line.ts"
 import { apart, segmentsAsRead, isUnspaced } from "./script-direction.ts"
 import { isBold, isTypewriter, type Piece, type Segment, spaced } from "./segment.ts"
 
@@ -18,11 +20,7 @@ export class LinkIndex {
     for (const link of links) {
       const from = Math.floor(link.box.y0 / SLOT)
       const to = Math.min(from + MAX_SLOTS, Math.floor(link.box.y1 / SLOT))
-      for (let slot = from; slot <= to; slot++) {
-        const same = this.#slots.get(slot)
-        if (same === undefined) this.#slots.set(slot, [link])
-        else same.push(link)
-      }
+      for (let slot = from; slot <= to; slot++) addTo(this.#slots, slot, link)
     }
   }
 
@@ -87,7 +85,7 @@ const linked = (
 ): ReadonlyArray<{ readonly text: string; readonly target: LinkTarget | undefined }> => {
   if (links.isEmpty) return [{ text: piece.text, target: undefined }]
   const { box, edges } = piece.run
-  const over = links.over(piece.x0, piece.x1, (box.y0 + box.y1) / 2)
+  const over = links.over(piece.x0, piece.x1, middleY(box))
   if (over.length === 0) return [{ text: piece.text, target: undefined }]
   const parts: Array<{ text: string; target: LinkTarget | undefined }> = []
   for (let at = 0; at < piece.text.length; at++) {
@@ -172,6 +170,10 @@ const skipped = (lines: ReadonlyArray<Line>, skip: number): number => {
   while (text.charAt(end) === " ") end += 1
   return end
 }
+
+/** The words of segments, line by line. */
+export const spansIn = (segments: ReadonlyArray<Segment>, context: InlineContext): ReadonlyArray<Span> =>
+  spansOf(linesOf(segments, context.fonts), context)
 
 /**
  * The words of lines, one after the other. A divided word is joined; styles and links are kept. `skip` leaves out the first

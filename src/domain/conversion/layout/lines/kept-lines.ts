@@ -1,3 +1,4 @@
+import { greatest } from "../../../lists.ts"
 import { isBoldLine } from "../statistics.ts"
 import type { Line } from "./line.ts"
 import { CAPTION } from "./markers.ts"
@@ -28,7 +29,7 @@ const STOP = /[.!?:]["'”’»)\]]*$/
 /** Whether the lines of a paragraph were ended on purpose: each left room for the next one's first word. */
 export const keepsLines = ({ lines }: Group, { left, right }: Extent): boolean => {
   const width = right - left
-  const widest = lines.reduce((most, line) => Math.max(most, widthOf(line)), 0)
+  const widest = greatest(lines.map(widthOf))
   let short = 0
   for (const [at, line] of lines.entries()) {
     const above = lines[at - 1]
@@ -50,12 +51,11 @@ export const keepsLines = ({ lines }: Group, { left, right }: Extent): boolean =
  */
 export const areLinesOfOne = (
   above: Group,
-  { code, gap, lines, marker }: Group,
+  { gap, lines, marker }: Group,
   { left, right }: Extent
 ): boolean => {
   const [last, line] = [above.lines.at(-1), lines[0]]
-  if (last === undefined || line === undefined || lines.length > 1 || marker !== undefined || code)
-    return false
+  if (last === undefined || line === undefined || lines.length > 1 || marker !== undefined) return false
   return (
     gap < 1.5 &&
     Math.abs(last.x0 - line.x0) < 0.3 * line.size &&

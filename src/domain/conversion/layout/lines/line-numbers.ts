@@ -1,7 +1,9 @@
-import { firstNotBefore, greatest, least } from "../../../lists.ts"
+import { firstNotBefore, greatest } from "../../../lists.ts"
 import type { TextRun } from "../../page-content.ts"
+import { acrossOf } from "../geometry.ts"
+import { isComment } from "./comments.ts"
 import type { Line } from "./line.ts"
-import { type Segment, SEGMENT_GAP, segmentText } from "./segment.ts"
+import { SEGMENT_GAP, segmentText, charactersOf } from "./segment.ts"
 
 /** Fewest numbers in a column: of every line, of every line between two columns of text, and of every few lines. */
 const MIN_NUMBERS = 5
@@ -71,8 +73,7 @@ const columnsIn = (runs: ReadonlyArray<TextRun>): ReadonlyArray<NumberColumn> =>
       {
         numbers: column,
         step,
-        x0: least(column.map(({ box }) => box.x0)),
-        x1: greatest(column.map(({ box }) => box.x1))
+        ...acrossOf(column.map(({ box }) => box))
       }
     ]
   })
@@ -168,22 +169,18 @@ export const withoutLineNumbers = (
 /** Part of a line that is monospaced, its number aside, where it is one of a listing. */
 const LISTING = 0.9
 
-const lettersOf = (segments: ReadonlyArray<Segment>): number =>
-  segments.reduce((sum, { characters }) => sum + characters, 0)
-
-/** What code says about itself: words in another face after it on its line. */
-const COMMENT = /^(?:\/[*/]|#|--|;|%)/
-
 /** Whether lines are those of a listing: monospaced, but for numbers before them and comments after them. */
 export const areListed = (lines: ReadonlyArray<Line>): boolean => {
   const own = lines.map(({ segments: [first, ...rest] }) => {
     const isNumber = first !== undefined && NUMBER.test(segmentText(first).trim())
-    const comment = rest.findIndex((segment) => COMMENT.test(segmentText(segment)))
+    const comment = rest.findIndex((segment) => isComment(segmentText(segment)))
     const code = comment === -1 ? rest : rest.slice(0, comment)
-    return lettersOf(first === undefined || isNumber ? code : [first, ...code])
+    return charactersOf(first === undefined || isNumber ? code : [first, ...code])
   })
   return (
     own.some((letters) => letters > 0) &&
-    lines.every(({ monospace, segments }, at) => monospace * lettersOf(segments) >= LISTING * (own[at] ?? 0))
+    lines.every(
+      ({ monospace, segments }, at) => monospace * charactersOf(segments) >= LISTING * (own[at] ?? 0)
+    )
   )
 }

@@ -1,5 +1,6 @@
 import { greatest } from "../../../lists.ts"
 import type { FontFace } from "../../page-content.ts"
+import { endsInComment } from "./comments.ts"
 import { hasFromRight, isRightToLeft, textFromRight } from "./script-direction.ts"
 import {
   isBold,
@@ -7,7 +8,8 @@ import {
   isTypewriter,
   type Piece,
   segmentText,
-  type Segment
+  type Segment,
+  piecesOf
 } from "./segment.ts"
 
 /** Segments that stand on one baseline, from left to right. */
@@ -33,7 +35,7 @@ export interface Line {
 }
 
 /** Largest difference of baselines within one line, in font sizes. */
-const SAME_LINE = 0.35
+export const SAME_LINE = 0.35
 
 /** A number that counts lines is smaller than the words behind it by this factor. */
 const SMALL = 0.86
@@ -50,9 +52,6 @@ export const lineNumber = (segments: ReadonlyArray<Segment>): Piece | undefined 
     ? first
     : undefined
 }
-
-/** What code ends in where a comment begins in another face, as those in Chinese do. */
-const COMMENT_BEGINS = /(?:^|\s)(?:%+|\/\/|#|--|;+)\s*$/
 
 /** The mark at a line's end, or at the next one's start, of a line of code that was too long for its page. */
 const WRAPS = /^\s*[↩↪↵⏎]\s*$/u
@@ -83,7 +82,8 @@ const lineOf = (segments: Array<Segment>, fonts: ReadonlyArray<FontFace>, fromRi
       if (face?.italic === true) italic += text.length
       if (isTypewriter(face)) {
         monospace += text.length
-        inComment ||= COMMENT_BEGINS.test(text)
+        // Comments in Chinese are in another face than their code.
+        inComment ||= endsInComment(text)
       } else if (inComment || WRAPS.test(text)) beside += text.length
     }
   }
@@ -118,9 +118,7 @@ export const isCode = ({ monospace }: Line): boolean => monospace > ALL_CODE
 
 /** The size of a line's words. Code may be most of a line of text, and browsers set it smaller than the words around it. */
 export const wordsSize = (line: Line): number =>
-  line.typewriter && !isCode(line)
-    ? greatest(line.segments.flatMap(({ pieces }) => pieces.map(({ run }) => run.size)))
-    : line.size
+  line.typewriter && !isCode(line) ? greatest(piecesOf(line.segments).map(({ run }) => run.size)) : line.size
 
 /** Lines from top to bottom. */
 export const linesOf = (

@@ -86,7 +86,7 @@ const INDEX_LINE = /(?<!\.)(?:^|\s)\.(?: \.)+\s*\d{1,4}(?:\s?[,–-]\s?\d{1,4})*
  * do are no leaders, but values that are missing.
  */
 export const leadsToPages = (parts: ReadonlyArray<string>): boolean =>
-  parts.some((part) => LEADER_LINE.test(part)) || INDEX_LINE.test(parts.join("\t"))
+  parts.some((part) => LEADER_LINE.test(part)) || INDEX_LINE.test(parts.map((part) => part.trim()).join("\t"))
 
 /** What a figure's or table's caption begins with, in the languages that documents are met in most; `number` is its number. */
 export const CAPTION =
@@ -139,9 +139,6 @@ const KIND_BESIDE_PARAMETERS = /^\(\p{Ll}[\p{L} -]{2,40}\)$/u
 /** White space before it, in font sizes. */
 const KIND_APART = 2
 
-/** Whether words are such a kind in square brackets. */
-export const isKind = (words: string): boolean => KIND.test(words.trim())
-
 /** Parameters, right behind the name that they belong to. */
 const PARAMETERS = /[\p{L}\p{N}_]\(/u
 
@@ -151,5 +148,5 @@ export const isPrototype = ({ segments, size, text }: Line): boolean => {
   if (before === undefined || last === undefined || last.x0 - before.x1 < KIND_APART * size) return false
   const kind = segmentText(last).trim()
   // Units below the names of columns stand in brackets, too.
-  return isKind(kind) || (KIND_BESIDE_PARAMETERS.test(kind) && PARAMETERS.test(text))
+  return KIND.test(kind) || (KIND_BESIDE_PARAMETERS.test(kind) && PARAMETERS.test(text))
 }

@@ -1,5 +1,6 @@
+import { countUp } from "../../../lists.ts"
 import { isBoldLine } from "../statistics.ts"
-import type { Line } from "./line.ts"
+import { isCode, type Line } from "./line.ts"
 
 /** Steps of baselines that are looked at, in font sizes. */
 const NEAREST = 0.8
@@ -37,14 +38,10 @@ export const paragraphStep = (lines: ReadonlyArray<Line>, bodySize: number): num
   const counts = new Map<number, number>()
   let above: Line | undefined
   for (const line of lines) {
-    const running =
-      Math.abs(line.size - bodySize) < 0.06 * bodySize && !isBoldLine(line) && line.monospace < 0.9
+    const running = Math.abs(line.size - bodySize) < 0.06 * bodySize && !isBoldLine(line) && !isCode(line)
     if (running && above !== undefined) {
       const step = (line.baseline - above.baseline) / bodySize
-      if (step > NEAREST && step < FURTHEST) {
-        const slot = Math.round(step / SAME)
-        counts.set(slot, (counts.get(slot) ?? 0) + 1)
-      }
+      if (step > NEAREST && step < FURTHEST) countUp(counts, Math.round(step / SAME))
     }
     above = running ? line : undefined
   }

@@ -1,8 +1,10 @@
 import { greatest, least } from "../../../lists.ts"
+import { middleX } from "../geometry.ts"
 import { isBoldLine } from "../statistics.ts"
 import { isCode, type Line, wordsSize } from "./line.ts"
 import { CAPTION, isSureBullet, LEADER_LINE, type Marker, markerOf } from "./markers.ts"
 import { isListedEntry, isNumbered, sectionNumber } from "./section-number.ts"
+import { gapsIn } from "./segment.ts"
 
 /** Lines that belong together: a paragraph, a heading, a list item, lines of code. */
 export interface Group {
@@ -84,7 +86,7 @@ const FURTHEST_STEP = 2.6
 const SENTENCE_SIZES = 1.3
 
 const hasWideGap = ({ segments, size }: Line): boolean =>
-  segments.some((segment, at) => at > 0 && segment.x0 - (segments[at - 1]?.x1 ?? 0) > CELL_GAP * size)
+  gapsIn(segments).some((gap) => gap > CELL_GAP * size)
 
 /**
  * Whether a sentence goes on from one line to the next, whatever their indents, faces and distance: the one above is full, or long
@@ -102,8 +104,7 @@ const isOneSentence = (
   const indent = (line.x0 - above.x0) / size
   if (step < NEAREST_STEP || step > FURTHEST_STEP || size > SENTENCE_SIZES * Math.min(above.size, line.size))
     return false
-  if (indent < -6 || line.x0 > (above.x0 + above.x1) / 2 || hasWideGap(above) || hasWideGap(line))
-    return false
+  if (indent < -6 || line.x0 > middleX(above) || hasWideGap(above) || hasWideGap(line)) return false
   if (measures.right - above.x1 < 1.5 * size && above.text.length >= FULL_LINE) return true
   const alike =
     isBoldLine(above) === isBoldLine(line) && isCode(above) === isCode(line) && size < 1.05 * line.size
@@ -120,7 +121,7 @@ const isNextHeading = (group: ReadonlyArray<Line>, line: Line): boolean =>
   isNumbered(group[0]?.text ?? "") && sectionNumber(line.text)?.scheme === "parts"
 
 /** Part of a line that is in italics from which on it is as a whole; less than the rest of it is upright. */
-const ALL_ITALIC = 0.9
+export const ALL_ITALIC = 0.9
 
 /** Whether lines that are numbered and in italics end where upright text begins: a heading that is set like its text otherwise. */
 const endsItalicHeading = (group: ReadonlyArray<Line>, line: Line): boolean =>
@@ -228,16 +229,13 @@ const begins = (
   if (above.hyphenated) return false
   const indent = line.x0 - above.x0
   // The second line of a heading stands below the first one's words, behind its number or "Appendix A".
-  if (displayed && group.length === 1 && indent > 0 && line.x0 < (above.x0 + above.x1) / 2)
-    return isNumbered(line.text)
-  if (measures.marked === undefined) {
-    if (indent > 0.7 * size && group.length > 1) return true
-    if (indent > 0.7 * size && group.length === 1) {
-      // A hanging indent continues; a first line's does not.
-      const hanging = next !== undefined && Math.abs(next.x0 - line.x0) < 0.4 * size
-      if (!hanging || SENTENCE_END.test(above.text)) return true
-    }
-  } else if (indent > 0.7 * size && group.length > 1) return true
+  if (displayed && group.length === 1 && indent > 0 && line.x0 < middleX(above)) return isNumbered(line.text)
+  if (indent > 0.7 * size) {
+    if (group.length > 1) return true
+    // A hanging indent continues; a first line's does not.
+    const hanging = next !== undefined && Math.abs(next.x0 - line.x0) < 0.4 * size
+    if (measures.marked === undefined && (!hanging || SENTENCE_END.test(above.text))) return true
+  }
   // An item may be set like a paragraph: only its first line is further right. A full line continues.
   const flush = indent > -4 * size && group.length === 1 && measures.right - above.x1 < 1.5 * size
   if (indent < 0 && measures.marked !== undefined && flush && !SENTENCE_END.test(above.text)) return false
@@ -310,7 +308,6 @@ export const groupsOf = (column: ReadonlyArray<Line>, measures: Measures): Reado
     const above = lines[at - 1]
     if (
       above === undefined ||
-      open.length === 0 ||
       begins(open, above, line, lines[at + 1], { ...measures, leading, marked: marker })
     ) {
       close(line, lines[at + 1])

@@ -1,4 +1,5 @@
 import type { PageContent, TextRun } from "../../page-content.ts"
+import { lengthOf } from "./segment.ts"
 import { quarterOf, uprightRun } from "./turned.ts"
 
 /** Two drawings of one text this near are one in simulated bold, in font sizes. */
@@ -72,16 +73,9 @@ export interface ReadableRuns {
 export const readableRuns = (page: PageContent): ReadableRuns => {
   const all = page.runs.filter((run) => !run.artifact && run.size > 0.5 && !isBlankText(run.text))
   const seen = all.filter(({ invisible }) => !invisible)
-  const count = (runs: ReadonlyArray<TextRun>) => runs.reduce((sum, { text }) => sum + text.length, 0)
-  const runs = count(seen) * 4 >= count(all) ? seen : all
-  const turns = new Map<number, Array<TextRun>>()
-  for (const run of withCircled(withoutTwins(runs))) {
-    const turn = quarterOf(run.angle)
-    const same = turns.get(turn)
-    if (same === undefined) turns.set(turn, [run])
-    else same.push(run)
-  }
-  const sorted = [...turns].sort(([, a], [, b]) => count(b) - count(a))
+  const runs = lengthOf(seen) * 4 >= lengthOf(all) ? seen : all
+  const turns = Map.groupBy(withCircled(withoutTwins(runs)), ({ angle }) => quarterOf(angle))
+  const sorted = [...turns].sort(([, a], [, b]) => lengthOf(b) - lengthOf(a))
   const [first, ...rest] = sorted.map(([turn, asShown]): TurnedRuns => ({
     turn,
     runs: turn === 0 ? asShown : asShown.map((run) => uprightRun(run, turn)),

@@ -1,3 +1,4 @@
+import { usualPlace } from "../geometry.ts"
 import type { Line } from "./line.ts"
 
 /** Lines that end at one place which show where a justified text does, and the share of longer ones that stick out of it. */
@@ -7,10 +8,7 @@ const STICK_OUT = 0.15
 
 /** Where the lines of a column end: a justified text's few longer ones, and what stands beside it, stick out. */
 export const rightEdge = (lines: ReadonlyArray<Line>, right: number): number => {
-  const ends = new Map<number, number>()
-  for (const { x1 } of lines) ends.set(Math.round(x1), (ends.get(Math.round(x1)) ?? 0) + 1)
-  let [edge, most] = [right, 0]
-  for (const [at, count] of ends) if (count > most) [edge, most] = [at, count]
+  const { count: most, place: edge } = usualPlace(lines.map(({ x1 }) => x1)) ?? { place: right, count: 0 }
   const longer = lines.filter(({ size, x1 }) => x1 > edge + 0.5 * size).length
   return most >= MIN_EVEN && most >= EVEN * lines.length && longer <= STICK_OUT * lines.length
     ? edge + 1

@@ -41,6 +41,33 @@ export const sectionNumber = (text: string): SectionNumber | undefined => {
   return found(FIGURE, "figure") ?? found(UPPER, "upper") ?? found(LOWER, "lower")
 }
 
+/** Names the kind of a number: `roman`, `figure`, of two parts `parts2`. */
+export const kindOf = ({ parts, scheme }: SectionNumber): string => `${scheme}${parts > 1 ? parts : ""}`
+
+/** The kind of the number that a text begins with. */
+export const numberKind = (text: string): string | undefined => {
+  const number = sectionNumber(text)
+  return number === undefined ? undefined : kindOf(number)
+}
+
+/** How many parts numbers of a kind have; undefined of those that have none. */
+export const partsOf = (kind: string | undefined): number | undefined =>
+  kind?.startsWith("parts") === true ? Number(kind.slice("parts".length)) : undefined
+
+/** The kind of what numbers with so many parts are a part of. */
+export const kindAbove = (parts: number): string => (parts === 2 ? "figure" : `parts${parts - 1}`)
+
+/** The level of a number in parts, by the levels of what it is a part of: of those the nearest that is known. */
+export const levelOfParts = (
+  parts: number,
+  levels: ReadonlyMap<string, number>,
+  away = 0
+): number | undefined => {
+  if (parts < 1) return undefined
+  const level = levels.get(kindAbove(parts + 1))
+  return level === undefined ? levelOfParts(parts - 1, levels, away + 1) : level + away
+}
+
 /** Whether a text begins with a section's number. A small letter is a list's. */
 export const isNumbered = (text: string): boolean => {
   const number = sectionNumber(text)

@@ -1,5 +1,6 @@
-import { greatest, least } from "../../../lists.ts"
+import { greatest } from "../../../lists.ts"
 import type { Box, FontFace, FormField, TextRun } from "../../page-content.ts"
+import { acrossOf, crosses } from "../geometry.ts"
 
 /** A run, or a part of it, within a line. */
 export interface Piece {
@@ -39,9 +40,13 @@ const SAME_BASELINE = 0.12
 const RAISED_SIZE = 0.86
 /** How high a mark is raised at most, in font sizes. */
 const RAISED_HIGH = 0.75
-/** A note's raised mark, and how far its words may stand behind it, in font sizes: a tab. */
-const NOTE_MARK = /^\s*(?:\d{1,3}|[*∗†‡§¶]{1,3})\s*$/u
+/** How far the words of a note may stand behind its raised mark, in font sizes: a tab. */
 const TAB = 5
+
+const NOTE_MARK = /^\s*(?:\d{1,3}|[*∗†‡§¶]{1,3})\s*$/u
+
+/** Whether words are the mark of a note, raised or not. */
+export const isNoteMark = (text: string): boolean => NOTE_MARK.test(text)
 
 /** A segment under construction. */
 interface Open {
@@ -95,7 +100,7 @@ const followsInitial = ({ baseline, pieces }: Open, run: TextRun): boolean =>
 const followsMark = ({ baseline, pieces, size, x1 }: Open, run: TextRun): boolean =>
   pieces.length === 1 &&
   size <= RAISED_SIZE * run.size &&
-  NOTE_MARK.test(pieces[0]?.text ?? "") &&
+  isNoteMark(pieces[0]?.text ?? "") &&
   run.box.x0 >= x1 &&
   run.box.x0 - x1 < TAB * run.size &&
   run.baseline - baseline > SAME_BASELINE * run.size &&
@@ -233,9 +238,8 @@ export const lookOf = (
   skip: number
 ): Look | undefined => {
   if (skip === 0 && !pieces.some((piece) => mayHaveLook(piece, fonts))) return undefined
-  let [all, italic, small, capitals] = [0, 0, 0, 0]
-  let [underlined, coloured] = [0, 0]
-  let left = skip
+  let [all, italic, capitals, underlined, coloured] = [0, 0, 0, 0, 0]
+  let [hasSmall, left] = [false, skip]
   for (const { raise, run, text } of pieces) {
     const words = text.slice(left)
     left = Math.max(0, left - text.length)
@@ -246,14 +250,12 @@ export const lookOf = (
     if (face?.italic === true) italic += letters
     if (run.underlined === true) underlined += letters
     if (isColoured(run.color)) coloured += letters
-    if (isSmallCapitals(face)) capitals += words.match(/[\p{Lu}\p{Ll}]/gu)?.length ?? 0
-    else {
-      capitals += words.match(/\p{Lu}/gu)?.length ?? 0
-      small += words.match(/\p{Ll}/gu)?.length ?? 0
-    }
+    const areCapitals = isSmallCapitals(face)
+    hasSmall ||= !areCapitals && /\p{Ll}/u.test(words)
+    if (!hasSmall) capitals += words.match(areCapitals ? /[\p{Lu}\p{Ll}]/gu : /\p{Lu}/gu)?.length ?? 0
   }
   if (all < 2) return undefined
-  if (small === 0 && capitals > 0.8 * all && capitals > 2) return "capitals"
+  if (!hasSmall && capitals > 0.8 * all && capitals > 2) return "capitals"
   if (italic > 0.9 * all) return "italic"
   return underlined > 0.9 * all ? "underlined" : coloured > 0.9 * all ? "coloured" : undefined
 }
@@ -270,24 +272,41 @@ export const isSizedByTypewriter = (
   return longest !== undefined && isTypewriter(fonts[longest.run.font])
 }
 
+/** The white before each segment of a line but the first, points. */
+export const gapsIn = (segments: ReadonlyArray<Segment>): ReadonlyArray<number> =>
+  segments.slice(1).map(({ x0 }, at) => x0 - (segments[at]?.x1 ?? x0))
+
+/** The pieces of segments. */
+export const piecesOf = (segments: ReadonlyArray<Pick<Segment, "pieces">>): ReadonlyArray<Piece> => {
+  const [first, ...more] = segments
+  return more.length === 0 ? (first?.pieces ?? []) : segments.flatMap(({ pieces }) => pieces)
+}
+
+/** How many characters segments have. */
+export const charactersOf = (segments: ReadonlyArray<Segment>): number =>
+  segments.reduce((sum, { characters }) => sum + characters, 0)
+
+/** How many characters pieces, lines or runs have. */
+export const lengthOf = (of: ReadonlyArray<{ readonly text: string }>): number =>
+  of.reduce((sum, { text }) => sum + text.length, 0)
+
+/** Whether all of a segment is bold. */
+export const isBoldThroughout = (
+  { pieces }: Pick<Segment, "pieces">,
+  fonts: ReadonlyArray<FontFace>
+): boolean => pieces.every(({ run }) => isBold(fonts[run.font]))
+
 /** Some pieces of a segment. */
 export const partOf = (segment: Segment, pieces: ReadonlyArray<Piece>): Segment => ({
   ...segment,
   pieces,
-  x0: least(pieces.map(({ x0 }) => x0)),
-  x1: greatest(pieces.map(({ x1 }) => x1)),
-  characters: pieces.reduce((sum, { text }) => sum + text.length, 0)
+  ...acrossOf(pieces),
+  characters: lengthOf(pieces)
 })
 
 /** Cuts a segment where columns begin. */
 export const cutAt = (segment: Segment, starts: ReadonlyArray<number>): ReadonlyArray<Segment> => {
-  if (!starts.some((x) => segment.x0 < x - 1 && segment.x1 > x + 1)) return [segment]
-  const parts = new Map<number, Array<Segment["pieces"][number]>>()
-  for (const piece of segment.pieces) {
-    const column = starts.filter((x) => x <= piece.x0 + 1).length
-    const same = parts.get(column)
-    if (same === undefined) parts.set(column, [piece])
-    else same.push(piece)
-  }
+  if (!starts.some((x) => crosses(segment, x, 1))) return [segment]
+  const parts = Map.groupBy(segment.pieces, ({ x0 }) => starts.filter((x) => x <= x0 + 1).length)
   return [...parts.values()].map((pieces) => partOf(segment, pieces))
 }

@@ -1,6 +1,7 @@
+import { isDirective } from "./comments.ts"
 import { isCode, type Line } from "./line.ts"
 
-const COMMENT_ALONE = /^(?:\/\/|\/\*|\*\/|#(?:include|define|undef|if|ifdef|ifndef|else|endif|pragma)\b)/
+const COMMENT_ALONE = /^(?:\/\/|\/\*|\*\/)/
 const CONTROL = /^(?:\}\s*)?(?:if|for|while|switch|catch|else if)\s?\(|^(?:\}\s*)?(?:else|try|do)\s?\{?$/
 /** What ends a statement or a block, and what prose has not: brackets at a name, operators, names in two parts. */
 const ENDS = /[;{}]$/
@@ -15,8 +16,8 @@ const statementOf = (text: string): string => {
 /** Whether a line says that it is code of a language with braces and semicolons, whatever face it is set in. */
 const isSigned = (line: Line): boolean => {
   const text = line.text.trim()
-  if (isCode(line) || text === "") return false
-  if (COMMENT_ALONE.test(text) || CONTROL.test(text)) return true
+  if (isCode(line)) return false
+  if (COMMENT_ALONE.test(text) || isDirective(text) || CONTROL.test(text)) return true
   const statement = statementOf(text)
   return ENDS.test(statement) && OPERATES.test(statement)
 }

@@ -1,15 +1,25 @@
 import { append, least } from "../../../lists.ts"
+import { acrossOf, middleX } from "../geometry.ts"
 import { segmentText } from "../lines/segment.ts"
 import { groupNames } from "./group-names.ts"
 import type { Rule } from "./rules.ts"
-import { type PlacedCell, sharedCells } from "./shared-cells.ts"
+import { type GrowingCell, sharedCells } from "./shared-cells.ts"
 import { ruledOver } from "./spanning-rules.ts"
-import { boundsOf, type Column, NUMERIC, overlaps, type RawCell, type Row, wordsOf } from "./table-cells.ts"
+import {
+  type Column,
+  NUMERIC,
+  overlaps,
+  type RawCell,
+  type Row,
+  wordsOf,
+  columnsUnder,
+  filled
+} from "./table-cells.ts"
 import { CELL_STEP, OVERLAPPING } from "./table-extent.ts"
 
 /** A row's cells, and the baseline of its first line. */
 interface PlacedRow {
-  readonly cells: Array<PlacedCell>
+  readonly cells: Array<GrowingCell>
   readonly top: number
 }
 
@@ -35,7 +45,7 @@ export const centredOver = (
   taken: ReadonlyArray<Column> = []
 ): { readonly from: number; readonly to: number } => {
   const own = columns[at]
-  const middle = (cell.x0 + cell.x1) / 2
+  const middle = middleX(cell)
   const off = (x0: number, x1: number) => Math.abs((x0 + x1) / 2 - middle)
   const alone = { from: at, to: at }
   if (own === undefined || columns.length > MOST_NAMED || taken.length > MOST_NAMED) return alone
@@ -61,15 +71,13 @@ const inColumns = (
   { bounds, cells, line }: Row,
   columns: ReadonlyArray<Column>,
   names: boolean,
-  ruled: (name: Column) => Pick<PlacedCell, "from" | "to"> | undefined
-): Array<PlacedCell> =>
+  ruled: (name: Column) => Pick<GrowingCell, "from" | "to"> | undefined
+): Array<GrowingCell> =>
   cells.map((segments, index) => {
-    const cell = bounds[index] ?? boundsOf(segments)
+    const cell = bounds[index] ?? acrossOf(segments)
     const known = names ? ruled(cell) : undefined
     if (known !== undefined) return { segments: [...segments], ...known }
-    const over = columns.flatMap((column, number) => (overlaps(column, cell) ? [number] : []))
-    const nearest = columns.findIndex(({ x1 }) => cell.x0 <= x1)
-    const from = over[0] ?? (nearest === -1 ? columns.length - 1 : nearest)
+    const { from, over, to } = columnsUnder(cell, columns)
     if (names && over.length < 2) {
       const others = bounds.length > MOST_NAMED ? bounds : bounds.filter((_, other) => other !== index)
       return { segments: [...segments], ...centredOver(cell, from, columns, line.size, others) }
@@ -77,12 +85,12 @@ const inColumns = (
     // A group's name is the only one that goes over columns on its own: it is above all of them.
     if (cells.length === 1 && over.length > 1)
       return { segments: [...segments], from: 0, to: columns.length - 1 }
-    return { segments: [...segments], from, to: over.at(-1) ?? from }
+    return { segments: [...segments], from, to }
   })
 
 /** Words of one column that justification sets far apart are one cell. */
-const oneEach = (cells: ReadonlyArray<PlacedCell>): Array<PlacedCell> => {
-  const merged: Array<PlacedCell> = []
+const oneEach = (cells: ReadonlyArray<GrowingCell>): Array<GrowingCell> => {
+  const merged: Array<GrowingCell> = []
   for (const cell of cells) {
     const last = merged.at(-1)
     if (last !== undefined && last.from === cell.from && last.to === cell.to)
@@ -93,7 +101,7 @@ const oneEach = (cells: ReadonlyArray<PlacedCell>): Array<PlacedCell> => {
 }
 
 /** Whether a line's cells continue numbers with numbers: those are never wrapped. */
-const hasNumbersBelow = (cells: ReadonlyArray<PlacedCell>, above: ReadonlyArray<PlacedCell>): boolean =>
+const hasNumbersBelow = (cells: ReadonlyArray<GrowingCell>, above: ReadonlyArray<GrowingCell>): boolean =>
   cells.some(({ from, segments }) => {
     const over = above.find((cell) => cell.from === from)
     return (
@@ -107,7 +115,7 @@ const hasNumbersBelow = (cells: ReadonlyArray<PlacedCell>, above: ReadonlyArray<
  */
 const rowNumbers = (
   rows: ReadonlyArray<Row>,
-  placed: ReadonlyArray<ReadonlyArray<PlacedCell>>,
+  placed: ReadonlyArray<ReadonlyArray<GrowingCell>>,
   columns: number
 ): ReadonlyArray<number> => {
   const last = new Map<number, number>()
@@ -158,7 +166,7 @@ const rowNumbers = (
 }
 
 /** Whether the next line's first word had room on a cell's last line: then that line does not continue it. */
-const hadRoom = (above: PlacedCell, cell: PlacedCell, columns: ReadonlyArray<Column>): boolean => {
+const hadRoom = (above: GrowingCell, cell: GrowingCell, columns: ReadonlyArray<Column>): boolean => {
   const [left, right, last, next] = [
     columns[above.from],
     columns[above.to],
@@ -170,7 +178,7 @@ const hadRoom = (above: PlacedCell, cell: PlacedCell, columns: ReadonlyArray<Col
   const words = segmentText(next).trim()
   const [word = ""] = words.split(" ")
   const part = word.length / Math.max(1, words.length)
-  const line = boundsOf(above.segments.filter(({ baseline }) => Math.abs(baseline - last.baseline) < 1))
+  const line = acrossOf(above.segments.filter(({ baseline }) => Math.abs(baseline - last.baseline) < 1))
   const needed = line.x1 - line.x0 + SPACE * last.size + part * (next.x1 - next.x0)
   return needed < right.x1 - left.x0
 }
@@ -179,13 +187,13 @@ const hadRoom = (above: PlacedCell, cell: PlacedCell, columns: ReadonlyArray<Col
 const UNIT = /^(?:\(.*\)|\[.*\])$/
 
 /** Whether a line says below the names of columns what each is measured in: TeX sets those as a row. */
-const areUnits = (cells: ReadonlyArray<PlacedCell>): boolean =>
+const areUnits = (cells: ReadonlyArray<GrowingCell>): boolean =>
   cells.every(({ segments }) => UNIT.test(wordsOf(segments)))
 
 /** The lines of a table, those of wrapped cells put together. */
 const joined = (
   rows: ReadonlyArray<Row>,
-  lines: ReadonlyArray<ReadonlyArray<PlacedCell>>,
+  lines: ReadonlyArray<ReadonlyArray<GrowingCell>>,
   columns: ReadonlyArray<Column>,
   isHead: boolean
 ): ReadonlyArray<PlacedRow> => {
@@ -202,7 +210,6 @@ const joined = (
       line !== undefined &&
       (wrapped ||
         (cells.every(({ from }) => from > 0) &&
-          cells.length < columns.length &&
           line.baseline - bottom < CELL_STEP * line.size &&
           !((isHead || placed.length === 1) && areUnits(cells)) &&
           cells.every((cell) => {
@@ -220,24 +227,6 @@ const joined = (
     bottom = line?.baseline ?? bottom
   }
   return placed
-}
-
-/** The cells of a row, empty ones among them; the first column is left out where a cell above reaches down into it. */
-const filled = (row: ReadonlyArray<PlacedCell>, columns: number, first: number): ReadonlyArray<RawCell> => {
-  const cells: Array<RawCell> = []
-  let column = first
-  for (const { from, segments, to } of [...row].sort((a, b) => a.from - b.from)) {
-    if (from < column) {
-      const before = cells.pop()
-      if (before !== undefined) cells.push({ ...before, segments: [...before.segments, ...segments] })
-      continue
-    }
-    for (; column < from; column++) cells.push({ segments: [], colSpan: 1, rowSpan: 1 })
-    cells.push({ segments, colSpan: to - from + 1, rowSpan: 1 })
-    column = to + 1
-  }
-  for (; column < columns; column++) cells.push({ segments: [], colSpan: 1, rowSpan: 1 })
-  return cells
 }
 
 /**
@@ -294,7 +283,9 @@ export const rowsIn = (
   return {
     rows: placed.map(({ cells }, at) => {
       const span = reaching.find(({ from, to }) => from <= at && at <= to)
-      const rest = filled(cells, columns.length, span === undefined ? 0 : 1)
+      const inOrder = cells.toSorted((a, b) => a.from - b.from)
+      // The first column is left out where a cell above reaches down into it.
+      const rest = filled(inOrder, columns.length, span === undefined ? 0 : 1)
       return span?.from === at
         ? [{ segments: span.cell.segments, colSpan: 1, rowSpan: span.to - span.from + 1 }, ...rest]
         : rest

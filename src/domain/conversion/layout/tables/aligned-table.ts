@@ -1,12 +1,13 @@
 import { greatest, least } from "../../../lists.ts"
+import { acrossOf } from "../geometry.ts"
 import { isCode, type Line } from "../lines/line.ts"
 import { isPrototype } from "../lines/markers.ts"
 import { sectionNumber } from "../lines/section-number.ts"
-import { segmentText } from "../lines/segment.ts"
+import { segmentText, charactersOf, gapsIn } from "../lines/segment.ts"
 import { isBoldLine } from "../statistics.ts"
 import { rowsIn } from "./aligned-rows.ts"
 import { areJustified } from "./justified-rows.ts"
-import { areClosings, areCounted, areDirectives, areSections } from "./listed-rows.ts"
+import { areClosings, areCounted, areSections } from "./listed-rows.ts"
 import { apartByWhite } from "./narrow-columns.ts"
 import { flowsOn, nearColumns } from "./near-columns.ts"
 import { areWordsInColumns } from "./off-grid.ts"
@@ -17,7 +18,6 @@ import {
   areListedOn,
   areMarkers,
   areReferences,
-  boundsOf,
   CELL_GAP,
   cellsOf,
   type Column,
@@ -25,7 +25,8 @@ import {
   overlaps,
   type RawCell,
   type Row,
-  usualCount
+  usualCount,
+  areProse
 } from "./table-cells.ts"
 import { endOf, lastRows, OVERLAPPING } from "./table-extent.ts"
 
@@ -78,7 +79,7 @@ const isJustified = (
   const { segments, size, x0, x1 } = line
   if (segments.length < 3 || segments.length > JUSTIFIED_WORDS || x0 - left > 3 * size || right - x1 > size)
     return false
-  const gaps = segments.slice(1).map((segment, at) => segment.x0 - (segments[at]?.x1 ?? 0))
+  const gaps = gapsIn(segments)
   const most = greatest(gaps)
   return (
     most < JUSTIFIED_GAP * size &&
@@ -107,17 +108,11 @@ const isTitle = (line: Line, [above, below]: ReadonlyArray<Line | undefined>): b
 }
 
 /** Two columns whose lines are all filled are running text. */
-const isProse = (rows: ReadonlyArray<Row>, columns: ReadonlyArray<Column>): boolean => {
-  const cells = rows.flatMap(({ bounds, cells: of }) =>
-    of.map((segments, at) => ({ segments, box: bounds[at] ?? boundsOf(segments) }))
+const isProse = (rows: ReadonlyArray<Row>, columns: ReadonlyArray<Column>): boolean =>
+  areProse(
+    rows.flatMap(({ cells }) => cells.map((cell) => ({ ...acrossOf(cell), characters: charactersOf(cell) }))),
+    columns
   )
-  const long = cells.filter(({ box, segments }) => {
-    const column = columns.find((one) => overlaps(one, box))
-    const characters = segments.reduce((sum, segment) => sum + segment.characters, 0)
-    return column !== undefined && characters > 24 && box.x1 - box.x0 > 0.8 * (column.x1 - column.x0)
-  })
-  return columns.length <= 3 && long.length > 0.6 * cells.length
-}
 
 /** How often the search for a table's end is repeated. */
 const MAX_ROUNDS = 3
@@ -254,7 +249,7 @@ const tableAt = (
   // Rows of three columns may have numbers.
   if (areMarkers(firsts, columns.length === 2) || areReferences(firsts)) return undefined
   const lasts = kept.flatMap(({ cells }) => (cells.length > 1 ? cells.slice(-1) : []))
-  if (areEquations(lasts) || areClosings(lasts) || areCounted(kept) || areDirectives(firsts)) return undefined
+  if (areEquations(lasts) || areClosings(lasts) || areCounted(kept)) return undefined
   if (columns.length === 2 && areSections(firsts)) return undefined
   const isListing = kept.every(({ line }) => isCode(line) && !isBoldLine(line))
   if (isListing && !areWordsInColumns(kept.map(({ cells }) => cells))) return undefined
@@ -286,7 +281,7 @@ const MOST_TRIED = 250
  */
 export const alignedTables = (lines: ReadonlyArray<Line>, frame?: Frame): ReadonlyArray<AlignedTable> => {
   const left = least(lines.map(({ x0 }) => x0))
-  const right = lines.reduce((most, { x1 }) => Math.max(most, x1), -Infinity)
+  const right = greatest(lines.map(({ x1 }) => x1))
   const near = nearColumns(lines)
   const rows = lines.map((line, at): Row => {
     const starts = near[at] ?? []
@@ -296,7 +291,7 @@ export const alignedTables = (lines: ReadonlyArray<Line>, frame?: Frame): Readon
       isPrototype(line) ||
       (starts.length === 0 && frame?.head === undefined && isJustified(line, around, left, right))
     const cells = whole ? [line.segments] : cellsOf(line, starts, frame?.head === undefined ? CELL_GAP : 0)
-    return { line, cells, bounds: cells.map(boundsOf), near: starts.length > 0 }
+    return { line, cells, bounds: cells.map(acrossOf), near: starts.length > 0 }
   })
   const tables: Array<AlignedTable> = []
   let missed = 0

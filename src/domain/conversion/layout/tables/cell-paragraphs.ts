@@ -1,6 +1,7 @@
 import { least } from "../../../lists.ts"
 import type { Line } from "../lines/line.ts"
 import { markerOf } from "../lines/markers.ts"
+import { piecesOf } from "../lines/segment.ts"
 import { wordsIn } from "./narrow-columns.ts"
 import type { RawCell } from "./table-cells.ts"
 import { OVERLAPPING } from "./table-extent.ts"
@@ -20,7 +21,7 @@ const WITHIN = 0.15
 
 /** How wide the first word of a line is, be it set in several faces. */
 const firstWord = ({ segments, size }: Line): number => {
-  const [first, ...more] = wordsIn(segments.flatMap(({ pieces }) => pieces))
+  const [first, ...more] = wordsIn(piecesOf(segments))
   let end = first?.x1 ?? Infinity
   for (const { x0, x1 } of more) {
     if (x0 - end > WITHIN * size) break

@@ -1,6 +1,5 @@
 import { asList, asParagraph, type List } from "../blocks/block.ts"
-import { type InlineContext, spansOf } from "../lines/inline.ts"
-import { linesOf } from "../lines/line.ts"
+import { type InlineContext, spansIn } from "../lines/inline.ts"
 import { segmentText } from "../lines/segment.ts"
 import type { RawCell } from "./table-cells.ts"
 
@@ -37,7 +36,7 @@ export const columnList = (
   const drawn = [...cells].sort((a, b) => (a.segments[0]?.order ?? 0) - (b.segments[0]?.order ?? 0))
   return asList(
     drawn.map(({ segments }) => ({
-      blocks: [asParagraph({ spans: spansOf(linesOf(segments, context.fonts), context) })]
+      blocks: [asParagraph({ spans: spansIn(segments, context) })]
     }))
   )
 }

@@ -1,8 +1,9 @@
+import { median } from "../../../lists.ts"
 import { asList, asParagraph, type List } from "../blocks/block.ts"
-import { type InlineContext, spansOf } from "../lines/inline.ts"
+import { type InlineContext, spansIn } from "../lines/inline.ts"
 import { isCode, linesOf } from "../lines/line.ts"
 import { SENTENCE_END } from "../lines/paragraphs.ts"
-import type { Segment } from "../lines/segment.ts"
+import { type Segment, charactersOf } from "../lines/segment.ts"
 import { isBoldLine } from "../statistics.ts"
 import { isAtMark } from "./off-grid.ts"
 import { NUMERIC, type RawCell, wordsOf } from "./table-cells.ts"
@@ -35,12 +36,10 @@ const isSentence = (cell: RawCell | undefined, fewest: number): boolean => {
  */
 const areTabulated = (rows: Rows): boolean => {
   const [terms = [], explained = []] = [0, 1].map((at) => rows.flatMap((row) => row[at]?.segments ?? []))
-  const letters = (of: ReadonlyArray<Segment>) => of.reduce((sum, { characters }) => sum + characters, 0)
   // Slanted letters reach out over where they begin.
-  const begin = (of: ReadonlyArray<Segment>) =>
-    of.map(({ x0 }) => x0).sort((a, b) => a - b)[Math.floor(of.length / 2)] ?? 0
+  const begin = (of: ReadonlyArray<Segment>) => median(of.map(({ x0 }) => x0)) ?? 0
   return (
-    letters(explained) > LONGER * letters(terms) &&
+    charactersOf(explained) > LONGER * charactersOf(terms) &&
     !rows.every((row) => NUMERIC.test(firstOf(row))) &&
     isAtMark(begin(explained) - begin(terms))
   )
@@ -48,7 +47,7 @@ const areTabulated = (rows: Rows): boolean => {
 
 /** Whether rows of two cells, their columns without names, say something in words in each second cell. */
 const areExplained = (rows: Rows, { fonts }: InlineContext): boolean => {
-  if (rows.length < 2 || rows.some((row) => row.length !== 2)) return false
+  if (rows.some((row) => row.length !== 2)) return false
   const tabulated = areTabulated(rows)
   const fewest = tabulated ? TABULATED_WORDS : SENTENCE_WORDS
   // Who sets explanations in code, too, has set cells.
@@ -80,7 +79,7 @@ export const definitionList = (rows: Rows, context: InlineContext): List | undef
     return undefined
   return asList(
     rows.map((row) => {
-      const [term, spans = []] = row.map(({ segments }) => spansOf(linesOf(segments, context.fonts), context))
+      const [term, spans = []] = row.map(({ segments }) => spansIn(segments, context))
       return { term, blocks: [asParagraph({ spans })] }
     })
   )

@@ -1,9 +1,10 @@
 import type { FontFace } from "../../page-content.ts"
 import { isMathFace } from "../formulas/mathematical.ts"
-import { lineNumber } from "../lines/line.ts"
-import { isKind, leadsToPages } from "../lines/markers.ts"
-import { isBold, isTypewriter, type Piece, segmentText } from "../lines/segment.ts"
-import { type Drawn, type DrawnRow, FIRST_STEP, LINE_STEP, SAME_LINE } from "./drawn-rows.ts"
+import { middleX } from "../geometry.ts"
+import { lineNumber, SAME_LINE } from "../lines/line.ts"
+import { leadsToPages } from "../lines/markers.ts"
+import { isBold, isTypewriter, segmentText, piecesOf, charactersOf } from "../lines/segment.ts"
+import { type Drawn, type DrawnRow, FIRST_STEP, LINE_STEP } from "./drawn-rows.ts"
 import { areJustified } from "./justified-rows.ts"
 import {
   areEquations,
@@ -12,8 +13,9 @@ import {
   type Column,
   columnsOf,
   NUMERIC,
-  overlaps,
-  usualCount
+  usualCount,
+  areProse,
+  wordsOf
 } from "./table-cells.ts"
 
 /** How far edges of one column's cells may differ, points. */
@@ -27,12 +29,8 @@ const FULL = 0.15
 /** Part of mathematics from which on rows are lines of formulas, and part of code from which on they are a listing. */
 const FORMULAS = 0.15
 const LISTING = 0.9
-/** Longest line of cells that are lines of prose beside one another, and the part of the column that those fill. */
-const PROSE = 24
-const FILLED = 0.8
 
-const piecesOf = ({ segments }: Drawn): ReadonlyArray<Piece> => segments.flatMap(({ pieces }) => pieces)
-const textOf = ({ segments }: Drawn): string => segments.map(segmentText).join(" ")
+const textOf = ({ segments }: Drawn): string => wordsOf(segments)
 
 /** What may stand before the title of a section. */
 const SECTION = /^(?:\d{1,2}|[A-Z]|[IVXLC]{1,5})?(?:\.\d{1,2}){0,4}\.?$/
@@ -47,7 +45,7 @@ export const share = (
   is: (face: FontFace | undefined) => boolean
 ): number => {
   let [found, all] = [0, 0]
-  for (const { run, text } of cells.flatMap(piecesOf)) {
+  for (const { run, text } of cells.flatMap(({ segments }) => piecesOf(segments))) {
     const letters = text.replaceAll(NEUTRAL, "").length
     all += letters
     if (is(fonts[run.font])) found += letters
@@ -62,49 +60,40 @@ const areAligned = (rows: ReadonlyArray<DrawnRow>, columns: ReadonlyArray<Column
     // Numbers may stand below one another by their points.
     const numbers = cells.filter((cell) => cell !== undefined && NUMERIC.test(textOf(cell))).length
     if (numbers >= MOSTLY * (cells.length - 1) && numbers > 1) return true
-    return [
-      (cell: Drawn) => cell.x0,
-      (cell: Drawn) => cell.x1,
-      (cell: Drawn) => (cell.x0 + cell.x1) / 2
-    ].some((edge) => {
-      const places = cells.flatMap((cell) => (cell === undefined ? [] : [edge(cell)])).sort((a, b) => a - b)
-      let most = 0
-      for (let from = 0, to = 0; to < places.length; to++) {
-        while ((places[to] ?? 0) - (places[from] ?? 0) > ALIGNED) from += 1
-        most = Math.max(most, to - from + 1)
+    return [(cell: Drawn) => cell.x0, (cell: Drawn) => cell.x1, (cell: Drawn) => middleX(cell)].some(
+      (edge) => {
+        const places = cells.flatMap((cell) => (cell === undefined ? [] : [edge(cell)])).sort((a, b) => a - b)
+        let most = 0
+        for (let from = 0, to = 0; to < places.length; to++) {
+          while ((places[to] ?? 0) - (places[from] ?? 0) > ALIGNED) from += 1
+          most = Math.max(most, to - from + 1)
+        }
+        // The names of columns are often centred above cells that are not.
+        return most >= MOSTLY * (cells.length - 1)
       }
-      // The names of columns are often centred above cells that are not.
-      return most >= MOSTLY * (cells.length - 1) && (most > 1 || cells.length <= 2)
-    })
+    )
   })
 
 /** Lines of prose that are drawn across two columns fill both. */
-const isProse = (rows: ReadonlyArray<DrawnRow>, columns: ReadonlyArray<Column>): boolean => {
-  const cells = rows.flatMap(({ cells: of }) => of)
-  const long = cells.filter((cell) => {
-    const column = columns.find((one) => overlaps(one, cell))
-    return (
-      column !== undefined &&
-      cell.first === cell.last &&
-      textOf(cell).length > PROSE &&
-      cell.x1 - cell.x0 > FILLED * (column.x1 - column.x0)
-    )
-  })
-  return columns.length <= 3 && long.length > 0.6 * cells.length
-}
+const isProse = (cells: ReadonlyArray<Drawn>, columns: ReadonlyArray<Column>): boolean =>
+  areProse(
+    cells.map(({ first, last, segments, x0, x1 }) => ({
+      x0,
+      x1,
+      characters: first === last ? charactersOf(segments) : 0
+    })),
+    columns
+  )
 
 /** Whether a row is the heading of a section: a number, and white before its words. */
 export const isSection = ({ cells }: DrawnRow): boolean => {
   const [number, title] = cells
-  return (
-    cells.length === 2 && number !== undefined && title !== undefined && SECTION.test(textOf(number).trim())
-  )
+  return cells.length === 2 && number !== undefined && title !== undefined && SECTION.test(textOf(number))
 }
 
 /** What shows that rows of two cells are a table's: bold names of columns, or cells set in the middle of their row. */
 export const hasNames = ([head, ...rest]: ReadonlyArray<DrawnRow>, fonts: ReadonlyArray<FontFace>): boolean =>
   head !== undefined &&
-  head.cells.length > 1 &&
   !isSection(head) &&
   share(head.cells, fonts, isBold) === 1 &&
   share(
@@ -186,7 +175,7 @@ export const isTable = (
   fonts: ReadonlyArray<FontFace>
 ): boolean => {
   const cells = rows.flatMap(({ cells: of }) => of)
-  if (!areAligned(rows, columns) || isProse(rows, columns) || isAmbiguous(rows)) return false
+  if (!areAligned(rows, columns) || isProse(cells, columns) || isAmbiguous(rows)) return false
   if (stacksNumbers(cells)) return false
   const drawn = cells.flatMap((cell) => cell.segments)
   if (areJustified([...Map.groupBy(drawn, ({ baseline }) => Math.round(baseline)).values()])) return false
@@ -194,7 +183,6 @@ export const isTable = (
   if (areMarkers(rows.map(({ cells: [first] }) => first?.segments ?? []))) return false
   const last = rows.flatMap((row) => row.cells.slice(-1))
   if (areEquations(last.map(({ segments }) => segments))) return false
-  if (last.filter((cell) => isKind(textOf(cell))).length > 0.5 * rows.length) return false
   if (areListedOn(rows.map(({ cells: of }) => of.map(({ segments }) => segments)))) return false
   return !rows.some(({ cells: of }) => leadsToPages(of.map(textOf)))
 }

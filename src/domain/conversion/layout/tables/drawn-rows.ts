@@ -1,6 +1,7 @@
-import { least } from "../../../lists.ts"
+import { least, countUp } from "../../../lists.ts"
 import type { FontFace } from "../../page-content.ts"
-import { isBold, isSizedByTypewriter, partOf, type Piece, type Segment } from "../lines/segment.ts"
+import { SAME_LINE } from "../lines/line.ts"
+import { isSizedByTypewriter, partOf, type Piece, type Segment, isBoldThroughout } from "../lines/segment.ts"
 import { CELL_GAP } from "./table-cells.ts"
 
 /** Lines that are drawn one after the other, below one another: a cell, if it is in a table. */
@@ -23,8 +24,7 @@ export interface DrawnRow {
   right: number
 }
 
-/** Largest difference of baselines within a line, and the step to the next line of a cell, in font sizes. */
-export const SAME_LINE = 0.35
+/** The step to the next line of a cell, in font sizes. */
 export const LINE_STEP = 2.1
 /** The lines of a row's first cell are hardly further apart than lines of text: what is may be the next row. */
 export const FIRST_STEP = 1.15
@@ -65,8 +65,7 @@ export class Beginnings {
   }
 
   #count(x: number, y: number): void {
-    const key = this.#keyOf(x, y)
-    this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1)
+    countUp(this.#counts, this.#keyOf(x, y))
   }
 
   /** Whether a cell may begin at a place. */
@@ -118,7 +117,7 @@ export const usualStep = (segments: ReadonlyArray<Segment>): number => {
     const above = segments[at - 1]
     if (above === undefined || x0 >= above.x1 || x1 <= above.x0) continue
     const step = Math.round((20 * (baseline - above.baseline)) / size) / 20
-    if (step > 0.8 && step <= LINE_STEP) counts.set(step, (counts.get(step) ?? 0) + 1)
+    if (step > 0.8 && step <= LINE_STEP) countUp(counts, step)
   }
   return [...counts].sort(([a, x], [b, y]) => y - x || a - b)[0]?.[0] ?? LINE_STEP
 }
@@ -146,14 +145,11 @@ const extend = (drawn: Drawn, segment: Segment): void => {
   drawn.end = segment.x1
 }
 
-const isBoldSegment = ({ pieces }: Segment, fonts: ReadonlyArray<FontFace>): boolean =>
-  pieces.every(({ run }) => isBold(fonts[run.font]))
-
 /** Whether the last words of each cell are bold: names of columns. */
 const isBoldRow = ({ cells }: DrawnRow, fonts: ReadonlyArray<FontFace>): boolean =>
   cells.every(({ segments }) => {
     const last = segments.at(-1)
-    return last !== undefined && isBoldSegment(last, fonts)
+    return last !== undefined && isBoldThroughout(last, fonts)
   })
 
 /** Rows of what is drawn in order: each cell right of the one before it, each row below all of the one before. */
@@ -173,7 +169,7 @@ export const rowsOf = (
       row.cells.length > 1 &&
       row.cells.length < MOST_NAMES &&
       isBoldRow(row, looks.fonts)
-    const isNext = isNamed && !isBoldSegment(segment, looks.fonts)
+    const isNext = isNamed && !isBoldThroughout(segment, looks.fonts)
     if (row !== undefined && drawn !== undefined && !isNext && continues(drawn, segment, left, looks)) {
       extend(drawn, segment)
       row.bottom = Math.max(row.bottom, baseline)

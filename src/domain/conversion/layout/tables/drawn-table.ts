@@ -1,20 +1,19 @@
-import { greatest, least } from "../../../lists.ts"
-import type { FontFace } from "../../page-content.ts"
+import { addTo } from "../../../lists.ts"
+import type { FontFace, Box } from "../../page-content.ts"
 import { isBracketPart } from "../formulas/zones.ts"
-import { isBold, partOf, type Segment } from "../lines/segment.ts"
+import { acrossOf, hull, middleX, middleY } from "../geometry.ts"
+import { isBold, partOf, type Segment, charactersOf } from "../lines/segment.ts"
 import { ALIGNED, share, isSection, hasNames, columnsIn, isTable } from "./drawn-evidence.ts"
 import { Beginnings, cutBefore, type Drawn, type DrawnRow, rowsOf, usualStep } from "./drawn-rows.ts"
 import { withoutTitle } from "./row-titles.ts"
-import { type Column, columnsOf, overlaps, type RawCell } from "./table-cells.ts"
+import { type Column, columnsOf, overlaps, type RawCell, columnsUnder, filled } from "./table-cells.ts"
 import { OVERLAPPING, SAME_ROWS_APART } from "./table-extent.ts"
 
 /**
  * Tables without rules, by the order in which their words are drawn: printers draw one cell after the other, all lines of a cell
  * together, and row after row. That tells which lines make up a cell, however cells are aligned and however near they stand.
  */
-interface DrawnTable extends Column {
-  readonly y0: number
-  readonly y1: number
+interface DrawnTable extends Box {
   readonly segments: ReadonlyArray<Segment>
   readonly rows: ReadonlyArray<ReadonlyArray<RawCell>>
 }
@@ -38,43 +37,25 @@ const cutAtColumns = (cell: Drawn, columns: ReadonlyArray<Column>): ReadonlyArra
       return over.length === 1 ? (over[0] ?? -1) : -1
     })
     if (inColumns.has(-1)) return [cell]
-    for (const [column, pieces] of inColumns) {
-      const same = parts.get(column)
-      if (same === undefined) parts.set(column, [partOf(segment, pieces)])
-      else same.push(partOf(segment, pieces))
-    }
+    for (const [column, pieces] of inColumns) addTo(parts, column, partOf(segment, pieces))
   }
   return [...parts]
     .sort(([a], [b]) => a - b)
     .map(([, segments]) => ({
       ...cell,
       segments,
-      x0: least(segments.map(({ x0 }) => x0)),
-      x1: greatest(segments.map(({ x1 }) => x1))
+      ...acrossOf(segments)
     }))
 }
 
 /** The cells of a row in their columns. */
-const placed = ({ cells }: DrawnRow, columns: ReadonlyArray<Column>): ReadonlyArray<RawCell> => {
-  const row: Array<RawCell> = []
-  for (const cell of cells.flatMap((one) => cutAtColumns(one, columns))) {
-    const over = columns.flatMap((column, at) => (overlaps(column, cell) ? [at] : []))
-    const nearest = columns.findIndex(({ x1 }) => cell.x0 <= x1)
-    const from = over[0] ?? (nearest === -1 ? columns.length - 1 : nearest)
-    const to = over.at(-1) ?? from
-    const filled = row.reduce((sum, { colSpan }) => sum + colSpan, 0)
-    if (from < filled) {
-      const before = row.pop()
-      if (before !== undefined) row.push({ ...before, segments: [...before.segments, ...cell.segments] })
-      continue
-    }
-    for (let at = filled; at < from; at++) row.push({ segments: [], colSpan: 1, rowSpan: 1 })
-    row.push({ segments: cell.segments, colSpan: to - from + 1, rowSpan: 1 })
-  }
-  for (let at = row.reduce((sum, { colSpan }) => sum + colSpan, 0); at < columns.length; at++)
-    row.push({ segments: [], colSpan: 1, rowSpan: 1 })
-  return row
-}
+const placed = ({ cells }: DrawnRow, columns: ReadonlyArray<Column>): ReadonlyArray<RawCell> =>
+  filled(
+    cells
+      .flatMap((one) => cutAtColumns(one, columns))
+      .map((cell) => ({ segments: cell.segments, ...columnsUnder(cell, columns) })),
+    columns.length
+  )
 
 /** Larger than the first row by so much, a line is a heading. */
 const LARGER = 1.15
@@ -144,15 +125,11 @@ const tableOfRows = (
 ): DrawnTable | undefined => {
   const parts = rows.flatMap(({ cells }) => cells.flatMap((cell) => cell.segments))
   const segments = [...new Set(parts.map((part) => origins.get(part) ?? part))]
-  const letters = (of: ReadonlyArray<Segment>) => of.reduce((sum, { characters }) => sum + characters, 0)
-  if (letters(segments) !== letters(parts)) return undefined
+  if (charactersOf(segments) !== charactersOf(parts)) return undefined
   return {
     rows: rows.map((row) => placed(row, columns)),
     segments,
-    x0: least(parts.map(({ x0 }) => x0)),
-    x1: greatest(parts.map(({ x1 }) => x1)),
-    y0: least(parts.map(({ y0 }) => y0)),
-    y1: greatest(parts.map(({ y1 }) => y1))
+    ...hull(parts)
   }
 }
 
@@ -207,7 +184,7 @@ const madeOf = (
 const isWhole = ({ segments, x0, x1, y0, y1 }: DrawnTable, all: ReadonlyArray<Segment>): boolean => {
   const own = new Set(segments)
   return !all.some((segment) => {
-    const [x, y] = [(segment.x0 + segment.x1) / 2, (segment.y0 + segment.y1) / 2]
+    const [x, y] = [middleX(segment), middleY(segment)]
     const near = NEARLY * segment.size
     return x > x0 && x < x1 && y > y0 - near && y < y1 + near && !own.has(segment)
   })

@@ -1,15 +1,18 @@
-import type { Segment } from "../lines/segment.ts"
+import { firstNotBefore } from "../../../lists.ts"
+import { crosses, middleX } from "../geometry.ts"
+import { type Segment, gapsIn } from "../lines/segment.ts"
 import type { RawCell } from "./table-cells.ts"
 
 /** Lines that nearly meet do, points. */
 export const NEAR = 3
 
 /** The place at or before a position. */
-export const slotOf = (places: ReadonlyArray<number>, value: number): number => {
-  let slot = -1
-  while (slot + 1 < places.length && (places[slot + 1] ?? Infinity) <= value) slot += 1
-  return slot
-}
+export const slotOf = (places: ReadonlyArray<number>, value: number): number =>
+  firstNotBefore(places, (place) => place <= value) - 1
+
+/** Whether something goes over a border at one of these places. */
+export const isOver = (one: Pick<Segment, "x0" | "x1">, xs: ReadonlyArray<number>): boolean =>
+  xs.some((x) => crosses(one, x, NEAR))
 
 /** White space, in font sizes, that separates words of two columns between which no rule is drawn. */
 const APART = 1.1
@@ -22,8 +25,8 @@ export const stripeCells = (
   segments: ReadonlyArray<Segment>,
   xs: ReadonlyArray<number>
 ): ReadonlyArray<RawCell> | undefined => {
-  if (segments.some(({ x0, x1 }) => xs.some((x) => x > x0 + NEAR && x < x1 - NEAR))) return undefined
-  const columnOf = ({ x0, x1 }: Segment) => slotOf(xs, (x0 + x1) / 2)
+  if (segments.some((one) => isOver(one, xs))) return undefined
+  const columnOf = (segment: Segment) => slotOf(xs, middleX(segment))
   const lines = [...Map.groupBy(segments, ({ baseline }) => Math.round(baseline)).values()]
   if (!lines.some((line) => new Set(line.map(columnOf)).size > 1)) return undefined
   const columns = Map.groupBy(segments, columnOf)
@@ -43,12 +46,9 @@ export const unruledCells = (
   const whole: ReadonlyArray<RawCell> = [{ segments, colSpan, rowSpan: 1 }]
   const baseline = segments[0]?.baseline ?? 0
   const sorted = [...segments].sort((a, b) => a.x0 - b.x0)
-  const slots = sorted.map(({ x0, x1 }) => slotOf(xs, (x0 + x1) / 2))
-  const isOver = ({ x0, x1 }: Segment): boolean => xs.some((x) => x > x0 + NEAR && x < x1 - NEAR)
-  if (segments.some((one) => Math.abs(one.baseline - baseline) > 1 || isOver(one))) return whole
-  const isApart = sorted.every(
-    ({ size, x0 }, at) => at === 0 || x0 - (sorted[at - 1]?.x1 ?? 0) > APART * size
-  )
+  const slots = sorted.map((one) => slotOf(xs, middleX(one)))
+  if (segments.some((one) => Math.abs(one.baseline - baseline) > 1 || isOver(one, xs))) return whole
+  const isApart = gapsIn(sorted).every((gap, at) => gap > APART * (sorted[at + 1]?.size ?? 0))
   if (slots[0] === column || sorted.length < 2 || !isApart || new Set(slots).size < slots.length) return whole
   const cells: Array<RawCell> = []
   for (let at = column; at < column + colSpan; at++) {

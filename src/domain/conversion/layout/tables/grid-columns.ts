@@ -1,4 +1,5 @@
-import { greatest, least } from "../../../lists.ts"
+import { greatest, least, addTo } from "../../../lists.ts"
+import { middleX, middleY } from "../geometry.ts"
 import type { Segment } from "../lines/segment.ts"
 import { slotOf } from "./grid-cells.ts"
 import { placesOf, type Rules } from "./rules.ts"
@@ -43,14 +44,11 @@ export const withColumns = (grid: Rules, segments: ReadonlyArray<Segment>): Rule
   if (xs.length < 3 || xs.length > MAX_PLACES || ys.length < 3 || ys.length > MAX_PLACES) return grid
   const cells = new Map<number, Map<number, Array<Segment>>>()
   for (const segment of [...segments].sort((a, b) => a.x0 - b.x0)) {
-    const [x, y] = [(segment.x0 + segment.x1) / 2, (segment.y0 + segment.y1) / 2]
-    const [column, row] = [slotOf(xs, x), slotOf(ys, y)]
+    const [column, row] = [slotOf(xs, middleX(segment)), slotOf(ys, middleY(segment))]
     if (column < 0 || row < 0 || column > xs.length - 2 || row > ys.length - 2) continue
     const rows = cells.get(column) ?? new Map<number, Array<Segment>>()
     cells.set(column, rows)
-    const same = rows.get(row)
-    if (same === undefined) rows.set(row, [segment])
-    else same.push(segment)
+    addTo(rows, row, segment)
   }
   const upright = [...cells.values()].flatMap((rows) =>
     whiteIn([...rows.values()]).flatMap((at) =>

@@ -1,4 +1,5 @@
 import { greatest, least } from "../../../lists.ts"
+import { crosses } from "../geometry.ts"
 import type { Segment } from "../lines/segment.ts"
 import { NEAR } from "./grid-cells.ts"
 import { placesOf, type Rule, type Rules } from "./rules.ts"
@@ -59,12 +60,7 @@ export const withHead = (grid: Rules, { across, down }: Rules, segments: Readonl
   const level = [above, ...ends.slice(0, -1)].map((at): Rule => ({ at, from: left, to: right }))
   const upright = baselines.flatMap((baseline, at) =>
     xs
-      .filter(
-        (x) =>
-          !words.some(
-            (one) => Math.abs(one.baseline - baseline) < 1 && one.x0 < x - NEAR && one.x1 > x + NEAR
-          )
-      )
+      .filter((x) => !words.some((one) => Math.abs(one.baseline - baseline) < 1 && crosses(one, x, NEAR)))
       .map((x) => ({
         at: x,
         from: at === 0 ? above : (ends[at - 1] ?? above),

@@ -1,13 +1,11 @@
 import { least } from "../../../lists.ts"
-import type { Segment } from "../lines/segment.ts"
+import { ALL_ITALIC } from "../lines/paragraphs.ts"
+import { type Segment, piecesOf } from "../lines/segment.ts"
 import { isBoldLine } from "../statistics.ts"
 import type { Row } from "./table-cells.ts"
 
-/** Part of a line's characters in italics from which on it is set in them. */
-const ITALIC = 0.9
-
 const facesOf = (cell: ReadonlyArray<Segment>): ReadonlyArray<number> =>
-  cell.flatMap(({ pieces }) => pieces.map(({ run }) => run.font))
+  piecesOf(cell).map(({ run }) => run.font)
 
 /**
  * The lines among a table's that name the group of rows below them: alone at the left, with a row right below, and set in bold or in
@@ -19,7 +17,7 @@ export const groupNames = (rows: ReadonlyArray<Row>): ReadonlySet<Row> => {
       at > 0 &&
       cells.length === 1 &&
       (rows[at + 1]?.cells.length ?? 0) > 1 &&
-      (isBoldLine(line) || line.italic > ITALIC)
+      (isBoldLine(line) || line.italic > ALL_ITALIC)
   )
   if (names.length === 0) return new Set()
   const [, ...body] = rows.filter(({ cells }) => cells.length > 1)

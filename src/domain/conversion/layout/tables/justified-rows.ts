@@ -1,5 +1,6 @@
 import { greatest, least } from "../../../lists.ts"
-import type { Segment } from "../lines/segment.ts"
+import { acrossOf } from "../geometry.ts"
+import { type Segment, piecesOf } from "../lines/segment.ts"
 import { wordsIn } from "./narrow-columns.ts"
 
 /** How near to the margins a text's full lines begin and end, points. */
@@ -13,7 +14,7 @@ const STOPS = /[.,:;!?)]$/
 
 /** The white between the words of a line, but behind stops. */
 const whiteIn = (line: ReadonlyArray<Segment>): ReadonlyArray<number> => {
-  const words = wordsIn(line.flatMap(({ pieces }) => pieces)).toSorted((a, b) => a.x0 - b.x0)
+  const words = wordsIn(piecesOf(line)).toSorted((a, b) => a.x0 - b.x0)
   return words.slice(1).flatMap(({ size, x0 }, at) => {
     const before = words[at]
     return before === undefined || STOPS.test(before.text) ? [] : [(x0 - before.x1) / size]
@@ -26,12 +27,9 @@ const whiteIn = (line: ReadonlyArray<Segment>): ReadonlyArray<number> => {
  * the same on each line.
  */
 export const areJustified = (lines: ReadonlyArray<ReadonlyArray<Segment>>): boolean => {
-  const ends = lines.map((line) => ({
-    x0: least(line.map(({ x0 }) => x0)),
-    x1: greatest(line.map(({ x1 }) => x1))
-  }))
-  const [left, right] = [least(ends.map(({ x0 }) => x0)), greatest(ends.map(({ x1 }) => x1))]
-  if (!ends.every(({ x0, x1 }) => x0 - left < AT_MARGIN && right - x1 < AT_MARGIN)) return false
+  const ends = lines.map(acrossOf)
+  const all = acrossOf(ends)
+  if (!ends.every(({ x0, x1 }) => x0 - all.x0 < AT_MARGIN && all.x1 - x1 < AT_MARGIN)) return false
   const white = lines.map(whiteIn).filter(({ length }) => length > 1)
   const usual = white.map(least)
   return (

@@ -1,15 +1,12 @@
+import { isSureComment } from "../lines/comments.ts"
 import { lineNumber } from "../lines/line.ts"
-import type { Segment } from "../lines/segment.ts"
+import { type Segment, charactersOf } from "../lines/segment.ts"
 import { type RawCell, type Row, wordsOf } from "./table-cells.ts"
 
-/** Fewest lines of a listing, and part of what stands behind their numbers that is monospaced. */
-const LINES = 2
+/** Part of what stands behind the numbers of a listing's lines that is monospaced. */
 const LISTING = 0.75
 /** Edges within this many points are one column's. */
 const SAME_EDGE = 1.5
-
-const lettersOf = (segments: ReadonlyArray<Segment>): number =>
-  segments.reduce((sum, { characters }) => sum + characters, 0)
 
 /** Whether rows are lines of a listing with small numbers before them, which are below one another and count on: most is code. */
 export const areCounted = (rows: ReadonlyArray<Row>): boolean => {
@@ -18,10 +15,9 @@ export const areCounted = (rows: ReadonlyArray<Row>): boolean => {
     number: Number(lineNumber(line.segments)?.text ?? Number.NaN),
     x1: box?.x1 ?? 0
   }))
-  const code = lettersOf(lines.flatMap(({ cells }) => cells.slice(1).flat()))
-  const monospaced = lines.map(({ line }) => line.monospace * lettersOf(line.segments))
+  const code = charactersOf(lines.flatMap(({ cells }) => cells.slice(1).flat()))
+  const monospaced = lines.map(({ line }) => line.monospace * charactersOf(line.segments))
   return (
-    lines.length >= LINES &&
     monospaced.reduce((sum, letters) => sum + letters, 0) >= LISTING * code &&
     numbers.every(
       ({ number, x1 }, at) =>
@@ -36,14 +32,11 @@ const SECTION = /^(?<parent>(?:\d{1,3}\.)+)(?<last>\d{1,3})\.?$/
 /** Whether these cells are nothing but the numbers of sections, each the one after that before it: titles stand behind such. */
 export const areSections = (cells: ReadonlyArray<ReadonlyArray<Segment>>): boolean => {
   const found = cells.map((cell) => SECTION.exec(wordsOf(cell))?.groups)
-  return (
-    found.length > 1 &&
-    found.every(
-      (one, at) =>
-        one !== undefined &&
-        one["parent"] === found[0]?.["parent"] &&
-        Number(one["last"]) === Number(found[0]?.["last"]) + at
-    )
+  return found.every(
+    (one, at) =>
+      one !== undefined &&
+      one["parent"] === found[0]?.["parent"] &&
+      Number(one["last"]) === Number(found[0]?.["last"]) + at
   )
 }
 
@@ -52,23 +45,15 @@ const CLOSING = /^[)\]）】.。．]{1,2}$/u
 
 /** Whether these cells are nothing but closing signs: room to write is left before them. */
 export const areClosings = (cells: ReadonlyArray<ReadonlyArray<Segment>>): boolean =>
-  cells.length > 0 && cells.every((cell) => CLOSING.test(wordsOf(cell)))
+  cells.every((cell) => CLOSING.test(wordsOf(cell)))
 
-/** A line that C's preprocessor reads. */
-const DIRECTIVE = /^#\s?(?:define|include|undef|ifn?def|endif|pragma)\b/
-
-/** Whether these cells begin lines of a listing though they are no code by their looks. */
-export const areDirectives = (cells: ReadonlyArray<ReadonlyArray<Segment>>): boolean =>
-  cells.length > 0 && cells.every((cell) => DIRECTIVE.test(wordsOf(cell)))
-
-/** What a comment in code begins with, and how many of them show that lines are code. */
-const COMMENT = /^(?:(?:;|\/\/|\/\*)\s?|#\s)\S/
+/** How many comments show that lines are code. */
 const COMMENTS = 3
 
 /** Whether the last cells of rows are comments: lines of a listing, be its face as wide as words. */
 export const areCommented = (rows: ReadonlyArray<ReadonlyArray<RawCell>>): boolean => {
   const lasts = rows.map((row) => wordsOf(row.at(-1)?.segments ?? [])).filter((text) => text !== "")
-  return lasts.length >= COMMENTS && lasts.every((text) => COMMENT.test(text))
+  return lasts.length >= COMMENTS && lasts.every(isSureComment)
 }
 
 /** What a console asks with, and what it does where a command goes on: R's, Python's, and those of shells. */

@@ -1,8 +1,10 @@
 import { append, greatest, least } from "../../../lists.ts"
+import { acrossOf, middleX } from "../geometry.ts"
 import type { InlineContext } from "../lines/inline.ts"
 import { type Line, linesOf } from "../lines/line.ts"
-import { cutAt, type Piece, type Segment } from "../lines/segment.ts"
-import { boundsOf, NUMERIC, type Row } from "./table-cells.ts"
+import { hasEdges } from "../lines/run-edges.ts"
+import { cutAt, type Piece, type Segment, piecesOf } from "../lines/segment.ts"
+import { NUMERIC, type Row } from "./table-cells.ts"
 import { OVERLAPPING } from "./table-extent.ts"
 
 /** White that goes down between all rows of a table is a column's, however narrow: this wide at least, in font sizes. */
@@ -45,7 +47,7 @@ interface Word extends Strip {
 }
 
 /** Whether the places of a piece's letters are known. */
-const hasPlaces = ({ run, text }: Piece): boolean => run.text === text && run.edges.length === text.length + 1
+const hasPlaces = ({ run, text }: Piece): boolean => run.text === text && hasEdges(run)
 
 /** The words of a piece at their places; the piece as one where they are not known. */
 const wordsOf = (piece: Piece): ReadonlyArray<Word> =>
@@ -60,8 +62,6 @@ const wordsOf = (piece: Piece): ReadonlyArray<Word> =>
 
 /** The words of pieces at their places. */
 export const wordsIn = (pieces: ReadonlyArray<Piece>): ReadonlyArray<Word> => pieces.flatMap(wordsOf)
-
-const piecesOf = ({ segments }: Line): ReadonlyArray<Piece> => segments.flatMap(({ pieces }) => pieces)
 
 /** A piece, cut where a column begins between two of its words. */
 const cutPiece = (piece: Piece, starts: ReadonlyArray<number>): ReadonlyArray<Piece> => {
@@ -97,14 +97,14 @@ const areApart = (left: Word, right: Word): boolean =>
   right.x0 - left.x1 > WIDE * Math.max(left.size, right.size)
 
 /** Whether the white between two places is an operator's within a formula: it stands beside one, no wider than words are apart. */
-const isAtOperator = (words: ReadonlyArray<Word>, { x0, x1 }: Strip): boolean =>
-  besideOf(words, (x0 + x1) / 2).some(
+const isAtOperator = (words: ReadonlyArray<Word>, strip: Strip): boolean =>
+  besideOf(words, middleX(strip)).some(
     ({ left, right }) => !areApart(left, right) && (OPERATOR.test(left.text) || OPERATOR.test(right.text))
   )
 
 /** Whether the white on a line stands within a pair of brackets, or as near as a word before one: a value and its range are one cell. */
-const isInBrackets = (words: ReadonlyArray<Word>, { x0, x1 }: Strip): boolean => {
-  const middle = (x0 + x1) / 2
+const isInBrackets = (words: ReadonlyArray<Word>, strip: Strip): boolean => {
+  const middle = middleX(strip)
   let open = 0
   for (const { text, x0: begin } of words)
     if (begin < middle) for (const sign of text) open += sign === "(" ? 1 : sign === ")" ? -1 : 0
@@ -122,7 +122,7 @@ const isColumns = (
   size: number,
   ruled: boolean
 ): boolean => {
-  const beside = rows.flatMap((words) => besideOf(words, (strip.x0 + strip.x1) / 2))
+  const beside = rows.flatMap((words) => besideOf(words, middleX(strip)))
   const ending = beside.filter(({ left }) => strip.x0 - left.x1 < NEAR)
   const begins = ending.map(({ left }) => left.x0)
   const near = beside.filter(({ left, right }) => {
@@ -240,7 +240,7 @@ const placesIn = (
   head: number,
   ruled: boolean
 ): ReadonlyMap<Line, ReadonlyArray<number>> => {
-  const lines = all.map((line) => ({ line, words: wordsIn(piecesOf(line)) }))
+  const lines = all.map((line) => ({ line, words: wordsIn(piecesOf(line.segments)) }))
   const body = lines.filter(({ line }) => line.baseline > head)
   const size = least(body.map(({ line }) => line.size))
   // A group's name stands alone at the left, over some columns.
@@ -258,7 +258,7 @@ const placesIn = (
         )
   const starts = new Map<Line, ReadonlyArray<number>>()
   if (strips.length === 0) return starts
-  const middles = strips.map(({ x0, x1 }) => (x0 + x1) / 2)
+  const middles = strips.map(middleX)
   for (const { line, words } of lines) {
     const isOver = words.some(({ x0, x1 }) => middles.some((x) => x0 < x && x1 > x))
     // Words that go over from one column to another belong to a line that is no row of cells.
@@ -298,7 +298,7 @@ export const partsBetween = (
 /** Rows without rules, their cells cut where white goes down between all of them beside values: the first may name the columns. */
 export const apartByWhite = (rows: ReadonlyArray<Row>): ReadonlyArray<Row> => {
   // Cells of one word each are apart already.
-  if (!rows.some(({ cells, line }) => wordsIn(piecesOf(line)).length > cells.length)) return rows
+  if (!rows.some(({ cells, line }) => wordsIn(piecesOf(line.segments)).length > cells.length)) return rows
   const head = rows[0]?.line.baseline ?? 0
   const starts = placesIn(
     rows.map(({ line }) => line),
@@ -309,6 +309,6 @@ export const apartByWhite = (rows: ReadonlyArray<Row>): ReadonlyArray<Row> => {
   return rows.map((row) => {
     const places = starts.get(row.line) ?? []
     const cells = row.cells.flatMap((cell) => partsBetween(cell, places))
-    return cells.length === row.cells.length ? row : { ...row, cells, bounds: cells.map(boundsOf) }
+    return cells.length === row.cells.length ? row : { ...row, cells, bounds: cells.map(acrossOf) }
   })
 }

@@ -1,7 +1,8 @@
+import { crosses } from "../geometry.ts"
 import type { Line } from "../lines/line.ts"
 import { markerOf } from "../lines/markers.ts"
 import { SENTENCE_END } from "../lines/paragraphs.ts"
-import { type Piece, segmentText } from "../lines/segment.ts"
+import { type Piece, segmentText, charactersOf, piecesOf, gapsIn } from "../lines/segment.ts"
 import { isBoldLine } from "../statistics.ts"
 import { ROW_STEP, type Column, type Row } from "./table-cells.ts"
 
@@ -39,9 +40,6 @@ const AT_COLUMNS = 0.4
 /** More places than this on a page are no columns. */
 const MAX_OPEN = 60
 
-const piecesOf = ({ segments }: Line): ReadonlyArray<Piece> =>
-  segments.length === 1 ? (segments[0]?.pieces ?? []) : segments.flatMap(({ pieces }) => pieces)
-
 const NO_STARTS: ReadonlyArray<Start> = []
 
 const startsOf = ({ size }: Line, pieces: ReadonlyArray<Piece>): ReadonlyArray<Start> => {
@@ -62,14 +60,12 @@ const startsOf = ({ size }: Line, pieces: ReadonlyArray<Piece>): ReadonlyArray<S
   return starts
 }
 
-const crosses = (pieces: ReadonlyArray<Piece>, x: number): boolean =>
-  pieces.some(({ x0, x1 }) => x0 < x - SAME_X && x1 > x + SAME_X)
+const isOver = (pieces: ReadonlyArray<Piece>, x: number): boolean =>
+  pieces.some((piece) => crosses(piece, x, SAME_X))
 
 /** Whether a line has words on both sides of a position, and none over it. */
 const straddles = (pieces: ReadonlyArray<Piece>, x: number): boolean =>
-  !crosses(pieces, x) &&
-  pieces.some(({ x1 }) => x1 <= x + SAME_X) &&
-  pieces.some(({ x0 }) => x0 >= x - SAME_X)
+  !isOver(pieces, x) && pieces.some(({ x1 }) => x1 <= x + SAME_X) && pieces.some(({ x0 }) => x0 >= x - SAME_X)
 
 /** Whether the white space between two lines is wider than between rows. */
 const areApart = (above: Line, line: Line): boolean => line.baseline - above.baseline > ROW_STEP * line.size
@@ -91,10 +87,7 @@ const isNamed = (looks: ReadonlyArray<Look>, { from, x }: Edge): boolean => {
     !isBoldLine(first.line) &&
     !areApart(head.line, first.line) &&
     head.line.segments.length > 1 &&
-    head.line.segments.every(
-      (segment, at, { [at - 1]: before }) =>
-        before === undefined || segment.x0 - before.x1 > NAMES_APART * head.line.size
-    ) &&
+    gapsIn(head.line.segments).every((gap) => gap > NAMES_APART * head.line.size) &&
     straddles(head.pieces, x)
   )
 }
@@ -112,7 +105,7 @@ const edgesOf = (looks: ReadonlyArray<Look>): ReadonlyArray<Edge> => {
     const apart = above !== undefined && areApart(above, line)
     if (open.length > 0)
       open = open.filter((edge) => {
-        if (!apart && at - edge.last <= BETWEEN && !crosses(pieces, edge.x)) return true
+        if (!apart && at - edge.last <= BETWEEN && !isOver(pieces, edge.x)) return true
         close(edge)
         return false
       })
@@ -149,7 +142,7 @@ const headOf = (looks: ReadonlyArray<Look>, edge: Edge): number => {
  */
 export const nearColumns = (lines: ReadonlyArray<Line>): ReadonlyArray<ReadonlyArray<number>> => {
   const looks = lines.map((line): Look => {
-    const pieces = piecesOf(line)
+    const pieces = piecesOf(line.segments)
     return { line, pieces, starts: startsOf(line, pieces) }
   })
   if (looks.filter(({ starts }) => starts.length > 0).length < ROWS - 1) return []
@@ -194,11 +187,10 @@ export const flowsOn = (rows: ReadonlyArray<Row>, columns: ReadonlyArray<Column>
     const flows = row.cells.some((cell, index) => {
       const [box, column, last] = [row.bounds[index], columns[index], cell.at(-1)]
       if (box === undefined || column === undefined || last === undefined) return false
-      const letters = cell.reduce((sum, { characters }) => sum + characters, 0)
       const filled = box.x1 - column.x0 > FULL * (column.x1 - column.x0)
       const next = below.cells[index]?.[0]
       return (
-        letters > MIN_LETTERS &&
+        charactersOf(cell) > MIN_LETTERS &&
         filled &&
         next !== undefined &&
         /^\p{Ll}/u.test(segmentText(next)) &&

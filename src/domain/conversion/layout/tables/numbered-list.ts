@@ -1,6 +1,5 @@
 import { asList, asParagraph, type List } from "../blocks/block.ts"
-import { type InlineContext, spansOf } from "../lines/inline.ts"
-import { linesOf } from "../lines/line.ts"
+import { type InlineContext, spansIn } from "../lines/inline.ts"
 import { type RawCell, wordsOf } from "./table-cells.ts"
 
 /** Numbers of items are this much smaller than their words, where they stand on a ground of their own. */
@@ -25,7 +24,7 @@ export const numberedList = (
     sizeOf(number) < SMALLER * sizeOf(words)
   if (!rows.every(isItem)) return undefined
   const items = rows.map(([, words]) => ({
-    blocks: [asParagraph({ spans: spansOf(linesOf(words?.segments ?? [], context.fonts), context) })]
+    blocks: [asParagraph({ spans: spansIn(words?.segments ?? [], context) })]
   }))
   return asList(items, { ordered: true })
 }

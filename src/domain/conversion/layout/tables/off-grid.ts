@@ -1,4 +1,4 @@
-import type { Segment } from "../lines/segment.ts"
+import { type Segment, piecesOf } from "../lines/segment.ts"
 import { NUMERIC, wordsOf } from "./table-cells.ts"
 
 type Cells = ReadonlyArray<ReadonlyArray<Segment>>
@@ -20,7 +20,7 @@ const OFF_GRID = 0.2
  */
 export const isOffGrid = (cells: Cells): boolean => {
   const [first, ...others] = cells.flatMap((cell) => {
-    const words = cell.flatMap(({ pieces }) => pieces).find(({ text }) => !NUMERIC.test(text))
+    const words = piecesOf(cell).find(({ text }) => !NUMERIC.test(text))
     return words === undefined ? [] : [words]
   })
   if (first === undefined) return false

@@ -1,17 +1,17 @@
-import { greatest, least } from "../../../lists.ts"
+import { greatest, least, median } from "../../../lists.ts"
 import type { Placed } from "../gutters.ts"
 import type { InlineContext } from "../lines/inline.ts"
 import { areListed } from "../lines/line-numbers.ts"
 import { type Line, linesOf } from "../lines/line.ts"
 import { numberedLines } from "../lines/numbered-lines.ts"
-import { isBold, type Segment } from "../lines/segment.ts"
+import { type Segment, isBoldThroughout } from "../lines/segment.ts"
 import { centredOver } from "./aligned-rows.ts"
 import { alignedTables, MOST_BEFORE } from "./aligned-table.ts"
 import { drawnTables } from "./drawn-table.ts"
 import { cutInColumns } from "./narrow-columns.ts"
 import { alikeRules, placesOf, type Rule } from "./rules.ts"
 import { ruledOver, spanningRules } from "./spanning-rules.ts"
-import { type Column, NUMERIC, overlaps, type RawCell, wordsOf } from "./table-cells.ts"
+import { type Column, NUMERIC, overlaps, type RawCell, wordsOf, filled } from "./table-cells.ts"
 import { tableOf } from "./table-of.ts"
 
 /** A table that rules show, and the segments that it holds. */
@@ -49,11 +49,10 @@ const LISTING = 0.5
 
 /** Whether words between lines may be a table's: none is larger than most, and they are no listing. */
 const mayBeCells = (words: ReadonlyArray<Segment>, { fonts }: InlineContext): boolean => {
-  const sizes = words.map(({ size }) => size).sort((a, b) => a - b)
-  const usual = sizes[Math.floor(sizes.length / 2)] ?? 0
+  const sizes = words.map(({ size }) => size)
   const lines = linesOf(words, fonts)
   const code = lines.filter(({ monospace }) => monospace > LISTING).length
-  return (sizes.at(-1) ?? 0) <= HEADING * usual && code <= LISTING * lines.length
+  return greatest(sizes) <= HEADING * (median(sizes) ?? 0) && code <= LISTING * lines.length
 }
 
 /** A line before or after a table's rows: its words stand in one of the columns or in the middle of some, or go over all. */
@@ -68,14 +67,7 @@ const looseRow = (
   const { from, to } = ruled ?? centredOver(line, at, columns, line.size)
   if (ruled === undefined && (over.length > 1 || (over.length === 0 && from === to)))
     return [{ segments: line.segments, colSpan: columns.length, rowSpan: 1 }]
-  const none = { segments: [], colSpan: 1, rowSpan: 1 }
-  return columns.flatMap((_, column): ReadonlyArray<RawCell> =>
-    column === from
-      ? [{ segments: line.segments, colSpan: to - from + 1, rowSpan: 1 }]
-      : column > from && column <= to
-        ? []
-        : [none]
-  )
+  return filled([{ segments: line.segments, from, to }], columns.length)
 }
 
 /** Whether lines before a table's rows may be the names of its columns: one line, or each in a column, as what that is measured in. */
@@ -116,10 +108,7 @@ const topOfNames = (top: number, { from, to }: Rule, { context, segments }: OfPa
   const areNamed =
     names.length >= FEWEST_NAMES &&
     names.every(
-      (one) =>
-        one.x0 > from - BESIDE &&
-        one.x1 < to + BESIDE &&
-        one.pieces.every(({ run }) => isBold(context.fonts[run.font]))
+      (one) => one.x0 > from - BESIDE && one.x1 < to + BESIDE && isBoldThroughout(one, context.fonts)
     )
   return areNamed ? least(names.map(({ y0 }) => y0)) : undefined
 }

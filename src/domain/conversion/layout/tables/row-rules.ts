@@ -1,7 +1,8 @@
 import { greatest, least } from "../../../lists.ts"
+import { crosses, middleX, middleY } from "../geometry.ts"
 import { CAPTION } from "../lines/markers.ts"
 import { type Segment, segmentText } from "../lines/segment.ts"
-import { NEAR, slotOf } from "./grid-cells.ts"
+import { NEAR, slotOf, isOver } from "./grid-cells.ts"
 import { borders, MOST_WITHOUT_ROWS, placesOf, type Rule, ruleFamilies, type Rules } from "./rules.ts"
 import { overlaps } from "./table-cells.ts"
 import { OVERLAPPING } from "./table-extent.ts"
@@ -15,14 +16,12 @@ const APART = 1
 const MOSTLY = 0.7
 
 /** Whether words go over from one column to another, or stand out. */
-const isOver = ({ pieces, x0, x1 }: Segment, xs: ReadonlyArray<number>): boolean =>
-  x0 < (xs[0] ?? 0) - NEAR ||
-  x1 > (xs.at(-1) ?? 0) + NEAR ||
-  pieces.some((piece) => xs.some((x) => piece.x0 < x - NEAR && piece.x1 > x + NEAR))
+const isOut = ({ pieces, x0, x1 }: Segment, xs: ReadonlyArray<number>): boolean =>
+  x0 < (xs[0] ?? 0) - NEAR || x1 > (xs.at(-1) ?? 0) + NEAR || pieces.some((piece) => isOver(piece, xs))
 
 const isCaption = (one: Segment): boolean => CAPTION.test(segmentText(one))
 
-const columnOf = ({ x0, x1 }: Segment, xs: ReadonlyArray<number>): number => slotOf(xs, (x0 + x1) / 2)
+const columnOf = (one: Segment, xs: ReadonlyArray<number>): number => slotOf(xs, middleX(one))
 
 /** Words by line, from above (`way` 1) or from below (-1). */
 const linesIn = (words: ReadonlyArray<Segment>, way: 1 | -1 = 1): ReadonlyArray<ReadonlyArray<Segment>> => {
@@ -57,7 +56,7 @@ const reachOf = (
   for (const line of linesIn(beyond, way)) {
     const [top, bottom] = [least(line.map(({ y0 }) => y0)), greatest(line.map(({ y1 }) => y1))]
     const gap = way < 0 ? edge - bottom : top - edge
-    if (gap > APART * (line[0]?.size ?? 0) || line.some((one) => isOver(one, xs) || isCaption(one))) break
+    if (gap > APART * (line[0]?.size ?? 0) || line.some((one) => isOut(one, xs) || isCaption(one))) break
     const several = new Set(line.map((one) => columnOf(one, xs))).size > 1
     if (!several && way > 0 && reach === at) break
     edge = way < 0 ? top : bottom
@@ -88,7 +87,7 @@ const tablesOf = (
   const tables: Array<Array<number>> = []
   for (const [at, place] of places.entries()) {
     const words = bands.get(at - 1) ?? []
-    const isText = linesIn(words).length > 1 && words.some((one) => isOver(one, xs))
+    const isText = linesIn(words).length > 1 && words.some((one) => isOut(one, xs))
     if (at === 0 || isText || words.some(isCaption)) tables.push([place])
     else tables.at(-1)?.push(place)
   }
@@ -115,14 +114,12 @@ export const rowGrids = (
     const outer = [reachOf(inside, xs, top, -1), reachOf(inside, xs, bottom, 1)]
     const all = [...level, ...outer.map((at) => ({ at, from: left, to: right }))]
     const ys = placesOf(all)
-    const rows = Map.groupBy(inside, ({ y0, y1 }) => slotOf(ys, (y0 + y1) / 2))
+    const rows = Map.groupBy(inside, (one) => slotOf(ys, middleY(one)))
     const single = ys.slice(0, -1).filter((_, row) => isRow(rows.get(row) ?? [], xs)).length
     if (ys.length <= MOST_WITHOUT_ROWS || single < MOSTLY * (ys.length - 1)) return []
     const down = xs.flatMap((at) =>
       ys.slice(0, -1).flatMap((from, row) => {
-        const over = rows
-          .get(row)
-          ?.some(({ pieces }) => pieces.some(({ x0, x1 }) => x0 < at - NEAR && x1 > at + NEAR))
+        const over = rows.get(row)?.some(({ pieces }) => pieces.some((piece) => crosses(piece, at, NEAR)))
         return over === true ? [] : [{ at, from, to: ys[row + 1] ?? from, joints: [] }]
       })
     )

@@ -1,10 +1,9 @@
 import { greatest, least } from "../../../lists.ts"
 import type { FontFace } from "../../page-content.ts"
-import { isBold, lookOf, type Segment } from "../lines/segment.ts"
-import { type Drawn, type DrawnRow, SAME_LINE } from "./drawn-rows.ts"
-
-/** How much larger than the words below it a title is, where those are bold as well. */
-const LARGER = 1.04
+import { acrossOf } from "../geometry.ts"
+import { SAME_LINE } from "../lines/line.ts"
+import { lookOf, type Segment, isBoldThroughout } from "../lines/segment.ts"
+import { type Drawn, type DrawnRow } from "./drawn-rows.ts"
 
 /** Whether a line is set so that it is the title of what is drawn below it, and no line of its cell. */
 const isTitleOf = (
@@ -12,21 +11,17 @@ const isTitleOf = (
   rest: ReadonlyArray<Segment>,
   fonts: ReadonlyArray<FontFace>
 ): boolean => {
-  const standsOut = ({ pieces }: Segment): boolean => {
-    const look = lookOf(pieces, fonts, 0)
-    return look === "italic" || look === "underlined" || pieces.every(({ run }) => isBold(fonts[run.font]))
+  const standsOut = (segment: Segment): boolean => {
+    const look = lookOf(segment.pieces, fonts, 0)
+    return look === "italic" || look === "underlined" || isBoldThroughout(segment, fonts)
   }
-  const largest = greatest(rest.map(({ size }) => size))
-  return (
-    title.every(standsOut) && (!rest.some(standsOut) || title.every(({ size }) => size > LARGER * largest))
-  )
+  return title.every(standsOut) && !rest.some(standsOut)
 }
 
 const cellOf = (cell: Drawn, segments: ReadonlyArray<Segment>): Drawn => ({
   ...cell,
   segments: [...segments],
-  x0: least(segments.map(({ x0 }) => x0)),
-  x1: greatest(segments.map(({ x1 }) => x1)),
+  ...acrossOf(segments),
   first: least(segments.map(({ baseline }) => baseline)),
   last: greatest(segments.map(({ baseline }) => baseline)),
   end: segments.at(-1)?.x1 ?? cell.end

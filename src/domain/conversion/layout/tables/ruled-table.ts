@@ -1,8 +1,9 @@
-import { greatest } from "../../../lists.ts"
+import { greatest, addTo } from "../../../lists.ts"
 import type { Drawing } from "../../page-content.ts"
+import { centreIn, crosses, middleX, middleY } from "../geometry.ts"
 import type { Placed } from "../gutters.ts"
 import type { InlineContext } from "../lines/inline.ts"
-import { partOf, type Segment } from "../lines/segment.ts"
+import { partOf, type Segment, piecesOf } from "../lines/segment.ts"
 import { brokenWords } from "./broken-words.ts"
 import { withRoom } from "./cell-paragraphs.ts"
 import { NEAR, slotOf, stripeCells, unruledCells } from "./grid-cells.ts"
@@ -38,12 +39,7 @@ const FILLED = 0.35
 const uncut = (parts: ReadonlyArray<Segment>): ReadonlyArray<Segment> =>
   [...Map.groupBy(parts, ({ field, order }) => field ?? order).values()]
     .map(([first, ...more]) =>
-      first === undefined || more.length === 0
-        ? first
-        : partOf(
-            first,
-            [first, ...more].flatMap(({ pieces }) => pieces)
-          )
+      first === undefined || more.length === 0 ? first : partOf(first, piecesOf([first, ...more]))
     )
     .filter((segment) => segment !== undefined)
 
@@ -55,37 +51,27 @@ const fill = (
 ): Map<number, Array<Segment>> => {
   const cells = new Map<number, Array<Segment>>()
   for (const segment of segments) {
-    const row = slotOf(ys, (segment.y0 + segment.y1) / 2)
+    const row = slotOf(ys, middleY(segment))
     if (segment.field !== undefined) {
-      const key = slotAt(row, slotOf(xs, (segment.x0 + segment.x1) / 2))
-      cells.set(key, [...(cells.get(key) ?? []), segment])
+      addTo(cells, slotAt(row, slotOf(xs, middleX(segment))), segment)
       continue
     }
-    const parts = new Map<number, Array<Segment["pieces"][number]>>()
-    for (const piece of segment.pieces) {
-      // What stands out over a side is in the cell beside it.
-      const column = Math.min(Math.max(0, slotOf(xs, (piece.x0 + piece.x1) / 2)), xs.length - 2)
-      const same = parts.get(column)
-      if (same === undefined) parts.set(column, [piece])
-      else same.push(piece)
-    }
-    for (const [column, pieces] of parts) {
-      const key = slotAt(row, column)
-      const same = cells.get(key) ?? []
-      cells.set(key, same)
-      same.push(partOf(segment, pieces))
-    }
+    // What stands out over a side is in the cell beside it.
+    const parts = Map.groupBy(segment.pieces, (piece) =>
+      Math.min(Math.max(0, slotOf(xs, middleX(piece))), xs.length - 2)
+    )
+    for (const [column, pieces] of parts) addTo(cells, slotAt(row, column), partOf(segment, pieces))
   }
   return cells
 }
 
 /** Whether words go over an upright border, or stand out over a side. */
-const isOverBorder = ({ pieces, y0, y1 }: Segment, { upright, xs, ys }: Grid): boolean => {
-  const row = slotOf(ys, (y0 + y1) / 2)
-  return pieces.some(({ x0, x1 }) => {
-    const column = slotOf(xs, (x0 + x1) / 2)
+const isOverBorder = (segment: Segment, { upright, xs, ys }: Grid): boolean => {
+  const row = slotOf(ys, middleY(segment))
+  return segment.pieces.some((piece) => {
+    const column = slotOf(xs, middleX(piece))
     const isOut = column < 0 || column > xs.length - 2
-    return isOut || xs.some((x, place) => x > x0 + NEAR && x < x1 - NEAR && upright[place]?.[row] === true)
+    return isOut || xs.some((x, place) => crosses(piece, x, NEAR) && upright[place]?.[row] === true)
   })
 }
 
@@ -118,10 +104,7 @@ const gridTable = (
   const { xs, ys } = grid
   const columns = xs.length - 1
   const box = { x0: xs[0] ?? 0, y0: ys[0] ?? 0, x1: xs.at(-1) ?? 0, y1: ys.at(-1) ?? 0 }
-  const taken = segments.filter(({ x0, x1, y0, y1 }) => {
-    const [x, y] = [(x0 + x1) / 2, (y0 + y1) / 2]
-    return x > box.x0 && x < box.x1 && y > box.y0 && y < box.y1
-  })
+  const taken = segments.filter((segment) => centreIn(segment, box))
   const cells = fill(taken, xs, ys)
   if (taken.filter((one) => isOverBorder(one, grid)).length > OVER_BORDERS * taken.length) return undefined
   const single = xs.slice(1).map((): Array<ReadonlyArray<Segment>> => [])

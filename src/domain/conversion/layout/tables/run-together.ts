@@ -1,7 +1,8 @@
-import type { Piece, Segment } from "../lines/segment.ts"
+import { acrossOf } from "../geometry.ts"
+import { type Segment, piecesOf } from "../lines/segment.ts"
 import { ALIGNED } from "./drawn-evidence.ts"
 import { partsBetween, wordsIn } from "./narrow-columns.ts"
-import { boundsOf, type Column, NUMERIC, overlaps, type Row } from "./table-cells.ts"
+import { type Column, NUMERIC, overlaps, type Row } from "./table-cells.ts"
 
 /** Cells over more columns are not cut. */
 const MOST_COLUMNS = 40
@@ -31,8 +32,7 @@ const partsOf = (
   columns: ReadonlyArray<Column>
 ): ReadonlyArray<Part> | undefined => {
   const parts: Array<Part> = []
-  const pieces = cell.flatMap((segment): ReadonlyArray<Piece> => segment.pieces)
-  for (const { text, x0, x1 } of wordsIn(pieces)) {
+  for (const { text, x0, x1 } of wordsIn(piecesOf(cell))) {
     const over = columns.flatMap((column, at) => (overlaps(column, { x0, x1 }) ? [at] : []))
     const [at] = over
     const last = parts.at(-1)
@@ -48,7 +48,7 @@ const partsOf = (
  * None of its words stands in the white between columns, and all stand in theirs as the cells of other lines do.
  */
 const startsIn = (cell: ReadonlyArray<Segment>, columns: ReadonlyArray<Column>): ReadonlyArray<number> => {
-  const bounds = boundsOf(cell)
+  const bounds = acrossOf(cell)
   const over = columns.filter((column) => overlaps(column, bounds))
   if (over.length < 2 || over.length > MOST_COLUMNS) return []
   const parts = partsOf(cell, over)
@@ -60,5 +60,5 @@ const startsIn = (cell: ReadonlyArray<Segment>, columns: ReadonlyArray<Column>):
 /** A line whose cells are one of each column, where some stand as near as words. */
 export const toldApart = (row: Row, columns: ReadonlyArray<Column>): Row => {
   const cells = row.cells.flatMap((cell) => partsBetween(cell, startsIn(cell, columns)))
-  return cells.length === row.cells.length ? row : { ...row, cells, bounds: cells.map(boundsOf) }
+  return cells.length === row.cells.length ? row : { ...row, cells, bounds: cells.map(acrossOf) }
 }

@@ -1,16 +1,15 @@
 import type { Line } from "../lines/line.ts"
 import type { Segment } from "../lines/segment.ts"
+import type { PlacedCell } from "./table-cells.ts"
 
-/** A cell of a line, and the columns that it goes over. */
-export interface PlacedCell {
+/** A cell of a line that takes up more words. */
+export interface GrowingCell extends PlacedCell {
   readonly segments: Array<Segment>
-  readonly from: number
-  readonly to: number
 }
 
 /** A first cell that stands in the middle of several lines, and the baselines of the first and the last of them. */
 interface SharedCell {
-  readonly cell: PlacedCell
+  readonly cell: GrowingCell
   readonly first: number
   readonly last: number
 }
@@ -23,7 +22,7 @@ const OFF_MIDDLE = 0.35
  * and each of the others must stand in the middle of rows, too, so that all rows are used up. Else there are none.
  */
 export const sharedCells = (
-  lines: ReadonlyArray<{ readonly line: Line; readonly cells: ReadonlyArray<PlacedCell> }>,
+  lines: ReadonlyArray<{ readonly line: Line; readonly cells: ReadonlyArray<GrowingCell> }>,
   head: number
 ): ReadonlyArray<SharedCell> => {
   const body = lines.filter(({ line }) => line.baseline > head)

@@ -1,3 +1,4 @@
+import { middleX } from "../geometry.ts"
 import type { Rule } from "./rules.ts"
 import type { Column } from "./table-cells.ts"
 
@@ -24,7 +25,8 @@ export const ruledOver = (
   rules: ReadonlyArray<Rule>,
   columns: ReadonlyArray<Column>
 ): { readonly from: number; readonly to: number } | undefined => {
-  const isOver = (rule: Rule, { x0, x1 }: Column) => rule.from < (x0 + x1) / 2 && rule.to > (x0 + x1) / 2
+  const isOver = ({ from: begin, to: end }: Rule, column: Column) =>
+    begin < middleX(column) && end > middleX(column)
   const rule = rules.find((one) => one.at > baseline && one.at < next && isOver(one, name))
   if (rule === undefined) return undefined
   const from = columns.findIndex((column) => isOver(rule, column))

@@ -1,3 +1,4 @@
+import { countUp } from "../../../lists.ts"
 import type { Line } from "../lines/line.ts"
 import { markerOf } from "../lines/markers.ts"
 import { cutAt, type Segment, segmentText } from "../lines/segment.ts"
@@ -9,6 +10,47 @@ export interface RawCell {
   readonly rowSpan: number
   /** Where its lines may end, if rules tell. */
   readonly right?: number
+}
+
+/** A cell without words. */
+const EMPTY: RawCell = { segments: [], colSpan: 1, rowSpan: 1 }
+
+/** A cell's words, and the columns that it goes over. */
+export interface PlacedCell {
+  readonly segments: ReadonlyArray<Segment>
+  readonly from: number
+  readonly to: number
+}
+
+/** The cells of a row from a column on, empty ones among them. Those that stand in one column are one. */
+export const filled = (
+  row: ReadonlyArray<PlacedCell>,
+  columns: number,
+  first = 0
+): ReadonlyArray<RawCell> => {
+  const cells: Array<RawCell> = []
+  let column = first
+  for (const { from, segments, to } of row) {
+    const before = from < column ? cells.pop() : undefined
+    if (before !== undefined) cells.push({ ...before, segments: [...before.segments, ...segments] })
+    if (from < column) continue
+    for (; column < from; column++) cells.push(EMPTY)
+    cells.push({ segments, colSpan: to - from + 1, rowSpan: 1 })
+    column = to + 1
+  }
+  for (; column < columns; column++) cells.push(EMPTY)
+  return cells
+}
+
+/** The columns that a cell stands over, be it between two of them. */
+export const columnsUnder = (
+  cell: Column,
+  columns: ReadonlyArray<Column>
+): { readonly over: ReadonlyArray<number>; readonly from: number; readonly to: number } => {
+  const over = columns.flatMap((column, at) => (overlaps(column, cell) ? [at] : []))
+  const nearest = columns.findIndex(({ x1 }) => cell.x0 <= x1)
+  const from = over[0] ?? (nearest === -1 ? columns.length - 1 : nearest)
+  return { over, from, to: over.at(-1) ?? from }
 }
 
 /** A value: a number with its signs and units of money, with what it may vary by, and with the marks of its notes. */
@@ -52,13 +94,6 @@ export const cellsOf = (
   return cells
 }
 
-/** What cells take up of the width. */
-export const boundsOf = (cell: ReadonlyArray<Segment>): Column =>
-  cell.reduce((sum, { x0, x1 }) => ({ x0: Math.min(sum.x0, x0), x1: Math.max(sum.x1, x1) }), {
-    x0: Infinity,
-    x1: -Infinity
-  })
-
 /** What is left of the width when all cells are laid over one another. */
 export const columnsOf = (cells: ReadonlyArray<Column>): ReadonlyArray<Column> => {
   const columns: Array<{ x0: number; x1: number }> = []
@@ -73,11 +108,28 @@ export const columnsOf = (cells: ReadonlyArray<Column>): ReadonlyArray<Column> =
 export const overlaps = (column: Column, { x0, x1 }: Column): boolean =>
   column.x0 < x1 - 0.5 && column.x1 > x0 + 0.5
 
+/** Most columns of running text, the longest line of a cell that is none, and the parts of a column and of all cells that its lines fill. */
+const TEXT_COLUMNS = 3
+const SHORT = 24
+const FULL = 0.8
+const MOSTLY_TEXT = 0.6
+
+/** Whether cells are lines of running text beside one another: most are long, and fill their columns. */
+export const areProse = (
+  cells: ReadonlyArray<Column & { readonly characters: number }>,
+  columns: ReadonlyArray<Column>
+): boolean => {
+  const long = cells.filter((cell) => {
+    const column = cell.characters > SHORT ? columns.find((one) => overlaps(one, cell)) : undefined
+    return column !== undefined && cell.x1 - cell.x0 > FULL * (column.x1 - column.x0)
+  })
+  return columns.length <= TEXT_COLUMNS && long.length > MOSTLY_TEXT * cells.length
+}
+
 /** The number of cells that most rows have; the larger of two. */
 export const usualCount = (rows: ReadonlyArray<{ readonly cells: ReadonlyArray<unknown> }>): number => {
   const counts = new Map<number, number>()
-  for (const { cells } of rows)
-    if (cells.length > 1) counts.set(cells.length, (counts.get(cells.length) ?? 0) + 1)
+  for (const { cells } of rows) if (cells.length > 1) countUp(counts, cells.length)
   return [...counts].sort(([a, x], [b, y]) => y - x || b - a)[0]?.[0] ?? 0
 }
 
@@ -89,7 +141,7 @@ const REFERENCE = /^\[[\p{L}\p{N}+*’'-]{1,16}\]$/u
 
 /** Whether these cells are nothing but names of a bibliography's entries. */
 export const areReferences = (cells: ReadonlyArray<ReadonlyArray<Segment>>): boolean =>
-  cells.length > 0 && cells.every((cell) => REFERENCE.test(wordsOf(cell)))
+  cells.every((cell) => REFERENCE.test(wordsOf(cell)))
 
 /** The number of an equation. */
 const EQUATION = /^\((\d{1,3})\)$/
@@ -97,7 +149,7 @@ const EQUATION = /^\((\d{1,3})\)$/
 /** Whether these cells are nothing but numbers in brackets, each by one greater than the one before: equations have such beside them. */
 export const areEquations = (cells: ReadonlyArray<ReadonlyArray<Segment>>): boolean => {
   const numbers = cells.map((cell) => Number(EQUATION.exec(wordsOf(cell))?.[1] ?? Number.NaN))
-  return numbers.length > 1 && numbers.every((number, at) => number === (numbers[0] ?? 0) + at)
+  return numbers.every((number, at) => number === (numbers[0] ?? 0) + at)
 }
 
 /** Numbers, with a comma behind the last. */

@@ -1,6 +1,6 @@
 import { greatest, least } from "../../../lists.ts"
 import { isLabel } from "../blocks/heading-words.ts"
-import type { Line } from "../lines/line.ts"
+import { isCode, type Line } from "../lines/line.ts"
 import { CAPTION, leadsToPages } from "../lines/markers.ts"
 import { segmentText } from "../lines/segment.ts"
 import { isBoldLine } from "../statistics.ts"
@@ -41,10 +41,9 @@ const isNextCell = (row: Row, above: Row | undefined): boolean =>
 /** Whether a line is of a listing: code throughout, and not in a row of words, nor below names of columns. */
 const isListing = (row: Row, [above, below]: ReadonlyArray<Row | undefined>, first: Row): boolean => {
   const { cells, line } = row
-  if (line.monospace <= 0.9) return false
+  if (!isCode(line)) return false
   const listing =
-    first.line.monospace > 0.9 &&
-    (first.cells.length < 2 || (!isBoldLine(first.line) && !isOffGrid(first.cells)))
+    isCode(first.line) && (first.cells.length < 2 || (!isBoldLine(first.line) && !isOffGrid(first.cells)))
   const beside = isBeside(row, above) || (below !== undefined && isBeside(below, row))
   return listing || (cells.length < 2 && line.x0 <= first.line.x0 + 1 && !beside)
 }

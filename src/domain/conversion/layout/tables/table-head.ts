@@ -1,4 +1,4 @@
-import { greatest } from "../../../lists.ts"
+import { greatest, median } from "../../../lists.ts"
 import { isCode, type Line } from "../lines/line.ts"
 
 /** What is known of a cell's looks. */
@@ -43,8 +43,7 @@ const beginsWithCode = ([first = [], ...rest]: Rows): boolean => {
 const isAsLong = ([first = [], ...rest]: Rows): boolean => {
   const alike = rest.filter((row) => row.length === first.length)
   const columns = first.map(({ text }, at) => {
-    const lengths = alike.map((row) => row[at]?.text.length ?? 0).sort((a, b) => a - b)
-    return { own: text.length, usual: lengths[Math.floor(lengths.length / 2)] ?? 0 }
+    return { own: text.length, usual: median(alike.map((row) => row[at]?.text.length ?? 0)) ?? 0 }
   })
   const [longest] = columns.sort((a, b) => b.usual - a.usual)
   return longest !== undefined && longest.own > MIN_LONG && longest.own > AS_LONG * longest.usual
@@ -53,7 +52,7 @@ const isAsLong = ([first = [], ...rest]: Rows): boolean => {
 /** Whether the first row names the columns: bold, or words above figures, or words throughout in a table of some rows. */
 const namesColumns = (rows: Rows): boolean => {
   const [first, ...rest] = rows
-  if (first === undefined || rest.length === 0) return false
+  if (first === undefined) return false
   const filled = first.filter(({ text }) => text !== "")
   if (filled.length === 0 || filled.some(({ numeric, text }) => numeric && !/^(19|20)\d\d$/.test(text)))
     return false

@@ -9,10 +9,10 @@ import { NUMERIC, type RawCell } from "./table-cells.ts"
 import { headOf, type Looks } from "./table-head.ts"
 
 const looksOf = ({ segments }: RawCell, context: InlineContext): Looks => {
-  const words = segments.some(({ field }) => field !== undefined)
-    ? segments.filter(({ field }) => field === undefined)
-    : segments
-  const lines = linesOf(words, context.fonts)
+  const lines = linesOf(
+    segments.filter(({ field }) => field === undefined),
+    context.fonts
+  )
   const text = lines.map((line) => line.text).join(" ")
   return { lines, text, bold: lines.length > 0 && lines.every(isBoldLine), numeric: NUMERIC.test(text) }
 }
@@ -82,9 +82,8 @@ export const tableOf = (
         looks[0]?.length === row.length ? (looks[0][column]?.text ?? "") : ""
       ]
       const words = known === undefined ? [] : blocksOf(known, cell.right, context, header !== undefined)
-      const fields = fieldsIn(cell, known?.text ?? "", names)
       return {
-        blocks: fields.length === 0 ? words : [...words, ...fields],
+        blocks: [...words, ...fieldsIn(cell, known?.text ?? "", names)],
         header,
         colSpan: cell.colSpan,
         rowSpan: cell.rowSpan

@@ -1,4 +1,4 @@
-import { firstNotBefore } from "../../../lists.ts"
+import { firstNotBefore, addTo } from "../../../lists.ts"
 import type { Drawing } from "../../page-content.ts"
 import type { Segment } from "../lines/segment.ts"
 
@@ -26,13 +26,8 @@ interface Words {
 const byBaseline = (segments: ReadonlyArray<Segment>): ReadonlyMap<number, ReadonlyArray<Words>> => {
   const lines = new Map<number, Array<Words>>()
   for (const { pieces, size } of segments)
-    for (const { run, x0, x1 } of pieces) {
-      const at = Math.floor(run.baseline)
-      const words = { x0, x1, baseline: run.baseline, size }
-      const same = lines.get(at)
-      if (same === undefined) lines.set(at, [words])
-      else same.push(words)
-    }
+    for (const { run, x0, x1 } of pieces)
+      addTo(lines, Math.floor(run.baseline), { x0, x1, baseline: run.baseline, size })
   for (const line of lines.values()) line.sort((a, b) => a.x1 - b.x1)
   return lines
 }

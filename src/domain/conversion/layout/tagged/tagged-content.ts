@@ -1,8 +1,9 @@
-import { append, greatest } from "../../../lists.ts"
+import { append, greatest, addTo } from "../../../lists.ts"
 import type { Drawing, StructureElement, TextRun } from "../../page-content.ts"
 import { type Block, plain, type Span, type TextSpan } from "../blocks/block.ts"
 import { type InlineContext, spansOf } from "../lines/inline.ts"
-import { type Line, linesOf } from "../lines/line.ts"
+import { type Line, linesOf, SAME_LINE } from "../lines/line.ts"
+import { evenEdges } from "../lines/run-edges.ts"
 import { segmentsOf } from "../lines/segment.ts"
 import type { Grid } from "../tables/grid-spans.ts"
 
@@ -22,12 +23,7 @@ export const byMark = <A extends TextRun | Drawing>(
   items: ReadonlyArray<A>
 ): ReadonlyMap<number, ReadonlyArray<A>> => {
   const marked = new Map<number, Array<A>>()
-  for (const item of items) {
-    if (item.mcid === undefined) continue
-    const same = marked.get(item.mcid)
-    if (same === undefined) marked.set(item.mcid, [item])
-    else same.push(item)
-  }
+  for (const item of items) if (item.mcid !== undefined) addTo(marked, item.mcid, item)
   return marked
 }
 
@@ -37,8 +33,17 @@ export const idsUnder = (nodes: ReadonlyArray<StructureNode>, depth = 0): Readon
     isStructure(node) ? (depth < MAX_DEPTH ? idsUnder(node.children, depth + 1) : []) : [node.mcid]
   )
 
-/** How far the baselines of one line may differ, in font sizes. */
-const SAME_LINE = 0.35
+/** The marked-content ids under the outermost elements that are of a kind. */
+export const idsIn = (
+  nodes: ReadonlyArray<StructureNode>,
+  is: (node: StructureElement) => boolean,
+  depth = 0
+): ReadonlyArray<number> =>
+  depth > MAX_DEPTH
+    ? []
+    : nodes
+        .filter(isStructure)
+        .flatMap((node) => (is(node) ? idsUnder([node], depth) : idsIn(node.children, is, depth + 1)))
 
 /** Lines in the order of the structure: one that stands higher than the last begins a column, not the text. */
 const linesInOrder = (runs: ReadonlyArray<TextRun>, context: InlineContext): ReadonlyArray<Line> => {
@@ -95,9 +100,8 @@ export interface TaggedContext {
 /** Other words in the place of some runs; below their first line they take none. */
 const reworded = (first: TextRun, rest: ReadonlyArray<TextRun>, text: string): TextRun => {
   const beside = rest.filter(({ baseline }) => Math.abs(baseline - first.baseline) <= SAME_LINE * first.size)
-  const x0 = first.box.x0
   const x1 = greatest([first, ...beside].map(({ box }) => box.x1))
-  const edges = Array.from({ length: text.length + 1 }, (_, at) => x0 + ((x1 - x0) * at) / (text.length || 1))
+  const edges = evenEdges(text, first.box.x0, x1)
   return { ...first, text, edges, box: { ...first.box, x1 }, hyphenated: false }
 }
 

@@ -1,11 +1,12 @@
+import { addTo } from "../../../lists.ts"
 import type { Box, Drawing, StructureElement, TextRun } from "../../page-content.ts"
 import type { PageAnalysis } from "../analysis.ts"
 import type { Block } from "../blocks/block.ts"
 import { drawnFigures } from "../figures/drawn-figures.ts"
-import { centreIn } from "../figures/regions.ts"
-import { beginsInCode, segmentText } from "../lines/segment.ts"
+import { centreIn } from "../geometry.ts"
+import { beginsInCode, segmentText, piecesOf } from "../lines/segment.ts"
 import type { PageContext } from "../page.ts"
-import { idsUnder, isStructure, MAX_DEPTH, type StructureNode } from "./tagged-content.ts"
+import { idsUnder, isStructure, idsIn } from "./tagged-content.ts"
 
 /** The drawings of a tagged page, found by geometry. */
 interface TaggedDrawings {
@@ -18,14 +19,7 @@ interface TaggedDrawings {
 /** Elements that tell more of their words than a drawing's label needs. */
 const TOLD = /^(?:H[1-6]?|Title|L|Table|TOC|Formula|Note|FENote|Code)$/
 
-/** The marked content under elements that a drawing must leave alone: told ones, and pictures that have words of their own. */
-const toldIn = (nodes: ReadonlyArray<StructureNode>, depth = 0): ReadonlyArray<number> =>
-  depth > MAX_DEPTH
-    ? []
-    : nodes
-        .filter(isStructure)
-        .flatMap((node) => (isTold(node) ? idsUnder([node], depth) : toldIn(node.children, depth + 1)))
-
+/** Whether a drawing must leave an element alone: one that tells more, and a picture that has words of its own. */
 const isTold = ({ actualText, alt, children, type }: StructureElement): boolean =>
   TOLD.test(type) ||
   (type === "Figure" &&
@@ -53,20 +47,17 @@ export const taggedDrawings = (
   { fonts, profile }: PageContext
 ): TaggedDrawings => {
   const { placed, taken } = drawnFigures(page, segments, profile.bodySize, beginsInCode(fonts))
-  const beside = new Map<number, ReadonlyArray<Block>>()
+  const beside = new Map<number, Array<Block>>()
   const words = new Set<TextRun>()
   const drawn = new Set<Drawing>()
   if (placed.length === 0) return { beside, words, drawn }
-  const told = new Set(toldIn(page.structure))
+  const told = new Set(idsIn(page.structure, isTold))
   const order = idsUnder(page.structure)
   for (const { block, ...box } of placed) {
-    const labels = [...taken]
-      .filter((segment) => centreIn(segment, box, 0))
-      .flatMap(({ pieces }) => pieces.map(({ run }) => run))
-    const parts = page.drawings.filter((drawing) => centreIn(drawing.box, box, 0))
+    const labels = piecesOf([...taken].filter((segment) => centreIn(segment, box))).map(({ run }) => run)
+    const parts = page.drawings.filter((drawing) => centreIn(drawing.box, box))
     const ids = new Set([...labels, ...parts].flatMap(({ mcid }) => mcid ?? []))
-    if ([...ids].some((id) => told.has(id)) || page.fields.some((field) => centreIn(field.box, box, 0)))
-      continue
+    if ([...ids].some((id) => told.has(id)) || page.fields.some((field) => centreIn(field.box, box))) continue
     const start = block.kind === "figure" ? block.captionStart : undefined
     // Pictures alone stand where they are tagged.
     if (start === undefined && parts.every(({ kind }) => kind === "image")) continue
@@ -75,7 +66,7 @@ export const taggedDrawings = (
     const place =
       caption?.pieces[0]?.run.mcid ?? wordsAbove(box, accounted)?.mcid ?? order.find((id) => partIds.has(id))
     if (place === undefined || !order.includes(place)) continue
-    beside.set(place, [...(beside.get(place) ?? []), block])
+    addTo(beside, place, block)
     for (const run of labels) words.add(run)
     for (const part of parts) drawn.add(part)
   }

@@ -1,3 +1,4 @@
+import { addTo } from "../../../lists.ts"
 import type { TextRun } from "../../page-content.ts"
 import type { PageAnalysis } from "../analysis.ts"
 import type { Block } from "../blocks/block.ts"
@@ -17,7 +18,7 @@ const wholeContents = (rows: PageAnalysis["rows"]): ReadonlySet<Segment> => {
 
 /** The page's fields by the marked content that they stand beside, the others, and the runs that are their labels now. */
 export const fieldsByContent = ({ page, rows }: PageAnalysis) => {
-  const beside = new Map<number, ReadonlyArray<Block>>()
+  const beside = new Map<number, Array<Block>>()
   const rest: Array<Block> = []
   const labels = new Set<TextRun>()
   if (page.fields.length === 0) return { beside, rest, labels }
@@ -28,7 +29,7 @@ export const fieldsByContent = ({ page, rows }: PageAnalysis) => {
     const { block } = one
     const shown = block.kind === "field" && echoes.has(one) ? { ...block, spoken: true } : block
     if (mcid === undefined) rest.push(shown)
-    else beside.set(mcid, [...(beside.get(mcid) ?? []), shown])
+    else addTo(beside, mcid, shown)
   }
   return { beside, rest, labels }
 }

@@ -1,8 +1,9 @@
+import { addTo } from "../../../lists.ts"
 import type { Box, Drawing, PageContent } from "../../page-content.ts"
 import type { Block, Figure } from "../blocks/block.ts"
 import { figuresOf } from "../blocks/figures.ts"
-import { centreIn, joined } from "../figures/regions.ts"
-import { idsUnder, isStructure, MAX_DEPTH, type StructureNode } from "./tagged-content.ts"
+import { centreIn, joined } from "../geometry.ts"
+import { idsUnder, idsIn } from "./tagged-content.ts"
 
 /** Smallest side of what is shown of a page, points: less is a rule. */
 const MIN_SIDE = 12
@@ -28,20 +29,9 @@ export const pictureOf = (drawn: ReadonlyArray<Drawing>): Pick<Figure, "image" |
 /** Elements that show their pictures themselves, or are none to show. */
 const SHOWN = new Set(["Figure", "Formula", "Artifact"])
 
-const shownIn = (nodes: ReadonlyArray<StructureNode>, depth = 0): ReadonlyArray<number> =>
-  depth > MAX_DEPTH
-    ? []
-    : nodes.flatMap((node) =>
-        !isStructure(node)
-          ? []
-          : SHOWN.has(node.type)
-            ? idsUnder([node], depth)
-            : shownIn(node.children, depth + 1)
-      )
-
 /** Whether words stand on a picture: it is what they are written on, a part of a diagram or of a slide. */
 const isWrittenOn = (picture: Box, { runs }: PageContent): boolean =>
-  runs.some(({ artifact, box }) => !artifact && centreIn(box, picture, 0))
+  runs.some(({ artifact, box }) => !artifact && centreIn(box, picture))
 
 /**
  * The pictures of a page that no figure of its structure has: programs tag them as what stands in a paragraph, or not at all.
@@ -50,7 +40,7 @@ const isWrittenOn = (picture: Box, { runs }: PageContent): boolean =>
 export const picturesBesideFigures = (
   page: PageContent
 ): { readonly beside: ReadonlyMap<number, ReadonlyArray<Block>>; readonly rest: ReadonlyArray<Block> } => {
-  const shown = new Set(shownIn(page.structure))
+  const shown = new Set(idsIn(page.structure, ({ type }) => SHOWN.has(type)))
   const tagged = new Set(idsUnder(page.structure))
   const ids = new Map<number, number>()
   const drawings = page.drawings.filter((drawing) => {
@@ -58,13 +48,13 @@ export const picturesBesideFigures = (
     if (drawing.mcid !== undefined && tagged.has(drawing.mcid)) ids.set(drawing.index, drawing.mcid)
     return true
   })
-  const beside = new Map<number, ReadonlyArray<Block>>()
+  const beside = new Map<number, Array<Block>>()
   const rest: Array<Block> = []
   for (const { block, ...box } of figuresOf({ ...page, drawings }, true)) {
     if (isWrittenOn(box, page)) continue
     const id = block.kind === "figure" && block.image !== undefined ? ids.get(block.image) : undefined
     if (id === undefined) rest.push(block)
-    else beside.set(id, [...(beside.get(id) ?? []), block])
+    else addTo(beside, id, block)
   }
   return { beside, rest }
 }

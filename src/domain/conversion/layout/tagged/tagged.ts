@@ -4,7 +4,7 @@ import type { PageAnalysis } from "../analysis.ts"
 import { type Block, NO_SEAM, type Paragraph, textOfSpans } from "../blocks/block.ts"
 import { withCaptions } from "../blocks/figures.ts"
 import { type FlowContext, flowBlocks } from "../blocks/flow.ts"
-import { withNoteReferences } from "../blocks/footnotes.ts"
+import { withNoteReferences, LOWER_PART } from "../blocks/footnotes.ts"
 import { headingLevel, isTooLong } from "../blocks/headings.ts"
 import { codeOf } from "../blocks/listing.ts"
 import { letterBullets } from "../blocks/lists.ts"
@@ -13,7 +13,7 @@ import { asFormulas } from "../formulas/find-formulas.ts"
 import { inlineContextOf } from "../inline-context.ts"
 import { isCode, type Line } from "../lines/line.ts"
 import { captionStart, markerOf } from "../lines/markers.ts"
-import type { Segment } from "../lines/segment.ts"
+import { type Segment, lengthOf, piecesOf } from "../lines/segment.ts"
 import { signedIn } from "../lines/signed-code.ts"
 import type { PageContext } from "../page.ts"
 import { runningLines } from "../running-lines.ts"
@@ -266,7 +266,7 @@ const blocksOf = (node: StructureElement, context: TaggedContext, depth: number)
 /** The blocks of words that no tag accounts for. */
 const untaggedText = (
   left: ReadonlyArray<Segment>,
-  context: Pick<FlowContext, "bars" | "bottomHalf" | "heading" | "inline">
+  context: Pick<FlowContext, "bars" | "lowerPart" | "heading" | "inline">
 ): ReadonlyArray<Block> =>
   flowBlocks(left, greatest(left.map(({ x1 }) => x1)), {
     ...context,
@@ -282,15 +282,14 @@ export const taggedBlocks = (analysis: PageAnalysis, page: PageContext): Readonl
   if (structure.length === 0 || turned.length > 0 || analysis.readable.turn !== 0) return undefined
   const running = new Set(
     [...runningLines(page.profile, analysis)].flatMap(({ segments }) =>
-      segments.flatMap(({ pieces }) => pieces.map(({ run }) => run))
+      piecesOf(segments).map(({ run }) => run)
     )
   )
   const runs = main.filter((run) => !running.has(run))
   const ids = new Set(idsUnder(structure))
   const isAccounted = ({ mcid }: TextRun): boolean => mcid !== undefined && ids.has(mcid)
   const accounted = runs.filter(isAccounted)
-  const count = (of: typeof runs) => of.reduce((sum, { text }) => sum + text.length, 0)
-  if (accounted.length === 0 || count(accounted) < ACCOUNTED * count(runs)) return undefined
+  if (accounted.length === 0 || lengthOf(accounted) < ACCOUNTED * lengthOf(runs)) return undefined
   const inlineContext = inlineContextOf(analysis, page.profile)
   const heading = {
     fonts: page.fonts,
@@ -338,7 +337,7 @@ export const taggedBlocks = (analysis: PageAnalysis, page: PageContext): Readonl
     inline: inlineContext,
     heading,
     bars,
-    bottomHalf: analysis.page.height * 0.4
+    lowerPart: LOWER_PART * analysis.page.height
   })
   return withNoteReferences(
     withCaptions([...blocks, ...beside.values(), ...fields.rest, ...pictures.rest, ...rest].flat())

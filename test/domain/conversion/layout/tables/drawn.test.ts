@@ -56,6 +56,15 @@ describe("tables by the order of drawing", () => {
     )
   })
 
+  it("are none of an index whose pages end in spaces", () => {
+    const entries = ["alpha", "gamma", "kappa", "omega"].flatMap((name, at) => [
+      run(name, 60, 200 + 20 * at),
+      run(". . . . . . . 7, ", 150, 200 + 20 * at),
+      run(String(20 + at), 290, 200 + 20 * at)
+    ])
+    assert.strictEqual(count(htmlOf([...text, ...entries]), "table"), 0)
+  })
+
   it("begin below the title that is drawn right before their first cell", () => {
     const cells = [
       ["City", "2022", "2023"],
