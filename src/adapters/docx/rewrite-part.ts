@@ -6,6 +6,7 @@ import type { Numbering } from "./numbering.ts"
 import { PartLists } from "./part-lists.ts"
 import { escaped, type Later, PartOutput, type Written } from "./part-output.ts"
 import { PartTables } from "./part-tables.ts"
+import type { Relation } from "./relations.ts"
 import { addProperty, isOff, numberIn, type ParagraphProperties, type Style, type Styles } from "./styles.ts"
 import { readXml, type Tag } from "./xml.ts"
 
@@ -14,6 +15,8 @@ export interface Known {
   readonly styles: Styles
   readonly numbering: Numbering
   readonly drawn: DrawnData
+  /** The notes that there are, each as the element that is its mark and its id. */
+  readonly notes: ReadonlySet<string>
   readonly marks: Marks<Meaning>
 }
 
@@ -28,10 +31,18 @@ const RENAMED: ReadonlyMap<string, string> = new Map([
   ["cr", "br"],
   ["ptab", "tab"]
 ])
+const NOTE_MARKS: ReadonlySet<string> = new Set(["footnoteReference", "endnoteReference"])
 /** Words and pictures. */
 const READABLE: ReadonlySet<string> = new Set(["t", "sym", "imagedata", "blip"])
 /** What a hidden run does not show. */
 const SHOWN: ReadonlySet<string> = new Set(["t", "tab", "ptab", "sym", "cr", "br"])
+
+/** The relation that a picture has which no relation leads to. */
+export const NOWHERE = "postlane-nowhere"
+/** What has a relation that may lead nowhere, and the attribute that names it. */
+const LINKS: ReadonlySet<string> = new Set(["hyperlink", "hlinkClick"])
+const PICTURES: ReadonlySet<string> = new Set(["blip", "imagedata"])
+const RELATION = /^(?:\w+:)?(?:id|embed|link)$/
 
 /** A paragraph whose properties are being read. */
 type Paragraph = { -readonly [Key in keyof ParagraphProperties]: ParagraphProperties[Key] } & {
@@ -62,6 +73,8 @@ const DEEPEST = 6
 class PartRewriter {
   readonly #out = new PartOutput()
   readonly #known: Known
+  /** The ids of the part's relations. */
+  readonly #relations: ReadonlySet<string>
   readonly #lists: PartLists
   readonly #tables: PartTables
   readonly #open: Array<string> = []
@@ -80,8 +93,9 @@ class PartRewriter {
   /** Readings of characters, written behind these. */
   #reading: ReadonlyArray<Written> = []
 
-  constructor(known: Known) {
+  constructor(known: Known, relations: ReadonlyArray<Relation>) {
     this.#known = known
+    this.#relations = new Set(relations.map(({ id }) => id))
     this.#lists = new PartLists(this.#out, known.numbering, known.marks)
     this.#tables = new PartTables(this.#out, known.styles)
   }
@@ -111,7 +125,7 @@ class PartRewriter {
     if (READABLE.has(name)) this.#readable += 1
     this.#open.push(name)
     if (this.#isPassedOver(name)) return
-    const said = Object.entries(written.attributes).map(([key, value]) => ` ${key}="${escaped(value)}"`)
+    const said = Object.entries(written.attributes).map(([key, value]) => this.#attribute(name, key, value))
     this.#out.add(`<${this.#nameOf(name, written.name)}${said.join("")}>`)
     this.#tables.opened(name)
   }
@@ -147,6 +161,14 @@ class PartRewriter {
     return renamed === undefined ? written : `${this.#out.prefix}${renamed}`
   }
 
+  /** An attribute as it is written: a link that leads nowhere is none, a picture that is nowhere is one. */
+  #attribute(element: string, key: string, value: string): string {
+    const isLink = LINKS.has(element) && RELATION.test(key)
+    const isPicture = PICTURES.has(element) && RELATION.test(key)
+    const isKnown = (!isLink && !isPicture) || this.#relations.has(value)
+    return isKnown || isPicture ? ` ${key}="${escaped(isKnown ? value : NOWHERE)}"` : ""
+  }
+
   /** Whether of an open element only what it holds is written. */
   #isPassedOver(name: string): boolean {
     return (
@@ -159,6 +181,8 @@ class PartRewriter {
   #isLeftOut(name: string, attributes: ReadonlyMap<string, string>): boolean {
     // What properties were before a change.
     if (name.endsWith("PrChange")) return true
+    // A mark of a note that is not there.
+    if (NOTE_MARKS.has(name)) return !this.#known.notes.has(`${name} ${attributes.get("id") ?? ""}`)
     // Of several choices the first is read.
     if (name === "Choice") return this.#out.length > (this.#alternatives.at(-1)?.from ?? Infinity)
     if (SHOWN.has(name) && this.#hidden.at(-1) === true) return true
@@ -297,9 +321,10 @@ class PartRewriter {
 /** Writes a part as {@link PartRewriter} does. */
 export const rewritePart = async (
   bytes: AsyncIterable<Buffer> | Iterable<Buffer>,
-  known: Known
+  known: Known,
+  relations: ReadonlyArray<Relation>
 ): Promise<string> => {
-  const rewriter = new PartRewriter(known)
+  const rewriter = new PartRewriter(known, relations)
   await readXml(bytes, {
     open: (name, attributes, written) => rewriter.open(name, attributes, written),
     close: (name, written) => rewriter.close(name, written),
