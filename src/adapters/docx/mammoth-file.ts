@@ -1,8 +1,9 @@
 import type { Archive } from "./archive.ts"
 import type { WordParts } from "./package.ts"
+import { NOWHERE } from "./part-attributes.ts"
 import { escaped } from "./part-output.ts"
 import { type Relation, type RelationsOf, relationsPath } from "./relations.ts"
-import { type Known, NOWHERE, rewritePart } from "./rewrite-part.ts"
+import { type Known, rewritePart } from "./rewrite-part.ts"
 import { decodedXml } from "./xml.ts"
 
 /** The archive interface of mammoth. */

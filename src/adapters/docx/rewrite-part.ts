@@ -3,6 +3,8 @@ import type { DrawnData } from "./drawn-data.ts"
 import { MathBuilder, writeFormula } from "./formula.ts"
 import type { Marks, Meaning } from "./marks.ts"
 import type { Numbering } from "./numbering.ts"
+import { attributeOf } from "./part-attributes.ts"
+import { PartFields } from "./part-fields.ts"
 import { PartLists } from "./part-lists.ts"
 import { escaped, type Later, PartOutput, type Written } from "./part-output.ts"
 import { PartTables } from "./part-tables.ts"
@@ -37,13 +39,6 @@ const READABLE: ReadonlySet<string> = new Set(["t", "sym", "imagedata", "blip"])
 /** What a hidden run does not show. */
 const SHOWN: ReadonlySet<string> = new Set(["t", "tab", "ptab", "sym", "cr", "br"])
 
-/** The relation that a picture has which no relation leads to. */
-export const NOWHERE = "postlane-nowhere"
-/** What has a relation that may lead nowhere, and the attribute that names it. */
-const LINKS: ReadonlySet<string> = new Set(["hyperlink", "hlinkClick"])
-const PICTURES: ReadonlySet<string> = new Set(["blip", "imagedata"])
-const RELATION = /^(?:\w+:)?(?:id|embed|link)$/
-
 /** A paragraph whose properties are being read. */
 type Paragraph = { -readonly [Key in keyof ParagraphProperties]: ParagraphProperties[Key] } & {
   style?: string
@@ -77,6 +72,7 @@ class PartRewriter {
   readonly #relations: ReadonlySet<string>
   readonly #lists: PartLists
   readonly #tables: PartTables
+  readonly #fields: PartFields
   readonly #open: Array<string> = []
   /** Open elements that are left out with all that they hold. */
   #dropped = 0
@@ -98,6 +94,7 @@ class PartRewriter {
     this.#relations = new Set(relations.map(({ id }) => id))
     this.#lists = new PartLists(this.#out, known.numbering, known.marks)
     this.#tables = new PartTables(this.#out, known.styles)
+    this.#fields = new PartFields(this.#out)
   }
 
   /** The part, once all of it has streamed by. */
@@ -113,6 +110,7 @@ class PartRewriter {
     }
     if (this.#dropped > 0 || this.#isLeftOut(name, attributes)) {
       this.#dropped += 1
+      this.#fields.open(name, attributes)
       return
     }
     if (name === "oMath" || name === "oMathPara") {
@@ -125,7 +123,9 @@ class PartRewriter {
     if (READABLE.has(name)) this.#readable += 1
     this.#open.push(name)
     if (this.#isPassedOver(name)) return
-    const said = Object.entries(written.attributes).map(([key, value]) => this.#attribute(name, key, value))
+    const said = Object.entries(written.attributes).map(([key, value]) =>
+      attributeOf(name, key, value, this.#relations)
+    )
     this.#out.add(`<${this.#nameOf(name, written.name)}${said.join("")}>`)
     this.#tables.opened(name)
   }
@@ -148,7 +148,9 @@ class PartRewriter {
 
   text(text: string): void {
     if (this.#formula !== undefined) this.#formula.text(text)
-    else if (this.#dropped === 0) this.#out.add(escaped(text))
+    else if (this.#dropped > 0) this.#fields.text(text)
+    else if (this.#around(1) === "t") this.#fields.words(text)
+    else this.#out.add(escaped(text))
   }
 
   /** The n-th of the open elements, from the innermost one on. */
@@ -159,14 +161,6 @@ class PartRewriter {
   #nameOf(name: string, written: string): string {
     const renamed = RENAMED.get(name)
     return renamed === undefined ? written : `${this.#out.prefix}${renamed}`
-  }
-
-  /** An attribute as it is written: a link that leads nowhere is none, a picture that is nowhere is one. */
-  #attribute(element: string, key: string, value: string): string {
-    const isLink = LINKS.has(element) && RELATION.test(key)
-    const isPicture = PICTURES.has(element) && RELATION.test(key)
-    const isKnown = (!isLink && !isPicture) || this.#relations.has(value)
-    return isKnown || isPicture ? ` ${key}="${escaped(isKnown ? value : NOWHERE)}"` : ""
   }
 
   /** Whether of an open element only what it holds is written. */
@@ -180,7 +174,7 @@ class PartRewriter {
 
   #isLeftOut(name: string, attributes: ReadonlyMap<string, string>): boolean {
     // What properties were before a change.
-    if (name.endsWith("PrChange")) return true
+    if (name.endsWith("PrChange") || name === "fldChar" || name === "instrText") return true
     // A mark of a note that is not there.
     if (NOTE_MARKS.has(name)) return !this.#known.notes.has(`${name} ${attributes.get("id") ?? ""}`)
     // Of several choices the first is read.
@@ -211,6 +205,12 @@ class PartRewriter {
       case "webHidden":
         if (this.#around(1) === "rPr" && this.#around(2) === "r" && !isOff(attributes.get("val")))
           this.#hidden[this.#hidden.length - 1] = true
+        return
+      case "fldSimple":
+        this.#fields.begin(attributes.get("instr") ?? "")
+        return
+      case "hyperlink":
+        this.#fields.link(true)
         return
       case "drawing":
         this.#drawings.push([])
@@ -247,6 +247,12 @@ class PartRewriter {
         return
       case "r":
         this.#hidden.pop()
+        return
+      case "fldSimple":
+        this.#fields.end()
+        return
+      case "hyperlink":
+        this.#fields.link(false)
         return
       case "rt":
         this.#reading = this.#out.given()

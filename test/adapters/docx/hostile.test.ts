@@ -168,6 +168,35 @@ describe("what is many times in a Word document", () => {
       assert.strictEqual(lines(yield* htmlOf({ body })), MANY)
     })
   )
+  const turn = (to: string) => `<w:r><w:fldChar w:fldCharType="${to}"/></w:r>`
+  const link = (at: number) => `<w:r><w:instrText> HYPERLINK "http://a.example/${at}" </w:instrText></w:r>`
+  const fields = {
+    "begin and never end": (at: number) => turn("begin") + link(at) + turn("separate"),
+    "end and never began": () => turn("separate") + turn("end"),
+    "begin once and are separated often": (at: number) =>
+      (at === 0 ? turn("begin") : "") + link(at) + turn("separate"),
+    "stand in an instruction": () => turn("begin") + text("b") + (turn("begin") + turn("end"))
+  }
+  for (const [name, one] of Object.entries(fields))
+    it.effect(`fields that ${name}, whose words are read`, () =>
+      Effect.gen(function* () {
+        const html = yield* htmlOf({ body: many(MANY, (at) => p(one(at) + text("a"))) })
+        assert.strictEqual(html.split(/a(?=<)/).length - 1, MANY)
+      })
+    )
+  it.effect("a field is as before behind one that stands too deep in others", () =>
+    Effect.gen(function* () {
+      const body = p(
+        turn("begin").repeat(60) +
+          turn("end").repeat(60) +
+          turn("begin") +
+          link(1) +
+          turn("separate") +
+          text("a")
+      )
+      assert.strictEqual(yield* htmlOf({ body }), '<p><a href="http://a.example/1">a</a></p>')
+    })
+  )
   it.effect("a label that is repeated in itself", () =>
     Effect.gen(function* () {
       const level = `<w:lvl w:ilvl="0"><w:start w:val="999999999"/><w:numFmt w:val="decimal"/><w:lvlText w:val="${"%1".repeat(3000)}"/></w:lvl>`

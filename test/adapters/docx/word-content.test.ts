@@ -25,6 +25,66 @@ describe("what Word documents hold besides plain text", () => {
     p(`${text("Figure ")}<w:fldSimple w:instr="SEQ Figure">${text("7")}</w:fldSimple>`),
     "<p>Figure 7</p>"
   )
+  const character = (kind: string, inside = "") =>
+    `<w:r><w:fldChar w:fldCharType="${kind}">${inside}</w:fldChar></w:r>`
+  const field = (instruction: string, result: string) =>
+    `${character("begin")}<w:r><w:instrText>${instruction}</w:instrText></w:r>${character("separate")}${result}${character("end")}`
+  written(
+    "references lead to what they are to, however long their field is",
+    `<w:p><w:bookmarkStart w:id="1" w:name="_Ref1"/>${text("Table 1")}<w:bookmarkEnd w:id="1"/></w:p>` +
+      p(text("see ") + field(" REF _Ref1 \\h ", text("Table 1"))) +
+      p(
+        `<w:fldSimple w:instr=" noteref _Ref1 \\h ">${text("1")}</w:fldSimple><w:fldSimple w:instr="REF _Ref1">${text("here")}</w:fldSimple>`
+      ),
+    '<p><a id="_Ref1"></a>Table 1</p><p>see <a href="#_Ref1">Table 1</a></p><p><a href="#_Ref1">1</a>here</p>'
+  )
+  written(
+    "addresses of links end where they do, and may name a place",
+    p(
+      field(' HYPERLINK "http://a.example/#x" \\o "A tip" \\l "b" ', text("a")) +
+        field("HYPERLINK http://b.example/", text("b")) +
+        field('HYPERLINK \\l "c"', text("c")) +
+        field('HYPERLINK ""', text("d"))
+    ),
+    '<p><a href="http://a.example/#b">a</a><a href="http://b.example/">b</a><a href="#c">c</a>d</p>'
+  )
+  written(
+    "links hold no links",
+    p(
+      field('HYPERLINK "http://a.example/"', text("a") + field("REF b \\h", text("b"))) +
+        field("REF b \\h", text("c"))
+    ) + `<w:p><w:hyperlink w:anchor="d">${field("REF b \\h", text("d"))}</w:hyperlink></w:p>`,
+    '<p><a href="http://a.example/">ab</a><a href="#b">c</a></p><p><a href="#d">d</a></p>'
+  )
+  written(
+    "what a field asks is not read, and what it answers is",
+    p(
+      character("begin") +
+        `<w:r><w:instrText>IF </w:instrText></w:r>${field("PAGE", text("5"))}<w:r><w:instrText> = "1"</w:instrText></w:r>` +
+        character("separate") +
+        text("answer") +
+        character("end") +
+        `${character("begin")}${field("PAGE", text(" kept"))}${character("end")}${text(" and this")}`
+    ),
+    "<p>answer kept and this</p>"
+  )
+  const form = (inside: string, kind: string, result = "") =>
+    character("begin", `<w:ffData>${inside}</w:ffData>`) +
+    `<w:r><w:instrText>${kind}</w:instrText></w:r>${character("separate")}${result}${character("end")}`
+  const choices = '<w:listEntry w:val="Red"/><w:listEntry w:val="Green"/>'
+  written(
+    "fields of forms are set as in the document",
+    p(
+      form('<w:checkBox><w:default w:val="1"/></w:checkBox>', "FORMCHECKBOX") +
+        form('<w:checkBox><w:default w:val="1"/><w:checked w:val="0"/></w:checkBox>', "FORMCHECKBOX") +
+        form("<w:checkBox><w:checked/></w:checkBox>", "FORMCHECKBOX") +
+        form(`<w:ddList><w:result w:val="1"/>${choices}</w:ddList>`, "FORMDROPDOWN") +
+        form(`<w:ddList>${choices}</w:ddList>`, " FORMDROPDOWN ") +
+        form(`<w:ddList>${choices}</w:ddList>`, "FORMDROPDOWN", text("Blue")) +
+        form("<w:textInput/>", "FORMTEXT", text("Text"))
+    ),
+    '<p><input type="checkbox" checked="checked" /><input type="checkbox" /><input type="checkbox" checked="checked" />GreenRedBlueText</p>'
+  )
   written(
     "boxes of text are read once, behind their paragraph",
     p(
