@@ -12,6 +12,7 @@ import { quieten } from "./mammoth-results.ts"
 import { Marks, type Meaning } from "./marks.ts"
 import { NO_NUMBERING, readNumbering } from "./numbering.ts"
 import { readNoteIds, readPackage, titleIn, unpackAll, Unsupported, type WordParts } from "./package.ts"
+import { DECORATIVE } from "./part-drawings.ts"
 import { relationsIn, type RelationsOf } from "./relations.ts"
 import type { Known } from "./rewrite-part.ts"
 import { splitBlocks } from "./split-blocks.ts"
@@ -74,7 +75,8 @@ class Pictures {
 
   readonly converter = mammoth.images.imgElement(async (image) => {
     const given = "altText" in image && typeof image.altText === "string" ? image.altText.trim() : ""
-    const left = (why: string) => ({ src: "", alt: given === "" ? why : given })
+    const shown = given === DECORATIVE ? { alt: "", "data-decorative": "true" } : {}
+    const left = (why: string) => ({ src: "", alt: given === "" ? why : given, ...shown })
     if (!SHOWN.test(image.contentType)) return left("A picture in a format that browsers do not show")
     if (this.#left <= 0) return left("A picture that was left out for its size")
     // The picture is outside of the document, or damaged: the rest is not.
@@ -90,7 +92,7 @@ class Pictures {
     this.#left -= Math.ceil(data.length * 0.75)
     const place = `data:image/png;base64,${this.#marks.add(true)}`
     this.places.set(place, `data:${image.contentType};base64,${data}`)
-    return { src: place }
+    return { src: place, ...shown }
   })
 }
 

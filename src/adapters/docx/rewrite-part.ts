@@ -1,9 +1,9 @@
-import { append } from "../../domain/lists.ts"
 import type { DrawnData } from "./drawn-data.ts"
 import { MathBuilder, writeFormula } from "./formula.ts"
 import type { Marks, Meaning } from "./marks.ts"
 import type { Numbering } from "./numbering.ts"
 import { attributeOf } from "./part-attributes.ts"
+import { PartDrawings } from "./part-drawings.ts"
 import { PartFields } from "./part-fields.ts"
 import { PartLists } from "./part-lists.ts"
 import { escaped, type Later, PartOutput, type Written } from "./part-output.ts"
@@ -37,7 +37,7 @@ const NOTE_MARKS: ReadonlySet<string> = new Set(["footnoteReference", "endnoteRe
 /** Words and pictures. */
 const READABLE: ReadonlySet<string> = new Set(["t", "sym", "imagedata", "blip"])
 /** What a hidden run does not show. */
-const SHOWN: ReadonlySet<string> = new Set(["t", "tab", "ptab", "sym", "cr", "br"])
+const SHOWN: ReadonlySet<string> = new Set("t tab ptab sym cr br drawing pict".split(" "))
 
 /** A paragraph whose properties are being read. */
 type Paragraph = { -readonly [Key in keyof ParagraphProperties]: ParagraphProperties[Key] } & {
@@ -84,8 +84,7 @@ class PartRewriter {
   /** Of each open run, whether it is hidden. */
   readonly #hidden: Array<boolean> = []
   readonly #alternatives: Array<Alternatives> = []
-  /** Of each open drawing, the boxes of text in it; their text stands behind it. */
-  readonly #drawings: Array<Array<Written>> = []
+  readonly #drawings: PartDrawings
   /** Readings of characters, written behind these. */
   #reading: ReadonlyArray<Written> = []
 
@@ -95,6 +94,7 @@ class PartRewriter {
     this.#lists = new PartLists(this.#out, known.numbering, known.marks)
     this.#tables = new PartTables(this.#out, known.styles)
     this.#fields = new PartFields(this.#out)
+    this.#drawings = new PartDrawings(this.#out, this.#relations)
   }
 
   /** The part, once all of it has streamed by. */
@@ -119,6 +119,7 @@ class PartRewriter {
     }
     if (this.#open.length === 0) this.#out.prefix = written.name.slice(0, written.name.indexOf(":") + 1)
     this.#begin(name, attributes)
+    this.#drawings.open(name, attributes, this.#open)
     this.#tables.open(name, attributes)
     if (READABLE.has(name)) this.#readable += 1
     this.#open.push(name)
@@ -168,7 +169,7 @@ class PartRewriter {
     return (
       UNWRAPPED.has(name) ||
       (name === "numPr" && this.#around(2) === "pPr") ||
-      (name === "txbxContent" && this.#drawings.length > 0)
+      ((name === "txbxContent" || name === "drawing") && this.#drawings.isOpen)
     )
   }
 
@@ -212,9 +213,6 @@ class PartRewriter {
       case "hyperlink":
         this.#fields.link(true)
         return
-      case "drawing":
-        this.#drawings.push([])
-        return
       case "chart":
         this.#show(attributes.get("id"))
         return
@@ -222,7 +220,7 @@ class PartRewriter {
         this.#show(attributes.get("dm"))
         return
       case "txbxContent":
-        if (this.#drawings.length > 0) this.#out.elsewhere()
+        if (this.#drawings.isOpen) this.#out.elsewhere()
         return
       case "rt":
         this.#out.elsewhere()
@@ -262,10 +260,10 @@ class PartRewriter {
         this.#reading = []
         return
       case "txbxContent":
-        if (this.#drawings.length > 0) append(this.#drawings.at(-1) ?? [], this.#out.given())
+        if (this.#drawings.isOpen) this.#drawings.behind(this.#out.given())
         return
       case "drawing":
-        this.#endDrawing(this.#drawings.pop() ?? [])
+        this.#drawings.close()
         return
       case "AlternateContent":
         this.#choose()
@@ -278,15 +276,7 @@ class PartRewriter {
     if (html === undefined || html === "") return
     this.#readable += 1
     const words = this.#out.run(this.#known.marks.add({ kind: "drawn", html }))
-    this.#drawings.at(-1)?.push(this.#out.element("p", words))
-  }
-
-  /** Boxes of text as mammoth knows them. */
-  #endDrawing(boxes: ReadonlyArray<Written>): void {
-    const [pict, content] = [`${this.#out.prefix}pict`, `${this.#out.prefix}txbxContent`]
-    this.#out.add(`<${pict}><v:textbox xmlns:v="urn:schemas-microsoft-com:vml"><${content}>`)
-    this.#out.addAll(boxes)
-    this.#out.add(`</${content}></v:textbox></${pict}>`)
+    this.#drawings.behind([this.#out.element("p", words)])
   }
 
   /** mammoth reads what older programs are to show; where they are to show nothing, the other is read. */

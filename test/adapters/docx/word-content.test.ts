@@ -25,6 +25,69 @@ describe("what Word documents hold besides plain text", () => {
     p(`${text("Figure ")}<w:fldSimple w:instr="SEQ Figure">${text("7")}</w:fldSimple>`),
     "<p>Figure 7</p>"
   )
+  const picture = (relation: string, own = "") =>
+    `<pic:pic><pic:nvPicPr><pic:cNvPr id="2" name="x" ${own}/></pic:nvPicPr><pic:blipFill><a:blip r:embed="${relation}"/></pic:blipFill></pic:pic>`
+  const drawn = (inside: string, said = "", more = "") =>
+    `<w:r><w:drawing><wp:anchor><wp:docPr id="1" name="d" ${said}>${more}</wp:docPr><a:graphic><a:graphicData>${inside}</a:graphicData></a:graphic></wp:anchor></w:drawing></w:r>`
+  written(
+    "all pictures of a group, each with what is said of it, the first with what is said of all",
+    {
+      pictures,
+      body:
+        p(
+          drawn(
+            `<wpg>${picture("rId1", 'descr="Left"')}<wpg>${picture("rId1", 'descr=" " title="Right"')}</wpg></wpg>`
+          )
+        ) + p(drawn(`<wpg>${picture("rId1", 'descr="Left"')}${picture("rId1")}</wpg>`, 'descr="Both"'))
+    },
+    '<p><img alt="Left" src="#" /><img alt="Right" src="#" /></p><p><img alt="Both" src="#" /><img src="#" /></p>'
+  )
+  const decorative = (value: string) => `<a:extLst><a:ext><decorative val="${value}"/></a:ext></a:extLst>`
+  written(
+    "pictures that are decorative, and those that are not after all",
+    {
+      pictures: [
+        ["a.png", pngOf()],
+        ["b.emf", Buffer.from("x")]
+      ],
+      body:
+        p(drawn(picture("rId1"), "", decorative("1"))) +
+        p(drawn(picture("rId1"), 'descr="A cat"', decorative("0"))) +
+        p(drawn(picture("rId2"), 'descr="A dog"', decorative("1")))
+    },
+    '<p><img alt="" src="#" data-decorative="true" /></p><p><img alt="A cat" src="#" /></p><p><img alt="" src="" data-decorative="true" /></p>'
+  )
+  written(
+    "the description of what is drawn without a picture",
+    p(text("a") + drawn("<wsp><cNvPr/></wsp>", 'descr="An arrow from A to B"')) +
+      p(text("b") + drawn("<wsp/>", 'descr="A line"', decorative("1")) + drawn("<wsp/>")),
+    '<p>a<img alt="An arrow from A to B" src="" /></p><p>b</p>'
+  )
+  written(
+    "pictures that lead elsewhere, alone or in a group; what fills a shape is none",
+    {
+      pictures,
+      relations: `<Relationship Id="h" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/hyperlink" TargetMode="External" Target="http://a.example/"/>`,
+      body:
+        p(drawn(picture("rId1"), "", '<a:hlinkClick r:id="h"/>')) +
+        p(
+          drawn(
+            picture("rId1").replace("/></pic:nvPicPr>", '><a:hlinkClick r:id="h"/></pic:cNvPr></pic:nvPicPr>')
+          )
+        ) +
+        p(drawn(picture("rId1"), "", '<a:hlinkClick r:id="no"/>')) +
+        p(text("a") + drawn('<wsp><spPr><a:blipFill><a:blip r:embed="rId1"/></a:blipFill></spPr></wsp>'))
+    },
+    '<p><a href="http://a.example/"><img src="#" /></a></p>'.repeat(2) + '<p><img src="#" /></p><p>a</p>'
+  )
+  written(
+    "pictures in hidden text are hidden",
+    {
+      pictures,
+      body: p(text("a") + drawn(picture("rId1")).replace("<w:r>", "<w:r><w:rPr><w:vanish/></w:rPr>"))
+    },
+    "<p>a</p>"
+  )
   const character = (kind: string, inside = "") =>
     `<w:r><w:fldChar w:fldCharType="${kind}">${inside}</w:fldChar></w:r>`
   const field = (instruction: string, result: string) =>
