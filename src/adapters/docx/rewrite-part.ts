@@ -7,6 +7,7 @@ import { PartDrawings } from "./part-drawings.ts"
 import { PartFields } from "./part-fields.ts"
 import { PartLists } from "./part-lists.ts"
 import { escaped, type Later, PartOutput, type Written } from "./part-output.ts"
+import { PartParagraphs } from "./part-paragraphs.ts"
 import { PartTables } from "./part-tables.ts"
 import type { Relation } from "./relations.ts"
 import { addProperty, isOff, numberIn, type ParagraphProperties, type Style, type Styles } from "./styles.ts"
@@ -73,6 +74,7 @@ class PartRewriter {
   readonly #lists: PartLists
   readonly #tables: PartTables
   readonly #fields: PartFields
+  readonly #paragraphs: PartParagraphs
   readonly #open: Array<string> = []
   /** Open elements that are left out with all that they hold. */
   #dropped = 0
@@ -94,6 +96,7 @@ class PartRewriter {
     this.#lists = new PartLists(this.#out, known.numbering, known.marks)
     this.#tables = new PartTables(this.#out, known.styles)
     this.#fields = new PartFields(this.#out)
+    this.#paragraphs = new PartParagraphs(this.#out)
     this.#drawings = new PartDrawings(this.#out, this.#relations)
   }
 
@@ -129,6 +132,7 @@ class PartRewriter {
     )
     this.#out.add(`<${this.#nameOf(name, written.name)}${said.join("")}>`)
     this.#tables.opened(name)
+    this.#paragraphs.opened(name)
   }
 
   close(name: string, written: string): void {
@@ -144,14 +148,17 @@ class PartRewriter {
     if (!this.#isPassedOver(name)) this.#out.add(`</${this.#nameOf(name, written)}>`)
     this.#open.pop()
     this.#tables.close(name)
+    this.#paragraphs.close(name, this.#open.length)
     this.#end(name)
   }
 
   text(text: string): void {
     if (this.#formula !== undefined) this.#formula.text(text)
     else if (this.#dropped > 0) this.#fields.text(text)
-    else if (this.#around(1) === "t") this.#fields.words(text)
-    else this.#out.add(escaped(text))
+    else if (this.#around(1) === "t") {
+      this.#paragraphs.words(text)
+      this.#fields.words(text)
+    } else this.#out.add(escaped(text))
   }
 
   /** The n-th of the open elements, from the innermost one on. */
@@ -181,6 +188,7 @@ class PartRewriter {
     // Of several choices the first is read.
     if (name === "Choice") return this.#out.length > (this.#alternatives.at(-1)?.from ?? Infinity)
     if (SHOWN.has(name) && this.#hidden.at(-1) === true) return true
+    if (this.#paragraphs.open(name, attributes, this.#open)) return true
     const paragraph = this.#paragraph
     if (paragraph === undefined) return false
     if (this.#around(1) === "pPr" && name === "pStyle") paragraph.style = attributes.get("val") ?? ""
@@ -307,7 +315,9 @@ class PartRewriter {
     const outline = outlineOf(paragraph, style)
     const name = outline === undefined ? paragraph.style : `Heading${Math.min(DEEPEST, outline + 1)}`
     if (name !== undefined) this.#out.add(this.#out.value("pStyle", name))
-    const place = this.#known.numbering.placeOf(paragraph, style, paragraph.style)
+    const place = this.#paragraphs.isJoined
+      ? undefined
+      : this.#known.numbering.placeOf(paragraph, style, paragraph.style)
     const { before, numbers } = this.#lists.add(place, outline !== undefined)
     this.#out.add(numbers)
     this.#before = before

@@ -236,6 +236,90 @@ const style = (id: string, name: string, inside = "", type = "paragraph") =>
 const styled = (id: string, inner: string) => p(inner, `<w:pStyle w:val="${id}"/>`)
 const MONO = '<w:rPr><w:rFonts w:ascii="Courier New"/></w:rPr>'
 
+describe("paragraphs and cells of Word documents that are not as they are written", () => {
+  const ended = (words: string, mark = "del", more = "") =>
+    p(text(words), `${more}<w:rPr><w:${mark} w:id="1"/></w:rPr>`)
+  const cells = (...words: ReadonlyArray<string>) =>
+    words.map((one) => `<w:tc>${paragraph(one)}</w:tc>`).join("")
+
+  written(
+    "one whose end was deleted goes on in the next",
+    ended("a ") +
+      '<w:bookmarkStart w:id="1" w:name="x"/>' +
+      ended("b ", "moveFrom", '<w:pStyle w:val="Heading1"/>') +
+      paragraph("c"),
+    '<a id="x"></a><p>a b c</p>'
+  )
+  written(
+    "where there is no next, it ends",
+    ended("a") +
+      `<w:tbl><w:tr><w:tc>${ended("b")}</w:tc><w:tc>${paragraph("c")}</w:tc></w:tr></w:tbl>` +
+      p(
+        text("d") +
+          `<w:r><w:pict><v:textbox><w:txbxContent>${ended("e")}</w:txbxContent></v:textbox></w:pict></w:r>`
+      ) +
+      paragraph("f") +
+      ended("g"),
+    "<p>a</p><table><tr><td><p>b</p></td><td><p>c</p></td></tr></table><p>d</p><p>e</p><p>f</p><p>g</p>"
+  )
+  written(
+    "those that were deleted are not counted",
+    {
+      ...numbering(abstract(1, level(0, "decimal", "%1.")) + num(1, 1)),
+      body:
+        item(1, "one") +
+        p("<w:del><w:r><w:delText>two</w:delText></w:r></w:del>", `${numPr(1, 0)}<w:rPr><w:del/></w:rPr>`) +
+        item(1, "two") +
+        paragraph("Text") +
+        p("<w:del><w:r><w:delText>three</w:delText></w:r></w:del>", `${numPr(1, 0)}<w:rPr><w:del/></w:rPr>`) +
+        `<w:tbl><w:tr>${cells("x")}</w:tr></w:tbl>` +
+        item(1, "three")
+    },
+    '<ol><li>one</li><li>two</li></ol><p>Text</p><table><tr><td><p>x</p></td></tr></table><ol start="3"><li>three</li></ol>'
+  )
+  written(
+    "a drop cap is the first letter of its paragraph, a frame is a paragraph",
+    p(text("O"), '<w:framePr w:dropCap="drop" w:lines="3"/><w:rPr><w:b/></w:rPr>') +
+      paragraph("nce") +
+      p(text("T"), '<w:framePr w:dropCap="margin"/>') +
+      paragraph("wice") +
+      p(text("Framed"), '<w:framePr w:dropCap="none"/>') +
+      paragraph("Text"),
+    "<p>Once</p><p>Twice</p><p>Framed</p><p>Text</p>"
+  )
+  const page = '<w:r><w:br w:type="page"/></w:r>'
+  written(
+    "breaks of pages and columns part words, and nothing else",
+    p(
+      page +
+        text("a") +
+        page +
+        text(" ") +
+        text("b") +
+        '<w:r><w:br w:type="column"/></w:r>' +
+        text("c") +
+        page
+    ) +
+      p(page) +
+      p(text("d") + page) +
+      paragraph("e"),
+    "<p>a<br /> b<br />c</p><p>d</p><p>e</p>"
+  )
+  written(
+    "rows that begin further in",
+    `<w:tbl><w:tr>${cells("a", "b", "c")}</w:tr><w:tr><w:trPr><w:gridBefore w:val="2"/></w:trPr>${cells("d")}</w:tr><w:tr><w:trPr/>${cells("e")}</w:tr></w:tbl>`,
+    "<table><tr><td><p>a</p></td><td><p>b</p></td><td><p>c</p></td></tr>" +
+      '<tr><td colspan="2"></td><td><p>d</p></td></tr><tr><td><p>e</p></td></tr></table>'
+  )
+  written(
+    "places between cells, which leave cells that go down over rows as they are",
+    '<w:tbl><w:bookmarkStart w:name="x"/><w:tr><w:bookmarkStart w:name="y"/>' +
+      `<w:tc><w:tcPr><w:vMerge w:val="restart"/></w:tcPr>${paragraph("a")}</w:tc>${cells("b")}</w:tr>` +
+      `<w:tr><w:tc><w:tcPr><w:vMerge/></w:tcPr>${p("")}</w:tc>${cells("c")}</w:tr></w:tbl>`,
+    '<table><tr><td rowspan="2"><p><a id="x"></a><a id="y"></a>a</p></td><td><p>b</p></td></tr><tr><td><p>c</p></td></tr></table>'
+  )
+})
+
 describe("what Word documents say by their styles and looks", () => {
   written(
     "headings in any language, and those that are based on others",
