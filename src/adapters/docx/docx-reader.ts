@@ -139,7 +139,7 @@ const convert = async (task: Conversion, archive: Archive): Promise<FromReader> 
         seen(document, {
           styles: known.styles,
           title,
-          captionMark: () => known.marks.add({ kind: "caption" })
+          mark: (kind) => known.marks.add({ kind })
         })
     }
   )

@@ -10,7 +10,7 @@ import { escaped, type Later, PartOutput, type Written } from "./part-output.ts"
 import { PartParagraphs } from "./part-paragraphs.ts"
 import { PartTables } from "./part-tables.ts"
 import type { Relation } from "./relations.ts"
-import { addProperty, isOff, numberIn, type ParagraphProperties, type Style, type Styles } from "./styles.ts"
+import { addProperty, isOff, numberIn, outlineOf, type ParagraphProperties, type Styles } from "./styles.ts"
 import { readXml, type Tag } from "./xml.ts"
 
 /** What is known of a document besides the part. */
@@ -52,13 +52,6 @@ interface Alternatives {
   readableAtFallback: number
 }
 
-/** Where in the outline a heading stands, from 0; undefined for other paragraphs. */
-const outlineOf = (own: ParagraphProperties, style: Style): number | undefined => {
-  const named = /^heading ([1-9])$/i.exec(style.name)?.[1]
-  const outline = own.outline ?? style.outline ?? (named === undefined ? undefined : Number(named) - 1)
-  return outline === undefined || outline > 8 ? undefined : outline
-}
-
 /** The deepest heading that mammoth knows. */
 const DEEPEST = 6
 
@@ -85,6 +78,7 @@ class PartRewriter {
   #before: Later | undefined
   /** Of each open run, whether it is hidden. */
   readonly #hidden: Array<boolean> = []
+  #isHiddenParagraph = false
   readonly #alternatives: Array<Alternatives> = []
   readonly #drawings: PartDrawings
   /** Readings of characters, written behind these. */
@@ -207,13 +201,16 @@ class PartRewriter {
         if (this.#around(1) === "pPr" && this.#paragraph !== undefined)
           addProperty(this.#paragraph, name, numberIn(attributes.get("val")))
         return
-      case "r":
-        this.#hidden.push(false)
+      case "p":
+        this.#isHiddenParagraph = false
         return
+      case "r":
+        this.#hidden.push(this.#isHiddenParagraph)
+        return
+      case "rStyle":
       case "vanish":
       case "webHidden":
-        if (this.#around(1) === "rPr" && this.#around(2) === "r" && !isOff(attributes.get("val")))
-          this.#hidden[this.#hidden.length - 1] = true
+        if (this.#around(1) === "rPr" && this.#around(2) === "r") this.#hide(name, attributes.get("val"))
         return
       case "fldSimple":
         this.#fields.begin(attributes.get("instr") ?? "")
@@ -243,6 +240,13 @@ class PartRewriter {
         alternatives.readableAtFallback = this.#readable
       }
     }
+  }
+
+  /** A run's own properties say more than its style, and this one more than the paragraph's. */
+  #hide(name: string, value: string | undefined): void {
+    const was = this.#hidden.pop() === true
+    const styled = was || this.#known.styles(value).isHidden
+    this.#hidden.push(name === "rStyle" ? styled : name === "vanish" ? !isOff(value) : was || !isOff(value))
   }
 
   #end(name: string): void {
@@ -312,6 +316,7 @@ class PartRewriter {
     const paragraph = this.#paragraph ?? {}
     this.#paragraph = undefined
     const style = this.#known.styles(paragraph.style)
+    this.#isHiddenParagraph = style.isHidden
     const outline = outlineOf(paragraph, style)
     const name = outline === undefined ? paragraph.style : `Heading${Math.min(DEEPEST, outline + 1)}`
     if (name !== undefined) this.#out.add(this.#out.value("pStyle", name))

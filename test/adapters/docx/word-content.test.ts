@@ -176,6 +176,30 @@ describe("what Word documents hold besides plain text", () => {
     ),
     "<p>Seen again</p>"
   )
+  const hidden = "<w:rPr><w:vanish/></w:rPr>"
+  const styles =
+    `<w:style w:type="character" w:styleId="Run"><w:name w:val="Run"/>${hidden}</w:style>` +
+    `<w:style w:type="paragraph" w:styleId="All"><w:name w:val="All"/>${hidden}</w:style>` +
+    `<w:style w:type="paragraph" w:styleId="Own"><w:name w:val="Own"/><w:basedOn w:val="All"/><w:rPr><w:vanish w:val="0"/></w:rPr></w:style>` +
+    `<w:style w:type="paragraph" w:styleId="End"><w:name w:val="End"/><w:pPr>${hidden}</w:pPr></w:style>`
+  written(
+    "what a style hides is not read, but for what says that it is not hidden",
+    {
+      styles,
+      body:
+        p(
+          text("Seen", '<w:vanish/><w:vanish w:val="0"/>') +
+            text(" hidden", '<w:rStyle w:val="Run"/>') +
+            text(" seen", '<w:rStyle w:val="Run"/><w:vanish w:val="0"/><w:webHidden w:val="0"/>') +
+            text(" hidden", '<w:vanish/><w:webHidden w:val="0"/>')
+        ) +
+        p(text("hidden") + text("shown", '<w:vanish w:val="0"/>'), '<w:pStyle w:val="All"/>') +
+        p(text("own"), '<w:pStyle w:val="Own"/>') +
+        p(text("end"), '<w:pStyle w:val="End"/>') +
+        p(text("last"))
+    },
+    "<p>Seen seen</p><p>shown</p><p>own</p><p>end</p><p>last</p>"
+  )
   written(
     "that the end of a paragraph in a box is hidden hides nothing else",
     p(
@@ -463,6 +487,39 @@ describe("heads of tables in Word documents", () => {
     { styles: grid, body: table(row(cell("A"), cell("B")), look) },
     "<table><tr><td><p>A</p></td><td><p>B</p></td></tr></table>"
   )
+  const column = style("Names", "Names", '<w:tblStylePr w:type="firstCol"/>', "table")
+  const named = (said: string) => `<w:tblStyle w:val="Names"/><w:tblLook ${said}/>`
+  const inner = `<w:tbl><w:tr>${cell("x")}${cell("y")}</w:tr></w:tbl>`
+  const nested = row(cell("A"), `<w:tc>${inner}${p("")}</w:tc>`) + row(cell(""), cell("2")) + row(cell("B"))
+  written(
+    "first cells name their rows where the style sets them off, alone, and the table wants it",
+    {
+      styles: column,
+      body:
+        table(nested, named('w:firstColumn="1"')) + table(row(cell("A"), cell("1")), named('w:val="0080"'))
+    },
+    '<table><tr><th scope="row"><p>A</p></th><td><table><tr><td><p>x</p></td><td><p>y</p></td></tr></table></td></tr><tr><td></td><td><p>2</p></td></tr><tr><td><p>B</p></td></tr></table>' +
+      '<table><tr><th scope="row"><p>A</p></th><td><p>1</p></td></tr></table>'
+  )
+  written(
+    "not where either does not, and below the names of columns",
+    {
+      styles: column,
+      body:
+        table(row(cell("A"), cell("1")), named('w:firstColumn="0"')) +
+        table(row(cell("A"), cell("1")), '<w:tblLook w:firstColumn="1"/>') +
+        table(
+          `<w:tr><w:trPr><w:tblHeader/></w:trPr>${cell("N")}${cell("B")}</w:tr>` +
+            row(
+              `<w:tc><w:tcPr><w:gridSpan w:val="2"/></w:tcPr>${p(text("r"), '<w:pStyle w:val="Heading2"/>')}</w:tc>`,
+              cell("2")
+            ),
+          named('w:firstColumn="1"')
+        )
+    },
+    "<table><tr><td><p>A</p></td><td><p>1</p></td></tr></table>".repeat(2) +
+      '<table><thead><tr><th><p>N</p></th><th><p>B</p></th></tr></thead><tbody><tr><th colspan="2" scope="row"><h2>r</h2></th><td><p>2</p></td></tr></tbody></table>'
+  )
   written(
     "a row that has properties already",
     { styles: grid, body: table(rows.replace("<w:tr>", "<w:tr><w:trPr><w:cantSplit/></w:trPr>"), look) },
@@ -533,7 +590,7 @@ describe("headings that no style names", () => {
   written(
     "they stand below the title",
     styled("Title", text("Report", '<w:b/><w:sz w:val="24"/>')) + bold("One") + long,
-    `<h1><strong>Report</strong></h1><h2>One</h2>${paragraphs()}`
+    `<h1>Report</h1><h2>One</h2>${paragraphs()}`
   )
   const many = "many words ".repeat(12).trim()
   written(
