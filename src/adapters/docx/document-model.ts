@@ -51,5 +51,7 @@ export const mappedIn = (element: Element, type: string, change: (found: Element
 
 export const isNumbered = ({ numbering }: Element): boolean => numbering !== null && numbering !== undefined
 
+export const isTitle = ({ styleName }: Element): boolean => /^title$/i.test(styleName ?? "")
+
 /** The id of headings' styles, once a part was written anew. */
 export const HEADING = /^Heading\d$/

@@ -2,16 +2,19 @@ import mammoth from "mammoth"
 
 import { countWords, wordPages } from "../../domain/conversion/work/word-pages.ts"
 import { type DocxContent, MAX_HTML, MAX_PART, MAX_TAGS } from "../../ports/conversion/documents.ts"
-import { type Archive, openArchive, Unreadable } from "./archive.ts"
+import { type Archive, broken, openArchive, Unreadable } from "./archive.ts"
 import type { Element } from "./document-model.ts"
 import { readDrawn } from "./drawn-data.ts"
 import { finish } from "./finish.ts"
 import { LOOKS, seen } from "./look.ts"
+import { mammothFile } from "./mammoth-file.ts"
+import { quieten } from "./mammoth-results.ts"
 import { Marks, type Meaning } from "./marks.ts"
 import { NO_NUMBERING, readNumbering } from "./numbering.ts"
-import { MAIN_RELATION, NOTES, readPackage, titleIn, unpackAll, Unsupported } from "./package.ts"
-import { escaped } from "./part-output.ts"
-import { type Known, rewritePart } from "./rewrite-part.ts"
+import { readNoteIds, readPackage, titleIn, unpackAll, Unsupported, type WordParts } from "./package.ts"
+import { DECORATIVE } from "./part-drawings.ts"
+import { relationsIn, type RelationsOf } from "./relations.ts"
+import type { Known } from "./rewrite-part.ts"
 import { splitBlocks } from "./split-blocks.ts"
 import { NO_STYLES, readStyles } from "./styles.ts"
 
@@ -65,20 +68,31 @@ class Pictures {
     this.#left = task.pictureBytes
   }
 
+  /** Bytes that the next one may have. */
+  most(): number {
+    return Math.min(this.#left, this.#task.onePictureBytes)
+  }
+
   readonly converter = mammoth.images.imgElement(async (image) => {
     const given = "altText" in image && typeof image.altText === "string" ? image.altText.trim() : ""
-    const left = (why: string) => ({ src: "", alt: given === "" ? why : given })
+    const shown = given === DECORATIVE ? { alt: "", "data-decorative": "true" } : {}
+    const left = (why: string) => ({ src: "", alt: given === "" ? why : given, ...shown })
     if (!SHOWN.test(image.contentType)) return left("A picture in a format that browsers do not show")
     if (this.#left <= 0) return left("A picture that was left out for its size")
     // The picture is outside of the document, or damaged: the rest is not.
-    const data = await image.readAsBase64String().catch(() => undefined)
-    if (data === undefined) return left("A picture that is not in the document")
-    if (data.length > this.#task.onePictureBytes * (4 / 3) + 4 || data.length > this.#left * (4 / 3) + 4)
-      return left("A picture that was left out for its size")
+    const data = await image
+      .readAsBase64String()
+      .catch((error: unknown) => (error instanceof Unreadable ? error : broken(error)))
+    if (data instanceof Unreadable)
+      return left(
+        data.why === "too-large"
+          ? "A picture that was left out for its size"
+          : "A picture that is not in the document"
+      )
     this.#left -= Math.ceil(data.length * 0.75)
     const place = `data:image/png;base64,${this.#marks.add(true)}`
     this.places.set(place, `data:${image.contentType};base64,${data}`)
-    return { src: place }
+    return { src: place, ...shown }
   })
 }
 
@@ -90,68 +104,45 @@ const isTooMuch = (html: string): boolean => {
   return tags > MAX_TAGS
 }
 
-/** The archive interface of mammoth. */
-interface MammothFile {
-  readonly exists: (name: string) => boolean
-  readonly read: (name: string, encoding?: string) => Promise<string | Uint8Array>
-}
-
-const RELATIONS = "_rels/.rels"
-
-/** The package's relations, with the one that was found to name the main part and no other. */
-const relationsTo = (main: string): string =>
-  '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">' +
-  `<Relationship Id="main" Type="${MAIN_RELATION}" Target="/${escaped(main)}"/></Relationships>`
-
-const decoded = (bytes: Buffer, encoding: string | undefined): string | Uint8Array => {
-  if (encoding === undefined) return bytes
-  return encoding === "base64" ? bytes.toString("base64") : new TextDecoder(encoding).decode(bytes)
-}
-
-/**
- * The archive for mammoth, which reads exactly the parts that were inspected. Neither its own ZIP reader nor its own search for
- * the main part is used. Parts with text come as {@link rewritePart} writes them.
- */
-const mammothFile = (archive: Archive, main: string, known: Known): MammothFile => ({
-  exists: (name) => name === RELATIONS || archive.has(name),
-  read: async (name, encoding) => {
-    if (name === RELATIONS) return relationsTo(main)
-    if (name === main || NOTES.includes(name)) return rewritePart(archive.stream(name), known)
-    return decoded(await archive.bytes(name), encoding)
-  }
-})
-
 /** mammoth takes an open archive, too; its declarations know of bytes and paths alone. */
-const opened = (file: MammothFile): { readonly buffer: Buffer } =>
+const opened = (file: ReturnType<typeof mammothFile>): { readonly buffer: Buffer } =>
   ({ file }) as unknown as { readonly buffer: Buffer }
 
 /** What is said of a document's paragraphs besides their text. */
-const knownOf = async (archive: Archive, main: string): Promise<Known> => ({
-  drawn: await readDrawn(archive, main),
-  styles: archive.has("word/styles.xml") ? await readStyles(archive.stream("word/styles.xml")) : NO_STYLES,
-  numbering: archive.has("word/numbering.xml")
-    ? await readNumbering(archive.stream("word/numbering.xml"))
-    : NO_NUMBERING,
+const knownOf = async (
+  archive: Archive,
+  { main, notes, numbering, styles }: WordParts,
+  relationsOf: RelationsOf
+): Promise<Known> => ({
+  drawn: await readDrawn(archive, await relationsOf(main)),
+  styles: styles === undefined ? NO_STYLES : await readStyles(archive.stream(styles)),
+  numbering: numbering === undefined ? NO_NUMBERING : await readNumbering(archive.stream(numbering)),
+  notes: await readNoteIds(archive, notes),
   marks: new Marks<Meaning>()
 })
 
 const convert = async (task: Conversion, archive: Archive): Promise<FromReader> => {
-  const { length, main } = await readPackage(archive)
-  const known = await knownOf(archive, main)
+  const { length, parts: read } = await readPackage(archive)
+  const relationsOf = relationsIn(archive)
+  const known = await knownOf(archive, read, relationsOf)
   const title = await titleIn(archive)
   const pictures = new Pictures(task)
-  const { value } = await mammoth.convertToHtml(opened(mammothFile(archive, main, known)), {
-    styleMap: STYLES,
-    includeEmbeddedStyleMap: false,
-    externalFileAccess: false,
-    convertImage: pictures.converter,
-    transformDocument: (document: Element) =>
-      seen(document, {
-        styles: known.styles,
-        title,
-        captionMark: () => known.marks.add({ kind: "caption" })
-      })
-  })
+  quieten()
+  const { value } = await mammoth.convertToHtml(
+    opened(mammothFile(archive, read, known, relationsOf, () => pictures.most())),
+    {
+      styleMap: STYLES,
+      includeEmbeddedStyleMap: false,
+      externalFileAccess: false,
+      convertImage: pictures.converter,
+      transformDocument: (document: Element) =>
+        seen(document, {
+          styles: known.styles,
+          title,
+          mark: (kind) => known.marks.add({ kind })
+        })
+    }
+  )
   const html = finish(value, known.marks)
   const parts = isTooMuch(html) ? undefined : splitBlocks(html, MAX_PART)
   if (parts === undefined) return { kind: "too-large" }

@@ -1,8 +1,7 @@
-import { basename, dirname, join, resolve } from "node:path/posix"
-
 import { element, type HtmlNode, serialize } from "../../domain/conversion/html/tree.ts"
 import type { Archive } from "./archive.ts"
 import { orNothing } from "./package.ts"
+import type { Relation } from "./relations.ts"
 import { readXml } from "./xml.ts"
 
 /** What charts and diagrams show, as HTML, by the relation that the document has to them. */
@@ -10,6 +9,8 @@ export type DrawnData = (relation: string | undefined) => string | undefined
 
 /** Values and words of one drawing that are read. */
 const MOST = 1_000
+/** Cells of a chart's table: series may have their values in places of their own. */
+const MOST_CELLS = 10_000
 /** Digits of a value. */
 const DIGITS = 6
 
@@ -30,10 +31,11 @@ const valueOf = (text: string): string => {
 
 const firstOf = (cache: Cache | undefined): string => [...(cache?.values() ?? [])].join(" ")
 
-const chartTable = (title: string, series: ReadonlyArray<Series>): string => {
+const chartTable = (title: string, all: ReadonlyArray<Series>): string => {
   const places = [
-    ...new Set(series.flatMap(({ categories, values }) => [...categories.keys(), ...values.keys()]))
+    ...new Set(all.flatMap(({ categories, values }) => [...categories.keys(), ...values.keys()]))
   ].toSorted((a, b) => a - b)
+  const series = all.slice(0, Math.ceil(MOST_CELLS / Math.max(1, places.length)))
   if (places.length === 0) return title === "" ? "" : serialize([element("p", {}, [title])])
   const categories = series.find((one) => one.categories.size > 0)?.categories
   const names = series.map(({ name }) => firstOf(name))
@@ -117,29 +119,24 @@ const readDiagram = async (bytes: AsyncIterable<Buffer>): Promise<string> => {
       ])
 }
 
-const READERS: ReadonlyArray<readonly [RegExp, (bytes: AsyncIterable<Buffer>) => Promise<string>]> = [
-  [/\/relationships\/chart$/, readChart],
-  [/\/relationships\/diagramData$/, readDiagram]
-]
+const READERS: Readonly<Record<string, (bytes: AsyncIterable<Buffer>) => Promise<string>>> = {
+  chart: readChart,
+  diagramData: readDiagram
+}
 
 /** Most charts and diagrams of a document that are read. */
 const MOST_DRAWN = 200
 
-/** Reads the charts and diagrams that a part shows. */
-export const readDrawn = async (archive: Archive, part: string): Promise<DrawnData> => {
-  const relations = join(dirname(part), "_rels", `${basename(part)}.rels`)
-  const wanted: Array<readonly [id: string, target: string, read: (typeof READERS)[number][1]]> = []
-  if (archive.has(relations))
-    await readXml(archive.stream(relations), {
-      open: (_, attributes) => {
-        const read = READERS.find(([type]) => type.test(attributes.get("Type") ?? ""))?.[1]
-        const target = resolve("/", dirname(part), attributes.get("Target") ?? "").slice(1)
-        if (read !== undefined && archive.has(target) && wanted.length < MOST_DRAWN)
-          wanted.push([attributes.get("Id") ?? "", target, read])
-      }
-    })
+/** Reads the charts and diagrams that a part has relations to, each once. */
+export const readDrawn = async (archive: Archive, relations: ReadonlyArray<Relation>): Promise<DrawnData> => {
   const shown = new Map<string, string>()
-  for (const [id, target, read] of wanted)
-    shown.set(id, (await orNothing(read(archive.stream(target)))) ?? "")
+  const read = new Map<string, string>()
+  for (const { id, kind, part } of relations) {
+    const reader = READERS[kind]
+    if (reader === undefined || part === undefined) continue
+    if (!read.has(part) && read.size < MOST_DRAWN)
+      read.set(part, (await orNothing(reader(archive.stream(part)))) ?? "")
+    shown.set(id, read.get(part) ?? "")
+  }
   return (relation) => (relation === undefined ? undefined : shown.get(relation))
 }

@@ -56,6 +56,18 @@ const withWholes = (html: string, marks: Marks<Meaning>): string =>
     }
   )
 
+/** Cells that name their rows are heads of these. */
+const withRowHeads = (html: string, marks: Marks<Meaning>): string => {
+  const cell = new RegExp(`<td([^<>]*)>((?:<[a-z0-9]+>){0,4})${marks.pattern}|<td\\b|</td>`, "g")
+  const ends: Array<string> = []
+  return html.replaceAll(cell, (found, spans = "", before = "", digits?: string) => {
+    if (found === "</td>") return ends.pop() ?? found
+    const isHead = marks.meaningOf(digits)?.kind === "rowHead"
+    ends.push(isHead ? "</th>" : "</td>")
+    return isHead ? `<th${spans} scope="row">${before}` : found
+  })
+}
+
 /** A paragraph of pictures alone. */
 const PICTURES = /^<p>((?:<img [^<>]*>\s*)+)<\/p>$/
 
@@ -97,21 +109,20 @@ const withNoteRoles = (html: string): string =>
 
 /** What marks stand for takes their place in mammoth's HTML. */
 export const finish = (html: string, marks: Marks<Meaning>): string =>
-  withNoteRoles(withCaptions(withNumbers(withWholes(html, marks), marks), marks)).replaceAll(
-    new RegExp(marks.pattern, "g"),
-    (_, digits: string) => {
-      const meaning = marks.meaningOf(digits)
-      switch (meaning?.kind) {
-        case "formula":
-        case "drawn":
-          return meaning.html
-        // Where it is no item after all.
-        case "item":
-          return serialize([`${meaning.label.text} `])
-        case "words":
-          return serialize([`${meaning.text} `])
-        default:
-          return ""
-      }
+  withNoteRoles(
+    withCaptions(withNumbers(withWholes(withRowHeads(html, marks), marks), marks), marks)
+  ).replaceAll(new RegExp(marks.pattern, "g"), (_, digits: string) => {
+    const meaning = marks.meaningOf(digits)
+    switch (meaning?.kind) {
+      case "formula":
+      case "drawn":
+        return meaning.html
+      // Where it is no item after all.
+      case "item":
+        return serialize([`${meaning.label.text} `])
+      case "words":
+        return serialize([`${meaning.text} `])
+      default:
+        return ""
     }
-  )
+  })

@@ -6,6 +6,8 @@ interface MathNode {
   readonly name: string
   readonly attributes: ReadonlyMap<string, string>
   readonly children: Array<MathNode | string>
+  /** Elements in it were not taken: it is read without its structure, which words in it may have no place in. */
+  isApart: boolean
 }
 
 const isNode = (child: MathNode | string | undefined): child is MathNode => typeof child === "object"
@@ -260,7 +262,7 @@ const contentOf = ({ children }: MathNode): ReadonlyArray<HtmlNode> =>
     // Text outside of a run stands where elements lie too deep to be read one by one; between them is white space.
     if (!isNode(child)) return child.trim() === "" ? [] : [element("mtext", {}, [spaced(child)])]
     if (UNREAD.test(child.name)) return []
-    return (WRITTEN.get(child.name) ?? contentOf)(child)
+    return child.isApart ? contentOf(child) : (WRITTEN.get(child.name) ?? contentOf)(child)
   })
 
 /** Office Math (ECMA-376, 22.1) as MathML; empty where it holds nothing. */
@@ -284,17 +286,20 @@ export class MathBuilder {
   #count = 0
 
   constructor(name: string) {
-    this.root = { name, attributes: new Map(), children: [] }
+    this.root = { name, attributes: new Map(), children: [], isApart: false }
     this.#open = [this.root]
   }
 
   open(name: string, attributes: ReadonlyMap<string, string>): void {
     this.#count += 1
     if (this.#open.length > MAX_DEPTH || this.#count > MAX_ELEMENTS) {
+      // What holds one that is apart is apart already.
+      for (let at = this.#open.length - 1; at >= 0 && this.#open[at]?.isApart === false; at -= 1)
+        this.#open[at]!.isApart = true
       this.#skipped += 1
       return
     }
-    const node: MathNode = { name, attributes, children: [] }
+    const node: MathNode = { name, attributes, children: [], isApart: false }
     this.#open.at(-1)?.children.push(node)
     this.#open.push(node)
   }

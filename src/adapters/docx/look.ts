@@ -9,10 +9,12 @@ import {
   hasPicture,
   isBlank,
   isNumbered,
+  isTitle,
   mappedIn,
   runsOf,
   textOf
 } from "./document-model.ts"
+import { NAMED_ROWS } from "./part-tables.ts"
 import type { Styles } from "./styles.ts"
 import { unstyledHeadings } from "./unstyled-headings.ts"
 
@@ -107,11 +109,11 @@ const hasBoldHead = ([head, ...rows]: ReadonlyArray<Element>): boolean => {
 
 class Looker {
   readonly #styles: Styles
-  readonly #captionMark: () => string
+  readonly #mark: (kind: "caption" | "rowHead") => string
 
-  constructor(styles: Styles, captionMark: () => string) {
+  constructor(styles: Styles, mark: (kind: "caption" | "rowHead") => string) {
     this.#styles = styles
-    this.#captionMark = captionMark
+    this.#mark = mark
   }
 
   #isCodeStyle({ styleId }: Element): boolean {
@@ -153,7 +155,7 @@ class Looker {
 
   #paragraph(paragraph: Element, before: Element | undefined, after: Element | undefined): Element {
     const name = paragraph.styleName ?? ""
-    if (HEADING.test(paragraph.styleId ?? "")) return withoutLook(paragraph)
+    if (HEADING.test(paragraph.styleId ?? "") || isTitle(paragraph)) return withoutLook(paragraph)
     const level = ENTRY_STYLE.exec(name)?.[1]
     if (level !== undefined) {
       const styleName = `${ENTRY}${Math.min(MAX_ENTRY, Math.max(1, Number(level)))}`
@@ -164,7 +166,19 @@ class Looker {
       this.#isCode(run, paragraph) && !isBlank(run) ? { ...run, styleName: CODE, styleId: null } : run
     )
     if (!CAPTION_STYLE.test(name) || !namesNeighbour(paragraph, before, after)) return coded
-    return { ...coded, children: [{ type: "text", value: this.#captionMark() }, ...childrenOf(coded)] }
+    return this.#marked(coded, "caption")
+  }
+
+  #marked(paragraph: Element, kind: "caption" | "rowHead"): Element {
+    return { ...paragraph, children: [{ type: "text", value: this.#mark(kind) }, ...childrenOf(paragraph)] }
+  }
+
+  /** A cell that names its row. */
+  #rowHead(cell: Element): Element {
+    const [first, ...rest] = childrenOf(cell)
+    return first?.type === "paragraph" && !isBlank(cell)
+      ? { ...cell, children: [this.#marked(first, "rowHead"), ...rest] }
+      : cell
   }
 
   #table(table: Element): Element {
@@ -172,14 +186,20 @@ class Looker {
     const isFound = !rows.some(({ isHeader }) => isHeader === true) && hasBoldHead(rows)
     return {
       ...table,
-      children: rows.map((row, at) => ({
-        ...row,
-        ...(row.type === "tableRow" ? { isHeader: row.isHeader === true || (isFound && at === 0) } : {}),
-        children: childrenOf(row).map((cell) => ({
+      children: rows.map((row, at) => {
+        const isHeader = row.isHeader === true || (isFound && at === 0)
+        const cells = childrenOf(row).map((cell) => ({
           ...cell,
           children: this.blocks(childrenOf(cell), true)
         }))
-      }))
+        const [first, ...rest] = cells
+        const isNamed = table.styleId === NAMED_ROWS && !isHeader && first !== undefined && rest.length > 0
+        return {
+          ...row,
+          ...(row.type === "tableRow" ? { isHeader } : {}),
+          children: isNamed ? [this.#rowHead(first), ...rest] : cells
+        }
+      })
     }
   }
 }
@@ -208,20 +228,20 @@ const withHeadings = (
 
 /**
  * A document with what its looks say: headings that no style names, listings and code by their letters, tables of contents, heads of
- * tables that are bold, captions beside what they name (a mark at their beginning).
+ * tables that are bold, captions beside what they name and names of rows (a mark at their beginning).
  */
 export const seen = (
   document: Element,
   {
-    captionMark,
+    mark,
     styles,
     title
   }: {
     readonly styles: Styles
     readonly title: string | undefined
-    readonly captionMark: () => string
+    readonly mark: (kind: "caption" | "rowHead") => string
   }
 ): Element => ({
   ...document,
-  children: new Looker(styles, captionMark).blocks(withHeadings(childrenOf(document), styles, title), false)
+  children: new Looker(styles, mark).blocks(withHeadings(childrenOf(document), styles, title), false)
 })

@@ -2,9 +2,9 @@ import { randomBytes } from "node:crypto"
 
 import type { Label } from "./numbering.ts"
 
-/** What a mark stands for: the beginning of a caption, the HTML of a formula or of what a chart shows, an item's number, or one that is written as words. */
+/** What a mark stands for: the beginning of a caption or of a row's name, the HTML of a formula or of what a chart shows, an item's number, or one that is written as words. */
 export type Meaning =
-  | { readonly kind: "caption" }
+  | { readonly kind: "caption" | "rowHead" }
   | { readonly kind: "formula" | "drawn"; readonly html: string }
   | { readonly kind: "item"; readonly label: Extract<Label, { readonly kind: "item" }> }
   | { readonly kind: "words"; readonly text: string }

@@ -124,6 +124,9 @@ const isPlain = ({ format, text }: Level): boolean => COUNTED.has(format) && PLA
 /** Levels of a list; Word knows no more. */
 const LEVELS = 9
 
+/** Longest label, characters: each item has it. Word takes 31. */
+const MAX_LABEL = 200
+
 const bare = (): Level => ({ format: "decimal", text: "", start: 1, isLegal: false, style: undefined })
 
 /** What `numbering.xml` defines. */
@@ -192,7 +195,7 @@ class Definitions {
 
 const describe = (level: Level, name: string, value: string | undefined): void => {
   if (name === "numFmt") level.format = value ?? "decimal"
-  if (name === "lvlText") level.text = value ?? ""
+  if (name === "lvlText") level.text = (value ?? "").slice(0, MAX_LABEL)
   if (name === "start") level.start = numberIn(value) ?? 1
   if (name === "isLgl") level.isLegal = !isOff(value)
   if (name === "pStyle") level.style = value

@@ -1,4 +1,5 @@
 import { type Archive, Unreadable } from "./archive.ts"
+import { partOf, readRelations } from "./relations.ts"
 import { wordLength } from "./word-length.ts"
 import { readXml } from "./xml.ts"
 
@@ -34,22 +35,9 @@ const elements = async (
 
 const withoutSlash = (path: string): string => path.replace(/^\//, "")
 
-/** The relation by which a package names its document. */
-export const MAIN_RELATION =
-  "http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument"
-
 /** Path of the main part: as the package names it, else the usual one. */
-const mainPartOf = async (archive: Archive): Promise<string> => {
-  const relations = archive.has("_rels/.rels")
-    ? await elements(await archive.bytes("_rels/.rels", MAX_LIST), ["Relationship"])
-    : []
-  return (
-    relations
-      .filter(({ attributes }) => attributes.get("Type") === MAIN_RELATION)
-      .map(({ attributes }) => withoutSlash(attributes.get("Target") ?? ""))
-      .find((target) => archive.has(target)) ?? "word/document.xml"
-  )
-}
+const mainPartOf = async (archive: Archive): Promise<string> =>
+  partOf(await readRelations(archive, ""), "officeDocument") ?? "word/document.xml"
 
 const WORD = /^application\/vnd\.openxmlformats-officedocument\.wordprocessingml\.document\.main\+xml$/i
 
@@ -131,20 +119,56 @@ export const titleIn = async (archive: Archive): Promise<string | undefined> => 
   return title === undefined || title.length > MAX_TITLE ? undefined : title
 }
 
-/** Parts with the text of notes, by the file names that every program uses. */
-export const NOTES: ReadonlyArray<string> = ["word/footnotes.xml", "word/endnotes.xml"]
+/** The parts of a document, by their paths. */
+export interface WordParts {
+  readonly main: string
+  readonly styles: string | undefined
+  readonly numbering: string | undefined
+  readonly notes: ReadonlyArray<{ readonly kind: "footnotes" | "endnotes"; readonly part: string }>
+}
 
-/** The document's path in its package, its length in words, and its declared page count. */
+/** Finds a document's parts as it names them, else by their usual names. */
+const partsOf = async (archive: Archive, main: string): Promise<WordParts> => {
+  const relations = await readRelations(archive, main)
+  const find = (kind: string): string | undefined => {
+    const usual = `word/${kind}.xml`
+    return partOf(relations, kind) ?? (archive.has(usual) ? usual : undefined)
+  }
+  const notes = (["footnotes", "endnotes"] as const).flatMap((kind) => {
+    const part = find(kind)
+    return part === undefined ? [] : [{ kind, part }]
+  })
+  return { main, styles: find("styles"), numbering: find("numbering"), notes }
+}
+
+/** The notes of a document that have words of their own, as their marks in the text name them. */
+export const readNoteIds = async (
+  archive: Archive,
+  notes: WordParts["notes"]
+): Promise<ReadonlySet<string>> => {
+  const found = new Set<string>()
+  for (const { part } of notes)
+    await readXml(archive.stream(part), {
+      open: (name, attributes) => {
+        const isNote = name === "footnote" || name === "endnote"
+        if (isNote && !/separator$/i.test(attributes.get("type") ?? ""))
+          found.add(`${name}Reference ${attributes.get("id") ?? ""}`)
+      }
+    })
+  return found
+}
+
+/** The document's parts, its length in words, and its declared page count. */
 export const readPackage = async (archive: Archive) => {
   const main = await mainPartOf(archive)
   await checkType(archive, main)
+  const parts = await partsOf(archive, main)
   const length = await wordLength(archive.stream(main))
   // Notes are converted, too.
-  for (const notes of NOTES)
-    if (archive.has(notes)) length.words += (await wordLength(archive.stream(notes))).words
+  for (const { part } of parts.notes) length.words += (await wordLength(archive.stream(part))).words
   const pages = await noted(archive, "docProps/app.xml", "Pages")
   const stated = pages !== undefined && /^\d{1,9}$/.test(pages) ? Number(pages) : undefined
-  return { main, length: { ...length, stated } }
+  return { parts, length: { ...length, stated } }
 }
 
 /** Unpacks every part once, to check that none is longer than the directory says. */

@@ -2,6 +2,9 @@ import type { Marks, Meaning } from "./marks.ts"
 import type { Label, Numbering, Place } from "./numbering.ts"
 import type { Later, PartOutput } from "./part-output.ts"
 
+/** The lists that mammoth knows. */
+const [NUMBERS, BULLETS] = [1, 2]
+
 /** A paragraph with a number. */
 interface Listed {
   readonly place: Place
@@ -51,22 +54,19 @@ export class PartLists {
 
   #write({ before, numbers, place }: Listed, label: Label, inWords: boolean): void {
     if (label.kind === "bullet") {
-      numbers.text = this.#numbers(place)
+      numbers.text = this.#numbers(place, BULLETS)
       return
     }
     if (label.kind === "item" && !inWords) {
-      numbers.text = this.#numbers(place)
+      numbers.text = this.#numbers(place, NUMBERS)
       before.text = this.#out.run(this.#marks.add({ kind: "item", label }))
     } else if (label.text !== "")
       before.text = this.#out.run(this.#marks.add({ kind: "words", text: label.text }))
   }
 
   /** The list and level of a paragraph; of none where its style may have one. */
-  #numbers(place: Place | undefined): string {
+  #numbers(place: Place | undefined, list = 0): string {
     const out = this.#out
-    return out.element(
-      "numPr",
-      `${out.value("ilvl", place?.level ?? 0)}${out.value("numId", place?.list ?? 0)}`
-    )
+    return out.element("numPr", `${out.value("ilvl", place?.level ?? 0)}${out.value("numId", list)}`)
   }
 }

@@ -67,6 +67,11 @@ export class PartOutput {
     return `<${this.prefix}${name} ${this.prefix}val="${escaped(String(value))}"/>`
   }
 
+  /** A place that links lead to. */
+  bookmark(name: string): string {
+    return `<${this.prefix}bookmarkStart ${this.prefix}name="${escaped(name)}"/>`
+  }
+
   /** A run of text. */
   run(text: string): string {
     return this.element("r", `<${this.prefix}t xml:space="preserve">${escaped(text)}</${this.prefix}t>`)

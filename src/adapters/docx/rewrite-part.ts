@@ -1,12 +1,16 @@
-import { append } from "../../domain/lists.ts"
 import type { DrawnData } from "./drawn-data.ts"
 import { MathBuilder, writeFormula } from "./formula.ts"
 import type { Marks, Meaning } from "./marks.ts"
 import type { Numbering } from "./numbering.ts"
+import { attributeOf } from "./part-attributes.ts"
+import { PartDrawings } from "./part-drawings.ts"
+import { PartFields } from "./part-fields.ts"
 import { PartLists } from "./part-lists.ts"
 import { escaped, type Later, PartOutput, type Written } from "./part-output.ts"
+import { PartParagraphs } from "./part-paragraphs.ts"
 import { PartTables } from "./part-tables.ts"
-import { addProperty, isOff, numberIn, type ParagraphProperties, type Style, type Styles } from "./styles.ts"
+import type { Relation } from "./relations.ts"
+import { addProperty, isOff, numberIn, outlineOf, type ParagraphProperties, type Styles } from "./styles.ts"
 import { readXml, type Tag } from "./xml.ts"
 
 /** What is known of a document besides the part. */
@@ -14,6 +18,8 @@ export interface Known {
   readonly styles: Styles
   readonly numbering: Numbering
   readonly drawn: DrawnData
+  /** The notes that there are, each as the element that is its mark and its id. */
+  readonly notes: ReadonlySet<string>
   readonly marks: Marks<Meaning>
 }
 
@@ -28,10 +34,11 @@ const RENAMED: ReadonlyMap<string, string> = new Map([
   ["cr", "br"],
   ["ptab", "tab"]
 ])
+const NOTE_MARKS: ReadonlySet<string> = new Set(["footnoteReference", "endnoteReference"])
 /** Words and pictures. */
 const READABLE: ReadonlySet<string> = new Set(["t", "sym", "imagedata", "blip"])
 /** What a hidden run does not show. */
-const SHOWN: ReadonlySet<string> = new Set(["t", "tab", "ptab", "sym", "cr", "br"])
+const SHOWN: ReadonlySet<string> = new Set("t tab ptab sym cr br drawing pict".split(" "))
 
 /** A paragraph whose properties are being read. */
 type Paragraph = { -readonly [Key in keyof ParagraphProperties]: ParagraphProperties[Key] } & {
@@ -45,13 +52,6 @@ interface Alternatives {
   readableAtFallback: number
 }
 
-/** Where in the outline a heading stands, from 0; undefined for other paragraphs. */
-const outlineOf = (own: ParagraphProperties, style: Style): number | undefined => {
-  const named = /^heading ([1-9])$/i.exec(style.name)?.[1]
-  const outline = own.outline ?? style.outline ?? (named === undefined ? undefined : Number(named) - 1)
-  return outline === undefined || outline > 8 ? undefined : outline
-}
-
 /** The deepest heading that mammoth knows. */
 const DEEPEST = 6
 
@@ -62,8 +62,12 @@ const DEEPEST = 6
 class PartRewriter {
   readonly #out = new PartOutput()
   readonly #known: Known
+  /** The ids of the part's relations. */
+  readonly #relations: ReadonlySet<string>
   readonly #lists: PartLists
   readonly #tables: PartTables
+  readonly #fields: PartFields
+  readonly #paragraphs: PartParagraphs
   readonly #open: Array<string> = []
   /** Open elements that are left out with all that they hold. */
   #dropped = 0
@@ -74,16 +78,20 @@ class PartRewriter {
   #before: Later | undefined
   /** Of each open run, whether it is hidden. */
   readonly #hidden: Array<boolean> = []
+  #isHiddenParagraph = false
   readonly #alternatives: Array<Alternatives> = []
-  /** Of each open drawing, the boxes of text in it; their text stands behind it. */
-  readonly #drawings: Array<Array<Written>> = []
+  readonly #drawings: PartDrawings
   /** Readings of characters, written behind these. */
   #reading: ReadonlyArray<Written> = []
 
-  constructor(known: Known) {
+  constructor(known: Known, relations: ReadonlyArray<Relation>) {
     this.#known = known
+    this.#relations = new Set(relations.map(({ id }) => id))
     this.#lists = new PartLists(this.#out, known.numbering, known.marks)
     this.#tables = new PartTables(this.#out, known.styles)
+    this.#fields = new PartFields(this.#out)
+    this.#paragraphs = new PartParagraphs(this.#out)
+    this.#drawings = new PartDrawings(this.#out, this.#relations)
   }
 
   /** The part, once all of it has streamed by. */
@@ -99,6 +107,7 @@ class PartRewriter {
     }
     if (this.#dropped > 0 || this.#isLeftOut(name, attributes)) {
       this.#dropped += 1
+      this.#fields.open(name, attributes)
       return
     }
     if (name === "oMath" || name === "oMathPara") {
@@ -107,13 +116,17 @@ class PartRewriter {
     }
     if (this.#open.length === 0) this.#out.prefix = written.name.slice(0, written.name.indexOf(":") + 1)
     this.#begin(name, attributes)
+    this.#drawings.open(name, attributes, this.#open)
     this.#tables.open(name, attributes)
     if (READABLE.has(name)) this.#readable += 1
     this.#open.push(name)
     if (this.#isPassedOver(name)) return
-    const said = Object.entries(written.attributes).map(([key, value]) => ` ${key}="${escaped(value)}"`)
+    const said = Object.entries(written.attributes).map(([key, value]) =>
+      attributeOf(name, key, value, this.#relations)
+    )
     this.#out.add(`<${this.#nameOf(name, written.name)}${said.join("")}>`)
     this.#tables.opened(name)
+    this.#paragraphs.opened(name)
   }
 
   close(name: string, written: string): void {
@@ -129,12 +142,17 @@ class PartRewriter {
     if (!this.#isPassedOver(name)) this.#out.add(`</${this.#nameOf(name, written)}>`)
     this.#open.pop()
     this.#tables.close(name)
+    this.#paragraphs.close(name, this.#open.length)
     this.#end(name)
   }
 
   text(text: string): void {
     if (this.#formula !== undefined) this.#formula.text(text)
-    else if (this.#dropped === 0) this.#out.add(escaped(text))
+    else if (this.#dropped > 0) this.#fields.text(text)
+    else if (this.#around(1) === "t") {
+      this.#paragraphs.words(text)
+      this.#fields.words(text)
+    } else this.#out.add(escaped(text))
   }
 
   /** The n-th of the open elements, from the innermost one on. */
@@ -152,16 +170,19 @@ class PartRewriter {
     return (
       UNWRAPPED.has(name) ||
       (name === "numPr" && this.#around(2) === "pPr") ||
-      (name === "txbxContent" && this.#drawings.length > 0)
+      ((name === "txbxContent" || name === "drawing") && this.#drawings.isOpen)
     )
   }
 
   #isLeftOut(name: string, attributes: ReadonlyMap<string, string>): boolean {
     // What properties were before a change.
-    if (name.endsWith("PrChange")) return true
+    if (name.endsWith("PrChange") || name === "fldChar" || name === "instrText") return true
+    // A mark of a note that is not there.
+    if (NOTE_MARKS.has(name)) return !this.#known.notes.has(`${name} ${attributes.get("id") ?? ""}`)
     // Of several choices the first is read.
     if (name === "Choice") return this.#out.length > (this.#alternatives.at(-1)?.from ?? Infinity)
     if (SHOWN.has(name) && this.#hidden.at(-1) === true) return true
+    if (this.#paragraphs.open(name, attributes, this.#open)) return true
     const paragraph = this.#paragraph
     if (paragraph === undefined) return false
     if (this.#around(1) === "pPr" && name === "pStyle") paragraph.style = attributes.get("val") ?? ""
@@ -180,16 +201,22 @@ class PartRewriter {
         if (this.#around(1) === "pPr" && this.#paragraph !== undefined)
           addProperty(this.#paragraph, name, numberIn(attributes.get("val")))
         return
-      case "r":
-        this.#hidden.push(false)
+      case "p":
+        this.#isHiddenParagraph = false
         return
+      case "r":
+        this.#hidden.push(this.#isHiddenParagraph)
+        return
+      case "rStyle":
       case "vanish":
       case "webHidden":
-        if (this.#around(1) === "rPr" && this.#around(2) === "r" && !isOff(attributes.get("val")))
-          this.#hidden[this.#hidden.length - 1] = true
+        if (this.#around(1) === "rPr" && this.#around(2) === "r") this.#hide(name, attributes.get("val"))
         return
-      case "drawing":
-        this.#drawings.push([])
+      case "fldSimple":
+        this.#fields.begin(attributes.get("instr") ?? "")
+        return
+      case "hyperlink":
+        this.#fields.link(true)
         return
       case "chart":
         this.#show(attributes.get("id"))
@@ -198,7 +225,7 @@ class PartRewriter {
         this.#show(attributes.get("dm"))
         return
       case "txbxContent":
-        if (this.#drawings.length > 0) this.#out.elsewhere()
+        if (this.#drawings.isOpen) this.#out.elsewhere()
         return
       case "rt":
         this.#out.elsewhere()
@@ -215,6 +242,13 @@ class PartRewriter {
     }
   }
 
+  /** A run's own properties say more than its style, and this one more than the paragraph's. */
+  #hide(name: string, value: string | undefined): void {
+    const was = this.#hidden.pop() === true
+    const styled = was || this.#known.styles(value).isHidden
+    this.#hidden.push(name === "rStyle" ? styled : name === "vanish" ? !isOff(value) : was || !isOff(value))
+  }
+
   #end(name: string): void {
     switch (name) {
       case "pPr":
@@ -224,6 +258,12 @@ class PartRewriter {
       case "r":
         this.#hidden.pop()
         return
+      case "fldSimple":
+        this.#fields.end()
+        return
+      case "hyperlink":
+        this.#fields.link(false)
+        return
       case "rt":
         this.#reading = this.#out.given()
         return
@@ -232,10 +272,10 @@ class PartRewriter {
         this.#reading = []
         return
       case "txbxContent":
-        if (this.#drawings.length > 0) append(this.#drawings.at(-1) ?? [], this.#out.given())
+        if (this.#drawings.isOpen) this.#drawings.behind(this.#out.given())
         return
       case "drawing":
-        this.#endDrawing(this.#drawings.pop() ?? [])
+        this.#drawings.close()
         return
       case "AlternateContent":
         this.#choose()
@@ -248,15 +288,7 @@ class PartRewriter {
     if (html === undefined || html === "") return
     this.#readable += 1
     const words = this.#out.run(this.#known.marks.add({ kind: "drawn", html }))
-    this.#drawings.at(-1)?.push(this.#out.element("p", words))
-  }
-
-  /** Boxes of text as mammoth knows them. */
-  #endDrawing(boxes: ReadonlyArray<Written>): void {
-    const [pict, content] = [`${this.#out.prefix}pict`, `${this.#out.prefix}txbxContent`]
-    this.#out.add(`<${pict}><v:textbox xmlns:v="urn:schemas-microsoft-com:vml"><${content}>`)
-    this.#out.addAll(boxes)
-    this.#out.add(`</${content}></v:textbox></${pict}>`)
+    this.#drawings.behind([this.#out.element("p", words)])
   }
 
   /** mammoth reads what older programs are to show; where they are to show nothing, the other is read. */
@@ -284,10 +316,13 @@ class PartRewriter {
     const paragraph = this.#paragraph ?? {}
     this.#paragraph = undefined
     const style = this.#known.styles(paragraph.style)
+    this.#isHiddenParagraph = style.isHidden
     const outline = outlineOf(paragraph, style)
     const name = outline === undefined ? paragraph.style : `Heading${Math.min(DEEPEST, outline + 1)}`
     if (name !== undefined) this.#out.add(this.#out.value("pStyle", name))
-    const place = this.#known.numbering.placeOf(paragraph, style, paragraph.style)
+    const place = this.#paragraphs.isJoined
+      ? undefined
+      : this.#known.numbering.placeOf(paragraph, style, paragraph.style)
     const { before, numbers } = this.#lists.add(place, outline !== undefined)
     this.#out.add(numbers)
     this.#before = before
@@ -297,9 +332,10 @@ class PartRewriter {
 /** Writes a part as {@link PartRewriter} does. */
 export const rewritePart = async (
   bytes: AsyncIterable<Buffer> | Iterable<Buffer>,
-  known: Known
+  known: Known,
+  relations: ReadonlyArray<Relation>
 ): Promise<string> => {
-  const rewriter = new PartRewriter(known)
+  const rewriter = new PartRewriter(known, relations)
   await readXml(bytes, {
     open: (name, attributes, written) => rewriter.open(name, attributes, written),
     close: (name, written) => rewriter.close(name, written),

@@ -19,8 +19,11 @@ export interface Style extends ParagraphProperties {
   readonly isBold: boolean
   /** Of its letters, points. */
   readonly size: number
+  readonly isHidden: boolean
   /** A table's style that sets the first row off. */
   readonly hasHeadRow: boolean
+  /** One that sets the first column off. */
+  readonly hasHeadColumn: boolean
 }
 
 interface Written extends ParagraphProperties {
@@ -29,7 +32,9 @@ interface Written extends ParagraphProperties {
   isCode?: boolean
   isBold?: boolean
   size?: number
+  isHidden?: boolean
   hasHeadRow?: boolean
+  hasHeadColumn?: boolean
 }
 
 type Changing<A> = { -readonly [Key in keyof A]: A[Key] }
@@ -41,7 +46,15 @@ const MAX_CHAIN = 20
 const SIZE = 10
 
 /** A style that the document does not have. */
-const none = (size: number): Style => ({ name: "", isCode: false, isBold: false, size, hasHeadRow: false })
+const none = (size: number): Style => ({
+  name: "",
+  isCode: false,
+  isBold: false,
+  size,
+  isHidden: false,
+  hasHeadRow: false,
+  hasHeadColumn: false
+})
 
 /** Whether a property is said to be off; named alone it is on. */
 export const isOff = (value: string | undefined): boolean =>
@@ -69,6 +82,13 @@ export const addProperty = (
   if (name === "ilvl") to.level = value
 }
 
+/** Where in the outline a heading stands, from 0; undefined for other paragraphs. */
+export const outlineOf = (own: ParagraphProperties, style: Style): number | undefined => {
+  const named = /^heading ([1-9])$/i.exec(style.name)?.[1]
+  const outline = own.outline ?? style.outline ?? (named === undefined ? undefined : Number(named) - 1)
+  return outline === undefined || outline > 8 ? undefined : outline
+}
+
 const styleFrom = (id: string, written: ReadonlyMap<string, Written>, size: number): Style => {
   const chain: Array<Written> = []
   let next = written.get(id)
@@ -86,7 +106,9 @@ const styleFrom = (id: string, written: ReadonlyMap<string, Written>, size: numb
     isCode: chain.find(({ isCode }) => isCode !== undefined)?.isCode === true,
     isBold: chain.find(({ isBold }) => isBold !== undefined)?.isBold === true,
     size: chain.find((style) => style.size !== undefined)?.size ?? size,
+    isHidden: chain.find(({ isHidden }) => isHidden !== undefined)?.isHidden === true,
     hasHeadRow: chain.some(({ hasHeadRow }) => hasHeadRow === true),
+    hasHeadColumn: chain.some(({ hasHeadColumn }) => hasHeadColumn === true),
     ...(outline === undefined ? {} : { outline }),
     ...(listed?.list === undefined ? {} : { list: listed.list }),
     ...(level === undefined ? {} : { level })
@@ -104,10 +126,13 @@ export const readStyles = async (bytes: AsyncIterable<Buffer> | Iterable<Buffer>
   const written = new Map<string, Written>()
   let style: Changing<Written> | undefined
   let normal: string | undefined
+  // What is said of the end of a paragraph alone.
+  let isAside = false
   let size = SIZE
   await readXml(bytes, {
     open: (name, attributes) => {
       const value = attributes.get("val")
+      if (name === "pPr") isAside = true
       if (name === "style") {
         const id = attributes.get("styleId") ?? ""
         style = {}
@@ -121,11 +146,14 @@ export const readStyles = async (bytes: AsyncIterable<Buffer> | Iterable<Buffer>
         const font = attributes.get("ascii") ?? attributes.get("hAnsi")
         if (font !== undefined) style.isCode = isFixedPitchName(font)
       } else if (name === "b") style.isBold ??= !isOff(value)
+      else if (name === "vanish" && !isAside) style.isHidden ??= !isOff(value)
       else if (name === "sz") style.size ??= sizeIn(value) ?? size
       else if (name === "tblStylePr" && attributes.get("type") === "firstRow") style.hasHeadRow = true
+      else if (name === "tblStylePr" && attributes.get("type") === "firstCol") style.hasHeadColumn = true
       else addProperty(style, name, numberIn(value))
     },
     close: (name) => {
+      if (name === "pPr") isAside = false
       if (name === "style") style = undefined
     }
   })

@@ -1,5 +1,14 @@
 import { least } from "../../domain/lists.ts"
-import { type Element, HEADING, hasPicture, isBlank, isNumbered, runsOf, textOf } from "./document-model.ts"
+import {
+  type Element,
+  HEADING,
+  hasPicture,
+  isBlank,
+  isNumbered,
+  isTitle,
+  runsOf,
+  textOf
+} from "./document-model.ts"
 import type { Styles } from "./styles.ts"
 
 /** Longest heading that is seen by its look, characters. */
@@ -40,8 +49,6 @@ const textSize = (looks: ReadonlyMap<Element, Look>): number => {
 
 const isStyled = ({ styleId, styleName }: Element): boolean =>
   HEADING.test(styleId ?? "") || /^heading\b/i.test(styleName ?? "")
-
-const isTitle = ({ styleName }: Element): boolean => /^title$/i.test(styleName ?? "")
 
 /**
  * The headings of a document that names none, as many people write them: short lines that are bold or larger than the text, with

@@ -20,9 +20,29 @@ const MAX_VALUE = 16 * 1024 * 1024
 // The parser's declarations leave it out; it is 64 KB otherwise.
 Object.assign(sax, { MAX_BUFFER_LENGTH: MAX_VALUE })
 
+/** Most attributes of an element, and most names of elements: the next reader looks through all others, or all of the part, for each. */
+const MAX_ATTRIBUTES = 1000
+const MAX_NAMES = 2000
+
 const nothing = () => undefined
 
 const localName = (name: string): string => name.slice(name.indexOf(":") + 1)
+
+/** The encoding that a part says it has by its first bytes: UTF-8, unless they are those of UTF-16. */
+const encodingOf = ([first, second]: Buffer): string =>
+  first === 0xfe && second === 0xff ? "utf-16be" : first === 0xff && second === 0xfe ? "utf-16le" : "utf-8"
+
+/** The text of a part as it streams by, in either of the encodings that parts may have. */
+export const decodedXml = async function* (
+  bytes: AsyncIterable<Buffer> | Iterable<Buffer>
+): AsyncGenerator<string> {
+  let decoder: TextDecoder | undefined
+  for await (const some of bytes) {
+    decoder ??= new TextDecoder(encodingOf(some))
+    yield decoder.decode(some, { stream: true })
+  }
+  if (decoder !== undefined) yield decoder.decode()
+}
 
 /** Reads a part as it streams by. What is not well-formed is broken; entities of its own have no meaning. */
 export const readXml = async (
@@ -30,11 +50,14 @@ export const readXml = async (
   { close = nothing, open = nothing, text = nothing }: XmlEvents
 ): Promise<void> => {
   const parser = sax.parser(true)
+  const names = new Set<string>()
   const handlers: Pick<sax.SAXParser, "onclosetag" | "onerror" | "onopentag" | "oncdata" | "ontext"> = {
     onerror: (error) => {
       throw broken(error)
     },
     onopentag: ({ attributes, name }) => {
+      names.add(name)
+      if (names.size > MAX_NAMES || Object.keys(attributes).length > MAX_ATTRIBUTES) throw broken()
       const written: Record<string, string> = {}
       const local = new Map<string, string>()
       for (const [key, value] of Object.entries(attributes)) {
@@ -48,7 +71,6 @@ export const readXml = async (
     oncdata: text
   }
   Object.assign(parser, handlers)
-  const decoder = new TextDecoder()
-  for await (const some of bytes) parser.write(decoder.decode(some, { stream: true }))
-  parser.write(decoder.decode()).close()
+  for await (const some of decodedXml(bytes)) parser.write(some)
+  parser.close()
 }

@@ -25,6 +25,129 @@ describe("what Word documents hold besides plain text", () => {
     p(`${text("Figure ")}<w:fldSimple w:instr="SEQ Figure">${text("7")}</w:fldSimple>`),
     "<p>Figure 7</p>"
   )
+  const picture = (relation: string, own = "") =>
+    `<pic:pic><pic:nvPicPr><pic:cNvPr id="2" name="x" ${own}/></pic:nvPicPr><pic:blipFill><a:blip r:embed="${relation}"/></pic:blipFill></pic:pic>`
+  const drawn = (inside: string, said = "", more = "") =>
+    `<w:r><w:drawing><wp:anchor><wp:docPr id="1" name="d" ${said}>${more}</wp:docPr><a:graphic><a:graphicData>${inside}</a:graphicData></a:graphic></wp:anchor></w:drawing></w:r>`
+  written(
+    "all pictures of a group, each with what is said of it, the first with what is said of all",
+    {
+      pictures,
+      body:
+        p(
+          drawn(
+            `<wpg>${picture("rId1", 'descr="Left"')}<wpg>${picture("rId1", 'descr=" " title="Right"')}</wpg></wpg>`
+          )
+        ) + p(drawn(`<wpg>${picture("rId1", 'descr="Left"')}${picture("rId1")}</wpg>`, 'descr="Both"'))
+    },
+    '<p><img alt="Left" src="#" /><img alt="Right" src="#" /></p><p><img alt="Both" src="#" /><img src="#" /></p>'
+  )
+  const decorative = (value: string) => `<a:extLst><a:ext><decorative val="${value}"/></a:ext></a:extLst>`
+  written(
+    "pictures that are decorative, and those that are not after all",
+    {
+      pictures: [
+        ["a.png", pngOf()],
+        ["b.emf", Buffer.from("x")]
+      ],
+      body:
+        p(drawn(picture("rId1"), "", decorative("1"))) +
+        p(drawn(picture("rId1"), 'descr="A cat"', decorative("0"))) +
+        p(drawn(picture("rId2"), 'descr="A dog"', decorative("1")))
+    },
+    '<p><img alt="" src="#" data-decorative="true" /></p><p><img alt="A cat" src="#" /></p><p><img alt="" src="" data-decorative="true" /></p>'
+  )
+  written(
+    "the description of what is drawn without a picture",
+    p(text("a") + drawn("<wsp><cNvPr/></wsp>", 'descr="An arrow from A to B"')) +
+      p(text("b") + drawn("<wsp/>", 'descr="A line"', decorative("1")) + drawn("<wsp/>")),
+    '<p>a<img alt="An arrow from A to B" src="" /></p><p>b</p>'
+  )
+  written(
+    "pictures that lead elsewhere, alone or in a group; what fills a shape is none",
+    {
+      pictures,
+      relations: `<Relationship Id="h" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/hyperlink" TargetMode="External" Target="http://a.example/"/>`,
+      body:
+        p(drawn(picture("rId1"), "", '<a:hlinkClick r:id="h"/>')) +
+        p(
+          drawn(
+            picture("rId1").replace("/></pic:nvPicPr>", '><a:hlinkClick r:id="h"/></pic:cNvPr></pic:nvPicPr>')
+          )
+        ) +
+        p(drawn(picture("rId1"), "", '<a:hlinkClick r:id="no"/>')) +
+        p(text("a") + drawn('<wsp><spPr><a:blipFill><a:blip r:embed="rId1"/></a:blipFill></spPr></wsp>'))
+    },
+    '<p><a href="http://a.example/"><img src="#" /></a></p>'.repeat(2) + '<p><img src="#" /></p><p>a</p>'
+  )
+  written(
+    "pictures in hidden text are hidden",
+    {
+      pictures,
+      body: p(text("a") + drawn(picture("rId1")).replace("<w:r>", "<w:r><w:rPr><w:vanish/></w:rPr>"))
+    },
+    "<p>a</p>"
+  )
+  const character = (kind: string, inside = "") =>
+    `<w:r><w:fldChar w:fldCharType="${kind}">${inside}</w:fldChar></w:r>`
+  const field = (instruction: string, result: string) =>
+    `${character("begin")}<w:r><w:instrText>${instruction}</w:instrText></w:r>${character("separate")}${result}${character("end")}`
+  written(
+    "references lead to what they are to, however long their field is",
+    `<w:p><w:bookmarkStart w:id="1" w:name="_Ref1"/>${text("Table 1")}<w:bookmarkEnd w:id="1"/></w:p>` +
+      p(text("see ") + field(" REF _Ref1 \\h ", text("Table 1"))) +
+      p(
+        `<w:fldSimple w:instr=" noteref _Ref1 \\h ">${text("1")}</w:fldSimple><w:fldSimple w:instr="REF _Ref1">${text("here")}</w:fldSimple>`
+      ),
+    '<p><a id="_Ref1"></a>Table 1</p><p>see <a href="#_Ref1">Table 1</a></p><p><a href="#_Ref1">1</a>here</p>'
+  )
+  written(
+    "addresses of links end where they do, and may name a place",
+    p(
+      field(' HYPERLINK "http://a.example/#x" \\o "A tip" \\l "b" ', text("a")) +
+        field("HYPERLINK http://b.example/", text("b")) +
+        field('HYPERLINK \\l "c"', text("c")) +
+        field('HYPERLINK ""', text("d"))
+    ),
+    '<p><a href="http://a.example/#b">a</a><a href="http://b.example/">b</a><a href="#c">c</a>d</p>'
+  )
+  written(
+    "links hold no links",
+    p(
+      field('HYPERLINK "http://a.example/"', text("a") + field("REF b \\h", text("b"))) +
+        field("REF b \\h", text("c"))
+    ) + `<w:p><w:hyperlink w:anchor="d">${field("REF b \\h", text("d"))}</w:hyperlink></w:p>`,
+    '<p><a href="http://a.example/">ab</a><a href="#b">c</a></p><p><a href="#d">d</a></p>'
+  )
+  written(
+    "what a field asks is not read, and what it answers is",
+    p(
+      character("begin") +
+        `<w:r><w:instrText>IF </w:instrText></w:r>${field("PAGE", text("5"))}<w:r><w:instrText> = "1"</w:instrText></w:r>` +
+        character("separate") +
+        text("answer") +
+        character("end") +
+        `${character("begin")}${field("PAGE", text(" kept"))}${character("end")}${text(" and this")}`
+    ),
+    "<p>answer kept and this</p>"
+  )
+  const form = (inside: string, kind: string, result = "") =>
+    character("begin", `<w:ffData>${inside}</w:ffData>`) +
+    `<w:r><w:instrText>${kind}</w:instrText></w:r>${character("separate")}${result}${character("end")}`
+  const choices = '<w:listEntry w:val="Red"/><w:listEntry w:val="Green"/>'
+  written(
+    "fields of forms are set as in the document",
+    p(
+      form('<w:checkBox><w:default w:val="1"/></w:checkBox>', "FORMCHECKBOX") +
+        form('<w:checkBox><w:default w:val="1"/><w:checked w:val="0"/></w:checkBox>', "FORMCHECKBOX") +
+        form("<w:checkBox><w:checked/></w:checkBox>", "FORMCHECKBOX") +
+        form(`<w:ddList><w:result w:val="1"/>${choices}</w:ddList>`, "FORMDROPDOWN") +
+        form(`<w:ddList>${choices}</w:ddList>`, " FORMDROPDOWN ") +
+        form(`<w:ddList>${choices}</w:ddList>`, "FORMDROPDOWN", text("Blue")) +
+        form("<w:textInput/>", "FORMTEXT", text("Text"))
+    ),
+    '<p><input type="checkbox" checked="checked" /><input type="checkbox" /><input type="checkbox" checked="checked" />GreenRedBlueText</p>'
+  )
   written(
     "boxes of text are read once, behind their paragraph",
     p(
@@ -52,6 +175,30 @@ describe("what Word documents hold besides plain text", () => {
         text(" again", '<w:vanish w:val="0"/>')
     ),
     "<p>Seen again</p>"
+  )
+  const hidden = "<w:rPr><w:vanish/></w:rPr>"
+  const styles =
+    `<w:style w:type="character" w:styleId="Run"><w:name w:val="Run"/>${hidden}</w:style>` +
+    `<w:style w:type="paragraph" w:styleId="All"><w:name w:val="All"/>${hidden}</w:style>` +
+    `<w:style w:type="paragraph" w:styleId="Own"><w:name w:val="Own"/><w:basedOn w:val="All"/><w:rPr><w:vanish w:val="0"/></w:rPr></w:style>` +
+    `<w:style w:type="paragraph" w:styleId="End"><w:name w:val="End"/><w:pPr>${hidden}</w:pPr></w:style>`
+  written(
+    "what a style hides is not read, but for what says that it is not hidden",
+    {
+      styles,
+      body:
+        p(
+          text("Seen", '<w:vanish/><w:vanish w:val="0"/>') +
+            text(" hidden", '<w:rStyle w:val="Run"/>') +
+            text(" seen", '<w:rStyle w:val="Run"/><w:vanish w:val="0"/><w:webHidden w:val="0"/>') +
+            text(" hidden", '<w:vanish/><w:webHidden w:val="0"/>')
+        ) +
+        p(text("hidden") + text("shown", '<w:vanish w:val="0"/>'), '<w:pStyle w:val="All"/>') +
+        p(text("own"), '<w:pStyle w:val="Own"/>') +
+        p(text("end"), '<w:pStyle w:val="End"/>') +
+        p(text("last"))
+    },
+    "<p>Seen seen</p><p>shown</p><p>own</p><p>end</p><p>last</p>"
   )
   written(
     "that the end of a paragraph in a box is hidden hides nothing else",
@@ -112,6 +259,90 @@ const style = (id: string, name: string, inside = "", type = "paragraph") =>
   `<w:style w:type="${type}" w:styleId="${id}"><w:name w:val="${name}"/>${inside}</w:style>`
 const styled = (id: string, inner: string) => p(inner, `<w:pStyle w:val="${id}"/>`)
 const MONO = '<w:rPr><w:rFonts w:ascii="Courier New"/></w:rPr>'
+
+describe("paragraphs and cells of Word documents that are not as they are written", () => {
+  const ended = (words: string, mark = "del", more = "") =>
+    p(text(words), `${more}<w:rPr><w:${mark} w:id="1"/></w:rPr>`)
+  const cells = (...words: ReadonlyArray<string>) =>
+    words.map((one) => `<w:tc>${paragraph(one)}</w:tc>`).join("")
+
+  written(
+    "one whose end was deleted goes on in the next",
+    ended("a ") +
+      '<w:bookmarkStart w:id="1" w:name="x"/>' +
+      ended("b ", "moveFrom", '<w:pStyle w:val="Heading1"/>') +
+      paragraph("c"),
+    '<a id="x"></a><p>a b c</p>'
+  )
+  written(
+    "where there is no next, it ends",
+    ended("a") +
+      `<w:tbl><w:tr><w:tc>${ended("b")}</w:tc><w:tc>${paragraph("c")}</w:tc></w:tr></w:tbl>` +
+      p(
+        text("d") +
+          `<w:r><w:pict><v:textbox><w:txbxContent>${ended("e")}</w:txbxContent></v:textbox></w:pict></w:r>`
+      ) +
+      paragraph("f") +
+      ended("g"),
+    "<p>a</p><table><tr><td><p>b</p></td><td><p>c</p></td></tr></table><p>d</p><p>e</p><p>f</p><p>g</p>"
+  )
+  written(
+    "those that were deleted are not counted",
+    {
+      ...numbering(abstract(1, level(0, "decimal", "%1.")) + num(1, 1)),
+      body:
+        item(1, "one") +
+        p("<w:del><w:r><w:delText>two</w:delText></w:r></w:del>", `${numPr(1, 0)}<w:rPr><w:del/></w:rPr>`) +
+        item(1, "two") +
+        paragraph("Text") +
+        p("<w:del><w:r><w:delText>three</w:delText></w:r></w:del>", `${numPr(1, 0)}<w:rPr><w:del/></w:rPr>`) +
+        `<w:tbl><w:tr>${cells("x")}</w:tr></w:tbl>` +
+        item(1, "three")
+    },
+    '<ol><li>one</li><li>two</li></ol><p>Text</p><table><tr><td><p>x</p></td></tr></table><ol start="3"><li>three</li></ol>'
+  )
+  written(
+    "a drop cap is the first letter of its paragraph, a frame is a paragraph",
+    p(text("O"), '<w:framePr w:dropCap="drop" w:lines="3"/><w:rPr><w:b/></w:rPr>') +
+      paragraph("nce") +
+      p(text("T"), '<w:framePr w:dropCap="margin"/>') +
+      paragraph("wice") +
+      p(text("Framed"), '<w:framePr w:dropCap="none"/>') +
+      paragraph("Text"),
+    "<p>Once</p><p>Twice</p><p>Framed</p><p>Text</p>"
+  )
+  const page = '<w:r><w:br w:type="page"/></w:r>'
+  written(
+    "breaks of pages and columns part words, and nothing else",
+    p(
+      page +
+        text("a") +
+        page +
+        text(" ") +
+        text("b") +
+        '<w:r><w:br w:type="column"/></w:r>' +
+        text("c") +
+        page
+    ) +
+      p(page) +
+      p(text("d") + page) +
+      paragraph("e"),
+    "<p>a<br /> b<br />c</p><p>d</p><p>e</p>"
+  )
+  written(
+    "rows that begin further in",
+    `<w:tbl><w:tr>${cells("a", "b", "c")}</w:tr><w:tr><w:trPr><w:gridBefore w:val="2"/></w:trPr>${cells("d")}</w:tr><w:tr><w:trPr/>${cells("e")}</w:tr></w:tbl>`,
+    "<table><tr><td><p>a</p></td><td><p>b</p></td><td><p>c</p></td></tr>" +
+      '<tr><td colspan="2"></td><td><p>d</p></td></tr><tr><td><p>e</p></td></tr></table>'
+  )
+  written(
+    "places between cells, which leave cells that go down over rows as they are",
+    '<w:tbl><w:bookmarkStart w:name="x"/><w:tr><w:bookmarkStart w:name="y"/>' +
+      `<w:tc><w:tcPr><w:vMerge w:val="restart"/></w:tcPr>${paragraph("a")}</w:tc>${cells("b")}</w:tr>` +
+      `<w:tr><w:tc><w:tcPr><w:vMerge/></w:tcPr>${p("")}</w:tc>${cells("c")}</w:tr></w:tbl>`,
+    '<table><tr><td rowspan="2"><p><a id="x"></a><a id="y"></a>a</p></td><td><p>b</p></td></tr><tr><td><p>c</p></td></tr></table>'
+  )
+})
 
 describe("what Word documents say by their styles and looks", () => {
   written(
@@ -256,6 +487,39 @@ describe("heads of tables in Word documents", () => {
     { styles: grid, body: table(row(cell("A"), cell("B")), look) },
     "<table><tr><td><p>A</p></td><td><p>B</p></td></tr></table>"
   )
+  const column = style("Names", "Names", '<w:tblStylePr w:type="firstCol"/>', "table")
+  const named = (said: string) => `<w:tblStyle w:val="Names"/><w:tblLook ${said}/>`
+  const inner = `<w:tbl><w:tr>${cell("x")}${cell("y")}</w:tr></w:tbl>`
+  const nested = row(cell("A"), `<w:tc>${inner}${p("")}</w:tc>`) + row(cell(""), cell("2")) + row(cell("B"))
+  written(
+    "first cells name their rows where the style sets them off, alone, and the table wants it",
+    {
+      styles: column,
+      body:
+        table(nested, named('w:firstColumn="1"')) + table(row(cell("A"), cell("1")), named('w:val="0080"'))
+    },
+    '<table><tr><th scope="row"><p>A</p></th><td><table><tr><td><p>x</p></td><td><p>y</p></td></tr></table></td></tr><tr><td></td><td><p>2</p></td></tr><tr><td><p>B</p></td></tr></table>' +
+      '<table><tr><th scope="row"><p>A</p></th><td><p>1</p></td></tr></table>'
+  )
+  written(
+    "not where either does not, and below the names of columns",
+    {
+      styles: column,
+      body:
+        table(row(cell("A"), cell("1")), named('w:firstColumn="0"')) +
+        table(row(cell("A"), cell("1")), '<w:tblLook w:firstColumn="1"/>') +
+        table(
+          `<w:tr><w:trPr><w:tblHeader/></w:trPr>${cell("N")}${cell("B")}</w:tr>` +
+            row(
+              `<w:tc><w:tcPr><w:gridSpan w:val="2"/></w:tcPr>${p(text("r"), '<w:pStyle w:val="Heading2"/>')}</w:tc>`,
+              cell("2")
+            ),
+          named('w:firstColumn="1"')
+        )
+    },
+    "<table><tr><td><p>A</p></td><td><p>1</p></td></tr></table>".repeat(2) +
+      '<table><thead><tr><th><p>N</p></th><th><p>B</p></th></tr></thead><tbody><tr><th colspan="2" scope="row"><h2>r</h2></th><td><p>2</p></td></tr></tbody></table>'
+  )
   written(
     "a row that has properties already",
     { styles: grid, body: table(rows.replace("<w:tr>", "<w:tr><w:trPr><w:cantSplit/></w:trPr>"), look) },
@@ -326,7 +590,7 @@ describe("headings that no style names", () => {
   written(
     "they stand below the title",
     styled("Title", text("Report", '<w:b/><w:sz w:val="24"/>')) + bold("One") + long,
-    `<h1><strong>Report</strong></h1><h2>One</h2>${paragraphs()}`
+    `<h1>Report</h1><h2>One</h2>${paragraphs()}`
   )
   const many = "many words ".repeat(12).trim()
   written(

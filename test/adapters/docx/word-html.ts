@@ -6,10 +6,10 @@ import { wordOf, type WordSpec } from "../../support/files/word-files.ts"
 
 const MB = 1024 * 1024
 
-/** The HTML of a Word document, the places of its pictures as `#`. */
-export const htmlOf = (spec: WordSpec) =>
+/** The HTML of the bytes of a Word document, the places of its pictures as `#`. */
+export const htmlOfBytes = (bytes: Buffer) =>
   Effect.gen(function* () {
-    const path = yield* temporaryPdf(wordOf(spec))
+    const path = yield* temporaryPdf(bytes)
     const answer = yield* Effect.promise(() =>
       readDocument({ kind: "convert", path, pictureBytes: MB, onePictureBytes: MB })
     )
@@ -17,6 +17,9 @@ export const htmlOf = (spec: WordSpec) =>
     const html = answer.content.parts.map((part) => part.html).join("")
     return html.replaceAll(/src="data:[^"]*"/g, 'src="#"')
   }).pipe(Effect.scoped)
+
+/** The HTML of a Word document. */
+export const htmlOf = (spec: WordSpec) => htmlOfBytes(wordOf(spec))
 
 /** A run of text. */
 export const text = (words: string, properties = ""): string =>

@@ -532,6 +532,14 @@ describe("a document", () => {
     assert.strictEqual(mainOf(await assemble([inline])), `[1]${inline}`)
   })
 
+  it("says nothing of a picture that is decorative, in a figure neither", async () => {
+    const picture = '<img src="data:image/png;base64,AAAA" data-decorative="true">'
+    const html = mainOf(
+      await assemble([`<p>${picture}</p><figure>${picture}<figcaption>A</figcaption></figure>`])
+    )
+    assert.strictEqual(html.match(/<img src="[^"]*" alt="">/g)?.length, 2)
+  })
+
   it("mends what no reader could use", async () => {
     const html = await assemble([
       'Loose words<li>loose item</li><h2> </h2><p></p><ul>bare<li>x</li></ul><dl><dd>d</dd></dl><img data-image="1"><figure><img data-image="2" alt="A river"></figure><a href="https://example.org/"></a><img src="data:image/png;base64,AAAA"><input type="text"><div><div>deep</div></div>'

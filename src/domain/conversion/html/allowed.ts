@@ -34,7 +34,7 @@ export const OWN_ATTRIBUTES: Readonly<Record<string, ReadonlyArray<string>>> = {
   colgroup: ["span"],
   details: ["data-scan"],
   dl: ["data-element"],
-  img: ["src", "alt", "width", "height", "data-image", "data-region"],
+  img: ["src", "alt", "width", "height", "data-image", "data-region", "data-decorative"],
   input: ["type", "value", "checked", "disabled", "required", "readonly", "maxlength", "aria-label"],
   li: ["value", "data-open", "data-cut"],
   ol: ["start", "type", "reversed", "data-open", "data-cut", "data-element"],

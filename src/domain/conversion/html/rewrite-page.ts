@@ -307,10 +307,11 @@ class Page {
   }
 
   #image(node: HtmlElement): ReadonlyArray<HtmlNode> {
-    const { alt, src, ...attributes } = this.#attributes(node)
+    const { alt, "data-decorative": decorative, src, ...attributes } = this.#attributes(node)
     const description = descriptionIn(alt)
     const { pictures, words } = this.#context
     if (src?.startsWith("data:image/") === true) {
+      if (decorative !== undefined) return [pictures.shown(src, "", attributes)]
       // What is not described is not said to be so again.
       const alternative = description || this.#caption || (pictures.repeats(src) ? "" : words.undescribed)
       return [pictures.shown(src, alternative, attributes)]

@@ -1,0 +1,18 @@
+import { escaped } from "./part-output.ts"
+
+/** The relation that a picture has which no relation leads to. */
+export const NOWHERE = "postlane-nowhere"
+
+const RELATION = /^(?:\w+:)?id$/
+
+/** An attribute as it is written: a link that leads nowhere is none, an old picture that is nowhere is one. */
+export const attributeOf = (
+  element: string,
+  key: string,
+  value: string,
+  relations: ReadonlySet<string>
+): string => {
+  const isPicture = element === "imagedata"
+  const isKnown = (!isPicture && element !== "hyperlink") || !RELATION.test(key) || relations.has(value)
+  return isKnown || isPicture ? ` ${key}="${escaped(isKnown ? value : NOWHERE)}"` : ""
+}

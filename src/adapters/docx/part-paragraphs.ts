@@ -1,0 +1,90 @@
+import type { Later, PartOutput } from "./part-output.ts"
+
+/** What may stand between a paragraph and the one that goes on with it. */
+const BETWEEN = /^(?:bookmark|proof|comment|perm|move)/
+
+/** The end of a paragraph that is none: its words go on in the next, if there is one. */
+interface Join {
+  readonly piece: Later
+  readonly text: string
+  /** How many elements are open around the paragraph. */
+  depth: number
+}
+
+/** Where paragraphs and words in them meet: ends of paragraphs that were deleted, drop caps, breaks of pages between words, places between cells. */
+export class PartParagraphs {
+  readonly #out: PartOutput
+  /** Of the paragraph whose properties are being read, and of the one that has ended. */
+  #own: Join | undefined
+  #ended: Join | undefined
+  /** Bookmarks that stand where no text can: they are the next paragraph's. */
+  #bookmarks: Array<string> = []
+  #hasWords = false
+  /** A break behind words, which the next words are parted by. */
+  #break: Later | undefined
+
+  constructor(out: PartOutput) {
+    this.#out = out
+  }
+
+  /** Before an element is written that stands in these, the innermost one last; whether it is left out. */
+  open(name: string, attributes: ReadonlyMap<string, string>, around: ReadonlyArray<string>): boolean {
+    const [parent, next] = [around.at(-1), around.at(-2)]
+    if (this.#ended !== undefined && !BETWEEN.test(name)) {
+      if (name === "p" && this.#ended.depth === around.length) this.#ended.piece.text = this.#ended.text
+      this.#ended = undefined
+    }
+    const isMark = parent === "rPr" && next === "pPr" && (name === "del" || name === "moveFrom")
+    if (isMark) this.#join(this.#out.element("del"))
+    const isDropCap = name === "framePr" && /^(?:drop|margin)$/.test(attributes.get("dropCap") ?? "")
+    if (isDropCap) this.#join(this.#out.element("rPr", this.#out.element("del")))
+    const isBetweenCells = name === "bookmarkStart" && (parent === "tbl" || parent === "tr")
+    if (isBetweenCells) this.#bookmarks.push(this.#out.bookmark(attributes.get("name") ?? ""))
+    const isBreak = name === "br" && /^(?:page|column)$/.test(attributes.get("type") ?? "")
+    if (isBreak && this.#hasWords) {
+      this.#break = { text: "" }
+      this.#out.add(this.#break)
+    }
+    return isMark || isDropCap || isBetweenCells || isBreak
+  }
+
+  /** Behind the tag of an element. */
+  opened(name: string): void {
+    if (name !== "p") return
+    for (const bookmark of this.#bookmarks) this.#out.add(bookmark)
+    this.#bookmarks = []
+    this.#begin()
+  }
+
+  /** Behind the end of an element that stands in so many. */
+  close(name: string, depth: number): void {
+    if (this.#ended !== undefined && depth < this.#ended.depth) this.#ended = undefined
+    if (name !== "p") return
+    this.#ended = this.#own
+    if (this.#ended !== undefined) this.#ended.depth = depth
+    this.#begin()
+  }
+
+  words(text: string): void {
+    if (text.trim() === "") return
+    this.#hasWords = true
+    if (this.#break !== undefined) this.#break.text = this.#out.element("br")
+    this.#break = undefined
+  }
+
+  /** Whether the paragraph whose properties are being read goes on in the next: it is counted there. */
+  get isJoined(): boolean {
+    return this.#own !== undefined
+  }
+
+  #begin(): void {
+    this.#own = undefined
+    this.#hasWords = false
+    this.#break = undefined
+  }
+
+  #join(text: string): void {
+    this.#own = { piece: { text: "" }, text, depth: 0 }
+    this.#out.add(this.#own.piece)
+  }
+}
