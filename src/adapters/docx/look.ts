@@ -193,7 +193,7 @@ class Looker {
           children: this.blocks(childrenOf(cell), true)
         }))
         const [first, ...rest] = cells
-        const isNamed = table.styleId === NAMED_ROWS && !isHeader && first !== undefined && rest.length > 0
+        const isNamed = table.styleId === NAMED_ROWS && first !== undefined && rest.length > 0
         return {
           ...row,
           ...(row.type === "tableRow" ? { isHeader } : {}),

@@ -23,7 +23,7 @@ const relationsTo = (relations: ReadonlyArray<Relation>): string =>
   '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">' +
   relations
     .map(({ id, kind, part, target }) => {
-      const to = part === undefined || kind === "hyperlink" ? target : `/${part}`
+      const to = part === undefined ? target : `/${part}`
       return `<Relationship Id="${escaped(id)}" Type="${KINDS}${kind}" Target="${escaped(to)}"/>`
     })
     .join("") +
@@ -72,11 +72,7 @@ export const mammothFile = (
   const written = new Map<string, () => Promise<string>>()
   const text = (part: string, more: ReadonlyArray<Relation>) => {
     written.set(relationsPath(part), async () =>
-      relationsTo([
-        ...(await relationsOf(part)).filter(({ kind }) => kind === "image" || kind === "hyperlink"),
-        NO_PICTURE,
-        ...more
-      ])
+      relationsTo([...(await relationsOf(part)), NO_PICTURE, ...more])
     )
     written.set(part, async () => rewritePart(archive.stream(part), known, await relationsOf(part)))
   }

@@ -4,7 +4,7 @@ import { isOff, numberIn } from "./styles.ts"
 /** A field that has begun. */
 interface Field {
   instruction: string
-  /** Its result has begun: what stands before it is not for readers. */
+  /** Its result has begun, which happens once. */
   isResult: boolean
   hasWords: boolean
   /** Of a form: whether it is checked, what it has to choose from, and what was chosen; at first, and since. */
@@ -15,7 +15,7 @@ interface Field {
   readonly inside: Array<Later>
 }
 
-/** Most fields in each other, and most words in an instruction: where there are more, something has no end. */
+/** Most words in an instruction: where there are more, it has no end. */
 const MOST = 50
 
 /** Arguments of an instruction: words, quoted or not. */
@@ -44,8 +44,6 @@ const addressOf = (instruction: string): string | undefined => {
 export class PartFields {
   readonly #out: PartOutput
   readonly #fields: Array<Field> = []
-  /** Fields that began too deep in others. */
-  #passed = 0
   /** The outermost field whose instruction is being read. */
   #instructed: Field | undefined
   /** The field whose result is a link. */
@@ -74,7 +72,7 @@ export class PartFields {
   /** Text in such an element. */
   text(text: string): void {
     const field = this.#fields.at(-1)
-    if (this.#isInstruction && field?.isResult === false) field.instruction += text
+    if (this.#isInstruction && field !== undefined) field.instruction += text
   }
 
   /** Words of the document, which a field may have instead of others. */
@@ -90,7 +88,6 @@ export class PartFields {
   /** A field whose instruction is said at once. */
   begin(instruction: string): void {
     const field = this.#begin()
-    if (field === undefined) return
     field.instruction = instruction
     this.#run(() => this.#separate(field))
   }
@@ -117,11 +114,7 @@ export class PartFields {
     if (to === "end") this.#end()
   }
 
-  #begin(): Field | undefined {
-    if (this.#fields.length >= MOST) {
-      this.#passed += 1
-      return undefined
-    }
+  #begin(): Field {
     const field: Field = {
       instruction: "",
       isResult: false,
@@ -137,7 +130,7 @@ export class PartFields {
   }
 
   #separate(field: Field | undefined): void {
-    if (field === undefined || field.isResult || this.#passed > 0) return
+    if (field === undefined || field.isResult) return
     field.isResult = true
     if (this.#instructed === field) {
       for (const piece of field.inside) piece.text = ""
@@ -153,10 +146,6 @@ export class PartFields {
   }
 
   #end(): void {
-    if (this.#passed > 0) {
-      this.#passed -= 1
-      return
-    }
     const field = this.#fields.pop()
     if (field === undefined) return
     if (this.#instructed === field) this.#instructed = undefined

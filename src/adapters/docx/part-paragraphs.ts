@@ -58,7 +58,6 @@ export class PartParagraphs {
 
   /** Behind the end of an element that stands in so many. */
   close(name: string, depth: number): void {
-    if (this.#ended !== undefined && depth < this.#ended.depth) this.#ended = undefined
     if (name !== "p") return
     this.#ended = this.#own
     if (this.#ended !== undefined) this.#ended.depth = depth

@@ -25,9 +25,9 @@ export const readRelations = async (archive: Archive, of: string): Promise<Reado
   const found: Array<Relation> = []
   if (!archive.has(path)) return found
   await readXml(archive.stream(path), {
-    open: (name, attributes) => {
+    open: (_, attributes) => {
       const kind = KIND.exec(attributes.get("Type") ?? "")?.[1]
-      if (name !== "Relationship" || kind === undefined) return
+      if (kind === undefined) return
       const target = attributes.get("Target") ?? ""
       const inside = resolve("/", dirname(of), target).slice(1)
       const part = archive.has(inside) ? inside : undefined

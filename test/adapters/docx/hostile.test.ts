@@ -104,6 +104,7 @@ describe("where the parts of a Word document are", () => {
   const named: WordSpec = {
     body: p(text("One"), '<w:pStyle w:val="Kopf"/>') + p(text("item"), numPr) + p(reference),
     relations:
+      relation("no", "styles", "nowhere.xml") +
       relation("s", "styles", "styles2.xml") +
       relation("n", "numbering", "/word/numbering2.xml") +
       relation("f", "footnotes", "footnotes2.xml"),
@@ -172,6 +173,9 @@ describe("what is many times in a Word document", () => {
   const link = (at: number) => `<w:r><w:instrText> HYPERLINK "http://a.example/${at}" </w:instrText></w:r>`
   const fields = {
     "begin and never end": (at: number) => turn("begin") + link(at) + turn("separate"),
+    "have long instructions and are separated often": (at: number) =>
+      (at === 0 ? turn("begin") + `<w:r><w:instrText>DATE ${"x ".repeat(100_000)}</w:instrText></w:r>` : "") +
+      turn("separate"),
     "end and never began": () => turn("separate") + turn("end"),
     "begin once and are separated often": (at: number) =>
       (at === 0 ? turn("begin") : "") + link(at) + turn("separate"),

@@ -287,6 +287,11 @@ describe("paragraphs and cells of Word documents that are not as they are writte
     "<p>a</p><table><tr><td><p>b</p></td><td><p>c</p></td></tr></table><p>d</p><p>e</p><p>f</p><p>g</p>"
   )
   written(
+    "one in a table does not go on behind it",
+    `<w:tbl><w:tr><w:tc>${ended("a")}</w:tc></w:tr></w:tbl>${paragraph("b")}`,
+    "<table><tr><td><p>a</p></td></tr></table><p>b</p>"
+  )
+  written(
     "those that were deleted are not counted",
     {
       ...numbering(abstract(1, level(0, "decimal", "%1.")) + num(1, 1)),
@@ -334,6 +339,11 @@ describe("paragraphs and cells of Word documents that are not as they are writte
     `<w:tbl><w:tr>${cells("a", "b", "c")}</w:tr><w:tr><w:trPr><w:gridBefore w:val="2"/></w:trPr>${cells("d")}</w:tr><w:tr><w:trPr/>${cells("e")}</w:tr></w:tbl>`,
     "<table><tr><td><p>a</p></td><td><p>b</p></td><td><p>c</p></td></tr>" +
       '<tr><td colspan="2"></td><td><p>d</p></td></tr><tr><td><p>e</p></td></tr></table>'
+  )
+  written(
+    "rows that begin further in than any table has columns",
+    `<w:tbl><w:tr><w:trPr><w:gridBefore w:val="9000"/></w:trPr>${cells("a")}</w:tr></w:tbl>`,
+    '<table><tr><td colspan="63"></td><td><p>a</p></td></tr></table>'
   )
   written(
     "places between cells, which leave cells that go down over rows as they are",
