@@ -18,6 +18,8 @@ import type { Known } from "./rewrite-part.ts"
 import { splitBlocks } from "./split-blocks.ts"
 import { NO_STYLES, readStyles } from "./styles.ts"
 
+quieten()
+
 /** What a process is asked: to convert a document, or to look whether it is one, and how long. */
 export type Task =
   | {
@@ -127,7 +129,6 @@ const convert = async (task: Conversion, archive: Archive): Promise<FromReader> 
   const known = await knownOf(archive, read, relationsOf)
   const title = await titleIn(archive)
   const pictures = new Pictures(task)
-  quieten()
   const { value } = await mammoth.convertToHtml(
     opened(mammothFile(archive, read, known, relationsOf, () => pictures.most())),
     {

@@ -119,10 +119,10 @@ const readDiagram = async (bytes: AsyncIterable<Buffer>): Promise<string> => {
       ])
 }
 
-const READERS: Readonly<Record<string, (bytes: AsyncIterable<Buffer>) => Promise<string>>> = {
-  chart: readChart,
-  diagramData: readDiagram
-}
+const READERS: ReadonlyMap<string, (bytes: AsyncIterable<Buffer>) => Promise<string>> = new Map([
+  ["chart", readChart],
+  ["diagramData", readDiagram]
+])
 
 /** Most charts and diagrams of a document that are read. */
 const MOST_DRAWN = 200
@@ -132,7 +132,7 @@ export const readDrawn = async (archive: Archive, relations: ReadonlyArray<Relat
   const shown = new Map<string, string>()
   const read = new Map<string, string>()
   for (const { id, kind, part } of relations) {
-    const reader = READERS[kind]
+    const reader = READERS.get(kind)
     if (reader === undefined || part === undefined) continue
     if (!read.has(part) && read.size < MOST_DRAWN)
       read.set(part, (await orNothing(reader(archive.stream(part)))) ?? "")

@@ -29,27 +29,31 @@ const property = (node: MathNode, name: string): string | undefined =>
 const isOn = (value: string | undefined): boolean => value !== undefined && !isOff(value)
 
 /** Where Unicode's letters of a kind begin: capitals, small ones. */
-const KINDS: Readonly<Record<string, readonly [number, number]>> = {
-  script: [0x1d49c, 0x1d4b6],
-  fraktur: [0x1d504, 0x1d51e],
-  "double-struck": [0x1d538, 0x1d552],
-  "sans-serif": [0x1d5a0, 0x1d5ba],
-  monospace: [0x1d670, 0x1d68a],
-  b: [0x1d400, 0x1d41a],
-  bi: [0x1d468, 0x1d482]
-}
+const KINDS = new Map(
+  Object.entries<readonly [number, number]>({
+    script: [0x1d49c, 0x1d4b6],
+    fraktur: [0x1d504, 0x1d51e],
+    "double-struck": [0x1d538, 0x1d552],
+    "sans-serif": [0x1d5a0, 0x1d5ba],
+    monospace: [0x1d670, 0x1d68a],
+    b: [0x1d400, 0x1d41a],
+    bi: [0x1d468, 0x1d482]
+  })
+)
 /** Letters that Unicode had before the others of their kind, whose places are empty. */
-const OLDER: Readonly<Record<string, ReadonlyArray<string>>> = {
-  script: Array.from("ℬℰℱℋℐℒℳℛℯℊℴ"),
-  fraktur: Array.from("ℭℌℑℜℨ"),
-  "double-struck": Array.from("ℂℍℕℙℚℝℤ")
-}
+const OLDER = new Map(
+  Object.entries<ReadonlyArray<string>>({
+    script: Array.from("ℬℰℱℋℐℒℳℛℯℊℴ"),
+    fraktur: Array.from("ℭℌℑℜℨ"),
+    "double-struck": Array.from("ℂℍℕℙℚℝℤ")
+  })
+)
 
 /** A letter of the kind that a run asks for. */
 const letterOf = (letter: string, kind: string): string => {
-  const begin = KINDS[kind]
+  const begin = KINDS.get(kind)
   if (begin === undefined || !/^[A-Za-z]$/.test(letter)) return letter
-  const older = OLDER[kind]?.find((one) => one.normalize("NFKC") === letter)
+  const older = OLDER.get(kind)?.find((one) => one.normalize("NFKC") === letter)
   if (older !== undefined) return older
   const [capitals, small] = begin
   return String.fromCodePoint(
@@ -104,23 +108,25 @@ const isEmptyPart = (node: MathNode, name: string): boolean => {
 }
 
 /** Accents that combine with the letter before them, as signs of their own. */
-const ACCENTS: Readonly<Record<string, string>> = {
-  "\u0300": "`",
-  "\u0301": "´",
-  "\u0302": "^",
-  "\u0303": "~",
-  "\u0304": "¯",
-  "\u0305": "¯",
-  "\u0306": "˘",
-  "\u0307": "˙",
-  "\u0308": "¨",
-  "\u030a": "˚",
-  "\u030c": "ˇ",
-  "\u0332": "_",
-  "\u20d6": "←",
-  "\u20d7": "→",
-  "\u20e1": "↔"
-}
+const ACCENTS = new Map(
+  Object.entries<string>({
+    "\u0300": "`",
+    "\u0301": "´",
+    "\u0302": "^",
+    "\u0303": "~",
+    "\u0304": "¯",
+    "\u0305": "¯",
+    "\u0306": "˘",
+    "\u0307": "˙",
+    "\u0308": "¨",
+    "\u030a": "˚",
+    "\u030c": "ˇ",
+    "\u0332": "_",
+    "\u20d6": "←",
+    "\u20d7": "→",
+    "\u20e1": "↔"
+  })
+)
 
 const sign = (text: string, attributes: Readonly<Record<string, string>> = {}): HtmlElement =>
   element("mo", attributes, [text])
@@ -215,7 +221,7 @@ const WRITTEN: ReadonlyMap<string, Written> = new Map<string, Written>([
   [
     "acc",
     (node) => [
-      withSign(node, ACCENTS[property(node, "chr") ?? "\u0302"] ?? property(node, "chr") ?? "", true)
+      withSign(node, ACCENTS.get(property(node, "chr") ?? "\u0302") ?? property(node, "chr") ?? "", true)
     ]
   ],
   [

@@ -19,6 +19,12 @@ describe("formulas of Word documents", () => {
     ["names", run("sin", '<m:sty m:val="p"/>'), "<mi>sin</mi>"],
     ["upright letters", run("d", '<m:sty m:val="p"/>'), '<mi mathvariant="normal">d</mi>'],
     ["letters of another kind", run("RH", '<m:scr m:val="double-struck"/>'), "<mi>ℝ</mi><mi>ℍ</mi>"],
+    ["letters of no kind that there is", run("x", '<m:scr m:val="constructor"/>'), "<mi>x</mi>"],
+    [
+      "accents that are none",
+      `<m:acc><m:accPr><m:chr m:val="constructor"/></m:accPr>${inside("e", "x")}</m:acc>`,
+      '<mover accent="true"><mi>x</mi><mo stretchy="true">constructor</mo></mover>'
+    ],
     ["bold letters", run("F", '<m:sty m:val="b"/>'), "<mi>𝐅</mi>"],
     [
       "fractions",

@@ -96,6 +96,19 @@ describe("what a Word document names and does not have", () => {
   )
 })
 
+describe("relations of a Word document", () => {
+  written(
+    "of kinds that no program writes are none",
+    {
+      body: p(text("a")),
+      relations: ["__proto__", "constructor", "toString"]
+        .map((kind, at) => relation(`r${at}`, kind, "document.xml"))
+        .join("")
+    },
+    "<p>a</p>"
+  )
+})
+
 describe("where the parts of a Word document are", () => {
   const styles = `<w:style w:type="paragraph" w:styleId="Kopf"><w:name w:val="Kopf"/><w:pPr><w:outlineLvl w:val="0"/></w:pPr></w:style>`
   const list =
