@@ -71,6 +71,13 @@ export const BANS: ReadonlyArray<Ban> = [
     sample: inCore("all.push(\n  ...one\n)")
   },
   {
+    rule: "a table that is asked by names is a Map: each object has a `constructor` and a `toString`",
+    files: /^src\//,
+    banned: /^(?:export )?const \w+: (?:Readonly<)?(?:Partial<)?Record<string,/m,
+    where: "code",
+    sample: inCore("const WORDS: Readonly<Record<string, string>> = { bounce: 'hard_bounce' }")
+  },
+  {
     rule: "no test is switched off or runs alone",
     files: TESTS,
     banned:

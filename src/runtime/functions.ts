@@ -92,16 +92,16 @@ export const auditDigest: EdgeFunction = makeFunction({
     })
 })
 
-const FUNCTIONS: Readonly<Record<string, EdgeFunction>> = {
-  "provider-a-webhook": providerAWebhook,
-  "provider-a-events-fetcher": providerAEventsFetcher,
-  "audit-digest": auditDigest
-}
+const FUNCTIONS: ReadonlyMap<string, EdgeFunction> = new Map([
+  ["provider-a-webhook", providerAWebhook],
+  ["provider-a-events-fetcher", providerAEventsFetcher],
+  ["audit-digest", auditDigest]
+])
 
 /** All of them behind one address, each under its name as the last part of the path: what one worker needs. */
 export const handleFunction: EdgeFunction = async (request, env) => {
   const name = new URL(request.url).pathname.split("/").findLast((part) => part !== "") ?? ""
-  const found = Object.hasOwn(FUNCTIONS, name) ? FUNCTIONS[name] : undefined
+  const found = FUNCTIONS.get(name)
   return found === undefined ? notFound(request, env) : found(request, env)
 }
 

@@ -15,14 +15,14 @@ export const { version: VERSION } = Schema.decodeUnknownSync(
 export const MIGRATIONS = fileURLToPath(new URL("../../migrations", import.meta.url))
 
 /** The commands that npm scripts of a checkout run by their own name. */
-const SCRIPTS: Readonly<Record<string, string>> = {
-  start: "npm start",
-  serve: "npm run serve",
-  migrate: "npm run migrate"
-}
+const SCRIPTS: ReadonlyMap<string, string> = new Map([
+  ["start", "npm start"],
+  ["serve", "npm run serve"],
+  ["migrate", "npm run migrate"]
+])
 
 /** What a person types here to run a command of `postlane`. */
 export const typed = (command: string): string => {
   if (!isCheckout) return `npx postlane ${command}`
-  return SCRIPTS[command] ?? `npm run postlane -- ${command}`
+  return SCRIPTS.get(command) ?? `npm run postlane -- ${command}`
 }

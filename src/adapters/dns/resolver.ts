@@ -11,13 +11,16 @@ const TRIES = 2
 /** The name is not there, or has no record of this kind: an answer, not a failure. */
 const NOTHING: ReadonlySet<unknown> = new Set(["ENODATA", "ENOTFOUND"])
 
-const WORDS: Readonly<Record<string, string>> = {
-  ETIMEOUT: "the resolver did not answer",
-  ECONNREFUSED: "the resolver refused the connection",
-  ESERVFAIL: "the resolver answered SERVFAIL: the domain's name servers may be down, or DNSSEC may be broken",
-  EREFUSED: "the resolver refused to look it up",
-  EBADNAME: "it is no name that DNS can hold"
-}
+const WORDS: ReadonlyMap<string, string> = new Map([
+  ["ETIMEOUT", "the resolver did not answer"],
+  ["ECONNREFUSED", "the resolver refused the connection"],
+  [
+    "ESERVFAIL",
+    "the resolver answered SERVFAIL: the domain's name servers may be down, or DNSSEC may be broken"
+  ],
+  ["EREFUSED", "the resolver refused to look it up"],
+  ["EBADNAME", "it is no name that DNS can hold"]
+])
 
 const codeOf = (cause: unknown): string | undefined =>
   cause instanceof Error && "code" in cause && typeof cause.code === "string" ? cause.code : undefined
@@ -42,7 +45,7 @@ export const layer = (options: { readonly servers?: ReadonlyArray<string> } = {}
             Effect.catch((code) =>
               NOTHING.has(code)
                 ? Effect.succeed([])
-                : Effect.fail(new DnsFailure({ message: WORDS[code] ?? `the look-up failed (${code})` }))
+                : Effect.fail(new DnsFailure({ message: WORDS.get(code) ?? `the look-up failed (${code})` }))
             )
           )
         return Dns.of({

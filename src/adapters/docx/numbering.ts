@@ -89,12 +89,12 @@ const letters = (value: number): string =>
   String.fromCharCode(97 + ((value - 1) % 26)).repeat(Math.ceil(value / 26))
 
 /** How HTML names the way in which a list is counted. */
-const TYPES: Readonly<Record<string, string>> = {
-  lowerLetter: "a",
-  upperLetter: "A",
-  lowerRoman: "i",
-  upperRoman: "I"
-}
+const TYPES: ReadonlyMap<string, string> = new Map([
+  ["lowerLetter", "a"],
+  ["upperLetter", "A"],
+  ["lowerRoman", "i"],
+  ["upperRoman", "I"]
+])
 
 /** A number as a level writes it; in digits where no more is known of the way. */
 export const numeral = (value: number, format: string): string => {
@@ -118,7 +118,7 @@ export const numeral = (value: number, format: string): string => {
 
 /** A label that is a number alone, with what is usual around it. */
 const PLAIN = /^[\s([]*%\d[\s.):\]]*$/
-const COUNTED: ReadonlySet<string> = new Set(["decimal", ...Object.keys(TYPES)])
+const COUNTED: ReadonlySet<string> = new Set(["decimal", ...TYPES.keys()])
 const isPlain = ({ format, text }: Level): boolean => COUNTED.has(format) && PLAIN.test(text)
 
 /** Levels of a list; Word knows no more. */
@@ -239,7 +239,7 @@ class Counts {
       .replace(/^[\s.]+/, "")
       .trimEnd()
     if (!isPlain(own)) return { kind: "words", text }
-    return { kind: "item", type: TYPES[own.format], value: numbers[level] ?? own.start, text }
+    return { kind: "item", type: TYPES.get(own.format), value: numbers[level] ?? own.start, text }
   }
 }
 

@@ -7,10 +7,16 @@ export interface Later {
 export type Written = string | Later
 
 const SPECIAL = /[&<>"]/g
-const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" }
+const ENTITIES: ReadonlyMap<string, string> = new Map([
+  ["&", "&amp;"],
+  ["<", "&lt;"],
+  [">", "&gt;"],
+  ['"', "&quot;"]
+])
 
 /** Text as XML, also between quotes. */
-export const escaped = (text: string): string => text.replaceAll(SPECIAL, (found) => ENTITIES[found] ?? found)
+export const escaped = (text: string): string =>
+  text.replaceAll(SPECIAL, (found) => ENTITIES.get(found) ?? found)
 
 /** A part as it is written anew. */
 export class PartOutput {

@@ -116,14 +116,14 @@ const base64Of = (content: unknown, encoding: string | undefined): string => {
 }
 
 /** What nodemailer's `priority` stands for, in the headers that it writes itself into mails that it composes. */
-const PRIORITY: Readonly<Record<string, Record<string, string>>> = {
-  high: { "X-Priority": "1 (Highest)", "X-MSMail-Priority": "High", Importance: "High" },
-  low: { "X-Priority": "5 (Lowest)", "X-MSMail-Priority": "Low", Importance: "Low" }
-}
+const PRIORITY: ReadonlyMap<string, Record<string, string>> = new Map([
+  ["high", { "X-Priority": "1 (Highest)", "X-MSMail-Priority": "High", Importance: "High" }],
+  ["low", { "X-Priority": "5 (Lowest)", "X-MSMail-Priority": "Low", Importance: "Low" }]
+])
 
 const headersOf = ({ normalizedHeaders = {}, priority = "normal" }: Normalized): Record<string, string> =>
   Object.fromEntries(
-    Object.entries({ ...PRIORITY[priority], ...normalizedHeaders }).flatMap(([name, value]) =>
+    Object.entries({ ...PRIORITY.get(priority), ...normalizedHeaders }).flatMap(([name, value]) =>
       OWN_HEADERS.has(name.toLowerCase()) || typeof value !== "string" ? [] : [[name, value]]
     )
   )

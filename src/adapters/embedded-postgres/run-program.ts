@@ -18,7 +18,7 @@ export const isRoot = (): boolean => process.getuid?.() === 0
  * The whole environment of PostgreSQL's programs. Ours is not inherited: it holds secrets, and any `PG…` variable in it would
  * change what they do. With `TZ` given, `initdb` need not search the time zone folders.
  */
-const PROGRAM_ENVIRONMENT: Readonly<Record<string, string>> = {
+const PROGRAM_ENVIRONMENT = {
   PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
   LC_ALL: "C",
   TZ: "UTC"

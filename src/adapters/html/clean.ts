@@ -26,20 +26,20 @@ type Properties = Element["properties"]
 const MAX_FRAGMENT = 200_000
 
 /** hast names attributes as the DOM does. */
-const PROPERTIES: Readonly<Record<string, string>> = {
-  colspan: "colSpan",
-  rowspan: "rowSpan",
-  datetime: "dateTime"
-}
+const PROPERTIES: ReadonlyMap<string, string> = new Map([
+  ["colspan", "colSpan"],
+  ["rowspan", "rowSpan"],
+  ["datetime", "dateTime"]
+])
 const properties = (names: ReadonlyArray<string>): Array<string> =>
   // Attributes that only the layout tier may set are not accepted from a model.
-  names.filter((name) => !name.startsWith("data-")).map((name) => PROPERTIES[name] ?? name)
+  names.filter((name) => !name.startsWith("data-")).map((name) => PROPERTIES.get(name) ?? name)
 
 const SCHEMA: Schema = {
   tagNames: [...ELEMENTS, ...MATH_ELEMENTS],
   attributes: {
     "*": properties(COMMON_ATTRIBUTES),
-    ...Object.fromEntries(Object.entries(OWN_ATTRIBUTES).map(([name, own]) => [name, properties(own)])),
+    ...Object.fromEntries([...OWN_ATTRIBUTES].map(([name, own]) => [name, properties(own)])),
     ...Object.fromEntries([...MATH_ELEMENTS].map((name) => [name, [...MATH_ATTRIBUTES]]))
   },
   protocols: { href: ["http", "https", "mailto", "tel", "ftp"], src: ["data"] },

@@ -17,14 +17,14 @@ import { parseShallow } from "./shallow.ts"
 
 const dropped: ReadonlySet<string> = new Set(DROPPED)
 const attributesOf = new Map(
-  Object.entries(OWN_ATTRIBUTES).map(([name, own]) => [name, new Set([...COMMON_ATTRIBUTES, ...own])])
+  [...OWN_ATTRIBUTES].map(([name, own]) => [name, new Set([...COMMON_ATTRIBUTES, ...own])])
 )
 const common: ReadonlySet<string> = new Set(COMMON_ATTRIBUTES)
 const ofMath: ReadonlySet<string> = new Set([...COMMON_ATTRIBUTES, ...MATH_ATTRIBUTES])
 
 const isAllowed = (name: string, attribute: string, value: string): boolean => {
   if (name === "input" && attribute === "type") return INPUT_TYPE.test(value)
-  return VALUES[attribute]?.test(value) ?? true
+  return VALUES.get(attribute)?.test(value) ?? true
 }
 
 const attributes = (

@@ -11,25 +11,25 @@ interface Classified {
  * Names that the vendor uses for refusals only: they prove non-acceptance even in a body that carries no status. 401 and 403 are
  * always about the account or its key, so that every name they come with is `unavailable`.
  */
-const KIND_BY_NAME: Readonly<Record<string, FailureKind>> = {
-  missing_api_key: "unavailable",
-  restricted_api_key: "unavailable",
-  suspended_api_key: "unavailable",
-  invalid_api_key: "unavailable",
-  invalid_permission: "unavailable",
-  rate_limit_exceeded: "unavailable",
-  daily_quota_exceeded: "unavailable",
-  monthly_quota_exceeded: "unavailable",
-  service_unavailable: "unavailable",
-  invalid_idempotency_key: "rejected",
-  invalid_idempotent_request: "rejected",
-  invalid_attachment: "rejected",
-  invalid_from_address: "rejected",
-  invalid_parameter: "rejected",
-  invalid_region: "rejected",
-  missing_required_field: "rejected",
-  missing_required_parameter: "rejected"
-}
+const KIND_BY_NAME: ReadonlyMap<string, FailureKind> = new Map([
+  ["missing_api_key", "unavailable"],
+  ["restricted_api_key", "unavailable"],
+  ["suspended_api_key", "unavailable"],
+  ["invalid_api_key", "unavailable"],
+  ["invalid_permission", "unavailable"],
+  ["rate_limit_exceeded", "unavailable"],
+  ["daily_quota_exceeded", "unavailable"],
+  ["monthly_quota_exceeded", "unavailable"],
+  ["service_unavailable", "unavailable"],
+  ["invalid_idempotency_key", "rejected"],
+  ["invalid_idempotent_request", "rejected"],
+  ["invalid_attachment", "rejected"],
+  ["invalid_from_address", "rejected"],
+  ["invalid_parameter", "rejected"],
+  ["invalid_region", "rejected"],
+  ["missing_required_field", "rejected"],
+  ["missing_required_parameter", "rejected"]
+])
 
 /** An invalid or expired key comes back as a plain `validation_error`, in one status or another (resend-node, PR 617). */
 const refusesKey = (message: string): boolean => {
@@ -92,6 +92,6 @@ export const classifyResendError = (error: unknown): Classified => {
   const message = typeof error["message"] === "string" ? error["message"] : "the provider gave no reason"
   const status = error["statusCode"]
   if (typeof status === "number") return { kind: byStatus(status, code, message), code, message }
-  const known = code !== undefined && Object.hasOwn(KIND_BY_NAME, code) ? KIND_BY_NAME[code] : undefined
+  const known = code === undefined ? undefined : KIND_BY_NAME.get(code)
   return { kind: known ?? "ambiguous", code, message }
 }

@@ -61,15 +61,16 @@ export const endOf = (plan: AlertPlan, succeeded: ReadonlyArray<AlertChannel>): 
 /** Longest part of a field that is shown, UTF-16 units. */
 const MAX_FIELD = 500
 
-const ESCAPES: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;"
-}
+const ESCAPES: ReadonlyMap<string, string> = new Map([
+  ["&", "&amp;"],
+  ["<", "&lt;"],
+  [">", "&gt;"],
+  ['"', "&quot;"],
+  ["'", "&#39;"]
+])
 
-const escapeHtml = (text: string): string => text.replaceAll(/[&<>"']/g, (character) => ESCAPES[character]!)
+const escapeHtml = (text: string): string =>
+  text.replaceAll(/[&<>"']/g, (character) => ESCAPES.get(character)!)
 
 /** One line without control characters: a subject or a reason was written by strangers. */
 const line = (text: string): string => {
@@ -77,12 +78,12 @@ const line = (text: string): string => {
   return plain.length <= MAX_FIELD ? plain : `${plain.slice(0, MAX_FIELD - 1).toWellFormed()}…`
 }
 
-const WORDS: Readonly<Record<string, string>> = {
-  bounced: "bounced",
-  complained: "was reported as spam",
-  failed: "could not be delivered",
-  suppressed: "was held back by the provider's own suppression list"
-}
+const WORDS: ReadonlyMap<string, string> = new Map([
+  ["bounced", "bounced"],
+  ["complained", "was reported as spam"],
+  ["failed", "could not be delivered"],
+  ["suppressed", "was held back by the provider's own suppression list"]
+])
 
 /** An alert in words: for a mail (subject, text, HTML) and for a chat (the text alone). */
 export interface AlertText {
@@ -96,7 +97,7 @@ export interface AlertText {
  * image.
  */
 export const alertText = (failed: FailedSend): AlertText => {
-  const what = WORDS[failed.event] ?? `ended in "${line(failed.event)}"`
+  const what = WORDS.get(failed.event) ?? `ended in "${line(failed.event)}"`
   const rows = (
     [
       ["To", failed.recipients.join(", ")],

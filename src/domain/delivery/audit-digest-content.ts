@@ -15,10 +15,10 @@ const LABELS: ReadonlyArray<readonly [count: keyof MailCounts, label: string, fa
 ]
 
 /** What admins do, as `admin_audit_log.action` names it, in words; the target follows. */
-const ACTIONS: Readonly<Record<string, string>> = {
-  email_suppress: "Suppressed",
-  email_unsuppress: "Removed the suppression of"
-}
+const ACTIONS: ReadonlyMap<string, string> = new Map([
+  ["email_suppress", "Suppressed"],
+  ["email_unsuppress", "Removed the suppression of"]
+])
 
 const WORDS = {
   bounced: "bounced",
@@ -31,7 +31,7 @@ const eventOf = (entry: DigestEntry): DigestEvent => {
   const at = new Date(entry.at).toISOString()
   switch (entry._tag) {
     case "Admin": {
-      const words = ACTIONS[entry.action] ?? entry.action
+      const words = ACTIONS.get(entry.action) ?? entry.action
       return {
         at,
         actor: entry.actor,

@@ -135,17 +135,20 @@ const bounced = (story: MailStory): Advice => ({
   steps: [say("Correct the address where it is written wrong, and send to that one."), ...lift(story)]
 })
 
-const BY_STATUS: Readonly<Record<string, Omit<Advice, "steps">>> = {
-  sent: { mood: "", title: "Accepted by the provider", why: "No delivery event has come yet." },
-  delivery_delayed: {
-    mood: "wait",
-    title: "The recipient’s server keeps it waiting",
-    why: "The provider goes on trying by itself."
-  },
-  delivered: { mood: "good", title: "Delivered", why: "The recipient’s server took it." },
-  opened: { mood: "good", title: "Delivered and opened", why: "The recipient opened it." },
-  clicked: { mood: "good", title: "Delivered and read", why: "The recipient followed a link in it." }
-}
+const BY_STATUS: ReadonlyMap<string, Omit<Advice, "steps">> = new Map([
+  ["sent", { mood: "", title: "Accepted by the provider", why: "No delivery event has come yet." }],
+  [
+    "delivery_delayed",
+    {
+      mood: "wait",
+      title: "The recipient’s server keeps it waiting",
+      why: "The provider goes on trying by itself."
+    }
+  ],
+  ["delivered", { mood: "good", title: "Delivered", why: "The recipient’s server took it." }],
+  ["opened", { mood: "good", title: "Delivered and opened", why: "The recipient opened it." }],
+  ["clicked", { mood: "good", title: "Delivered and read", why: "The recipient followed a link in it." }]
+])
 
 /** Where a mail stands, and what to do next. */
 export const adviceOn = (story: MailStory, known: Known): Advice => {
@@ -186,6 +189,6 @@ export const adviceOn = (story: MailStory, known: Known): Advice => {
         }
       return row.error_kind === "ambiguous" ? doubtful(row, known) : refused(row)
     default:
-      return { ...BY_STATUS[row.status]!, steps: [say("Nothing to do.")] }
+      return { ...BY_STATUS.get(row.status)!, steps: [say("Nothing to do.")] }
   }
 }

@@ -32,34 +32,35 @@ const SIGNATURES: ReadonlyArray<readonly [ReadonlyArray<number>, string]> = [
 ]
 
 /** By extension: containers that look alike, and text files. */
-const EXTENSIONS: Readonly<Record<string, string>> = {
-  docx: "a Word document",
-  doc: "a Word document",
-  odt: "a text document",
-  xlsx: "a spreadsheet",
-  xls: "a spreadsheet",
-  ods: "a spreadsheet",
-  pptx: "a presentation",
-  ppt: "a presentation",
-  epub: "an e-book",
-  html: "an HTML page",
-  htm: "an HTML page",
-  txt: "a text file",
-  md: "a text file",
-  csv: "a table of values",
-  zip: "an archive",
-  eml: "a mail"
-}
+const EXTENSIONS: ReadonlyMap<string, string> = new Map([
+  ["docx", "a Word document"],
+  ["doc", "a Word document"],
+  ["odt", "a text document"],
+  ["xlsx", "a spreadsheet"],
+  ["xls", "a spreadsheet"],
+  ["ods", "a spreadsheet"],
+  ["pptx", "a presentation"],
+  ["ppt", "a presentation"],
+  ["epub", "an e-book"],
+  ["html", "an HTML page"],
+  ["htm", "an HTML page"],
+  ["txt", "a text file"],
+  ["md", "a text file"],
+  ["csv", "a table of values"],
+  ["zip", "an archive"],
+  ["eml", "a mail"]
+])
 
 /** What a file that is not a PDF seems to be, in words that follow "it is". Total. */
 export const describeFile = (bytes: Uint8Array, filename: string, mediaType: string): string => {
   if (bytes.length === 0) return "an empty file"
   const extension = /\.([A-Za-z0-9]{1,8})$/.exec(filename)?.[1]?.toLowerCase() ?? ""
   const zip = startsWith(bytes, [0x50, 0x4b, 0x03, 0x04])
-  if (zip) return Object.hasOwn(EXTENSIONS, extension) ? EXTENSIONS[extension]! : "an archive"
+  if (zip) return EXTENSIONS.get(extension) ?? "an archive"
   const known = SIGNATURES.find(([signature]) => startsWith(bytes, signature))
   if (known !== undefined) return known[1]
-  if (extension !== "pdf" && Object.hasOwn(EXTENSIONS, extension)) return EXTENSIONS[extension]!
+  const named = EXTENSIONS.get(extension)
+  if (extension !== "pdf" && named !== undefined) return named
   if (mediaType.startsWith("message/")) return "a mail"
   if (mediaType.startsWith("image/")) return "a picture"
   if (mediaType.startsWith("audio/") || mediaType.startsWith("video/")) return "a recording"

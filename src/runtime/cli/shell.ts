@@ -85,16 +85,16 @@ export const telling = <A, R>(command: Effect.Effect<A, CommandError, R>) =>
     })
   )
 
-const REASONS: Readonly<Record<string, string>> = {
-  AlreadyExists: "something of that name is there already",
-  Busy: "another program holds it",
-  NotFound: "there is nothing of that name",
-  PermissionDenied: "this user is not allowed to",
-  TimedOut: "it did not answer in time"
-}
+const REASONS: ReadonlyMap<string, string> = new Map([
+  ["AlreadyExists", "something of that name is there already"],
+  ["Busy", "another program holds it"],
+  ["NotFound", "there is nothing of that name"],
+  ["PermissionDenied", "this user is not allowed to"],
+  ["TimedOut", "it did not answer in time"]
+])
 
 /** Why a file could not be read or written, in words; the system's own where there are none here. */
 export const whyNot = ({ message, reason }: PlatformError.PlatformError): string => {
   const { cause } = reason
-  return REASONS[reason._tag] ?? (cause instanceof Error ? cause.message : message)
+  return REASONS.get(reason._tag) ?? (cause instanceof Error ? cause.message : message)
 }

@@ -90,20 +90,20 @@ const jsonLine = ({ date, level, message, fields, cause }: Entry): string =>
     ...(cause === undefined ? {} : { cause })
   })
 
-const COLOURS: Readonly<Record<string, number>> = {
-  trace: 90,
-  debug: 90,
-  info: 32,
-  warn: 33,
-  error: 31,
-  fatal: 31
-}
+const COLOURS: ReadonlyMap<string, number> = new Map([
+  ["trace", 90],
+  ["debug", 90],
+  ["info", 32],
+  ["warn", 33],
+  ["error", 31],
+  ["fatal", 31]
+])
 const paint = (colour: number, text: string): string => `\u001b[${colour}m${text}\u001b[0m`
 
 /** For people: time, level, message, then the annotations; a cause on lines of its own. */
 const prettyLine = ({ date, level, message, fields, cause }: Entry): string => {
   const time = paint(90, date.toISOString().slice(11, 23))
-  const label = paint(COLOURS[level] ?? 0, level.toUpperCase().padEnd(5))
+  const label = paint(COLOURS.get(level) ?? 0, level.toUpperCase().padEnd(5))
   const rest = Object.entries(fields)
     .filter(([name]) => name !== "traceId" && name !== "spanId")
     .map(

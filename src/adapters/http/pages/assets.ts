@@ -10,11 +10,11 @@ import { ICON_PATH } from "./paths.ts"
 const FOLDER = new URL("assets/", import.meta.url)
 
 /** Media types by file extension; other files are not served. */
-const MEDIA_TYPES: Readonly<Record<string, string>> = {
-  css: "text/css; charset=utf-8",
-  js: "text/javascript; charset=utf-8",
-  svg: "image/svg+xml"
-}
+const MEDIA_TYPES: ReadonlyMap<string, string> = new Map([
+  ["css", "text/css; charset=utf-8"],
+  ["js", "text/javascript; charset=utf-8"],
+  ["svg", "image/svg+xml"]
+])
 
 interface Asset {
   /** With its room: `admin/jobs.js`. */
@@ -28,7 +28,7 @@ const read = (): ReadonlyArray<Asset> =>
     .map((name) => name.replaceAll("\\", "/"))
     .sort()
     .flatMap((name) => {
-      const mediaType = MEDIA_TYPES[name.slice(name.lastIndexOf(".") + 1)]
+      const mediaType = MEDIA_TYPES.get(name.slice(name.lastIndexOf(".") + 1))
       return mediaType === undefined ? [] : [{ name, mediaType, body: readFileSync(new URL(name, FOLDER)) }]
     })
 

@@ -29,12 +29,12 @@ const away = {
   status: 503
 }
 
-const MOODS: Readonly<Record<string, string>> = {
-  completed: "good",
-  failed: "bad",
-  waiting_batch: "wait",
-  paused_budget: "wait"
-}
+const MOODS: ReadonlyMap<string, string> = new Map([
+  ["completed", "good"],
+  ["failed", "bad"],
+  ["waiting_batch", "wait"],
+  ["paused_budget", "wait"]
+])
 
 const STATES: Readonly<Record<DocumentReport["status"], string>> = {
   uploaded: "uploaded, not converted yet",
@@ -69,7 +69,7 @@ const table = <R>(id: string, caption: string, columns: Columns<R>, rows: Readon
 }
 
 const JOBS: Columns<JobRow> = [
-  ["Status", ({ status }) => tag(words(status), MOODS[status] ?? "")],
+  ["Status", ({ status }) => tag(words(status), MOODS.get(status) ?? "")],
   ["Error", ({ error }) => escape(error ?? "–")],
   ["Began", ({ createdAt }) => moment(createdAt)],
   ["Ended", ({ finishedAt }) => (finishedAt === null ? "–" : moment(finishedAt))],
@@ -88,7 +88,7 @@ const CHUNKS: Columns<DocumentReport["chunks"][number]> = [
     "Pages",
     ({ firstPage, lastPage }) => (firstPage === lastPage ? `${firstPage}` : `${firstPage}–${lastPage}`)
   ],
-  ["Status", ({ status }) => tag(words(status), MOODS[status] ?? "")],
+  ["Status", ({ status }) => tag(words(status), MOODS.get(status) ?? "")],
   ["Attempts", ({ attempts }) => String(attempts)],
   ["Error", ({ error }) => escape(error ?? "–")]
 ]
@@ -102,7 +102,7 @@ const facts = (
   report: DocumentReport
 ): string => `<section aria-labelledby="facts"><h2 id="facts">The document</h2>
 <dl class="facts-list">
-${fact("State", tag(report.deletedAt === null ? STATES[report.status] : "deleted by its owner", MOODS[report.status] ?? ""))}
+${fact("State", tag(report.deletedAt === null ? STATES[report.status] : "deleted by its owner", MOODS.get(report.status) ?? ""))}
 ${fact("Why", report.error === null ? undefined : escape(report.error))}
 ${fact("Owner", report.customerEmail === null ? undefined : escape(report.customerEmail))}
 ${fact("Uploaded", moment(report.createdAt))}

@@ -158,14 +158,14 @@ const work = ({ facts }: Health): string => {
   )
 }
 
-const STATES: Readonly<Record<string, string>> = {
-  preparing: "being prepared",
-  submitted: "at the batch service",
-  collected: "collected in the last day",
-  skipped: "not wanted in the last day",
-  failed: "failed in the last day",
-  expired: "expired in the last day"
-}
+const STATES: ReadonlyMap<string, string> = new Map([
+  ["preparing", "being prepared"],
+  ["submitted", "at the batch service"],
+  ["collected", "collected in the last day"],
+  ["skipped", "not wanted in the last day"],
+  ["failed", "failed in the last day"],
+  ["expired", "expired in the last day"]
+])
 
 const dollars = (usd: number): string => `$${usd.toFixed(2)}`
 
@@ -175,7 +175,7 @@ const models = ({ facts }: Health): string => {
   const jobs =
     batch.length === 0
       ? "none"
-      : batch.map(({ count, state }) => `${number(count)} ${escape(STATES[state] ?? state)}`).join(", ")
+      : batch.map(({ count, state }) => `${number(count)} ${escape(STATES.get(state) ?? state)}`).join(", ")
   const spent =
     budgetUsd === undefined
       ? `${dollars(spentUsd)}; no daily budget is set`

@@ -31,16 +31,16 @@ export const pagePolicy = (formAction: "'none'" | "'self'"): string =>
   `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; img-src 'self'; ` +
   `frame-ancestors 'none'; base-uri 'none'; form-action ${formAction}`
 
-const ENTITIES: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;"
-}
+const ENTITIES: ReadonlyMap<string, string> = new Map([
+  ["&", "&amp;"],
+  ["<", "&lt;"],
+  [">", "&gt;"],
+  ['"', "&quot;"],
+  ["'", "&#39;"]
+])
 
 /** Escapes text for HTML, also inside attributes. */
-export const escape = (text: string): string => text.replaceAll(/[&<>"']/g, (char) => ENTITIES[char]!)
+export const escape = (text: string): string => text.replaceAll(/[&<>"']/g, (char) => ENTITIES.get(char)!)
 
 /** A whole page; `title` is text, `main` and the addition to `head` are HTML. */
 export const page = (title: string, main: string, head = ""): string =>

@@ -45,12 +45,12 @@ const attemptLine = ({ code, durationMs, outcome, provider, reason, startedAt }:
   }
 }
 
-const ENDS: Readonly<Record<string, string>> = {
-  sent: "Recorded as sent.",
-  deferred: "Put off to a retry on the same key.",
-  suppressed: "Not sent: nobody is left to get it.",
-  failed: "Ended without being sent."
-}
+const ENDS: ReadonlyMap<string, string> = new Map([
+  ["sent", "Recorded as sent."],
+  ["deferred", "Put off to a retry on the same key."],
+  ["suppressed", "Not sent: nobody is left to get it."],
+  ["failed", "Ended without being sent."]
+])
 
 const rowLine = (row: StoryRow): Line | undefined =>
   row.outcome === null
@@ -58,7 +58,7 @@ const rowLine = (row: StoryRow): Line | undefined =>
     : {
         at: row.created_at,
         html:
-          `<p>${escape(ENDS[row.outcome] ?? row.outcome)}${row.failed_over ? " It went to the fallback." : ""}</p>` +
+          `<p>${escape(ENDS.get(row.outcome) ?? row.outcome)}${row.failed_over ? " It went to the fallback." : ""}</p>` +
           (row.error === null || row.outcome === "sent" ? "" : `<p class="said">${escape(row.error)}</p>`)
       }
 
@@ -70,17 +70,17 @@ const rawBody = (raw: unknown): string => {
   return `<details><summary>Body as it came</summary><pre tabindex="0" role="region" aria-label="Body of the event">${escape(shown)}</pre></details>`
 }
 
-const MOODS: Readonly<Record<string, string>> = {
-  delivered: "good",
-  opened: "good",
-  clicked: "good",
-  delivery_delayed: "wait",
-  bounce_transient: "wait",
-  bounced: "bad",
-  complained: "bad",
-  failed: "bad",
-  suppressed: "bad"
-}
+const MOODS: ReadonlyMap<string, string> = new Map([
+  ["delivered", "good"],
+  ["opened", "good"],
+  ["clicked", "good"],
+  ["delivery_delayed", "wait"],
+  ["bounce_transient", "wait"],
+  ["bounced", "bad"],
+  ["complained", "bad"],
+  ["failed", "bad"],
+  ["suppressed", "bad"]
+])
 
 const bodyOf = ({ bytes, raw }: LoggedEvent): string => {
   if (raw !== null) return rawBody(raw)
@@ -94,7 +94,7 @@ const eventLines = ({ events, provider }: StoryRow): ReadonlyArray<Line> =>
     const leftOut = number - 1 - (events[index - 1]?.number ?? 0)
     const gap = `<p class="help">${leftOut.toLocaleString("en")} more events, which are not kept.</p>`
     const html =
-      `<p>${tag(event, MOODS[event] ?? "")} reported by <strong>${escape(provider ?? "the provider")}</strong>` +
+      `<p>${tag(event, MOODS.get(event) ?? "")} reported by <strong>${escape(provider ?? "the provider")}</strong>` +
       `${by === "poll" ? ", found in its list" : ""}.</p>${bodyOf(one)}`
     return [...(leftOut > 0 ? [{ at, html: gap }] : []), { at, html }]
   })
@@ -152,14 +152,16 @@ ${lines.map(({ at, html }) => `<li>${moment(at)}<div>${html}</div></li>`).join("
 </ol></section>`
 }
 
-const CLAIMS: Readonly<Record<string, string>> = {
-  held: "A call works on it.",
-  accepted: "Taken: the same call gets the first result again, and sends nothing.",
-  deferred: "Taken: the same call gets the first result again, and sends nothing.",
-  refused: "Free: the same call is tried afresh.",
-  ambiguous:
+const CLAIMS: ReadonlyMap<string, string> = new Map([
+  ["held", "A call works on it."],
+  ["accepted", "Taken: the same call gets the first result again, and sends nothing."],
+  ["deferred", "Taken: the same call gets the first result again, and sends nothing."],
+  ["refused", "Free: the same call is tried afresh."],
+  [
+    "ambiguous",
     "Doubtful: the same call is tried at the same provider only, and only where that one delivers one copy a key."
-}
+  ]
+])
 
 const list = (addresses: ReadonlyArray<string>): string =>
   `<ul>${addresses.map((address) => `<li>${escape(address)}</li>`).join("")}</ul>`
@@ -216,7 +218,7 @@ ${fact(
   "The key now",
   claim === undefined
     ? undefined
-    : `${escape(CLAIMS[claim.state] ?? claim.state)} First attempt ${moment(claim.firstAttemptAt)}, at ${escape(claim.provider)}.`
+    : `${escape(CLAIMS.get(claim.state) ?? claim.state)} First attempt ${moment(claim.firstAttemptAt)}, at ${escape(claim.provider)}.`
 )}
 ${fact("Provider’s id", mono(row.provider_message_id))}
 ${fact("Row of the log", mono(row.id))}

@@ -12,7 +12,7 @@ import { invalidRequest, PROBLEM_MEDIA_TYPE, problemResponse } from "./problem.t
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/
 
 /** On every answer. A route that serves a page sets a policy of its own, which is kept. */
-const SECURITY_HEADERS: Readonly<Record<string, string>> = {
+const SECURITY_HEADERS = {
   "cache-control": "no-store",
   "content-security-policy":
     "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",

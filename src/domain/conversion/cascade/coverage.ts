@@ -20,18 +20,18 @@ export const wordsOf = (text: string): ReadonlyArray<string> =>
     .toLowerCase()
     .match(/[\p{L}\p{N}]+/gu) ?? []
 
-const NAMED: Readonly<Record<string, string>> = {
-  amp: "&",
-  lt: "<",
-  gt: ">",
-  quot: '"',
-  apos: "'",
-  nbsp: " "
-}
+const NAMED: ReadonlyMap<string, string> = new Map([
+  ["amp", "&"],
+  ["lt", "<"],
+  ["gt", ">"],
+  ["quot", '"'],
+  ["apos", "'"],
+  ["nbsp", " "]
+])
 
 const decoded = (text: string): string =>
   text.replaceAll(/&(?:#(\d{1,7})|#x([\da-f]{1,6})|([a-z]+));/gi, (whole, decimal, hex, name) => {
-    if (typeof name === "string") return NAMED[name.toLowerCase()] ?? whole
+    if (typeof name === "string") return NAMED.get(name.toLowerCase()) ?? whole
     const code = typeof decimal === "string" ? Number(decimal) : Number.parseInt(String(hex), 16)
     return code > 0 && code <= 0x10_ff_ff ? String.fromCodePoint(code) : " "
   })

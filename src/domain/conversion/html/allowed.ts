@@ -28,27 +28,27 @@ export const DROPPED: ReadonlyArray<string> = words(
 export const COMMON_ATTRIBUTES: ReadonlyArray<string> = ["id", "lang", "dir", "role"]
 
 /** Attributes of single elements. */
-export const OWN_ATTRIBUTES: Readonly<Record<string, ReadonlyArray<string>>> = {
-  a: ["href"],
-  col: ["span"],
-  colgroup: ["span"],
-  details: ["data-scan"],
-  dl: ["data-element"],
-  img: ["src", "alt", "width", "height", "data-image", "data-region", "data-decorative"],
-  input: ["type", "value", "checked", "disabled", "required", "readonly", "maxlength", "aria-label"],
-  li: ["value", "data-open", "data-cut"],
-  ol: ["start", "type", "reversed", "data-open", "data-cut", "data-element"],
-  option: ["selected", "value"],
-  p: ["data-open", "data-cut", "data-element"],
-  select: ["disabled", "required", "multiple", "aria-label"],
-  button: ["disabled", "type"],
-  table: ["data-open", "data-cut", "data-element"],
-  td: ["colspan", "rowspan"],
-  textarea: ["disabled", "required", "readonly", "maxlength", "aria-label"],
-  th: ["colspan", "rowspan", "scope", "abbr"],
-  time: ["datetime"],
-  ul: ["data-open", "data-cut", "data-element"]
-}
+export const OWN_ATTRIBUTES: ReadonlyMap<string, ReadonlyArray<string>> = new Map([
+  ["a", ["href"]],
+  ["col", ["span"]],
+  ["colgroup", ["span"]],
+  ["details", ["data-scan"]],
+  ["dl", ["data-element"]],
+  ["img", ["src", "alt", "width", "height", "data-image", "data-region", "data-decorative"]],
+  ["input", ["type", "value", "checked", "disabled", "required", "readonly", "maxlength", "aria-label"]],
+  ["li", ["value", "data-open", "data-cut"]],
+  ["ol", ["start", "type", "reversed", "data-open", "data-cut", "data-element"]],
+  ["option", ["selected", "value"]],
+  ["p", ["data-open", "data-cut", "data-element"]],
+  ["select", ["disabled", "required", "multiple", "aria-label"]],
+  ["button", ["disabled", "type"]],
+  ["table", ["data-open", "data-cut", "data-element"]],
+  ["td", ["colspan", "rowspan"]],
+  ["textarea", ["disabled", "required", "readonly", "maxlength", "aria-label"]],
+  ["th", ["colspan", "rowspan", "scope", "abbr"]],
+  ["time", ["datetime"]],
+  ["ul", ["data-open", "data-cut", "data-element"]]
+])
 
 /** Attributes of MathML elements. */
 export const MATH_ATTRIBUTES: ReadonlyArray<string> = words(
@@ -58,23 +58,23 @@ export const MATH_ATTRIBUTES: ReadonlyArray<string> = words(
 )
 
 /** Allowed values of attributes that do not take any value. */
-export const VALUES: Readonly<Record<string, RegExp>> = {
-  dir: /^(ltr|rtl|auto)$/,
-  scope: /^(row|col|rowgroup|colgroup)$/,
-  start: /^-?\d{1,9}$/,
-  value: /^[\s\S]{0,4000}$/,
-  maxlength: /^\d{1,6}$/,
-  colspan: /^[1-9]\d{0,2}$/,
-  rowspan: /^[1-9]\d{0,3}$/,
-  span: /^[1-9]\d{0,2}$/,
-  width: /^[\d.]{1,6}(px|em|ex|%)?$/,
-  height: /^[\d.]{1,6}(px|em|ex|%)?$/,
-  src: /^data:image\/(?:png|jpeg|gif|webp);base64,[\w+/=]+$/,
-  "data-image": /^\d{1,5}$/,
-  "data-scan": /^(good|poor|nothing)$/,
-  "data-region": /^\d{1,5}(?: \d{1,5}){3,4}$/,
-  "data-element": /^\d{1,9}$/
-}
+export const VALUES: ReadonlyMap<string, RegExp> = new Map([
+  ["dir", /^(ltr|rtl|auto)$/],
+  ["scope", /^(row|col|rowgroup|colgroup)$/],
+  ["start", /^-?\d{1,9}$/],
+  ["value", /^[\s\S]{0,4000}$/],
+  ["maxlength", /^\d{1,6}$/],
+  ["colspan", /^[1-9]\d{0,2}$/],
+  ["rowspan", /^[1-9]\d{0,3}$/],
+  ["span", /^[1-9]\d{0,2}$/],
+  ["width", /^[\d.]{1,6}(px|em|ex|%)?$/],
+  ["height", /^[\d.]{1,6}(px|em|ex|%)?$/],
+  ["src", /^data:image\/(?:png|jpeg|gif|webp);base64,[\w+/=]+$/],
+  ["data-image", /^\d{1,5}$/],
+  ["data-scan", /^(good|poor|nothing)$/],
+  ["data-region", /^\d{1,5}(?: \d{1,5}){3,4}$/],
+  ["data-element", /^\d{1,9}$/]
+])
 
 /** Kinds of controls that a form on paper has. */
 export const INPUT_TYPE = /^(text|checkbox|radio|number|date|email|tel|url)$/

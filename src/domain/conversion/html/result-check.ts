@@ -37,9 +37,15 @@ const MAX_HEAD = 65_536
 /** A document of fewer pages needs no headings to be found one's way in. */
 const MIN_PAGES = 4
 
-const ENTITIES: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', nbsp: "\u00a0" }
+const ENTITIES: ReadonlyMap<string, string> = new Map([
+  ["amp", "&"],
+  ["lt", "<"],
+  ["gt", ">"],
+  ["quot", '"'],
+  ["nbsp", "\u00a0"]
+])
 const plain = (text: string): string =>
-  text.replaceAll(/&(\w{2,4});/g, (all, name: string) => ENTITIES[name] ?? all)
+  text.replaceAll(/&(\w{2,4});/g, (all, name: string) => ENTITIES.get(name) ?? all)
 
 const shortened = (tag: string): string =>
   tag.length <= MAX_TAG ? tag : tag.slice(0, MAX_TAG / 2) + tag.slice(-MAX_TAG / 2)

@@ -30,13 +30,13 @@ export const isElement = (node: HtmlNode | undefined): node is HtmlElement => ty
 const CONTROL = /(?![\t\n])[\p{Cc}\ufdd0-\ufdef\ufffe\uffff]/gu
 const SPECIAL = /[&<>\u00a0]/g
 const SPECIAL_QUOTED = /[&<>"\u00a0]/g
-const ENTITIES: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "\u00a0": "&nbsp;"
-}
+const ENTITIES: ReadonlyMap<string, string> = new Map([
+  ["&", "&amp;"],
+  ["<", "&lt;"],
+  [">", "&gt;"],
+  ['"', "&quot;"],
+  ["\u00a0", "&nbsp;"]
+])
 
 /** Whether a text needs any escaping; most need none. */
 const PECULIAR = /[^\n\t !#-%'-;=?-~\u00a1-\ud7ff]/
@@ -48,7 +48,7 @@ const written = (text: string, special: RegExp): string =>
   text
     .toWellFormed()
     .replaceAll(CONTROL, "")
-    .replaceAll(special, (sign) => ENTITIES[sign] ?? sign)
+    .replaceAll(special, (sign) => ENTITIES.get(sign) ?? sign)
 
 const write = (node: HtmlNode, parts: Array<string>): void => {
   if (typeof node === "string") {

@@ -11,20 +11,20 @@ const ADDRESS_FIELDS = ["email", "emailaddress", "recipient", "address"]
 const REASON_FIELDS = ["suppressionreason", "reason", "origin", "type"]
 
 /** Their words for the three reasons; an unsubscribed address gets nothing, which only `manual` means. */
-const WORDS: Readonly<Record<string, SuppressionReason>> = {
-  bounce: "hard_bounce",
-  bounced: "hard_bounce",
-  hardbounce: "hard_bounce",
-  complaint: "complaint",
-  complained: "complaint",
-  spamcomplaint: "complaint",
-  spamreport: "complaint",
-  spam: "complaint",
-  manual: "manual",
-  manualsuppression: "manual",
-  unsubscribe: "manual",
-  unsubscribed: "manual"
-}
+const WORDS: ReadonlyMap<string, SuppressionReason> = new Map([
+  ["bounce", "hard_bounce"],
+  ["bounced", "hard_bounce"],
+  ["hardbounce", "hard_bounce"],
+  ["complaint", "complaint"],
+  ["complained", "complaint"],
+  ["spamcomplaint", "complaint"],
+  ["spamreport", "complaint"],
+  ["spam", "complaint"],
+  ["manual", "manual"],
+  ["manualsuppression", "manual"],
+  ["unsubscribe", "manual"],
+  ["unsubscribed", "manual"]
+])
 
 /** SendGrid's bounces have the server's words as their reason, and its status code beside them. */
 const STATUS_CODE = /^[45]\.\d{1,3}\.\d{1,3}$/
@@ -34,7 +34,7 @@ const first = (fields: ReadonlyMap<string, string>, names: ReadonlyArray<string>
 
 const reasonOf = (fields: ReadonlyMap<string, string>): SuppressionReason | undefined => {
   for (const name of REASON_FIELDS) {
-    const reason = WORDS[(fields.get(name) ?? "").toLowerCase().replaceAll(/[^a-z]/g, "")]
+    const reason = WORDS.get((fields.get(name) ?? "").toLowerCase().replaceAll(/[^a-z]/g, ""))
     if (reason !== undefined) return reason
   }
   return STATUS_CODE.test(fields.get("status") ?? "") ? "hard_bounce" : undefined

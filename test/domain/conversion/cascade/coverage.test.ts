@@ -45,6 +45,10 @@ describe("coverage", () => {
     assert.deepStrictEqual(missing, [])
   })
 
+  it("entities that HTML does not have are words", () => {
+    assert.deepStrictEqual(htmlWords("a&constructor;b &amp; c"), ["a", "constructor", "b", "c"])
+  })
+
   it("a word counts as often as it is there; one that is cut or glued is there, a short one only as a word", () => {
     const rest = "alpha bravo charlie delta echo foxtrot golf hotel india juliett"
     const missing = (layer: string, html: string) =>

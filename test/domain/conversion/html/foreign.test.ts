@@ -81,6 +81,7 @@ describe("a passage in another language of the same script", () => {
       [FRENCH, "fr-CA"],
       [ENGLISH, "en-US"],
       [FRENCH, "ca"],
+      [FRENCH, "constructor"],
       [DANISH, "en"],
       [
         "A. Müller, B. Schmidt, Grundlagen der Strömungsmechanik und der Hydraulik, Springer Verlag, Berlin, 2004, S. 112",

@@ -21,14 +21,22 @@ const NUMBERED = /^(\(?)(\d{1,3}|[ivxlc]{1,6}|[IVXLC]{1,6}|[a-zA-Z])([.)])(?:\s+
 /** A day with its month and year, alone on its line ("17. Januar 2022"), and a person's initials ("A. B. Stone"): no items. */
 const NO_ITEM = /^(?:\d{1,2}\. \p{L}+ \d{4}$|(?:\p{Lu}\. ){2,4}\p{Lu}\p{Ll})/u
 
-const ROMAN: Readonly<Record<string, number>> = { i: 1, v: 5, x: 10, l: 50, c: 100, d: 500, m: 1000 }
+const ROMAN: ReadonlyMap<string, number> = new Map([
+  ["i", 1],
+  ["v", 5],
+  ["x", 10],
+  ["l", 50],
+  ["c", 100],
+  ["d", 500],
+  ["m", 1000]
+])
 
 /** The value of a Roman numeral; undefined where it is not one. */
 export const romanValue = (text: string): number | undefined => {
   let sum = 0
   let last = 0
   for (const letter of text.toLowerCase().split("").reverse()) {
-    const value = ROMAN[letter]
+    const value = ROMAN.get(letter)
     if (value === undefined) return undefined
     sum += value < last ? -value : value
     last = Math.max(last, value)

@@ -17,13 +17,13 @@ import { type PlacedCell, withDrawnSpans } from "./tagged-spans.ts"
 const elements = ({ children }: StructureElement): ReadonlyArray<StructureElement> =>
   children.filter(isStructure)
 
-const ORDERED: Readonly<Record<string, "1" | "a" | "A" | "i" | "I">> = {
-  Decimal: "1",
-  LowerAlpha: "a",
-  UpperAlpha: "A",
-  LowerRoman: "i",
-  UpperRoman: "I"
-}
+const ORDERED: ReadonlyMap<string, "1" | "a" | "A" | "i" | "I"> = new Map([
+  ["Decimal", "1"],
+  ["LowerAlpha", "a"],
+  ["UpperAlpha", "A"],
+  ["LowerRoman", "i"],
+  ["UpperRoman", "I"]
+])
 
 interface Item {
   readonly label: string
@@ -146,7 +146,7 @@ export const taggedList = (
         { seam: { ...NO_SEAM, element: node.id } }
       )
     ]
-  const numbering = ORDERED[String(node.attributes["ListNumbering"] ?? "")]
+  const numbering = ORDERED.get(String(node.attributes["ListNumbering"] ?? ""))
   const marker = markerOf(`${first.label.trim()} `)
   const style = numbering ?? (marker?.ordered === true ? marker.style : undefined)
   const number = marker?.ordered === true ? marker.number : undefined

@@ -57,6 +57,15 @@ describe("a tagged page", () => {
     )
   })
 
+  it("counts a list as its tags say, where they name a way of counting", () => {
+    const items = ["one", "two"].map((_, at) => tag("LI", [tag("LBody", [at])]))
+    const counted = (ListNumbering: string) =>
+      made(marked("one", "two"), tag("L", items, { attributes: { ListNumbering } }))
+    assert.strictEqual(counted("LowerRoman"), '<ol type="i"><li>one</li><li>two</li></ol>')
+    for (const name of ["Disc", "constructor", "toString"])
+      assert.strictEqual(counted(name), "<ul><li>one</li><li>two</li></ul>")
+  })
+
   it("keeps no letter that stands for a bullet in an item's words", () => {
     const html = (font: number) => {
       const runs = ["it goes", "it stays"].flatMap((words, at) => [
