@@ -1,9 +1,9 @@
 import { keepCompiledCode } from "./process/compiled-code.ts"
-import { collectEarly } from "./process/small-heap.ts"
+import { collectOften } from "./process/small-heap.ts"
 
 // Before anything else is loaded.
 keepCompiledCode()
-collectEarly()
+collectOften(40)
 const { main } = await import("./main.ts")
 
 /** `npm run serve`: production. Nothing is embedded or simulated; where something is missing it says so and exits. */

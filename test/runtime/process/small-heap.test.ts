@@ -28,7 +28,31 @@ it("the nursery of a server does not grow, and collections cannot be asked for a
   expect(nurseryAfter("")).toBeGreaterThan(LARGE)
 })
 
-it("a first collection leaves the nursery as large as it was, and no way to ask for another", () => {
-  const early = `import { collectEarly } from "${MODULE}"; collectEarly(); if ("gc" in globalThis) throw new Error("gc")`
-  expect(nurseryAfter(early)).toBeGreaterThan(LARGE)
+it("more frequent collections leave the nursery as large as it was, and no way to ask for another", () => {
+  const often = `import { collectOften } from "${MODULE}"; collectOften(40); if ("gc" in globalThis) throw new Error("gc")`
+  expect(nurseryAfter(often)).toBeGreaterThan(LARGE)
+})
+
+/** The most that is in use while old objects are replaced by new ones, bytes. */
+const mostInUse = (first: string): number =>
+  Number(
+    execFileSync(process.execPath, [
+      "--input-type=module",
+      "--eval",
+      `import { getHeapStatistics } from "node:v8"
+       const piece = () => Array.from({ length: 100 }, (_, at) => ({ at }))
+       const kept = Array.from({ length: 15_000 }, piece)
+       ${first}
+       let most = 0
+       for (let at = 0; at < 200_000; at++) {
+         kept[(at * 7919) % kept.length] = piece()
+         if (at % 100 === 0) most = Math.max(most, getHeapStatistics().used_heap_size)
+       }
+       console.log(most)`
+    ]).toString()
+  )
+
+it("old objects are collected when the heap has grown by the share that is given, not to a multiple", () => {
+  const often = `const { collectOften } = await import("${MODULE}"); collectOften(40)`
+  expect(mostInUse(often)).toBeLessThan(0.75 * mostInUse(""))
 })
