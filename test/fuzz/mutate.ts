@@ -24,6 +24,18 @@ const MAX_BYTES = 512 * 1024
 const MAX_CHANGES = 5
 const NUMBERS = ["0", "-1", "1", "255", "65536", "2147483648", "4294967295", "9007199254740993", "1e400"]
 
+/** Names that every object has: a table that is an object finds them. */
+const NAMES = ["constructor", "toString", "__proto__", "valueOf"]
+
+/** Another of `those` for something that the pattern finds near the beginning. */
+const instead = (input: Buffer, pattern: RegExp, those: ReadonlyArray<string>, chance: Chance): Buffer => {
+  const places = [...input.toString("latin1", 0, 65_536).matchAll(pattern)]
+  const found = places[chance(places.length)]
+  if (found === undefined) return input
+  const put = Buffer.from(those[chance(those.length)] ?? "")
+  return splice(input, found.index, found.index + found[0].length, put)
+}
+
 const splice = (input: Buffer, from: number, to: number, put: Buffer): Buffer =>
   Buffer.concat([input.subarray(0, from), put, input.subarray(to)])
 
@@ -75,15 +87,9 @@ const CHANGES: ReadonlyArray<(input: Buffer, material: Material) => Buffer> = [
       Buffer.alloc(Math.min(MAX_BYTES, part.length * (1 + material.chance(5_000))), part)
     )
   },
-  // Another number.
-  (input, { chance }) => {
-    const text = input.toString("latin1")
-    const numbers = [...text.slice(0, 65_536).matchAll(/\d+/g)]
-    const found = numbers[chance(numbers.length)]
-    if (found === undefined) return input
-    const put = Buffer.from(NUMBERS[chance(NUMBERS.length)] ?? "")
-    return splice(input, found.index, found.index + found[0].length, put)
-  },
+  // Another number, another name.
+  (input, { chance }) => instead(input, /\d+/g, NUMBERS, chance),
+  (input, { chance }) => instead(input, /[A-Za-z]{3,}/g, NAMES, chance),
   // A part of another input.
   (input, { chance, other }) => splice(input, ...span(input, chance), other.subarray(...span(other, chance))),
   (input, { chance, other }) =>
