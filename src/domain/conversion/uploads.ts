@@ -4,6 +4,7 @@ import { SecureRandom } from "effect/crypto/SecureRandom"
 import { ConversionStore, type StoredFile } from "../../ports/conversion/conversion-store.ts"
 import {
   DocumentInspector,
+  type DocumentReaderAway,
   type UnreadableDocument,
   type UnsupportedDocument
 } from "../../ports/conversion/documents.ts"
@@ -23,6 +24,7 @@ type UploadError =
   | NoRoomForFile
   | UnsupportedDocument
   | UnreadableDocument
+  | DocumentReaderAway
   | ObjectStoreError
   | StoreUnavailable
 

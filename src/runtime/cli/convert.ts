@@ -278,6 +278,8 @@ const run = Effect.fnUntraced(function* (input: Input) {
     Effect.catchTags({
       UnsupportedDocument: ({ found }) =>
         failed(`${visible(input.file)} is ${found}; PDF and DOCX are converted, by their content`),
+      DocumentReaderAway: () =>
+        failed("No process could be started to read it in: is the machine out of memory?"),
       UnreadableDocument: ({ message }) => failed(`${visible(input.file)}: ${message}`),
       PdfError: ({ message }) => failed(`${visible(input.file)}: ${message}`),
       DocxError: ({ message }) => failed(`${visible(input.file)}: ${message}`),
