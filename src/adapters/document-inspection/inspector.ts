@@ -4,6 +4,7 @@ import { fileTypeFromBuffer } from "file-type"
 import type { FileKind } from "../../ports/conversion/conversion-store.ts"
 import {
   DocumentInspector,
+  type DocumentReaderAway,
   UnreadableDocument,
   UnsupportedDocument,
   DocxConverter
@@ -87,7 +88,11 @@ export const layer: Layer.Layer<DocumentInspector, never, Pdf | DocxConverter> =
     const inspected = (
       file: OpenedFile,
       head: Buffer
-    ): Effect.Effect<Inspected, UnsupportedDocument | UnreadableDocument, Scope.Scope> => {
+    ): Effect.Effect<
+      Inspected,
+      UnsupportedDocument | UnreadableDocument | DocumentReaderAway,
+      Scope.Scope
+    > => {
       const as = (kind: FileKind) => (pages: number) => ({ kind, pages })
       switch (leadingOf(head)) {
         case "pdf":

@@ -1,6 +1,7 @@
 import { Effect, Layer, Semaphore } from "effect"
 
 import {
+  DocumentReaderAway,
   UnreadableDocument,
   UnsupportedDocument,
   type DocxContent,
@@ -43,7 +44,8 @@ const MESSAGES: Readonly<Record<DocxError["reason"], string>> = {
   broken: "This Word document is damaged. Open it in Word, save it anew, then send it again.",
   "too-large": "This Word document is too large to be converted. Split it up, then send the parts.",
   timeout: "This Word document took too long to read. Split it up, then send the parts.",
-  crashed: "This Word document could not be read. Open it in Word, save it anew, then send it again."
+  crashed: "This Word document could not be read. Open it in Word, save it anew, then send it again.",
+  unavailable: "Word documents could not be read just now. Convert it again in a while."
 }
 
 const docxError = (reason: DocxError["reason"], cause?: unknown): DocxError =>
@@ -88,7 +90,7 @@ const REASONS: Readonly<Record<ReaderEnded["reason"], DocxError["reason"]>> = {
   timeout: "timeout",
   memory: "too-large",
   crashed: "crashed",
-  unavailable: "crashed"
+  unavailable: "unavailable"
 }
 
 /** Word documents by mammoth, each in a process of its own with a limit on memory and time. */
@@ -124,7 +126,11 @@ export const layerDocx = ({
               )
             )
             .pipe(
-              Effect.mapError(({ message }) => new UnreadableDocument({ message })),
+              Effect.mapError(({ cause, message, reason }) =>
+                reason === "unavailable"
+                  ? new DocumentReaderAway({ cause })
+                  : new UnreadableDocument({ message })
+              ),
               Effect.flatMap(pagesOf)
             ),
         convert: (path) =>

@@ -53,6 +53,15 @@ const start = ({ heapMb, program, residentMb, tasks }: Reader): Child => ({
   idle: undefined
 })
 
+/** The same; most of what keeps a process from starting is an event of it, but lack of memory is thrown. */
+const started = (reader: Reader): Child | ReaderEnded => {
+  try {
+    return start(reader)
+  } catch (cause) {
+    return new ReaderEnded({ reason: "unavailable", cause })
+  }
+}
+
 /** Processes that wait for their next task, by their reader. */
 class Idle {
   readonly #waiting = new Map<string, Array<Child>>()
@@ -132,7 +141,8 @@ export const layer: Layer.Layer<ReaderProcess> = Layer.effect(
         run: (reader, task) =>
           Effect.suspend(() => {
             const key = JSON.stringify([reader.program.href, reader.heapMb, reader.residentMb])
-            const child = idle.take(key) ?? start(reader)
+            const child = idle.take(key) ?? started(reader)
+            if (child instanceof ReaderEnded) return Effect.fail(child)
             return Effect.map(ask(child, task, reader.timeoutMs), ({ answer, residentBytes }) => {
               child.tasksLeft -= 1
               if (child.tasksLeft > 0 && residentBytes < reader.residentMb * MB * KEPT_SHARE)

@@ -36,23 +36,24 @@ const finding = <A, B>(
 
 const good = (holds: boolean) => (holds ? "good" : "bad")
 
+const Statement = Schema.Struct({ Effect: Schema.String, Condition: Schema.optionalKey(Schema.Unknown) })
+
+/** One statement may stand without a list, as one value of a condition may; names of conditions in any case. */
 const Policy = Schema.fromJsonString(
-  Schema.Struct({
-    Statement: Schema.Array(
-      Schema.Struct({ Effect: Schema.String, Condition: Schema.optionalKey(Schema.Unknown) })
-    )
-  })
+  Schema.Struct({ Statement: Schema.Union([Schema.Array(Statement), Statement]) })
 )
 const decodePolicy = Schema.decodeUnknownOption(Policy)
 
 const refusesPlainHttp = (text: string | undefined): boolean =>
   Option.match(decodePolicy(text), {
     onNone: () => false,
-    onSome: ({ Statement }) =>
-      Statement.some(
-        ({ Condition, Effect: effect }) =>
-          effect === "Deny" && /"aws:SecureTransport":"?false/.test(JSON.stringify(Condition ?? {}))
-      )
+    onSome: ({ Statement: said }) =>
+      [said]
+        .flat()
+        .some(
+          ({ Condition, Effect: effect }) =>
+            effect === "Deny" && /"aws:SecureTransport":\[?"?false/i.test(JSON.stringify(Condition ?? {}))
+        )
   })
 
 const daysOf = (rules: ReadonlyArray<LifecycleRule> | undefined): number | undefined => {

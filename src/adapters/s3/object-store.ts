@@ -14,6 +14,7 @@ import { Upload } from "@aws-sdk/lib-storage"
 import * as NodeStream from "@effect/platform-node/NodeStream"
 import { Array as Arr, type Cause, Effect, Exit, Option, type Scope, Stream } from "effect"
 
+import { withDeadline } from "../../domain/deadline.ts"
 import { isObjectKey } from "../../domain/object-key.ts"
 import { type ObjectFacts, ObjectStoreError, type ObjectStoreService } from "../../ports/object-store.ts"
 import { makeLocalCopies } from "./local-copies.ts"
@@ -27,10 +28,20 @@ export interface S3Options {
   readonly credentials: NonNullable<S3ClientConfig["credentials"]>
   /** Where local copies of objects are kept while they are read. */
   readonly cacheDir: string
+  /** How long the service may be silent, milliseconds: before it answers, and within an object's bytes. */
+  readonly timeLimitMs?: number | undefined
 }
+
+const TIME_LIMIT_MS = 30_000
+
+/** So many times as long for a part of an upload, which has to get there first, over a slow line as well. */
+const PART_TIMES = 10
 
 /** Attempts of the SDK on throttling, 5xx and connection errors; every call here may be made twice. */
 const MAX_ATTEMPTS = 4
+
+/** How long a connection may take to open, milliseconds. */
+const CONNECT_LIMIT_MS = 10_000
 
 /** Size of a part of a multipart upload, bytes; with 10,000 parts an object may have 80 GB. */
 const PART_BYTES = 8 * 1024 * 1024
@@ -69,23 +80,52 @@ const call = <A>(key: string, run: (abortSignal: AbortSignal) => Promise<A>) =>
 interface Place {
   readonly client: S3Client
   readonly bucket: string
+  readonly timeLimitMs: number
 }
 
+/** One request; each of its attempts has to be answered in time. */
+const ask = <A>(
+  { timeLimitMs: requestTimeout }: Place,
+  key: string,
+  run: (options: { readonly abortSignal: AbortSignal; readonly requestTimeout: number }) => Promise<A>
+) => call(key, (abortSignal) => run({ abortSignal, requestTimeout }))
+
+/** Fails where the next bytes do not come in time; how long their reader takes over the last ones does not count. */
+const timely = <A>(
+  stream: Stream.Stream<A, ObjectStoreError>,
+  key: string,
+  { timeLimitMs: duration }: Place
+): Stream.Stream<A, ObjectStoreError> =>
+  Stream.transformPull(stream, (pull) =>
+    Effect.succeed(
+      withDeadline(pull, {
+        duration,
+        onTimeout: () =>
+          Effect.fail(new ObjectStoreError({ reason: "unavailable", key, cause: "no bytes came in time" }))
+      })
+    )
+  )
+
 const get =
-  ({ bucket: Bucket, client }: Place): ObjectStoreService["get"] =>
+  (place: Place): ObjectStoreService["get"] =>
   (Key, range) => {
+    const { bucket: Bucket, client } = place
     const from = range?.from ?? 0
     const command = new GetObjectCommand({ Bucket, Key, ...(from === 0 ? {} : { Range: `bytes=${from}-` }) })
     return Stream.unwrap(
       keyed(Key).pipe(
-        Effect.andThen(call(Key, (abortSignal) => client.send(command, { abortSignal }))),
+        Effect.andThen(ask(place, Key, (options) => client.send(command, options))),
         Effect.map(({ Body }) =>
           Body instanceof Readable
-            ? NodeStream.fromReadable<Uint8Array, ObjectStoreError>({
-                evaluate: () => Body,
-                chunkSize: READS_AT_ONCE,
-                onError: failure(Key)
-              })
+            ? timely(
+                NodeStream.fromReadable<Uint8Array, ObjectStoreError>({
+                  evaluate: () => Body,
+                  chunkSize: READS_AT_ONCE,
+                  onError: failure(Key)
+                }),
+                Key,
+                place
+              )
             : Stream.empty
         )
       )
@@ -93,11 +133,13 @@ const get =
   }
 
 const stat =
-  ({ bucket: Bucket, client }: Place): ObjectStoreService["stat"] =>
+  (place: Place): ObjectStoreService["stat"] =>
   (Key) =>
     keyed(Key).pipe(
       Effect.andThen(
-        call(Key, (abortSignal) => client.send(new HeadObjectCommand({ Bucket, Key }), { abortSignal }))
+        ask(place, Key, (options) =>
+          place.client.send(new HeadObjectCommand({ Bucket: place.bucket, Key }), options)
+        )
       ),
       Effect.map(({ ContentLength }) => ({ key: Key, size: ContentLength ?? 0 }))
     )
@@ -160,10 +202,10 @@ const put =
 const TAKEN = new Set(["PreconditionFailed", "ConditionalRequestConflict"])
 
 const create =
-  ({ bucket: Bucket, client }: Place): ObjectStoreService["create"] =>
+  (place: Place): ObjectStoreService["create"] =>
   (Key, Body, { contentType: ContentType }) => {
     const command = new PutObjectCommand({
-      Bucket,
+      Bucket: place.bucket,
       Key,
       Body,
       ContentType,
@@ -171,7 +213,7 @@ const create =
       IfNoneMatch: "*"
     })
     return keyed(Key).pipe(
-      Effect.andThen(call(Key, (abortSignal) => client.send(command, { abortSignal }))),
+      Effect.andThen(ask(place, Key, (options) => place.client.send(command, options))),
       Effect.as(true),
       Effect.catchIf(
         ({ cause }) => cause instanceof Error && TAKEN.has(cause.name),
@@ -181,12 +223,13 @@ const create =
   }
 
 const list =
-  ({ bucket: Bucket, client }: Place): ObjectStoreService["list"] =>
+  (place: Place): ObjectStoreService["list"] =>
   (Prefix) => {
+    const { bucket: Bucket, client } = place
     const page = (ContinuationToken: string | undefined) => {
       const next = ContinuationToken === undefined ? {} : { ContinuationToken }
       const command = new ListObjectsV2Command({ Bucket, Prefix, ...next })
-      return call(Prefix, (abortSignal) => client.send(command, { abortSignal })).pipe(
+      return ask(place, Prefix, (options) => client.send(command, options)).pipe(
         Effect.map(({ Contents = [], NextContinuationToken }) => {
           const facts = Contents.flatMap(({ Key, Size }) =>
             Key === undefined ? [] : [{ key: Key, size: Size ?? 0 }]
@@ -198,10 +241,10 @@ const list =
     return Stream.paginate<string | undefined, ObjectFacts, ObjectStoreError>(undefined, page)
   }
 
-const removeSome = ({ bucket: Bucket, client }: Place, keys: ReadonlyArray<string>) => {
+const removeSome = (place: Place, keys: ReadonlyArray<string>) => {
   const Delete = { Objects: keys.map((Key) => ({ Key })), Quiet: true }
-  return call(keys[0] ?? "", (abortSignal) =>
-    client.send(new DeleteObjectsCommand({ Bucket, Delete }), { abortSignal })
+  return ask(place, keys[0] ?? "", (options) =>
+    place.client.send(new DeleteObjectsCommand({ Bucket: place.bucket, Delete }), options)
   ).pipe(
     Effect.flatMap(({ Errors }) => {
       const error = Errors?.[0]
@@ -216,7 +259,12 @@ const removeSome = ({ bucket: Bucket, client }: Place, keys: ReadonlyArray<strin
 
 /** A client of the service until the scope ends. */
 export const openClient = (
-  { credentials, endpoint, region }: Pick<S3Options, "credentials" | "endpoint" | "region">,
+  {
+    credentials,
+    endpoint,
+    region,
+    timeLimitMs = TIME_LIMIT_MS
+  }: Pick<S3Options, "credentials" | "endpoint" | "region" | "timeLimitMs">,
   maxAttempts: number
 ) =>
   Effect.acquireRelease(
@@ -227,7 +275,12 @@ export const openClient = (
           credentials,
           ...(endpoint === undefined ? {} : { endpoint, forcePathStyle: true }),
           maxAttempts,
-          retryMode: "standard"
+          retryMode: "standard",
+          requestHandler: {
+            connectionTimeout: CONNECT_LIMIT_MS,
+            requestTimeout: PART_TIMES * timeLimitMs,
+            throwOnRequestTimeout: true
+          }
         })
     ),
     (open) => Effect.sync(() => open.destroy())
@@ -240,9 +293,9 @@ export const openClient = (
 export const makeS3Objects = Effect.fnUntraced(function* (
   options: S3Options
 ): Effect.fn.Return<ObjectStoreService, never, Scope.Scope> {
-  const { bucket } = options
+  const { bucket, timeLimitMs = TIME_LIMIT_MS } = options
   const client = yield* openClient(options, MAX_ATTEMPTS)
-  const place = { client, bucket }
+  const place = { client, bucket, timeLimitMs }
   return {
     put: put(place),
     create: create(place),
@@ -255,7 +308,7 @@ export const makeS3Objects = Effect.fnUntraced(function* (
         discard: true
       }),
     check: Effect.asVoid(
-      call("", (abortSignal) => client.send(new HeadBucketCommand({ Bucket: bucket }), { abortSignal }))
+      ask(place, "", (sending) => client.send(new HeadBucketCommand({ Bucket: bucket }), sending))
     )
   }
 })

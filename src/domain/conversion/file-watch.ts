@@ -30,20 +30,27 @@ export class FileWatch extends Context.Service<
       const store = yield* ConversionStore
       const watchers = new Map<FileId, Set<(file: StoredFile | undefined) => Effect.Effect<unknown>>>()
 
+      let isAway = false
       const look = Effect.gen(function* () {
         const ids = [...watchers.keys()]
         if (ids.length === 0) return
         const files = new Map((yield* store.filesById(ids)).map((file) => [file.id, file]))
+        isAway = false
         for (const id of ids) {
           for (const notify of watchers.get(id) ?? []) yield* notify(files.get(id))
         }
       }).pipe(
-        Effect.catch((error) =>
-          Effect.logWarning(
-            "the progress of conversions cannot be read: streams stand still until the database answers",
-            error.cause
-          )
-        )
+        Effect.catch((error) => {
+          // Said once an outage, not at every look.
+          const isKnown = isAway
+          isAway = true
+          return isKnown
+            ? Effect.void
+            : Effect.logWarning(
+                "the progress of conversions cannot be read: streams stand still until the database answers",
+                error.cause
+              )
+        })
       )
       const rest = yield* listenToBell("conversions")
       yield* rest(Duration.subtract(LOOK_EVERY, LOOK_AGAIN_AFTER)).pipe(

@@ -32,6 +32,7 @@ const MODEL_TIERS: ReadonlySet<PageLine["tier"]> = new Set([
   "hifi-single-pass",
   "coverage-retry",
   "agentic",
+  "math-ocr",
   "harness"
 ])
 

@@ -4,6 +4,7 @@ import { SecureRandom } from "effect/crypto/SecureRandom"
 import { ConversionStore, type StoredFile } from "../../ports/conversion/conversion-store.ts"
 import {
   DocumentInspector,
+  type DocumentReaderAway,
   type UnreadableDocument,
   type UnsupportedDocument
 } from "../../ports/conversion/documents.ts"
@@ -23,6 +24,7 @@ type UploadError =
   | NoRoomForFile
   | UnsupportedDocument
   | UnreadableDocument
+  | DocumentReaderAway
   | ObjectStoreError
   | StoreUnavailable
 
@@ -67,14 +69,19 @@ export class Uploads extends Context.Service<
           const sizeBytes = yield* objects.put(objectKey, bounded(body), {
             contentType: "application/octet-stream"
           })
-          return yield* Effect.gen(function* () {
-            const path = yield* objects.localPath(objectKey)
-            const { kind, pages } = yield* inspector.inspect(path)
-            const file = { id, customerId, name: cleanFileName(name), kind, sizeBytes, pages, objectKey }
-            return yield* store.addFile(file)
-          }).pipe(
-            Effect.scoped,
-            Effect.onError(() => Effect.ignore(objects.remove([objectKey]), { log: true }))
+          const dropped = Effect.ignore(objects.remove([objectKey]), { log: true })
+          const inspected = objects
+            .localPath(objectKey)
+            .pipe(Effect.flatMap(inspector.inspect), Effect.scoped)
+          return yield* Effect.uninterruptibleMask((restore) =>
+            Effect.gen(function* () {
+              const { kind, pages } = yield* Effect.onError(restore(inspected), () => dropped)
+              const file = { id, customerId, name: cleanFileName(name), kind, sizeBytes, pages, objectKey }
+              // Where its answer is lost the row may be there, and no file may lack its object: the row goes, too.
+              return yield* Effect.onError(store.addFile(file), () =>
+                Effect.andThen(Effect.ignore(store.deleteFile(id, customerId)), dropped)
+              )
+            })
           )
         })
       })

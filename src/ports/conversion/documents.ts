@@ -12,6 +12,11 @@ export class UnreadableDocument extends Data.TaggedError("UnreadableDocument")<{
   readonly message: string
 }> {}
 
+/** No reader could be started just now: this says nothing about the document. */
+export class DocumentReaderAway extends Data.TaggedError("DocumentReaderAway")<{
+  readonly cause?: unknown
+}> {}
+
 /** Detects the kind of a file by its content, never by its name. */
 export class DocumentInspector extends Context.Service<
   DocumentInspector,
@@ -20,18 +25,18 @@ export class DocumentInspector extends Context.Service<
       path: string
     ) => Effect.Effect<
       { readonly kind: FileKind; readonly pages: number },
-      UnsupportedDocument | UnreadableDocument
+      UnsupportedDocument | UnreadableDocument | DocumentReaderAway
     >
   }
 >()("postlane/ports/DocumentInspector") {}
 
 /**
  * A Word document that was not converted. `broken`: it cannot be read; `too-large`: it exceeds the memory limit, or has a
- * part that is too long; `timeout`: it took too long; `crashed`: reading it crashed the reader, others go on. The message
- * is for its owner.
+ * part that is too long; `timeout`: it took too long; `crashed`: reading it crashed the reader, others go on; `unavailable`: no
+ * reader could be started, which says nothing about it. The message is for its owner.
  */
 export class DocxError extends Data.TaggedError("DocxError")<{
-  readonly reason: "broken" | "too-large" | "timeout" | "crashed"
+  readonly reason: "broken" | "too-large" | "timeout" | "crashed" | "unavailable"
   readonly message: string
   readonly cause?: unknown
 }> {}
@@ -74,7 +79,10 @@ export class DocxConverter extends Context.Service<
     /** Whether an archive is a Word document, and its page count as far as it is known without converting it. */
     readonly inspect: (
       path: string
-    ) => Effect.Effect<{ readonly pages: number }, UnsupportedDocument | UnreadableDocument>
+    ) => Effect.Effect<
+      { readonly pages: number },
+      UnsupportedDocument | UnreadableDocument | DocumentReaderAway
+    >
     readonly convert: (path: string) => Effect.Effect<DocxContent, DocxError>
   }
 >()("postlane/ports/DocxConverter") {}

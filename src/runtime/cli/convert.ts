@@ -160,6 +160,15 @@ const writeTo = Effect.fnUntraced(function* (output: string, html: ConvertedAtHa
     return bytes
   }
   const files = yield* FileSystem.FileSystem
+  const isFile = yield* files.stat(output).pipe(
+    Effect.map(({ type }) => type === "File"),
+    Effect.orElseSucceed(() => true)
+  )
+  if (!isFile) {
+    // Of a device or a pipe, such as /dev/null, a rename would make a file. Appended to, since nothing can be written at a place of it.
+    yield* Stream.run(parts, files.sink(output, { flag: "a" }))
+    return bytes
+  }
   const folder = yield* files.makeTempDirectoryScoped({ directory: dirname(output), prefix: ".postlane-" })
   const draft = join(folder, "result.html")
   yield* Stream.run(parts, files.sink(draft))
@@ -167,16 +176,29 @@ const writeTo = Effect.fnUntraced(function* (output: string, html: ConvertedAtHa
   return bytes
 })
 
+/** The given path, links resolved. */
+const namedOutput = Effect.fnUntraced(function* (path: string, given: string) {
+  const files = yield* FileSystem.FileSystem
+  const named = yield* Effect.orElseSucceed(files.realPath(given), () => given)
+  const shown = visible(given)
+  if (named === (yield* Effect.orElseSucceed(files.realPath(path), () => path)))
+    return yield* failed(`${shown} is the document itself: name another file for the result`)
+  const there = yield* Effect.option(files.stat(named))
+  if (Option.isSome(there) && there.value.type === "Directory")
+    return yield* failed(`${shown} is a folder: name the file, too`)
+  const place = Option.isSome(there) && there.value.type !== "File" ? named : dirname(named)
+  yield* files
+    .access(place, { writable: true })
+    .pipe(Effect.mapError((error) => failed(`${shown} cannot be written: ${whyNot(error)}`)))
+  return named
+})
+
 /** Path of the result: the given one, else a new file beside the document. */
 const outputOf = Effect.fnUntraced(function* (path: string, { output }: Input) {
   if (Option.isSome(output) && output.value === STDOUT) return STDOUT
   const files = yield* FileSystem.FileSystem
   if (Option.isSome(output)) {
-    const named = resolve(output.value)
-    yield* files
-      .access(dirname(named), { writable: true })
-      .pipe(Effect.mapError((error) => failed(`${visible(named)} cannot be written: ${whyNot(error)}`)))
-    return named
+    return yield* namedOutput(path, resolve(output.value))
   }
   const beside = join(dirname(path), `${basename(path, extname(path))}.html`)
   const isThere = yield* Effect.orElseSucceed(files.exists(beside), () => false)
@@ -256,6 +278,8 @@ const run = Effect.fnUntraced(function* (input: Input) {
     Effect.catchTags({
       UnsupportedDocument: ({ found }) =>
         failed(`${visible(input.file)} is ${found}; PDF and DOCX are converted, by their content`),
+      DocumentReaderAway: () =>
+        failed("No process could be started to read it in: is the machine out of memory?"),
       UnreadableDocument: ({ message }) => failed(`${visible(input.file)}: ${message}`),
       PdfError: ({ message }) => failed(`${visible(input.file)}: ${message}`),
       DocxError: ({ message }) => failed(`${visible(input.file)}: ${message}`),

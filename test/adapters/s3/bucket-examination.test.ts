@@ -127,5 +127,12 @@ describe("a bucket of the cloud side", () => {
     ]) {
       assert.strictEqual((await examined({ ...GOOD, policy: [200, policy] })).tlsOnly, "bad", policy)
     }
+    for (const policy of [
+      '{"Statement":{"Effect":"Deny","Condition":{"Bool":{"aws:SecureTransport":"false"}}}}',
+      '{"Statement":[{"Effect":"Deny","Condition":{"Bool":{"aws:SecureTransport":["false"]}}}]}',
+      '{"Statement":[{"Effect":"Deny","Condition":{"Bool":{"aws:securetransport":false}}}]}'
+    ]) {
+      assert.strictEqual((await examined({ ...GOOD, policy: [200, policy] })).tlsOnly, "good", policy)
+    }
   })
 })

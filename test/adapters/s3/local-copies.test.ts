@@ -1,6 +1,6 @@
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises"
+import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { basename, join } from "node:path"
 
 import { assert, it } from "@effect/vitest"
 import { Effect, Exit, Scope, Stream } from "effect"
@@ -61,4 +61,30 @@ it.effect("nothing is left of a copy that breaks off, or when the program stops"
     yield* Scope.close(scope, Exit.void)
     assert.deepStrictEqual(yield* copiesIn(path), [])
   })
+)
+
+it.live("copies that a process left when it died go after a day; one in use stays", () =>
+  Effect.gen(function* () {
+    const path = yield* folder
+    const [old, young] = [join(path, "old"), join(path, "young")]
+    const before = (hours: number) => Date.now() / 1000 - hours * 60 * 60
+    yield* Effect.promise(async () => {
+      for (const [copy, hours] of [
+        [old, 25],
+        [young, 23]
+      ] as const) {
+        await writeFile(copy, "content")
+        await utimes(copy, before(hours), before(hours))
+      }
+    })
+    const get: ObjectStoreService["get"] = () => Stream.make(Buffer.from("content"))
+    const localPath = yield* makeLocalCopies(path, get)
+    const own = yield* localPath("doc")
+    assert.sameMembers(yield* copiesIn(path), ["young", basename(own)])
+    // Another process on this folder: a copy that was asked for within the day is in use, however old it is.
+    yield* Effect.promise(() => utimes(own, before(25), before(25)))
+    yield* localPath("doc")
+    const others = yield* Effect.flatMap(makeLocalCopies(path, get), (another) => another("other"))
+    assert.sameMembers(yield* copiesIn(path), ["young", basename(own), basename(others)])
+  }).pipe(Effect.scoped)
 )

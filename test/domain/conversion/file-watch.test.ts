@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Latch, Layer, Stream } from "effect"
+import { Effect, Fiber, Latch, Layer, Logger, Stream } from "effect"
 import { TestClock } from "effect/testing"
 
 import { FileWatch } from "../../../src/domain/conversion/file-watch.ts"
@@ -285,5 +285,21 @@ describe("watching a conversion", () => {
       yield* Fiber.join(fiber)
       assert.deepStrictEqual(seen.at(-1), "completed j1 completed 0")
     }).pipe(Effect.provide(world.layer))
+  })
+
+  it.effect("a database that is away is named once an outage, not at every look", () => {
+    const world = worldOf()
+    const lines: Array<unknown> = []
+    const capture = Logger.make(({ message }) => void lines.push(message))
+    return Effect.gen(function* () {
+      yield* watch(world.set(converting))
+      for (const outages of [1, 2]) {
+        world.fail(true)
+        for (let looks = 0; looks < 5; looks++) yield* look
+        assert.lengthOf(lines, outages)
+        world.fail(false)
+        yield* look
+      }
+    }).pipe(Effect.provide(world.layer), Effect.provide(Logger.layer([capture])))
   })
 })

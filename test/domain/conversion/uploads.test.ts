@@ -1,11 +1,13 @@
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Stream } from "effect"
+import { Effect, Fiber, Latch, Layer, Stream } from "effect"
 
+import { fileKey } from "../../../src/domain/conversion/stored-files.ts"
 import { MAX_FILE_BYTES, Uploads } from "../../../src/domain/conversion/uploads.ts"
 import { ConversionStore } from "../../../src/ports/conversion/conversion-store.ts"
 import { DocumentInspector } from "../../../src/ports/conversion/documents.ts"
 import { FileObjects } from "../../../src/ports/object-store.ts"
+import { StoreUnavailable } from "../../../src/ports/store-unavailable.ts"
 import { anyId } from "../../support/any-id.ts"
 import { storedFile } from "./stored-file.ts"
 
@@ -84,4 +86,58 @@ describe("an upload of an owner without room for another file", () => {
       assert.deepStrictEqual([taken(), added], [0, []])
     }).pipe(Effect.provide(layer))
   })
+})
+
+/** An owner's rows and objects, and an answer to the new row that is late, or lost after the row is there. */
+const rowsAndObjects = (answer: Effect.Effect<void, StoreUnavailable>) => {
+  const rows = new Set<string>()
+  const objects = new Set<string>()
+  const layer = Uploads.layer.pipe(
+    Layer.provide(
+      Layer.mergeAll(
+        Layer.mock(FileObjects, {
+          put: (key) => Effect.sync(() => objects.add(key).size),
+          localPath: () => Effect.succeed("/a"),
+          remove: (keys) => Effect.sync(() => keys.forEach((key) => objects.delete(key)))
+        }),
+        Layer.mock(DocumentInspector, { inspect: () => Effect.succeed({ kind: "pdf", pages: 1 }) }),
+        Layer.mock(ConversionStore, {
+          hasRoom: () => Effect.succeed(true),
+          addFile: ({ objectKey }) =>
+            Effect.suspend(() => {
+              rows.add(objectKey)
+              return Effect.as(answer, storedFile({}))
+            }),
+          deleteFile: (id) => Effect.sync(() => (rows.delete(fileKey(id)) ? "deleted" : "not_found"))
+        }),
+        NodeCrypto.layer
+      )
+    )
+  )
+  return { layer, rows, objects }
+}
+
+describe("C3: a file has its object", () => {
+  it.effect("where the caller hangs up once the row is written", () =>
+    Effect.gen(function* () {
+      const answer = yield* Latch.make()
+      const { layer, objects, rows } = rowsAndObjects(answer.await)
+      const caller = yield* Effect.forkChild(Effect.provide(upload(10), layer))
+      while (rows.size === 0) yield* Effect.yieldNow
+      const hungUp = yield* Effect.forkChild(Fiber.interrupt(caller))
+      yield* Effect.yieldNow
+      yield* answer.open
+      yield* Fiber.join(hungUp)
+      assert.deepStrictEqual([...objects], [...rows])
+    })
+  )
+
+  it.effect("where the answer of its row is lost: neither is left", () =>
+    Effect.gen(function* () {
+      const away = new StoreUnavailable({ operation: "addFile", reason: "away", isRetryable: true })
+      const { layer, objects, rows } = rowsAndObjects(Effect.fail(away))
+      assert.strictEqual(yield* Effect.flip(Effect.provide(upload(10), layer)), away)
+      assert.deepStrictEqual([[...objects], [...rows]], [[], []])
+    })
+  )
 })

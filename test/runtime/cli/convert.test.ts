@@ -1,8 +1,10 @@
-import { mkdir, readdir, readFile, writeFile } from "node:fs/promises"
+import { execFile } from "node:child_process"
+import { lstat, mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises"
 import { join } from "node:path"
+import { promisify } from "node:util"
 
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Fiber } from "effect"
 import * as fc from "fast-check"
 
 import { parsePages } from "../../../src/runtime/cli/convert.ts"
@@ -131,6 +133,7 @@ describe("postlane convert", () => {
           const locked = await encryptPdf(join(folder, "document.pdf"), "hunter2")
           await writeFile(join(folder, "locked.pdf"), locked)
           await mkdir(join(folder, "dir.pdf"))
+          await symlink(join(folder, "document.pdf"), join(folder, "link.pdf"))
         })
         const before = yield* namesIn(folder)
         for (const [args, words] of [
@@ -143,6 +146,9 @@ describe("postlane convert", () => {
           [["dir.pdf"], /it is no file/],
           [["document.pdf", "--pages", "x"], /--pages x: write/],
           [["document.pdf", "-o", join(folder, "no", "x.html")], /cannot be written/],
+          [["document.pdf", "-o", join(folder, "document.pdf")], /is the document itself/],
+          [["document.pdf", "-o", join(folder, "link.pdf")], /is the document itself/],
+          [["document.pdf", "-o", join(folder, "dir.pdf")], /is a folder/],
           [["document.pdf", "-o", "-", "--json"], /leave one out/]
         ] as const) {
           const name = args[0]
@@ -157,6 +163,29 @@ describe("postlane convert", () => {
         const result = yield* run(["convert", join(folder, "text.pdf"), "--json"])
         assert.deepInclude(jsonOf<object>(result), { ok: false })
         assert.deepStrictEqual(yield* namesIn(folder), before)
+      }),
+    PATIENCE
+  )
+
+  it.live(
+    "writes into a pipe or a device, and puts no file in its place; a link stays one",
+    () =>
+      Effect.gen(function* () {
+        const folder = yield* folderWith({ "a.pdf": numbered(2), "target.html": Buffer.from("old") })
+        const [source, pipe, link] = [join(folder, "a.pdf"), join(folder, "pipe"), join(folder, "link.html")]
+        yield* Effect.promise(async () => {
+          await promisify(execFile)("mkfifo", [pipe])
+          await symlink(join(folder, "target.html"), link)
+        })
+        const reader = yield* Effect.forkChild(textOf(pipe))
+        assert.strictEqual((yield* run(["convert", source, "-o", pipe])).code, 0)
+        const isPipe = yield* Effect.promise(async () => (await lstat(pipe)).isFIFO())
+        assert.isTrue(isPipe, "before it is waited for, which would never end")
+        assert.include(yield* Fiber.join(reader), "Page number 2")
+
+        assert.strictEqual((yield* run(["convert", source, "-o", link])).code, 0)
+        assert.isTrue(yield* Effect.promise(async () => (await lstat(link)).isSymbolicLink()))
+        assert.include(yield* textOf(join(folder, "target.html")), "Page number 2")
       }),
     PATIENCE
   )

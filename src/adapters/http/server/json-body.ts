@@ -39,17 +39,23 @@ const malformed = (message: string) => Effect.fail(invalidRequest([{ path: "", m
 const notJson = malformed("the body is not JSON")
 const unsupported = (detail: string) => Effect.fail(problem("UNSUPPORTED_MEDIA_TYPE", detail))
 
-/** The text of a JSON body. Call it after the caller is known: nothing is read before. */
-const readText = Effect.fnUntraced(function* (request: Request, maxBytes: number) {
+/** The text of a JSON body; empty where there is none. Call it after the caller is known: nothing is read before. */
+const readAnyText = Effect.fnUntraced(function* (request: Request, maxBytes: number) {
   const type = request.headers["content-type"]
   if (type !== undefined && !JSON_TYPE.test(type)) {
     return yield* unsupported("The body must be application/json in UTF-8")
   }
   if (isCompressed(request)) return yield* unsupported("The body must not be compressed")
   const bytes = yield* readBytes(request, maxBytes)
-  if (bytes.length === 0) return yield* notJson
   return isUtf8(bytes) ? bytes.toString("utf8") : yield* malformed("the body is not UTF-8")
 })
+
+const readText = (request: Request, maxBytes: number) =>
+  Effect.filterOrElse(
+    readAnyText(request, maxBytes),
+    (text) => text !== "",
+    () => notJson
+  )
 
 const parse = Effect.fnUntraced(function* (text: string) {
   try {
@@ -62,6 +68,12 @@ const parse = Effect.fnUntraced(function* (text: string) {
 /** Reads and parses a JSON body, for a handler that checks something else first. */
 export const readJson = (request: Request, maxBytes: number) =>
   Effect.flatMap(readText(request, maxBytes), parse)
+
+/** {@link readJson} of a body that may be left out, whatever its headers say of it: `undefined` then. */
+export const readJsonIfAny = (request: Request, maxBytes: number) =>
+  request.headers["content-length"] === "0"
+    ? Effect.undefined
+    : Effect.flatMap(readAnyText(request, maxBytes), (text) => (text === "" ? Effect.undefined : parse(text)))
 
 /** The fields of a form (`application/x-www-form-urlencoded`). */
 export const readForm = Effect.fnUntraced(function* (request: Request, maxBytes: number) {

@@ -16,6 +16,7 @@ const OPTIONS = { mtime: new Date(1980, 0, 1), mode: 0o100644, forceDosTimestamp
 
 /** What an archive's reader would take for a folder or a drive (a file could then land anywhere), and control characters. */
 const UNSAFE = /[/\\:\p{Cc}]/gu
+const safe = (name: string): string => name.replaceAll(UNSAFE, "_")
 
 /** An archive of files, written while they are read, one after the other: memory does not grow with them. */
 export const zipOf = (entries: Iterable<ZipEntry>): AsyncIterable<Uint8Array> => {
@@ -25,7 +26,7 @@ export const zipOf = (entries: Iterable<ZipEntry>): AsyncIterable<Uint8Array> =>
   const fail = (cause: Error) => void archive.destroy(cause)
   zip.on("error", fail)
   for (const { body, name } of entries)
-    zip.addReadStreamLazy(name.replaceAll(UNSAFE, "_"), OPTIONS, (use) => {
+    zip.addReadStreamLazy(safe(name), OPTIONS, (use) => {
       reading = Readable.from(body).once("error", fail)
       use(null, reading)
     })
@@ -33,11 +34,11 @@ export const zipOf = (entries: Iterable<ZipEntry>): AsyncIterable<Uint8Array> =>
   return archive.once("close", () => reading?.destroy())
 }
 
-/** Names of which no two are the same, whatever the file system thinks of their case. */
+/** Names, as an archive has them, of which no two are the same, whatever the file system thinks of their case. */
 export const distinctNames = (names: ReadonlyArray<string>): ReadonlyArray<string> => {
   const taken = new Set<string>()
   const next = new Map<string, number>()
-  return names.map((name) => {
+  return names.map(safe).map((name) => {
     const dot = name.lastIndexOf(".")
     const [stem, ending] = dot > 0 ? [name.slice(0, dot), name.slice(dot)] : [name, ""]
     const key = name.toLowerCase()

@@ -62,18 +62,20 @@ export const sectionsOf = (answer: string, pages: number): ReadonlyArray<string>
   return sections.map((section) => section.split(/<\/section\s*>/i)[0] ?? "")
 }
 
-/** The page as the layout tier has it, a scan recognised. */
-const layoutLine = (page: PageSource): Effect.Effect<PageLine, PdfError> =>
-  Effect.map(page.recognised, ({ html, index, label, tier }) => ({
-    page: index,
-    label,
-    tier: tier === "table-of-contents" ? "layout" : tier,
-    html
-  }))
+/** The page without the model: blank, or as the layout tier has it, a scan recognised. */
+const ownLine = (page: PageSource): Effect.Effect<PageLine, PdfError> =>
+  Effect.gen(function* () {
+    if (yield* page.isBlank) {
+      const { index, label } = yield* page.layout
+      return { page: index, label, tier: "blank", html: "" }
+    }
+    const { html, index, label, tier } = yield* page.recognised
+    return { page: index, label, tier: tier === "table-of-contents" ? "layout" : tier, html }
+  })
 
 /**
  * Converts several pages in one call, which sees them as pictures and runs to its end (DOC-41). A page whose part of the answer
- * is missing, or lacks much of its text layer, gets the layout tier; so do all where the model refuses, or does not answer and
+ * is missing, or lacks much of its text layer, gets the layout tier, unless it is blank; so do all where the model refuses, or does not answer and
  * the layout tier may be used.
  */
 export const convertWhole = (
@@ -104,14 +106,14 @@ export const convertWhole = (
       if (failure._tag === "PdfError") return yield* failure
       if (failure.reason !== "refused" && !mayDegrade) return yield* failure
       yield* Effect.logWarning(`the model did not convert ${sources.length} pages: ${failure.message}`)
-      return yield* Effect.forEach(sources, layoutLine)
+      return yield* Effect.forEach(sources, ownLine)
     }
     const { success: answer } = answered
     const sections = isUsable(answer) ? sectionsOf(answer.text, sources.length) : undefined
     return yield* Effect.forEach(laidOut, ({ layout: { label, text }, page }, n) =>
       Effect.gen(function* () {
         const html = (yield* clean(sections?.[n] ?? "")).trim()
-        if (html === "" || coverageOf(text, html).share < MIN_COVERAGE) return yield* layoutLine(page)
+        if (html === "" || coverageOf(text, html).share < MIN_COVERAGE) return yield* ownLine(page)
         return { page: page.index, label, tier, html } as const
       })
     )

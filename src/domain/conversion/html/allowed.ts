@@ -105,6 +105,12 @@ const TAG =
 export const languageTag = (value: string | undefined): string | undefined => {
   const text = value?.trim().replaceAll("_", "-") ?? ""
   if (!TAG.test(text)) return undefined
+  // Script and variants: none may be there twice, which is a range error and not an answer.
+  const long = text
+    .toLowerCase()
+    .split("-")
+    .filter(({ length }) => length > 3)
+  if (new Set(long).size < long.length) return undefined
   const [canonical] = Intl.getCanonicalLocales(text)
   return canonical === "und" || canonical?.startsWith("und-") === true ? undefined : canonical
 }

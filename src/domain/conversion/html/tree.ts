@@ -28,6 +28,10 @@ export const isElement = (node: HtmlNode | undefined): node is HtmlElement => ty
 
 /** Characters that are not allowed in HTML. */
 const CONTROL = /(?![\t\n])[\p{Cc}\ufdd0-\ufdef\ufffe\uffff]/gu
+
+/** A text without the characters that are not allowed in HTML. */
+export const allowedText = (text: string): string => text.toWellFormed().replaceAll(CONTROL, "")
+
 const SPECIAL = /[&<>\u00a0]/g
 const SPECIAL_QUOTED = /[&<>"\u00a0]/g
 const ENTITIES: ReadonlyMap<string, string> = new Map([
@@ -45,10 +49,7 @@ const escaped = (text: string, special: RegExp): string =>
   PECULIAR.test(text) ? written(text, special) : text
 
 const written = (text: string, special: RegExp): string =>
-  text
-    .toWellFormed()
-    .replaceAll(CONTROL, "")
-    .replaceAll(special, (sign) => ENTITIES.get(sign) ?? sign)
+  allowedText(text).replaceAll(special, (sign) => ENTITIES.get(sign) ?? sign)
 
 const write = (node: HtmlNode, parts: Array<string>): void => {
   if (typeof node === "string") {

@@ -2,11 +2,12 @@ import { Effect } from "effect"
 
 import { DocxConverter, DocxError, type DocxPart } from "../../../ports/conversion/documents.ts"
 import { HtmlAssembly } from "../../../ports/conversion/html-assembly.ts"
+import { allowedText } from "../html/tree.ts"
 
-/** Text outside of tags. */
-const textLength = (html: string): number => html.replaceAll(/<[^<>]*>/g, "").length
+/** Text outside of tags, white space and characters left out that no HTML may have. */
+const textLength = (html: string): number => allowedText(html.replaceAll(/<[^<>]*>|\s+/g, "")).length
 
-/** Sanitising removes markup, never text; some characters are not allowed in HTML. */
+/** Sanitising removes markup, never text. */
 const KEPT = 0.99
 
 const tooLong = new DocxError({

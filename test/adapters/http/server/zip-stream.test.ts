@@ -27,7 +27,7 @@ describe("an archive that is written while it is read", () => {
           fc.record({
             name: fc
               .string({ minLength: 1, maxLength: 20, unit: "grapheme" })
-              .filter((name) => !/[/\\:]|^\.+$/.test(name)),
+              .filter((name) => !/^\.+$/.test(name)),
             chunks: fc.array(fc.uint8Array({ maxLength: 3000 }), { maxLength: 4 })
           }),
           { maxLength: 5 }
@@ -97,6 +97,7 @@ describe("an archive that is written while it is read", () => {
       "b",
       "b (2)"
     ])
+    assert.deepStrictEqual(distinctNames(["a:b.html", "a_b.html"]), ["a_b.html", "a_b (2).html"])
     const many = distinctNames(Array.from({ length: 20_000 }, () => "a.html"))
     assert.strictEqual(new Set(many).size, 20_000)
   })

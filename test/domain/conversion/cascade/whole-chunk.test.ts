@@ -13,9 +13,14 @@ const words = (n: number) => Array.from({ length: 15 }, (_, i) => `word${n}x${i}
 
 const HARNESS: CascadeSettings = { options: { parser: "harness" }, modelId: "m", mayDegrade: false }
 
-const run = (script: Script, settings: CascadeSettings = HARNESS) => {
+const run = (script: Script, settings: CascadeSettings = HARNESS, blank?: number) => {
   const { calls, layer, requests } = scriptedModel(script)
-  const pages = { page: (index: number) => Effect.succeed(pageOf(index, words(index))) }
+  const pages = {
+    page: (index: number) =>
+      Effect.succeed(
+        index === blank ? pageOf(index, "", { isBlank: Effect.succeed(true) }) : pageOf(index, words(index))
+      )
+  }
   return Effect.map(
     Effect.result(convertWhole(pages, [4, 5, 6], settings)).pipe(
       Effect.provide(Layer.merge(layer, plainCleaner))
@@ -74,6 +79,16 @@ describe("a whole chunk in one call", () => {
           "layout"
         ])
       })
+  )
+
+  it.effect("a blank page is blank, whatever becomes of the answer: nobody has to look at it", () =>
+    Effect.gen(function* () {
+      for (const answer of [`${section(4)}<section></section>${section(6)}`, "refused"]) {
+        const { result } = yield* run(() => answer, HARNESS, 5)
+        const [, blank] = result._tag === "Success" ? result.success : []
+        assert.deepStrictEqual(blank, { page: 5, label: "6", tier: "blank", html: "" })
+      }
+    })
   )
 
   it.effect("a page of which the answer lacks much of the text is the layout tier's", () =>

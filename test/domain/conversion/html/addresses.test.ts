@@ -66,7 +66,18 @@ describe("language tags", () => {
     assert.strictEqual(languageTag(given), made)
   })
 
-  it.each(["", "english", "x", "en-", "e n", '"><script>', "und", undefined])("%s is none", (given) => {
+  it.each([
+    "",
+    "english",
+    "x",
+    "en-",
+    "e n",
+    '"><script>',
+    "und",
+    "de-1996-1996",
+    "en-abcde-ABCDE",
+    undefined
+  ])("%s is none", (given) => {
     assert.isUndefined(languageTag(given))
   })
 
@@ -74,6 +85,16 @@ describe("language tags", () => {
     fc.assert(
       fc.property(fc.stringMatching(/^[a-zA-Z\d_-]{0,24}$/), (given) => {
         const tag = languageTag(given)
+        assert.isTrue(tag === undefined || languageTag(tag) === tag)
+      })
+    )
+  })
+
+  it("are never thrown over, however their parts are repeated", () => {
+    const part = fc.constantFrom("Latn", "DE", "419", "1996", "1901", "abcde", "ABCDE", "oxendict")
+    fc.assert(
+      fc.property(fc.constantFrom("de", "art", "zh"), fc.array(part, { maxLength: 5 }), (language, parts) => {
+        const tag = languageTag(language + parts.map((one) => `-${one}`).join(""))
         assert.isTrue(tag === undefined || languageTag(tag) === tag)
       })
     )

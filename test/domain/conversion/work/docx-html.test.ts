@@ -70,6 +70,15 @@ layer(layerAssembly, { timeout: 120_000 })("a long document", (test) => {
     })
   )
 
+  test.effect("characters that no HTML may have are no words, however short the part is", () =>
+    Effect.gen(function* () {
+      // As old programs leave them that take one character set for another.
+      const short = [{ html: "<p>It\u0092s all\ufdd0</p>", goesOn: "" }]
+      const cleaned = yield* Effect.provide(docxHtml("x"), giving(short))
+      assert.strictEqual(cleaned.html, "<p>Its all</p>")
+    })
+  )
+
   test.effect("a part that the cleaner cuts off is an error, not a loss", () =>
     Effect.gen(function* () {
       const long = [{ html: `<p>${"word ".repeat(2_000_000)}</p>`, goesOn: "" }]

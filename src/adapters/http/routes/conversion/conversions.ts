@@ -6,7 +6,7 @@ import type { BatchControls } from "../../../../domain/batch/controls.ts"
 import type { Conversions } from "../../../../domain/conversion/conversions.ts"
 import { ConversionOptions, JobStatus } from "../../../../domain/conversion/job.ts"
 import type { StoredFile } from "../../../../ports/conversion/conversion-store.ts"
-import { readJson } from "../../server/json-body.ts"
+import { readJsonIfAny } from "../../server/json-body.ts"
 import { bodyDecoder, bodyRefusals, problem, problemSchema } from "../../server/problem.ts"
 import {
   active,
@@ -93,13 +93,14 @@ export const streamConversion = HttpApiEndpoint.get("streamConversion", "/api/co
 
 /** The options in a request's body; one without a body names none. */
 const optionsIn = (request: HttpServerRequest.HttpServerRequest) =>
-  request.headers["content-length"] === "0" || request.headers["content-type"] === undefined
-    ? Effect.succeed({})
-    : readJson(request, MAX_BODY).pipe(
-        Effect.flatMap(refuseInternalOptions),
-        Effect.flatMap(decodeConvert),
-        Effect.map(({ options }) => options ?? {})
-      )
+  Effect.flatMap(readJsonIfAny(request, MAX_BODY), (body) =>
+    body === undefined
+      ? Effect.succeed({})
+      : refuseInternalOptions(body).pipe(
+          Effect.flatMap(decodeConvert),
+          Effect.map(({ options }) => options ?? {})
+        )
+  )
 
 /** Starts a conversion of a file. */
 export const convert = Effect.fnUntraced(function* (

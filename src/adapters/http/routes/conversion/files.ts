@@ -240,6 +240,7 @@ const upload = (
           )
         ),
       UnreadableDocument: ({ message }) => Effect.fail(problem("UNREADABLE_FILE", message)),
+      DocumentReaderAway: filesAway,
       ObjectStoreError: filesAway,
       StoreUnavailable: filesAway
     })

@@ -9,6 +9,7 @@ import { FileObjects } from "../../../../../src/ports/object-store.ts"
 import { anyId } from "../../../../support/any-id.ts"
 import { numbered } from "../../../../support/files/pdf-samples.ts"
 import { pngOf } from "../../../../support/files/picture-files.ts"
+import { call } from "../../harness.ts"
 import { type FilesWorld, LEASE, startFiles } from "./files-world.ts"
 
 const PATIENCE = 60_000
@@ -150,6 +151,28 @@ describe("POST /api/v1/files/:fileId/convert", () => {
       const id = await uploaded(owner)
       expect((await world.ask("POST", `/api/v1/files/${id}/convert`, owner, body)).status).toBe(202)
     }
+  })
+
+  it("takes the options of a body that names no type, and an empty body of any length's header", async () => {
+    const owner = await world.customer()
+    const convert = async (body: string | ReadonlyArray<string>, headers: Record<string, string>) => {
+      const id = await uploaded(owner)
+      return call(world.server, `/api/v1/files/${id}/convert`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${owner}`, ...headers },
+        body
+      })
+    }
+    const options = '{"options":{"parser":"gpt"}}'
+    for (const body of [options, [options]]) {
+      const answer = await convert(body, {})
+      expect([answer.status, answer.json.issues[0].path]).toEqual([400, "options.parser"])
+    }
+    const type = { "content-type": "application/json" }
+    expect((await convert("", type)).status).toBe(202)
+    expect((await convert([], { ...type, "transfer-encoding": "chunked" })).status).toBe(202)
+    const other = await convert("a=b", { "content-type": "text/plain" })
+    expect(other.status).toBe(415)
   })
 
   it("402 where the credits do not suffice, and nothing is set aside", async () => {

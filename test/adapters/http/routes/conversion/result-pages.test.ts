@@ -45,6 +45,10 @@ describe("the outline of a result", () => {
       null,
       null
     ])
+    expect(outlineOf([line(0, "math-ocr"), line(1, "layout")]).map(({ look }) => look)).toEqual([
+      null,
+      "no_model"
+    ])
   })
 })
 
