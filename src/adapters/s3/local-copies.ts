@@ -15,6 +15,9 @@ const KEEP_FOR = Duration.seconds(30)
 /** A copy that nobody has asked for in so long was left by a process that died: no chunk takes a day. */
 const ABANDONED_MS = 24 * 60 * 60 * 1000
 
+/** What copies' names begin with: nothing else in their folder is touched. */
+const COPY = "copy-"
+
 /** Copies are looked through as often. */
 const LOOK_EVERY_MS = 60 * 60 * 1000
 
@@ -28,6 +31,7 @@ const makeSweep = (folder: string) => {
     yield* Effect.tryPromise(async () => {
       await mkdir(folder, { recursive: true, mode: 0o700 })
       for (const name of await readdir(folder)) {
+        if (!name.startsWith(COPY)) continue
         const path = join(folder, name)
         // One that goes meanwhile is not abandoned.
         const touched = await stat(path).then(
@@ -51,7 +55,7 @@ export const makeLocalCopies = Effect.fnUntraced(function* (
       Effect.acquireRelease(
         Effect.gen(function* () {
           yield* sweep
-          const path = join(folder, randomUUID())
+          const path = join(folder, `${COPY}${randomUUID()}`)
           const source = yield* NodeStream.toReadable(get(key))
           yield* Effect.tryPromise({
             try: async (signal) => {

@@ -66,25 +66,26 @@ it.effect("nothing is left of a copy that breaks off, or when the program stops"
 it.live("copies that a process left when it died go after a day; one in use stays", () =>
   Effect.gen(function* () {
     const path = yield* folder
-    const [old, young] = [join(path, "old"), join(path, "young")]
+    const [old, young] = ["copy-old", "copy-young"]
     const before = (hours: number) => Date.now() / 1000 - hours * 60 * 60
     yield* Effect.promise(async () => {
       for (const [copy, hours] of [
         [old, 25],
+        ["not-ours.txt", 25],
         [young, 23]
       ] as const) {
-        await writeFile(copy, "content")
-        await utimes(copy, before(hours), before(hours))
+        await writeFile(join(path, copy), "content")
+        await utimes(join(path, copy), before(hours), before(hours))
       }
     })
     const get: ObjectStoreService["get"] = () => Stream.make(Buffer.from("content"))
     const localPath = yield* makeLocalCopies(path, get)
     const own = yield* localPath("doc")
-    assert.sameMembers(yield* copiesIn(path), ["young", basename(own)])
+    assert.sameMembers(yield* copiesIn(path), [young, "not-ours.txt", basename(own)])
     // Another process on this folder: a copy that was asked for within the day is in use, however old it is.
     yield* Effect.promise(() => utimes(own, before(25), before(25)))
     yield* localPath("doc")
     const others = yield* Effect.flatMap(makeLocalCopies(path, get), (another) => another("other"))
-    assert.sameMembers(yield* copiesIn(path), ["young", basename(own), basename(others)])
+    assert.sameMembers(yield* copiesIn(path), [young, "not-ours.txt", basename(own), basename(others)])
   }).pipe(Effect.scoped)
 )
