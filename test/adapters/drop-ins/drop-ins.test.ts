@@ -124,6 +124,10 @@ describe("in place of Resend's SDK", () => {
     const wrong = { ...email, scheduledAt: "tomorrow" }
     expect((await resend.batch.send([email, wrong])).error?.name).toBe("invalid_parameter")
     expect(requests).toEqual([])
+    for (const part of [{ to: "nobody" }, { html: undefined }, { subject: " " }]) {
+      const { error } = await resend.batch.send([email, { ...email, ...part }])
+      expect([error?.name, error?.statusCode, requests]).toEqual(["validation_error", 422, []])
+    }
     const permissive = await resend.batch.send([email, wrong], { batchValidation: "permissive" })
     expect(permissive.data).toEqual({
       data: [{ id: sent.sendId }],
