@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net"
 
 import fc from "fast-check"
-import { afterEach, assert, describe, expect, it } from "vitest"
+import { afterEach, assert, describe, expect, it, vi } from "vitest"
 
 import { eventParser } from "../../../src/adapters/client/events.ts"
 import { retryAfterOf, waitBefore } from "../../../src/adapters/client/retry.ts"
@@ -200,6 +200,48 @@ describe("answers that are none", () => {
     const { url } = await serve(() => leaving.abort())
     const left = await clientOf(url).client.health.health({}, { signal: leaving.signal })
     expect(left).toMatchObject({ ok: false, attempts: 1, error: { code: "ABORTED" } })
+  })
+})
+
+describe("an upload in a browser", () => {
+  const sends: Array<unknown> = []
+  /** Answers each upload with a problem that may be tried again. */
+  class Requests extends EventTarget {
+    readonly upload = new EventTarget()
+    readonly status = 503
+    readonly response = new TextEncoder().encode(JSON.stringify({ code: "UNAVAILABLE", retryable: true }))
+      .buffer
+    open() {}
+    setRequestHeader() {}
+    getAllResponseHeaders() {
+      return "content-type: application/problem+json\r\n"
+    }
+    abort() {}
+    send(body: unknown) {
+      sends.push(body)
+      setImmediate(() => this.dispatchEvent(new Event("load")))
+    }
+  }
+  afterEach(() => vi.unstubAllGlobals())
+
+  it("does not go out once the caller has ended it, between attempts or while a token is asked for", async () => {
+    vi.stubGlobal("XMLHttpRequest", Requests)
+    const upload = (leaving: AbortController, options: Partial<ClientOptions>) =>
+      clientOf("http://127.0.0.1:1", options).client.files.uploadFile(
+        { name: "a.pdf", body: new Uint8Array(4) },
+        { signal: leaving.signal, onProgress: () => undefined }
+      )
+    const waiting = new AbortController()
+    const sleep = () => Promise.resolve(waiting.abort())
+    expect(await upload(waiting, { sleep })).toMatchObject({ ok: false, error: { code: "ABORTED" } })
+    expect(sends.length).toBe(1)
+    const asking = new AbortController()
+    const token = () => {
+      asking.abort()
+      return "t"
+    }
+    expect(await upload(asking, { token })).toMatchObject({ ok: false, error: { code: "ABORTED" } })
+    expect(sends.length).toBe(1)
   })
 })
 
