@@ -10,6 +10,7 @@ import { type ClientOptions, createClient } from "../../../src/runtime/client.ts
 
 const servers: Array<Server> = []
 afterEach(async () => {
+  vi.useRealTimers()
   for (const server of servers.splice(0)) {
     server.closeAllConnections()
     await new Promise((resolve) => server.close(resolve))
@@ -292,6 +293,30 @@ describe("event streams", () => {
     })
     expect((await watch(long.url)).ended).toBe("BAD_ANSWER")
     expect(long.requests.length).toBe(1)
+  })
+
+  it("are asked for anew where no answer comes, or a refusal whose body never ends", async () => {
+    vi.useFakeTimers()
+    const answers: ReadonlyArray<(signal: AbortSignal) => Promise<Response>> = [
+      (signal) => new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason))),
+      (signal) => {
+        const body = new ReadableStream({
+          start: (endless) => signal.addEventListener("abort", () => endless.error(signal.reason))
+        })
+        return Promise.resolve(new Response(body, { status: 503 }))
+      }
+    ]
+    for (const answer of answers) {
+      let asked = 0
+      const fetch = (_: unknown, init?: RequestInit) => {
+        asked += 1
+        return answer(init!.signal!)
+      }
+      const ended = watch("http://127.0.0.1:1", { fetch, retries: 1 })
+      await vi.advanceTimersByTimeAsync(300_000)
+      expect(asked).toBe(2)
+      expect((await ended).ended).toBe("NO_ANSWER")
+    }
   })
 
   it("are left with the caller's break", async () => {
