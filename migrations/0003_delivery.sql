@@ -1059,10 +1059,11 @@ begin
 end
 $$;
 
--- Deletes rows of the log that are older than `p_keep`, the oldest first, `p_limit` at most; their statistics stay (EVENT-64). Kept
--- are rows whose key is still bound, whose deferral has not ended, whose alert has not gone out, of which something was heard within
--- seven days, and of days that are not closed. Goes from closed day to closed day, so that it reads little more than it deletes
--- however many rows there are of days that are open. Returns how many; the leader calls again while it returns `p_limit`.
+-- Deletes rows of the log that are older than `p_keep`, with their events and alerts, the oldest first, `p_limit` at most; their
+-- statistics stay (EVENT-64). Kept are rows whose key is still bound, whose deferral has not ended, whose alert has not gone out, of
+-- which something was heard within seven days, and of days that are not closed. Goes from closed day to closed day, so that it reads
+-- little more than it deletes however many rows there are of days that are open. Returns how many; the leader calls again while it
+-- returns `p_limit`.
 create function prune_email_log(p_keep interval, p_limit integer default 5000) returns integer
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
@@ -1090,7 +1091,8 @@ begin
       order by l.created_at, l.id
       limit p_limit - v_count
       for update skip locked
-    ), events as (delete from email_events x using old where x.send_id = old.id)
+    ), events as (delete from email_events x using old where x.send_id = old.id),
+    alerts as (delete from email_alerts x using old where x.send_id = old.id)
     delete from email_log l using old where l.id = old.id;
     get diagnostics v_gone = row_count;
     v_count := v_count + v_gone;

@@ -113,13 +113,18 @@ const noAnswer: CallProblem = {
 }
 const aborted: CallProblem = { code: "ABORTED", status: 0, detail: "the caller ended it", retryable: false }
 
-/** The pieces of one connection; the silence of a dead one ends it. */
+/** What a connection is asked for; the silence of a dead one ends it. */
+const unlessSilent = <A>(asked: Promise<A>, ended: AbortController): Promise<A> => {
+  const silence = setTimeout(() => ended.abort(), SILENCE_MS)
+  return asked.finally(() => clearTimeout(silence))
+}
+
+/** The pieces of one connection. */
 async function* piecesOf(response: Response, ended: AbortController): AsyncGenerator<string> {
   const reader = response.body?.getReader()
   const decoder = new TextDecoder()
   while (reader !== undefined) {
-    const silence = setTimeout(() => ended.abort(), SILENCE_MS)
-    const { done, value } = await reader.read().finally(() => clearTimeout(silence))
+    const { done, value } = await unlessSilent(reader.read(), ended)
     if (done) return
     yield decoder.decode(value, { stream: true })
   }
@@ -148,9 +153,9 @@ export async function* watch(connect: Connect, options: Watching): AsyncGenerato
     let problem: Problem | CallProblem | undefined
     try {
       if (signal?.aborted === true) throw new PostlaneError(aborted)
-      const response = await connect(parser.lastId(), ended.signal)
+      const response = await unlessSilent(connect(parser.lastId(), ended.signal), ended)
       if (response.status === 204) return
-      problem = await refusalOf(response, maxBytes)
+      problem = await unlessSilent(refusalOf(response, maxBytes), ended)
       for await (const piece of problem === undefined ? piecesOf(response, ended) : []) {
         for (const event of parser.feed(piece)) {
           failures = 0

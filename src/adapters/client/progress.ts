@@ -71,6 +71,8 @@ export const sendByXhr = (
   new Promise((resolve, reject) => {
     const request = new XMLHttpRequest()
     const broken = () => reject(new TypeError("the upload broke off"))
+    // No event comes any more: the caller left before this attempt began.
+    if (init.signal?.aborted === true) return broken()
     request.open(init.method ?? "POST", url)
     new Headers(init.headers).forEach((value, name) => request.setRequestHeader(name, value))
     request.responseType = "arraybuffer"

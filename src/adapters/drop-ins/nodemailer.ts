@@ -21,7 +21,8 @@ interface Normalized {
   readonly subject?: string | undefined
   readonly html?: unknown
   readonly text?: unknown
-  readonly priority?: string | undefined
+  readonly priority?: string | null | undefined
+  readonly xMailer?: unknown
   readonly normalizedHeaders?: Readonly<Record<string, unknown>> | undefined
   readonly attachments?: ReadonlyArray<{
     readonly filename?: string | false | undefined
@@ -39,7 +40,7 @@ interface Normalized {
 
 /** The part of nodemailer's `MailMessage` that a transport needs. */
 interface MailMessage {
-  readonly data: object
+  readonly data: { headers?: object; readonly attachments?: ReadonlyArray<object> | null }
   normalize(callback: (error: Error | null, data?: unknown) => void): void
 }
 
@@ -81,6 +82,8 @@ const REFUSED = [
   "sender"
 ] as const
 
+const isGiven = (part: object, name: string): boolean => (Reflect.get(part, name) ?? undefined) !== undefined
+
 /** Headers that providers write themselves, or for which the request has a field. */
 const OWN_HEADERS = new Set(["message-id", "date"])
 
@@ -121,12 +124,36 @@ const PRIORITY: ReadonlyMap<string, Record<string, string>> = new Map([
   ["low", { "X-Priority": "5 (Lowest)", "X-MSMail-Priority": "Low", Importance: "Low" }]
 ])
 
-const headersOf = ({ normalizedHeaders = {}, priority = "normal" }: Normalized): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries({ ...PRIORITY.get(priority), ...normalizedHeaders }).flatMap(([name, value]) =>
-      OWN_HEADERS.has(name.toLowerCase()) || typeof value !== "string" ? [] : [[name, value]]
+/** Headers as nodemailer takes them, an object or a list of pairs, by their names: `normalize` would name those of a list 0, 1, 2. */
+const namedHeaders = (headers: object): Record<string, unknown> => {
+  const pairs = Object.entries(headers).flatMap(([name, given]: [string, unknown]) => {
+    const pair = Array.isArray(headers)
+      ? (given as { readonly key: string; readonly value: unknown })
+      : undefined
+    return [pair?.value ?? given]
+      .flat()
+      .map((value: unknown): [string, unknown] => [pair?.key ?? name, value])
+  })
+  const names = pairs.map(([name]) => name.toLowerCase())
+  const twice = pairs.find(([name], at) => names.indexOf(name.toLowerCase()) < at)
+  if (twice !== undefined) throw new PostlaneSendError(`Postlane sends one value of a header: ${twice[0]}`)
+  return Object.fromEntries(pairs)
+}
+
+const headersOf = ({ normalizedHeaders, priority, xMailer }: Normalized): Record<string, string> => {
+  const all: Readonly<Record<string, unknown>> = {
+    ...PRIORITY.get(priority?.toLowerCase() ?? "normal"),
+    "X-Mailer": xMailer,
+    ...normalizedHeaders
+  }
+  return Object.fromEntries(
+    Object.entries(all).flatMap(([name, value]) =>
+      OWN_HEADERS.has(name.toLowerCase()) || !["number", "string"].includes(typeof value)
+        ? []
+        : [[name, String(value)]]
     )
   )
+}
 
 const requestOf = (mail: Normalized, options: DropInOptions): SendRequest => ({
   to: mailboxes(mail.to) ?? [],
@@ -168,8 +195,12 @@ const normalized = (mail: MailMessage): Promise<Normalized> =>
   })
 
 const deliver = async (mail: MailMessage, send: Send, options: DropInOptions): Promise<PostlaneInfo> => {
-  const refused = REFUSED.filter((name) => (Reflect.get(mail.data, name) ?? undefined) !== undefined)
+  const { attachments, headers = {} } = mail.data
+  const refused = REFUSED.filter((name) => isGiven(mail.data, name))
   if (refused.length > 0) throw new PostlaneSendError(`Postlane sends no ${refused.join(", ")}`)
+  if (attachments?.some((attachment) => isGiven(attachment, "raw")))
+    throw new PostlaneSendError("Postlane sends no raw attachments")
+  mail.data.headers = namedHeaders(headers)
   const data = await normalized(mail)
   const result = await send(requestOf(data, options), { env: options.env })
   if (!result.ok) throw new PostlaneSendError(result.error, result)

@@ -1,5 +1,12 @@
-import { decodeSendRequest, type SendRequest } from "../../domain/mail/message.ts"
-import { IdempotencyConflict, IdempotencyInProgress, type SendResult } from "../../domain/mail/send-result.ts"
+import { Result } from "effect"
+
+import { decodeSendRequest, makeMessage, type SendRequest } from "../../domain/mail/message.ts"
+import {
+  IdempotencyConflict,
+  IdempotencyInProgress,
+  InvalidRequest,
+  type SendResult
+} from "../../domain/mail/send-result.ts"
 import type { Category } from "../../domain/mail/suppression/policy.ts"
 import type { DropInOptions, Send } from "./send.ts"
 
@@ -102,7 +109,13 @@ const base64Of = (content: string | Uint8Array | ArrayBuffer): string => {
 
 type Read = { readonly request: SendRequest } | { readonly refused: ReturnType<typeof failure> }
 
-/** Our request of a Resend call; checked by the rule of the library. */
+/** Stands in for the sender of the settings: which one it is makes no mail valid. */
+const ANY_SENDER = {
+  from: { name: undefined, local: "noreply", domain: "postlane.test" },
+  domains: { sender: "postlane.test", legacy: "postlane.test" }
+}
+
+/** Our request of a Resend call; checked by the rules of the library, so that a batch knows before it begins. */
 const requestOf = (email: ResendEmail, options: DropInOptions, idempotencyKey: string | undefined): Read => {
   for (const [name, advice] of Object.entries(REFUSED)) {
     if ((email[name as keyof typeof REFUSED] ?? undefined) !== undefined)
@@ -136,10 +149,12 @@ const requestOf = (email: ResendEmail, options: DropInOptions, idempotencyKey: s
     category: email.category ?? options.category ?? "transactional",
     source: email.source ?? options.source ?? "resend"
   }
-  const decoded = decodeSendRequest(body)
-  if (decoded._tag === "Success") return { request: decoded.success }
-  const issues = decoded.failure.map(({ message, path }) => `${path}: ${message}`).join("; ")
-  return { refused: failure("validation_error", 422, issues) }
+  const checked = Result.flatMap(decodeSendRequest(body), (request) =>
+    Result.map(makeMessage(request, ANY_SENDER), () => request)
+  )
+  if (Result.isSuccess(checked)) return { request: checked.success }
+  const { message } = new InvalidRequest({ issues: checked.failure })
+  return { refused: failure("validation_error", 422, message) }
 }
 
 /** The messages of a send that was not begun, kept apart from others here: a result has no other mark of them. */

@@ -74,7 +74,10 @@ const escapeHtml = (text: string): string =>
 
 /** One line without control characters: a subject or a reason was written by strangers. */
 const line = (text: string): string => {
-  const plain = text.replaceAll(/[\s\p{Cc}\u202a-\u202e\u2066-\u2069]+/gu, " ").trim()
+  const plain = text
+    .toWellFormed()
+    .replaceAll(/[\s\p{Cc}\u202a-\u202e\u2066-\u2069]+/gu, " ")
+    .trim()
   return plain.length <= MAX_FIELD ? plain : `${plain.slice(0, MAX_FIELD - 1).toWellFormed()}…`
 }
 

@@ -40,6 +40,8 @@ export const asciiDomain = (domain: string): string | undefined => {
 const mailbox = (name: string, local: string, domain: string): Result.Result<Mailbox, string> => {
   const host = asciiDomain(domain.replace(/\s/g, ""))
   if (host === undefined) return Result.fail(`"${domain}" is not a domain`)
+  // No UTF-8 has it: stored and sent, it would be another address.
+  if (!local.isWellFormed()) return Result.fail("holds half of a character before the @")
   if (local.length > MAX_LOCAL)
     return Result.fail(`the part before the @ is longer than ${MAX_LOCAL} characters`)
   if (local.length + 1 + host.length > MAX_ADDRESS)

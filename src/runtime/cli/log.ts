@@ -8,6 +8,7 @@ import { EmailStatus } from "../../domain/mail/status.ts"
 import { Category, UNKNOWN_CATEGORY } from "../../domain/mail/suppression/policy.ts"
 import {
   type EmailLogFilter,
+  type EmailLogPage,
   EmailLogQuery,
   type EmailLogRow,
   MAX_EMAIL_LOG_PAGE
@@ -139,20 +140,34 @@ const allPages = Effect.fnUntraced(function* (filter: EmailLogFilter) {
   yield* json ? Console.log('],"nextCursor":null}') : Console.error(`\n${counted(count, "mail")}`)
 })
 
+/** Where `--follow` began: what is older than its first page is news only once it has changed. */
+interface Beginning {
+  readonly oldest: string
+  readonly changed: string
+}
+
+const beginningOf = ({ nextCursor, rows }: EmailLogPage): Beginning => ({
+  oldest: nextCursor === null ? "" : (rows.at(-1)?.created_at ?? ""),
+  changed: rows.reduce((latest, { updated_at }) => (updated_at > latest ? updated_at : latest), "")
+})
+
 const follow = Effect.fnUntraced(function* (filter: EmailLogFilter) {
   const json = yield* Json
   const seen = new Map<string, string>()
+  let begun: Beginning | undefined
   let table: TableLayout<EmailLogRow> | undefined
+  const isNews = ({ created_at, id, status, updated_at }: EmailLogRow) =>
+    seen.has(id)
+      ? seen.get(id) !== status
+      : begun === undefined || created_at > begun.oldest || updated_at > begun.changed
   const look = Effect.gen(function* () {
-    const fresh: Array<EmailLogRow> = []
     const first = seen.size === 0
+    const fresh: Array<EmailLogRow> = []
     let cursor: string | undefined
     for (let pages = 0; pages < (first ? 1 : FOLLOW_PAGES); pages += 1) {
-      const found = yield* page({ ...filter, cursor, limit: first ? filter.limit : MAX_EMAIL_LOG_PAGE })
-      append(
-        fresh,
-        found.rows.filter(({ id, status }) => seen.get(id) !== status)
-      )
+      const found = yield* page({ ...filter, cursor, limit: MAX_EMAIL_LOG_PAGE })
+      append(fresh, found.rows.filter(isNews))
+      begun ??= beginningOf(found)
       cursor = found.nextCursor ?? undefined
       // Below a page that is known to its last row, nothing new has arrived.
       if (cursor === undefined || found.rows.some(({ id }) => seen.has(id))) break
@@ -165,7 +180,7 @@ const follow = Effect.fnUntraced(function* (filter: EmailLogFilter) {
       if (seen.size <= FOLLOW_MEMORY) break
       seen.delete(id)
     }
-    const rows = fresh.reverse()
+    const rows = (first ? fresh.slice(0, filter.limit) : fresh).reverse()
     if (json) for (const row of rows) yield* Console.log(JSON.stringify(row))
     else if (rows.length > 0) table = yield* printRows(rows, table)
   })

@@ -1,5 +1,7 @@
 import { Redacted, Cause, Context, Formatter, Logger, References, Tracer } from "effect"
 
+import { decodedPercent } from "../percent-encoding.ts"
+
 /** Takes known secrets out of a text. */
 export type Scrub = (text: string) => string
 
@@ -25,7 +27,7 @@ const collectSecret = (secret: string, into: Set<string>): void => {
   const url = /^[a-z]+:\/\//.test(secret) && URL.canParse(secret) ? new URL(secret) : undefined
   if (url !== undefined && url.password !== "") {
     spellings(url.password)
-    spellings(decodeURIComponent(url.password))
+    spellings(decodedPercent(url.password) ?? "")
   }
 }
 

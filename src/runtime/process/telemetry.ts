@@ -4,6 +4,7 @@ import { Otlp, OtlpSerialization } from "effect/observability"
 
 import { Mailer } from "../../domain/mail/mailer.ts"
 import { RetryHandler } from "../../domain/mail/retry.ts"
+import { decodedPercent } from "../percent-encoding.ts"
 import type { Settings } from "../settings/settings.ts"
 import { lineLogger, type LogSink, type Scrub, scrubOf } from "./log-lines.ts"
 
@@ -23,9 +24,7 @@ const parseHeaders = (text: string): Record<string, string> => {
     const at = pair.indexOf("=")
     if (at < 1) continue
     const value = pair.slice(at + 1).trim()
-    headers[pair.slice(0, at).trim()] = /^(?:[^%]|%[0-9A-Fa-f]{2})*$/.test(value)
-      ? decodeURIComponent(value)
-      : value
+    headers[pair.slice(0, at).trim()] = decodedPercent(value) ?? value
   }
   return headers
 }

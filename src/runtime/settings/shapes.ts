@@ -1,6 +1,7 @@
 import { Effect, Redacted, Result, Schema, SchemaIssue, SchemaTransformation } from "effect"
 
 import { asciiDomain, parseMailbox } from "../../domain/mail/address.ts"
+import { decodedPercent } from "../percent-encoding.ts"
 
 /** Where deferred sends wait (`EMAIL_DEFER_QUEUE_URL`). */
 export type DeferQueueAddress =
@@ -159,6 +160,13 @@ export const httpUrl = parsed("must be an address that starts with http:// or ht
   address(({ hash, search }) => search === "" && hash === "", "must be an address without ? and #")
 )
 
+/** Drivers decode each of these, and fail to start on a `%` that stands for nothing. */
+const decodable = address(
+  ({ hostname, password, pathname, username }) =>
+    [hostname, password, pathname, username].every((part) => decodedPercent(part) !== undefined),
+  "must have %25 for each % of a user name, a password or a database's name"
+)
+
 /** A `postgres:` URL with a host and a database; it may hold a password. */
 export const databaseUrl = parsed("must look like postgres://user@host:5432/database", (value) => {
   const url = urlOf(value)
@@ -168,13 +176,13 @@ export const databaseUrl = parsed("must look like postgres://user@host:5432/data
     url.hostname !== "" &&
     url.pathname.length > 1
   return isComplete ? value : undefined
-})
+}).check(decodable)
 
 /** A `redis:` or `rediss:` URL with a host; it may hold a password. */
 export const redisUrl = parsed("must look like redis://host:6379 or rediss://host:6379", (value) => {
   const url = urlOf(value)
   return url !== undefined && /^rediss?:$/.test(url.protocol) && url.hostname !== "" ? value : undefined
-})
+}).check(decodable)
 
 const decodeHttpUrl = Schema.decodeUnknownResult(httpUrl)
 

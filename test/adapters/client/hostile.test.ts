@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net"
 
 import fc from "fast-check"
-import { afterEach, assert, describe, expect, it } from "vitest"
+import { afterEach, assert, describe, expect, it, vi } from "vitest"
 
 import { eventParser } from "../../../src/adapters/client/events.ts"
 import { retryAfterOf, waitBefore } from "../../../src/adapters/client/retry.ts"
@@ -10,6 +10,7 @@ import { type ClientOptions, createClient } from "../../../src/runtime/client.ts
 
 const servers: Array<Server> = []
 afterEach(async () => {
+  vi.useRealTimers()
   for (const server of servers.splice(0)) {
     server.closeAllConnections()
     await new Promise((resolve) => server.close(resolve))
@@ -203,6 +204,48 @@ describe("answers that are none", () => {
   })
 })
 
+describe("an upload in a browser", () => {
+  const sends: Array<unknown> = []
+  /** Answers each upload with a problem that may be tried again. */
+  class Requests extends EventTarget {
+    readonly upload = new EventTarget()
+    readonly status = 503
+    readonly response = new TextEncoder().encode(JSON.stringify({ code: "UNAVAILABLE", retryable: true }))
+      .buffer
+    open() {}
+    setRequestHeader() {}
+    getAllResponseHeaders() {
+      return "content-type: application/problem+json\r\n"
+    }
+    abort() {}
+    send(body: unknown) {
+      sends.push(body)
+      setImmediate(() => this.dispatchEvent(new Event("load")))
+    }
+  }
+  afterEach(() => vi.unstubAllGlobals())
+
+  it("does not go out once the caller has ended it, between attempts or while a token is asked for", async () => {
+    vi.stubGlobal("XMLHttpRequest", Requests)
+    const upload = (leaving: AbortController, options: Partial<ClientOptions>) =>
+      clientOf("http://127.0.0.1:1", options).client.files.uploadFile(
+        { name: "a.pdf", body: new Uint8Array(4) },
+        { signal: leaving.signal, onProgress: () => undefined }
+      )
+    const waiting = new AbortController()
+    const sleep = () => Promise.resolve(waiting.abort())
+    expect(await upload(waiting, { sleep })).toMatchObject({ ok: false, error: { code: "ABORTED" } })
+    expect(sends.length).toBe(1)
+    const asking = new AbortController()
+    const token = () => {
+      asking.abort()
+      return "t"
+    }
+    expect(await upload(asking, { token })).toMatchObject({ ok: false, error: { code: "ABORTED" } })
+    expect(sends.length).toBe(1)
+  })
+})
+
 describe("event streams", () => {
   const events =
     (...texts: ReadonlyArray<string>): Answer =>
@@ -250,6 +293,30 @@ describe("event streams", () => {
     })
     expect((await watch(long.url)).ended).toBe("BAD_ANSWER")
     expect(long.requests.length).toBe(1)
+  })
+
+  it("are asked for anew where no answer comes, or a refusal whose body never ends", async () => {
+    vi.useFakeTimers()
+    const answers: ReadonlyArray<(signal: AbortSignal) => Promise<Response>> = [
+      (signal) => new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason))),
+      (signal) => {
+        const body = new ReadableStream({
+          start: (endless) => signal.addEventListener("abort", () => endless.error(signal.reason))
+        })
+        return Promise.resolve(new Response(body, { status: 503 }))
+      }
+    ]
+    for (const answer of answers) {
+      let asked = 0
+      const fetch = (_: unknown, init?: RequestInit) => {
+        asked += 1
+        return answer(init!.signal!)
+      }
+      const ended = watch("http://127.0.0.1:1", { fetch, retries: 1 })
+      await vi.advanceTimersByTimeAsync(300_000)
+      expect(asked).toBe(2)
+      expect((await ended).ended).toBe("NO_ANSWER")
+    }
   })
 
   it("are left with the caller's break", async () => {

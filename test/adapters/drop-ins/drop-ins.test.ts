@@ -124,6 +124,10 @@ describe("in place of Resend's SDK", () => {
     const wrong = { ...email, scheduledAt: "tomorrow" }
     expect((await resend.batch.send([email, wrong])).error?.name).toBe("invalid_parameter")
     expect(requests).toEqual([])
+    for (const part of [{ to: "nobody" }, { html: undefined }, { subject: " " }]) {
+      const { error } = await resend.batch.send([email, { ...email, ...part }])
+      expect([error?.name, error?.statusCode, requests]).toEqual(["validation_error", 422, []])
+    }
     const permissive = await resend.batch.send([email, wrong], { batchValidation: "permissive" })
     expect(permissive.data).toEqual({
       data: [{ id: sent.sendId }],
@@ -183,6 +187,21 @@ describe("as a transport of nodemailer", () => {
     expect(Object.keys(request.headers ?? {}).map((name) => name.toLowerCase())).not.toContain("message-id")
   })
 
+  it("sends headers in each of the forms that nodemailer takes", async () => {
+    const message = { from: "s@x.test", to: "a@x.test", subject: "s", text: "t" }
+    const forms = [
+      { headers: { "X-Order": 17, "X-Prepared": { prepared: true, value: "a" } }, xMailer: "Shop 2" },
+      { headers: [{ key: "X-Order", value: "17" }], priority: "High" },
+      { headers: { "X-Order": ["17"] }, list: { unsubscribe: ["https://x.test/u", "u@x.test"] } }
+    ]
+    for (const form of forms) await transport.sendMail({ ...message, ...form })
+    expect(requests.map(({ headers }) => headers)).toEqual([
+      { "X-Order": "17", "X-Prepared": "a", "X-Mailer": "Shop 2" },
+      { "X-Order": "17", "X-Priority": "1 (Highest)", "X-MSMail-Priority": "High", Importance: "High" },
+      { "X-Order": "17", "list-unsubscribe": "<https://x.test/u>, <mailto:u@x.test>" }
+    ])
+  })
+
   it("rejects with the result where nothing was accepted, and names suppressed recipients where something was", async () => {
     answers = [failed("unavailable"), suppressed, { ...sent, suppressedRecipients: ["b@x.test"] }]
     const message = { from: "s@x.test", to: ["a@x.test", "B@x.test"], subject: "s", text: "t" }
@@ -200,7 +219,16 @@ describe("as a transport of nodemailer", () => {
     { raw: "From: a" },
     { icalEvent: "BEGIN:VCALENDAR" },
     { alternatives: [{ content: "x" }] },
-    { envelope: { from: "x@x.test", to: "y@x.test" } }
+    { envelope: { from: "x@x.test", to: "y@x.test" } },
+    { attachments: [{ filename: "a.txt", content: "a" }, { raw: "Content-Type: text/plain\r\n\r\nb" }] },
+    { headers: { "X-Tag": ["a", "b"] } },
+    { headers: { "X-Tag": "a", "x-tag": "b" } },
+    {
+      headers: [
+        { key: "X-Tag", value: "a" },
+        { key: "X-Tag", value: "b" }
+      ]
+    }
   ])("refuses %j instead of leaving it out", async (part) => {
     const message = { from: "s@x.test", to: "a@x.test", subject: "s", text: "t", ...part }
     await expect(transport.sendMail(message)).rejects.toMatchObject({ code: "EMESSAGE" })

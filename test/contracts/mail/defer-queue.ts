@@ -205,6 +205,7 @@ export const suite = (
         const wanted = letters.find(({ message }) => message?.rowId === "b")
         // Whatever time the test takes from here on, it does not die again.
         failing = false
+        for (const id of ["", "none", "no\0ne", "\ud800"]) assert.isFalse(yield* queue.redrive(id))
         assert.isTrue(yield* queue.redrive(wanted?.id ?? ""))
         const left = (yield* queue.deadLetters({ limit: 10 })).map(({ message }) => message?.rowId)
         assert.sameMembers(left, ["a", "c"])

@@ -1,7 +1,8 @@
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
 
-import { type AlertChannel, endOf, planAlert } from "../../../src/domain/delivery/alert-policy.ts"
+import { alertText, type AlertChannel, endOf, planAlert } from "../../../src/domain/delivery/alert-policy.ts"
+import { LogRowId } from "../../../src/domain/ids.ts"
 
 const bools = [false, true]
 const pair = ([email, chat]: string) => ({ email: email === "e", chat: chat === "c" })
@@ -75,4 +76,31 @@ it("one channel that succeeds is enough; escalated only where the chat took an e
           })
         }
       }
+})
+
+it("the text is Unicode that every channel takes, whatever strangers wrote; its subject is one short line", () => {
+  const words = fc
+    .array(fc.oneof(fc.nat(0xff), fc.nat(0xffff), fc.integer({ min: 0xd800, max: 0xdfff })), {
+      maxLength: 700
+    })
+    .map((units) => units.map((unit) => String.fromCharCode(unit)).join(""))
+  fc.assert(
+    fc.property(fc.array(words, { maxLength: 3 }), words, words, (recipients, subject, reason) => {
+      const shown = alertText({
+        sendId: LogRowId.make("00000000-0000-4000-8000-000000000000"),
+        provider: "provider_a",
+        providerMessageId: "m-1",
+        event: "bounced",
+        recipients,
+        subject,
+        category: undefined,
+        source: undefined,
+        reason,
+        occurredAt: "2027-01-01T00:00:00.000Z"
+      })
+      expect(Object.values(shown).filter((text) => !text.isWellFormed())).toEqual([])
+      expect(shown.subject.length).toBeLessThanOrEqual(200)
+      expect(shown.subject).not.toMatch(/[\p{Cc}\u2028\u2029]/u)
+    })
+  )
 })

@@ -73,7 +73,9 @@ describe("addresses", () => {
       "(a@x.test",
       '"a@x.test',
       "a\\@x.test",
-      "<@b.test:a@x.test>"
+      "<@b.test:a@x.test>",
+      "\ud800@x.test",
+      'Ann <"a\udfff"@x.test>'
     ]
     for (const text of hostile) assert.isString(parsed(text), JSON.stringify(text))
   })

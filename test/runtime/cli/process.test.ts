@@ -104,6 +104,43 @@ describe.concurrent("the process postlane", () => {
   )
 
   it.live(
+    "log --follow begins with the newest rows and shows no older one that nothing has happened to",
+    () =>
+      Effect.gen(function* () {
+        const { url } = yield* TestDatabase
+        const sql = yield* WriteSql
+        const old = (subject: string, status: string, count: number, days: number) =>
+          sql`insert into email_log (status, category, to_addresses, subject, created_at, updated_at)
+            select ${status}, 'marketing', array['a@x.test'], ${subject}, t, t
+            from generate_series(1, ${count}) n, lateral (select now() - make_interval(days => ${days}, secs => n)) as at (t)`
+        yield* old("before", "sent", 170, 2)
+        yield* old("waited", "deferred", 1, 3)
+        yield* old("newest", "sent", 50, 1)
+        const follow = yield* Effect.acquireRelease(
+          Effect.sync(() =>
+            runChild("src/runtime/cli.ts", ["log", "-f", "-n", "5", "--status", "sent", "--json"], {
+              DB_URL: url
+            })
+          ),
+          ({ destroy }) => Effect.promise(destroy)
+        )
+        const sees = (subject: string) =>
+          Effect.promise(() =>
+            follow.line((line) => (line.includes(`"subject":"${subject}"`) ? true : undefined))
+          )
+        yield* sees("newest")
+        yield* sql`update email_log set status = 'delivered', updated_at = now() where subject = 'newest'`
+        yield* sql`update email_log set status = 'sent', updated_at = now() where subject = 'waited'`
+        yield* sees("waited")
+        assert.deepStrictEqual(
+          follow.lines.map((line) => JSON.parse(line).subject),
+          Array.from({ length: 6 }, (_, at) => (at < 5 ? "newest" : "waited"))
+        )
+      }).pipe(Effect.scoped, Effect.provide(layerPostgres)),
+    PATIENCE
+  )
+
+  it.live(
     "works on the local instance of a data folder while that runs, and says what to do once it does not",
     () =>
       Effect.gen(function* () {

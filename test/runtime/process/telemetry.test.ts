@@ -127,12 +127,12 @@ describe("OTLP", () => {
   it.live("traces, metrics and logs go to the collector, with its headers and without secrets", () =>
     Effect.gen(function* () {
       const bodies = new Map<string, string>()
-      const headers = new Set<string | undefined>()
+      const headers = new Set<string>()
       const complete = yield* Deferred.make<void>()
       const server = createServer((request, response) => {
         const answer = async () => {
           const body = await text(request)
-          headers.add(request.headers["x-key"] as string | undefined)
+          headers.add(JSON.stringify([request.headers["x-key"], request.headers["x-odd"]]))
           bodies.set(request.url!, (bodies.get(request.url!) ?? "") + body)
           response.end("{}")
           if (bodies.size === 3) Deferred.doneUnsafe(complete, Effect.void)
@@ -147,7 +147,7 @@ describe("OTLP", () => {
       const port = typeof address === "object" && address !== null ? address.port : 0
       const env = {
         OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}/`,
-        OTEL_EXPORTER_OTLP_HEADERS: "x-key=a%20b,broken",
+        OTEL_EXPORTER_OTLP_HEADERS: "x-key=a%20b,x-odd=%FF,broken",
         OTEL_SERVICE_NAME: "postlane-test",
         PROVIDERA_API_KEY: SECRET
       }
@@ -162,7 +162,7 @@ describe("OTLP", () => {
       yield* Effect.scoped(Effect.flatMap(Layer.build(telemetry), (context) => Effect.provide(work, context)))
       yield* Deferred.await(complete)
       assert.deepStrictEqual([...bodies.keys()].sort(), ["/v1/logs", "/v1/metrics", "/v1/traces"])
-      assert.deepStrictEqual([...headers], ["a b"])
+      assert.deepStrictEqual([...headers], ['["a b","%FF"]'])
       assert.include(bodies.get("/v1/logs")!, "hello <redacted>")
       assert.include(bodies.get("/v1/traces")!, "postlane-test")
       assert.notInclude([...bodies.values()].join(""), SECRET)

@@ -207,6 +207,25 @@ describe("settings", () => {
     )
   })
 
+  it("what no driver can decode in the address of a database or of Redis is refused, with what to write", () => {
+    const wrong = {
+      DB_URL: [
+        "postgres://u:100%@h/d",
+        "postgres://u:%FF@h/d",
+        "postgres://50%:p@h/d",
+        "postgres://u:p@h/d%"
+      ],
+      REDIS_URL: ["redis://:pa%ss@h", "rediss://u%:p@h"]
+    }
+    for (const [name, urls] of Object.entries(wrong)) {
+      for (const url of urls) {
+        const [problem, ...more] = Result.getOrThrow(Result.flip(decodeSettings({ [name]: url }, EMBEDDED)))
+        assert.deepStrictEqual([problem?.setting, more], [name, []], url)
+        assert.include(problem?.message, "%25")
+      }
+    }
+  })
+
   it("a fallback equal to the primary is ignored", () => {
     const settings = decode({ EMAIL_PRIMARY: "provider_b", EMAIL_FALLBACK: "provider_b" })
     assert.isUndefined(settings.sending.fallback)
@@ -458,5 +477,10 @@ describe("secrets", () => {
       assert.notMatch(scrub(`x ${text} y`), /word|re_12345|postgres/)
     }
     assert.strictEqual(scrub("abc of provider_a"), "abc of provider_a")
+  })
+
+  it("are removed also where a password's % stands for nothing", () => {
+    const scrub = scrubOf({ url: Redacted.make("postgres://u:100%sure@h/d") })
+    assert.strictEqual(scrub("100%sure, 100%25sure"), "<redacted>, <redacted>")
   })
 })

@@ -9,7 +9,7 @@ import { type DeadLetter, DeferQueue, tooLargeToQueue } from "../../../ports/mai
 import { StoreUnavailable } from "../../../ports/store-unavailable.ts"
 import { WriteSql } from "../client.ts"
 import { statements } from "../statement.ts"
-import { TextOrNull } from "../values.ts"
+import { storable, TextOrNull } from "../values.ts"
 import { consumeDeferred } from "./defer-consumer.ts"
 
 /** The queue's table; its columns are those of Effect's SQL queue store, which the consumer runs on. */
@@ -120,7 +120,7 @@ const redrive = Effect.fn("PostgresDeferQueue.redrive")(function* (sql: Sql, nam
         UPDATE ${sql(TABLE)}
         SET state = 'pending', attempts = 0, visible_at = NOW(), updated_at = NOW(), last_failure = NULL,
           acquired_at = NULL, acquired_by = NULL
-        WHERE queue_name = ${name} AND id = ${id} AND state = 'failed'
+        WHERE queue_name = ${name} AND id = ${storable(id)} AND state = 'failed'
         RETURNING id
       `
     )

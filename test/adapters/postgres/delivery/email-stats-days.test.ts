@@ -136,7 +136,7 @@ suiteLayer(layer.pipe(Layer.provideMerge(layerPostgres)))("statistics by day (EV
         yield* clean
         const sql = yield* WriteSql
         const old = { updated_at: new Date(Date.now() - 40 * 86_400_000) }
-        for (let n = 0; n < 3; n++) yield* insert(40, { ...old, subject: "goes" })
+        for (let n = 0; n < 2; n++) yield* insert(40, { ...old, subject: "goes" })
         yield* insert(40, { ...old, subject: "deferred", status: "deferred" })
         yield* insert(40, { ...old, subject: "bound", key_hash: "k" })
         yield* sql`insert into email_send_claims
@@ -145,8 +145,11 @@ suiteLayer(layer.pipe(Layer.provideMerge(layerPostgres)))("statistics by day (EV
         yield* insert(40, { ...old, subject: "alert", id: "00000000-0000-0000-0000-0000000000aa" })
         yield* sql`insert into email_alerts (send_id, due_at, details)
         values ('00000000-0000-0000-0000-0000000000aa', now(), '{}')`
+        yield* insert(40, { ...old, subject: "goes", id: "00000000-0000-0000-0000-0000000000bb" })
+        yield* insert(29, { ...old, subject: "young", id: "00000000-0000-0000-0000-0000000000cc" })
+        yield* sql`insert into email_alerts (send_id, confirmed_at, details) values
+          ('00000000-0000-0000-0000-0000000000bb', now(), '{}'), ('00000000-0000-0000-0000-0000000000cc', now(), '{}')`
         yield* insert(40, { subject: "heard of" })
-        yield* insert(29, { ...old, subject: "young" })
         yield* sql`insert into email_events select id, 1, 'sent', now(), false, null, 0 from email_log`
         const subjects = Effect.map(
           sql<{ readonly subject: string }>`select subject from email_log order by subject`,
@@ -161,6 +164,7 @@ suiteLayer(layer.pipe(Layer.provideMerge(layerPostgres)))("statistics by day (EV
         yield* pruneLog(30)
         assert.deepStrictEqual(yield* subjects, ["alert", "bound", "deferred", "heard of", "young"])
         assert.lengthOf(yield* sql`select from email_events`, 5, "events go with their rows")
+        assert.lengthOf(yield* sql`select from email_alerts`, 2, "so do alerts that went out")
         yield* closeStatsDays
         assert.deepStrictEqual(yield* shown, before)
         yield* sql`delete from email_log where subject = 'young'`

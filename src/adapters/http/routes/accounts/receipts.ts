@@ -4,7 +4,7 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi, HttpApiBuilder } from "effect/h
 import { Receipts } from "../../../../domain/accounts/receipts.ts"
 import { addressOf } from "../../../../domain/mail/address.ts"
 import { ProxySecret } from "../../server/access.ts"
-import { apiOf, mailboxIn } from "../../server/endpoint.ts"
+import { apiOf, mailboxIn, Text } from "../../server/endpoint.ts"
 import { JsonBody, jsonBody } from "../../server/json-body.ts"
 import { bodyRefusals } from "../../server/problem.ts"
 
@@ -12,7 +12,12 @@ const Words = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(200)
 
 /** A payment whose receipt is wanted. */
 const ReceiptRequest = Schema.Struct({
-  receiptId: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(100)).annotate({
+  // It becomes a key of the mailer, which takes no line breaks: asking again would not help.
+  receiptId: Text.check(
+    Schema.isMinLength(1),
+    Schema.isMaxLength(100),
+    Schema.isPattern(/^[^\r\n]*$/, { message: "holds a line break" })
+  ).annotate({
     description: "Of the payment: its mail goes out once, however often it is asked for within 24 hours."
   }),
   email: Schema.String.check(Schema.isMaxLength(320)),

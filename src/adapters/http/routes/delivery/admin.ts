@@ -18,11 +18,12 @@ import { apiOf, cursor, DEFAULT_PAGE, filter, page, Text } from "../../server/en
 import { invalidCursor, InvalidRequest, problem, Unavailable, unavailable } from "../../server/problem.ts"
 import { EmailLogRow, logAway, mailStory, makeMailStoryHandler, NoSuchThing } from "./mail-story.ts"
 
-/** A day, UTC. */
+/** A day, UTC. The log's database knows no year 0. */
 const Day = Schema.String.check(
   Schema.makeFilter(
     (day) =>
-      (/^\d{4}-\d\d-\d\d$/.test(day) && (new Date(`${day}T00:00:00Z`).toJSON() ?? "").startsWith(day)) ||
+      (/^(?!0000)\d{4}-\d\d-\d\d$/.test(day) &&
+        (new Date(`${day}T00:00:00Z`).toJSON() ?? "").startsWith(day)) ||
       "is no day (YYYY-MM-DD)"
   )
 )

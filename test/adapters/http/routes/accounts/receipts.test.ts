@@ -68,7 +68,9 @@ describe("POST /internal/receipts", () => {
     ["paidAt", { paidAt: "yesterday" }],
     ["lines", { lines: [] }],
     ["totalUsd", { totalUsd: "9.50" }],
-    ["receiptId", { receiptId: "" }]
+    ["receiptId", { receiptId: "" }],
+    ["receiptId", { receiptId: "R\n1" }],
+    ["receiptId", { receiptId: "R\u00001" }]
   ])("names a wrong %s, and sends nothing", async (path, change) => {
     const answer = await post({ ...RECEIPT, ...change })
     expect([answer.status, answer.json.code]).toEqual([400, "INVALID_REQUEST"])
