@@ -1,6 +1,6 @@
 import type { FontFace } from "../../page-content.ts"
 import { isMathFace } from "../formulas/mathematical.ts"
-import { middleX } from "../geometry.ts"
+import { acrossOf, middleX } from "../geometry.ts"
 import { lineNumber, SAME_LINE } from "../lines/line.ts"
 import { leadsToPages } from "../lines/markers.ts"
 import { isBold, isTypewriter, segmentText, piecesOf, charactersOf } from "../lines/segment.ts"
@@ -13,6 +13,7 @@ import {
   type Column,
   columnsOf,
   NUMERIC,
+  overlaps,
   usualCount,
   areProse,
   wordsOf
@@ -54,9 +55,14 @@ export const share = (
 }
 
 /** Whether most cells of each column begin, end or are centred below one another. */
-const areAligned = (rows: ReadonlyArray<DrawnRow>, columns: ReadonlyArray<Column>): boolean =>
-  columns.every((_, at) => {
-    const cells = rows.flatMap(({ cells: of }) => (of.length === columns.length ? [of[at]] : []))
+const areAligned = (rows: ReadonlyArray<DrawnRow>, columns: ReadonlyArray<Column>): boolean => {
+  const full = rows.filter(({ cells }) => cells.length === columns.length)
+  return columns.every((column, at) => {
+    // Without a row that fills all columns each cell that is in one of them tells.
+    const cells =
+      full.length > 0
+        ? full.map((row) => row.cells[at])
+        : rows.flatMap((row) => row.cells.filter((cell) => overlaps(column, cell)))
     // Numbers may stand below one another by their points.
     const numbers = cells.filter((cell) => cell !== undefined && NUMERIC.test(textOf(cell))).length
     if (numbers >= MOSTLY * (cells.length - 1) && numbers > 1) return true
@@ -73,6 +79,7 @@ const areAligned = (rows: ReadonlyArray<DrawnRow>, columns: ReadonlyArray<Column
       }
     )
   })
+}
 
 /** Lines of prose that are drawn across two columns fill both. */
 const isProse = (cells: ReadonlyArray<Drawn>, columns: ReadonlyArray<Column>): boolean =>
@@ -102,14 +109,45 @@ export const hasNames = ([head, ...rest]: ReadonlyArray<DrawnRow>, fonts: Readon
     isBold
   ) < 0.9
 
-const hasMiddles = (rows: ReadonlyArray<DrawnRow>): boolean =>
-  rows.some(
+/** How much lower than the first line beside it a cell begins that is set so, in font sizes. */
+const LOWER = 0.4
+/** Fewest rows whose first cells are set at their bottom. */
+const FEWEST_LOWER = 2
+/** Rows with wrapped cells beside one another at least: a drawing has fewer. */
+const FEWEST_WRAPPED = 3
+
+/**
+ * Whether cells of several lines are drawn one after the other though their lines are beside one another, row after row: text in
+ * columns is drawn column by column, and all else line by line.
+ */
+const wrapsInRows = (rows: ReadonlyArray<DrawnRow>): boolean =>
+  rows.filter(
+    ({ cells }) => cells.filter(({ first, last, size }) => last - first > SAME_LINE * size).length > 1
+  ).length >= FEWEST_WRAPPED
+
+/** Whether first cells are set in the middle of their rows, or at the bottom of some: drawn first, they stand lower than what is beside them. */
+const areLower = (rows: ReadonlyArray<DrawnRow>): boolean => {
+  const lower = rows.filter(
     ({ cells: [first, second] }) =>
-      first !== undefined &&
-      second !== undefined &&
-      first.first - second.first > 0.4 * first.size &&
-      second.last - first.last > 0.4 * first.size
+      first !== undefined && second !== undefined && first.first - second.first > LOWER * first.size
   )
+  const isMiddle = ({ cells: [first, second] }: DrawnRow): boolean =>
+    (second?.last ?? 0) - (first?.last ?? 0) > LOWER * (first?.size ?? 0)
+  return lower.some(isMiddle) || lower.length >= FEWEST_LOWER
+}
+
+/** The columns of rows whose names, each in the middle of its column, stand beside what is below them; undefined where none does. */
+const namedBelow = ([names, ...rows]: ReadonlyArray<DrawnRow>): ReadonlyArray<Column> | undefined => {
+  const columns = columnsOf(rows.flatMap(({ cells }) => cells))
+  const cells = names?.cells ?? []
+  const apart = cells.every(
+    ({ x0, x1 }, at) => x0 > (columns[at - 1]?.x1 ?? -Infinity) && x1 < (columns[at + 1]?.x0 ?? Infinity)
+  )
+  if (!apart) return undefined
+  return Array.from({ length: Math.max(cells.length, columns.length) }, (_, at) =>
+    acrossOf([columns[at] ?? [], cells[at] ?? []].flat())
+  )
+}
 
 /** The columns of rows that make up a table; undefined where they do not. */
 export const columnsIn = (
@@ -121,16 +159,17 @@ export const columnsIn = (
   const most = named ? Math.max(usual, rows[0]?.cells.length ?? 0) : usual
   const full = rows.filter(({ cells }) => cells.length === most)
   const several = rows.filter(({ cells }) => cells.length > 1)
-  const together = columnsOf(several.flatMap(({ cells }) => cells))
+  const together = namedBelow(several) ?? columnsOf(several.flatMap(({ cells }) => cells))
   const columns = together.length >= most ? together : columnsOf(full.flatMap(({ cells }) => cells))
   if (columns.length < Math.max(2, most) || columns.length > MAX_COLUMNS || several.length < 2)
     return undefined
   if (
     !named &&
+    !wrapsInRows(several) &&
     several.filter(({ cells }) => cells.length === columns.length).length < Math.max(2, FULL * several.length)
   )
     return undefined
-  if (columns.length === 2 && (rows.length < 3 || (!named && !hasMiddles(rows)))) return undefined
+  if (columns.length === 2 && (rows.length < 3 || (!named && !areLower(rows)))) return undefined
   return columns
 }
 
@@ -152,7 +191,7 @@ const isAmbiguous = (rows: ReadonlyArray<DrawnRow>): boolean =>
   })
 
 /** Whether some cell has several lines that are all numbers, none of them listed: those are never wrapped, so that its lines are rows. */
-const stacksNumbers = (cells: ReadonlyArray<Drawn>): boolean =>
+export const stacksNumbers = (cells: ReadonlyArray<Drawn>): boolean =>
   cells.some(
     ({ first, last, segments, size }) =>
       last - first > SAME_LINE * size &&

@@ -49,7 +49,7 @@ const cutAtColumns = (cell: Drawn, columns: ReadonlyArray<Column>): ReadonlyArra
 }
 
 /** The cells of a row in their columns. */
-const placed = ({ cells }: DrawnRow, columns: ReadonlyArray<Column>): ReadonlyArray<RawCell> =>
+export const placedIn = ({ cells }: DrawnRow, columns: ReadonlyArray<Column>): ReadonlyArray<RawCell> =>
   filled(
     cells
       .flatMap((one) => cutAtColumns(one, columns))
@@ -127,7 +127,7 @@ const tableOfRows = (
   const segments = [...new Set(parts.map((part) => origins.get(part) ?? part))]
   if (charactersOf(segments) !== charactersOf(parts)) return undefined
   return {
-    rows: rows.map((row) => placed(row, columns)),
+    rows: rows.map((row) => placedIn(row, columns)),
     segments,
     ...hull(parts)
   }

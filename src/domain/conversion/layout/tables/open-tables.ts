@@ -7,6 +7,7 @@ import { numberedLines } from "../lines/numbered-lines.ts"
 import { type Segment, isBoldThroughout } from "../lines/segment.ts"
 import { centredOver } from "./aligned-rows.ts"
 import { alignedTables, MOST_BEFORE } from "./aligned-table.ts"
+import { bandedRows } from "./banded-rows.ts"
 import { drawnTables } from "./drawn-table.ts"
 import { cutInColumns } from "./narrow-columns.ts"
 import { alikeRules, placesOf, type Rule } from "./rules.ts"
@@ -153,6 +154,8 @@ const tableBetween = (
   const body = named ? taken.filter(({ baseline }) => baseline > second) : taken
   if (lines && !mayBeCells(body, context)) return undefined
   const cells = lines && headed ? cutInColumns(taken, second, context) : taken
+  const banded = lines ? bandedRows(ys, taken, context.fonts) : undefined
+  if (banded !== undefined) return { placed: { block: tableOf(banded, context, undefined), ...box }, taken }
   const drawn = drawnTables(cells, context.fonts).find(({ segments: of }) => of.length === cells.length)
   if (drawn !== undefined) {
     const head = headed ? drawn.rows.filter((row) => topOf(row) < second).length : undefined

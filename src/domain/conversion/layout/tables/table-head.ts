@@ -49,6 +49,41 @@ const isAsLong = ([first = [], ...rest]: Rows): boolean => {
   return longest !== undefined && longest.own > MIN_LONG && longest.own > AS_LONG * longest.usual
 }
 
+/** Signs that cells of one kind begin with, how many such cells are below the first one, and their part of the column. */
+const BEGINNING = 3
+const FEWEST_ALIKE = 2
+const MOSTLY = 0.7
+
+/** A cell's letters, numbers and signs without what they are, `a+0` of "U+16", but for what the name of a column has in brackets. */
+const shapeOf = (text: string): string => {
+  const bracket = text.endsWith(")") ? text.indexOf("(") : -1
+  return (bracket > 0 ? text.slice(0, bracket) : text)
+    .replaceAll(/\s/g, "")
+    .replaceAll(/\p{L}+/gu, "a")
+    .replaceAll(/\d+/g, "0")
+}
+
+/** What tells the kind of a cell: signs around letters or numbers, or as many words with one beginning, be it of a code; nothing for a word. */
+const kindsOf = (text: string): ReadonlyArray<string> => {
+  const [shape, words] = [shapeOf(text), text.split(/\s+/).length]
+  const isWord = shape === "a"
+  const beginning = `${words} ${text.slice(0, BEGINNING)}`
+  return [...(isWord ? [] : [shape]), ...(isWord && words === 1 ? [] : [beginning])]
+}
+
+/** Whether the first cell of a column is one of those below it: of the kind of most, or the same as some. */
+const isOneOfThem = ([first = [], ...rest]: Rows): boolean =>
+  first.some(({ text }, at) => {
+    if (text.length > MAX_NAME) return false
+    const kinds = new Set(kindsOf(text))
+    const below = rest.flatMap((row) => (row.length === first.length ? (row[at]?.text ?? "") : ""))
+    const filled = below.filter((one) => one !== "")
+    const alike = filled.filter((one) =>
+      kindsOf(one.slice(0, MAX_NAME)).some((kind) => kinds.has(kind))
+    ).length
+    return (alike >= FEWEST_ALIKE && alike >= MOSTLY * filled.length) || filled.includes(text)
+  })
+
 /** Whether the first row names the columns: bold, or words above figures, or words throughout in a table of some rows. */
 const namesColumns = (rows: Rows): boolean => {
   const [first, ...rest] = rows
@@ -59,6 +94,7 @@ const namesColumns = (rows: Rows): boolean => {
   if (filled.every(({ bold }) => bold)) return true
   if (filled.length < Math.min(2, first.length) || filled.some(isSentence) || beginsWithCode(rows))
     return false
+  if (isOneOfThem(rows)) return false
   const figuresBelow = rest.some((row) => row.some(({ numeric }) => numeric))
   const areShort = filled.every(({ text }) => text.length <= MAX_NAME)
   return figuresBelow || (rest.length >= 2 && areShort && !isAsLong(rows))

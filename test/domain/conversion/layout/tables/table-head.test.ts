@@ -95,14 +95,14 @@ describe("a first row of words alone", () => {
   })
 
   it("names none where one of its cells is a sentence, unlike a name with a point", () => {
-    const rows = (last: string) => [["Aa", "still", last], ...waters]
+    const rows = (last: string) => [["Oder", "still", last], ...waters]
     assert.strictEqual(headOf(htmlOf({ rows: rows("is a pond.") })), "")
     assert.strictEqual(count(headOf(htmlOf({ rows: rows("Std. Dev.") })), "th "), 3)
   })
 
   it("names none above figures either, where it is a sentence", () => {
     const figures = waters.map(([name = "", kind = ""]) => [name, kind, "12"])
-    assert.strictEqual(headOf(htmlOf({ rows: [["Aa", "It is still.", "x"], ...figures] })), "")
+    assert.strictEqual(headOf(htmlOf({ rows: [["Oder", "It is still.", "x"], ...figures] })), "")
     assert.strictEqual(count(headOf(htmlOf({ rows: [["Name", "Kind", "Length"], ...figures] })), "th "), 3)
   })
 
@@ -130,10 +130,61 @@ describe("a first row of words alone", () => {
 
   it("names none where it is as long as the cells below", () => {
     const rows = (first: string) => [
-      ["Aa", "still", first],
+      ["Oder", "still", first],
       ...waters.map(([name = "", kind = ""]) => [name, kind, "goes from here to there"])
     ]
     assert.strictEqual(headOf(htmlOf({ rows: rows("stays where it was made") })), "")
     assert.strictEqual(count(headOf(htmlOf({ rows: rows("where it goes") })), "th "), 3)
+  })
+})
+
+describe("a first row whose cells are of the kind of those below", () => {
+  const told = [
+    ["what it is", "where it is"],
+    ["still water", "a pond"],
+    ["flowing water", "a river"],
+    ["much water", "a stream"],
+    ["no water", "a desert"]
+  ]
+  /** How many names has the head of a table in whose first column these stand. */
+  const names = (...column: ReadonlyArray<string>): number =>
+    count(headOf(htmlOf({ rows: column.map((text, at) => [text, ...(told[at] ?? [])]) })), "th ")
+
+  it("names no columns: codes with the same signs", () => {
+    assert.strictEqual(names("U+16A", "U+17B", "U+18C", "U+19D"), 0)
+    assert.strictEqual(names("<angle>", "<colour>", "<size>", "<sign>", "any"), 0)
+    assert.strictEqual(names("(c7)", "(d8)", "(d9)", "(d10)"), 0)
+    assert.strictEqual(names("(c7)", "(any)", "(of)", "(none)"), 3)
+    assert.strictEqual(names("Code", "U+17B", "U+18C", "U+19D"), 3)
+  })
+
+  it("names none: as many words that begin alike, or one of a code", () => {
+    assert.strictEqual(names("from a book", "from two shelves", "from the room", "from all houses"), 0)
+    assert.strictEqual(names("uni69A0", "uni6B", "uni6C12D", "uni70"), 0)
+    assert.strictEqual(names("from books", "from two shelves", "from the room", "from all houses"), 3)
+    assert.strictEqual(names("Name", "Names", "Named", "Namely"), 3)
+  })
+
+  it("names none where it is the same as a cell below, whatever the others are", () => {
+    assert.strictEqual(names("Piano", "Drum", "Violin", "Piano"), 0)
+  })
+
+  it("names them where a cell over several columns stands before one like them", () => {
+    const rows = [
+      ["Name", "Kind", "Of"],
+      ["Aa", "still", "us"],
+      ["This and that", "", "Kind"],
+      ["Bode", "full", "it"]
+    ]
+    assert.strictEqual(count(headOf(htmlOf({ rows, over: [[1, 2]] })), "th "), 3)
+  })
+
+  it("names them where few are alike, or one alone", () => {
+    assert.strictEqual(names("a-b", "c-d", "Drum", "Violin", "e-f"), 3)
+    assert.strictEqual(names("a-b", "c-d", ""), 3)
+  })
+
+  it("names them where it has in brackets what the column is measured in", () => {
+    assert.strictEqual(names("Length (m)", "river (long)", "stone (short)", "letter (none)"), 3)
   })
 })
