@@ -26,7 +26,6 @@ import {
 } from "./rules.ts"
 import { type RawCell } from "./table-cells.ts"
 import { tableOf } from "./table-of.ts"
-import { withUndrawnRows } from "./undrawn-rows.ts"
 import { withoutWordGrounds } from "./word-grounds.ts"
 
 /** Part of the segments that may go over a border; where more do the lines are a drawing's. */
@@ -189,8 +188,7 @@ export const ruledTables = (
     const grid = withHead(borders(closed), rules, segments)
     // Who draws a table's sides draws its columns, too.
     const isOpen = closed.down.length > drawn.down.length
-    const whole = isOpen ? withColumns(grid, segments) : grid
-    accept(gridTable(withUndrawnRows(whole, segments), segments, context))
+    accept(gridTable(isOpen ? withColumns(grid, segments) : grid, segments, context))
   }
   const words = segments.filter(({ field }) => field === undefined)
   const level = [...rules.across, ...barsOf(drawings)]
