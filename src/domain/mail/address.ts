@@ -163,6 +163,12 @@ export const addressOf = (box: Mailbox): string => {
 /** The key under which a mailbox is compared and stored: bare, lower-case, NFC. */
 export const addressKey = (box: Mailbox): string => addressOf(box).normalize("NFC").toLowerCase()
 
+/** {@link addressKey} of an address that somebody wrote; text that is none is compared as it is, so that a row of it is found. */
+export const writtenKey = (text: string): string => {
+  const parsed = parseMailbox(text.trim())
+  return Result.isSuccess(parsed) ? addressKey(parsed.success) : text.trim().toLowerCase()
+}
+
 /** The mailbox as a header value, before any encoding of non-ASCII names. */
 export const formatMailbox = (box: Mailbox): string => {
   const address = addressOf(box)

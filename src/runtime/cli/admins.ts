@@ -6,7 +6,7 @@ import * as PostgresAdmins from "../../adapters/postgres/accounts/admins.ts"
 import * as Deferrals from "../../adapters/postgres/mail/deferrals.ts"
 import * as AdminInvitations from "../../domain/accounts/admin-invitations.ts"
 import { AdminRight } from "../../domain/accounts/principal.ts"
-import { addressKey, addressOf } from "../../domain/mail/address.ts"
+import { addressKey, addressOf, writtenKey } from "../../domain/mail/address.ts"
 import { type AdminRow, Admins } from "../../ports/accounts/access.ts"
 import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { mailboxOf } from "./customers.ts"
@@ -120,7 +120,7 @@ const remove = Command.make("remove", { email }, (input) =>
   telling(
     Effect.gen(function* () {
       const { user } = yield* Shell
-      const key = input.email.trim().toLowerCase()
+      const key = writtenKey(input.email)
       const removed = yield* onDatabase(() =>
         Admins.use((stored) =>
           stored.remove({ email: key, actor: `cli:${user}` }).pipe(Effect.catch(unavailable))

@@ -2,7 +2,7 @@ import { Effect, Option, Result } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 
 import * as Suppressions from "../../adapters/postgres/mail/suppression-list.ts"
-import { addressKey, parseMailbox, parsePublicMailbox } from "../../domain/mail/address.ts"
+import { addressKey, parsePublicMailbox, writtenKey } from "../../domain/mail/address.ts"
 import { SuppressionReason } from "../../domain/mail/suppression/policy.ts"
 import {
   MAX_SUPPRESSION_PAGE,
@@ -35,12 +35,6 @@ const addressOf = (text: string) => {
   return Result.isSuccess(parsed)
     ? Effect.succeed(addressKey(parsed.success))
     : Effect.fail(new CommandFailed({ message: `${visible(text)}: ${parsed.failure}` }))
-}
-
-/** The stored form; what is no address is taken as it is, so that a row of it can be removed. */
-const keyOf = (text: string): string => {
-  const parsed = parseMailbox(text.trim())
-  return Result.isSuccess(parsed) ? addressKey(parsed.success) : text.trim().toLowerCase()
 }
 
 /** `postlane suppress`. */
@@ -82,7 +76,7 @@ export const unsuppress = Command.make(
   (input) =>
     telling(
       Effect.gen(function* () {
-        const address = keyOf(input.email)
+        const address = writtenKey(input.email)
         const { user } = yield* Shell
         const removed = yield* onList((list) =>
           list
@@ -143,7 +137,7 @@ export const suppressions = Command.make(
         const found = yield* onList((list) =>
           list
             .page({
-              email: Option.getOrUndefined(Option.map(input.email, keyOf)),
+              email: Option.getOrUndefined(Option.map(input.email, writtenKey)),
               reason: Option.getOrUndefined(input.reason),
               cursor: Option.getOrUndefined(input.cursor),
               limit: input.limit

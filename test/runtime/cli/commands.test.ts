@@ -148,8 +148,8 @@ describe("the command line on a database", () => {
           /RIGHT.*\n.*ann@x\.test +admin:read +cli:tester$/
         )
         yield* Effect.promise(() => resend.always("422"))
-        const unheard = yield* postlane("admins", "invite", "bob@x.test")
-        assert.match(unheard.out, /^bob@x\.test may sign in/)
+        const unheard = yield* postlane("admins", "invite", "Bob <bob@bücher.test>")
+        assert.match(unheard.out, /^bob@xn--bcher-kva\.test may sign in/)
         assert.match(unheard.err, /^The mail that tells them did not go out/)
         assert.strictEqual(unheard.code, 1)
         for (const [wrong, said] of [
@@ -163,7 +163,9 @@ describe("the command line on a database", () => {
         }
         const removed = yield* postlane("admins", "remove", "ANN@x.test ")
         assert.match(removed.out, /^ann@x\.test is no admin any more/)
-        yield* postlane("admins", "remove", "bob@x.test")
+        // As it was written at the invitation.
+        const bob = yield* postlane("admins", "remove", "Bob <bob@bücher.test>")
+        assert.match(bob.out, /^bob@xn--bcher-kva\.test is no admin any more/)
         assert.deepStrictEqual(
           yield* WriteSql.use(
             (sql) => sql`select action, actor, target from admin_audit_log

@@ -3,7 +3,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi, HttpApiBuilder }
 
 import { AdminInvitations } from "../../../../domain/accounts/admin-invitations.ts"
 import { AdminRight } from "../../../../domain/accounts/principal.ts"
-import { addressKey, addressOf, parsePublicMailbox } from "../../../../domain/mail/address.ts"
+import { addressKey, addressOf, parsePublicMailbox, writtenKey } from "../../../../domain/mail/address.ts"
 import { Admins } from "../../../../ports/accounts/access.ts"
 import { AdminAccess, CurrentPrincipal } from "../../server/access.ts"
 import { apiOf, mailboxIn, Text } from "../../server/endpoint.ts"
@@ -100,7 +100,7 @@ export const adminsHandlers = HttpApiBuilder.group(
       removeAdmin: Effect.fnUntraced(function* ({ params }) {
         const { actor } = yield* CurrentPrincipal
         const removed = yield* admins
-          .remove({ email: params.email.trim().toLowerCase(), actor })
+          .remove({ email: writtenKey(params.email), actor })
           .pipe(Effect.catch(away))
         if (!removed) return yield* Effect.fail(noAdmin)
       })

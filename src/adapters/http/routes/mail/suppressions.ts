@@ -1,7 +1,7 @@
-import { Schema, Effect, Result } from "effect"
+import { Schema, Effect } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi, HttpApiBuilder } from "effect/http-api"
 
-import { addressKey, parseMailbox, parsePublicMailbox } from "../../../../domain/mail/address.ts"
+import { addressKey, parsePublicMailbox, writtenKey } from "../../../../domain/mail/address.ts"
 import { SuppressionReason } from "../../../../domain/mail/suppression/policy.ts"
 import { MAX_SUPPRESSION_PAGE, SuppressionList } from "../../../../ports/mail/suppression-list.ts"
 import { AdminAccess, CurrentPrincipal } from "../../server/access.ts"
@@ -83,12 +83,6 @@ export class SuppressionGroup extends HttpApiGroup.make("suppressions")
   .middleware(JsonBody)
   .middleware(AdminAccess) {}
 
-/** The stored form of an address; text that is none is compared as it is, so that its row can be removed. */
-const keyOf = (email: string): string => {
-  const parsed = parseMailbox(email.trim())
-  return Result.isSuccess(parsed) ? addressKey(parsed.success) : email.trim().toLowerCase()
-}
-
 const away = unavailable("the suppression list does not answer", "The suppression list does not answer now")
 
 /** `/api/admin/email-suppressions`. */
@@ -101,7 +95,7 @@ export const suppressionHandlers = HttpApiBuilder.group(
       listSuppressions: ({ query }) =>
         list
           .page({
-            email: query.email ? keyOf(query.email) : undefined,
+            email: query.email ? writtenKey(query.email) : undefined,
             reason: query.reason || undefined,
             cursor: query.cursor || undefined,
             limit: query.limit || DEFAULT_PAGE
@@ -120,7 +114,7 @@ export const suppressionHandlers = HttpApiBuilder.group(
           .pipe(Effect.catch(away))
       }),
       removeSuppressions: Effect.fnUntraced(function* ({ params, query }) {
-        const email = keyOf(params.email)
+        const email = writtenKey(params.email)
         const { actor } = yield* CurrentPrincipal
         const removed = email.includes("\0")
           ? 0
