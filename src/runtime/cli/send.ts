@@ -99,10 +99,23 @@ const readFile = Effect.fnUntraced(function* (path: string) {
 
 const readStdin = Effect.gen(function* () {
   const { stdin } = yield* Stdio.Stdio
-  return yield* Stream.mkString(Stream.decodeText(stdin)).pipe(
+  return yield* Stream.runCollect(stdin).pipe(
+    Effect.map((parts) => Buffer.concat(parts)),
     Effect.mapError(() => new CommandFailed({ message: "The standard input cannot be read" }))
   )
 })
+
+const utf8 = new TextDecoder("utf-8", { fatal: true })
+
+/** The text of a body: a mail is not called back, so that signs that cannot be read are not sent as replacement signs. */
+const textOf = (path: string, bytes: Uint8Array) =>
+  Effect.try({
+    try: () => utf8.decode(bytes),
+    catch: () =>
+      new CommandFailed({
+        message: `${path === "-" ? "The standard input" : path} is no text in UTF-8: convert it first`
+      })
+  })
 
 const bodyOf = Effect.fnUntraced(function* ({ file, html, text }: Input) {
   const body = { ...part("text", text), ...part("html", html) }
@@ -114,7 +127,7 @@ const bodyOf = Effect.fnUntraced(function* ({ file, html, text }: Input) {
       message: `--file ${path} and --${name} both give the ${name}: leave one out`
     })
   }
-  const content = path === "-" ? yield* readStdin : new TextDecoder().decode(yield* readFile(path))
+  const content = yield* textOf(path, yield* path === "-" ? readStdin : readFile(path))
   return { ...body, [name]: content }
 })
 
