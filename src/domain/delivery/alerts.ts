@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Result } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { Digest, sha256 } from "effect/crypto/Digest"
 
 import { AlertPreferences, DEFAULT_PREFERENCES, Chat } from "../../ports/delivery/alert-channels.ts"
@@ -6,7 +6,7 @@ import { DeliveryLog } from "../../ports/delivery/delivery-log.ts"
 import type { Deferrals } from "../../ports/mail/deferrals.ts"
 import { withDeadline } from "../deadline.ts"
 import type { LogRowId } from "../ids.ts"
-import { addressKey, parseMailbox } from "../mail/address.ts"
+import { writtenKey } from "../mail/address.ts"
 import type { Mailer } from "../mail/mailer.ts"
 import { makeSendOnce, notSent } from "../mail/send-once.ts"
 import {
@@ -48,11 +48,6 @@ const ALERT_SOURCE = "api:email-alert"
 
 /** Time limit of the preferences, milliseconds; past it the default holds. */
 const PREFERENCES_TIMEOUT_MS = 2_500
-
-const keyOf = (address: string): string => {
-  const parsed = parseMailbox(address.trim())
-  return Result.isSuccess(parsed) ? addressKey(parsed.success) : address.trim().toLowerCase()
-}
 
 /** What every alert is raised with. */
 const makeChannels = Effect.gen(function* () {
@@ -131,8 +126,8 @@ const raiseAlert = Effect.fnUntraced(function* (
   failed: FailedSend
 ): Effect.fn.Return<AlertOutcome> {
   const { chat, email } = channels
-  const inbox = email === undefined ? undefined : keyOf(email)
-  const aboutAlertInbox = inbox !== undefined && failed.recipients.some((one) => keyOf(one) === inbox)
+  const inbox = email === undefined ? undefined : writtenKey(email)
+  const aboutAlertInbox = inbox !== undefined && failed.recipients.some((one) => writtenKey(one) === inbox)
   const plan = planAlert({
     wanted: aboutAlertInbox ? DEFAULT_PREFERENCES.email_delivery_failure : yield* wantedChannels(channels),
     configured: { email: email !== undefined, chat: chat.configured },

@@ -1,6 +1,6 @@
-import { Effect, Layer, Result, Schema } from "effect"
+import { Effect, Layer, Schema } from "effect"
 
-import { addressKey, parseMailbox } from "../../../domain/mail/address.ts"
+import { writtenKey } from "../../../domain/mail/address.ts"
 import { Provider } from "../../../domain/mail/failover.ts"
 import {
   type EmailLogFilter,
@@ -12,12 +12,6 @@ import { ReadSql } from "../client.ts"
 import { newestFirst, readNewestFirst } from "../newest-first.ts"
 import { statements } from "../statement.ts"
 import { timeColumn } from "../values.ts"
-
-/** The stored form of a recipient; text that is no address is compared as it is. */
-const recipientKey = (recipient: string): string => {
-  const parsed = parseMailbox(recipient.trim())
-  return Result.isSuccess(parsed) ? addressKey(parsed.success) : recipient.trim().toLowerCase()
-}
 
 const escapeLike = (text: string): string => text.replaceAll(/[\\%_]/g, "\\$&")
 
@@ -58,7 +52,7 @@ const conditionsOf = (filter: EmailLogSearch) => (bind: (value: unknown) => stri
   if (filter.category !== undefined) conditions.push(`category = ${bind(filter.category)}`)
   if (filter.provider !== undefined) conditions.push(`provider = ${bind(filter.provider)}`)
   if (filter.recipient !== undefined) {
-    conditions.push(`${ALL_RECIPIENTS} @> array[${bind(recipientKey(filter.recipient))}::text]`)
+    conditions.push(`${ALL_RECIPIENTS} @> array[${bind(writtenKey(filter.recipient))}::text]`)
   }
   if (filter.key !== undefined) {
     conditions.push(`key_hash = encode(sha256(convert_to(${bind(filter.key)}::text, 'UTF8')), 'hex')`)
