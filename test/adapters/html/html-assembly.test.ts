@@ -1,7 +1,8 @@
-import { Effect, ManagedRuntime, Stream } from "effect"
+import { Effect, Exit, ManagedRuntime, Stream } from "effect"
 import fc from "fast-check"
 import { afterAll, assert, describe, it } from "vitest"
 
+import { AssemblyThread } from "../../../src/adapters/html/assembly-thread.ts"
 import { layer } from "../../../src/adapters/html/html-assembly.ts"
 import { parseFragment } from "../../../src/adapters/html/parse-fragment.ts"
 import { type HtmlNode, lineOf } from "../../../src/domain/conversion/html/tree.ts"
@@ -52,6 +53,20 @@ it("a document whose pages were surveyed before is the same, and they are not su
   )
   assert.strictEqual(parts.join(""), await assemble(html))
   assert.strictEqual(readings, 2)
+})
+
+it("a survey whose first pages were lost with the thread is none", async () => {
+  const thread = new AssemblyThread()
+  try {
+    const pages = (html: string) => thread.ask("survey", { document: 7, fragments: [html] })
+    await Effect.runPromise(Effect.andThen(thread.ask("look", { document: 7 }), pages("<h1>One</h1>")))
+    // Another document's page was too much for it.
+    await thread.stop()
+    for (const rest of [pages("<h2>Two</h2>"), thread.ask("surveyed", { document: 7 })])
+      assert.isTrue(Exit.isFailure(await Effect.runPromiseExit(rest)))
+  } finally {
+    await thread.stop()
+  }
 })
 
 it("a document is the same whether its pages come one by one or together", async () => {
