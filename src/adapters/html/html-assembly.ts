@@ -26,6 +26,7 @@ const assemblyIn = (thread: AssemblyThread) => {
       const document = yield* begun
       // The thread loads what it will need while the first pages are made.
       yield* Effect.forkScoped(thread.ask("prepare", { detects: languageTag(lang) === undefined }))
+      yield* thread.ask("look", { document })
       yield* Stream.runForEachArray(pages, (some) =>
         thread.ask("survey", { document, fragments: some.map(({ html }) => html) })
       )

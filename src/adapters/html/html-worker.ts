@@ -19,18 +19,25 @@ const foldOf = (document: number): PageFold => {
   return fold
 }
 
+/** Of a document whose first pages another thread has seen, which ended, the rest is no survey. */
+const surveyorOf = (document: number): Surveyor => {
+  const surveyor = surveyors.get(document)
+  if (surveyor === undefined) throw new Error("a page came for a survey that was not begun here")
+  return surveyor
+}
+
 const TASKS: {
   readonly [K in keyof Tasks]: (asks: Tasks[K]["asks"]) => Tasks[K]["answers"] | Promise<Tasks[K]["answers"]>
 } = {
   prepare: ({ detects }) => (detects ? loadDetector() : undefined),
   clean: ({ html }) => cleanFragment(html),
+  look: ({ document }) => void surveyors.set(document, new Surveyor()),
   survey: ({ document, fragments }) => {
-    const surveyor = surveyors.get(document) ?? new Surveyor()
-    surveyors.set(document, surveyor)
+    const surveyor = surveyorOf(document)
     for (const html of fragments) if (!surveyor.skips(html)) surveyor.add(parseFragment(html))
   },
   surveyed: ({ document }) => {
-    const survey = (surveyors.get(document) ?? new Surveyor()).survey()
+    const survey = surveyorOf(document).survey()
     surveyors.delete(document)
     return survey
   },

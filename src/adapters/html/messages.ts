@@ -12,6 +12,8 @@ export interface Tasks {
   /** `detects`: a language will have to be detected. */
   readonly prepare: { readonly asks: { readonly detects: boolean }; readonly answers: void }
   readonly clean: { readonly asks: { readonly html: string }; readonly answers: string }
+  /** Begins a document's survey. */
+  readonly look: { readonly asks: { readonly document: number }; readonly answers: void }
   readonly survey: {
     readonly asks: { readonly document: number; readonly fragments: ReadonlyArray<string> }
     readonly answers: void

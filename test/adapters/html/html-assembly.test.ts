@@ -1,7 +1,8 @@
-import { Effect, ManagedRuntime, Stream } from "effect"
+import { Effect, Exit, ManagedRuntime, Stream } from "effect"
 import fc from "fast-check"
 import { afterAll, assert, describe, it } from "vitest"
 
+import { AssemblyThread } from "../../../src/adapters/html/assembly-thread.ts"
 import { layer } from "../../../src/adapters/html/html-assembly.ts"
 import { parseFragment } from "../../../src/adapters/html/parse-fragment.ts"
 import { type HtmlNode, lineOf } from "../../../src/domain/conversion/html/tree.ts"
@@ -54,6 +55,20 @@ it("a document whose pages were surveyed before is the same, and they are not su
   assert.strictEqual(readings, 2)
 })
 
+it("a survey whose first pages were lost with the thread is none", async () => {
+  const thread = new AssemblyThread()
+  try {
+    const pages = (html: string) => thread.ask("survey", { document: 7, fragments: [html] })
+    await Effect.runPromise(Effect.andThen(thread.ask("look", { document: 7 }), pages("<h1>One</h1>")))
+    // Another document's page was too much for it.
+    await thread.stop()
+    for (const rest of [pages("<h2>Two</h2>"), thread.ask("surveyed", { document: 7 })])
+      assert.isTrue(Exit.isFailure(await Effect.runPromiseExit(rest)))
+  } finally {
+    await thread.stop()
+  }
+})
+
 it("a document is the same whether its pages come one by one or together", async () => {
   const html = [
     "<h1>Title</h1><p>Words that",
@@ -104,6 +119,47 @@ const NAMES = (first: string) => `<thead><tr><th>${first}</th><th>Words</th></tr
 const ROWS = (number: number): string => `<tbody><tr><td>${number}</td><td>b</td></tr></tbody>`
 
 const LONG = "This sentence is long enough to be taken for a line of running text that goes on"
+
+it.each([
+  [
+    "an empty anchor is kept: Word's bookmarks are",
+    ['<p><a href="#x">see</a></p><h1><a id="x"></a>Words</h1>'],
+    '[1]<p><a href="#p1-x">see</a></p><h1 id="section-1"><span id="p1-x"></span>Words</h1>'
+  ],
+  [
+    "a formula has its page's id",
+    ['<p><a href="#e">(1)</a><math id="e"><mi id="f">x</mi></math></p>', '<math id="e"><mi>y</mi></math>'],
+    '[1]<p><a href="#p1-e">(1)</a><math id="p1-e"><mi id="p1-f">x</mi></math></p>' +
+      '[2]<p><math id="p2-e"><mi>y</mi></math></p>'
+  ],
+  [
+    "a link to what was left out is words",
+    ['<p><a id="y" href="#x">see</a> <a href="#y">this</a></p><p id="x"> </p>'],
+    '[1]<p class="links"><span id="p1-y">see</span> <a href="#p1-y">this</a></p>'
+  ]
+])("what links lead to is there, once: %s", async (_, pages, expected) => {
+  assert.strictEqual(mainOf(await assemble(pages)), expected)
+})
+
+it("a heading in a heading is words of it: the table of contents leads to what it names", async () => {
+  const html = await assemble([
+    '<h1>Title</h1><h2>One<div><h3 id="in">more</h3></div></h2><h2>Two</h2><p><a href="#in">there</a></p>',
+    "<h2>Three</h2>"
+  ])
+  for (const [at, name] of ["One more", "Two", "Three"].entries())
+    assert.include(html, `<a href="#section-${at + 2}">${name}</a>`)
+  for (const [at, name] of ["Two", "Three"].entries())
+    assert.include(html, `<h2 id="section-${at + 3}">${name}</h2>`)
+  assert.include(html, '<span id="p1-in">more</span>')
+  assert.include(html, '<a href="#p1-in">there</a>')
+})
+
+it("a summary that names nothing is a paragraph", async () => {
+  const figure = '<figure><img alt="A cat"><details><summary>More</summary><p>b</p></details></figure>'
+  const html = mainOf(await assemble([`<details><summary>Name</summary><p>a</p></details>${figure}`]))
+  assert.include(html, "<p>Name</p><p>a</p>")
+  assert.include(html, "<summary>Words in the picture</summary><p>More</p><p>b</p>")
+})
 
 describe("joining over a page's border", () => {
   it.each([

@@ -76,14 +76,48 @@ export const holdsBlocks = (nodes: ReadonlyArray<HtmlNode>): boolean =>
       isElement(node) && (BLOCKS.has(node.name) || (node.name !== "math" && holdsBlocks(node.children)))
   )
 
-/** Collects the ids of nodes. */
-export const collectIds = (nodes: ReadonlyArray<HtmlNode>, ids: Set<string>, depth = 0): void => {
+const collectIds = (nodes: ReadonlyArray<HtmlNode>, ids: Set<string>, depth = 0): void => {
   for (const node of nodes) {
     if (!isElement(node) || depth > MAX_DEPTH) continue
     const id = node.attributes["id"]
     if (id !== undefined && id !== "") ids.add(id)
     collectIds(node.children, ids, depth + 1)
   }
+}
+
+/** The ids of nodes. */
+export const idsIn = (nodes: ReadonlyArray<HtmlNode>): ReadonlySet<string> => {
+  const ids = new Set<string>()
+  collectIds(nodes, ids)
+  return ids
+}
+
+/** What a heading holds: headings, paragraphs and groups in it are words of its line, so that it is one heading. */
+export const phrases = (nodes: ReadonlyArray<HtmlNode>): ReadonlyArray<HtmlNode> =>
+  nodes.flatMap((node) => {
+    if (!isElement(node)) return [node]
+    const children = phrases(node.children)
+    if (!isHeading(node) && node.name !== "p" && node.name !== "div") return [{ ...node, children }]
+    const { id, lang } = node.attributes
+    return [" ", element("span", { id, lang }, children), " "]
+  })
+
+/** Links whose targets were left out, with what stood there, are words; `prefix` begins all links within the page. */
+export const withoutLostLinks = (
+  blocks: ReadonlyArray<HtmlElement>,
+  prefix: string
+): ReadonlyArray<HtmlElement> => {
+  const ids = idsIn(blocks)
+  const kept = (nodes: ReadonlyArray<HtmlNode>): ReadonlyArray<HtmlNode> =>
+    nodes.flatMap((node) => {
+      if (!isElement(node)) return [node]
+      const children = kept(node.children)
+      const { href = "", id } = node.attributes
+      if (node.name !== "a" || !href.startsWith(prefix) || ids.has(href.slice(1)))
+        return [{ ...node, children }]
+      return id === undefined ? children : [element("span", { id }, children)]
+    })
+  return blocks.map((block) => ({ ...block, children: kept(block.children) }))
 }
 
 /** Splits a group without meaning into its blocks, and paragraphs of the loose content between them. */

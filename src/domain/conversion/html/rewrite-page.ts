@@ -4,21 +4,23 @@ import { type LinksFrom, linkTarget } from "./link-targets.ts"
 import {
   BLOCKS,
   captionOf,
-  collectIds,
   definitionsIn,
   descriptionIn,
   fits,
   grouped,
   HELD,
   holdsBlocks,
+  idsIn,
   isHeading,
   isLinksOnly,
   isNumberedFormula,
   listOf,
   MAX_DEPTH,
+  phrases,
   printedContents,
   rowsOf,
-  scrollable
+  scrollable,
+  withoutLostLinks
 } from "./repair.ts"
 import { type Pictures, withoutLogos } from "./repeated-pictures.ts"
 import { scanDetails } from "./scan.ts"
@@ -54,15 +56,13 @@ export class PageRewriter {
 
   /** The blocks of a page. */
   rewrite(nodes: ReadonlyArray<HtmlNode>, context: RewriteContext): ReadonlyArray<HtmlElement> {
-    const ids = new Set<string>()
-    collectIds(nodes, ids)
     const chapter = () => this.#headings.chapter
-    const page = new Page({ ...context, chapter, pictures: this.#pictures }, ids, (level) => {
+    const page = new Page({ ...context, chapter, pictures: this.#pictures }, idsIn(nodes), (level) => {
       const placed = placeHeading(this.#headings, level)
       this.#headings = placed.state
       return { name: `h${placed.level}`, id: headingId(placed.state.count) }
     })
-    return withoutLogos(page.blocks(nodes))
+    return withoutLostLinks(withoutLogos(page.blocks(nodes)), `#p${context.index + 1}-`)
   }
 }
 
@@ -156,9 +156,10 @@ class Page {
         return this.#definitions(node, depth)
       case "dt":
       case "dd":
+      case "summary":
         return this.#loose(node, depth)
       case "math":
-        return [scrollable(node)]
+        return [scrollable(this.#other(node, depth))]
       case "figure":
       case "blockquote": {
         const outer = this.#caption
@@ -279,7 +280,7 @@ class Page {
     if (lineOf(node.children) === "") return this.#children(node.children, depth + 1)
     const { id, ...attributes } = this.#inLanguage(node, node.children)
     const placed = this.#place(Number(node.name.slice(1)))
-    const children = this.#children(node.children, depth + 1)
+    const children = this.#children(phrases(node.children), depth + 1)
     // Links of the page to the heading go to an anchor inside it: its own id is for the table of contents.
     const anchor = id === undefined ? [] : [element("span", { id })]
     return [element(placed.name, { ...attributes, id: placed.id }, [...anchor, ...children])]
@@ -287,11 +288,10 @@ class Page {
 
   #link(node: HtmlElement, depth: number): ReadonlyArray<HtmlNode> {
     const children = this.#children(node.children, depth + 1)
-    if (isEmpty(children)) return []
     const { href, ...attributes } = this.#attributes(node)
     const words =
       attributes["id"] === undefined ? children : [element("span", { id: attributes["id"] }, children)]
-    if (href === undefined || holdsBlocks(children)) return words
+    if (href === undefined || isEmpty(children) || holdsBlocks(children)) return words
     if (!href.startsWith("#")) return [element("a", { ...attributes, role: undefined, href }, children)]
     const id = href.slice(1)
     const target = this.#ids.has(id)

@@ -2,6 +2,7 @@ import type { DocumentFacts } from "../page-content.ts"
 import { headingId, languageTag } from "./allowed.ts"
 import { type Headings, headingsByWords, lettersOf } from "./link-targets.ts"
 import { inChapters, type NamedThings, NamedThingsFound, type ThingsInChapters } from "./named-things.ts"
+import { phrases } from "./repair.ts"
 import { RepeatedPictures } from "./repeated-pictures.ts"
 import { type HtmlNode, isElement, lineOf, textOf } from "./tree.ts"
 import { type InterfaceWords, wordsFor } from "./words.ts"
@@ -142,7 +143,7 @@ export class Surveyor {
       if (attributes["id"] !== undefined) this.#named.add(attributes["id"], this.#headings.length)
       if (!HEADING.test(name)) this.#look(children, page)
       else if (this.#headings.length < MAX_HEADINGS) {
-        const text = lineOf(children)
+        const text = lineOf(phrases(children))
         if (text !== "")
           this.#headings.push({ level: Number(name.slice(1)), text: text.slice(0, MAX_HEADING_TEXT), page })
       }
