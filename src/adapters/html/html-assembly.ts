@@ -24,9 +24,9 @@ const assemblyIn = (thread: AssemblyThread) => {
   ) =>
     Effect.gen(function* () {
       const document = yield* begun
-      // The thread loads what it will need while the first pages are made.
+      // The thread starts, and loads what it will need, while the first pages are made: nobody waits for these, but they come first.
+      yield* Effect.forkScoped(thread.ask("look", { document }), { startImmediately: true })
       yield* Effect.forkScoped(thread.ask("prepare", { detects: languageTag(lang) === undefined }))
-      yield* thread.ask("look", { document })
       yield* Stream.runForEachArray(pages, (some) =>
         thread.ask("survey", { document, fragments: some.map(({ html }) => html) })
       )
