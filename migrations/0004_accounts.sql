@@ -332,7 +332,7 @@ end
 $$;
 
 -- Makes a sign-in link for a customer whose account is open, an admin, or one who is both; no row where the address is
--- neither, or has asked for `p_most` links within an hour. Called by `MagicLinks`.
+-- neither, or has asked for `p_most` links within an hour. Called by `MagicLinks`. Lock order: admin, customer.
 create function begin_sign_in(
   p_email text, p_link_hash bytea, p_browser_hash bytea, p_lifetime_seconds integer, p_most integer
 )
@@ -346,8 +346,8 @@ declare
   v_admin text;
 begin
   -- The locks make requests of one person follow one another, so that the limit is exact.
-  select c.id into v_customer from customers c where c.email = p_email and c.deleted_at is null for no key update;
   select a.email into v_admin from admins a where a.email = p_email for no key update;
+  select c.id into v_customer from customers c where c.email = p_email and c.deleted_at is null for no key update;
   if v_customer is null and v_admin is null then return; end if;
   if p_most <= (
     select count(*) from magic_links l
@@ -363,7 +363,7 @@ $$;
 
 -- Uses a magic link up and begins a session; no row for a link that is unknown, used or too old. `other_browser`: it was
 -- asked for in another browser, and is not used up. The reader of a closed account's mail may open it again by the link of a
--- promotion; closing an account deletes its other links. Called by `MagicLinks`. Lock order: admin, link, customer.
+-- promotion; closing an account deletes its other links. Called by `MagicLinks`. Lock order: admin, customer, link.
 create function redeem_magic_link(
   p_link_hash bytea, p_browser_hash bytea, p_session_hash bytea, p_lifetime_seconds integer
 )
@@ -383,6 +383,7 @@ begin
   from magic_links l join admins a on a.email = l.admin_email
   where l.token_hash = p_link_hash
   for share of a;
+  perform from customers where id = (select customer_id from magic_links where token_hash = p_link_hash) for no key update;
   select * into v_link from magic_links
   where token_hash = p_link_hash and used_at is null and expires_at > now()
   for update;
@@ -575,7 +576,7 @@ $$;
 -- Erases a person: closes the account, and removes the address from everything but the audit trail of admins. Addresses
 -- that must not be mailed stay so, by a hash (P3). Returns whether anything was found. `p_email`: bare and lower-case.
 --
--- Lock order: mails of intake with customer and hold, rows of the log, suppressions, customer, outreach. The log comes
+-- Lock order: mails of intake with customer and hold, rows of the log, suppressions, admin, customer, outreach. The log comes
 -- before the suppressions, as in the writers of events, which lock a row before they add its suppressions.
 create function erase_person(p_email text, p_actor text) returns boolean
 language plpgsql
@@ -611,6 +612,9 @@ begin
   on conflict do nothing;
   v_found := v_found or found;
 
+  delete from admins where email = p_email;
+  v_found := v_found or found;
+
   select c.id into v_id from customers c where c.email = p_email for update;
   if found then
     v_found := true;
@@ -619,8 +623,6 @@ begin
     delete from api_tokens where customer_id = v_id;
   end if;
 
-  delete from admins where email = p_email;
-  v_found := v_found or found;
   delete from file_shares where lower(email) = p_email;
   v_found := v_found or found;
   delete from team_invites where email = p_email;

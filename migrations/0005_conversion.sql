@@ -138,6 +138,8 @@ create index large_conversion_jobs_newest on large_conversion_jobs (created_at d
 create index large_conversion_jobs_status on large_conversion_jobs (status, created_at desc, id desc);
 create index large_conversion_jobs_file on large_conversion_jobs (file_id, created_at desc);
 create index large_conversion_jobs_bulk on large_conversion_jobs (bulk_id) where bulk_id is not null;
+create index large_conversion_jobs_open on large_conversion_jobs (customer_id, created_at, id)
+where status in ('pending', 'processing');
 create index large_conversion_jobs_waiting on large_conversion_jobs (created_at, id) where status = 'waiting_batch';
 
 create table chunk_jobs (
@@ -506,8 +508,8 @@ as $$
   where c.id = p_chunk_id
 $$;
 
--- Claims the next chunk of an owner's oldest job that can be worked on; no row where there is none. It looks at eight jobs.
--- Lock order: job, chunk, file.
+-- Claims the next chunk of an owner's oldest job that can be worked on; no row where there is none. It looks at eight jobs, and
+-- then at those alone that are not paused: thousands of jobs may wait for the next day's budget. Lock order: job, chunk, file.
 create function claim_chunk_of(p_customer_id uuid, p_lease uuid, p_worker text) returns uuid
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
@@ -517,13 +519,26 @@ declare
   v_queued timestamptz := '-infinity';
   v_job uuid := '00000000-0000-0000-0000-000000000000';
 begin
-  for i in 1..8 loop
-    -- One job after another by the index: a job of thousands of chunks is stepped over at once.
-    select c.queued_at, c.job_id into v_queued, v_job from chunk_jobs c
-    where c.status = 'pending' and c.customer_id = p_customer_id and (c.queued_at, c.job_id) > (v_queued, v_job)
-      and c.not_before <= clock_timestamp()
-    order by c.queued_at, c.job_id
-    limit 1;
+  for i in 1..9 loop
+    if i < 9 then
+      -- One job after another by the index: a job of thousands of chunks is stepped over at once.
+      select c.queued_at, c.job_id into v_queued, v_job from chunk_jobs c
+      where c.status = 'pending' and c.customer_id = p_customer_id and (c.queued_at, c.job_id) > (v_queued, v_job)
+        and c.not_before <= clock_timestamp()
+      order by c.queued_at, c.job_id
+      limit 1;
+    else
+      select c.queued_at, j.id into v_queued, v_job
+      from large_conversion_jobs j
+      cross join lateral (
+        select x.queued_at from chunk_jobs x
+        where x.job_id = j.id and x.status = 'pending' and x.customer_id = p_customer_id and x.not_before <= clock_timestamp()
+        limit 1
+      ) c
+      where j.customer_id = p_customer_id and j.status in ('pending', 'processing')
+      order by j.created_at, j.id
+      limit 1;
+    end if;
     exit when not found;
     perform from large_conversion_jobs j where j.id = v_job and j.status in ('pending', 'processing') for no key update;
     continue when not found;

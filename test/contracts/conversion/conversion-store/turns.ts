@@ -76,6 +76,22 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
       })
     )
 
+    it.effect("C4: an owner's paused jobs, however many, do not hold up one that goes on", () =>
+      Effect.gen(function* () {
+        yield* clean
+        const store = yield* ConversionStore
+        const owner = yield* customer(100)
+        for (let n = 0; n < 12; n++)
+          yield* DocumentsWorld.use(
+            Effect.fnUntraced(function* (world) {
+              yield* world.setJob(yield* job(owner, yield* addFile(owner, 1)), { status: "paused_budget" })
+            })
+          )
+        const goesOn = yield* job(owner, yield* addFile(owner, 1))
+        assert.strictEqual((yield* store.claimChunk("w", anyId()))?.jobId, goesOn)
+      })
+    )
+
     it.effect(
       "DOC-12: owners take turns for jobs, chunks and layout-true results, each in its own order",
       () =>
