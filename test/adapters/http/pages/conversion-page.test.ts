@@ -291,3 +291,19 @@ it(
   },
   PATIENCE
 )
+
+it(
+  "a page of a proxy in place of the list is a problem in words, not a list that loads for good",
+  async () => {
+    const { complaints, page } = await signIn([])
+    await page.route("**/api/files", (route) =>
+      route.fulfill({ contentType: "text/html", body: "<!doctype html><title>Log in</title>" })
+    )
+    await page.goto(`${world.server.url}/dashboard`)
+    await page.locator("#list-problem", { hasText: "What was answered is not the server’s." }).waitFor()
+    expect(await page.getByText("Loading your files…").isVisible()).toBe(false)
+    expect(complaints).toEqual([])
+    await page.context().close()
+  },
+  PATIENCE
+)
