@@ -214,6 +214,10 @@ describe("the cloud side", () => {
       await complaintsOf({ ListSubscriptionsByTopic: () => subscription("PendingConfirmation") }),
       ["warn alarms: no subscription of the topic postlane-AlarmTopic is confirmed"]
     )
+    // Somebody followed the link at the foot of an alarm's mail.
+    assert.deepStrictEqual(await complaintsOf({ ListSubscriptionsByTopic: () => subscription("Deleted") }), [
+      "warn alarms: the topic postlane-AlarmTopic has no subscription"
+    ])
     const other = {
       metricFilters: [metricFilter("Failovers", patternOf("Failovers")), metricFilter("Alarms", "x")]
     }

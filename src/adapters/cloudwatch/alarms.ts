@@ -94,10 +94,12 @@ export const cloudAlarms = ({ credentials, endpoint, home, mail }: CloudAlarmsOp
         (client, abortSignal) =>
           client.send(new ListSubscriptionsByTopicCommand({ TopicArn }), { abortSignal }),
         ({ Subscriptions = [] }) => {
-          const pending = Subscriptions.filter(
-            ({ SubscriptionArn }) => SubscriptionArn === "PendingConfirmation"
-          ).length
-          return { confirmed: Subscriptions.length - pending, pending }
+          const arns = Subscriptions.map(({ SubscriptionArn = "" }) => SubscriptionArn)
+          return {
+            // One that was ended stays listed for days, with the word "Deleted" for its ARN.
+            confirmed: arns.filter((arn) => arn.startsWith("arn:")).length,
+            pending: arns.filter((arn) => arn === "PendingConfirmation").length
+          }
         }
       )
   }

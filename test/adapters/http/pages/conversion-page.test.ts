@@ -25,6 +25,8 @@ afterAll(async () => {
   await world.stop()
 })
 
+const SHARE = { email: "ann@x.test", expiresAt: "2026-11-27T12:00:00.000Z" }
+
 /** Opens a page as a new customer, who has these files; each is converted. */
 const signIn = async (names: ReadonlyArray<string>, pages = 3) => {
   const customer = await world.customer()
@@ -255,6 +257,52 @@ it(
     expect(await page.locator("#share-list li").count()).toBe(1)
     await page.getByRole("button", { name: "Stop all links" }).click()
     await hears(page, "No link to the result works any more.")
+    await page.context().close()
+  },
+  PATIENCE
+)
+
+it(
+  "an answer that comes late is not shown in another file's dialog, nor does it close that one",
+  async () => {
+    const { ids, page } = await signIn(["a.pdf", "b.pdf"], 1)
+    const late = Promise.withResolvers<undefined>()
+    for (const path of ["share", "shares"])
+      await page.route(`**/api/v1/files/${ids[0]}/${path}`, async (route) => {
+        await late.promise
+        await route.fulfill({
+          json: path === "share" ? { recipients: 1, unsentRecipients: [] } : { shares: [SHARE] }
+        })
+      })
+    await page.goto(`${world.server.url}/dashboard`)
+    await listen(page)
+    await page.getByRole("button", { name: "Share the result of a.pdf" }).click()
+    await page.getByLabel("Recipients").fill("ann@x.test")
+    await page.getByRole("button", { name: "Share", exact: true }).click()
+    await page.keyboard.press("Escape")
+    await page.getByRole("button", { name: "Share the result of b.pdf" }).click()
+    await page.getByLabel("Recipients").fill("bob@x.test")
+    late.resolve(undefined)
+    await hears(page, "Shared with 1 person.")
+    expect(await page.getByLabel("Recipients").isVisible()).toBe(true)
+    expect(await page.getByLabel("Recipients").inputValue()).toBe("bob@x.test")
+    expect(await page.getByText("ann@x.test, until").count()).toBe(0)
+    await page.context().close()
+  },
+  PATIENCE
+)
+
+it(
+  "a page of a proxy in place of the list is a problem in words, not a list that loads for good",
+  async () => {
+    const { complaints, page } = await signIn([])
+    await page.route("**/api/files", (route) =>
+      route.fulfill({ contentType: "text/html", body: "<!doctype html><title>Log in</title>" })
+    )
+    await page.goto(`${world.server.url}/dashboard`)
+    await page.locator("#list-problem", { hasText: "What was answered is not the server’s." }).waitFor()
+    expect(await page.getByText("Loading your files…").isVisible()).toBe(false)
+    expect(complaints).toEqual([])
     await page.context().close()
   },
   PATIENCE

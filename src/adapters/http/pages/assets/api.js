@@ -26,6 +26,7 @@ const NEXT = new Map([
   ["NOT_CONVERTING", "The list shows where it stands now."],
   ["OFFLINE", "Check your connection, then try again."],
   ["PAYLOAD_TOO_LARGE", "Split the document, then upload its parts."],
+  ["UNREADABLE", "Reload the page: a proxy before the server may ask you to sign in to it."],
   ["UNAVAILABLE", "Nothing was changed. Try again in a minute."],
   ["UNSUPPORTED_FILE_TYPE", "Save it as PDF or DOCX, then upload that."]
 ])
@@ -139,5 +140,14 @@ export const ask = async (method, path, body) => {
     throw offline()
   }
   if (status < 200 || status > 299) throw refusalOf(status, text)
-  return /** @type {A} */ (JSON.parse(text === "" ? "null" : text))
+  try {
+    return /** @type {A} */ (JSON.parse(text === "" ? "null" : text))
+  } catch {
+    throw new Refused({
+      title: "What was answered is not the server’s",
+      detail: "",
+      code: "UNREADABLE",
+      status
+    })
+  }
 }

@@ -53,22 +53,25 @@ const give = async (customer) => {
   const number = byId("credits-number", HTMLInputElement)
   const reference = byId("credits-reference", HTMLInputElement)
   const note = byId("credits-note", HTMLInputElement)
+  let amount = 0
   /** @type {{ readonly answer: "granted" | "repeated" } | undefined} */
   const given = await filled("credits", {
     title: `Give credits to ${customer.email}`,
     first: number,
-    submit: () =>
-      ask("POST", `${PATH}/${encodeURIComponent(customer.id)}/credits`, {
-        credits: Number(number.value),
+    submit: () => {
+      amount = Number(number.value)
+      return ask("POST", `${PATH}/${encodeURIComponent(customer.id)}/credits`, {
+        credits: amount,
         reference: reference.value.trim(),
         ...(note.value.trim() === "" ? {} : { note: note.value.trim() })
       })
+    }
   })
   if (given === undefined) return
   await read()
   say(
     given.answer === "granted"
-      ? `${customer.email} has ${counted(Number(number.value), "credit")} more.`
+      ? `${customer.email} has ${counted(amount, "credit")} more.`
       : `${customer.email} was given these credits before, under this reference. Nothing was changed.`
   )
 }

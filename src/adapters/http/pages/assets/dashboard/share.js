@@ -1,6 +1,6 @@
 import { ask, explain, Refused } from "../api.js"
 import { filled } from "../dialogs.js"
-import { button, byId, el, say, show, time } from "../dom.js"
+import { button, byId, el, say, show, time, warn } from "../dom.js"
 
 /** @import { FileView } from "./state.js" */
 
@@ -38,6 +38,9 @@ const outcome = ({ recipients, unsentRecipients }) => {
 
 /** @typedef {{ readonly email: string, readonly expiresAt: string }} Share */
 
+/** What the dialog lists: an answer about another file comes too late. */
+let listed = ""
+
 /**
  * Lists whom a result is shared with, each with a button that stops their links alone. The dialog works without the list; a
  * refusal shows up when it is shared.
@@ -46,6 +49,7 @@ const outcome = ({ recipients, unsentRecipients }) => {
 const showShares = async (path) => {
   /** @type {{ readonly shares: ReadonlyArray<Share> }} */
   const { shares } = await ask("GET", path)
+  if (path !== listed) return
   const list = byId("share-list", HTMLElement)
   list.replaceChildren(...shares.map((share) => shareItem(path, share)))
   byId("share-with", HTMLElement).hidden = shares.length === 0
@@ -67,9 +71,10 @@ const revoke = async (path, email) => {
     await ask("DELETE", `${path}/${encodeURIComponent(email)}`)
     await showShares(path)
     say(`${email} cannot open the result any more.`)
-    byId("share-recipients", HTMLElement).focus()
+    if (path === listed) byId("share-recipients", HTMLElement).focus()
   } catch (failure) {
-    show(byId("share-problem", HTMLElement), explain(failure))
+    if (path === listed) show(byId("share-problem", HTMLElement), explain(failure))
+    else warn(explain(failure))
   }
 }
 
@@ -83,7 +88,8 @@ export const share = (file) => {
   const recipients = byId("share-recipients", HTMLTextAreaElement)
   const message = byId("share-message", HTMLTextAreaElement)
   byId("share-with", HTMLElement).hidden = true
-  showShares(`${path}/shares`).catch(() => undefined)
+  listed = `${path}/shares`
+  showShares(listed).catch(() => undefined)
   return filled("share", {
     title: `Share the result of ${file.name}`,
     first: recipients,
