@@ -16,8 +16,9 @@ import {
 import { dirname, join, relative, sep } from "node:path"
 
 import * as NodeStream from "@effect/platform-node/NodeStream"
-import { Clock, Effect, Stream } from "effect"
+import { Effect, Stream } from "effect"
 
+import { sweepOf } from "../../domain/leftovers.ts"
 import { isObjectKey } from "../../domain/object-key.ts"
 import { type ObjectFacts, ObjectStoreError, type ObjectStoreService } from "../../ports/object-store.ts"
 
@@ -164,34 +165,19 @@ const openNew = async (path: string) => {
   }
 }
 
-/** A draft that nothing was written to for so long was left by a process that died. */
-const ABANDONED_MS = 24 * 60 * 60 * 1000
+/** When a file was last written to; one that is gone meanwhile was just now. */
+const touchedAt = (path: string): Promise<number> =>
+  stat(path).then(
+    ({ mtimeMs }) => mtimeMs,
+    () => Infinity
+  )
 
-/** Drafts are looked through as often. */
-const LOOK_EVERY_MS = 60 * 60 * 1000
-
-/**
- * Removes the drafts of processes that died: they are in no listing, so that nobody else would ever remove what they hold. One of
- * this process's own is never taken for such, however long the machine slept.
- */
-const makeDraftSweep = (folder: string, own: ReadonlySet<string>) => {
-  let lookedAt = -Infinity
-  return Effect.gen(function* () {
-    const now = yield* Clock.currentTimeMillis
-    if (now - lookedAt < LOOK_EVERY_MS) return
-    lookedAt = now
-    yield* attempt(UNFINISHED, async () => {
-      for await (const path of walk(join(folder, UNFINISHED))) {
-        // One that goes meanwhile is not abandoned.
-        const touched = await stat(path).then(
-          ({ mtimeMs }) => mtimeMs,
-          () => now
-        )
-        if (now - touched > ABANDONED_MS && !own.has(path)) await rm(path, { force: true })
-      }
-    })
-  }).pipe(Effect.ignore({ log: true }))
-}
+/** Drafts of processes that died are in no listing. One of this process's own is none, however long the machine slept. */
+const removeDrafts = (folder: string, own: ReadonlySet<string>) => (since: number) =>
+  attempt(UNFINISHED, async () => {
+    for await (const path of walk(join(folder, UNFINISHED)))
+      if (!own.has(path) && (await touchedAt(path)) < since) await rm(path, { force: true })
+  })
 
 /** Removes the folders above a file that is gone, as far as they are empty, so that no listing walks through them again. */
 const removeEmpty = async (folder: string, root: string) => {
@@ -231,7 +217,7 @@ const facts = (folder: string) => (key: string) =>
 const put = (folder: string): ObjectStoreService["put"] => {
   const syncOf = makeFolderSyncs()
   const drafts = new Set<string>()
-  const sweepDrafts = makeDraftSweep(folder, drafts)
+  const sweepDrafts = sweepOf(removeDrafts(folder, drafts))
   return (key, body) =>
     Effect.gen(function* () {
       yield* keyed(key)

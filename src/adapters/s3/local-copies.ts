@@ -7,49 +7,36 @@ import { pipeline } from "node:stream/promises"
 import * as NodeStream from "@effect/platform-node/NodeStream"
 import { Clock, Duration, Effect, RcMap, type Scope } from "effect"
 
+import { sweepOf } from "../../domain/leftovers.ts"
 import { ObjectStoreError, type ObjectStoreService } from "../../ports/object-store.ts"
 
 /** How long an unused copy is kept: the next chunk of a document often comes at once. */
 const KEEP_FOR = Duration.seconds(30)
 
-/** A copy that nobody has asked for in so long was left by a process that died: no chunk takes a day. */
-const ABANDONED_MS = 24 * 60 * 60 * 1000
-
 /** What copies' names begin with: nothing else in their folder is touched. */
 const COPY = "copy-"
 
-/** Copies are looked through as often. */
-const LOOK_EVERY_MS = 60 * 60 * 1000
-
-/** Removes the copies of processes that died: whole documents, which nobody else would ever remove. */
-const makeSweep = (folder: string) => {
-  let lookedAt = -Infinity
-  return Effect.gen(function* () {
-    const now = yield* Clock.currentTimeMillis
-    if (now - lookedAt < LOOK_EVERY_MS) return
-    lookedAt = now
-    yield* Effect.tryPromise(async () => {
-      await mkdir(folder, { recursive: true, mode: 0o700 })
-      for (const name of await readdir(folder)) {
-        if (!name.startsWith(COPY)) continue
-        const path = join(folder, name)
-        // One that goes meanwhile is not abandoned.
-        const touched = await stat(path).then(
-          ({ mtimeMs }) => mtimeMs,
-          () => now
-        )
-        if (now - touched > ABANDONED_MS) await rm(path, { force: true })
-      }
-    }).pipe(Effect.ignore({ log: true }))
+/** Removes copies that nobody has asked for since; one that goes meanwhile is in use. */
+const removeCopies = (folder: string) => (since: number) =>
+  Effect.tryPromise(async () => {
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    for (const name of await readdir(folder)) {
+      if (!name.startsWith(COPY)) continue
+      const path = join(folder, name)
+      const asked = await stat(path).then(
+        ({ mtimeMs }) => mtimeMs,
+        () => Infinity
+      )
+      if (asked < since) await rm(path, { force: true })
+    }
   })
-}
 
 /** Copies of objects as files, one per object, shared by its readers and removed when it has none. */
 export const makeLocalCopies = Effect.fnUntraced(function* (
   folder: string,
   get: ObjectStoreService["get"]
 ): Effect.fn.Return<ObjectStoreService["localPath"], never, Scope.Scope> {
-  const sweep = makeSweep(folder)
+  const sweep = sweepOf(removeCopies(folder))
   const copies = yield* RcMap.make({
     lookup: (key: string) =>
       Effect.acquireRelease(
