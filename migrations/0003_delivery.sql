@@ -209,6 +209,20 @@ begin
 end
 $$;
 
+-- The addresses, those of people who were erased from the row as it has them.
+create function erased_names(p_addresses text[], p_row email_log) returns text[]
+language sql
+immutable
+set search_path = pg_catalog, public, pg_temp
+as $$
+  select case when p_addresses is not null then array(
+    select case when erased_alias(x.address) = any (p_row.to_addresses || p_row.other_addresses || p_row.dropped_addresses)
+      then erased_alias(x.address) else x.address end
+    from unnest(p_addresses) with ordinality as x(address, place)
+    order by x.place
+  ) end
+$$;
+
 -- Folds delivery events into the send log, several in one call (EVENT-10 to EVENT-14); `ordinal` counts the events from 1.
 -- Called by `DeliveryLog`, for webhooks and the poll. Keys of an event are the parameters of `record_email_event` without
 -- `p_`, `category` (from the event's tags) and `listed` (the event is what the provider's list says of the mail, seen at
@@ -364,6 +378,15 @@ begin
             v_new := false;
           end if;
         end if;
+      end if;
+
+      -- What comes later about an erased person's mail does not bring the person back (P3).
+      if array_to_string(r.to_addresses || r.other_addresses || r.dropped_addresses, ',') like '%erased:%' then
+        e.raw := null;
+        e.reason := error_without_person(e.reason);
+        e.subject := null;
+        e.recipients := erased_names(e.recipients, r);
+        e.suppress := erased_names(e.suppress, r);
       end if;
 
       v_changed := false;
@@ -1113,6 +1136,7 @@ select secure_function(name) from unnest(array[
   'note_event_intake(text)',
   'email_alert_lease()',
   'keep_email_events(email_events[])',
+  'erased_names(text[], email_log)',
   'record_email_events(jsonb)',
   'record_email_event(text, text, text, timestamp with time zone, text[], text, text, text, jsonb, text, text, text[], boolean, boolean)',
   'release_email_alert(uuid)',

@@ -46,7 +46,7 @@ import {
 } from "./sending.ts"
 import { statusRank } from "./status.ts"
 import { begin, findEvidence, moveClaim, record, rowOf } from "./store-access.ts"
-import { blockedAddresses, suppressedError, type SuppressionReason } from "./suppression/policy.ts"
+import { type BlockReason, blockedAddresses, suppressedError } from "./suppression/policy.ts"
 import { newTrace, traced } from "./trace.ts"
 
 /**
@@ -129,7 +129,7 @@ const send = Effect.fnUntraced(function* (
 const detailsOf = (
   message: Message,
   mailed: Message,
-  blocked: ReadonlyMap<string, SuppressionReason>,
+  blocked: ReadonlyMap<string, BlockReason>,
   key: Pick<SendDetails, "idempotencyKey" | "keyHash">
 ): SendDetails => ({
   category: message.category,

@@ -12,7 +12,7 @@ import { countRetry } from "./metrics.ts"
 import { deferred, failed, type SendResult, sent, suppressed } from "./send-result.ts"
 import { claimLeaseMs, enqueueRetry, makeSendParts, type SendParts, type SendServices } from "./sending.ts"
 import { findEvidence, rowOf } from "./store-access.ts"
-import { blockedAddresses, suppressedError, type SuppressionReason } from "./suppression/policy.ts"
+import { type BlockReason, blockedAddresses, suppressedError } from "./suppression/policy.ts"
 import { newTrace, type Trace, traced } from "./trace.ts"
 
 /** How long a retry waits before it tries again to lease a key that another process works on. */
@@ -124,7 +124,7 @@ const gaveUp = (message: DeferredSend, error: string): SendResult =>
 const send = Effect.fnUntraced(function* (
   parts: SendParts,
   message: DeferredSend,
-  blocked: ReadonlyMap<string, SuppressionReason>,
+  blocked: ReadonlyMap<string, BlockReason>,
   trace: Trace
 ): Effect.fn.Return<SendResult, RetryFailure> {
   const { details, request } = message

@@ -6,7 +6,7 @@ import type { SendDetails } from "../../domain/mail/deferred-send.ts"
 import type { FailureKind, Provider } from "../../domain/mail/failover.ts"
 import type { SendResult, SendStatus } from "../../domain/mail/send-result.ts"
 import type { EmailStatus } from "../../domain/mail/status.ts"
-import type { Suppression } from "../../domain/mail/suppression/policy.ts"
+import type { Block } from "../../domain/mail/suppression/policy.ts"
 import type { Attempt } from "../../domain/mail/trace.ts"
 import type { StoreUnavailable } from "../store-unavailable.ts"
 
@@ -31,7 +31,7 @@ export interface BeginSend {
 
 /** The result of the look-up before a send, in one round trip. */
 export interface BeganSend {
-  readonly suppressions: ReadonlyArray<Suppression>
+  readonly suppressions: ReadonlyArray<Block>
   /** `Claimed` without `sticky` where no claim was requested. */
   readonly decision: ClaimDecision
   /** Proof that an earlier attempt on this key was accepted; looked up only where a claim found an earlier attempt. */
@@ -52,7 +52,7 @@ export interface BeginRetry {
 /** The result of the look-up before a queued retry. */
 export type BeganRetry =
   /** Nothing proves acceptance and nobody else works on the key: the caller holds its lease. */
-  | { readonly _tag: "Go"; readonly suppressions: ReadonlyArray<Suppression> }
+  | { readonly _tag: "Go"; readonly suppressions: ReadonlyArray<Block> }
   /** An attempt on this key was accepted. */
   | { readonly _tag: "Settled"; readonly evidence: Evidence }
   /** This retry's row exists already: its outcome was recorded before its message was received again. */

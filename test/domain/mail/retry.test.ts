@@ -104,6 +104,49 @@ describe("a retry of a mail that expires", () => {
   )
 })
 
+describe("a retry of mail to a person who was erased meanwhile", () => {
+  it.effect.each(["provider_a", "provider_b"] as const)(
+    "MAIL-66: by %s: looks before it sends, ends suppressed, and writes nobody's name",
+    (primary) =>
+      Effect.gen(function* () {
+        const world = yield* deferred({ lost: true, primary })
+        world.database.erase("a@x.test")
+        yield* world.retry(world.message)
+        assert.strictEqual((yield* world.received)[primary], 1)
+        assert.deepStrictEqual(statuses(world), ["deferred", "suppressed"])
+        const last = world.database.rows().at(-1)
+        assert.deepInclude(last, { to: ["erased:a@x.test"], subject: null })
+        assert.match(last?.error ?? "", /^Recipient suppressed: erased/)
+      })
+  )
+
+  it.effect("MAIL-66: goes to the others", () =>
+    Effect.gen(function* () {
+      const world = yield* deferred({ lost: true, request: { to: ["a@x.test", "b@x.test"] } })
+      world.database.erase("a@x.test")
+      yield* world.retry(world.message)
+      const [copy] = yield* world.providers.provider_a.copies
+      assert.notInclude(JSON.stringify(copy), "a@x.test")
+      assert.deepInclude(world.database.rows().at(-1), { status: "sent", to: ["b@x.test"] })
+    })
+  )
+})
+
+describe("a retry of marketing mail", () => {
+  it.effect("MAIL-65: does not reach who unsubscribed meanwhile; other mail does", () =>
+    Effect.gen(function* () {
+      const ended = Effect.fnUntraced(function* (category: "marketing" | "notification") {
+        const world = yield* deferred({ lost: true, request: { category } })
+        world.database.unsubscribe("a@x.test")
+        yield* world.retry(world.message)
+        return statuses(world)
+      })
+      assert.deepStrictEqual(yield* ended("marketing"), ["deferred", "suppressed"])
+      assert.deepStrictEqual(yield* ended("notification"), ["deferred", "sent"])
+    })
+  )
+})
+
 describe("a queued retry", () => {
   it.effect("S1 L1: goes out on the same key and bytes, delivers one copy, and writes a row of its own", () =>
     Effect.gen(function* () {

@@ -30,6 +30,8 @@ export interface MailWorld {
   readonly suppressions: Effect.Effect<ReadonlyArray<Suppression>>
   readonly suppress: (suppression: Suppression) => Effect.Effect<void>
   readonly unsuppress: (email: string) => Effect.Effect<void>
+  /** Takes the address off all outreach, as its link does. */
+  readonly unsubscribe: (email: string) => Effect.Effect<void>
   /** Erases a person: the address leaves the list, and still blocks. */
   readonly erase: (email: string) => Effect.Effect<void>
   /** Lets time pass for claims, leases and rows. */
@@ -69,6 +71,7 @@ export const makeMemoryWorld: Effect.Effect<MailWorld> = Effect.gen(function* ()
     suppressions: Effect.sync(database.suppressions),
     suppress: (suppression) => Effect.sync(() => database.suppress(suppression)),
     unsuppress: (email) => Effect.sync(() => void database.unsuppress(email)),
+    unsubscribe: (email) => Effect.sync(() => database.unsubscribe(email)),
     erase: (email) => Effect.sync(() => database.erase(email)),
     inItsTime: at,
     advance: (ms) =>
@@ -223,6 +226,7 @@ export const makePostgresWorld: Effect.Effect<MailWorld, never, MailStore | Writ
         ),
       inItsTime: (effect) => effect,
       unsuppress: (email) => Effect.orDie(sql`delete from email_suppressions where email = ${email}`),
+      unsubscribe: (email) => Effect.orDie(sql`select record_unsubscribe(${email}, 'spring')`),
       erase: (email) => Effect.orDie(sql`select erase_person(${email}, 'admin')`),
       advance: (ms) =>
         Effect.orDie(

@@ -430,7 +430,7 @@ export interface EmailStatsRow {
 
 export interface SuppressionRow {
   readonly email: string
-  readonly reason: "hard_bounce" | "complaint" | "manual"
+  readonly reason: "hard_bounce" | "complaint" | "manual" | "unsubscribed"
   readonly note: string | null
   readonly created_at: string
 }
@@ -494,7 +494,7 @@ export interface MailStory {
   readonly rows: ReadonlyArray<MailStoryRow>
   readonly claim: { readonly state: "held" | "accepted" | "deferred" | "refused" | "ambiguous"; readonly provider: "provider_a" | "provider_b"; readonly firstAttemptAt: string; readonly leaseUntil: string | null } | null
   readonly alerts: ReadonlyArray<{ readonly sendId: string; readonly claimedAt: string; readonly attempts: number; readonly confirmedAt: string | null; readonly dueAt: string | null }>
-  readonly suppressions: ReadonlyArray<{ readonly email: string; readonly reason: "hard_bounce" | "complaint" | "manual"; readonly note: string | null; readonly since: string }>
+  readonly suppressions: ReadonlyArray<{ readonly email: string; readonly reason: "hard_bounce" | "complaint" | "manual" | "unsubscribed"; readonly note: string | null; readonly since: string }>
   readonly deadLetter: string | null
 }
 
@@ -747,7 +747,7 @@ export interface Operations {
   }
   /** Addresses that are not mailed, newest first: `GET /api/admin/email-suppressions` */
   readonly "suppressions.listSuppressions": {
-    readonly input: { readonly email?: string | number | undefined; readonly reason?: "hard_bounce" | "complaint" | "manual" | undefined; readonly limit?: string | number | undefined; readonly cursor?: string | number | undefined }
+    readonly input: { readonly email?: string | number | undefined; readonly reason?: "hard_bounce" | "complaint" | "manual" | "unsubscribed" | undefined; readonly limit?: string | number | undefined; readonly cursor?: string | number | undefined }
     readonly success: { readonly rows: ReadonlyArray<SuppressionRow>; readonly nextCursor: string | null }
     readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "UNAVAILABLE"
     readonly events: false
@@ -759,7 +759,7 @@ export interface Operations {
     readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "UNAVAILABLE"
     readonly events: false
   }
-  /** Removes every suppression of an address: `DELETE /api/admin/email-suppressions/{email}` */
+  /** Removes every suppression of an address, and its unsubscription: `DELETE /api/admin/email-suppressions/{email}` */
   readonly "suppressions.removeSuppressions": {
     readonly input: { readonly email: string | number; readonly note?: string | number | undefined }
     readonly success: { readonly removed: number }

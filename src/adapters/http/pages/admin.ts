@@ -2,7 +2,7 @@ import { JobStatus } from "../../../domain/conversion/job.ts"
 import { FREE_LIFETIME_PAGES } from "../../../domain/inbound/page-class.ts"
 import { Provider } from "../../../domain/mail/failover.ts"
 import { EmailStatus } from "../../../domain/mail/status.ts"
-import { Category, UNKNOWN_CATEGORY, SuppressionReason } from "../../../domain/mail/suppression/policy.ts"
+import { Category, ListedReason, UNKNOWN_CATEGORY } from "../../../domain/mail/suppression/policy.ts"
 import { CONTACT_KINDS, CONTACT_STATES } from "../../../ports/accounts/accounts.ts"
 import {
   MAX_CUSTOMER_NAME,
@@ -126,7 +126,7 @@ const SUPPRESSIONS: Screen = {
 </form>
 ${filters("/admin/suppressions", [
   input("email", "Address, exactly"),
-  select("reason", "Reason", SuppressionReason.literals, "Any")
+  select("reason", "Reason", ListedReason.literals, "Any")
 ])}
 ${table("Suppressed addresses, newest first")}
 ${pager}

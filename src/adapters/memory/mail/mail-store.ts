@@ -13,12 +13,14 @@ import { recordEvent } from "./record-event.ts"
 import { recordSend } from "./record-send.ts"
 import {
   ERASED,
+  errorWithoutPerson,
   type EventEntry,
   type LogRow,
   type MailTables,
   makeMailTables,
   putRow,
-  type RecordedEvent
+  type RecordedEvent,
+  withoutPeople
 } from "./tables.ts"
 
 let warned = false
@@ -72,6 +74,8 @@ export interface MailDatabase {
   /** Adds one by hand, as an operator does. */
   readonly suppress: (suppression: Suppression) => void
   readonly unsuppress: (email: string) => number
+  /** What a one-click link does (`unsubscribes`). */
+  readonly unsubscribe: (email: string) => void
   /** What `erase_person` does to an address: its suppressions leave the list, and still block. */
   readonly erase: (email: string) => void
   readonly claim: (keyHash: KeyHash) => Claim | undefined
@@ -91,26 +95,37 @@ const suppress = ({ suppressions }: MailTables, suppression: Suppression): void 
   if (!isKnown) suppressions.push(suppression)
 }
 
-/** `erase_person`: the rows name the person no longer, and what was to be alerted about them is dropped. */
+/** `erase_person`: rows and kept results name the person no longer, and what was to be alerted about them is dropped. */
 const erasePerson = (tables: MailTables, email: string): void => {
-  const hide = (addresses: ReadonlyArray<string>) =>
-    addresses.map((address) => (address === email ? ERASED + email : address))
-  for (const row of tables.rows)
-    if ([...row.to, ...row.others, ...row.dropped].includes(email))
-      putRow(tables, {
-        ...row,
-        to: hide(row.to),
-        others: hide(row.others),
-        dropped: hide(row.dropped),
-        suppressionMarks: [],
-        subject: null,
-        raw: null,
-        accounts: null,
-        events: row.events.map((event) => ({ ...event, raw: null }))
-      })
+  const hidden = tables.rows.flatMap((row) => {
+    const left = withoutPeople(row, [email])
+    return left === row ? [] : [putRow(tables, left)]
+  })
   append(tables.erased, takeOut(tables, email))
-  for (const [sendId, { dueAt, failed }] of tables.alerts)
-    if (dueAt !== null && failed?.recipients.includes(email) === true) tables.alerts.delete(sendId)
+  for (const [sendId, alert] of tables.alerts) {
+    const { dueAt, failed } = alert
+    if (dueAt === null || failed === undefined) continue
+    const row = hidden.find(({ id }) => id === sendId)
+    const isAboutNobody =
+      row !== undefined && [...row.to, ...row.others].every((address) => address.startsWith(ERASED))
+    if (failed.recipients.includes(email) || isAboutNobody) tables.alerts.delete(sendId)
+    else if (row !== undefined)
+      tables.alerts.set(sendId, { ...alert, failed: { ...failed, subject: undefined, reason: undefined } })
+  }
+  for (const { keyHash } of hidden) {
+    const claim = keyHash === null ? undefined : tables.claims.get(keyHash)
+    if (keyHash === null || claim?.result === undefined) continue
+    const { result } = claim
+    const suppressedRecipients = result.suppressedRecipients.map((address) =>
+      address === email ? ERASED + email : address
+    )
+    tables.claims.set(keyHash, {
+      ...claim,
+      result: result.ok
+        ? { ...result, suppressedRecipients }
+        : { ...result, suppressedRecipients, error: errorWithoutPerson(result.error) ?? "" }
+    })
+  }
 }
 
 const atNow = <A>(f: (now: number) => A) => Effect.map(Clock.currentTimeMillis, f)
@@ -143,6 +158,7 @@ export const makeMailDatabase = (): MailDatabase => {
     suppressions: () => [...tables.suppressions],
     suppress: (suppression) => suppress(tables, suppression),
     unsuppress: (email) => takeOut(tables, email).length,
+    unsubscribe: (email) => void tables.unsubscribed.add(email),
     erase: (email) => erasePerson(tables, email),
     claim: (keyHash) => tables.claims.get(keyHash)
   }

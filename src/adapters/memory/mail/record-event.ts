@@ -6,6 +6,7 @@ import {
   distinct,
   EMPTY_ROW,
   type EventEntry,
+  eventWithoutPeople,
   type KeptEvent,
   type LogRow,
   type MailTables,
@@ -17,8 +18,9 @@ import {
 } from "./tables.ts"
 
 /** Folds a delivery event into its row, by the rules of `record_email_events` (EVENT-10). */
-export const recordEvent = (tables: MailTables, entry: EventEntry, now: number): RecordedEvent => {
-  const { isNew, row: before } = rowOfEvent(tables, entry, now)
+export const recordEvent = (tables: MailTables, told: EventEntry, now: number): RecordedEvent => {
+  const { isNew, row: before } = rowOfEvent(tables, told, now)
+  const entry = eventWithoutPeople(before, told)
   const asked = statusOfEvent(entry.event)
   const status = asked === undefined ? before.status : advance(before.status, asked)
   const alert = isProviderFailure(entry.event) && entry.alertable !== false && before.alertedAt === null

@@ -4,7 +4,7 @@ import { LogRowId } from "../../../domain/ids.ts"
 import { Provider } from "../../../domain/mail/failover.ts"
 import { SendResult } from "../../../domain/mail/send-result.ts"
 import { EmailStatus } from "../../../domain/mail/status.ts"
-import { type Suppression, SuppressionReason } from "../../../domain/mail/suppression/policy.ts"
+import { type Block, BlockReason } from "../../../domain/mail/suppression/policy.ts"
 import {
   type BeganRetry,
   type BeganSend,
@@ -30,7 +30,7 @@ const ROW_RETRIES = Schedule.min([Schedule.exponential("200 millis", 3), Schedul
 )
 const writes = statements()
 
-const Suppressions = Schema.Array(Schema.Struct({ email: Schema.String, reason: SuppressionReason }))
+const Suppressions = Schema.Array(Schema.Struct({ email: Schema.String, reason: BlockReason }))
 
 const Began = Schema.Struct({
   decision: Schema.Literals(["Claimed", "Replay", "Conflict", "InProgress"]),
@@ -146,7 +146,7 @@ export const toEntry = ({ details, ...entry }: RecordSend) => ({
 
 /** Look-ups of suppressions, as one statement. */
 const lookUps = (read: ReadSql["Service"]) =>
-  makeBatcher<ReadonlyArray<string>, ReadonlyArray<Suppression>, StoreUnavailable>({
+  makeBatcher<ReadonlyArray<string>, ReadonlyArray<Block>, StoreUnavailable>({
     isAboutItem: isAboutData,
     onOverflow: () => storeUnavailable("begin")("too many look-ups wait"),
     run: (items) => {
@@ -228,7 +228,7 @@ const toRetry = (row: typeof Retry.Type, provider: Provider): Result.Result<Bega
   }
 }
 
-const unclaimed = (now: number, suppressions: ReadonlyArray<Suppression>): BeganSend => ({
+const unclaimed = (now: number, suppressions: ReadonlyArray<Block>): BeganSend => ({
   suppressions,
   decision: { _tag: "Claimed", sticky: undefined, takeover: false, firstAttemptAt: now },
   evidence: undefined
