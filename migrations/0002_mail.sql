@@ -177,7 +177,7 @@ create index email_suppressions_created on email_suppressions (created_at desc, 
 create index email_suppressions_reason on email_suppressions (reason, created_at desc, email);
 
 create trigger email_suppressions_address before insert or update of email on email_suppressions
-for each row when (new.email <> lower(btrim(new.email) collate "C")) execute function address_in_lower_case();
+for each row when (new.email <> lower(trim_address(new.email) collate "C")) execute function address_in_lower_case();
 
 -- Suppressions of erased people (P3). SHA-256 of the address: it can be recognised, not read.
 create table erased_suppressions (
@@ -246,9 +246,9 @@ parallel safe
 set search_path = pg_catalog, public, pg_temp
 as $$
 begin
-  return nullif(lower(btrim(case
+  return nullif(lower(trim_address(case
     when position('<' in p_address) = 0 then p_address
-    else coalesce(substring(p_address from '<([^<>]*)>\s*$'), p_address)
+    else coalesce(substring(trim_address(p_address) from '<([^<>]*)>$'), p_address)
   end)), '');
 end
 $$;
@@ -895,7 +895,7 @@ begin
       coalesce(x.category, 'unknown'),
       x.source,
       case
-        when position('<' in coalesce(x."from", x.from_address)) = 0 then lower(btrim(coalesce(x."from", x.from_address)))
+        when position('<' in coalesce(x."from", x.from_address)) = 0 then lower(trim_address(coalesce(x."from", x.from_address)))
         else email_bare_address(coalesce(x."from", x.from_address))
       end,
       email_addresses(coalesce(x."to", x.to_addresses)),

@@ -672,7 +672,7 @@ $$;
 
 -- Triggers fire by name: the address is in lower case before the pages are recalled by it.
 create trigger customers_address before insert or update of email on customers
-for each row when (new.email <> lower(btrim(new.email) collate "C")) execute function address_in_lower_case();
+for each row when (new.email <> lower(trim_address(new.email) collate "C")) execute function address_in_lower_case();
 
 create trigger customers_recall_free_pages before insert on customers
 for each row execute function recall_free_pages();

@@ -43,7 +43,7 @@ create table prospects (
 );
 
 create trigger prospects_address before insert or update of email on prospects
-for each row when (new.email <> lower(btrim(new.email) collate "C")) execute function address_in_lower_case();
+for each row when (new.email <> lower(trim_address(new.email) collate "C")) execute function address_in_lower_case();
 
 -- One row a campaign send; made before the mail goes out, or by its first event.
 create table email_sends (
@@ -100,7 +100,7 @@ create table unsubscribes (
 create index unsubscribes_created on unsubscribes (created_at desc, email);
 
 create trigger unsubscribes_address before insert or update of email on unsubscribes
-for each row when (new.email <> lower(btrim(new.email) collate "C")) execute function address_in_lower_case();
+for each row when (new.email <> lower(trim_address(new.email) collate "C")) execute function address_in_lower_case();
 
 -- The key of unsubscribe links: kept here and nowhere else, so that links in old mail outlive every change of settings.
 create table unsubscribe_keys (
