@@ -320,6 +320,7 @@ describe("permissions", () => {
       open.flatMap(({ Action }) => listed(Action)),
       [
         "ses:GetAccount",
+        "ses:ListSuppressedDestinations",
         "events:ListRules",
         "cloudwatch:DescribeAlarmsForMetric",
         "bedrock:ListModelInvocationJobs"

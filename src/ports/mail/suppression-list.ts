@@ -1,5 +1,6 @@
-import { Context, Data, type Effect } from "effect"
+import { Context, Data, type Effect, type Stream } from "effect"
 
+import type { ExportRecord } from "../../domain/mail/export-records.ts"
 import type { Suppression, ListedReason } from "../../domain/mail/suppression/policy.ts"
 import type { StoreUnavailable } from "../store-unavailable.ts"
 
@@ -30,6 +31,14 @@ export interface SuppressionFilter {
 export class InvalidSuppressionCursor extends Data.TaggedError("InvalidSuppressionCursor")<{
   readonly cursor: string
 }> {}
+
+/** A provider's own list could not be read to its end. `message` is for people, and holds no secret. */
+export class SuppressionsUnread extends Data.TaggedError("SuppressionsUnread")<{
+  readonly message: string
+}> {}
+
+/** A provider's own list, all of its pages, as the records of an export. */
+export type ProviderSuppressions = Stream.Stream<ExportRecord, SuppressionsUnread>
 
 /** The suppression list, as admins edit it (MAIL-60, MAIL-65, EVENT-61). */
 export class SuppressionList extends Context.Service<

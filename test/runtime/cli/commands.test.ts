@@ -210,7 +210,7 @@ describe("the command line on a database", () => {
           const dry = yield* postlane("import", "suppressions", file, "--dry-run")
           assert.match(
             dry.out,
-            /^1200 suppressions in the file: 1200 hard bounces, 0 complaints, 0 manual\.\nNothing/
+            /^1200 suppressions in all: 1200 hard bounces, 0 complaints, 0 manual\.\nNothing/
           )
           assert.match(dry.err, /^1 line could not be read:\n {2}line 1202: /)
           assert.strictEqual(dry.code, 1)

@@ -2,7 +2,18 @@ import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 
 import { anyId } from "../../../support/any-id.ts"
-import { asking, attempt, event, fresh, mail, Mails, type MailTests, retrying, settling } from "./mails.ts"
+import {
+  asking,
+  attempt,
+  event,
+  fresh,
+  mail,
+  Mails,
+  type MailTests,
+  resultOf,
+  retrying,
+  settling
+} from "./mails.ts"
 
 /** What every beginning learns of the addresses: who is suppressed, and who was erased. */
 export const suppressions = (it: MailTests): void => {
@@ -137,7 +148,7 @@ export const suppressions = (it: MailTests): void => {
         const ask = asking(one)
         yield* world.store.begin(ask)
         const settle = settling(ask, one, "accepted", "sent")
-        const result = { ...settle.result, suppressedRecipients: [email] }
+        const result = { ...resultOf("sent", one.details.idempotencyKey), suppressedRecipients: [email] }
         const message = fresh("m")
         yield* world.store.record(
           attempt(one, "sent", { providerMessageId: message, settle: { ...settle, result } })
