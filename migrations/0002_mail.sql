@@ -1037,7 +1037,12 @@ begin
           subject = coalesce(e.subject, l.subject),
           outcome = e.outcome,
           status = case when email_status_rank(e.outcome) > email_status_rank(l.status) then e.outcome else l.status end,
-          error = coalesce(l.error, e.error),
+          -- A temporary bounce of a mail that its only recipient got is an automatic reply (EVENT-16).
+          error = case
+            when email_status_rank(l.status) between email_status_rank('delivered') and email_status_rank('clicked')
+              and email_distinct_count(e.to_addresses || e.other_addresses) < 2 then e.error
+            else coalesce(l.error, e.error)
+          end,
           error_kind = e.error_kind,
           failed_over = e.failed_over,
           -- The event that made the row is the proof that a deferral was accepted.

@@ -232,7 +232,9 @@ $$;
 --   `deferred` row of that key and provider gets the message id and moves to `sent` or further, unless an attempt on the
 --   key is under way right now: then the event may be that attempt's, which will find it. Else the event makes a row.
 -- * Status only moves forward, never out of a terminal one (L2). `error` is the reason of the failure that moved it, also
---   where that event gave none (the list never does) and a later account of it brings the reason.
+--   where that event gave none (the list never does) and a later account of it brings the reason. A `bounce_transient` moves
+--   nothing, and is the end of the mail: its reason is the error of a row that was not delivered. Of one that was, it is an
+--   automatic reply, unless somebody else of several recipients did not get it (EVENT-16).
 -- * `last_event` and `raw` are of the latest event by occurrence; without a time it counts from now, and not at all
 --   where it is the last one already. Of two at the same time the one with the greater name wins. Of an event that came
 --   both by webhook and in the list, the webhook's account stands: it has the moment and the reason.
@@ -286,6 +288,7 @@ declare
   v_known email_account;
   v_marks text[];
   v_suppress text[] := '{}';
+  v_single boolean;
 begin
   if p_events @? '$[*].key_hash ? (@ != null)' then
     for v_lock in
@@ -425,14 +428,23 @@ begin
         end if;
       end if;
 
+      -- Only the library's row knows all recipients; one that events made keeps the error until then.
+      v_single := coalesce(r.outcome is not null and r.recipient_count < 2, false);
       if v_rank > email_status_rank(r.status) then
         r.status := e.event;
         v_changed := true;
         if v_rank = 100 then
-          r.error := coalesce(e.reason, r.error);
+          r.error := e.reason;
+        elsif v_rank >= email_status_rank('delivered') and v_single then
+          r.error := null;
         end if;
       elsif v_rank = 100 and r.status = e.event and r.error is null and e.reason is not null then
         r.error := e.reason;
+        v_changed := true;
+      elsif e.event = 'bounce_transient' and r.error is null
+        and email_status_rank(r.status) < (case when v_single then email_status_rank('delivered') else 100 end)
+      then
+        r.error := coalesce(e.reason, 'not delivered');
         v_changed := true;
       end if;
 

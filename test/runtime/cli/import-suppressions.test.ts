@@ -65,8 +65,8 @@ layer(layerPostgres, { timeout: 120_000, excludeTestServices: true })(
         assert.include(dry.out, "2345 suppressions in all: 1173 hard bounces, 1172 complaints, 0 manual.")
         assert.strictEqual(yield* listed, 0)
         const all = { ok: true, added: MANY, bad: 0 }
-        assert.deepInclude(jsonOf(yield* suppressions("--from", "ses", "--json")), all)
-        assert.deepInclude(jsonOf(yield* suppressions("--from", "resend", "--json")), all)
+        assert.deepInclude(jsonOf<object>(yield* suppressions("--from", "ses", "--json")), all)
+        assert.deepInclude(jsonOf<object>(yield* suppressions("--from", "resend", "--json")), all)
         assert.strictEqual(yield* listed, 2 * MANY)
       })
     )

@@ -72,7 +72,7 @@ export const makeMemoryWorld: Effect.Effect<MailWorld> = Effect.gen(function* ()
     suppress: (suppression) => Effect.sync(() => database.suppress(suppression)),
     unsuppress: (email) => Effect.sync(() => void database.unsuppress(email)),
     unsubscribe: (email) => Effect.sync(() => database.unsubscribe(email)),
-    erase: (email) => Effect.sync(() => database.erase(email)),
+    erase: (email) => at(database.erase(email)),
     inItsTime: at,
     advance: (ms) =>
       Effect.sync(() => {
@@ -234,7 +234,8 @@ export const makePostgresWorld: Effect.Effect<MailWorld, never, MailStore | Writ
             sql`update email_send_claims set
             lease_until = lease_until - make_interval(secs => ${ms / 1000}::float8),
             first_attempt_at = first_attempt_at - make_interval(secs => ${ms / 1000}::float8)`,
-            sql`with a as (update email_alerts set due_at = due_at - make_interval(secs => ${ms / 1000}::float8))
+            sql`with a as (update email_alerts set due_at = due_at - make_interval(secs => ${ms / 1000}::float8)),
+              b as (update admin_audit_log set created_at = created_at - make_interval(secs => ${ms / 1000}::float8))
               update email_log set created_at = created_at - make_interval(secs => ${ms / 1000}::float8)`
           )
         )

@@ -18,7 +18,7 @@ import type {
   RecordedSend,
   RecordSend
 } from "../../../ports/mail/mail-store.ts"
-import { erasedOf, type MailTables, newestRow, rowsOfKey } from "./tables.ts"
+import { erasedOf, type MailTables, newestRow } from "./tables.ts"
 
 /** A claim without a lease. */
 const NO_LEASE = Number.NEGATIVE_INFINITY
@@ -147,7 +147,7 @@ export const beginRetry = (tables: MailTables, entry: BeginRetry, now: number): 
   if (evidence !== undefined) return { _tag: "Settled", evidence }
   if (now < claim.leaseUntil && claim.owner !== owner) return { _tag: "Busy" }
   claims.set(keyHash, { ...claim, owner, leaseUntil: now + leaseMs })
-  const gone = erasedOf(rowsOfKey(tables, keyHash), addresses)
+  const gone = erasedOf(tables, keyHash, addresses, now)
   return {
     _tag: "Go",
     suppressions: [

@@ -77,7 +77,7 @@ export interface MailDatabase {
   /** What a one-click link does (`unsubscribes`). */
   readonly unsubscribe: (email: string) => void
   /** What `erase_person` does to an address: its suppressions leave the list, and still block. */
-  readonly erase: (email: string) => void
+  readonly erase: (email: string) => Effect.Effect<void>
   readonly claim: (keyHash: KeyHash) => Claim | undefined
 }
 
@@ -96,12 +96,14 @@ const suppress = ({ suppressions }: MailTables, suppression: Suppression): void 
 }
 
 /** `erase_person`: rows and kept results name the person no longer, and what was to be alerted about them is dropped. */
-const erasePerson = (tables: MailTables, email: string): void => {
+const erasePerson = (tables: MailTables, email: string, now: number): void => {
   const hidden = tables.rows.flatMap((row) => {
     const left = withoutPeople(row, [email])
     return left === row ? [] : [putRow(tables, left)]
   })
-  append(tables.erased, takeOut(tables, email))
+  const taken = takeOut(tables, email)
+  append(tables.erased, taken)
+  if (hidden.length > 0 || taken.length > 0 || tables.unsubscribed.has(email)) tables.erasedAt.set(email, now)
   for (const [sendId, alert] of tables.alerts) {
     const { dueAt, failed } = alert
     if (dueAt === null || failed === undefined) continue
@@ -159,7 +161,7 @@ export const makeMailDatabase = (): MailDatabase => {
     suppress: (suppression) => suppress(tables, suppression),
     unsuppress: (email) => takeOut(tables, email).length,
     unsubscribe: (email) => void tables.unsubscribed.add(email),
-    erase: (email) => erasePerson(tables, email),
+    erase: (email) => atNow((now) => erasePerson(tables, email, now)),
     claim: (keyHash) => tables.claims.get(keyHash)
   }
 }

@@ -1,4 +1,11 @@
-import { advance, type EmailStatus, isProviderFailure, statusOfEvent } from "../../../domain/mail/status.ts"
+import {
+  advance,
+  type EmailStatus,
+  isDelivered,
+  isProviderFailure,
+  isTerminal,
+  statusOfEvent
+} from "../../../domain/mail/status.ts"
 import { type SuppressionReason, UNKNOWN_CATEGORY } from "../../../domain/mail/suppression/policy.ts"
 import { claimAlert, failedSendOf } from "./alerts.ts"
 import {
@@ -172,6 +179,14 @@ const eventsWith = (
 
 /** The reason of the failure that is the row's status, also where only a later event of the same type brings it. */
 const errorOf = (row: LogRow, entry: EventEntry, status: EmailStatus): string | null => {
-  if (!isProviderFailure(entry.event) || status !== entry.event) return row.error
-  return status === row.status ? (row.error ?? entry.reason ?? null) : (entry.reason ?? row.error)
+  // Only the library's row knows all recipients; one that events made keeps the error until then.
+  const isToOne = row.outcome !== null && (row.recipientCount ?? 0) < 2
+  const arrived = isDelivered(status)
+  // The end of a mail that was not delivered; of one that was, an automatic reply.
+  if (entry.event === "bounce_transient" && !isTerminal(status) && !(arrived && isToOne))
+    return row.error ?? entry.reason ?? "not delivered"
+  if (status !== entry.event) return row.error
+  if (isProviderFailure(entry.event))
+    return status === row.status ? (row.error ?? entry.reason ?? null) : (entry.reason ?? null)
+  return status !== row.status && arrived && isToOne ? null : row.error
 }

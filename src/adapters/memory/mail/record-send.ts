@@ -1,4 +1,4 @@
-import { advance, statusRank } from "../../../domain/mail/status.ts"
+import { advance, isDelivered, statusRank } from "../../../domain/mail/status.ts"
 import type { RecordedSend, RecordSend } from "../../../ports/mail/mail-store.ts"
 import {
   distinct,
@@ -10,7 +10,6 @@ import {
   newestRow,
   putRow,
   rowOfMessage,
-  rowsOfKey,
   suppressMarked,
   withoutPeople
 } from "./tables.ts"
@@ -22,7 +21,7 @@ interface Entry extends RecordSend {
 
 /** Records an attempt of the library, by the rules of `record_email_sends` (MAIL-70). */
 export const recordSend = (tables: MailTables, given: RecordSend, now: number): RecordedSend => {
-  const entry = withoutErasedPeople(tables, given)
+  const entry = withoutErasedPeople(tables, given, now)
   const known = rowOfAttempt(tables, entry)
   if (known !== undefined) return recorded(merge(tables, known, entry))
   const isTaken = tables.rows.some(({ id }) => id === entry.rowId)
@@ -30,11 +29,11 @@ export const recordSend = (tables: MailTables, given: RecordSend, now: number): 
 }
 
 /** A retry's entry without the people who were erased meanwhile (`without_erased_people`). */
-const withoutErasedPeople = (tables: MailTables, entry: RecordSend): Entry => {
+const withoutErasedPeople = (tables: MailTables, entry: RecordSend, now: number): Entry => {
   const { details, settle } = entry
   const isRetry = settle !== undefined && settle.result === undefined
   const all = [...details.to, ...details.others, ...(details.dropped ?? [])]
-  return { ...entry, gone: isRetry ? erasedOf(rowsOfKey(tables, details.keyHash), all) : [] }
+  return { ...entry, gone: isRetry ? erasedOf(tables, details.keyHash, all, now) : [] }
 }
 
 const recorded = (row: LogRow): RecordedSend => ({
@@ -144,7 +143,8 @@ const complete = (tables: MailTables, row: LogRow, entry: Entry): LogRow => {
     lastEvent: row.lastEvent,
     lastEventAt: row.lastEventAt,
     raw: row.raw,
-    error: row.error ?? library.error,
+    // A temporary bounce of a mail that its only recipient got is an automatic reply (EVENT-16).
+    error: isDelivered(row.status) && recipients.length < 2 ? library.error : (row.error ?? library.error),
     // The event that made the row proves that the deferral was accepted.
     costUsd: entry.costUsd,
     alertedAt: row.alertedAt,

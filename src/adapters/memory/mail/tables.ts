@@ -126,6 +126,8 @@ export interface MailTables {
   readonly suppressions: Array<Suppression>
   /** Suppressions of people who were erased: they left the list, and still block. */
   readonly erased: Array<Suppression>
+  /** When people were erased of whom something was found: what the audit log says. */
+  readonly erasedAt: Map<string, number>
   /** The rows of `unsubscribes`: bare addresses. */
   readonly unsubscribed: Set<string>
   /** By the hash of the key. */
@@ -141,6 +143,7 @@ export const makeMailTables = (): MailTables => {
     rows: [],
     suppressions: [],
     erased: [],
+    erasedAt: new Map(),
     unsubscribed: new Set(),
     claims: new Map(),
     alerts: new Map(),
@@ -220,17 +223,28 @@ const namesOf = ({
   to
 }: Pick<LogRow, "dropped" | "others" | "to">): ReadonlyArray<string> => [...to, ...others, ...dropped]
 
-/** Those of the addresses whose person was erased from these rows (`email_erased_of`). */
+const DAY_MS = 86_400_000
+
+/**
+ * Those of the addresses whose person was erased since mail was asked for on the key (`email_erased_of`): its rows say so, and where
+ * it has none, the last day of the audit log does.
+ */
 export const erasedOf = (
-  rows: ReadonlyArray<LogRow>,
-  addresses: ReadonlyArray<string>
+  tables: MailTables,
+  keyHash: KeyHash,
+  addresses: ReadonlyArray<string>,
+  now: number
 ): ReadonlyArray<string> => {
-  const named = new Set(rows.flatMap(namesOf))
-  return distinct(addresses).filter((address) => named.has(ERASED + address))
+  const named = new Set(rowsOfKey(tables, keyHash).flatMap(namesOf))
+  const isErased = (address: string) =>
+    named.size === 0
+      ? (tables.erasedAt.get(address) ?? Number.NEGATIVE_INFINITY) > now - DAY_MS
+      : named.has(ERASED + address)
+  return distinct(addresses).filter(isErased)
 }
 
 /** The rows of the key's current use. */
-export const rowsOfKey = ({ claims, rows }: MailTables, keyHash: KeyHash): ReadonlyArray<LogRow> => {
+const rowsOfKey = ({ claims, rows }: MailTables, keyHash: KeyHash): ReadonlyArray<LogRow> => {
   const since = claims.get(keyHash)?.firstAttemptAt ?? Number.NEGATIVE_INFINITY
   return rows.filter((row) => row.keyHash === keyHash && row.createdAt >= since)
 }
