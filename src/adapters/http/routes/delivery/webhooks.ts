@@ -67,7 +67,7 @@ export class EventBusGroup extends HttpApiGroup.make("eventBus")
       OpenApi.annotations({
         summary: "Delivery events of provider_b",
         description:
-          "One EventBridge envelope or a list of them. 500 where one of them was not recorded: send all of them again, " +
+          "One EventBridge envelope or a list of them. Answered once all are recorded; alerts go out afterwards. 500 where one of them was not recorded: send all of them again, " +
           "which changes nothing of those that were."
       })
     )
@@ -146,7 +146,7 @@ export const eventBusHandlers = HttpApiBuilder.group(
         // All are tried before a failure is returned: when the list is sent again, the recorded ones change nothing.
         const results = yield* Effect.forEach(
           events,
-          (event) => Effect.result(Effect.andThen(recording.record(event), campaigns.record(event))),
+          (event) => Effect.result(Effect.andThen(recording.recordFirst(event), campaigns.record(event))),
           { concurrency: AT_ONCE }
         )
         for (const result of results) {
