@@ -48,6 +48,18 @@ begin
 end
 $$;
 
+-- Whether a row was accepted and ended without being delivered. Equals `isUndelivered` in the domain (EVENT-16).
+create function email_is_undelivered(p_status text, p_error text) returns boolean
+language plpgsql
+immutable
+parallel safe
+set search_path = pg_catalog, public, pg_temp
+as $$
+begin
+  return p_error is not null and p_status in ('sent', 'delivery_delayed');
+end
+$$;
+
 -- Whether this is a state of a claim. Equals the states of `Claim` in the domain.
 create function is_email_claim_state(p_state text) returns boolean
 language plpgsql
@@ -137,6 +149,9 @@ create unique index email_log_entry on email_log (entry_id) where entry_id is no
 -- Answers the statistics and the alarms by itself: what they count stands in it.
 create index email_log_created on email_log (created_at desc, id desc)
   include (category, provider, status, failed_over, cost_usd);
+-- Few rows: what was accepted and ended without being delivered (EVENT-16).
+create index email_log_undelivered on email_log (created_at) include (category, provider, status)
+  where error is not null and status in ('sent', 'delivery_delayed');
 create index email_log_status on email_log (status, created_at desc, id desc);
 create index email_log_category on email_log (category, created_at desc, id desc);
 create index email_log_provider on email_log (provider, created_at desc, id desc);
@@ -1297,6 +1312,7 @@ $$;
 select secure_function(name) from unnest(array[
   'email_status_rank(text)',
   'email_log_words_are_known(text, text, text, text)',
+  'email_is_undelivered(text, text)',
   'is_email_claim_state(text)',
   'email_bare_address(text)',
   'email_addresses(jsonb)',

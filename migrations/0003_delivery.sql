@@ -975,6 +975,7 @@ create table email_stats_days (
   status text not null,
   count bigint not null,
   failed_over bigint not null,
+  undelivered bigint not null,
   cost_usd numeric not null,
   unique nulls not distinct (day, category, provider, status)
 );
@@ -990,6 +991,7 @@ create table email_stats_changes (
   status text not null,
   count integer not null,
   failed_over integer not null,
+  undelivered integer not null,
   cost_usd numeric not null
 );
 
@@ -1007,20 +1009,24 @@ language plpgsql
 set search_path = pg_catalog, public, pg_temp
 as $$
 begin
-  if tg_op = 'UPDATE' and (old.created_at, old.category, old.provider, old.status, old.failed_over, old.cost_usd)
-    is not distinct from (new.created_at, new.category, new.provider, new.status, new.failed_over, new.cost_usd)
-  then
+  if tg_op = 'UPDATE' and (
+    old.created_at, old.category, old.provider, old.status, old.failed_over, old.cost_usd,
+    email_is_undelivered(old.status, old.error)
+  ) is not distinct from (
+    new.created_at, new.category, new.provider, new.status, new.failed_over, new.cost_usd,
+    email_is_undelivered(new.status, new.error)
+  ) then
     return null;
   end if;
   if tg_op <> 'INSERT' and old.created_at < this_midnight() then
-    insert into email_stats_changes (day, category, provider, status, count, failed_over, cost_usd)
+    insert into email_stats_changes (day, category, provider, status, count, failed_over, undelivered, cost_usd)
     values ((old.created_at at time zone 'UTC')::date, old.category, old.provider, old.status, -1, -old.failed_over::integer,
-      -coalesce(old.cost_usd, 0));
+      -email_is_undelivered(old.status, old.error)::integer, -coalesce(old.cost_usd, 0));
   end if;
   if tg_op <> 'DELETE' and new.created_at < this_midnight() then
-    insert into email_stats_changes (day, category, provider, status, count, failed_over, cost_usd)
+    insert into email_stats_changes (day, category, provider, status, count, failed_over, undelivered, cost_usd)
     values ((new.created_at at time zone 'UTC')::date, new.category, new.provider, new.status, 1, new.failed_over::integer,
-      coalesce(new.cost_usd, 0));
+      email_is_undelivered(new.status, new.error)::integer, coalesce(new.cost_usd, 0));
   end if;
   return null;
 end
@@ -1062,14 +1068,14 @@ begin
     ))
     returning *
   )
-  insert into email_stats_days as s (day, category, provider, status, count, failed_over, cost_usd)
-  select g.day, g.category, g.provider, g.status, sum(g.count), sum(g.failed_over), sum(g.cost_usd)
+  insert into email_stats_days as s (day, category, provider, status, count, failed_over, undelivered, cost_usd)
+  select g.day, g.category, g.provider, g.status, sum(g.count), sum(g.failed_over), sum(g.undelivered), sum(g.cost_usd)
   from gone g
   group by 1, 2, 3, 4
-  having sum(g.count) <> 0 or sum(g.failed_over) <> 0 or sum(g.cost_usd) <> 0
+  having sum(g.count) <> 0 or sum(g.failed_over) <> 0 or sum(g.undelivered) <> 0 or sum(g.cost_usd) <> 0
   on conflict (day, category, provider, status) do update set
     count = s.count + excluded.count, failed_over = s.failed_over + excluded.failed_over,
-    cost_usd = s.cost_usd + excluded.cost_usd;
+    undelivered = s.undelivered + excluded.undelivered, cost_usd = s.cost_usd + excluded.cost_usd;
   select d.day into v_day
   from (
     select g::date as day from generate_series(
@@ -1085,8 +1091,9 @@ begin
   end if;
   with gone as (delete from email_stats_changes where day = v_day),
   closed as (insert into email_stats_closed (day) values (v_day))
-  insert into email_stats_days (day, category, provider, status, count, failed_over, cost_usd)
-  select v_day, l.category, l.provider, l.status, count(*), count(*) filter (where l.failed_over), coalesce(sum(l.cost_usd), 0)
+  insert into email_stats_days (day, category, provider, status, count, failed_over, undelivered, cost_usd)
+  select v_day, l.category, l.provider, l.status, count(*), count(*) filter (where l.failed_over),
+    count(*) filter (where l.error is not null and l.status in ('sent', 'delivery_delayed')), coalesce(sum(l.cost_usd), 0)
   from email_log l
   where l.created_at >= v_day::timestamp at time zone 'UTC' and l.created_at < (v_day + 1)::timestamp at time zone 'UTC'
   group by 2, 3, 4;

@@ -103,6 +103,8 @@ export interface EmailStat {
   readonly status: EmailStatus
   readonly count: number
   readonly failedOver: number
+  /** Accepted, and ended without being delivered, which no status says (EVENT-16). */
+  readonly undelivered: number
   /** USD. */
   readonly costUsd: number
 }

@@ -413,6 +413,7 @@ export interface EmailStatsTotals {
   readonly total: number
   readonly byStatus: { readonly deferred: number; readonly sent: number; readonly delivery_delayed: number; readonly delivered: number; readonly opened: number; readonly clicked: number; readonly suppressed: number; readonly failed: number; readonly bounced: number; readonly complained: number }
   readonly failedOver: number
+  readonly undelivered: number
   readonly costUsd: number
   readonly rates: { readonly delivered: number | null; readonly bounced: number | null; readonly complained: number | null }
 }
@@ -424,6 +425,7 @@ export interface EmailStatsRow {
   readonly total: number
   readonly byStatus: { readonly deferred: number; readonly sent: number; readonly delivery_delayed: number; readonly delivered: number; readonly opened: number; readonly clicked: number; readonly suppressed: number; readonly failed: number; readonly bounced: number; readonly complained: number }
   readonly failedOver: number
+  readonly undelivered: number
   readonly costUsd: number
   readonly rates: { readonly delivered: number | null; readonly bounced: number | null; readonly complained: number | null }
 }
