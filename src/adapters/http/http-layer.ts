@@ -26,7 +26,7 @@ import { formHandlers } from "./routes/accounts/forms.ts"
 import { promoHandlers } from "./routes/accounts/promo.ts"
 import { receiptHandlers } from "./routes/accounts/receipts.ts"
 import { invitePageHandlers, teamHandlers } from "./routes/accounts/team.ts"
-import { Api, DevApi, openApiDocument } from "./routes/api.ts"
+import { Api, DevApi, openApiText } from "./routes/api.ts"
 import { adminJobHandlers } from "./routes/conversion/admin-jobs.ts"
 import { bulkHandlers } from "./routes/conversion/bulk.ts"
 import { fileHandlers } from "./routes/conversion/files.ts"
@@ -105,7 +105,7 @@ const apiRoutes = (options: Pick<HttpOptions, "proxySecret" | "webhookSecret" | 
     Layer.provide([
       relayHandlers,
       receiptHandlers,
-      healthHandlers(openApiDocument),
+      healthHandlers(openApiText),
       adminHandlers,
       auditLogHandlers,
       contactMessageHandlers,

@@ -2,7 +2,7 @@ import { request, type IncomingHttpHeaders, type RequestOptions } from "node:htt
 import { connect } from "node:net"
 
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
-import { Context, Duration, Effect, Exit, Layer, Logger, Redacted, Scope, Stream } from "effect"
+import { Context, Duration, Effect, Exit, Layer, Logger, Redacted, Result, Scope, Stream } from "effect"
 import { HttpServer } from "effect/http"
 
 import { embeddedHttpLayer, httpLayer } from "../../../src/adapters/http/http-layer.ts"
@@ -184,6 +184,7 @@ export const startServer = async (behind: Partial<Behind> = {}): Promise<TestSer
       Layer.succeed(
         DeliveryIntake,
         DeliveryIntake.of({
+          webhookHeaders: () => Result.void,
           webhook: () => {
             throw new Error("not here")
           },

@@ -3,13 +3,15 @@ import { HttpRouter, HttpServerResponse } from "effect/http"
 import { HttpApiScalar } from "effect/http-api"
 
 import { DocumentedApi } from "../routes/api.ts"
+import { answerConstant, constantBody } from "../server/constant-body.ts"
+import { PAGE_MEDIA_TYPE } from "./paths.ts"
 
 /** The page is one file with its script and style inline; it may load nothing and talk to this server only. */
 const POLICY =
   "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src 'self' data:; font-src data:; " +
   "connect-src 'self'; worker-src blob:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 
-/** Scalar's script is 3 MB: it is loaded at the first request for the page, not at the start. */
+/** Scalar's script is 3 MB: it is loaded at the first request for the page, not at the start, and kept compressed. */
 const makePage = Effect.gen(function* () {
   const router = yield* HttpRouter.make
   const scalar = { withDefaultFonts: false, showOperationId: true }
@@ -17,7 +19,9 @@ const makePage = Effect.gen(function* () {
     Effect.provideService(HttpRouter.HttpRouter, router),
     Effect.scoped
   )
-  return router.asHttpEffect()
+  const made = yield* Effect.scoped(router.asHttpEffect())
+  const html = yield* Effect.promise(() => HttpServerResponse.toWeb(made).text())
+  return yield* constantBody(html, PAGE_MEDIA_TYPE)
 })
 
 /** `GET /docs`: the API for people to read and try. */
@@ -28,7 +32,7 @@ export const docsRoute = HttpRouter.use(
       "GET",
       "/docs",
       page.pipe(
-        Effect.flatten,
+        Effect.flatMap((body) => answerConstant(body, "no-cache")),
         Effect.map(HttpServerResponse.setHeader("content-security-policy", POLICY)),
         Effect.orDie
       )

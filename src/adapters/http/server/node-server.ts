@@ -7,6 +7,7 @@ import { HttpServer } from "effect/http"
 
 import { watchBodies } from "./body-watch.ts"
 import { problem, PROBLEM_MEDIA_TYPE, type ProblemCode } from "./problem.ts"
+import { takeTurns } from "./request-turns.ts"
 
 /** Limits of the listener. A request whose headers or body arrive too slowly is cut. */
 export interface ListenerTimes {
@@ -130,6 +131,7 @@ export const nodeServerLayer = (options: {
         warn(Effect.logWarning("an upload is cut: it waited for this server to read on"))
       )
       yield* options.beforeListen ?? Effect.void
+      const watchers = new Set(node.listeners("request"))
       const server = yield* NodeHttpServer.make(() => node, {
         host: options.host,
         port: options.port,
@@ -141,6 +143,7 @@ export const nodeServerLayer = (options: {
         serve: (app, middleware) =>
           (middleware === undefined ? server.serve(app) : server.serve(app, middleware)).pipe(
             Effect.andThen(Effect.sync(() => ignoreUpgrades(node))),
+            Effect.andThen(Effect.sync(() => takeTurns(node, watchers))),
             Effect.andThen(closeIdleWhileClosing(node))
           )
       })

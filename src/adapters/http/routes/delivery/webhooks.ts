@@ -109,13 +109,13 @@ export const webhookHandlers = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const answer = yield* makeWebhookAnswer
     return handlers.handle("providerA", ({ request }) =>
-      readBytes(request, MAX_INTAKE_BODY).pipe(
-        Effect.tapError((unread) => {
+      answer(
+        Effect.tapError(readBytes(request, MAX_INTAKE_BODY), (unread) => {
           const reason = reasonOf(unread)
           const detail = reason === "size" ? "the body is too large" : "the body ended early"
           return countRefusal("provider_a", reason, detail)
         }),
-        Effect.flatMap((body) => answer(body, request.headers))
+        request.headers
       )
     )
   })
