@@ -1,5 +1,6 @@
 import { Data, Effect, Clock, Redacted, Schema } from "effect"
 
+import { boundedText, MAX_ANSWER } from "../../domain/bounded-body.ts"
 import { withDeadline } from "../../domain/deadline.ts"
 import { failureText } from "../../domain/mail/failover.ts"
 import { ReplyFailure } from "../../ports/inbound/mails.ts"
@@ -35,7 +36,7 @@ export const call = (
     Effect.tryPromise({
       try: async (signal) => {
         const response = await fetch(url, { ...init, redirect: "manual", signal })
-        return { status: response.status, body: await response.text() }
+        return { status: response.status, body: await boundedText(response.body, MAX_ANSWER) }
       },
       catch: (cause) => {
         const code = codeOf(cause)

@@ -1,5 +1,6 @@
 import { Data, Effect, Layer, Redacted, Schema } from "effect"
 
+import { boundedText, MAX_ANSWER } from "../../domain/bounded-body.ts"
 import { withDeadline } from "../../domain/deadline.ts"
 import { Alerts, type AlertOutcome } from "../../domain/delivery/alerts.ts"
 import type { FailedSend } from "../../domain/delivery/delivery-event.ts"
@@ -60,7 +61,7 @@ const post = (url: string, secret: Redacted.Redacted, failed: FailedSend) =>
           redirect: "manual",
           signal
         })
-        return { status: response.status, body: await response.text() }
+        return { status: response.status, body: await boundedText(response.body, MAX_ANSWER) }
       },
       catch: () => new PostFailed({ why: "no connection" })
     }),

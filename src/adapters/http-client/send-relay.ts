@@ -1,5 +1,6 @@
 import { Effect, Layer, Option, Redacted, Schema } from "effect"
 
+import { boundedText, MAX_ANSWER } from "../../domain/bounded-body.ts"
 import { withDeadline } from "../../domain/deadline.ts"
 import { failureText } from "../../domain/mail/failover.ts"
 import { RelayFailed, SendRelay } from "../../ports/delivery/audit-digest-store.ts"
@@ -64,7 +65,7 @@ export const makeSendRelay = (options: SendRelayOptions): SendRelay["Service"] =
               redirect: "manual",
               signal
             })
-            return { status: response.status, body: await response.text() }
+            return { status: response.status, body: await boundedText(response.body, MAX_ANSWER) }
           },
           catch: () => failed("the connection failed", false)
         }),
