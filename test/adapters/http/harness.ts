@@ -142,6 +142,8 @@ export interface Behind {
   readonly jobs: Layer.Layer<JobReport>
   readonly baseUrl: string
   readonly trustedProxies: TrustedProxies
+  readonly maxConnections: number
+  readonly connectionsOfClient: number
   readonly host: string
   readonly port: number
   readonly api: boolean
@@ -274,6 +276,8 @@ export const startServer = async (behind: Partial<Behind> = {}): Promise<TestSer
     proxySecret: secret("proxySecret" in behind ? behind.proxySecret : PROXY_SECRET),
     baseUrl: behind.baseUrl ?? "http://127.0.0.1:8787",
     trustedProxies: behind.trustedProxies,
+    maxConnections: behind.maxConnections,
+    connectionsOfClient: behind.connectionsOfClient,
     webhookSecret: secret(behind.webhookSecret),
     api: behind.api,
     times: behind.times
