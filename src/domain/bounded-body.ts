@@ -14,7 +14,7 @@ export class BodyTooLong extends Error {
 
 /**
  * The bytes of a body, or {@link BodyTooLong}. Reading ends with the chunk that passes the bound, and the rest is cancelled:
- * a captive proxy or a wrong base URL may answer without an end.
+ * a captive proxy or a wrong base URL may answer without an end (HTTP-15).
  */
 export const boundedBytes = async (
   body: AsyncIterable<Uint8Array> | null,

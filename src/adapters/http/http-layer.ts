@@ -120,7 +120,8 @@ const connectionLimits = (
     : {
         most: options.maxConnections,
         ofClient: options.connectionsOfClient ?? MOST_OF_CLIENT,
-        isProxy: options.connectionsOfClient === undefined ? isProxy(options.trustedProxies ?? []) : () => false
+        isProxy:
+          options.connectionsOfClient === undefined ? isProxy(options.trustedProxies ?? []) : () => false
       }
 
 /** Routes of the API. */
@@ -173,8 +174,8 @@ const apiRoutes = (options: Pick<HttpOptions, "proxySecret" | "webhookSecret" | 
       jsonBodyLayer,
       webhookSecretLayer(options.webhookSecret)
     ]),
-    Layer.provide(requestLimitsLayer),
     Layer.merge(docsRoute),
+    Layer.provide(requestLimitsLayer),
     Layer.merge(pageRoutes(options)),
     Layer.merge(accountPageRoutes)
   )
@@ -232,10 +233,7 @@ const serveAlone = (
 /** Serves routes on their own listener. Fails with a `ListenError` that says what to do. */
 export const serveRoutes = <R>(
   options: Around &
-    Pick<
-      HttpOptions,
-      "host" | "port" | "beforeListen" | "times" | "maxConnections" | "connectionsOfClient"
-    >,
+    Pick<HttpOptions, "host" | "port" | "beforeListen" | "times" | "maxConnections" | "connectionsOfClient">,
   routes: Layer.Layer<never, never, R>
 ) =>
   Layer.effectDiscard(Effect.flatMap(handlerOf(options, routes), serveAlone)).pipe(

@@ -57,7 +57,12 @@ const otlp = (settings: Settings["telemetry"], endpoint: string, version: string
     headers:
       settings.otlpHeaders === undefined ? undefined : parseHeaders(Redacted.value(settings.otlpHeaders)),
     loggerMergeWithExisting: true
-  }).pipe(Layer.provide([scrubbedJson(scrub), FetchHttpClient.layer.pipe(Layer.provide(Layer.succeed(FetchHttpClient.Fetch, fetchUnread)))]))
+  }).pipe(
+    Layer.provide([
+      scrubbedJson(scrub),
+      FetchHttpClient.layer.pipe(Layer.provide(Layer.succeed(FetchHttpClient.Fetch, fetchUnread)))
+    ])
+  )
 
 /**
  * Logs to the sink at the level of `POSTLANE_LOG_LEVEL`, and, where `OTEL_EXPORTER_OTLP_ENDPOINT` is set, traces, metrics

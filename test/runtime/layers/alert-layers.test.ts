@@ -76,7 +76,7 @@ const raised = (url: string | undefined) =>
             olderBaseUrls: [],
             olderBaseUrlsUntil: undefined,
             trustedProxies: [],
-      maxConnections: 2048
+            maxConnections: 2048
           }
         }),
         Layer.succeed(Alerts, { raise: () => Effect.succeed({ delivery: "disabled", escalated: undefined }) })

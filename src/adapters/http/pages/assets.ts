@@ -57,7 +57,10 @@ export const readAssets = (): Assets => {
 }
 
 /** `GET /assets/:version/:name`, also of a room; and the icon, at a path that does not change and so for a day. */
-export const assetRoutes = Effect.fnUntraced(function* (router: HttpRouter.HttpRouter, { all, version }: Assets) {
+export const assetRoutes = Effect.fnUntraced(function* (
+  router: HttpRouter.HttpRouter,
+  { all, version }: Assets
+) {
   const bodies = new Map<string, ConstantBody>()
   for (const { body, mediaType, name } of all) bodies.set(name, yield* constantBody(body, mediaType))
   const asset = (name: string, cache: string) =>

@@ -1,9 +1,12 @@
-import { Effect, Layer } from "effect"
-import { HttpRouter, HttpServerResponse } from "effect/http"
+import { Effect, Layer, Option } from "effect"
+import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiScalar } from "effect/http-api"
 
+import { networkOf } from "../../../domain/networks.ts"
 import { DocumentedApi } from "../routes/api.ts"
-import { answerConstant, constantBody } from "../server/constant-body.ts"
+import { answerConstant, constantBody, takesGzip } from "../server/constant-body.ts"
+import { problemResponse } from "../server/problem.ts"
+import { RequestLimits } from "../server/rate-limit.ts"
 import { PAGE_MEDIA_TYPE } from "./paths.ts"
 
 /** The page is one file with its script and style inline; it may load nothing and talk to this server only. */
@@ -24,17 +27,37 @@ const makePage = Effect.gen(function* () {
   return yield* constantBody(html, PAGE_MEDIA_TYPE)
 })
 
+/** How often a client network may have the 3 MB without compression, which browsers and tools take. */
+const UNCOMPRESSED = { limit: 20, window: "1 minute" } as const
+
+const limitUncompressed = Effect.fnUntraced(function* (limits: RequestLimits["Service"]) {
+  const { headers, remoteAddress } = yield* HttpServerRequest.HttpServerRequest
+  if (takesGzip(headers["accept-encoding"] ?? "") || headers["if-none-match"] !== undefined) return undefined
+  const client = networkOf(Option.getOrElse(remoteAddress, () => ""))
+  return yield* limits.take({ key: `uncompressed /docs ${client}`, ...UNCOMPRESSED }).pipe(
+    Effect.as(undefined),
+    Effect.catch(({ problem, retryAfterSeconds }) =>
+      Effect.succeed(problemResponse(problem, { "retry-after": String(retryAfterSeconds) }))
+    )
+  )
+})
+
 /** `GET /docs`: the API for people to read and try. */
 export const docsRoute = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const page = yield* Effect.cached(makePage)
+    const limits = yield* RequestLimits
     yield* router.add(
       "GET",
       "/docs",
-      page.pipe(
-        Effect.flatMap((body) => answerConstant(body, "no-cache")),
-        Effect.map(HttpServerResponse.setHeader("content-security-policy", POLICY)),
-        Effect.orDie
+      Effect.flatMap(limitUncompressed(limits), (refused) =>
+        refused === undefined
+          ? page.pipe(
+              Effect.flatMap((body) => answerConstant(body, "no-cache")),
+              Effect.map(HttpServerResponse.setHeader("content-security-policy", POLICY)),
+              Effect.orDie
+            )
+          : Effect.succeed(refused)
       )
     )
   })

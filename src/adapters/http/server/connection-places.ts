@@ -31,7 +31,7 @@ const canEnd = ({ requests }: Open): boolean => {
 /**
  * Limits connections in all and those of one client (H3). When all places are taken, the client that holds the most loses one on
  * which no request is being worked on; a client that holds as many as anybody is refused. So nobody can shut out others by
- * holding connections.
+ * holding connections (HTTP-13).
  */
 export const limitConnections = (
   server: Server,

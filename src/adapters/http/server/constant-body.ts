@@ -21,7 +21,10 @@ export interface ConstantBody {
 }
 
 /** Makes bytes ready. Compresses in a thread of the pool, so that 3 MB do not hold up the event loop. */
-export const constantBody = (content: string | Uint8Array, contentType: string): Effect.Effect<ConstantBody> =>
+export const constantBody = (
+  content: string | Uint8Array,
+  contentType: string
+): Effect.Effect<ConstantBody> =>
   Effect.promise(async () => {
     const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content
     const small = bytes.length < LEAST_COMPRESSED ? undefined : await compress(bytes)
@@ -34,7 +37,7 @@ export const constantBody = (content: string | Uint8Array, contentType: string):
   })
 
 /** True when the client takes gzip: named, or by `*`, and not with a weight of zero. */
-const takesGzip = (accepted: string): boolean => {
+export const takesGzip = (accepted: string): boolean => {
   for (const entry of accepted.toLowerCase().split(",")) {
     const [name = "", ...parameters] = entry.split(";").map((part) => part.trim())
     if (name !== "gzip" && name !== "*") continue

@@ -142,7 +142,9 @@ export const readLargeJson = (request: Request, maxBytes: number) =>
 export const readJsonIfAny = (request: Request, maxBytes: number) =>
   request.headers["content-length"] === "0"
     ? Effect.undefined
-    : Effect.flatMap(readAnyText(request, maxBytes, readBytes), (text) => (text === "" ? Effect.undefined : parse(text)))
+    : Effect.flatMap(readAnyText(request, maxBytes, readBytes), (text) =>
+        text === "" ? Effect.undefined : parse(text)
+      )
 
 /** The fields of a form (`application/x-www-form-urlencoded`). */
 export const readForm = Effect.fnUntraced(function* (request: Request, maxBytes: number) {

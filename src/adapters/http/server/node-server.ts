@@ -141,9 +141,7 @@ export const nodeServerLayer = (options: {
       )
       yield* options.beforeListen ?? Effect.void
       if (options.connections !== undefined)
-        limitConnections(node, options.connections, () =>
-          Effect.runFork(countRefusedConnection)
-        )
+        limitConnections(node, options.connections, () => Effect.runFork(countRefusedConnection))
       const watchers = new Set(node.listeners("request"))
       const server = yield* NodeHttpServer.make(() => node, {
         host: options.host,

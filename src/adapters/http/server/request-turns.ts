@@ -61,7 +61,7 @@ const makeTurns = () => {
 /**
  * Has the requests of a connection take turns, one at a time, and the connections, too. Node hands over all requests that one
  * packet holds at once, thousands of them: answers go out in order anyway (RFC 9112, section 9.3.2), so that nobody gets
- * his later for it, and all others get theirs.
+ * theirs later for it, and all others get theirs (HTTP-12).
  *
  * Call it when the listeners of requests are there. Those of `before` see each request as it comes.
  */

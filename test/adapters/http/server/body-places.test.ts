@@ -47,7 +47,10 @@ describe("bodies of a webhook (W1, H1)", () => {
   it.each([
     ["no signature", ""],
     ["an old one", `svix-id: a\r\nsvix-timestamp: ${seconds(400)}\r\nsvix-signature: v1,x\r\n`],
-    ["one of tomorrow", `webhook-id: a\r\nwebhook-timestamp: ${seconds(-86_400)}\r\nwebhook-signature: v1,x\r\n`]
+    [
+      "one of tomorrow",
+      `webhook-id: a\r\nwebhook-timestamp: ${seconds(-86_400)}\r\nwebhook-signature: v1,x\r\n`
+    ]
   ])("are not read where the headers have %s", async (_, headers) => {
     const socket = await begin(headers, 0)
     const [data] = await once(socket, "data")

@@ -24,7 +24,8 @@ const exchange = async (text: string): Promise<string> => {
   return Buffer.concat(chunks).toString("latin1")
 }
 
-const statuses = (answers: string) => [...answers.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => status)
+const statuses = (answers: string) =>
+  [...answers.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => status)
 
 describe("requests of one connection (H1, H3)", () => {
   it("are answered in their order, also several in one packet", async () => {

@@ -158,7 +158,7 @@ const busy = problem("UNAVAILABLE", "Too many people sign in at this moment; try
 /**
  * Links that one client may ask for, known addresses or not: for whomever, and for one address. The limits are the
  * asker's. What an address has asked for only stops further mails to it (`MagicLinks`), so that nobody can keep somebody
- * else from signing in by asking in their name.
+ * else from signing in by asking in their name (HTTP-14).
  */
 const LINKS_OF_A_CLIENT = { limit: 30, window: "15 minutes" } as const
 const LINKS_OF_A_CLIENT_FOR_ONE = { limit: 3, window: "30 minutes" } as const

@@ -42,10 +42,7 @@ export const makeWebhookAnswer = Effect.gen(function* () {
   const intake = yield* DeliveryIntake
   const recording = yield* EventRecording
   return Effect.fnUntraced(
-    function* <E, R>(
-      read: Effect.Effect<Uint8Array, E, R>,
-      headers: Readonly<Record<string, unknown>>
-    ) {
+    function* <E, R>(read: Effect.Effect<Uint8Array, E, R>, headers: Readonly<Record<string, unknown>>) {
       const known = intake.webhookHeaders(headers)
       if (Result.isFailure(known)) return yield* refuse(known.failure)
       const taken = intake.webhook(yield* read, headers)
