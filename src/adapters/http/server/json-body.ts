@@ -13,7 +13,7 @@ const endedEarly = invalidRequest([{ path: "", message: "the body ended early" }
 type Unread = typeof endedEarly | Problem<"PAYLOAD_TOO_LARGE">
 
 /** The bytes of a body. One declared too large is refused unread; one that grows too large is not read to its end. */
-export const readBytes = (request: Request, maxBytes: number): Effect.Effect<Buffer, Unread> => {
+const readBytes = (request: Request, maxBytes: number): Effect.Effect<Buffer, Unread> => {
   const tooLarge = problem("PAYLOAD_TOO_LARGE", `The body may hold ${maxBytes} bytes at most`)
   if (Number(request.headers["content-length"] ?? 0) > maxBytes) return Effect.fail(tooLarge)
   return request.arrayBuffer.pipe(

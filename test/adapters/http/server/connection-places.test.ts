@@ -54,7 +54,7 @@ describe("connections of one client (H3)", () => {
     expect(await answered(port, "127.0.0.3")).toBe("HTTP/1.1 200")
     expect(await held[0]!.closed).toBe("closed")
     expect(small.socket.destroyed).toBe(false)
-    // Whoever holds the most gets no more.
+    // The client that holds the most gets no more.
     expect(await answered(port, "127.0.0.1")).toBe("closed")
   })
 })
