@@ -1,10 +1,10 @@
-/** The answer of a send: a message id, or an error of some lines. Bytes. */
+/** Limit on the answer to a send, bytes: a message id, or an error of some lines. */
 export const MAX_SEND_ANSWER = 64 * 1024
 
-/** Any other answer of a vendor: a page of a list, a token. Bytes. */
+/** Limit on any other answer of a vendor, bytes: a page of a list, a token. */
 export const MAX_ANSWER = 1024 * 1024
 
-/** A body is longer than whoever reads it takes. */
+/** A body is longer than its reader takes. */
 export class BodyTooLong extends Error {
   override readonly name = "BodyTooLong"
   constructor(maxBytes: number) {
@@ -13,31 +13,29 @@ export class BodyTooLong extends Error {
 }
 
 /**
- * The bytes of a body, or {@link BodyTooLong}. Reading ends with the chunk that passes the bound, and the rest is cancelled:
- * a captive proxy or a wrong base URL may answer without an end (HTTP-15).
+ * Collects the chunks of a body up to a bound (HTTP-15). A captive proxy or a wrong base URL may answer without an end: `add`
+ * throws {@link BodyTooLong} at the chunk that passes the bound, which ends the caller's loop and so cancels the rest.
  */
-export const boundedBytes = async (
-  body: AsyncIterable<Uint8Array> | null,
-  maxBytes: number
-): Promise<Uint8Array> => {
+export const boundedBody = (maxBytes: number) => {
   const chunks: Array<Uint8Array> = []
   let length = 0
-  for await (const chunk of body ?? []) {
-    length += chunk.length
-    if (length > maxBytes) throw new BodyTooLong(maxBytes)
-    chunks.push(chunk)
+  const bytes = (): Uint8Array => {
+    const whole = new Uint8Array(length)
+    let at = 0
+    for (const chunk of chunks) {
+      whole.set(chunk, at)
+      at += chunk.length
+    }
+    return whole
   }
-  const bytes = new Uint8Array(length)
-  let at = 0
-  for (const chunk of chunks) {
-    bytes.set(chunk, at)
-    at += chunk.length
+  return {
+    add: (chunk: Uint8Array): void => {
+      length += chunk.length
+      if (length > maxBytes) throw new BodyTooLong(maxBytes)
+      chunks.push(chunk)
+    },
+    bytes,
+    /** As UTF-8. */
+    text: (): string => new TextDecoder().decode(bytes())
   }
-  return bytes
 }
-
-/** {@link boundedBytes} as UTF-8 text. */
-export const boundedText = async (
-  body: AsyncIterable<Uint8Array> | null,
-  maxBytes: number
-): Promise<string> => new TextDecoder().decode(await boundedBytes(body, maxBytes))

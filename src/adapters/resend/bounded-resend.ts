@@ -1,6 +1,6 @@
 import { Resend, type Response as ResendResponse } from "resend"
 
-import { boundedText, MAX_ANSWER, MAX_SEND_ANSWER } from "../../domain/bounded-body.ts"
+import { boundedBody, MAX_ANSWER, MAX_SEND_ANSWER } from "../../domain/bounded-body.ts"
 
 /** The vendor's answer, before its body is read. */
 export interface RawAnswer {
@@ -66,7 +66,9 @@ export class BoundedResend extends Resend {
   override async fetchRequest<T>(path: string, options: object = {}): Promise<ResendResponse<T>> {
     try {
       const { body, headers, status } = await this.exchange(path, options)
-      const text = await boundedText(body, path === "/emails" ? MAX_SEND_ANSWER : MAX_ANSWER)
+      const whole = boundedBody(path === "/emails" ? MAX_SEND_ANSWER : MAX_ANSWER)
+      for await (const chunk of body ?? []) whole.add(chunk)
+      const text = whole.text()
       // The SDK does not check the shape either; the adapter does.
       if (status >= 200 && status < 300) return { data: JSON.parse(text) as T, error: null, headers }
       const error = withStatus(jsonOf(text), status)

@@ -12,7 +12,7 @@ export const MOST_UNDER_WAY = 500
 
 /**
  * A request is worked on after a random part of this time, milliseconds: what the server does for an address that it knows
- * must not show in how it answers whoever asked.
+ * must not show in its answers to others.
  */
 const PUT_OFF_MS = 3_000
 

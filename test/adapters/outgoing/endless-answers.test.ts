@@ -12,7 +12,7 @@ import { makeSentMails } from "../../../src/adapters/resend/list-mails.ts"
 import { makeResendProvider } from "../../../src/adapters/resend/resend-provider.ts"
 import { UndiciResend } from "../../../src/adapters/resend/undici-resend.ts"
 import { makeTelegramChat } from "../../../src/adapters/telegram/chat.ts"
-import { boundedBytes, BodyTooLong, MAX_ANSWER } from "../../../src/domain/bounded-body.ts"
+import { boundedBody, BodyTooLong, MAX_ANSWER } from "../../../src/domain/bounded-body.ts"
 import { keyOf, mail } from "../../support/files/mail-message.ts"
 
 /** What a bound may be overrun by: what is on its way in buffers of both sides. Bytes. */
@@ -134,26 +134,11 @@ describe("an answer that does not end (H1, H2)", () => {
 })
 
 describe("the bytes of a body", () => {
-  const chunks = async function* (lengths: ReadonlyArray<number>) {
-    for (const length of lengths) yield new Uint8Array(length).fill(length)
-  }
-
-  it("are whole up to the bound, and nothing beyond it", async () => {
-    expect(await boundedBytes(null, 0)).toEqual(new Uint8Array())
-    expect(await boundedBytes(chunks([1, 0, 2]), 3)).toEqual(Uint8Array.of(1, 2, 2))
-    await expect(boundedBytes(chunks([1, 3]), 3)).rejects.toBeInstanceOf(BodyTooLong)
-  })
-
-  it("are not asked for any more once there are too many", async () => {
-    let asked = 0
-    const endless = async function* () {
-      try {
-        for (;;) yield new Uint8Array(++asked)
-      } finally {
-        asked = -asked
-      }
-    }
-    await expect(boundedBytes(endless(), 9)).rejects.toBeInstanceOf(BodyTooLong)
-    expect(asked).toBe(-4)
+  it("are whole up to the bound, and nothing beyond it", () => {
+    const body = boundedBody(3)
+    expect(body.bytes()).toEqual(new Uint8Array())
+    for (const chunk of [[65], [], [66, 67]]) body.add(Uint8Array.from(chunk))
+    expect([body.bytes(), body.text()]).toEqual([Uint8Array.of(65, 66, 67), "ABC"])
+    expect(() => body.add(Uint8Array.of(68))).toThrow(BodyTooLong)
   })
 })

@@ -4,7 +4,6 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi, HttpApiBuilder }
 
 import { SignIn } from "../../../../domain/accounts/sign-in.ts"
 import { addressKey, addressOf, parsePublicMailbox } from "../../../../domain/mail/address.ts"
-import { networkOf } from "../../../../domain/networks.ts"
 import { Access, type BegunSession, MagicLinks } from "../../../../ports/accounts/access.ts"
 import { pageResponse } from "../../pages/html-page.ts"
 import { homeOf, pageWithin } from "../../pages/paths.ts"
@@ -39,7 +38,8 @@ import {
   problemSchema,
   unavailable
 } from "../../server/problem.ts"
-import { RateLimited, RequestLimits, RequestsPerMinute, takeOrRefuse } from "../../server/rate-limit.ts"
+import { RateLimited, RequestLimits, RequestsPerMinute } from "../../server/rate-limit.ts"
+import { takeSignInLink } from "./sign-in-limits.ts"
 
 /** The body that carries a token. */
 const Next = Schema.optionalKey(Schema.String).annotate({
@@ -155,13 +155,6 @@ const otherBrowser = problem(
 const noToken = problem("UNAUTHENTICATED", "There is no such token")
 const busy = problem("UNAVAILABLE", "Too many people sign in at this moment; try again in a minute")
 
-/**
- * Links that one client may ask for, known addresses or not: for whomever, and for one address. The limits are the
- * asker's. What an address has asked for only stops further mails to it (`MagicLinks`), so that nobody can keep somebody
- * else from signing in by asking in their name (HTTP-14).
- */
-const LINKS_OF_A_CLIENT = { limit: 30, window: "15 minutes" } as const
-const LINKS_OF_A_CLIENT_FOR_ONE = { limit: 3, window: "30 minutes" } as const
 const otherSite = problem("FORBIDDEN", "Another site's page may not do this")
 
 const away = unavailable(
@@ -244,12 +237,7 @@ const askForLink = Effect.fnUntraced(function* (
   const { next, text } = yield* givenAddress(home, request)
   const mailbox = yield* mailboxIn("email", text, parsePublicMailbox)
   const [email, to] = [addressKey(mailbox), addressOf(mailbox)]
-  const client = networkOf(Option.getOrElse(request.remoteAddress, () => ""))
-  yield* takeOrRefuse(limits, { key: `sign-in links from ${client}`, ...LINKS_OF_A_CLIENT })
-  yield* takeOrRefuse(limits, {
-    key: `sign-in links from ${client} for ${email}`,
-    ...LINKS_OF_A_CLIENT_FOR_ONE
-  })
+  yield* takeSignInLink(limits, request, email)
   // The one that is there stays, so that the links that were asked for before still work.
   const browser = browserOf(request) ?? newBrowser()
   yield* signIn
