@@ -180,13 +180,13 @@ const eventsWith = (
 /** The reason of the failure that is the row's status, also where only a later event of the same type brings it. */
 const errorOf = (row: LogRow, entry: EventEntry, status: EmailStatus): string | null => {
   // Only the library's row knows all recipients; one that events made keeps the error until then.
-  const isToOne = row.outcome !== null && (row.recipientCount ?? 0) < 2
+  const toOne = row.outcome !== null && (row.recipientCount ?? 0) < 2
   const arrived = isDelivered(status)
   // The end of a mail that was not delivered; of one that was, an automatic reply.
-  if (entry.event === "bounce_transient" && !isTerminal(status) && !(arrived && isToOne))
+  if (entry.event === "bounce_transient" && !isTerminal(status) && !(arrived && toOne))
     return row.error ?? entry.reason ?? "not delivered"
   if (status !== entry.event) return row.error
   if (isProviderFailure(entry.event))
     return status === row.status ? (row.error ?? entry.reason ?? null) : (entry.reason ?? null)
-  return status !== row.status && arrived && isToOne ? null : row.error
+  return status !== row.status && arrived && toOne ? null : row.error
 }
