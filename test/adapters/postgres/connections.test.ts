@@ -31,9 +31,10 @@ const untilSlow = Effect.gen(function* () {
   const { url } = yield* TestDatabase
   const aside = yield* Layer.build(Layer.fresh(layerSingle({ url: Redacted.make(url) })))
   const { answer } = yield* WriteSql.use(
-    (sql) => sql<{
-      readonly answer: number
-    }>`select count(*)::int as answer from pg_stat_activity where state = 'active' and query like 'select pg_sleep(30)%'`
+    (sql) =>
+      sql<{
+        readonly answer: number
+      }>`select count(*)::int as answer from pg_stat_activity where state = 'active' and query like 'select pg_sleep(30)%'`
   ).pipe(
     Effect.map((rows) => rows[0] ?? { answer: 0 }),
     Effect.repeat({ until: ({ answer }) => answer === CONNECTIONS, schedule: Schedule.spaced("20 millis") }),
@@ -42,31 +43,34 @@ const untilSlow = Effect.gen(function* () {
   return answer
 })
 
-layer(Layer.provideMerge(MailStores.layer, layerPostgres), { excludeTestServices: true })("connections", (it) => {
-  it.effect("what a send waits for is answered while all others are taken (P2, S7)", () =>
-    Effect.gen(function* () {
-      const mails = yield* MailStore
-      const write = yield* WriteSql
-      yield* write`insert into email_suppressions (email, reason) values ('gone@x.test', 'manual')`
-      const taken = []
-      for (const sql of [yield* ReadSql, yield* DearSql, write])
-        for (let at = 0; at < STATEMENTS; at += 1)
-          taken.push(yield* Effect.forkChild(sql`select pg_sleep(30)`.pipe(Effect.exit)))
-      yield* untilSlow
-      const { suppressions } = yield* mails.begin({
-        keyHash: KeyHash.make("00".repeat(32)),
-        addresses: ["gone@x.test"],
-        claim: undefined
+layer(Layer.provideMerge(MailStores.layer, layerPostgres), { excludeTestServices: true })(
+  "connections",
+  (it) => {
+    it.effect("what a send waits for is answered while all others are taken (P2, S7)", () =>
+      Effect.gen(function* () {
+        const mails = yield* MailStore
+        const write = yield* WriteSql
+        yield* write`insert into email_suppressions (email, reason) values ('gone@x.test', 'manual')`
+        const taken = []
+        for (const sql of [yield* ReadSql, yield* DearSql, write])
+          for (let at = 0; at < STATEMENTS; at += 1)
+            taken.push(yield* Effect.forkChild(sql`select pg_sleep(30)`.pipe(Effect.exit)))
+        yield* untilSlow
+        const { suppressions } = yield* mails.begin({
+          keyHash: KeyHash.make("00".repeat(32)),
+          addresses: ["gone@x.test"],
+          claim: undefined
+        })
+        assert.deepStrictEqual(
+          suppressions.map(({ email }) => email),
+          ["gone@x.test"]
+        )
+        for (const fiber of taken) assert.isUndefined(fiber.pollUnsafe())
+        yield* Fiber.interruptAll(taken)
       })
-      assert.deepStrictEqual(
-        suppressions.map(({ email }) => email),
-        ["gone@x.test"]
-      )
-      for (const fiber of taken) assert.isUndefined(fiber.pollUnsafe())
-      yield* Fiber.interruptAll(taken)
-    })
-  )
-})
+    )
+  }
+)
 
 layer(Layer.fresh(layerPostgres), { excludeTestServices: true })("shared connections", (it) => {
   it.effect("reads that overlap without a pause hold no answers", () =>

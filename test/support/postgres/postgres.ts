@@ -1,7 +1,13 @@
 import { Context, Effect, Layer, Redacted } from "effect"
 import { inject } from "vitest"
 
-import { type Clients, layer, layerSingle, type PostgresOptions, WriteSql } from "../../../src/adapters/postgres/client.ts"
+import {
+  type Clients,
+  layer,
+  layerSingle,
+  type PostgresOptions,
+  WriteSql
+} from "../../../src/adapters/postgres/client.ts"
 
 /** A database of the shared test server that nobody else uses. */
 export class TestDatabase extends Context.Service<TestDatabase, { readonly url: string }>()(

@@ -1214,11 +1214,11 @@ export interface Operations {
     readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "CONVERSION_FINISHING" | "NOT_CONVERTING" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
-  /** Converts the file of a failed or cancelled job again, as it was asked for: `POST /api/admin/jobs/{jobId}/retry` */
+  /** Converts the file of a failed job again, as it was asked for: `POST /api/admin/jobs/{jobId}/retry` */
   readonly "adminJobs.retryJob": {
     readonly input: { readonly jobId: string | number; readonly body?: RawBody | undefined }
     readonly success: { readonly jobId: string; readonly status: JobStatus }
-    readonly problem: "UNAUTHENTICATED" | "INSUFFICIENT_CREDITS" | "FORBIDDEN" | "NOT_FOUND" | "CONVERSION_ACTIVE" | "RATE_LIMITED" | "UNAVAILABLE"
+    readonly problem: "UNAUTHENTICATED" | "INSUFFICIENT_CREDITS" | "FORBIDDEN" | "NOT_FOUND" | "CONVERSION_ACTIVE" | "ALREADY_RESOLVED" | "NOT_CONVERTING" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
   /** The results of many files as one ZIP archive, streamed: `GET /api/v1/results` */

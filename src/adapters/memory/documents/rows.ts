@@ -31,7 +31,7 @@ export interface CustomerRow {
   readonly deletedAt: Moment | null
 }
 
-/** `credit_grants`, by customer and reference. */
+/** `credit_grants`, by customer and reference; below zero what was taken back. */
 export interface GrantRow {
   readonly customerId: CustomerId
   readonly credits: number

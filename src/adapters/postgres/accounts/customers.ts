@@ -20,6 +20,7 @@ const toRow = ({ closedAt, createdAt, ...row }: typeof Row.Type): CustomerRow =>
 })
 
 const Added = Schema.Literals(["added", "reopened", "exists"])
+const Debited = Schema.Literals(["debited", "repeated", "reference_taken", "insufficient", "not_found"])
 const Granted = Schema.Literals(["granted", "repeated", "reference_taken", "too_many", "not_found"])
 
 /** Customers in Postgres. */
@@ -71,6 +72,13 @@ export const layer: Layer.Layer<Customers, never, DearSql | WriteSql> = Layer.ef
           "grantCredits",
           Granted,
           sql`select grant_credits(${customerId}::uuid, ${credits}, ${storable(reference)}, ${storable(actor)},
+            ${storableOrNull(note)}) as answer`
+        ),
+      debit: ({ actor, credits, customerId, note, reference }) =>
+        ask.answer(
+          "debitCredits",
+          Debited,
+          sql`select debit_credits(${customerId}::uuid, ${credits}, ${storable(reference)}, ${storable(actor)},
             ${storableOrNull(note)}) as answer`
         )
     })

@@ -120,7 +120,9 @@ const documentIn =
       )
       const newest = rows[0]?.id
       const chunks =
-        newest === undefined ? [] : yield* dearly.rows("document", ReportedChunk, sql.unsafe(CHUNKS, [newest]))
+        newest === undefined
+          ? []
+          : yield* dearly.rows("document", ReportedChunk, sql.unsafe(CHUNKS, [newest]))
       return { ...found, jobs: rows.map(toRow), chunks }
     })
 

@@ -80,8 +80,6 @@ const TRIGRAM = 3
 /** Rows that a search for a part of the subject reads where no trigrams answer it. */
 const MOST_READ = 250_000
 
-
-
 /** Whether the index on trigrams answers a part of a subject. */
 const isIndexed = (sql: DearSql["Service"], part: string) =>
   part.length < TRIGRAM

@@ -9,7 +9,6 @@ import { timeColumn } from "../values.ts"
 /** How many past episodes are shown. */
 const PAST = 10
 
-
 const Facts = Schema.Struct({
   alarms: Schema.Array(
     Schema.Struct({ name: Schema.Literals(ALARMS), since: Schema.String, detail: Schema.String })

@@ -16,7 +16,6 @@ import { dearly, storeUnavailable } from "../statement.ts"
 import { Absent, timeColumn } from "../values.ts"
 import { COLUMNS } from "./email-log-query.ts"
 
-
 /** The rows of the key of one row, by the index of keys; the row alone where it has none. */
 const ROWS = `with one as (select id, key_hash from email_log where id = $1::uuid),
 mine as (

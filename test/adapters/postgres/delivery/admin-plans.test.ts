@@ -1,6 +1,6 @@
-import type { SqlClient } from "effect/sql"
 import { assert, describe, layer as suiteLayer } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
+import type { SqlClient } from "effect/sql"
 
 import { DearSql, ReadSql, WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import * as AlarmBoard from "../../../../src/adapters/postgres/delivery/alarm-board.ts"

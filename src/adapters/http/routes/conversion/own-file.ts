@@ -43,6 +43,7 @@ export const active = problem(
   "CONVERSION_ACTIVE",
   "A conversion of this file is under way: wait for it, or cancel it"
 )
+export const resolved = problem("ALREADY_RESOLVED", "The free reflow was chosen already, or is not offered")
 export const finishing = problem(
   "CONVERSION_FINISHING",
   "The result is being put together; it is there in a moment"
