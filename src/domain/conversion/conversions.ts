@@ -58,7 +58,9 @@ export class Conversions extends Context.Service<
       readonly options: ConversionOptions
     }) => Effect.Effect<Started<Requested>, StoreUnavailable>
     /** Converts the file of a failed job again as it was asked for, at its price: what was free of charge stays so (F2). */
-    readonly retry: (job: EndedJob) => Effect.Effect<Started<Requested | "resolved" | NoRetry>, StoreUnavailable>
+    readonly retry: (
+      job: EndedJob
+    ) => Effect.Effect<Started<Requested | "resolved" | NoRetry>, StoreUnavailable>
     readonly cancel: (file: {
       readonly fileId: FileId
       readonly customerId: CustomerId

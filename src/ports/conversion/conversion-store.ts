@@ -187,6 +187,8 @@ export class ConversionStore extends Context.Service<
       limit: number
     ) => Store<ReadonlyArray<{ readonly id: FileId; readonly jobIds: ReadonlyArray<JobId | FlyerId> }>>
     readonly filePurged: (fileId: FileId) => Store<void>
+    /** Those of the ids that own no objects: without a file, or whose objects were removed. */
+    readonly withoutObjects: (fileIds: ReadonlyArray<FileId>) => Store<ReadonlyArray<FileId>>
 
     // Requests
     readonly request: (request: {

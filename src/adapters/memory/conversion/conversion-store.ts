@@ -53,6 +53,7 @@ const filesOn = (
   | "deleteFile"
   | "filesToPurge"
   | "filePurged"
+  | "withoutObjects"
   | "request"
   | "nextQueued"
   | "createJob"
@@ -93,6 +94,13 @@ const filesOn = (
     run((db) => {
       if (db.files.get(fileId) !== undefined) db.files.update(fileId, { purgedAt: db.moment() })
     }),
+  withoutObjects: (ids) =>
+    run((db) =>
+      ids.filter((id) => {
+        const file = db.files.get(id)
+        return file === undefined || file.purgedAt !== null
+      })
+    ),
   request: (asked) => run((db) => request(db, asked)),
   nextQueued: run(nextQueued),
   createJob: (jobId, job) => run((db) => createJob(db, jobId, job)),

@@ -42,6 +42,7 @@ export const filesOn = (
   | "deleteFile"
   | "filesToPurge"
   | "filePurged"
+  | "withoutObjects"
 > => ({
   hasRoom: (customerId) =>
     ask.answer("hasRoom", Schema.Boolean, read.unsafe(ROOM, [customerId, toJsonText(FILE_ROOM)])),
@@ -95,7 +96,17 @@ export const filesOn = (
           from files f where f.deleted_at is not null and f.purged_at is null order by f.deleted_at limit ${limit}`
     ),
   filePurged: (fileId) =>
-    ask.done("filePurged", write`update files set purged_at = clock_timestamp() where id = ${fileId}::uuid`)
+    ask.done("filePurged", write`update files set purged_at = clock_timestamp() where id = ${fileId}::uuid`),
+  withoutObjects: (ids) =>
+    Effect.map(
+      ask.rows(
+        "withoutObjects",
+        Schema.Struct({ id: FileId }),
+        write`select x.id from jsonb_array_elements_text(${toJsonText(ids)}::jsonb) as x(id)
+          where not exists (select from files f where f.id = x.id::uuid and f.purged_at is null)`
+      ),
+      (rows) => rows.map(({ id }) => id)
+    )
 })
 
 /** The requests for their conversion. */

@@ -151,6 +151,22 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
     )
   })
 
+  suiteLayer(stores)(`objects of files: ${name}`, (it) => {
+    it.effect("belong to a file from its row on, until all of them were removed", () =>
+      Effect.gen(function* () {
+        yield* clean
+        const store = yield* ConversionStore
+        const owner = yield* customer(10)
+        const [kept, deleted, purged] = [yield* pdf(owner, 1), yield* pdf(owner, 1), yield* pdf(owner, 1)]
+        const none = anyId()
+        for (const id of [deleted, purged]) yield* store.deleteFile(id, owner)
+        yield* store.filePurged(purged)
+        assert.sameMembers([...(yield* store.withoutObjects([kept, deleted, purged, none]))], [purged, none])
+        assert.deepStrictEqual(yield* store.withoutObjects([]), [])
+      })
+    )
+  })
+
   suiteLayer(stores)(`room for files: ${name}`, (it) => {
     it.effect("uploads at once never come to more than a plan's files; a deleted one makes room", () =>
       Effect.gen(function* () {
