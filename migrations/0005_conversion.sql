@@ -92,11 +92,11 @@ create table inline_turns (
 -- Whose work of a kind was given out last: owners take turns in the order of their ids (DOC-12), so that the next one is found
 -- by one look into an index, however many owners and pieces of work wait.
 create table work_turns (
-  kind text primary key check (kind in ('request', 'chunk', 'flyer')),
+  kind text primary key check (kind in ('request', 'chunk', 'flyer', 'mail')),
   customer_id uuid not null default '00000000-0000-0000-0000-000000000000'
 ) with (fillfactor = 50);
 
-insert into work_turns (kind) values ('request'), ('chunk'), ('flyer');
+insert into work_turns (kind) values ('request'), ('chunk'), ('flyer'), ('mail');
 
 -- The queue `convert`: conversions that were requested, until the executor on the leader makes their jobs (DOC-10).
 create table convert_queue (

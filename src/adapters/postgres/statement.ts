@@ -52,6 +52,7 @@ export const storeUnavailable =
       operation,
       reason: reasonOf(cause),
       isRetryable: isSqlError(cause) && isTransient(cause),
+      isAboutData: isAboutData({ cause }),
       cause
     })
 

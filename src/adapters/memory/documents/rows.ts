@@ -116,7 +116,7 @@ export interface TurnRow {
 
 /** `work_turns`: whose work of a kind was given out last. */
 export interface ServedRow {
-  readonly kind: "request" | "chunk" | "flyer"
+  readonly kind: "request" | "chunk" | "flyer" | "mail"
   readonly customerId: string
 }
 

@@ -156,7 +156,9 @@ export const transaction = <A>(
     } catch (error) {
       if (!(error instanceof Refused)) return Effect.die(error)
       const { message: reason } = error
-      return Effect.fail(new StoreUnavailable({ operation: "documents", reason, isRetryable: false }))
+      return Effect.fail(
+        new StoreUnavailable({ operation: "documents", reason, isRetryable: false, isAboutData: true })
+      )
     }
   })
 

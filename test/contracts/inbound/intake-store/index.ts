@@ -9,11 +9,13 @@ import { afterwards } from "./afterwards.ts"
 import { fundsOfMails } from "./funds.ts"
 import { leases } from "./leases.ts"
 import { replies } from "./replies.ts"
+import { turns } from "./turns.ts"
 import type { Stores } from "./world.ts"
 
 /** What every store of mails under way does. */
 export const suite = (name: string, stores: Layer.Layer<Stores>) => {
   leases(name, stores)
+  turns(name, stores)
   fundsOfMails(name, stores)
   replies(name, stores)
   afterwards(name, stores)
