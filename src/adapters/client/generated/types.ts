@@ -159,11 +159,18 @@ export interface BulkOrder {
 }
 
 export interface BulkRequest {
-  readonly items: ReadonlyArray<{ readonly fileId: string; /** Converted on demand; never goes through the batch lane. */ readonly urgent?: boolean | undefined }>
+  readonly items: ReadonlyArray<{ readonly fileId: string; /** Converted on demand; never goes through the batch lane. */ readonly urgent?: boolean | undefined; readonly options?: BulkItemOptions | undefined }>
   readonly options?: ConversionOptions | undefined
 }
 
 export interface ConversionOptions {
+  readonly highFidelity?: boolean | undefined
+  readonly parser?: "auto" | "layout" | "harness" | undefined
+  readonly mathOcr?: boolean | undefined
+  /** Running headers, footers and page numbers stay in the result, as notes; else they are left out. */ readonly keepRunningHeads?: boolean | undefined
+}
+
+export interface BulkItemOptions {
   readonly highFidelity?: boolean | undefined
   readonly parser?: "auto" | "layout" | "harness" | undefined
   readonly mathOcr?: boolean | undefined
