@@ -49,6 +49,7 @@ const filesOn = (
   | "files"
   | "file"
   | "filesById"
+  | "jobStatus"
   | "waitFacts"
   | "deleteFile"
   | "filesToPurge"
@@ -87,6 +88,7 @@ const filesOn = (
         .where(({ deletedAt, id }) => deletedAt === null && ids.includes(id))
         .map((row) => shown(db, row))
     ),
+  jobStatus: (jobId) => run((db) => db.jobs.get(jobId)?.status),
   waitFacts: (fileId) => run((db) => waitFacts(db, fileId)),
   deleteFile: (fileId, customerId) => run((db) => deleteFile(db, fileId, customerId)),
   filesToPurge: (limit) => run((db) => filesToPurge(db, limit)),

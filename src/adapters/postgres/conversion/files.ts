@@ -1,5 +1,6 @@
 import { Effect, Schema } from "effect"
 
+import { JobStatus } from "../../../domain/conversion/job.ts"
 import { FILE_ROOM, NoRoomForFile } from "../../../domain/conversion/stored-files.ts"
 import { FileId, JobId, FlyerId } from "../../../domain/ids.ts"
 import type { ConversionStore } from "../../../ports/conversion/conversion-store.ts"
@@ -38,6 +39,7 @@ export const filesOn = (
   | "files"
   | "file"
   | "filesById"
+  | "jobStatus"
   | "waitFacts"
   | "deleteFile"
   | "filesToPurge"
@@ -77,6 +79,15 @@ export const filesOn = (
     ),
   filesById: (ids) =>
     Effect.map(ask.rows("filesById", FileRow, read.unsafe(BY_ID, [ids])), (rows) => rows.map(toFile)),
+  jobStatus: (jobId) =>
+    Effect.map(
+      ask.first(
+        "jobStatus",
+        Schema.Struct({ status: JobStatus }),
+        read`select status from large_conversion_jobs where id = ${jobId}::uuid`
+      ),
+      (row) => row?.status
+    ),
   waitFacts: (fileId) => ask.first("waitFacts", WaitRow, read.unsafe(WAITING, [fileId])),
   deleteFile: (fileId, customerId) =>
     ask.answer(

@@ -167,6 +167,23 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
     )
   })
 
+  suiteLayer(stores)(`the status of a job: ${name}`, (it) => {
+    it.effect("is told after its file shows another one, too", () =>
+      Effect.gen(function* () {
+        yield* clean
+        const store = yield* ConversionStore
+        const owner = yield* customer(10)
+        const file = yield* pdf(owner, 1)
+        const jobId = yield* job(owner, file)
+        assert.strictEqual(yield* store.jobStatus(jobId), "pending")
+        yield* store.cancel(jobId)
+        yield* job(owner, file)
+        assert.strictEqual(yield* store.jobStatus(jobId), "cancelled")
+        assert.isUndefined(yield* store.jobStatus(anyId()))
+      })
+    )
+  })
+
   suiteLayer(stores)(`room for files: ${name}`, (it) => {
     it.effect("uploads at once never come to more than a plan's files; a deleted one makes room", () =>
       Effect.gen(function* () {

@@ -83,7 +83,10 @@ describe("POST /api/v1/bulk", () => {
     const owner = await world.customer()
     const [a, b] = [await uploaded(owner), await uploaded(owner)]
     const answer = await order(owner, {
-      items: [{ fileId: a, urgent: true, options: { highFidelity: false } }, { fileId: b, urgent: true }],
+      items: [
+        { fileId: a, urgent: true, options: { highFidelity: false } },
+        { fileId: b, urgent: true }
+      ],
       options: { highFidelity: true }
     })
     expect(answer.status).toBe(202)

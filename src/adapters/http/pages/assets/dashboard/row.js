@@ -200,8 +200,7 @@ export class Row {
   /** @param {string} offers */
   #offer(offers) {
     const before = document.activeElement
-    const held =
-      before !== null && (this.actions.contains(before) || (this.#parked && before === this.title))
+    const held = before !== null && (this.actions.contains(before) || (this.#parked && before === this.title))
     const was = before instanceof HTMLElement ? before.dataset["does"] : undefined
     this.#offers = offers
     this.actions.replaceChildren(...this.#made(offers))
