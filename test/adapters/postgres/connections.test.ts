@@ -30,17 +30,19 @@ const CONNECTIONS = 11
 const untilSlow = Effect.gen(function* () {
   const { url } = yield* TestDatabase
   const aside = yield* Layer.build(Layer.fresh(layerSingle({ url: Redacted.make(url) })))
-  const { answer } = yield* WriteSql.use(
+  const slow = WriteSql.use(
     (sql) =>
       sql<{
-        readonly answer: number
-      }>`select count(*)::int as answer from pg_stat_activity where state = 'active' and query like 'select pg_sleep(30)%'`
-  ).pipe(
-    Effect.map((rows) => rows[0] ?? { answer: 0 }),
-    Effect.repeat({ until: ({ answer }) => answer === CONNECTIONS, schedule: Schedule.spaced("20 millis") }),
+        readonly found: number
+      }>`select count(*)::int as found from pg_stat_activity where state = 'active' and query like 'select pg_sleep(30)%'`
+  )
+  yield* slow.pipe(
+    Effect.repeat({
+      until: ([row]) => row?.found === CONNECTIONS,
+      schedule: Schedule.spaced("20 millis")
+    }),
     Effect.provide(aside)
   )
-  return answer
 })
 
 layer(Layer.provideMerge(MailStores.layer, layerPostgres), { excludeTestServices: true })(

@@ -4,7 +4,7 @@ import { Effect, Layer } from "effect"
 
 import { Conversions, createQueuedJobs } from "../../../src/domain/conversion/conversions.ts"
 import type { JobStatus } from "../../../src/domain/conversion/job.ts"
-import { type CustomerId, type FileId, JobId } from "../../../src/domain/ids.ts"
+import type { CustomerId, FileId, JobId } from "../../../src/domain/ids.ts"
 import { ConversionStore } from "../../../src/ports/conversion/conversion-store.ts"
 import {
   clean,
