@@ -48,6 +48,18 @@ type Cancelled =
   | { readonly answer: "cancelled"; readonly jobId: JobId }
   | { readonly answer: "not_found" | "finishing" | "inline" | "not_active" }
 
+/** The job's status once the executor has created it; `pending` where that takes longer. Inline work has no job row. */
+const statusOf = (store: ConversionStore["Service"], fileId: FileId, kind: FileKind | undefined) =>
+  Effect.gen(function* () {
+    for (let wait = LOOK_FIRST; kind === "pdf"; wait = Duration.min(Duration.times(wait, 2), LOOK_EVERY)) {
+      const [file] = yield* store.filesById([fileId])
+      if (file === undefined) break
+      if (file.jobStatus !== null) return file.jobStatus
+      yield* Effect.sleep(wait)
+    }
+    return "pending" as const
+  }).pipe(Effect.timeoutOrElse({ duration: JOB_WITHIN, orElse: () => Effect.succeed("pending" as const) }))
+
 /** Starts and stops conversions for the owners of files. */
 export class Conversions extends Context.Service<
   Conversions,
@@ -84,24 +96,6 @@ export class Conversions extends Context.Service<
       const store = yield* ConversionStore
       const random = yield* SecureRandom
 
-      /** The job's status once the executor has created it; `pending` where that takes longer. Inline work has no job row. */
-      const statusOf = (fileId: FileId, kind: FileKind | undefined) =>
-        Effect.gen(function* () {
-          for (
-            let wait = LOOK_FIRST;
-            kind === "pdf";
-            wait = Duration.min(Duration.times(wait, 2), LOOK_EVERY)
-          ) {
-            const [file] = yield* store.filesById([fileId])
-            if (file === undefined) break
-            if (file.jobStatus !== null) return file.jobStatus
-            yield* Effect.sleep(wait)
-          }
-          return "pending" as const
-        }).pipe(
-          Effect.timeoutOrElse({ duration: JOB_WITHIN, orElse: () => Effect.succeed("pending" as const) })
-        )
-
       const owned = (
         fileId: FileId,
         customerId: CustomerId
@@ -117,7 +111,7 @@ export class Conversions extends Context.Service<
         if (answer !== "queued") return { answer }
         yield* ringBell("conversions")
         const file = yield* owned(fileId, customerId)
-        return { answer, id: jobId, status: yield* statusOf(fileId, file?.kind) }
+        return { answer, id: jobId, status: yield* statusOf(store, fileId, file?.kind) }
       })
 
       const reflow: Conversions["Service"]["reflow"] = Effect.fnUntraced(function* ({ customerId, flyerId }) {

@@ -141,7 +141,7 @@ interface Move {
   readonly note: Option.Option<string>
 }
 
-/** How an answer of the store is told: what was done, or why nothing was. */
+/** An answer of the store in words: what was done, or why nothing was. */
 type Told = { readonly done: string } | { readonly refused: string }
 
 /** Moves credits of a customer, and says what came of it. */

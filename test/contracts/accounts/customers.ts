@@ -1,7 +1,7 @@
 /**
  * `Customers`: admins register a customer once, find it again, and give credits once for each reference.
  *
- * Adapters: memory, postgres. Rules: DOC-33.
+ * Adapters: memory, postgres. Rules: DOC-33, F1.
  */
 import { assert, layer as suiteLayer } from "@effect/vitest"
 import { Effect, type Layer } from "effect"

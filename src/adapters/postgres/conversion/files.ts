@@ -34,17 +34,7 @@ export const filesOn = (
   write: WriteSql["Service"]
 ): Pick<
   Store,
-  | "hasRoom"
-  | "addFile"
-  | "files"
-  | "file"
-  | "filesById"
-  | "jobStatus"
-  | "waitFacts"
-  | "deleteFile"
-  | "filesToPurge"
-  | "filePurged"
-  | "withoutObjects"
+  "hasRoom" | "addFile" | "files" | "file" | "filesById" | "jobStatus" | "waitFacts" | "deleteFile"
 > => ({
   hasRoom: (customerId) =>
     ask.answer("hasRoom", Schema.Boolean, read.unsafe(ROOM, [customerId, toJsonText(FILE_ROOM)])),
@@ -94,7 +84,14 @@ export const filesOn = (
       "deleteFile",
       Schema.Literals(["deleted", "not_found", "finishing"]),
       write`select delete_file(${fileId}::uuid, ${customerId}::uuid) as answer`
-    ),
+    )
+})
+
+/** The objects of files that are gone. */
+export const purgingOn = (
+  read: ReadSql["Service"],
+  write: WriteSql["Service"]
+): Pick<ConversionStore["Service"], "filesToPurge" | "filePurged" | "withoutObjects"> => ({
   filesToPurge: (limit) =>
     ask.rows(
       "filesToPurge",

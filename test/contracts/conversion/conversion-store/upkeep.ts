@@ -168,7 +168,7 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
   })
 
   suiteLayer(stores)(`the status of a job: ${name}`, (it) => {
-    it.effect("is told after its file shows another one, too", () =>
+    it.effect("is known after its file shows another one, too", () =>
       Effect.gen(function* () {
         yield* clean
         const store = yield* ConversionStore
