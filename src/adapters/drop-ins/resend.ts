@@ -1,6 +1,7 @@
 import { Result } from "effect"
 
-import { decodeSendRequest, makeMessage, type SendRequest } from "../../domain/mail/message.ts"
+import { makeMessage, type SendRequest } from "../../domain/mail/message.ts"
+import { decodeSendRequest } from "../../domain/mail/read-request.ts"
 import {
   IdempotencyConflict,
   IdempotencyInProgress,

@@ -158,7 +158,7 @@ const apiRoutes = (options: Pick<HttpOptions, "proxySecret" | "webhookSecret" | 
 /** Routes of an embedded run. */
 const devRoutes = HttpApiBuilder.layer(DevApi).pipe(
   Layer.provide([devHandlers, devMessageHandlers, devTemplateHandlers]),
-  Layer.provide(devAccessLayer)
+  Layer.provide([devAccessLayer, jsonBodyLayer])
 )
 
 /** What stands around the routes, wherever requests come from. */
