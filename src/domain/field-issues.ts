@@ -1,6 +1,6 @@
 import type { Schema, SchemaAST, SchemaIssue } from "effect"
 
-import { nearestName } from "./nearest-name.ts"
+import { unknownName } from "./nearest-name.ts"
 
 /** What is wrong with one field. */
 export interface FieldIssue {
@@ -70,14 +70,8 @@ const checked = ({ filter, issue }: SchemaIssue.Filter): string | undefined => {
   return isPattern(expected) ? "has characters that are not taken here" : `must be ${expected}`
 }
 
-const unexpected = (ast: SchemaAST.AST, name: string): string => {
-  const known = ast._tag === "Objects" ? ast.propertySignatures.map((one) => String(one.name)) : []
-  const nearest = nearestName(name, known)
-  if (nearest !== undefined) return `is not known here; did you mean ${nearest}?`
-  return known.length === 0
-    ? "is not known here: nothing is"
-    : `is not known here; known are ${known.join(", ")}`
-}
+const membersOf = (ast: SchemaAST.AST): ReadonlyArray<string> =>
+  ast._tag === "Objects" ? ast.propertySignatures.map(({ name }) => String(name)) : []
 
 type Path = ReadonlyArray<PropertyKey>
 
@@ -86,7 +80,7 @@ const leaf = (issue: SchemaIssue.Leaf, path: Path): string => {
     case "MissingKey":
       return "is missing"
     case "UnexpectedKey":
-      return unexpected(issue.ast, String(path.at(-1) ?? ""))
+      return unknownName(String(path.at(-1) ?? ""), membersOf(issue.ast))
     case "InvalidType":
       return `must be ${wanted(issue.ast)}`
     case "InvalidValue":

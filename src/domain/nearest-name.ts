@@ -33,3 +33,12 @@ export const nearestName = (name: string, known: ReadonlyArray<string>): string 
   }
   return best?.name
 }
+
+/** What is said of a name that is not one of those known. */
+export const unknownName = (name: string, known: ReadonlyArray<string>): string => {
+  const nearest = nearestName(name, known)
+  if (nearest !== undefined) return `is not known here; did you mean ${nearest}?`
+  return known.length === 0
+    ? "is not known here: nothing is"
+    : `is not known here; known are ${known.join(", ")}`
+}
