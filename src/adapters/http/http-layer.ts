@@ -52,6 +52,7 @@ import {
 } from "./routes/inbound/convert-email.ts"
 import { pipelineHandlers } from "./routes/inbound/pipeline.ts"
 import { relayHandlers } from "./routes/mail/relay.ts"
+import { sendsHandlers } from "./routes/mail/sends.ts"
 import { suppressionHandlers } from "./routes/mail/suppressions.ts"
 import { outreachHandlers } from "./routes/outreach/outreach.ts"
 import { unsubscribeHandlers } from "./routes/outreach/unsubscribe.ts"
@@ -104,6 +105,7 @@ const apiRoutes = (options: Pick<HttpOptions, "proxySecret" | "webhookSecret" | 
   HttpApiBuilder.layer(Api).pipe(
     Layer.provide([
       relayHandlers,
+      sendsHandlers,
       receiptHandlers,
       healthHandlers(openApiDocument),
       adminHandlers,

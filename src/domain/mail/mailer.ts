@@ -24,6 +24,7 @@ import {
   withoutBlocked
 } from "./message.ts"
 import { countFailover, countSend } from "./metrics.ts"
+import { endedSince } from "./replay.ts"
 import {
   deferred,
   failed,
@@ -45,7 +46,7 @@ import {
   type SendServices
 } from "./sending.ts"
 import { statusRank } from "./status.ts"
-import { begin, findEvidence, moveClaim, record, rowOf } from "./store-access.ts"
+import { begin, deferralEnd, findEvidence, moveClaim, record, rowOf } from "./store-access.ts"
 import { blockedAddresses, suppressedError, type SuppressionReason } from "./suppression/policy.ts"
 import { newTrace, traced } from "./trace.ts"
 
@@ -97,7 +98,7 @@ const send = Effect.fnUntraced(function* (
   const { decision } = began
   if (decision._tag === "Conflict") return yield* new IdempotencyConflict({ idempotencyKey })
   if (decision._tag === "InProgress") return yield* new IdempotencyInProgress({ idempotencyKey })
-  if (decision._tag === "Replay") return decision.result
+  if (decision._tag === "Replay") return yield* replay(parts, keyHash, decision.result)
 
   const blocked = blockedAddresses(message.category, began.suppressions)
   const remaining = withoutBlocked(message, blocked)
@@ -124,6 +125,12 @@ const send = Effect.fnUntraced(function* (
   const walk = decision.takeover ? takeOver : deliver
   return yield* conclude(parts, sending, yield* walk(parts, sending, stickTo(decision.sticky, route)))
 })
+
+/** The first result again; of a deferral, how it ended since. */
+const replay = (parts: SendParts, keyHash: KeyHash, result: SendResult): Effect.Effect<SendResult> =>
+  result.status === "deferred"
+    ? Effect.map(deferralEnd(parts, { keyHash, sendId: result.sendId }), (end) => endedSince(result, end))
+    : Effect.succeed(result)
 
 /** What the rows of a send have in common; `mailed` is the message without the suppressed recipients. */
 const detailsOf = (

@@ -586,6 +586,24 @@ export interface ReceiptRequest {
   readonly totalUsd: number
 }
 
+export interface SendState {
+  readonly sendId: string
+  readonly idempotencyKey: string | null
+  /** As in the answer of the relay, as of now: `deferred` while a retry is due; null for a mail that was sent by others. */ readonly outcome: "sent" | "deferred" | "suppressed" | "failed" | null
+  /** As in the send log, delivery events included. */ readonly status: "deferred" | "sent" | "delivery_delayed" | "delivered" | "opened" | "clicked" | "suppressed" | "failed" | "bounced" | "complained"
+  readonly provider: string | null
+  readonly providerMessageId: string | null
+  readonly failedOver: boolean
+  readonly error: string | null
+  readonly kind: "rejected" | "unavailable" | "ambiguous" | null
+  readonly suppressedRecipients: ReadonlyArray<string>
+  readonly lastEvent: string | null
+  readonly lastEventAt: string | null
+  /** When the next retry is due. */ readonly retryAt: string | null
+  readonly createdAt: string
+  readonly updatedAt: string
+}
+
 export interface SendAnswer {
   readonly ok: true
   readonly status: "sent" | "deferred"
@@ -631,6 +649,20 @@ export interface Operations {
     readonly input: { readonly body: SendRequest }
     readonly success: SendAnswer
     readonly problem: "INVALID_REQUEST" | "FORBIDDEN" | "IDEMPOTENCY_CONFLICT" | "IDEMPOTENCY_IN_PROGRESS" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "EMAIL_SUPPRESSED" | "EMAIL_FAILED" | "INTERNAL" | "SHUTTING_DOWN"
+    readonly events: false
+  }
+  /** Where a send stands: `GET /internal/sends/{sendId}` */
+  readonly "sends.readSend": {
+    readonly input: { readonly sendId: string | number }
+    readonly success: SendState
+    readonly problem: "FORBIDDEN" | "NOT_FOUND" | "UNAVAILABLE"
+    readonly events: false
+  }
+  /** Where the newest send of an idempotency key stands: `GET /internal/sends` */
+  readonly "sends.findSend": {
+    readonly input: { readonly idempotencyKey: string | number }
+    readonly success: SendState
+    readonly problem: "INVALID_REQUEST" | "FORBIDDEN" | "NOT_FOUND" | "UNAVAILABLE"
     readonly events: false
   }
   /** Mails the receipt of a payment: `POST /internal/receipts` */
