@@ -9,7 +9,7 @@ const isApart = (older: StoryRow, newer: StoryRow): boolean =>
   ageOf(newer) - ageOf(older) >= IDEMPOTENCY_WINDOW_MS
 
 /** The rows of the same use of a key as the one of this id: the rows of another use are a day or more apart. Oldest first. */
-export const rowsOfUse = (rows: ReadonlyArray<StoryRow>, id: string): ReadonlyArray<StoryRow> => {
+const rowsOfUse = (rows: ReadonlyArray<StoryRow>, id: string): ReadonlyArray<StoryRow> => {
   let use: Array<StoryRow> = []
   for (const row of rows) {
     const last = use.at(-1)

@@ -160,7 +160,7 @@ export const logRows = (it: MailTests): void => {
     )
 
     it.effect(
-      "say how a deferral ended: by an acceptance before all, and not by rows of an earlier use (R3)",
+      "say how a deferral ended: by an acceptance before all, and not by rows of an earlier use (D1)",
       () =>
         Effect.gen(function* () {
           const world = yield* Mails

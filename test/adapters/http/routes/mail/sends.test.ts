@@ -81,7 +81,7 @@ const ask = (path: string, secret = PROXY_SECRET) =>
   call(server, path, { headers: { "x-proxy-secret": secret } })
 
 describe("where a send stands", () => {
-  it("is told by the id of any of its rows, and by its key: the newest use of it", async () => {
+  it("is answered by the id of any of its rows, and by its key: the newest use of it", async () => {
     rows = [yesterday, deferred, gaveUp]
     const ended = {
       sendId: id(3),
