@@ -46,7 +46,7 @@ import {
   type SendServices
 } from "./sending.ts"
 import { statusRank } from "./status.ts"
-import { begin, deferralEnd, findEvidence, moveClaim, record, rowOf } from "./store-access.ts"
+import { begin, deferralEnd, findEvidence, moveClaim, noteEvidence, record, rowOf } from "./store-access.ts"
 import { blockedAddresses, suppressedError, type SuppressionReason } from "./suppression/policy.ts"
 import { newTrace, traced } from "./trace.ts"
 
@@ -77,16 +77,29 @@ export const layer: Layer.Layer<Mailer, never, SendServices> = Layer.effect(
   )
 )
 
-/** One send: look-up and claim, the providers, the row. */
-const send = Effect.fnUntraced(function* (
+/** One send, whose log lines all name it. */
+const send = (
   parts: SendParts,
   message: Message,
   chosenKey: string | undefined
+): Effect.Effect<SendResult, IdempotencyConflict | IdempotencyInProgress> =>
+  Effect.flatMap(parts.newId(), (id) => {
+    const rowId = LogRowId.make(id)
+    const idempotencyKey = IdempotencyKey.make(chosenKey ?? rowId)
+    return sendOnce(parts, message, chosenKey, { rowId, idempotencyKey }).pipe(
+      Effect.annotateLogs({ sendId: rowId, idempotencyKey })
+    )
+  })
+
+/** Look-up and claim, the providers, the row. */
+const sendOnce = Effect.fnUntraced(function* (
+  parts: SendParts,
+  message: Message,
+  chosenKey: string | undefined,
+  { idempotencyKey, rowId }: { readonly idempotencyKey: IdempotencyKey; readonly rowId: LogRowId }
 ): Effect.fn.Return<SendResult, IdempotencyConflict | IdempotencyInProgress> {
   const now = yield* Clock.currentTimeMillis
   const startedAt = yield* Clock.monotonicTimeNanos
-  const rowId = LogRowId.make(yield* parts.newId())
-  const idempotencyKey = IdempotencyKey.make(chosenKey ?? rowId)
   const keyHash = KeyHash.make(yield* parts.sha256Hex(idempotencyKey))
   const claim =
     chosenKey === undefined || !parts.store.configured
@@ -115,6 +128,7 @@ const send = Effect.fnUntraced(function* (
   }
   if (began.evidence !== undefined) {
     const { provider, providerMessageId } = began.evidence
+    yield* noteEvidence(began.evidence)
     return yield* conclude(parts, sending, sent(sending, { provider, failedOver: false }, providerMessageId))
   }
   if (remaining === undefined) {
@@ -250,7 +264,10 @@ const defer = Effect.fnUntraced(function* (
 ): Effect.fn.Return<SendResult> {
   const { details, firstAttemptAt } = sending
   const evidence = yield* findEvidence(parts, details.keyHash, request.provider)
-  if (evidence !== undefined) return sent(sending, tried, evidence.providerMessageId)
+  if (evidence !== undefined) {
+    yield* noteEvidence(evidence)
+    return sent(sending, tried, evidence.providerMessageId)
+  }
   const doubtful = (error: string) => failed(sending, tried, "ambiguous", error)
   if (!parts.queue.configured) return doubtful(reason)
   const now = yield* Clock.currentTimeMillis
@@ -277,7 +294,9 @@ const defer = Effect.fnUntraced(function* (
   )
   if (Result.isFailure(queued)) {
     const error = queued.failure.reason
-    yield* Effect.logError("an ambiguous send could not be queued for its retry", { error })
+    yield* Effect.logError("an ambiguous send could not be queued for its retry").pipe(
+      Effect.annotateLogs({ error })
+    )
     return doubtful(`${reason}; it could not be queued for a retry: ${error}`)
   }
   sending.trace.retryAt = now + delay * 1000

@@ -93,6 +93,12 @@ export const findEvidence = (
     ? orDegraded(access, "findEvidence", access.store.findEvidence({ keyHash, provider }), undefined)
     : Effect.succeed(undefined)
 
+/** Logs that a delivery event, or the row of another attempt, settled a send. */
+export const noteEvidence = ({ provider, providerMessageId }: Evidence): Effect.Effect<void> =>
+  Effect.logInfo("a send is settled by evidence: an earlier attempt on its key was accepted").pipe(
+    Effect.annotateLogs({ provider, providerMessageId })
+  )
+
 /** How a deferral ended since; undefined where it has not, or the store does not answer. */
 export const deferralEnd = (
   access: Access,
