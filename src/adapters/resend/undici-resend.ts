@@ -28,26 +28,27 @@ const reasonOf = (cause: unknown): string => {
   return cause instanceof Error && cause.message !== "" ? cause.message : "the request did not get through"
 }
 
-/** What the SDK's `post` passes on. */
-interface PostRequest {
-  readonly method: "POST"
+/** What the SDK's `post` and `get` pass on. */
+interface Asked {
+  readonly method: "POST" | "GET"
   readonly headers: Headers
-  readonly body: string
+  readonly body?: string
   readonly signal?: AbortSignal | null
 }
 
-const isPost = (options: object): options is PostRequest =>
-  "method" in options &&
-  options.method === "POST" &&
-  "body" in options &&
-  typeof options.body === "string" &&
-  "headers" in options &&
-  options.headers instanceof Headers
+/** Sends and questions. */
+const isOwn = (path: string, options: object): options is Asked => {
+  if (!("method" in options && "headers" in options && options.headers instanceof Headers)) return false
+  if (options.method === "GET") return true
+  return (
+    path === "/emails" && options.method === "POST" && "body" in options && typeof options.body === "string"
+  )
+}
 
 /**
  * The SDK on Node, with undici's own `request` under its sends: `fetch` around the same sockets takes three times the processor
  * time. Answers and failures are reported as by the SDK's `fetchRequest` (6.38.0), with an error's status also where its body
- * lacks it, and with the reason why there is no answer; everything but sends goes through the SDK's own transport. No redirect is followed.
+ * lacks it, and with the reason why there is no answer; everything but sends and questions (GET) goes through the SDK's own transport. No redirect is followed.
  */
 export class UndiciResend extends Resend {
   readonly #origin: string
@@ -58,13 +59,13 @@ export class UndiciResend extends Resend {
   }
 
   override async fetchRequest<T>(path: string, options: object = {}): Promise<Response<T>> {
-    if (path !== "/emails" || !isPost(options)) return super.fetchRequest<T>(path, options)
-    const { body, headers, signal } = options
+    if (!isOwn(path, options)) return super.fetchRequest<T>(path, options)
+    const { body, headers, method, signal } = options
     try {
       const answer = await request(this.#origin + path, {
-        method: "POST",
+        method,
         headers: Object.fromEntries(headers),
-        body,
+        body: body ?? null,
         signal: signal ?? null
       })
       const fields = Object.fromEntries(
