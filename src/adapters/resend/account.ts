@@ -5,7 +5,6 @@ import { append } from "../../domain/lists.ts"
 import { failureText } from "../../domain/mail/failover.ts"
 import { classifyResendError, whyNoAnswer } from "./classify.ts"
 import { makeClient, type ResendOptions, VENDOR_URL } from "./resend-provider.ts"
-import { UndiciResend } from "./undici-resend.ts"
 
 const Domains = Schema.Struct({
   data: Schema.Array(Schema.Struct({ id: Schema.String, name: Schema.String, status: Schema.String })),
@@ -61,8 +60,7 @@ const malformed: ProviderAFacts = {
 const readerOf = ({ apiKey, baseUrl }: ResendOptions): Effect.Effect<Reader, ProviderAFacts> => {
   const secret = Redacted.value(apiKey)
   const address = baseUrl ?? VENDOR_URL
-  // The SDK's own transport hides why there is no answer.
-  const client = makeClient(secret, address, UndiciResend)
+  const client = makeClient(secret, address)
   return client === undefined ? Effect.fail(malformed) : Effect.succeed({ client, secret, address })
 }
 

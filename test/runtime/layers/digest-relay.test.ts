@@ -2,7 +2,7 @@ import { assert, layer as suiteLayer } from "@effect/vitest"
 import { Effect, Layer, Result } from "effect"
 import { vi } from "vitest"
 
-import { type ReadSql, WriteSql } from "../../../src/adapters/postgres/client.ts"
+import { type Clients, WriteSql } from "../../../src/adapters/postgres/client.ts"
 import { AuditDigest } from "../../../src/domain/delivery/audit-digest.ts"
 import { Mailer } from "../../../src/domain/mail/mailer.ts"
 import type { SendRequest } from "../../../src/domain/mail/message.ts"
@@ -35,7 +35,7 @@ const digested = Effect.fnUntraced(function* (
     posted += 1
     return Promise.reject(new Error("no network"))
   })
-  const sql = yield* Effect.context<ReadSql | WriteSql>()
+  const sql = yield* Effect.context<Clients>()
   const counts = yield* AuditDigest.use(({ run }) => run({ cadence: "daily", patient: false })).pipe(
     Effect.provide(
       layerHere(settingsOf(env)).pipe(Layer.provide(mailer), Layer.provide(Layer.succeedContext(sql)))
