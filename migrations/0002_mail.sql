@@ -146,6 +146,9 @@ create type email_account as (event text, moment timestamptz, raw jsonb);
 create unique index email_log_provider_message on email_log (provider, provider_message_id);
 create index email_log_key on email_log (key_hash, provider, created_at) where key_hash is not null;
 create unique index email_log_entry on email_log (entry_id) where entry_id is not null;
+-- Rows that events made and whose suppressions wait for the library's word on the recipients.
+create index email_log_waiting on email_log (created_at)
+  where outcome is null and suppression_marks && array['hard_bounce:', 'complaint:'];
 -- Answers the statistics and the alarms by itself: what they count stands in it.
 create index email_log_created on email_log (created_at desc, id desc)
   include (category, provider, status, failed_over, cost_usd);

@@ -196,6 +196,18 @@ export const addressOf = (box: Mailbox): string => {
 /** The key under which a mailbox is compared and stored: bare, lower-case, NFC. */
 export const addressKey = (box: Mailbox): string => addressOf(box).normalize("NFC").toLowerCase()
 
+/** A filter that lets each address through once, over all lists that it is used for. */
+export const onceEach = (): ((boxes: ReadonlyArray<Mailbox>) => ReadonlyArray<Mailbox>) => {
+  const seen = new Set<string>()
+  return (boxes) =>
+    boxes.filter((box) => {
+      const key = addressKey(box)
+      if (seen.has(key)) return false
+      seen.add(key)
+      return true
+    })
+}
+
 /** {@link addressKey} of an address that somebody wrote; text that is none is compared as it is, so that a row of it is found. */
 export const writtenKey = (text: string): string => {
   const trimmed = withoutInvisibleEdges(text.trim())

@@ -11,7 +11,7 @@ import { dedupes } from "./failover.ts"
 import { countRetry } from "./metrics.ts"
 import { deferred, failed, type SendResult, sent, suppressed } from "./send-result.ts"
 import { claimLeaseMs, enqueueRetry, makeSendParts, type SendParts, type SendServices } from "./sending.ts"
-import { findEvidence, rowOf } from "./store-access.ts"
+import { findEvidence, noteEvidence, rowOf } from "./store-access.ts"
 import { type BlockReason, blockedAddresses, suppressedError } from "./suppression/policy.ts"
 import { newTrace, type Trace, traced } from "./trace.ts"
 
@@ -41,7 +41,12 @@ export class RetryHandler extends Context.Service<
 export const layer: Layer.Layer<RetryHandler, never, SendServices> = Layer.effect(
   RetryHandler,
   Effect.map(makeSendParts, (parts) =>
-    RetryHandler.of({ handle: (message) => parts.runner.detached(handle(parts, message)) })
+    RetryHandler.of({
+      handle: (message) => {
+        const named = { sendId: message.rowId, idempotencyKey: message.details.idempotencyKey }
+        return parts.runner.detached(Effect.annotateLogs(handle(parts, message), named))
+      }
+    })
   )
 )
 
@@ -52,7 +57,10 @@ const handle = Effect.fnUntraced(function* (
 ): Effect.fn.Return<void, RetryFailure> {
   const owner = yield* parts.newId()
   const began = yield* begin(parts, message, owner)
-  if (began._tag === "Settled") return yield* countRetry("settled")
+  if (began._tag === "Settled") {
+    yield* noteEvidence(began.evidence)
+    return yield* countRetry("settled")
+  }
   if (began._tag === "Recorded") return yield* countRetry("recorded")
   const { details } = message
   const blocked = blockedAddresses(details.category, began.suppressions)
@@ -62,7 +70,7 @@ const handle = Effect.fnUntraced(function* (
   yield* countRetry(result.status)
   if (result.status === "failed") {
     yield* Effect.logError("a deferred send ended failed: no retry follows").pipe(
-      Effect.annotateLogs({ error: result.error, source: details.source, rowId: message.rowId })
+      Effect.annotateLogs({ error: result.error, source: details.source })
     )
   }
 })
@@ -151,9 +159,9 @@ const send = Effect.fnUntraced(function* (
   const { kind, message: reason } = attempt.failure
   if (kind === "rejected") return gaveUp(message, reason)
   const evidence = yield* findEvidence(parts, details.keyHash, request.provider)
-  return evidence === undefined
-    ? yield* again(parts, message, reason, trace)
-    : sent(message, triedBy(message), evidence.providerMessageId)
+  if (evidence === undefined) return yield* again(parts, message, reason, trace)
+  yield* noteEvidence(evidence)
+  return sent(message, triedBy(message), evidence.providerMessageId)
 })
 
 /** Queues the next retry, or ends the send where the schedule is over. */

@@ -4,6 +4,7 @@ import type { KeyHash, LogRowId } from "../../domain/ids.ts"
 import type { ClaimDecision, ClaimState, Evidence } from "../../domain/mail/claim.ts"
 import type { SendDetails } from "../../domain/mail/deferred-send.ts"
 import type { FailureKind, Provider } from "../../domain/mail/failover.ts"
+import type { DeferralEnd } from "../../domain/mail/replay.ts"
 import type { SendResult, SendStatus } from "../../domain/mail/send-result.ts"
 import type { EmailStatus } from "../../domain/mail/status.ts"
 import type { Block } from "../../domain/mail/suppression/policy.ts"
@@ -119,6 +120,14 @@ export class MailStore extends Context.Service<
       readonly keyHash: KeyHash
       readonly provider: Provider
     }) => Effect.Effect<Evidence | undefined, StoreUnavailable>
+    /**
+     * How the deferral that wrote this row ended: by the newest row of its key, not older than that one, that a provider accepted,
+     * else that ended otherwise. Undefined while its retries are under way.
+     */
+    readonly deferralEnd: (entry: {
+      readonly keyHash: KeyHash
+      readonly sendId: LogRowId
+    }) => Effect.Effect<DeferralEnd | undefined, StoreUnavailable>
     readonly beginRetry: (entry: BeginRetry) => Effect.Effect<BeganRetry, StoreUnavailable>
     /**
      * Upserts the row (`record_email_send`). Events may have come first: the row that they made is completed, and its

@@ -3,6 +3,7 @@ import { Redacted } from "effect"
 import { webhookSecretForm } from "../../domain/doctor/webhook-secret.ts"
 import { greatest } from "../../domain/lists.ts"
 import type { Provider } from "../../domain/mail/failover.ts"
+import { nearestName } from "../../domain/nearest-name.ts"
 import type { complete, Env, SettingProblem, Settings } from "./complete.ts"
 import { SETTINGS, type SettingName, type Values } from "./table.ts"
 
@@ -141,37 +142,12 @@ const names: ReadonlyArray<string> = SETTINGS.flatMap(({ alias, name }) =>
   alias === undefined ? [name] : [name, alias]
 )
 
-/** How many single-character edits lead from one text to the other. */
-const distance = (a: string, b: string): number => {
-  let row = Array.from({ length: b.length + 1 }, (_, column) => column)
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i]
-    for (let j = 1; j <= b.length; j++) {
-      const substituted = row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)
-      next.push(Math.min(substituted, row[j]! + 1, next[j - 1]! + 1))
-    }
-    row = next
-  }
-  return row[b.length]!
-}
-
-/** The known name that was probably meant: at most a third of its characters differ. */
-const nearestName = (name: string): string | undefined => {
-  let best: { readonly name: string; readonly edits: number } | undefined
-  for (const candidate of names) {
-    const edits = distance(name.toUpperCase(), candidate)
-    if (edits <= candidate.length / 3 && (best === undefined || edits < best.edits))
-      best = { name: candidate, edits }
-  }
-  return best?.name
-}
-
 /** Names that look like ours and are not. */
 export const unknownNames = (env: Env): ReadonlyArray<SettingProblem> =>
   Object.keys(env)
     .filter((name) => OUR_PREFIX.test(name) && !names.includes(name))
     .map((name) => {
-      const nearest = nearestName(name)
+      const nearest = nearestName(name, names)
       return {
         setting: name,
         message: `is not a setting, and is ignored${nearest === undefined ? "" : `; did you mean ${nearest}?`}`

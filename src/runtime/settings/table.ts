@@ -175,7 +175,7 @@ export const AREAS = {
     internalSendEmailUrl: open("INTERNAL_SEND_EMAIL_URL", httpUrl, {
       otherwise: "{BASE_URL}/internal/send-email on Node, else none"
     })`
-      Where the customer digest posts its mails.`,
+      Where the customer digest posts its mails. A process that sends mail itself does not call its own route, but sends in place.`,
     pollSeconds: open("EVENTS_POLL_SECONDS", integer(1), { fallback: "900", unit: "seconds" })`
       How often provider_a is asked for events.`,
     logKeepDays: open("EMAIL_LOG_KEEP_DAYS", integer(30), { otherwise: "for ever", unit: "days" })`

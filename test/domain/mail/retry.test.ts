@@ -54,6 +54,51 @@ describe("the row of a retry", () => {
   )
 })
 
+describe("a call that is repeated after a deferral", () => {
+  it.effect("S9: is answered how the mail ended", () =>
+    Effect.gen(function* () {
+      const request = { idempotencyKey: "k" }
+      const sentLater = yield* deferred({ lost: true, request })
+      assert.deepInclude(yield* sentLater.send(mail(request)), { ok: true, status: "deferred" })
+      yield* sentLater.retry(sentLater.message)
+      const accepted = sentLater.database.rows().at(-1)
+      assert.deepInclude(yield* sentLater.send(mail(request)), {
+        ok: true,
+        status: "sent",
+        sendId: accepted!.id,
+        providerMessageId: accepted!.providerMessageId
+      })
+
+      const refused = yield* deferred({ primary: "provider_b", lost: true, request })
+      refused.scripts.provider_b.push("rejected")
+      yield* refused.retry(refused.message)
+      assert.deepInclude(yield* refused.send(mail(request)), {
+        ok: false,
+        status: "failed",
+        kind: "ambiguous",
+        sendId: refused.database.rows().at(-1)!.id,
+        idempotencyKey: "k"
+      })
+      assert.strictEqual((yield* refused.received).provider_b, 2)
+
+      const settled = yield* deferred({ primary: "provider_b", request })
+      const [row] = settled.database.rows()
+      yield* settled.database.recordEvent({
+        provider: "provider_b",
+        providerMessageId: "m-1",
+        event: "delivered",
+        keyHash: row?.keyHash ?? undefined
+      })
+      assert.deepInclude(yield* settled.send(mail(request)), {
+        ok: true,
+        status: "sent",
+        sendId: row!.id,
+        providerMessageId: "m-1"
+      })
+    })
+  )
+})
+
 describe("a retry of a mail that expires", () => {
   it.effect("D1: goes out while the mail is of use; the one that would come later is given up at once", () =>
     Effect.gen(function* () {

@@ -58,6 +58,7 @@ export const makeMemoryWorld: Effect.Effect<MailWorld> = Effect.gen(function* ()
       begin: (entry) => at(store.begin(entry)),
       moveClaim: (entry) => at(store.moveClaim(entry)),
       findEvidence: (entry) => at(store.findEvidence(entry)),
+      deferralEnd: (entry) => at(store.deferralEnd(entry)),
       beginRetry: (entry) => at(store.beginRetry(entry)),
       record: (entry) => at(store.record(entry))
     }),

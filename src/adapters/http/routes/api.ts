@@ -34,6 +34,7 @@ import { HealthGroup } from "./health.ts"
 import { ConvertEmailGroup, ConvertEmailTestGroup, MailResultsGroup } from "./inbound/convert-email.ts"
 import { PipelineGroup } from "./inbound/pipeline.ts"
 import { RelayGroup } from "./mail/relay.ts"
+import { SendsGroup } from "./mail/sends.ts"
 import { SuppressionGroup } from "./mail/suppressions.ts"
 import { OutreachGroup } from "./outreach/outreach.ts"
 import { UnsubscribeGroup } from "./outreach/unsubscribe.ts"
@@ -41,6 +42,7 @@ import { UnsubscribeGroup } from "./outreach/unsubscribe.ts"
 /** The API of every Postlane. A new group is added here, its handlers in `../http-layer.ts`. */
 export class Api extends HttpApi.make(API_NAME)
   .add(RelayGroup)
+  .add(SendsGroup)
   .add(ReceiptGroup)
   .add(HealthGroup)
   .add(AdminGroup)

@@ -9,6 +9,7 @@ import { MailStore } from "../../../ports/mail/mail-store.ts"
 import { StoreUnavailable } from "../../../ports/store-unavailable.ts"
 import { claimDueAlert, confirmAlert, releaseAlert } from "./alerts.ts"
 import { beginRetry, beginSend, findEvidence, moveClaim, settleClaim } from "./claims.ts"
+import { deferralEnd } from "./deferral-end.ts"
 import { recordEvent } from "./record-event.ts"
 import { recordSend } from "./record-send.ts"
 import {
@@ -50,6 +51,7 @@ export const layerNone: Layer.Layer<MailStore> = Layer.effect(
       begin: () => none("begin"),
       moveClaim: () => none("moveClaim"),
       findEvidence: () => none("findEvidence"),
+      deferralEnd: () => none("deferralEnd"),
       beginRetry: () => none("beginRetry"),
       record: () => none("record")
     })
@@ -138,6 +140,7 @@ const storeOf = (tables: MailTables): MailStore["Service"] =>
     begin: (entry) => atNow((now) => beginSend(tables, entry, now)),
     moveClaim: (entry) => Effect.sync(() => moveClaim(tables, entry)),
     findEvidence: ({ keyHash, provider }) => Effect.sync(() => findEvidence(tables, keyHash, provider)),
+    deferralEnd: ({ keyHash, sendId }) => atNow((now) => deferralEnd(tables.rows, keyHash, sendId, now)),
     beginRetry: (entry) => atNow((now) => beginRetry(tables, entry, now)),
     record: (entry) =>
       atNow((now) => {

@@ -54,6 +54,27 @@ const Retry = Schema.Struct({
   suppressions: Suppressions
 })
 
+const EndRow = Schema.Struct({
+  sendId: LogRowId,
+  outcome: Schema.Literals(["sent", "suppressed", "failed"]),
+  provider: Schema.NullOr(Provider),
+  providerMessageId: TextOrNull,
+  failedOver: Schema.Boolean,
+  error: TextOrNull
+})
+
+/** By the index of keys. A row that is not there is one whose writing failed: no use of a key lasts longer than a day. */
+const DEFERRAL_END = `with first as (
+  select coalesce(
+    (select created_at from email_log where id = $2::uuid), clock_timestamp() - interval '24 hours') as at
+), rows as materialized (select * from email_log where key_hash = $1)
+select id as "sendId", provider, provider_message_id as "providerMessageId", failed_over as "failedOver", error,
+  case when provider_message_id is not null or outcome = 'sent' then 'sent' else outcome end as outcome
+from rows, first
+where rows.created_at >= first.at and (provider_message_id is not null or outcome in ('sent', 'suppressed', 'failed'))
+order by (provider_message_id is not null or outcome = 'sent') desc, created_at desc, id desc
+limit 1`
+
 const hasOrdinal = Schema.is(Schema.Struct({ ordinal: Schema.Int }))
 
 /** Decodes one answer; a malformed one fails its own call only. */
@@ -263,6 +284,11 @@ const make = Effect.gen(function* () {
           send`select find_email_evidence(${keyHash}, ${provider}) as answer`
         ),
         (evidence) => (evidence === null ? undefined : { provider, providerMessageId: evidence })
+      ),
+    deferralEnd: ({ keyHash, sendId }) =>
+      Effect.map(
+        ask.rows("deferralEnd", EndRow, send.unsafe(DEFERRAL_END, [keyHash, sendId])),
+        ([row]) => row
       ),
     beginRetry: (entry) => {
       const { keyHash, leaseMs, rowId, ...rest } = entry
