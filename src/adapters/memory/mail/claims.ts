@@ -97,6 +97,7 @@ export const beginSend = (tables: MailTables, entry: BeginSend, now: number): Be
   const { addresses, claim: asked, keyHash } = entry
   if (asked === undefined) {
     return {
+      at: now,
       suppressions: suppressionsOf(tables, addresses),
       decision: { _tag: "Claimed", sticky: undefined, takeover: false, firstAttemptAt: now },
       evidence: undefined
@@ -105,7 +106,7 @@ export const beginSend = (tables: MailTables, entry: BeginSend, now: number): Be
   const known = tables.claims.get(keyHash)
   const held = known?.state === "held" && known.owner === asked.owner ? known : undefined
   const decision = held === undefined ? decide(tables, keyHash, asked, known, now) : decisionOfHolder(held)
-  if (decision._tag !== "Claimed") return { suppressions: [], decision, evidence: undefined }
+  if (decision._tag !== "Claimed") return { at: now, suppressions: [], decision, evidence: undefined }
   const { firstAttemptAt, sticky } = decision
   tables.claims.set(keyHash, {
     payloadHash: (held ?? asked).payloadHash,
@@ -118,6 +119,7 @@ export const beginSend = (tables: MailTables, entry: BeginSend, now: number): Be
     result: undefined
   })
   return {
+    at: now,
     suppressions: suppressionsOf(tables, addresses),
     decision,
     evidence: sticky === undefined ? undefined : findEvidence(tables, keyHash, sticky)
@@ -146,7 +148,8 @@ export const beginRetry = (tables: MailTables, entry: BeginRetry, now: number): 
   if (evidence !== undefined) return { _tag: "Settled", evidence }
   if (now < claim.leaseUntil && claim.owner !== owner) return { _tag: "Busy" }
   claims.set(keyHash, { ...claim, owner, leaseUntil: now + leaseMs })
-  return { _tag: "Go", suppressions: suppressionsOf(tables, addresses) }
+  const { firstAttemptAt } = claim
+  return { _tag: "Go", suppressions: suppressionsOf(tables, addresses), at: now, firstAttemptAt }
 }
 
 /** Notes the provider that the holder of a claim tries next; false where it holds the claim no longer. */

@@ -77,7 +77,7 @@ suite(
         })
       }
     }),
-  { freeHandBack: true, dedupes: true, virtualTime: false }
+  { dedupes: true, virtualTime: false }
 )
 
 describe.concurrent("DeferQueue (PostgreSQL), in trouble", () => {
