@@ -58,7 +58,7 @@ export class MailerConfig extends Context.Service<
 const ENQUEUE_TIMEOUT_MS = 5_000
 
 /** The time limits that the others follow from, milliseconds. */
-interface TimeLimits {
+export interface TimeLimits {
   readonly attemptTimeoutMs: number
   readonly dbTimeoutMs: number
 }
