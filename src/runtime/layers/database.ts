@@ -4,6 +4,8 @@ import { Context, Effect, Layer } from "effect"
 
 import * as EmbeddedPostgres from "../../adapters/embedded-postgres/embedded-postgres.ts"
 import * as Postgres from "../../adapters/postgres/client.ts"
+import { uptime } from "../../domain/uptime.ts"
+import { PROCESS } from "../process/process-name.ts"
 import type { Settings } from "../settings/settings.ts"
 import { migrateDatabase, requireUsable, shownUrl } from "./database-start.ts"
 
@@ -49,14 +51,20 @@ export const database = (settings: Pick<Settings, "dataDir" | "database">) => {
   return Layer.mergeAll(clients, place).pipe(Layer.provide(EmbeddedPostgres.layer(resolve(settings.dataDir))))
 }
 
-/** Whether the database answers, for readiness. */
+/** How long a readiness check's answer holds, milliseconds: probes may ask as often as they like. */
+const CHECK_HOLDS_MS = 1_000
+
+/** Whether the database takes what a send writes, for readiness. */
 export const databaseCheck = Effect.gen(function* () {
-  const sql = yield* Postgres.ReadSql
+  const sql = yield* Postgres.WriteSql
+  let writtenAt = Number.NEGATIVE_INFINITY
   const { whyDown } = yield* DatabasePlace
   const run = Effect.gen(function* () {
     const down = yield* whyDown
     if (down !== undefined) return yield* Effect.fail(new Error(down))
-    yield* sql`select 1`
+    if ((yield* uptime) - writtenAt < CHECK_HOLDS_MS) return
+    yield* sql`select check_that_mail_can_be_written(${PROCESS})`
+    writtenAt = yield* uptime
   })
   return { name: "database", run }
 })
