@@ -1,4 +1,4 @@
-import { Effect, Latch, Layer, Result } from "effect"
+import { Effect, Exit, Latch, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 
@@ -26,8 +26,9 @@ export const whyReadOnly: Effect.Effect<string | undefined, SqlError, SqlClient.
 export const keepsTransactions: Effect.Effect<boolean, never, SqlClient.SqlClient> = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const id = sql<{ readonly id: string }>`select txid_current()::text as id`.unprepared
-  const both = yield* Effect.result(sql.withTransaction(Effect.all([id, id])))
-  return Result.isSuccess(both) && both.success[0][0]?.id === both.success[1][0]?.id
+  // Where the connection is gone, taking the transaction back dies.
+  const both = yield* Effect.exit(sql.withTransaction(Effect.all([id, id])))
+  return Exit.isSuccess(both) && both.value[0][0]?.id === both.value[1][0]?.id
 })
 
 /** How many connections are given at once, of so many that are asked for. */
