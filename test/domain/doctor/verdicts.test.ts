@@ -267,7 +267,9 @@ describe("the retry queue", () => {
       assert.deepStrictEqual(statuses(sqs({ redrive })), ["warn"])
     }
     assert.deepStrictEqual(statuses(sqs({ visibilitySeconds: 59 })), ["ok", "warn"])
-    assert.deepStrictEqual(complaints(sqs({ due: 2 })), ["warn: 2 deferred mails are due, and nobody takes them"])
+    assert.deepStrictEqual(complaints(sqs({ due: 2 })), [
+      "warn: 2 deferred mails are due, and nobody takes them"
+    ])
     assert.deepStrictEqual(statuses(sqs({ deadLetterRetentionSeconds: 345_600 })), ["ok", "warn"])
     const redrive = { maxReceives: 3, deadLetterQueue: "dead", deadLetters: 2 }
     assert.deepStrictEqual(complaints(sqs({ redrive })), ["warn: 2 dead letters wait"])
