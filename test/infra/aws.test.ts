@@ -157,8 +157,8 @@ describe("the function", () => {
     ] as const) {
       const code = "s3://example-code/postlane-1.zip"
       const stacks = stacksOf({ FUNCTION_CODE: code, EMAIL_ATTEMPT_TIMEOUT_MS: timeout })
-      const [queues, stack_] = [stacks[0]!, stacks.at(-1)!].map((stack) => Template.fromStack(stack))
-      stack_!.hasResourceProperties("AWS::Lambda::Function", { Timeout: seconds })
+      const [queues, deployed] = [stacks[0]!, stacks.at(-1)!].map((stack) => Template.fromStack(stack))
+      deployed!.hasResourceProperties("AWS::Lambda::Function", { Timeout: seconds })
       queues!.hasResourceProperties("AWS::SQS::Queue", {
         QueueName: "postlane-email-defer",
         VisibilityTimeout: 6 * seconds
