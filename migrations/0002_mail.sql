@@ -1167,11 +1167,11 @@ $$;
 --   Recorded  its row is there: its outcome was recorded before its message came back.
 --   Settled   `evidence` is the message id of an accepted attempt.
 --   Busy      another owner's lease on the key is alive.
---   Go        the key is leased to the caller (again, where it asked before).
+--   Go        the key is leased to the caller (again, where it asked before); `first_attempt_at`, milliseconds of the epoch.
 --
 -- Lock order: key, claim. An event of the key that is being recorded is waited for: it may be the evidence.
 create function begin_email_retry(p_entry jsonb)
-returns table (decision text, evidence text, suppressions jsonb)
+returns table (decision text, evidence text, suppressions jsonb, first_attempt_at float8)
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
 as $$
@@ -1215,6 +1215,7 @@ begin
     decision := 'Busy';
   else
     decision := 'Go';
+    first_attempt_at := extract(epoch from c.first_attempt_at) * 1000;
     update email_send_claims x set
       owner = v_owner,
       lease_until = clock_timestamp() + make_interval(secs => (p_entry ->> 'lease_ms')::float8 / 1000.0),

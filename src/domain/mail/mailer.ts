@@ -47,6 +47,7 @@ import {
 } from "./sending.ts"
 import { statusRank } from "./status.ts"
 import { begin, deferralEnd, findEvidence, moveClaim, noteEvidence, record, rowOf } from "./store-access.ts"
+import { storeNow } from "./store-time.ts"
 import { type BlockReason, blockedAddresses, suppressedError } from "./suppression/policy.ts"
 import { newTrace, traced } from "./trace.ts"
 
@@ -120,9 +121,10 @@ const sendOnce = Effect.fnUntraced(function* (
     message: remaining ?? message,
     details: detailsOf(message, remaining ?? message, blocked, { idempotencyKey, keyHash }),
     owner: claim?.owner,
-    holdsClaim: claim !== undefined && began.answered,
+    holdsClaim: claim !== undefined && began.time !== undefined,
     startedAt,
     firstAttemptAt: decision.firstAttemptAt,
+    time: began.time,
     sticky: decision.sticky,
     trace: newTrace()
   }
@@ -262,7 +264,7 @@ const defer = Effect.fnUntraced(function* (
   request: ProviderRequest,
   reason: string
 ): Effect.fn.Return<SendResult> {
-  const { details, firstAttemptAt } = sending
+  const { details, firstAttemptAt, time } = sending
   const evidence = yield* findEvidence(parts, details.keyHash, request.provider)
   if (evidence !== undefined) {
     yield* noteEvidence(evidence)
@@ -270,7 +272,7 @@ const defer = Effect.fnUntraced(function* (
   }
   const doubtful = (error: string) => failed(sending, tried, "ambiguous", error)
   if (!parts.queue.configured) return doubtful(reason)
-  const now = yield* Clock.currentTimeMillis
+  const now = yield* storeNow(time)
   const delay = delayBefore(1, parts.config.deferDelaysSeconds, now - firstAttemptAt)
   if (delay === undefined) return doubtful(`${reason}; too old to be tried again`)
   const { expiresAt } = sending.message
@@ -286,6 +288,7 @@ const defer = Effect.fnUntraced(function* (
         request,
         details,
         firstAttemptAt,
+        ...(time === undefined ? { timedBy: "process" as const } : {}),
         ...(expiresAt === undefined ? {} : { expiresAt }),
         failedOver: tried.failedOver
       },

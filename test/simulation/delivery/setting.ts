@@ -364,6 +364,8 @@ export const makeWorld = (
         AlarmBoard.of({
           measure: road("measure", board.measure),
           read: road("read alarms", board.read),
+          clock: road("read the clock", board.clock),
+          noteClock: (noted) => road("note a clock", board.noteClock(noted)),
           change: (change) =>
             road(
               "change alarm",

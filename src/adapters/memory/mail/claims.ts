@@ -98,6 +98,7 @@ export const beginSend = (tables: MailTables, entry: BeginSend, now: number): Be
   const { addresses, claim: asked, keyHash } = entry
   if (asked === undefined) {
     return {
+      at: now,
       suppressions: suppressionsOf(tables, addresses),
       decision: { _tag: "Claimed", sticky: undefined, takeover: false, firstAttemptAt: now },
       evidence: undefined
@@ -106,7 +107,7 @@ export const beginSend = (tables: MailTables, entry: BeginSend, now: number): Be
   const known = tables.claims.get(keyHash)
   const held = known?.state === "held" && known.owner === asked.owner ? known : undefined
   const decision = held === undefined ? decide(tables, keyHash, asked, known, now) : decisionOfHolder(held)
-  if (decision._tag !== "Claimed") return { suppressions: [], decision, evidence: undefined }
+  if (decision._tag !== "Claimed") return { at: now, suppressions: [], decision, evidence: undefined }
   const { firstAttemptAt, sticky } = decision
   tables.claims.set(keyHash, {
     payloadHash: (held ?? asked).payloadHash,
@@ -119,6 +120,7 @@ export const beginSend = (tables: MailTables, entry: BeginSend, now: number): Be
     result: undefined
   })
   return {
+    at: now,
     suppressions: suppressionsOf(tables, addresses),
     decision,
     evidence: sticky === undefined ? undefined : findEvidence(tables, keyHash, sticky)
@@ -148,12 +150,15 @@ export const beginRetry = (tables: MailTables, entry: BeginRetry, now: number): 
   if (now < claim.leaseUntil && claim.owner !== owner) return { _tag: "Busy" }
   claims.set(keyHash, { ...claim, owner, leaseUntil: now + leaseMs })
   const gone = erasedOf(tables, keyHash, addresses, now)
+  const { firstAttemptAt } = claim
   return {
     _tag: "Go",
     suppressions: [
       ...suppressionsOf(tables, addresses),
       ...gone.map((email): Block => ({ email, reason: "erased" }))
-    ]
+    ],
+    at: now,
+    firstAttemptAt
   }
 }
 

@@ -32,6 +32,12 @@ const writes = statements()
 
 const Suppressions = Schema.Array(Schema.Struct({ email: Schema.String, reason: BlockReason }))
 
+/** Milliseconds of the database's clock, with their fraction. */
+const Moment = Schema.Finite
+
+/** The database's clock, as a column `at` of an answer. */
+const AT = "(extract(epoch from clock_timestamp()) * 1000)::float8 as at"
+
 const Began = Schema.Struct({
   decision: Schema.Literals(["Claimed", "Replay", "Conflict", "InProgress"]),
   sticky: Absent(Provider),
@@ -39,7 +45,8 @@ const Began = Schema.Struct({
   firstAttemptAt: Schema.Number,
   result: Schema.NullOr(SendResult),
   evidence: TextOrNull,
-  suppressions: Suppressions
+  suppressions: Suppressions,
+  at: Moment
 })
 
 const Recorded = Schema.Struct({
@@ -51,7 +58,9 @@ const Recorded = Schema.Struct({
 const Retry = Schema.Struct({
   decision: Schema.Literals(["Go", "Settled", "Recorded", "Busy"]),
   evidence: TextOrNull,
-  suppressions: Suppressions
+  suppressions: Suppressions,
+  firstAttemptAt: Schema.NullOr(Moment),
+  at: Moment
 })
 
 const EndRow = Schema.Struct({
@@ -74,6 +83,8 @@ from rows, first
 where rows.created_at >= first.at and (provider_message_id is not null or outcome in ('sent', 'suppressed', 'failed'))
 order by (provider_message_id is not null or outcome = 'sent') desc, created_at desc, id desc
 limit 1`
+
+const LookedUp = Schema.Struct({ answer: Suppressions, at: Moment })
 
 const hasOrdinal = Schema.is(Schema.Struct({ ordinal: Schema.Int }))
 
@@ -111,9 +122,11 @@ const toDecision = (
   requested: Provider
 ): Result.Result<BeganSend, StoreUnavailable> => {
   const { suppressions } = row
+  const at = Math.floor(row.at)
   switch (row.decision) {
     case "Claimed":
       return Result.succeed({
+        at,
         suppressions,
         decision: {
           _tag: "Claimed",
@@ -130,13 +143,14 @@ const toDecision = (
       return row.result === null
         ? Result.fail(storeUnavailable("begin")("a replay without a result"))
         : Result.succeed({
+            at,
             suppressions,
             decision: { _tag: "Replay", result: row.result },
             evidence: undefined
           })
     case "Conflict":
     case "InProgress":
-      return Result.succeed({ suppressions, decision: { _tag: row.decision }, evidence: undefined })
+      return Result.succeed({ at, suppressions, decision: { _tag: row.decision }, evidence: undefined })
   }
 }
 
@@ -165,18 +179,31 @@ export const toEntry = ({ details, ...entry }: RecordSend) => ({
   settle: entry.settle
 })
 
+/** What a look-up found, and when by the database's clock. */
+interface LookUp {
+  readonly at: number
+  readonly suppressions: ReadonlyArray<Block>
+}
+
 /** Look-ups of suppressions, as one statement. */
 const lookUps = (send: SendSql["Service"]) =>
-  makeBatcher<ReadonlyArray<string>, ReadonlyArray<Block>, StoreUnavailable>({
+  makeBatcher<ReadonlyArray<string>, LookUp, StoreUnavailable>({
     isAboutItem: isAboutData,
     onOverflow: () => storeUnavailable("begin")("too many look-ups wait"),
     run: (items) => {
       const addresses = [...new Set(items.flat())].map(storable)
       return Effect.map(
-        ask.answer("begin", Suppressions, send`select email_suppressions_of(${addresses}::text[]) as answer`),
-        (found) =>
+        ask.one(
+          "begin",
+          LookedUp,
+          send`select email_suppressions_of(${addresses}::text[]) as answer, ${send.literal(AT)}`
+        ),
+        ({ answer: found, at }) =>
           items.map((wanted) =>
-            Exit.succeed(found.length === 0 ? found : found.filter(({ email }) => wanted.includes(email)))
+            Exit.succeed({
+              at: Math.floor(at),
+              suppressions: found.length === 0 ? found : found.filter(({ email }) => wanted.includes(email))
+            })
           )
       )
     }
@@ -204,7 +231,7 @@ const claims = (send: SendSql["Service"]) =>
         ask.rows(
           "begin",
           Schema.Unknown,
-          send`select * from begin_email_sends(${toJsonText(entries)}::jsonb)`
+          send`select b.*, ${send.literal(AT)} from begin_email_sends(${toJsonText(entries)}::jsonb) as b`
         ),
         (rows) =>
           inOrder(rows, items.length, "begin", (row, index) =>
@@ -238,7 +265,14 @@ const records = (write: WriteSql["Service"]) =>
 const toRetry = (row: typeof Retry.Type, provider: Provider): Result.Result<BeganRetry, StoreUnavailable> => {
   switch (row.decision) {
     case "Go":
-      return Result.succeed({ _tag: "Go", suppressions: row.suppressions })
+      return row.firstAttemptAt === null
+        ? Result.fail(storeUnavailable("beginRetry")("a lease without its key's first attempt"))
+        : Result.succeed({
+            _tag: "Go",
+            suppressions: row.suppressions,
+            at: Math.floor(row.at),
+            firstAttemptAt: Math.floor(row.firstAttemptAt)
+          })
     case "Settled":
       return row.evidence === null
         ? Result.fail(storeUnavailable("beginRetry")("settled without evidence"))
@@ -249,9 +283,10 @@ const toRetry = (row: typeof Retry.Type, provider: Provider): Result.Result<Bega
   }
 }
 
-const unclaimed = (now: number, suppressions: ReadonlyArray<Block>): BeganSend => ({
+const unclaimed = ({ at, suppressions }: LookUp): BeganSend => ({
+  at,
   suppressions,
-  decision: { _tag: "Claimed", sticky: undefined, takeover: false, firstAttemptAt: now },
+  decision: { _tag: "Claimed", sticky: undefined, takeover: false, firstAttemptAt: at },
   evidence: undefined
 })
 
@@ -265,10 +300,7 @@ const make = Effect.gen(function* () {
     configured: true,
     begin: (entry) =>
       entry.claim === undefined
-        ? Effect.clockWith((clock) => {
-            const now = clock.currentTimeMillisUnsafe()
-            return Effect.map(lookUp(entry.addresses), (found) => unclaimed(now, found))
-          })
+        ? Effect.map(lookUp(entry.addresses), unclaimed)
         : claim({ ...entry, claim: entry.claim }),
     moveClaim: ({ keyHash, owner, provider }) =>
       ask.answer(
@@ -294,7 +326,11 @@ const make = Effect.gen(function* () {
       const { keyHash, leaseMs, rowId, ...rest } = entry
       const asked = toJsonText({ ...rest, key_hash: keyHash, row_id: rowId, lease_ms: leaseMs })
       return Effect.flatMap(
-        ask.one("beginRetry", Retry, send`select * from begin_email_retry(${asked}::jsonb)`),
+        ask.one(
+          "beginRetry",
+          Retry,
+          send`select r.*, ${send.literal(AT)} from begin_email_retry(${asked}::jsonb) as r`
+        ),
         (row) => Effect.fromResult(toRetry(row, entry.provider))
       )
     },

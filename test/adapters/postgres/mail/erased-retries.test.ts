@@ -127,7 +127,7 @@ layer(
         rowId: message.rowId,
         addresses: [email, other]
       })
-      assert.deepStrictEqual(began, { _tag: "Go", suppressions: [{ email, reason: "erased" }] })
+      assert.deepInclude(began, { _tag: "Go", suppressions: [{ email, reason: "erased" }] })
       assert.lengthOf(yield* rowsOf(one.details.keyHash), 1)
     })
   )
@@ -140,7 +140,7 @@ layer(
       yield* (yield* WriteSql)`insert into customers (email) values (${email})`
       yield* erase(email)
       const began = yield* store.beginRetry({ ...retrying(one), addresses: [email] })
-      assert.deepStrictEqual(began, { _tag: "Go", suppressions: [{ email, reason: "erased" }] })
+      assert.deepInclude(began, { _tag: "Go", suppressions: [{ email, reason: "erased" }] })
     })
   )
 

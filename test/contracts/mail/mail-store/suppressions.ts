@@ -99,7 +99,7 @@ export const suppressions = (it: MailTests): void => {
         yield* world.erase(email)
         const asked = retrying(one)
         const began = yield* world.store.beginRetry({ ...asked, addresses: [email, cc] })
-        assert.deepStrictEqual(began, { _tag: "Go", suppressions: [{ email, reason: "erased" }] })
+        assert.deepInclude(began, { _tag: "Go", suppressions: [{ email, reason: "erased" }] })
         const { owner, rowId } = asked
         const settle = { owner, state: "deferred", ambiguous: true, result: undefined } as const
         yield* world.store.record(
@@ -135,7 +135,7 @@ export const suppressions = (it: MailTests): void => {
         const again = mail({ to: one.details.to })
         yield* world.store.record(attempt(again, "deferred"))
         const began = yield* world.store.beginRetry(retrying(again))
-        assert.deepStrictEqual(began, { _tag: "Go", suppressions: [] })
+        assert.deepInclude(began, { _tag: "Go", suppressions: [] })
       })
     )
 
