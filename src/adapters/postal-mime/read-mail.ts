@@ -1,12 +1,8 @@
 import PostalMime, { addressParser, type Attachment, type Email } from "postal-mime"
 
 import { isPdf } from "../../domain/inbound/attachment-choice.ts"
-import {
-  type IncomingMail,
-  type MailHeader,
-  type MailPart,
-  beyondLimits
-} from "../../domain/inbound/incoming-mail.ts"
+import type { IncomingMail, MailHeader, MailPart } from "../../domain/inbound/incoming-mail.ts"
+import { beyondLimits } from "../../domain/inbound/mail-limits.ts"
 import { append } from "../../domain/lists.ts"
 import { filesInTnef } from "./tnef.ts"
 

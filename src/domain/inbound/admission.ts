@@ -73,7 +73,7 @@ const senderOrEnd = Effect.fnUntraced(function* (mail: ClaimedMail, parsed: Inco
     yield* endMail(mail, { outcome: "no_sender", reason: "it names no sender, or several" })
     return undefined
   }
-  const authenticity = authenticityOf(parsed, sender, mail.peerTrusted, config.authenticity)
+  const authenticity = authenticityOf(parsed, sender, mail, config.authenticity)
   if (!authenticity.verified) {
     yield* endMail(mail, { outcome: "unverified", reason: authenticity.reason })
     return undefined
