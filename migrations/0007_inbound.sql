@@ -45,6 +45,7 @@ create table intake_mails (
   -- SHA-256 over Message-ID, sender and the SHA-256 of the decoded attachment: what makes two deliveries one mail.
   identity text unique,
   message_id text,
+  -- The verified one.
   sender text,
   content_sha256 text,
   subject text,
@@ -75,10 +76,17 @@ create table intake_mails (
   failed_at timestamptz,
   -- The lease that was taken over as stale: its worker may turn out to be alive.
   former_lease uuid,
+  -- By whom mails are read in turns: the customer whose verified address it is from; empty for all others together.
+  turn text not null default '',
+  -- When it was claimed last.
+  claimed_at timestamptz,
   check ((step = 'ended') = (outcome is not null))
 );
 
 create index intake_mails_next on intake_mails (step, not_before) where step <> 'ended';
+create index intake_mails_waiting on intake_mails (turn, not_before) where step = 'received';
+create index intake_mails_turns on intake_mails (turn, claimed_at) where claimed_at is not null;
+create index intake_mails_lease on intake_mails (lease) where lease is not null;
 create index intake_mails_sender on intake_mails (sender, received_at) where sender is not null;
 create index intake_mails_to_clean on intake_mails (ended_at) where step = 'ended' and cleaned is distinct from 'all';
 create index intake_mails_customer on intake_mails (customer_id, ended_at desc) where customer_id is not null;
@@ -136,6 +144,76 @@ values (decode(replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', 
 
 -- Leased work on a mail, by the shape that 0005_conversion describes: claim, heartbeat, hand back, defer, and then complete or
 -- end
+
+-- A mail has arrived; the same call again changes nothing. `p_sender`: its verified sender, who takes turns if they are a
+-- customer. Others take one turn together, so that nobody gains turns by writing from many addresses. `p_outcome`: its headers alone
+-- ended it (INBOUND-4).
+create function receive_mail(
+  p_id uuid, p_raw_key text, p_raw_bytes bigint, p_envelope_from text, p_peer_trusted boolean, p_sender text, p_outcome text,
+  p_reason text
+) returns void
+language sql
+set search_path = pg_catalog, public, pg_temp
+as $$
+  insert into intake_mails (id, raw_key, raw_bytes, envelope_from, peer_trusted, sender, turn, step, outcome, reason, ended_at)
+  values (
+    p_id, p_raw_key, p_raw_bytes, p_envelope_from, p_peer_trusted, p_sender,
+    coalesce(
+      (select c.id::text from customers c where c.email = p_sender and c.deleted_at is null), ''
+    ),
+    case when p_outcome is null then 'received' else 'ended' end, p_outcome, p_reason,
+    case when p_outcome is not null then clock_timestamp() end
+  )
+  on conflict (id) do nothing
+$$;
+
+-- Claims a mail that was received: of the turns with a mail that is due, one that was served longest ago, and of that the mail that is
+-- due for longest. So one sender's mails, however many and however dear to read, hold up another's by one at most (H3).
+create function claim_received_mail(p_lease uuid, p_stale interval) returns setof intake_mails
+language plpgsql
+set search_path = pg_catalog, public, pg_temp
+as $$
+declare
+  v_id uuid;
+  v_turn text;
+begin
+  select x.id into v_id from intake_mails x where x.lease = p_lease and x.step = 'received' for no key update;
+  if v_id is not null then
+    return query select * from claim_mail(p_lease, p_stale, 'received');
+    return;
+  end if;
+  for v_turn in
+    with recursive w as (
+      (select x.turn from intake_mails x where x.step = 'received' order by x.turn limit 1)
+      union all
+      select (select x.turn from intake_mails x where x.step = 'received' and x.turn > w.turn order by x.turn limit 1)
+      from w where w.turn is not null
+    )
+    select w.turn from w
+    cross join lateral (
+      select min(x.not_before) as due from intake_mails x
+      where x.step = 'received' and x.turn = w.turn and x.not_before <= clock_timestamp()
+        and (x.lease is null or x.heartbeat_at < clock_timestamp() - p_stale)
+    ) d
+    where w.turn is not null and d.due is not null
+    order by (select max(x.claimed_at) from intake_mails x where x.turn = w.turn and x.claimed_at is not null) nulls first, d.due
+  loop
+    select x.id into v_id from intake_mails x
+    where x.step = 'received' and x.turn = v_turn and x.not_before <= clock_timestamp()
+      and (x.lease is null or x.heartbeat_at < clock_timestamp() - p_stale)
+    order by x.not_before
+    limit 1
+    for no key update skip locked;
+    exit when v_id is not null;
+  end loop;
+  return query
+    update intake_mails m set
+      former_lease = coalesce(m.lease, m.former_lease), lease = p_lease, heartbeat_at = clock_timestamp(),
+      claimed_at = clock_timestamp(), attempts = m.attempts + 1
+    where m.id = v_id
+    returning m.*;
+end
+$$;
 
 -- Claims a mail at `p_step`; the same call again does not count another attempt. A lease that is taken over is kept, so that
 -- its worker can report that it had not died.
@@ -603,7 +681,7 @@ begin
     step = 'ended', outcome = coalesce(outcome, 'error'), reason = 'the person was erased',
     ended_at = coalesce(ended_at, clock_timestamp()), envelope_from = '', identity = null, message_id = null, sender = null,
     content_sha256 = null, subject = null, thread_references = null, filename = null, ignored = '[]', source_key = null,
-    result_key = null, lease = null, cleaned = null
+    result_key = null, lease = null, cleaned = null, turn = ''
   where id = any (v_mails);
   update conversion_jobs set sender_email = erased_alias(p_email), filename = '', error_message = null
   where sender_email = p_email or customer_id = v_customer;
@@ -618,6 +696,8 @@ select secure_table(name) from unnest(array[
 ]::regclass[]) as name;
 
 select secure_function(name) from unnest(array[
+  'receive_mail(uuid, text, bigint, text, boolean, text, text, text)',
+  'claim_received_mail(uuid, interval)',
   'claim_mail(uuid, interval, text)',
   'heartbeat_mail(uuid, uuid, interval)',
   'hand_back_mail(uuid, uuid, interval, boolean)',

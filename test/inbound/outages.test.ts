@@ -145,8 +145,7 @@ describe("I4: an accepted mail outlives every outage shorter than 23 hours", () 
     for (const [port, expected] of [
       ["pipeline.convert", ["processing-started", "error"]],
       ["pipeline.countPages", ["error"]],
-      // Nobody knows yet whom it is from.
-      ["objects.get", []]
+      ["objects.get", ["error"]]
     ] as const) {
       await send()
       out = new Set([port])

@@ -1,6 +1,7 @@
 import { Effect, Layer } from "effect"
 
 import { MailReader, UnreadableMail } from "../../ports/inbound/mails.ts"
+import { readHead } from "./read-head.ts"
 import { readMail } from "./read-mail.ts"
 
 /**
@@ -10,6 +11,7 @@ import { readMail } from "./read-mail.ts"
 export const layer: Layer.Layer<MailReader> = Layer.succeed(
   MailReader,
   MailReader.of({
+    readHead,
     read: (raw) =>
       Effect.flatMap(
         Effect.promise(() => readMail(raw)),

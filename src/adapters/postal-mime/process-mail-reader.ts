@@ -2,6 +2,7 @@ import { Effect, Layer } from "effect"
 
 import { MailReader, MailReaderUnavailable, UnreadableMail } from "../../ports/inbound/mails.ts"
 import { type Reader, type ReaderEnded, ReaderProcess } from "../../ports/reader-process.ts"
+import { readHead } from "./read-head.ts"
 import type { ReadMail } from "./read-mail.ts"
 
 /** What a mail may use. One of 40 MB takes 4 s and 250 MB. */
@@ -44,6 +45,7 @@ export const layerInProcess = ({
     Effect.map(ReaderProcess, (readers) => {
       const reader: Reader = { program: PROGRAM, timeoutMs, heapMb, residentMb, tasks: TASKS }
       return MailReader.of({
+        readHead,
         read: (raw) =>
           readers.run(reader, raw).pipe(
             Effect.retry({ times: 1, while: ({ reason }) => reason !== "unavailable" }),

@@ -1,9 +1,10 @@
-import PostalMime, { addressParser, type Attachment, type Email } from "postal-mime"
+import PostalMime, { type Attachment, type Email } from "postal-mime"
 
 import { isPdf } from "../../domain/inbound/attachment-choice.ts"
-import type { IncomingMail, MailHeader, MailPart } from "../../domain/inbound/incoming-mail.ts"
+import type { IncomingMail, MailPart } from "../../domain/inbound/incoming-mail.ts"
 import { beyondLimits } from "../../domain/inbound/mail-limits.ts"
 import { append } from "../../domain/lists.ts"
+import { addresses, sendersOf } from "./read-head.ts"
 import { filesInTnef } from "./tnef.ts"
 
 /** What a hostile mail may cost: real ones nest a few levels deep. Attached messages are read by {@link within}. */
@@ -11,9 +12,6 @@ const LIMITS = { maxNestingDepth: 50, maxHeadersSize: 1024 * 1024, maxRfc822Nest
 
 /** How many messages within one another are looked into: each byte of a mail is read once more for each that it stands in. */
 const MAX_ATTACHED_DEPTH = 5
-
-/** Longest From header that is parsed, characters: it names one sender. */
-const MAX_FROM = 2_000
 
 /** Longest To or Cc header that is parsed, characters: some 400 recipients. */
 const MAX_RECIPIENTS = 20_000
@@ -80,13 +78,6 @@ const partsOf = async (
   return parts
 }
 
-/** Bare addresses that the headers of a name hold. */
-const addresses = (headers: ReadonlyArray<MailHeader>, of: string, longest: number): ReadonlyArray<string> =>
-  headers
-    .filter(({ name, value }) => name === of && value.length <= longest)
-    .flatMap(({ value }) => addressParser(value, { flatten: true }))
-    .flatMap(({ address }) => (address === undefined || address === "" ? [] : [address]))
-
 /** Result of reading; `unreadable`: why the mail cannot be read. */
 export type ReadMail =
   | { readonly kind: "read"; readonly mail: IncomingMail }
@@ -101,7 +92,7 @@ export const readMail = async (raw: Uint8Array): Promise<ReadMail> => {
     const headers = email.headers.map(({ key, value }) => ({ name: key, value }))
     const mail = {
       headers,
-      from: addresses(headers, "from", MAX_FROM),
+      from: sendersOf(headers),
       to: addresses(headers, "to", MAX_RECIPIENTS),
       cc: addresses(headers, "cc", MAX_RECIPIENTS),
       subject: email.subject,

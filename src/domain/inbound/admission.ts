@@ -13,7 +13,7 @@ import { MailObjects, ObjectStoreError } from "../../ports/object-store.ts"
 import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { addressKey } from "../mail/address.ts"
 import { type AttachmentChoice, chooseAttachment } from "./attachment-choice.ts"
-import { automaticReason, isAnswer } from "./automatic-mail.ts"
+import { automaticReason, silenceReason } from "./automatic-mail.ts"
 import {
   type About,
   endIfUnreachable,
@@ -26,20 +26,17 @@ import {
 } from "./ending.ts"
 import { headerValues, type IncomingMail } from "./incoming-mail.ts"
 import { IntakeConfig, sourceKey, MAX_HINTS_AN_HOUR, MAX_MAILS_AN_HOUR } from "./intake-config.ts"
-import {
-  identityText,
-  isWrittenTo,
-  malformation,
-  messageIdOf,
-  referencesOf,
-  signatureTexts
-} from "./mail-headers.ts"
+import { judgeSender } from "./judge-sender.ts"
+import { identityText, isWrittenTo, messageIdOf, referencesOf, signatureTexts } from "./mail-headers.ts"
 import { countEnded } from "./metrics.ts"
 import { estimatePages } from "./page-class.ts"
 import type { ReplyContent } from "./reply-content.ts"
-import { authenticityOf, senderOf } from "./sender-authenticity.ts"
 
 const encoder = new TextEncoder()
+
+/** Said to a customer whose mail was set aside. */
+const UNREADABLE =
+  "The mail could not be worked on, and nothing in it was converted. Please send the file again in a new mail."
 
 /**
  * Loads the raw mail into memory; its size is limited at intake. It exists until the mail has ended: a missing or short object is
@@ -60,30 +57,24 @@ const rawOf = Effect.fnUntraced(function* (mail: ClaimedMail) {
   return raw
 })
 
-/** The sender, or undefined: the mail is not answered, and the reason is logged. */
-const senderOrEnd = Effect.fnUntraced(function* (mail: ClaimedMail, parsed: IncomingMail) {
-  const config = yield* IntakeConfig
-  const sender = senderOf(parsed)
-  const automatic = automaticReason(parsed, mail.envelopeFrom, sender, config.ownAddresses)
-  if (automatic !== undefined) {
-    yield* endMail(mail, { outcome: "automatic", reason: automatic })
+/** The sender whose mail goes on, or undefined: the mail has ended without an answer, and the reason is logged. */
+const senderOrEnd = Effect.fnUntraced(function* (
+  mail: ClaimedMail,
+  parsed: IncomingMail,
+  choice: AttachmentChoice
+) {
+  const { authenticity, ownAddresses } = yield* IntakeConfig
+  const judged = judgeSender(parsed, mail, authenticity)
+  if (judged.sender === undefined) {
+    yield* endMail(mail, judged)
     return undefined
   }
-  if (sender === undefined) {
-    yield* endMail(mail, { outcome: "no_sender", reason: "it names no sender, or several" })
-    return undefined
-  }
-  const authenticity = authenticityOf(parsed, sender, mail, config.authenticity)
-  if (!authenticity.verified) {
-    yield* endMail(mail, { outcome: "unverified", reason: authenticity.reason })
-    return undefined
-  }
-  const malformed = malformation(parsed)
-  if (malformed !== undefined) {
-    yield* endMail(mail, { outcome: "malformed", reason: malformed })
-    return undefined
-  }
-  return sender
+  const { sender } = judged
+  const isOrder = choice._tag === "Pdf" || choice._tag === "TooLarge"
+  const silence = silenceReason(parsed, mail.envelopeFrom, sender, { isOrder, ownAddresses })
+  if (silence === undefined) return sender
+  yield* endMail(mail, { outcome: "automatic", reason: silence })
+  return undefined
 })
 
 /** The hash of the file that is converted; where there is none, of all attachments. */
@@ -236,7 +227,8 @@ const answerCustomer = Effect.fnUntraced(function* (
 })
 
 /**
- * Ends a mail that crashed its worker too often, or that could not be processed for too long; a known sender gets an error reply.
+ * Ends a mail that cannot be read, that crashed its worker too often, or that could not be processed for too long; a customer gets an
+ * error reply.
  */
 export const abandonMail = Effect.fnUntraced(function* (mail: ClaimedMail, reason: string) {
   const store = yield* IntakeStore
@@ -250,8 +242,27 @@ export const abandonMail = Effect.fnUntraced(function* (mail: ClaimedMail, reaso
         ? undefined
         : {
             recipient: customer.email,
-            content: { kind: "error", fileName: "Your file", reason: "The mail could not be worked on." }
+            content: { kind: "error", fileName: "Your file", reason: UNREADABLE },
+            brake: MAX_HINTS_AN_HOUR
           }
+  })
+})
+
+/** Answers a stranger, once a day, unless a program wrote the mail, or it was written to others and somebody's filter passed it on. */
+const answerStranger = Effect.fnUntraced(function* (
+  mail: ClaimedMail,
+  address: string,
+  { automatic, writtenToUs }: { readonly automatic: string | undefined; readonly writtenToUs: boolean }
+) {
+  const { registerUrl } = yield* IntakeConfig
+  const unanswered = automatic ?? (writtenToUs ? undefined : "neither To nor Cc names the convert address")
+  yield* endMail(mail, {
+    outcome: "unregistered",
+    reason: `the sender has no account${unanswered === undefined ? "" : ` (not answered: ${unanswered})`}`,
+    reply:
+      unanswered === undefined
+        ? { recipient: address, content: { kind: "unregistered", address, registerUrl }, stranger: true }
+        : undefined
   })
 })
 
@@ -260,12 +271,8 @@ export const admitMail = Effect.fnUntraced(function* (mail: ClaimedMail) {
   const store = yield* IntakeStore
   const reader = yield* MailReader
   const digest = yield* Digest
-  const { convertAddresses, registerUrl } = yield* IntakeConfig
+  const { convertAddresses } = yield* IntakeConfig
   if (mail.attempts > MAX_ATTEMPTS) return yield* abandonMail(mail, `its worker died ${MAX_ATTEMPTS} times`)
-  if (!mail.peerTrusted) {
-    // Its headers prove nothing, whatever they say: it is not read at all (INBOUND-2).
-    return yield* endMail(mail, { outcome: "unverified", reason: "it did not come from a trusted mail hop" })
-  }
   const read = yield* Effect.result(
     // The raw mail is released as soon as it is read: it is larger than all that it holds.
     Effect.flatMap(rawOf(mail), (raw) =>
@@ -274,30 +281,20 @@ export const admitMail = Effect.fnUntraced(function* (mail: ClaimedMail) {
   )
   if (Result.isFailure(read)) {
     const { failure } = read
-    if (failure._tag !== "UnreadableMail") return yield* failure
-    // The sender is unknown: it is logged as an error, and not answered.
-    return yield* endMail(mail, { outcome: failure.deadly ? "error" : "no_sender", reason: failure.message })
+    return yield* failure._tag === "UnreadableMail" ? abandonMail(mail, failure.message) : failure
   }
   const { parsed, rawSha256 } = read.success
-  const sender = yield* senderOrEnd(mail, parsed)
-  if (sender === undefined) return
   const choice = chooseAttachment(parsed.parts)
-  if (choice._tag === "None" && isAnswer(parsed)) {
-    return yield* endMail(mail, { outcome: "automatic", reason: "an answer without a file" })
-  }
+  const sender = yield* senderOrEnd(mail, parsed, choice)
+  if (sender === undefined) return
   const key = addressKey(sender)
   if (!(yield* isOurs(mail, parsed, rawSha256, key, choice))) return
   const customer = yield* store.customer(key)
-  if (customer !== undefined) {
-    return yield* answerCustomer(mail, customer, choice, isWrittenTo(parsed, sender, convertAddresses))
-  }
-  yield* endMail(mail, {
-    outcome: "unregistered",
-    reason: "the sender has no account",
-    reply: {
-      recipient: key,
-      content: { kind: "unregistered", address: key, registerUrl },
-      stranger: true
-    }
-  })
+  const writtenToUs = isWrittenTo(parsed, sender, convertAddresses)
+  yield* customer === undefined
+    ? answerStranger(mail, key, {
+        automatic: automaticReason(parsed, mail.envelopeFrom, sender),
+        writtenToUs
+      })
+    : answerCustomer(mail, customer, choice, writtenToUs)
 })

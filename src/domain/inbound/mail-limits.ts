@@ -11,7 +11,7 @@ const SHORT = 40
 const MAX_PART_LINES = 2_000
 
 /** Most bytes of the header section, and of one field. Real ones stay below 64 KB and 16 KB. */
-const MAX_HEADER_BYTES = 256 * 1024
+export const MAX_HEADER_BYTES = 256 * 1024
 const MAX_FIELD_BYTES = 64 * 1024
 const MAX_FIELDS = 1_000
 

@@ -16,6 +16,14 @@ interface ReceivedMail {
   readonly peerTrusted: boolean
 }
 
+/** What is known of a mail from its headers when it arrives. */
+interface Arrival extends ReceivedMail {
+  /** Key of its verified sender's address: customers' mails are read in turns (H3). */
+  readonly verifiedSender: string | undefined
+  /** Its headers alone ended it. */
+  readonly ended: { readonly outcome: MailOutcome; readonly reason: string } | undefined
+}
+
 /** A mail that this process works on while it holds the lease. */
 export interface ClaimedMail extends ReceivedMail {
   readonly lease: LeaseId
@@ -23,7 +31,7 @@ export interface ClaimedMail extends ReceivedMail {
   readonly attempts: number
   /** How many times in a row a dependency failed in this step. */
   readonly failures: number
-  /** Set on a mail whose identity is claimed. */
+  /** Key of the verified sender's address. */
   readonly sender: string | undefined
   /** Set on a mail that is being converted. */
   readonly job:
@@ -165,7 +173,8 @@ type Ask<A> = Effect.Effect<A, StoreUnavailable>
 export class IntakeStore extends Context.Service<
   IntakeStore,
   {
-    readonly receive: (mail: ReceivedMail) => Ask<void>
+    readonly receive: (mail: Arrival) => Ask<void>
+    /** `received`: customers take turns; `converting`: the mail that is due for longest. */
     readonly claim: (
       step: "received" | "converting",
       lease: LeaseId,

@@ -53,7 +53,15 @@ const mail = opened(
     Effect.gen(function* () {
       const id = anyId()
       const rawKey = `mails/${id}/raw.eml`
-      yield* store.receive({ id, rawKey, rawBytes: 1_000, envelopeFrom: "a@x.test", peerTrusted: true })
+      yield* store.receive({
+        id,
+        rawKey,
+        rawBytes: 1_000,
+        envelopeFrom: "a@x.test",
+        peerTrusted: true,
+        verifiedSender: undefined,
+        ended: undefined
+      })
       const claimed = yield* store.claim("received", anyId(), STALE)
       if (claimed !== undefined) yield* store.end(claimed, { outcome: "automatic", reason: "bench" })
     })

@@ -8,7 +8,7 @@ import {
   describeFile,
   isPdf
 } from "../../../src/domain/inbound/attachment-choice.ts"
-import { automaticReason } from "../../../src/domain/inbound/automatic-mail.ts"
+import { automaticReason, silenceReason } from "../../../src/domain/inbound/automatic-mail.ts"
 import type { MailHeader, MailPart } from "../../../src/domain/inbound/incoming-mail.ts"
 import {
   dkimSignatures,
@@ -108,20 +108,17 @@ describe("attachment rules", () => {
 })
 
 describe("automatic mail (RFC 3834)", () => {
-  const none = new Set<string>()
-  const reason = (
-    headers: ReadonlyArray<MailHeader>,
-    from = "ann@reader.test",
-    sender: Mailbox | undefined = ann,
-    own = none
-  ) => automaticReason({ headers }, from, sender, own)
+  const reason = (headers: ReadonlyArray<MailHeader>, from = "ann@reader.test", sender: Mailbox = ann) =>
+    automaticReason({ headers }, from, sender)
 
   it("a person's mail is none", () => {
     for (const headers of [
       [],
       [{ name: "auto-submitted", value: "no" }],
       [{ name: "precedence", value: "first-class" }],
-      [{ name: "x-auto-response-suppress", value: "DR, RN" }],
+      [{ name: "x-auto-response-suppress", value: "All" }],
+      [{ name: "list-unsubscribe", value: "<mailto:x>" }],
+      [{ name: "list-unsubscribe-post", value: "List-Unsubscribe=One-Click" }],
       [{ name: "return-path", value: "<ann@reader.test>" }]
     ]) {
       assert.isUndefined(reason(headers))
@@ -136,8 +133,7 @@ describe("automatic mail (RFC 3834)", () => {
       { name: "precedence", value: "Bulk" },
       { name: "precedence", value: "list" },
       { name: "precedence", value: "junk" },
-      { name: "list-unsubscribe", value: "<mailto:x>" },
-      { name: "x-auto-response-suppress", value: "DR, OOF" },
+      { name: "list-id", value: "<a.b>" },
       { name: "x-autoreply", value: "yes" },
       { name: "content-type", value: "multipart/report; report-type=delivery-status" }
     ]
@@ -154,7 +150,25 @@ describe("automatic mail (RFC 3834)", () => {
     }
     for (const local of ["norepl", "replyno", "bouncer"])
       assert.isUndefined(reason([], "x@y", { ...ann, local }))
-    assert.isString(reason([], "x@y", ann, new Set(["ann@reader.test"])))
+  })
+
+  it("a program's file is an order; our own mail, and a responder's answer to us, never are", () => {
+    const silent = (headers: ReadonlyArray<MailHeader>, isOrder: boolean, own: ReadonlyArray<string> = []) =>
+      silenceReason({ headers }, "a@x.test", ann, { isOrder, ownAddresses: new Set(own) }) !== undefined
+    const scanner = [{ name: "auto-submitted", value: "auto-generated" }]
+    const responder = [
+      { name: "auto-submitted", value: "auto-replied" },
+      { name: "in-reply-to", value: "<ours@x>" }
+    ]
+    assert.deepStrictEqual(
+      [silent(scanner, true), silent(scanner, false), silent([], false), silent(responder, true)],
+      [false, true, false, true]
+    )
+    assert.isFalse(
+      silent([{ name: "in-reply-to", value: "<ours@x>" }], false),
+      "a person's answer without a file"
+    )
+    assert.isTrue(silent([], true, ["ann@reader.test"]))
   })
 })
 

@@ -51,7 +51,9 @@ const decisions = (mail: IncomingMail): string => {
       : verified.verified
         ? "genuine"
         : verified.reason.replaceAll(/\S*\.\S*/g, "…"),
-    automaticReason(mail, "a@x.test", sender, OWN) === undefined ? "a person's" : "a program's",
+    sender === undefined || automaticReason(mail, "a@x.test", sender) === undefined
+      ? "a person's"
+      : "a program's",
     malformation(mail) === undefined ? "" : "malformed",
     sender !== undefined && isWrittenTo(mail, sender, OWN) ? "to us" : "",
     choice._tag,

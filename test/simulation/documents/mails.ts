@@ -191,7 +191,7 @@ export const makeMailSurroundings = (options: {
       Context.make(ReplyChannel, broken(channelOf(process))).pipe(
         Context.add(Mac.Mac, simMac),
         Context.add(ConvertPipeline, pipelineOf(process, objects)),
-        Context.add(MailReader, { read: (raw) => Effect.sync(() => read(raw)) }),
+        Context.add(MailReader, { readHead: read, read: (raw) => Effect.sync(() => read(raw)) }),
         Context.add(MailTemplates, {
           render: () => Effect.succeed({ subject: "s", html: "h", text: "t" })
         }),

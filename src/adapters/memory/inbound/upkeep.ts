@@ -126,6 +126,7 @@ export const erasedAlias = (email: string): string =>
 const ERASED = {
   step: "ended",
   reason: "the person was erased",
+  turn: "",
   envelopeFrom: "",
   identity: null,
   messageId: null,

@@ -43,20 +43,20 @@ const mailsOn = (
   receive: (mail) =>
     ask.done(
       "receive",
-      sql`
-      insert into intake_mails (id, raw_key, raw_bytes, envelope_from, peer_trusted)
-      values (
+      sql`select receive_mail(
         ${mail.id}::uuid, ${mail.rawKey}, ${mail.rawBytes}::bigint, ${storable(mail.envelopeFrom)},
-        ${mail.peerTrusted}::boolean
-      )
-      on conflict (id) do nothing`
+        ${mail.peerTrusted}::boolean, ${storableOrNull(mail.verifiedSender)}, ${mail.ended?.outcome ?? null},
+        ${storableOrNull(mail.ended?.reason)}
+      )::text`
     ),
   claim: (step, lease, stale) =>
     Effect.map(
       ask.first(
         "claim",
         MailRow,
-        sql`select * from claim_mail(${lease}::uuid, ${interval(stale)}::interval, ${step})`
+        step === "received"
+          ? sql`select * from claim_received_mail(${lease}::uuid, ${interval(stale)}::interval)`
+          : sql`select * from claim_mail(${lease}::uuid, ${interval(stale)}::interval, ${step})`
       ),
       (row) => row && mailOf(row, lease)
     ),

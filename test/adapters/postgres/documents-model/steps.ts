@@ -349,7 +349,15 @@ const hash = (text: string) => createHash("sha256").update(text).digest("hex")
 const mails: Record<string, Step> = {
   receive: ({ intake }) => {
     const id = anyId()
-    return intake.receive({ id, rawKey: `mails/${id}`, rawBytes: 1, envelopeFrom: "", peerTrusted: true })
+    return intake.receive({
+      id,
+      rawKey: `mails/${id}`,
+      rawBytes: 1,
+      envelopeFrom: "",
+      peerTrusted: true,
+      verifiedSender: undefined,
+      ended: undefined
+    })
   },
   claimMail: claim(
     ({ intake }, lease, b) => intake.claim(b % 2 === 0 ? "received" : "converting", lease, STALE),
