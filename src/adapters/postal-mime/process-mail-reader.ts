@@ -7,12 +7,15 @@ import type { ReadMail } from "./read-mail.ts"
 
 /** What a mail may use. One of 40 MB takes 4 s and 250 MB. */
 export interface MailReaderOptions {
-  readonly timeoutMs?: number
+  /** Processor time, milliseconds. */
+  readonly cpuMs?: number
+  /** The longest by the clock. */
+  readonly stallMs?: number
   readonly heapMb?: number
   readonly residentMb?: number
 }
 
-const TIMEOUT_MS = 30_000
+const CPU_MS = 30_000
 const HEAP_MB = 384
 const RESIDENT_MB = 768
 
@@ -25,7 +28,13 @@ const PROGRAM = new URL(
   import.meta.url
 )
 
-const WORDS: Readonly<Record<Exclude<ReaderEnded["reason"], "unavailable">, string>> = {
+/** What the mail did to its reader; else the machine is at fault. */
+type ReaderFault = Exclude<ReaderEnded["reason"], "unavailable" | "stalled">
+
+const isFault = (reason: ReaderEnded["reason"]): reason is ReaderFault =>
+  reason !== "unavailable" && reason !== "stalled"
+
+const WORDS: Readonly<Record<ReaderFault, string>> = {
   timeout: "takes too long",
   memory: "needs too much memory",
   crashed: "ends its reader"
@@ -36,26 +45,34 @@ const WORDS: Readonly<Record<Exclude<ReaderEnded["reason"], "unavailable">, stri
  * crashes that, too, is never read again.
  */
 export const layerInProcess = ({
+  cpuMs = CPU_MS,
   heapMb = HEAP_MB,
   residentMb = RESIDENT_MB,
-  timeoutMs = TIMEOUT_MS
+  stallMs
 }: MailReaderOptions = {}): Layer.Layer<MailReader, never, ReaderProcess> =>
   Layer.effect(
     MailReader,
     Effect.map(ReaderProcess, (readers) => {
-      const reader: Reader = { program: PROGRAM, timeoutMs, heapMb, residentMb, tasks: TASKS }
+      const reader: Reader = {
+        program: PROGRAM,
+        cpuMs,
+        heapMb,
+        residentMb,
+        tasks: TASKS,
+        ...(stallMs === undefined ? {} : { stallMs })
+      }
       return MailReader.of({
         readHead,
         read: (raw) =>
           readers.run(reader, raw).pipe(
-            Effect.retry({ times: 1, while: ({ reason }) => reason !== "unavailable" }),
+            Effect.retry({ times: 1, while: ({ reason }) => isFault(reason) }),
             Effect.mapError(({ cause, reason }) =>
-              reason === "unavailable"
-                ? new MailReaderUnavailable({ cause })
-                : new UnreadableMail({
+              isFault(reason)
+                ? new UnreadableMail({
                     message: `set aside: reading it ${WORDS[reason]}, twice`,
                     deadly: true
                   })
+                : new MailReaderUnavailable({ cause: cause ?? new Error(`the reader is ${reason}`) })
             ),
             Effect.flatMap((answer) => {
               const read = answer as ReadMail

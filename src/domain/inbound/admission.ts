@@ -26,7 +26,7 @@ import {
 } from "./ending.ts"
 import { headerValues, type IncomingMail } from "./incoming-mail.ts"
 import { IntakeConfig, sourceKey, MAX_HINTS_AN_HOUR, MAX_MAILS_AN_HOUR } from "./intake-config.ts"
-import { judgeSender } from "./judge-sender.ts"
+import { judgeSender, UNTRUSTED_PEER } from "./judge-sender.ts"
 import { identityText, isWrittenTo, messageIdOf, referencesOf, signatureTexts } from "./mail-headers.ts"
 import { countEnded } from "./metrics.ts"
 import { estimatePages } from "./page-class.ts"
@@ -273,6 +273,10 @@ export const admitMail = Effect.fnUntraced(function* (mail: ClaimedMail) {
   const digest = yield* Digest
   const { convertAddresses } = yield* IntakeConfig
   if (mail.attempts > MAX_ATTEMPTS) return yield* abandonMail(mail, `its worker died ${MAX_ATTEMPTS} times`)
+  if (!mail.peerTrusted) {
+    // Its headers prove nothing, whatever they say: it is not read at all (INBOUND-2).
+    return yield* endMail(mail, { outcome: "unverified", reason: UNTRUSTED_PEER })
+  }
   const read = yield* Effect.result(
     // The raw mail is released as soon as it is read: it is larger than all that it holds.
     Effect.flatMap(rawOf(mail), (raw) =>

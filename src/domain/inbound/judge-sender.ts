@@ -9,6 +9,9 @@ type Judgement =
   | { readonly sender: Mailbox }
   | { readonly sender: undefined; readonly outcome: MailOutcome; readonly reason: string }
 
+/** Why nothing that a mail says counts. */
+export const UNTRUSTED_PEER = "it did not come from a trusted mail hop"
+
 /** Judges by the headers alone, when a mail arrives and again when it is read (INBOUND-4). */
 export const judgeSender = (
   mail: Pick<IncomingMail, "headers" | "from">,
@@ -16,7 +19,7 @@ export const judgeSender = (
   rules: AuthenticityRules
 ): Judgement => {
   const end = (outcome: MailOutcome, reason: string): Judgement => ({ sender: undefined, outcome, reason })
-  if (!delivery.peerTrusted) return end("unverified", "it did not come from a trusted mail hop")
+  if (!delivery.peerTrusted) return end("unverified", UNTRUSTED_PEER)
   const sender = senderOf(mail)
   if (sender === undefined) return end("no_sender", "it names no sender, or several")
   const authenticity = authenticityOf(mail, sender, delivery, rules)
