@@ -1,4 +1,4 @@
-import { Result } from "effect"
+import { Redacted, Result } from "effect"
 
 import { asciiDomain, type Mailbox, parseMailbox } from "../mail/address.ts"
 import { type MethodResult, parseAuthenticationResults } from "./authentication-results.ts"
@@ -11,6 +11,29 @@ export interface AuthenticityRules {
   readonly trustedHops: ReadonlyArray<string>
   /** Embedded and without named hops: a peer on loopback is believed without a header. */
   readonly trustsLoopback: boolean
+  /** `TRUSTED_MAIL_HOP_SECRET`: what the hop writes into each mail's {@link HOP_SECRET_HEADER}; undefined: nothing is asked for. */
+  readonly hopSecret?: Redacted.Redacted | undefined
+}
+
+/** The field that holds the hop's secret. */
+export const HOP_SECRET_HEADER = "x-postlane-hop"
+
+/**
+ * Exchange Online as a hop. Its reports name no server, and everybody's mail leaves it by the same hosts: only with a secret is it
+ * known which organization's it was.
+ */
+export const EXCHANGE_ONLINE = "protection.outlook.com"
+
+/** Takes the same time wherever the two differ. */
+const isSame = (a: string, b: string): boolean => {
+  let difference = a.length ^ b.length
+  for (let at = 0; at < b.length; at++) difference |= (a.charCodeAt(at) || 0) ^ b.charCodeAt(at)
+  return difference === 0
+}
+
+const hasSecret = (mail: Pick<IncomingMail, "headers">, secret: Redacted.Redacted): boolean => {
+  const [given, ...more] = headerValues(mail, HOP_SECRET_HEADER)
+  return given !== undefined && more.length === 0 && isSame(given, Redacted.value(secret))
 }
 
 /** Whether the sender of a mail is genuine. The reason is for the log. */
@@ -75,8 +98,9 @@ interface Reported {
  */
 const saidByHop = (
   { headers }: Pick<IncomingMail, "headers">,
-  trustedHops: ReadonlyArray<string>
+  { hopSecret, trustedHops }: AuthenticityRules
 ): Reported | string => {
+  const nameless = hopSecret !== undefined && trustedHops.includes(EXCHANGE_ONLINE) ? EXCHANGE_ONLINE : ""
   const reports: Array<ReadonlyArray<MethodResult>> = []
   let hop: string | undefined
   let lastAt = 0
@@ -86,7 +110,7 @@ const saidByHop = (
       break
     }
     const read = parseAuthenticationResults(header.value)
-    const server = read?.server ?? ""
+    const server = read === undefined ? "" : (read.server ?? nameless)
     if (hop === undefined) {
       // It may be the hop's, and what stands below it may be anybody's.
       if (server === "" || read === undefined) return "an Authentication-Results header cannot be read"
@@ -97,9 +121,14 @@ const saidByHop = (
     if (read.results === undefined)
       return `what ${server} says of the sender cannot be read, or contradicts itself`
     reports.push(read.results)
+    // It writes one, and renames what it finds.
+    if (read.server === undefined) break
   }
   return hop === undefined ? "no trusted mail hop says whether the sender is genuine" : { reports, lastAt }
 }
+
+/** Results that say that the domain has no DMARC record; the second is Exchange Online's. */
+const NO_RECORD: ReadonlySet<string> = new Set(["none", "bestguesspass"])
 
 /** What was said about DMARC first, from the top; undefined where nothing was. */
 const dmarcOf = ({ reports }: Reported): MethodResult | undefined =>
@@ -114,14 +143,17 @@ export const authenticityOf = (
   mail: Pick<IncomingMail, "headers" | "from">,
   sender: Mailbox,
   { envelopeFrom, peerTrusted }: { readonly envelopeFrom: string; readonly peerTrusted: boolean },
-  { trustedHops, trustsLoopback }: AuthenticityRules
+  rules: AuthenticityRules
 ): Authenticity => {
+  const { hopSecret, trustedHops, trustsLoopback } = rules
   const no = (reason: string): Authenticity => ({ verified: false, reason })
   if (!peerTrusted) return no("it did not come from a trusted mail hop")
   if (trustedHops.length === 0) {
     return trustsLoopback ? { verified: true } : no("no trusted mail hop is named (TRUSTED_MAIL_HOPS)")
   }
-  const said = saidByHop(mail, trustedHops)
+  if (hopSecret !== undefined && !hasSecret(mail, hopSecret))
+    return no("it does not bear the trusted mail hop's secret (TRUSTED_MAIL_HOP_SECRET)")
+  const said = saidByHop(mail, rules)
   if (typeof said === "string") return no(said)
   const unsafe = unquotable(mail, { envelopeFrom, reportAt: said.lastAt })
   if (unsafe !== undefined) return no(unsafe)
@@ -131,7 +163,7 @@ export const authenticityOf = (
   if (from !== undefined && domainOf(from) !== sender.domain)
     return no("DMARC was checked for another domain than the sender's")
   if (dmarc.result === "pass") return { verified: true }
-  if (dmarc.result !== "none") return no(`DMARC ${dmarc.result}`)
+  if (!NO_RECORD.has(dmarc.result)) return no(`DMARC ${dmarc.result}`)
   return hasAlignedPass(said.reports.flat(), sender)
     ? { verified: true }
     : no("the sender's domain has no DMARC record, and neither DKIM nor SPF passed for it")

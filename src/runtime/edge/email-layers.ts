@@ -86,7 +86,8 @@ export const mailWorkerParts = (
 const authenticity = ({ intake }: Settings): AuthenticityRules => ({
   trustedHops:
     intake.trustedHops.length === 0 ? [ROUTING_SERVICE] : intake.trustedHops.map((hop) => hop.toLowerCase()),
-  trustsLoopback: false
+  trustsLoopback: false,
+  hopSecret: intake.hopSecret
 })
 
 /**

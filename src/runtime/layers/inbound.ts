@@ -44,7 +44,8 @@ export const pipelineAnswers = PipelineAnswers.layer.pipe(
 /** The hops whose verdicts on senders are trusted. */
 export const authenticityRules = ({ embedded, intake }: InboundSettings): AuthenticityRules => ({
   trustedHops: intake.trustedHops.map((hop) => hop.toLowerCase()),
-  trustsLoopback: embedded && intake.trustedHops.length === 0
+  trustsLoopback: embedded && intake.trustedHops.length === 0,
+  hopSecret: intake.hopSecret
 })
 
 /** Convert-by-email, its replies beside it, and the pipeline's answers. */
