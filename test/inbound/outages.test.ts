@@ -86,7 +86,7 @@ describe("I4: an accepted mail outlives every outage shorter than 23 hours", () 
   }
 
   for (const port of [
-    "objects.get",
+    "objects.localPath",
     "store.identify",
     "store.customer",
     "objects.put",
@@ -129,7 +129,7 @@ describe("I4: an accepted mail outlives every outage shorter than 23 hours", () 
 
   it("a store that has lost the raw mail, or gives half of it, is asked again", async () => {
     await send()
-    out = new Set(["objects.get"])
+    out = new Set(["objects.localPath"])
     failure = () => new ObjectStoreError({ reason: "missing", key: "k" })
     await work(8)
     out = new Set()
@@ -145,7 +145,7 @@ describe("I4: an accepted mail outlives every outage shorter than 23 hours", () 
     for (const [port, expected] of [
       ["pipeline.convert", ["processing-started", "error"]],
       ["pipeline.countPages", ["error"]],
-      ["objects.get", ["error"]]
+      ["objects.localPath", ["error"]]
     ] as const) {
       await send()
       out = new Set([port])
@@ -155,7 +155,7 @@ describe("I4: an accepted mail outlives every outage shorter than 23 hours", () 
       const [mail] = await world.sql<{ readonly outcome: string; readonly reason: string }>(
         "select outcome, reason from intake_mails"
       )
-      const name = port === "objects.get" ? "object store" : "conversion service"
+      const name = port === "objects.localPath" ? "object store" : "conversion service"
       assert.strictEqual(mail?.outcome, "error")
       assert.include(mail?.reason, `the ${name} did not answer for 23 hours`)
       assert.deepStrictEqual(await replies(), [...expected])

@@ -1,4 +1,4 @@
-import { Effect, Result, Stream } from "effect"
+import { Effect, Result } from "effect"
 import { Digest, sha256 } from "effect/crypto/Digest"
 
 import { ConvertPipeline } from "../../ports/inbound/convert-pipeline.ts"
@@ -9,7 +9,7 @@ import {
   type Shortage
 } from "../../ports/inbound/intake-store.ts"
 import { MailReader } from "../../ports/inbound/mails.ts"
-import { MailObjects, ObjectStoreError } from "../../ports/object-store.ts"
+import { MailObjects } from "../../ports/object-store.ts"
 import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { addressKey } from "../mail/address.ts"
 import { type AttachmentChoice, chooseAttachment } from "./attachment-choice.ts"
@@ -38,25 +38,6 @@ const encoder = new TextEncoder()
 const UNREADABLE =
   "The mail could not be worked on, and nothing in it was converted. Please send the file again in a new mail."
 
-/**
- * Loads the raw mail into memory; its size is limited at intake. It exists until the mail has ended: a missing or short object is
- * therefore an error of the store, and is read again later.
- */
-const rawOf = Effect.fnUntraced(function* (mail: ClaimedMail) {
-  const objects = yield* MailObjects
-  const raw = new Uint8Array(mail.rawBytes)
-  const lost = (cause: unknown) => new ObjectStoreError({ reason: "unavailable", key: mail.rawKey, cause })
-  let at = 0
-  yield* Stream.runForEach(objects.get(mail.rawKey), (bytes) =>
-    Effect.sync(() => {
-      if (at + bytes.length <= raw.length) raw.set(bytes, at)
-      at += bytes.length
-    })
-  ).pipe(Effect.mapError(lost))
-  if (at !== raw.length) return yield* lost(new Error(`${at} of ${raw.length} bytes`))
-  return raw
-})
-
 /** The sender whose mail goes on, or undefined: the mail has ended without an answer, and the reason is logged. */
 const senderOrEnd = Effect.fnUntraced(function* (
   mail: ClaimedMail,
@@ -80,8 +61,8 @@ const senderOrEnd = Effect.fnUntraced(function* (
 /** The hash of the file that is converted; where there is none, of all attachments. */
 const contentHash = Effect.fnUntraced(function* (parsed: IncomingMail, choice: AttachmentChoice) {
   const digest = yield* Digest
-  if (choice._tag === "Pdf") return yield* digest.digestHex(sha256, choice.content)
-  const hashes = yield* Effect.forEach(parsed.parts, ({ content }) => digest.digestHex(sha256, content))
+  if (choice._tag === "Pdf") return choice.part.sha256
+  const hashes = parsed.parts.map(({ sha256: hash }) => hash)
   return yield* digest.digestHex(sha256, encoder.encode(hashes.join(",")))
 })
 
@@ -124,7 +105,7 @@ const isOurs = Effect.fnUntraced(function* (
 const admitPdf = Effect.fnUntraced(function* (
   mail: ClaimedMail,
   customer: Customer,
-  { content, filename, ignored }: AttachmentChoice & { readonly _tag: "Pdf" }
+  { filename, ignored, part }: AttachmentChoice & { readonly _tag: "Pdf" }
 ) {
   const store = yield* IntakeStore
   const objects = yield* MailObjects
@@ -133,11 +114,11 @@ const admitPdf = Effect.fnUntraced(function* (
     customerId: customer.id,
     recipient: customer.email,
     filename,
-    fileBytes: content.length
+    fileBytes: part.bytes
   }
   if (yield* endIfUnreachable(mail, about, { begun: false })) return
   const key = sourceKey(mail.id, mail.lease)
-  yield* objects.put(key, Stream.make(content), { contentType: "application/pdf" })
+  yield* objects.put(key, part.pdf, { contentType: "application/pdf" })
   const counted = yield* Effect.result(pipeline.countPages(key))
   if (Result.isFailure(counted)) {
     const { message, reason } = counted.failure
@@ -145,7 +126,7 @@ const admitPdf = Effect.fnUntraced(function* (
     return yield* counted.failure
   }
   const real = counted.success
-  const expected = real ?? estimatePages(content.length)
+  const expected = real ?? estimatePages(part.bytes)
   const admit = Effect.fnUntraced(function* (
     left: Shortage
   ): Effect.fn.Return<Shortage | undefined, StoreUnavailable> {
@@ -153,7 +134,7 @@ const admitPdf = Effect.fnUntraced(function* (
     const answer = yield* store.admit(mail, {
       customerId: customer.id,
       filename,
-      fileBytes: content.length,
+      fileBytes: part.bytes,
       // An estimate may be too high and refuses nobody: it holds no more than there is (INBOUND-11).
       pages: real ?? Math.min(expected, left.balance),
       ignored,
@@ -187,6 +168,17 @@ const answerCustomer = Effect.fnUntraced(function* (
         reason: "it has no attachment",
         customerId,
         reply: hint({ kind: "no-attachment", convertAddress })
+      })
+    case "Sealed":
+      return yield* endMail(mail, {
+        outcome: "unsupported",
+        reason: `it is ${choice.found}`,
+        customerId,
+        reply: hint({
+          kind: "unsupported-file",
+          fileName: "Your mail",
+          found: `${choice.found}, which cannot be opened here`
+        })
       })
     case "Unsupported":
       return yield* endMail(mail, {
@@ -270,24 +262,18 @@ const answerStranger = Effect.fnUntraced(function* (
 export const admitMail = Effect.fnUntraced(function* (mail: ClaimedMail) {
   const store = yield* IntakeStore
   const reader = yield* MailReader
-  const digest = yield* Digest
   const { convertAddresses } = yield* IntakeConfig
   if (mail.attempts > MAX_ATTEMPTS) return yield* abandonMail(mail, `its worker died ${MAX_ATTEMPTS} times`)
   if (!mail.peerTrusted) {
     // Its headers prove nothing, whatever they say: it is not read at all (INBOUND-2).
     return yield* endMail(mail, { outcome: "unverified", reason: UNTRUSTED_PEER })
   }
-  const read = yield* Effect.result(
-    // The raw mail is released as soon as it is read: it is larger than all that it holds.
-    Effect.flatMap(rawOf(mail), (raw) =>
-      Effect.all({ parsed: reader.read(raw), rawSha256: digest.digestHex(sha256, raw) })
-    )
-  )
+  const read = yield* Effect.result(reader.read(mail.rawKey, mail.rawBytes))
   if (Result.isFailure(read)) {
     const { failure } = read
     return yield* failure._tag === "UnreadableMail" ? abandonMail(mail, failure.message) : failure
   }
-  const { parsed, rawSha256 } = read.success
+  const { mail: parsed, rawSha256 } = read.success
   const choice = chooseAttachment(parsed.parts)
   const sender = yield* senderOrEnd(mail, parsed, choice)
   if (sender === undefined) return
@@ -301,4 +287,4 @@ export const admitMail = Effect.fnUntraced(function* (mail: ClaimedMail) {
         writtenToUs
       })
     : answerCustomer(mail, customer, choice, writtenToUs)
-})
+}, Effect.scoped)

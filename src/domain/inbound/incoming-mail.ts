@@ -1,19 +1,37 @@
+import type { Stream } from "effect"
+
+import type { MailReaderUnavailable } from "../../ports/inbound/mails.ts"
+
 /** A header: name in lower case, value unfolded. */
 export interface MailHeader {
   readonly name: string
   readonly value: string
 }
 
-/** A part of a mail that is not its text. */
-export interface MailPart {
+/** What a part of a mail says of itself. */
+export interface PartNames {
   /** Decoded; undefined where the mail has no name for it. */
   readonly filename: string | undefined
   /** In lower case, as declared. */
   readonly mediaType: string
   /** Shown inline (a logo in a signature), not attached. */
   readonly inline: boolean
-  readonly content: Uint8Array
 }
+
+/** A part of a mail that is not its text. */
+export interface MailPart extends PartNames {
+  /** Its size, decoded. */
+  readonly bytes: number
+  /** Its first {@link HEAD_BYTES}, which tell its kind. */
+  readonly head: Uint8Array
+  /** SHA-256 of it, hex. */
+  readonly sha256: string
+  /** All of it, where it is a PDF by content: nothing else is read. */
+  readonly pdf: Stream.Stream<Uint8Array, MailReaderUnavailable> | undefined
+}
+
+/** Bytes at the beginning of a file that tell its kind, PDFs apart. */
+export const HEAD_BYTES = 32
 
 /** A parsed mail; a forwarded message's parts stand where the message stood. */
 export interface IncomingMail {

@@ -6,6 +6,7 @@ import { layerInProcess } from "../../../src/adapters/postal-mime/process-mail-r
 import * as ReaderProcess from "../../../src/adapters/reader-process/reader-process.ts"
 import { DocxConverter } from "../../../src/ports/conversion/documents.ts"
 import { MailReader } from "../../../src/ports/inbound/mails.ts"
+import { MailObjects } from "../../../src/ports/object-store.ts"
 import { type Reader, ReaderEnded, ReaderProcess as Readers } from "../../../src/ports/reader-process.ts"
 
 const LIMITS = { cpuMs: 1000, heapMb: 64, residentMb: 256, tasks: 1 }
@@ -76,7 +77,7 @@ for (const [reason, about] of [
         const { read } = yield* MailReader
         assert.strictEqual((yield* Effect.flip(convert("/a.docx"))).reason, "unavailable")
         assert.strictEqual((yield* Effect.flip(inspect("/a.docx")))._tag, "DocumentReaderAway")
-        assert.strictEqual((yield* Effect.flip(read(new Uint8Array(1))))._tag, "MailReaderUnavailable")
-      })
+        assert.strictEqual((yield* Effect.flip(read("mail", 1)))._tag, "MailReaderUnavailable")
+      }).pipe(Effect.provide(Layer.mock(MailObjects, { localPath: () => Effect.succeed("/mail") })))
     )
   })

@@ -1,3 +1,4 @@
+import { Stream } from "effect"
 import * as fc from "fast-check"
 import { assert, describe, it } from "vitest"
 
@@ -9,7 +10,12 @@ import {
   isPdf
 } from "../../../src/domain/inbound/attachment-choice.ts"
 import { automaticReason, silenceReason } from "../../../src/domain/inbound/automatic-mail.ts"
-import type { MailHeader, MailPart } from "../../../src/domain/inbound/incoming-mail.ts"
+import {
+  HEAD_BYTES,
+  type MailHeader,
+  type MailPart,
+  type PartNames
+} from "../../../src/domain/inbound/incoming-mail.ts"
 import {
   dkimSignatures,
   identityText,
@@ -30,26 +36,37 @@ const bytes = fc.uint8Array({ maxLength: 2_000 })
 const PDF = new TextEncoder().encode("%PDF-1.7\n")
 const ann: Mailbox = { name: undefined, local: "ann", domain: "reader.test" }
 
-const partArb: fc.Arbitrary<MailPart> = fc.record({
-  filename: fc.option(text, { nil: undefined }),
-  mediaType: fc.oneof(
-    fc.constantFrom("application/pdf", "image/png", "text/calendar", "message/rfc822"),
-    text
-  ),
-  inline: fc.boolean(),
-  content: fc.oneof(bytes, fc.constant(PDF), fc.constant(new Uint8Array()))
+/** A part as the reader hands it over. */
+const partOf = ({ content, ...names }: PartNames & { readonly content: Uint8Array }): MailPart => ({
+  ...names,
+  bytes: content.length,
+  head: content.slice(0, HEAD_BYTES),
+  sha256: "",
+  pdf: isPdf(content) ? Stream.make(content) : undefined
 })
+
+const partArb: fc.Arbitrary<MailPart> = fc
+  .record({
+    filename: fc.option(text, { nil: undefined }),
+    mediaType: fc.oneof(
+      fc.constantFrom("application/pdf", "image/png", "text/calendar", "message/rfc822"),
+      text
+    ),
+    inline: fc.boolean(),
+    content: fc.oneof(bytes, fc.constant(PDF), fc.constant(new Uint8Array()))
+  })
+  .map(partOf)
 
 describe("attachment rules", () => {
   it("any mail gives one choice: its first PDF by content, whatever its name and type say", () => {
     fc.assert(
       fc.property(fc.array(partArb, { maxLength: 8 }), (parts) => {
         const choice = chooseAttachment(parts)
-        const first = parts.find(({ content }) => isPdf(content))
+        const first = parts.find(({ pdf }) => pdf !== undefined)
         if (first === undefined) return assert.notStrictEqual(choice._tag, "Pdf")
         assert.strictEqual(choice._tag, "Pdf")
         if (choice._tag !== "Pdf") return
-        assert.strictEqual(choice.content, first.content)
+        assert.strictEqual(choice.part, first)
         assert.isBelow(choice.ignored.length, parts.length)
         for (const name of [choice.filename, ...choice.ignored]) assert.match(name, /^[^\p{Cc}/\\]+$/u)
       })
@@ -57,24 +74,41 @@ describe("attachment rules", () => {
   })
 
   it("of several PDFs the first is converted, and all else that was handed over is named", () => {
-    const part = (filename: string, content: string, mediaType = "application/pdf", inline = false) => ({
-      filename,
-      mediaType,
-      inline,
-      content: new TextEncoder().encode(content)
-    })
+    const part = (filename: string, content: string, mediaType = "application/pdf", inline = false) =>
+      partOf({ filename, mediaType, inline, content: new TextEncoder().encode(content) })
     const parts = [
       part("notes.txt", "x", "text/plain"),
       part("one.pdf", "%PDF-1.7 one", "application/octet-stream"),
       part("logo.png", "x", "image/png", true),
       part("two.pdf", "%PDF-1.7 two")
     ]
-    assert.deepStrictEqual(chooseAttachment(parts), {
+    const choice = chooseAttachment(parts)
+    assert.strictEqual(choice._tag === "Pdf" && choice.part, parts[1])
+    assert.deepStrictEqual(choice, {
       _tag: "Pdf",
       filename: "one.pdf",
-      content: parts[1]!.content,
+      part: choice._tag === "Pdf" ? choice.part : undefined,
       ignored: ["notes.txt", "two.pdf"]
     })
+  })
+
+  it("what stands in an encrypted mail's place, or beside a Mac's file, nobody attached", () => {
+    const part = (mediaType: string, content: string, filename: string) =>
+      partOf({ filename, mediaType, inline: false, content: new TextEncoder().encode(content) })
+    const sealed = (...parts: ReadonlyArray<MailPart>) => {
+      const choice = chooseAttachment(parts)
+      return choice._tag === "Sealed" ? choice.found : choice._tag
+    }
+    assert.match(sealed(part("application/pkcs7-mime", "0x", "smime.p7m")), /S\/MIME/)
+    const version = part("application/pgp-encrypted", "Version: 1", "version")
+    const message = part("application/octet-stream", "-----BEGIN PGP MESSAGE-----\n", "encrypted.asc")
+    assert.match(sealed(version, message), /PGP/)
+    assert.strictEqual(sealed(message), "Unsupported", "a file that somebody encrypted and attached")
+    const pdf = part("application/pdf", "%PDF-1.7", "a.pdf")
+    const fork = part("application/applefile", "\0\u0005\u0016\u0007", "a.pdf")
+    const choice = chooseAttachment([fork, pdf])
+    assert.deepStrictEqual(choice._tag === "Pdf" && choice.ignored, [])
+    assert.strictEqual(sealed(part("application/pkcs7-mime", "0x", "smime.p7m"), pdf), "Pdf")
   })
 
   it("a PDF may begin within the first kilobyte, and no later", () => {
@@ -91,8 +125,8 @@ describe("attachment rules", () => {
     const of = (size: number) => {
       const content = new Uint8Array(size)
       content.set(PDF)
-      return chooseAttachment([{ filename: "a.pdf", mediaType: "application/pdf", inline: false, content }])
-        ._tag
+      const part = partOf({ filename: "a.pdf", mediaType: "application/pdf", inline: false, content })
+      return chooseAttachment([part])._tag
     }
     assert.strictEqual(MAX_ATTACHMENT_BYTES, 25 * 1024 * 1024)
     assert.deepStrictEqual([of(MAX_ATTACHMENT_BYTES), of(MAX_ATTACHMENT_BYTES + 1)], ["Pdf", "TooLarge"])
@@ -101,7 +135,7 @@ describe("attachment rules", () => {
   it("every file can be described", () => {
     fc.assert(
       fc.property(bytes, text, text, (content, name, type) => {
-        assert.match(describeFile(content, name, type), /^an? \w/)
+        assert.match(describeFile(content, { filename: name, mediaType: type }), /^an? \w/)
       })
     )
   })
