@@ -148,7 +148,7 @@ describe("mails that somebody sends again or passes on", () => {
     assert.strictEqual(await sent("h=from:subject:message-id", 3), "success")
   })
 
-  it("an answer without a file is told what is missing; one with a PDF is converted", async () => {
+  it("an answer without a file gets the reply that says what is missing; one with a PDF is converted", async () => {
     await begin()
     const answers = [
       ["In-Reply-To: <ours@legacy.test>", "Subject: Thanks"],

@@ -46,6 +46,50 @@ const cpuMicrosOf = (worker: Worker): Promise<number> =>
     () => Infinity
   )
 
+/** Ends the wait for a thread that has used up its processor time, or far more time than that by the clock. */
+const makeWatch = (
+  worker: Worker,
+  {
+    giveUp,
+    limitMs,
+    used
+  }: {
+    /** Processor time of a page. */
+    readonly limitMs: number
+    /** Processor time of the thread when it answered last, microseconds. */
+    readonly used: () => number
+    readonly giveUp: () => void
+  }
+) => {
+  let alarm: NodeJS.Timeout | undefined
+  /** Which wait it is: an older one's look at the thread changes nothing. */
+  let turn = 0
+  const end = () => {
+    turn++
+    clearTimeout(alarm)
+  }
+  return {
+    end,
+    begin: (patienceMs = limitMs) => {
+      end()
+      const own = turn
+      const before = used()
+      const endsAt = performance.now() + Math.max(patienceMs, limitMs * CLOCK_FACTOR)
+      const look = (inMs: number) => {
+        alarm = setTimeout(() => {
+          void cpuMicrosOf(worker).then((micros) => {
+            if (own !== turn) return
+            const left = patienceMs - (micros - before) / 1000
+            if (left <= 0 || performance.now() >= endsAt) giveUp()
+            else look(Math.max(left, LOOK_AGAIN_MS))
+          })
+        }, inMs)
+      }
+      look(patienceMs)
+    }
+  }
+}
+
 /**
  * One worker thread at a time, started when it is needed and started anew after it was ended: by a trap, by lack of memory, by a
  * page that uses more processor time than `pageTimeoutMs`, by interruption of the caller. The request that ended it fails; the next one gets
@@ -108,12 +152,9 @@ export class ReaderThread {
     const items: Array<unknown> = []
     const newFonts: Array<FontFace> = []
     let facts: DocumentFacts | undefined
-    let alarm: NodeJS.Timeout | undefined
-    let waiting = true
 
     const leave = () => {
-      waiting = false
-      clearTimeout(alarm)
+      watch.end()
       worker.off("message", onMessage).off("error", onError).off("exit", onExit)
       worker.unref()
     }
@@ -126,36 +167,21 @@ export class ReaderThread {
       void worker.terminate()
     }
     const atPage = () => (request.operation === undefined ? undefined : request.first + items.length)
-    const giveUp = () => {
-      endThread()
-      finish(pdfError("timeout", atPage()))
-    }
-    /** Gives the page up once it has used its processor time, or far more time than that by the clock. */
-    const watch = (patienceMs = this.#options.pageTimeoutMs) => {
-      const used = this.#cpuMicros
-      const endsAt = performance.now() + Math.max(patienceMs, this.#options.pageTimeoutMs * CLOCK_FACTOR)
-      const look = (inMs: number) => {
-        clearTimeout(alarm)
-        alarm = setTimeout(() => {
-          const soFar = cpuMicrosOf(worker)
-          void soFar.then((micros) => {
-            // Another page came meanwhile, or the answer did.
-            if (!waiting || used !== this.#cpuMicros) return
-            const left = patienceMs - (micros - used) / 1000
-            if (left <= 0 || performance.now() >= endsAt) giveUp()
-            else look(Math.max(left, LOOK_AGAIN_MS))
-          })
-        }, inMs)
+    const watch = makeWatch(worker, {
+      limitMs: this.#options.pageTimeoutMs,
+      used: () => this.#cpuMicros,
+      giveUp: () => {
+        endThread()
+        finish(pdfError("timeout", atPage()))
       }
-      look(patienceMs)
-    }
+    })
     const onMessage = (message: Timed) => {
       this.#cpuMicros = message.cpuMicros
       switch (message.kind) {
         case "ready":
-          return watch()
+          return watch.begin()
         case "item":
-          watch()
+          watch.begin()
           items.push(message.item)
           append(newFonts, message.newFonts)
           return
@@ -180,7 +206,7 @@ export class ReaderThread {
 
     worker.ref()
     worker.on("message", onMessage).on("error", onError).on("exit", onExit)
-    watch(fresh ? START_TIMEOUT_MS : undefined)
+    watch.begin(fresh ? START_TIMEOUT_MS : undefined)
     const message: ToWorker = { kind: "request", request }
     worker.postMessage(message, [])
     return Effect.sync(() => {

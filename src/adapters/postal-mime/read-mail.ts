@@ -21,12 +21,12 @@ const MAX_RECIPIENTS = 20_000
 const MAX_NAME = 1_000
 
 /** A part with its content in memory. */
-export interface ParsedPart extends PartNames {
+interface ParsedPart extends PartNames {
   readonly content: Uint8Array
 }
 
 /** A mail with all of its content in memory. */
-export interface ParsedMail extends Omit<IncomingMail, "parts"> {
+interface ParsedMail extends Omit<IncomingMail, "parts"> {
   readonly parts: ReadonlyArray<ParsedPart>
 }
 
@@ -117,7 +117,7 @@ const partsOf = async (
 }
 
 /** Result of reading; `unreadable`: why the mail cannot be read. */
-export type ReadMail =
+type ReadMail =
   | { readonly kind: "read"; readonly mail: ParsedMail }
   | { readonly kind: "unreadable"; readonly message: string }
 

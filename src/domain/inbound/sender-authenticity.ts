@@ -16,7 +16,7 @@ export interface AuthenticityRules {
 }
 
 /** The field that holds the hop's secret. */
-export const HOP_SECRET_HEADER = "x-postlane-hop"
+const HOP_SECRET_HEADER = "x-postlane-hop"
 
 /**
  * Exchange Online as a hop. Its reports name no server, and everybody's mail leaves it by the same hosts: only with a secret is it

@@ -50,8 +50,8 @@ describe("mail that is signed in one piece (S/MIME)", () => {
   it("is opened: the files in it are those of the mail", async () => {
     for (const cms of [signed(der, whole), signed(ber, whole), signed(ber, pieces), signed(der, pieces)])
       assert.deepStrictEqual(await partsOf(mail(cms)), [["a.pdf", `${PDF}\n`]])
-    const contract = await partsOf(mail(signed(der, der(0x04, Buffer.from(PDF))), "contract.pdf.p7m"))
-    assert.deepStrictEqual(contract, [["contract.pdf", PDF]])
+    const offer = await partsOf(mail(signed(der, der(0x04, Buffer.from(PDF))), "offer.pdf.p7m"))
+    assert.deepStrictEqual(offer, [["offer.pdf", PDF]])
   })
 
   it("an encrypted one, and one that is cut off, stays what it is", async () => {
