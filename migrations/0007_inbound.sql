@@ -76,6 +76,8 @@ create table intake_mails (
   failed_at timestamptz,
   -- The lease that was taken over as stale: its worker may turn out to be alive.
   former_lease uuid,
+  -- The object store that holds it, which only processes that have the same one work on (DOC-6); null: any.
+  home text,
   -- By whom mails are read in turns: the customer whose verified address it is from; empty for all others together.
   turn text not null default '',
   -- When it was claimed last.
@@ -150,14 +152,14 @@ values (decode(replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', 
 -- ended it (INBOUND-4).
 create function receive_mail(
   p_id uuid, p_raw_key text, p_raw_bytes bigint, p_envelope_from text, p_peer_trusted boolean, p_sender text, p_outcome text,
-  p_reason text
+  p_reason text, p_home text
 ) returns void
 language sql
 set search_path = pg_catalog, public, pg_temp
 as $$
-  insert into intake_mails (id, raw_key, raw_bytes, envelope_from, peer_trusted, sender, turn, step, outcome, reason, ended_at)
+  insert into intake_mails (id, raw_key, raw_bytes, envelope_from, peer_trusted, sender, home, turn, step, outcome, reason, ended_at)
   values (
-    p_id, p_raw_key, p_raw_bytes, p_envelope_from, p_peer_trusted, p_sender,
+    p_id, p_raw_key, p_raw_bytes, p_envelope_from, p_peer_trusted, p_sender, p_home,
     coalesce(
       (select c.id::text from customers c where c.email = p_sender and c.deleted_at is null), ''
     ),
@@ -169,7 +171,7 @@ $$;
 
 -- Claims a mail that was received: of the turns with a mail that is due, one that was served longest ago, and of that the mail that is
 -- due for longest. So one sender's mails, however many and however dear to read, hold up another's by one at most (H3).
-create function claim_received_mail(p_lease uuid, p_stale interval) returns setof intake_mails
+create function claim_received_mail(p_lease uuid, p_stale interval, p_home text) returns setof intake_mails
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
 as $$
@@ -179,7 +181,7 @@ declare
 begin
   select x.id into v_id from intake_mails x where x.lease = p_lease and x.step = 'received' for no key update;
   if v_id is not null then
-    return query select * from claim_mail(p_lease, p_stale, 'received');
+    return query select * from claim_mail(p_lease, p_stale, 'received', p_home);
     return;
   end if;
   for v_turn in
@@ -192,14 +194,14 @@ begin
     select w.turn from w
     cross join lateral (
       select min(x.not_before) as due from intake_mails x
-      where x.step = 'received' and x.turn = w.turn and x.not_before <= clock_timestamp()
+      where x.step = 'received' and x.turn = w.turn and x.not_before <= clock_timestamp() and (x.home is null or x.home = p_home)
         and (x.lease is null or x.heartbeat_at < clock_timestamp() - p_stale)
     ) d
     where w.turn is not null and d.due is not null
     order by (select max(x.claimed_at) from intake_mails x where x.turn = w.turn and x.claimed_at is not null) nulls first, d.due
   loop
     select x.id into v_id from intake_mails x
-    where x.step = 'received' and x.turn = v_turn and x.not_before <= clock_timestamp()
+    where x.step = 'received' and x.turn = v_turn and x.not_before <= clock_timestamp() and (x.home is null or x.home = p_home)
       and (x.lease is null or x.heartbeat_at < clock_timestamp() - p_stale)
     order by x.not_before
     limit 1
@@ -217,13 +219,13 @@ $$;
 
 -- Claims a mail at `p_step`; the same call again does not count another attempt. A lease that is taken over is kept, so that
 -- its worker can report that it had not died.
-create function claim_mail(p_lease uuid, p_stale interval, p_step text) returns setof intake_mails
+create function claim_mail(p_lease uuid, p_stale interval, p_step text, p_home text) returns setof intake_mails
 language sql
 set search_path = pg_catalog, public, pg_temp
 as $$
   with n as materialized (
     select x.id from intake_mails x
-    where x.step = p_step
+    where x.step = p_step and (x.home is null or x.home = p_home)
       and (x.lease = p_lease or (x.not_before <= clock_timestamp()
         and (x.lease is null or x.heartbeat_at < clock_timestamp() - p_stale)))
     order by x.lease is not distinct from p_lease desc, x.not_before
@@ -534,7 +536,7 @@ $$;
 
 -- Claims the reply that has waited longest, for `p_for`; not before the replies of its mail that were queued before it have
 -- ended.
-create function claim_reply(p_lease uuid, p_for interval)
+create function claim_reply(p_lease uuid, p_for interval, p_home text)
 returns table (
   id uuid, mail_id uuid, recipient text, content jsonb, as_link boolean, attempts integer, unknowns integer,
   created_at timestamptz, message_id text, thread_references text, subject text, filename text, result_key text,
@@ -546,6 +548,7 @@ as $$
   with n as materialized (
     select x.id from intake_replies x
     where x.status = 'queued' and x.not_before <= clock_timestamp()
+      and exists (select from intake_mails m where m.id = x.mail_id and (m.home is null or m.home = p_home))
       and not exists (
         select from intake_replies e where e.mail_id = x.mail_id and e.status = 'queued' and e.created_at < x.created_at
       )
@@ -618,7 +621,7 @@ $$;
 
 -- Mails that have ended and whose replies have gone, with objects still there; `everything` where the result may go, too: it
 -- was attached, or the time is over for which it stays behind its link, or after a reply that failed.
-create function mails_to_clean(p_limit integer, p_link_lives interval) returns table (id uuid, everything boolean)
+create function mails_to_clean(p_limit integer, p_link_lives interval, p_home text) returns table (id uuid, everything boolean)
 language sql
 stable
 set search_path = pg_catalog, public, pg_temp
@@ -634,6 +637,7 @@ as $$
     ) as everything
   ) w
   where m.step = 'ended' and m.cleaned is distinct from 'all' and (m.cleaned is null or w.everything)
+    and (m.home is null or m.home = p_home)
     and not exists (select from intake_replies r where r.mail_id = m.id and r.status = 'queued')
   order by m.ended_at
   limit p_limit
@@ -696,9 +700,9 @@ select secure_table(name) from unnest(array[
 ]::regclass[]) as name;
 
 select secure_function(name) from unnest(array[
-  'receive_mail(uuid, text, bigint, text, boolean, text, text, text)',
-  'claim_received_mail(uuid, interval)',
-  'claim_mail(uuid, interval, text)',
+  'receive_mail(uuid, text, bigint, text, boolean, text, text, text, text)',
+  'claim_received_mail(uuid, interval, text)',
+  'claim_mail(uuid, interval, text, text)',
   'heartbeat_mail(uuid, uuid, interval)',
   'hand_back_mail(uuid, uuid, interval, boolean)',
   'defer_mail(uuid, uuid, interval, text, interval, interval, interval)',
@@ -708,11 +712,11 @@ select secure_function(name) from unnest(array[
   'complete_mail(uuid, uuid, integer, integer, integer, text, bigint, text, jsonb, boolean)',
   'first_today(text)',
   'end_mail(uuid, uuid, text, text, uuid, text, integer, text, text, jsonb, boolean, integer)',
-  'claim_reply(uuid, interval)',
+  'claim_reply(uuid, interval, text)',
   'end_reply(uuid, uuid, text, text)',
   'retry_reply(uuid, uuid, interval, text, boolean, boolean)',
   'kept_mail_results(uuid, interval)',
-  'mails_to_clean(integer, interval)',
+  'mails_to_clean(integer, interval, text)',
   'purge_intake()',
   'erase_intake_person(text)'
 ]::regprocedure[]) as name;

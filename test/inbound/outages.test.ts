@@ -211,7 +211,7 @@ describe("I4: an accepted mail outlives every outage shorter than 23 hours", () 
     while (!refused.has("store.defer")) await setTimeout(5)
     const other = randomUUID()
     await world.sql("update intake_mails set heartbeat_at = now() - interval '1 hour'")
-    await world.sql("select * from claim_mail($1::uuid, interval '1 second', 'converting')", [other])
+    await world.sql("select * from claim_mail($1::uuid, interval '1 second', 'converting', 'here')", [other])
     assert.deepStrictEqual(await world.sql("select attempts, lease from intake_mails"), [
       { attempts: 2, lease: other }
     ])

@@ -4,6 +4,7 @@ import { IntakeStore } from "../../ports/inbound/intake-store.ts"
 import { MailObjects } from "../../ports/object-store.ts"
 import { drain } from "../drain.ts"
 import { madeAt, mailIdOf, mailPrefix, MAILS } from "./intake-config.ts"
+import { MailHome } from "./mail-home.ts"
 import { LINK_LIVES_MS } from "./result-link.ts"
 
 /**
@@ -25,8 +26,9 @@ const MOST = 5_000
 export const cleanMails = Effect.gen(function* () {
   const store = yield* IntakeStore
   const objects = yield* MailObjects
+  const home = yield* yield* MailHome
   const round = Effect.gen(function* () {
-    const mails = yield* store.toClean(CLEANED_AT_ONCE, Duration.millis(LINK_LIVES_MS))
+    const mails = yield* store.toClean(CLEANED_AT_ONCE, Duration.millis(LINK_LIVES_MS), home)
     for (const { everything, id } of mails) {
       yield* objects.list(mailPrefix(id)).pipe(
         Stream.map(({ key }) => key),

@@ -17,6 +17,7 @@ import { noteEnd } from "./ending.ts"
 import { IntakeConfig, rawKey } from "./intake-config.ts"
 import { judgeSender } from "./judge-sender.ts"
 import { withHead } from "./mail-head.ts"
+import { MailHome } from "./mail-home.ts"
 import { admitNext, convertNext, replyNext } from "./mail-steps.ts"
 import { countReceived, underWay } from "./metrics.ts"
 import { LINK_LIVES_MS, makeResultLinks, resultUrl } from "./result-link.ts"
@@ -46,6 +47,8 @@ export class ConvertByEmail extends Context.Service<
     readonly clean: Effect.Effect<void, StoreUnavailable | ObjectStoreError>
     /** Removes objects that belong to no mail; returns how many. */
     readonly sweep: Effect.Effect<number, StoreUnavailable | ObjectStoreError>
+    /** Mails that have been due for longer than that, and that no process works on. */
+    readonly waitingSince: (age: Duration.Duration) => Effect.Effect<number, StoreUnavailable>
     /**
      * Results of a customer's mails, newest first, that were not delivered as an attachment: their links work until they expire,
      * whatever became of the replies.
@@ -76,6 +79,7 @@ const make = Effect.gen(function* () {
   const context = yield* Effect.context<Needs>()
   const { authenticity, baseUrl } = yield* IntakeConfig
   const reader = yield* MailReader
+  const home = yield* MailHome
   const store = yield* IntakeStore
   const objects = yield* MailObjects
   const random = yield* SecureRandom
@@ -105,6 +109,7 @@ const make = Effect.gen(function* () {
           rawBytes,
           envelopeFrom,
           peerTrusted,
+          home: yield* home,
           verifiedSender: judged.sender === undefined ? undefined : addressKey(judged.sender),
           ended
         })
@@ -120,6 +125,7 @@ const make = Effect.gen(function* () {
     replyNext: provided(replyNext(links)),
     clean: provided(cleanMails),
     sweep: provided(sweepOrphans),
+    waitingSince: store.waitingSince,
     keptResults: Effect.fnUntraced(function* (customerId) {
       const kept = yield* store.keptResults(customerId, Duration.millis(LINK_LIVES_MS))
       return yield* Effect.forEach(kept, (result) =>

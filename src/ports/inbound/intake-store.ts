@@ -18,6 +18,8 @@ interface ReceivedMail {
 
 /** What is known of a mail from its headers when it arrives. */
 interface Arrival extends ReceivedMail {
+  /** The object store that holds it: only processes that have the same one work on the mail. */
+  readonly home: string
   /** Key of its verified sender's address: customers' mails are read in turns (H3). */
   readonly verifiedSender: string | undefined
   /** Its headers alone ended it. */
@@ -178,7 +180,8 @@ export class IntakeStore extends Context.Service<
     readonly claim: (
       step: "received" | "converting",
       lease: LeaseId,
-      stale: Duration.Duration
+      stale: Duration.Duration,
+      home: string
     ) => Ask<ClaimedMail | undefined>
     /** False: the lease is lost. Keeps the funds set aside for `window`. */
     readonly heartbeat: (mail: Claimed, window: Duration.Duration) => Ask<boolean>
@@ -215,7 +218,11 @@ export class IntakeStore extends Context.Service<
     /** False: the lease is lost. */
     readonly end: (mail: Claimed, end: MailEnd) => Ask<boolean>
     readonly finish: (mail: Claimed, result: MailResult) => Ask<"completed" | "stale" | Shortage>
-    readonly claimReply: (lease: LeaseId, hold: Duration.Duration) => Ask<ClaimedReply | undefined>
+    readonly claimReply: (
+      lease: LeaseId,
+      hold: Duration.Duration,
+      home: string
+    ) => Ask<ClaimedReply | undefined>
     readonly replySent: (reply: Held) => Ask<boolean>
     readonly replyFailed: (reply: Held, error: string) => Ask<boolean>
     readonly retryReply: (
@@ -231,8 +238,11 @@ export class IntakeStore extends Context.Service<
     /** Mails whose objects may be removed; all of them, or all but the result. */
     readonly toClean: (
       limit: number,
-      linkLives: Duration.Duration
+      linkLives: Duration.Duration,
+      home: string
     ) => Ask<ReadonlyArray<{ readonly id: MailId; readonly everything: boolean }>>
+    /** Mails that have been due for longer than that, and that no process works on. */
+    readonly waitingSince: (age: Duration.Duration) => Ask<number>
     readonly cleaned: (id: MailId, what: "source" | "all") => Ask<void>
     /** Those of these ids without a mail, or whose mail's objects were all removed: objects still there are orphans. */
     readonly withoutObjects: (ids: ReadonlyArray<MailId>) => Ask<ReadonlyArray<MailId>>

@@ -20,6 +20,7 @@ import type { AuthenticityRules } from "../../domain/inbound/sender-authenticity
 import { FileObjects, MailObjects } from "../../ports/object-store.ts"
 import type { InboundSettings } from "../settings/settings.ts"
 import { intakeConfig, replyChannel } from "./inbound-parts.ts"
+import { mailHome } from "./objects.ts"
 
 /** The pipeline in this process, on the store of mails in progress. */
 const pipeline = InProcessPipeline.layer.pipe(
@@ -61,6 +62,7 @@ const convertByEmail = (settings: InboundSettings) =>
       Layer.provide(layerInProcess(), ReaderProcess.layer),
       MailTemplates.layer,
       Mac.layerWebCrypto,
+      Layer.provide(mailHome(settings), NodeCrypto.layer),
       NodeCrypto.layer
     ])
   )

@@ -59,10 +59,11 @@ const mail = opened(
         rawBytes: 1_000,
         envelopeFrom: "a@x.test",
         peerTrusted: true,
+        home: "here",
         verifiedSender: undefined,
         ended: undefined
       })
-      const claimed = yield* store.claim("received", anyId(), STALE)
+      const claimed = yield* store.claim("received", anyId(), STALE, "here")
       if (claimed !== undefined) yield* store.end(claimed, { outcome: "automatic", reason: "bench" })
     })
 )

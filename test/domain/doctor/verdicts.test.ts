@@ -41,6 +41,7 @@ describe("the database", () => {
       migrations: { _tag: "Pending", names: [] },
       skewMs: 0,
       uncertaintyMs: 0,
+      waitingMails: 0,
       ...facts
     })
 

@@ -109,7 +109,8 @@ export const claim = (
   db: Documents,
   step: "received" | "converting",
   lease: LeaseId,
-  stale: Duration.Duration
+  stale: Duration.Duration,
+  home: string
 ): ClaimedMail | undefined => {
   const now = db.moment()
   const isFree = (mail: MailRow) =>
@@ -117,7 +118,7 @@ export const claim = (
     (mail.notBefore <= now && (mail.lease === null || (mail.heartbeatAt ?? now) < now - micros(stale)))
   const turns = step === "received" ? served(db) : new Map<string, number>()
   const [next] = db.mails
-    .where((mail) => mail.step === step && isFree(mail))
+    .where((mail) => mail.step === step && mail.home === home && isFree(mail))
     .sort(
       by(
         (mail) => (mail.lease === lease ? 0 : 1),

@@ -46,17 +46,17 @@ const mailsOn = (
       sql`select receive_mail(
         ${mail.id}::uuid, ${mail.rawKey}, ${mail.rawBytes}::bigint, ${storable(mail.envelopeFrom)},
         ${mail.peerTrusted}::boolean, ${storableOrNull(mail.verifiedSender)}, ${mail.ended?.outcome ?? null},
-        ${storableOrNull(mail.ended?.reason)}
+        ${storableOrNull(mail.ended?.reason)}, ${mail.home}
       )::text`
     ),
-  claim: (step, lease, stale) =>
+  claim: (step, lease, stale, home) =>
     Effect.map(
       ask.first(
         "claim",
         MailRow,
         step === "received"
-          ? sql`select * from claim_received_mail(${lease}::uuid, ${interval(stale)}::interval)`
-          : sql`select * from claim_mail(${lease}::uuid, ${interval(stale)}::interval, ${step})`
+          ? sql`select * from claim_received_mail(${lease}::uuid, ${interval(stale)}::interval, ${home})`
+          : sql`select * from claim_mail(${lease}::uuid, ${interval(stale)}::interval, ${step}, ${home})`
       ),
       (row) => row && mailOf(row, lease)
     ),
@@ -170,12 +170,12 @@ const endsOn = (
 
 /** The replies. */
 const repliesOn = (sql: Sql): Pick<Store, "claimReply" | "replySent" | "replyFailed" | "retryReply"> => ({
-  claimReply: (lease, hold) =>
+  claimReply: (lease, hold, home) =>
     Effect.map(
       ask.first(
         "claimReply",
         ReplyRow,
-        sql`select * from claim_reply(${lease}::uuid, ${interval(hold)}::interval)`
+        sql`select * from claim_reply(${lease}::uuid, ${interval(hold)}::interval, ${home})`
       ),
       (row) => row && replyOf(row, lease)
     ),
@@ -208,15 +208,23 @@ const resultsOn = (
   sql: Sql
 ): Pick<
   Store,
-  "toClean" | "cleaned" | "withoutObjects" | "purge" | "linkKey" | "keptResults" | "result"
+  "toClean" | "waitingSince" | "cleaned" | "withoutObjects" | "purge" | "linkKey" | "keptResults" | "result"
 > => ({
-  toClean: (limit, linkLives) =>
+  toClean: (limit, linkLives, home) =>
     ask.rows(
       "toClean",
       Schema.Struct({ id: MailId, everything: Schema.Boolean }),
       sql`select * from mails_to_clean(
-        ${limit}::integer, ${interval(linkLives)}::interval
+        ${limit}::integer, ${interval(linkLives)}::interval, ${home}
       )`
+    ),
+  waitingSince: (age) =>
+    ask.answer(
+      "waitingSince",
+      Schema.Int,
+      read`select count(*)::integer as answer from intake_mails where step <> 'ended'
+        and not_before < clock_timestamp() - ${interval(age)}::interval
+        and (lease is null or heartbeat_at < clock_timestamp() - ${interval(age)}::interval)`
     ),
   cleaned: (id, what) =>
     ask.done("cleaned", sql`update intake_mails set cleaned = ${what} where id = ${id}::uuid`),

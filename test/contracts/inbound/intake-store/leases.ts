@@ -10,6 +10,7 @@ import {
   claim,
   emailOf,
   finish,
+  HOME,
   identityOf,
   mailOf,
   received,
@@ -34,6 +35,7 @@ export const leases = (name: string, stores: Layer.Layer<Stores>) =>
             rawBytes: 9,
             envelopeFrom: "",
             peerTrusted: false,
+            home: HOME,
             verifiedSender: undefined,
             ended: undefined
           })
@@ -89,6 +91,45 @@ export const leases = (name: string, stores: Layer.Layer<Stores>) =>
       })
     )
 
+    it.effect("DOC-6: a mail is worked on where its object store is, and is left to others elsewhere", () =>
+      Effect.gen(function* () {
+        yield* clean
+        const store = yield* IntakeStore
+        const AGE = Duration.minutes(15)
+        const owner = yield* customer(5)
+        const [ours, theirs] = [
+          yield* receivedFrom(emailOf(owner)),
+          yield* receivedFrom(emailOf(owner), undefined, "r2")
+        ]
+        const claimedBy = (step: "received" | "converting", home: string) =>
+          claim(step, anyId(), undefined, home)
+        assert.strictEqual((yield* claimedBy("received", HOME))?.id, ours)
+        assert.isUndefined(yield* claimedBy("received", HOME))
+        const mail = (yield* claimedBy("received", "r2"))!
+        assert.strictEqual(mail.id, theirs)
+        yield* store.identify(mail, identityOf("theirs", emailOf(owner)), 9)
+        assert.strictEqual(yield* admit(mail, owner, 1), "admitted")
+        assert.isUndefined(yield* claimedBy("converting", HOME))
+        assert.isUndefined(yield* store.claimReply(anyId(), AGE, HOME))
+        assert.strictEqual((yield* store.claimReply(anyId(), AGE, "r2"))?.mailId, theirs)
+        assert.strictEqual(yield* store.waitingSince(AGE), 0)
+        yield* pass(Duration.minutes(16))
+        assert.strictEqual(
+          yield* store.waitingSince(AGE),
+          2,
+          "one that nobody converts, one whose worker went silent"
+        )
+        const again = (yield* claimedBy("converting", "r2"))!
+        yield* store.end(again, { outcome: "error", reason: "r" })
+        assert.strictEqual(yield* store.waitingSince(AGE), 1)
+        yield* store.replySent((yield* store.claimReply(anyId(), AGE, "r2"))!)
+        assert.deepStrictEqual(yield* store.toClean(10, Duration.days(7), HOME), [])
+        assert.deepStrictEqual(yield* store.toClean(10, Duration.days(7), "r2"), [
+          { id: theirs, everything: true }
+        ])
+      })
+    )
+
     it.effect("a mail that its headers ended is never claimed, and is cleaned as any that ended", () =>
       Effect.gen(function* () {
         yield* clean
@@ -97,7 +138,7 @@ export const leases = (name: string, stores: Layer.Layer<Stores>) =>
         assert.isUndefined(yield* claim("received"))
         const row = yield* mailOf(id)
         assert.deepStrictEqual([row?.step, row?.outcome, row?.reason], ["ended", "unverified", "forged"])
-        assert.deepStrictEqual(yield* store.toClean(10, Duration.days(7)), [{ id, everything: true }])
+        assert.deepStrictEqual(yield* store.toClean(10, Duration.days(7), HOME), [{ id, everything: true }])
       })
     )
 

@@ -54,10 +54,14 @@ export const repliesTo = (id: MailId) => IntakeWorld.use((world) => world.replie
 export const kinds = (id: MailId) =>
   Effect.map(repliesTo(id), (replies) => replies.map(({ content }) => content.kind))
 
+/** The object store that holds the mails. */
+export const HOME = "bucket"
+
 /** A mail that was received from a verified sender. */
 export const receivedFrom = Effect.fnUntraced(function* (
   verifiedSender: string | undefined,
-  ended?: { readonly outcome: MailOutcome; readonly reason: string }
+  ended?: { readonly outcome: MailOutcome; readonly reason: string },
+  home = HOME
 ) {
   const store = yield* IntakeStore
   const id = anyId()
@@ -67,6 +71,7 @@ export const receivedFrom = Effect.fnUntraced(function* (
     rawBytes: 5,
     envelopeFrom: "a@x.test",
     peerTrusted: true,
+    home,
     verifiedSender,
     ended
   })
@@ -77,8 +82,12 @@ export const receivedFrom = Effect.fnUntraced(function* (
 export const received = Effect.suspend(() => receivedFrom(undefined))
 
 /** Claims the next mail of a step. */
-export const claim = (step: "received" | "converting", lease: LeaseId = anyId(), stale = STALE) =>
-  IntakeStore.use((store) => store.claim(step, lease, stale))
+export const claim = (
+  step: "received" | "converting",
+  lease: LeaseId = anyId(),
+  stale = STALE,
+  home = HOME
+) => IntakeStore.use((store) => store.claim(step, lease, stale, home))
 
 /** A mail that was received and claimed. */
 export const taken = Effect.gen(function* () {
@@ -161,7 +170,7 @@ export const finish = (
 export const sendReplies = Effect.gen(function* () {
   const store = yield* IntakeStore
   while (true) {
-    const reply = yield* store.claimReply(anyId(), Duration.minutes(5))
+    const reply = yield* store.claimReply(anyId(), Duration.minutes(5), HOME)
     if (reply === undefined) return
     yield* store.replySent(reply)
   }
