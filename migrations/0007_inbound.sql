@@ -88,6 +88,7 @@ create table intake_mails (
 create index intake_mails_next on intake_mails (step, not_before) where step <> 'ended';
 create index intake_mails_waiting on intake_mails (turn, not_before) where step = 'received';
 create index intake_mails_turns on intake_mails (turn, claimed_at) where claimed_at is not null;
+create index intake_mails_newest on intake_mails (received_at desc, id desc);
 create index intake_mails_lease on intake_mails (lease) where lease is not null;
 create index intake_mails_sender on intake_mails (sender, received_at) where sender is not null;
 create index intake_mails_to_clean on intake_mails (ended_at) where step = 'ended' and cleaned is distinct from 'all';
@@ -593,6 +594,76 @@ end
 $$;
 
 
+-- What admins do about a mail (`IncomingMails`)
+
+-- A mail that waits is due now, with all its attempts. Of one that has ended, the replies that did not go out are; a result's only
+-- while it is there. Returns `retried`, `ended` (there is nothing to try again) or null (there is no such mail).
+create function retry_incoming_mail(p_id uuid) returns text
+language plpgsql
+set search_path = pg_catalog, public, pg_temp
+as $$
+declare
+  m intake_mails;
+begin
+  select * into m from intake_mails where id = p_id for no key update;
+  if not found then
+    return null;
+  end if;
+  if m.step <> 'ended' then
+    update intake_mails set
+      not_before = clock_timestamp(), failures = 0, failing_part = null, failing_since = null, failed_at = null,
+      attempts = case when lease is null then 0 else 1 end
+    where id = p_id;
+    return 'retried';
+  end if;
+  update intake_replies set
+    status = 'queued', lease = null, attempts = 0, unknowns = 0, error = null, ended_at = null, not_before = clock_timestamp()
+  where mail_id = p_id and status = 'failed' and kind <> 'processing-started'
+    and (kind <> 'success' or m.cleaned is distinct from 'all');
+  return case when found then 'retried' else 'ended' end;
+end
+$$;
+
+-- Ends a mail that has not ended: its worker has lost its lease, what was set aside is released, and a customer gets an error reply.
+-- Returns `set_aside`, `ended` (it had ended) or null. Lock order: mail, customer, hold.
+create function set_mail_aside(p_id uuid, p_reason text, p_reply text) returns text
+language plpgsql
+set search_path = pg_catalog, public, pg_temp
+as $$
+declare
+  m intake_mails;
+  v_email text;
+begin
+  select * into m from intake_mails where id = p_id for no key update;
+  if not found then
+    return null;
+  end if;
+  if m.step = 'ended' then
+    return 'ended';
+  end if;
+  select c.email into v_email from customers c
+  where (c.id = m.customer_id or c.email = m.sender) and c.deleted_at is null
+  limit 1;
+  perform release_hold(p_id, 'error');
+  update intake_mails set
+    step = 'ended', outcome = 'error', reason = p_reason, lease = null, heartbeat_at = null, ended_at = clock_timestamp()
+  where id = p_id;
+  if m.step = 'converting' then
+    insert into conversion_jobs (id, customer_id, sender_email, filename, file_type, file_size_bytes, total_pages, status, error_message)
+    values (p_id, m.customer_id, coalesce(m.sender, v_email, ''), coalesce(m.filename, ''), 'pdf', coalesce(m.file_bytes, 0),
+      coalesce(m.pages, 0), 'error', p_reason)
+    on conflict (id) do nothing;
+  end if;
+  if v_email is not null then
+    perform queue_reply(p_id, v_email, jsonb_build_object(
+      'kind', 'error', 'fileName', coalesce(m.filename, 'Your file'), 'reason', p_reply
+    ));
+  end if;
+  return 'set_aside';
+end
+$$;
+
+
 -- Results that are kept, and upkeep
 
 -- Results of a customer's mails that stand behind a link, whether or not a reply brought it: newest first, with their end
@@ -715,6 +786,8 @@ select secure_function(name) from unnest(array[
   'claim_reply(uuid, interval, text)',
   'end_reply(uuid, uuid, text, text)',
   'retry_reply(uuid, uuid, interval, text, boolean, boolean)',
+  'retry_incoming_mail(uuid)',
+  'set_mail_aside(uuid, text, text)',
   'kept_mail_results(uuid, interval)',
   'mails_to_clean(integer, interval, text)',
   'purge_intake()',

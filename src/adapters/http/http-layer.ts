@@ -50,6 +50,7 @@ import {
   convertEmailTestHandlers,
   mailResultsHandlers
 } from "./routes/inbound/convert-email.ts"
+import { incomingMailHandlers, ownMailHandlers } from "./routes/inbound/incoming-mails.ts"
 import { pipelineHandlers } from "./routes/inbound/pipeline.ts"
 import { relayHandlers } from "./routes/mail/relay.ts"
 import { suppressionHandlers } from "./routes/mail/suppressions.ts"
@@ -128,6 +129,8 @@ const apiRoutes = (options: Pick<HttpOptions, "proxySecret" | "webhookSecret" | 
       convertEmailHandlers,
       convertEmailTestHandlers,
       mailResultsHandlers,
+      incomingMailHandlers,
+      ownMailHandlers,
       pipelineHandlers,
       fileHandlers,
       flyerHandlers,

@@ -11,6 +11,7 @@ import { makeDiskObjects } from "../../adapters/disk/object-store.ts"
 import * as PipelineAnswers from "../../adapters/http/routes/inbound/pipeline-answer.ts"
 import * as MailTemplates from "../../adapters/mail-templates/mail-templates.ts"
 import { layerInProcess } from "../../adapters/postal-mime/process-mail-reader.ts"
+import * as IncomingMails from "../../adapters/postgres/inbound/incoming-mails.ts"
 import * as PostgresIntake from "../../adapters/postgres/inbound/intake-store.ts"
 import * as ReaderProcess from "../../adapters/reader-process/reader-process.ts"
 import * as ReadPages from "../../domain/conversion/work/read-pages.ts"
@@ -49,8 +50,9 @@ export const authenticityRules = ({ embedded, intake }: InboundSettings): Authen
   hopSecret: intake.hopSecret
 })
 
-/** Convert-by-email, its replies beside it, and the pipeline's answers. */
-export const inbound = (settings: InboundSettings) => Layer.merge(convertByEmail(settings), pipelineAnswers)
+/** Convert-by-email, its replies beside it, what people see of it, and the pipeline's answers. */
+export const inbound = (settings: InboundSettings) =>
+  Layer.mergeAll(convertByEmail(settings), pipelineAnswers, IncomingMails.layer)
 
 const convertByEmail = (settings: InboundSettings) =>
   ConvertByEmail.layer.pipe(
