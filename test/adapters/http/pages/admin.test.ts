@@ -472,14 +472,17 @@ it(
     await page.getByRole("table", { name: "Mails, newest first" }).waitFor()
     const [waiting, ended, forged] = [1, 2, 3].map((at) => page.getByRole("row").nth(at))
     expect(await waiting!.getByRole("cell").allInnerTexts()).toEqual(
-      expect.arrayContaining(["Converting", expect.stringContaining("Waits: objects does not answer")])
+      expect.arrayContaining([expect.stringMatching(/^Converting[^]*Waits: objects does not answer/)])
     )
     expect(await ended!.getByRole("cell").allInnerTexts()).toEqual(
-      expect.arrayContaining(["Success", expect.stringContaining("success to ann@x.test, with a link")])
+      expect.arrayContaining([
+        expect.stringContaining("Success"),
+        expect.stringContaining("success to ann@x.test, with a link")
+      ])
     )
     expect(await forged!.getByRole("rowheader").innerText()).toContain("not verified: ")
     expect(await forged!.getByRole("cell").allInnerTexts()).toEqual(
-      expect.arrayContaining(["Unverified", HOSTILE])
+      expect.arrayContaining([expect.stringMatching(/^Unverified[^]*img src=x/)])
     )
     expect(await forged!.getByRole("button").count()).toBe(0)
     expect(await page.locator("main img").count()).toBe(0)

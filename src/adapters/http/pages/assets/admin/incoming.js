@@ -37,12 +37,15 @@ const state = ({ outcome, step }) => {
   return tag(label(outcome), outcome === "success" ? "good" : outcome === "error" ? "bad" : "")
 }
 
-/** Why a mail ended so, or what it waits for. @param {Mail} mail */
-const why = ({ attempts, failingPart, failingSince, notBefore, outcome, reason }) => {
-  if (outcome !== null) return reason ?? NOTHING
+/** How a mail ended and why, or what it waits for. @param {Mail} mail */
+const end = (mail) => {
+  const { attempts, failingPart, failingSince, notBefore, outcome, reason } = mail
+  if (outcome !== null)
+    return el("div", {}, el("p", {}, state(mail)), reason === null ? undefined : el("p", {}, reason))
   return el(
     "div",
     {},
+    el("p", {}, state(mail)),
     failingPart === null
       ? undefined
       : el("p", {}, `Waits: ${failingPart} does not answer, since `, time(failingSince)),
@@ -54,7 +57,7 @@ const why = ({ attempts, failingPart, failingSince, notBefore, outcome, reason }
 /** @param {Reply} reply */
 const replyLine = ({ asLink, error, kind, recipient, status }) =>
   el(
-    "li",
+    "div",
     {},
     tag(status, status === "sent" ? "good" : status === "failed" ? "bad" : "wait"),
     ` ${kind.replaceAll("-", " ")} to ${recipient}${asLink ? ", with a link" : ""}`,
@@ -154,14 +157,12 @@ const columns = [
     kind: "short",
     cell: ({ createdAt, endedAt }) => el("div", {}, el("p", {}, time(createdAt)), el("p", {}, time(endedAt)))
   },
-  { head: "Outcome", cell: state },
-  { head: "Why", kind: "free", cell: why },
+  { head: "Outcome", kind: "free", cell: end },
   { head: "File", kind: "free", cell: file },
   {
     head: "Replies",
     kind: "free",
-    cell: ({ replies }) =>
-      replies.length === 0 ? NOTHING : el("ul", { class: "plain" }, ...replies.map(replyLine))
+    cell: ({ replies }) => (replies.length === 0 ? NOTHING : el("div", {}, ...replies.map(replyLine)))
   }
 ]
 
