@@ -90,6 +90,7 @@ create index intake_mails_waiting on intake_mails (turn, not_before) where step 
 create index intake_mails_turns on intake_mails (turn, claimed_at) where claimed_at is not null;
 create index intake_mails_newest on intake_mails (received_at desc, id desc);
 create index intake_mails_lease on intake_mails (lease) where lease is not null;
+create index intake_mails_converting on intake_mails (customer_id, not_before) where step = 'converting';
 create index intake_mails_sender on intake_mails (sender, received_at) where sender is not null;
 create index intake_mails_to_clean on intake_mails (ended_at) where step = 'ended' and cleaned is distinct from 'all';
 create index intake_mails_customer on intake_mails (customer_id, ended_at desc) where customer_id is not null;
@@ -181,65 +182,106 @@ declare
   v_turn text;
 begin
   select x.id into v_id from intake_mails x where x.lease = p_lease and x.step = 'received' for no key update;
-  if v_id is not null then
-    return query select * from claim_mail(p_lease, p_stale, 'received', p_home);
-    return;
-  end if;
-  for v_turn in
-    with recursive w as (
-      (select x.turn from intake_mails x where x.step = 'received' order by x.turn limit 1)
-      union all
-      select (select x.turn from intake_mails x where x.step = 'received' and x.turn > w.turn order by x.turn limit 1)
-      from w where w.turn is not null
-    )
-    select w.turn from w
-    cross join lateral (
-      select min(x.not_before) as due from intake_mails x
-      where x.step = 'received' and x.turn = w.turn and x.not_before <= clock_timestamp() and (x.home is null or x.home = p_home)
+  if v_id is null then
+    for v_turn in
+      with recursive w as (
+        (select x.turn from intake_mails x where x.step = 'received' order by x.turn limit 1)
+        union all
+        select (select x.turn from intake_mails x where x.step = 'received' and x.turn > w.turn order by x.turn limit 1)
+        from w where w.turn is not null
+      )
+      select w.turn from w
+      cross join lateral (
+        select min(x.not_before) as due from intake_mails x
+        where x.step = 'received' and x.turn = w.turn and x.not_before <= clock_timestamp() and (x.home is null or x.home = p_home)
+          and (x.lease is null or x.heartbeat_at < clock_timestamp() - p_stale)
+      ) d
+      where w.turn is not null and d.due is not null
+      order by (select max(x.claimed_at) from intake_mails x where x.turn = w.turn and x.claimed_at is not null) nulls first, d.due
+    loop
+      select x.id into v_id from intake_mails x
+      where x.step = 'received' and x.turn = v_turn and x.not_before <= clock_timestamp() and (x.home is null or x.home = p_home)
         and (x.lease is null or x.heartbeat_at < clock_timestamp() - p_stale)
-    ) d
-    where w.turn is not null and d.due is not null
-    order by (select max(x.claimed_at) from intake_mails x where x.turn = w.turn and x.claimed_at is not null) nulls first, d.due
-  loop
-    select x.id into v_id from intake_mails x
-    where x.step = 'received' and x.turn = v_turn and x.not_before <= clock_timestamp() and (x.home is null or x.home = p_home)
-      and (x.lease is null or x.heartbeat_at < clock_timestamp() - p_stale)
-    order by x.not_before
-    limit 1
-    for no key update skip locked;
-    exit when v_id is not null;
-  end loop;
+      order by x.not_before
+      limit 1
+      for no key update skip locked;
+      exit when v_id is not null;
+    end loop;
+  end if;
   return query
     update intake_mails m set
-      former_lease = coalesce(m.lease, m.former_lease), lease = p_lease, heartbeat_at = clock_timestamp(),
-      claimed_at = clock_timestamp(), attempts = m.attempts + 1
+      former_lease = case when m.lease is not distinct from p_lease then m.former_lease else coalesce(m.lease, m.former_lease) end,
+      lease = p_lease, heartbeat_at = clock_timestamp(),
+      claimed_at = case when m.lease is not distinct from p_lease then m.claimed_at else clock_timestamp() end,
+      attempts = m.attempts + (m.lease is distinct from p_lease)::integer
     where m.id = v_id
     returning m.*;
 end
 $$;
 
--- Claims a mail at `p_step`; the same call again does not count another attempt. A lease that is taken over is kept, so that
--- its worker can report that it had not died.
-create function claim_mail(p_lease uuid, p_stale interval, p_step text, p_home text) returns setof intake_mails
-language sql
+-- Claims a mail to be converted, of at most `p_most_pages` pages (null: of any number): customers take turns (H3), and of one the mail
+-- that is due for longest. A customer of whom a mail is being converted is passed over as long as another one waits. The same call
+-- again returns the same mail. Lock order: turn, mail; claims come one after another, and lock nothing where nothing waits.
+create function claim_converting_mail(p_lease uuid, p_stale interval, p_home text, p_most_pages integer default null)
+returns setof intake_mails
+language plpgsql
 set search_path = pg_catalog, public, pg_temp
 as $$
-  with n as materialized (
-    select x.id from intake_mails x
-    where x.step = p_step and (x.home is null or x.home = p_home)
-      and (x.lease = p_lease or (x.not_before <= clock_timestamp()
-        and (x.lease is null or x.heartbeat_at < clock_timestamp() - p_stale)))
-    order by x.lease is not distinct from p_lease desc, x.not_before
-    limit 1
-    for no key update skip locked
-  )
-  update intake_mails m set
-    former_lease = case when m.lease is not distinct from p_lease then m.former_lease else coalesce(m.lease, m.former_lease) end,
-    lease = p_lease, heartbeat_at = clock_timestamp(),
-    attempts = m.attempts + case when m.lease is not distinct from p_lease then 0 else 1 end
-  from n
-  where m.id = n.id
-  returning m.*
+declare
+  v_now timestamptz := clock_timestamp();
+  v_last uuid;
+  v_owner uuid;
+  v_id uuid;
+begin
+  select m.id into v_id from intake_mails m where m.step = 'converting' and m.lease = p_lease for no key update;
+  if v_id is null and exists (
+    select from intake_mails m
+    where m.step = 'converting' and m.not_before <= v_now and (m.lease is null or m.heartbeat_at < v_now - p_stale)
+      and (m.home is null or m.home = p_home)
+  ) then
+    select t.customer_id into v_last from work_turns t where t.kind = 'mail' for no key update;
+    for v_owner in
+      -- From owner to owner by the index.
+      with recursive owners as (
+        (select m.customer_id from intake_mails m where m.step = 'converting' order by m.customer_id limit 1)
+        union all
+        select (
+          select m.customer_id from intake_mails m
+          where m.step = 'converting' and m.customer_id > o.customer_id
+          order by m.customer_id limit 1
+        )
+        from owners o where o.customer_id is not null
+      )
+      select o.customer_id from owners o
+      where o.customer_id is not null
+      order by
+        exists (
+          select from intake_mails m
+          where m.customer_id = o.customer_id and m.step = 'converting' and m.lease is not null
+            and m.heartbeat_at >= v_now - p_stale
+        ),
+        o.customer_id <= v_last, o.customer_id
+    loop
+      select m.id into v_id from intake_mails m
+      where m.customer_id = v_owner and m.step = 'converting' and m.not_before <= v_now
+        and (m.lease is null or m.heartbeat_at < v_now - p_stale) and (p_most_pages is null or m.pages <= p_most_pages)
+        and (m.home is null or m.home = p_home)
+      order by m.not_before
+      limit 1
+      for no key update skip locked;
+      exit when v_id is not null;
+    end loop;
+    if v_id is not null then
+      update work_turns t set customer_id = v_owner where t.kind = 'mail';
+    end if;
+  end if;
+  return query
+    update intake_mails m set
+      former_lease = case when m.lease is not distinct from p_lease then m.former_lease else coalesce(m.lease, m.former_lease) end,
+      lease = p_lease, heartbeat_at = clock_timestamp(), attempts = m.attempts + (m.lease is distinct from p_lease)::integer
+    where m.id = v_id
+    returning m.*;
+end
 $$;
 
 -- The mail is alive. Lock order: mail, customer, hold.
@@ -773,7 +815,7 @@ select secure_table(name) from unnest(array[
 select secure_function(name) from unnest(array[
   'receive_mail(uuid, text, bigint, text, boolean, text, text, text, text)',
   'claim_received_mail(uuid, interval, text)',
-  'claim_mail(uuid, interval, text, text)',
+  'claim_converting_mail(uuid, interval, text, integer)',
   'heartbeat_mail(uuid, uuid, interval)',
   'hand_back_mail(uuid, uuid, interval, boolean)',
   'defer_mail(uuid, uuid, interval, text, interval, interval, interval)',

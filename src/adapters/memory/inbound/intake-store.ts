@@ -39,7 +39,8 @@ export const makeIntakeStore = (
   const run = <A>(body: (db: Documents) => A) => transaction(documents, body)
   return IntakeStore.of({
     receive: (mail) => run((db) => receive(db, mail)),
-    claim: (step, lease, stale, home) => run((db) => claim(db, step, lease, stale, home)),
+    claim: (step, lease, stale, home, mostPages) =>
+      run((db) => claim(db, step, lease, stale, home, mostPages)),
     heartbeat: (mail, window) => run((db) => heartbeat(db, mail, window)),
     handBack: (mail, options) => run((db) => handBack(db, mail, options)),
     defer: (mail, options) => run((db) => defer(db, mail, options)),

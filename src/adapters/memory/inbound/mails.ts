@@ -3,6 +3,7 @@ import { Duration } from "effect"
 import type { CustomerId, LeaseId } from "../../../domain/ids.ts"
 import type { ClaimedMail, IntakeStore, Shortage } from "../../../ports/inbound/intake-store.ts"
 import { amountOf, availableFunds, placeHold, refreshHold } from "../accounts/funds.ts"
+import { inTurn, wasServed } from "../conversion/turns.ts"
 import type { MailRow } from "../documents/rows.ts"
 import { type Documents, micros } from "../documents/state.ts"
 import { by } from "../documents/table.ts"
@@ -102,30 +103,60 @@ const served = (db: Documents): ReadonlyMap<string, number> => {
 }
 
 /**
- * `claim_mail`, `claim_received_mail`: the one that this lease holds, else the one that is due for longest, or whose worker went silent;
- * at its first step of the turn that was served longest ago.
+ * `claim_converting_mail`: the mail that this lease holds, else those of the customer whose turn it is; one of whom a mail is being
+ * converted comes last.
+ */
+const ofNextCustomer = (
+  db: Documents,
+  isFree: (mail: MailRow) => boolean,
+  lease: LeaseId,
+  home: string,
+  mostPages = Infinity
+): Array<MailRow> => {
+  const converting = db.mails.where(({ step }) => step === "converting")
+  const mine = converting.filter((mail) => mail.lease === lease)
+  if (mine.length > 0) return mine
+  const waiting = Map.groupBy(
+    converting.filter((mail) => mail.home === home && isFree(mail) && (mail.pages ?? 0) <= mostPages),
+    ({ customerId }): string => customerId ?? ""
+  )
+  const isBusy = (owner: string) =>
+    converting.some((mail) => mail.customerId === owner && mail.lease !== null && !isFree(mail))
+  const turns = inTurn(db, "mail", waiting.keys())
+  const owner = turns.find((one) => !isBusy(one)) ?? turns[0]
+  if (owner === undefined) return []
+  wasServed(db, "mail", owner)
+  return waiting.get(owner) ?? []
+}
+
+/**
+ * `claim_received_mail`, `claim_converting_mail`: the one that this lease holds, else the one that is due for longest, or whose worker
+ * went silent; at its first step of the turn that was served longest ago.
  */
 export const claim = (
   db: Documents,
   step: "received" | "converting",
   lease: LeaseId,
   stale: Duration.Duration,
-  home: string
+  home: string,
+  mostPages?: number
 ): ClaimedMail | undefined => {
   const now = db.moment()
   const isFree = (mail: MailRow) =>
     mail.lease === lease ||
     (mail.notBefore <= now && (mail.lease === null || (mail.heartbeatAt ?? now) < now - micros(stale)))
   const turns = step === "received" ? served(db) : new Map<string, number>()
-  const [next] = db.mails
-    .where((mail) => mail.step === step && mail.home === home && isFree(mail))
-    .sort(
-      by(
-        (mail) => (mail.lease === lease ? 0 : 1),
-        ({ turn }) => turns.get(turn) ?? -1,
-        ({ notBefore }) => notBefore
-      )
+  const [next] = (
+    step === "converting"
+      ? ofNextCustomer(db, isFree, lease, home, mostPages)
+      : db.mails.where((mail) => mail.step === step && mail.home === home && isFree(mail))
+  ).sort(
+    by(
+      (mail) => (mail.lease === lease ? 0 : 1),
+      ({ turn }) => turns.get(turn) ?? -1,
+      ({ notBefore }) => notBefore
     )
+  )
   if (next === undefined) return undefined
   const isMine = next.lease === lease
   const mail = db.mails.update(next.id, {

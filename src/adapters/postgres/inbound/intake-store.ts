@@ -49,14 +49,16 @@ const mailsOn = (
         ${storableOrNull(mail.ended?.reason)}, ${mail.home}
       )::text`
     ),
-  claim: (step, lease, stale, home) =>
+  claim: (step, lease, stale, home, mostPages) =>
     Effect.map(
       ask.first(
         "claim",
         MailRow,
-        step === "received"
-          ? sql`select * from claim_received_mail(${lease}::uuid, ${interval(stale)}::interval, ${home})`
-          : sql`select * from claim_mail(${lease}::uuid, ${interval(stale)}::interval, ${step}, ${home})`
+        step === "converting"
+          ? sql`select * from claim_converting_mail(
+              ${lease}::uuid, ${interval(stale)}::interval, ${home}, ${mostPages ?? null}::integer
+            )`
+          : sql`select * from claim_received_mail(${lease}::uuid, ${interval(stale)}::interval, ${home})`
       ),
       (row) => row && mailOf(row, lease)
     ),
