@@ -51,6 +51,7 @@ import {
   convertEmailTestHandlers,
   mailResultsHandlers
 } from "./routes/inbound/convert-email.ts"
+import { incomingMailHandlers, ownMailHandlers } from "./routes/inbound/incoming-mails.ts"
 import { pipelineHandlers } from "./routes/inbound/pipeline.ts"
 import { relayHandlers } from "./routes/mail/relay.ts"
 import { sendsHandlers } from "./routes/mail/sends.ts"
@@ -155,6 +156,8 @@ const apiRoutes = (options: Pick<HttpOptions, "proxySecret" | "webhookSecret" | 
       convertEmailHandlers,
       convertEmailTestHandlers,
       mailResultsHandlers,
+      incomingMailHandlers,
+      ownMailHandlers,
       pipelineHandlers,
       fileHandlers,
       flyerHandlers,

@@ -1,6 +1,7 @@
 import { Redacted } from "effect"
 
 import { webhookSecretForm } from "../../domain/doctor/webhook-secret.ts"
+import { EXCHANGE_ONLINE } from "../../domain/inbound/sender-authenticity.ts"
 import { greatest } from "../../domain/lists.ts"
 import type { Provider } from "../../domain/mail/failover.ts"
 import { nearestName } from "../../domain/nearest-name.ts"
@@ -131,7 +132,14 @@ export const advice = (settings: Settings, now: number): ReadonlyArray<SettingPr
     ...deaf("provider_b", providerB.webhookSecret === undefined, "PROVIDERB_WEBHOOK_SECRET"),
     ...when(retryQueue.address._tag === "None", "EMAIL_DEFER_QUEUE_URL")`
       is unset: an ambiguous send ends failed instead of being tried again`,
-    ...when(roles.includes("intake") && intake.trustedHops.length === 0, "TRUSTED_MAIL_HOPS")`${NO_HOPS}`
+    ...when(roles.includes("intake") && intake.trustedHops.length === 0, "TRUSTED_MAIL_HOPS")`${NO_HOPS}`,
+    ...when(
+      roles.includes("intake") &&
+        intake.hopSecret === undefined &&
+        intake.trustedHops.some((hop) => hop.toLowerCase() === EXCHANGE_ONLINE),
+      "TRUSTED_MAIL_HOP_SECRET"
+    )`
+      is unset: mail from Exchange Online is not believed without it, since its hosts hand over everybody's`
   ]
 }
 

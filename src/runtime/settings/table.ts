@@ -198,6 +198,9 @@ export const AREAS = {
       otherwise: "none; embedded on loopback, the peer is trusted; on the edge, mx.cloudflare.net"
     })`
       Names of the mail servers whose Authentication-Results are believed, separated by commas.`,
+    hopSecret: secret("TRUSTED_MAIL_HOP_SECRET", text)`
+      What the trusted hops write into the header X-Postlane-Hop of each mail. Set, a mail without it is not believed; Exchange Online
+      (protection.outlook.com), whose hosts hand over everybody's mail, is believed only with it.`,
     trustedPeers: open("TRUSTED_MAIL_PEERS", networks, { otherwise: "none" })`
       Addresses and networks (such as 10.0.0.0/8) that hand over the mails of the trusted hops, separated by commas, besides this
       machine, the hops' own addresses and what their names lead to.`,

@@ -103,6 +103,14 @@ export const ROUTES = {
   mailResults: {
     listMailResults: "GET /api/v1/mail-results"
   },
+  ownMails: {
+    listMails: "GET /api/v1/mails"
+  },
+  incomingMails: {
+    incomingMails: "GET /api/admin/incoming-mails",
+    retryIncomingMail: "POST /api/admin/incoming-mails/{mailId}/retry",
+    setIncomingMailAside: "POST /api/admin/incoming-mails/{mailId}/set-aside"
+  },
   pipeline: {
     pipelinePages: "POST /internal/convert-email/pages secret",
     pipelineConvert: "POST /internal/convert-email/convert text secret"

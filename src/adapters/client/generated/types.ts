@@ -288,6 +288,44 @@ export interface WaitsFor {
   /** Other conversions that wait or are under way, up to 1,000. */ readonly others: number
 }
 
+export interface IncomingMail {
+  readonly id: string
+  /** When it arrived. */ readonly createdAt: string
+  /** The verified sender; null where nobody vouched for one. */ readonly sender: string | null
+  readonly envelopeFrom: string
+  readonly subject: string | null
+  readonly rawBytes: number
+  readonly step: "received" | "converting" | "ended"
+  readonly outcome: "success" | "error" | "insufficient" | "unregistered" | "no_attachment" | "unsupported" | "too_large" | "misaddressed" | "duplicate" | "automatic" | "unverified" | "no_sender" | "limited" | "suppressed" | "malformed" | null
+  /** Why it ended so: the verdict on its sender, among others. */ readonly reason: string | null
+  readonly customerId: string | null
+  readonly filename: string | null
+  readonly fileBytes: number | null
+  readonly pages: number | null
+  readonly creditsCharged: number
+  readonly attempts: number
+  /** What it waits for. */ readonly failingPart: string | null
+  readonly failingSince: string | null
+  /** When it is due. */ readonly notBefore: string
+  readonly endedAt: string | null
+  readonly replies: ReadonlyArray<{ readonly kind: string; readonly recipient: string; readonly status: "queued" | "sent" | "failed"; readonly attempts: number; readonly asLink: boolean; readonly error: string | null; readonly createdAt: string; readonly endedAt: string | null }>
+}
+
+export interface OwnMail {
+  readonly id: string
+  readonly receivedAt: string
+  readonly subject: string | null
+  readonly fileName: string | null
+  readonly step: "received" | "converting" | "ended"
+  readonly outcome: "success" | "error" | "insufficient" | "unregistered" | "no_attachment" | "unsupported" | "too_large" | "misaddressed" | "duplicate" | "automatic" | "unverified" | "no_sender" | "limited" | "suppressed" | "malformed" | null
+  readonly reason: string | null
+  readonly pages: number | null
+  readonly creditsCharged: number
+  /** What became of the last reply. */ readonly reply: "queued" | "sent" | "failed" | null
+  /** Where the result is, if no reply brought it as an attachment. */ readonly url: string | null
+  readonly expiresAt: string | null
+}
+
 export interface MailResult {
   readonly id: string
   readonly name: string
@@ -987,6 +1025,34 @@ export interface Operations {
     readonly input: Nothing
     readonly success: { readonly results: ReadonlyArray<MailResult> }
     readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "UNAVAILABLE"
+    readonly events: false
+  }
+  /** Your mails to the convert address, newest first: `GET /api/v1/mails` */
+  readonly "ownMails.listMails": {
+    readonly input: Nothing
+    readonly success: { readonly mails: ReadonlyArray<OwnMail> }
+    readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "UNAVAILABLE"
+    readonly events: false
+  }
+  /** Mails to the convert address, newest first: `GET /api/admin/incoming-mails` */
+  readonly "incomingMails.incomingMails": {
+    readonly input: { readonly step?: "received" | "converting" | "ended" | undefined; readonly outcome?: "success" | "error" | "insufficient" | "unregistered" | "no_attachment" | "unsupported" | "too_large" | "misaddressed" | "duplicate" | "automatic" | "unverified" | "no_sender" | "limited" | "suppressed" | "malformed" | undefined; readonly sender?: string | number | undefined; readonly limit?: string | number | undefined; readonly cursor?: string | number | undefined }
+    readonly success: { readonly rows: ReadonlyArray<IncomingMail>; readonly nextCursor: string | null }
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "RATE_LIMITED" | "UNAVAILABLE"
+    readonly events: false
+  }
+  /** Tries a mail again now: `POST /api/admin/incoming-mails/{mailId}/retry` */
+  readonly "incomingMails.retryIncomingMail": {
+    readonly input: { readonly mailId: string | number; readonly body?: RawBody | undefined }
+    readonly success: { readonly mailId: string; readonly retried: true }
+    readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "NOT_CONVERTING" | "RATE_LIMITED" | "UNAVAILABLE"
+    readonly events: false
+  }
+  /** Ends a mail that has not ended: `POST /api/admin/incoming-mails/{mailId}/set-aside` */
+  readonly "incomingMails.setIncomingMailAside": {
+    readonly input: { readonly mailId: string | number; readonly body?: RawBody | undefined }
+    readonly success: { readonly mailId: string; readonly outcome: "error" }
+    readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "NOT_CONVERTING" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
   /** Counts the pages of the PDF that is the body: `POST /internal/convert-email/pages` */

@@ -32,6 +32,7 @@ import { DevTemplateGroup } from "./dev-templates.ts"
 import { DevGroup } from "./dev.ts"
 import { HealthGroup } from "./health.ts"
 import { ConvertEmailGroup, ConvertEmailTestGroup, MailResultsGroup } from "./inbound/convert-email.ts"
+import { IncomingMailGroup, OwnMailGroup } from "./inbound/incoming-mails.ts"
 import { PipelineGroup } from "./inbound/pipeline.ts"
 import { RelayGroup } from "./mail/relay.ts"
 import { SendsGroup } from "./mail/sends.ts"
@@ -67,6 +68,8 @@ export class Api extends HttpApi.make(API_NAME)
   .add(ConvertEmailGroup)
   .add(ConvertEmailTestGroup)
   .add(MailResultsGroup)
+  .add(OwnMailGroup)
+  .add(IncomingMailGroup)
   .add(PipelineGroup)
   .add(FileGroup)
   .add(FlyerGroup)
