@@ -3,26 +3,46 @@ import { SecureRandom } from "effect/crypto/SecureRandom"
 
 import { ObjectStoreError, type ObjectStoreService } from "../ports/object-store.ts"
 import { StoreIdentities } from "../ports/store-identities.ts"
-import { complaintAbout, isForeign, standingOf, type StorePlace } from "./store-identity.ts"
+import {
+  complaintAbout,
+  identityIn,
+  isForeign,
+  MAX_IDENTITY_BYTES,
+  standingOf,
+  type StorePlace
+} from "./store-identity.ts"
 
 /** The object that names a store. */
 export const IDENTITY_KEY = "store-identity"
-
-/** Longest identity that is read; ours have 36 characters. */
-const MAX_IDENTITY = 100
 
 /** An object store of this process. */
 export interface OwnStore extends StorePlace {
   readonly objects: ObjectStoreService
 }
 
+const noIdentity = new ObjectStoreError({
+  reason: "unavailable",
+  key: IDENTITY_KEY,
+  cause: `which store it is cannot be told: its object ${IDENTITY_KEY} holds no identity. Bring it back from a backup, or remove it`
+})
+
+/**
+ * The identity in a store; undefined where it has none. It is read to its end, since a service sends it in pieces of any size. What
+ * has not an identity's shape says nothing about the store, so that it is never taken for another one.
+ */
 const readIdentity = ({ objects }: OwnStore) =>
   objects.get(IDENTITY_KEY).pipe(
-    Stream.take(1),
-    Stream.runFold(
-      () => "",
-      (text, bytes) => text + new TextDecoder().decode(bytes.subarray(0, MAX_IDENTITY))
+    Stream.runFoldEffect(
+      () => new Uint8Array(0),
+      (read, bytes) =>
+        read.length + bytes.length > MAX_IDENTITY_BYTES
+          ? Effect.fail(noIdentity)
+          : Effect.succeed(new Uint8Array([...read, ...bytes]))
     ),
+    Effect.flatMap((bytes) => {
+      const identity = identityIn(bytes)
+      return identity === undefined ? Effect.fail(noIdentity) : Effect.succeed(identity)
+    }),
     Effect.catchIf(
       ({ reason }) => reason === "missing",
       () => Effect.undefined
@@ -137,7 +157,11 @@ export const ownStoresLayer = (stores: ReadonlyArray<OwnStore>) =>
         refusal = yield* refusalOf(stores)
         yield* noteChange(before, refusal)
       }).pipe(
-        Effect.catch((error) => Effect.logDebug("the object stores cannot be identified now", error)),
+        Effect.catch((error) =>
+          error === noIdentity
+            ? Effect.logWarning("an object store cannot be identified", error.cause)
+            : Effect.logDebug("the object stores cannot be identified now", error)
+        ),
         Effect.provideContext(context)
       )
       yield* examine

@@ -3,6 +3,17 @@
  * A store is named by a small object in it, written once; the database keeps the name of the store that came first.
  */
 
+/** Most bytes of the object that holds an identity; ours has 36. */
+export const MAX_IDENTITY_BYTES = 100
+
+const IDENTITY = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/
+
+/** The identity that these bytes are; undefined where they have not its shape, as those of a part of one. */
+export const identityIn = (bytes: Uint8Array): string | undefined => {
+  const text = new TextDecoder().decode(bytes).trim()
+  return IDENTITY.test(text) ? text : undefined
+}
+
 /** The object stores that an installation shares among its processes. */
 export type StoreName = "files" | "batch"
 

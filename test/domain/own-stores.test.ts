@@ -205,13 +205,61 @@ describe("object stores of processes on one database (DOC-6)", () => {
   )
 
   test(
-    "whatever bytes stand in the place of an identity, the store is another one",
+    "an identity that comes in pieces of any size is the whole one, for who examines and for who adopts",
     Effect.gen(function* () {
-      yield* start(storeOf("/one").store)
-      for (const bytes of [new Uint8Array(), new Uint8Array(5_000_000).fill(255), new Uint8Array([0, 1])]) {
-        const { store } = storeOf("/odd", undefined, new Map([[IDENTITY_KEY, bytes]]))
-        assert.isFalse(yield* (yield* start(store)).worked)
+      const { kept, store } = storeOf("s3.test/files", "s3.test/files")
+      yield* start(store)
+      const whole = new TextDecoder().decode(kept.get(IDENTITY_KEY))
+      const inPieces = (size: number) => ({
+        ...store,
+        objects: {
+          ...store.objects,
+          get: (key: string) =>
+            Stream.flatMap(store.objects.get(key), (bytes) =>
+              Stream.fromIterable(
+                Array.from({ length: Math.ceil(bytes.length / size) }, (_, n) =>
+                  bytes.subarray(n * size, (n + 1) * size)
+                )
+              )
+            )
+        }
+      })
+      const { known } = yield* StoreIdentities
+      for (const size of [1, 16, 35, 36]) {
+        const small = inPieces(size)
+        assert.isTrue(yield* (yield* start(small)).worked, `in pieces of ${size}`)
+        yield* adoptStore(small)
+        assert.strictEqual((yield* known("files"))?.identity, whole)
       }
+    })
+  )
+
+  test(
+    "bytes without an identity's shape say nothing of the store: what was found before holds, and nobody adopts them",
+    Effect.gen(function* () {
+      const { kept, store } = storeOf("/one")
+      const process = yield* start(store)
+      const identity = kept.get(IDENTITY_KEY)!
+      const odd = [
+        new Uint8Array(),
+        new Uint8Array(5_000_000).fill(255),
+        new Uint8Array([0, 1]),
+        identity.subarray(0, 16)
+      ]
+      const { known } = yield* StoreIdentities
+      for (const bytes of odd) {
+        kept.set(IDENTITY_KEY, bytes)
+        yield* process.examine
+        assert.isTrue(yield* process.worked)
+        const fresh = yield* start(store)
+        assert.isFalse(yield* fresh.worked)
+        assert.match(fresh.logged.join(), /cannot be identified.*holds no identity/)
+        const refused = yield* Effect.flip(adoptStore(store))
+        assert.strictEqual(refused._tag, "ObjectStoreError")
+        assert.strictEqual((yield* known("files"))?.identity, new TextDecoder().decode(identity))
+      }
+      kept.set(IDENTITY_KEY, identity)
+      assert.isTrue(yield* (yield* start(store)).worked)
     })
   )
 

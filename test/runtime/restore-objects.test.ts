@@ -117,9 +117,8 @@ it.live(
 
       // A bucket of another installation is not taken for it.
       const other = yield* bucketOf("other")
-      yield* other.put("store-identity", Stream.make(new TextEncoder().encode("another")), {
-        contentType: "text/plain"
-      })
+      const another = new TextEncoder().encode("01a21fbf-fd63-7000-8000-000000000000")
+      yield* other.put("store-identity", Stream.make(another), { contentType: "text/plain" })
       assert.strictEqual(yield* standing(copy, "other"), "another")
     }).pipe(Effect.scoped, Effect.provide(layerDatabase))
 )

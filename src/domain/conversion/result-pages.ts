@@ -89,6 +89,22 @@ export class ResultPages extends Context.Service<
 /** The language that a stored result names in its first bytes. */
 const LANGUAGE = /<html lang="([A-Za-z0-9-]{1,35})"/
 
+/** Characters within which a stored result names it. */
+const HEAD = 1_000
+
+/** The language that a stored result names, in pieces of any size, as stores send them. */
+export const languageOf = <E>(result: Stream.Stream<Uint8Array, E>): Effect.Effect<string, E> =>
+  result.pipe(
+    Stream.decodeText(),
+    Stream.scan(
+      () => "",
+      (head, piece) => head + piece
+    ),
+    Stream.filter((head) => head.length >= HEAD || LANGUAGE.test(head)),
+    Stream.runHead,
+    Effect.map((head) => LANGUAGE.exec(Option.getOrElse(head, () => ""))?.[1] ?? "en")
+  )
+
 /** Built on the stored results of chunks, which stay as long as their file. */
 export const layer: Layer.Layer<ResultPages, never, ConversionStore | FileObjects | Pdf> = Layer.effect(
   ResultPages,
@@ -102,13 +118,6 @@ export const layer: Layer.Layer<ResultPages, never, ConversionStore | FileObject
       const jobId = resultKey === null ? undefined : jobOfResult(resultKey)
       return jobId === undefined ? [] : yield* store.chunkResults(jobId)
     })
-
-    const languageOf = (key: string) =>
-      objects.get(key).pipe(
-        Stream.decodeText(),
-        Stream.runHead,
-        Effect.map((head) => LANGUAGE.exec(Option.getOrElse(head, () => ""))?.[1] ?? "en")
-      )
 
     return ResultPages.of({
       outline: Effect.fnUntraced(function* (file) {
@@ -131,7 +140,7 @@ export const layer: Layer.Layer<ResultPages, never, ConversionStore | FileObject
           yield* Stream.runHead(Stream.filter(storedLines(objects, chunk.key), (line) => line.page === index))
         )
         if (found === undefined) return undefined
-        const lang = yield* languageOf(file.resultKey)
+        const lang = yield* languageOf(objects.get(file.resultKey))
         return pageDocument({ lang, title: `Page ${page} of ${file.name}`, html: found.html })
       }),
       check: Effect.fnUntraced(function* ({ name, resultKey }) {

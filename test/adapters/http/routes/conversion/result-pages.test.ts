@@ -1,7 +1,7 @@
-import { Stream } from "effect"
+import { Effect, Stream } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 
-import { outlineOf } from "../../../../../src/domain/conversion/result-pages.ts"
+import { languageOf, outlineOf } from "../../../../../src/domain/conversion/result-pages.ts"
 import { fileKey } from "../../../../../src/domain/conversion/stored-files.ts"
 import type { FileId } from "../../../../../src/domain/ids.ts"
 import { FileObjects } from "../../../../../src/ports/object-store.ts"
@@ -49,6 +49,18 @@ describe("the outline of a result", () => {
       null,
       "no_model"
     ])
+  })
+})
+
+describe("the language of a result", () => {
+  it("is found in pieces of any size; one that names none is taken for English", async () => {
+    const piecesOf = (text: string, size: number) =>
+      Stream.fromIterable(text.match(new RegExp(`[^]{1,${size}}`, "g")) ?? []).pipe(Stream.encodeText)
+    const result = `<!doctype html>\n<html lang="pt-BR"><head>${"x".repeat(3_000)}`
+    for (const size of [1, 20, 5_000]) {
+      expect(await Effect.runPromise(languageOf(piecesOf(result, size)))).toBe("pt-BR")
+      expect(await Effect.runPromise(languageOf(piecesOf("<p>none</p>", size)))).toBe("en")
+    }
   })
 })
 
