@@ -52,9 +52,10 @@ create table files (
   deleted_at timestamptz,
   -- When a deleted file's objects were removed.
   purged_at timestamptz,
-  -- Of the result under `result_key`: pages from 1 that could not be read, and whether it contains any text; null: not
-  -- known (DOC-16, R2).
+  -- Of the result under `result_key`: pages from 1 that could not be read, those that no model converted though high fidelity
+  -- was asked for, and whether it contains any text; null: not known (DOC-16, R2).
   unreadable_pages integer[] not null default '{}',
+  no_model_pages integer[] not null default '{}',
   has_text boolean,
   -- Links to the result that were made until then are stopped (DOC-50).
   shares_from timestamptz,
@@ -159,6 +160,8 @@ create table chunk_jobs (
   attempts integer not null default 0,
   not_before timestamptz not null default now(),
   pages_done integer not null default 0,
+  -- Of its result: pages that the model or the account refused, or gave no answer to; the alarm `no_model` counts them.
+  unanswered_pages integer not null default 0,
   result_key text,
   error text,
   -- The owner's, by whom chunks are claimed in turns.
@@ -171,6 +174,7 @@ create table chunk_jobs (
 
 create index chunk_jobs_next on chunk_jobs (customer_id, queued_at, job_id, chunk_index) where status = 'pending';
 create index chunk_jobs_running on chunk_jobs (heartbeat_at) where status = 'processing';
+create index chunk_jobs_unanswered on chunk_jobs (updated_at) where unanswered_pages > 0;
 create index chunk_jobs_of_owner on chunk_jobs (customer_id, lease) where status = 'processing';
 
 -- What models cost (K1): a row for each chunk attempt (source `chunk-scheduler`), inline conversion, batch job and so on.
@@ -686,7 +690,9 @@ $$;
 -- A chunk's result is stored. Returns `assembling` in place of `completed` where it was the last one: a job is assembled when
 -- none of its chunks is unfinished, whatever number of them was written down (DOC-14). `stale`: the result is to be dropped.
 -- Lock order: job, chunk, file.
-create function complete_chunk(p_id uuid, p_lease uuid, p_result_key text, p_costs jsonb) returns text
+create function complete_chunk(
+  p_id uuid, p_lease uuid, p_result_key text, p_costs jsonb, p_unanswered integer default 0
+) returns text
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
 as $$
@@ -708,7 +714,8 @@ begin
     return 'stale';
   end if;
   update chunk_jobs set
-    status = 'completed', result_key = p_result_key, pages_done = last_page - first_page + 1, updated_at = clock_timestamp()
+    status = 'completed', result_key = p_result_key, pages_done = last_page - first_page + 1, unanswered_pages = p_unanswered,
+    updated_at = clock_timestamp()
   where id = p_id;
   v_whole := not exists (select from chunk_jobs where job_id = j.id and status <> 'completed');
   update large_conversion_jobs set
@@ -911,7 +918,8 @@ $$;
 -- all or nothing (DOC-16, F2). Returns `insufficient` where the hold had lapsed and the funds are spent, `unreadable` where no
 -- page could be read: then the job has failed, free of charge. Lock order: job, file, customer, hold.
 create function complete_assembly(
-  p_id uuid, p_lease uuid, p_result_key text, p_unreadable integer[] default '{}', p_has_text boolean default null
+  p_id uuid, p_lease uuid, p_result_key text, p_unreadable integer[] default '{}', p_has_text boolean default null,
+  p_no_model integer[] default '{}'
 ) returns text
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
@@ -946,7 +954,7 @@ begin
   where id = p_id;
   update files set
     status = 'completed', result_key = p_result_key, done = total, phase = null, error = null,
-    unreadable_pages = p_unreadable, has_text = p_has_text, updated_at = v_now
+    unreadable_pages = p_unreadable, no_model_pages = p_no_model, has_text = p_has_text, updated_at = v_now
   where id = j.file_id and job_id = p_id and status = 'chunked_processing';
   return 'completed';
 end
@@ -1312,7 +1320,8 @@ $$;
 -- whose answer was lost asks again; by then the file may be converted anew, under another lease: a result that the file shows
 -- was accepted (R1). Lock order: file, customer, hold.
 create function complete_inline(
-  p_id uuid, p_lease uuid, p_result_key text, p_costs jsonb, p_pages integer default null, p_has_text boolean default null
+  p_id uuid, p_lease uuid, p_result_key text, p_costs jsonb, p_pages integer default null, p_has_text boolean default null,
+  p_no_model integer[] default '{}'
 ) returns text
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
@@ -1341,8 +1350,8 @@ begin
   end if;
   update files set
     status = 'completed', result_key = p_result_key, phase = null, error = null, pages = coalesce(p_pages, pages),
-    total = coalesce(p_pages, total), done = coalesce(p_pages, total), unreadable_pages = '{}', has_text = p_has_text,
-    updated_at = clock_timestamp()
+    total = coalesce(p_pages, total), done = coalesce(p_pages, total), unreadable_pages = '{}', no_model_pages = p_no_model,
+    has_text = p_has_text, updated_at = clock_timestamp()
   where id = p_id;
   return 'completed';
 end
@@ -1690,6 +1699,7 @@ begin
     left join lateral (
       select jsonb_agg(
         jsonb_build_object('fileId', i.file_id, 'fileName', f.name, 'outcome', bulk_outcome(i.file_id, i.job_id),
+          'noModelPages', case when f.job_id = i.job_id then cardinality(f.no_model_pages) else 0 end,
           'deleted', f.deleted_at is not null)
         order by i.place
       ) as items
@@ -1871,7 +1881,7 @@ select secure_function(name) from unnest(array[
   'claim_in_turn(text, uuid, text, integer)',
   'claim_chunk(uuid, text, integer)',
   'heartbeat_chunk(uuid, uuid, interval, integer)',
-  'complete_chunk(uuid, uuid, text, jsonb)',
+  'complete_chunk(uuid, uuid, text, jsonb, integer)',
   'fail_chunk(uuid, uuid, text, jsonb, integer, interval)',
   'hand_back_chunk(uuid, uuid, jsonb)',
   'make_missing_chunks(uuid, integer)',
@@ -1879,7 +1889,7 @@ select secure_function(name) from unnest(array[
   'claim_assembly(uuid, interval)',
   'heartbeat_assembly(uuid, uuid, interval)',
   'hand_back_assembly(uuid, uuid)',
-  'complete_assembly(uuid, uuid, text, integer[], boolean)',
+  'complete_assembly(uuid, uuid, text, integer[], boolean, integer[])',
   'cancel_conversion_job(uuid, boolean)',
   'cancel_flyer_jobs_for_file(uuid, text)',
   'cancel_flyer_job(uuid, uuid, text)',
@@ -1889,7 +1899,7 @@ select secure_function(name) from unnest(array[
   'sweep_conversions(interval, interval)',
   'claim_inline(uuid, interval)',
   'heartbeat_inline(uuid, uuid, interval)',
-  'complete_inline(uuid, uuid, text, jsonb, integer, boolean)',
+  'complete_inline(uuid, uuid, text, jsonb, integer, boolean, integer[])',
   'fail_inline(uuid, uuid, text, jsonb, integer)',
   'inline_turn_ended()',
   'request_flyer(uuid, uuid, uuid, interval)',

@@ -1,7 +1,7 @@
 import type { Provider } from "../mail/failover.ts"
 import type { AlertText } from "./alert-policy.ts"
 
-/** The alarms about outbound mail as a whole (EVENT-40). */
+/** The alarms about outbound mail as a whole, and about the model of conversions (EVENT-40). */
 export const ALARMS = [
   "failovers",
   "provider_b_bounces",
@@ -11,7 +11,8 @@ export const ALARMS = [
   "deferred_sends",
   "failed_sends",
   "silence_provider_a",
-  "silence_provider_b"
+  "silence_provider_b",
+  "no_model"
 ] as const
 export type AlarmName = (typeof ALARMS)[number]
 
@@ -30,6 +31,8 @@ export interface Measures {
   readonly silent: Readonly<Record<Provider, number>>
   /** Whether the retry queue has dead letters; `undefined` where it cannot report them. */
   readonly deadLetters: boolean | undefined
+  /** Pages of the last {@link RECENT_MINUTES} that the high-fidelity model refused, or gave no answer to. */
+  readonly unanswered: number
 }
 
 /** The state of an alarm. */
@@ -82,6 +85,9 @@ const FAILED = { bad: 3, calm: 0 }
 export const SILENCE_AFTER_MINUTES = 30
 /** Twenty mails in a row without an event: if one mail in ten had none by chance, the odds are 1 in 10^20. */
 const SILENT_SENDS = { bad: 20, calm: 5 }
+
+/** A page whose prompt the model refuses happens; three within half an hour are an account, a model or a region. */
+const UNANSWERED = { bad: 3, calm: 0 }
 
 /** How long an alarm must be calm without a break before it ends: a flapping alarm stays one episode. */
 export const CALM_MS = 15 * 60_000
@@ -173,6 +179,13 @@ export const judge = (name: AlarmName, measures: Measures): Verdict => {
       return silence("provider_a", measures.silent.provider_a)
     case "silence_provider_b":
       return silence("provider_b", measures.silent.provider_b)
+    case "no_model": {
+      const { unanswered } = measures
+      return {
+        level: counted(unanswered, UNANSWERED),
+        detail: `the high-fidelity model converted none of ${unanswered} pages in ${RECENT_MINUTES} minutes that it was asked for, the limit is ${UNANSWERED.bad}`
+      }
+    }
   }
 }
 
@@ -207,7 +220,8 @@ export const alarmTable = (stateOf: (name: AlarmName) => AlarmState): AlarmTable
   deferred_sends: stateOf("deferred_sends"),
   failed_sends: stateOf("failed_sends"),
   silence_provider_a: stateOf("silence_provider_a"),
-  silence_provider_b: stateOf("silence_provider_b")
+  silence_provider_b: stateOf("silence_provider_b"),
+  no_model: stateOf("no_model")
 })
 
 /** The alarms whose state the measurements change, with their notices. */
@@ -229,7 +243,8 @@ const TITLES: Readonly<Record<AlarmName, string>> = {
   deferred_sends: "Many mails wait for a retry",
   failed_sends: "Mails failed that nobody refused",
   silence_provider_a: "No delivery events of provider_a",
-  silence_provider_b: "No delivery events of provider_b"
+  silence_provider_b: "No delivery events of provider_b",
+  no_model: "High fidelity is not available"
 }
 
 const ADVICE: Readonly<Record<AlarmName, string>> = {
@@ -246,7 +261,9 @@ const ADVICE: Readonly<Record<AlarmName, string>> = {
     "See GET /api/admin/email-log?status=failed. With the kind ambiguous nobody can say whether the mail arrived; with unavailable no provider took it.",
   silence_provider_a: "Bounces go unseen. Look at the webhook, its signing secret and the poll.",
   silence_provider_b:
-    "Bounces go unseen. Look at the event bus rule, its API destination and the webhook secret."
+    "Bounces go unseen. Look at the event bus rule, its API destination and the webhook secret.",
+  no_model:
+    "Conversions fail, or do without it. The log lines HIFI_UNAVAILABLE hold the vendor's words; postlane doctor names what is missing."
 }
 
 /** What an alarm means, and what to do about it. */

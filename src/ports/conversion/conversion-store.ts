@@ -48,6 +48,15 @@ export interface StoredFile {
   /** Of the result: pages from 1 that could not be read, and whether it contains any text; null: not known. */
   readonly unreadablePages: ReadonlyArray<number>
   readonly hasText: boolean | null
+  /** Of the result: pages from 1 that no model converted though high fidelity was asked for. */
+  readonly noModelPages: ReadonlyArray<number>
+}
+
+/** What is known of a result that was made in one go. */
+export interface InlineFound {
+  readonly pages: number | undefined
+  readonly hasText: boolean
+  readonly noModelPages?: ReadonlyArray<number>
 }
 
 /** A requested conversion without a job yet. */
@@ -225,7 +234,9 @@ export class ConversionStore extends Context.Service<
     readonly completeChunk: (
       chunk: Pick<ClaimedChunk, "id" | "lease">,
       resultKey: string,
-      costs: ReadonlyArray<CostEntry>
+      costs: ReadonlyArray<CostEntry>,
+      /** Pages that the model or the account refused, or gave no answer to. */
+      unanswered?: number
     ) => Store<"stale" | "completed" | "assembling">
     readonly failChunk: (
       chunk: Pick<ClaimedChunk, "id" | "lease">,
@@ -258,7 +269,8 @@ export class ConversionStore extends Context.Service<
     readonly finishJob: (
       assembly: Pick<ClaimedAssembly, "jobId" | "lease">,
       resultKey: string,
-      legibility?: Legibility
+      legibility?: Legibility,
+      noModelPages?: ReadonlyArray<number>
     ) => Store<"completed" | "stale" | "insufficient" | "unreadable">
 
     // Inline and layout-true
@@ -272,7 +284,7 @@ export class ConversionStore extends Context.Service<
       resultKey: string,
       costs: ReadonlyArray<CostEntry>,
       /** `pages`: counted from the result, and charged; undefined: the earlier count stands. */
-      found?: { readonly pages: number | undefined; readonly hasText: boolean }
+      found?: InlineFound
     ) => Store<"completed" | "stale" | "insufficient">
     readonly failInline: (
       inline: Pick<ClaimedInline, "fileId" | "lease">,

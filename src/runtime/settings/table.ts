@@ -241,6 +241,9 @@ export const AREAS = {
       How often a running chunk renews its lease.`,
     modelId: open("HIFI_MODEL_ID", text, { fallback: "us.anthropic.claude-sonnet-4-5-20250929-v1:0" })`
       The high-fidelity model on Bedrock.`,
+    withoutModel: open("HIFI_UNAVAILABLE", oneOf(["fail", "standard"]), { fallback: "fail" })`
+      What becomes of a conversion that asked for high fidelity and got it on no page. fail: it fails, free of charge, and says so.
+      standard: it is completed without it and charged as a standard one. Where only some pages lack it, the result says which.`,
     inputUsdPerMtok: open("HIFI_INPUT_USD_PER_MTOK", decimal, {
       fallback: "3",
       unit: "USD a million tokens"

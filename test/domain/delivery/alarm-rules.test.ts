@@ -19,7 +19,8 @@ const nothing: Measures = {
   accepted: { byFallback: 0, byPrimary: 0 },
   unsettled: { deferred: 0, failed: 0 },
   silent: { provider_a: 0, provider_b: 0 },
-  deadLetters: false
+  deadLetters: false,
+  unanswered: 0
 }
 
 const b = (sends: number, bounced: number, complained = 0): Partial<Measures> => ({
@@ -74,7 +75,10 @@ const TABLE: ReadonlyArray<readonly [AlarmName, Partial<Measures>, "bad" | "betw
   ["silence_provider_a", silent(0, 20), "calm"],
   ["silence_provider_b", silent(0, 20), "bad"],
   ["silence_provider_b", silent(0, 19), "between"],
-  ["silence_provider_b", silent(0, 4), "calm"]
+  ["silence_provider_b", silent(0, 4), "calm"],
+  ["no_model", { unanswered: 3 }, "bad"],
+  ["no_model", { unanswered: 2 }, "between"],
+  ["no_model", { unanswered: 0 }, "calm"]
 ]
 
 it.each(TABLE)("%s: %j is %s", (name, measures, level) => {
@@ -97,7 +101,8 @@ const counts = fc.record({
   accepted: fc.record({ byFallback: fc.nat(20), byPrimary: fc.nat(1) }),
   unsettled: fc.record({ deferred: fc.nat(20), failed: fc.nat(5) }),
   silent: fc.record({ provider_a: fc.nat(30), provider_b: fc.nat(30) }),
-  deadLetters: fc.constantFrom(true, false, undefined)
+  deadLetters: fc.constantFrom(true, false, undefined),
+  unanswered: fc.nat(5)
 })
 
 /** Ticks, one to twenty minutes apart. */

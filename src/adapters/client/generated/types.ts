@@ -272,6 +272,7 @@ export interface File {
   readonly createdAt: string
   /** Pages of the result, from 1, that could not be read: each has a note in its place and was not charged. */ readonly unreadablePages: ReadonlyArray<number>
   /** Whether there is a word of text in the result; null where there is none, or nobody looked. */ readonly hasText: boolean | null
+  /** Pages of the result, from 1, that no model converted though high fidelity was asked for: they were converted without it. */ readonly noModelPages: ReadonlyArray<number>
   readonly waitsFor?: WaitsFor | undefined
 }
 

@@ -132,7 +132,8 @@ const chunksOn = (
   claimAssembly: (lease, stale) => run((db) => claimAssembly(db, lease, stale)),
   heartbeatAssembly: (assembly, window) => run((db) => heartbeatAssembly(db, assembly, window)),
   handBackAssembly: (assembly) => run((db) => handBackAssembly(db, assembly)),
-  finishJob: (assembly, resultKey, legibility) => run((db) => finishJob(db, assembly, resultKey, legibility)),
+  finishJob: (assembly, resultKey, legibility, noModelPages) =>
+    run((db) => finishJob(db, assembly, resultKey, legibility, noModelPages)),
   recoverOrphan: (stale, maxAttempts) => run((db) => recoverOrphan(db, stale, maxAttempts)),
   applyBudget: (budgetUsd) => run((db) => applyBudget(db, budgetUsd)),
   deleteFileOfClosedAccount: run(deleteFileOfClosedAccount),

@@ -82,6 +82,7 @@ export interface FileRow extends Leased {
   readonly objectKey: string
   readonly resultKey: string | null
   readonly unreadablePages: ReadonlyArray<number>
+  readonly noModelPages: ReadonlyArray<number>
   readonly hasText: boolean | null
   readonly jobId: JobId | null
   readonly done: number

@@ -38,11 +38,13 @@ export const chunksOn = (
         ${id}::uuid, ${lease}::uuid, ${interval(window)}::interval, ${pagesDone}::integer
       ) as answer`
     ),
-  completeChunk: ({ id, lease }, resultKey, costs) =>
+  completeChunk: ({ id, lease }, resultKey, costs, unanswered) =>
     ask.answer(
       "completeChunk",
       Schema.Literals(["stale", "completed", "assembling"]),
-      sql`select complete_chunk(${id}::uuid, ${lease}::uuid, ${resultKey}, ${costsText(costs)}::jsonb) as answer`
+      sql`select complete_chunk(
+        ${id}::uuid, ${lease}::uuid, ${resultKey}, ${costsText(costs)}::jsonb, ${unanswered ?? 0}::integer
+      ) as answer`
     ),
   chunkResults: (jobId) =>
     ask.rows(
@@ -107,13 +109,13 @@ export const assembliesOn = (
       Schema.Boolean,
       sql`select hand_back_assembly(${jobId}::uuid, ${lease}::uuid) as answer`
     ),
-  finishJob: ({ jobId, lease }, resultKey, legibility) =>
+  finishJob: ({ jobId, lease }, resultKey, legibility, noModelPages) =>
     ask.answer(
       "finishJob",
       Schema.Literals(["completed", "stale", "insufficient", "unreadable"]),
       sql`select complete_assembly(
         ${jobId}::uuid, ${lease}::uuid, ${resultKey}, ${legibility?.unreadablePages ?? []}::integer[],
-        ${legibility?.hasText ?? null}::boolean
+        ${legibility?.hasText ?? null}::boolean, ${noModelPages ?? []}::integer[]
       ) as answer`
     )
 })

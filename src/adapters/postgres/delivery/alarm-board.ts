@@ -35,7 +35,8 @@ const Counted = Schema.Struct({
   deferred: Schema.Int,
   failed: Schema.Int,
   silentA: Schema.Int,
-  silentB: Schema.Int
+  silentB: Schema.Int,
+  unanswered: Schema.Int
 })
 
 const Alarm = Schema.Struct({
@@ -93,7 +94,11 @@ select
   floor(extract(epoch from now()) * 1000)::float8 as at,
   r.*, b.*,
   ${silent("provider_a", webhookHeard("provider_a"))} as silent_a,
-  ${silent("provider_b", newestWithEvent("provider_b"))} as silent_b
+  ${silent("provider_b", newestWithEvent("provider_b"))} as silent_b,
+  (
+    select coalesce(sum(c.unanswered_pages), 0)::int from chunk_jobs c
+    where c.unanswered_pages > 0 and c.updated_at > now() - interval '${RECENT_MINUTES} minutes'
+  ) as unanswered
 from (
   select
     (count(distinct key) filter (
@@ -127,7 +132,8 @@ const measuresOf = (row: typeof Counted.Type): Omit<Measures, "deadLetters"> => 
   providerB: { sends: row.sends, bounced: row.bounced, complained: row.complained },
   accepted: { byFallback: row.byFallback, byPrimary: row.byPrimary },
   unsettled: { deferred: row.deferred, failed: row.failed },
-  silent: { provider_a: row.silentA, provider_b: row.silentB }
+  silent: { provider_a: row.silentA, provider_b: row.silentB },
+  unanswered: row.unanswered
 })
 
 /** The alarms in Postgres, on its clock. */

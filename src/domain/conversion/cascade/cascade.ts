@@ -6,6 +6,7 @@ import type { PdfError } from "../../../ports/conversion/pdf.ts"
 import type { VisionAnswer, VisionModel, VisionModelError } from "../../../ports/conversion/vision-model.ts"
 import { type ConversionOptions, usesCascade } from "../job.ts"
 import type { LayoutPage } from "../layout/layout-pages.ts"
+import type { NoModel } from "../page-line.ts"
 import { coverageOf, MIN_COVERAGE } from "./coverage.ts"
 import { isUsable } from "./model-call.ts"
 import {
@@ -37,8 +38,8 @@ export interface PageResult {
   readonly html: string
   /** The single pass was answered from the batch. */
   readonly fromBatch: boolean
-  /** A model was wanted and none answered: the layout tier was used instead, for a scan with the words that were recognised. */
-  readonly degraded: boolean
+  /** Why no model converted it though one was wanted: it is from the layout tier, a scan with the words that were recognised. */
+  readonly noModel?: NoModel | undefined
 }
 
 /** Rounds of the agentic tier: look at page and draft, correct, until it stops improving. */
@@ -51,6 +52,8 @@ interface Work {
   fromBatch: boolean
   /** A call that failed now, but may succeed later. */
   noAnswer: VisionModelError | undefined
+  /** Why there was no answer that can be used. */
+  noModel: NoModel
 }
 
 /** How a page is to be converted. */
@@ -139,10 +142,20 @@ const orNothing = <A, R>(work: Work, tier: Effect.Effect<A, PdfError | VisionMod
   tier.pipe(
     Effect.catchTag("VisionModelError", (error) => {
       if (error.reason === "captured") return Effect.fail(error)
-      if (error.reason !== "refused") work.noAnswer = error
+      if (passes(error)) work.noAnswer = error
+      // What the model or the account said explains more than that a second call would not have fitted.
+      if (error.reason !== "unfit" || work.noModel === "unusable") work.noModel = noModelOf(error)
       return Effect.as(Effect.logDebug(`no answer for a page: ${error.message}`), undefined)
     })
   )
+
+/** Whether a call that failed may succeed later. */
+export const passes = ({ reason }: VisionModelError): boolean =>
+  reason === "throttled" || reason === "unavailable"
+
+/** Why a page has no model's answer, by the call that failed. */
+export const noModelOf = (error: VisionModelError): NoModel =>
+  error.reason === "unfit" ? "unfit" : passes(error) ? "unavailable" : "refused"
 
 const hifi = Effect.fnUntraced(function* (page: PageSource, modelId: string, work: Work) {
   const first = yield* orNothing(
@@ -174,14 +187,14 @@ export const convertPage = (
 ): Effect.Effect<PageResult, PdfError | VisionModelError, VisionModel | HtmlAssembly> =>
   Effect.gen(function* () {
     const layout = yield* page.layout
-    const work: Work = { layout, fromBatch: false, noAnswer: undefined }
-    const result = (tier: PageTier, html: string, degraded = false): PageResult => ({
+    const work: Work = { layout, fromBatch: false, noAnswer: undefined, noModel: "unusable" }
+    const result = (tier: PageTier, html: string, noModel?: NoModel): PageResult => ({
       page: page.index,
       label: layout.label,
       tier,
       html,
       fromBatch: work.fromBatch,
-      degraded
+      noModel
     })
     if (yield* page.isBlank) return result("blank", "")
     if (!usesCascade(options)) {
@@ -192,5 +205,5 @@ export const convertPage = (
     if (best !== undefined && best.tier !== "layout") return result(best.tier, best.html)
     if (work.noAnswer !== undefined && !mayDegrade) return yield* work.noAnswer
     const { html, tier } = yield* page.recognised
-    return result(tier === "table-of-contents" ? "layout" : tier, html, true)
+    return result(tier === "table-of-contents" ? "layout" : tier, html, work.noModel)
   })

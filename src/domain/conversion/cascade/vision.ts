@@ -84,7 +84,7 @@ export const visionCall = (
 
 const tooLarge = (what: string, page: number) =>
   new VisionModelError({
-    reason: "refused",
+    reason: "unfit",
     message: `Page ${page + 1} is too large for the model as ${what}`
   })
 

@@ -6,8 +6,8 @@ import type { PdfError } from "../../../ports/conversion/pdf.ts"
 import type { VisionModel, VisionModelError } from "../../../ports/conversion/vision-model.ts"
 import { element, serialize } from "../html/tree.ts"
 import type { ConversionOptions } from "../job.ts"
-import type { PageLine } from "../page-line.ts"
-import type { CascadeSettings } from "./cascade.ts"
+import type { NoModel, PageLine } from "../page-line.ts"
+import { type CascadeSettings, noModelOf, passes } from "./cascade.ts"
 import { coverageOf, MIN_COVERAGE } from "./coverage.ts"
 import { isUsable } from "./model-call.ts"
 import { chunkPrompt, ask, imageBlock } from "./vision.ts"
@@ -63,14 +63,14 @@ export const sectionsOf = (answer: string, pages: number): ReadonlyArray<string>
 }
 
 /** The page without the model: blank, or as the layout tier has it, a scan recognised. */
-const ownLine = (page: PageSource): Effect.Effect<PageLine, PdfError> =>
+const ownLine = (page: PageSource, noModel: NoModel): Effect.Effect<PageLine, PdfError> =>
   Effect.gen(function* () {
     if (yield* page.isBlank) {
       const { index, label } = yield* page.layout
       return { page: index, label, tier: "blank", html: "" }
     }
     const { html, index, label, tier } = yield* page.recognised
-    return { page: index, label, tier: tier === "table-of-contents" ? "layout" : tier, html }
+    return { page: index, label, tier: tier === "table-of-contents" ? "layout" : tier, html, noModel }
   })
 
 /**
@@ -104,16 +104,17 @@ export const convertWhole = (
     if (Result.isFailure(answered)) {
       const { failure } = answered
       if (failure._tag === "PdfError") return yield* failure
-      if (failure.reason !== "refused" && !mayDegrade) return yield* failure
+      if (passes(failure) && !mayDegrade) return yield* failure
       yield* Effect.logWarning(`the model did not convert ${sources.length} pages: ${failure.message}`)
-      return yield* Effect.forEach(sources, ownLine)
+      return yield* Effect.forEach(sources, (page) => ownLine(page, noModelOf(failure)))
     }
     const { success: answer } = answered
     const sections = isUsable(answer) ? sectionsOf(answer.text, sources.length) : undefined
     return yield* Effect.forEach(laidOut, ({ layout: { label, text }, page }, n) =>
       Effect.gen(function* () {
         const html = (yield* clean(sections?.[n] ?? "")).trim()
-        if (html === "" || coverageOf(text, html).share < MIN_COVERAGE) return yield* ownLine(page)
+        if (html === "" || coverageOf(text, html).share < MIN_COVERAGE)
+          return yield* ownLine(page, "unusable")
         return { page: page.index, label, tier, html } as const
       })
     )

@@ -21,6 +21,11 @@ export interface WorkSettings {
   readonly price: ModelPrice
   /** Chunks, and layout-true results, of one owner in progress at once in all processes (DOC-12). */
   readonly perOwner?: number | undefined
+  /**
+   * Of a conversion that asked for high fidelity and got it on no page: it fails, free of charge, or it is completed and charged as a
+   * standard one.
+   */
+  readonly withoutModel?: "fail" | "standard" | undefined
 }
 
 /** What one attempt used. */

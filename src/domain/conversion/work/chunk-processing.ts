@@ -38,9 +38,14 @@ type PageFailure = PdfError | VisionModelError | ObjectStoreError
 /** State of one chunk while it is processed. */
 interface Progress {
   pagesDone: number
+  /** Pages that the model or the account refused, or that it gave no answer to. */
+  unanswered: number
   /** Why no new page is begun. */
   ended: PageFailure | Stopped | undefined
 }
+
+const unansweredOf = (lines: ReadonlyArray<PageLine>): number =>
+  lines.filter(({ noModel }) => noModel === "refused" || noModel === "unavailable").length
 
 /**
  * Converts one page; does nothing where the chunk has ended. A page that cannot be read does not fail the others, and a failure
@@ -62,18 +67,28 @@ const onePage = Effect.fnUntraced(function* (
         mayDegrade: chunk.attempts >= MAX_CHUNK_ATTEMPTS
       })
     ),
-    Effect.tap(({ degraded }) =>
-      degraded
-        ? Effect.logWarning(`page ${index + 1}: no model answered, falling back to the layout tier`)
-        : Effect.void
+    Effect.tap(({ noModel }) =>
+      noModel === undefined
+        ? Effect.void
+        : Effect.logWarning(
+            `page ${index + 1}: no model converted it (${noModel}), falling back to the layout tier`
+          )
     ),
-    Effect.map(({ html, label, page, tier }: PageResult): PageLine => ({ html, label, page, tier })),
+    Effect.map(({ html, label, noModel, page, tier }: PageResult): PageLine => ({
+      html,
+      label,
+      // Beside a page that cannot be read, the model that takes the chunk as a whole is not asked.
+      noModel: noModel ?? (isWholeChunk(chunk.options) && tier !== "blank" ? "unfit" : undefined),
+      page,
+      tier
+    })),
     Effect.catchTag("PdfError", (error) =>
       Effect.as(Effect.logWarning(`page ${index + 1} could not be read: ${error.message}`), notice(index))
     ),
-    Effect.tap(() =>
+    Effect.tap((line) =>
       Effect.sync(() => {
         progress.pagesDone += 1
+        progress.unanswered += unansweredOf([line])
       })
     ),
     Effect.catch((failure) =>
@@ -98,7 +113,12 @@ const wholeChunk = Effect.fnUntraced(function* (
     modelId: settings.modelId,
     mayDegrade: chunk.attempts >= MAX_CHUNK_ATTEMPTS
   }).pipe(
-    Effect.tap((lines) => Effect.sync(() => void (progress.pagesDone = lines.length))),
+    Effect.tap((lines) =>
+      Effect.sync(() => {
+        progress.pagesDone = lines.length
+        progress.unanswered = unansweredOf(lines)
+      })
+    ),
     Effect.catchTag("PdfError", () => Effect.undefined)
   )
 })
@@ -159,7 +179,7 @@ export const processChunk = (
     const store = yield* ConversionStore
     const objects = yield* FileObjects
     const meter = makeMeter()
-    const progress: Progress = { pagesDone: 0, ended: undefined }
+    const progress: Progress = { pagesDone: 0, unanswered: 0, ended: undefined }
     const costs = () =>
       costsOf(meter, settings, {
         id: chunk.lease,
@@ -183,7 +203,8 @@ export const processChunk = (
         name: `chunk ${chunk.chunkIndex} of job ${chunk.jobId}`,
         heartbeat: () => store.heartbeatChunk(chunk, progress.pagesDone, HOLD_WINDOW),
         release: () => store.handBackChunk(chunk, costs()),
-        complete: (key) => recordResult(objects, key, store.completeChunk(chunk, key, costs())),
+        complete: (key) =>
+          recordResult(objects, key, store.completeChunk(chunk, key, costs(), progress.unanswered)),
         fail: (failure) =>
           store.failChunk(chunk, {
             error: failureText(failure),

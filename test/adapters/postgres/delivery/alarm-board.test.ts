@@ -46,7 +46,8 @@ describe("what the alarms measure", () => {
         providerB: { sends: 0, bounced: 0, complained: 0 },
         accepted: { byFallback: 0, byPrimary: 0 },
         unsettled: { deferred: 0, failed: 0 },
-        silent: { provider_a: 0, provider_b: 0 }
+        silent: { provider_a: 0, provider_b: 0 },
+        unanswered: 0
       })
     }).pipe(Effect.provide(layerBoard))
   )

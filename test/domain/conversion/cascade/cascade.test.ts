@@ -39,7 +39,7 @@ describe("the cascade", () => {
     Effect.gen(function* () {
       const { result, tiers } = yield* run(() => WORDS, pageOf(0, WORDS), { ...HIFI, options })
       assert.deepStrictEqual(tiers, [])
-      assert.include(result._tag === "Success" ? result.success : {}, { tier: "layout", degraded: false })
+      assert.include(result._tag === "Success" ? result.success : {}, { tier: "layout", noModel: undefined })
     })
   )
 
@@ -90,12 +90,12 @@ describe("the cascade", () => {
         assert.include(yield* found(WORDS, {}), {
           tier: "poorly-recognised",
           html: "<p>read</p>",
-          degraded: false
+          noModel: undefined
         })
         assert.include(yield* found("unavailable", { highFidelity: true }), {
           tier: "poorly-recognised",
           html: "<p>read</p>",
-          degraded: true
+          noModel: "unavailable"
         })
         assert.strictEqual(recognitions, 2)
         assert.include(yield* found(`<p>${WORDS}</p>`, { highFidelity: true }), { tier: "hifi-single-pass" })
@@ -245,7 +245,7 @@ describe("the cascade", () => {
         const last = yield* run(() => "unavailable", pageOf(0, WORDS), { ...HIFI, mayDegrade: true })
         assert.include(last.result._tag === "Success" ? last.result.success : {}, {
           tier: "layout",
-          degraded: true
+          noModel: "unavailable"
         })
       })
   )
@@ -257,7 +257,7 @@ describe("the cascade", () => {
         const refused = yield* run(() => "refused")
         assert.include(refused.result._tag === "Success" ? refused.result.success : {}, {
           tier: "layout",
-          degraded: true
+          noModel: "refused"
         })
         const large = yield* run(
           () => `<p>${WORDS}</p>`,
@@ -272,7 +272,15 @@ describe("the cascade", () => {
           })
         )
         assert.deepStrictEqual(huge.tiers, [])
-        assert.include(huge.result._tag === "Success" ? huge.result.success : {}, { tier: "layout" })
+        assert.include(huge.result._tag === "Success" ? huge.result.success : {}, {
+          tier: "layout",
+          noModel: "unfit"
+        })
+        const cut = yield* run(() => ({ text: "<p>Half", stopReason: "max_tokens" }))
+        assert.include(cut.result._tag === "Success" ? cut.result.success : {}, {
+          tier: "layout",
+          noModel: "unusable"
+        })
       })
   )
 

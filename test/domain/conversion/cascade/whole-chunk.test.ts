@@ -72,6 +72,10 @@ describe("a whole chunk in one call", () => {
         assert.deepStrictEqual(tiers(some), ["math-ocr", "layout", "math-ocr"])
         assert.deepStrictEqual(tiers(yield* run(() => section(4))), ["layout", "layout", "layout"])
         assert.deepStrictEqual(tiers(yield* run(() => "refused")), ["layout", "layout", "layout"])
+        const reasons = ({ result }: Effect.Success<ReturnType<typeof run>>) =>
+          result._tag === "Success" ? result.success.map(({ noModel }) => noModel) : []
+        assert.deepStrictEqual(reasons(some), [undefined, "unusable", undefined])
+        assert.deepStrictEqual(reasons(yield* run(() => "refused")), ["refused", "refused", "refused"])
         assert.deepStrictEqual(tiers(yield* run(() => "throttled")), "VisionModelError")
         assert.deepStrictEqual(tiers(yield* run(() => "throttled", { ...HARNESS, mayDegrade: true })), [
           "layout",

@@ -162,11 +162,31 @@ describe("a chunk", () => {
       })
       yield* endOf(yield* Effect.forkChild(world.run))
       assert.deepStrictEqual(
-        linesOf(world.objects).map(({ tier }) => tier),
-        ["layout", "layout", "layout"]
+        linesOf(world.objects).map(({ noModel, tier }) => [tier, noModel]),
+        [60, 61, 62].map(() => ["layout", "unavailable"])
       )
+      assert.deepStrictEqual(world.unanswered, [3])
       assert.deepStrictEqual(world.booked, [])
       assert.match(world.storeCalls.join(), /^complete /)
+    })
+  )
+
+  it.effect("each page that the model refuses says so, at the first attempt; the others do not", () =>
+    Effect.gen(function* () {
+      const world = worldOf({
+        chunk: chunkOf(3),
+        model: (index) => (index === 61 ? refused("refused") : slow(1)(index))
+      })
+      yield* endOf(yield* Effect.forkChild(world.run))
+      assert.deepStrictEqual(
+        linesOf(world.objects).map(({ noModel, tier }) => [tier, noModel]),
+        [
+          ["hifi-single-pass", undefined],
+          ["layout", "refused"],
+          ["hifi-single-pass", undefined]
+        ]
+      )
+      assert.deepStrictEqual(world.unanswered, [1])
     })
   )
 

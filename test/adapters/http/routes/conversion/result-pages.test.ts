@@ -21,16 +21,17 @@ describe("the outline of a result", () => {
     tier
   })
 
-  it("names the pages that need a look; a page from its layout only where a model was asked", () => {
+  it("names the pages that need a look; one that no model converted though it was asked for, whatever the others are", () => {
     expect(outlineOf([line(0, "layout"), line(1, "poorly-recognised"), line(2, "unreadable")])).toEqual([
       { page: 1, label: "i", tier: "layout", look: null },
       { page: 2, label: "i", tier: "poorly-recognised", look: "poorly_read" },
       { page: 3, label: "i", tier: "unreadable", look: "unreadable" }
     ])
+    const without = { noModel: "refused" } as const
     const asked = outlineOf([
       line(0, "hifi-single-pass"),
-      line(1, "layout"),
-      line(2, "recognised"),
+      { ...line(1, "layout"), ...without },
+      { ...line(2, "recognised"), ...without },
       line(3, "agentic"),
       line(4, "coverage-retry"),
       line(5, "blank"),
@@ -45,10 +46,10 @@ describe("the outline of a result", () => {
       null,
       null
     ])
-    expect(outlineOf([line(0, "math-ocr"), line(1, "layout")]).map(({ look }) => look)).toEqual([
-      null,
-      "no_model"
-    ])
+    const none = outlineOf(
+      [line(0, "layout"), line(1, "poorly-recognised")].map((one) => ({ ...one, ...without }))
+    )
+    expect(none.map(({ look }) => look)).toEqual(["no_model", "no_model"])
   })
 })
 
