@@ -23,7 +23,7 @@ export interface OwnStore extends StorePlace {
 const noIdentity = new ObjectStoreError({
   reason: "unavailable",
   key: IDENTITY_KEY,
-  cause: `which store it is cannot be told: its object ${IDENTITY_KEY} holds no identity. Bring it back from a backup, or remove it`
+  cause: `the store cannot be identified: its object ${IDENTITY_KEY} holds no identity. Bring it back from a backup, or remove it`
 })
 
 /**

@@ -42,7 +42,7 @@ const MODEL_TIERS: ReadonlySet<PageLine["tier"]> = new Set([
 ])
 
 /** Whether a model converted the page. */
-export const isModelTier = (tier: PageLine["tier"]): boolean => MODEL_TIERS.has(tier)
+const isModelTier = (tier: PageLine["tier"]): boolean => MODEL_TIERS.has(tier)
 
 /** The notice in place of a page that cannot be read. */
 export const notice = (index: number): PageLine => ({
@@ -83,7 +83,7 @@ export interface Recognition {
 }
 
 /** What models did of a result for which one was asked. */
-export interface Fidelity {
+interface Fidelity {
   /** Pages from 1 that no model converted though one was wanted, in order. */
   readonly noModelPages: ReadonlyArray<number>
   /** Whether a model was wanted, and converted none of the pages. */
@@ -93,7 +93,7 @@ export interface Fidelity {
 /** Most page numbers that are written out. */
 const MOST_NUMBERS = 20
 
-/** What the reader of a result is told of pages that no model converted. */
+/** What a result says of pages that no model converted. */
 export const withoutModelText = (pages: ReadonlyArray<number>): string => {
   const more = pages.length - MOST_NUMBERS
   const numbers = `${pages.slice(0, MOST_NUMBERS).join(", ")}${more > 0 ? ` and ${more} more` : ""}`

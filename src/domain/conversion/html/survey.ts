@@ -86,7 +86,7 @@ export interface Plan {
   readonly words: InterfaceWords
   /** 0 where the document has no pages of its own: then it does not show where any begin. */
   readonly pageCount: number
-  /** What the reader is told above the document. */
+  /** What stands above the document, for its reader. */
   readonly note?: string | undefined
 }
 

@@ -114,7 +114,7 @@ describe("an assembly", () => {
 
   const asked = { noModel: "refused" } as const
 
-  it.effect("pages that no model converted are named above the document and in what is told", () =>
+  it.effect("pages that no model converted are named above the document and in the report", () =>
     Effect.gen(function* () {
       const { found, objects, run, without } = world(claim())
       objects.set("c0", line(0, { tier: "hifi-single-pass" }) + line(1, asked))
