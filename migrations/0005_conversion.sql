@@ -162,6 +162,8 @@ create table chunk_jobs (
   pages_done integer not null default 0,
   -- Of its result: pages that the model or the account refused, or gave no answer to; the alarm `no_model` counts them.
   unanswered_pages integer not null default 0,
+  -- Of its result: pages that were answered from batch results.
+  served_pages integer not null default 0,
   result_key text,
   error text,
   -- The owner's, by whom chunks are claimed in turns.
@@ -512,9 +514,10 @@ as $$
   where c.id = p_chunk_id
 $$;
 
--- Claims the next chunk of an owner's oldest job that can be worked on; no row where there is none. It looks at eight jobs, and
+-- Claims the next chunk of an owner's oldest job that can be worked on; no row where there is none. Without `p_primed` jobs with
+-- batch results are left to workers that can read these. It looks at eight jobs, and
 -- then at those alone that are not paused: thousands of jobs may wait for the next day's budget. Lock order: job, chunk, file.
-create function claim_chunk_of(p_customer_id uuid, p_lease uuid, p_worker text) returns uuid
+create function claim_chunk_of(p_customer_id uuid, p_lease uuid, p_worker text, p_primed boolean) returns uuid
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
 as $$
@@ -540,11 +543,14 @@ begin
         limit 1
       ) c
       where j.customer_id = p_customer_id and j.status in ('pending', 'processing')
+        and (p_primed or not j.options @> '{"_batchPrimed": true}')
       order by j.created_at, j.id
       limit 1;
     end if;
     exit when not found;
-    perform from large_conversion_jobs j where j.id = v_job and j.status in ('pending', 'processing') for no key update;
+    perform from large_conversion_jobs j
+    where j.id = v_job and j.status in ('pending', 'processing') and (p_primed or not j.options @> '{"_batchPrimed": true}')
+    for no key update;
     continue when not found;
     select c.id into v_chunk from chunk_jobs c
     where c.customer_id = p_customer_id and c.queued_at = v_queued and c.job_id = v_job and c.status = 'pending'
@@ -599,7 +605,8 @@ $$;
 -- It looks at 32 owners, and the next claim goes on with those behind them. Claims of a kind come one after another, those of
 -- two kinds do not meet; where nothing waits they lock nothing. Lock order: the kind's turn, then what it claims: job, chunk,
 -- file, or the flyer job.
-create function claim_in_turn(p_kind text, p_lease uuid, p_worker text, p_per_owner integer) returns uuid
+create function claim_in_turn(p_kind text, p_lease uuid, p_worker text, p_per_owner integer, p_primed boolean default true)
+returns uuid
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
 as $$
@@ -632,7 +639,7 @@ begin
       when 'flyer' then (select count(*) from flyer_jobs x where x.status = 'processing' and x.customer_id = v_owner)
     end;
     v_work := case p_kind
-      when 'chunk' then claim_chunk_of(v_owner, p_lease, p_worker)
+      when 'chunk' then claim_chunk_of(v_owner, p_lease, p_worker, p_primed)
       when 'flyer' then next_flyer_of(v_owner)
     end;
     exit when v_work is not null;
@@ -644,7 +651,9 @@ $$;
 
 -- Claims a chunk (`claim_in_turn`). Stale ones come back by orphan recovery. The same call again returns the same chunk. Lock
 -- order: turn, job, chunk, file.
-create function claim_chunk(p_lease uuid, p_worker text, p_per_owner integer default null)
+create function claim_chunk(
+  p_lease uuid, p_worker text, p_per_owner integer default null, p_primed boolean default true
+)
 returns table (
   id uuid, job_id uuid, chunk_index integer, first_page integer, last_page integer, attempts integer, file_id uuid,
   object_key text, options jsonb, total_pages integer
@@ -657,7 +666,7 @@ declare
   v_chunk uuid;
 begin
   select c.id into v_chunk from chunk_jobs c where c.status = 'processing' and c.lease = p_lease;
-  v_chunk := coalesce(v_chunk, claim_in_turn('chunk', p_lease, p_worker, p_per_owner));
+  v_chunk := coalesce(v_chunk, claim_in_turn('chunk', p_lease, p_worker, p_per_owner, p_primed));
   return query select * from claimed_chunk(v_chunk) where v_chunk is not null;
 end
 $$;
@@ -691,7 +700,8 @@ $$;
 -- none of its chunks is unfinished, whatever number of them was written down (DOC-14). `stale`: the result is to be dropped.
 -- Lock order: job, chunk, file.
 create function complete_chunk(
-  p_id uuid, p_lease uuid, p_result_key text, p_costs jsonb, p_unanswered integer default 0
+  p_id uuid, p_lease uuid, p_result_key text, p_costs jsonb, p_unanswered integer default 0,
+  p_served integer default 0
 ) returns text
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
@@ -715,7 +725,7 @@ begin
   end if;
   update chunk_jobs set
     status = 'completed', result_key = p_result_key, pages_done = last_page - first_page + 1, unanswered_pages = p_unanswered,
-    updated_at = clock_timestamp()
+    served_pages = p_served, updated_at = clock_timestamp()
   where id = p_id;
   v_whole := not exists (select from chunk_jobs where job_id = j.id and status <> 'completed');
   update large_conversion_jobs set
@@ -757,8 +767,10 @@ begin
 end
 $$;
 
--- A worker that stops hands its chunk back. Books its costs. Lock order: job, chunk, file.
-create function hand_back_chunk(p_id uuid, p_lease uuid, p_costs jsonb) returns boolean
+-- A worker that stops, or whose chunk has to wait for `p_retry_in`, hands it back: the attempt does not count. Books its costs.
+-- Lock order: job, chunk, file.
+create function hand_back_chunk(p_id uuid, p_lease uuid, p_costs jsonb, p_retry_in interval default '0')
+returns boolean
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
 as $$
@@ -768,7 +780,7 @@ begin
   perform book_costs(p_costs);
   update chunk_jobs set
     status = 'pending', lease = null, worker = null, heartbeat_at = null, pages_done = 0, attempts = attempts - 1,
-    updated_at = clock_timestamp()
+    not_before = clock_timestamp() + p_retry_in, updated_at = clock_timestamp()
   where id = p_id and lease = p_lease and status = 'processing'
   returning job_id into v_job;
   if not found then
@@ -1130,37 +1142,46 @@ $$;
 
 -- Upkeep on the leader
 
+-- What models have cost since midnight UTC.
+create function model_cost_today() returns numeric
+language sql
+stable
+set search_path = pg_catalog, public, pg_temp
+as $$
+  select coalesce(sum(cost_usd), 0) from cost_ledger
+  where created_at >= date_trunc('day', clock_timestamp() at time zone 'utc') at time zone 'utc'
+$$;
+
 -- Pauses jobs that use a model once models have cost `p_budget_usd` since midnight UTC, and resumes them, with chunks that
 -- were paused, when they have not; a null budget is none (DOC-22). Jobs that use one: high fidelity, math OCR and the harness
--- model, but not the layout tier (`usesCascade` and `isWholeChunk` in the domain decide the same). Options of another type
--- count as not given. Returns how many changed. Lock order: jobs by age, then chunks and file of each.
+-- model, but not the layout tier (`usesCascade` and `isWholeChunk` in the domain decide the same). One with batch results goes
+-- on: what it needs is paid for, and its worker asks for nothing else. Options of another type count as not given. Returns how
+-- many changed. Lock order: jobs by age, then chunks and file of each.
 create function apply_model_budget(p_budget_usd numeric) returns integer
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
 as $$
 declare
-  v_spent boolean := p_budget_usd is not null and p_budget_usd <= (
-    select coalesce(sum(cost_usd), 0) from cost_ledger
-    where created_at >= date_trunc('day', clock_timestamp() at time zone 'utc') at time zone 'utc'
-  );
+  v_spent boolean := p_budget_usd is not null and p_budget_usd <= model_cost_today();
   v_id uuid;
+  v_status text;
   v_count integer := 0;
 begin
-  for v_id in
+  for v_id, v_status in
     update large_conversion_jobs set
-      status = case when v_spent then 'paused_budget' else 'pending' end, updated_at = clock_timestamp()
+      status = case when status = 'paused_budget' then 'pending' else 'paused_budget' end, updated_at = clock_timestamp()
     where id in (
       select id from large_conversion_jobs
       where (v_spent and status in ('pending', 'processing') and options ->> 'parser' is distinct from 'layout' and (
           options @> '{"highFidelity": true}' or options @> '{"mathOcr": true}' or options @> '{"parser": "harness"}'
-        ))
-        or (not v_spent and status = 'paused_budget')
+        ) and not options @> '{"_batchPrimed": true}')
+        or (status = 'paused_budget' and (not v_spent or options @> '{"_batchPrimed": true}'))
       order by created_at, id
       for no key update
     )
-    returning id
+    returning id, status
   loop
-    if not v_spent then
+    if v_status = 'pending' then
       update chunk_jobs set status = 'pending', updated_at = clock_timestamp()
       where job_id = v_id and status = 'paused_budget';
     end if;
@@ -1875,15 +1896,15 @@ select secure_function(name) from unnest(array[
   'create_conversion_job(uuid, text, integer, jsonb)',
   'fail_conversion_job(uuid, text, uuid)',
   'claimed_chunk(uuid)',
-  'claim_chunk_of(uuid, uuid, text)',
+  'claim_chunk_of(uuid, uuid, text, boolean)',
   'next_flyer_of(uuid)',
   'next_owner_waiting(text, uuid)',
-  'claim_in_turn(text, uuid, text, integer)',
-  'claim_chunk(uuid, text, integer)',
+  'claim_in_turn(text, uuid, text, integer, boolean)',
+  'claim_chunk(uuid, text, integer, boolean)',
   'heartbeat_chunk(uuid, uuid, interval, integer)',
-  'complete_chunk(uuid, uuid, text, jsonb, integer)',
+  'complete_chunk(uuid, uuid, text, jsonb, integer, integer)',
   'fail_chunk(uuid, uuid, text, jsonb, integer, interval)',
-  'hand_back_chunk(uuid, uuid, jsonb)',
+  'hand_back_chunk(uuid, uuid, jsonb, interval)',
   'make_missing_chunks(uuid, integer)',
   'recover_orphan_chunks(interval, integer)',
   'claim_assembly(uuid, interval)',
@@ -1895,6 +1916,7 @@ select secure_function(name) from unnest(array[
   'cancel_flyer_job(uuid, uuid, text)',
   'delete_file(uuid, uuid)',
   'delete_file_of_closed_account()',
+  'model_cost_today()',
   'apply_model_budget(numeric)',
   'sweep_conversions(interval, interval)',
   'claim_inline(uuid, interval)',

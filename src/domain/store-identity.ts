@@ -61,7 +61,7 @@ export const standingOf = (
 /** The settings that say which store a process has. */
 const SETTINGS: Readonly<Record<StoreName, string>> = {
   files: "FILES_BUCKET (a folder of POSTLANE_DATA_DIR where it is unset)",
-  batch: "BATCH_CONVERSION_S3_BUCKET"
+  batch: "BATCH_CONVERSION_S3_BUCKET (in workers, too, and while the lane is off)"
 }
 
 const WHAT: Readonly<Record<Foreign, string>> = {

@@ -24,12 +24,12 @@ const storeOf = (shown: string, place?: string, kept = new Map<string, Uint8Arra
 })
 
 /** A process that starts with a store: its guard and its log, from warnings on. */
-const start = Effect.fnUntraced(function* (store: OwnStore) {
+const start = Effect.fnUntraced(function* (store: OwnStore, unsetBatch?: OwnStore) {
   const logged: Array<string> = []
   const log = Logger.make(({ logLevel, message }) => {
     if (logLevel !== "Debug") logged.push(String(message))
   })
-  const services = yield* Layer.build(Layer.fresh(ownStoresLayer([store]))).pipe(
+  const services = yield* Layer.build(Layer.fresh(ownStoresLayer([store], unsetBatch))).pipe(
     Effect.provide(Logger.layer([log]))
   )
   const own = Context.get(services, OwnStores)
@@ -37,7 +37,8 @@ const start = Effect.fnUntraced(function* (store: OwnStore) {
     logged,
     objects: guarded(store.objects, own),
     examine: Effect.provide(own.examine, Logger.layer([log])),
-    worked: Effect.provide(onOwnStores(Effect.succeed(true), false), services)
+    worked: Effect.provide(onOwnStores(Effect.succeed(true), false), services),
+    batchRefusal: own.batchRefusal
   }
 })
 
@@ -201,6 +202,29 @@ describe("object stores of processes on one database (DOC-6)", () => {
       yield* process.examine
       assert.isTrue(yield* process.worked)
       assert.deepStrictEqual(process.logged, [])
+    })
+  )
+
+  test(
+    "a worker without a batch bucket leaves alone what others have results of, once the database knows a batch store",
+    Effect.gen(function* () {
+      const { store } = storeOf("/files")
+      const folder = storeOf("/data/objects/batch")
+      const unset = { ...folder.store, name: "batch" } as const
+      const worker = yield* start(store, unset)
+      assert.isUndefined(yield* worker.batchRefusal)
+      assert.lengthOf(folder.kept, 0, "it is never made the known one")
+      const bucket = storeOf("s3.test/batch", "s3.test/batch").store
+      yield* adoptStore({ ...bucket, name: "batch" })
+      yield* worker.examine
+      assert.match(
+        (yield* worker.batchRefusal) ?? "",
+        /is empty, and the database knows another.*BATCH_CONVERSION_S3_BUCKET/
+      )
+      assert.isTrue(yield* worker.worked, "files are its own")
+      assert.match(worker.logged.join(), /converts nothing that the batch lane has results of/)
+      yield* worker.examine
+      assert.lengthOf(worker.logged, 1)
     })
   )
 

@@ -52,6 +52,14 @@ export interface StoredFile {
   readonly noModelPages: ReadonlyArray<number>
 }
 
+/** How the pages of a chunk's result came about. */
+export interface ChunkPages {
+  /** Pages that the model or the account refused, or gave no answer to. */
+  readonly unanswered?: number
+  /** Pages that were answered from batch results. */
+  readonly served?: number
+}
+
 /** What is known of a result that was made in one go. */
 export interface InlineFound {
   readonly pages: number | undefined
@@ -219,11 +227,15 @@ export class ConversionStore extends Context.Service<
     readonly cancel: (jobId: JobId) => Store<"cancelled" | "finishing" | "not_active">
 
     // Chunks
-    /** Owners take turns; one has at most `perOwner` chunks in progress (undefined: any number). */
+    /**
+     * Owners take turns; one has at most `perOwner` chunks in progress (undefined: any number). `primed` false: none with batch
+     * results, which this worker cannot read.
+     */
     readonly claimChunk: (
       worker: string,
       lease: LeaseId,
-      perOwner?: number
+      perOwner?: number,
+      primed?: boolean
     ) => Store<ClaimedChunk | undefined>
     /** False: stop at once, the chunk no longer belongs to this worker. */
     readonly heartbeatChunk: (
@@ -235,8 +247,7 @@ export class ConversionStore extends Context.Service<
       chunk: Pick<ClaimedChunk, "id" | "lease">,
       resultKey: string,
       costs: ReadonlyArray<CostEntry>,
-      /** Pages that the model or the account refused, or gave no answer to. */
-      unanswered?: number
+      pages?: ChunkPages
     ) => Store<"stale" | "completed" | "assembling">
     readonly failChunk: (
       chunk: Pick<ClaimedChunk, "id" | "lease">,
@@ -251,9 +262,11 @@ export class ConversionStore extends Context.Service<
     readonly chunkResults: (
       jobId: JobId
     ) => Store<ReadonlyArray<{ readonly firstPage: number; readonly lastPage: number; readonly key: string }>>
+    /** The attempt does not count; the chunk is claimed again in `retryIn` (at once) at the earliest. */
     readonly handBackChunk: (
       chunk: Pick<ClaimedChunk, "id" | "lease">,
-      costs: ReadonlyArray<CostEntry>
+      costs: ReadonlyArray<CostEntry>,
+      retryIn?: Duration.Duration
     ) => Store<boolean>
     /** With a lease: does nothing where the assembly has passed to another holder. */
     readonly failJob: (jobId: JobId, error: string, lease?: LeaseId) => Store<boolean>
@@ -337,6 +350,8 @@ export class ConversionStore extends Context.Service<
     /** Recovers one orphan a call; returns how many (0 or 1). */
     readonly recoverOrphan: (stale: Duration.Duration, maxAttempts: number) => Store<number>
     /** Pauses and resumes by the daily model budget, USD; undefined: no budget. Returns how many changed. */
+    /** What models have cost since midnight UTC, US dollars. */
+    readonly modelCostToday: Store<number>
     readonly applyBudget: (budgetUsd: number | undefined) => Store<number>
     /** Deletes one file of a closed account a call; returns how many (0 or 1). */
     readonly deleteFileOfClosedAccount: Store<number>

@@ -16,10 +16,10 @@ export interface VisionAnswer {
 /**
  * A call that gave no answer. `throttled`: rate-limited. `unavailable`: the model or the network; worth a retry. `refused`:
  * this request (not valid) or this account; a retry gives the same. `unfit`: it was not made, since the page is too large for a
- * call. `captured`: it was recorded for the batch lane instead of made.
+ * call. `captured`: it was recorded for the batch lane instead of made. `budget`: it was not made, since the day's budget is spent.
  */
 export class VisionModelError extends Data.TaggedError("VisionModelError")<{
-  readonly reason: "throttled" | "unavailable" | "refused" | "unfit" | "captured"
+  readonly reason: "throttled" | "unavailable" | "refused" | "unfit" | "captured" | "budget"
   readonly message: string
   readonly cause?: unknown
 }> {}

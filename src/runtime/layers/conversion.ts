@@ -138,8 +138,15 @@ const heartbeatOf = (settings: ConversionSettings): Duration.Duration =>
 /** The workers of a process: chunks, assemblies, flyers and what is converted inline. */
 export const conversionWorkers = (settings: ConversionSettings) => {
   const { id: modelId, ...price } = settings.conversion.model
-  const { perOwner, withoutModel } = settings.conversion
-  const work = { heartbeat: heartbeatOf(settings), modelId, price, perOwner, withoutModel }
+  const { dailyBudgetUsd, perOwner, withoutModel } = settings.conversion
+  const work = {
+    heartbeat: heartbeatOf(settings),
+    modelId,
+    price,
+    perOwner,
+    dailyBudgetUsd,
+    withoutModel
+  }
   return workers(
     "chunk-worker",
     { count: WORKERS, idle: IDLE, listen: listenToBell("conversions") },

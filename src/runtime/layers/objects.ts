@@ -6,7 +6,13 @@ import { makeDiskObjects } from "../../adapters/disk/object-store.ts"
 import { makeS3Objects } from "../../adapters/s3/object-store.ts"
 import type { CredentialSource } from "../../adapters/ses/credentials.ts"
 import { guarded, onOwnStores, type OwnStore, OwnStores, ownStoresLayer } from "../../domain/own-stores.ts"
-import { BatchObjects, FileObjects, MailObjects, type ObjectStoreService } from "../../ports/object-store.ts"
+import {
+  BatchObjects,
+  FileObjects,
+  MailObjects,
+  ObjectStoreError,
+  type ObjectStoreService
+} from "../../ports/object-store.ts"
 import type { Check } from "../process/readiness.ts"
 import { ticking } from "../process/supervisor.ts"
 import type { Role, StoreSettings } from "../settings/settings.ts"
@@ -64,8 +70,15 @@ const hasRole = ({ roles }: StoreSettings, ...some: ReadonlyArray<Role>) =>
 const usesBatch = (settings: StoreSettings) =>
   settings.batch.bucket !== undefined && hasRole(settings, "leader", "worker")
 
-/** The stores that this process shares with the others on its database; none where it works with no files. */
-export const ownStores = (settings: StoreSettings) =>
+/** Where no setting names a worker's batch store: it must not convert again what others have in theirs. */
+const lacksBatch = (settings: StoreSettings) =>
+  settings.batch.bucket === undefined && hasRole(settings, "worker")
+
+/**
+ * The stores that this process shares with the others on its database; none where it works with no files. `unsetBatch`: a worker's
+ * batch store that no setting names.
+ */
+const storesOf = (settings: StoreSettings) =>
   Effect.gen(function* () {
     const own = (
       name: OwnStore["name"],
@@ -80,10 +93,13 @@ export const ownStores = (settings: StoreSettings) =>
     }
     const files = own("files", yield* FileObjects, settings.conversion.filesBucket, FILES_FOLDER)
     const batch = own("batch", yield* BatchObjects, settings.batch.bucket, BATCH_FOLDER)
-    return hasRole(settings, "api", "leader", "worker", "intake")
+    const stores = hasRole(settings, "api", "leader", "worker", "intake")
       ? [files, ...(usesBatch(settings) ? [batch] : [])]
       : []
+    return { stores, unsetBatch: lacksBatch(settings) ? batch : undefined }
   })
+
+export const ownStores = (settings: StoreSettings) => Effect.map(storesOf(settings), ({ stores }) => stores)
 
 /** The object stores, closed while one of them is not the one that the database knows (DOC-6). */
 export const guardedObjects = (settings: StoreSettings, credentials: CredentialSource) =>
@@ -96,7 +112,11 @@ export const guardedObjects = (settings: StoreSettings, credentials: CredentialS
       )
     })
   ).pipe(
-    Layer.provideMerge(Layer.unwrap(Effect.map(ownStores(settings), ownStoresLayer))),
+    Layer.provideMerge(
+      Layer.unwrap(
+        Effect.map(storesOf(settings), ({ stores, unsetBatch }) => ownStoresLayer(stores, unsetBatch))
+      )
+    ),
     Layer.provideMerge(objects(settings, credentials))
   )
 
@@ -113,6 +133,14 @@ export const storeWatch = ticking(
 /** A step of a worker, where this process works on files: a claim that could only fail would use up an attempt. */
 export const whereOwn = <E, R>(step: Effect.Effect<boolean, E, R>) => onOwnStores(step, false)
 
+/** Fails where the database knows a batch store, and this worker has none. */
+const readsBatch = (refusal: Effect.Effect<string | undefined>) =>
+  Effect.flatMap(refusal, (cause) =>
+    cause === undefined
+      ? Effect.void
+      : Effect.fail(new ObjectStoreError({ reason: "unavailable", key: "", cause }))
+  )
+
 /**
  * Checks of every store that this process works with: one of files in any role; one of the batch lane where its bucket is set,
  * since its results are used even while the lane is off; one of mails where they are accepted, which needs a hop that is trusted
@@ -122,7 +150,10 @@ export const objectChecks = (settings: StoreSettings) =>
   Effect.gen(function* () {
     const { embedded, intake } = settings
     const [files, batches, mails] = [yield* FileObjects, yield* BatchObjects, yield* MailObjects]
-    const checks: Array<Check> = [{ name: "objects", run: files.check }]
+    const { batchRefusal } = yield* OwnStores
+    const checks: Array<Check> = [
+      { name: "objects", run: Effect.andThen(files.check, readsBatch(batchRefusal)) }
+    ]
     if (usesBatch(settings)) checks.push({ name: "batch-objects", run: batches.check })
     const takesMails = hasRole(settings, "intake") && (embedded || intake.trustedHops.length > 0)
     if (takesMails || (hasRole(settings, "intake", "api") && intake.bucketIsSet)) {

@@ -55,6 +55,7 @@ export const worldOf = ({ chunk, model, open, store = {} }: Script) => {
   const booked: Array<CostEntry> = []
   const beats: Array<number> = []
   const unanswered: Array<number> = []
+  const served: Array<number> = []
   const failures: Array<Parameters<Store["failChunk"]>[1]> = []
   let atModel = 0
   let mostAtModel = 0
@@ -74,8 +75,9 @@ export const worldOf = ({ chunk, model, open, store = {} }: Script) => {
           beats.push(pagesDone)
           return true
         }),
-      completeChunk: (_, key, costs, pages = 0) => {
-        unanswered.push(pages)
+      completeChunk: (_, key, costs, pages) => {
+        unanswered.push(pages?.unanswered ?? 0)
+        served.push(pages?.served ?? 0)
         return tell(`complete ${key}`, costs, "completed" as const)
       },
       failChunk: (_, failure) => {
@@ -117,6 +119,7 @@ export const worldOf = ({ chunk, model, open, store = {} }: Script) => {
     booked,
     beats,
     unanswered,
+    served,
     failures,
     objects,
     mostAtModel: () => mostAtModel,

@@ -175,7 +175,7 @@ export interface CostReport {
   readonly from: string
   readonly totalUsd: number
   readonly sources: ReadonlyArray<{ readonly source: string; readonly entries: number; readonly inputTokens: number; readonly outputTokens: number; readonly costUsd: number }>
-  readonly batch: { readonly jobs: number; readonly accepted: number; readonly fallback: number; readonly costUsd: number; readonly onDemandUsd: number; readonly savedUsd: number }
+  readonly batch: { readonly jobs: number; readonly accepted: number; readonly served: number; readonly fallback: number; readonly costUsd: number; readonly onDemandUsd: number; readonly savedUsd: number }
 }
 
 export interface DocumentReport {

@@ -1,4 +1,4 @@
-import { Effect, Schema } from "effect"
+import { Duration, Effect, Schema } from "effect"
 
 import { jobPrefix } from "../../../domain/conversion/stored-files.ts"
 import type { ConversionStore } from "../../../ports/conversion/conversion-store.ts"
@@ -21,12 +21,14 @@ export const chunksOn = (
   | "failJob"
   | "bookCosts"
 > => ({
-  claimChunk: (worker, lease, perOwner) =>
+  claimChunk: (worker, lease, perOwner, primed) =>
     Effect.map(
       ask.first(
         "claimChunk",
         ChunkRow,
-        sql`select * from claim_chunk(${lease}::uuid, ${worker}, ${perOwner ?? null}::integer)`
+        sql`select * from claim_chunk(
+          ${lease}::uuid, ${worker}, ${perOwner ?? null}::integer, ${primed ?? true}::boolean
+        )`
       ),
       heldBy(lease)
     ),
@@ -38,12 +40,13 @@ export const chunksOn = (
         ${id}::uuid, ${lease}::uuid, ${interval(window)}::interval, ${pagesDone}::integer
       ) as answer`
     ),
-  completeChunk: ({ id, lease }, resultKey, costs, unanswered) =>
+  completeChunk: ({ id, lease }, resultKey, costs, { served = 0, unanswered = 0 } = {}) =>
     ask.answer(
       "completeChunk",
       Schema.Literals(["stale", "completed", "assembling"]),
       sql`select complete_chunk(
-        ${id}::uuid, ${lease}::uuid, ${resultKey}, ${costsText(costs)}::jsonb, ${unanswered ?? 0}::integer
+        ${id}::uuid, ${lease}::uuid, ${resultKey}, ${costsText(costs)}::jsonb, ${unanswered}::integer,
+        ${served}::integer
       ) as answer`
     ),
   chunkResults: (jobId) =>
@@ -62,11 +65,13 @@ export const chunksOn = (
         ${interval(retryIn)}::interval
       ) as answer`
     ),
-  handBackChunk: ({ id, lease }, costs) =>
+  handBackChunk: ({ id, lease }, costs, retryIn = Duration.zero) =>
     ask.answer(
       "handBackChunk",
       Schema.Boolean,
-      sql`select hand_back_chunk(${id}::uuid, ${lease}::uuid, ${costsText(costs)}::jsonb) as answer`
+      sql`select hand_back_chunk(
+        ${id}::uuid, ${lease}::uuid, ${costsText(costs)}::jsonb, ${interval(retryIn)}::interval
+      ) as answer`
     ),
   failJob: (jobId, error, lease) =>
     ask.answer(
@@ -122,7 +127,10 @@ export const assembliesOn = (
 
 export const upkeepOn = (
   sql: WriteSql["Service"]
-): Pick<Store, "recoverOrphan" | "applyBudget" | "deleteFileOfClosedAccount" | "sweep"> => ({
+): Pick<
+  Store,
+  "recoverOrphan" | "applyBudget" | "modelCostToday" | "deleteFileOfClosedAccount" | "sweep"
+> => ({
   recoverOrphan: (stale, maxAttempts) =>
     ask.answer(
       "recoverOrphan",
@@ -131,6 +139,11 @@ export const upkeepOn = (
         ${interval(stale)}::interval, ${maxAttempts}::integer
       ) as answer`
     ),
+  modelCostToday: ask.answer(
+    "modelCostToday",
+    Schema.Finite,
+    sql`select model_cost_today()::float8 as answer`
+  ),
   applyBudget: (budgetUsd) =>
     ask.answer(
       "applyBudget",

@@ -137,11 +137,11 @@ const draftOfLayout = ({ html, text }: LayoutPage): Candidate => ({
   ...coverageOf(text, html)
 })
 
-/** A tier without an answer leaves the page to the next one; a recorded call is not a failure of the tier. */
+/** A tier without an answer leaves the page to the next one; a call that was recorded, or has to wait, is not a failure of the tier. */
 const orNothing = <A, R>(work: Work, tier: Effect.Effect<A, PdfError | VisionModelError, R>) =>
   tier.pipe(
     Effect.catchTag("VisionModelError", (error) => {
-      if (error.reason === "captured") return Effect.fail(error)
+      if (error.reason === "captured" || error.reason === "budget") return Effect.fail(error)
       if (passes(error)) work.noAnswer = error
       // What the model or the account said explains more than that a second call would not have fitted.
       if (error.reason !== "unfit" || work.noModel === "unusable") work.noModel = noModelOf(error)

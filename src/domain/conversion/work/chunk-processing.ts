@@ -21,6 +21,7 @@ import {
   makeMeter,
   metered,
   recordResult,
+  withinBudget,
   type WorkSettings
 } from "./attempt.ts"
 
@@ -29,6 +30,9 @@ const PAGES_AT_MODEL = 4
 
 /** Delay before a failed chunk is tried again; five times as long each further time. */
 const RETRY_FIRST = Duration.seconds(20)
+
+/** How long a chunk with batch results waits whose other calls the day's budget has no room for. */
+const RETRY_BUDGET = Duration.minutes(15)
 
 /** This worker has lost the chunk: no new page is begun. */
 class Stopped extends Data.TaggedError("Stopped")<{}> {}
@@ -190,7 +194,13 @@ export const processChunk = (
         metadata: { calls: meter.calls, batchServed: meter.batchServed, attempt: chunk.attempts }
       })
     const work = Effect.gen(function* () {
-      const model = yield* withBatchResults(chunk, yield* VisionModel)
+      const asked = yield* VisionModel
+      const model = yield* withBatchResults(
+        chunk,
+        chunk.options._batchPrimed === true
+          ? withinBudget(asked, settings.dailyBudgetUsd, store.modelCostToday)
+          : asked
+      )
       return yield* Effect.provideService(
         convert(chunk, settings, progress),
         VisionModel,
@@ -204,14 +214,23 @@ export const processChunk = (
         heartbeat: () => store.heartbeatChunk(chunk, progress.pagesDone, HOLD_WINDOW),
         release: () => store.handBackChunk(chunk, costs()),
         complete: (key) =>
-          recordResult(objects, key, store.completeChunk(chunk, key, costs(), progress.unanswered)),
-        fail: (failure) =>
-          store.failChunk(chunk, {
-            error: failureText(failure),
-            costs: costs(),
-            retryIn: Duration.times(RETRY_FIRST, 5 ** (chunk.attempts - 1)),
-            maxAttempts: isFinal(failure) ? 1 : MAX_CHUNK_ATTEMPTS
-          }),
+          recordResult(
+            objects,
+            key,
+            store.completeChunk(chunk, key, costs(), {
+              unanswered: progress.unanswered,
+              served: meter.batchServed
+            })
+          ),
+        fail: (failure: PageFailure) =>
+          failure._tag === "VisionModelError" && failure.reason === "budget"
+            ? store.handBackChunk(chunk, costs(), RETRY_BUDGET)
+            : store.failChunk(chunk, {
+                error: failureText(failure),
+                costs: costs(),
+                retryIn: Duration.times(RETRY_FIRST, 5 ** (chunk.attempts - 1)),
+                maxAttempts: isFinal(failure) ? 1 : MAX_CHUNK_ATTEMPTS
+              }),
         lost: () => store.bookCosts(costs()),
         stop: () => {
           progress.ended ??= new Stopped()

@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { ConversionStore } from "../../../ports/conversion/conversion-store.ts"
 import { BatchReplay } from "../../batch/replay.ts"
 import { doNext, staleAfter } from "../../leased-work.ts"
+import { OwnStores } from "../../own-stores.ts"
 import { assembleJob } from "./assembling.ts"
 import type { WorkSettings } from "./attempt.ts"
 import { processChunk } from "./chunk-processing.ts"
@@ -16,6 +17,7 @@ import { processInline } from "./inline-processing.ts"
 export const workOnce = Effect.fnUntraced(function* (worker: string, settings: WorkSettings) {
   const store = yield* ConversionStore
   const replay = yield* BatchReplay
+  const primed = (yield* (yield* OwnStores).batchRefusal) === undefined
   const stale = staleAfter(settings.heartbeat)
   const kinds = [
     doNext(
@@ -30,7 +32,7 @@ export const workOnce = Effect.fnUntraced(function* (worker: string, settings: W
     ),
     doNext(
       "conversions",
-      (lease) => store.claimChunk(worker, lease, settings.perOwner),
+      (lease) => store.claimChunk(worker, lease, settings.perOwner, primed),
       (chunk) => Effect.provideService(processChunk(chunk, settings), BatchReplay, replay)
     ),
     doNext(

@@ -28,7 +28,7 @@ const finished = Effect.fnUntraced(function* (
   const fileId = yield* pdf(owner, 4)
   yield* job(owner, fileId, {}, 4)
   const chunk = yield* store.claimChunk("w", anyId())
-  yield* store.completeChunk(chunk!, "r", [], noModelPages?.length)
+  yield* store.completeChunk(chunk!, "r", [], { unanswered: noModelPages?.length ?? 0 })
   const assembly = yield* store.claimAssembly(anyId(), STALE)
   const answer = yield* store.finishJob(assembly!, "result", legibility, noModelPages)
   assert.strictEqual(
