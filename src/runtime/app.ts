@@ -51,7 +51,7 @@ const leader = (settings: Settings) =>
 const roles = (settings: Settings) => {
   const has = (role: Role) => settings.roles.includes(role)
   return Layer.mergeAll(
-    storeWatch,
+    storeWatch(settings),
     has("retry") ? retryWorker : Layer.empty,
     has("leader") ? leader(settings) : Layer.empty,
     has("worker") ? conversionWorkers(settings) : Layer.empty,

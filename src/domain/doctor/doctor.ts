@@ -7,7 +7,7 @@ import { alarmVerdicts } from "./cloud-alarms.ts"
 import { type Found, seen, webhookOf } from "./cloud-side.ts"
 import { databaseVerdicts } from "./database.ts"
 import { eventDeadLetters, type EventFacts, eventVerdicts } from "./event-delivery.ts"
-import { objectVerdicts } from "./objects.ts"
+import { objectVerdicts, probeVerdicts } from "./objects.ts"
 import { providerAVerdicts } from "./provider-a.ts"
 import { type ProviderBFacts, providerBVerdicts } from "./provider-b.ts"
 import { type QueueFacts, queueVerdicts } from "./queue.ts"
@@ -62,7 +62,7 @@ export const examine = (
 ): Stream.Stream<ReadonlyArray<Verdict>, never, Dns | Examinations> =>
   Stream.unwrap(
     Effect.gen(function* () {
-      const { alarms, buckets, database, objects, providerA, ...asked } = yield* Examinations
+      const { alarms, buckets, database, objects, probes, providerA, ...asked } = yield* Examinations
       const { baseUrl, region, sender, visibilitySeconds } = options
       // Two checks wait for each of these.
       const once = <A>(part: Effect.Effect<A> | undefined) =>
@@ -76,6 +76,7 @@ export const examine = (
           ? Effect.succeed([])
           : bounded("database", Effect.map(database, databaseVerdicts)),
         objects === undefined ? Effect.succeed([]) : bounded("objects", Effect.map(objects, objectVerdicts)),
+        probes === undefined ? Effect.succeed([]) : bounded("objects", Effect.map(probes, probeVerdicts)),
         buckets === undefined ? Effect.succeed([]) : bounded("buckets", Effect.map(buckets, bucketVerdicts)),
         queue === undefined
           ? Effect.succeed([])

@@ -1,3 +1,4 @@
+import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect, Layer } from "effect"
 
@@ -11,9 +12,11 @@ import type { ProviderBFacts } from "../../domain/doctor/provider-b.ts"
 import type { QueueFacts } from "../../domain/doctor/queue.ts"
 import type { Provider } from "../../domain/mail/failover.ts"
 import { examineStore } from "../../domain/own-stores.ts"
+import { probeStore } from "../../domain/store-probe.ts"
 import { Examinations } from "../../ports/doctor/examinations.ts"
 import { DeferQueue } from "../../ports/mail/defer-queue.ts"
 import { deferQueue } from "../layers/mail.ts"
+import { bucketAccess, bucketStores, objects as storesOf } from "../layers/objects.ts"
 import { MIGRATIONS } from "../package.ts"
 import type { Settings } from "../settings/settings.ts"
 import { clients, type Installation, missingDatabase } from "./installation.ts"
@@ -67,6 +70,18 @@ const objects = (here: Installation): Effect.Effect<ReadonlyArray<ObjectStoreFac
       ).pipe(Effect.provide(layer))
 }
 
+/** What the buckets do with an object; a folder of this machine is looked at only. */
+const probes = ({ credentials, settings }: Installation) => {
+  const stores = Effect.flatMap(bucketStores(settings), (found) =>
+    Effect.forEach(
+      found,
+      ({ bucket, objects: store }) => Effect.map(probeStore(store), (one) => ({ bucket, found: one })),
+      { concurrency: "unbounded" }
+    )
+  )
+  return Effect.provide(stores, Layer.merge(storesOf(settings, credentials), NodeCrypto.layer))
+}
+
 /** The buckets of the cloud account; a compatible service has settings of its own. */
 const buckets = ({ credentials, settings }: Installation) => {
   const { batch, cloud, conversion, embedded, intake } = settings
@@ -76,14 +91,16 @@ const buckets = ({ credentials, settings }: Installation) => {
     { bucket: intake.bucketIsSet ? intake.bucket : undefined, keeps: "short-lived" }
   ] as const
   const ours = named.flatMap(({ bucket, keeps }) => (bucket === undefined ? [] : [{ bucket, keeps }]))
-  const isThere = cloud.s3Endpoint === undefined && (!embedded || cloud.credentials !== undefined)
+  const isThere =
+    cloud.s3.endpoint === undefined &&
+    (!embedded || cloud.credentials !== undefined || cloud.s3.credentials !== undefined)
   return isThere && ours.length > 0
     ? Effect.flatMap(
         Effect.promise(() => import("../../adapters/s3/bucket-examination.ts")),
         ({ examineBucket }) =>
           Effect.forEach(
             ours,
-            ({ bucket, keeps }) => examineBucket({ bucket, region: cloud.region, credentials }, keeps),
+            ({ bucket, keeps }) => examineBucket({ bucket, ...bucketAccess(settings, credentials) }, keeps),
             { concurrency: "unbounded" }
           )
       )
@@ -195,6 +212,7 @@ export const layerExaminations = (here: Installation): Layer.Layer<Examinations>
       events: events(here),
       buckets: buckets(here),
       objects: objects(here),
+      probes: probes(here),
       providerA: providerA(here),
       providerB: providerB(here),
       queue: queue(here)

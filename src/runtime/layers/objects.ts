@@ -1,11 +1,13 @@
 import { join, resolve } from "node:path"
 
-import { Context, Effect, Layer } from "effect"
+import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
+import { Context, Effect, Layer, Redacted } from "effect"
 
 import { makeDiskObjects } from "../../adapters/disk/object-store.ts"
 import { makeS3Objects } from "../../adapters/s3/object-store.ts"
 import type { CredentialSource } from "../../adapters/ses/credentials.ts"
 import { guarded, onOwnStores, type OwnStore, OwnStores, ownStoresLayer } from "../../domain/own-stores.ts"
+import { probed } from "../../domain/store-probe.ts"
 import {
   BatchObjects,
   FileObjects,
@@ -27,7 +29,24 @@ const BATCH_FOLDER = "batch"
  */
 const isRemote = (settings: StoreSettings, bucket: string | undefined): bucket is string =>
   bucket !== undefined &&
-  (!settings.embedded || settings.cloud.credentials !== undefined || settings.cloud.s3Endpoint !== undefined)
+  (!settings.embedded ||
+    settings.cloud.credentials !== undefined ||
+    settings.cloud.s3.credentials !== undefined ||
+    settings.cloud.s3.endpoint !== undefined)
+
+/** How the buckets are reached: their own keys sign for nothing else. */
+export const bucketAccess = ({ cloud: { s3 } }: StoreSettings, credentials: CredentialSource) => ({
+  region: s3.region,
+  endpoint: s3.endpoint,
+  encryption: s3.encryption,
+  credentials:
+    s3.credentials === undefined
+      ? credentials
+      : {
+          accessKeyId: Redacted.value(s3.credentials.accessKeyId),
+          secretAccessKey: Redacted.value(s3.credentials.secretAccessKey)
+        }
+})
 
 const folderOf = (settings: StoreSettings, name: string) => join(resolve(settings.dataDir), "objects", name)
 
@@ -40,13 +59,14 @@ const storeOf = (
   if (!isRemote(settings, bucket)) {
     return Effect.succeed<ObjectStoreService>(makeDiskObjects(folderOf(settings, bucket ?? folder)))
   }
-  return makeS3Objects({
-    bucket,
-    region: settings.cloud.region,
-    endpoint: settings.cloud.s3Endpoint,
-    credentials,
-    cacheDir: join(resolve(settings.dataDir), "cache")
-  })
+  return Effect.flatMap(
+    makeS3Objects({
+      bucket,
+      ...bucketAccess(settings, credentials),
+      cacheDir: join(resolve(settings.dataDir), "cache")
+    }),
+    (made) => probed(made, `the bucket ${bucket}`)
+  )
 }
 
 /** The three object stores. */
@@ -54,15 +74,33 @@ export const objects = (
   settings: StoreSettings,
   credentials: CredentialSource
 ): Layer.Layer<FileObjects | BatchObjects | MailObjects> => {
-  const { embedded, intake } = settings
-  // In an embedded run the default name is no bucket: credentials may be there for other services.
-  const mailBucket = embedded && !intake.bucketIsSet ? undefined : intake.bucket
+  const mailBucket = mailBucketOf(settings)
   return Layer.mergeAll(
     Layer.effect(FileObjects, storeOf(settings, credentials, settings.conversion.filesBucket, FILES_FOLDER)),
     Layer.effect(BatchObjects, storeOf(settings, credentials, settings.batch.bucket, BATCH_FOLDER)),
-    Layer.effect(MailObjects, storeOf(settings, credentials, mailBucket, intake.bucket))
-  )
+    Layer.effect(MailObjects, storeOf(settings, credentials, mailBucket, settings.intake.bucket))
+  ).pipe(Layer.provide(NodeCrypto.layer))
 }
+
+const mailBucketOf = ({ embedded, intake }: StoreSettings): string | undefined =>
+  // In an embedded run the default name is no bucket: credentials may be there for other services.
+  embedded && !intake.bucketIsSet ? undefined : intake.bucket
+
+/** The buckets that these settings name, each with its store. */
+export const bucketStores = (settings: StoreSettings) =>
+  Effect.gen(function* () {
+    const stores = [
+      { bucket: settings.conversion.filesBucket, objects: yield* FileObjects },
+      { bucket: settings.batch.bucket, objects: yield* BatchObjects },
+      {
+        bucket: settings.intake.bucketIsSet ? settings.intake.bucket : undefined,
+        objects: yield* MailObjects
+      }
+    ]
+    return stores.flatMap(({ bucket, objects: store }) =>
+      isRemote(settings, bucket) ? [{ bucket, objects: store }] : []
+    )
+  })
 
 const hasRole = ({ roles }: StoreSettings, ...some: ReadonlyArray<Role>) =>
   some.some((role) => roles.includes(role))
@@ -87,7 +125,7 @@ const storesOf = (settings: StoreSettings) =>
       folder: string
     ): OwnStore => {
       const place = isRemote(settings, bucket)
-        ? `${settings.cloud.s3Endpoint ?? `s3.${settings.cloud.region}`}/${bucket}`
+        ? `${settings.cloud.s3.endpoint ?? `s3.${settings.cloud.s3.region}`}/${bucket}`
         : undefined
       return { name, objects: store, place, shown: place ?? folderOf(settings, bucket ?? folder) }
     }
@@ -123,12 +161,17 @@ export const guardedObjects = (settings: StoreSettings, credentials: CredentialS
 /** How often the stores are examined: a volume may go, and another store may be adopted. */
 const EXAMINE_EVERY = "30 seconds"
 
-/** Keeps examining the object stores, in processes of all roles. */
-export const storeWatch = ticking(
-  "object-stores",
-  EXAMINE_EVERY,
-  Effect.flatMap(OwnStores, ({ examine }) => examine)
-)
+/** Keeps examining the object stores, in processes of all roles; the first time at once, so that a start says what does not work. */
+export const storeWatch = (settings: StoreSettings) =>
+  ticking(
+    "object-stores",
+    EXAMINE_EVERY,
+    Effect.gen(function* () {
+      yield* (yield* OwnStores).examine
+      // They log what they find, and readiness says so.
+      for (const { run } of yield* objectChecks(settings)) yield* Effect.ignore(run)
+    })
+  )
 
 /** A step of a worker, where this process works on files: a claim that could only fail would use up an attempt. */
 export const whereOwn = <E, R>(step: Effect.Effect<boolean, E, R>) => onOwnStores(step, false)

@@ -37,6 +37,13 @@ export const contradictions = ({ readable, settings, values: { cloud, intake } }
       is required beside CLOUD_ACCESS_KEY_ID: set both, or neither for the instance role`,
     ...when((key !== undefined || token !== undefined) && id === undefined, "CLOUD_ACCESS_KEY_ID")`
       is required beside CLOUD_SECRET_ACCESS_KEY: set both, or neither for the instance role`,
+    ...when(
+      cloud.s3AccessKeyId !== undefined && cloud.s3SecretAccessKey === undefined,
+      "S3_SECRET_ACCESS_KEY"
+    )`
+      is required beside S3_ACCESS_KEY_ID: set both, or neither for the account's keys`,
+    ...when(cloud.s3SecretAccessKey !== undefined && cloud.s3AccessKeyId === undefined, "S3_ACCESS_KEY_ID")`
+      is required beside S3_SECRET_ACCESS_KEY: set both, or neither for the account's keys`,
     ...when(isTooLong && readable("EMAIL_DEFER_DELAYS_SECONDS"), "EMAIL_DEFER_DELAYS_SECONDS")`
       holds ${longest}: an SQS queue delays a message by ${SQS_MAX_DELAY_SECONDS} s at most`,
     ...when(lacksAccount && readable("MAILAPI_SERVICE_ACCOUNT_KEY"), "CONVERT_REPLY_CHANNEL")`

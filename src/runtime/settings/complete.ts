@@ -51,13 +51,33 @@ const databaseOf = ({ prepare, secretKey, serviceRoleKey, url }: Values["databas
   return { url: Redacted.make(parsed.href), prepare, hasPassword: own || password !== undefined }
 }
 
-const cloudOf = ({ accessKeyId, secretAccessKey, sessionToken, ...cloud }: Values["cloud"]) => {
+const cloudOf = ({
+  accessKeyId,
+  s3AccessKeyId,
+  s3Encryption,
+  s3Endpoint,
+  s3Region,
+  s3SecretAccessKey,
+  secretAccessKey,
+  sessionToken,
+  ...cloud
+}: Values["cloud"]) => {
   const credentials: CloudCredentials | undefined =
     accessKeyId === undefined || secretAccessKey === undefined
       ? undefined
       : { accessKeyId, secretAccessKey, sessionToken }
   /** Without `credentials` the instance role is asked. */
-  return { ...cloud, credentials }
+  const s3 = {
+    endpoint: s3Endpoint,
+    region: s3Region ?? cloud.region,
+    /** Undefined: those of the account. */
+    credentials:
+      s3AccessKeyId === undefined || s3SecretAccessKey === undefined
+        ? undefined
+        : { accessKeyId: s3AccessKeyId, secretAccessKey: s3SecretAccessKey, sessionToken: undefined },
+    encryption: s3Encryption === "none" ? undefined : s3Encryption
+  }
+  return { ...cloud, s3, credentials }
 }
 
 const DEFAULT_PRIMARY: Provider = "provider_a"

@@ -157,6 +157,13 @@ export const AREAS = {
       Session token; temporary credentials are refused without theirs.`,
     imdsEndpoint: open("IMDS_ENDPOINT", httpUrl, vendor)`Address of the instance metadata service.`,
     s3Endpoint: open("S3_ENDPOINT", httpUrl, vendor)`Address of the S3 API.`,
+    s3Region: open("S3_REGION", region, { otherwise: "{CLOUD_REGION}" })`Region of the buckets.`,
+    s3AccessKeyId: secret("S3_ACCESS_KEY_ID", text)`
+      Access key of the buckets alone, such as a compatible service's, which signs nothing else. Unset, that of the account.`,
+    s3SecretAccessKey: secret("S3_SECRET_ACCESS_KEY", text)`Secret of the access key of the buckets.`,
+    s3Encryption: open("S3_SSE", oneOf(["none", "AES256", "aws:kms"]), { fallback: "none" })`
+      How every object that is written asks to be encrypted at rest. none: as the bucket does by default. Services without a key
+      store refuse the others.`,
     sqsEndpoint: open("SQS_ENDPOINT", httpUrl, vendor)`Address of the SQS API.`,
     bedrockEndpoint: open("BEDROCK_ENDPOINT", httpUrl, vendor)`
       Address of the Bedrock API (batch jobs).`,

@@ -69,6 +69,7 @@ const examinations = (parts: Partial<Examinations["Service"]>) =>
       database: undefined,
       events: undefined,
       objects: undefined,
+      probes: undefined,
       buckets: undefined,
       providerA: undefined,
       providerB: undefined,

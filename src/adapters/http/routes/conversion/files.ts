@@ -246,7 +246,8 @@ const upload = (
         ),
       UnreadableDocument: ({ message }) => Effect.fail(problem("UNREADABLE_FILE", message)),
       DocumentReaderAway: filesAway,
-      ObjectStoreError: filesAway,
+      // Asking again would change nothing: a 500 says so, and the log why.
+      ObjectStoreError: (error) => (error.reason === "unsupported" ? Effect.die(error) : filesAway(error)),
       StoreUnavailable: filesAway
     })
   )
