@@ -16,7 +16,7 @@ const PREFIX = "store-probe/"
 const CONTENT = new TextEncoder().encode("postlane")
 
 /** The vendor's words. */
-export const wordsOf = ({ cause, reason }: ObjectStoreError): string =>
+const wordsOf = ({ cause, reason }: ObjectStoreError): string =>
   cause instanceof Error ? `${cause.name}: ${cause.message}` : typeof cause === "string" ? cause : reason
 
 const fails = (step: "written" | "read" | "removed") => (error: ObjectStoreError) =>
@@ -55,7 +55,7 @@ const log = (name: string, found: ProbeFound, before: ProbeFound | undefined) =>
   if (before?._tag === "Fails") return Effect.logInfo(`objects of ${name} can be written again`)
   return before === undefined && !found.isExclusive
     ? Effect.logWarning(
-        `${name} does not keep the condition of a write (If-None-Match): of two that write an object at once, both are told that they were first`
+        `${name} does not keep the condition of a write (If-None-Match): of two that write an object at once, both are answered that they were first`
       )
     : Effect.void
 }

@@ -73,6 +73,8 @@ it.live(
         S3_ENDPOINT: endpoint,
         CLOUD_ACCESS_KEY_ID: "test",
         CLOUD_SECRET_ACCESS_KEY: "test",
+        BEDROCK_ENDPOINT: "http://127.0.0.1:1",
+        BEDROCK_RUNTIME_ENDPOINT: "http://127.0.0.1:1",
         POSTLANE_DATA_DIR: cacheDir
       })
       const standing = (database: string, bucket: string) =>

@@ -7,6 +7,7 @@ import { alarmVerdicts } from "./cloud-alarms.ts"
 import { type Found, seen, webhookOf } from "./cloud-side.ts"
 import { databaseVerdicts } from "./database.ts"
 import { eventDeadLetters, type EventFacts, eventVerdicts } from "./event-delivery.ts"
+import { modelVerdicts } from "./model.ts"
 import { objectVerdicts, probeVerdicts } from "./objects.ts"
 import { providerAVerdicts } from "./provider-a.ts"
 import { type ProviderBFacts, providerBVerdicts } from "./provider-b.ts"
@@ -62,7 +63,7 @@ export const examine = (
 ): Stream.Stream<ReadonlyArray<Verdict>, never, Dns | Examinations> =>
   Stream.unwrap(
     Effect.gen(function* () {
-      const { alarms, buckets, database, objects, probes, providerA, ...asked } = yield* Examinations
+      const { alarms, buckets, database, model, objects, probes, providerA, ...asked } = yield* Examinations
       const { baseUrl, region, sender, visibilitySeconds } = options
       // Two checks wait for each of these.
       const once = <A>(part: Effect.Effect<A> | undefined) =>
@@ -78,6 +79,9 @@ export const examine = (
         objects === undefined ? Effect.succeed([]) : bounded("objects", Effect.map(objects, objectVerdicts)),
         probes === undefined ? Effect.succeed([]) : bounded("objects", Effect.map(probes, probeVerdicts)),
         buckets === undefined ? Effect.succeed([]) : bounded("buckets", Effect.map(buckets, bucketVerdicts)),
+        model === undefined
+          ? unused("model", "the high-fidelity model is simulated or not used")
+          : bounded("model", Effect.map(model, modelVerdicts)),
         queue === undefined
           ? Effect.succeed([])
           : bounded(

@@ -52,7 +52,7 @@ const probeVerdict = ({ bucket, found }: BucketProbe): Verdict => {
     ? ok(`objects of ${bucket} can be written, read and removed`)
     : warn({
         what: `${bucket} does not keep the condition of a write`,
-        why: "of two processes that write an object at once, both are told that they were first (If-None-Match is ignored)",
+        why: "of two processes that write an object at once, both are answered that they were first (If-None-Match is ignored)",
         do: "use a version of the service that has conditional writes; until then start one process first on a new bucket"
       })
 }

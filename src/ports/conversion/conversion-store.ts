@@ -8,6 +8,7 @@ import type { WaitFacts } from "../../domain/conversion/waiting.ts"
 import type { CustomerId, FileId, JobId, ChunkId, FlyerId, LeaseId } from "../../domain/ids.ts"
 import type { InvalidCursor } from "../cursor.ts"
 import type { StoreUnavailable } from "../store-unavailable.ts"
+import type { ChunkPages, InlineFound } from "./result-facts.ts"
 
 /** What a file is, by its content. */
 export const FileKind = Schema.Literals(["pdf", "docx", "png", "jpeg"])
@@ -50,21 +51,6 @@ export interface StoredFile {
   readonly hasText: boolean | null
   /** Of the result: pages from 1 that no model converted though high fidelity was asked for. */
   readonly noModelPages: ReadonlyArray<number>
-}
-
-/** How the pages of a chunk's result came about. */
-export interface ChunkPages {
-  /** Pages that the model or the account refused, or gave no answer to. */
-  readonly unanswered?: number
-  /** Pages that were answered from batch results. */
-  readonly served?: number
-}
-
-/** What is known of a result that was made in one go. */
-export interface InlineFound {
-  readonly pages: number | undefined
-  readonly hasText: boolean
-  readonly noModelPages?: ReadonlyArray<number>
 }
 
 /** A requested conversion without a job yet. */

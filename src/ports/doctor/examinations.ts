@@ -6,6 +6,7 @@ import type { Found } from "../../domain/doctor/cloud-side.ts"
 import type { DatabaseFacts } from "../../domain/doctor/database.ts"
 import type { MxRecord } from "../../domain/doctor/dns-records.ts"
 import type { EventFacts } from "../../domain/doctor/event-delivery.ts"
+import type { ModelFacts } from "../../domain/doctor/model.ts"
 import type { BucketProbe, ObjectStoreFacts } from "../../domain/doctor/objects.ts"
 import type { ProviderAFacts } from "../../domain/doctor/provider-a.ts"
 import type { ProviderBFacts } from "../../domain/doctor/provider-b.ts"
@@ -35,6 +36,8 @@ export class Examinations extends Context.Service<
     readonly alarms: CloudAlarms | undefined
     readonly database: Effect.Effect<DatabaseFacts> | undefined
     readonly buckets: Effect.Effect<ReadonlyArray<BucketFacts>> | undefined
+    /** Asks the model for one word. */
+    readonly model: Effect.Effect<ModelFacts> | undefined
     readonly events: Effect.Effect<Found<EventFacts>> | undefined
     /** Writes, reads and removes one small object in each bucket. */
     readonly probes: Effect.Effect<ReadonlyArray<BucketProbe>> | undefined

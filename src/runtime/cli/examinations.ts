@@ -15,8 +15,9 @@ import { examineStore } from "../../domain/own-stores.ts"
 import { probeStore } from "../../domain/store-probe.ts"
 import { Examinations } from "../../ports/doctor/examinations.ts"
 import { DeferQueue } from "../../ports/mail/defer-queue.ts"
+import { laneOf } from "../layers/batch.ts"
 import { deferQueue } from "../layers/mail.ts"
-import { bucketAccess, bucketStores, objects as storesOf } from "../layers/objects.ts"
+import { bucketAccess, bucketStores, objects as storesOf, usesLocalModel } from "../layers/objects.ts"
 import { MIGRATIONS } from "../package.ts"
 import type { Settings } from "../settings/settings.ts"
 import { clients, type Installation, missingDatabase } from "./installation.ts"
@@ -105,6 +106,27 @@ const buckets = ({ credentials, settings }: Installation) => {
           )
       )
     : undefined
+}
+
+/** The high-fidelity model, where this installation has one of its own: with an account or an address. */
+const model = ({ credentials, settings }: Installation) => {
+  const { cloud, conversion } = settings
+  if (usesLocalModel(settings)) return undefined
+  const { id, inputUsdPerMtok, outputUsdPerMtok } = conversion.model
+  return Effect.flatMap(
+    Effect.promise(() => import("../../adapters/bedrock/examination.ts")),
+    ({ examineModel }) =>
+      examineModel({
+        region: cloud.region,
+        endpoint: cloud.bedrockRuntimeEndpoint,
+        controlEndpoint: cloud.bedrockEndpoint,
+        credentials,
+        model: id,
+        temperature: conversion.temperature,
+        usesBatch: laneOf(settings).on,
+        price: [inputUsdPerMtok, outputUsdPerMtok]
+      })
+  )
 }
 
 const providerA = ({ settings }: Installation): Effect.Effect<ProviderAFacts> | undefined => {
@@ -211,6 +233,7 @@ export const layerExaminations = (here: Installation): Layer.Layer<Examinations>
       database: database(here),
       events: events(here),
       buckets: buckets(here),
+      model: model(here),
       objects: objects(here),
       probes: probes(here),
       providerA: providerA(here),

@@ -26,6 +26,7 @@ import {
 } from "../../domain/conversion/bulk-messages.ts"
 import * as Bulk from "../../domain/conversion/bulk.ts"
 import { pacedModel } from "../../domain/conversion/cascade/paced-model.ts"
+import { HifiTemperature } from "../../domain/conversion/cascade/vision.ts"
 import { watchedModel } from "../../domain/conversion/cascade/watched-model.ts"
 import { Conversions, createQueuedJobs } from "../../domain/conversion/conversions.ts"
 import { FileWatch } from "../../domain/conversion/file-watch.ts"
@@ -78,6 +79,7 @@ const core = (settings: ConversionSettings, credentials: CredentialSource) =>
     Layer.provide(Inspector.layer),
     Layer.provideMerge(ReadPages.layer),
     Layer.provideMerge(model(settings, credentials)),
+    Layer.provideMerge(Layer.succeed(HifiTemperature, settings.conversion.temperature)),
     Layer.provideMerge(
       Layer.mergeAll(
         layerPdf(),

@@ -1,5 +1,6 @@
 import { Redacted } from "effect"
 
+import { modelFacts } from "../../adapters/bedrock/models.ts"
 import { addressOf, type Mailbox } from "../../domain/mail/address.ts"
 import type { Provider } from "../../domain/mail/failover.ts"
 import type { DeferQueueAddress } from "./shapes.ts"
@@ -154,7 +155,11 @@ const conversionOf = ({
   ...rest
 }: Values["conversion"]) => ({
   ...rest,
-  model: { id: modelId, inputUsdPerMtok, outputUsdPerMtok },
+  model: {
+    id: modelId,
+    inputUsdPerMtok: inputUsdPerMtok ?? modelFacts(modelId).price.inputUsdPerMtok,
+    outputUsdPerMtok: outputUsdPerMtok ?? modelFacts(modelId).price.outputUsdPerMtok
+  },
   /** Undefined: scans stay pictures. */
   recognition:
     ocr === "off"

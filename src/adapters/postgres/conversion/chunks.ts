@@ -12,14 +12,7 @@ export const chunksOn = (
   sql: WriteSql["Service"]
 ): Pick<
   Store,
-  | "claimChunk"
-  | "heartbeatChunk"
-  | "completeChunk"
-  | "chunkResults"
-  | "failChunk"
-  | "handBackChunk"
-  | "failJob"
-  | "bookCosts"
+  "claimChunk" | "heartbeatChunk" | "completeChunk" | "failChunk" | "handBackChunk" | "failJob" | "bookCosts"
 > => ({
   claimChunk: (worker, lease, perOwner, primed) =>
     Effect.map(
@@ -49,13 +42,6 @@ export const chunksOn = (
         ${served}::integer
       ) as answer`
     ),
-  chunkResults: (jobId) =>
-    ask.rows(
-      "chunkResults",
-      Schema.Struct({ firstPage: Schema.Int, lastPage: Schema.Int, key: Schema.String }),
-      sql`select first_page, last_page, result_key as key from chunk_jobs
-        where job_id = ${jobId}::uuid and status = 'completed' and result_key is not null order by chunk_index`
-    ),
   failChunk: ({ id, lease }, { costs, error, maxAttempts, retryIn }) =>
     ask.answer(
       "failChunk",
@@ -84,7 +70,10 @@ export const chunksOn = (
 
 export const assembliesOn = (
   sql: WriteSql["Service"]
-): Pick<Store, "claimAssembly" | "heartbeatAssembly" | "handBackAssembly" | "finishJob"> => ({
+): Pick<
+  Store,
+  "claimAssembly" | "chunkResults" | "heartbeatAssembly" | "handBackAssembly" | "finishJob"
+> => ({
   claimAssembly: (lease, stale) =>
     Effect.map(
       ask.first(
@@ -99,6 +88,13 @@ export const assembliesOn = (
           // A chunk completed by hand has no key. This one names no object, so that the job fails, not the claim.
           chunkKeys: row.chunkKeys.map((key) => key ?? `${jobPrefix(row.jobId)}chunks/none`)
         }
+    ),
+  chunkResults: (jobId) =>
+    ask.rows(
+      "chunkResults",
+      Schema.Struct({ firstPage: Schema.Int, lastPage: Schema.Int, key: Schema.String }),
+      sql`select first_page, last_page, result_key as key from chunk_jobs
+        where job_id = ${jobId}::uuid and status = 'completed' and result_key is not null order by chunk_index`
     ),
   heartbeatAssembly: ({ jobId, lease }, window) =>
     ask.answer(

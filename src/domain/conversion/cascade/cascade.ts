@@ -52,6 +52,8 @@ interface Work {
   fromBatch: boolean
   /** A call that failed now, but may succeed later. */
   noAnswer: VisionModelError | undefined
+  /** A call was not answered in time: no further tier is tried. */
+  timedOut: boolean
   /** Why there was no answer that can be used. */
   noModel: NoModel
 }
@@ -143,19 +145,22 @@ const orNothing = <A, R>(work: Work, tier: Effect.Effect<A, PdfError | VisionMod
     Effect.catchTag("VisionModelError", (error) => {
       if (error.reason === "captured" || error.reason === "budget") return Effect.fail(error)
       if (passes(error)) work.noAnswer = error
+      if (error.reason === "timeout") work.timedOut = true
       // What the model or the account said explains more than that a second call would not have fitted.
       if (error.reason !== "unfit" || work.noModel === "unusable") work.noModel = noModelOf(error)
       return Effect.as(Effect.logDebug(`no answer for a page: ${error.message}`), undefined)
     })
   )
 
-/** Whether a call that failed may succeed later. */
+/** Whether a call that failed may succeed later; one that was not answered in time was tried twice, and would not be. */
 export const passes = ({ reason }: VisionModelError): boolean =>
   reason === "throttled" || reason === "unavailable"
 
 /** Why a page has no model's answer, by the call that failed. */
-export const noModelOf = (error: VisionModelError): NoModel =>
-  error.reason === "unfit" ? "unfit" : passes(error) ? "unavailable" : "refused"
+export const noModelOf = (error: VisionModelError): NoModel => {
+  if (error.reason === "unfit" || error.reason === "refused") return error.reason
+  return "unavailable"
+}
 
 const hifi = Effect.fnUntraced(function* (page: PageSource, modelId: string, work: Work) {
   const first = yield* orNothing(
@@ -168,7 +173,7 @@ const hifi = Effect.fnUntraced(function* (page: PageSource, modelId: string, wor
   if (first !== undefined && first.share < MIN_COVERAGE) {
     best = better(first, yield* orNothing(work, coverageRetry(page, modelId, first, work)))
   }
-  if (best !== undefined && best.share >= MIN_COVERAGE) return best
+  if (work.timedOut || (best !== undefined && best.share >= MIN_COVERAGE)) return best
   // Quality escalation, or fail-over where there was no answer at all.
   return better(
     best,
@@ -187,7 +192,7 @@ export const convertPage = (
 ): Effect.Effect<PageResult, PdfError | VisionModelError, VisionModel | HtmlAssembly> =>
   Effect.gen(function* () {
     const layout = yield* page.layout
-    const work: Work = { layout, fromBatch: false, noAnswer: undefined, noModel: "unusable" }
+    const work: Work = { layout, fromBatch: false, noAnswer: undefined, timedOut: false, noModel: "unusable" }
     const result = (tier: PageTier, html: string, noModel?: NoModel): PageResult => ({
       page: page.index,
       label: layout.label,

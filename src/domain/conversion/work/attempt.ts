@@ -45,15 +45,25 @@ export const makeMeter = (): Meter => ({ usage: NO_TOKENS, calls: 0, batchServed
 /** A model that counts what its answers cost, whether or not they are used. */
 export const metered = (model: VisionModel["Service"], meter: Meter): VisionModel["Service"] => ({
   converse: (call, place) =>
-    Effect.tap(model.converse(call, place), (answer) =>
-      Effect.sync(() => {
-        if (answer.fromBatch) {
-          meter.batchServed += 1
-        } else {
-          meter.usage = addUsage(meter.usage, answer.usage)
+    model.converse(call, place).pipe(
+      Effect.tap((answer) =>
+        Effect.sync(() => {
+          if (answer.fromBatch) {
+            meter.batchServed += 1
+          } else {
+            meter.usage = addUsage(meter.usage, answer.usage)
+            meter.calls += 1
+          }
+        })
+      ),
+      // What was not answered in time is billed all the same.
+      Effect.tapError(({ usage }) =>
+        Effect.sync(() => {
+          if (usage === undefined) return
+          meter.usage = addUsage(meter.usage, usage)
           meter.calls += 1
-        }
-      })
+        })
+      )
     )
 })
 

@@ -3,6 +3,7 @@ import { Effect, Layer } from "effect"
 import * as fc from "fast-check"
 
 import { type CascadeSettings, convertPage } from "../../../../src/domain/conversion/cascade/cascade.ts"
+import { HifiTemperature } from "../../../../src/domain/conversion/cascade/vision.ts"
 import type { PageSource } from "../../../../src/ports/conversion/page-sources.ts"
 import { PdfError } from "../../../../src/ports/conversion/pdf.ts"
 import { pageOf, plainCleaner, type Script, scriptedModel } from "../world.ts"
@@ -113,7 +114,14 @@ describe("the cascade", () => {
         html: `<p>${WORDS}</p>`,
         fromBatch: false
       })
-      assert.include(requests[0], { maxTokens: 16_000, temperature: 0 })
+      assert.strictEqual(requests[0]?.maxTokens, 16_000)
+      assert.notProperty(requests[0], "temperature", "newer models refuse any")
+      const set = yield* Effect.provideService(
+        run(() => `<p>${WORDS}</p>`),
+        HifiTemperature,
+        0
+      )
+      assert.strictEqual(set.requests[0]?.temperature, 0)
       const block = requests[0]?.messages[0]?.content[0]
       assert.deepStrictEqual(block !== undefined && "pdf" in block ? block.pdf : null, new Uint8Array([3]))
     })
