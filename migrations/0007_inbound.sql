@@ -79,6 +79,7 @@ create table intake_mails (
 );
 
 create index intake_mails_next on intake_mails (step, not_before) where step <> 'ended';
+create index intake_mails_converting on intake_mails (customer_id, not_before) where step = 'converting';
 create index intake_mails_sender on intake_mails (sender, received_at) where sender is not null;
 create index intake_mails_to_clean on intake_mails (ended_at) where step = 'ended' and cleaned is distinct from 'all';
 create index intake_mails_customer on intake_mails (customer_id, ended_at desc) where customer_id is not null;
@@ -159,6 +160,69 @@ as $$
   from n
   where m.id = n.id
   returning m.*
+$$;
+
+-- Claims a mail to be converted, of at most `p_most_pages` pages (null: of any number): customers take turns (H3), and of one the mail
+-- that is due for longest. A customer of whom a mail is being converted is passed over as long as another one waits. The same call
+-- again returns the same mail. Lock order: turn, mail; claims come one after another, and lock nothing where nothing waits.
+create function claim_converting_mail(p_lease uuid, p_stale interval, p_most_pages integer default null)
+returns setof intake_mails
+language plpgsql
+set search_path = pg_catalog, public, pg_temp
+as $$
+declare
+  v_now timestamptz := clock_timestamp();
+  v_last uuid;
+  v_owner uuid;
+  v_id uuid;
+begin
+  select m.id into v_id from intake_mails m where m.step = 'converting' and m.lease = p_lease for no key update;
+  if v_id is null and exists (
+    select from intake_mails m
+    where m.step = 'converting' and m.not_before <= v_now and (m.lease is null or m.heartbeat_at < v_now - p_stale)
+  ) then
+    select t.customer_id into v_last from work_turns t where t.kind = 'mail' for no key update;
+    for v_owner in
+      -- From owner to owner by the index.
+      with recursive owners as (
+        (select m.customer_id from intake_mails m where m.step = 'converting' order by m.customer_id limit 1)
+        union all
+        select (
+          select m.customer_id from intake_mails m
+          where m.step = 'converting' and m.customer_id > o.customer_id
+          order by m.customer_id limit 1
+        )
+        from owners o where o.customer_id is not null
+      )
+      select o.customer_id from owners o
+      where o.customer_id is not null
+      order by
+        exists (
+          select from intake_mails m
+          where m.customer_id = o.customer_id and m.step = 'converting' and m.lease is not null
+            and m.heartbeat_at >= v_now - p_stale
+        ),
+        o.customer_id <= v_last, o.customer_id
+    loop
+      select m.id into v_id from intake_mails m
+      where m.customer_id = v_owner and m.step = 'converting' and m.not_before <= v_now
+        and (m.lease is null or m.heartbeat_at < v_now - p_stale) and (p_most_pages is null or m.pages <= p_most_pages)
+      order by m.not_before
+      limit 1
+      for no key update skip locked;
+      exit when v_id is not null;
+    end loop;
+    if v_id is not null then
+      update work_turns t set customer_id = v_owner where t.kind = 'mail';
+    end if;
+  end if;
+  return query
+    update intake_mails m set
+      former_lease = case when m.lease is not distinct from p_lease then m.former_lease else coalesce(m.lease, m.former_lease) end,
+      lease = p_lease, heartbeat_at = clock_timestamp(), attempts = m.attempts + (m.lease is distinct from p_lease)::integer
+    where m.id = v_id
+    returning m.*;
+end
 $$;
 
 -- The mail is alive. Lock order: mail, customer, hold.
@@ -619,6 +683,7 @@ select secure_table(name) from unnest(array[
 
 select secure_function(name) from unnest(array[
   'claim_mail(uuid, interval, text)',
+  'claim_converting_mail(uuid, interval, integer)',
   'heartbeat_mail(uuid, uuid, interval)',
   'hand_back_mail(uuid, uuid, interval, boolean)',
   'defer_mail(uuid, uuid, interval, text, interval, interval, interval)',

@@ -76,6 +76,7 @@ const outside = (settings: Settings, beforeListen: Effect.Effect<void>) => {
     baseUrl: http.baseUrl,
     olderBaseUrls: http.olderBaseUrls,
     trustedProxies: http.trustedProxies,
+    maxConnections: http.maxConnections,
     webhookSecret: providerB.webhookSecret,
     api: settings.roles.includes("api")
   }

@@ -37,8 +37,8 @@ const IDLE_TIME_TO_LIVE = "1 second"
 /** How long {@link close} waits for what is in progress; a drain takes 9 seconds at most. */
 const CLOSE_TIME_LIMIT = "10 seconds"
 
-/** Few connections: the process belongs to somebody else. */
-const MAX_WRITE_CONNECTIONS = 4
+/** Few connections of a kind: the process belongs to somebody else. */
+const MAX_CONNECTIONS = 2
 
 /** Stdout is the host's. */
 const logSink: LogSink = { write: (line) => process.stderr.write(line) }
@@ -57,7 +57,7 @@ const instanceRole = (endpoint: string | undefined): CredentialSource => {
 const layerOf = (settings: Settings): Layer.Layer<Mailer> => {
   const credentials = cloudCredentials(settings, instanceRole(settings.cloud.imdsEndpoint))
   const database = mailDatabase(settings, (postgres, options) =>
-    postgres.layer({ ...options, maxReadConnections: 1, maxWriteConnections: MAX_WRITE_CONNECTIONS })
+    postgres.layer({ ...options, maxSendConnections: MAX_CONNECTIONS, maxWriteConnections: MAX_CONNECTIONS })
   )
   const providers = realProviders(settings, credentials, UndiciResend)
   return mailer(settings, { providers, credentials, crypto: NodeCrypto.layer }, database)

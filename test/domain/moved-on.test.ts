@@ -152,7 +152,7 @@ describe("the bell rings for each that moves a conversion or a mail on", () => {
     "preserve formatting": Conversions.use(({ preserveFormatting }) => preserveFormatting(owned)),
     reflow: Conversions.use(({ reflow }) => reflow({ flyerId: FlyerId.make(anyId("flyer")), customerId })),
     "a bulk order": Bulk.BulkConversions.use(({ start }) =>
-      start({ customerId, items: [{ fileId, urgent: true }], options })
+      start({ customerId, items: [{ fileId, urgent: true, options }] })
     ),
     "process now": BatchControls.use(({ processNow }) => processNow(owned)),
     "the executor": createQueuedJobs({ on: false, minPages: 600, minRecords: 1 }),

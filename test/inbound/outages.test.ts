@@ -6,6 +6,7 @@ import { afterAll, afterEach, assert, beforeAll, beforeEach, describe, it } from
 
 import { PipelineError } from "../../src/ports/inbound/convert-pipeline.ts"
 import { ObjectStoreError } from "../../src/ports/object-store.ts"
+import { StoreUnavailable } from "../../src/ports/store-unavailable.ts"
 import { numbered } from "../support/files/pdf-samples.ts"
 import { emptying } from "../support/postgres/empty.ts"
 import { type IntakeWorld, startIntake } from "../support/worlds/intake-world.ts"
@@ -201,6 +202,24 @@ describe("I4: an accepted mail outlives every outage shorter than 23 hours", () 
     }
     assert.strictEqual(tries, 3)
     assert.deepStrictEqual(await replies(), ["processing-started", "error"])
+  })
+
+  it("what the database refuses for ever is no outage: it is tried four times", async () => {
+    await send()
+    out = new Set(["store.finish"])
+    failure = () =>
+      new StoreUnavailable({ operation: "finish", reason: "check", isRetryable: false, isAboutData: true })
+    let tries = 0
+    for (; tries < 10; tries++) {
+      await world.drain()
+      const [mail] = await world.sql<{ readonly step: string }>("select step from intake_mails")
+      if (mail?.step === "ended") break
+      await world.pass()
+    }
+    assert.isBelow(tries, 6)
+    assert.deepStrictEqual(await replies(), ["processing-started", "error"])
+    const { charged, credits, held } = await world.funds(customer)
+    assert.deepStrictEqual({ charged, credits, held }, { charged: 0, credits: 5, held: 0 })
   })
 
   it("a worker that was only cut off from the database has not died, even where another one took its mail over", async () => {

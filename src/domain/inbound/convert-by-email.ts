@@ -13,7 +13,7 @@ import { type CustomerId, MailId } from "../ids.ts"
 import { ringBell } from "../work-bell.ts"
 import { cleanMails, sweepOrphans } from "./clean-up.ts"
 import { IntakeConfig, rawKey } from "./intake-config.ts"
-import { admitNext, convertNext, replyNext } from "./mail-steps.ts"
+import { admitNext, convertNext, convertNextShort, replyNext } from "./mail-steps.ts"
 import { countReceived, underWay } from "./metrics.ts"
 import { LINK_LIVES_MS, makeResultLinks, resultUrl } from "./result-link.ts"
 
@@ -34,8 +34,10 @@ export class ConvertByEmail extends Context.Service<
     ) => Effect.Effect<MailId, E | ObjectStoreError | StoreUnavailable, R>
     /** Reads the mail that has waited longest, and answers it or queues its conversion. False: there is none. */
     readonly admitNext: Effect.Effect<boolean, StoreUnavailable>
-    /** Converts the mail that has waited longest. False: there is none. */
+    /** Converts the mail that has waited longest of the customer whose turn it is. False: there is none. */
     readonly convertNext: Effect.Effect<boolean, StoreUnavailable>
+    /** The same of short mails: a worker for these alone has none of them wait behind long ones (H3). */
+    readonly convertNextShort: Effect.Effect<boolean, StoreUnavailable>
     /** Sends the reply that has waited longest. False: there is none. */
     readonly replyNext: Effect.Effect<boolean, StoreUnavailable>
     /** Removes the objects of mails that have ended, and deletes old ones (INBOUND-8). */
@@ -95,6 +97,7 @@ const make = Effect.gen(function* () {
     ),
     admitNext: provided(admitNext),
     convertNext: provided(convertNext),
+    convertNextShort: provided(convertNextShort),
     replyNext: provided(replyNext(links)),
     clean: provided(cleanMails),
     sweep: provided(sweepOrphans),

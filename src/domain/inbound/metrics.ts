@@ -1,7 +1,8 @@
 import { Clock, Effect, Metric } from "effect"
 
 import type { MailId } from "../ids.ts"
-import { madeAt, type MailOutcome } from "./intake-config.ts"
+import { madeAt } from "../orphans.ts"
+import type { MailOutcome } from "./intake-config.ts"
 import type { ReplyContent } from "./reply-content.ts"
 
 /**

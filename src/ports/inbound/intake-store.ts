@@ -169,7 +169,9 @@ export class IntakeStore extends Context.Service<
     readonly claim: (
       step: "received" | "converting",
       lease: LeaseId,
-      stale: Duration.Duration
+      stale: Duration.Duration,
+      /** Of at most so many pages; to be converted, where customers take turns. */
+      mostPages?: number
     ) => Ask<ClaimedMail | undefined>
     /** False: the lease is lost. Keeps the funds set aside for `window`. */
     readonly heartbeat: (mail: Claimed, window: Duration.Duration) => Ask<boolean>

@@ -21,7 +21,12 @@ import {
 import { CommandFailed, Shell } from "./shell.ts"
 
 /** A command makes few calls at once. */
-const CONNECTIONS = { maxReadConnections: 1, maxWriteConnections: 2 }
+const CONNECTIONS = {
+  maxSendConnections: 1,
+  maxReadConnections: 1,
+  maxDearConnections: 1,
+  maxWriteConnections: 2
+}
 
 /** What the commands work on: the configured installation, or the local one of a data folder. */
 export interface Installation {

@@ -3,7 +3,7 @@ import { layerWebCrypto } from "effect/crypto/SecureRandom"
 
 import * as SendRelay from "../../adapters/http-client/send-relay.ts"
 import * as MailTemplates from "../../adapters/mail-templates/mail-templates.ts"
-import type { ReadSql, WriteSql } from "../../adapters/postgres/client.ts"
+import type { DearSql, WriteSql } from "../../adapters/postgres/client.ts"
 import * as Store from "../../adapters/postgres/delivery/audit-digest-store.ts"
 import { DIGEST_CADENCES } from "../../domain/delivery/audit-digest-period.ts"
 import * as Digest from "../../domain/delivery/audit-digest.ts"
@@ -40,7 +40,7 @@ export const ticks: Layer.Layer<never, never, AuditDigest | Leadership | Supervi
 /** The digest on PostgreSQL, sent through `INTERNAL_SEND_EMAIL_URL`; runs where there is no Node. */
 export const layer = (
   settings: DeliverySettings
-): Layer.Layer<Digest.AuditDigest, never, ReadSql | WriteSql> =>
+): Layer.Layer<Digest.AuditDigest, never, DearSql | WriteSql> =>
   Digest.layer.pipe(
     Layer.provide([
       Layer.succeed(Digest.AuditDigestConfig, { baseUrl: settings.http.baseUrl }),

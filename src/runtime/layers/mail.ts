@@ -14,7 +14,7 @@ import type { MailStore } from "../../ports/mail/mail-store.ts"
 import type { MailSettings, Settings } from "../settings/settings.ts"
 
 /** Services that the database-backed parts need. */
-export type Database = Postgres.ReadSql | Postgres.WriteSql
+export type Database = Postgres.Clients
 
 /**
  * The database of the settings; `undefined` where its address or its password is missing (MAIL-5). Connections are opened lazily,

@@ -159,11 +159,18 @@ export interface BulkOrder {
 }
 
 export interface BulkRequest {
-  readonly items: ReadonlyArray<{ readonly fileId: string; /** Converted on demand; never goes through the batch lane. */ readonly urgent?: boolean | undefined }>
+  readonly items: ReadonlyArray<{ readonly fileId: string; /** Converted on demand; never goes through the batch lane. */ readonly urgent?: boolean | undefined; readonly options?: BulkItemOptions | undefined }>
   readonly options?: ConversionOptions | undefined
 }
 
 export interface ConversionOptions {
+  readonly highFidelity?: boolean | undefined
+  readonly parser?: "auto" | "layout" | "harness" | undefined
+  readonly mathOcr?: boolean | undefined
+  /** Running headers, footers and page numbers stay in the result, as notes; else they are left out. */ readonly keepRunningHeads?: boolean | undefined
+}
+
+export interface BulkItemOptions {
   readonly highFidelity?: boolean | undefined
   readonly parser?: "auto" | "layout" | "harness" | undefined
   readonly mathOcr?: boolean | undefined
@@ -673,56 +680,56 @@ export interface Operations {
   readonly "admin.emailLog": {
     readonly input: { readonly status?: "deferred" | "sent" | "delivery_delayed" | "delivered" | "opened" | "clicked" | "suppressed" | "failed" | "bounced" | "complained" | undefined; readonly category?: "auth" | "transactional" | "notification" | "alert" | "marketing" | "unknown" | undefined; readonly provider?: "provider_a" | "provider_b" | undefined; readonly recipient?: string | number | undefined; readonly subject?: string | number | undefined; readonly key?: string | number | undefined; readonly messageId?: string | number | undefined; readonly since?: string | number | undefined; readonly until?: string | number | undefined; readonly limit?: string | number | undefined; readonly cursor?: string | number | undefined }
     readonly success: { readonly rows: ReadonlyArray<EmailLogRow>; readonly nextCursor: string | null; readonly stoppedAfter?: number | undefined }
-    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "UNAVAILABLE"
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
   /** How many rows of the send log match: `GET /api/admin/email-log/count` */
   readonly "admin.emailLogCount": {
     readonly input: { readonly status?: "deferred" | "sent" | "delivery_delayed" | "delivered" | "opened" | "clicked" | "suppressed" | "failed" | "bounced" | "complained" | undefined; readonly category?: "auth" | "transactional" | "notification" | "alert" | "marketing" | "unknown" | undefined; readonly provider?: "provider_a" | "provider_b" | undefined; readonly recipient?: string | number | undefined; readonly subject?: string | number | undefined; readonly key?: string | number | undefined; readonly messageId?: string | number | undefined; readonly since?: string | number | undefined; readonly until?: string | number | undefined }
     readonly success: { readonly count: number; readonly more: boolean }
-    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "UNAVAILABLE"
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
   /** The send log as CSV, newest first, streamed: `GET /api/admin/email-log.csv` */
   readonly "admin.emailLogCsv": {
     readonly input: { readonly status?: "deferred" | "sent" | "delivery_delayed" | "delivered" | "opened" | "clicked" | "suppressed" | "failed" | "bounced" | "complained" | undefined; readonly category?: "auth" | "transactional" | "notification" | "alert" | "marketing" | "unknown" | undefined; readonly provider?: "provider_a" | "provider_b" | undefined; readonly recipient?: string | number | undefined; readonly subject?: string | number | undefined; readonly key?: string | number | undefined; readonly messageId?: string | number | undefined; readonly since?: string | number | undefined; readonly until?: string | number | undefined }
     readonly success: string
-    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "UNAVAILABLE"
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
   /** The story of one mail: where it stands, what to do, its attempts and events: `GET /api/admin/email-log/{sendId}` */
   readonly "admin.mailStory": {
     readonly input: { readonly sendId: string | number }
     readonly success: MailStory
-    readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "UNAVAILABLE"
+    readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
   /** Queued retries that were received three times without an end: `GET /api/admin/dead-letters` */
   readonly "admin.deadLetters": {
     readonly input: { readonly limit?: string | number | undefined }
     readonly success: { readonly deadLetters: ReadonlyArray<{ readonly id: string; readonly diedAt: string | null; readonly receives: number; readonly reason: string | null; readonly idempotencyKey: string | null; readonly provider: "provider_a" | "provider_b" | null; readonly to: ReadonlyArray<string> | null; readonly subject: string | null }> }
-    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "UNAVAILABLE"
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
   /** Puts a dead letter back into the queue, due now: `POST /api/admin/dead-letters/{id}/redrive` */
   readonly "admin.redrive": {
     readonly input: { readonly id: string | number; readonly body?: RawBody | undefined }
     readonly success: { readonly id: string; readonly redriven: true }
-    readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "UNAVAILABLE"
+    readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
   /** What admins did, newest first: `GET /api/admin/audit-log` */
   readonly "auditLog.auditLog": {
     readonly input: { readonly action?: string | number | undefined; readonly target?: string | number | undefined; readonly limit?: string | number | undefined; readonly cursor?: string | number | undefined }
     readonly success: { readonly rows: ReadonlyArray<AuditLogRow>; readonly nextCursor: string | null }
-    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "UNAVAILABLE"
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
   /** Messages of the contact and feedback forms, newest first: `GET /api/admin/contact-messages` */
   readonly "contactMessages.contactMessages": {
     readonly input: { readonly state?: "waiting" | "notified" | "spam" | undefined; readonly kind?: "contact" | "feedback" | undefined; readonly limit?: string | number | undefined; readonly cursor?: string | number | undefined }
     readonly success: { readonly rows: ReadonlyArray<ContactMessageRow>; readonly nextCursor: string | null }
-    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "UNAVAILABLE"
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
   /** Raises the alert about one failed send: `POST /internal/email-alert` */
@@ -736,49 +743,49 @@ export interface Operations {
   readonly "notifications.readNotifications": {
     readonly input: Nothing
     readonly success: Notifications
-    readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "UNAVAILABLE"
+    readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
   /** Switches alerts on and off: `PUT /api/admin/notifications` */
   readonly "notifications.writeNotifications": {
     readonly input: { readonly body: Notifications }
     readonly success: Notifications
-    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "UNAVAILABLE"
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
   /** Addresses that are not mailed, newest first: `GET /api/admin/email-suppressions` */
   readonly "suppressions.listSuppressions": {
     readonly input: { readonly email?: string | number | undefined; readonly reason?: "hard_bounce" | "complaint" | "manual" | undefined; readonly limit?: string | number | undefined; readonly cursor?: string | number | undefined }
     readonly success: { readonly rows: ReadonlyArray<SuppressionRow>; readonly nextCursor: string | null }
-    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "UNAVAILABLE"
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
   /** Adds a manual suppression: `POST /api/admin/email-suppressions` */
   readonly "suppressions.addSuppression": {
     readonly input: { readonly body: SuppressionRequest }
     readonly success: SuppressionRow
-    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "UNAVAILABLE"
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
   /** Removes every suppression of an address: `DELETE /api/admin/email-suppressions/{email}` */
   readonly "suppressions.removeSuppressions": {
     readonly input: { readonly email: string | number; readonly note?: string | number | undefined }
     readonly success: { readonly removed: number }
-    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "UNAVAILABLE"
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
   /** The send log by day, category and provider: `GET /api/admin/email-stats` */
   readonly "stats.emailStats": {
     readonly input: { readonly days?: string | number | undefined }
     readonly success: { readonly days: number; readonly from: string; readonly rows: ReadonlyArray<EmailStatsRow>; readonly totals: EmailStatsTotals }
-    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "UNAVAILABLE"
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
   /** A delivery event of provider_a: `POST /functions/v1/provider-a-webhook` */
   readonly "webhook.providerA": {
     readonly input: { readonly body?: RawBody | undefined }
     readonly success: WebhookAnswer
-    readonly problem: "INVALID_REQUEST" | "FORBIDDEN" | "PAYLOAD_TOO_LARGE" | "INTERNAL" | "ALERT_FAILED"
+    readonly problem: "INVALID_REQUEST" | "FORBIDDEN" | "REQUEST_TIMEOUT" | "PAYLOAD_TOO_LARGE" | "INTERNAL" | "ALERT_FAILED"
     readonly events: false
   }
   /** Reads provider_a's list of mails for events that no webhook reported: `POST /functions/v1/provider-a-events-fetcher` */
@@ -897,7 +904,7 @@ export interface Operations {
   readonly "outreach.sendOutreach": {
     readonly input: { readonly body: OutreachRequest }
     readonly success: OutreachAnswer
-    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "IDEMPOTENCY_CONFLICT" | "IDEMPOTENCY_IN_PROGRESS" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "UNSUBSCRIBED" | "EMAIL_SUPPRESSED" | "EMAIL_FAILED" | "INTERNAL" | "UNAVAILABLE"
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "IDEMPOTENCY_CONFLICT" | "IDEMPOTENCY_IN_PROGRESS" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "UNSUBSCRIBED" | "EMAIL_SUPPRESSED" | "RATE_LIMITED" | "EMAIL_FAILED" | "INTERNAL" | "UNAVAILABLE"
     readonly events: false
   }
   /** A page with one button; changes nothing: `GET /unsubscribe/{token}` */
@@ -918,7 +925,7 @@ export interface Operations {
   readonly "eventBus.providerB": {
     readonly input: { readonly body?: RawBody | undefined }
     readonly success: EventBusAnswer
-    readonly problem: "INVALID_REQUEST" | "FORBIDDEN" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "INTERNAL"
+    readonly problem: "INVALID_REQUEST" | "FORBIDDEN" | "REQUEST_TIMEOUT" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "INTERNAL"
     readonly events: false
   }
   /** Whether convert-by-email is there: `GET /convert-email/health` */
@@ -1072,21 +1079,21 @@ export interface Operations {
   readonly "jobs.jobs": {
     readonly input: { readonly status?: JobStatus | undefined; readonly limit?: string | number | undefined; readonly cursor?: string | number | undefined }
     readonly success: { readonly rows: ReadonlyArray<ConversionJobRow>; readonly nextCursor: string | null }
-    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "UNAVAILABLE"
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
   /** A customer's document and its conversions, without its words: `GET /api/admin/files/{fileId}` */
   readonly "jobs.document": {
     readonly input: { readonly fileId: string | number }
     readonly success: DocumentReport
-    readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "FILE_NOT_FOUND" | "UNAVAILABLE"
+    readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "FILE_NOT_FOUND" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
   /** What models cost, and what the batch lane saved: `GET /api/admin/costs` */
   readonly "jobs.costs": {
     readonly input: { readonly days?: string | number | undefined }
     readonly success: CostReport
-    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "UNAVAILABLE"
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
   /** Converts many files, all or none: `POST /api/v1/bulk` */
@@ -1135,28 +1142,28 @@ export interface Operations {
   readonly "customers.listCustomers": {
     readonly input: { readonly search?: string | number | undefined; readonly limit?: string | number | undefined; readonly cursor?: string | number | undefined }
     readonly success: { readonly rows: ReadonlyArray<Customer>; readonly nextCursor: string | null }
-    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "UNAVAILABLE"
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
   /** Registers a customer, with 10 free pages: `POST /api/admin/customers` */
   readonly "customers.addCustomer": {
     readonly input: { readonly body: CustomerRequest }
     readonly success: CustomerAdded
-    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "UNAVAILABLE"
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
   /** Gives a customer credits, once for each reference: `POST /api/admin/customers/{customerId}/credits` */
   readonly "customers.grantCredits": {
     readonly input: { readonly customerId: string | number; readonly body: GrantRequest }
     readonly success: Granted
-    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "IDEMPOTENCY_CONFLICT" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "UNAVAILABLE"
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "IDEMPOTENCY_CONFLICT" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
   /** People who may sign in as admins, by address: `GET /api/admin/admins` */
   readonly "admins.listAdmins": {
     readonly input: Nothing
     readonly success: { readonly rows: ReadonlyArray<AdminRow> }
-    readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "UNAVAILABLE"
+    readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
   /** Lets an address sign in as an admin, and mails that it may: `POST /api/admin/admins` */
@@ -1170,7 +1177,7 @@ export interface Operations {
   readonly "admins.removeAdmin": {
     readonly input: { readonly email: string | number }
     readonly success: undefined
-    readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "UNAVAILABLE"
+    readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
   /** The pages of the newest result, and which of them need a look: `GET /api/v1/files/{fileId}/pages` */
@@ -1205,21 +1212,21 @@ export interface Operations {
   readonly "adminJobs.countJobs": {
     readonly input: Nothing
     readonly success: { readonly counts: ReadonlyArray<{ readonly status: JobStatus; readonly jobs: number }> }
-    readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "UNAVAILABLE"
+    readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
   /** Stops a customer's conversion and keeps the file; nothing is charged: `POST /api/admin/jobs/{jobId}/cancel` */
   readonly "adminJobs.cancelJob": {
     readonly input: { readonly jobId: string | number; readonly body?: RawBody | undefined }
     readonly success: { readonly jobId: string; readonly status: JobStatus }
-    readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "CONVERSION_FINISHING" | "NOT_CONVERTING" | "UNAVAILABLE"
+    readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "CONVERSION_FINISHING" | "NOT_CONVERTING" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
-  /** Converts the file of a failed or cancelled job again, as it was asked for: `POST /api/admin/jobs/{jobId}/retry` */
+  /** Converts the file of a failed job again, as it was asked for: `POST /api/admin/jobs/{jobId}/retry` */
   readonly "adminJobs.retryJob": {
     readonly input: { readonly jobId: string | number; readonly body?: RawBody | undefined }
     readonly success: { readonly jobId: string; readonly status: JobStatus }
-    readonly problem: "UNAUTHENTICATED" | "INSUFFICIENT_CREDITS" | "FORBIDDEN" | "NOT_FOUND" | "CONVERSION_ACTIVE" | "UNAVAILABLE"
+    readonly problem: "UNAUTHENTICATED" | "INSUFFICIENT_CREDITS" | "FORBIDDEN" | "NOT_FOUND" | "CONVERSION_ACTIVE" | "ALREADY_RESOLVED" | "NOT_CONVERTING" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
   /** The results of many files as one ZIP archive, streamed: `GET /api/v1/results` */

@@ -68,6 +68,7 @@ export const dashboardMain = `<h1>Your documents</h1>
 </div>
 <div id="chosen" class="chosen" role="group" aria-label="Selected files" hidden>
 <p id="chosen-count" class="facts"></p>
+<div class="field"><label for="chosen-way">Way to convert</label><select id="chosen-way"><option value="">As chosen for each file</option><option value="standard">Standard</option><option value="highFidelity">High fidelity</option></select></div>
 <button type="button" id="convert-chosen" class="primary">Convert</button>
 <a id="download-chosen" class="button" download="results.zip" hidden>Download</a>
 <button type="button" id="delete-chosen" class="danger">Delete</button>

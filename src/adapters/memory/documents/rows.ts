@@ -31,7 +31,7 @@ export interface CustomerRow {
   readonly deletedAt: Moment | null
 }
 
-/** `credit_grants`, by customer and reference. */
+/** `credit_grants`, by customer and reference; below zero what was taken back. */
 export interface GrantRow {
   readonly customerId: CustomerId
   readonly credits: number
@@ -117,7 +117,7 @@ export interface TurnRow {
 
 /** `work_turns`: whose work of a kind was given out last. */
 export interface ServedRow {
-  readonly kind: "request" | "chunk" | "flyer"
+  readonly kind: "request" | "chunk" | "flyer" | "mail"
   readonly customerId: string
 }
 

@@ -39,7 +39,7 @@ export const makeIntakeStore = (
   const run = <A>(body: (db: Documents) => A) => transaction(documents, body)
   return IntakeStore.of({
     receive: (mail) => run((db) => receive(db, mail)),
-    claim: (step, lease, stale) => run((db) => claim(db, step, lease, stale)),
+    claim: (step, lease, stale, mostPages) => run((db) => claim(db, step, lease, stale, mostPages)),
     heartbeat: (mail, window) => run((db) => heartbeat(db, mail, window)),
     handBack: (mail, options) => run((db) => handBack(db, mail, options)),
     defer: (mail, options) => run((db) => defer(db, mail, options)),

@@ -3,6 +3,7 @@ import { Duration } from "effect"
 import type { CustomerId, LeaseId } from "../../../domain/ids.ts"
 import type { ClaimedMail, IntakeStore, Shortage } from "../../../ports/inbound/intake-store.ts"
 import { amountOf, availableFunds, placeHold, refreshHold } from "../accounts/funds.ts"
+import { inTurn, wasServed } from "../conversion/turns.ts"
 import type { MailRow } from "../documents/rows.ts"
 import { type Documents, micros } from "../documents/state.ts"
 import { by } from "../documents/table.ts"
@@ -79,25 +80,54 @@ const claimed = (mail: MailRow, lease: LeaseId): ClaimedMail => ({
         }
 })
 
+/**
+ * `claim_converting_mail`: the mail that this lease holds, else those of the customer whose turn it is; one of whom a mail is being
+ * converted comes last.
+ */
+const ofNextCustomer = (
+  db: Documents,
+  isFree: (mail: MailRow) => boolean,
+  lease: LeaseId,
+  mostPages = Infinity
+): Array<MailRow> => {
+  const converting = db.mails.where(({ step }) => step === "converting")
+  const mine = converting.filter((mail) => mail.lease === lease)
+  if (mine.length > 0) return mine
+  const waiting = Map.groupBy(
+    converting.filter((mail) => isFree(mail) && (mail.pages ?? 0) <= mostPages),
+    ({ customerId }): string => customerId ?? ""
+  )
+  const isBusy = (owner: string) =>
+    converting.some((mail) => mail.customerId === owner && mail.lease !== null && !isFree(mail))
+  const turns = inTurn(db, "mail", waiting.keys())
+  const owner = turns.find((one) => !isBusy(one)) ?? turns[0]
+  if (owner === undefined) return []
+  wasServed(db, "mail", owner)
+  return waiting.get(owner) ?? []
+}
+
 /** `claim_mail`: the one that this lease holds, else the one that is due for longest, or whose worker went silent. */
 export const claim = (
   db: Documents,
   step: "received" | "converting",
   lease: LeaseId,
-  stale: Duration.Duration
+  stale: Duration.Duration,
+  mostPages?: number
 ): ClaimedMail | undefined => {
   const now = db.moment()
   const isFree = (mail: MailRow) =>
     mail.lease === lease ||
     (mail.notBefore <= now && (mail.lease === null || (mail.heartbeatAt ?? now) < now - micros(stale)))
-  const [next] = db.mails
-    .where((mail) => mail.step === step && isFree(mail))
-    .sort(
-      by(
-        (mail) => (mail.lease === lease ? 0 : 1),
-        ({ notBefore }) => notBefore
-      )
+  const [next] = (
+    step === "converting"
+      ? ofNextCustomer(db, isFree, lease, mostPages)
+      : db.mails.where((mail) => mail.step === step && isFree(mail))
+  ).sort(
+    by(
+      (mail) => (mail.lease === lease ? 0 : 1),
+      ({ notBefore }) => notBefore
     )
+  )
   if (next === undefined) return undefined
   const isMine = next.lease === lease
   const mail = db.mails.update(next.id, {

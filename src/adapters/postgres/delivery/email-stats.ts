@@ -3,11 +3,10 @@ import { Effect, Layer, Schema } from "effect"
 import { drain } from "../../../domain/drain.ts"
 import { EmailStatus } from "../../../domain/mail/status.ts"
 import { type EmailStat, EmailStats } from "../../../ports/delivery/email-log-query.ts"
-import { WriteSql } from "../client.ts"
-import { statements, storeUnavailable } from "../statement.ts"
+import { DearSql, WriteSql } from "../client.ts"
+import { dearly, statements, storeUnavailable } from "../statement.ts"
 
 /** Time limit of one count: a year of five million rows takes a few seconds. */
-const ask = statements({ within: "15 seconds" })
 
 const FirstDay = { firstDay: Schema.String }
 const STAT = {
@@ -94,15 +93,13 @@ export const pruneLog = (keepDays: number | undefined) =>
         )
       )
 
-/**
- * Counts in Postgres. On a connection of its own: on a shared one it would delay the look-ups that sends wait for.
- */
-export const layer: Layer.Layer<EmailStats, never, WriteSql> = Layer.effect(
+/** Counts in Postgres. */
+export const layer: Layer.Layer<EmailStats, never, DearSql> = Layer.effect(
   EmailStats,
-  Effect.map(WriteSql, (sql) =>
+  Effect.map(DearSql, (sql) =>
     EmailStats.of({
       since: Effect.fnUntraced(function* (days) {
-        const rows = yield* ask.rows("emailStats", Row, sql.unsafe(STATS, [days]))
+        const rows = yield* dearly.rows("emailStats", Row, sql.unsafe(STATS, [days]))
         if (rows[0] === undefined) return yield* storeUnavailable("emailStats")("the statement gave no row")
         const stats = rows.flatMap((row): ReadonlyArray<EmailStat> => {
           if (row.day === null) return []
@@ -111,7 +108,7 @@ export const layer: Layer.Layer<EmailStats, never, WriteSql> = Layer.effect(
         })
         return { from: rows[0].firstDay, stats }
       }),
-      lastDay: ask.rows("emailStats", Hour, sql.unsafe(HOURS))
+      lastDay: dearly.rows("emailStats", Hour, sql.unsafe(HOURS))
     })
   )
 )

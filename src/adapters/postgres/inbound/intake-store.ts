@@ -51,12 +51,16 @@ const mailsOn = (
       )
       on conflict (id) do nothing`
     ),
-  claim: (step, lease, stale) =>
+  claim: (step, lease, stale, mostPages) =>
     Effect.map(
       ask.first(
         "claim",
         MailRow,
-        sql`select * from claim_mail(${lease}::uuid, ${interval(stale)}::interval, ${step})`
+        step === "converting"
+          ? sql`select * from claim_converting_mail(
+              ${lease}::uuid, ${interval(stale)}::interval, ${mostPages ?? null}::integer
+            )`
+          : sql`select * from claim_mail(${lease}::uuid, ${interval(stale)}::interval, ${step})`
       ),
       (row) => row && mailOf(row, lease)
     ),

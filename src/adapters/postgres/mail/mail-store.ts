@@ -16,7 +16,7 @@ import {
 } from "../../../ports/mail/mail-store.ts"
 import type { StoreUnavailable } from "../../../ports/store-unavailable.ts"
 import { makeBatcher } from "../batcher.ts"
-import { ReadSql, WriteSql } from "../client.ts"
+import { SendSql, WriteSql } from "../client.ts"
 import { isAboutData, statements, storeUnavailable } from "../statement.ts"
 import { Absent, storable, TextOrNull, toJsonText } from "../values.ts"
 
@@ -145,14 +145,14 @@ export const toEntry = ({ details, ...entry }: RecordSend) => ({
 })
 
 /** Look-ups of suppressions, as one statement. */
-const lookUps = (read: ReadSql["Service"]) =>
+const lookUps = (send: SendSql["Service"]) =>
   makeBatcher<ReadonlyArray<string>, ReadonlyArray<Suppression>, StoreUnavailable>({
     isAboutItem: isAboutData,
     onOverflow: () => storeUnavailable("begin")("too many look-ups wait"),
     run: (items) => {
       const addresses = [...new Set(items.flat())].map(storable)
       return Effect.map(
-        ask.answer("begin", Suppressions, read`select email_suppressions_of(${addresses}::text[]) as answer`),
+        ask.answer("begin", Suppressions, send`select email_suppressions_of(${addresses}::text[]) as answer`),
         (found) =>
           items.map((wanted) =>
             Exit.succeed(found.length === 0 ? found : found.filter(({ email }) => wanted.includes(email)))
@@ -166,7 +166,7 @@ type ClaimedBegin = BeginSend & { readonly claim: ClaimEntry }
 const decodeBegan = decoder(Began, "begin")
 
 /** Claims with their look-ups, as one statement. */
-const claims = (write: WriteSql["Service"]) =>
+const claims = (send: SendSql["Service"]) =>
   makeBatcher<ClaimedBegin, BeganSend, StoreUnavailable>({
     isAboutItem: isAboutData,
     onOverflow: () => storeUnavailable("begin")("too many claims wait"),
@@ -183,7 +183,7 @@ const claims = (write: WriteSql["Service"]) =>
         ask.rows(
           "begin",
           Schema.Unknown,
-          write`select * from begin_email_sends(${toJsonText(entries)}::jsonb)`
+          send`select * from begin_email_sends(${toJsonText(entries)}::jsonb)`
         ),
         (rows) =>
           inOrder(rows, items.length, "begin", (row, index) =>
@@ -235,10 +235,10 @@ const unclaimed = (now: number, suppressions: ReadonlyArray<Suppression>): Began
 })
 
 const make = Effect.gen(function* () {
-  const read = yield* ReadSql
+  const send = yield* SendSql
   const write = yield* WriteSql
-  const lookUp = yield* lookUps(read)
-  const claim = yield* claims(write)
+  const lookUp = yield* lookUps(send)
+  const claim = yield* claims(send)
   const record = yield* records(write)
   return MailStore.of({
     configured: true,
@@ -253,14 +253,14 @@ const make = Effect.gen(function* () {
       ask.answer(
         "moveClaim",
         Schema.Boolean,
-        write`select move_email_claim(${keyHash}, ${owner}, ${provider}) as answer`
+        send`select move_email_claim(${keyHash}, ${owner}, ${provider}) as answer`
       ),
     findEvidence: ({ keyHash, provider }) =>
       Effect.map(
         ask.answer(
           "findEvidence",
           TextOrNull,
-          read`select find_email_evidence(${keyHash}, ${provider}) as answer`
+          send`select find_email_evidence(${keyHash}, ${provider}) as answer`
         ),
         (evidence) => (evidence === null ? undefined : { provider, providerMessageId: evidence })
       ),
@@ -268,7 +268,7 @@ const make = Effect.gen(function* () {
       const { keyHash, leaseMs, rowId, ...rest } = entry
       const asked = toJsonText({ ...rest, key_hash: keyHash, row_id: rowId, lease_ms: leaseMs })
       return Effect.flatMap(
-        ask.one("beginRetry", Retry, write`select * from begin_email_retry(${asked}::jsonb)`),
+        ask.one("beginRetry", Retry, send`select * from begin_email_retry(${asked}::jsonb)`),
         (row) => Effect.fromResult(toRetry(row, entry.provider))
       )
     },
@@ -280,4 +280,4 @@ const make = Effect.gen(function* () {
  * The mail store on PostgreSQL. Look-ups, claims and rows are batched, each with two calls under way at most. Writing a
  * row is retried for about half a minute while the database is away, also after its caller stopped waiting.
  */
-export const layer: Layer.Layer<MailStore, never, ReadSql | WriteSql> = Layer.effect(MailStore, make)
+export const layer: Layer.Layer<MailStore, never, SendSql | WriteSql> = Layer.effect(MailStore, make)
