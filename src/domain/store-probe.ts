@@ -77,12 +77,12 @@ export const probed = (
       yield* log(name, found, last?.found)
       last = { found, at: now }
       return found
-    }).pipe(one.withPermit)
+    })
     return {
       ...objects,
       check: Effect.andThen(
         objects.check,
-        Effect.flatMap(find, (found) =>
+        Effect.flatMap(one.withPermit(find), (found) =>
           found._tag === "Works"
             ? Effect.void
             : Effect.fail(

@@ -40,7 +40,7 @@ describe("a store that is tried with an object", () => {
     ["removed", { remove: () => refused }]
   ] as const)("where it cannot be %s, the vendor's words are the reason", ([step, part]) =>
     Effect.gen(function* () {
-      const found = yield* probe({ ...makeMapObjects(), ...part } as ObjectStoreService)
+      const found = yield* probe({ ...makeMapObjects(), ...part })
       assert.include(found, { _tag: "Fails", step })
       const [verdict] = probeVerdicts([{ bucket: "files", found }])
       assert.deepInclude(verdict, { status: "fail", what: `an object of files cannot be ${step}` })
@@ -52,7 +52,7 @@ describe("a store that is tried with an object", () => {
     Effect.gen(function* () {
       const lines: Array<string> = []
       const log = Logger.layer([
-        Logger.make(({ logLevel, message }) => void lines.push(`${logLevel} ${message}`))
+        Logger.make(({ logLevel, message }) => void lines.push(`${logLevel} ${String(message)}`))
       ])
       const inner = makeMapObjects()
       let writes = 0

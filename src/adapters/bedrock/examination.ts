@@ -59,97 +59,90 @@ const regionOf = (arn: string | undefined): string => arn?.split(":")[3] ?? ""
 /** Somebody waits for the report: one more attempt is enough. */
 const MAX_ATTEMPTS = 2
 
-/**
- * Asks the model for one word, for less than a hundredth of a cent, and looks at its profile and at the newest batch jobs. Changes
- * nothing.
- */
+const commonOf = ({ credentials, region }: ModelExamination) => ({
+  region,
+  credentials,
+  authSchemePreference: ["aws.auth#sigv4"],
+  maxAttempts: MAX_ATTEMPTS
+})
+
+/** One word, for less than a hundredth of a cent. */
+const askModel = Effect.fnUntraced(function* (options: ModelExamination) {
+  const { endpoint, model, temperature } = options
+  const runtime = yield* Effect.acquireRelease(
+    Effect.sync(
+      () =>
+        new BedrockRuntimeClient({
+          ...commonOf(options),
+          ...(endpoint === undefined ? {} : { endpoint }),
+          requestHandler: new NodeHttpHandler()
+        })
+    ),
+    (client) => Effect.sync(() => client.destroy())
+  )
+  const command = new ConverseCommand({
+    modelId: model,
+    messages: [{ role: "user", content: [{ text: "Answer with the word yes." }] }],
+    inferenceConfig: { maxTokens: 16, ...(temperature === undefined ? {} : { temperature }) }
+  })
+  return yield* Effect.tryPromise({
+    try: (abortSignal) => runtime.send(command, { abortSignal }),
+    catch: (cause) => ({ _tag: "None", lack: lackOf(cause), why: wordsOf(cause) }) as const
+  }).pipe(
+    Effect.as<ModelFacts["answer"]>({ _tag: "Answered" }),
+    Effect.catch((none) => Effect.succeed<ModelFacts["answer"]>(none))
+  )
+})
+
+/** The regions behind a profile; undefined: it is none, or these credentials may not look. */
+const regionsOf = (control: BedrockClient, model: string): Effect.Effect<ModelFacts["regions"]> =>
+  Effect.tryPromise((abortSignal) =>
+    control.send(new GetInferenceProfileCommand({ inferenceProfileIdentifier: model }), { abortSignal })
+  ).pipe(
+    Effect.map(({ models }) => [...new Set((models ?? []).map(({ modelArn }) => regionOf(modelArn)))]),
+    Effect.catch(() => Effect.undefined)
+  )
+
+const batchOf = (control: BedrockClient): Effect.Effect<ModelFacts["batch"]> => {
+  const command = new ListModelInvocationJobsCommand({
+    maxResults: 1,
+    sortBy: "CreationTime",
+    sortOrder: "Descending"
+  })
+  return Effect.tryPromise({
+    try: (abortSignal) => control.send(command, { abortSignal }),
+    catch: wordsOf
+  }).pipe(
+    Effect.map(({ invocationJobSummaries }): ModelFacts["batch"] => {
+      const newest = invocationJobSummaries?.[0]
+      const failure = newest?.status === "Failed" ? (newest.message ?? "the service says no more") : undefined
+      return { _tag: "Seen", failure }
+    }),
+    Effect.catch((why) => Effect.succeed<ModelFacts["batch"]>({ _tag: "Unreachable", why }))
+  )
+}
+
+/** Asks the model for one word, and looks at its profile and at the newest batch jobs. Changes nothing. */
 export const examineModel = (options: ModelExamination): Effect.Effect<ModelFacts> =>
   Effect.scoped(
     Effect.gen(function* () {
-      const { controlEndpoint, credentials, endpoint, model, region, temperature } = options
-      const common = {
-        region,
-        credentials,
-        authSchemePreference: ["aws.auth#sigv4"],
-        maxAttempts: MAX_ATTEMPTS
-      }
-      const runtime = yield* Effect.acquireRelease(
-        Effect.sync(
-          () =>
-            new BedrockRuntimeClient({
-              ...common,
-              ...(endpoint === undefined ? {} : { endpoint }),
-              requestHandler: new NodeHttpHandler()
-            })
-        ),
-        (client) => Effect.sync(() => client.destroy())
-      )
+      const { controlEndpoint: endpoint, model, price: used, region, usesBatch } = options
       const control = yield* Effect.acquireRelease(
         Effect.sync(
-          () =>
-            new BedrockClient({
-              ...common,
-              ...(controlEndpoint === undefined ? {} : { endpoint: controlEndpoint })
-            })
+          () => new BedrockClient({ ...commonOf(options), ...(endpoint === undefined ? {} : { endpoint }) })
         ),
         (client) => Effect.sync(() => client.destroy())
       )
-      const answer = Effect.tryPromise({
-        try: (abortSignal) =>
-          runtime.send(
-            new ConverseCommand({
-              modelId: model,
-              messages: [{ role: "user", content: [{ text: "Answer with the word yes." }] }],
-              inferenceConfig: { maxTokens: 16, ...(temperature === undefined ? {} : { temperature }) }
-            }),
-            { abortSignal }
-          ),
-        catch: (cause) => ({ _tag: "None", lack: lackOf(cause), why: wordsOf(cause) }) as const
-      }).pipe(
-        Effect.as<ModelFacts["answer"]>({ _tag: "Answered" }),
-        Effect.catch((none) => Effect.succeed<ModelFacts["answer"]>(none))
+      const found = yield* Effect.all(
+        {
+          answer: askModel(options),
+          regions: regionsOf(control, model),
+          batch: usesBatch ? batchOf(control) : Effect.undefined
+        },
+        { concurrency: "unbounded" }
       )
-      const regions = Effect.tryPromise((abortSignal) =>
-        control.send(new GetInferenceProfileCommand({ inferenceProfileIdentifier: model }), { abortSignal })
-      ).pipe(
-        Effect.map(({ models }) => [...new Set((models ?? []).map(({ modelArn }) => regionOf(modelArn)))]),
-        // It is no profile, or these credentials may not look.
-        Effect.catch(() => Effect.undefined)
-      )
-      const batch: Effect.Effect<ModelFacts["batch"]> = options.usesBatch
-        ? Effect.tryPromise({
-            try: (abortSignal) =>
-              control.send(
-                new ListModelInvocationJobsCommand({
-                  maxResults: 1,
-                  sortBy: "CreationTime",
-                  sortOrder: "Descending"
-                }),
-                { abortSignal }
-              ),
-            catch: wordsOf
-          }).pipe(
-            Effect.map(({ invocationJobSummaries }): ModelFacts["batch"] => {
-              const newest = invocationJobSummaries?.[0]
-              const failure =
-                newest?.status === "Failed" ? (newest.message ?? "the service says no more") : undefined
-              return { _tag: "Seen", failure }
-            }),
-            Effect.catch((why) => Effect.succeed<ModelFacts["batch"]>({ _tag: "Unreachable", why }))
-          )
-        : Effect.undefined
-      const found = yield* Effect.all({ answer, regions, batch }, { concurrency: "unbounded" })
-      const listed = modelFacts(model)
-      return {
-        model,
-        region,
-        ...found,
-        price: {
-          used: options.price,
-          listed: listed.isPriceKnown
-            ? ([listed.price.inputUsdPerMtok, listed.price.outputUsdPerMtok] as const)
-            : undefined
-        }
-      }
+      const { isPriceKnown, price } = modelFacts(model)
+      const listed = isPriceKnown ? ([price.inputUsdPerMtok, price.outputUsdPerMtok] as const) : undefined
+      return { model, region, ...found, price: { used, listed } }
     })
   )

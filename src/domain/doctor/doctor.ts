@@ -53,6 +53,17 @@ const bounded = <R>(check: string, run: Effect.Effect<ReadonlyArray<Verdict>, ne
 const unused = (check: string, what: string) =>
   Effect.succeed<ReadonlyArray<Verdict>>([verdictsOf(check).ok(what)])
 
+/** The checks of what stands in object stores. */
+const storeChecks = ({
+  buckets,
+  objects,
+  probes
+}: Pick<Examinations["Service"], "buckets" | "objects" | "probes">) => [
+  objects === undefined ? Effect.succeed([]) : bounded("objects", Effect.map(objects, objectVerdicts)),
+  probes === undefined ? Effect.succeed([]) : bounded("objects", Effect.map(probes, probeVerdicts)),
+  buckets === undefined ? Effect.succeed([]) : bounded("buckets", Effect.map(buckets, bucketVerdicts))
+]
+
 /**
  * Runs all checks at once, each within its time limit, and emits the verdicts of each as soon as they are known. A part
  * that is simulated or not used is reported as such. DNS waits for `provider_b`, which alone knows the names of the DKIM
@@ -76,9 +87,7 @@ export const examine = (
         database === undefined
           ? Effect.succeed([])
           : bounded("database", Effect.map(database, databaseVerdicts)),
-        objects === undefined ? Effect.succeed([]) : bounded("objects", Effect.map(objects, objectVerdicts)),
-        probes === undefined ? Effect.succeed([]) : bounded("objects", Effect.map(probes, probeVerdicts)),
-        buckets === undefined ? Effect.succeed([]) : bounded("buckets", Effect.map(buckets, bucketVerdicts)),
+        ...storeChecks({ buckets, objects, probes }),
         model === undefined
           ? unused("model", "the high-fidelity model is simulated or not used")
           : bounded("model", Effect.map(model, modelVerdicts)),

@@ -49,12 +49,14 @@ export const conditionalS3 = (endpoint: string) =>
         void forward(target, incoming, response)
         return
       }
-      const turn = (writes.get(key) ?? Promise.resolve()).then(async () => {
+      const before = writes.get(key) ?? Promise.resolve()
+      const write = async () => {
+        await before
         if (!(await exists(target, incoming))) return forward(target, incoming, response)
         incoming.resume()
         response.writeHead(412, { "content-type": "application/xml" }).end(PRECONDITION)
-      })
-      writes.set(key, turn)
+      }
+      writes.set(key, write())
     })
     yield* Effect.acquireRelease(
       Effect.promise(() => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))),
