@@ -1,7 +1,7 @@
 import type { Provider } from "../mail/failover.ts"
 import type { AlertText } from "./alert-policy.ts"
 
-/** The alarms about outbound mail as a whole (EVENT-40). */
+/** The alarms about outbound mail as a whole, and about the model of conversions (EVENT-40). */
 export const ALARMS = [
   "failovers",
   "provider_b_bounces",
@@ -13,7 +13,8 @@ export const ALARMS = [
   "failed_sends",
   "silence_provider_a",
   "silence_provider_b",
-  "clocks"
+  "clocks",
+  "no_model"
 ] as const
 export type AlarmName = (typeof ALARMS)[number]
 
@@ -39,6 +40,8 @@ export interface Measures {
   readonly silent: Readonly<Record<Provider, number>>
   /** Whether the retry queue has dead letters; `undefined` where it cannot report them. */
   readonly deadLetters: boolean | undefined
+  /** Pages of the last {@link RECENT_MINUTES} that the high-fidelity model refused, or gave no answer to. */
+  readonly unanswered: number
 }
 
 /** The state of an alarm. */
@@ -102,6 +105,9 @@ const FAILED = { bad: 3, calm: 0 }
 export const SILENCE_AFTER_MINUTES = 30
 /** Twenty mails in a row without an event: if one mail in ten had none by chance, the odds are 1 in 10^20. */
 const SILENT_SENDS = { bad: 20, calm: 5 }
+
+/** A page whose prompt the model refuses happens; three within half an hour are an account, a model or a region. */
+const UNANSWERED = { bad: 3, calm: 0 }
 
 /** How long an alarm must be calm without a break before it ends: a flapping alarm stays one episode. */
 export const CALM_MS = 15 * 60_000
@@ -206,6 +212,13 @@ export const judge = (name: AlarmName, measures: Measures): Verdict => {
         detail: `a process's clock is up to ${seconds(processOffMs)} s off the database's, whose newest row is ${seconds(databaseBackMs)} s ahead of its clock`
       }
     }
+    case "no_model": {
+      const { unanswered } = measures
+      return {
+        level: counted(unanswered, UNANSWERED),
+        detail: `the high-fidelity model converted none of ${unanswered} pages in ${RECENT_MINUTES} minutes that it was asked for, the limit is ${UNANSWERED.bad}`
+      }
+    }
   }
 }
 
@@ -242,7 +255,8 @@ export const alarmTable = (stateOf: (name: AlarmName) => AlarmState): AlarmTable
   failed_sends: stateOf("failed_sends"),
   silence_provider_a: stateOf("silence_provider_a"),
   silence_provider_b: stateOf("silence_provider_b"),
-  clocks: stateOf("clocks")
+  clocks: stateOf("clocks"),
+  no_model: stateOf("no_model")
 })
 
 /** The alarms whose state the measurements change, with their notices. */
@@ -266,7 +280,8 @@ const TITLES: Readonly<Record<AlarmName, string>> = {
   failed_sends: "Mails failed that nobody refused",
   silence_provider_a: "No delivery events of provider_a",
   silence_provider_b: "No delivery events of provider_b",
-  clocks: "Clocks are apart"
+  clocks: "Clocks are apart",
+  no_model: "High fidelity is not available"
 }
 
 const ADVICE: Readonly<Record<AlarmName, string>> = {
@@ -287,7 +302,9 @@ const ADVICE: Readonly<Record<AlarmName, string>> = {
   silence_provider_b:
     "Bounces go unseen. Look at the event bus rule, its API destination and the webhook secret.",
   clocks:
-    "Let NTP set them; the log line CLOCK_OFF names a process that is off. While the database's own clock has gone back, keys and leases last longer by as much."
+    "Let NTP set them; the log line CLOCK_OFF names a process that is off. While the database's own clock has gone back, keys and leases last longer by as much.",
+  no_model:
+    "Conversions fail, or do without it. The log lines HIFI_UNAVAILABLE hold the vendor's words; postlane doctor names what is missing."
 }
 
 /** What an alarm means, and what to do about it. */
