@@ -135,7 +135,9 @@ const mailbox = layerConvertByEmail.pipe(
       }),
       // No step of a mail gets far here.
       Layer.mock(MailObjects, { put: () => Effect.succeed(1), get: () => Stream.die(new Error("not here")) }),
-      Layer.mock(MailReader, {}),
+      Layer.mock(MailReader, {
+        readHead: () => ({ headers: [{ name: "from", value: "a@x.test" }], from: ["a@x.test"] })
+      }),
       Layer.mock(MailTemplates, {}),
       Layer.mock(ConvertPipeline, {}),
       Layer.mock(ReplyChannel, { name: "library", maxAttachmentBytes: 1, sendsWithin: Duration.minutes(1) }),

@@ -87,7 +87,7 @@ describe("I4: an accepted mail outlives every outage shorter than 23 hours", () 
   }
 
   for (const port of [
-    "objects.get",
+    "objects.localPath",
     "store.identify",
     "store.customer",
     "objects.put",
@@ -130,7 +130,7 @@ describe("I4: an accepted mail outlives every outage shorter than 23 hours", () 
 
   it("a store that has lost the raw mail, or gives half of it, is asked again", async () => {
     await send()
-    out = new Set(["objects.get"])
+    out = new Set(["objects.localPath"])
     failure = () => new ObjectStoreError({ reason: "missing", key: "k" })
     await work(8)
     out = new Set()
@@ -146,8 +146,7 @@ describe("I4: an accepted mail outlives every outage shorter than 23 hours", () 
     for (const [port, expected] of [
       ["pipeline.convert", ["processing-started", "error"]],
       ["pipeline.countPages", ["error"]],
-      // Nobody knows yet whom it is from.
-      ["objects.get", []]
+      ["objects.localPath", ["error"]]
     ] as const) {
       await send()
       out = new Set([port])
@@ -157,7 +156,7 @@ describe("I4: an accepted mail outlives every outage shorter than 23 hours", () 
       const [mail] = await world.sql<{ readonly outcome: string; readonly reason: string }>(
         "select outcome, reason from intake_mails"
       )
-      const name = port === "objects.get" ? "object store" : "conversion service"
+      const name = port === "objects.localPath" ? "object store" : "conversion service"
       assert.strictEqual(mail?.outcome, "error")
       assert.include(mail?.reason, `the ${name} did not answer for 23 hours`)
       assert.deepStrictEqual(await replies(), [...expected])
@@ -231,7 +230,7 @@ describe("I4: an accepted mail outlives every outage shorter than 23 hours", () 
     while (!refused.has("store.defer")) await setTimeout(5)
     const other = randomUUID()
     await world.sql("update intake_mails set heartbeat_at = now() - interval '1 hour'")
-    await world.sql("select * from claim_mail($1::uuid, interval '1 second', 'converting')", [other])
+    await world.sql("select * from claim_converting_mail($1::uuid, interval '1 second', 'here')", [other])
     assert.deepStrictEqual(await world.sql("select attempts, lease from intake_mails"), [
       { attempts: 2, lease: other }
     ])

@@ -5,6 +5,7 @@ import { MailObjects } from "../../ports/object-store.ts"
 import { drain } from "../drain.ts"
 import { removeOrphans } from "../orphans.ts"
 import { mailIdOf, mailPrefix, MAILS } from "./intake-config.ts"
+import { MailHome } from "./mail-home.ts"
 import { LINK_LIVES_MS } from "./result-link.ts"
 
 /** Objects that are removed in one call. */
@@ -17,8 +18,9 @@ const CLEANED_AT_ONCE = 50
 export const cleanMails = Effect.gen(function* () {
   const store = yield* IntakeStore
   const objects = yield* MailObjects
+  const home = yield* yield* MailHome
   const round = Effect.gen(function* () {
-    const mails = yield* store.toClean(CLEANED_AT_ONCE, Duration.millis(LINK_LIVES_MS))
+    const mails = yield* store.toClean(CLEANED_AT_ONCE, Duration.millis(LINK_LIVES_MS), home)
     for (const { everything, id } of mails) {
       yield* objects.list(mailPrefix(id)).pipe(
         Stream.map(({ key }) => key),

@@ -11,6 +11,7 @@ import { abandonMail, admitMail } from "./admission.ts"
 import { abandonConversion, convertMail } from "./converting.ts"
 import { MAIL_HOLD_WINDOW, OUTAGE_GAP, OUTLASTED, retryAfter } from "./ending.ts"
 import { IntakeConfig } from "./intake-config.ts"
+import { homeOrNone } from "./mail-home.ts"
 import { underWay } from "./metrics.ts"
 import { replyHold, sendReply } from "./replying.ts"
 import type { ResultLinks } from "./result-link.ts"
@@ -127,7 +128,10 @@ const nextMail = <R>(at: "received" | "converting", steps: Step<R>, mostPages?: 
     Effect.fnUntraced(function* (lease) {
       const store = yield* IntakeStore
       const { heartbeat } = yield* IntakeConfig
-      return yield* store.claim(at, lease, staleAfter(heartbeat), mostPages)
+      const home = yield* homeOrNone
+      return home === undefined
+        ? undefined
+        : yield* store.claim(at, lease, staleAfter(heartbeat), home, mostPages)
     }),
     (mail) =>
       underWay(at === "received" ? "reading" : at, runStep(mail, steps)).pipe(
@@ -152,7 +156,10 @@ export const replyNext = (links: ResultLinks) =>
     "mails",
     Effect.fnUntraced(function* (lease) {
       const store = yield* IntakeStore
-      return yield* store.claimReply(lease, replyHold(yield* ReplyChannel))
+      const home = yield* homeOrNone
+      return home === undefined
+        ? undefined
+        : yield* store.claimReply(lease, replyHold(yield* ReplyChannel), home)
     }),
     (reply) => underWay("replying", sendReply(reply, links))
   )

@@ -2,6 +2,7 @@ import { Context, Data, type Effect } from "effect"
 
 import type { BucketFacts } from "../../domain/doctor/buckets.ts"
 import type { CloudAlarms } from "../../domain/doctor/cloud-alarms.ts"
+import type { CredentialFacts } from "../../domain/doctor/cloud-credentials.ts"
 import type { Found } from "../../domain/doctor/cloud-side.ts"
 import type { DatabaseFacts } from "../../domain/doctor/database.ts"
 import type { MxRecord } from "../../domain/doctor/dns-records.ts"
@@ -38,6 +39,7 @@ export class Examinations extends Context.Service<
     readonly buckets: Effect.Effect<ReadonlyArray<BucketFacts>> | undefined
     /** Asks the model for one word. */
     readonly model: Effect.Effect<ModelFacts> | undefined
+    readonly cloud: Effect.Effect<CredentialFacts> | undefined
     readonly events: Effect.Effect<Found<EventFacts>> | undefined
     /** Writes, reads and removes one small object in each bucket. */
     readonly probes: Effect.Effect<ReadonlyArray<BucketProbe>> | undefined

@@ -67,7 +67,7 @@ const cloudOf = ({
     accessKeyId === undefined || secretAccessKey === undefined
       ? undefined
       : { accessKeyId, secretAccessKey, sessionToken }
-  /** Without `credentials` the instance role is asked. */
+  /** Without `credentials` the machine's own sign. */
   const s3 = {
     endpoint: s3Endpoint,
     region: s3Region ?? cloud.region,

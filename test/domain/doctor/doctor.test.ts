@@ -72,6 +72,7 @@ const examinations = (parts: Partial<Examinations["Service"]>) =>
       objects: undefined,
       probes: undefined,
       buckets: undefined,
+      cloud: undefined,
       providerA: undefined,
       providerB: undefined,
       queue: undefined,

@@ -289,6 +289,44 @@ export interface WaitsFor {
   /** Other conversions that wait or are under way, up to 1,000. */ readonly others: number
 }
 
+export interface IncomingMail {
+  readonly id: string
+  /** When it arrived. */ readonly createdAt: string
+  /** The verified sender; null where nobody vouched for one. */ readonly sender: string | null
+  readonly envelopeFrom: string
+  readonly subject: string | null
+  readonly rawBytes: number
+  readonly step: "received" | "converting" | "ended"
+  readonly outcome: "success" | "error" | "insufficient" | "unregistered" | "no_attachment" | "unsupported" | "too_large" | "misaddressed" | "duplicate" | "automatic" | "unverified" | "no_sender" | "limited" | "suppressed" | "malformed" | null
+  /** Why it ended so: the verdict on its sender, among others. */ readonly reason: string | null
+  readonly customerId: string | null
+  readonly filename: string | null
+  readonly fileBytes: number | null
+  readonly pages: number | null
+  readonly creditsCharged: number
+  readonly attempts: number
+  /** What it waits for. */ readonly failingPart: string | null
+  readonly failingSince: string | null
+  /** When it is due. */ readonly notBefore: string
+  readonly endedAt: string | null
+  readonly replies: ReadonlyArray<{ readonly kind: string; readonly recipient: string; readonly status: "queued" | "sent" | "failed"; readonly attempts: number; readonly asLink: boolean; readonly error: string | null; readonly createdAt: string; readonly endedAt: string | null }>
+}
+
+export interface OwnMail {
+  readonly id: string
+  readonly receivedAt: string
+  readonly subject: string | null
+  readonly fileName: string | null
+  readonly step: "received" | "converting" | "ended"
+  readonly outcome: "success" | "error" | "insufficient" | "unregistered" | "no_attachment" | "unsupported" | "too_large" | "misaddressed" | "duplicate" | "automatic" | "unverified" | "no_sender" | "limited" | "suppressed" | "malformed" | null
+  readonly reason: string | null
+  readonly pages: number | null
+  readonly creditsCharged: number
+  /** What became of the last reply. */ readonly reply: "queued" | "sent" | "failed" | null
+  /** Where the result is, if no reply brought it as an attachment. */ readonly url: string | null
+  readonly expiresAt: string | null
+}
+
 export interface MailResult {
   readonly id: string
   readonly name: string
@@ -421,6 +459,7 @@ export interface EmailStatsTotals {
   readonly total: number
   readonly byStatus: { readonly deferred: number; readonly sent: number; readonly delivery_delayed: number; readonly delivered: number; readonly opened: number; readonly clicked: number; readonly suppressed: number; readonly failed: number; readonly bounced: number; readonly complained: number }
   readonly failedOver: number
+  readonly undelivered: number
   readonly costUsd: number
   readonly rates: { readonly delivered: number | null; readonly bounced: number | null; readonly complained: number | null }
 }
@@ -432,13 +471,14 @@ export interface EmailStatsRow {
   readonly total: number
   readonly byStatus: { readonly deferred: number; readonly sent: number; readonly delivery_delayed: number; readonly delivered: number; readonly opened: number; readonly clicked: number; readonly suppressed: number; readonly failed: number; readonly bounced: number; readonly complained: number }
   readonly failedOver: number
+  readonly undelivered: number
   readonly costUsd: number
   readonly rates: { readonly delivered: number | null; readonly bounced: number | null; readonly complained: number | null }
 }
 
 export interface SuppressionRow {
   readonly email: string
-  readonly reason: "hard_bounce" | "complaint" | "manual"
+  readonly reason: "hard_bounce" | "complaint" | "manual" | "unsubscribed"
   readonly note: string | null
   readonly created_at: string
 }
@@ -502,7 +542,7 @@ export interface MailStory {
   readonly rows: ReadonlyArray<MailStoryRow>
   readonly claim: { readonly state: "held" | "accepted" | "deferred" | "refused" | "ambiguous"; readonly provider: "provider_a" | "provider_b"; readonly firstAttemptAt: string; readonly leaseUntil: string | null } | null
   readonly alerts: ReadonlyArray<{ readonly sendId: string; readonly claimedAt: string; readonly attempts: number; readonly confirmedAt: string | null; readonly dueAt: string | null }>
-  readonly suppressions: ReadonlyArray<{ readonly email: string; readonly reason: "hard_bounce" | "complaint" | "manual"; readonly note: string | null; readonly since: string }>
+  readonly suppressions: ReadonlyArray<{ readonly email: string; readonly reason: "hard_bounce" | "complaint" | "manual" | "unsubscribed"; readonly note: string | null; readonly since: string }>
   readonly deadLetter: string | null
 }
 
@@ -594,6 +634,24 @@ export interface ReceiptRequest {
   readonly totalUsd: number
 }
 
+export interface SendState {
+  readonly sendId: string
+  readonly idempotencyKey: string | null
+  /** As in the answer of the relay, as of now: `deferred` while a retry is due; null for a mail that was sent by others. */ readonly outcome: "sent" | "deferred" | "suppressed" | "failed" | null
+  /** As in the send log, delivery events included. */ readonly status: "deferred" | "sent" | "delivery_delayed" | "delivered" | "opened" | "clicked" | "suppressed" | "failed" | "bounced" | "complained"
+  readonly provider: string | null
+  readonly providerMessageId: string | null
+  readonly failedOver: boolean
+  readonly error: string | null
+  readonly kind: "rejected" | "unavailable" | "ambiguous" | null
+  readonly suppressedRecipients: ReadonlyArray<string>
+  readonly lastEvent: string | null
+  readonly lastEventAt: string | null
+  /** When the next retry is due. */ readonly retryAt: string | null
+  readonly createdAt: string
+  readonly updatedAt: string
+}
+
 export interface SendAnswer {
   readonly ok: true
   readonly status: "sent" | "deferred"
@@ -641,6 +699,20 @@ export interface Operations {
     readonly problem: "INVALID_REQUEST" | "FORBIDDEN" | "IDEMPOTENCY_CONFLICT" | "IDEMPOTENCY_IN_PROGRESS" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "EMAIL_SUPPRESSED" | "EMAIL_FAILED" | "INTERNAL" | "SHUTTING_DOWN"
     readonly events: false
   }
+  /** Where a send stands: `GET /internal/sends/{sendId}` */
+  readonly "sends.readSend": {
+    readonly input: { readonly sendId: string | number }
+    readonly success: SendState
+    readonly problem: "FORBIDDEN" | "NOT_FOUND" | "UNAVAILABLE"
+    readonly events: false
+  }
+  /** Where the newest send of an idempotency key stands: `GET /internal/sends` */
+  readonly "sends.findSend": {
+    readonly input: { readonly idempotencyKey: string | number }
+    readonly success: SendState
+    readonly problem: "INVALID_REQUEST" | "FORBIDDEN" | "NOT_FOUND" | "UNAVAILABLE"
+    readonly events: false
+  }
   /** Mails the receipt of a payment: `POST /internal/receipts` */
   readonly "receipts.receipt": {
     readonly input: { readonly body: ReceiptRequest }
@@ -678,21 +750,21 @@ export interface Operations {
   }
   /** The send log, newest first: `GET /api/admin/email-log` */
   readonly "admin.emailLog": {
-    readonly input: { readonly status?: "deferred" | "sent" | "delivery_delayed" | "delivered" | "opened" | "clicked" | "suppressed" | "failed" | "bounced" | "complained" | undefined; readonly category?: "auth" | "transactional" | "notification" | "alert" | "marketing" | "unknown" | undefined; readonly provider?: "provider_a" | "provider_b" | undefined; readonly recipient?: string | number | undefined; readonly subject?: string | number | undefined; readonly key?: string | number | undefined; readonly messageId?: string | number | undefined; readonly since?: string | number | undefined; readonly until?: string | number | undefined; readonly limit?: string | number | undefined; readonly cursor?: string | number | undefined }
+    readonly input: { readonly status?: "deferred" | "sent" | "delivery_delayed" | "delivered" | "opened" | "clicked" | "suppressed" | "failed" | "bounced" | "complained" | undefined; readonly category?: "auth" | "transactional" | "notification" | "alert" | "marketing" | "unknown" | undefined; readonly provider?: "provider_a" | "provider_b" | undefined; readonly recipient?: string | number | undefined; readonly subject?: string | number | undefined; readonly id?: string | number | undefined; readonly key?: string | number | undefined; readonly messageId?: string | number | undefined; readonly since?: string | number | undefined; readonly until?: string | number | undefined; readonly limit?: string | number | undefined; readonly cursor?: string | number | undefined }
     readonly success: { readonly rows: ReadonlyArray<EmailLogRow>; readonly nextCursor: string | null; readonly stoppedAfter?: number | undefined }
     readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
   /** How many rows of the send log match: `GET /api/admin/email-log/count` */
   readonly "admin.emailLogCount": {
-    readonly input: { readonly status?: "deferred" | "sent" | "delivery_delayed" | "delivered" | "opened" | "clicked" | "suppressed" | "failed" | "bounced" | "complained" | undefined; readonly category?: "auth" | "transactional" | "notification" | "alert" | "marketing" | "unknown" | undefined; readonly provider?: "provider_a" | "provider_b" | undefined; readonly recipient?: string | number | undefined; readonly subject?: string | number | undefined; readonly key?: string | number | undefined; readonly messageId?: string | number | undefined; readonly since?: string | number | undefined; readonly until?: string | number | undefined }
+    readonly input: { readonly status?: "deferred" | "sent" | "delivery_delayed" | "delivered" | "opened" | "clicked" | "suppressed" | "failed" | "bounced" | "complained" | undefined; readonly category?: "auth" | "transactional" | "notification" | "alert" | "marketing" | "unknown" | undefined; readonly provider?: "provider_a" | "provider_b" | undefined; readonly recipient?: string | number | undefined; readonly subject?: string | number | undefined; readonly id?: string | number | undefined; readonly key?: string | number | undefined; readonly messageId?: string | number | undefined; readonly since?: string | number | undefined; readonly until?: string | number | undefined }
     readonly success: { readonly count: number; readonly more: boolean }
     readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
   /** The send log as CSV, newest first, streamed: `GET /api/admin/email-log.csv` */
   readonly "admin.emailLogCsv": {
-    readonly input: { readonly status?: "deferred" | "sent" | "delivery_delayed" | "delivered" | "opened" | "clicked" | "suppressed" | "failed" | "bounced" | "complained" | undefined; readonly category?: "auth" | "transactional" | "notification" | "alert" | "marketing" | "unknown" | undefined; readonly provider?: "provider_a" | "provider_b" | undefined; readonly recipient?: string | number | undefined; readonly subject?: string | number | undefined; readonly key?: string | number | undefined; readonly messageId?: string | number | undefined; readonly since?: string | number | undefined; readonly until?: string | number | undefined }
+    readonly input: { readonly status?: "deferred" | "sent" | "delivery_delayed" | "delivered" | "opened" | "clicked" | "suppressed" | "failed" | "bounced" | "complained" | undefined; readonly category?: "auth" | "transactional" | "notification" | "alert" | "marketing" | "unknown" | undefined; readonly provider?: "provider_a" | "provider_b" | undefined; readonly recipient?: string | number | undefined; readonly subject?: string | number | undefined; readonly id?: string | number | undefined; readonly key?: string | number | undefined; readonly messageId?: string | number | undefined; readonly since?: string | number | undefined; readonly until?: string | number | undefined }
     readonly success: string
     readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
@@ -755,7 +827,7 @@ export interface Operations {
   }
   /** Addresses that are not mailed, newest first: `GET /api/admin/email-suppressions` */
   readonly "suppressions.listSuppressions": {
-    readonly input: { readonly email?: string | number | undefined; readonly reason?: "hard_bounce" | "complaint" | "manual" | undefined; readonly limit?: string | number | undefined; readonly cursor?: string | number | undefined }
+    readonly input: { readonly email?: string | number | undefined; readonly reason?: "hard_bounce" | "complaint" | "manual" | "unsubscribed" | undefined; readonly limit?: string | number | undefined; readonly cursor?: string | number | undefined }
     readonly success: { readonly rows: ReadonlyArray<SuppressionRow>; readonly nextCursor: string | null }
     readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
@@ -767,7 +839,7 @@ export interface Operations {
     readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
-  /** Removes every suppression of an address: `DELETE /api/admin/email-suppressions/{email}` */
+  /** Removes every suppression of an address, and its unsubscription: `DELETE /api/admin/email-suppressions/{email}` */
   readonly "suppressions.removeSuppressions": {
     readonly input: { readonly email: string | number; readonly note?: string | number | undefined }
     readonly success: { readonly removed: number }
@@ -954,6 +1026,34 @@ export interface Operations {
     readonly input: Nothing
     readonly success: { readonly results: ReadonlyArray<MailResult> }
     readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "UNAVAILABLE"
+    readonly events: false
+  }
+  /** Your mails to the convert address, newest first: `GET /api/v1/mails` */
+  readonly "ownMails.listMails": {
+    readonly input: Nothing
+    readonly success: { readonly mails: ReadonlyArray<OwnMail> }
+    readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "UNAVAILABLE"
+    readonly events: false
+  }
+  /** Mails to the convert address, newest first: `GET /api/admin/incoming-mails` */
+  readonly "incomingMails.incomingMails": {
+    readonly input: { readonly step?: "received" | "converting" | "ended" | undefined; readonly outcome?: "success" | "error" | "insufficient" | "unregistered" | "no_attachment" | "unsupported" | "too_large" | "misaddressed" | "duplicate" | "automatic" | "unverified" | "no_sender" | "limited" | "suppressed" | "malformed" | undefined; readonly sender?: string | number | undefined; readonly limit?: string | number | undefined; readonly cursor?: string | number | undefined }
+    readonly success: { readonly rows: ReadonlyArray<IncomingMail>; readonly nextCursor: string | null }
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "RATE_LIMITED" | "UNAVAILABLE"
+    readonly events: false
+  }
+  /** Tries a mail again now: `POST /api/admin/incoming-mails/{mailId}/retry` */
+  readonly "incomingMails.retryIncomingMail": {
+    readonly input: { readonly mailId: string | number; readonly body?: RawBody | undefined }
+    readonly success: { readonly mailId: string; readonly retried: true }
+    readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "NOT_CONVERTING" | "RATE_LIMITED" | "UNAVAILABLE"
+    readonly events: false
+  }
+  /** Ends a mail that has not ended: `POST /api/admin/incoming-mails/{mailId}/set-aside` */
+  readonly "incomingMails.setIncomingMailAside": {
+    readonly input: { readonly mailId: string | number; readonly body?: RawBody | undefined }
+    readonly success: { readonly mailId: string; readonly outcome: "error" }
+    readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "NOT_CONVERTING" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
   /** Counts the pages of the PDF that is the body: `POST /internal/convert-email/pages` */

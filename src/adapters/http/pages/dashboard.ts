@@ -79,5 +79,10 @@ export const dashboardMain = `<h1>Your documents</h1>
 <p id="loading" class="empty">Loading your files…</p>
 <ul id="rows" class="rows"></ul>
 </section>
+<section id="mailed" aria-labelledby="mailed-title" hidden>
+<h2 id="mailed-title">Documents that you mailed</h2>
+<p class="help">The newest mails to the convert address, and what became of each. Results that no mail brought as an attachment can be opened here for 7 days.</p>
+<ul id="mails" class="mailed"></ul>
+</section>
 ${confirmDialog}
 ${shareDialog}`

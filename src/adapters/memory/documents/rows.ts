@@ -260,6 +260,11 @@ export interface MailRow extends Leased {
   readonly resultBytes: number | null
   /** The lease that was taken over as stale. */
   readonly formerLease: string | null
+  /** The object store that holds it. */
+  readonly home: string
+  /** By whom mails are read in turns, and when it was claimed last. */
+  readonly turn: string
+  readonly claimedAt: Moment | null
   readonly failures: number
   readonly failingPart: FailingPart | null
   readonly failingSince: Moment | null

@@ -21,7 +21,8 @@ const ELSEWHERE: Readonly<Record<string, ReadonlyArray<string>>> = {
   "test/adapters/postgres/delivery/function-schedules.test.ts": ["request_function", "schedule_functions"],
   "test/contracts/delivery/delivery-log.ts": ["note_event_intake", "record_email_event"],
   "test/adapters/postgres/mail/mail-store.test.ts": ["record_email_send"],
-  "test/adapters/postgres/mail/suppression-list.test.ts": ["address_in_lower_case"],
+  "test/adapters/postgres/mail/suppression-list.test.ts": ["address_in_lower_case", "lift_unsubscribe"],
+  "test/adapters/postgres/mail/erased-retries.test.ts": ["json_or_null"],
   "test/adapters/postgres/conversion/rows-by-hand.test.ts": ["assembled_elsewhere", "converted_elsewhere"],
   "test/adapters/postgres/conversion/turns.test.ts": ["chunk_knows_its_owner"],
   "test/adapters/postgres/housekeeping.test.ts": ["purge_email_claims", "purge_access"],
@@ -29,7 +30,8 @@ const ELSEWHERE: Readonly<Record<string, ReadonlyArray<string>>> = {
   "test/contracts/batch/batch-store/close.ts": ["batch_rows_to_purge"],
   "test/contracts/batch/batch-store/prepare.ts": ["batch_service_full", "next_batch_job_within"],
   "test/contracts/conversion/conversion-store/holds.ts": ["heartbeat_flyer"],
-  "test/contracts/inbound/intake-store/afterwards.ts": ["purge_intake"]
+  "test/contracts/inbound/intake-store/afterwards.ts": ["purge_intake"],
+  "test/adapters/postgres/inbound/incoming-mails.test.ts": ["retry_incoming_mail", "set_mail_aside"]
 }
 
 type Sql = WriteSql["Service"]

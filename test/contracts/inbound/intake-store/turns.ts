@@ -5,7 +5,7 @@ import type { CustomerId } from "../../../../src/domain/ids.ts"
 import { IntakeStore } from "../../../../src/ports/inbound/intake-store.ts"
 import { anyId } from "../../../support/any-id.ts"
 import { clean, customer, pass, STALE } from "../../conversion/documents-world.ts"
-import { admit, claim, emailOf, finish, identityOf, type Stores, taken } from "./world.ts"
+import { admit, claim, emailOf, finish, HOME, identityOf, type Stores, taken } from "./world.ts"
 
 /** Admits so many mails of a customer, of so many pages each; their ids. */
 const admitted = Effect.fnUntraced(function* (owner: CustomerId, count: number, pages = 1) {
@@ -69,17 +69,17 @@ export const turns = (name: string, stores: Layer.Layer<Stores>) =>
         const store = yield* IntakeStore
         const owner = yield* customer(2000)
         yield* admitted(owner, 1, 900)
-        assert.isUndefined(yield* store.claim("converting", anyId(), STALE, 20))
+        assert.isUndefined(yield* store.claim("converting", anyId(), STALE, HOME, 20))
         const short = yield* admitted(owner, 1, 20)
         const lease = anyId()
-        const mail = yield* store.claim("converting", lease, STALE, 20)
+        const mail = yield* store.claim("converting", lease, STALE, HOME, 20)
         assert.strictEqual(mail?.id, short[0])
-        assert.deepStrictEqual(yield* store.claim("converting", lease, STALE, 20), mail)
+        assert.deepStrictEqual(yield* store.claim("converting", lease, STALE, HOME, 20), mail)
         assert.strictEqual(mail?.attempts, 1)
-        assert.isUndefined(yield* store.claim("converting", anyId(), STALE, 20))
+        assert.isUndefined(yield* store.claim("converting", anyId(), STALE, HOME, 20))
         // Its worker went silent.
         yield* pass(Duration.times(STALE, 2))
-        const again = yield* store.claim("converting", anyId(), STALE, 20)
+        const again = yield* store.claim("converting", anyId(), STALE, HOME, 20)
         assert.deepStrictEqual([again?.id, again?.attempts], [short[0], 2])
       })
     )
