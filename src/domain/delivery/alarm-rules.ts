@@ -13,8 +13,8 @@ export const ALARMS = [
   "failed_sends",
   "silence_provider_a",
   "silence_provider_b",
-  "clocks",
-  "no_model"
+  "no_model",
+  "clocks"
 ] as const
 export type AlarmName = (typeof ALARMS)[number]
 
@@ -204,19 +204,19 @@ export const judge = (name: AlarmName, measures: Measures): Verdict => {
       return silence("provider_a", measures.silent.provider_a)
     case "silence_provider_b":
       return silence("provider_b", measures.silent.provider_b)
+    case "no_model": {
+      const { unanswered } = measures
+      return {
+        level: counted(unanswered, UNANSWERED),
+        detail: `the high-fidelity model converted none of ${unanswered} pages in ${RECENT_MINUTES} minutes that it was asked for, the limit is ${UNANSWERED.bad}`
+      }
+    }
     case "clocks": {
       const { databaseBackMs, processOffMs } = measures.clocks
       const seconds = (ms: number) => Math.round(ms / 1000)
       return {
         level: Math.max(databaseBackMs, processOffMs) > CLOCK_LIMIT_MS ? "bad" : "calm",
         detail: `a process's clock is up to ${seconds(processOffMs)} s off the database's, whose newest row is ${seconds(databaseBackMs)} s ahead of its clock`
-      }
-    }
-    case "no_model": {
-      const { unanswered } = measures
-      return {
-        level: counted(unanswered, UNANSWERED),
-        detail: `the high-fidelity model converted none of ${unanswered} pages in ${RECENT_MINUTES} minutes that it was asked for, the limit is ${UNANSWERED.bad}`
       }
     }
   }
@@ -255,8 +255,8 @@ export const alarmTable = (stateOf: (name: AlarmName) => AlarmState): AlarmTable
   failed_sends: stateOf("failed_sends"),
   silence_provider_a: stateOf("silence_provider_a"),
   silence_provider_b: stateOf("silence_provider_b"),
-  clocks: stateOf("clocks"),
-  no_model: stateOf("no_model")
+  no_model: stateOf("no_model"),
+  clocks: stateOf("clocks")
 })
 
 /** The alarms whose state the measurements change, with their notices. */
@@ -280,8 +280,8 @@ const TITLES: Readonly<Record<AlarmName, string>> = {
   failed_sends: "Mails failed that nobody refused",
   silence_provider_a: "No delivery events of provider_a",
   silence_provider_b: "No delivery events of provider_b",
-  clocks: "Clocks are apart",
-  no_model: "High fidelity is not available"
+  no_model: "High fidelity is not available",
+  clocks: "Clocks are apart"
 }
 
 const ADVICE: Readonly<Record<AlarmName, string>> = {
@@ -301,10 +301,10 @@ const ADVICE: Readonly<Record<AlarmName, string>> = {
   silence_provider_a: "Bounces go unseen. Look at the webhook, its signing secret and the poll.",
   silence_provider_b:
     "Bounces go unseen. Look at the event bus rule, its API destination and the webhook secret.",
-  clocks:
-    "Let NTP set them; the log line CLOCK_OFF names a process that is off. While the database's own clock has gone back, keys and leases last longer by as much.",
   no_model:
-    "Conversions fail, or do without it. The log lines HIFI_UNAVAILABLE hold the vendor's words; postlane doctor names what is missing."
+    "Conversions fail, or do without it. The log lines HIFI_UNAVAILABLE hold the vendor's words; postlane doctor names what is missing.",
+  clocks:
+    "Let NTP set them; the log line CLOCK_OFF names a process that is off. While the database's own clock has gone back, keys and leases last longer by as much."
 }
 
 /** What an alarm means, and what to do about it. */

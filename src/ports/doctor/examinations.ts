@@ -37,9 +37,9 @@ export class Examinations extends Context.Service<
     readonly alarms: CloudAlarms | undefined
     readonly database: Effect.Effect<DatabaseFacts> | undefined
     readonly buckets: Effect.Effect<ReadonlyArray<BucketFacts>> | undefined
-    readonly cloud: Effect.Effect<CredentialFacts> | undefined
     /** Asks the model for one word. */
     readonly model: Effect.Effect<ModelFacts> | undefined
+    readonly cloud: Effect.Effect<CredentialFacts> | undefined
     readonly events: Effect.Effect<Found<EventFacts>> | undefined
     /** Writes, reads and removes one small object in each bucket. */
     readonly probes: Effect.Effect<ReadonlyArray<BucketProbe>> | undefined

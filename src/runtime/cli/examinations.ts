@@ -72,6 +72,18 @@ const objects = (here: Installation): Effect.Effect<ReadonlyArray<ObjectStoreFac
       ).pipe(Effect.provide(layer))
 }
 
+/** What the buckets do with an object; a folder of this machine is looked at only. */
+const probes = ({ credentials, settings }: Installation) => {
+  const stores = Effect.flatMap(bucketStores(settings), (found) =>
+    Effect.forEach(
+      found,
+      ({ bucket, objects: store }) => Effect.map(probeStore(store), (one) => ({ bucket, found: one })),
+      { concurrency: "unbounded" }
+    )
+  )
+  return Effect.provide(stores, Layer.merge(storesOf(settings, credentials), NodeCrypto.layer))
+}
+
 /** Where the credentials are from, where something is signed with them; undefined where nothing is. */
 const signing = (here: Installation): Effect.Effect<CredentialFacts> | undefined => {
   const { credentials, settings } = here
@@ -90,18 +102,6 @@ const signing = (here: Installation): Effect.Effect<CredentialFacts> | undefined
         )
       )
     : undefined
-}
-
-/** What the buckets do with an object; a folder of this machine is looked at only. */
-const probes = ({ credentials, settings }: Installation) => {
-  const stores = Effect.flatMap(bucketStores(settings), (found) =>
-    Effect.forEach(
-      found,
-      ({ bucket, objects: store }) => Effect.map(probeStore(store), (one) => ({ bucket, found: one })),
-      { concurrency: "unbounded" }
-    )
-  )
-  return Effect.provide(stores, Layer.merge(storesOf(settings, credentials), NodeCrypto.layer))
 }
 
 /** The buckets of the cloud account; a compatible service has settings of its own. */
@@ -254,8 +254,8 @@ export const layerExaminations = (here: Installation): Layer.Layer<Examinations>
       database: database(here),
       events: events(here),
       buckets: buckets(here),
-      cloud: signing(here),
       model: model(here),
+      cloud: signing(here),
       objects: objects(here),
       probes: probes(here),
       providerA: providerA(here),
