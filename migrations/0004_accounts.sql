@@ -586,8 +586,8 @@ $$;
 -- Erases a person: closes the account, and removes the address from everything but the audit trail of admins. Addresses
 -- that must not be mailed stay so, by a hash (P3). Returns whether anything was found. `p_email`: bare and lower-case.
 --
--- Lock order: mails of intake with customer and hold, rows of the log, suppressions, admin, customer, outreach. The log comes
--- before the suppressions, as in the writers of events, which lock a row before they add its suppressions.
+-- Lock order: mails of intake with customer and hold, queued retries, keys, rows of the log, suppressions, claims, admin, customer,
+-- outreach. The log comes before the suppressions, as in the writers of events, which lock a row before they add its suppressions.
 create function erase_person(p_email text, p_actor text) returns boolean
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
@@ -600,12 +600,14 @@ declare
   v_mails uuid[];
 begin
   v_found := erase_intake_person(p_email);
+  v_found := erase_deferred_person(p_email) or v_found;
 
   with hidden as (
     update email_log set
       to_addresses = array_replace(to_addresses, p_email, v_alias),
       other_addresses = array_replace(other_addresses, p_email, v_alias),
       dropped_addresses = array_replace(dropped_addresses, p_email, v_alias),
+      error = error_without_person(error), attempts = attempts_without_person(attempts),
       suppression_marks = '{}', subject = null, raw = null, accounts = null, updated_at = now()
     where (to_addresses || other_addresses || dropped_addresses) @> array[p_email]
     returning id
@@ -621,6 +623,14 @@ begin
   select v_hash, reason from gone
   on conflict do nothing;
   v_found := v_found or found;
+
+  update email_send_claims c set result = c.result || jsonb_build_object(
+    'suppressedRecipients', (
+      select coalesce(jsonb_agg(case x.value when to_jsonb(p_email) then to_jsonb(v_alias) else x.value end), '[]')
+      from jsonb_array_elements(c.result -> 'suppressedRecipients') as x
+    )
+  ) || case when c.result ? 'error' then jsonb_build_object('error', error_without_person(c.result ->> 'error')) else '{}' end
+  where c.key_hash in (select l.key_hash from email_log l where l.id = any (v_mails)) and c.result is not null;
 
   delete from admins where email = p_email;
   v_found := v_found or found;
@@ -639,7 +649,15 @@ begin
   v_found := v_found or found;
   delete from contact_messages where lower(email) = p_email;
   v_found := v_found or found;
-  delete from email_alerts where due_at is not null and details -> 'recipients' ? p_email;
+  delete from email_alerts a where a.due_at is not null and (
+    a.details -> 'recipients' ? p_email
+    or a.send_id = any (v_mails) and not exists (
+      select from email_log l, unnest(l.to_addresses || l.other_addresses) as x(address)
+      where l.id = a.send_id and x.address not like 'erased:%'
+    )
+  );
+  update email_alerts a set details = a.details || '{"subject": null, "reason": null}'
+  where a.due_at is not null and a.send_id = any (v_mails);
 
   v_found := erase_outreach_person(p_email) or v_found;
   if v_found then
@@ -664,7 +682,7 @@ $$;
 
 -- Triggers fire by name: the address is in lower case before the pages are recalled by it.
 create trigger customers_address before insert or update of email on customers
-for each row when (new.email <> lower(btrim(new.email) collate "C")) execute function address_in_lower_case();
+for each row when (new.email <> lower(trim_address(new.email) collate "C")) execute function address_in_lower_case();
 
 create trigger customers_recall_free_pages before insert on customers
 for each row execute function recall_free_pages();

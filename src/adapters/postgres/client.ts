@@ -27,6 +27,14 @@ const MAX_READ_CONNECTIONS = 2
 /** One principal uses one at a time (`server/dear-reads.ts`). */
 const MAX_DEAR_CONNECTIONS = 3
 const MAX_WRITE_CONNECTIONS = 6
+
+/** How many connections all clients together may open. */
+export const connectionsOf = (options: PostgresOptions): number =>
+  (options.maxSendConnections ?? MAX_SEND_CONNECTIONS) +
+  (options.maxReadConnections ?? MAX_READ_CONNECTIONS) +
+  (options.maxDearConnections ?? MAX_DEAR_CONNECTIONS) +
+  (options.maxWriteConnections ?? MAX_WRITE_CONNECTIONS)
+
 /**
  * A shared connection is not replaced when a statement on it gets no answer: without this limit, one with a silently dead
  * peer would swallow every read until the operating system noticed, some fifteen minutes later.

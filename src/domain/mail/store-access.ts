@@ -8,8 +8,10 @@ import type { SendDetails } from "./deferred-send.ts"
 import type { Provider } from "./failover.ts"
 import { type Message, recipientKeys } from "./message.ts"
 import { countDegraded } from "./metrics.ts"
+import type { DeferralEnd } from "./replay.ts"
 import type { SendResult } from "./send-result.ts"
 import { claimLeaseMs, type MailerConfig } from "./sending.ts"
+import { heard, type StoreTime } from "./store-time.ts"
 import type { Trace } from "./trace.ts"
 
 /** What the calls to the store need. */
@@ -40,8 +42,8 @@ const orDegraded = <A, E, B>(
     )
   )
 
-/** The look-up's result, and whether the store gave it. */
-type Began = BeganSend & { readonly answered: boolean }
+/** The look-up's result, and what the store's clock showed: nothing where it did not answer. */
+type Began = Omit<BeganSend, "at"> & { readonly time: StoreTime | undefined }
 
 /** Suppressions and claim; where the store does not answer, the send goes on. `first`: the provider of a fresh attempt. */
 export const begin = Effect.fnUntraced(function* (
@@ -57,7 +59,7 @@ export const begin = Effect.fnUntraced(function* (
   const { config, store } = access
   const { claim, first, keyHash } = asked
   const open: Began = {
-    answered: false,
+    time: undefined,
     suppressions: [],
     evidence: undefined,
     decision: { _tag: "Claimed", sticky: undefined, takeover: false, firstAttemptAt: now }
@@ -71,13 +73,15 @@ export const begin = Effect.fnUntraced(function* (
   const lookUp = orDegraded(
     access,
     "begin",
-    Effect.map(store.begin(entry), (began) => ({ ...began, answered: true })),
+    Effect.flatMap(store.begin(entry), ({ at, ...began }) =>
+      Effect.map(heard(at), (time): Began => ({ ...began, time }))
+    ),
     open
   )
   // In a process that was frozen, the overdue timer fires before the answer is read: only a second time-out counts.
   const startedAt = yield* Clock.monotonicTimeNanos
   const began = yield* lookUp
-  if (began.answered || claim === undefined) return began
+  if (began.time !== undefined || claim === undefined) return began
   const waitedMs = Number((yield* Clock.monotonicTimeNanos) - startedAt) / 1e6
   return waitedMs < OVERSLEPT * config.dbTimeoutMs ? began : yield* lookUp
 })
@@ -91,6 +95,19 @@ export const findEvidence = (
   access.store.configured
     ? orDegraded(access, "findEvidence", access.store.findEvidence({ keyHash, provider }), undefined)
     : Effect.succeed(undefined)
+
+/** Logs that a delivery event, or the row of another attempt, settled a send. */
+export const noteEvidence = ({ provider, providerMessageId }: Evidence): Effect.Effect<void> =>
+  Effect.logInfo("a send is settled by evidence: an earlier attempt on its key was accepted").pipe(
+    Effect.annotateLogs({ provider, providerMessageId })
+  )
+
+/** How a deferral ended since; undefined where it has not, or the store does not answer. */
+export const deferralEnd = (
+  access: Access,
+  entry: Parameters<MailStore["Service"]["deferralEnd"]>[0]
+): Effect.Effect<DeferralEnd | undefined> =>
+  orDegraded(access, "deferralEnd", access.store.deferralEnd(entry), undefined)
 
 /** Whether the call still holds its claim; true where the store does not answer. */
 export const moveClaim = (

@@ -3,7 +3,7 @@ import { Context, type Duration, type Effect, type Redacted } from "effect"
 import type { CustomerId, LeaseId, MailId } from "../../domain/ids.ts"
 import type { MailOutcome } from "../../domain/inbound/intake-config.ts"
 import type { ReplyContent } from "../../domain/inbound/reply-content.ts"
-import type { SuppressionReason } from "../../domain/mail/suppression/policy.ts"
+import type { BlockReason } from "../../domain/mail/suppression/policy.ts"
 import type { StoreUnavailable } from "../store-unavailable.ts"
 
 /** An accepted mail; its raw form is stored. */
@@ -214,7 +214,7 @@ export class IntakeStore extends Context.Service<
     /** The customer of an address (key); undefined for a stranger and for a closed account. */
     readonly customer: (email: string) => Ask<Customer | undefined>
     /** Why mail to an address (key) is suppressed; empty where it is not. */
-    readonly suppressions: (email: string) => Ask<ReadonlyArray<SuppressionReason>>
+    readonly suppressions: (email: string) => Ask<ReadonlyArray<BlockReason>>
     readonly customerEmail: (customerId: CustomerId) => Ask<string | undefined>
     readonly admit: (mail: Claimed, admission: Admission) => Ask<"admitted" | "stale" | Shortage>
     /** False: the lease is lost. */

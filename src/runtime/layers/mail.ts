@@ -47,7 +47,7 @@ export interface MailParts {
   readonly crypto: Layer.Layer<Digest | SecureRandom>
 }
 
-/** The cloud keys of the settings, else `otherwise` (the instance role on Node, nothing on the edge). */
+/** The cloud keys of the settings, else `otherwise` (what the machine gives on Node, nothing on the edge). */
 export const cloudCredentials = (settings: MailSettings, otherwise?: CredentialSource): CredentialSource => {
   const { credentials } = settings.cloud
   return credentialSource(

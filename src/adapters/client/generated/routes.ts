@@ -6,6 +6,10 @@ export const ROUTES = {
     internal: "POST /internal/send-email key secret",
     api: "POST /api/send-email key secret"
   },
+  sends: {
+    readSend: "GET /internal/sends/{sendId} secret",
+    findSend: "GET /internal/sends secret"
+  },
   receipts: {
     receipt: "POST /internal/receipts secret"
   },

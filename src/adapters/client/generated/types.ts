@@ -458,6 +458,7 @@ export interface EmailStatsTotals {
   readonly total: number
   readonly byStatus: { readonly deferred: number; readonly sent: number; readonly delivery_delayed: number; readonly delivered: number; readonly opened: number; readonly clicked: number; readonly suppressed: number; readonly failed: number; readonly bounced: number; readonly complained: number }
   readonly failedOver: number
+  readonly undelivered: number
   readonly costUsd: number
   readonly rates: { readonly delivered: number | null; readonly bounced: number | null; readonly complained: number | null }
 }
@@ -469,13 +470,14 @@ export interface EmailStatsRow {
   readonly total: number
   readonly byStatus: { readonly deferred: number; readonly sent: number; readonly delivery_delayed: number; readonly delivered: number; readonly opened: number; readonly clicked: number; readonly suppressed: number; readonly failed: number; readonly bounced: number; readonly complained: number }
   readonly failedOver: number
+  readonly undelivered: number
   readonly costUsd: number
   readonly rates: { readonly delivered: number | null; readonly bounced: number | null; readonly complained: number | null }
 }
 
 export interface SuppressionRow {
   readonly email: string
-  readonly reason: "hard_bounce" | "complaint" | "manual"
+  readonly reason: "hard_bounce" | "complaint" | "manual" | "unsubscribed"
   readonly note: string | null
   readonly created_at: string
 }
@@ -539,7 +541,7 @@ export interface MailStory {
   readonly rows: ReadonlyArray<MailStoryRow>
   readonly claim: { readonly state: "held" | "accepted" | "deferred" | "refused" | "ambiguous"; readonly provider: "provider_a" | "provider_b"; readonly firstAttemptAt: string; readonly leaseUntil: string | null } | null
   readonly alerts: ReadonlyArray<{ readonly sendId: string; readonly claimedAt: string; readonly attempts: number; readonly confirmedAt: string | null; readonly dueAt: string | null }>
-  readonly suppressions: ReadonlyArray<{ readonly email: string; readonly reason: "hard_bounce" | "complaint" | "manual"; readonly note: string | null; readonly since: string }>
+  readonly suppressions: ReadonlyArray<{ readonly email: string; readonly reason: "hard_bounce" | "complaint" | "manual" | "unsubscribed"; readonly note: string | null; readonly since: string }>
   readonly deadLetter: string | null
 }
 
@@ -631,6 +633,24 @@ export interface ReceiptRequest {
   readonly totalUsd: number
 }
 
+export interface SendState {
+  readonly sendId: string
+  readonly idempotencyKey: string | null
+  /** As in the answer of the relay, as of now: `deferred` while a retry is due; null for a mail that was sent by others. */ readonly outcome: "sent" | "deferred" | "suppressed" | "failed" | null
+  /** As in the send log, delivery events included. */ readonly status: "deferred" | "sent" | "delivery_delayed" | "delivered" | "opened" | "clicked" | "suppressed" | "failed" | "bounced" | "complained"
+  readonly provider: string | null
+  readonly providerMessageId: string | null
+  readonly failedOver: boolean
+  readonly error: string | null
+  readonly kind: "rejected" | "unavailable" | "ambiguous" | null
+  readonly suppressedRecipients: ReadonlyArray<string>
+  readonly lastEvent: string | null
+  readonly lastEventAt: string | null
+  /** When the next retry is due. */ readonly retryAt: string | null
+  readonly createdAt: string
+  readonly updatedAt: string
+}
+
 export interface SendAnswer {
   readonly ok: true
   readonly status: "sent" | "deferred"
@@ -678,6 +698,20 @@ export interface Operations {
     readonly problem: "INVALID_REQUEST" | "FORBIDDEN" | "IDEMPOTENCY_CONFLICT" | "IDEMPOTENCY_IN_PROGRESS" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "EMAIL_SUPPRESSED" | "EMAIL_FAILED" | "INTERNAL" | "SHUTTING_DOWN"
     readonly events: false
   }
+  /** Where a send stands: `GET /internal/sends/{sendId}` */
+  readonly "sends.readSend": {
+    readonly input: { readonly sendId: string | number }
+    readonly success: SendState
+    readonly problem: "FORBIDDEN" | "NOT_FOUND" | "UNAVAILABLE"
+    readonly events: false
+  }
+  /** Where the newest send of an idempotency key stands: `GET /internal/sends` */
+  readonly "sends.findSend": {
+    readonly input: { readonly idempotencyKey: string | number }
+    readonly success: SendState
+    readonly problem: "INVALID_REQUEST" | "FORBIDDEN" | "NOT_FOUND" | "UNAVAILABLE"
+    readonly events: false
+  }
   /** Mails the receipt of a payment: `POST /internal/receipts` */
   readonly "receipts.receipt": {
     readonly input: { readonly body: ReceiptRequest }
@@ -715,21 +749,21 @@ export interface Operations {
   }
   /** The send log, newest first: `GET /api/admin/email-log` */
   readonly "admin.emailLog": {
-    readonly input: { readonly status?: "deferred" | "sent" | "delivery_delayed" | "delivered" | "opened" | "clicked" | "suppressed" | "failed" | "bounced" | "complained" | undefined; readonly category?: "auth" | "transactional" | "notification" | "alert" | "marketing" | "unknown" | undefined; readonly provider?: "provider_a" | "provider_b" | undefined; readonly recipient?: string | number | undefined; readonly subject?: string | number | undefined; readonly key?: string | number | undefined; readonly messageId?: string | number | undefined; readonly since?: string | number | undefined; readonly until?: string | number | undefined; readonly limit?: string | number | undefined; readonly cursor?: string | number | undefined }
+    readonly input: { readonly status?: "deferred" | "sent" | "delivery_delayed" | "delivered" | "opened" | "clicked" | "suppressed" | "failed" | "bounced" | "complained" | undefined; readonly category?: "auth" | "transactional" | "notification" | "alert" | "marketing" | "unknown" | undefined; readonly provider?: "provider_a" | "provider_b" | undefined; readonly recipient?: string | number | undefined; readonly subject?: string | number | undefined; readonly id?: string | number | undefined; readonly key?: string | number | undefined; readonly messageId?: string | number | undefined; readonly since?: string | number | undefined; readonly until?: string | number | undefined; readonly limit?: string | number | undefined; readonly cursor?: string | number | undefined }
     readonly success: { readonly rows: ReadonlyArray<EmailLogRow>; readonly nextCursor: string | null; readonly stoppedAfter?: number | undefined }
     readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
   /** How many rows of the send log match: `GET /api/admin/email-log/count` */
   readonly "admin.emailLogCount": {
-    readonly input: { readonly status?: "deferred" | "sent" | "delivery_delayed" | "delivered" | "opened" | "clicked" | "suppressed" | "failed" | "bounced" | "complained" | undefined; readonly category?: "auth" | "transactional" | "notification" | "alert" | "marketing" | "unknown" | undefined; readonly provider?: "provider_a" | "provider_b" | undefined; readonly recipient?: string | number | undefined; readonly subject?: string | number | undefined; readonly key?: string | number | undefined; readonly messageId?: string | number | undefined; readonly since?: string | number | undefined; readonly until?: string | number | undefined }
+    readonly input: { readonly status?: "deferred" | "sent" | "delivery_delayed" | "delivered" | "opened" | "clicked" | "suppressed" | "failed" | "bounced" | "complained" | undefined; readonly category?: "auth" | "transactional" | "notification" | "alert" | "marketing" | "unknown" | undefined; readonly provider?: "provider_a" | "provider_b" | undefined; readonly recipient?: string | number | undefined; readonly subject?: string | number | undefined; readonly id?: string | number | undefined; readonly key?: string | number | undefined; readonly messageId?: string | number | undefined; readonly since?: string | number | undefined; readonly until?: string | number | undefined }
     readonly success: { readonly count: number; readonly more: boolean }
     readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
   /** The send log as CSV, newest first, streamed: `GET /api/admin/email-log.csv` */
   readonly "admin.emailLogCsv": {
-    readonly input: { readonly status?: "deferred" | "sent" | "delivery_delayed" | "delivered" | "opened" | "clicked" | "suppressed" | "failed" | "bounced" | "complained" | undefined; readonly category?: "auth" | "transactional" | "notification" | "alert" | "marketing" | "unknown" | undefined; readonly provider?: "provider_a" | "provider_b" | undefined; readonly recipient?: string | number | undefined; readonly subject?: string | number | undefined; readonly key?: string | number | undefined; readonly messageId?: string | number | undefined; readonly since?: string | number | undefined; readonly until?: string | number | undefined }
+    readonly input: { readonly status?: "deferred" | "sent" | "delivery_delayed" | "delivered" | "opened" | "clicked" | "suppressed" | "failed" | "bounced" | "complained" | undefined; readonly category?: "auth" | "transactional" | "notification" | "alert" | "marketing" | "unknown" | undefined; readonly provider?: "provider_a" | "provider_b" | undefined; readonly recipient?: string | number | undefined; readonly subject?: string | number | undefined; readonly id?: string | number | undefined; readonly key?: string | number | undefined; readonly messageId?: string | number | undefined; readonly since?: string | number | undefined; readonly until?: string | number | undefined }
     readonly success: string
     readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
@@ -792,7 +826,7 @@ export interface Operations {
   }
   /** Addresses that are not mailed, newest first: `GET /api/admin/email-suppressions` */
   readonly "suppressions.listSuppressions": {
-    readonly input: { readonly email?: string | number | undefined; readonly reason?: "hard_bounce" | "complaint" | "manual" | undefined; readonly limit?: string | number | undefined; readonly cursor?: string | number | undefined }
+    readonly input: { readonly email?: string | number | undefined; readonly reason?: "hard_bounce" | "complaint" | "manual" | "unsubscribed" | undefined; readonly limit?: string | number | undefined; readonly cursor?: string | number | undefined }
     readonly success: { readonly rows: ReadonlyArray<SuppressionRow>; readonly nextCursor: string | null }
     readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
@@ -804,7 +838,7 @@ export interface Operations {
     readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
-  /** Removes every suppression of an address: `DELETE /api/admin/email-suppressions/{email}` */
+  /** Removes every suppression of an address, and its unsubscription: `DELETE /api/admin/email-suppressions/{email}` */
   readonly "suppressions.removeSuppressions": {
     readonly input: { readonly email: string | number; readonly note?: string | number | undefined }
     readonly success: { readonly removed: number }

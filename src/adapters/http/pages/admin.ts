@@ -3,7 +3,7 @@ import { MailOutcome } from "../../../domain/inbound/intake-config.ts"
 import { FREE_LIFETIME_PAGES } from "../../../domain/inbound/page-class.ts"
 import { Provider } from "../../../domain/mail/failover.ts"
 import { EmailStatus } from "../../../domain/mail/status.ts"
-import { Category, UNKNOWN_CATEGORY, SuppressionReason } from "../../../domain/mail/suppression/policy.ts"
+import { Category, ListedReason, UNKNOWN_CATEGORY } from "../../../domain/mail/suppression/policy.ts"
 import { CONTACT_KINDS, CONTACT_STATES } from "../../../ports/accounts/accounts.ts"
 import {
   MAX_CUSTOMER_NAME,
@@ -128,7 +128,7 @@ const SUPPRESSIONS: Screen = {
 </form>
 ${filters("/admin/suppressions", [
   input("email", "Address, exactly"),
-  select("reason", "Reason", SuppressionReason.literals, "Any")
+  select("reason", "Reason", ListedReason.literals, "Any")
 ])}
 ${table("Suppressed addresses, newest first")}
 ${pager}

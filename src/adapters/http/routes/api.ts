@@ -35,6 +35,7 @@ import { ConvertEmailGroup, ConvertEmailTestGroup, MailResultsGroup } from "./in
 import { IncomingMailGroup, OwnMailGroup } from "./inbound/incoming-mails.ts"
 import { PipelineGroup } from "./inbound/pipeline.ts"
 import { RelayGroup } from "./mail/relay.ts"
+import { SendsGroup } from "./mail/sends.ts"
 import { SuppressionGroup } from "./mail/suppressions.ts"
 import { OutreachGroup } from "./outreach/outreach.ts"
 import { UnsubscribeGroup } from "./outreach/unsubscribe.ts"
@@ -42,6 +43,7 @@ import { UnsubscribeGroup } from "./outreach/unsubscribe.ts"
 /** The API of every Postlane. A new group is added here, its handlers in `../http-layer.ts`. */
 export class Api extends HttpApi.make(API_NAME)
   .add(RelayGroup)
+  .add(SendsGroup)
   .add(ReceiptGroup)
   .add(HealthGroup)
   .add(AdminGroup)

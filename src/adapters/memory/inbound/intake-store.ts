@@ -1,7 +1,7 @@
 import { Effect, Layer, Redacted } from "effect"
 
 import type { CustomerId } from "../../../domain/ids.ts"
-import type { SuppressionReason } from "../../../domain/mail/suppression/policy.ts"
+import type { BlockReason } from "../../../domain/mail/suppression/policy.ts"
 import { IntakeStore } from "../../../ports/inbound/intake-store.ts"
 import { amountOf, availableFunds } from "../accounts/funds.ts"
 import { type Documents, MemoryDocuments, transaction } from "../documents/state.ts"
@@ -29,7 +29,7 @@ const clean = (db: Documents, id: string, what: "source" | "all"): void => {
 }
 
 /** What the send log, which is another database, knows of an address. */
-type SuppressionsOf = (email: string) => ReadonlyArray<SuppressionReason>
+type SuppressionsOf = (email: string) => ReadonlyArray<BlockReason>
 
 /** The mails of one process on a database that others may share. */
 export const makeIntakeStore = (

@@ -54,6 +54,7 @@ const conditionsOf = (filter: EmailLogSearch) => (bind: (value: unknown) => stri
   if (filter.recipient !== undefined) {
     conditions.push(`${ALL_RECIPIENTS} @> array[${bind(writtenKey(filter.recipient))}::text]`)
   }
+  if (filter.id !== undefined) conditions.push(`id = ${bind(filter.id)}::uuid`)
   if (filter.key !== undefined) {
     conditions.push(`key_hash = encode(sha256(convert_to(${bind(filter.key)}::text, 'UTF8')), 'hex')`)
   }

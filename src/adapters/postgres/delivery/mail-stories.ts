@@ -1,7 +1,7 @@
 import { Effect, Layer, Schema } from "effect"
 
 import { Provider } from "../../../domain/mail/failover.ts"
-import { SuppressionReason } from "../../../domain/mail/suppression/policy.ts"
+import { ListedReason } from "../../../domain/mail/suppression/policy.ts"
 import { Attempt } from "../../../domain/mail/trace.ts"
 import { type EmailLogRow } from "../../../ports/delivery/email-log-query.ts"
 import {
@@ -12,6 +12,7 @@ import {
   type StoryRow
 } from "../../../ports/delivery/mail-stories.ts"
 import { DearSql } from "../client.ts"
+import { UNSUBSCRIBED } from "../mail/suppression-list.ts"
 import { dearly, storeUnavailable } from "../statement.ts"
 import { Absent, timeColumn } from "../values.ts"
 import { COLUMNS } from "./email-log-query.ts"
@@ -74,7 +75,7 @@ const Alert = Schema.Struct({
 })
 const Listed = Schema.Struct({
   email: Schema.String,
-  reason: SuppressionReason,
+  reason: ListedReason,
   note: Schema.NullOr(Schema.String),
   since: Schema.String
 })
@@ -89,8 +90,9 @@ const AROUND = `select
       ${timeColumn('"confirmedAt"', "confirmed_at")}, ${timeColumn('"dueAt"', "due_at")}
     from email_alerts where send_id = any($2::uuid[])) as x) as alerts,
   (select coalesce(jsonb_agg(x order by x.email, x.reason), '[]') from (
-    select email, reason, note, ${timeColumn("since", "created_at")}
-    from email_suppressions where email = any($3::text[])) as x) as suppressions`
+    select email, reason, note, ${timeColumn("since", "created_at")} from (
+      select email, reason, note, created_at from email_suppressions union all ${UNSUBSCRIBED}
+    ) as y where email = any($3::text[])) as x) as suppressions`
 
 const Around = Schema.Struct({
   claim: Absent(Claim),

@@ -1,7 +1,7 @@
 import { Effect, Layer, Schema } from "effect"
 
 import { MailId } from "../../../domain/ids.ts"
-import { SuppressionReason } from "../../../domain/mail/suppression/policy.ts"
+import { BlockReason } from "../../../domain/mail/suppression/policy.ts"
 import { IntakeStore, type Shortage } from "../../../ports/inbound/intake-store.ts"
 import type { StoreUnavailable } from "../../../ports/store-unavailable.ts"
 import { ReadSql, WriteSql } from "../client.ts"
@@ -15,7 +15,7 @@ type Sql = WriteSql["Service"]
 
 const json = (value: unknown): string | null => (value === undefined ? null : toJsonText(value))
 
-const Suppressions = Schema.Array(Schema.Struct({ reason: SuppressionReason }))
+const Suppressions = Schema.Array(Schema.Struct({ reason: BlockReason }))
 const Deferred = Schema.Literals(["deferred", "over", "stale"])
 const Identified = Schema.Literals(["claimed", "duplicate", "limited", "stale"])
 

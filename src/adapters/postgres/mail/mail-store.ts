@@ -4,7 +4,7 @@ import { LogRowId } from "../../../domain/ids.ts"
 import { Provider } from "../../../domain/mail/failover.ts"
 import { SendResult } from "../../../domain/mail/send-result.ts"
 import { EmailStatus } from "../../../domain/mail/status.ts"
-import { type Suppression, SuppressionReason } from "../../../domain/mail/suppression/policy.ts"
+import { type Block, BlockReason } from "../../../domain/mail/suppression/policy.ts"
 import {
   type BeganRetry,
   type BeganSend,
@@ -30,7 +30,13 @@ const ROW_RETRIES = Schedule.min([Schedule.exponential("200 millis", 3), Schedul
 )
 const writes = statements()
 
-const Suppressions = Schema.Array(Schema.Struct({ email: Schema.String, reason: SuppressionReason }))
+const Suppressions = Schema.Array(Schema.Struct({ email: Schema.String, reason: BlockReason }))
+
+/** Milliseconds of the database's clock, with their fraction. */
+const Moment = Schema.Finite
+
+/** The database's clock, as a column `at` of an answer. */
+const AT = "(extract(epoch from clock_timestamp()) * 1000)::float8 as at"
 
 const Began = Schema.Struct({
   decision: Schema.Literals(["Claimed", "Replay", "Conflict", "InProgress"]),
@@ -39,7 +45,8 @@ const Began = Schema.Struct({
   firstAttemptAt: Schema.Number,
   result: Schema.NullOr(SendResult),
   evidence: TextOrNull,
-  suppressions: Suppressions
+  suppressions: Suppressions,
+  at: Moment
 })
 
 const Recorded = Schema.Struct({
@@ -51,8 +58,33 @@ const Recorded = Schema.Struct({
 const Retry = Schema.Struct({
   decision: Schema.Literals(["Go", "Settled", "Recorded", "Busy"]),
   evidence: TextOrNull,
-  suppressions: Suppressions
+  suppressions: Suppressions,
+  firstAttemptAt: Schema.NullOr(Moment),
+  at: Moment
 })
+
+const EndRow = Schema.Struct({
+  sendId: LogRowId,
+  outcome: Schema.Literals(["sent", "suppressed", "failed"]),
+  provider: Schema.NullOr(Provider),
+  providerMessageId: TextOrNull,
+  failedOver: Schema.Boolean,
+  error: TextOrNull
+})
+
+/** By the index of keys. A row that is not there is one whose writing failed: no use of a key lasts longer than a day. */
+const DEFERRAL_END = `with first as (
+  select coalesce(
+    (select created_at from email_log where id = $2::uuid), clock_timestamp() - interval '24 hours') as at
+), rows as materialized (select * from email_log where key_hash = $1)
+select id as "sendId", provider, provider_message_id as "providerMessageId", failed_over as "failedOver", error,
+  case when provider_message_id is not null or outcome = 'sent' then 'sent' else outcome end as outcome
+from rows, first
+where rows.created_at >= first.at and (provider_message_id is not null or outcome in ('sent', 'suppressed', 'failed'))
+order by (provider_message_id is not null or outcome = 'sent') desc, created_at desc, id desc
+limit 1`
+
+const LookedUp = Schema.Struct({ answer: Suppressions, at: Moment })
 
 const hasOrdinal = Schema.is(Schema.Struct({ ordinal: Schema.Int }))
 
@@ -90,9 +122,11 @@ const toDecision = (
   requested: Provider
 ): Result.Result<BeganSend, StoreUnavailable> => {
   const { suppressions } = row
+  const at = Math.floor(row.at)
   switch (row.decision) {
     case "Claimed":
       return Result.succeed({
+        at,
         suppressions,
         decision: {
           _tag: "Claimed",
@@ -109,13 +143,14 @@ const toDecision = (
       return row.result === null
         ? Result.fail(storeUnavailable("begin")("a replay without a result"))
         : Result.succeed({
+            at,
             suppressions,
             decision: { _tag: "Replay", result: row.result },
             evidence: undefined
           })
     case "Conflict":
     case "InProgress":
-      return Result.succeed({ suppressions, decision: { _tag: row.decision }, evidence: undefined })
+      return Result.succeed({ at, suppressions, decision: { _tag: row.decision }, evidence: undefined })
   }
 }
 
@@ -144,18 +179,31 @@ export const toEntry = ({ details, ...entry }: RecordSend) => ({
   settle: entry.settle
 })
 
+/** What a look-up found, and when by the database's clock. */
+interface LookUp {
+  readonly at: number
+  readonly suppressions: ReadonlyArray<Block>
+}
+
 /** Look-ups of suppressions, as one statement. */
 const lookUps = (send: SendSql["Service"]) =>
-  makeBatcher<ReadonlyArray<string>, ReadonlyArray<Suppression>, StoreUnavailable>({
+  makeBatcher<ReadonlyArray<string>, LookUp, StoreUnavailable>({
     isAboutItem: isAboutData,
     onOverflow: () => storeUnavailable("begin")("too many look-ups wait"),
     run: (items) => {
       const addresses = [...new Set(items.flat())].map(storable)
       return Effect.map(
-        ask.answer("begin", Suppressions, send`select email_suppressions_of(${addresses}::text[]) as answer`),
-        (found) =>
+        ask.one(
+          "begin",
+          LookedUp,
+          send`select email_suppressions_of(${addresses}::text[]) as answer, ${send.literal(AT)}`
+        ),
+        ({ answer: found, at }) =>
           items.map((wanted) =>
-            Exit.succeed(found.length === 0 ? found : found.filter(({ email }) => wanted.includes(email)))
+            Exit.succeed({
+              at: Math.floor(at),
+              suppressions: found.length === 0 ? found : found.filter(({ email }) => wanted.includes(email))
+            })
           )
       )
     }
@@ -183,7 +231,7 @@ const claims = (send: SendSql["Service"]) =>
         ask.rows(
           "begin",
           Schema.Unknown,
-          send`select * from begin_email_sends(${toJsonText(entries)}::jsonb)`
+          send`select b.*, ${send.literal(AT)} from begin_email_sends(${toJsonText(entries)}::jsonb) as b`
         ),
         (rows) =>
           inOrder(rows, items.length, "begin", (row, index) =>
@@ -217,7 +265,14 @@ const records = (write: WriteSql["Service"]) =>
 const toRetry = (row: typeof Retry.Type, provider: Provider): Result.Result<BeganRetry, StoreUnavailable> => {
   switch (row.decision) {
     case "Go":
-      return Result.succeed({ _tag: "Go", suppressions: row.suppressions })
+      return row.firstAttemptAt === null
+        ? Result.fail(storeUnavailable("beginRetry")("a lease without its key's first attempt"))
+        : Result.succeed({
+            _tag: "Go",
+            suppressions: row.suppressions,
+            at: Math.floor(row.at),
+            firstAttemptAt: Math.floor(row.firstAttemptAt)
+          })
     case "Settled":
       return row.evidence === null
         ? Result.fail(storeUnavailable("beginRetry")("settled without evidence"))
@@ -228,9 +283,10 @@ const toRetry = (row: typeof Retry.Type, provider: Provider): Result.Result<Bega
   }
 }
 
-const unclaimed = (now: number, suppressions: ReadonlyArray<Suppression>): BeganSend => ({
+const unclaimed = ({ at, suppressions }: LookUp): BeganSend => ({
+  at,
   suppressions,
-  decision: { _tag: "Claimed", sticky: undefined, takeover: false, firstAttemptAt: now },
+  decision: { _tag: "Claimed", sticky: undefined, takeover: false, firstAttemptAt: at },
   evidence: undefined
 })
 
@@ -244,10 +300,7 @@ const make = Effect.gen(function* () {
     configured: true,
     begin: (entry) =>
       entry.claim === undefined
-        ? Effect.clockWith((clock) => {
-            const now = clock.currentTimeMillisUnsafe()
-            return Effect.map(lookUp(entry.addresses), (found) => unclaimed(now, found))
-          })
+        ? Effect.map(lookUp(entry.addresses), unclaimed)
         : claim({ ...entry, claim: entry.claim }),
     moveClaim: ({ keyHash, owner, provider }) =>
       ask.answer(
@@ -264,11 +317,20 @@ const make = Effect.gen(function* () {
         ),
         (evidence) => (evidence === null ? undefined : { provider, providerMessageId: evidence })
       ),
+    deferralEnd: ({ keyHash, sendId }) =>
+      Effect.map(
+        ask.rows("deferralEnd", EndRow, send.unsafe(DEFERRAL_END, [keyHash, sendId])),
+        ([row]) => row
+      ),
     beginRetry: (entry) => {
       const { keyHash, leaseMs, rowId, ...rest } = entry
       const asked = toJsonText({ ...rest, key_hash: keyHash, row_id: rowId, lease_ms: leaseMs })
       return Effect.flatMap(
-        ask.one("beginRetry", Retry, send`select * from begin_email_retry(${asked}::jsonb)`),
+        ask.one(
+          "beginRetry",
+          Retry,
+          send`select r.*, ${send.literal(AT)} from begin_email_retry(${asked}::jsonb) as r`
+        ),
         (row) => Effect.fromResult(toRetry(row, entry.provider))
       )
     },

@@ -319,6 +319,7 @@ beforeAll(async () => {
               status: "delivered",
               count: 9,
               failedOver: 1,
+              undelivered: 0,
               costUsd: 0.0036
             }
           ]

@@ -85,6 +85,8 @@ describe("the OpenAPI document", () => {
       "GET /dev/templates",
       "GET /dev/templates/{kind}",
       "GET /health",
+      "GET /internal/sends",
+      "GET /internal/sends/{sendId}",
       "GET /invites/{token}",
       "GET /metrics",
       "GET /openapi.json",
@@ -174,7 +176,7 @@ describe("the OpenAPI document", () => {
     })
     for (const [name, { security }] of operations) {
       const wanted =
-        /send-email|email-alert|events-fetcher|audit-digest|test-send|internal\/(?:convert-email|receipts)/.test(
+        /send-email|email-alert|events-fetcher|audit-digest|test-send|internal\/(?:convert-email|receipts|sends)/.test(
           name
         )
           ? [{ proxySecret: [] }]

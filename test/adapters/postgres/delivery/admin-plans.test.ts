@@ -134,6 +134,7 @@ const LOG_FILTERS: ReadonlyArray<Partial<EmailLogFilter>> = [
   { subject: "nothing of the kind" },
   { subject: "shipped" },
   { key: "k-500" },
+  { id: "0199a000-0000-7000-8000-000000000001" },
   { providerMessageId: "m-500" },
   { since: "2026-01-01" },
   { until: "2025-12-01" },

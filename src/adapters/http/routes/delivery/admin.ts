@@ -14,7 +14,7 @@ import {
 import { DeferQueue, withoutContent } from "../../../../ports/mail/defer-queue.ts"
 import { AdminAccess, CurrentPrincipal } from "../../server/access.ts"
 import { type CsvColumns, csvResponse } from "../../server/csv.ts"
-import { apiOf, cursor, DEFAULT_PAGE, filter, page, Text } from "../../server/endpoint.ts"
+import { apiOf, cursor, DEFAULT_PAGE, filter, isUuid, page, Text } from "../../server/endpoint.ts"
 import {
   invalidCursor,
   InvalidRequest,
@@ -43,6 +43,7 @@ const search = {
   provider: filter(Provider),
   recipient: filter(Text.check(Schema.isMaxLength(320))),
   subject: filter(Text.check(Schema.isMaxLength(998))),
+  id: filter(Schema.String.check(Schema.makeFilter((id) => isUuid(id) || "is not the id of a row"))),
   key: filter(Text.check(Schema.isMaxLength(1000))),
   messageId: filter(Text.check(Schema.isMaxLength(1000))),
   since: filter(Day),
@@ -57,6 +58,7 @@ const searchOf = (query: typeof Search.Type): EmailLogSearch => ({
   provider: query.provider || undefined,
   recipient: query.recipient || undefined,
   subject: query.subject || undefined,
+  id: query.id || undefined,
   key: query.key || undefined,
   providerMessageId: query.messageId || undefined,
   since: query.since || undefined,
@@ -79,7 +81,7 @@ const emailLog = HttpApiEndpoint.get("emailLog", "/api/admin/email-log", {
   OpenApi.annotations({
     summary: "The send log, newest first",
     description:
-      "`recipient` matches To, Cc, Bcc and who was left out, exactly and ignoring case; `subject` matches a part; `key` (the idempotency key) and `messageId` (the provider's id) match exactly; " +
+      "`recipient` matches To, Cc, Bcc and who was left out, exactly and ignoring case; `subject` matches a part; `id` (the `sendId`), `key` (the idempotency key) and `messageId` (the provider's id) match exactly; " +
       "`since` and `until` are the first and the last day, UTC. An empty filter counts as missing. " +
       "`stoppedAfter`: so many rows were read for a part of the subject, which no index answers; `nextCursor` leads on behind them."
   })
