@@ -74,6 +74,7 @@ const askModel = Effect.fnUntraced(function* (options: ModelExamination) {
       () =>
         new BedrockRuntimeClient({
           ...commonOf(options),
+          ignoreConfiguredEndpointUrls: true,
           ...(endpoint === undefined ? {} : { endpoint }),
           requestHandler: new NodeHttpHandler()
         })

@@ -25,7 +25,11 @@ const ELSEWHERE: Readonly<Record<string, ReadonlyArray<string>>> = {
   "test/adapters/postgres/mail/erased-retries.test.ts": ["json_or_null"],
   "test/adapters/postgres/conversion/rows-by-hand.test.ts": ["assembled_elsewhere", "converted_elsewhere"],
   "test/adapters/postgres/conversion/turns.test.ts": ["chunk_knows_its_owner"],
-  "test/adapters/postgres/housekeeping.test.ts": ["purge_email_claims", "purge_access", "suppress_lost_email_rows"],
+  "test/adapters/postgres/housekeeping.test.ts": [
+    "purge_email_claims",
+    "purge_access",
+    "suppress_lost_email_rows"
+  ],
   "test/contracts/accounts/accounts.ts": ["delete_file_of_closed_account"],
   "test/contracts/batch/batch-store/close.ts": ["batch_rows_to_purge"],
   "test/contracts/batch/batch-store/prepare.ts": ["batch_service_full", "next_batch_job_within"],
