@@ -73,6 +73,7 @@ const askModel = Effect.fnUntraced(function* (options: ModelExamination) {
     Effect.sync(
       () =>
         new BedrockRuntimeClient({
+          ignoreConfiguredEndpointUrls: true,
           ...commonOf(options),
           ignoreConfiguredEndpointUrls: true,
           ...(endpoint === undefined ? {} : { endpoint }),
@@ -130,7 +131,12 @@ export const examineModel = (options: ModelExamination): Effect.Effect<ModelFact
       const { controlEndpoint: endpoint, model, price: used, region, usesBatch } = options
       const control = yield* Effect.acquireRelease(
         Effect.sync(
-          () => new BedrockClient({ ...commonOf(options), ...(endpoint === undefined ? {} : { endpoint }) })
+          () =>
+            new BedrockClient({
+              ignoreConfiguredEndpointUrls: true,
+              ...commonOf(options),
+              ...(endpoint === undefined ? {} : { endpoint })
+            })
         ),
         (client) => Effect.sync(() => client.destroy())
       )

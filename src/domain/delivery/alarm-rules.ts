@@ -149,6 +149,11 @@ const silence = (provider: Provider, sends: number): Verdict => ({
   detail: `${sends} mails in a row that ${provider} took more than ${SILENCE_AFTER_MINUTES} minutes ago have no delivery event`
 })
 
+const modelVerdict = ({ unanswered }: Measures): Verdict => ({
+  level: counted(unanswered, UNANSWERED),
+  detail: `the high-fidelity model converted none of ${unanswered} pages in ${RECENT_MINUTES} minutes that it was asked for, the limit is ${UNANSWERED.bad}`
+})
+
 /** Judges one alarm by the measurements. */
 export const judge = (name: AlarmName, measures: Measures): Verdict => {
   switch (name) {
@@ -204,13 +209,8 @@ export const judge = (name: AlarmName, measures: Measures): Verdict => {
       return silence("provider_a", measures.silent.provider_a)
     case "silence_provider_b":
       return silence("provider_b", measures.silent.provider_b)
-    case "no_model": {
-      const { unanswered } = measures
-      return {
-        level: counted(unanswered, UNANSWERED),
-        detail: `the high-fidelity model converted none of ${unanswered} pages in ${RECENT_MINUTES} minutes that it was asked for, the limit is ${UNANSWERED.bad}`
-      }
-    }
+    case "no_model":
+      return modelVerdict(measures)
     case "clocks": {
       const { databaseBackMs, processOffMs } = measures.clocks
       const seconds = (ms: number) => Math.round(ms / 1000)
