@@ -154,6 +154,14 @@ const modelVerdict = ({ unanswered }: Measures): Verdict => ({
   detail: `the high-fidelity model converted none of ${unanswered} pages in ${RECENT_MINUTES} minutes that it was asked for, the limit is ${UNANSWERED.bad}`
 })
 
+const clocksVerdict = ({ clocks: { databaseBackMs, processOffMs } }: Measures): Verdict => {
+  const seconds = (ms: number) => Math.round(ms / 1000)
+  return {
+    level: Math.max(databaseBackMs, processOffMs) > CLOCK_LIMIT_MS ? "bad" : "calm",
+    detail: `a process's clock is up to ${seconds(processOffMs)} s off the database's, whose newest row is ${seconds(databaseBackMs)} s ahead of its clock`
+  }
+}
+
 /** Judges one alarm by the measurements. */
 export const judge = (name: AlarmName, measures: Measures): Verdict => {
   switch (name) {
@@ -211,14 +219,8 @@ export const judge = (name: AlarmName, measures: Measures): Verdict => {
       return silence("provider_b", measures.silent.provider_b)
     case "no_model":
       return modelVerdict(measures)
-    case "clocks": {
-      const { databaseBackMs, processOffMs } = measures.clocks
-      const seconds = (ms: number) => Math.round(ms / 1000)
-      return {
-        level: Math.max(databaseBackMs, processOffMs) > CLOCK_LIMIT_MS ? "bad" : "calm",
-        detail: `a process's clock is up to ${seconds(processOffMs)} s off the database's, whose newest row is ${seconds(databaseBackMs)} s ahead of its clock`
-      }
-    }
+    case "clocks":
+      return clocksVerdict(measures)
   }
 }
 
