@@ -111,12 +111,12 @@ export const mailHome = (settings: MailPlace) =>
     Effect.gen(function* () {
       const bucket = mailBucket(settings)
       if (isRemote(settings, bucket)) return Effect.succeed(placeOf(settings, bucket))
-      const objects = yield* MailObjects
+      const mails = yield* MailObjects
       const random = yield* SecureRandom
       let name: string | undefined
       return Effect.suspend(() =>
         name === undefined
-          ? nameOfFolder(objects).pipe(
+          ? nameOfFolder(mails).pipe(
               Effect.provideService(SecureRandom, random),
               Effect.tap((found) => Effect.sync(() => void (name = found)))
             )
