@@ -191,7 +191,7 @@ describe("layouts of several reports, as programs write them", () => {
     "Received: from mail.reader.test (mail.reader.test [192.0.2.7]) by mx.example.com (Postfix) with ESMTPS id 4; Mon, 2 Nov 2026 10:00:00 +0000"
   const AR = "Authentication-Results: mx.example.com;"
   const judged = (lines: ReadonlyArray<string>) => {
-    const mail = readHead(Buffer.from(`${[...lines, "From: ann@reader.test", "", ""].join("\r\n")}`))
+    const mail = readHead(Buffer.from([...lines, "From: ann@reader.test", "", ""].join("\r\n")))
     return authenticityOf(mail, senderOf(mail)!, { envelopeFrom: "ann@reader.test", peerTrusted: true }, hop)
       .verified
   }

@@ -26,7 +26,7 @@ const HOPS = { trustedHops: ["mx.hop.test"], trustsLoopback: false }
 describe.each([
   ["that is read", { trustedHops: [], trustsLoopback: true }],
   ["that its headers end", HOPS]
-] as const)("H1: no mail %s keeps the event loop from answering", (_, rules) => {
+] as const)("H1: no mail %s keeps the event loop from answering", (_about, rules) => {
   let world: IntakeWorld
   beforeAll(async () => {
     world = await startIntake({ rules })

@@ -75,6 +75,7 @@ const askModel = Effect.fnUntraced(function* (options: ModelExamination) {
         new BedrockRuntimeClient({
           ignoreConfiguredEndpointUrls: true,
           ...commonOf(options),
+          ignoreConfiguredEndpointUrls: true,
           ...(endpoint === undefined ? {} : { endpoint }),
           requestHandler: new NodeHttpHandler()
         })

@@ -75,14 +75,16 @@ const makeWatch = (
       const own = turn
       const before = used()
       const endsAt = performance.now() + Math.max(patienceMs, limitMs * CLOCK_FACTOR)
+      const judge = async () => {
+        const micros = await cpuMicrosOf(worker)
+        if (own !== turn) return
+        const left = patienceMs - (micros - before) / 1000
+        if (left <= 0 || performance.now() >= endsAt) giveUp()
+        else look(Math.max(left, LOOK_AGAIN_MS))
+      }
       const look = (inMs: number) => {
         alarm = setTimeout(() => {
-          void cpuMicrosOf(worker).then((micros) => {
-            if (own !== turn) return
-            const left = patienceMs - (micros - before) / 1000
-            if (left <= 0 || performance.now() >= endsAt) giveUp()
-            else look(Math.max(left, LOOK_AGAIN_MS))
-          })
+          void judge()
         }, inMs)
       }
       look(patienceMs)

@@ -5,7 +5,8 @@ import { join } from "node:path"
 
 import { Effect, Layer, Stream } from "effect"
 
-import { MailReader, MailReaderUnavailable, UnreadableMail } from "../../ports/inbound/mails.ts"
+import { MailReaderUnavailable } from "../../ports/inbound/mail-reader-unavailable.ts"
+import { MailReader, UnreadableMail } from "../../ports/inbound/mails.ts"
 import { MailObjects, ObjectStoreError } from "../../ports/object-store.ts"
 import { type Reader, type ReaderEnded, ReaderProcess } from "../../ports/reader-process.ts"
 import type { ReadingAnswer, ReadingTask } from "./mail-reader-program.ts"

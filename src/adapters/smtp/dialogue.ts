@@ -1,4 +1,4 @@
-import { SMTPServer } from "smtp-server"
+import { SMTPServer, type SMTPServerConnectionInfo } from "smtp-server"
 import { SMTPConnection, type SMTPConnectionOptions } from "smtp-server/lib/smtp-connection.js"
 
 import { MailStream } from "./mail-stream.ts"
@@ -53,8 +53,8 @@ export class DialogueServer extends SMTPServer {
   override connect(...[socket, options]: Parameters<SMTPServer["connect"]>): void {
     const connection = new Connection(this, socket, options ?? ({} satisfies SMTPConnectionOptions))
     this.connections.add(connection)
-    connection.on("error", (error) => this._onError(error))
-    connection.on("connect", (data) => this._onClientConnect(data))
+    connection.on("error", (error: Error) => this._onError(error))
+    connection.on("connect", (info: SMTPServerConnectionInfo) => this._onClientConnect(info))
     connection.init()
   }
 }

@@ -1,6 +1,6 @@
 import type { Stream } from "effect"
 
-import type { MailReaderUnavailable } from "../../ports/inbound/mails.ts"
+import type { MailReaderUnavailable } from "../../ports/inbound/mail-reader-unavailable.ts"
 
 /** A header: name in lower case, value unfolded. */
 export interface MailHeader {

@@ -8,13 +8,13 @@ import type { StoreUnavailable } from "../store-unavailable.ts"
 
 /** Steps of a mail. */
 export const MAIL_STEPS = ["received", "converting", "ended"] as const
-export type MailStep = (typeof MAIL_STEPS)[number]
+type MailStep = (typeof MAIL_STEPS)[number]
 
 /** Most rows of a page. */
 export const MAX_MAIL_PAGE = 200
 
 /** A reply to a mail. */
-export interface IncomingReplyRow {
+interface IncomingReplyRow {
   readonly kind: ReplyContent["kind"]
   readonly recipient: string
   readonly status: "queued" | "sent" | "failed"
@@ -67,7 +67,7 @@ export interface IncomingMailFilter {
 
 type Ask<A> = Effect.Effect<A, StoreUnavailable>
 
-/** Mails to the convert address as people see them: what became of each, and what can be done about it. */
+/** Mails to the convert address as people see them: what became of each, and what can be done about it (INBOUND-17). */
 export class IncomingMails extends Context.Service<
   IncomingMails,
   {

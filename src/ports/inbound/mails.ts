@@ -2,6 +2,7 @@ import { Context, Data, type Effect, type Duration, type Scope } from "effect"
 
 import type { IncomingMail } from "../../domain/inbound/incoming-mail.ts"
 import type { MailObjects, ObjectStoreError } from "../object-store.ts"
+import type { MailReaderUnavailable } from "./mail-reader-unavailable.ts"
 
 /**
  * The bytes cannot be parsed as a mail: nested too deep, or beyond the limits. `deadly`: they crashed their reader twice
@@ -10,11 +11,6 @@ import type { MailObjects, ObjectStoreError } from "../object-store.ts"
 export class UnreadableMail extends Data.TaggedError("UnreadableMail")<{
   readonly message: string
   readonly deadly: boolean
-}> {}
-
-/** No reader could run; the mail is read later. */
-export class MailReaderUnavailable extends Data.TaggedError("MailReaderUnavailable")<{
-  readonly cause: unknown
 }> {}
 
 /** A mail, and the SHA-256 (hex) of its raw form. */

@@ -127,7 +127,21 @@ const verifiedAsVictim = (given: Given, name: string): boolean => {
 
 /** Pieces of verdicts, and what ends a value, a comment or a string. */
 const PIECES = [
-  ...'()";\\<>=@.:, \t/',
+  "(",
+  ")",
+  '"',
+  ";",
+  "\\",
+  "<",
+  ">",
+  "=",
+  "@",
+  ".",
+  ":",
+  ",",
+  " ",
+  "\t",
+  "/",
   "dkim=pass",
   "dmarc=pass",
   "spf=pass",

@@ -97,8 +97,8 @@ const claimed = (mail: MailRow, lease: LeaseId): ClaimedMail => ({
 /** When each turn was served last; of one that never was, nothing. */
 const served = (db: Documents): ReadonlyMap<string, number> => {
   const last = new Map<string, number>()
-  for (const { claimedAt, turn } of db.mails.where(({ claimedAt }) => claimedAt !== null))
-    last.set(turn, Math.max(last.get(turn) ?? 0, claimedAt!))
+  for (const { claimedAt, turn } of db.mails.where((mail) => mail.claimedAt !== null))
+    last.set(turn, Math.max(last.get(turn) ?? 0, claimedAt ?? 0))
   return last
 }
 

@@ -26,28 +26,15 @@ const REPLIES = `coalesce((
   from intake_replies r where r.mail_id = m.id
 ), '[]') as replies`
 
+const PLAIN =
+  "id sender envelope_from subject raw_bytes step outcome reason customer_id filename file_bytes pages attempts failing_part"
+
 const COLUMNS = [
-  ...[
-    "id",
-    "sender",
-    "envelope_from",
-    "subject",
-    "raw_bytes",
-    "step",
-    "outcome",
-    "reason",
-    "customer_id",
-    "filename"
-  ],
-  ...["file_bytes", "pages", "attempts", "failing_part"]
-]
-  .map((name) => `m.${name}`)
-  .concat(
-    ["created_at", "failing_since", "not_before", "ended_at"].map((name) => timeColumn(name, `m.${name}`)),
-    "coalesce(j.credits_charged, 0) as credits_charged",
-    REPLIES
-  )
-  .join(", ")
+  ...PLAIN.split(" ").map((name) => `m.${name}`),
+  ...["created_at", "failing_since", "not_before", "ended_at"].map((name) => timeColumn(name, `m.${name}`)),
+  "coalesce(j.credits_charged, 0) as credits_charged",
+  REPLIES
+].join(", ")
 
 const Text = Schema.NullOr(Schema.String)
 
