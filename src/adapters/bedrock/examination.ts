@@ -73,7 +73,6 @@ const askModel = Effect.fnUntraced(function* (options: ModelExamination) {
     Effect.sync(
       () =>
         new BedrockRuntimeClient({
-          ignoreConfiguredEndpointUrls: true,
           ...commonOf(options),
           ignoreConfiguredEndpointUrls: true,
           ...(endpoint === undefined ? {} : { endpoint }),
