@@ -74,7 +74,6 @@ const askModel = Effect.fnUntraced(function* (options: ModelExamination) {
     Effect.sync(() =>
       withBoundedAnswers(
         new BedrockRuntimeClient({
-          ignoreConfiguredEndpointUrls: true,
           ...commonOf(options),
           ...(endpoint === undefined ? {} : { endpoint }),
           requestHandler: new NodeHttpHandler()
