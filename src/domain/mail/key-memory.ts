@@ -34,16 +34,15 @@ export interface KeyMemory {
   readonly decide: (keyHash: KeyHash, request: ClaimRequest, now: number) => ClaimDecision | undefined
   /** What the store is told, lest it takes the key for a new one. */
   readonly known: (keyHash: KeyHash, now: number) => KnownKey | undefined
+  /** Returns what puts the key back as it was. */
   readonly hold: (
     keyHash: KeyHash,
     decision: Pick<Claimed, "sticky" | "tag"> & { readonly ageMs: number },
     request: ClaimRequest & { readonly leaseMs: number },
     now: number
-  ) => void
+  ) => () => void
   readonly move: (keyHash: KeyHash, owner: string, provider: Provider) => void
   readonly settle: (keyHash: KeyHash, end: ClaimEnd, now: number) => void
-  /** Gives back a key for which nothing was asked. */
-  readonly release: (keyHash: KeyHash, owner: string) => void
 }
 
 export const makeKeyMemory = (maxKeys = MAX_KEYS): KeyMemory => {
@@ -88,8 +87,14 @@ export const makeKeyMemory = (maxKeys = MAX_KEYS): KeyMemory => {
         { ...request, leaving: true },
         now
       )
+      const before = claims.get(keyHash)
       put(keyHash, claim)
       bound(now)
+      return () => {
+        if (claims.get(keyHash)?.owner !== request.owner) return
+        if (before === undefined) claims.delete(keyHash)
+        else put(keyHash, before)
+      }
     },
     move: (keyHash, owner, provider) => {
       const moved = movedClaim(claims.get(keyHash), owner, provider)
@@ -98,10 +103,6 @@ export const makeKeyMemory = (maxKeys = MAX_KEYS): KeyMemory => {
     settle: (keyHash, end, now) => {
       const settled = settledClaim(claims.get(keyHash), end, now)
       if (settled !== undefined) put(keyHash, settled)
-    },
-    release: (keyHash, owner) => {
-      const claim = claims.get(keyHash)
-      if (claim?.owner === owner && claim.state === "held" && !claim.ambiguous) claims.delete(keyHash)
     }
   }
 }
