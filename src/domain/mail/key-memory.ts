@@ -8,10 +8,12 @@ import {
   type ClaimRequest,
   decideClaim,
   isFree,
+  keptResult,
   movedClaim,
   settledClaim
 } from "./claim.ts"
 import type { Provider } from "./failover.ts"
+import type { SendResult } from "./send-result.ts"
 
 /** Most keys that a process remembers: some 50 MB. */
 const MAX_KEYS = 100_000
@@ -43,6 +45,8 @@ export interface KeyMemory {
   ) => () => void
   readonly move: (keyHash: KeyHash, owner: string, provider: Provider) => void
   readonly settle: (keyHash: KeyHash, end: ClaimEnd, now: number) => void
+  /** The settled result as the caller gets it: the log may know the row by another id, or an acceptance. */
+  readonly answer: (keyHash: KeyHash, owner: string, result: SendResult) => void
 }
 
 export const makeKeyMemory = (maxKeys = MAX_KEYS): KeyMemory => {
@@ -103,6 +107,11 @@ export const makeKeyMemory = (maxKeys = MAX_KEYS): KeyMemory => {
     settle: (keyHash, end, now) => {
       const settled = settledClaim(claims.get(keyHash), end, now)
       if (settled !== undefined) put(keyHash, settled)
+    },
+    answer: (keyHash, owner, result) => {
+      const claim = claims.get(keyHash)
+      if (claim?.owner === owner && claim.result !== undefined)
+        put(keyHash, { ...claim, result: keptResult(claim.state, result) })
     }
   }
 }

@@ -367,7 +367,9 @@ const conclude = Effect.fnUntraced(function* (
   yield* reportUnclaimed(parts)
   const isProven =
     result.status === "deferred" && recorded.providerMessageId !== null && statusRank(recorded.status) > 1
-  return isProven
+  const answer: SendResult = isProven
     ? { ...result, status: "sent", sendId: recorded.sendId, providerMessageId: recorded.providerMessageId }
     : { ...result, sendId: recorded.sendId }
+  if (end !== undefined) parts.memory.answer(details.keyHash, end.owner, answer)
+  return answer
 })

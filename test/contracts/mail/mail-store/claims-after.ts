@@ -173,6 +173,26 @@ export const claimsAfter = (it: MailTests): void => {
       })
     )
 
+    it.effect("begins anew where a process died before its request could leave (MAIL-43)", () =>
+      Effect.gen(function* () {
+        const world = yield* Mails
+        const one = mail()
+        yield* world.suppress({ email: one.details.to[0]!, reason: "complaint" })
+        const died = yield* world.store.begin(asking(one))
+        assert.isFalse(died.leaving)
+        const heir = asking(one, { payloadHash: "another payload", provider: "provider_b" })
+        yield* world.advance(LEASE_MS + 1)
+        const anew = yield* world.store.begin(heir)
+        assert.deepInclude(anew.decision, { _tag: "Claimed", sticky: undefined, takeover: false })
+        const { keyHash } = one.details
+        const leaves = { keyHash, owner: heir.claim.owner, provider: "provider_b" } as const
+        assert.isTrue(yield* world.store.moveClaim(leaves))
+        yield* world.advance(LEASE_MS + 1)
+        const taken = yield* world.store.begin(asking(one, { payloadHash: "another payload" }))
+        assert.deepInclude(taken.decision, { _tag: "Claimed", sticky: "provider_b", takeover: true })
+      })
+    )
+
     it.effect("notes a fail-over", () =>
       Effect.gen(function* () {
         const world = yield* Mails
