@@ -473,36 +473,48 @@ end
 $$;
 
 -- Evidence that a provider accepted an attempt of one use of a key (MAIL-52), whichever it was: the newest row with a message id that
--- carries the tag of that use, or that the library wrote for the key since the use's first attempt; else the claim that says so. A
--- key that is used anew has a claim of its own: what is older, or carries the tag of another use or installation, proves nothing about
--- it. Called by `MailStore`, and by the two functions below that begin an attempt.
-create function find_email_evidence(p_key_hash text, p_tag text)
+-- carries the tag of that use, or that the library wrote for the key since the use's first attempt, or that an event made of such a
+-- row's mail; else the claim that says so. A key that is used anew has a claim of its own: what is older, or carries the tag of
+-- another use or installation, proves nothing about it. Called by `MailStore`, and by the two functions below that begin an attempt.
+--
+-- A send that found no claim store has a tag of its own, and so has no claim here. `p_first` is its first attempt by its process's
+-- clock, where it has no row yet. Two uses of a key are 24 hours apart at least, whatever claims bind them: the rows of the 24
+-- hours around belong to the same one (less ten minutes, for clocks that differ).
+create function find_email_evidence(p_key_hash text, p_tag text, p_first timestamptz default null)
 returns table (provider text, provider_message_id text)
 language sql
 stable
 set search_path = pg_catalog, public, pg_temp
 as $$
   -- Each apart, so that the index of the key or of the tag serves it and no other one does, whatever the statistics say.
-  with claim as materialized (
-    select c.* from email_send_claims c where c.key_hash = p_key_hash and c.tag is not distinct from p_tag
-  ), mine as materialized (
+  with mine as materialized (
     select l.id, l.provider, l.provider_message_id, l.created_at, l.outcome, l.key_tag
     from email_log l where l.key_hash = p_key_hash
   ), tagged as materialized (
     select l.id, l.provider, l.provider_message_id, l.created_at
     from email_log l
     where l.key_tag = p_tag and l.outcome is distinct from 'sent' and l.key_hash is null
+  ), bound as materialized (
+    select c.* from email_send_claims c where c.key_hash = p_key_hash
   ), use as (
     select
-      coalesce((select c.first_attempt_at from claim c), first.at) as since,
-      case when exists (select from claim) then 'infinity' else first.at + interval '24 hours' end as until
+      coalesce(c.at, own.at - interval '23 hours 50 minutes') as since,
+      case when c.at is null then own.at + interval '23 hours 50 minutes' else 'infinity' end as until
     from (
-      select min(m.created_at) as at from mine m where m.outcome is not null and m.key_tag is not distinct from p_tag
-    ) as first
+      select coalesce(
+        (select min(m.created_at) from mine m where m.outcome is not null and m.key_tag is not distinct from p_tag), p_first
+      ) as at
+    ) as own
+    left join (select b.first_attempt_at as at from bound b where b.tag is not distinct from p_tag) as c on true
+  ), claim as (
+    select b.* from bound b, use u where b.first_attempt_at >= u.since and b.first_attempt_at < u.until
+  ), written as (
+    select m.id, m.key_tag from mine m, use u where m.outcome is not null and m.created_at >= u.since and m.created_at < u.until
   ), proof as (
     select m.id, m.provider, m.provider_message_id, m.created_at
-    from mine m, use u
-    where m.key_tag = p_tag or (m.outcome is not null and m.created_at >= u.since and m.created_at < u.until)
+    from mine m
+    where m.key_tag = p_tag or m.id in (select w.id from written w)
+      or m.key_tag in (select w.key_tag from written w union all select c.tag from claim c)
     union all
     select t.id, t.provider, t.provider_message_id, t.created_at from tagged t
   )
@@ -1144,13 +1156,14 @@ $$;
 -- A deferral: retry it, learn its end
 
 -- Decides whether a queued retry may go out (MAIL-52, MAIL-54). Called by `MailStore`. Keys of the entry: key_hash, tag (what its
--- request carries), provider, row_id, addresses, owner, lease_ms.
+-- request carries), first_attempt_at (milliseconds of the epoch), provider, row_id, addresses, owner, lease_ms.
 --   Recorded  its row is there: its outcome was recorded before its message came back.
 --   Settled   `evidence` { provider, providerMessageId } of an accepted attempt.
 --   Busy      another owner's lease on the key is alive.
 --   Go        the key is leased to the caller (again, where it asked before).
 --
--- Lock order: key, claim. An event of the key that is being recorded is waited for: it may be the evidence.
+-- Lock order: key, rows, claim. An event of the key that is being recorded is waited for: it may be the evidence. A row that it
+-- made while nothing here knew the key of its tag learns it now: where the deferral's own row was lost, nothing else tells its end.
 create function begin_email_retry(p_entry jsonb)
 returns table (decision text, evidence jsonb, suppressions jsonb)
 language plpgsql
@@ -1169,6 +1182,8 @@ declare
 begin
   suppressions := '[]';
   perform pg_advisory_xact_lock(email_key_lock(coalesce(v_tag, v_key)));
+  update email_log l set key_hash = v_key
+  where l.key_tag = v_tag and l.outcome is distinct from 'sent' and l.key_hash is null;
   loop
     select * into c from email_send_claims x where x.key_hash = v_key for update;
     v_claimed := found;
@@ -1181,16 +1196,16 @@ begin
       return;
     end if;
     exit when v_claimed;
-    -- Without a claim of the first call (its key was made by the library, or the database was away), the rows of this use
-    -- count, and any payload fits.
+    -- Without a claim of the first call (its key was made by the library, or the database was away), all rows of the key's last
+    -- 24 hours count, and any payload fits.
     insert into email_send_claims (
       key_hash, payload_hash, state, provider, ambiguous, leaving, owner, first_attempt_at, last_attempt_at, tag
     ) values (
       v_key, '', 'deferred', v_provider, true, true, v_owner,
       coalesce((
         select min(l.created_at) from email_log l
-        where l.key_hash = v_key and l.key_tag is not distinct from v_tag
-          and l.created_at > clock_timestamp() - interval '24 hours'
+        where l.key_hash = v_key and l.outcome is not null
+          and l.created_at > clock_timestamp() - interval '23 hours 50 minutes'
       ), clock_timestamp()),
       clock_timestamp(), v_tag
     )
@@ -1198,7 +1213,7 @@ begin
   end loop;
 
   select jsonb_build_object('provider', x.provider, 'providerMessageId', x.provider_message_id) into evidence
-  from find_email_evidence(v_key, v_tag) as x;
+  from find_email_evidence(v_key, v_tag, to_timestamp((p_entry ->> 'first_attempt_at')::float8 / 1000.0)) as x;
   if evidence is not null then
     decision := 'Settled';
   elsif c.lease_until > clock_timestamp() and c.owner <> v_owner then
@@ -1313,7 +1328,7 @@ select secure_function(name) from unnest(array[
   'email_use_tag(text, text)',
   'note_unclaimed_email_sends(integer)',
   'email_key_lock(text)',
-  'find_email_evidence(text, text)',
+  'find_email_evidence(text, text, timestamp with time zone)',
   'find_email_trail(text, jsonb)',
   'begin_email_sends(jsonb)',
   'move_email_claim(text, text, text)',

@@ -296,7 +296,7 @@ const defer = Effect.fnUntraced(function* (
   reason: string
 ): Effect.fn.Return<SendResult, ClaimPassed> {
   const { details, firstAttemptAt } = sending
-  const evidence = yield* findEvidence(parts, details)
+  const evidence = yield* findEvidence(parts, sending)
   if (evidence !== undefined) {
     const { provider, providerMessageId } = evidence
     return sent(sending, { ...tried, provider }, providerMessageId)

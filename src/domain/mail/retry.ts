@@ -108,13 +108,22 @@ const bounded = <A>(
  */
 const begin = Effect.fnUntraced(function* (
   parts: SendParts,
-  { details, request: { provider }, rowId }: DeferredSend,
+  { details, firstAttemptAt, request: { provider }, rowId }: DeferredSend,
   owner: string
 ): Effect.fn.Return<Exclude<BeganRetry, { readonly _tag: "Busy" }>, RetryFailure> {
   if (!parts.store.configured) return { _tag: "Go", suppressions: [] }
   const leaseMs = claimLeaseMs(parts.config)
   const addresses = [...details.to, ...details.others]
-  const entry = { keyHash: details.keyHash, tag: tagOf(details), provider, rowId, addresses, owner, leaseMs }
+  const entry = {
+    keyHash: details.keyHash,
+    tag: tagOf(details),
+    firstAttemptAt,
+    provider,
+    rowId,
+    addresses,
+    owner,
+    leaseMs
+  }
   const ask = bounded(parts, "beginRetry", parts.store.beginRetry(entry)).pipe(
     Effect.catch((error) =>
       dedupes(provider)
@@ -172,7 +181,7 @@ const send = Effect.fnUntraced(function* (
   if (Result.isSuccess(attempt)) return { result: sent(message, triedBy(message), attempt.success.messageId) }
   const { kind, message: reason } = attempt.failure
   if (kind === "rejected") return gaveUp(message, reason, kind)
-  const evidence = yield* findEvidence(parts, details)
+  const evidence = yield* findEvidence(parts, message)
   if (evidence === undefined) return yield* again(parts, message, attempt.failure, trace)
   const { provider, providerMessageId } = evidence
   return { result: sent(message, { ...triedBy(message), provider }, providerMessageId) }

@@ -90,12 +90,15 @@ export const begin = Effect.fnUntraced(function* (
 })
 
 /** Proof that a provider accepted a send of this use of the key; none where the store does not answer. */
-export const findEvidence = (access: Access, details: SendDetails): Effect.Effect<Evidence | undefined> =>
+export const findEvidence = (
+  access: Access,
+  { details, firstAttemptAt }: { readonly details: SendDetails; readonly firstAttemptAt: number }
+): Effect.Effect<Evidence | undefined> =>
   access.store.configured
     ? orDegraded(
         access,
         "findEvidence",
-        access.store.findEvidence({ keyHash: details.keyHash, tag: tagOf(details) }),
+        access.store.findEvidence({ keyHash: details.keyHash, tag: tagOf(details), firstAttemptAt }),
         undefined
       )
     : Effect.succeed(undefined)

@@ -50,6 +50,8 @@ export interface BeginRetry {
   readonly keyHash: KeyHash
   /** The tag that the queued request carries. */
   readonly tag: KeyTag | undefined
+  /** By the clock of the process that made it. */
+  readonly firstAttemptAt: number
   readonly provider: Provider
   /** The row that this retry writes. */
   readonly rowId: LogRowId
@@ -121,6 +123,8 @@ export class MailStore extends Context.Service<
     readonly findEvidence: (entry: {
       readonly keyHash: KeyHash
       readonly tag: KeyTag | undefined
+      /** By the process's clock: of a send that found no claim store. */
+      readonly firstAttemptAt: number
     }) => Effect.Effect<Evidence | undefined, StoreUnavailable>
     readonly beginRetry: (entry: BeginRetry) => Effect.Effect<BeganRetry, StoreUnavailable>
     /**

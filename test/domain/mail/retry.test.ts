@@ -240,6 +240,7 @@ describe("a queued retry", () => {
       yield* world.database.store.beginRetry({
         keyHash,
         tag: tagOf(world.message.details),
+        firstAttemptAt: 0,
         provider: "provider_b",
         rowId: anyId("other"),
         addresses: [],

@@ -23,7 +23,7 @@ import type {
   RecordedSend,
   RecordSend
 } from "../../../ports/mail/mail-store.ts"
-import type { LogRow, MailTables } from "./tables.ts"
+import { type LogRow, type MailTables, putRow } from "./tables.ts"
 
 /** `email_suppressions_of`: the one look-up, for every path. */
 const suppressionsOf = (
@@ -37,37 +37,46 @@ const suppressionsOf = (
   )
 }
 
-/** From when to when the library's rows of a key are about this use of it. */
+/** Two uses of a key are 24 hours apart at least; less ten minutes, for clocks that differ. */
+const AROUND_MS = IDEMPOTENCY_WINDOW_MS - 10 * 60_000
+
+/** When the rows and the claim of a key are about this use of it; `firstAt`: its first attempt, where it has no row. */
 const timeOfUse = (
   { claims, rows }: MailTables,
   keyHash: KeyHash,
-  tag: KeyTag | undefined
-): readonly [from: number, to: number] => {
+  tag: KeyTag | undefined,
+  firstAt: number | undefined
+): ((at: number) => boolean) => {
   const claim = claims.get(keyHash)
-  if (claim !== undefined && claim.tag === tag) return [claim.firstAttemptAt, Number.POSITIVE_INFINITY]
+  if (claim !== undefined && claim.tag === tag) return (at) => at >= claim.firstAttemptAt
   const first = rows.find(
     (row) => row.keyHash === keyHash && row.keyTag === (tag ?? null) && row.outcome !== null
   )
-  return first === undefined
-    ? [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]
-    : [first.createdAt, first.createdAt + IDEMPOTENCY_WINDOW_MS]
+  const own = first?.createdAt ?? firstAt
+  return (at) => own !== undefined && Math.abs(at - own) < AROUND_MS
 }
 
 /** Proof that an attempt of this use of the key was accepted: `find_email_evidence`. */
 export const findEvidence = (
   tables: MailTables,
   keyHash: KeyHash,
-  tag: KeyTag | undefined
+  tag: KeyTag | undefined,
+  firstAt?: number
 ): Evidence | undefined => {
-  const [from, to] = timeOfUse(tables, keyHash, tag)
+  const isOfThisUse = timeOfUse(tables, keyHash, tag, firstAt)
+  const stored = tables.claims.get(keyHash)
+  const claim = stored !== undefined && isOfThisUse(stored.firstAttemptAt) ? stored : undefined
+  const mine = tables.rows.filter((row) => row.keyHash === keyHash)
+  const written = mine.filter(({ createdAt, outcome }) => outcome !== null && isOfThisUse(createdAt))
+  const tags = new Set([claim?.tag, ...written.map(({ keyTag }) => keyTag ?? undefined)])
   const proves = (row: LogRow) =>
     (tag !== undefined && row.keyTag === tag) ||
-    (row.keyHash === keyHash && row.outcome !== null && row.createdAt >= from && row.createdAt < to)
+    written.includes(row) ||
+    (mine.includes(row) && row.keyTag !== null && tags.has(row.keyTag))
   const row = tables.rows.findLast((one) => one.providerMessageId !== null && proves(one))
   if (row !== undefined && row.provider !== null && row.providerMessageId !== null)
     return { provider: row.provider, providerMessageId: row.providerMessageId }
-  const claim = tables.claims.get(keyHash)
-  if (claim?.state !== "accepted" || claim.tag !== tag) return undefined
+  if (claim?.state !== "accepted") return undefined
   const { provider = null, providerMessageId = null } = claim.result ?? {}
   return provider === null || providerMessageId === null ? undefined : { provider, providerMessageId }
 }
@@ -140,16 +149,23 @@ export const beginSend = (tables: MailTables, entry: BeginSend, now: number): Be
 export const beginRetry = (tables: MailTables, entry: BeginRetry, now: number): BeganRetry => {
   const { addresses, keyHash, tag } = entry
   const { claims, rows } = tables
+  // A row that an event made while nothing here knew the key of its tag learns it now.
+  for (const row of rows)
+    if (tag !== undefined && row.keyTag === tag && row.keyHash === null) putRow(tables, { ...row, keyHash })
   if (rows.some(({ entryId, id }) => id === entry.rowId || entryId === entry.rowId))
     return { _tag: "Recorded" }
-  // Without a claim of the first call, the rows of this use count.
+  // Without a claim of the first call, all rows of the key's last 24 hours count.
   const first = rows.find(
-    (row) =>
-      row.keyHash === keyHash && row.keyTag === (tag ?? null) && row.createdAt > now - IDEMPOTENCY_WINDOW_MS
+    ({ createdAt, keyHash: key, outcome }) =>
+      key === keyHash && outcome !== null && createdAt > now - AROUND_MS
   )
   const claim = claims.get(keyHash) ?? claimOfRetry(entry, first?.createdAt ?? now, now)
   claims.set(keyHash, claim)
-  const decision = decideRetry(claim, { ...entry, evidence: findEvidence(tables, keyHash, tag) }, now)
+  const decision = decideRetry(
+    claim,
+    { ...entry, evidence: findEvidence(tables, keyHash, tag, entry.firstAttemptAt) },
+    now
+  )
   if (decision._tag !== "Go") return decision
   claims.set(keyHash, decision.claim)
   return { _tag: "Go", suppressions: suppressionsOf(tables, addresses) }

@@ -298,15 +298,22 @@ const make = Effect.gen(function* () {
         write`select move_email_claim(${keyHash}, ${owner}, ${provider}) as answer`
       ),
     tagSecret: Effect.sync(() => learned.secret),
-    findEvidence: ({ keyHash, tag }) =>
+    findEvidence: ({ firstAttemptAt, keyHash, tag }) =>
       ask.first(
         "findEvidence",
         EvidenceRow,
-        read`select provider, provider_message_id from find_email_evidence(${keyHash}, ${tag ?? null}::text)`
+        read`select provider, provider_message_id from find_email_evidence(
+          ${keyHash}, ${tag ?? null}::text, to_timestamp(${firstAttemptAt / 1000}::float8))`
       ),
     beginRetry: (entry) => {
-      const { keyHash, leaseMs, rowId, ...rest } = entry
-      const asked = toJsonText({ ...rest, key_hash: keyHash, row_id: rowId, lease_ms: leaseMs })
+      const { firstAttemptAt, keyHash, leaseMs, rowId, ...rest } = entry
+      const asked = toJsonText({
+        ...rest,
+        key_hash: keyHash,
+        first_attempt_at: firstAttemptAt,
+        row_id: rowId,
+        lease_ms: leaseMs
+      })
       return Effect.flatMap(
         ask.one("beginRetry", Retry, write`select * from begin_email_retry(${asked}::jsonb)`),
         (row) => Effect.fromResult(toRetry(row))

@@ -210,6 +210,7 @@ describe("races", () => {
       const retry = postgres.store.beginRetry({
         keyHash: name.hash(0),
         tag: name.tag(0),
+        firstAttemptAt: 0,
         provider: "provider_a" as const,
         rowId: anyId(name.id(0, 9)),
         addresses: [],
@@ -277,6 +278,7 @@ describe("races", () => {
       const retry = {
         keyHash: name.hash(0),
         tag: name.tag(0),
+        firstAttemptAt: 0,
         provider: "provider_a" as const,
         rowId: anyId(name.id(0, 9)),
         addresses: [],

@@ -272,6 +272,7 @@ export const perform = (world: MailWorld, name: Names, one: Step): Effect.Effect
         .beginRetry({
           keyHash: name.hash(one.key),
           tag: name.tag(one.key),
+          firstAttemptAt: 0,
           provider: one.provider,
           rowId: anyId(name.id(one.key * 10 + one.slot, one.slot)),
           addresses: [],
@@ -288,7 +289,9 @@ export const perform = (world: MailWorld, name: Names, one: Step): Effect.Effect
         })
       )
     case "evidence":
-      return Effect.orDie(world.store.findEvidence({ keyHash: name.hash(one.key), tag: name.tag(one.key) }))
+      return Effect.orDie(
+        world.store.findEvidence({ keyHash: name.hash(one.key), tag: name.tag(one.key), firstAttemptAt: 0 })
+      )
     case "release":
     case "confirm":
       return Effect.flatMap(world.rows, (rows) => {

@@ -232,7 +232,7 @@ export const claimsAfter = (it: MailTests): void => {
         assert.deepInclude(began.decision, { _tag: "Claimed", sticky: undefined, tag })
         assert.isUndefined(began.evidence)
         const { keyHash } = one.details
-        assert.isUndefined(yield* world.store.findEvidence({ keyHash, tag }))
+        assert.isUndefined(yield* world.store.findEvidence({ keyHash, tag, firstAttemptAt: 0 }))
       })
     )
   })

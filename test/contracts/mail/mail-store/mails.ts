@@ -116,6 +116,7 @@ export const asking = (
 export const retrying = ({ details }: Mail, provider: Provider = "provider_a") => ({
   keyHash: details.keyHash,
   tag: tagOf(details),
+  firstAttemptAt: 0,
   provider,
   rowId: rowId(),
   addresses: [...details.to],
