@@ -53,38 +53,51 @@ describe("mail store: PostgreSQL, the tag of a use", () => {
     }).pipe(Effect.provide(layerStore))
   )
 
-  it.live("outlives a change of the secret: what is under way is settled, and the next use has another one", () =>
-    Effect.gen(function* () {
-      const sql = yield* WriteSql
-      const world = yield* makePostgresWorld
-      const one = mail()
-      const ask = asking(one, { tag: undefined })
-      const { decision } = yield* world.store.begin(ask)
-      assert.strictEqual(decision._tag, "Claimed")
-      if (decision._tag !== "Claimed") return
-      const details = { ...one.details, keyTag: decision.tag ?? null }
-      yield* world.store.record(attempt({ details }, "deferred", { settle: settling(ask, one, "deferred", "deferred") }))
-      yield* sql`update email_tag_secrets set secret = decode(repeat('ab', 32), 'hex')`
-      const event = { provider: "provider_a", event: "delivered", keyTag: decision.tag } as const
-      yield* world.recordEvent({ ...event, providerMessageId: "before the change" })
-      assert.strictEqual((yield* world.store.beginRetry(retrying({ details })))._tag, "Settled")
-      const next = yield* world.store.begin(asking(mail(), { tag: undefined }))
-      assert.isTrue(next.decision._tag === "Claimed" && next.decision.tag !== decision.tag)
-      const tags = yield* sql`select email_use_tag('key', 'use') as tag`
-      const expected = createHmac("sha256", Buffer.from("ab".repeat(32), "hex")).update("key use").digest("hex")
-      assert.deepStrictEqual(tags, [{ tag: expected }])
-    }).pipe(Effect.provide(layerStore))
+  it.live(
+    "outlives a change of the secret: what is under way is settled, and the next use has another one",
+    () =>
+      Effect.gen(function* () {
+        const sql = yield* WriteSql
+        const world = yield* makePostgresWorld
+        const one = mail()
+        const ask = asking(one, { tag: undefined })
+        const { decision } = yield* world.store.begin(ask)
+        assert.strictEqual(decision._tag, "Claimed")
+        if (decision._tag !== "Claimed") return
+        const details = { ...one.details, keyTag: decision.tag ?? null }
+        yield* world.store.record(
+          attempt({ details }, "deferred", { settle: settling(ask, one, "deferred", "deferred") })
+        )
+        yield* sql`update email_tag_secrets set secret = decode(repeat('ab', 32), 'hex')`
+        const event = { provider: "provider_a", event: "delivered", keyTag: decision.tag } as const
+        yield* world.recordEvent({ ...event, providerMessageId: "before the change" })
+        assert.strictEqual((yield* world.store.beginRetry(retrying({ details })))._tag, "Settled")
+        const next = yield* world.store.begin(asking(mail(), { tag: undefined }))
+        assert.isTrue(next.decision._tag === "Claimed" && next.decision.tag !== decision.tag)
+        const tags = yield* sql`select email_use_tag('key', 'use') as tag`
+        const expected = createHmac("sha256", Buffer.from("ab".repeat(32), "hex"))
+          .update("key use")
+          .digest("hex")
+        assert.deepStrictEqual(tags, [{ tag: expected }])
+      }).pipe(Effect.provide(layerStore))
   )
 
-  it.live("of a message that an earlier version queued is the hash of its key, and still settled by its events", () =>
-    Effect.gen(function* () {
-      const world = yield* makePostgresWorld
-      const { keyTag: _, ...details } = mail().details
-      yield* world.store.record(attempt({ details }, "deferred"))
-      const keyTag = anyId(details.keyHash)
-      yield* world.recordEvent({ provider: "provider_b", providerMessageId: fresh("m"), event: "delivered", keyTag })
-      assert.strictEqual((yield* world.store.beginRetry(retrying({ details })))._tag, "Settled")
-    }).pipe(Effect.provide(layerStore))
+  it.live(
+    "of a message that an earlier version queued is the hash of its key, and still settled by its events",
+    () =>
+      Effect.gen(function* () {
+        const world = yield* makePostgresWorld
+        const { keyTag: _, ...details } = mail().details
+        yield* world.store.record(attempt({ details }, "deferred"))
+        const keyTag = anyId(details.keyHash)
+        yield* world.recordEvent({
+          provider: "provider_b",
+          providerMessageId: fresh("m"),
+          event: "delivered",
+          keyTag
+        })
+        assert.strictEqual((yield* world.store.beginRetry(retrying({ details })))._tag, "Settled")
+      }).pipe(Effect.provide(layerStore))
   )
 })
 
