@@ -928,18 +928,20 @@ begin
       key_hash, key_tag, provider,
       provider_message_id, retry_at, attempts, settle, ord
     )
+    -- The row that an event had made, of whichever provider it is.
+    left join lateral (
+      select l.provider, l.provider_message_id from email_log l
+      where coalesce(x.outcome, x.status) = 'deferred' and l.key_tag = x.key_tag and l.outcome is null
+        and l.outcome is distinct from 'sent' and l.provider_message_id is not null
+      order by l.created_at desc, l.id desc
+      limit 1
+    ) as early on true
     order by
-      x.provider collate "C" nulls last,
+      coalesce(early.provider, x.provider) collate "C" nulls last,
       coalesce(
         x.provider_message_id,
         (select l.provider_message_id from email_log l where l.entry_id = x.id),
-        case when coalesce(x.outcome, x.status) = 'deferred' then (
-          select l.provider_message_id from email_log l
-          where l.key_tag = x.key_tag and l.outcome is null and l.outcome is distinct from 'sent'
-            and l.provider_message_id is not null
-          order by l.created_at desc, l.id desc
-          limit 1
-        ) end
+        early.provider_message_id
       ) collate "C" nulls last,
       x.id, x.ord
   );
