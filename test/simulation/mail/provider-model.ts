@@ -71,7 +71,12 @@ export const makeProviderModel = (options: {
       const mood = options.mood()
       const fail = (kind: "rejected" | "unavailable" | "ambiguous", message: string) => {
         attempt.outcome = kind
-        return new ProviderFailure({ provider, kind, message })
+        return new ProviderFailure({
+          provider,
+          kind,
+          message,
+          knowsKey: message === "invalid_idempotent_request"
+        })
       }
       const now = yield* Clock.currentTimeMillis
       const known = dedupes(provider) ? accepted.get(attempt.key) : undefined

@@ -5,6 +5,8 @@ import type { SimulatedOutcome } from "../../../../src/ports/mail/simulated-mail
 import { anyId } from "../../../support/any-id.ts"
 import { fresh, Mails } from "../mail-store/mails.ts"
 import {
+  aFirst,
+  isDoubtful,
   HOUR_MS,
   MINUTE_MS,
   STALL_MS,
@@ -129,5 +131,22 @@ export const proofs = (it: KeyTests): void => {
       assert.strictEqual((yield* received).provider_b, 2)
       yield* Fiber.interrupt(dead)
     })
+  )
+
+  it.effect(
+    "S2: a provider that knows the key from a send that nobody recorded proves nothing but that",
+    () =>
+      Effect.gen(function* () {
+        const { copies, received, spawn, storeAway, storeBack } = yield* world(aFirst)
+        const mail = order()
+        yield* storeAway()
+        // Without a claim, and its row is lost.
+        assert.strictEqual((yield* (yield* spawn).send(mail)).status, "sent")
+        yield* storeBack
+        isDoubtful(yield* (yield* spawn).send(mail))
+        isDoubtful(yield* (yield* spawn).send(mail))
+        assert.deepStrictEqual(yield* copies, { provider_a: 1, provider_b: 0 })
+        assert.deepStrictEqual(yield* received, { provider_a: 2, provider_b: 0 })
+      })
   )
 }
