@@ -6,7 +6,8 @@ import { Effect, Exit, Fiber, Layer, Redacted, Schedule } from "effect"
 
 import { ReadSql, WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import { layer } from "../../../../src/adapters/postgres/mail/mail-store.ts"
-import { makeUseTag } from "../../../../src/domain/mail/use-tag.ts"
+import { IDEMPOTENCY_WINDOW_MS } from "../../../../src/domain/mail/failover.ts"
+import { FIRST_USE, makeUseTag } from "../../../../src/domain/mail/use-tag.ts"
 import { MailStore } from "../../../../src/ports/mail/mail-store.ts"
 import { suite } from "../../../contracts/mail/mail-store/index.ts"
 import { asking, attempt, fresh, mail, retrying, settling } from "../../../contracts/mail/mail-store/mails.ts"
@@ -42,14 +43,29 @@ describe("mail store: PostgreSQL, the tag of a use", () => {
       if (decision._tag !== "Claimed" || secret === undefined) return
       const { keyHash } = one.details
       const useTag = yield* makeUseTag.pipe(Effect.provide(NodeCrypto.layer))
-      const tag = yield* useTag(secret, keyHash, ask.claim.owner)
+      const tag = yield* useTag(secret, keyHash, FIRST_USE)
       assert.strictEqual(decision.tag, tag)
-      assert.strictEqual(
-        tag,
-        createHmac("sha256", Redacted.value(secret)).update(`${keyHash} ${ask.claim.owner}`).digest("hex")
-      )
+      const hmacOf = (use: string) =>
+        createHmac("sha256", Redacted.value(secret)).update(`${keyHash} ${use}`).digest("hex")
+      assert.strictEqual(tag, hmacOf(FIRST_USE))
       const stored = yield* sql`select tag from email_send_claims where key_hash = ${keyHash}`
       assert.deepStrictEqual(stored, [{ tag }])
+      const world = yield* makePostgresWorld
+      yield* world.store.record(
+        attempt({ details: { ...one.details, keyTag: tag } }, "sent", {
+          providerMessageId: fresh("m"),
+          settle: settling(ask, one, "accepted", "sent")
+        })
+      )
+      yield* world.advance(IDEMPOTENCY_WINDOW_MS)
+      // Of the next use, whether or not its expired claim has been dropped.
+      const next = asking(one, { tag })
+      const again = yield* store.begin(next)
+      assert.strictEqual(again.decision._tag === "Claimed" && again.decision.tag, hmacOf(next.claim.owner))
+      yield* sql`delete from email_send_claims`
+      const third = asking(one, { tag })
+      const later = yield* store.begin(third)
+      assert.strictEqual(later.decision._tag === "Claimed" && later.decision.tag, hmacOf(third.claim.owner))
     }).pipe(Effect.provide(layerStore))
   )
 
