@@ -1,4 +1,4 @@
-import { Clock, Context, Effect, Layer, Result } from "effect"
+import { Context, Effect, Layer, Result } from "effect"
 
 import type { ProviderFailure } from "../../ports/mail/mail-provider.ts"
 import { IdempotencyKey, KeyHash, LogRowId } from "../ids.ts"
@@ -7,13 +7,13 @@ import { addressKey, addressOf } from "./address.ts"
 import { unconfigured } from "./attempt.ts"
 import { beginCall } from "./begin-call.ts"
 import { type Claimed, continuation, type Evidence, settledState } from "./claim.ts"
-import { delayBefore, hasExpired, type ProviderRequest, type SendDetails, tagOf } from "./deferred-send.ts"
+import { afterwardsMs, defer } from "./defer.ts"
+import { type ProviderRequest, type SendDetails, tagOf } from "./deferred-send.ts"
 import { afterFailure, type Provider, type Route, routeOf, stickTo } from "./failover.ts"
 import { type ClaimPassed, holdsFor, mayLeave } from "./hold.ts"
 import { makeMessage, type Message, recipientKeys, type SendRequest, withoutBlocked } from "./message.ts"
 import { countFailover, countSend } from "./metrics.ts"
 import {
-  deferred,
   failed,
   IdempotencyConflict,
   IdempotencyInProgress,
@@ -24,17 +24,9 @@ import {
   suppressed,
   type Tried
 } from "./send-result.ts"
-import {
-  derivedRowId,
-  ENQUEUE_TIMEOUT_MS,
-  enqueueRetry,
-  makeSendParts,
-  type Sending,
-  type SendParts,
-  type SendServices
-} from "./sending.ts"
+import { makeSendParts, type Sending, type SendParts, type SendServices } from "./sending.ts"
 import { statusRank } from "./status.ts"
-import { findEvidence, record, rowOf } from "./store-access.ts"
+import { record, rowOf } from "./store-access.ts"
 import { blockedAddresses, suppressedError, type SuppressionReason } from "./suppression/policy.ts"
 import { newTrace, traced } from "./trace.ts"
 import { reportUnclaimed } from "./unclaimed.ts"
@@ -266,9 +258,6 @@ const unmoved = (sending: Sending, tried: Tried, refusal: string | undefined): S
   return failed(sending, tried, "ambiguous", refusal === undefined ? why : `${refusal}; ${why}`)
 }
 
-/** What a call may still need after its last attempt: evidence, the queue, the row. */
-const afterwardsMs = ({ config }: SendParts): number => 2 * config.dbTimeoutMs + ENQUEUE_TIMEOUT_MS
-
 /** A refusal is certain only while the call holds its key. */
 const certain = Effect.fnUntraced(function* (
   parts: SendParts,
@@ -292,65 +281,6 @@ const reportFailover = (
     Effect.annotateLogs({ from, to, reason, source }),
     Effect.andThen(countFailover)
   )
-
-/** An attempt may have arrived: settle it by evidence, else queue a retry, else end it `failed` (MAIL-32, MAIL-50, MAIL-52). */
-const defer = Effect.fnUntraced(function* (
-  parts: SendParts,
-  sending: Sending,
-  tried: Tried,
-  request: ProviderRequest,
-  reason: string
-): Effect.fn.Return<SendResult, ClaimPassed> {
-  const { details, firstAttemptAt } = sending
-  const evidence = yield* findEvidence(parts, sending)
-  if (evidence !== undefined) {
-    const { provider, providerMessageId } = evidence
-    return sent(sending, { ...tried, provider }, providerMessageId)
-  }
-  const doubtful = (error: string) => failed(sending, tried, "ambiguous", error)
-  if (!parts.queue.configured) return doubtful(reason)
-  if (!(yield* holdsFor(parts, sending, request.provider, afterwardsMs(parts) - parts.config.dbTimeoutMs)))
-    return doubtful(`${reason}; not deferred, since the database does not say whether the key is still held`)
-  const now = yield* Clock.currentTimeMillis
-  const delay = delayBefore(1, parts.config.deferDelaysSeconds, now - firstAttemptAt)
-  if (delay === undefined) return doubtful(`${reason}; too old to be tried again`)
-  const { expiresAt } = sending.message
-  if (hasExpired(expiresAt, now + delay * 1000))
-    return doubtful(`${reason}; the mail expires before it could be tried again`)
-  const queued = yield* Effect.result(
-    enqueueRetry(
-      parts,
-      {
-        version: 1,
-        rowId: yield* firstRetryId(parts, sending),
-        attempt: 1,
-        request,
-        details,
-        firstAttemptAt,
-        ...(expiresAt === undefined ? {} : { expiresAt }),
-        failedOver: tried.failedOver
-      },
-      delay
-    )
-  )
-  if (Result.isFailure(queued)) {
-    const error = queued.failure.reason
-    yield* Effect.logError("an ambiguous send could not be queued for its retry", { error })
-    return doubtful(`${reason}; it could not be queued for a retry: ${error}`)
-  }
-  sending.trace.retryAt = now + delay * 1000
-  yield* Effect.logWarning("an ambiguous send waits for its retry").pipe(
-    Effect.annotateLogs({ provider: request.provider, reason, source: details.source })
-  )
-  return deferred(sending, tried)
-})
-
-/**
- * The row of the first retry. A call whose process died may have queued its deferral, and the call that takes its key over queues it
- * again: under the same row, so that the retries of both are one chain and not two (MAIL-57).
- */
-const firstRetryId = (parts: SendParts, { details, rowId, isFirst }: Sending): Effect.Effect<LogRowId> =>
-  derivedRowId(parts, `postlane first retry of ${isFirst ? (tagOf(details) ?? rowId) : rowId}`)
 
 /** Writes the row and settles the claim; a failed write leaves the log incomplete and changes nothing else (S6). */
 const conclude = Effect.fnUntraced(function* (
