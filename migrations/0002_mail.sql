@@ -1074,7 +1074,7 @@ begin
           accepted_cost_usd = e.accepted_cost_usd,
           idempotency_key = e.idempotency_key,
           key_hash = coalesce(e.key_hash, l.key_hash),
-          key_tag = coalesce(l.key_tag, e.key_tag),
+          key_tag = coalesce(e.key_tag, l.key_tag),
           suppression_marks = l.suppression_marks || v_marks,
           retry_at = e.retry_at,
           attempts = e.attempts,

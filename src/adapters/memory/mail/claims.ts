@@ -73,10 +73,11 @@ export const findEvidence = (
   const stored = tables.claims.get(keyHash)
   const claim = stored !== undefined && isOfThisUse(stored.firstAttemptAt) ? stored : undefined
   const mine = tables.rows.filter((row) => row.keyHash === keyHash)
+  const isMine = (row: LogRow) => row.keyHash === keyHash || (row.keyHash === null && row.outcome !== "sent")
   const written = mine.filter(({ createdAt, outcome }) => outcome !== null && isOfThisUse(createdAt))
   const tags = new Set([claim?.tag, ...written.map(({ keyTag }) => keyTag ?? undefined)])
   const proves = (row: LogRow) =>
-    (tag !== undefined && row.keyTag === tag && row.createdAt >= since - AROUND_MS) ||
+    (tag !== undefined && row.keyTag === tag && isMine(row) && row.createdAt >= since - AROUND_MS) ||
     written.includes(row) ||
     (mine.includes(row) && row.keyTag !== null && tags.has(row.keyTag) && row.createdAt >= since - AROUND_MS)
   const row = tables.rows.findLast((one) => one.providerMessageId !== null && proves(one))

@@ -118,7 +118,7 @@ const complete = (tables: MailTables, row: LogRow, entry: RecordSend): LogRow =>
   return putRow(tables, {
     ...library,
     id: row.id,
-    keyTag: row.keyTag ?? library.keyTag,
+    keyTag: library.keyTag ?? row.keyTag,
     status: advance(row.status, entry.outcome),
     provider: row.provider,
     providerMessageId: row.providerMessageId,
