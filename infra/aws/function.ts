@@ -10,19 +10,19 @@ import { LambdaInvoke } from "aws-cdk-lib/aws-scheduler-targets"
 import type * as sqs from "aws-cdk-lib/aws-sqs"
 
 import { LOG_GROUPS } from "../../src/domain/doctor/cloud-side.ts"
-import type { Env } from "../../src/runtime/settings/settings.ts"
+import { functionSeconds, RETRIES_AT_ONCE } from "../../src/domain/mail/function-sizes.ts"
+import type { Env, Settings } from "../../src/runtime/settings/settings.ts"
 import { SETTINGS } from "../../src/runtime/settings/table.ts"
 import type { FunctionCode } from "./plan.ts"
 
-/** A gateway waits for 29 seconds. */
-export const FUNCTION_SECONDS = 30
 const MEMORY_MB = 1_024
-/** Messages of the retry queue that one invocation gets: each may take an attempt's whole time. */
-const BATCH_SIZE = 10
 /** An invocation of this age says nothing new any more. */
 const SCHEDULE_RETRY = { maxEventAge: Duration.minutes(1), retryAttempts: 0 }
 
-/** Keys that sign calls: in a function its role signs them. */
+/**
+ * Keys that sign calls. A function's role signs them, whose keys stand in its environment as AWS_ACCESS_KEY_ID and its fellows: those of
+ * the one who applies the stack would last longer, may do more, or end with their session.
+ */
 const KEYS = ["CLOUD_ACCESS_KEY_ID", "CLOUD_SECRET_ACCESS_KEY", "CLOUD_SESSION_TOKEN"]
 /** What the function decides by itself. */
 const OWN = ["POSTLANE_DATA_DIR", "POSTLANE_EMBEDDED", "POSTLANE_ROLES", "HOST", "PORT"]
@@ -35,9 +35,9 @@ const LEFT_OUT: ReadonlySet<string> = new Set([...KEYS, ...OWN])
  */
 const environmentOf = (env: Env, secretName: string): Record<string, string> =>
   Object.fromEntries(
-    SETTINGS.filter(({ name }) => !LEFT_OUT.has(name)).flatMap(({ name, secret }) => {
-      const value = env[name]
-      if (value === undefined || value === "") return []
+    SETTINGS.filter(({ name }) => !LEFT_OUT.has(name)).flatMap(({ alias, name, secret }) => {
+      const value = [name, alias ?? name].map((one) => env[one] ?? "").find((text) => text !== "")
+      if (value === undefined) return []
       return [[name, secret ? `{{resolve:secretsmanager:${secretName}:SecretString:${name}}}` : value]]
     })
   )
@@ -51,7 +51,7 @@ interface Beside {
 /** The function, with its own policy for its log lines; what it calls beside is what every process calls. */
 const makeFunction = (
   stack: Stack,
-  { code, env }: { code: FunctionCode; env: Env },
+  { code, env, settings }: { code: FunctionCode; env: Env; settings: Settings },
   { policy, queue }: Beside
 ) => {
   const logGroup = logs.LogGroup.fromLogGroupName(stack, "Logs", LOG_GROUPS.api)
@@ -81,7 +81,7 @@ const makeFunction = (
     handler: "index.handler",
     code: lambda.Code.fromBucket(Bucket.fromBucketName(stack, "Code", code.bucket), code.key),
     memorySize: MEMORY_MB,
-    timeout: Duration.seconds(FUNCTION_SECONDS),
+    timeout: Duration.seconds(functionSeconds(settings.sending)),
     environment: {
       EMAIL_DEFER_QUEUE_URL: queue.queueUrl,
       ...environmentOf(env, code.secretName)
@@ -94,7 +94,7 @@ const makeFunction = (
 /** The serverless entry: one function behind an HTTP API, on the retry queue and once a minute. */
 export const functionResources = (
   stack: Stack,
-  plan: { readonly code: FunctionCode; readonly env: Env },
+  plan: { readonly code: FunctionCode; readonly env: Env; readonly settings: Settings },
   beside: Beside
 ): void => {
   const handler = makeFunction(stack, plan, beside)
@@ -109,7 +109,8 @@ export const functionResources = (
   new lambda.EventSourceMapping(stack, "Retries", {
     target: handler,
     eventSourceArn: beside.queue.queueArn,
-    batchSize: BATCH_SIZE,
+    // They begin together: none waits for another's time to be over.
+    batchSize: RETRIES_AT_ONCE,
     reportBatchItemFailures: true
   })
   new Schedule(stack, "Due", {

@@ -1,13 +1,14 @@
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
-import { Effect, Layer } from "effect"
+import { Duration, Effect, Layer } from "effect"
 
 import type { CredentialSource } from "../adapters/ses/credentials.ts"
+import { ConvertByEmail } from "../domain/inbound/convert-by-email.ts"
 import { DeferQueue } from "../ports/mail/defer-queue.ts"
 import type { MailProviders } from "../ports/mail/mail-provider.ts"
 import type { SimulatedMail } from "../ports/mail/simulated-mail.ts"
 import { accounts } from "./layers/accounts.ts"
 import { conversion } from "./layers/conversion.ts"
-import { database, databaseCheck } from "./layers/database.ts"
+import { database, type databaseAt, databaseCheck } from "./layers/database.ts"
 import { delivery, health } from "./layers/delivery.ts"
 import { inbound } from "./layers/inbound.ts"
 import { mail } from "./layers/mail-server.ts"
@@ -19,6 +20,20 @@ import { Supervisors } from "./process/supervisor.ts"
 import { layerTraced } from "./process/telemetry.ts"
 import type { Settings } from "./settings/settings.ts"
 
+/** How long a mail may be due before it is said that nobody works on it. */
+const MAIL_WAITS = Duration.minutes(15)
+
+/** Mails that are due and that no process works on: those whose object store none has, among them. */
+const waitingMails = Effect.map(ConvertByEmail, (intake): Readiness.Check => ({
+  name: "mails-waiting",
+  advisory: true,
+  run: Effect.flatMap(intake.waitingSince(MAIL_WAITS), (count) =>
+    count === 0
+      ? Effect.void
+      : Effect.fail(new Error(`${count} mails have been due for 15 minutes, and no process works on them`))
+  )
+}))
+
 const readiness = (settings: Settings) =>
   Layer.unwrap(
     Effect.gen(function* () {
@@ -26,7 +41,8 @@ const readiness = (settings: Settings) =>
       return Readiness.layer([
         yield* databaseCheck,
         { name: "queue", run: queue.check },
-        ...(yield* objectChecks(settings))
+        ...(yield* objectChecks(settings)),
+        ...(settings.roles.includes("intake") ? [yield* waitingMails] : [])
       ])
     })
   )
@@ -37,10 +53,13 @@ interface Parts {
   readonly providers: Layer.Layer<MailProviders>
   /** Of an embedded run. */
   readonly outbox: Layer.Layer<SimulatedMail> | undefined
+  /** Absent where a server looks first whether it can work on its database. */
+  readonly database?: ReturnType<typeof databaseAt>
 }
 
 /** Everything but listener and roles: each area is built on those below it. */
-export const areas = (settings: Settings, { credentials, outbox, providers }: Parts) => {
+export const areas = (settings: Settings, parts: Parts) => {
+  const { credentials, outbox, providers } = parts
   const simulated = simulates(settings)
   const onlySimulated = simulated.provider_a && simulated.provider_b
   const untraced = mail(settings, { providers, credentials, crypto: NodeCrypto.layer })
@@ -54,7 +73,7 @@ export const areas = (settings: Settings, { credentials, outbox, providers }: Pa
     Layer.provideMerge(
       settings.telemetry.otlpEndpoint === undefined ? untraced : Layer.provideMerge(layerTraced, untraced)
     ),
-    Layer.provideMerge(database(settings)),
+    Layer.provideMerge(parts.database ?? database(settings)),
     Layer.provideMerge(Supervisors.layer)
   )
 }

@@ -18,10 +18,14 @@ export type DatabaseFacts =
         | { readonly _tag: "Pending"; readonly names: ReadonlyArray<string> }
         /** A file was changed or is missing, or they could not be compared. */
         | { readonly _tag: "Broken"; readonly why: string }
+      /** Mails of convert-by-email that have been due for 15 minutes, and that no process works on. */
+      readonly waitingMails: number
       /** The database's clock minus this machine's, milliseconds. */
       readonly skewMs: number
       /** How far off {@link skewMs} may be. */
       readonly uncertaintyMs: number
+      /** Queues of deferred mails in this database, and how many of each are due and held by nobody. */
+      readonly waiting: ReadonlyArray<{ readonly queue: string; readonly due: number }>
     }
 
 const { fail, ok, warn } = verdictsOf("database")
@@ -48,6 +52,14 @@ const migrationsVerdict = (
       })
 }
 
+/** Messages that nobody takes: no consumer runs, or the setting named this queue once. */
+const waitingVerdict = ({ due, queue }: { readonly queue: string; readonly due: number }): Verdict =>
+  fail({
+    what: `${due} deferred ${due === 1 ? "mail is" : "mails are"} due in the queue postgres:${queue}, and nobody takes ${due === 1 ? "it" : "them"}`,
+    why: "no process with the role retry works on this queue",
+    do: `start one with EMAIL_DEFER_QUEUE_URL=postgres:${queue} until the queue is empty`
+  })
+
 const clockVerdict = (skewMs: number, uncertaintyMs: number): Verdict => {
   const sure = Math.max(0, Math.abs(skewMs) - Math.max(0, uncertaintyMs))
   if (sure <= NOTABLE_SKEW_MS) return ok("this machine's clock agrees with the database's")
@@ -58,6 +70,17 @@ const clockVerdict = (skewMs: number, uncertaintyMs: number): Verdict => {
   }
   return sure >= BAD_SKEW_MS ? fail(complaint) : warn(complaint)
 }
+
+const mailsVerdict = (waiting: number): ReadonlyArray<Verdict> =>
+  waiting === 0
+    ? []
+    : [
+        warn({
+          what: `${waiting} mails to the convert address wait, and no process works on them`,
+          why: "a mail is worked on only where its object store is: by the Email Worker, or by processes with the role intake and its CONVERT_EMAIL_BUCKET",
+          do: "see that the worker's cron trigger runs, and that a process with the role intake has the bucket in which they are"
+        })
+      ]
 
 /** The verdicts on the database: reachable, new enough, migrated, its clock in step with ours. */
 export const databaseVerdicts = (facts: DatabaseFacts): ReadonlyArray<Verdict> => {
@@ -80,6 +103,8 @@ export const databaseVerdicts = (facts: DatabaseFacts): ReadonlyArray<Verdict> =
           do: "upgrade it"
         }),
     migrationsVerdict(facts.migrations),
-    clockVerdict(facts.skewMs, facts.uncertaintyMs)
+    clockVerdict(facts.skewMs, facts.uncertaintyMs),
+    ...facts.waiting.map(waitingVerdict),
+    ...mailsVerdict(facts.waitingMails)
   ]
 }

@@ -9,6 +9,7 @@ import { type Message, payloadOf } from "./message.ts"
 import { ClaimUnavailable } from "./send-result.ts"
 import { claimLeaseMs, type SendParts } from "./sending.ts"
 import { begin } from "./store-access.ts"
+import type { StoreTime } from "./store-time.ts"
 import { noteUnclaimed, reportUnclaimed } from "./unclaimed.ts"
 import { FIRST_USE } from "./use-tag.ts"
 
@@ -27,11 +28,12 @@ interface Call {
 }
 
 /** What a call may do, by the store and by what the process itself remembers. */
-export interface BegunCall extends BeganSend {
+export interface BegunCall extends Omit<BeganSend, "at"> {
   readonly claim: { readonly owner: string; readonly payloadHash: string } | undefined
   /** The tag that the requests of this use carry. */
   readonly tag: KeyTag | undefined
-  readonly answered: boolean
+  /** What the store's clock showed; absent where it did not answer. */
+  readonly time: StoreTime | undefined
   /** The store took the key for an earlier attempt's, of which only this process knows the result: it is told. */
   readonly untold: boolean
   readonly since: number
@@ -79,16 +81,18 @@ const forKey = Effect.fnUntraced(function* (
     untold: false
   }
   if (remembered?._tag === "InProgress" || remembered?._tag === "Conflict")
-    return { ...answer, answered: false, decision: remembered, since }
+    return { ...answer, time: undefined, decision: remembered, since }
   const known = memory.known(keyHash, since)
-  const own =
-    remembered?._tag === "Claimed"
-      ? { ...remembered, firstAttemptAt: wallClock - (known?.ageMs ?? 0) }
-      : remembered
-  const remember = ({ firstAttemptAt, sticky, tag }: Pick<Claimed, "firstAttemptAt" | "sticky" | "tag">) =>
+  const ownAt = (now: number) =>
+    remembered?._tag === "Claimed" ? { ...remembered, firstAttemptAt: now - (known?.ageMs ?? 0) } : remembered
+  const own = ownAt(wallClock)
+  const remember = (
+    { firstAttemptAt, sticky, tag }: Pick<Claimed, "firstAttemptAt" | "sticky" | "tag">,
+    now: number
+  ) =>
     memory.hold(
       keyHash,
-      { sticky, tag, ageMs: Math.max(0, wallClock - firstAttemptAt) },
+      { sticky, tag, ageMs: Math.max(0, now - firstAttemptAt) },
       { ...request, leaseMs },
       since
     )
@@ -96,20 +100,22 @@ const forKey = Effect.fnUntraced(function* (
   const undo =
     own?._tag === "Replay"
       ? () => {}
-      : remember(own ?? { sticky: undefined, firstAttemptAt: wallClock, tag: request.tag })
+      : remember(own ?? { sticky: undefined, firstAttemptAt: wallClock, tag: request.tag }, wallClock)
   const began = yield* begin(
     parts,
     call.message,
     { keyHash, claim: { ...request, leaseMs, known } },
     wallClock
   )
-  if (began.answered) yield* reportUnclaimed(parts)
+  if (began.time !== undefined) yield* reportUnclaimed(parts)
   else if (call.requireClaim && own?._tag !== "Replay") {
     undo()
     return yield* new ClaimUnavailable({ idempotencyKey: call.key })
   }
-  const decision = agreed(began.decision, own, began.evidence !== undefined)
-  if (decision._tag === "Claimed") remember(decision)
+  // How old a key is goes by the store's clock, where it is known.
+  const now = began.time?.at ?? wallClock
+  const decision = agreed(began.decision, ownAt(now), began.evidence !== undefined)
+  if (decision._tag === "Claimed") remember(decision, now)
   else if (own?._tag !== "Replay") {
     learn(parts, call, decision, since)
     if (decision._tag !== "Replay") undo()
@@ -136,12 +142,12 @@ export const beginCall = Effect.fnUntraced(function* (
   if (call.isChosen) {
     const payloadHash = yield* parts.sha256Hex(payloadOf(message))
     const begun = yield* forKey(parts, call, { payloadHash, owner: rowId, provider: call.first, tag })
-    if (!begun.answered && begun.decision._tag === "Claimed") yield* noteUnclaimed(parts, call)
+    if (begun.time === undefined && begun.decision._tag === "Claimed") yield* noteUnclaimed(parts, call)
     return begun
   }
   const since = yield* uptime
   const began = yield* begin(parts, message, { keyHash, claim: undefined }, yield* Clock.currentTimeMillis)
-  if (began.answered) yield* reportUnclaimed(parts)
+  if (began.time !== undefined) yield* reportUnclaimed(parts)
   else {
     if (call.requireClaim) return yield* new ClaimUnavailable({ idempotencyKey: call.key })
     yield* noteUnclaimed(parts, call)

@@ -1,11 +1,12 @@
-import { Clock, Effect, Result } from "effect"
+import { Effect, Result } from "effect"
 
 import type { LogRowId } from "../ids.ts"
 import { delayBefore, hasExpired, type ProviderRequest, tagOf } from "./deferred-send.ts"
 import { type ClaimPassed, holdsFor } from "./hold.ts"
 import { deferred, failed, type SendResult, sent, type Tried } from "./send-result.ts"
 import { derivedRowId, ENQUEUE_TIMEOUT_MS, enqueueRetry, type Sending, type SendParts } from "./sending.ts"
-import { findEvidence } from "./store-access.ts"
+import { findEvidence, noteEvidence } from "./store-access.ts"
+import { storeNow } from "./store-time.ts"
 
 /** What a call may still need after its last attempt: evidence, the queue, the row. */
 export const afterwardsMs = ({ config }: SendParts): number => 2 * config.dbTimeoutMs + ENQUEUE_TIMEOUT_MS
@@ -18,9 +19,10 @@ export const defer = Effect.fnUntraced(function* (
   request: ProviderRequest,
   reason: string
 ): Effect.fn.Return<SendResult, ClaimPassed> {
-  const { details, firstAttemptAt } = sending
+  const { details, firstAttemptAt, time } = sending
   const evidence = yield* findEvidence(parts, sending)
   if (evidence !== undefined) {
+    yield* noteEvidence(evidence)
     const { provider, providerMessageId } = evidence
     return sent(sending, { ...tried, provider }, providerMessageId)
   }
@@ -28,7 +30,7 @@ export const defer = Effect.fnUntraced(function* (
   if (!parts.queue.configured) return doubtful(reason)
   if (!(yield* holdsFor(parts, sending, request.provider, afterwardsMs(parts) - parts.config.dbTimeoutMs)))
     return doubtful(`${reason}; not deferred, since the database does not say whether the key is still held`)
-  const now = yield* Clock.currentTimeMillis
+  const now = yield* storeNow(time)
   const delay = delayBefore(1, parts.config.deferDelaysSeconds, now - firstAttemptAt)
   if (delay === undefined) return doubtful(`${reason}; too old to be tried again`)
   const { expiresAt } = sending.message
@@ -44,6 +46,7 @@ export const defer = Effect.fnUntraced(function* (
         request,
         details,
         firstAttemptAt,
+        ...(time === undefined ? { timedBy: "process" as const } : {}),
         ...(expiresAt === undefined ? {} : { expiresAt }),
         failedOver: tried.failedOver
       },
@@ -52,7 +55,9 @@ export const defer = Effect.fnUntraced(function* (
   )
   if (Result.isFailure(queued)) {
     const error = queued.failure.reason
-    yield* Effect.logError("an ambiguous send could not be queued for its retry", { error })
+    yield* Effect.logError("an ambiguous send could not be queued for its retry").pipe(
+      Effect.annotateLogs({ error })
+    )
     return doubtful(`${reason}; it could not be queued for a retry: ${error}`)
   }
   sending.trace.retryAt = now + delay * 1000

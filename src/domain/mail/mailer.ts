@@ -13,6 +13,7 @@ import { afterFailure, type Provider, type Route, routeOf, stickTo } from "./fai
 import { type ClaimPassed, holdsFor, mayLeave } from "./hold.ts"
 import { makeMessage, type Message, recipientKeys, type SendRequest, withoutBlocked } from "./message.ts"
 import { countFailover, countSend } from "./metrics.ts"
+import { endedSince } from "./replay.ts"
 import {
   failed,
   IdempotencyConflict,
@@ -26,8 +27,8 @@ import {
 } from "./send-result.ts"
 import { makeSendParts, type Sending, type SendParts, type SendServices } from "./sending.ts"
 import { statusRank } from "./status.ts"
-import { record, rowOf } from "./store-access.ts"
-import { blockedAddresses, suppressedError, type SuppressionReason } from "./suppression/policy.ts"
+import { deferralEnd, noteEvidence, record, rowOf } from "./store-access.ts"
+import { type BlockReason, blockedAddresses, suppressedError } from "./suppression/policy.ts"
 import { newTrace, traced } from "./trace.ts"
 import { reportUnclaimed } from "./unclaimed.ts"
 
@@ -58,14 +59,27 @@ export const layer: Layer.Layer<Mailer, never, SendServices> = Layer.effect(
   )
 )
 
-/** One send: look-up and claim, the providers, the row. */
-const send = Effect.fnUntraced(function* (
+/** One send, whose log lines all name it. */
+const send = (
   parts: SendParts,
   message: Message,
-  { idempotencyKey: chosenKey, requireClaim = false }: SendRequest
+  request: SendRequest
+): Effect.Effect<SendResult, NotBegun> =>
+  Effect.flatMap(parts.newId(), (id) => {
+    const rowId = LogRowId.make(id)
+    const key = IdempotencyKey.make(request.idempotencyKey ?? rowId)
+    return sendOnce(parts, message, request, { rowId, key }).pipe(
+      Effect.annotateLogs({ sendId: rowId, idempotencyKey: key })
+    )
+  })
+
+/** Look-up and claim, the providers, the row. */
+const sendOnce = Effect.fnUntraced(function* (
+  parts: SendParts,
+  message: Message,
+  { idempotencyKey: chosenKey, requireClaim = false }: SendRequest,
+  { key, rowId }: { readonly key: IdempotencyKey; readonly rowId: LogRowId }
 ): Effect.fn.Return<SendResult, NotBegun> {
-  const rowId = LogRowId.make(yield* parts.newId())
-  const key = IdempotencyKey.make(chosenKey ?? rowId)
   const keyHash = KeyHash.make(yield* parts.sha256Hex(key))
   const route = routeOf(parts.config, message.provider)
   const call = {
@@ -88,14 +102,16 @@ const send = Effect.fnUntraced(function* (
   const { decision } = begun
   if (decision._tag !== "Claimed") {
     if (begun.untold && decision._tag === "Replay") yield* tell(parts, details, rowId, decision.result)
-    return yield* answerOf(decision, key)
+    return yield* decision._tag === "Replay" && begun.time === undefined
+      ? Effect.succeed(decision.result)
+      : answerOf(parts, decision, details)
   }
   const sending: Sending = {
     rowId,
     message: remaining ?? message,
     details,
     claim: begun.claim,
-    holdsClaim: begun.claim !== undefined && begun.answered,
+    holdsClaim: begun.claim !== undefined && begun.time !== undefined,
     hold: {
       since: begun.since,
       leaving: begun.leaving,
@@ -103,6 +119,7 @@ const send = Effect.fnUntraced(function* (
       doubtful: decision.sticky !== undefined
     },
     firstAttemptAt: decision.firstAttemptAt,
+    time: begun.time,
     sticky: decision.sticky,
     isFirst: decision.sticky === undefined || decision.takeover,
     trace: newTrace()
@@ -116,14 +133,15 @@ const send = Effect.fnUntraced(function* (
   }).pipe(
     Effect.flatMap((result) => certain(parts, sending, result)),
     Effect.flatMap((result) => conclude(parts, sending, result)),
-    Effect.catchTag("ClaimPassed", ({ says }) => answerOf(says, key))
+    Effect.catchTag("ClaimPassed", ({ says }) => answerOf(parts, says, details))
   )
 })
 
 /** What a call answers that sends nothing. */
 const answerOf = (
+  parts: SendParts,
   says: ClaimPassed["says"],
-  idempotencyKey: IdempotencyKey
+  { idempotencyKey, keyHash }: SendDetails
 ): Effect.Effect<SendResult, IdempotencyConflict | IdempotencyInProgress> => {
   switch (says._tag) {
     case "Conflict":
@@ -131,7 +149,7 @@ const answerOf = (
     case "InProgress":
       return Effect.fail(new IdempotencyInProgress({ idempotencyKey }))
     case "Replay":
-      return Effect.succeed(says.result)
+      return replay(parts, keyHash, says.result)
   }
 }
 
@@ -143,13 +161,16 @@ const attempts = Effect.fnUntraced(function* (
     readonly decision: Claimed
     readonly route: Route
     readonly evidence: Evidence | undefined
-    readonly blocked: ReadonlyMap<string, SuppressionReason>
+    readonly blocked: ReadonlyMap<string, BlockReason>
     readonly remaining: Message | undefined
   }
 ): Effect.fn.Return<SendResult, ClaimPassed> {
   const { blocked, decision, evidence, route } = given
   const { sticky } = decision
-  if (evidence !== undefined) return proven(sending, evidence, route)
+  if (evidence !== undefined) {
+    yield* noteEvidence(evidence)
+    return proven(sending, evidence, route)
+  }
   if (given.remaining === undefined) {
     const reasons = sending.details.to.flatMap((address) => blocked.get(address) ?? [])
     const error = suppressedError(reasons, sticky !== undefined)
@@ -175,12 +196,17 @@ const tell = (parts: SendParts, details: SendDetails, owner: string, result: Sen
   const settle = { owner, state, ambiguous: result.status !== "sent", result }
   return record(parts, rowOf(parts.config, result, details, newTrace(), settle))
 }
+/** The first result again; of a deferral, how it ended since. */
+const replay = (parts: SendParts, keyHash: KeyHash, result: SendResult): Effect.Effect<SendResult> =>
+  result.status === "deferred"
+    ? Effect.map(deferralEnd(parts, { keyHash, sendId: result.sendId }), (end) => endedSince(result, end))
+    : Effect.succeed(result)
 
 /** What the rows of a send have in common; `mailed` is the message without the suppressed recipients. */
 const detailsOf = (
   message: Message,
   mailed: Message,
-  blocked: ReadonlyMap<string, SuppressionReason>,
+  blocked: ReadonlyMap<string, BlockReason>,
   key: Pick<SendDetails, "idempotencyKey" | "keyHash" | "keyTag">
 ): SendDetails => ({
   category: message.category,

@@ -15,8 +15,10 @@ import { type SendDetails, tagOf } from "./deferred-send.ts"
 import type { Moved } from "./failover.ts"
 import { type Message, recipientKeys } from "./message.ts"
 import { countDegraded } from "./metrics.ts"
+import type { DeferralEnd } from "./replay.ts"
 import type { SendResult } from "./send-result.ts"
 import type { MailerConfig } from "./sending.ts"
+import { heard, type StoreTime } from "./store-time.ts"
 import type { Trace } from "./trace.ts"
 
 /** What the calls to the store need. */
@@ -47,10 +49,10 @@ const orDegraded = <A, E, B>(
     )
   )
 
-/** The look-up's result, and whether the store gave it. */
-type Began = BeganSend & { readonly answered: boolean }
+/** The look-up's result, and what the store's clock showed: nothing where it did not answer. */
+type Began = Omit<BeganSend, "at"> & { readonly time: StoreTime | undefined }
 
-/** Suppressions and claim; not `answered` where the store does not. `first`: the provider of a fresh attempt. */
+/** Suppressions and claim; without a time where the store does not answer. */
 export const begin = Effect.fnUntraced(function* (
   access: Access,
   message: Message,
@@ -59,7 +61,7 @@ export const begin = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Began> {
   const { config, store } = access
   const open: Began = {
-    answered: false,
+    time: undefined,
     suppressions: [],
     evidence: undefined,
     leaving: true,
@@ -76,16 +78,15 @@ export const begin = Effect.fnUntraced(function* (
   const lookUp = orDegraded(
     access,
     "begin",
-    Effect.map(store.begin({ ...asked, addresses: recipientKeys(message) }), (began) => ({
-      ...began,
-      answered: true
-    })),
+    Effect.flatMap(store.begin({ ...asked, addresses: recipientKeys(message) }), ({ at, ...began }) =>
+      Effect.map(heard(at), (time): Began => ({ ...began, time }))
+    ),
     open
   )
   // In a process that was frozen, the overdue timer fires before the answer is read: only a second time-out counts.
   const startedAt = yield* uptime
   const began = yield* lookUp
-  if (began.answered || asked.claim === undefined) return began
+  if (began.time !== undefined || asked.claim === undefined) return began
   return (yield* uptime) - startedAt < OVERSLEPT * config.dbTimeoutMs ? began : yield* lookUp
 })
 
@@ -102,6 +103,19 @@ export const findEvidence = (
         undefined
       )
     : Effect.succeed(undefined)
+
+/** Logs that a delivery event, or the row of another attempt, settled a send. */
+export const noteEvidence = ({ provider, providerMessageId }: Evidence): Effect.Effect<void> =>
+  Effect.logInfo("a send is settled by evidence: an earlier attempt on its key was accepted").pipe(
+    Effect.annotateLogs({ provider, providerMessageId })
+  )
+
+/** How a deferral ended since; undefined where it has not, or the store does not answer. */
+export const deferralEnd = (
+  access: Access,
+  entry: Parameters<MailStore["Service"]["deferralEnd"]>[0]
+): Effect.Effect<DeferralEnd | undefined> =>
+  orDegraded(access, "deferralEnd", access.store.deferralEnd(entry), undefined)
 
 /** Notes in the claim that a request to `provider` leaves now. */
 export const moveClaim = (

@@ -5,9 +5,10 @@ import type { ClaimDecision, ClaimEnd, Evidence } from "../../domain/mail/claim.
 import type { SendDetails } from "../../domain/mail/deferred-send.ts"
 import type { FailureKind, Provider } from "../../domain/mail/failover.ts"
 import type { KnownKey } from "../../domain/mail/key-memory.ts"
+import type { DeferralEnd } from "../../domain/mail/replay.ts"
 import type { SendStatus } from "../../domain/mail/send-result.ts"
 import type { EmailStatus } from "../../domain/mail/status.ts"
-import type { Suppression } from "../../domain/mail/suppression/policy.ts"
+import type { Block } from "../../domain/mail/suppression/policy.ts"
 import type { Attempt } from "../../domain/mail/trace.ts"
 import type { StoreUnavailable } from "../store-unavailable.ts"
 
@@ -36,7 +37,9 @@ export interface BeginSend {
 
 /** The result of the look-up before a send, in one round trip. */
 export interface BeganSend {
-  readonly suppressions: ReadonlyArray<Suppression>
+  /** Milliseconds of the store's clock when it answered. */
+  readonly at: number
+  readonly suppressions: ReadonlyArray<Block>
   /** `Claimed` without `sticky` where no claim was requested. */
   readonly decision: ClaimDecision
   /** Proof that an earlier attempt on this key was accepted; looked up only where a claim found an earlier attempt. */
@@ -63,7 +66,13 @@ export interface BeginRetry {
 /** The result of the look-up before a queued retry. */
 export type BeganRetry =
   /** Nothing proves acceptance and nobody else works on the key: the caller holds its lease. */
-  | { readonly _tag: "Go"; readonly suppressions: ReadonlyArray<Suppression> }
+  | {
+      readonly _tag: "Go"
+      readonly suppressions: ReadonlyArray<Block>
+      /** Milliseconds of the store's clock: now, and when the key's first attempt began, as far as the store knows. */
+      readonly at: number
+      readonly firstAttemptAt: number
+    }
   /** An attempt on this key was accepted. */
   | { readonly _tag: "Settled"; readonly evidence: Evidence }
   /** This retry's row exists already: its outcome was recorded before its message was received again. */
@@ -126,6 +135,14 @@ export class MailStore extends Context.Service<
       /** By the process's clock: of a send that found no claim store. */
       readonly firstAttemptAt: number
     }) => Effect.Effect<Evidence | undefined, StoreUnavailable>
+    /**
+     * How the deferral that wrote this row ended: by the newest row of its key, not older than that one, that a provider accepted,
+     * else that ended otherwise. Undefined while its retries are under way.
+     */
+    readonly deferralEnd: (entry: {
+      readonly keyHash: KeyHash
+      readonly sendId: LogRowId
+    }) => Effect.Effect<DeferralEnd | undefined, StoreUnavailable>
     readonly beginRetry: (entry: BeginRetry) => Effect.Effect<BeganRetry, StoreUnavailable>
     /**
      * Upserts the row (`record_email_send`). Events may have come first: the row that they made is completed, and its

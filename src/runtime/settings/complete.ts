@@ -56,7 +56,7 @@ const cloudOf = ({ accessKeyId, secretAccessKey, sessionToken, ...cloud }: Value
     accessKeyId === undefined || secretAccessKey === undefined
       ? undefined
       : { accessKeyId, secretAccessKey, sessionToken }
-  /** Without `credentials` the instance role is asked. */
+  /** Without `credentials` the machine's own sign. */
   return { ...cloud, credentials }
 }
 
@@ -175,7 +175,8 @@ export const complete = (env: Env, values: Values, options: DecodeOptions) => {
       olderBaseUrls: service.olderBaseUrls ?? [],
       /** The beginning of their last day, milliseconds. */
       olderBaseUrlsUntil: service.olderBaseUrlsUntil,
-      trustedProxies: service.trustedProxies ?? []
+      trustedProxies: service.trustedProxies ?? [],
+      maxConnections: service.maxConnections
     },
     /** An unset secret refuses every caller. */
     access,

@@ -2,7 +2,7 @@ import { request, type IncomingHttpHeaders, type RequestOptions } from "node:htt
 import { connect } from "node:net"
 
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
-import { Context, Duration, Effect, Exit, Layer, Logger, Redacted, Scope, Stream } from "effect"
+import { Context, Duration, Effect, Exit, Layer, Logger, Redacted, Result, Scope, Stream } from "effect"
 import { HttpServer } from "effect/http"
 
 import { embeddedHttpLayer, httpLayer } from "../../../src/adapters/http/http-layer.ts"
@@ -49,6 +49,7 @@ import { DeliveryIntake } from "../../../src/ports/delivery/delivery-log.ts"
 import { EmailLogQuery, EmailStats } from "../../../src/ports/delivery/email-log-query.ts"
 import { HealthBoard, type HealthFacts } from "../../../src/ports/delivery/health-board.ts"
 import { MailStories } from "../../../src/ports/delivery/mail-stories.ts"
+import { IncomingMails } from "../../../src/ports/inbound/incoming-mails.ts"
 import { ReplyChannel } from "../../../src/ports/inbound/mails.ts"
 import { DeferQueue } from "../../../src/ports/mail/defer-queue.ts"
 import { Deferrals } from "../../../src/ports/mail/deferrals.ts"
@@ -137,11 +138,14 @@ export interface Behind {
   readonly resultPages: Layer.Layer<ResultPages>
   readonly sharing: Layer.Layer<BulkConversions | SharedFiles | Sharing>
   readonly convertByEmail: Layer.Layer<ConvertByEmail | MailObjects | ReplyChannel>
+  readonly incomingMails: Layer.Layer<IncomingMails>
   readonly pipeline: Layer.Layer<PipelineAnswers>
   readonly batch: Layer.Layer<BatchControls>
   readonly jobs: Layer.Layer<JobReport>
   readonly baseUrl: string
   readonly trustedProxies: TrustedProxies
+  readonly maxConnections: number
+  readonly connectionsOfClient: number
   readonly host: string
   readonly port: number
   readonly api: boolean
@@ -184,6 +188,7 @@ export const startServer = async (behind: Partial<Behind> = {}): Promise<TestSer
       Layer.succeed(
         DeliveryIntake,
         DeliveryIntake.of({
+          webhookHeaders: () => Result.void,
           webhook: () => {
             throw new Error("not here")
           },
@@ -224,10 +229,11 @@ export const startServer = async (behind: Partial<Behind> = {}): Promise<TestSer
       Layer.mergeAll(Layer.mock(BulkConversions, {}), Layer.mock(SharedFiles, {}), Layer.mock(Sharing, {})),
     behind.convertByEmail ??
       Layer.mergeAll(
-        Layer.mock(ConvertByEmail, {}),
+        Layer.mock(ConvertByEmail, { keptResults: () => Effect.succeed([]) }),
         Layer.mock(MailObjects, {}),
         Layer.mock(ReplyChannel, { name: "library", maxAttachmentBytes: 0, sendsWithin: Duration.seconds(1) })
       ),
+    behind.incomingMails ?? Layer.mock(IncomingMails, { ofCustomer: () => Effect.succeed([]) }),
     behind.pipeline ?? Layer.mock(PipelineAnswers, {}),
     MailTemplates.layer,
     Layer.succeed(HealthBoard, HealthBoard.of({ read: behind.health ?? Effect.succeed(NO_HEALTH) })),
@@ -273,6 +279,8 @@ export const startServer = async (behind: Partial<Behind> = {}): Promise<TestSer
     proxySecret: secret("proxySecret" in behind ? behind.proxySecret : PROXY_SECRET),
     baseUrl: behind.baseUrl ?? "http://127.0.0.1:8787",
     trustedProxies: behind.trustedProxies,
+    maxConnections: behind.maxConnections,
+    connectionsOfClient: behind.connectionsOfClient,
     webhookSecret: secret(behind.webhookSecret),
     api: behind.api,
     times: behind.times

@@ -301,6 +301,7 @@ export const makeWorld = (
           begin: (entry) => asked("begin", store.begin(entry)),
           moveClaim: (entry) => road("moveClaim", store.moveClaim(entry)),
           findEvidence: (entry) => road("findEvidence", store.findEvidence(entry)),
+          deferralEnd: (entry) => road("deferralEnd", store.deferralEnd(entry)),
           beginRetry: (entry) => asked("beginRetry", store.beginRetry(entry)),
           record: (entry) => road("record", store.record(entry)),
           tagSecret: store.tagSecret,
@@ -365,6 +366,8 @@ export const makeWorld = (
         AlarmBoard.of({
           measure: road("measure", board.measure),
           read: road("read alarms", board.read),
+          clock: road("read the clock", board.clock),
+          noteClock: (noted) => road("note a clock", board.noteClock(noted)),
           change: (change) =>
             road(
               "change alarm",

@@ -158,7 +158,8 @@ export const toRecord = (name: Names, one: Extract<Step, { readonly _tag: "recor
               owner,
               state: one.state,
               ambiguous: true,
-              result: one.state === "deferred" ? undefined : resultOf(one.outcome, name.key(one.key))
+              result: one.state === "deferred" ? undefined : resultOf(one.outcome, name.key(one.key)),
+              isRetry: true
             }
           : {
               owner,
@@ -290,7 +291,18 @@ export const perform = (world: MailWorld, name: Names, one: Step): Effect.Effect
           owner: name.owner(one.owner),
           leaseMs: LEASE_MS
         })
-        .pipe(Effect.orDie)
+        .pipe(
+          Effect.orDie,
+          Effect.map((began) =>
+            began._tag === "Go"
+              ? {
+                  ...began,
+                  at: "now",
+                  firstAttemptAt: Math.round((began.at - began.firstAttemptAt) / 60_000)
+                }
+              : began
+          )
+        )
     case "move":
       return Effect.orDie(
         world.store.moveClaim({

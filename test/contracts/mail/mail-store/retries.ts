@@ -32,8 +32,25 @@ export const retries = (it: MailTests): void => {
           _tag: "Go",
           suppressions: [{ email: one.details.to[0]!, reason: "complaint" }]
         } as const
-        assert.deepStrictEqual(yield* world.store.beginRetry(ask), go)
-        assert.deepStrictEqual(yield* world.store.beginRetry(ask), go)
+        assert.deepInclude(yield* world.store.beginRetry(ask), go)
+        assert.deepInclude(yield* world.store.beginRetry(ask), go)
+      })
+    )
+
+    it.effect("are told how old their key is by the store's clock alone", () =>
+      Effect.gen(function* () {
+        const world = yield* Mails
+        const one = mail()
+        const call = asking(one)
+        const { at, decision } = yield* world.store.begin(call)
+        assert(decision._tag === "Claimed")
+        assert.closeTo(at, decision.firstAttemptAt, 5_000)
+        const settle = settling(call, one, "deferred", "deferred")
+        yield* world.store.record(attempt(one, "deferred", { settle }))
+        yield* world.advance(3_600_000)
+        const began = yield* world.store.beginRetry(retrying(one))
+        assert(began._tag === "Go")
+        assert.closeTo(began.at - began.firstAttemptAt, 3_600_000, 5_000)
       })
     )
 

@@ -1,5 +1,5 @@
-import { Schema, Effect, Option } from "effect"
-import type { HttpServerRequest } from "effect/http"
+import { Schema, Effect } from "effect"
+import type { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi, HttpApiBuilder } from "effect/http-api"
 
 import { SignIn } from "../../../../domain/accounts/sign-in.ts"
@@ -27,9 +27,10 @@ import {
   withoutSessionCookie,
   withSessionCookie
 } from "../../server/credentials.ts"
-import { apiOf, isLinkToken, mailboxIn, Page } from "../../server/endpoint.ts"
+import { apiOf, isLinkToken, mailboxIn, openQuery, Page } from "../../server/endpoint.ts"
 import { readForm, readJson } from "../../server/json-body.ts"
 import {
+  bodyDecoder,
   Forbidden,
   InvalidRequest,
   invalidRequest,
@@ -38,7 +39,8 @@ import {
   problemSchema,
   unavailable
 } from "../../server/problem.ts"
-import { RateLimited, RequestLimits, RequestsPerMinute, takeOrRefuse } from "../../server/rate-limit.ts"
+import { RateLimited, RequestLimits, RequestsPerMinute } from "../../server/rate-limit.ts"
+import { takeSignInLink } from "./sign-in-limits.ts"
 
 /** The body that carries a token. */
 const Next = Schema.optionalKey(Schema.String).annotate({
@@ -132,13 +134,14 @@ export class AuthGroup extends HttpApiGroup.make("auth")
       error: [Forbidden, problemSchema("UNAVAILABLE", {})]
     }).annotate(OpenApi.Summary, "Ends the session and takes its cookie back")
   )
-  .middleware(RateLimited) {}
+  .middleware(RateLimited)
+  .annotateEndpointsMerge(openQuery) {}
 
 /** Largest body of these routes, bytes. */
 const MAX_BODY = 4096
 
-const decodeToken = Schema.decodeUnknownOption(Token)
-const decodeLinkRequest = Schema.decodeUnknownOption(LinkRequest)
+const decodeToken = bodyDecoder(Token)
+const decodeLinkRequest = bodyDecoder(LinkRequest)
 
 const noLink = invalidRequest([
   { path: "token", message: "is none that a link holds; open the whole link from your mail" }
@@ -154,8 +157,6 @@ const otherBrowser = problem(
 const noToken = problem("UNAUTHENTICATED", "There is no such token")
 const busy = problem("UNAVAILABLE", "Too many people sign in at this moment; try again in a minute")
 
-/** Links that may be asked for an address, known or not, in one process. */
-const LINKS_OF_AN_ADDRESS = { limit: 5, window: "15 minutes" } as const
 const otherSite = problem("FORBIDDEN", "Another site's page may not do this")
 
 const away = unavailable(
@@ -185,34 +186,31 @@ interface Given {
   readonly next: string | undefined
 }
 
-const NOTHING_GIVEN: Given = { text: "", next: undefined }
-
 /** A field and the next page, of a form, of a JSON object or, without a body, of the query. */
-const given = Effect.fnUntraced(function* (
+const given = Effect.fnUntraced(function* <E>(
   home: Home,
   request: HttpServerRequest.HttpServerRequest,
   field: "token" | "email",
-  ofJson: (body: unknown) => Option.Option<Given>
+  decode: (body: unknown) => Effect.Effect<Given, E>
 ) {
   yield* ownSite(home, request)
   const type = request.headers["content-type"]
-  const ofForm = (form: URLSearchParams): Given => ({
-    text: form.get(field) ?? "",
-    next: pageWithin(form.get("next"))
-  })
-  if (type === undefined) return ofForm(new URL(request.url, home.baseUrl).searchParams)
-  if (!/^application\/json\b/i.test(type)) return ofForm(yield* readForm(request, MAX_BODY))
-  return Option.getOrElse(ofJson(yield* readJson(request, MAX_BODY)), () => NOTHING_GIVEN)
+  if (type === undefined) {
+    const query = new URL(request.url, home.baseUrl).searchParams
+    return { text: query.get(field) ?? "", next: pageWithin(query.get("next")) }
+  }
+  if (/^application\/json\b/i.test(type)) return yield* decode(yield* readJson(request, MAX_BODY))
+  return yield* decode({ [field]: "", ...Object.fromEntries(yield* readForm(request, MAX_BODY)) })
 })
 
 const givenToken = (home: Home, request: HttpServerRequest.HttpServerRequest) =>
   given(home, request, "token", (body) =>
-    Option.map(decodeToken(body), ({ next, token }) => ({ text: token, next: pageWithin(next) }))
+    Effect.map(decodeToken(body), ({ next, token }) => ({ text: token, next: pageWithin(next) }))
   )
 
 const givenAddress = (home: Home, request: HttpServerRequest.HttpServerRequest) =>
   given(home, request, "email", (body) =>
-    Option.map(decodeLinkRequest(body), ({ email, next }) => ({ text: email, next: pageWithin(next) }))
+    Effect.map(decodeLinkRequest(body), ({ email, next }) => ({ text: email, next: pageWithin(next) }))
   )
 
 const redeemLink = Effect.fnUntraced(function* (
@@ -238,13 +236,13 @@ const askForLink = Effect.fnUntraced(function* (
   const { next, text } = yield* givenAddress(home, request)
   const mailbox = yield* mailboxIn("email", text, parsePublicMailbox)
   const [email, to] = [addressKey(mailbox), addressOf(mailbox)]
-  yield* takeOrRefuse(limits, { key: `sign-in links ${email}`, ...LINKS_OF_AN_ADDRESS })
+  yield* takeSignInLink(limits, request, email)
   // The one that is there stays, so that the links that were asked for before still work.
   const browser = browserOf(request) ?? newBrowser()
   yield* signIn
     .request({ email, to, browser, next })
     .pipe(Effect.catchTag("SignInsBusy", () => Effect.fail(busy)))
-  return withBrowser(html(linkMailedPage(to)), { baseUrl: home.baseUrl, browser })
+  return withBrowser(html(linkMailedPage(to)), { baseUrl: home.baseUrl, browser, known: false })
 })
 
 /** The page after a sign-in, with the session's cookie. */
@@ -258,6 +256,16 @@ const signedIn = (
     cookie,
     expiresAt
   })
+
+/** Keeps the cookie of the browser that signed in: it has a place of its own when it asks for the next link. */
+const stayKnown = (
+  { baseUrl }: Home,
+  request: HttpServerRequest.HttpServerRequest,
+  response: HttpServerResponse.HttpServerResponse
+) => {
+  const browser = browserOf(request)
+  return browser === undefined ? response : withBrowser(response, { baseUrl, browser, known: true })
+}
 
 /** A refusal with the forms for the next try. */
 const refuseSignIn = <P extends Problem>(request: HttpServerRequest.HttpServerRequest, refused: P) =>
@@ -298,7 +306,9 @@ export const authHandlers = (addresses: PublicAddresses) =>
         .handleRaw("useMagicLink", ({ request }) =>
           givenToken(home, request).pipe(
             Effect.flatMap(({ next, text }) =>
-              Effect.map(redeemLink(links, text, browserOf(request)), (begun) => signedIn(home, begun, next))
+              Effect.map(redeemLink(links, text, browserOf(request)), (begun) =>
+                stayKnown(home, request, signedIn(home, begun, next))
+              )
             ),
             Effect.catchTags({
               StoreUnavailable: away,
