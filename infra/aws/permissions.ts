@@ -19,7 +19,10 @@ export const CALLS = {
     GetConfigurationSetCommand: ["ses:GetConfigurationSet"],
     GetConfigurationSetEventDestinationsCommand: ["ses:GetConfigurationSetEventDestinations"]
   },
-  account: { GetAccountCommand: ["ses:GetAccount"] },
+  account: {
+    GetAccountCommand: ["ses:GetAccount"],
+    ListSuppressedDestinationsCommand: ["ses:ListSuppressedDestinations"]
+  },
   queue: { SendMessageCommand: ["sqs:SendMessage"] },
   queues: {
     ReceiveMessageCommand: ["sqs:ReceiveMessage"],
@@ -56,6 +59,7 @@ export const CALLS = {
   lines: { DescribeMetricFiltersCommand: ["logs:DescribeMetricFilters"] },
   topics: { ListSubscriptionsByTopicCommand: ["sns:ListSubscriptionsByTopic"] },
   model: { ConverseCommand: ["bedrock:InvokeModel"] },
+  profile: { GetInferenceProfileCommand: ["bedrock:GetInferenceProfile"] },
   batchModel: {
     CreateModelInvocationJobCommand: ["bedrock:CreateModelInvocationJob"]
   },
@@ -205,7 +209,7 @@ export const callerPolicy = (stack: Stack, used: Used): iam.ManagedPolicy => {
       allow("send", [identity, ...sets]),
       allow("identity", [identity]),
       allow("configurationSets", sets),
-      // It names no resource.
+      // They name no resource.
       allow("account", ["*"]),
       allow("queue", [used.queue.queueArn]),
       allow("queues", [used.queue.queueArn, used.deadLetters.queueArn]),
@@ -223,6 +227,10 @@ export const callerPolicy = (stack: Stack, used: Used): iam.ManagedPolicy => {
       ),
       ...examinedStatements(stack, used.mailRegion),
       allow("model", modelArns(stack, used.modelId)),
+      // What doctor looks at: the profile of this id, if it is one.
+      allow("profile", [
+        stack.formatArn({ service: "bedrock", resource: "inference-profile", resourceName: "*" })
+      ]),
       ...(used.batchRole === undefined ? [] : batchStatements(stack, used.modelId, used.batchRole))
     ]
   })

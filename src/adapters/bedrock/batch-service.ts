@@ -48,6 +48,9 @@ const failure = (cause: unknown): BatchServiceError => {
   if (isNamed(cause, "ResourceNotFoundException")) {
     return new BatchServiceError({ reason: "missing", message, cause })
   }
+  if (isNamed(cause, "ServiceQuotaExceededException")) {
+    return new BatchServiceError({ reason: "full", message, cause })
+  }
   const reason = classifyBedrockError(cause) === "refused" ? "refused" : "unavailable"
   return new BatchServiceError({ reason, message, cause })
 }
@@ -62,6 +65,7 @@ const connect = ({ credentials, endpoint, region }: BedrockBatchOptions) =>
         new BedrockClient({
           region,
           credentials,
+          ignoreConfiguredEndpointUrls: true,
           ...(endpoint === undefined ? {} : { endpoint }),
           // Else a bearer token in the environment would silently take the place of the credentials.
           authSchemePreference: ["aws.auth#sigv4"],

@@ -24,6 +24,7 @@ import {
   withoutBlocked
 } from "./message.ts"
 import { countFailover, countSend } from "./metrics.ts"
+import { endedSince } from "./replay.ts"
 import {
   deferred,
   failed,
@@ -45,9 +46,9 @@ import {
   type SendServices
 } from "./sending.ts"
 import { statusRank } from "./status.ts"
-import { begin, findEvidence, moveClaim, record, rowOf } from "./store-access.ts"
+import { begin, deferralEnd, findEvidence, moveClaim, noteEvidence, record, rowOf } from "./store-access.ts"
 import { storeNow } from "./store-time.ts"
-import { blockedAddresses, suppressedError, type SuppressionReason } from "./suppression/policy.ts"
+import { type BlockReason, blockedAddresses, suppressedError } from "./suppression/policy.ts"
 import { newTrace, traced } from "./trace.ts"
 
 /**
@@ -77,16 +78,29 @@ export const layer: Layer.Layer<Mailer, never, SendServices> = Layer.effect(
   )
 )
 
-/** One send: look-up and claim, the providers, the row. */
-const send = Effect.fnUntraced(function* (
+/** One send, whose log lines all name it. */
+const send = (
   parts: SendParts,
   message: Message,
   chosenKey: string | undefined
+): Effect.Effect<SendResult, IdempotencyConflict | IdempotencyInProgress> =>
+  Effect.flatMap(parts.newId(), (id) => {
+    const rowId = LogRowId.make(id)
+    const idempotencyKey = IdempotencyKey.make(chosenKey ?? rowId)
+    return sendOnce(parts, message, chosenKey, { rowId, idempotencyKey }).pipe(
+      Effect.annotateLogs({ sendId: rowId, idempotencyKey })
+    )
+  })
+
+/** Look-up and claim, the providers, the row. */
+const sendOnce = Effect.fnUntraced(function* (
+  parts: SendParts,
+  message: Message,
+  chosenKey: string | undefined,
+  { idempotencyKey, rowId }: { readonly idempotencyKey: IdempotencyKey; readonly rowId: LogRowId }
 ): Effect.fn.Return<SendResult, IdempotencyConflict | IdempotencyInProgress> {
   const now = yield* Clock.currentTimeMillis
   const startedAt = yield* Clock.monotonicTimeNanos
-  const rowId = LogRowId.make(yield* parts.newId())
-  const idempotencyKey = IdempotencyKey.make(chosenKey ?? rowId)
   const keyHash = KeyHash.make(yield* parts.sha256Hex(idempotencyKey))
   const claim =
     chosenKey === undefined || !parts.store.configured
@@ -98,7 +112,7 @@ const send = Effect.fnUntraced(function* (
   const { decision } = began
   if (decision._tag === "Conflict") return yield* new IdempotencyConflict({ idempotencyKey })
   if (decision._tag === "InProgress") return yield* new IdempotencyInProgress({ idempotencyKey })
-  if (decision._tag === "Replay") return decision.result
+  if (decision._tag === "Replay") return yield* replay(parts, keyHash, decision.result)
 
   const blocked = blockedAddresses(message.category, began.suppressions)
   const remaining = withoutBlocked(message, blocked)
@@ -116,6 +130,7 @@ const send = Effect.fnUntraced(function* (
   }
   if (began.evidence !== undefined) {
     const { provider, providerMessageId } = began.evidence
+    yield* noteEvidence(began.evidence)
     return yield* conclude(parts, sending, sent(sending, { provider, failedOver: false }, providerMessageId))
   }
   if (remaining === undefined) {
@@ -127,11 +142,17 @@ const send = Effect.fnUntraced(function* (
   return yield* conclude(parts, sending, yield* walk(parts, sending, stickTo(decision.sticky, route)))
 })
 
+/** The first result again; of a deferral, how it ended since. */
+const replay = (parts: SendParts, keyHash: KeyHash, result: SendResult): Effect.Effect<SendResult> =>
+  result.status === "deferred"
+    ? Effect.map(deferralEnd(parts, { keyHash, sendId: result.sendId }), (end) => endedSince(result, end))
+    : Effect.succeed(result)
+
 /** What the rows of a send have in common; `mailed` is the message without the suppressed recipients. */
 const detailsOf = (
   message: Message,
   mailed: Message,
-  blocked: ReadonlyMap<string, SuppressionReason>,
+  blocked: ReadonlyMap<string, BlockReason>,
   key: Pick<SendDetails, "idempotencyKey" | "keyHash">
 ): SendDetails => ({
   category: message.category,
@@ -245,7 +266,10 @@ const defer = Effect.fnUntraced(function* (
 ): Effect.fn.Return<SendResult> {
   const { details, firstAttemptAt, time } = sending
   const evidence = yield* findEvidence(parts, details.keyHash, request.provider)
-  if (evidence !== undefined) return sent(sending, tried, evidence.providerMessageId)
+  if (evidence !== undefined) {
+    yield* noteEvidence(evidence)
+    return sent(sending, tried, evidence.providerMessageId)
+  }
   const doubtful = (error: string) => failed(sending, tried, "ambiguous", error)
   if (!parts.queue.configured) return doubtful(reason)
   const now = yield* storeNow(time)
@@ -273,7 +297,9 @@ const defer = Effect.fnUntraced(function* (
   )
   if (Result.isFailure(queued)) {
     const error = queued.failure.reason
-    yield* Effect.logError("an ambiguous send could not be queued for its retry", { error })
+    yield* Effect.logError("an ambiguous send could not be queued for its retry").pipe(
+      Effect.annotateLogs({ error })
+    )
     return doubtful(`${reason}; it could not be queued for a retry: ${error}`)
   }
   sending.trace.retryAt = now + delay * 1000

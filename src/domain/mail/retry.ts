@@ -10,14 +10,9 @@ import { dedupes } from "./failover.ts"
 import { countRetry } from "./metrics.ts"
 import { deferred, failed, type SendResult, sent, suppressed } from "./send-result.ts"
 import { claimLeaseMs, enqueueRetry, makeSendParts, type SendParts, type SendServices } from "./sending.ts"
-import { findEvidence, rowOf } from "./store-access.ts"
+import { findEvidence, noteEvidence, rowOf } from "./store-access.ts"
 import { heard, storeNow, type StoreTime } from "./store-time.ts"
-import {
-  blockedAddresses,
-  suppressedError,
-  type Suppression,
-  type SuppressionReason
-} from "./suppression/policy.ts"
+import { type Block, type BlockReason, blockedAddresses, suppressedError } from "./suppression/policy.ts"
 import { newTrace, type Trace, traced } from "./trace.ts"
 
 /** How long a message waits whose attempt could not begin, seconds; no longer than for its first retry, which drills shorten. */
@@ -50,10 +45,13 @@ export const layer: Layer.Layer<RetryHandler, never, SendServices> = Layer.effec
   RetryHandler,
   Effect.map(makeSendParts, (parts) =>
     RetryHandler.of({
-      handle: (message) =>
-        parts.runner
+      handle: (message) => {
+        const named = { sendId: message.rowId, idempotencyKey: message.details.idempotencyKey }
+        const handled = parts.runner
           .detached(handle(parts, message))
           .pipe(Effect.catchTag("NotBegun", (why) => putBack(parts, message, why)))
+        return Effect.annotateLogs(handled, named)
+      }
     })
   )
 )
@@ -96,7 +94,10 @@ const handle = Effect.fnUntraced(function* (
 ): Effect.fn.Return<void, NotBegun | StoreUnavailable> {
   const owner = yield* parts.newId()
   const began = yield* begin(parts, message, owner)
-  if (began._tag === "Settled") return yield* countRetry("settled")
+  if (began._tag === "Settled") {
+    yield* noteEvidence(began.evidence)
+    return yield* countRetry("settled")
+  }
   if (began._tag === "Recorded") return yield* countRetry("recorded")
   const { details } = message
   const blocked = blockedAddresses(details.category, began.suppressions)
@@ -106,7 +107,7 @@ const handle = Effect.fnUntraced(function* (
   yield* countRetry(result.status)
   if (result.status === "failed") {
     yield* Effect.logError("a deferred send ended failed: no retry follows").pipe(
-      Effect.annotateLogs({ error: result.error, source: details.source, rowId: message.rowId })
+      Effect.annotateLogs({ error: result.error, source: details.source })
     )
   }
 })
@@ -128,7 +129,7 @@ const bounded = <A>(
 /** What an attempt goes by. */
 interface Go {
   readonly _tag: "Go"
-  readonly suppressions: ReadonlyArray<Suppression>
+  readonly suppressions: ReadonlyArray<Block>
   /** When the key's first attempt began. */
   readonly firstAttemptAt: number
   /** Absent where the store did not answer. */
@@ -196,7 +197,7 @@ const gaveUp = (message: DeferredSend, error: string): SendResult =>
 const send = Effect.fnUntraced(function* (
   parts: SendParts,
   message: DeferredSend,
-  began: Go & { readonly blocked: ReadonlyMap<string, SuppressionReason> },
+  began: Go & { readonly blocked: ReadonlyMap<string, BlockReason> },
   trace: Trace
 ): Effect.fn.Return<SendResult, StoreUnavailable> {
   const { details, request } = message
@@ -222,9 +223,9 @@ const send = Effect.fnUntraced(function* (
   const { kind, message: reason } = attempt.failure
   if (kind === "rejected") return gaveUp(message, reason)
   const evidence = yield* findEvidence(parts, details.keyHash, request.provider)
-  return evidence === undefined
-    ? yield* again(parts, message, { ...began, reason }, trace)
-    : sent(message, triedBy(message), evidence.providerMessageId)
+  if (evidence === undefined) return yield* again(parts, message, { ...began, reason }, trace)
+  yield* noteEvidence(evidence)
+  return sent(message, triedBy(message), evidence.providerMessageId)
 })
 
 /** Queues the next retry, or ends the send where the schedule is over. */

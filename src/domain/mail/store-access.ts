@@ -8,6 +8,7 @@ import type { SendDetails } from "./deferred-send.ts"
 import type { Provider } from "./failover.ts"
 import { type Message, recipientKeys } from "./message.ts"
 import { countDegraded } from "./metrics.ts"
+import type { DeferralEnd } from "./replay.ts"
 import type { SendResult } from "./send-result.ts"
 import { claimLeaseMs, type MailerConfig } from "./sending.ts"
 import { heard, type StoreTime } from "./store-time.ts"
@@ -94,6 +95,19 @@ export const findEvidence = (
   access.store.configured
     ? orDegraded(access, "findEvidence", access.store.findEvidence({ keyHash, provider }), undefined)
     : Effect.succeed(undefined)
+
+/** Logs that a delivery event, or the row of another attempt, settled a send. */
+export const noteEvidence = ({ provider, providerMessageId }: Evidence): Effect.Effect<void> =>
+  Effect.logInfo("a send is settled by evidence: an earlier attempt on its key was accepted").pipe(
+    Effect.annotateLogs({ provider, providerMessageId })
+  )
+
+/** How a deferral ended since; undefined where it has not, or the store does not answer. */
+export const deferralEnd = (
+  access: Access,
+  entry: Parameters<MailStore["Service"]["deferralEnd"]>[0]
+): Effect.Effect<DeferralEnd | undefined> =>
+  orDegraded(access, "deferralEnd", access.store.deferralEnd(entry), undefined)
 
 /** Whether the call still holds its claim; true where the store does not answer. */
 export const moveClaim = (

@@ -4,9 +4,10 @@ import type { KeyHash, LogRowId } from "../../domain/ids.ts"
 import type { ClaimDecision, ClaimState, Evidence } from "../../domain/mail/claim.ts"
 import type { SendDetails } from "../../domain/mail/deferred-send.ts"
 import type { FailureKind, Provider } from "../../domain/mail/failover.ts"
+import type { DeferralEnd } from "../../domain/mail/replay.ts"
 import type { SendResult, SendStatus } from "../../domain/mail/send-result.ts"
 import type { EmailStatus } from "../../domain/mail/status.ts"
-import type { Suppression } from "../../domain/mail/suppression/policy.ts"
+import type { Block } from "../../domain/mail/suppression/policy.ts"
 import type { Attempt } from "../../domain/mail/trace.ts"
 import type { StoreUnavailable } from "../store-unavailable.ts"
 
@@ -33,7 +34,7 @@ export interface BeginSend {
 export interface BeganSend {
   /** Milliseconds of the store's clock when it answered. */
   readonly at: number
-  readonly suppressions: ReadonlyArray<Suppression>
+  readonly suppressions: ReadonlyArray<Block>
   /** `Claimed` without `sticky` where no claim was requested. */
   readonly decision: ClaimDecision
   /** Proof that an earlier attempt on this key was accepted; looked up only where a claim found an earlier attempt. */
@@ -56,7 +57,7 @@ export type BeganRetry =
   /** Nothing proves acceptance and nobody else works on the key: the caller holds its lease. */
   | {
       readonly _tag: "Go"
-      readonly suppressions: ReadonlyArray<Suppression>
+      readonly suppressions: ReadonlyArray<Block>
       /** Milliseconds of the store's clock: now, and when the key's first attempt began, as far as the store knows. */
       readonly at: number
       readonly firstAttemptAt: number
@@ -127,6 +128,14 @@ export class MailStore extends Context.Service<
       readonly keyHash: KeyHash
       readonly provider: Provider
     }) => Effect.Effect<Evidence | undefined, StoreUnavailable>
+    /**
+     * How the deferral that wrote this row ended: by the newest row of its key, not older than that one, that a provider accepted,
+     * else that ended otherwise. Undefined while its retries are under way.
+     */
+    readonly deferralEnd: (entry: {
+      readonly keyHash: KeyHash
+      readonly sendId: LogRowId
+    }) => Effect.Effect<DeferralEnd | undefined, StoreUnavailable>
     readonly beginRetry: (entry: BeginRetry) => Effect.Effect<BeganRetry, StoreUnavailable>
     /**
      * Upserts the row (`record_email_send`). Events may have come first: the row that they made is completed, and its

@@ -26,12 +26,14 @@ import {
 } from "../../domain/conversion/bulk-messages.ts"
 import * as Bulk from "../../domain/conversion/bulk.ts"
 import { pacedModel } from "../../domain/conversion/cascade/paced-model.ts"
+import { HifiTemperature } from "../../domain/conversion/cascade/vision.ts"
+import { watchedModel } from "../../domain/conversion/cascade/watched-model.ts"
 import { Conversions, createQueuedJobs } from "../../domain/conversion/conversions.ts"
 import { FileWatch } from "../../domain/conversion/file-watch.ts"
 import { HOLD_WINDOW, MAX_CHUNK_ATTEMPTS } from "../../domain/conversion/job.ts"
 import * as ResultPages from "../../domain/conversion/result-pages.ts"
 import * as Sharing from "../../domain/conversion/sharing.ts"
-import { Uploads, purgeFiles } from "../../domain/conversion/uploads.ts"
+import { purgeFiles, sweepUploads, Uploads } from "../../domain/conversion/uploads.ts"
 import * as ReadPages from "../../domain/conversion/work/read-pages.ts"
 import { workOnce } from "../../domain/conversion/work/worker.ts"
 import { staleAfter } from "../../domain/leased-work.ts"
@@ -61,7 +63,7 @@ const model = (settings: ConversionSettings, credentials: CredentialSource) => {
         endpoint: settings.cloud.bedrockRuntimeEndpoint,
         credentials
       }),
-      pacedModel
+      (made) => Effect.map(pacedModel(made), watchedModel)
     )
   )
 }
@@ -77,6 +79,7 @@ const core = (settings: ConversionSettings, credentials: CredentialSource) =>
     Layer.provide(Inspector.layer),
     Layer.provideMerge(ReadPages.layer),
     Layer.provideMerge(model(settings, credentials)),
+    Layer.provideMerge(Layer.succeed(HifiTemperature, settings.conversion.temperature)),
     Layer.provideMerge(
       Layer.mergeAll(
         layerPdf(),
@@ -137,8 +140,15 @@ const heartbeatOf = (settings: ConversionSettings): Duration.Duration =>
 /** The workers of a process: chunks, assemblies, flyers and what is converted inline. */
 export const conversionWorkers = (settings: ConversionSettings) => {
   const { id: modelId, ...price } = settings.conversion.model
-  const { perOwner } = settings.conversion
-  const work = { heartbeat: heartbeatOf(settings), modelId, price, perOwner }
+  const { dailyBudgetUsd, perOwner, withoutModel } = settings.conversion
+  const work = {
+    heartbeat: heartbeatOf(settings),
+    modelId,
+    price,
+    perOwner,
+    dailyBudgetUsd,
+    withoutModel
+  }
   return workers(
     "chunk-worker",
     { count: WORKERS, idle: IDLE, listen: listenToBell("conversions") },
@@ -157,6 +167,16 @@ const upkeep = (settings: ConversionSettings) =>
     yield* onOwnStores(purgeFiles, undefined)
   })
 
+/** How often objects that belong to no file are looked for: all keys are listed. */
+const SWEEP_EVERY = Duration.hours(1)
+
+/** Nothing waits for a sweep: where the store does not answer, the next one tries again. */
+const sweepFiles = onOwnStores(Effect.asVoid(sweepUploads), undefined).pipe(
+  Effect.catchTag("ObjectStoreError", (error) =>
+    Effect.logWarning("the object store of files does not answer: the next sweep tries again", error.cause)
+  )
+)
+
 /** Conversion upkeep: makes the requested jobs and, while this process leads, maintains all of them. */
 export const conversionDuties = (settings: ConversionSettings) =>
   Layer.mergeAll(
@@ -167,5 +187,6 @@ export const conversionDuties = (settings: ConversionSettings) =>
       listenToBell("conversions")
     ),
     leaderTicking("conversion-upkeep", upkeepEvery(heartbeatOf(settings)), upkeep(settings)),
+    leaderTicking("file-sweeper", SWEEP_EVERY, sweepFiles),
     batchDuties(settings)
   )

@@ -1,8 +1,11 @@
 import { Redacted } from "effect"
 
+import { modelFacts } from "../../adapters/bedrock/models.ts"
 import { webhookSecretForm } from "../../domain/doctor/webhook-secret.ts"
+import { EXCHANGE_ONLINE } from "../../domain/inbound/sender-authenticity.ts"
 import { greatest } from "../../domain/lists.ts"
 import type { Provider } from "../../domain/mail/failover.ts"
+import { nearestName } from "../../domain/nearest-name.ts"
 import type { complete, Env, SettingProblem, Settings } from "./complete.ts"
 import { SETTINGS, type SettingName, type Values } from "./table.ts"
 
@@ -34,9 +37,16 @@ export const contradictions = ({ readable, settings, values: { cloud, intake } }
   const lacksCertKey = intake.tlsCert !== undefined && intake.tlsKey === undefined
   return [
     ...when((id !== undefined || token !== undefined) && key === undefined, "CLOUD_SECRET_ACCESS_KEY")`
-      is required beside CLOUD_ACCESS_KEY_ID: set both, or neither for the instance role`,
+      is required beside CLOUD_ACCESS_KEY_ID: set both, or neither for the machine's own credentials`,
     ...when((key !== undefined || token !== undefined) && id === undefined, "CLOUD_ACCESS_KEY_ID")`
-      is required beside CLOUD_SECRET_ACCESS_KEY: set both, or neither for the instance role`,
+      is required beside CLOUD_SECRET_ACCESS_KEY: set both, or neither for the machine's own credentials`,
+    ...when(
+      cloud.s3AccessKeyId !== undefined && cloud.s3SecretAccessKey === undefined,
+      "S3_SECRET_ACCESS_KEY"
+    )`
+      is required beside S3_ACCESS_KEY_ID: set both, or neither for the account's keys`,
+    ...when(cloud.s3SecretAccessKey !== undefined && cloud.s3AccessKeyId === undefined, "S3_ACCESS_KEY_ID")`
+      is required beside S3_SECRET_ACCESS_KEY: set both, or neither for the account's keys`,
     ...when(isTooLong && readable("EMAIL_DEFER_DELAYS_SECONDS"), "EMAIL_DEFER_DELAYS_SECONDS")`
       holds ${longest}: an SQS queue delays a message by ${SQS_MAX_DELAY_SECONDS} s at most`,
     ...when(lacksAccount && readable("MAILAPI_SERVICE_ACCOUNT_KEY"), "CONVERT_REPLY_CHANNEL")`
@@ -67,7 +77,7 @@ export const degradations = ({ readable, settings }: Given) => {
 }
 
 /** What is odd, and stops nothing. */
-export const oddities = ({ readable, settings, values: { events, sending } }: Given) => {
+export const oddities = ({ readable, settings, values: { conversion, events, sending } }: Given) => {
   const { batch, embedded } = settings
   const lacksChat = (events.chatBotToken === undefined) !== (events.chatId === undefined)
   const lacks = (value: unknown, name: SettingName) =>
@@ -78,6 +88,17 @@ export const oddities = ({ readable, settings, values: { events, sending } }: Gi
       is ignored, since it equals EMAIL_PRIMARY`,
     ...when(lacksChat, events.chatId === undefined ? "CHAT_ID" : "CHAT_BOT_TOKEN")`
       is unset: alerts cannot go to the chat without it`,
+    ...when(
+      conversion.temperature !== undefined && modelFacts(conversion.modelId).takesTemperature === false,
+      "HIFI_TEMPERATURE"
+    )`is set, and this HIFI_MODEL_ID refuses it: every call would be answered 400; take it out`,
+    ...when(
+      !embedded &&
+        !modelFacts(conversion.modelId).isPriceKnown &&
+        (conversion.inputUsdPerMtok === undefined || conversion.outputUsdPerMtok === undefined),
+      "HIFI_INPUT_USD_PER_MTOK"
+    )`
+      or HIFI_OUTPUT_USD_PER_MTOK is unset, and the price of this HIFI_MODEL_ID is not known: costs and the daily budget count with the dearest known one`,
     ...lacks(batch.bucket, "BATCH_CONVERSION_S3_BUCKET"),
     ...lacks(batch.roleArn, "BATCH_CONVERSION_ROLE_ARN")
   ]
@@ -130,7 +151,14 @@ export const advice = (settings: Settings, now: number): ReadonlyArray<SettingPr
     ...deaf("provider_b", providerB.webhookSecret === undefined, "PROVIDERB_WEBHOOK_SECRET"),
     ...when(retryQueue.address._tag === "None", "EMAIL_DEFER_QUEUE_URL")`
       is unset: an ambiguous send ends failed instead of being tried again`,
-    ...when(roles.includes("intake") && intake.trustedHops.length === 0, "TRUSTED_MAIL_HOPS")`${NO_HOPS}`
+    ...when(roles.includes("intake") && intake.trustedHops.length === 0, "TRUSTED_MAIL_HOPS")`${NO_HOPS}`,
+    ...when(
+      roles.includes("intake") &&
+        intake.hopSecret === undefined &&
+        intake.trustedHops.some((hop) => hop.toLowerCase() === EXCHANGE_ONLINE),
+      "TRUSTED_MAIL_HOP_SECRET"
+    )`
+      is unset: mail from Exchange Online is not believed without it, since its hosts hand over everybody's`
   ]
 }
 
@@ -141,37 +169,12 @@ const names: ReadonlyArray<string> = SETTINGS.flatMap(({ alias, name }) =>
   alias === undefined ? [name] : [name, alias]
 )
 
-/** How many single-character edits lead from one text to the other. */
-const distance = (a: string, b: string): number => {
-  let row = Array.from({ length: b.length + 1 }, (_, column) => column)
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i]
-    for (let j = 1; j <= b.length; j++) {
-      const substituted = row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)
-      next.push(Math.min(substituted, row[j]! + 1, next[j - 1]! + 1))
-    }
-    row = next
-  }
-  return row[b.length]!
-}
-
-/** The known name that was probably meant: at most a third of its characters differ. */
-const nearestName = (name: string): string | undefined => {
-  let best: { readonly name: string; readonly edits: number } | undefined
-  for (const candidate of names) {
-    const edits = distance(name.toUpperCase(), candidate)
-    if (edits <= candidate.length / 3 && (best === undefined || edits < best.edits))
-      best = { name: candidate, edits }
-  }
-  return best?.name
-}
-
 /** Names that look like ours and are not. */
 export const unknownNames = (env: Env): ReadonlyArray<SettingProblem> =>
   Object.keys(env)
     .filter((name) => OUR_PREFIX.test(name) && !names.includes(name))
     .map((name) => {
-      const nearest = nearestName(name)
+      const nearest = nearestName(name, names)
       return {
         setting: name,
         message: `is not a setting, and is ignored${nearest === undefined ? "" : `; did you mean ${nearest}?`}`

@@ -68,8 +68,11 @@ const examinations = (parts: Partial<Examinations["Service"]>) =>
       alarms: undefined,
       database: undefined,
       events: undefined,
+      model: undefined,
       objects: undefined,
+      probes: undefined,
       buckets: undefined,
+      cloud: undefined,
       providerA: undefined,
       providerB: undefined,
       queue: undefined,
@@ -144,7 +147,7 @@ describe("the doctor", () => {
       assert.deepStrictEqual(asked, [])
       assert.deepStrictEqual(
         verdicts.map(({ check, status }) => `${check} ${status}`),
-        ["provider_a ok", "provider_b ok", "dns ok"]
+        ["model ok", "provider_a ok", "provider_b ok", "dns ok"]
       )
     })
   )
@@ -198,7 +201,7 @@ describe("the doctor", () => {
         late.map(({ status, what }) => `${status} ${what}`),
         ["fail the check took too long"]
       )
-      assert.lengthOf(verdicts, 4)
+      assert.lengthOf(verdicts, 5)
     })
   )
 })

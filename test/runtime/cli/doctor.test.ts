@@ -1,9 +1,10 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it, vi } from "@effect/vitest"
 import { Effect } from "effect"
 
 import type { Verdict } from "../../../src/domain/doctor/verdict.ts"
 import type { Env } from "../../../src/runtime/settings/settings.ts"
 import { layerDatabase, layerEmptyDatabase, TestDatabase } from "../../support/postgres/postgres.ts"
+import { fakeBedrock } from "../../support/vendors/fake-bedrock.ts"
 import { startDns } from "../../support/vendors/fake-dns.ts"
 import type { FakeHttp } from "../../support/vendors/fake-http.ts"
 import { fakeResend } from "../../support/vendors/fake-resend.ts"
@@ -77,6 +78,7 @@ const installation = Effect.gen(function* () {
     fakeResend({ apiKey: SECRETS.PROVIDERA_API_KEY, domains: [{ name: "mail.example", status: "verified" }] })
   )
   const ses = yield* serving(fakeSes({ account: () => ACCOUNT }))
+  const bedrock = yield* serving(fakeBedrock(() => "yes"))
   const sqs = yield* startSqs
   const { url: queue } = yield* sqs.createQueue("defer", 3)
   const dns = yield* startDns(ZONE)
@@ -90,11 +92,13 @@ const installation = Effect.gen(function* () {
     PROVIDERA_BASE_URL: resend.url,
     PROVIDERB_ENDPOINT: ses.url,
     SQS_ENDPOINT: sqs.endpoint,
+    BEDROCK_RUNTIME_ENDPOINT: bedrock.url,
+    BEDROCK_ENDPOINT: bedrock.url,
     EMAIL_DEFER_QUEUE_URL: queue.replace("http://", "https://"),
     EMAIL_DEFER_VISIBILITY_SECONDS: "30",
     TRUSTED_MAIL_HOPS: "mx.mail.example"
   }
-  return { dns, env, peers: { resend, ses } }
+  return { dns, env, peers: { resend, ses, bedrock } }
 })
 
 interface Report {
@@ -121,8 +125,10 @@ describe("postlane doctor", () => {
         assert.isTrue(found.ok)
         assert.strictEqual(found.code, 0)
         assert.deepStrictEqual([...new Set(found.checks.map(({ check }) => check))].sort(), [
+          "cloud",
           "database",
           "dns",
+          "model",
           "objects",
           "provider_a",
           "provider_b",
@@ -177,6 +183,33 @@ describe("postlane doctor", () => {
         }
         assert.notMatch(found.out, /re_wrong_key_of_someone|whsec_!!!/)
       }).pipe(Effect.scoped, Effect.provide(layerEmptyDatabase)),
+    PATIENCE
+  )
+
+  it.live(
+    "says whose credentials sign, and why there are none",
+    () =>
+      Effect.gen(function* () {
+        const { dns, env } = yield* installation
+        yield* Effect.addFinalizer(() => Effect.sync(() => vi.unstubAllEnvs()))
+        const cloud = Effect.fnUntraced(function* () {
+          const keys = { CLOUD_ACCESS_KEY_ID: "", CLOUD_SECRET_ACCESS_KEY: "" }
+          const { checks } = yield* report(dns, { ...env, ...keys })
+          return checks.filter(({ check }) => check === "cloud")
+        })
+        vi.stubEnv("AWS_EC2_METADATA_DISABLED", "true")
+        const [none] = yield* cloud()
+        assert.strictEqual(none?.what, "there are no cloud credentials")
+        vi.stubEnv("AWS_ACCESS_KEY_ID", "ASIA")
+        vi.stubEnv("AWS_SECRET_ACCESS_KEY", "s")
+        assert.deepStrictEqual(yield* cloud(), [
+          {
+            check: "cloud",
+            status: "ok",
+            what: "calls are signed with the credentials of: AWS_ACCESS_KEY_ID in the environment"
+          }
+        ])
+      }).pipe(Effect.scoped, Effect.provide(layerDatabase)),
     PATIENCE
   )
 

@@ -143,7 +143,7 @@ export const PRICE = { inputUsdPerMtok: 1000, outputUsdPerMtok: 10_000 }
 const MODEL = "m"
 /** Small chunks make large documents of small ones. */
 const CHUNK_PAGES = 2
-const LANE = { on: true, minPages: 3 }
+const LANE = { on: true, minPages: 3, minRecords: 1 }
 const DRIVER = {
   model: MODEL,
   price: PRICE,
@@ -481,7 +481,8 @@ export const makeWorld = (
           const settings = { heartbeat: HEARTBEAT, modelId: MODEL, price: PRICE }
           const exit = yield* Effect.exit(
             Effect.gen(function* () {
-              while (yield* workOnce(process.id, settings));
+              const work = workOnce(process.id, settings)
+              while (yield* work);
             }).pipe(Effect.provideService(BatchReplay, replay))
           )
           working.set(process.id, (working.get(process.id) ?? 0) - 1)

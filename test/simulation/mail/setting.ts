@@ -209,6 +209,7 @@ export const makeWorld = (seed: number, { bug, limits, story }: RunOptions, kern
         ),
       moveClaim: (entry) => road("moveClaim", inner.moveClaim(entry)),
       findEvidence: (entry) => asked("findEvidence", inner.findEvidence(entry)),
+      deferralEnd: (entry) => road("deferralEnd", inner.deferralEnd(entry)),
       beginRetry: (entry) =>
         Effect.tap(asked("beginRetry", inner.beginRetry(entry)), (began) =>
           Effect.sync(() => saw(`retry ${began._tag}`))

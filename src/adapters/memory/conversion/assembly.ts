@@ -32,7 +32,11 @@ export const claimAssembly = (
     )
   const file = db.files.get(next?.fileId)
   if (next === undefined || file === undefined) return undefined
-  const job = db.jobs.update(next.id, { lease, heartbeatAt: now, attempts: next.attempts + 1 })
+  const job = db.jobs.update(next.id, {
+    lease,
+    heartbeatAt: now,
+    attempts: next.attempts + (next.lease === lease ? 0 : 1)
+  })
   return {
     jobId: job.id,
     lease,
@@ -75,7 +79,8 @@ export const finishJob = (
   db: Documents,
   { jobId, lease }: Held,
   resultKey: string,
-  legibility: Legibility | undefined
+  legibility: Legibility | undefined,
+  noModelPages: ReadonlyArray<number> = []
 ): "completed" | "stale" | "insufficient" | "unreadable" => {
   const job = db.jobs.get(jobId)
   if (job === undefined || job.lease !== lease) return "stale"
@@ -102,6 +107,7 @@ export const finishJob = (
       phase: null,
       error: null,
       unreadablePages,
+      noModelPages,
       hasText: legibility?.hasText ?? null
     })
   return "completed"

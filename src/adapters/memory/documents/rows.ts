@@ -31,7 +31,7 @@ export interface CustomerRow {
   readonly deletedAt: Moment | null
 }
 
-/** `credit_grants`, by customer and reference. */
+/** `credit_grants`, by customer and reference; below zero what was taken back. */
 export interface GrantRow {
   readonly customerId: CustomerId
   readonly credits: number
@@ -82,6 +82,7 @@ export interface FileRow extends Leased {
   readonly objectKey: string
   readonly resultKey: string | null
   readonly unreadablePages: ReadonlyArray<number>
+  readonly noModelPages: ReadonlyArray<number>
   readonly hasText: boolean | null
   readonly jobId: JobId | null
   readonly done: number
@@ -116,7 +117,7 @@ export interface TurnRow {
 
 /** `work_turns`: whose work of a kind was given out last. */
 export interface ServedRow {
-  readonly kind: "request" | "chunk" | "flyer"
+  readonly kind: "request" | "chunk" | "flyer" | "mail"
   readonly customerId: string
 }
 
@@ -154,6 +155,7 @@ export interface ChunkRow extends Leased {
   readonly chunkIndex: number
   readonly firstPage: number
   readonly lastPage: number
+  readonly servedPages: number
   readonly status: ChunkStatus
   readonly worker: string | null
   readonly notBefore: Moment
@@ -224,6 +226,7 @@ export interface BatchRow {
   readonly createdAt: Moment
   readonly claimedAt: Moment
   readonly prepareStartedAt: Moment
+  readonly fullAt: Moment | null
   readonly submittedAt: Moment | null
   readonly deadlineAt: Moment | null
   readonly nextPollAt: Moment
@@ -257,6 +260,11 @@ export interface MailRow extends Leased {
   readonly resultBytes: number | null
   /** The lease that was taken over as stale. */
   readonly formerLease: string | null
+  /** The object store that holds it. */
+  readonly home: string
+  /** By whom mails are read in turns, and when it was claimed last. */
+  readonly turn: string
+  readonly claimedAt: Moment | null
   readonly failures: number
   readonly failingPart: FailingPart | null
   readonly failingSince: Moment | null

@@ -8,7 +8,7 @@ import {
 } from "../../../domain/mail/claim.ts"
 import { IDEMPOTENCY_WINDOW_MS, type Provider } from "../../../domain/mail/failover.ts"
 import type { SendResult } from "../../../domain/mail/send-result.ts"
-import type { Suppression } from "../../../domain/mail/suppression/policy.ts"
+import type { Block } from "../../../domain/mail/suppression/policy.ts"
 import type {
   BeganRetry,
   BeganSend,
@@ -18,19 +18,20 @@ import type {
   RecordedSend,
   RecordSend
 } from "../../../ports/mail/mail-store.ts"
-import { type MailTables, newestRow } from "./tables.ts"
+import { erasedOf, type MailTables, newestRow } from "./tables.ts"
 
 /** A claim without a lease. */
 const NO_LEASE = Number.NEGATIVE_INFINITY
 
 /** `email_suppressions_of`: the one look-up, for every path. */
 const suppressionsOf = (
-  { erased, suppressions }: MailTables,
+  { erased, suppressions, unsubscribed }: MailTables,
   addresses: ReadonlyArray<string>
-): ReadonlyArray<Suppression> => {
-  const isListed = (one: Suppression) =>
+): ReadonlyArray<Block> => {
+  const isListed = (one: Block) =>
     suppressions.some(({ email, reason }) => email === one.email && reason === one.reason)
-  return [...suppressions, ...erased.filter((one) => !isListed(one))].filter(({ email }) =>
+  const left = Array.from(unsubscribed, (email): Block => ({ email, reason: "unsubscribed" }))
+  return [...suppressions, ...erased.filter((one) => !isListed(one)), ...left].filter(({ email }) =>
     addresses.includes(email)
   )
 }
@@ -148,8 +149,17 @@ export const beginRetry = (tables: MailTables, entry: BeginRetry, now: number): 
   if (evidence !== undefined) return { _tag: "Settled", evidence }
   if (now < claim.leaseUntil && claim.owner !== owner) return { _tag: "Busy" }
   claims.set(keyHash, { ...claim, owner, leaseUntil: now + leaseMs })
+  const gone = erasedOf(tables, keyHash, addresses, now)
   const { firstAttemptAt } = claim
-  return { _tag: "Go", suppressions: suppressionsOf(tables, addresses), at: now, firstAttemptAt }
+  return {
+    _tag: "Go",
+    suppressions: [
+      ...suppressionsOf(tables, addresses),
+      ...gone.map((email): Block => ({ email, reason: "erased" }))
+    ],
+    at: now,
+    firstAttemptAt
+  }
 }
 
 /** Notes the provider that the holder of a claim tries next; false where it holds the claim no longer. */

@@ -4,7 +4,7 @@ import { LogRowId } from "../../../domain/ids.ts"
 import { Provider } from "../../../domain/mail/failover.ts"
 import { SendResult } from "../../../domain/mail/send-result.ts"
 import { EmailStatus } from "../../../domain/mail/status.ts"
-import { type Suppression, SuppressionReason } from "../../../domain/mail/suppression/policy.ts"
+import { type Block, BlockReason } from "../../../domain/mail/suppression/policy.ts"
 import {
   type BeganRetry,
   type BeganSend,
@@ -16,7 +16,7 @@ import {
 } from "../../../ports/mail/mail-store.ts"
 import type { StoreUnavailable } from "../../../ports/store-unavailable.ts"
 import { makeBatcher } from "../batcher.ts"
-import { ReadSql, WriteSql } from "../client.ts"
+import { SendSql, WriteSql } from "../client.ts"
 import { isAboutData, statements, storeUnavailable } from "../statement.ts"
 import { Absent, storable, TextOrNull, toJsonText } from "../values.ts"
 
@@ -30,7 +30,7 @@ const ROW_RETRIES = Schedule.min([Schedule.exponential("200 millis", 3), Schedul
 )
 const writes = statements()
 
-const Suppressions = Schema.Array(Schema.Struct({ email: Schema.String, reason: SuppressionReason }))
+const Suppressions = Schema.Array(Schema.Struct({ email: Schema.String, reason: BlockReason }))
 
 /** Milliseconds of the database's clock, with their fraction. */
 const Moment = Schema.Finite
@@ -62,6 +62,27 @@ const Retry = Schema.Struct({
   firstAttemptAt: Schema.NullOr(Moment),
   at: Moment
 })
+
+const EndRow = Schema.Struct({
+  sendId: LogRowId,
+  outcome: Schema.Literals(["sent", "suppressed", "failed"]),
+  provider: Schema.NullOr(Provider),
+  providerMessageId: TextOrNull,
+  failedOver: Schema.Boolean,
+  error: TextOrNull
+})
+
+/** By the index of keys. A row that is not there is one whose writing failed: no use of a key lasts longer than a day. */
+const DEFERRAL_END = `with first as (
+  select coalesce(
+    (select created_at from email_log where id = $2::uuid), clock_timestamp() - interval '24 hours') as at
+), rows as materialized (select * from email_log where key_hash = $1)
+select id as "sendId", provider, provider_message_id as "providerMessageId", failed_over as "failedOver", error,
+  case when provider_message_id is not null or outcome = 'sent' then 'sent' else outcome end as outcome
+from rows, first
+where rows.created_at >= first.at and (provider_message_id is not null or outcome in ('sent', 'suppressed', 'failed'))
+order by (provider_message_id is not null or outcome = 'sent') desc, created_at desc, id desc
+limit 1`
 
 const LookedUp = Schema.Struct({ answer: Suppressions, at: Moment })
 
@@ -161,11 +182,11 @@ export const toEntry = ({ details, ...entry }: RecordSend) => ({
 /** What a look-up found, and when by the database's clock. */
 interface LookUp {
   readonly at: number
-  readonly suppressions: ReadonlyArray<Suppression>
+  readonly suppressions: ReadonlyArray<Block>
 }
 
 /** Look-ups of suppressions, as one statement. */
-const lookUps = (read: ReadSql["Service"]) =>
+const lookUps = (send: SendSql["Service"]) =>
   makeBatcher<ReadonlyArray<string>, LookUp, StoreUnavailable>({
     isAboutItem: isAboutData,
     onOverflow: () => storeUnavailable("begin")("too many look-ups wait"),
@@ -175,7 +196,7 @@ const lookUps = (read: ReadSql["Service"]) =>
         ask.one(
           "begin",
           LookedUp,
-          read`select email_suppressions_of(${addresses}::text[]) as answer, ${read.literal(AT)}`
+          send`select email_suppressions_of(${addresses}::text[]) as answer, ${send.literal(AT)}`
         ),
         ({ answer: found, at }) =>
           items.map((wanted) =>
@@ -193,7 +214,7 @@ type ClaimedBegin = BeginSend & { readonly claim: ClaimEntry }
 const decodeBegan = decoder(Began, "begin")
 
 /** Claims with their look-ups, as one statement. */
-const claims = (write: WriteSql["Service"]) =>
+const claims = (send: SendSql["Service"]) =>
   makeBatcher<ClaimedBegin, BeganSend, StoreUnavailable>({
     isAboutItem: isAboutData,
     onOverflow: () => storeUnavailable("begin")("too many claims wait"),
@@ -210,7 +231,7 @@ const claims = (write: WriteSql["Service"]) =>
         ask.rows(
           "begin",
           Schema.Unknown,
-          write`select b.*, ${write.literal(AT)} from begin_email_sends(${toJsonText(entries)}::jsonb) as b`
+          send`select b.*, ${send.literal(AT)} from begin_email_sends(${toJsonText(entries)}::jsonb) as b`
         ),
         (rows) =>
           inOrder(rows, items.length, "begin", (row, index) =>
@@ -270,10 +291,10 @@ const unclaimed = ({ at, suppressions }: LookUp): BeganSend => ({
 })
 
 const make = Effect.gen(function* () {
-  const read = yield* ReadSql
+  const send = yield* SendSql
   const write = yield* WriteSql
-  const lookUp = yield* lookUps(read)
-  const claim = yield* claims(write)
+  const lookUp = yield* lookUps(send)
+  const claim = yield* claims(send)
   const record = yield* records(write)
   return MailStore.of({
     configured: true,
@@ -285,16 +306,21 @@ const make = Effect.gen(function* () {
       ask.answer(
         "moveClaim",
         Schema.Boolean,
-        write`select move_email_claim(${keyHash}, ${owner}, ${provider}) as answer`
+        send`select move_email_claim(${keyHash}, ${owner}, ${provider}) as answer`
       ),
     findEvidence: ({ keyHash, provider }) =>
       Effect.map(
         ask.answer(
           "findEvidence",
           TextOrNull,
-          read`select find_email_evidence(${keyHash}, ${provider}) as answer`
+          send`select find_email_evidence(${keyHash}, ${provider}) as answer`
         ),
         (evidence) => (evidence === null ? undefined : { provider, providerMessageId: evidence })
+      ),
+    deferralEnd: ({ keyHash, sendId }) =>
+      Effect.map(
+        ask.rows("deferralEnd", EndRow, send.unsafe(DEFERRAL_END, [keyHash, sendId])),
+        ([row]) => row
       ),
     beginRetry: (entry) => {
       const { keyHash, leaseMs, rowId, ...rest } = entry
@@ -303,7 +329,7 @@ const make = Effect.gen(function* () {
         ask.one(
           "beginRetry",
           Retry,
-          write`select r.*, ${write.literal(AT)} from begin_email_retry(${asked}::jsonb) as r`
+          send`select r.*, ${send.literal(AT)} from begin_email_retry(${asked}::jsonb) as r`
         ),
         (row) => Effect.fromResult(toRetry(row, entry.provider))
       )
@@ -316,4 +342,4 @@ const make = Effect.gen(function* () {
  * The mail store on PostgreSQL. Look-ups, claims and rows are batched, each with two calls under way at most. Writing a
  * row is retried for about half a minute while the database is away, also after its caller stopped waiting.
  */
-export const layer: Layer.Layer<MailStore, never, ReadSql | WriteSql> = Layer.effect(MailStore, make)
+export const layer: Layer.Layer<MailStore, never, SendSql | WriteSql> = Layer.effect(MailStore, make)

@@ -50,7 +50,7 @@ export const PLANTED_IN_DOCUMENTS: ReadonlyArray<Planted<keyof typeof SCENARIOS>
     from: "for no key update of b skip locked",
     to: ""
   },
-  withoutLocks("received", "claim_mail", "two workers claim one mail"),
+  withoutLocks("received", "claim_received_mail", "two workers claim one mail"),
   withoutLocks("admitted", "claim_reply", "two workers claim one reply"),
   {
     about: "a mail whose signature another one carried is taken for new",

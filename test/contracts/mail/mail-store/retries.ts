@@ -36,7 +36,7 @@ export const retries = (it: MailTests): void => {
       })
     )
 
-    it.effect("are told how old their key is by the store's clock alone", () =>
+    it.effect("learn how old their key is by the store's clock alone", () =>
       Effect.gen(function* () {
         const world = yield* Mails
         const one = mail()

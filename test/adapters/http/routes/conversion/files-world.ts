@@ -139,7 +139,11 @@ const access = Layer.merge(
 )
 
 /** Files and conversions behind real routes: PostgreSQL, objects on disk, the real readers; `servers` processes' worth of routes. */
-export const startFiles = async (servers = 1, times?: ListenerTimes) => {
+export const startFiles = async (
+  servers = 1,
+  times?: ListenerTimes,
+  behind: Parameters<typeof startServer>[0] = {}
+) => {
   const folder = await mkdtemp(join(TEMPORARY, "postlane-files-"))
   const scope = Scope.makeUnsafe()
   const post: Post = { requests: [], send: () => Effect.succeed(sent) }
@@ -180,7 +184,8 @@ export const startFiles = async (servers = 1, times?: ListenerTimes) => {
         sharing: known,
         funds: known,
         batch: known,
-        ...(times && { times })
+        ...(times && { times }),
+        ...behind
       })
     )
   )
@@ -246,12 +251,13 @@ export const startFiles = async (servers = 1, times?: ListenerTimes) => {
         .filter((entry) => entry.isFile())
         .map((entry) => entry.name),
     /** Makes the jobs that wait in the queue; the batch lane is off by default. */
-    execute: (lane: LaneSettings = { on: false, minPages: 600 }) => run(createQueuedJobs(lane)),
+    execute: (lane: LaneSettings = { on: false, minPages: 600, minRecords: 1 }) =>
+      run(createQueuedJobs(lane)),
     /** Converts whatever there is to convert, for real. */
     work: () =>
       run(
         Effect.gen(function* () {
-          yield* createQueuedJobs({ on: false, minPages: 600 })
+          yield* createQueuedJobs({ on: false, minPages: 600, minRecords: 1 })
           const store = yield* ConversionStore
           while (true) {
             const chunk = yield* store.claimChunk("w", anyId())
