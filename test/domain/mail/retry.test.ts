@@ -399,6 +399,25 @@ describe("a queued retry", () => {
     )
   }
 
+  it.effect("D1: is put back by a queue that was silent, whose answer is not waited for", () =>
+    Effect.gen(function* () {
+      let silent = 2
+      const world = yield* deferred({
+        primary: "provider_b",
+        lost: true,
+        store: (real) => ({ ...real, beginRetry: () => Effect.fail(storeDown()) }),
+        broker: (real) => ({
+          ...real,
+          putBack: (...asked) => Effect.suspend(() => (silent-- > 0 ? Effect.never : real.putBack(...asked)))
+        })
+      })
+      const fiber = yield* Effect.forkChild(world.retry(world.message), { startImmediately: true })
+      yield* TestClock.adjust("20 seconds")
+      yield* Fiber.join(fiber)
+      assert.lengthOf(yield* world.queued, 2)
+    })
+  )
+
   it.effect("D3: fails where the database answers, and not for this message", () =>
     Effect.gen(function* () {
       const world = yield* deferred({
