@@ -8,7 +8,7 @@ import type { SendRequest } from "../../../src/domain/mail/message.ts"
 import type { StoreUnavailable } from "../../../src/ports/store-unavailable.ts"
 import { anyId } from "../../support/any-id.ts"
 import { clockAhead } from "../../support/later.ts"
-import { refused, storeDown } from "../../support/worlds/store-down.ts"
+import { storeDown, storeRefuses } from "../../support/worlds/store-down.ts"
 import { mail, makeHarness } from "./harness.ts"
 
 /** A world in which one send was ambiguous, and the message that waits for it. */
@@ -265,7 +265,7 @@ describe("a queued retry", () => {
     Effect.gen(function* () {
       const world = yield* deferred({
         lost: true,
-        store: (real) => ({ ...real, record: () => Effect.fail(refused()) })
+        store: (real) => ({ ...real, record: () => Effect.fail(storeRefuses()) })
       })
       world.scripts.provider_a.push("ambiguous-lost", "ambiguous-lost")
       for (const _ of [1, 2]) {
@@ -423,7 +423,7 @@ describe("a queued retry", () => {
       const world = yield* deferred({
         primary: "provider_b",
         lost: true,
-        store: (real) => ({ ...real, beginRetry: () => Effect.fail(refused()) })
+        store: (real) => ({ ...real, beginRetry: () => Effect.fail(storeRefuses()) })
       })
       assert.isFalse((yield* Effect.flip(world.retry(world.message))).isRetryable)
       assert.strictEqual((yield* world.received).provider_b, 1)
