@@ -8,7 +8,7 @@ import type { SendRequest } from "../../../src/domain/mail/message.ts"
 import type { StoreUnavailable } from "../../../src/ports/store-unavailable.ts"
 import { anyId } from "../../support/any-id.ts"
 import { clockAhead } from "../../support/later.ts"
-import { refused, storeDown } from "../../support/worlds/store-down.ts"
+import { storeDown, storeRefuses } from "../../support/worlds/store-down.ts"
 import { mail, makeHarness } from "./harness.ts"
 
 /** A world in which one send was ambiguous, and the message that waits for it. */
@@ -265,7 +265,7 @@ describe("a queued retry", () => {
     Effect.gen(function* () {
       const world = yield* deferred({
         lost: true,
-        store: (real) => ({ ...real, record: () => Effect.fail(refused()) })
+        store: (real) => ({ ...real, record: () => Effect.fail(storeRefuses()) })
       })
       world.scripts.provider_a.push("ambiguous-lost", "ambiguous-lost")
       for (const _ of [1, 2]) {
@@ -401,12 +401,31 @@ describe("a queued retry", () => {
     )
   }
 
+  it.effect("D1: is put back by a queue that was silent, whose answer is not waited for", () =>
+    Effect.gen(function* () {
+      let silent = 2
+      const world = yield* deferred({
+        primary: "provider_b",
+        lost: true,
+        store: (real) => ({ ...real, beginRetry: () => Effect.fail(storeDown()) }),
+        broker: (real) => ({
+          ...real,
+          putBack: (...asked) => Effect.suspend(() => (silent-- > 0 ? Effect.never : real.putBack(...asked)))
+        })
+      })
+      const fiber = yield* Effect.forkChild(world.retry(world.message), { startImmediately: true })
+      yield* TestClock.adjust("20 seconds")
+      yield* Fiber.join(fiber)
+      assert.lengthOf(yield* world.queued, 2)
+    })
+  )
+
   it.effect("D3: fails where the database answers, and not for this message", () =>
     Effect.gen(function* () {
       const world = yield* deferred({
         primary: "provider_b",
         lost: true,
-        store: (real) => ({ ...real, beginRetry: () => Effect.fail(refused()) })
+        store: (real) => ({ ...real, beginRetry: () => Effect.fail(storeRefuses()) })
       })
       assert.isFalse((yield* Effect.flip(world.retry(world.message))).isRetryable)
       assert.strictEqual((yield* world.received).provider_b, 1)

@@ -367,7 +367,7 @@ export const makeWorld = (
           measure: road("measure", board.measure),
           read: road("read alarms", board.read),
           clock: road("read the clock", board.clock),
-          noteClock: (noted) => road("note a clock", board.noteClock(noted)),
+          noteClock: (entry) => road("note a clock", board.noteClock(entry)),
           change: (change) =>
             road(
               "change alarm",
