@@ -152,7 +152,7 @@ export const judge = async ({
       wrong("S9", "a repeated call was a conflict")
     if (new Set(okAnswers.map(({ body }) => body.provider)).size > 1)
       wrong("S9", "two answers name two providers")
-    // A deferral may end failed, and a repeat is told so.
+    // A deferral may end failed, and a repeat answers so.
     const firstTold = all.findIndex(({ body }) => body.ok === true && body.status === "sent")
     if (firstTold !== -1 && all.slice(firstTold).some(({ body }) => body.code === "EMAIL_FAILED")) {
       wrong("S9", "it was accepted, and then failed")

@@ -37,15 +37,15 @@ describe("the examples", () => {
     const server = app.listen(0, "127.0.0.1")
     await new Promise((resolve) => server.once("listening", resolve))
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/orders/17/receipt`
-    const ask = () =>
-      fetch(url, {
+    const ask = (order: number) =>
+      fetch(url.replace("17", `${order}`), {
         method: "POST",
         headers: { "content-type": "application/json" },
         body: '{"to":"a@x.test"}'
       })
-    expect((await ask()).status).toBe(202)
+    expect((await ask(17)).status).toBe(202)
     await provider.always("refused")
-    const refused = await ask()
+    const refused = await ask(18)
     expect([refused.status, await refused.json()]).toEqual([502, { error: expect.any(String) }])
     expect(keys()).toContain("receipt/17")
     await new Promise((resolve) => server.close(resolve))

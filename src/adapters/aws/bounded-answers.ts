@@ -18,7 +18,7 @@ interface Client {
   }
 }
 
-/** Answers that are streamed to whoever asked, and bounded there. */
+/** Commands whose answers are streamed to the caller, and bounded there. */
 const STREAMED: ReadonlySet<string> = new Set(["GetObjectCommand", "ConverseStreamCommand"])
 
 const hasBody = (response: unknown): response is { body: AsyncIterable<Uint8Array> | undefined } =>

@@ -74,6 +74,7 @@ const askModel = Effect.fnUntraced(function* (options: ModelExamination) {
     Effect.sync(() =>
       withBoundedAnswers(
         new BedrockRuntimeClient({
+          ignoreConfiguredEndpointUrls: true,
           ...commonOf(options),
           ...(endpoint === undefined ? {} : { endpoint }),
           requestHandler: new NodeHttpHandler()

@@ -30,7 +30,7 @@ export interface Measures {
   readonly accepted: { readonly byFallback: number; readonly byPrimary: number }
   /** Sends of the last {@link RECENT_MINUTES} that wait for a retry, and that no provider took or may have taken. */
   readonly unsettled: { readonly deferred: number; readonly failed: number }
-  /** Sends that went out without suppression look-up and claim, as their processes told in the last {@link RECENT_MINUTES}. */
+  /** Sends that went out without suppression look-up and claim, as their processes reported in the last {@link RECENT_MINUTES}. */
   readonly unclaimed: number
   /** Deferred sends whose retry was due more than {@link OVERDUE_MINUTES} ago, and of which nothing has been heard since. */
   readonly overdue: number

@@ -28,23 +28,19 @@ interface Call {
 }
 
 /** What a call may do, by the store and by what the process itself remembers. */
-export interface BegunCall extends Omit<BeganSend, "at"> {
+interface BegunCall extends Omit<BeganSend, "at"> {
   readonly claim: { readonly owner: string; readonly payloadHash: string } | undefined
   /** The tag that the requests of this use carry. */
   readonly tag: KeyTag | undefined
   /** What the store's clock showed; absent where it did not answer. */
   readonly time: StoreTime | undefined
-  /** The store took the key for an earlier attempt's, of which only this process knows the result: it is told. */
+  /** The store took the key for an earlier attempt's, of which only this process knows the result, and reports it. */
   readonly untold: boolean
   readonly since: number
 }
 
 /** The store's word, unless it knows less than the process itself (it was away, and nothing is written yet). */
-export const agreed = (
-  stored: ClaimDecision,
-  own: ClaimDecision | undefined,
-  isProven: boolean
-): ClaimDecision => {
+const agreed = (stored: ClaimDecision, own: ClaimDecision | undefined, isProven: boolean): ClaimDecision => {
   if (own === undefined || stored._tag !== "Claimed") return stored
   if (isProven && !(own._tag === "Replay" && own.result.status === "sent")) return stored
   return own._tag !== "Claimed" || stored.sticky === undefined ? own : stored

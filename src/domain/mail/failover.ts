@@ -61,7 +61,7 @@ export const failoverTarget = (route: Route, kind: FailureKind): Provider | unde
   kind === "unavailable" ? route.fallback : undefined
 
 /** What follows an attempt that was not accepted, or may not have been. */
-export type AfterFailure =
+type AfterFailure =
   | { readonly _tag: "FailOver"; readonly to: Provider }
   /** The same provider is asked again later, on the same key. */
   | { readonly _tag: "Defer" }

@@ -60,23 +60,27 @@ export const holdsFor = (
       )
     : Effect.succeed(true)
 
-/** Notes in the claim that a request to `provider` leaves now; whether it may. */
+/**
+ * Notes in the claim that a request to `provider` leaves now. `unanswered`: nothing may leave, since the store did not say that it
+ * has noted it; the call still holds its key. `passed`: nothing may leave, and somebody else may have the key.
+ */
 export const mayLeave = Effect.fnUntraced(function* (
   parts: SendParts,
   sending: Sending,
   provider: Provider
-): Effect.fn.Return<boolean, ClaimPassed> {
+): Effect.fn.Return<"may" | "unanswered" | "passed", ClaimPassed> {
   const { claim, details, hold, holdsClaim } = sending
-  if (claim === undefined) return true
+  if (claim === undefined) return "may"
   // A send whose look-up got no answer may hold its claim all the same: it was granted late.
   const moved = parts.store.configured
     ? yield* moveClaim(parts, { keyHash: details.keyHash, owner: claim.owner, provider })
     : "unknown"
   if (!mayGoOn(holdsClaim, moved)) {
-    if (moved === "passed") yield* renew(parts, sending, provider)
-    return false
+    if (moved !== "passed") return "unanswered"
+    yield* renew(parts, sending, provider)
+    return "passed"
   }
   parts.memory.move(details.keyHash, claim.owner, provider)
   hold.leaving = true
-  return true
+  return "may"
 })

@@ -31,10 +31,10 @@ export interface KnownKey {
  * the key's time also after they are written: calls of one key in one process agree through an outage of the store, during it and
  * right after it, when the store knows nothing of what happened (S2, S4).
  */
-export interface KeyMemory {
+interface KeyMemory {
   /** What the process itself says to a call on the key; undefined where the key is free for all it knows. */
   readonly decide: (keyHash: KeyHash, request: ClaimRequest, now: number) => ClaimDecision | undefined
-  /** What the store is told, lest it takes the key for a new one. */
+  /** What the store gets to know, lest it takes the key for a new one. */
   readonly known: (keyHash: KeyHash, now: number) => KnownKey | undefined
   /** Returns what puts the key back as it was. */
   readonly hold: (

@@ -9,7 +9,7 @@ import { beginCall } from "./begin-call.ts"
 import { type Claimed, continuation, type Evidence, settledState } from "./claim.ts"
 import { afterwardsMs, defer } from "./defer.ts"
 import { type ProviderRequest, type SendDetails, tagOf } from "./deferred-send.ts"
-import { afterFailure, type Provider, type Route, routeOf, stickTo } from "./failover.ts"
+import { afterFailure, type Provider, type Route, routeOf, stickTo, stickyKind } from "./failover.ts"
 import { type ClaimPassed, holdsFor, mayLeave } from "./hold.ts"
 import { makeMessage, type Message, recipientKeys, type SendRequest, withoutBlocked } from "./message.ts"
 import { countFailover, countSend } from "./metrics.ts"
@@ -241,8 +241,12 @@ const deliver = Effect.fnUntraced(function* (
   const tried = { provider, failedOver: refusal !== undefined }
   const { config, providers, runner } = parts
   const isHeld = yield* holdsFor(parts, sending, provider, config.attemptTimeoutMs + afterwardsMs(parts))
-  const leaves = isHeld && (sending.hold.leaving || (yield* mayLeave(parts, sending, provider)))
-  if (!leaves) return unmoved(sending, tried, refusal)
+  if (!isHeld) return unmoved(sending, tried, refusal)
+  const leaves = sending.hold.leaving ? "may" : yield* mayLeave(parts, sending, provider)
+  if (leaves !== "may")
+    return leaves === "unanswered" && refusal === undefined
+      ? unbegun(sending, tried)
+      : unmoved(sending, tried, refusal)
   const adapter = providers.get(provider)
   const request = requestFor(parts, sending, provider)
   const attempt = yield* traced(
@@ -277,11 +281,18 @@ const deliver = Effect.fnUntraced(function* (
   }
 })
 
+const NOT_KEPT = "the key's claim could not be kept, since the database did not answer"
+
+/** The claim, which this call still holds, could not say that its first request leaves: nothing was asked of anybody. */
+const unbegun = (sending: Sending, tried: Tried): SendResult => {
+  sending.hold.ownKind = "unavailable"
+  return failed(sending, tried, stickyKind(sending.hold.doubtful, "unavailable"), NOT_KEPT)
+}
+
 /** The claim could not say that a request leaves, or is not this call's any more: nothing is asked, and nothing is certain. */
 const unmoved = (sending: Sending, tried: Tried, refusal: string | undefined): SendResult => {
   sending.hold.ownKind = undefined
-  const why = "the key's claim could not be kept, since the database did not answer"
-  return failed(sending, tried, "ambiguous", refusal === undefined ? why : `${refusal}; ${why}`)
+  return failed(sending, tried, "ambiguous", refusal === undefined ? NOT_KEPT : `${refusal}; ${NOT_KEPT}`)
 }
 
 /** A refusal is certain only while the call holds its key. */

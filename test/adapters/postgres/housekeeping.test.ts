@@ -28,7 +28,7 @@ describe("housekeeping", () => {
       const event = (messageId: string, kind: string, recipients: ReadonlyArray<string>) =>
         Effect.asVoid(
           sql`select send_id from record_email_event('provider_a', ${messageId}, ${kind}, p_recipients => ${recipients}::text[],
-            p_key_hash => ${`hash of ${messageId}`}, p_bounce_type => ${kind === "bounced" ? "Permanent" : null})`
+            p_key_tag => ${`tag of ${messageId}`}, p_bounce_type => ${kind === "bounced" ? "Permanent" : null})`
         )
       yield* event("lost", "bounced", ["a@x.test"])
       yield* event("lost", "complained", ["a@x.test"])

@@ -40,8 +40,8 @@ it.live(
       assert.deepStrictEqual(
         lines.map(({ asked, due, queries }) => [due, queries, asked]),
         [
-          [false, 3, 0],
-          [true, 3, POLLS_A_TICK]
+          [false, 4, 0],
+          [true, 4, POLLS_A_TICK]
         ]
       )
       assert.lengthOf(tickTable(lines).split("\n"), lines.length + 2)

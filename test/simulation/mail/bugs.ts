@@ -51,11 +51,13 @@ export const breakStore = (bug: Bug | undefined, store: MailStore["Service"]): M
     case "claims-not-exclusive":
       return {
         ...store,
+        moveClaim: () => Effect.succeed(true),
         begin: (entry) =>
           Effect.map(store.begin(entry), (began) =>
             began.decision._tag === "InProgress" || began.decision._tag === "Replay"
               ? {
                   ...began,
+                  leaving: true,
                   decision: {
                     _tag: "Claimed",
                     sticky: undefined,

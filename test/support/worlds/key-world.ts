@@ -23,7 +23,7 @@ import { storeDown } from "./store-down.ts"
 /** How a provider answers its next request; an effect where the test decides when. */
 type Answer = SimulatedOutcome | Effect.Effect<SimulatedOutcome>
 
-/** Processes that share providers, a queue and a mail store, each with a memory of its own. Time passes when it is told to. */
+/** Processes that share providers, a queue and a mail store, each with a memory of its own. Time passes by hand. */
 export const makeKeyWorld = (
   world: MailWorld,
   options: { readonly primary: Provider; readonly fallback?: Provider; readonly queue?: boolean }

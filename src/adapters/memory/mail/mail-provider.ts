@@ -38,6 +38,15 @@ interface MemoryProvider {
 /** What is decided anew for each request; `attempt` counts the requests at this provider, from 1. */
 type PerRequest<A> = (request: ProviderRequest, attempt: number) => Effect.Effect<A>
 
+const failing = (provider: Provider) => (kind: FailureKind, message: string, code?: string) =>
+  new ProviderFailure({
+    provider,
+    kind,
+    message: `${provider} in memory: ${message}`,
+    code,
+    ...(code === "invalid_idempotent_request" ? { knowsKey: true } : {})
+  })
+
 /**
  * A provider that lives in one process, on Effect's clock: for tests, properties and simulations. It dedupes like the
  * provider that it simulates: `provider_a` by key for 24 hours, `provider_b` not at all. `slow` is `ok` here: the delay
@@ -55,15 +64,7 @@ export const makeMemoryProvider = (options: {
   const remembered = new Map<string, { readonly payload: string; readonly copy: MemoryCopy }>()
   let received = 0
 
-  const fail = (kind: FailureKind, message: string, code?: string) =>
-    new ProviderFailure({
-      provider,
-      kind,
-      message: `${provider} in memory: ${message}`,
-      code,
-      ...(code === "invalid_idempotent_request" ? { knowsKey: true } : {})
-    })
-
+  const fail = failing(provider)
   const accept = Effect.fnUntraced(function* (request: ProviderRequest, body: PlainRequestBody) {
     const now = yield* Clock.currentTimeMillis
     const payload = canonicalBody(request)

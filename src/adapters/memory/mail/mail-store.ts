@@ -62,6 +62,8 @@ export const layerNone: Layer.Layer<MailStore> = Layer.effect(
 
 /** The state of several mail stores ("processes") that share one database, in memory. */
 export interface MailDatabase {
+  /** The secret of the installation's tags. */
+  readonly secret: Uint8Array
   /** The port; several processes can share it. */
   readonly store: MailStore["Service"]
   /** What a webhook or the poll does (`record_email_event`). */
@@ -162,6 +164,7 @@ export const makeMailDatabase = (secret: Uint8Array = new Uint8Array(32).fill(7)
   const tables = makeMailTables()
   let unclaimed = 0
   return {
+    secret,
     store: storeOf(tables, secret, (count) => void (unclaimed += count)),
     unclaimed: () => unclaimed,
     recordEvent: (entry) => atNow((now) => recordEvent(tables, entry, now)),

@@ -150,7 +150,7 @@ it(
     await asking.page.keyboard.press("Enter")
     await asking.page.getByRole("heading", { name: "Look into your mail" }).waitFor()
     await expectAccessible(asking.page, "a link is on its way")
-    await expect.poll(() => mails.at(-1)?.source).toBe("api:sign-in")
+    await expect.poll(() => mails.at(-1)?.source, { timeout: 20_000 }).toBe("api:sign-in")
     const path = /\/auth\/magic\S+/.exec(mails.at(-1)?.text ?? "")![0]
     for (const { page: here } of [other, asking]) {
       await here.goto(`${server.url}${path}`)

@@ -104,7 +104,7 @@ describe("what the alarms measure", () => {
     }).pipe(Effect.provide(layerBoard))
   )
 
-  it.live("sends without look-up and claim, as their processes told in the last half hour", () =>
+  it.live("sends without look-up and claim, as their processes reported in the last half hour", () =>
     Effect.gen(function* () {
       const sql = yield* WriteSql
       yield* sql`select note_unclaimed_email_sends(3)`

@@ -21,7 +21,10 @@ const ELSEWHERE: Readonly<Record<string, ReadonlyArray<string>>> = {
   "test/adapters/postgres/delivery/function-schedules.test.ts": ["request_function", "schedule_functions"],
   "test/contracts/delivery/delivery-log.ts": ["note_event_intake", "record_email_event"],
   "test/adapters/postgres/mail/mail-store.test.ts": ["record_email_send", "email_tag_pad", "email_use_tag"],
-  "test/adapters/postgres/delivery/alarm-board.test.ts": ["note_unclaimed_email_sends"],
+  "test/adapters/postgres/delivery/alarm-board.test.ts": [
+    "note_unclaimed_email_sends",
+    "note_clock_difference"
+  ],
   "test/adapters/postgres/mail/suppression-list.test.ts": ["address_in_lower_case", "lift_unsubscribe"],
   "test/adapters/postgres/mail/erased-retries.test.ts": ["json_or_null"],
   "test/adapters/postgres/conversion/rows-by-hand.test.ts": ["assembled_elsewhere", "converted_elsewhere"],
@@ -32,6 +35,7 @@ const ELSEWHERE: Readonly<Record<string, ReadonlyArray<string>>> = {
     "suppress_lost_email_rows"
   ],
   "test/contracts/accounts/accounts.ts": ["delete_file_of_closed_account"],
+  "test/runtime/start.test.ts": ["check_that_mail_can_be_written"],
   "test/contracts/batch/batch-store/close.ts": ["batch_rows_to_purge"],
   "test/contracts/batch/batch-store/prepare.ts": ["batch_service_full", "next_batch_job_within"],
   "test/contracts/conversion/conversion-store/holds.ts": ["heartbeat_flyer"],

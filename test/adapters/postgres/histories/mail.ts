@@ -184,7 +184,9 @@ const passesUnseen = (lines: Lines, isClaimed: boolean): boolean => {
 }
 
 const CLEAN = `with a as (delete from email_log), b as (delete from email_suppressions), c as (delete from email_alerts),
-  d as (delete from erased_suppressions), e as (delete from email_events) delete from email_send_claims`
+  d as (delete from erased_suppressions), e as (delete from email_events),
+  -- It names the people who were erased, for a day; the next history's have the same addresses.
+  f as (delete from admin_audit_log) delete from email_send_claims`
 
 /** An attempt is one provider's: what is recorded again under its id names no other. */
 const ofOneAttempt = (one: Step): Step =>

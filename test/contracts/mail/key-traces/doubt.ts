@@ -71,7 +71,7 @@ export const doubts = (it: KeyTests): void => {
   )
 
   it.effect(
-    "S2: a suppression that a later call finds ends it, and a repeat is not told that nothing left",
+    "S2: a suppression that a later call finds ends it, and no repeat answers that nothing left",
     () =>
       Effect.gen(function* () {
         const { received, scripts, spawn } = yield* world({ ...aFirst, queue: false })

@@ -45,7 +45,7 @@ export const proofs = (it: KeyTests): void => {
   )
 
   it.effect(
-    "S4: an acceptance that a call without its claim learns of is evidence for whoever holds it",
+    "S4: an acceptance that a call without its claim learns of is evidence for the claim's holder",
     () =>
       Effect.gen(function* () {
         const { copies, pass, queued, received, scripts, spawn } = yield* world({ primary: "provider_b" })

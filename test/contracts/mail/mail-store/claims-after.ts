@@ -43,7 +43,7 @@ export const claimsAfter = (it: MailTests): void => {
         const again = yield* world.store.begin(asking(one, { provider: "provider_b" }))
         assert.strictEqual(again.decision._tag, "Replay")
         if (again.decision._tag !== "Replay") return
-        // The end that it is told is not that certain (S2).
+        // The end that it reports is not that certain (S2).
         assert.deepInclude(again.decision.result, { status: "failed", kind: "ambiguous", error: "why" })
       })
     )
