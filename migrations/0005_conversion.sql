@@ -52,9 +52,10 @@ create table files (
   deleted_at timestamptz,
   -- When a deleted file's objects were removed.
   purged_at timestamptz,
-  -- Of the result under `result_key`: pages from 1 that could not be read, and whether it contains any text; null: not
-  -- known (DOC-16, R2).
+  -- Of the result under `result_key`: pages from 1 that could not be read, those that no model converted though high fidelity
+  -- was asked for, and whether it contains any text; null: not known (DOC-16, R2).
   unreadable_pages integer[] not null default '{}',
+  no_model_pages integer[] not null default '{}',
   has_text boolean,
   -- Links to the result that were made until then are stopped (DOC-50).
   shares_from timestamptz,
@@ -159,6 +160,10 @@ create table chunk_jobs (
   attempts integer not null default 0,
   not_before timestamptz not null default now(),
   pages_done integer not null default 0,
+  -- Of its result: pages that the model or the account refused, or gave no answer to; the alarm `no_model` counts them.
+  unanswered_pages integer not null default 0,
+  -- Of its result: pages that were answered from batch results.
+  served_pages integer not null default 0,
   result_key text,
   error text,
   -- The owner's, by whom chunks are claimed in turns.
@@ -171,6 +176,7 @@ create table chunk_jobs (
 
 create index chunk_jobs_next on chunk_jobs (customer_id, queued_at, job_id, chunk_index) where status = 'pending';
 create index chunk_jobs_running on chunk_jobs (heartbeat_at) where status = 'processing';
+create index chunk_jobs_unanswered on chunk_jobs (updated_at) where unanswered_pages > 0;
 create index chunk_jobs_of_owner on chunk_jobs (customer_id, lease) where status = 'processing';
 
 -- What models cost (K1): a row for each chunk attempt (source `chunk-scheduler`), inline conversion, batch job and so on.
@@ -508,9 +514,10 @@ as $$
   where c.id = p_chunk_id
 $$;
 
--- Claims the next chunk of an owner's oldest job that can be worked on; no row where there is none. It looks at eight jobs, and
+-- Claims the next chunk of an owner's oldest job that can be worked on; no row where there is none. Without `p_primed` jobs with
+-- batch results are left to workers that can read these. It looks at eight jobs, and
 -- then at those alone that are not paused: thousands of jobs may wait for the next day's budget. Lock order: job, chunk, file.
-create function claim_chunk_of(p_customer_id uuid, p_lease uuid, p_worker text) returns uuid
+create function claim_chunk_of(p_customer_id uuid, p_lease uuid, p_worker text, p_primed boolean) returns uuid
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
 as $$
@@ -536,11 +543,14 @@ begin
         limit 1
       ) c
       where j.customer_id = p_customer_id and j.status in ('pending', 'processing')
+        and (p_primed or not j.options @> '{"_batchPrimed": true}')
       order by j.created_at, j.id
       limit 1;
     end if;
     exit when not found;
-    perform from large_conversion_jobs j where j.id = v_job and j.status in ('pending', 'processing') for no key update;
+    perform from large_conversion_jobs j
+    where j.id = v_job and j.status in ('pending', 'processing') and (p_primed or not j.options @> '{"_batchPrimed": true}')
+    for no key update;
     continue when not found;
     select c.id into v_chunk from chunk_jobs c
     where c.customer_id = p_customer_id and c.queued_at = v_queued and c.job_id = v_job and c.status = 'pending'
@@ -595,7 +605,8 @@ $$;
 -- It looks at 32 owners, and the next claim goes on with those behind them. Claims of a kind come one after another, those of
 -- two kinds do not meet; where nothing waits they lock nothing. Lock order: the kind's turn, then what it claims: job, chunk,
 -- file, or the flyer job.
-create function claim_in_turn(p_kind text, p_lease uuid, p_worker text, p_per_owner integer) returns uuid
+create function claim_in_turn(p_kind text, p_lease uuid, p_worker text, p_per_owner integer, p_primed boolean default true)
+returns uuid
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
 as $$
@@ -628,7 +639,7 @@ begin
       when 'flyer' then (select count(*) from flyer_jobs x where x.status = 'processing' and x.customer_id = v_owner)
     end;
     v_work := case p_kind
-      when 'chunk' then claim_chunk_of(v_owner, p_lease, p_worker)
+      when 'chunk' then claim_chunk_of(v_owner, p_lease, p_worker, p_primed)
       when 'flyer' then next_flyer_of(v_owner)
     end;
     exit when v_work is not null;
@@ -640,7 +651,9 @@ $$;
 
 -- Claims a chunk (`claim_in_turn`). Stale ones come back by orphan recovery. The same call again returns the same chunk. Lock
 -- order: turn, job, chunk, file.
-create function claim_chunk(p_lease uuid, p_worker text, p_per_owner integer default null)
+create function claim_chunk(
+  p_lease uuid, p_worker text, p_per_owner integer default null, p_primed boolean default true
+)
 returns table (
   id uuid, job_id uuid, chunk_index integer, first_page integer, last_page integer, attempts integer, file_id uuid,
   object_key text, options jsonb, total_pages integer
@@ -653,7 +666,7 @@ declare
   v_chunk uuid;
 begin
   select c.id into v_chunk from chunk_jobs c where c.status = 'processing' and c.lease = p_lease;
-  v_chunk := coalesce(v_chunk, claim_in_turn('chunk', p_lease, p_worker, p_per_owner));
+  v_chunk := coalesce(v_chunk, claim_in_turn('chunk', p_lease, p_worker, p_per_owner, p_primed));
   return query select * from claimed_chunk(v_chunk) where v_chunk is not null;
 end
 $$;
@@ -686,7 +699,10 @@ $$;
 -- A chunk's result is stored. Returns `assembling` in place of `completed` where it was the last one: a job is assembled when
 -- none of its chunks is unfinished, whatever number of them was written down (DOC-14). `stale`: the result is to be dropped.
 -- Lock order: job, chunk, file.
-create function complete_chunk(p_id uuid, p_lease uuid, p_result_key text, p_costs jsonb) returns text
+create function complete_chunk(
+  p_id uuid, p_lease uuid, p_result_key text, p_costs jsonb, p_unanswered integer default 0,
+  p_served integer default 0
+) returns text
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
 as $$
@@ -708,7 +724,8 @@ begin
     return 'stale';
   end if;
   update chunk_jobs set
-    status = 'completed', result_key = p_result_key, pages_done = last_page - first_page + 1, updated_at = clock_timestamp()
+    status = 'completed', result_key = p_result_key, pages_done = last_page - first_page + 1, unanswered_pages = p_unanswered,
+    served_pages = p_served, updated_at = clock_timestamp()
   where id = p_id;
   v_whole := not exists (select from chunk_jobs where job_id = j.id and status <> 'completed');
   update large_conversion_jobs set
@@ -750,8 +767,10 @@ begin
 end
 $$;
 
--- A worker that stops hands its chunk back. Books its costs. Lock order: job, chunk, file.
-create function hand_back_chunk(p_id uuid, p_lease uuid, p_costs jsonb) returns boolean
+-- A worker that stops, or whose chunk has to wait for `p_retry_in`, hands it back: the attempt does not count. Books its costs.
+-- Lock order: job, chunk, file.
+create function hand_back_chunk(p_id uuid, p_lease uuid, p_costs jsonb, p_retry_in interval default '0')
+returns boolean
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
 as $$
@@ -761,7 +780,7 @@ begin
   perform book_costs(p_costs);
   update chunk_jobs set
     status = 'pending', lease = null, worker = null, heartbeat_at = null, pages_done = 0, attempts = attempts - 1,
-    updated_at = clock_timestamp()
+    not_before = clock_timestamp() + p_retry_in, updated_at = clock_timestamp()
   where id = p_id and lease = p_lease and status = 'processing'
   returning job_id into v_job;
   if not found then
@@ -912,7 +931,8 @@ $$;
 -- all or nothing (DOC-16, F2). Returns `insufficient` where the hold had lapsed and the funds are spent, `unreadable` where no
 -- page could be read: then the job has failed, free of charge. Lock order: job, file, customer, hold.
 create function complete_assembly(
-  p_id uuid, p_lease uuid, p_result_key text, p_unreadable integer[] default '{}', p_has_text boolean default null
+  p_id uuid, p_lease uuid, p_result_key text, p_unreadable integer[] default '{}', p_has_text boolean default null,
+  p_no_model integer[] default '{}'
 ) returns text
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
@@ -947,7 +967,7 @@ begin
   where id = p_id;
   update files set
     status = 'completed', result_key = p_result_key, done = total, phase = null, error = null,
-    unreadable_pages = p_unreadable, has_text = p_has_text, updated_at = v_now
+    unreadable_pages = p_unreadable, no_model_pages = p_no_model, has_text = p_has_text, updated_at = v_now
   where id = j.file_id and job_id = p_id and status = 'chunked_processing';
   return 'completed';
 end
@@ -1123,37 +1143,46 @@ $$;
 
 -- Upkeep on the leader
 
+-- What models have cost since midnight UTC.
+create function model_cost_today() returns numeric
+language sql
+stable
+set search_path = pg_catalog, public, pg_temp
+as $$
+  select coalesce(sum(cost_usd), 0) from cost_ledger
+  where created_at >= date_trunc('day', clock_timestamp() at time zone 'utc') at time zone 'utc'
+$$;
+
 -- Pauses jobs that use a model once models have cost `p_budget_usd` since midnight UTC, and resumes them, with chunks that
 -- were paused, when they have not; a null budget is none (DOC-22). Jobs that use one: high fidelity, math OCR and the harness
--- model, but not the layout tier (`usesCascade` and `isWholeChunk` in the domain decide the same). Options of another type
--- count as not given. Returns how many changed. Lock order: jobs by age, then chunks and file of each.
+-- model, but not the layout tier (`usesCascade` and `isWholeChunk` in the domain decide the same). One with batch results goes
+-- on: what it needs is paid for, and its worker asks for nothing else. Options of another type count as not given. Returns how
+-- many changed. Lock order: jobs by age, then chunks and file of each.
 create function apply_model_budget(p_budget_usd numeric) returns integer
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
 as $$
 declare
-  v_spent boolean := p_budget_usd is not null and p_budget_usd <= (
-    select coalesce(sum(cost_usd), 0) from cost_ledger
-    where created_at >= date_trunc('day', clock_timestamp() at time zone 'utc') at time zone 'utc'
-  );
+  v_spent boolean := p_budget_usd is not null and p_budget_usd <= model_cost_today();
   v_id uuid;
+  v_status text;
   v_count integer := 0;
 begin
-  for v_id in
+  for v_id, v_status in
     update large_conversion_jobs set
-      status = case when v_spent then 'paused_budget' else 'pending' end, updated_at = clock_timestamp()
+      status = case when status = 'paused_budget' then 'pending' else 'paused_budget' end, updated_at = clock_timestamp()
     where id in (
       select id from large_conversion_jobs
       where (v_spent and status in ('pending', 'processing') and options ->> 'parser' is distinct from 'layout' and (
           options @> '{"highFidelity": true}' or options @> '{"mathOcr": true}' or options @> '{"parser": "harness"}'
-        ))
-        or (not v_spent and status = 'paused_budget')
+        ) and not options @> '{"_batchPrimed": true}')
+        or (status = 'paused_budget' and (not v_spent or options @> '{"_batchPrimed": true}'))
       order by created_at, id
       for no key update
     )
-    returning id
+    returning id, status
   loop
-    if not v_spent then
+    if v_status = 'pending' then
       update chunk_jobs set status = 'pending', updated_at = clock_timestamp()
       where job_id = v_id and status = 'paused_budget';
     end if;
@@ -1321,7 +1350,8 @@ $$;
 -- whose answer was lost asks again; by then the file may be converted anew, under another lease: a result that the file shows
 -- was accepted (R1). Lock order: file, customer, hold.
 create function complete_inline(
-  p_id uuid, p_lease uuid, p_result_key text, p_costs jsonb, p_pages integer default null, p_has_text boolean default null
+  p_id uuid, p_lease uuid, p_result_key text, p_costs jsonb, p_pages integer default null, p_has_text boolean default null,
+  p_no_model integer[] default '{}'
 ) returns text
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
@@ -1350,8 +1380,8 @@ begin
   end if;
   update files set
     status = 'completed', result_key = p_result_key, phase = null, error = null, pages = coalesce(p_pages, pages),
-    total = coalesce(p_pages, total), done = coalesce(p_pages, total), unreadable_pages = '{}', has_text = p_has_text,
-    updated_at = clock_timestamp()
+    total = coalesce(p_pages, total), done = coalesce(p_pages, total), unreadable_pages = '{}', no_model_pages = p_no_model,
+    has_text = p_has_text, updated_at = clock_timestamp()
   where id = p_id;
   return 'completed';
 end
@@ -1699,6 +1729,7 @@ begin
     left join lateral (
       select jsonb_agg(
         jsonb_build_object('fileId', i.file_id, 'fileName', f.name, 'outcome', bulk_outcome(i.file_id, i.job_id),
+          'noModelPages', case when f.job_id = i.job_id then cardinality(f.no_model_pages) else 0 end,
           'deleted', f.deleted_at is not null)
         order by i.place
       ) as items
@@ -1874,31 +1905,32 @@ select secure_function(name) from unnest(array[
   'create_conversion_job(uuid, text, integer, jsonb)',
   'fail_conversion_job(uuid, text, uuid)',
   'claimed_chunk(uuid)',
-  'claim_chunk_of(uuid, uuid, text)',
+  'claim_chunk_of(uuid, uuid, text, boolean)',
   'next_flyer_of(uuid)',
   'next_owner_waiting(text, uuid)',
-  'claim_in_turn(text, uuid, text, integer)',
-  'claim_chunk(uuid, text, integer)',
+  'claim_in_turn(text, uuid, text, integer, boolean)',
+  'claim_chunk(uuid, text, integer, boolean)',
   'heartbeat_chunk(uuid, uuid, interval, integer)',
-  'complete_chunk(uuid, uuid, text, jsonb)',
+  'complete_chunk(uuid, uuid, text, jsonb, integer, integer)',
   'fail_chunk(uuid, uuid, text, jsonb, integer, interval)',
-  'hand_back_chunk(uuid, uuid, jsonb)',
+  'hand_back_chunk(uuid, uuid, jsonb, interval)',
   'make_missing_chunks(uuid, integer)',
   'recover_orphan_chunks(interval, integer)',
   'claim_assembly(uuid, interval)',
   'heartbeat_assembly(uuid, uuid, interval)',
   'hand_back_assembly(uuid, uuid)',
-  'complete_assembly(uuid, uuid, text, integer[], boolean)',
+  'complete_assembly(uuid, uuid, text, integer[], boolean, integer[])',
   'cancel_conversion_job(uuid, boolean)',
   'cancel_flyer_jobs_for_file(uuid, text)',
   'cancel_flyer_job(uuid, uuid, text)',
   'delete_file(uuid, uuid)',
   'delete_file_of_closed_account()',
+  'model_cost_today()',
   'apply_model_budget(numeric)',
   'sweep_conversions(interval, interval)',
   'claim_inline(uuid, interval)',
   'heartbeat_inline(uuid, uuid, interval)',
-  'complete_inline(uuid, uuid, text, jsonb, integer, boolean)',
+  'complete_inline(uuid, uuid, text, jsonb, integer, boolean, integer[])',
   'fail_inline(uuid, uuid, text, jsonb, integer)',
   'inline_turn_ended()',
   'request_flyer(uuid, uuid, uuid, interval)',

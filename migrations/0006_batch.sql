@@ -40,6 +40,8 @@ create table conversion_batch_jobs (
   created_at timestamptz not null default now(),
   claimed_at timestamptz not null default now(),
   prepare_started_at timestamptz not null default now(),
+  -- When the service last had no room for another batch job: until its deadline it waits for its turn.
+  full_at timestamptz,
   uploaded_at timestamptz,
   submitted_at timestamptz,
   -- The driver gives up then.
@@ -102,16 +104,50 @@ as $$
   limit 1
 $$;
 
+-- The oldest of them that the day's budget has room for: what models have cost today, what the open batch jobs will cost, and its
+-- own pages. A page costs what the records of the last batch jobs did, `p_page_usd` before there were any.
+create function next_batch_job_within(p_budget_usd numeric, p_page_usd numeric) returns setof large_conversion_jobs
+language sql
+stable
+set search_path = pg_catalog, public, pg_temp
+set enable_seqscan = off
+as $$
+  with lately as (
+    select sum(x.cost_usd) as usd, sum(x.records) as records from (
+      select cost_usd, records from conversion_batch_jobs
+      where state = 'closed' and cost_usd > 0 and records > 0
+      order by closed_at desc
+      limit 20
+    ) x
+  ), page as (
+    select coalesce(usd / records, p_page_usd) as usd from lately
+  ), room as (
+    select p_budget_usd - model_cost_today() - page.usd * coalesce((
+      select sum(case when b.input_prefix is null then j.total_pages else b.records end)
+      from conversion_batch_jobs b join large_conversion_jobs j on j.id = b.job_id
+      where b.state in ('preparing', 'submitted')
+    ), 0) as usd
+    from page
+  )
+  select j.* from large_conversion_jobs j
+  where j.status = 'waiting_batch' and not exists (select from conversion_batch_jobs b where b.job_id = j.id)
+    and j.total_pages * (select usd from page) <= (select usd from room)
+  order by j.created_at, j.id
+  limit 1
+$$;
+
 -- Claims what there is to prepare, from one place of `p_take`: `open` are rows that were left `preparing` (by an earlier
 -- leader, by this process in an earlier tick, or by any for longer than `p_stuck`), longest ago first; `parked` is the oldest
--- job without a row, which gets its row and keeps its funds for `p_window`; null takes the first of both. The same call
+-- job without a row, which gets its row and keeps its funds for `p_window`; null takes the first of both. Of the parked ones, with
+-- a daily budget, those alone whose pages, at `p_page_usd` each or what a record has cost lately, fit in what is left of it beside
+-- the batch jobs that are not billed yet (DOC-22). The same call
 -- again returns the same row. `found_open`: its batch job may exist already. `stuck`: its leader lives and did not get it
--- done in `p_stuck`. `abandoned`: its job waited for `p_give_up`, and that is a day ago (BATCH-15).
+-- done in `p_stuck`, though the service was not full. `abandoned`: its job waited for `p_give_up`, and that is a day ago (BATCH-15).
 --
 -- Lock order: an open row alone; a parked job, row, customer, hold.
 create function claim_conversion_batch(
   p_lease uuid, p_preparer uuid, p_term bigint, p_model text, p_stuck interval, p_window interval, p_take text default null,
-  p_give_up interval default interval '26 hours'
+  p_give_up interval default interval '26 hours', p_budget_usd numeric default null, p_page_usd numeric default 0
 )
 returns table (
   id uuid, job_id uuid, found_open boolean, stuck boolean, close_reason text, input_prefix text, object_key text,
@@ -137,7 +173,8 @@ begin
     limit 1
     for no key update skip locked;
     if found then
-      v_stuck := (b.term is null or b.term >= p_term) and least(b.prepare_started_at, b.created_at) < v_now - p_stuck;
+      v_stuck := (b.term is null or b.term >= p_term)
+        and greatest(least(b.prepare_started_at, b.created_at), b.full_at) < v_now - p_stuck;
       update conversion_batch_jobs x set
         lease = p_lease, preparer = p_preparer, prepares = x.prepares + 1, claimed_at = v_now, term = p_term,
         prepare_started_at = case when x.term < p_term then v_now else x.prepare_started_at end
@@ -147,7 +184,11 @@ begin
   end if;
   if b.id is null and p_take is distinct from 'open' then
     v_open := false;
-    select n.id into v_job from next_unclaimed_batch_job() n;
+    if p_budget_usd is null then
+      select n.id into v_job from next_unclaimed_batch_job() n;
+    else
+      select n.id into v_job from next_batch_job_within(p_budget_usd, p_page_usd) n;
+    end if;
     perform from large_conversion_jobs j where j.id = v_job and j.status = 'waiting_batch' for no key update;
     if not found then
       return;
@@ -184,6 +225,17 @@ begin
   where id = p_id and state = 'preparing' and lease = p_lease;
   return found;
 end
+$$;
+
+-- The service has no room for another batch job: whatever is uploaded waits for its turn.
+create function batch_service_full() returns void
+language sql
+set search_path = pg_catalog, public, pg_temp
+as $$
+  update conversion_batch_jobs set full_at = clock_timestamp()
+  where id in (
+    select id from conversion_batch_jobs where state = 'preparing' and input_prefix is not null for no key update skip locked
+  )
 $$;
 
 -- `preparing` → `submitted`: the batch job exists. It is polled at once where it is to be stopped, else in `p_poll`; the
@@ -399,7 +451,7 @@ end
 $$;
 
 -- Why a job need not wait any longer; null where it does. It has waited for `p_give_up`, or its row is `preparing` for
--- `p_stuck`. A submitted row has a deadline, at which the driver gives up by itself; `p_slack` is the time that it has for
+-- `p_stuck` and the service was not full. A submitted row has a deadline, at which the driver gives up by itself; `p_slack` is the time that it has for
 -- that.
 create function overdue_batch_reason(
   j large_conversion_jobs, b conversion_batch_jobs, p_give_up interval, p_stuck interval, p_slack interval
@@ -412,7 +464,7 @@ as $$
     when j.status <> 'waiting_batch' then null
     when b.id is null or b.state = 'preparing' then case
       when j.created_at <= clock_timestamp() - p_give_up then 'it was not done in time'
-      when b.prepare_started_at <= clock_timestamp() - p_stuck - p_slack then 'preparing it got stuck'
+      when greatest(b.prepare_started_at, b.full_at) <= clock_timestamp() - p_stuck - p_slack then 'preparing it got stuck'
     end
     when b.state = 'submitted' and b.deadline_at <= clock_timestamp() - p_slack then 'it was not done in time'
   end
@@ -458,8 +510,10 @@ select secure_table('conversion_batch_jobs');
 select secure_function(name) from unnest(array[
   'batch_row_is_whole()',
   'next_unclaimed_batch_job()',
-  'claim_conversion_batch(uuid, uuid, bigint, text, interval, interval, text, interval)',
+  'next_batch_job_within(numeric, numeric)',
+  'claim_conversion_batch(uuid, uuid, bigint, text, interval, interval, text, interval, numeric, numeric)',
   'batch_records_uploaded(uuid, uuid, text, integer, integer, bigint, text, numeric, numeric)',
+  'batch_service_full()',
   'submit_conversion_batch_row(uuid, uuid, text, text, interval, interval)',
   'claim_batch_polls(interval, integer)',
   'begin_batch_collect(uuid)',

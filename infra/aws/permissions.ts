@@ -59,6 +59,7 @@ export const CALLS = {
   lines: { DescribeMetricFiltersCommand: ["logs:DescribeMetricFilters"] },
   topics: { ListSubscriptionsByTopicCommand: ["sns:ListSubscriptionsByTopic"] },
   model: { ConverseCommand: ["bedrock:InvokeModel"] },
+  profile: { GetInferenceProfileCommand: ["bedrock:GetInferenceProfile"] },
   batchModel: {
     CreateModelInvocationJobCommand: ["bedrock:CreateModelInvocationJob"]
   },
@@ -226,6 +227,10 @@ export const callerPolicy = (stack: Stack, used: Used): iam.ManagedPolicy => {
       ),
       ...examinedStatements(stack, used.mailRegion),
       allow("model", modelArns(stack, used.modelId)),
+      // What doctor looks at: the profile of this id, if it is one.
+      allow("profile", [
+        stack.formatArn({ service: "bedrock", resource: "inference-profile", resourceName: "*" })
+      ]),
       ...(used.batchRole === undefined ? [] : batchStatements(stack, used.modelId, used.batchRole))
     ]
   })

@@ -3,26 +3,46 @@ import { SecureRandom } from "effect/crypto/SecureRandom"
 
 import { ObjectStoreError, type ObjectStoreService } from "../ports/object-store.ts"
 import { StoreIdentities } from "../ports/store-identities.ts"
-import { complaintAbout, isForeign, standingOf, type StorePlace } from "./store-identity.ts"
+import {
+  complaintAbout,
+  identityIn,
+  isForeign,
+  MAX_IDENTITY_BYTES,
+  standingOf,
+  type StorePlace
+} from "./store-identity.ts"
 
 /** The object that names a store. */
 export const IDENTITY_KEY = "store-identity"
-
-/** Longest identity that is read; ours have 36 characters. */
-const MAX_IDENTITY = 100
 
 /** An object store of this process. */
 export interface OwnStore extends StorePlace {
   readonly objects: ObjectStoreService
 }
 
+const noIdentity = new ObjectStoreError({
+  reason: "unavailable",
+  key: IDENTITY_KEY,
+  cause: `the store cannot be identified: its object ${IDENTITY_KEY} holds no identity. Bring it back from a backup, or remove it`
+})
+
+/**
+ * The identity in a store; undefined where it has none. It is read to its end, since a service sends it in pieces of any size. What
+ * has not an identity's shape says nothing about the store, so that it is never taken for another one.
+ */
 const readIdentity = ({ objects }: Pick<OwnStore, "objects">) =>
   objects.get(IDENTITY_KEY).pipe(
-    Stream.take(1),
-    Stream.runFold(
-      () => "",
-      (text, bytes) => text + new TextDecoder().decode(bytes.subarray(0, MAX_IDENTITY))
+    Stream.runFoldEffect(
+      () => new Uint8Array(0),
+      (read, bytes) =>
+        read.length + bytes.length > MAX_IDENTITY_BYTES
+          ? Effect.fail(noIdentity)
+          : Effect.succeed(new Uint8Array([...read, ...bytes]))
     ),
+    Effect.flatMap((bytes) => {
+      const identity = identityIn(bytes)
+      return identity === undefined ? Effect.fail(noIdentity) : Effect.succeed(identity)
+    }),
     Effect.catchIf(
       ({ reason }) => reason === "missing",
       () => Effect.undefined
@@ -100,11 +120,13 @@ interface OwnStoresService {
   readonly examine: Effect.Effect<void>
   /** Why this process works on no files; undefined where it does. */
   readonly refusal: Effect.Effect<string | undefined>
+  /** Why it cannot read what the batch lane has paid for; undefined where it can, or there is nothing. */
+  readonly batchRefusal: Effect.Effect<string | undefined>
 }
 
 /** Where no store is shared with another process, all are this one's own. */
 export const OwnStores = Context.Reference<OwnStoresService>("postlane/domain/OwnStores", {
-  defaultValue: () => ({ examine: Effect.void, refusal: Effect.undefined })
+  defaultValue: () => ({ examine: Effect.void, refusal: Effect.undefined, batchRefusal: Effect.undefined })
 })
 
 const NOT_EXAMINED = "its object stores could not be identified yet"
@@ -130,23 +152,55 @@ const noteChange = (before: string | undefined, refusal: string | undefined) => 
     : Effect.logInfo("this process works on files again: its object stores are those that the database knows")
 }
 
-/** Examines the stores at once. Where one, or the database, does not answer, what was found before holds; readiness says so. */
-export const ownStoresLayer = (stores: ReadonlyArray<OwnStore>) =>
+/** As {@link refusalOf} of a batch store that no setting names: it is never made the known one. */
+const batchRefusalOf = Effect.fnUntraced(function* (unset: OwnStore) {
+  if ((yield* (yield* StoreIdentities).known("batch")) === undefined) return undefined
+  const { standing } = yield* examineStore(unset)
+  return isForeign(standing) ? lineOf(complaintAbout(unset, standing)) : undefined
+})
+
+const noteBatch = (before: string | undefined, refusal: string | undefined) => {
+  if (refusal === before) return Effect.void
+  if (refusal !== undefined)
+    return Effect.logError(`this process converts nothing that the batch lane has results of: ${refusal}`)
+  return before === NOT_EXAMINED
+    ? Effect.void
+    : Effect.logInfo("this process converts what the batch lane has results of again")
+}
+
+/**
+ * Examines the stores at once. Where one, or the database, does not answer, what was found before holds; readiness says so.
+ * `unsetBatch`: the batch store of a worker whose settings name none, beside which the database may know one.
+ */
+export const ownStoresLayer = (stores: ReadonlyArray<OwnStore>, unsetBatch?: OwnStore) =>
   Layer.effect(
     OwnStores,
     Effect.gen(function* () {
       const context = yield* Effect.context<StoreIdentities | SecureRandom>()
       let refusal = stores.length === 0 ? undefined : NOT_EXAMINED
+      let batchRefusal = unsetBatch === undefined ? undefined : NOT_EXAMINED
       const examine = Effect.gen(function* () {
         const before = refusal
         refusal = yield* refusalOf(stores)
         yield* noteChange(before, refusal)
+        if (unsetBatch === undefined) return
+        const batchBefore = batchRefusal
+        batchRefusal = yield* batchRefusalOf(unsetBatch)
+        yield* noteBatch(batchBefore, batchRefusal)
       }).pipe(
-        Effect.catch((error) => Effect.logDebug("the object stores cannot be identified now", error)),
+        Effect.catch((error) =>
+          error === noIdentity
+            ? Effect.logWarning("an object store cannot be identified", error.cause)
+            : Effect.logDebug("the object stores cannot be identified now", error)
+        ),
         Effect.provideContext(context)
       )
       yield* examine
-      return OwnStores.of({ examine, refusal: Effect.sync(() => refusal) })
+      return OwnStores.of({
+        examine,
+        refusal: Effect.sync(() => refusal),
+        batchRefusal: Effect.sync(() => batchRefusal)
+      })
     })
   )
 

@@ -3,6 +3,17 @@
  * A store is named by a small object in it, written once; the database keeps the name of the store that came first.
  */
 
+/** Most bytes of the object that holds an identity; ours has 36. */
+export const MAX_IDENTITY_BYTES = 100
+
+const IDENTITY = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/
+
+/** The identity that these bytes are; undefined where they have not its shape, as those of a part of one. */
+export const identityIn = (bytes: Uint8Array): string | undefined => {
+  const text = new TextDecoder().decode(bytes).trim()
+  return IDENTITY.test(text) ? text : undefined
+}
+
 /** The object stores that an installation shares among its processes. */
 export type StoreName = "files" | "batch"
 
@@ -50,7 +61,7 @@ export const standingOf = (
 /** The settings that say which store a process has. */
 const SETTINGS: Readonly<Record<StoreName, string>> = {
   files: "FILES_BUCKET (a folder of POSTLANE_DATA_DIR where it is unset)",
-  batch: "BATCH_CONVERSION_S3_BUCKET"
+  batch: "BATCH_CONVERSION_S3_BUCKET (in workers, too, and while the lane is off)"
 }
 
 const WHAT: Readonly<Record<Foreign, string>> = {

@@ -1,8 +1,11 @@
 import { Context, Data, type Effect, type Scope, type Stream } from "effect"
 
-/** The object store could not write or read an object. `missing`: no object has that key. */
+/**
+ * The object store could not write or read an object. `missing`: no object has that key. `unsupported`: the service does not have
+ * what was asked for; asking again changes nothing.
+ */
 export class ObjectStoreError extends Data.TaggedError("ObjectStoreError")<{
-  readonly reason: "missing" | "unavailable"
+  readonly reason: "missing" | "unavailable" | "unsupported"
   readonly key: string
   readonly cause?: unknown
 }> {}

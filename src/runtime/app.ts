@@ -53,7 +53,7 @@ const leader = (settings: Settings) =>
 const roles = (settings: Settings) => {
   const has = (role: Role) => settings.roles.includes(role)
   return Layer.mergeAll(
-    storeWatch,
+    storeWatch(settings),
     Layer.provide(ticking("clock", CLOCK_INTERVAL, watchClock(PROCESS)), AlarmBoard.layer),
     has("retry") ? retryWorker : Layer.empty,
     has("leader") ? leader(settings) : Layer.empty,

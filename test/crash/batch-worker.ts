@@ -14,6 +14,7 @@ import { layer as layerLeases } from "../../src/adapters/postgres/leadership.ts"
 import { pollTick, prepareTick, releaseTick } from "../../src/domain/batch/driver.ts"
 import { BatchReplay } from "../../src/domain/batch/replay.ts"
 import { MAX_BATCH_BYTES } from "../../src/domain/batch/shards.ts"
+import { Surveyor } from "../../src/domain/conversion/html/survey.ts"
 import { HOLD_WINDOW } from "../../src/domain/conversion/job.ts"
 import { assembleJob } from "../../src/domain/conversion/work/assembling.ts"
 import { processChunk } from "../../src/domain/conversion/work/chunk-processing.ts"
@@ -90,7 +91,7 @@ const ports = Layer.mergeAll(
   }),
   Layer.succeed(HtmlAssembly, {
     clean: Effect.succeed,
-    survey: () => Effect.die("no result is surveyed apart"),
+    survey: (pages) => Effect.as(Stream.runDrain(pages), new Surveyor().survey()),
     assemble: ({ pages }) => Stream.map(pages, ({ html }) => `${html}\n`)
   }),
   Layer.mergeAll(

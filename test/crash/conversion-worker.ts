@@ -3,6 +3,7 @@ import { Duration, Effect, Layer, Random, Redacted, Stream } from "effect"
 import { makeDiskObjects } from "../../src/adapters/disk/object-store.ts"
 import { layer as layerClients } from "../../src/adapters/postgres/client.ts"
 import { layer as layerStore } from "../../src/adapters/postgres/conversion/conversion-store.ts"
+import { Surveyor } from "../../src/domain/conversion/html/survey.ts"
 import { HOLD_WINDOW } from "../../src/domain/conversion/job.ts"
 import { assembleJob } from "../../src/domain/conversion/work/assembling.ts"
 import { processChunk } from "../../src/domain/conversion/work/chunk-processing.ts"
@@ -58,7 +59,7 @@ const ports = Layer.mergeAll(
   }),
   Layer.succeed(HtmlAssembly, {
     clean: Effect.succeed,
-    survey: () => Effect.die("no result is surveyed apart"),
+    survey: (pages) => Effect.as(Stream.runDrain(pages), new Surveyor().survey()),
     assemble: ({ pages }) => Stream.mapEffect(pages, ({ html }) => Effect.as(slowly, `${html}\n`))
   }),
   layerStore.pipe(

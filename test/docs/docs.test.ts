@@ -118,7 +118,7 @@ describe("the runbooks", () => {
       // CDK appends eight digits of a hash.
       .map(([id]) => id.slice(0, -8))
     expect(cloud.length).toBeGreaterThan(0)
-    for (const name of [...ALARMS, ...cloud, "EMAIL_ALARM", "EMAIL_FAILOVER"])
+    for (const name of [...ALARMS, ...cloud, "EMAIL_ALARM", "EMAIL_FAILOVER", "HIFI_UNAVAILABLE"])
       expect([...named], `a runbook of ${name}`).toContain(
         name === "EmailAlarm" ? "EMAIL_ALARM" : name === "FailoverAlarm" ? "EMAIL_FAILOVER" : name
       )

@@ -157,7 +157,7 @@ describe("the bell rings for each that moves a conversion or a mail on", () => {
       start({ customerId, items: [{ fileId, urgent: true, options }] })
     ),
     "process now": BatchControls.use(({ processNow }) => processNow(owned)),
-    "the executor": createQueuedJobs({ on: false, minPages: 600 }),
+    "the executor": createQueuedJobs({ on: false, minPages: 600, minRecords: 1 }),
     "a worker": work
   }
   const mails = {
@@ -181,7 +181,7 @@ describe("the bell rings for each that moves a conversion or a mail on", () => {
   it.effect("not for an executor or a worker that found nothing to do", () =>
     Effect.gen(function* () {
       const { bell, rings } = listened()
-      const look = Effect.andThen(createQueuedJobs({ on: false, minPages: 600 }), work)
+      const look = Effect.andThen(createQueuedJobs({ on: false, minPages: 600, minRecords: 1 }), work)
       yield* Effect.andThen(
         Effect.andThen(
           look,

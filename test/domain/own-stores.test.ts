@@ -24,12 +24,12 @@ const storeOf = (shown: string, place?: string, kept = new Map<string, Uint8Arra
 })
 
 /** A process that starts with a store: its guard and its log, from warnings on. */
-const start = Effect.fnUntraced(function* (store: OwnStore) {
+const start = Effect.fnUntraced(function* (store: OwnStore, unsetBatch?: OwnStore) {
   const logged: Array<string> = []
   const log = Logger.make(({ logLevel, message }) => {
     if (logLevel !== "Debug") logged.push(String(message))
   })
-  const services = yield* Layer.build(Layer.fresh(ownStoresLayer([store]))).pipe(
+  const services = yield* Layer.build(Layer.fresh(ownStoresLayer([store], unsetBatch))).pipe(
     Effect.provide(Logger.layer([log]))
   )
   const own = Context.get(services, OwnStores)
@@ -37,7 +37,8 @@ const start = Effect.fnUntraced(function* (store: OwnStore) {
     logged,
     objects: guarded(store.objects, own),
     examine: Effect.provide(own.examine, Logger.layer([log])),
-    worked: Effect.provide(onOwnStores(Effect.succeed(true), false), services)
+    worked: Effect.provide(onOwnStores(Effect.succeed(true), false), services),
+    batchRefusal: own.batchRefusal
   }
 })
 
@@ -205,13 +206,84 @@ describe("object stores of processes on one database (DOC-6)", () => {
   )
 
   test(
-    "whatever bytes stand in the place of an identity, the store is another one",
+    "a worker without a batch bucket leaves alone what others have results of, once the database knows a batch store",
     Effect.gen(function* () {
-      yield* start(storeOf("/one").store)
-      for (const bytes of [new Uint8Array(), new Uint8Array(5_000_000).fill(255), new Uint8Array([0, 1])]) {
-        const { store } = storeOf("/odd", undefined, new Map([[IDENTITY_KEY, bytes]]))
-        assert.isFalse(yield* (yield* start(store)).worked)
+      const { store } = storeOf("/files")
+      const folder = storeOf("/data/objects/batch")
+      const unset = { ...folder.store, name: "batch" } as const
+      const worker = yield* start(store, unset)
+      assert.isUndefined(yield* worker.batchRefusal)
+      assert.lengthOf(folder.kept, 0, "it is never made the known one")
+      const bucket = storeOf("s3.test/batch", "s3.test/batch").store
+      yield* adoptStore({ ...bucket, name: "batch" })
+      yield* worker.examine
+      assert.match(
+        (yield* worker.batchRefusal) ?? "",
+        /is empty, and the database knows another.*BATCH_CONVERSION_S3_BUCKET/
+      )
+      assert.isTrue(yield* worker.worked, "files are its own")
+      assert.match(worker.logged.join(), /converts nothing that the batch lane has results of/)
+      yield* worker.examine
+      assert.lengthOf(worker.logged, 1)
+    })
+  )
+
+  test(
+    "an identity that comes in pieces of any size is the whole one, for who examines and for who adopts",
+    Effect.gen(function* () {
+      const { kept, store } = storeOf("s3.test/files", "s3.test/files")
+      yield* start(store)
+      const whole = new TextDecoder().decode(kept.get(IDENTITY_KEY))
+      const inPieces = (size: number) => ({
+        ...store,
+        objects: {
+          ...store.objects,
+          get: (key: string) =>
+            Stream.flatMap(store.objects.get(key), (bytes) =>
+              Stream.fromIterable(
+                Array.from({ length: Math.ceil(bytes.length / size) }, (_, n) =>
+                  bytes.subarray(n * size, (n + 1) * size)
+                )
+              )
+            )
+        }
+      })
+      const { known } = yield* StoreIdentities
+      for (const size of [1, 16, 35, 36]) {
+        const small = inPieces(size)
+        assert.isTrue(yield* (yield* start(small)).worked, `in pieces of ${size}`)
+        yield* adoptStore(small)
+        assert.strictEqual((yield* known("files"))?.identity, whole)
       }
+    })
+  )
+
+  test(
+    "bytes without an identity's shape say nothing of the store: what was found before holds, and nobody adopts them",
+    Effect.gen(function* () {
+      const { kept, store } = storeOf("/one")
+      const process = yield* start(store)
+      const identity = kept.get(IDENTITY_KEY)!
+      const odd = [
+        new Uint8Array(),
+        new Uint8Array(5_000_000).fill(255),
+        new Uint8Array([0, 1]),
+        identity.subarray(0, 16)
+      ]
+      const { known } = yield* StoreIdentities
+      for (const bytes of odd) {
+        kept.set(IDENTITY_KEY, bytes)
+        yield* process.examine
+        assert.isTrue(yield* process.worked)
+        const fresh = yield* start(store)
+        assert.isFalse(yield* fresh.worked)
+        assert.match(fresh.logged.join(), /cannot be identified.*holds no identity/)
+        const refused = yield* Effect.flip(adoptStore(store))
+        assert.strictEqual(refused._tag, "ObjectStoreError")
+        assert.strictEqual((yield* known("files"))?.identity, new TextDecoder().decode(identity))
+      }
+      kept.set(IDENTITY_KEY, identity)
+      assert.isTrue(yield* (yield* start(store)).worked)
     })
   )
 

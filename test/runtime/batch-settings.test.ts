@@ -18,7 +18,7 @@ const LANE = {
 
 describe("settings of the batch lane", () => {
   it("is off by default, and without a switch, a bucket or a role", () => {
-    assert.deepStrictEqual(laneOf(settingsOf({})), { on: false, minPages: 600 })
+    assert.deepStrictEqual(laneOf(settingsOf({})), { on: false, minPages: 600, minRecords: 100 })
     assert.isTrue(laneOf(settingsOf(LANE)).on)
     for (const name of Object.keys(LANE)) {
       assert.isFalse(laneOf(settingsOf({ ...LANE, [name]: "" })).on, name)

@@ -73,6 +73,8 @@ it.live(
         S3_ENDPOINT: endpoint,
         CLOUD_ACCESS_KEY_ID: "test",
         CLOUD_SECRET_ACCESS_KEY: "test",
+        BEDROCK_ENDPOINT: "http://127.0.0.1:1",
+        BEDROCK_RUNTIME_ENDPOINT: "http://127.0.0.1:1",
         POSTLANE_DATA_DIR: cacheDir
       })
       const standing = (database: string, bucket: string) =>
@@ -117,9 +119,8 @@ it.live(
 
       // A bucket of another installation is not taken for it.
       const other = yield* bucketOf("other")
-      yield* other.put("store-identity", Stream.make(new TextEncoder().encode("another")), {
-        contentType: "text/plain"
-      })
+      const another = new TextEncoder().encode("01a21fbf-fd63-7000-8000-000000000000")
+      yield* other.put("store-identity", Stream.make(another), { contentType: "text/plain" })
       assert.strictEqual(yield* standing(copy, "other"), "another")
     }).pipe(Effect.scoped, Effect.provide(layerDatabase))
 )

@@ -120,7 +120,7 @@ const InputRecord = Schema.Struct({
     messages: Schema.Array(
       Schema.Struct({ role: Schema.Literals(["user", "assistant"]), content: Schema.Array(InputBlock) })
     ),
-    inferenceConfig: Schema.Struct({ maxTokens: Schema.Int, temperature: Schema.Finite })
+    inferenceConfig: Schema.Struct({ maxTokens: Schema.Int, temperature: Schema.optionalKey(Schema.Finite) })
   })
 })
 export type InputRecord = typeof InputRecord.Type

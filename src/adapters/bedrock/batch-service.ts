@@ -48,6 +48,9 @@ const failure = (cause: unknown): BatchServiceError => {
   if (isNamed(cause, "ResourceNotFoundException")) {
     return new BatchServiceError({ reason: "missing", message, cause })
   }
+  if (isNamed(cause, "ServiceQuotaExceededException")) {
+    return new BatchServiceError({ reason: "full", message, cause })
+  }
   const reason = classifyBedrockError(cause) === "refused" ? "refused" : "unavailable"
   return new BatchServiceError({ reason, message, cause })
 }

@@ -59,7 +59,10 @@ const commandOf = (call: ModelCall) =>
     modelId: call.model,
     system: [{ text: call.system }, { cachePoint: { type: "default" } }],
     messages: call.messages.map(({ content, role }) => ({ role, content: content.map(blockOf) })),
-    inferenceConfig: { maxTokens: call.maxTokens, temperature: call.temperature }
+    inferenceConfig: {
+      maxTokens: call.maxTokens,
+      ...(call.temperature === undefined ? {} : { temperature: call.temperature })
+    }
   })
 
 /**
@@ -109,7 +112,13 @@ export const makeBedrockVision = Effect.fnUntraced(function* (
         }),
         {
           duration: limit,
-          onTimeout: () => Effect.fail(noAnswer(`the model did not answer within ${limit / 1000} s`))
+          onTimeout: () =>
+            Effect.fail(
+              new VisionModelError({
+                reason: "timeout",
+                message: `the model did not answer within ${limit / 1000} s`
+              })
+            )
         }
       ).pipe(
         Effect.flatMap(({ output, stopReason, usage }) =>

@@ -1,18 +1,6 @@
 import { randomUUID } from "node:crypto"
 import { createReadStream } from "node:fs"
-import {
-  access,
-  constants,
-  type FileHandle,
-  link,
-  mkdir,
-  open,
-  readdir,
-  rename,
-  rm,
-  rmdir,
-  stat
-} from "node:fs/promises"
+import { type FileHandle, link, mkdir, open, readdir, rename, rm, rmdir, stat } from "node:fs/promises"
 import { dirname, join, relative, sep } from "node:path"
 
 import * as NodeStream from "@effect/platform-node/NodeStream"
@@ -27,6 +15,10 @@ const UNFINISHED = ".unfinished"
 
 /** Reads of a file that are handed on together; a read has 64 KiB. */
 const READS_AT_ONCE = 4
+
+/** What is written to see that there is room, in the place of drafts, which are swept. */
+const CHECK = "check-"
+const CHECK_BYTES = new Uint8Array(4096)
 
 /** Bytes of a read into a reused buffer. */
 const PASSING_BYTES = 1024 * 1024
@@ -328,8 +320,18 @@ export const makeDiskObjects = (folder: string): ObjectStoreService => ({
   stat: facts(folder),
   list: list(folder),
   remove: (keys) => Effect.forEach(keys, (key) => remove(folder, key), { discard: true, concurrency: 8 }),
+  // A volume that is full has a folder all the same: something has to be written.
   check: attempt("", async () => {
     await mkdir(folder, { recursive: true, mode: 0o700 })
-    await access(folder, constants.W_OK)
+    const path = join(folder, UNFINISHED, `${CHECK}${randomUUID()}`)
+    const handle = await openNew(path)
+    try {
+      await handle.writeFile(CHECK_BYTES)
+      // The file system may put off finding room until then.
+      await handle.datasync()
+    } finally {
+      await handle.close()
+      await rm(path, { force: true })
+    }
   })
 })

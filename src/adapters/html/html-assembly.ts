@@ -37,6 +37,7 @@ const assemblyIn = (thread: AssemblyThread) => {
     estimatedPages,
     facts,
     name,
+    note,
     pages,
     survey: known
   }: AssemblyInput<E>): Stream.Stream<string, E> =>
@@ -48,7 +49,7 @@ const assemblyIn = (thread: AssemblyThread) => {
           languageTag(facts.lang) === undefined
             ? yield* thread.ask("detect", { text: survey.sample })
             : undefined
-        const plan = planOf(survey, facts, { detect: () => guess, estimatedPages, name })
+        const plan = planOf(survey, facts, { detect: () => guess, estimatedPages, name, note })
         yield* thread.ask("begin", { document, plan })
         return Stream.make(documentStart(plan)).pipe(
           Stream.concat(

@@ -19,6 +19,8 @@ import { isObjectKey } from "../../domain/object-key.ts"
 import { type ObjectFacts, ObjectStoreError, type ObjectStoreService } from "../../ports/object-store.ts"
 import { makeLocalCopies } from "./local-copies.ts"
 
+type Encryption = "AES256" | "aws:kms"
+
 /** Where a bucket is, and how it is reached. */
 export interface S3Options {
   readonly bucket: string
@@ -26,6 +28,8 @@ export interface S3Options {
   /** `S3_ENDPOINT`: compatible services, which are addressed by path. */
   readonly endpoint?: string | undefined
   readonly credentials: NonNullable<S3ClientConfig["credentials"]>
+  /** `S3_SSE`: how every write asks to be encrypted; unset: as the bucket does by default. */
+  readonly encryption?: Encryption | undefined
   /** Where local copies of objects are kept while they are read. */
   readonly cacheDir: string
   /** How long the service may be silent, milliseconds: before it answers, and within an object's bytes. */
@@ -57,16 +61,19 @@ const READS_AT_ONCE = 4
 
 const MISSING = new Set(["NoSuchKey", "NotFound"])
 
+/** 501: a compatible service lacks what a header of ours asks for. */
+const UNSUPPORTED = "NotImplemented"
+
+const reasonOf = (cause: unknown): ObjectStoreError["reason"] => {
+  if (!(cause instanceof Error)) return "unavailable"
+  if (MISSING.has(cause.name)) return "missing"
+  return cause.name === UNSUPPORTED ? "unsupported" : "unavailable"
+}
+
 const failure =
   (key: string) =>
   (cause: unknown): ObjectStoreError =>
-    cause instanceof ObjectStoreError
-      ? cause
-      : new ObjectStoreError({
-          reason: cause instanceof Error && MISSING.has(cause.name) ? "missing" : "unavailable",
-          key,
-          cause
-        })
+    cause instanceof ObjectStoreError ? cause : new ObjectStoreError({ reason: reasonOf(cause), key, cause })
 
 const keyed = (key: string) =>
   isObjectKey(key)
@@ -80,8 +87,12 @@ const call = <A>(key: string, run: (abortSignal: AbortSignal) => Promise<A>) =>
 interface Place {
   readonly client: S3Client
   readonly bucket: string
+  readonly encryption: Encryption | undefined
   readonly timeLimitMs: number
 }
+
+const encrypted = ({ encryption }: Place) =>
+  encryption === undefined ? {} : { ServerSideEncryption: encryption }
 
 /** One request; each of its attempts has to be answered in time. */
 const ask = <A>(
@@ -144,15 +155,15 @@ const stat =
       Effect.map(({ ContentLength }) => ({ key: Key, size: ContentLength ?? 0 }))
     )
 
-const uploadOf = ({ bucket: Bucket, client }: Place, Key: string, Body: Readable, ContentType: string) =>
+const uploadOf = (place: Place, Key: string, Body: Readable, ContentType: string) =>
   new Upload({
-    client,
+    client: place.client,
     params: {
-      Bucket,
+      Bucket: place.bucket,
       Key,
       Body,
       ContentType,
-      ServerSideEncryption: "AES256",
+      ...encrypted(place),
       ChecksumAlgorithm: "CRC32"
     },
     partSize: PART_BYTES,
@@ -209,7 +220,7 @@ const create =
       Key,
       Body,
       ContentType,
-      ServerSideEncryption: "AES256",
+      ...encrypted(place),
       IfNoneMatch: "*"
     })
     return keyed(Key).pipe(
@@ -288,15 +299,15 @@ export const openClient = (
   )
 
 /**
- * Objects in a bucket: multipart uploads of streams, encrypted at rest by the service, checksums both ways. An upload that does
+ * Objects in a bucket: multipart uploads of streams, encrypted at rest as the bucket or `S3_SSE` says, checksums both ways. An upload that does
  * not end leaves no object; its parts are aborted.
  */
 export const makeS3Objects = Effect.fnUntraced(function* (
   options: S3Options
 ): Effect.fn.Return<ObjectStoreService, never, Scope.Scope> {
-  const { bucket, timeLimitMs = TIME_LIMIT_MS } = options
+  const { bucket, encryption, timeLimitMs = TIME_LIMIT_MS } = options
   const client = yield* openClient(options, MAX_ATTEMPTS)
-  const place = { client, bucket, timeLimitMs }
+  const place = { client, bucket, encryption, timeLimitMs }
   return {
     put: put(place),
     create: create(place),

@@ -31,6 +31,21 @@ export const fallbackShare = ({ accepted, fallback }: BatchTally): number =>
 export const batchCost = (tally: BatchTally, price: ModelPrice): number =>
   estimateLlmCost(tally.usage, price) * BATCH_MULTIPLIER
 
+/** What the lane saved: the on-demand price of the accepted answers that were served, less what it cost. */
+export const savedUsd = (batch: {
+  readonly accepted: number
+  readonly served: number
+  readonly onDemandUsd: number
+  readonly costUsd: number
+}): number => (batch.accepted === 0 ? 0 : (batch.onDemandUsd * batch.served) / batch.accepted) - batch.costUsd
+
+/** Tokens that a page takes in the lane before any batch job has shown it: a dense one's. */
+const ASSUMED: TokenUsage = { inputTokens: 4_000, outputTokens: 2_000 }
+
+/** What a page is taken to cost in the lane, US dollars. */
+export const assumedPageUsd = (price: ModelPrice): number =>
+  estimateLlmCost(ASSUMED, price) * BATCH_MULTIPLIER
+
 /**
  * The one ledger entry of a batch job (BATCH-30); undefined where it returned nothing. `onDemandUsd` is what the accepted answers
  * would have cost on demand: the lane saved that, less the cost.

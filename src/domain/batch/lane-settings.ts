@@ -10,17 +10,22 @@ export interface LaneSettings {
   readonly on: boolean
   /** `BATCH_CONVERSION_MIN_PAGES`. */
   readonly minPages: number
+  /** `BATCH_CONVERSION_MIN_RECORDS`: a job of fewer pages can never be batched. */
+  readonly minRecords: number
 }
 
 /**
  * Whether a job goes through the batch lane (BATCH-2): hi-fi, through the cascade, and large or opted in by the bulk programme. A
- * free reflow counts like any other.
+ * free reflow counts like any other. One that has fewer pages than a batch job needs records is never batched, and does not wait.
  */
 export const isEligible = (
   job: { readonly options: JobOptions; readonly totalPages: number },
-  { minPages, on }: LaneSettings
+  { minPages, minRecords, on }: LaneSettings
 ): boolean =>
-  on && usesCascade(job.options) && (job.totalPages >= minPages || job.options._batchLane === true)
+  on &&
+  usesCascade(job.options) &&
+  job.totalPages >= minRecords &&
+  (job.totalPages >= minPages || job.options._batchLane === true)
 
 /** The status that a job and its chunks are created with. */
 export const statusAtCreation = (
@@ -34,6 +39,8 @@ export interface DriverSettings {
   readonly preparer: string
   readonly model: string
   readonly price: ModelPrice
+  /** What models may cost a day; undefined: any amount. */
+  readonly dailyBudgetUsd?: number | undefined
   readonly limits: BatchLimits
   /** `BATCH_CONVERSION_TIMEOUT_HOURS`, clamped. */
   readonly timeoutHours: number

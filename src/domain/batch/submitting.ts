@@ -4,13 +4,14 @@ import { SecureRandom } from "effect/crypto/SecureRandom"
 
 import type { BatchLines } from "../../ports/batch/batch-lines.ts"
 import { BatchService, type BatchServiceError } from "../../ports/batch/batch-service.ts"
-import { BatchStore, type ClaimedBatch } from "../../ports/batch/batch-store.ts"
+import { BatchStore, type ClaimedBatch, type LaneBudget } from "../../ports/batch/batch-store.ts"
 import type { PageSources } from "../../ports/conversion/page-sources.ts"
 import type { BatchObjects } from "../../ports/object-store.ts"
 import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { HOLD_WINDOW } from "../conversion/job.ts"
 import { withDeadline } from "../deadline.ts"
 import { LeaseId } from "../ids.ts"
+import { assumedPageUsd } from "./cost.ts"
 import { batchJobName, outputPrefix, preparedOf, preparedPrefix } from "./keys.ts"
 import { type DriverSettings, giveUpIn, STUCK_AFTER, waitingWindow } from "./lane-settings.ts"
 import { prepare } from "./preparing.ts"
@@ -42,6 +43,13 @@ const submitted = Effect.fnUntraced(function* (batch: ClaimedBatch, arn: string,
   yield* BatchService.use((service) => service.stop(arn))
 })
 
+/** A job that no document has to be read for to know that it cannot be batched: settings may have changed since it was created. */
+const isTooSmall = ({ totalPages }: ClaimedBatch, { limits }: DriverSettings): boolean =>
+  totalPages < limits.minRecords
+
+const budgetOf = ({ dailyBudgetUsd, price }: DriverSettings): LaneBudget | undefined =>
+  dailyBudgetUsd === undefined ? undefined : { dailyUsd: dailyBudgetUsd, pageUsd: assumedPageUsd(price) }
+
 /**
  * The folder of the records, uploaded now unless they already are; undefined where another driver has taken over meanwhile, so
  * that a batch job is only created once its row says where its records are.
@@ -50,7 +58,7 @@ const upload = Effect.fnUntraced(function* (batch: ClaimedBatch, settings: Drive
   if (batch.inputPrefix !== null) return batch.inputPrefix
   const store = yield* BatchStore
   const { limits, model } = settings
-  if (batch.totalPages < limits.minRecords) {
+  if (isTooSmall(batch, settings)) {
     return yield* new BatchSkipped({ reason: `fewer than ${limits.minRecords} records` })
   }
   const done = yield* withDeadline(
@@ -108,6 +116,14 @@ const prepareAndSubmit = Effect.fnUntraced(function* (batch: ClaimedBatch, setti
  * is done, and the row is closed when there is still no answer a day after its time.
  */
 const serviceFailed = (batch: ClaimedBatch) => (error: BatchServiceError) => {
+  if (error.reason === "full") {
+    return Effect.gen(function* () {
+      yield* Effect.logInfo("the batch service is full: the job waits for its turn", error)
+      yield* (yield* BatchStore).serviceFull
+      if (batch.abandoned) yield* drop(batch, "expired", "the batch service was full")
+      return false
+    })
+  }
   if (error.reason !== "unavailable") {
     return Effect.logWarning("the batch service refuses the job: it is converted on demand", error).pipe(
       Effect.andThen(drop(batch, "failed", `the batch service refused it: ${error.message}`)),
@@ -143,7 +159,7 @@ const bring = (batch: ClaimedBatch, settings: DriverSettings) =>
 /**
  * Brings rows that were left `preparing`, then the oldest parked job, to the batch service (BATCH-10 to BATCH-13, BATCH-15). What
  * the service cannot take now is stepped over: the other such rows wait for the next call, and the parked job still gets its
- * turn. One document is read a call; whatever cannot be prepared goes on demand.
+ * turn. One document is read a call; whatever cannot be prepared goes on demand, and what has too few pages takes no turn.
  */
 export const prepareNext = (
   settings: DriverSettings,
@@ -165,7 +181,8 @@ export const prepareNext = (
         model: settings.model,
         stuckAfter: STUCK_AFTER,
         window: Duration.max(waitingWindow(settings), HOLD_WINDOW),
-        giveUpIn: giveUpIn(settings)
+        giveUpIn: giveUpIn(settings),
+        budget: budgetOf(settings)
       })
     })
     const seen = new Set<string>()
@@ -176,6 +193,10 @@ export const prepareNext = (
       if (!(yield* bring(batch, settings))) break
       if (batch.inputPrefix === null) return
     }
-    const batch = yield* claim("parked")
-    if (batch !== undefined) yield* bring(batch, settings)
+    while (true) {
+      const batch = yield* claim("parked")
+      if (batch === undefined) return
+      yield* bring(batch, settings)
+      if (!isTooSmall(batch, settings)) return
+    }
   })

@@ -43,10 +43,10 @@ const write = Effect.fnUntraced(function* ({ bulkId, endedAt, items }: BulkMessa
   return yield* templates.render({
     kind: "bulk-completed",
     bulkId,
-    items: yield* Effect.forEach(items, ({ deleted, fileId, fileName, outcome }) =>
+    items: yield* Effect.forEach(items, ({ deleted, fileId, fileName, noModelPages, outcome }) =>
       Effect.map(
         outcome === "completed" && !deleted ? shared.urlFrom(fileId, endedAt) : Effect.succeed(undefined),
-        (url) => ({ fileName: deleted ? "a deleted file" : fileName, outcome, url })
+        (url) => ({ fileName: deleted ? "a deleted file" : fileName, noModelPages, outcome, url })
       )
     )
   })

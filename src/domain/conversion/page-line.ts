@@ -1,5 +1,12 @@
 import { Schema } from "effect"
 
+/**
+ * Why a page has no model's answer though one was wanted: the model or the account `refused`, or did not answer (`unavailable`); the
+ * page is too large for a call (`unfit`); its answers were cut off, withheld or empty (`unusable`).
+ */
+const NoModel = Schema.Literals(["refused", "unavailable", "unfit", "unusable"])
+export type NoModel = typeof NoModel.Type
+
 /** One page of a chunk's result: a line of JSON in its object. */
 export const PageLine = Schema.Struct({
   /** From 0, in the document. */
@@ -20,9 +27,22 @@ export const PageLine = Schema.Struct({
     "unreadable"
   ]),
   /** A clean fragment. */
-  html: Schema.String
+  html: Schema.String,
+  /** Absent where a model converted the page, or none was wanted. */
+  noModel: Schema.optional(NoModel)
 })
 export type PageLine = typeof PageLine.Type
+
+const MODEL_TIERS: ReadonlySet<PageLine["tier"]> = new Set([
+  "hifi-single-pass",
+  "coverage-retry",
+  "agentic",
+  "math-ocr",
+  "harness"
+])
+
+/** Whether a model converted the page. */
+const isModelTier = (tier: PageLine["tier"]): boolean => MODEL_TIERS.has(tier)
 
 /** The notice in place of a page that cannot be read. */
 export const notice = (index: number): PageLine => ({
@@ -62,18 +82,51 @@ export interface Recognition {
   readonly poorlyReadPages: ReadonlyArray<number>
 }
 
+/** What models did of a result for which one was asked. */
+interface Fidelity {
+  /** Pages from 1 that no model converted though one was wanted, in order. */
+  readonly noModelPages: ReadonlyArray<number>
+  /** Whether a model was wanted, and converted none of the pages. */
+  readonly noneByModel: boolean
+}
+
+/** Most page numbers that are written out. */
+const MOST_NUMBERS = 20
+
+/** What a result says of pages that no model converted. */
+export const withoutModelText = (pages: ReadonlyArray<number>): string => {
+  const more = pages.length - MOST_NUMBERS
+  const numbers = `${pages.slice(0, MOST_NUMBERS).join(", ")}${more > 0 ? ` and ${more} more` : ""}`
+  return `High fidelity was not available for ${pages.length === 1 ? "1 page" : `${pages.length} pages`}, converted without it: ${numbers}.`
+}
+
+/** What its owner reads where high fidelity was asked for and no page got it: there is no result, and nothing is charged. */
+export const NO_MODEL =
+  "High fidelity was not available for any page, so nothing was converted or charged. Try again later, or convert it without high fidelity."
+
 /** Collects over pages; a page that is added twice counts once. */
 export class LegibilityTally {
   readonly #unreadable = new Set<number>()
   readonly #recognised = new Set<number>()
   readonly #poor = new Set<number>()
+  readonly #noModel = new Set<number>()
+  #byModel = false
   #hasText = false
 
-  add({ html, page, tier }: Pick<PageLine, "html" | "page" | "tier">): void {
+  add({ html, noModel, page, tier }: Pick<PageLine, "html" | "noModel" | "page" | "tier">): void {
+    if (noModel !== undefined) this.#noModel.add(page + 1)
+    this.#byModel ||= isModelTier(tier)
     if (tier === "unreadable") this.#unreadable.add(page + 1)
     else this.#hasText ||= hasWords(html)
     if (tier === "recognised" || tier === "poorly-recognised") this.#recognised.add(page + 1)
     if (tier === "poorly-recognised") this.#poor.add(page + 1)
+  }
+
+  get fidelity(): Fidelity {
+    return {
+      noModelPages: [...this.#noModel].sort((a, b) => a - b),
+      noneByModel: this.#noModel.size > 0 && !this.#byModel
+    }
   }
 
   get recognition(): Recognition {

@@ -23,42 +23,35 @@ interface OutlinePage {
 
 /**
  * Why a page needs a look: it could not be read; it was read from a picture, but not well; the model left words out, and they
- * were mended; the model did not answer, so that the layout tier converted it.
+ * were mended; a model was asked for and none converted it, so that the layout tier did.
  */
 export const Look = Schema.Literals(["unreadable", "poorly_read", "mended", "no_model"])
 export type Look = typeof Look.Type
 
-const MODEL_TIERS: ReadonlySet<PageLine["tier"]> = new Set([
-  "hifi-single-pass",
-  "coverage-retry",
-  "agentic",
-  "math-ocr",
-  "harness"
-])
-
-/** Pages of a conversion with their reasons to be looked at; a model was asked where it answered for any of them. */
-export const outlineOf = (
-  lines: ReadonlyArray<Pick<PageLine, "page" | "label" | "tier">>
-): ReadonlyArray<OutlinePage> => {
-  const asked = lines.some(({ tier }) => MODEL_TIERS.has(tier))
-  const lookOf = (tier: PageLine["tier"]): Look | null => {
-    switch (tier) {
-      case "unreadable":
-        return "unreadable"
-      case "poorly-recognised":
-        return "poorly_read"
-      case "coverage-retry":
-      case "agentic":
-        return "mended"
-      case "layout":
-      case "recognised":
-        return asked ? "no_model" : null
-      default:
-        return null
-    }
+const lookOf = (tier: PageLine["tier"]): Look | null => {
+  switch (tier) {
+    case "unreadable":
+      return "unreadable"
+    case "poorly-recognised":
+      return "poorly_read"
+    case "coverage-retry":
+    case "agentic":
+      return "mended"
+    default:
+      return null
   }
-  return lines.map(({ label, page, tier }) => ({ page: page + 1, label, tier, look: lookOf(tier) }))
 }
+
+/** Pages of a conversion with their reasons to be looked at. */
+export const outlineOf = (
+  lines: ReadonlyArray<Pick<PageLine, "page" | "label" | "noModel" | "tier">>
+): ReadonlyArray<OutlinePage> =>
+  lines.map(({ label, noModel, page, tier }) => ({
+    page: page + 1,
+    label,
+    tier,
+    look: noModel === undefined ? lookOf(tier) : "no_model"
+  }))
 
 /** Most pictures that one process draws at once for people who look at pages. */
 const DRAWN_AT_ONCE = 2
@@ -89,6 +82,22 @@ export class ResultPages extends Context.Service<
 /** The language that a stored result names in its first bytes. */
 const LANGUAGE = /<html lang="([A-Za-z0-9-]{1,35})"/
 
+/** Characters within which a stored result names it. */
+const HEAD = 1_000
+
+/** The language that a stored result names, in pieces of any size, as stores send them. */
+export const languageOf = <E>(result: Stream.Stream<Uint8Array, E>): Effect.Effect<string, E> =>
+  result.pipe(
+    Stream.decodeText(),
+    Stream.scan(
+      () => "",
+      (head, piece) => head + piece
+    ),
+    Stream.filter((head) => head.length >= HEAD || LANGUAGE.test(head)),
+    Stream.runHead,
+    Effect.map((head) => LANGUAGE.exec(Option.getOrElse(head, () => ""))?.[1] ?? "en")
+  )
+
 /** Built on the stored results of chunks, which stay as long as their file. */
 export const layer: Layer.Layer<ResultPages, never, ConversionStore | FileObjects | Pdf> = Layer.effect(
   ResultPages,
@@ -103,20 +112,13 @@ export const layer: Layer.Layer<ResultPages, never, ConversionStore | FileObject
       return jobId === undefined ? [] : yield* store.chunkResults(jobId)
     })
 
-    const languageOf = (key: string) =>
-      objects.get(key).pipe(
-        Stream.decodeText(),
-        Stream.runHead,
-        Effect.map((head) => LANGUAGE.exec(Option.getOrElse(head, () => ""))?.[1] ?? "en")
-      )
-
     return ResultPages.of({
       outline: Effect.fnUntraced(function* (file) {
         const chunks = yield* chunksOf(file)
         if (chunks.length === 0) return undefined
         const lines = yield* Stream.fromIterable(chunks).pipe(
           Stream.flatMap(({ key }) => storedLines(objects, key)),
-          Stream.map(({ label, page, tier }) => ({ label, page, tier })),
+          Stream.map(({ label, noModel, page, tier }) => ({ label, noModel, page, tier })),
           Stream.runCollect
         )
         return outlineOf([...lines])
@@ -131,7 +133,7 @@ export const layer: Layer.Layer<ResultPages, never, ConversionStore | FileObject
           yield* Stream.runHead(Stream.filter(storedLines(objects, chunk.key), (line) => line.page === index))
         )
         if (found === undefined) return undefined
-        const lang = yield* languageOf(file.resultKey)
+        const lang = yield* languageOf(objects.get(file.resultKey))
         return pageDocument({ lang, title: `Page ${page} of ${file.name}`, html: found.html })
       }),
       check: Effect.fnUntraced(function* ({ name, resultKey }) {

@@ -1,7 +1,7 @@
 import type { Provider } from "../mail/failover.ts"
 import type { AlertText } from "./alert-policy.ts"
 
-/** The alarms about outbound mail as a whole (EVENT-40). */
+/** The alarms about outbound mail as a whole, and about the model of conversions (EVENT-40). */
 export const ALARMS = [
   "failovers",
   "provider_b_bounces",
@@ -13,6 +13,7 @@ export const ALARMS = [
   "failed_sends",
   "silence_provider_a",
   "silence_provider_b",
+  "no_model",
   "clocks"
 ] as const
 export type AlarmName = (typeof ALARMS)[number]
@@ -39,6 +40,8 @@ export interface Measures {
   readonly silent: Readonly<Record<Provider, number>>
   /** Whether the retry queue has dead letters; `undefined` where it cannot report them. */
   readonly deadLetters: boolean | undefined
+  /** Pages of the last {@link RECENT_MINUTES} that the high-fidelity model refused, or gave no answer to. */
+  readonly unanswered: number
 }
 
 /** The state of an alarm. */
@@ -102,6 +105,9 @@ const FAILED = { bad: 3, calm: 0 }
 export const SILENCE_AFTER_MINUTES = 30
 /** Twenty mails in a row without an event: if one mail in ten had none by chance, the odds are 1 in 10^20. */
 const SILENT_SENDS = { bad: 20, calm: 5 }
+
+/** A page whose prompt the model refuses happens; three within half an hour are an account, a model or a region. */
+const UNANSWERED = { bad: 3, calm: 0 }
 
 /** How long an alarm must be calm without a break before it ends: a flapping alarm stays one episode. */
 export const CALM_MS = 15 * 60_000
@@ -198,6 +204,13 @@ export const judge = (name: AlarmName, measures: Measures): Verdict => {
       return silence("provider_a", measures.silent.provider_a)
     case "silence_provider_b":
       return silence("provider_b", measures.silent.provider_b)
+    case "no_model": {
+      const { unanswered } = measures
+      return {
+        level: counted(unanswered, UNANSWERED),
+        detail: `the high-fidelity model converted none of ${unanswered} pages in ${RECENT_MINUTES} minutes that it was asked for, the limit is ${UNANSWERED.bad}`
+      }
+    }
     case "clocks": {
       const { databaseBackMs, processOffMs } = measures.clocks
       const seconds = (ms: number) => Math.round(ms / 1000)
@@ -242,6 +255,7 @@ export const alarmTable = (stateOf: (name: AlarmName) => AlarmState): AlarmTable
   failed_sends: stateOf("failed_sends"),
   silence_provider_a: stateOf("silence_provider_a"),
   silence_provider_b: stateOf("silence_provider_b"),
+  no_model: stateOf("no_model"),
   clocks: stateOf("clocks")
 })
 
@@ -266,6 +280,7 @@ const TITLES: Readonly<Record<AlarmName, string>> = {
   failed_sends: "Mails failed that nobody refused",
   silence_provider_a: "No delivery events of provider_a",
   silence_provider_b: "No delivery events of provider_b",
+  no_model: "High fidelity is not available",
   clocks: "Clocks are apart"
 }
 
@@ -286,6 +301,8 @@ const ADVICE: Readonly<Record<AlarmName, string>> = {
   silence_provider_a: "Bounces go unseen. Look at the webhook, its signing secret and the poll.",
   silence_provider_b:
     "Bounces go unseen. Look at the event bus rule, its API destination and the webhook secret.",
+  no_model:
+    "Conversions fail, or do without it. The log lines HIFI_UNAVAILABLE hold the vendor's words; postlane doctor names what is missing.",
   clocks:
     "Let NTP set them; the log line CLOCK_OFF names a process that is off. While the database's own clock has gone back, keys and leases last longer by as much."
 }

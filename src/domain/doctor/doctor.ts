@@ -8,7 +8,8 @@ import { credentialVerdicts } from "./cloud-credentials.ts"
 import { type Found, seen, webhookOf } from "./cloud-side.ts"
 import { databaseVerdicts } from "./database.ts"
 import { eventDeadLetters, type EventFacts, eventVerdicts } from "./event-delivery.ts"
-import { objectVerdicts } from "./objects.ts"
+import { modelVerdicts } from "./model.ts"
+import { objectVerdicts, probeVerdicts } from "./objects.ts"
 import { providerAVerdicts } from "./provider-a.ts"
 import { type ProviderBFacts, providerBVerdicts } from "./provider-b.ts"
 import { type QueueFacts, queueVerdicts } from "./queue.ts"
@@ -53,6 +54,17 @@ const bounded = <R>(check: string, run: Effect.Effect<ReadonlyArray<Verdict>, ne
 const unused = (check: string, what: string) =>
   Effect.succeed<ReadonlyArray<Verdict>>([verdictsOf(check).ok(what)])
 
+/** The checks of what stands in object stores. */
+const storeChecks = ({
+  buckets,
+  objects,
+  probes
+}: Pick<Examinations["Service"], "buckets" | "objects" | "probes">) => [
+  objects === undefined ? Effect.succeed([]) : bounded("objects", Effect.map(objects, objectVerdicts)),
+  probes === undefined ? Effect.succeed([]) : bounded("objects", Effect.map(probes, probeVerdicts)),
+  buckets === undefined ? Effect.succeed([]) : bounded("buckets", Effect.map(buckets, bucketVerdicts))
+]
+
 /**
  * Runs all checks at once, each within its time limit, and emits the verdicts of each as soon as they are known. A part
  * that is simulated or not used is reported as such. DNS waits for `provider_b`, which alone knows the names of the DKIM
@@ -63,7 +75,8 @@ export const examine = (
 ): Stream.Stream<ReadonlyArray<Verdict>, never, Dns | Examinations> =>
   Stream.unwrap(
     Effect.gen(function* () {
-      const { alarms, buckets, cloud, database, objects, providerA, ...asked } = yield* Examinations
+      const { alarms, buckets, cloud, database, model, objects, probes, providerA, ...asked } =
+        yield* Examinations
       const { baseUrl, region, sender, visibilitySeconds } = options
       // Two checks wait for each of these.
       const once = <A>(part: Effect.Effect<A> | undefined) =>
@@ -76,9 +89,11 @@ export const examine = (
         database === undefined
           ? Effect.succeed([])
           : bounded("database", Effect.map(database, databaseVerdicts)),
-        objects === undefined ? Effect.succeed([]) : bounded("objects", Effect.map(objects, objectVerdicts)),
+        ...storeChecks({ buckets, objects, probes }),
         cloud === undefined ? Effect.succeed([]) : bounded("cloud", Effect.map(cloud, credentialVerdicts)),
-        buckets === undefined ? Effect.succeed([]) : bounded("buckets", Effect.map(buckets, bucketVerdicts)),
+        model === undefined
+          ? unused("model", "the high-fidelity model is simulated or not used")
+          : bounded("model", Effect.map(model, modelVerdicts)),
         queue === undefined
           ? Effect.succeed([])
           : bounded(

@@ -1,4 +1,5 @@
 import { complaintAbout, type Standing, type StorePlace } from "../store-identity.ts"
+import type { ProbeFound } from "../store-probe.ts"
 import { type Verdict, verdictsOf } from "./verdict.ts"
 
 /** The facts about one object store of this installation. */
@@ -9,7 +10,7 @@ export interface ObjectStoreFacts {
     | { readonly _tag: "Reached"; readonly standing: Standing }
 }
 
-const { fail, ok } = verdictsOf("objects")
+const { fail, ok, warn } = verdictsOf("objects")
 
 const verdict = ({ found, store }: ObjectStoreFacts): Verdict => {
   const where = `the object store of ${store.name} (${store.shown})`
@@ -32,6 +33,33 @@ const verdict = ({ found, store }: ObjectStoreFacts): Verdict => {
       return fail(complaintAbout(store, found.standing))
   }
 }
+
+/** What became of one small object in a bucket. */
+export interface BucketProbe {
+  readonly bucket: string
+  readonly found: ProbeFound
+}
+
+const probeVerdict = ({ bucket, found }: BucketProbe): Verdict => {
+  if (found._tag === "Fails") {
+    return fail({
+      what: `an object of ${bucket} cannot be ${found.step}`,
+      why: found.why,
+      do: "allow s3:PutObject, s3:GetObject and s3:DeleteObject to these credentials; where the service does not implement a header, leave S3_SSE unset"
+    })
+  }
+  return found.isExclusive
+    ? ok(`objects of ${bucket} can be written, read and removed`)
+    : warn({
+        what: `${bucket} does not keep the condition of a write`,
+        why: "of two processes that write an object at once, both are answered that they were first (If-None-Match is ignored)",
+        do: "use a version of the service that has conditional writes; until then start one process first on a new bucket"
+      })
+}
+
+/** The verdicts on what the buckets do with an object. */
+export const probeVerdicts = (probes: ReadonlyArray<BucketProbe>): ReadonlyArray<Verdict> =>
+  probes.map(probeVerdict)
 
 /** The verdicts on the object stores (DOC-6). */
 export const objectVerdicts = (facts: ReadonlyArray<ObjectStoreFacts>): ReadonlyArray<Verdict> =>

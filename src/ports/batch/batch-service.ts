@@ -3,11 +3,12 @@ import { Context, Data, type Effect } from "effect"
 import type { BatchStatus } from "../../domain/batch/row.ts"
 
 /**
- * A failed call of the batch service. `unavailable`: no answer, or a limit (rate, quota of batch jobs); worth a retry.
+ * A failed call of the batch service. `unavailable`: no answer, or its rate limit; worth a retry. `full`: there are as many batch
+ * jobs as the account may have; it is taken when one has ended.
  * `refused`: this request or this account; a retry gives the same. `missing`: there is no such job.
  */
 export class BatchServiceError extends Data.TaggedError("BatchServiceError")<{
-  readonly reason: "unavailable" | "refused" | "missing"
+  readonly reason: "unavailable" | "full" | "refused" | "missing"
   readonly message: string
   readonly cause?: unknown
 }> {}

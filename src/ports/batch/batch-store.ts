@@ -29,6 +29,12 @@ export interface ClaimedBatch {
   readonly totalPages: number
 }
 
+/** What models may cost a day, and what a page costs in the lane where no batch job has shown it yet. US dollars. */
+export interface LaneBudget {
+  readonly dailyUsd: number
+  readonly pageUsd: number
+}
+
 /** The pages of a chunk, from 0, the last one included. */
 export interface ChunkRange {
   readonly chunkIndex: number
@@ -96,6 +102,8 @@ export class BatchStore extends Context.Service<
       readonly window: Duration.Duration
       /** How long a job may wait in the lane. */
       readonly giveUpIn: Duration.Duration
+      /** Only a parked job that this leaves room for; undefined: any. */
+      readonly budget?: LaneBudget | undefined
     }) => Store<ClaimedBatch | undefined>
     readonly chunks: (jobId: JobId) => Store<ReadonlyArray<ChunkRange>>
     readonly uploaded: (
@@ -118,6 +126,8 @@ export class BatchStore extends Context.Service<
         readonly giveUpIn: Duration.Duration
       }
     ) => Store<boolean>
+    /** The service has no room for another batch job: uploaded rows wait for their turn, and are not stuck. */
+    readonly serviceFull: Store<void>
     /** Whether a batch job is an orphan: its row was closed without it. */
     readonly isOrphan: (id: string, arn: string) => Store<boolean>
     /** `preparing` → `closed`. */

@@ -23,6 +23,8 @@ export interface BulkMessage {
     /** Empty where the file was deleted. */
     readonly fileName: string
     readonly deleted: boolean
+    /** How many pages no model converted though high fidelity was asked for. */
+    readonly noModelPages: number
     readonly outcome: "completed" | "failed" | "cancelled"
   }>
 }

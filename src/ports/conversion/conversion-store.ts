@@ -8,6 +8,7 @@ import type { WaitFacts } from "../../domain/conversion/waiting.ts"
 import type { CustomerId, FileId, JobId, ChunkId, FlyerId, LeaseId } from "../../domain/ids.ts"
 import type { InvalidCursor } from "../cursor.ts"
 import type { StoreUnavailable } from "../store-unavailable.ts"
+import type { ChunkPages, InlineFound } from "./result-facts.ts"
 
 /** What a file is, by its content. */
 export const FileKind = Schema.Literals(["pdf", "docx", "png", "jpeg"])
@@ -48,6 +49,8 @@ export interface StoredFile {
   /** Of the result: pages from 1 that could not be read, and whether it contains any text; null: not known. */
   readonly unreadablePages: ReadonlyArray<number>
   readonly hasText: boolean | null
+  /** Of the result: pages from 1 that no model converted though high fidelity was asked for. */
+  readonly noModelPages: ReadonlyArray<number>
 }
 
 /** A requested conversion without a job yet. */
@@ -214,11 +217,15 @@ export class ConversionStore extends Context.Service<
     readonly cancel: (jobId: JobId) => Store<"cancelled" | "finishing" | "not_active">
 
     // Chunks
-    /** Owners take turns; one has at most `perOwner` chunks in progress (undefined: any number). */
+    /**
+     * Owners take turns; one has at most `perOwner` chunks in progress (undefined: any number). `primed` false: none with batch
+     * results, which this worker cannot read.
+     */
     readonly claimChunk: (
       worker: string,
       lease: LeaseId,
-      perOwner?: number
+      perOwner?: number,
+      primed?: boolean
     ) => Store<ClaimedChunk | undefined>
     /** False: stop at once, the chunk no longer belongs to this worker. */
     readonly heartbeatChunk: (
@@ -229,7 +236,8 @@ export class ConversionStore extends Context.Service<
     readonly completeChunk: (
       chunk: Pick<ClaimedChunk, "id" | "lease">,
       resultKey: string,
-      costs: ReadonlyArray<CostEntry>
+      costs: ReadonlyArray<CostEntry>,
+      pages?: ChunkPages
     ) => Store<"stale" | "completed" | "assembling">
     readonly failChunk: (
       chunk: Pick<ClaimedChunk, "id" | "lease">,
@@ -244,9 +252,11 @@ export class ConversionStore extends Context.Service<
     readonly chunkResults: (
       jobId: JobId
     ) => Store<ReadonlyArray<{ readonly firstPage: number; readonly lastPage: number; readonly key: string }>>
+    /** The attempt does not count; the chunk is claimed again in `retryIn` (at once) at the earliest. */
     readonly handBackChunk: (
       chunk: Pick<ClaimedChunk, "id" | "lease">,
-      costs: ReadonlyArray<CostEntry>
+      costs: ReadonlyArray<CostEntry>,
+      retryIn?: Duration.Duration
     ) => Store<boolean>
     /** With a lease: does nothing where the assembly has passed to another holder. */
     readonly failJob: (jobId: JobId, error: string, lease?: LeaseId) => Store<boolean>
@@ -262,7 +272,8 @@ export class ConversionStore extends Context.Service<
     readonly finishJob: (
       assembly: Pick<ClaimedAssembly, "jobId" | "lease">,
       resultKey: string,
-      legibility?: Legibility
+      legibility?: Legibility,
+      noModelPages?: ReadonlyArray<number>
     ) => Store<"completed" | "stale" | "insufficient" | "unreadable">
 
     // Inline and layout-true
@@ -276,7 +287,7 @@ export class ConversionStore extends Context.Service<
       resultKey: string,
       costs: ReadonlyArray<CostEntry>,
       /** `pages`: counted from the result, and charged; undefined: the earlier count stands. */
-      found?: { readonly pages: number | undefined; readonly hasText: boolean }
+      found?: InlineFound
     ) => Store<"completed" | "stale" | "insufficient">
     readonly failInline: (
       inline: Pick<ClaimedInline, "fileId" | "lease">,
@@ -329,6 +340,8 @@ export class ConversionStore extends Context.Service<
     /** Recovers one orphan a call; returns how many (0 or 1). */
     readonly recoverOrphan: (stale: Duration.Duration, maxAttempts: number) => Store<number>
     /** Pauses and resumes by the daily model budget, USD; undefined: no budget. Returns how many changed. */
+    /** What models have cost since midnight UTC, US dollars. */
+    readonly modelCostToday: Store<number>
     readonly applyBudget: (budgetUsd: number | undefined) => Store<number>
     /** Deletes one file of a closed account a call; returns how many (0 or 1). */
     readonly deleteFileOfClosedAccount: Store<number>

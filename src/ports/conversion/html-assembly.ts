@@ -21,6 +21,8 @@ export interface AssemblyInput<E> {
   /** All pages in order. Read twice where there is no survey of them: for headings, title and language, and to write. */
   readonly pages: Stream.Stream<PageFragment, E>
   readonly survey?: Survey
+  /** What stands above the document, for its reader. */
+  readonly note?: string | undefined
   /** How many pages a document fills that has none of its own: its result marks none. */
   readonly estimatedPages?: number | undefined
 }

@@ -106,11 +106,13 @@ export interface CostReport {
   readonly batch: {
     readonly jobs: number
     readonly accepted: number
+    /** Pages of results that were answered from the batch. */
+    readonly served: number
     readonly fallback: number
     readonly costUsd: number
     /** The on-demand price of the accepted answers. */
     readonly onDemandUsd: number
-    /** Negative where unused answers cost more than was saved. */
+    /** By what was served; negative where unused answers cost more than was saved, and while results are not used yet. */
     readonly savedUsd: number
   }
 }

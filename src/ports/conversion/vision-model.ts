@@ -14,14 +14,16 @@ export interface VisionAnswer {
 }
 
 /**
- * A call that gave no answer. `throttled`: rate-limited. `unavailable`: the model or the network; worth a retry. `refused`:
- * this request (too large, not valid) or this account; a retry gives the same. `captured`: it was recorded for the batch
- * lane instead of made.
+ * A call that gave no answer. `timeout`: not within its time; it may have been billed. `throttled`: rate-limited. `unavailable`: the model or the network; worth a retry. `refused`:
+ * this request (not valid) or this account; a retry gives the same. `unfit`: it was not made, since the page is too large for a
+ * call. `captured`: it was recorded for the batch lane instead of made. `budget`: it was not made, since the day's budget is spent.
  */
 export class VisionModelError extends Data.TaggedError("VisionModelError")<{
-  readonly reason: "throttled" | "unavailable" | "refused" | "captured"
+  readonly reason: "timeout" | "throttled" | "unavailable" | "refused" | "unfit" | "captured" | "budget"
   readonly message: string
   readonly cause?: unknown
+  /** What calls without an answer are taken to have cost. */
+  readonly usage?: TokenUsage
 }> {}
 
 /** Where in a job a call belongs, for the batch lane. */

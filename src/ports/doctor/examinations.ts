@@ -7,7 +7,8 @@ import type { Found } from "../../domain/doctor/cloud-side.ts"
 import type { DatabaseFacts } from "../../domain/doctor/database.ts"
 import type { MxRecord } from "../../domain/doctor/dns-records.ts"
 import type { EventFacts } from "../../domain/doctor/event-delivery.ts"
-import type { ObjectStoreFacts } from "../../domain/doctor/objects.ts"
+import type { ModelFacts } from "../../domain/doctor/model.ts"
+import type { BucketProbe, ObjectStoreFacts } from "../../domain/doctor/objects.ts"
 import type { ProviderAFacts } from "../../domain/doctor/provider-a.ts"
 import type { ProviderBFacts } from "../../domain/doctor/provider-b.ts"
 import type { QueueFacts } from "../../domain/doctor/queue.ts"
@@ -27,7 +28,7 @@ export class Dns extends Context.Service<
 >()("postlane/ports/Dns") {}
 
 /**
- * The doctor's read-only queries to external systems. They send and change nothing and never fail: what cannot be found out
+ * The doctor's queries to external systems. They send nothing, leave nothing behind and never fail: what cannot be found out
  * is a fact of its own. Absent: the part is simulated or not used. Texts in the facts hold no secret.
  */
 export class Examinations extends Context.Service<
@@ -36,8 +37,12 @@ export class Examinations extends Context.Service<
     readonly alarms: CloudAlarms | undefined
     readonly database: Effect.Effect<DatabaseFacts> | undefined
     readonly buckets: Effect.Effect<ReadonlyArray<BucketFacts>> | undefined
+    /** Asks the model for one word. */
+    readonly model: Effect.Effect<ModelFacts> | undefined
     readonly cloud: Effect.Effect<CredentialFacts> | undefined
     readonly events: Effect.Effect<Found<EventFacts>> | undefined
+    /** Writes, reads and removes one small object in each bucket. */
+    readonly probes: Effect.Effect<ReadonlyArray<BucketProbe>> | undefined
     readonly objects: Effect.Effect<ReadonlyArray<ObjectStoreFacts>> | undefined
     readonly providerA: Effect.Effect<ProviderAFacts> | undefined
     readonly providerB: Effect.Effect<ProviderBFacts> | undefined

@@ -38,10 +38,11 @@ const batchLine = ({
   fallback,
   jobs,
   onDemandUsd,
-  savedUsd
+  savedUsd,
+  served
 }: CostReport["batch"]): string =>
-  `Batch lane: ${counted(jobs, "job")}, ${counted(accepted, "page")} reused, ${fallback} fell back. It cost ${usd(costUsd)}; the reused ` +
-  `pages would have cost ${usd(onDemandUsd)} on demand: ${usd(savedUsd)} saved.`
+  `Batch lane: ${counted(jobs, "job")}, ${served} of ${counted(accepted, "page")} reused, ${fallback} fell back. It cost ${usd(costUsd)}; all ` +
+  `of them would have cost ${usd(onDemandUsd)} on demand: ${usd(savedUsd)} saved.`
 
 /** `postlane costs`. */
 export const costs = Command.make("costs", { days }, (input) =>

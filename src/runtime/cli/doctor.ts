@@ -172,7 +172,7 @@ export const doctor = Command.make(
     telling(Effect.provide(run, Resolver.layer(dnsServer.length === 0 ? {} : { servers: dnsServer })))
 ).pipe(
   Command.withDescription(
-    "Check settings, database, migrations, clock, object stores, retry queue, both providers' credentials, the cloud side's event delivery and alarms, webhook secrets and the sender domain's DNS. Sends nothing and changes nothing; prints no secret. Says what to do about whatever is not as it should be, and ends with code 1 where something is broken."
+    "Check settings, database, migrations, clock, object stores, the high-fidelity model, retry queue, both providers' credentials, the cloud side's event delivery and alarms, webhook secrets and the sender domain's DNS. Sends nothing and leaves nothing behind: in each bucket it writes, reads and removes one small object, and it asks the high-fidelity model for one word. Prints no secret. Says what to do about whatever is not as it should be, and ends with code 1 where something is broken."
   ),
   Command.withExamples([
     { command: "postlane doctor", description: "Check everything" },

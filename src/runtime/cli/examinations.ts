@@ -1,3 +1,4 @@
+import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect, Layer } from "effect"
 
@@ -12,9 +13,12 @@ import type { ProviderBFacts } from "../../domain/doctor/provider-b.ts"
 import type { QueueFacts } from "../../domain/doctor/queue.ts"
 import type { Provider } from "../../domain/mail/failover.ts"
 import { examineStore } from "../../domain/own-stores.ts"
+import { probeStore } from "../../domain/store-probe.ts"
 import { Examinations } from "../../ports/doctor/examinations.ts"
 import { DeferQueue } from "../../ports/mail/defer-queue.ts"
+import { laneOf } from "../layers/batch.ts"
 import { deferQueue } from "../layers/mail.ts"
+import { bucketAccess, bucketStores, objects as storesOf, usesLocalModel } from "../layers/objects.ts"
 import { MIGRATIONS } from "../package.ts"
 import type { Settings } from "../settings/settings.ts"
 import { clients, type Installation, missingDatabase } from "./installation.ts"
@@ -68,6 +72,18 @@ const objects = (here: Installation): Effect.Effect<ReadonlyArray<ObjectStoreFac
       ).pipe(Effect.provide(layer))
 }
 
+/** What the buckets do with an object; a folder of this machine is looked at only. */
+const probes = ({ credentials, settings }: Installation) => {
+  const stores = Effect.flatMap(bucketStores(settings), (found) =>
+    Effect.forEach(
+      found,
+      ({ bucket, objects: store }) => Effect.map(probeStore(store), (one) => ({ bucket, found: one })),
+      { concurrency: "unbounded" }
+    )
+  )
+  return Effect.provide(stores, Layer.merge(storesOf(settings, credentials), NodeCrypto.layer))
+}
+
 /** Where the credentials are from, where something is signed with them; undefined where nothing is. */
 const signing = (here: Installation): Effect.Effect<CredentialFacts> | undefined => {
   const { credentials, settings } = here
@@ -97,18 +113,41 @@ const buckets = ({ credentials, settings }: Installation) => {
     { bucket: intake.bucketIsSet ? intake.bucket : undefined, keeps: "short-lived" }
   ] as const
   const ours = named.flatMap(({ bucket, keeps }) => (bucket === undefined ? [] : [{ bucket, keeps }]))
-  const isThere = cloud.s3Endpoint === undefined && (!embedded || cloud.credentials !== undefined)
+  const isThere =
+    cloud.s3.endpoint === undefined &&
+    (!embedded || cloud.credentials !== undefined || cloud.s3.credentials !== undefined)
   return isThere && ours.length > 0
     ? Effect.flatMap(
         Effect.promise(() => import("../../adapters/s3/bucket-examination.ts")),
         ({ examineBucket }) =>
           Effect.forEach(
             ours,
-            ({ bucket, keeps }) => examineBucket({ bucket, region: cloud.region, credentials }, keeps),
+            ({ bucket, keeps }) => examineBucket({ bucket, ...bucketAccess(settings, credentials) }, keeps),
             { concurrency: "unbounded" }
           )
       )
     : undefined
+}
+
+/** The high-fidelity model, where this installation has one of its own: with an account or an address. */
+const model = ({ credentials, settings }: Installation) => {
+  const { cloud, conversion } = settings
+  if (usesLocalModel(settings)) return undefined
+  const { id, inputUsdPerMtok, outputUsdPerMtok } = conversion.model
+  return Effect.flatMap(
+    Effect.promise(() => import("../../adapters/bedrock/examination.ts")),
+    ({ examineModel }) =>
+      examineModel({
+        region: cloud.region,
+        endpoint: cloud.bedrockRuntimeEndpoint,
+        controlEndpoint: cloud.bedrockEndpoint,
+        credentials,
+        model: id,
+        temperature: conversion.temperature,
+        usesBatch: laneOf(settings).on,
+        price: [inputUsdPerMtok, outputUsdPerMtok]
+      })
+  )
 }
 
 const providerA = ({ settings }: Installation): Effect.Effect<ProviderAFacts> | undefined => {
@@ -215,8 +254,10 @@ export const layerExaminations = (here: Installation): Layer.Layer<Examinations>
       database: database(here),
       events: events(here),
       buckets: buckets(here),
+      model: model(here),
       cloud: signing(here),
       objects: objects(here),
+      probes: probes(here),
       providerA: providerA(here),
       providerB: providerB(here),
       queue: queue(here)

@@ -27,7 +27,8 @@ const PURGE_EVERY = Duration.minutes(10)
 /** Whether the batch lane is on: switched on, with a bucket and a role (BATCH-1). */
 export const laneOf = ({ batch }: BatchSettings) => ({
   on: batch.enabled && batch.bucket !== undefined && batch.roleArn !== undefined,
-  minPages: batch.minPages
+  minPages: batch.minPages,
+  minRecords: batch.minRecords
 })
 
 /** Whether the local batch service is used: embedded, without cloud credentials or an endpoint of its own. */
@@ -101,6 +102,7 @@ const driverSettings = ({ batch, conversion }: BatchSettings, preparer: string):
     preparer,
     model: id,
     price,
+    dailyBudgetUsd: conversion.dailyBudgetUsd,
     limits: {
       minRecords: batch.minRecords,
       maxRecords: batch.maxRecords,

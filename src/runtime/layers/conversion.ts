@@ -26,6 +26,8 @@ import {
 } from "../../domain/conversion/bulk-messages.ts"
 import * as Bulk from "../../domain/conversion/bulk.ts"
 import { pacedModel } from "../../domain/conversion/cascade/paced-model.ts"
+import { HifiTemperature } from "../../domain/conversion/cascade/vision.ts"
+import { watchedModel } from "../../domain/conversion/cascade/watched-model.ts"
 import { Conversions, createQueuedJobs } from "../../domain/conversion/conversions.ts"
 import { FileWatch } from "../../domain/conversion/file-watch.ts"
 import { HOLD_WINDOW, MAX_CHUNK_ATTEMPTS } from "../../domain/conversion/job.ts"
@@ -61,7 +63,7 @@ const model = (settings: ConversionSettings, credentials: CredentialSource) => {
         endpoint: settings.cloud.bedrockRuntimeEndpoint,
         credentials
       }),
-      pacedModel
+      (made) => Effect.map(pacedModel(made), watchedModel)
     )
   )
 }
@@ -77,6 +79,7 @@ const core = (settings: ConversionSettings, credentials: CredentialSource) =>
     Layer.provide(Inspector.layer),
     Layer.provideMerge(ReadPages.layer),
     Layer.provideMerge(model(settings, credentials)),
+    Layer.provideMerge(Layer.succeed(HifiTemperature, settings.conversion.temperature)),
     Layer.provideMerge(
       Layer.mergeAll(
         layerPdf(),
@@ -137,8 +140,15 @@ const heartbeatOf = (settings: ConversionSettings): Duration.Duration =>
 /** The workers of a process: chunks, assemblies, flyers and what is converted inline. */
 export const conversionWorkers = (settings: ConversionSettings) => {
   const { id: modelId, ...price } = settings.conversion.model
-  const { perOwner } = settings.conversion
-  const work = { heartbeat: heartbeatOf(settings), modelId, price, perOwner }
+  const { dailyBudgetUsd, perOwner, withoutModel } = settings.conversion
+  const work = {
+    heartbeat: heartbeatOf(settings),
+    modelId,
+    price,
+    perOwner,
+    dailyBudgetUsd,
+    withoutModel
+  }
   return workers(
     "chunk-worker",
     { count: WORKERS, idle: IDLE, listen: listenToBell("conversions") },

@@ -1,5 +1,6 @@
 import { Redacted } from "effect"
 
+import { modelFacts } from "../../adapters/bedrock/models.ts"
 import { webhookSecretForm } from "../../domain/doctor/webhook-secret.ts"
 import { EXCHANGE_ONLINE } from "../../domain/inbound/sender-authenticity.ts"
 import { greatest } from "../../domain/lists.ts"
@@ -39,6 +40,13 @@ export const contradictions = ({ readable, settings, values: { cloud, intake } }
       is required beside CLOUD_ACCESS_KEY_ID: set both, or neither for the machine's own credentials`,
     ...when((key !== undefined || token !== undefined) && id === undefined, "CLOUD_ACCESS_KEY_ID")`
       is required beside CLOUD_SECRET_ACCESS_KEY: set both, or neither for the machine's own credentials`,
+    ...when(
+      cloud.s3AccessKeyId !== undefined && cloud.s3SecretAccessKey === undefined,
+      "S3_SECRET_ACCESS_KEY"
+    )`
+      is required beside S3_ACCESS_KEY_ID: set both, or neither for the account's keys`,
+    ...when(cloud.s3SecretAccessKey !== undefined && cloud.s3AccessKeyId === undefined, "S3_ACCESS_KEY_ID")`
+      is required beside S3_SECRET_ACCESS_KEY: set both, or neither for the account's keys`,
     ...when(isTooLong && readable("EMAIL_DEFER_DELAYS_SECONDS"), "EMAIL_DEFER_DELAYS_SECONDS")`
       holds ${longest}: an SQS queue delays a message by ${SQS_MAX_DELAY_SECONDS} s at most`,
     ...when(lacksAccount && readable("MAILAPI_SERVICE_ACCOUNT_KEY"), "CONVERT_REPLY_CHANNEL")`
@@ -69,7 +77,7 @@ export const degradations = ({ readable, settings }: Given) => {
 }
 
 /** What is odd, and stops nothing. */
-export const oddities = ({ readable, settings, values: { events, sending } }: Given) => {
+export const oddities = ({ readable, settings, values: { conversion, events, sending } }: Given) => {
   const { batch, embedded } = settings
   const lacksChat = (events.chatBotToken === undefined) !== (events.chatId === undefined)
   const lacks = (value: unknown, name: SettingName) =>
@@ -80,6 +88,17 @@ export const oddities = ({ readable, settings, values: { events, sending } }: Gi
       is ignored, since it equals EMAIL_PRIMARY`,
     ...when(lacksChat, events.chatId === undefined ? "CHAT_ID" : "CHAT_BOT_TOKEN")`
       is unset: alerts cannot go to the chat without it`,
+    ...when(
+      conversion.temperature !== undefined && modelFacts(conversion.modelId).takesTemperature === false,
+      "HIFI_TEMPERATURE"
+    )`is set, and this HIFI_MODEL_ID refuses it: every call would be answered 400; take it out`,
+    ...when(
+      !embedded &&
+        !modelFacts(conversion.modelId).isPriceKnown &&
+        (conversion.inputUsdPerMtok === undefined || conversion.outputUsdPerMtok === undefined),
+      "HIFI_INPUT_USD_PER_MTOK"
+    )`
+      or HIFI_OUTPUT_USD_PER_MTOK is unset, and the price of this HIFI_MODEL_ID is not known: costs and the daily budget count with the dearest known one`,
     ...lacks(batch.bucket, "BATCH_CONVERSION_S3_BUCKET"),
     ...lacks(batch.roleArn, "BATCH_CONVERSION_ROLE_ARN")
   ]

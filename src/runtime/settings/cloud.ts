@@ -1,5 +1,5 @@
 import { area, open, secret, vendor } from "./setting.ts"
-import { httpUrl, region, text } from "./shapes.ts"
+import { httpUrl, oneOf, region, text } from "./shapes.ts"
 
 /** The cloud account: its region, its keys, and where its services are. */
 export const cloud = area("Cloud account", {
@@ -15,6 +15,13 @@ export const cloud = area("Cloud account", {
   stsEndpoint: open("STS_ENDPOINT", httpUrl, vendor)`Address of AWS STS (AWS_ENDPOINT_URL is not read).`,
   imdsEndpoint: open("IMDS_ENDPOINT", httpUrl, vendor)`Address of the instance metadata service.`,
   s3Endpoint: open("S3_ENDPOINT", httpUrl, vendor)`Address of the S3 API.`,
+  s3Region: open("S3_REGION", region, { otherwise: "{CLOUD_REGION}" })`Region of the buckets.`,
+  s3AccessKeyId: secret("S3_ACCESS_KEY_ID", text)`
+    Access key of the buckets alone, such as a compatible service's, which signs nothing else. Unset, that of the account.`,
+  s3SecretAccessKey: secret("S3_SECRET_ACCESS_KEY", text)`Secret of the access key of the buckets.`,
+  s3Encryption: open("S3_SSE", oneOf(["none", "AES256", "aws:kms"]), { fallback: "none" })`
+    How every object that is written asks to be encrypted at rest. none: as the bucket does by default. Services without a key
+    store refuse the others.`,
   sqsEndpoint: open("SQS_ENDPOINT", httpUrl, vendor)`Address of the SQS API.`,
   bedrockEndpoint: open("BEDROCK_ENDPOINT", httpUrl, vendor)`Address of the Bedrock API (batch jobs).`,
   bedrockRuntimeEndpoint: open("BEDROCK_RUNTIME_ENDPOINT", httpUrl, vendor)`

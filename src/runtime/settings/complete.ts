@@ -1,5 +1,6 @@
 import { Redacted } from "effect"
 
+import { modelFacts } from "../../adapters/bedrock/models.ts"
 import { addressOf, type Mailbox } from "../../domain/mail/address.ts"
 import type { Provider } from "../../domain/mail/failover.ts"
 import type { DeferQueueAddress } from "./shapes.ts"
@@ -51,13 +52,33 @@ const databaseOf = ({ prepare, secretKey, serviceRoleKey, url }: Values["databas
   return { url: Redacted.make(parsed.href), prepare, hasPassword: own || password !== undefined }
 }
 
-const cloudOf = ({ accessKeyId, secretAccessKey, sessionToken, ...cloud }: Values["cloud"]) => {
+const cloudOf = ({
+  accessKeyId,
+  s3AccessKeyId,
+  s3Encryption,
+  s3Endpoint,
+  s3Region,
+  s3SecretAccessKey,
+  secretAccessKey,
+  sessionToken,
+  ...cloud
+}: Values["cloud"]) => {
   const credentials: CloudCredentials | undefined =
     accessKeyId === undefined || secretAccessKey === undefined
       ? undefined
       : { accessKeyId, secretAccessKey, sessionToken }
   /** Without `credentials` the machine's own sign. */
-  return { ...cloud, credentials }
+  const s3 = {
+    endpoint: s3Endpoint,
+    region: s3Region ?? cloud.region,
+    /** Undefined: those of the account. */
+    credentials:
+      s3AccessKeyId === undefined || s3SecretAccessKey === undefined
+        ? undefined
+        : { accessKeyId: s3AccessKeyId, secretAccessKey: s3SecretAccessKey, sessionToken: undefined },
+    encryption: s3Encryption === "none" ? undefined : s3Encryption
+  }
+  return { ...cloud, s3, credentials }
 }
 
 const DEFAULT_PRIMARY: Provider = "provider_a"
@@ -134,7 +155,11 @@ const conversionOf = ({
   ...rest
 }: Values["conversion"]) => ({
   ...rest,
-  model: { id: modelId, inputUsdPerMtok, outputUsdPerMtok },
+  model: {
+    id: modelId,
+    inputUsdPerMtok: inputUsdPerMtok ?? modelFacts(modelId).price.inputUsdPerMtok,
+    outputUsdPerMtok: outputUsdPerMtok ?? modelFacts(modelId).price.outputUsdPerMtok
+  },
   /** Undefined: scans stay pictures. */
   recognition:
     ocr === "off"

@@ -75,7 +75,7 @@ const ROWS: ReadonlyArray<readonly [string, Outcome, string]> = [
     { reply: bedrockError(400, "ValidationException", "contains less records") },
     "refused"
   ],
-  ["a full quota", { reply: bedrockError(400, "ServiceQuotaExceededException", "full") }, "unavailable"],
+  ["a full quota", { reply: bedrockError(400, "ServiceQuotaExceededException", "full") }, "full"],
   ["throttling", "429", "unavailable"],
   ["an internal error", "500", "unavailable"],
   ["a closed port", "refused", "unavailable"],

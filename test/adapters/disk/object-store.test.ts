@@ -34,6 +34,18 @@ it.live("a folder that empties and fills at once loses nothing", () =>
   }).pipe(Effect.scoped)
 )
 
+it.live("is not ready where nothing can be written, though its folder is there", () =>
+  Effect.gen(function* () {
+    const path = yield* folder
+    const store = makeDiskObjects(path)
+    yield* store.check
+    assert.deepStrictEqual(yield* Effect.promise(() => readdir(join(path, ".unfinished"))), [])
+    yield* Effect.promise(() => rm(join(path, ".unfinished"), { recursive: true }))
+    yield* Effect.promise(() => writeFile(join(path, ".unfinished"), ""))
+    assert.strictEqual((yield* Effect.flip(store.check))._tag, "ObjectStoreError")
+  }).pipe(Effect.scoped)
+)
+
 it.effect("drafts that a process left when it died go after a day, those under way stay", () =>
   Effect.gen(function* () {
     const path = yield* folder

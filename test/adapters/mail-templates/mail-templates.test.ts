@@ -289,6 +289,7 @@ describe("what the mails say", () => {
     const items = Array.from({ length: 5000 }, (_, index) => ({
       fileName: `file-${index}.pdf`,
       outcome: "completed" as const,
+      noModelPages: 0,
       url: `https://x.test/${index}`
     }))
     const { text } = renderMail({ kind: "bulk-completed", bulkId: "b", items })

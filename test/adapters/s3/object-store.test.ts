@@ -3,11 +3,14 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 
 import { CreateBucketCommand, S3Client } from "@aws-sdk/client-s3"
+import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Stream } from "effect"
 
 import { makeS3Objects } from "../../../src/adapters/s3/object-store.ts"
+import { probeStore } from "../../../src/domain/store-probe.ts"
 import { objectStoreContract } from "../../contracts/conversion/object-store.ts"
+import { conditionalS3 } from "../../support/vendors/conditional-s3.ts"
 import { startSqs } from "../../support/vendors/sqs.ts"
 
 const credentials = { accessKeyId: "test", secretAccessKey: "test" }
@@ -28,10 +31,38 @@ const bucketOn = (endpoint: string) =>
 const store = Effect.gen(function* () {
   const { endpoint } = yield* startSqs
   yield* bucketOn(endpoint)
-  return yield* makeS3Objects({ bucket: "files", region, endpoint, credentials, cacheDir: yield* folder })
+  return yield* makeS3Objects({
+    bucket: "files",
+    region,
+    // The service itself lets every writer win.
+    endpoint: yield* conditionalS3(endpoint),
+    credentials,
+    cacheDir: yield* folder
+  })
 })
 
-objectStoreContract("a bucket", store, { large: 20_000_003, conditionalWrites: false })
+objectStoreContract("a bucket", store, { large: 20_000_003 })
+
+describe("a bucket of a service without conditional writes", () => {
+  it.live("is found out", () =>
+    Effect.gen(function* () {
+      const { endpoint } = yield* startSqs
+      yield* bucketOn(endpoint)
+      const reached = (url: string) =>
+        Effect.flatMap(folder, (cacheDir) =>
+          Effect.flatMap(
+            makeS3Objects({ bucket: "files", region, endpoint: url, credentials, cacheDir }),
+            probeStore
+          )
+        )
+      assert.deepStrictEqual(yield* reached(endpoint), { _tag: "Works", isExclusive: false })
+      assert.deepStrictEqual(yield* reached(yield* conditionalS3(endpoint)), {
+        _tag: "Works",
+        isExclusive: true
+      })
+    }).pipe(Effect.scoped, Effect.provide(NodeCrypto.layer))
+  )
+})
 
 describe("a bucket that is not there", () => {
   it.live("is said to be unavailable, by readiness too", () =>

@@ -46,7 +46,7 @@ const answerTo = ({ method, query }: Request): string => {
 }
 
 /** A service that takes all that it is sent, and the requests that it got. */
-const startService = Effect.gen(function* () {
+const startWith = Effect.fnUntraced(function* (encryption?: "AES256" | "aws:kms") {
   const refusals: Array<readonly [status: number, code: string]> = []
   const seen: Array<Request> = []
   const server = createServer((request, response) => {
@@ -83,17 +83,41 @@ const startService = Effect.gen(function* () {
     region: "us-east-1",
     endpoint: `http://127.0.0.1:${port}`,
     credentials: { accessKeyId: "test", secretAccessKey: "test" },
-    cacheDir
+    cacheDir,
+    encryption
   })
   return { objects, refusals, seen }
 })
+const startService = startWith()
 
 const contentType = "application/pdf"
 
 describe("what a bucket is asked", () => {
-  it.live("objects are encrypted at rest and carry a checksum, in one request or in parts", () =>
+  it.live("no write asks for an encryption unless that is set: what a bucket does by default holds", () =>
     Effect.gen(function* () {
       const { objects, seen } = yield* startService
+      yield* objects.put("a", Stream.make(new Uint8Array(10)), { contentType })
+      yield* objects.put("a", Stream.make(new Uint8Array(TWO_PARTS)), { contentType })
+      yield* objects.create("b", new Uint8Array(3), { contentType })
+      for (const { headers } of seen) assert.notInclude(Object.keys(headers).join(), "server-side-encryption")
+      const kms = yield* startWith("aws:kms")
+      yield* kms.objects.put("a", Stream.make(new Uint8Array(10)), { contentType })
+      assert.strictEqual(kms.seen[0]?.headers["x-amz-server-side-encryption"], "aws:kms")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("what the service does not implement is not worth asking again", () =>
+    Effect.gen(function* () {
+      const { objects, refusals, seen } = yield* startService
+      refusals.push([501, "NotImplemented"])
+      const error = yield* Effect.flip(objects.create("a", new Uint8Array(3), { contentType }))
+      assert.deepStrictEqual([error.reason, seen.length], ["unsupported", 1])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("objects are encrypted at rest and carry a checksum, in one request or in parts", () =>
+    Effect.gen(function* () {
+      const { objects, seen } = yield* startWith("AES256")
       yield* objects.put("a", Stream.make(new Uint8Array(10)), { contentType })
       const [single] = seen
       assert.deepStrictEqual([seen.length, single?.method, single?.path], [1, "PUT", "/files/a"])
@@ -154,7 +178,7 @@ describe("what a bucket is asked", () => {
     "an object is created on the condition that there is none; a refusal of anything else is an error",
     () =>
       Effect.gen(function* () {
-        const { objects, refusals, seen } = yield* startService
+        const { objects, refusals, seen } = yield* startWith("AES256")
         const create = objects.create("a", new Uint8Array(3), { contentType: "text/plain" })
         assert.isTrue(yield* create)
         assert.strictEqual(seen[0]?.headers["if-none-match"], "*")

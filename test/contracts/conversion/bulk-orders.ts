@@ -108,7 +108,7 @@ export const suite = (name: string, stores: Layer.Layer<BulkOrders | ConversionS
         yield* store.failJob(jobIds[1]!, "x")
         const chunk = yield* store.claimChunk("w", anyId())
         yield* store.completeChunk(chunk!, "r", [])
-        yield* store.finishJob((yield* store.claimAssembly(anyId(), STALE))!, "result")
+        yield* store.finishJob((yield* store.claimAssembly(anyId(), STALE))!, "result", undefined, [2])
         const first = (yield* store.claimInline(anyId(), STALE))!
         yield* store.finishInline(first, "result", [])
         assert.isUndefined(yield* claimMessage)
@@ -130,6 +130,10 @@ export const suite = (name: string, stores: Layer.Layer<BulkOrders | ConversionS
             [files[3], "a.png", false, "completed"],
             [files[4], "a.docx", false, "failed"]
           ]
+        )
+        assert.deepStrictEqual(
+          message?.items.map(({ noModelPages }) => noModelPages),
+          [0, 0, 1, 0, 0]
         )
       })
     )
@@ -189,7 +193,7 @@ export const suite = (name: string, stores: Layer.Layer<BulkOrders | ConversionS
         const message = yield* claimMessage
         assert.isUndefined(message?.email)
         assert.deepStrictEqual(message?.items, [
-          { fileId, fileName: "", deleted: true, outcome: "cancelled" }
+          { fileId, fileName: "", deleted: true, noModelPages: 0, outcome: "cancelled" }
         ])
       })
     )

@@ -212,11 +212,18 @@ export const suite = (
         assert.deepStrictEqual(batch, {
           jobs: 1,
           accepted: 9,
+          served: 0,
           fallback: 1,
           costUsd: 1,
           onDemandUsd: 1.8,
-          savedUsd: 0.8
+          savedUsd: -1
         })
+        // By what is in results, not by what was bought.
+        const chunk = (yield* conversions.claimChunk("w", anyId()))!
+        yield* conversions.completeChunk(chunk, "r", [], { served: 2 })
+        const used = (yield* jobs.costs(1)).batch
+        assert.strictEqual(used.served, 2)
+        assert.closeTo(used.savedUsd, -0.6, 1e-9)
         yield* DocumentsWorld.use((world) => world.bookedYesterday)
         assert.strictEqual((yield* jobs.costs(1)).totalUsd, 0)
         assert.strictEqual((yield* jobs.costs(2)).totalUsd, 1.25)

@@ -38,8 +38,6 @@ export const objectStoreContract = (
     readonly large: number
     /** False where the store runs without a disk. */
     readonly localFiles?: boolean
-    /** False where the service behind it ignores conditions of writes, which `requests.test.ts` then looks at. */
-    readonly conditionalWrites?: boolean
   }
 ) =>
   describe(`ObjectStore: ${name}`, () => {
@@ -66,7 +64,6 @@ export const objectStoreContract = (
       Effect.gen(function* () {
         assert.isTrue(yield* store.create("first", text("one"), { contentType }))
         assert.strictEqual((yield* readAll(store, "first")).toString(), "one")
-        if (options.conditionalWrites === false) return
         yield* store.remove(["first"])
         const writers = Array.from({ length: 8 }, (_, at) => text(`writer ${at}`))
         const won = yield* Effect.forEach(

@@ -19,18 +19,19 @@ const queued = Effect.fnUntraced(function* (pages: number, options: JobOptions) 
   return jobId
 })
 
-/** What the executor makes of a large one, a small one, a bulk item, an urgent one and one that is not hi-fi. */
+/** What the executor makes of a large one, a small one, a bulk item, one with too few pages for any batch job, an urgent one and one that is not hi-fi. */
 const made = Effect.fnUntraced(function* (on: boolean) {
   yield* clean
   const hifi = { highFidelity: true }
   const jobs = yield* Effect.all([
     queued(6, hifi),
     queued(5, hifi),
+    queued(2, { ...hifi, _batchLane: true }),
     queued(1, { ...hifi, _batchLane: true }),
     queued(1, hifi),
     queued(6, {})
   ])
-  yield* createQueuedJobs({ on, minPages: 6 })
+  yield* createQueuedJobs({ on, minPages: 6, minRecords: 2 })
   return yield* Effect.forEach(jobs, (id) =>
     Effect.map(jobOf(id), ({ chunks, phase, status }) => [status, ...chunks, phase])
   )
@@ -40,15 +41,15 @@ const waits = ["waiting_batch", "waiting_batch", "Waiting for batch"]
 const goes = ["pending", "pending", "Queued: 0/1 chunks"]
 
 layer(laneWorld, { timeout: 120_000, excludeTestServices: true })("the convert executor", (it) => {
-  it.effect("lane on: who is eligible waits for the batch, job and chunks; the others do not", () =>
+  it.effect("lane on: what can be batched waits for the batch, job and chunks; the others do not", () =>
     Effect.gen(function* () {
-      assert.deepStrictEqual(yield* made(true), [waits, goes, waits, goes, goes])
+      assert.deepStrictEqual(yield* made(true), [waits, goes, waits, goes, goes, goes])
     })
   )
 
   it.effect("lane off: nobody waits", () =>
     Effect.gen(function* () {
-      assert.deepStrictEqual(yield* made(false), [goes, goes, goes, goes, goes])
+      assert.deepStrictEqual(yield* made(false), [goes, goes, goes, goes, goes, goes])
     })
   )
 })

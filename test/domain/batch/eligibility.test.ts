@@ -15,14 +15,15 @@ import {
 import { MAX_BATCH_BYTES } from "../../../src/domain/batch/shards.ts"
 import type { JobOptions } from "../../../src/domain/conversion/job.ts"
 
-const lane = { on: true, minPages: 600 }
+const lane = { on: true, minPages: 600, minRecords: 100 }
 
 /** Options, pages, and whether the job goes through the lane (BATCH-2). */
 const ROWS: ReadonlyArray<readonly [what: string, options: JobOptions, pages: number, goes: boolean]> = [
   ["hi-fi of 600 pages", { highFidelity: true }, 600, true],
   ["hi-fi of 599 pages", { highFidelity: true }, 599, false],
   ["the parser named auto", { highFidelity: true, parser: "auto" }, 600, true],
-  ["a small bulk item", { highFidelity: true, _batchLane: true }, 1, true],
+  ["a small bulk item", { highFidelity: true, _batchLane: true }, 100, true],
+  ["one with fewer pages than a batch job needs", { highFidelity: true, _batchLane: true }, 99, false],
   ["a small item that is urgent", { highFidelity: true, _batchLane: false }, 1, false],
   ["a large free reflow", { highFidelity: true, _compedFlyerJobId: "f" }, 600, true],
   ["not hi-fi", {}, 5_000, false],
@@ -46,7 +47,7 @@ describe("who goes through the batch lane", () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 5_000 }), fc.integer({ min: 1, max: 5_000 }), (pages, least) => {
         const job = { options: { highFidelity: true }, totalPages: pages }
-        assert.strictEqual(isEligible(job, { on: true, minPages: least }), pages >= least)
+        assert.strictEqual(isEligible(job, { on: true, minPages: least, minRecords: 1 }), pages >= least)
       })
     )
   })

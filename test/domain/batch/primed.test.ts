@@ -81,6 +81,35 @@ layer(laneWorld, { timeout: 120_000, excludeTestServices: true })("a chunk with 
     })
   )
 
+  it.effect(
+    "goes on over the daily budget; a page that would have to be asked for waits, and counts no attempt",
+    () =>
+      Effect.gen(function* () {
+        yield* clean
+        const sql = yield* WriteSql
+        const { calls } = yield* Knobs
+        yield* collected
+        yield* sql`update cost_ledger set cost_usd = 7`
+        assert.match(yield* convertAll(undefined, 5), /words of page 1/)
+        assert.deepStrictEqual(calls, [])
+        assert.deepStrictEqual(yield* sql`select status, served_pages as served from chunk_jobs`, [
+          { status: "completed", served: 2 }
+        ])
+
+        yield* clean
+        const jobId = yield* collected
+        yield* sql`update cost_ledger set cost_usd = 7`
+        yield* BatchObjects.use((objects) => objects.remove([resultsKey(jobId, 0)]))
+        yield* Effect.exit(convertAll(undefined, 5))
+        assert.deepStrictEqual(calls, [])
+        const waits = sql`select status, attempts, not_before > now() + interval '10 minutes' as later from chunk_jobs`
+        assert.deepStrictEqual(yield* waits, [{ status: "pending", attempts: 0, later: true }])
+        yield* sql`update chunk_jobs set not_before = now()`
+        assert.match(yield* convertAll(undefined, 8), /words of page 1/)
+        assert.lengthOf(calls, 2)
+      })
+  )
+
   it.effect("that its job was not resumed with is converted on demand, and they are not looked at", () =>
     Effect.gen(function* () {
       yield* clean

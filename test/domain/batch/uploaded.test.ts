@@ -21,7 +21,7 @@ const Line = Schema.fromJsonString(
           content: Schema.Array(Schema.Record(Schema.String, Schema.Unknown))
         })
       ),
-      inferenceConfig: Schema.Struct({ maxTokens: Schema.Int, temperature: Schema.Finite })
+      inferenceConfig: Schema.Struct({ maxTokens: Schema.Int })
     })
   })
 )

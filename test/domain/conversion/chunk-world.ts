@@ -54,6 +54,8 @@ export const worldOf = ({ chunk, model, open, store = {} }: Script) => {
   const storeCalls: Array<string> = []
   const booked: Array<CostEntry> = []
   const beats: Array<number> = []
+  const unanswered: Array<number> = []
+  const served: Array<number> = []
   const failures: Array<Parameters<Store["failChunk"]>[1]> = []
   let atModel = 0
   let mostAtModel = 0
@@ -73,7 +75,11 @@ export const worldOf = ({ chunk, model, open, store = {} }: Script) => {
           beats.push(pagesDone)
           return true
         }),
-      completeChunk: (_, key, costs) => tell(`complete ${key}`, costs, "completed" as const),
+      completeChunk: (_, key, costs, pages) => {
+        unanswered.push(pages?.unanswered ?? 0)
+        served.push(pages?.served ?? 0)
+        return tell(`complete ${key}`, costs, "completed" as const)
+      },
       failChunk: (_, failure) => {
         failures.push(failure)
         return tell("fail", failure.costs, "pending" as const)
@@ -112,6 +118,8 @@ export const worldOf = ({ chunk, model, open, store = {} }: Script) => {
     storeCalls,
     booked,
     beats,
+    unanswered,
+    served,
     failures,
     objects,
     mostAtModel: () => mostAtModel,
@@ -127,7 +135,7 @@ export const worldOf = ({ chunk, model, open, store = {} }: Script) => {
 /** The pages of the one result, in its order. */
 export const linesOf = (
   objects: ReadonlyMap<string, string>
-): ReadonlyArray<{ page: number; tier: string; html: string }> =>
+): ReadonlyArray<{ page: number; tier: string; html: string; noModel?: string }> =>
   [...objects.values()].flatMap((text) =>
     text
       .split("\n")

@@ -58,7 +58,7 @@ layer(here, { excludeTestServices: true })("a job that an admin has done again",
       const conversions = yield* Conversions
       const started = yield* conversions.reflow({ flyerId, customerId: owner })
       assert.strictEqual(started.answer, "queued")
-      yield* createQueuedJobs({ on: false, minPages: 600 })
+      yield* createQueuedJobs({ on: false, minPages: 600, minRecords: 1 })
       const { jobId } = yield* fileOf(file, owner)
       yield* store.failJob(jobId!, "why")
       assert.strictEqual((yield* again(file, owner, jobId!)).answer, "queued")

@@ -21,5 +21,6 @@ export const storedFile = (parts: Partial<StoredFile> = {}): StoredFile => ({
   resultKey: null,
   unreadablePages: [],
   hasText: null,
+  noModelPages: [],
   ...parts
 })

@@ -21,7 +21,8 @@ const nothing: Measures = {
   overdue: 0,
   clocks: { processOffMs: 0, databaseBackMs: 0 },
   silent: { provider_a: 0, provider_b: 0 },
-  deadLetters: false
+  deadLetters: false,
+  unanswered: 0
 }
 
 const b = (sends: number, bounced: number, complained = 0): Partial<Measures> => ({
@@ -81,7 +82,10 @@ const TABLE: ReadonlyArray<readonly [AlarmName, Partial<Measures>, "bad" | "betw
   ["silence_provider_a", silent(0, 20), "calm"],
   ["silence_provider_b", silent(0, 20), "bad"],
   ["silence_provider_b", silent(0, 19), "between"],
-  ["silence_provider_b", silent(0, 4), "calm"]
+  ["silence_provider_b", silent(0, 4), "calm"],
+  ["no_model", { unanswered: 3 }, "bad"],
+  ["no_model", { unanswered: 2 }, "between"],
+  ["no_model", { unanswered: 0 }, "calm"]
 ]
 
 it.each(TABLE)("%s: %j is %s", (name, measures, level) => {
@@ -106,7 +110,8 @@ const counts = fc.record({
   overdue: fc.nat(2),
   clocks: fc.record({ processOffMs: fc.nat(120_000), databaseBackMs: fc.nat(120_000) }),
   silent: fc.record({ provider_a: fc.nat(30), provider_b: fc.nat(30) }),
-  deadLetters: fc.constantFrom(true, false, undefined)
+  deadLetters: fc.constantFrom(true, false, undefined),
+  unanswered: fc.nat(5)
 })
 
 /** Ticks, one to twenty minutes apart. */

@@ -68,7 +68,9 @@ const examinations = (parts: Partial<Examinations["Service"]>) =>
       alarms: undefined,
       database: undefined,
       events: undefined,
+      model: undefined,
       objects: undefined,
+      probes: undefined,
       buckets: undefined,
       cloud: undefined,
       providerA: undefined,
@@ -145,7 +147,7 @@ describe("the doctor", () => {
       assert.deepStrictEqual(asked, [])
       assert.deepStrictEqual(
         verdicts.map(({ check, status }) => `${check} ${status}`),
-        ["provider_a ok", "provider_b ok", "dns ok"]
+        ["model ok", "provider_a ok", "provider_b ok", "dns ok"]
       )
     })
   )
@@ -199,7 +201,7 @@ describe("the doctor", () => {
         late.map(({ status, what }) => `${status} ${what}`),
         ["fail the check took too long"]
       )
-      assert.lengthOf(verdicts, 4)
+      assert.lengthOf(verdicts, 5)
     })
   )
 })

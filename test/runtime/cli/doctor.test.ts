@@ -4,6 +4,7 @@ import { Effect } from "effect"
 import type { Verdict } from "../../../src/domain/doctor/verdict.ts"
 import type { Env } from "../../../src/runtime/settings/settings.ts"
 import { layerDatabase, layerEmptyDatabase, TestDatabase } from "../../support/postgres/postgres.ts"
+import { fakeBedrock } from "../../support/vendors/fake-bedrock.ts"
 import { startDns } from "../../support/vendors/fake-dns.ts"
 import type { FakeHttp } from "../../support/vendors/fake-http.ts"
 import { fakeResend } from "../../support/vendors/fake-resend.ts"
@@ -77,6 +78,7 @@ const installation = Effect.gen(function* () {
     fakeResend({ apiKey: SECRETS.PROVIDERA_API_KEY, domains: [{ name: "mail.example", status: "verified" }] })
   )
   const ses = yield* serving(fakeSes({ account: () => ACCOUNT }))
+  const bedrock = yield* serving(fakeBedrock(() => "yes"))
   const sqs = yield* startSqs
   const { url: queue } = yield* sqs.createQueue("defer", 3)
   const dns = yield* startDns(ZONE)
@@ -90,11 +92,13 @@ const installation = Effect.gen(function* () {
     PROVIDERA_BASE_URL: resend.url,
     PROVIDERB_ENDPOINT: ses.url,
     SQS_ENDPOINT: sqs.endpoint,
+    BEDROCK_RUNTIME_ENDPOINT: bedrock.url,
+    BEDROCK_ENDPOINT: bedrock.url,
     EMAIL_DEFER_QUEUE_URL: queue.replace("http://", "https://"),
     EMAIL_DEFER_VISIBILITY_SECONDS: "30",
     TRUSTED_MAIL_HOPS: "mx.mail.example"
   }
-  return { dns, env, peers: { resend, ses } }
+  return { dns, env, peers: { resend, ses, bedrock } }
 })
 
 interface Report {
@@ -124,6 +128,7 @@ describe("postlane doctor", () => {
           "cloud",
           "database",
           "dns",
+          "model",
           "objects",
           "provider_a",
           "provider_b",

@@ -233,8 +233,13 @@ export const watchedConversions = (
     ...store,
     heartbeatChunk: (held, done, window) =>
       fenced(store.heartbeatChunk(held, done, window), held.lease, chunk(held.id), "a heartbeat"),
-    completeChunk: (held, key, costs) =>
-      fenced(store.completeChunk(held, key, costs), held.lease, chunk(held.id), "a chunk's result"),
+    completeChunk: (held, key, costs, unanswered) =>
+      fenced(
+        store.completeChunk(held, key, costs, unanswered),
+        held.lease,
+        chunk(held.id),
+        "a chunk's result"
+      ),
     failChunk: (held, failure) =>
       fenced(store.failChunk(held, failure), held.lease, chunk(held.id), "a chunk's failure"),
     handBackChunk: (held, costs) =>
@@ -243,9 +248,14 @@ export const watchedConversions = (
       fenced(store.heartbeatAssembly(held, window), held.lease, job(held.jobId), "a heartbeat"),
     handBackAssembly: (held) =>
       fenced(store.handBackAssembly(held), held.lease, job(held.jobId), "an assembly's release"),
-    finishJob: (held, key, legibility) =>
+    finishJob: (held, key, legibility, noModelPages) =>
       stored(
-        fenced(store.finishJob(held, key, legibility), held.lease, job(held.jobId), "an assembly's result"),
+        fenced(
+          store.finishJob(held, key, legibility, noModelPages),
+          held.lease,
+          job(held.jobId),
+          "an assembly's result"
+        ),
         key
       ),
     heartbeatInline: (held, window) =>

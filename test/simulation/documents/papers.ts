@@ -1,6 +1,7 @@
 import { Context, Effect, Stream } from "effect"
 
 import type { ModelCall } from "../../../src/domain/conversion/cascade/model-call.ts"
+import { Surveyor } from "../../../src/domain/conversion/html/survey.ts"
 import type { LayoutPage } from "../../../src/domain/conversion/layout/layout-pages.ts"
 import type { DocumentFacts, PageContent } from "../../../src/domain/conversion/page-content.ts"
 import { BatchLines } from "../../../src/ports/batch/batch-lines.ts"
@@ -162,7 +163,7 @@ const documentOf = (paper: Paper): PdfDocument => ({
 /** A line for each page of a result: from 0, and what is on it. */
 const assembly = HtmlAssembly.of({
   clean: (html) => Effect.succeed(html),
-  survey: () => Effect.die("no result is surveyed apart"),
+  survey: (pages) => Effect.as(Stream.runDrain(pages), new Surveyor().survey()),
   assemble: ({ pages }) => Stream.map(pages, ({ html, index }) => `${index}:${html}\n`)
 })
 

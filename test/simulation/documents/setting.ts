@@ -143,7 +143,7 @@ export const PRICE = { inputUsdPerMtok: 1000, outputUsdPerMtok: 10_000 }
 const MODEL = "m"
 /** Small chunks make large documents of small ones. */
 const CHUNK_PAGES = 2
-const LANE = { on: true, minPages: 3 }
+const LANE = { on: true, minPages: 3, minRecords: 1 }
 const DRIVER = {
   model: MODEL,
   price: PRICE,

@@ -182,7 +182,7 @@ export interface CostReport {
   readonly from: string
   readonly totalUsd: number
   readonly sources: ReadonlyArray<{ readonly source: string; readonly entries: number; readonly inputTokens: number; readonly outputTokens: number; readonly costUsd: number }>
-  readonly batch: { readonly jobs: number; readonly accepted: number; readonly fallback: number; readonly costUsd: number; readonly onDemandUsd: number; readonly savedUsd: number }
+  readonly batch: { readonly jobs: number; readonly accepted: number; readonly served: number; readonly fallback: number; readonly costUsd: number; readonly onDemandUsd: number; readonly savedUsd: number }
 }
 
 export interface DocumentReport {
@@ -279,6 +279,7 @@ export interface File {
   readonly createdAt: string
   /** Pages of the result, from 1, that could not be read: each has a note in its place and was not charged. */ readonly unreadablePages: ReadonlyArray<number>
   /** Whether there is a word of text in the result; null where there is none, or nobody looked. */ readonly hasText: boolean | null
+  /** Pages of the result, from 1, that no model converted though high fidelity was asked for: they were converted without it. */ readonly noModelPages: ReadonlyArray<number>
   readonly waitsFor?: WaitsFor | undefined
 }
 

@@ -242,9 +242,11 @@ export const bulkCompleted: Writer<"bulk-completed"> = (data, { line, link, some
         ],
         rows: some<(typeof data.items)[number], Row>(
           data.items,
-          ({ fileName, outcome, url }) => [
+          ({ fileName, noModelPages, outcome, url }) => [
             line(fileName),
-            OUTCOME[outcome],
+            noModelPages === 0
+              ? OUTCOME[outcome]
+              : `${OUTCOME[outcome]}; high fidelity was not available for ${counted(noModelPages, "page", "pages")}`,
             url === undefined ? "No result" : link(`Open ${line(fileName)}`, url)
           ],
           (more) => [`${count(more)} more`, "Not listed", "On your files page"]

@@ -33,6 +33,7 @@ export const newBatchRow = (db: Documents, jobId: JobId, parts: Partial<BatchRow
     createdAt: now,
     claimedAt: now,
     prepareStartedAt: now,
+    fullAt: null,
     submittedAt: null,
     deadlineAt: null,
     nextPollAt: now,

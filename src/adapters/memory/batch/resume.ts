@@ -63,7 +63,9 @@ const overdueReason = (
   const now = db.moment()
   if (row === undefined || row.state === "preparing") {
     if (job.createdAt <= now - micros(giveUpIn)) return LATE
-    const isStuck = row !== undefined && row.prepareStartedAt <= now - micros(stuckAfter) - micros(slack)
+    const isStuck =
+      row !== undefined &&
+      Math.max(row.prepareStartedAt, row.fullAt ?? -Infinity) <= now - micros(stuckAfter) - micros(slack)
     return isStuck ? "preparing it got stuck" : undefined
   }
   const isLate = row.deadlineAt !== null && row.deadlineAt <= now - micros(slack)

@@ -3,9 +3,16 @@ import { Duration } from "effect"
 import { moveBatchRow } from "../../../domain/batch/row.ts"
 import { isTerminal } from "../../../domain/conversion/job.ts"
 import type { JobId } from "../../../domain/ids.ts"
-import type { BatchEnd, BatchStore, ClaimedBatch, PolledBatch } from "../../../ports/batch/batch-store.ts"
+import type {
+  BatchEnd,
+  BatchStore,
+  ClaimedBatch,
+  LaneBudget,
+  PolledBatch
+} from "../../../ports/batch/batch-store.ts"
 import { refreshHold } from "../accounts/funds.ts"
-import { bookCosts } from "../conversion/jobs.ts"
+import { bookCosts, sumUsd } from "../conversion/jobs.ts"
+import { modelCostToday } from "../conversion/upkeep.ts"
 import type { BatchRow } from "../documents/rows.ts"
 import { type Documents, micros } from "../documents/state.ts"
 import { by } from "../documents/table.ts"
@@ -30,8 +37,8 @@ type Claim = Parameters<Store["claim"]>[0]
 /** Takes over the row that was left `preparing` for longest. */
 const takeOpen = (db: Documents, { lease, preparer, stuckAfter, term }: Claim) => {
   const now = db.moment()
-  const isLate = ({ createdAt, prepareStartedAt }: BatchRow) =>
-    Math.min(prepareStartedAt, createdAt) < now - micros(stuckAfter)
+  const isLate = ({ createdAt, fullAt, prepareStartedAt }: BatchRow) =>
+    Math.max(Math.min(prepareStartedAt, createdAt), fullAt ?? -Infinity) < now - micros(stuckAfter)
   const [found] = db.batches
     .where(
       (row) =>
@@ -51,9 +58,34 @@ const takeOpen = (db: Documents, { lease, preparer, stuckAfter, term }: Claim) =
   return { row, foundOpen: true, stuck: !isOlder && isLate(found) }
 }
 
-/** Makes the row of the parked job that has waited for longest. */
-const takeParked = (db: Documents, { lease, model, preparer, term, window }: Claim) => {
-  const job = waitingJobs(db).find(({ id }) => db.batches.get(id) === undefined)
+/** Batch jobs that a record's price is taken from. */
+const LATELY = 20
+
+/** `next_batch_job_within`: whether the day's budget has room for so many pages beside the batch jobs that are not billed yet. */
+const hasRoom = (db: Documents, { dailyUsd, pageUsd: assumed }: LaneBudget) => {
+  const billed = db.batches
+    .where(({ costUsd, records, state }) => state === "closed" && costUsd > 0 && records > 0)
+    .sort(by(({ closedAt }) => -(closedAt ?? 0)))
+    .slice(0, LATELY)
+  const records = billed.reduce((sum, row) => sum + row.records, 0)
+  const pageUsd = records === 0 ? assumed : sumUsd(billed.map(({ costUsd }) => costUsd)) / records
+  const open = db.batches
+    .where(({ state }) => state !== "closed")
+    .reduce(
+      (sum, row) =>
+        sum + (row.inputPrefix === null ? (db.jobs.get(row.jobId)?.totalPages ?? 0) : row.records),
+      0
+    )
+  const left = dailyUsd - modelCostToday(db) - open * pageUsd
+  return (pages: number): boolean => pages * pageUsd <= left
+}
+
+/** Makes the row of the parked job that has waited for longest, of those that the budget has room for. */
+const takeParked = (db: Documents, { budget, lease, model, preparer, term, window }: Claim) => {
+  const fits = budget === undefined ? () => true : hasRoom(db, budget)
+  const job = waitingJobs(db).find(
+    ({ id, totalPages }) => db.batches.get(id) === undefined && fits(totalPages)
+  )
   if (job === undefined) return undefined
   const row = db.batches.insert(newBatchRow(db, job.id, { lease, preparer, term, model }))
   refreshHold(db, job.id, window)
@@ -87,6 +119,12 @@ export const claim = (db: Documents, asked: Claim): ClaimedBatch | undefined => 
     objectKey: file.objectKey,
     totalPages: job.totalPages
   }
+}
+
+/** `batch_service_full`. */
+export const serviceFull = (db: Documents): void => {
+  for (const { inputPrefix, jobId } of db.batches.where(({ state }) => state === "preparing"))
+    if (inputPrefix !== null) db.batches.update(jobId, { fullAt: db.moment() })
 }
 
 /** `batch_records_uploaded`. */

@@ -79,7 +79,8 @@ export const finishJob = (
   db: Documents,
   { jobId, lease }: Held,
   resultKey: string,
-  legibility: Legibility | undefined
+  legibility: Legibility | undefined,
+  noModelPages: ReadonlyArray<number> = []
 ): "completed" | "stale" | "insufficient" | "unreadable" => {
   const job = db.jobs.get(jobId)
   if (job === undefined || job.lease !== lease) return "stale"
@@ -106,6 +107,7 @@ export const finishJob = (
       phase: null,
       error: null,
       unreadablePages,
+      noModelPages,
       hasText: legibility?.hasText ?? null
     })
   return "completed"

@@ -102,9 +102,11 @@ const claimMessage = (
     items: itemsOf(db, next).flatMap((item) => {
       const file = db.files.get(item.fileId)
       const outcome = outcomeOf(db, item)
-      return file === undefined || outcome === undefined
-        ? []
-        : [{ fileId: file.id, fileName: file.name, deleted: file.deletedAt !== null, outcome }]
+      if (file === undefined || outcome === undefined) return []
+      const noModelPages = file.jobId === item.jobId ? file.noModelPages.length : 0
+      return [
+        { fileId: file.id, fileName: file.name, deleted: file.deletedAt !== null, noModelPages, outcome }
+      ]
     })
   }
 }

@@ -1,9 +1,10 @@
-import type { Duration } from "effect"
+import { Duration } from "effect"
 
 import type { CostEntry } from "../../../domain/conversion/cascade/cost.ts"
 import { moveJob } from "../../../domain/conversion/job.ts"
 import type { JobId, LeaseId } from "../../../domain/ids.ts"
 import type { ClaimedChunk } from "../../../ports/conversion/conversion-store.ts"
+import type { ChunkPages } from "../../../ports/conversion/result-facts.ts"
 import { refreshHold } from "../accounts/funds.ts"
 import type { ChunkRow, JobRow } from "../documents/rows.ts"
 import { type Documents, micros } from "../documents/state.ts"
@@ -57,11 +58,12 @@ const ownerOf = (db: Documents, chunk: Pick<ChunkRow, "jobId">): string => {
 const isOpen = ({ status }: JobRow): boolean => status === "pending" || status === "processing"
 
 /** Chunks that a worker could begin, by owner. */
-const dueByOwner = (db: Documents): ReadonlyMap<string, ReadonlyArray<ChunkRow>> => {
+const dueByOwner = (db: Documents, primed: boolean): ReadonlyMap<string, ReadonlyArray<ChunkRow>> => {
   const now = db.moment()
+  const isOurs = (job: JobRow) => isOpen(job) && (primed || job.options._batchPrimed !== true)
   return Map.groupBy(
     db.chunks.where(
-      (chunk) => chunk.status === "pending" && chunk.notBefore <= now && isOpen(jobOf(db, chunk))
+      (chunk) => chunk.status === "pending" && chunk.notBefore <= now && isOurs(jobOf(db, chunk))
     ),
     (chunk) => ownerOf(db, chunk)
   )
@@ -72,7 +74,8 @@ export const claimChunk = (
   db: Documents,
   worker: string,
   lease: LeaseId,
-  perOwner = Infinity
+  perOwner = Infinity,
+  primed = true
 ): ClaimedChunk | undefined => {
   const mine = db.chunks.find((chunk) => chunk.status === "processing" && chunk.lease === lease)
   if (mine !== undefined) return claimed(db, mine, lease)
@@ -80,7 +83,7 @@ export const claimChunk = (
     db.chunks.where(({ status }) => status === "processing"),
     (chunk) => ownerOf(db, chunk)
   )
-  const due = dueByOwner(db)
+  const due = dueByOwner(db, primed)
   const owner = inTurn(db, "chunk", due.keys()).find((one) => (running.get(one)?.length ?? 0) < perOwner)
   if (owner === undefined) return undefined
   wasServed(db, "chunk", owner)
@@ -131,7 +134,8 @@ export const completeChunk = (
   db: Documents,
   held: Held,
   resultKey: string,
-  costs: ReadonlyArray<CostEntry>
+  costs: ReadonlyArray<CostEntry>,
+  { served = 0 }: ChunkPages = {}
 ): "stale" | "completed" | "assembling" => {
   bookCosts(db, costs)
   const known = db.chunks.get(held.id)
@@ -145,6 +149,7 @@ export const completeChunk = (
   db.chunks.update(chunk.id, {
     status: "completed",
     resultKey,
+    servedPages: served,
     pagesDone: chunk.lastPage - chunk.firstPage + 1
   })
   const whole = chunksOf(db, job.id).every(({ status }) => status === "completed")
@@ -178,11 +183,17 @@ export const failChunk = (
 }
 
 /** `hand_back_chunk`: counts no attempt. */
-export const handBackChunk = (db: Documents, held: Held, costs: ReadonlyArray<CostEntry>): boolean => {
+export const handBackChunk = (
+  db: Documents,
+  held: Held,
+  costs: ReadonlyArray<CostEntry>,
+  retryIn: Duration.Duration = Duration.zero
+): boolean => {
   bookCosts(db, costs)
   const chunk = heldChunk(db, held)
   if (chunk === undefined) return false
-  db.chunks.update(chunk.id, { ...UNCLAIMED, attempts: chunk.attempts - 1 })
+  const notBefore = db.moment() + micros(retryIn)
+  db.chunks.update(chunk.id, { ...UNCLAIMED, attempts: chunk.attempts - 1, notBefore })
   showProgress(db, chunk.jobId)
   return true
 }

@@ -30,7 +30,7 @@ import {
 import { claimInline, failInline, finishInline, heartbeatInline } from "./inline.ts"
 import { bookCosts, failJob } from "./jobs.ts"
 import { cancelJob, createJob, deleteFile, nextQueued, ownFile, request } from "./requests.ts"
-import { applyBudget, deleteFileOfClosedAccount, sweep } from "./upkeep.ts"
+import { applyBudget, deleteFileOfClosedAccount, modelCostToday, sweep } from "./upkeep.ts"
 import { waitFacts } from "./waiting.ts"
 
 type Store = ConversionStore["Service"]
@@ -128,23 +128,28 @@ const chunksOn = (
   | "finishJob"
   | "recoverOrphan"
   | "applyBudget"
+  | "modelCostToday"
   | "deleteFileOfClosedAccount"
   | "sweep"
 > => ({
-  claimChunk: (worker, lease, perOwner) => run((db) => claimChunk(db, worker, lease, perOwner)),
+  claimChunk: (worker, lease, perOwner, primed) =>
+    run((db) => claimChunk(db, worker, lease, perOwner, primed)),
   heartbeatChunk: (chunk, pagesDone, window) => run((db) => heartbeatChunk(db, chunk, pagesDone, window)),
   chunkResults: (jobId) => run((db) => chunkResults(db, jobId)),
-  completeChunk: (chunk, resultKey, costs) => run((db) => completeChunk(db, chunk, resultKey, costs)),
+  completeChunk: (chunk, resultKey, costs, pages) =>
+    run((db) => completeChunk(db, chunk, resultKey, costs, pages)),
   failChunk: (chunk, failure) => run((db) => failChunk(db, chunk, failure)),
-  handBackChunk: (chunk, costs) => run((db) => handBackChunk(db, chunk, costs)),
+  handBackChunk: (chunk, costs, retryIn) => run((db) => handBackChunk(db, chunk, costs, retryIn)),
   failJob: (jobId, error, lease) => run((db) => failJob(db, jobId, error, lease)),
   bookCosts: (costs) => run((db) => bookCosts(db, costs)),
   claimAssembly: (lease, stale) => run((db) => claimAssembly(db, lease, stale)),
   heartbeatAssembly: (assembly, window) => run((db) => heartbeatAssembly(db, assembly, window)),
   handBackAssembly: (assembly) => run((db) => handBackAssembly(db, assembly)),
-  finishJob: (assembly, resultKey, legibility) => run((db) => finishJob(db, assembly, resultKey, legibility)),
+  finishJob: (assembly, resultKey, legibility, noModelPages) =>
+    run((db) => finishJob(db, assembly, resultKey, legibility, noModelPages)),
   recoverOrphan: (stale, maxAttempts) => run((db) => recoverOrphan(db, stale, maxAttempts)),
   applyBudget: (budgetUsd) => run((db) => applyBudget(db, budgetUsd)),
+  modelCostToday: run(modelCostToday),
   deleteFileOfClosedAccount: run(deleteFileOfClosedAccount),
   sweep: (window, stale) => run((db) => sweep(db, window, stale))
 })

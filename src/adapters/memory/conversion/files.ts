@@ -28,7 +28,8 @@ export const shown = (db: Documents, file: FileRow): StoredFile => {
     objectKey: file.objectKey,
     resultKey: file.resultKey,
     unreadablePages: file.unreadablePages,
-    hasText: file.hasText
+    hasText: file.hasText,
+    noModelPages: file.noModelPages
   }
 }
 
@@ -61,6 +62,7 @@ export const addFile = (db: Documents, file: NewFile): FileRow | undefined => {
     phase: null,
     resultKey: null,
     unreadablePages: [],
+    noModelPages: [],
     hasText: null,
     jobId: null,
     done: 0,

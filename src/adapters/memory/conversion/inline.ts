@@ -3,6 +3,7 @@ import type { Duration } from "effect"
 import type { CostEntry } from "../../../domain/conversion/cascade/cost.ts"
 import type { LeaseId } from "../../../domain/ids.ts"
 import type { ClaimedInline, InlineFailure } from "../../../ports/conversion/conversion-store.ts"
+import type { InlineFound } from "../../../ports/conversion/result-facts.ts"
 import { refreshHold, releaseHold, settleHold, widenHold } from "../accounts/funds.ts"
 import type { FileRow } from "../documents/rows.ts"
 import { type Documents, micros } from "../documents/state.ts"
@@ -72,7 +73,7 @@ export const finishInline = (
   held: Held,
   resultKey: string,
   costs: ReadonlyArray<CostEntry>,
-  found: { readonly pages: number | undefined; readonly hasText: boolean } | undefined
+  found: InlineFound | undefined
 ): "completed" | "stale" | "insufficient" => {
   bookCosts(db, costs)
   const known = db.files.get(held.fileId)
@@ -95,6 +96,7 @@ export const finishInline = (
     total: pages ?? file.total,
     done: pages ?? file.total,
     unreadablePages: [],
+    noModelPages: found?.noModelPages ?? [],
     hasText: found?.hasText ?? null
   })
   return "completed"

@@ -1,5 +1,6 @@
 import { Duration, Effect, Layer } from "effect"
 
+import { savedUsd } from "../../../domain/batch/cost.ts"
 import type { FileId } from "../../../domain/ids.ts"
 import {
   type CostReport,
@@ -116,20 +117,25 @@ const costs = (db: Documents, days: number): CostReport => {
     )
   )
   const batch = rows.filter(({ metadata }) => metadata["batch"] === true)
-  const costUsd = sum(batch, (row) => row.costUsd)
-  const onDemandUsd = sum(batch, ({ metadata }) => metadata["onDemandUsd"])
+  const billed = new Set(batch.map(({ jobId }) => jobId))
+  const counts = {
+    accepted: sum(batch, ({ metadata }) => metadata["accepted"]),
+    served: db.chunks
+      .where(({ jobId }) => billed.has(jobId))
+      .reduce((pages, { servedPages }) => pages + servedPages, 0),
+    onDemandUsd: sum(batch, ({ metadata }) => metadata["onDemandUsd"]),
+    costUsd: sum(batch, (row) => row.costUsd)
+  }
   return {
     days,
     from: isoOf(from).slice(0, 10),
     totalUsd: sum(rows, (row) => row.costUsd),
     sources,
     batch: {
+      ...counts,
       jobs: batch.length,
-      accepted: sum(batch, ({ metadata }) => metadata["accepted"]),
       fallback: sum(batch, ({ metadata }) => metadata["fallback"]),
-      costUsd,
-      onDemandUsd,
-      savedUsd: onDemandUsd - costUsd
+      savedUsd: savedUsd(counts)
     }
   }
 }

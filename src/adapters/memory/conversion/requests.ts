@@ -135,6 +135,7 @@ export const createJob = (
       attempts: 0,
       notBefore: db.moment(),
       pagesDone: 0,
+      servedPages: 0,
       resultKey: null,
       error: null,
       queuedAt: job.createdAt

@@ -11,15 +11,20 @@ import { deleteFile } from "./requests.ts"
 
 const DAY = micros(Duration.days(1))
 
-/** `apply_model_budget`: pauses jobs that may use a model once the day's budget (UTC) is spent, and resumes them. */
-export const applyBudget = (db: Documents, budgetUsd: number | undefined): number => {
+/** `model_cost_today`. */
+export const modelCostToday = (db: Documents): number => {
   const now = db.moment()
   const today = db.ledger.where(({ createdAt }) => createdAt >= now - (now % DAY))
-  const isSpent = budgetUsd !== undefined && budgetUsd <= sumUsd(today.map(({ costUsd }) => costUsd))
-  const moveOf = ({ options, status }: JobRow) =>
-    isSpent && !usesCascade(options) && !isWholeChunk(options)
-      ? undefined
-      : moveJob(status, isSpent ? "pause" : "unpause")
+  return sumUsd(today.map(({ costUsd }) => costUsd))
+}
+
+/** `apply_model_budget`: pauses jobs that may use a model once the day's budget (UTC) is spent, and resumes them. */
+export const applyBudget = (db: Documents, budgetUsd: number | undefined): number => {
+  const isSpent = budgetUsd !== undefined && budgetUsd <= modelCostToday(db)
+  const moveOf = ({ options, status }: JobRow) => {
+    if (!isSpent || options._batchPrimed === true) return moveJob(status, "unpause")
+    return usesCascade(options) || isWholeChunk(options) ? moveJob(status, "pause") : undefined
+  }
   let changed = 0
   for (const job of db.jobs.where().sort(by(({ createdAt }) => createdAt))) {
     const status = moveOf(job)

@@ -101,7 +101,8 @@ export const NOTHING: MemoryMeasures["Service"]["now"] = {
   unsettled: { deferred: 0, failed: 0 },
   overdue: 0,
   clocks: { processOffMs: 0, databaseBackMs: 0 },
-  silent: { provider_a: 0, provider_b: 0 }
+  silent: { provider_a: 0, provider_b: 0 },
+  unanswered: 0
 }
 
 /** The alarms of one process, with their measures beside them. */

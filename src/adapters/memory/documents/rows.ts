@@ -82,6 +82,7 @@ export interface FileRow extends Leased {
   readonly objectKey: string
   readonly resultKey: string | null
   readonly unreadablePages: ReadonlyArray<number>
+  readonly noModelPages: ReadonlyArray<number>
   readonly hasText: boolean | null
   readonly jobId: JobId | null
   readonly done: number
@@ -154,6 +155,7 @@ export interface ChunkRow extends Leased {
   readonly chunkIndex: number
   readonly firstPage: number
   readonly lastPage: number
+  readonly servedPages: number
   readonly status: ChunkStatus
   readonly worker: string | null
   readonly notBefore: Moment
@@ -224,6 +226,7 @@ export interface BatchRow {
   readonly createdAt: Moment
   readonly claimedAt: Moment
   readonly prepareStartedAt: Moment
+  readonly fullAt: Moment | null
   readonly submittedAt: Moment | null
   readonly deadlineAt: Moment | null
   readonly nextPollAt: Moment

@@ -67,8 +67,8 @@ const close = (sql: Sql, id: string, lease: LeaseId | null, end: BatchEnd) =>
 const submittingOn = (
   read: ReadSql["Service"],
   sql: Sql
-): Pick<Store, "claim" | "chunks" | "uploaded" | "submitted" | "isOrphan" | "drop"> => ({
-  claim: ({ giveUpIn, lease, model, preparer, stuckAfter, take, term, window }) =>
+): Pick<Store, "claim" | "chunks" | "uploaded" | "submitted" | "serviceFull" | "isOrphan" | "drop"> => ({
+  claim: ({ budget, giveUpIn, lease, model, preparer, stuckAfter, take, term, window }) =>
     Effect.map(
       ask.first(
         "claimBatch",
@@ -76,7 +76,8 @@ const submittingOn = (
         sql`select c.*, j.status = 'waiting_batch' as waiting
           from claim_conversion_batch(
             ${lease}::uuid, ${preparer}::uuid, ${term}::bigint, ${model}, ${interval(stuckAfter)}::interval,
-            ${interval(window)}::interval, ${take}, ${interval(giveUpIn)}::interval
+            ${interval(window)}::interval, ${take}, ${interval(giveUpIn)}::interval,
+            ${budget?.dailyUsd ?? null}::numeric, ${budget?.pageUsd ?? 0}::numeric
           ) c
           join large_conversion_jobs j on j.id = c.job_id`
       ),
@@ -106,6 +107,7 @@ const submittingOn = (
         ${interval(giveUpIn)}::interval
       ) as answer`
     ),
+  serviceFull: ask.done("serviceFull", sql`select batch_service_full()`),
   isOrphan: (id, arn) =>
     ask.answer(
       "isOrphan",

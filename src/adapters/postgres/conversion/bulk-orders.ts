@@ -24,6 +24,7 @@ const MessageRow = Schema.Struct({
       fileId: FileId,
       fileName: Schema.String,
       deleted: Schema.Boolean,
+      noModelPages: Schema.Int,
       outcome: Schema.Literals(["completed", "failed", "cancelled"])
     })
   )

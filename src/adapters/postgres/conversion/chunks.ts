@@ -1,4 +1,4 @@
-import { Effect, Schema } from "effect"
+import { Duration, Effect, Schema } from "effect"
 
 import { jobPrefix } from "../../../domain/conversion/stored-files.ts"
 import type { ConversionStore } from "../../../ports/conversion/conversion-store.ts"
@@ -12,21 +12,16 @@ export const chunksOn = (
   sql: WriteSql["Service"]
 ): Pick<
   Store,
-  | "claimChunk"
-  | "heartbeatChunk"
-  | "completeChunk"
-  | "chunkResults"
-  | "failChunk"
-  | "handBackChunk"
-  | "failJob"
-  | "bookCosts"
+  "claimChunk" | "heartbeatChunk" | "completeChunk" | "failChunk" | "handBackChunk" | "failJob" | "bookCosts"
 > => ({
-  claimChunk: (worker, lease, perOwner) =>
+  claimChunk: (worker, lease, perOwner, primed) =>
     Effect.map(
       ask.first(
         "claimChunk",
         ChunkRow,
-        sql`select * from claim_chunk(${lease}::uuid, ${worker}, ${perOwner ?? null}::integer)`
+        sql`select * from claim_chunk(
+          ${lease}::uuid, ${worker}, ${perOwner ?? null}::integer, ${primed ?? true}::boolean
+        )`
       ),
       heldBy(lease)
     ),
@@ -38,18 +33,14 @@ export const chunksOn = (
         ${id}::uuid, ${lease}::uuid, ${interval(window)}::interval, ${pagesDone}::integer
       ) as answer`
     ),
-  completeChunk: ({ id, lease }, resultKey, costs) =>
+  completeChunk: ({ id, lease }, resultKey, costs, { served = 0, unanswered = 0 } = {}) =>
     ask.answer(
       "completeChunk",
       Schema.Literals(["stale", "completed", "assembling"]),
-      sql`select complete_chunk(${id}::uuid, ${lease}::uuid, ${resultKey}, ${costsText(costs)}::jsonb) as answer`
-    ),
-  chunkResults: (jobId) =>
-    ask.rows(
-      "chunkResults",
-      Schema.Struct({ firstPage: Schema.Int, lastPage: Schema.Int, key: Schema.String }),
-      sql`select first_page, last_page, result_key as key from chunk_jobs
-        where job_id = ${jobId}::uuid and status = 'completed' and result_key is not null order by chunk_index`
+      sql`select complete_chunk(
+        ${id}::uuid, ${lease}::uuid, ${resultKey}, ${costsText(costs)}::jsonb, ${unanswered}::integer,
+        ${served}::integer
+      ) as answer`
     ),
   failChunk: ({ id, lease }, { costs, error, maxAttempts, retryIn }) =>
     ask.answer(
@@ -60,11 +51,13 @@ export const chunksOn = (
         ${interval(retryIn)}::interval
       ) as answer`
     ),
-  handBackChunk: ({ id, lease }, costs) =>
+  handBackChunk: ({ id, lease }, costs, retryIn = Duration.zero) =>
     ask.answer(
       "handBackChunk",
       Schema.Boolean,
-      sql`select hand_back_chunk(${id}::uuid, ${lease}::uuid, ${costsText(costs)}::jsonb) as answer`
+      sql`select hand_back_chunk(
+        ${id}::uuid, ${lease}::uuid, ${costsText(costs)}::jsonb, ${interval(retryIn)}::interval
+      ) as answer`
     ),
   failJob: (jobId, error, lease) =>
     ask.answer(
@@ -77,7 +70,10 @@ export const chunksOn = (
 
 export const assembliesOn = (
   sql: WriteSql["Service"]
-): Pick<Store, "claimAssembly" | "heartbeatAssembly" | "handBackAssembly" | "finishJob"> => ({
+): Pick<
+  Store,
+  "claimAssembly" | "chunkResults" | "heartbeatAssembly" | "handBackAssembly" | "finishJob"
+> => ({
   claimAssembly: (lease, stale) =>
     Effect.map(
       ask.first(
@@ -93,6 +89,13 @@ export const assembliesOn = (
           chunkKeys: row.chunkKeys.map((key) => key ?? `${jobPrefix(row.jobId)}chunks/none`)
         }
     ),
+  chunkResults: (jobId) =>
+    ask.rows(
+      "chunkResults",
+      Schema.Struct({ firstPage: Schema.Int, lastPage: Schema.Int, key: Schema.String }),
+      sql`select first_page, last_page, result_key as key from chunk_jobs
+        where job_id = ${jobId}::uuid and status = 'completed' and result_key is not null order by chunk_index`
+    ),
   heartbeatAssembly: ({ jobId, lease }, window) =>
     ask.answer(
       "heartbeatAssembly",
@@ -107,20 +110,23 @@ export const assembliesOn = (
       Schema.Boolean,
       sql`select hand_back_assembly(${jobId}::uuid, ${lease}::uuid) as answer`
     ),
-  finishJob: ({ jobId, lease }, resultKey, legibility) =>
+  finishJob: ({ jobId, lease }, resultKey, legibility, noModelPages) =>
     ask.answer(
       "finishJob",
       Schema.Literals(["completed", "stale", "insufficient", "unreadable"]),
       sql`select complete_assembly(
         ${jobId}::uuid, ${lease}::uuid, ${resultKey}, ${legibility?.unreadablePages ?? []}::integer[],
-        ${legibility?.hasText ?? null}::boolean
+        ${legibility?.hasText ?? null}::boolean, ${noModelPages ?? []}::integer[]
       ) as answer`
     )
 })
 
 export const upkeepOn = (
   sql: WriteSql["Service"]
-): Pick<Store, "recoverOrphan" | "applyBudget" | "deleteFileOfClosedAccount" | "sweep"> => ({
+): Pick<
+  Store,
+  "recoverOrphan" | "applyBudget" | "modelCostToday" | "deleteFileOfClosedAccount" | "sweep"
+> => ({
   recoverOrphan: (stale, maxAttempts) =>
     ask.answer(
       "recoverOrphan",
@@ -129,6 +135,11 @@ export const upkeepOn = (
         ${interval(stale)}::interval, ${maxAttempts}::integer
       ) as answer`
     ),
+  modelCostToday: ask.answer(
+    "modelCostToday",
+    Schema.Finite,
+    sql`select model_cost_today()::float8 as answer`
+  ),
   applyBudget: (budgetUsd) =>
     ask.answer(
       "applyBudget",

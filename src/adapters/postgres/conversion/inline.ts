@@ -32,7 +32,7 @@ export const inlineOn = (
       Schema.Literals(["completed", "stale", "insufficient"]),
       sql`select complete_inline(
         ${fileId}::uuid, ${lease}::uuid, ${resultKey}, ${costsText(costs)}::jsonb, ${found?.pages ?? null}::integer,
-        ${found?.hasText ?? null}::boolean
+        ${found?.hasText ?? null}::boolean, ${found?.noModelPages ?? []}::integer[]
       ) as answer`
     ),
   failInline: ({ fileId, lease }, { costs, error, maxAttempts }) =>

@@ -1,5 +1,6 @@
 import { Effect, Layer, Schema } from "effect"
 
+import { savedUsd } from "../../../domain/batch/cost.ts"
 import { BatchOutcome, BatchRowState } from "../../../domain/batch/row.ts"
 import { JobStatus } from "../../../domain/conversion/job.ts"
 import { CustomerId, FileId, JobId } from "../../../domain/ids.ts"
@@ -140,6 +141,7 @@ const Costs = Schema.Struct({
   sources: Schema.Array(Source),
   jobs: Schema.Int,
   accepted: Schema.Finite,
+  served: Schema.Finite,
   fallback: Schema.Finite,
   costUsd: Schema.Finite,
   onDemandUsd: Schema.Finite
@@ -163,6 +165,10 @@ select to_char(${FIRST}, 'YYYY-MM-DD') as "from",
 from (
   select count(*)::int as jobs,
     coalesce(sum((metadata ->> 'accepted')::float8), 0)::float8 as accepted,
+    coalesce((
+      select sum(c.served_pages) from chunk_jobs c
+      where c.job_id in (select r.job_id from rows r where (r.metadata ->> 'batch')::boolean)
+    ), 0)::float8 as served,
     coalesce(sum((metadata ->> 'fallback')::float8), 0)::float8 as fallback,
     coalesce(sum(cost_usd), 0)::float8 as cost_usd,
     coalesce(sum((metadata ->> 'onDemandUsd')::float8), 0)::float8 as on_demand_usd
@@ -210,7 +216,7 @@ export const layer: Layer.Layer<JobReport, never, DearSql> = Layer.effect(
           from,
           totalUsd: sources.reduce((sum, { costUsd }) => sum + costUsd, 0),
           sources,
-          batch: { ...batch, savedUsd: batch.onDemandUsd - batch.costUsd }
+          batch: { ...batch, savedUsd: savedUsd(batch) }
         }))
     })
   )

@@ -47,13 +47,14 @@ export const FileRow = Schema.Struct({
   objectKey: Schema.String,
   resultKey: TextOrNull,
   unreadablePages: Schema.Array(Schema.Int),
-  hasText: Schema.NullOr(Schema.Boolean)
+  hasText: Schema.NullOr(Schema.Boolean),
+  noModelPages: Schema.Array(Schema.Int)
 })
 
 /** Its columns, where `f` is the file and `j` its job. */
 export const FILE_COLUMNS = `f.id, f.customer_id, f.name, f.kind, f.size_bytes::float8 as size_bytes, f.pages, f.status, f.phase, f.job_id,
 j.status as job_status, f.done, f.total, f.error, ${timeColumn("created_at", "f.created_at")}, f.object_key, f.result_key,
-f.unreadable_pages, f.has_text`
+f.unreadable_pages, f.has_text, f.no_model_pages`
 
 /** Where they come from. */
 export const FILE_FROM = "files f left join large_conversion_jobs j on j.id = f.job_id"

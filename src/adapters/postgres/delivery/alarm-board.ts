@@ -41,7 +41,8 @@ const Counted = Schema.Struct({
   processOffMs: Schema.Finite,
   databaseBackMs: Schema.Finite,
   silentA: Schema.Int,
-  silentB: Schema.Int
+  silentB: Schema.Int,
+  unanswered: Schema.Int
 })
 
 const Alarm = Schema.Struct({
@@ -121,7 +122,11 @@ select
   r.*, b.*,
   ${OVERDUE} as overdue, ${PROCESS_OFF} as process_off_ms, ${DATABASE_BACK} as database_back_ms,
   ${silent("provider_a", webhookHeard("provider_a"))} as silent_a,
-  ${silent("provider_b", newestWithEvent("provider_b"))} as silent_b
+  ${silent("provider_b", newestWithEvent("provider_b"))} as silent_b,
+  (
+    select coalesce(sum(c.unanswered_pages), 0)::int from chunk_jobs c
+    where c.unanswered_pages > 0 and c.updated_at > now() - interval '${RECENT_MINUTES} minutes'
+  ) as unanswered
 from (
   select
     (count(distinct key) filter (
@@ -157,7 +162,8 @@ const measuresOf = (row: typeof Counted.Type): Omit<Measures, "deadLetters"> => 
   unsettled: { deferred: row.deferred, failed: row.failed },
   overdue: row.overdue,
   clocks: { processOffMs: row.processOffMs, databaseBackMs: row.databaseBackMs },
-  silent: { provider_a: row.silentA, provider_b: row.silentB }
+  silent: { provider_a: row.silentA, provider_b: row.silentB },
+  unanswered: row.unanswered
 })
 
 /** The alarms in Postgres, on its clock. */

@@ -6,6 +6,7 @@ import type { PdfError } from "../../../ports/conversion/pdf.ts"
 import type { VisionAnswer, VisionModel, VisionModelError } from "../../../ports/conversion/vision-model.ts"
 import { type ConversionOptions, usesCascade } from "../job.ts"
 import type { LayoutPage } from "../layout/layout-pages.ts"
+import type { NoModel } from "../page-line.ts"
 import { coverageOf, MIN_COVERAGE } from "./coverage.ts"
 import { isUsable } from "./model-call.ts"
 import {
@@ -37,8 +38,8 @@ export interface PageResult {
   readonly html: string
   /** The single pass was answered from the batch. */
   readonly fromBatch: boolean
-  /** A model was wanted and none answered: the layout tier was used instead, for a scan with the words that were recognised. */
-  readonly degraded: boolean
+  /** Why no model converted it though one was wanted: it is from the layout tier, a scan with the words that were recognised. */
+  readonly noModel?: NoModel | undefined
 }
 
 /** Rounds of the agentic tier: look at page and draft, correct, until it stops improving. */
@@ -51,6 +52,10 @@ interface Work {
   fromBatch: boolean
   /** A call that failed now, but may succeed later. */
   noAnswer: VisionModelError | undefined
+  /** A call was not answered in time: no further tier is tried. */
+  timedOut: boolean
+  /** Why there was no answer that can be used. */
+  noModel: NoModel
 }
 
 /** How a page is to be converted. */
@@ -134,15 +139,28 @@ const draftOfLayout = ({ html, text }: LayoutPage): Candidate => ({
   ...coverageOf(text, html)
 })
 
-/** A tier without an answer leaves the page to the next one; a recorded call is not a failure of the tier. */
+/** A tier without an answer leaves the page to the next one; a call that was recorded, or has to wait, is not a failure of the tier. */
 const orNothing = <A, R>(work: Work, tier: Effect.Effect<A, PdfError | VisionModelError, R>) =>
   tier.pipe(
     Effect.catchTag("VisionModelError", (error) => {
-      if (error.reason === "captured") return Effect.fail(error)
-      if (error.reason !== "refused") work.noAnswer = error
+      if (error.reason === "captured" || error.reason === "budget") return Effect.fail(error)
+      if (passes(error)) work.noAnswer = error
+      if (error.reason === "timeout") work.timedOut = true
+      // What the model or the account said explains more than that a second call would not have fitted.
+      if (error.reason !== "unfit" || work.noModel === "unusable") work.noModel = noModelOf(error)
       return Effect.as(Effect.logDebug(`no answer for a page: ${error.message}`), undefined)
     })
   )
+
+/** Whether a call that failed may succeed later; one that was not answered in time was tried twice, and would not be. */
+export const passes = ({ reason }: VisionModelError): boolean =>
+  reason === "throttled" || reason === "unavailable"
+
+/** Why a page has no model's answer, by the call that failed. */
+export const noModelOf = (error: VisionModelError): NoModel => {
+  if (error.reason === "unfit" || error.reason === "refused") return error.reason
+  return "unavailable"
+}
 
 const hifi = Effect.fnUntraced(function* (page: PageSource, modelId: string, work: Work) {
   const first = yield* orNothing(
@@ -155,7 +173,7 @@ const hifi = Effect.fnUntraced(function* (page: PageSource, modelId: string, wor
   if (first !== undefined && first.share < MIN_COVERAGE) {
     best = better(first, yield* orNothing(work, coverageRetry(page, modelId, first, work)))
   }
-  if (best !== undefined && best.share >= MIN_COVERAGE) return best
+  if (work.timedOut || (best !== undefined && best.share >= MIN_COVERAGE)) return best
   // Quality escalation, or fail-over where there was no answer at all.
   return better(
     best,
@@ -174,14 +192,14 @@ export const convertPage = (
 ): Effect.Effect<PageResult, PdfError | VisionModelError, VisionModel | HtmlAssembly> =>
   Effect.gen(function* () {
     const layout = yield* page.layout
-    const work: Work = { layout, fromBatch: false, noAnswer: undefined }
-    const result = (tier: PageTier, html: string, degraded = false): PageResult => ({
+    const work: Work = { layout, fromBatch: false, noAnswer: undefined, timedOut: false, noModel: "unusable" }
+    const result = (tier: PageTier, html: string, noModel?: NoModel): PageResult => ({
       page: page.index,
       label: layout.label,
       tier,
       html,
       fromBatch: work.fromBatch,
-      degraded
+      noModel
     })
     if (yield* page.isBlank) return result("blank", "")
     if (!usesCascade(options)) {
@@ -192,5 +210,5 @@ export const convertPage = (
     if (best !== undefined && best.tier !== "layout") return result(best.tier, best.html)
     if (work.noAnswer !== undefined && !mayDegrade) return yield* work.noAnswer
     const { html, tier } = yield* page.recognised
-    return result(tier === "table-of-contents" ? "layout" : tier, html, true)
+    return result(tier === "table-of-contents" ? "layout" : tier, html, work.noModel)
   })

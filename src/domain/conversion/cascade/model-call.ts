@@ -1,3 +1,5 @@
+import type { TokenUsage } from "./cost.ts"
+
 /**
  * A call of a vision model: what is asked on demand, what the batch lane records ahead of time, and what its results are matched
  * by.
@@ -8,7 +10,8 @@ export interface ModelCall {
   readonly system: string
   readonly messages: ReadonlyArray<CallMessage>
   readonly maxTokens: number
-  readonly temperature: number
+  /** Sent only where it is set: newer models answer 400 to any. */
+  readonly temperature?: number | undefined
 }
 
 export interface CallMessage {
@@ -27,6 +30,18 @@ export const MAX_DOCUMENT_BYTES = 4_500_000
 
 /** Largest picture of a call, bytes (Bedrock user guide, Converse, "image"). */
 export const MAX_IMAGE_BYTES = 3_750_000
+
+/** Characters that count as a token, and what a page or a picture of one counts at most, about. */
+const TOKEN_CHARACTERS = 4
+const PAGE_TOKENS = 3_000
+
+/** Tokens that a call sends, about: of one without an answer nobody reports them. */
+export const estimatedInput = ({ messages, system }: ModelCall): TokenUsage => {
+  const tokensOf = (content: CallContent) =>
+    "text" in content ? content.text.length / TOKEN_CHARACTERS : PAGE_TOKENS
+  const sent = messages.flatMap(({ content }) => content).reduce((sum, one) => sum + tokensOf(one), 0)
+  return { inputTokens: Math.ceil(sent + system.length / TOKEN_CHARACTERS), outputTokens: 0 }
+}
 
 /** A neutral constant: the name is part of the prompt, and a file's own name is untrusted. */
 export const DOCUMENT_NAME = "page"

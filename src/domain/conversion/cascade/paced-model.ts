@@ -1,13 +1,22 @@
 import { Duration, Effect, Latch, Random } from "effect"
 
-import type { VisionAnswer, VisionModel, VisionModelError } from "../../../ports/conversion/vision-model.ts"
+import {
+  type VisionAnswer,
+  type VisionModel,
+  VisionModelError
+} from "../../../ports/conversion/vision-model.ts"
 import { uptime } from "../../uptime.ts"
+import { addUsage, type TokenUsage } from "./cost.ts"
+import { estimatedInput } from "./model-call.ts"
 
 /** Most concurrent calls. */
 const MAX_AT_ONCE = 16
 
 /** Attempts at one call. */
 const MAX_TRIES = 6
+
+/** Tries of a call that is not answered in time: what takes five minutes twice takes them a third time, and each may be billed. */
+const MAX_TIMEOUTS = 2
 
 /** Delay after a throttled call; doubled each further time up to the maximum, half of it random. */
 const WAIT_FIRST = Duration.seconds(1)
@@ -33,9 +42,31 @@ const waitBefore = (tries: number) =>
     return Duration.times(full, 0.5 + chance / 2)
   })
 
+const isPassing = ({ reason }: VisionModelError): boolean =>
+  reason === "throttled" || reason === "unavailable" || reason === "timeout"
+
+const times = ({ inputTokens, outputTokens }: TokenUsage, count: number): TokenUsage => ({
+  inputTokens: inputTokens * count,
+  outputTokens: outputTokens * count
+})
+
+/** An answer with what the calls before it cost that were not answered in time. */
+const withWaste = (answer: VisionAnswer, sent: TokenUsage, timeouts: number): VisionAnswer =>
+  timeouts === 0 ? answer : { ...answer, usage: addUsage(answer.usage, times(sent, timeouts)) }
+
+const failed = (error: VisionModelError, sent: TokenUsage, timeouts: number): VisionModelError =>
+  timeouts === 0
+    ? error
+    : new VisionModelError({
+        reason: error.reason,
+        message: error.message,
+        cause: error.cause,
+        usage: times(sent, timeouts)
+      })
+
 /**
  * A model whose calls are paced: concurrency is halved after a throttled call and raised by one after every eight answers; a
- * throttled or unanswered call is tried again with growing, jittered delays.
+ * throttled or unanswered call is tried again with growing, jittered delays, one that was not answered in time once.
  */
 export const pacedModel = (
   model: VisionModel["Service"],
@@ -78,21 +109,24 @@ export const pacedModel = (
           return Effect.ensuring(restore(model.converse(request, place)), leave)
         })
       )
-      const attempt = (tries: number): Effect.Effect<VisionAnswer, VisionModelError> =>
+      const sent = estimatedInput(request)
+      const attempt = (tries: number, timeouts: number): Effect.Effect<VisionAnswer, VisionModelError> =>
         once.pipe(
           Effect.tap(raise),
+          Effect.map((answer) => withWaste(answer, sent, timeouts)),
           Effect.catch((error) => {
-            const again = error.reason === "throttled" || error.reason === "unavailable"
+            const timedOut = timeouts + (error.reason === "timeout" ? 1 : 0)
+            const again = isPassing(error) && tries < MAX_TRIES && timedOut < MAX_TIMEOUTS
             const adjusted = error.reason === "throttled" ? lower : Effect.void
-            if (!again || tries >= MAX_TRIES) return Effect.andThen(adjusted, Effect.fail(error))
+            if (!again) return Effect.andThen(adjusted, Effect.fail(failed(error, sent, timedOut)))
             return adjusted.pipe(
               Effect.andThen(waitBefore(tries)),
               Effect.flatMap(Effect.sleep),
-              Effect.andThen(Effect.suspend(() => attempt(tries + 1)))
+              Effect.andThen(Effect.suspend(() => attempt(tries + 1, timedOut)))
             )
           })
         )
-      return attempt(1)
+      return attempt(1, 0)
     }
     return { converse }
   })

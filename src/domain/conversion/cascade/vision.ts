@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import { Context, Effect } from "effect"
 
 import type { PageSource } from "../../../ports/conversion/page-sources.ts"
 import type { PdfError } from "../../../ports/conversion/pdf.ts"
@@ -72,19 +72,28 @@ export const chunkPrompt = (pages: number): string =>
 /** Most tokens of a page's HTML. */
 const MAX_TOKENS = 16_000
 
-/** Makes answers as deterministic as the model allows. */
-const TEMPERATURE = 0
+/** `HIFI_TEMPERATURE`, where it is set: a part of every call, and so of its prompt hash. */
+export const HifiTemperature = Context.Reference<number | undefined>("postlane/domain/HifiTemperature", {
+  defaultValue: () => undefined
+})
 
 /** A call with these messages. */
 export const visionCall = (
   model: string,
   messages: ReadonlyArray<CallMessage>,
-  maxTokens = MAX_TOKENS
-): ModelCall => ({ model, system: SYSTEM_PROMPT, messages, maxTokens, temperature: TEMPERATURE })
+  maxTokens = MAX_TOKENS,
+  temperature?: number
+): ModelCall => ({
+  model,
+  system: SYSTEM_PROMPT,
+  messages,
+  maxTokens,
+  ...(temperature === undefined ? {} : { temperature })
+})
 
 const tooLarge = (what: string, page: number) =>
   new VisionModelError({
-    reason: "refused",
+    reason: "unfit",
     message: `Page ${page + 1} is too large for the model as ${what}`
   })
 
@@ -112,7 +121,8 @@ export const ask = Effect.fnUntraced(function* (
   maxTokens?: number
 ) {
   const model = yield* VisionModel
-  return yield* model.converse(visionCall(modelId, messages, maxTokens), place)
+  const call = visionCall(modelId, messages, maxTokens, yield* HifiTemperature)
+  return yield* model.converse(call, place)
 })
 
 /**

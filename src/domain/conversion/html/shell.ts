@@ -112,7 +112,7 @@ const aboutPages = ({ pageCount, words }: Plan, own: string | undefined): HtmlEl
 
 /** The document up to where its pages begin: head, skip link, header, table of contents. */
 export const documentStart = (plan: Plan): string => {
-  const { lang, ownTitle, pageCount, title, words } = plan
+  const { lang, note, ownTitle, pageCount, title, words } = plan
   const own = ownLanguage(plan)
   const head = element("head", {}, [
     element("meta", { charset: "utf-8" }),
@@ -121,10 +121,13 @@ export const documentStart = (plan: Plan): string => {
     element("title", {}, [title])
   ])
   const about = pageCount < 2 ? [] : [aboutPages(plan, own)]
+  const told = note === undefined ? [] : [element("p", { role: "note", lang: "en" }, [note])]
   const titled = ownTitle ? [] : [element("h1", {}, [title])]
   const before = serialize([
     element("a", { class: "skip", href: "#main", lang: own }, [words.skip]),
-    ...(about.length + titled.length === 0 ? [] : [element("header", {}, [...titled, ...about])]),
+    ...(about.length + titled.length + told.length === 0
+      ? []
+      : [element("header", {}, [...titled, ...about, ...told])]),
     // Below the document's own heading, where there is one.
     ...(ownTitle ? [] : contentsOf(plan))
   ])

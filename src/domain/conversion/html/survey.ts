@@ -86,6 +86,8 @@ export interface Plan {
   readonly words: InterfaceWords
   /** 0 where the document has no pages of its own: then it does not show where any begin. */
   readonly pageCount: number
+  /** What stands above the document, for its reader. */
+  readonly note?: string | undefined
 }
 
 /** Most headings that are remembered; a manual of 16,000 pages has 10,000. */
@@ -232,11 +234,13 @@ export const planOf = (
   {
     detect,
     estimatedPages,
-    name
+    name,
+    note
   }: {
     readonly detect: (text: string) => string | undefined
     readonly name: string | undefined
     readonly estimatedPages?: number | undefined
+    readonly note?: string | undefined
   }
 ): Plan => {
   const lang = languageTag(facts.lang) ?? languageTag(detect(survey.sample)) ?? "en"
@@ -252,5 +256,5 @@ export const planOf = (
   const named = inChapters(survey.named, chaptersOf(survey, ownTitle))
   const { places, repeated } = survey
   const pageCount = estimatedPages === undefined ? survey.pages : 0
-  return { lang, title, ownTitle, contents, places, named, repeated, headings, words, pageCount }
+  return { lang, title, ownTitle, contents, places, named, repeated, headings, words, pageCount, note }
 }

@@ -1,4 +1,4 @@
-import { Effect, Stream } from "effect"
+import { Data, Effect, Stream } from "effect"
 
 import { type ClaimedAssembly, ConversionStore } from "../../../ports/conversion/conversion-store.ts"
 import { HtmlAssembly, type PageFragment } from "../../../ports/conversion/html-assembly.ts"
@@ -7,7 +7,7 @@ import { FileObjects, type ObjectStoreError } from "../../../ports/object-store.
 import type { StoreUnavailable } from "../../../ports/store-unavailable.ts"
 import { underLease } from "../../leased-work.ts"
 import { HOLD_WINDOW, MAX_CHUNK_ATTEMPTS } from "../job.ts"
-import { LegibilityTally } from "../page-line.ts"
+import { LegibilityTally, NO_MODEL, withoutModelText } from "../page-line.ts"
 import { fileKey, resultKey } from "../stored-files.ts"
 import { storedLines } from "../stored-lines.ts"
 import { recordResult, type WorkSettings } from "./attempt.ts"
@@ -27,30 +27,41 @@ export const pagesOf = (
     })
   )
 
-const write = Effect.fnUntraced(function* (assembly: ClaimedAssembly) {
+/** A conversion that asked for high fidelity, and got it on no page. */
+class NoModel extends Data.TaggedError("NoModel")<{}> {}
+
+const write = Effect.fnUntraced(function* (
+  assembly: ClaimedAssembly,
+  withoutModel: WorkSettings["withoutModel"]
+) {
   const objects = yield* FileObjects
-  const { assemble } = yield* HtmlAssembly
+  const { assemble, survey: surveyOf } = yield* HtmlAssembly
   const sources = yield* PageSources
   const facts = yield* sources.facts(fileKey(assembly.fileId))
   const tally = new LegibilityTally()
   const pages = Stream.flatMap(Stream.fromIterable(assembly.chunkKeys), (key) => pagesOf(objects, key, tally))
-  const parts = assemble({ facts, name: assembly.fileName, pages })
+  const survey = yield* surveyOf(pages, facts)
+  const { noModelPages, noneByModel } = tally.fidelity
+  if (noneByModel && withoutModel !== "standard") return yield* new NoModel()
+  const note = noModelPages.length === 0 ? undefined : withoutModelText(noModelPages)
+  const parts = assemble({ facts, name: assembly.fileName, note, pages, survey })
   const key = resultKey(assembly.jobId, assembly.lease)
   yield* objects.put(
     key,
     Stream.map(parts, (part) => encoder.encode(part)),
     { contentType: "text/html; charset=utf-8" }
   )
-  return { key, legibility: tally.legibility }
+  return { key, legibility: tally.legibility, noModelPages }
 })
 
 /**
  * Assembles a job's result from its chunks' pages and stores it; only then is it completed and charged, in one step, for the
- * pages that could be read (DOC-14). Fails the job after several failed attempts, or where no page could be read.
+ * pages that could be read (DOC-14). Fails the job after several failed attempts, where no page could be read, and where high
+ * fidelity was asked for and no page got it.
  */
 export const assembleJob = (
   assembly: ClaimedAssembly,
-  settings: Pick<WorkSettings, "heartbeat">
+  settings: Pick<WorkSettings, "heartbeat" | "withoutModel">
 ): Effect.Effect<void, StoreUnavailable, ConversionStore | FileObjects | HtmlAssembly | PageSources> =>
   Effect.gen(function* () {
     const store = yield* ConversionStore
@@ -59,15 +70,18 @@ export const assembleJob = (
     // Every assembler so far crashed before it could report a failure.
     if (assembly.attempts > MAX_CHUNK_ATTEMPTS) return yield* Effect.asVoid(fail)
     yield* underLease(
-      write(assembly),
+      write(assembly, settings.withoutModel),
       {
         name: `assembly of job ${assembly.jobId}`,
         heartbeat: () => store.heartbeatAssembly(assembly, HOLD_WINDOW),
         release: () => store.handBackAssembly(assembly),
-        complete: ({ key, legibility }) =>
-          recordResult(objects, key, store.finishJob(assembly, key, legibility)),
-        // Otherwise the lease runs out, and it is tried again.
-        fail: () => (assembly.attempts >= MAX_CHUNK_ATTEMPTS ? fail : Effect.void)
+        complete: ({ key, legibility, noModelPages }) =>
+          recordResult(objects, key, store.finishJob(assembly, key, legibility, noModelPages)),
+        fail: (failure) => {
+          if (failure._tag === "NoModel") return store.failJob(assembly.jobId, NO_MODEL, assembly.lease)
+          // Otherwise the lease runs out, and it is tried again.
+          return assembly.attempts >= MAX_CHUNK_ATTEMPTS ? fail : Effect.void
+        }
       },
       settings.heartbeat
     )

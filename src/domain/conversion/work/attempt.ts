@@ -2,7 +2,7 @@ import { type Duration, Effect } from "effect"
 
 import type { DocxError } from "../../../ports/conversion/documents.ts"
 import type { PdfError } from "../../../ports/conversion/pdf.ts"
-import type { VisionModel, VisionModelError } from "../../../ports/conversion/vision-model.ts"
+import { type VisionModel, VisionModelError } from "../../../ports/conversion/vision-model.ts"
 import type { FileObjects, ObjectStoreError } from "../../../ports/object-store.ts"
 import type { StoreUnavailable } from "../../../ports/store-unavailable.ts"
 import {
@@ -21,6 +21,13 @@ export interface WorkSettings {
   readonly price: ModelPrice
   /** Chunks, and layout-true results, of one owner in progress at once in all processes (DOC-12). */
   readonly perOwner?: number | undefined
+  /** What models may cost a day; undefined: any amount. */
+  readonly dailyBudgetUsd?: number | undefined
+  /**
+   * Of a conversion that asked for high fidelity and got it on no page: it fails, free of charge, or it is completed and charged as a
+   * standard one.
+   */
+  readonly withoutModel?: "fail" | "standard" | undefined
 }
 
 /** What one attempt used. */
@@ -38,17 +45,50 @@ export const makeMeter = (): Meter => ({ usage: NO_TOKENS, calls: 0, batchServed
 /** A model that counts what its answers cost, whether or not they are used. */
 export const metered = (model: VisionModel["Service"], meter: Meter): VisionModel["Service"] => ({
   converse: (call, place) =>
-    Effect.tap(model.converse(call, place), (answer) =>
-      Effect.sync(() => {
-        if (answer.fromBatch) {
-          meter.batchServed += 1
-        } else {
-          meter.usage = addUsage(meter.usage, answer.usage)
+    model.converse(call, place).pipe(
+      Effect.tap((answer) =>
+        Effect.sync(() => {
+          if (answer.fromBatch) {
+            meter.batchServed += 1
+          } else {
+            meter.usage = addUsage(meter.usage, answer.usage)
+            meter.calls += 1
+          }
+        })
+      ),
+      // What was not answered in time is billed all the same.
+      Effect.tapError(({ usage }) =>
+        Effect.sync(() => {
+          if (usage === undefined) return
+          meter.usage = addUsage(meter.usage, usage)
           meter.calls += 1
-        }
-      })
+        })
+      )
     )
 })
+
+const overBudget = new VisionModelError({
+  reason: "budget",
+  message: "the daily model budget is spent: the call waits"
+})
+
+/** A model that is not asked once the day's budget is spent: for a job that the budget does not pause as a whole. */
+export const withinBudget = (
+  model: VisionModel["Service"],
+  budgetUsd: number | undefined,
+  costToday: Effect.Effect<number, StoreUnavailable>
+): VisionModel["Service"] =>
+  budgetUsd === undefined
+    ? model
+    : {
+        converse: (call, place) =>
+          costToday.pipe(
+            Effect.mapError(({ reason }) => new VisionModelError({ reason: "unavailable", message: reason })),
+            Effect.flatMap((cost) =>
+              cost >= budgetUsd ? Effect.fail(overBudget) : model.converse(call, place)
+            )
+          )
+      }
 
 /** The cost of an attempt: one entry, with the lease as its id, so that writing it twice books it once; none without calls. */
 export const costsOf = (

@@ -21,6 +21,7 @@ import {
   makeMeter,
   metered,
   recordResult,
+  withinBudget,
   type WorkSettings
 } from "./attempt.ts"
 
@@ -30,6 +31,9 @@ const PAGES_AT_MODEL = 4
 /** Delay before a failed chunk is tried again; five times as long each further time. */
 const RETRY_FIRST = Duration.seconds(20)
 
+/** How long a chunk with batch results waits whose other calls the day's budget has no room for. */
+const RETRY_BUDGET = Duration.minutes(15)
+
 /** This worker has lost the chunk: no new page is begun. */
 class Stopped extends Data.TaggedError("Stopped")<{}> {}
 
@@ -38,9 +42,14 @@ type PageFailure = PdfError | VisionModelError | ObjectStoreError
 /** State of one chunk while it is processed. */
 interface Progress {
   pagesDone: number
+  /** Pages that the model or the account refused, or that it gave no answer to. */
+  unanswered: number
   /** Why no new page is begun. */
   ended: PageFailure | Stopped | undefined
 }
+
+const unansweredOf = (lines: ReadonlyArray<PageLine>): number =>
+  lines.filter(({ noModel }) => noModel === "refused" || noModel === "unavailable").length
 
 /**
  * Converts one page; does nothing where the chunk has ended. A page that cannot be read does not fail the others, and a failure
@@ -62,18 +71,28 @@ const onePage = Effect.fnUntraced(function* (
         mayDegrade: chunk.attempts >= MAX_CHUNK_ATTEMPTS
       })
     ),
-    Effect.tap(({ degraded }) =>
-      degraded
-        ? Effect.logWarning(`page ${index + 1}: no model answered, falling back to the layout tier`)
-        : Effect.void
+    Effect.tap(({ noModel }) =>
+      noModel === undefined
+        ? Effect.void
+        : Effect.logWarning(
+            `page ${index + 1}: no model converted it (${noModel}), falling back to the layout tier`
+          )
     ),
-    Effect.map(({ html, label, page, tier }: PageResult): PageLine => ({ html, label, page, tier })),
+    Effect.map(({ html, label, noModel, page, tier }: PageResult): PageLine => ({
+      html,
+      label,
+      // Beside a page that cannot be read, the model that takes the chunk as a whole is not asked.
+      noModel: noModel ?? (isWholeChunk(chunk.options) && tier !== "blank" ? "unfit" : undefined),
+      page,
+      tier
+    })),
     Effect.catchTag("PdfError", (error) =>
       Effect.as(Effect.logWarning(`page ${index + 1} could not be read: ${error.message}`), notice(index))
     ),
-    Effect.tap(() =>
+    Effect.tap((line) =>
       Effect.sync(() => {
         progress.pagesDone += 1
+        progress.unanswered += unansweredOf([line])
       })
     ),
     Effect.catch((failure) =>
@@ -98,7 +117,12 @@ const wholeChunk = Effect.fnUntraced(function* (
     modelId: settings.modelId,
     mayDegrade: chunk.attempts >= MAX_CHUNK_ATTEMPTS
   }).pipe(
-    Effect.tap((lines) => Effect.sync(() => void (progress.pagesDone = lines.length))),
+    Effect.tap((lines) =>
+      Effect.sync(() => {
+        progress.pagesDone = lines.length
+        progress.unanswered = unansweredOf(lines)
+      })
+    ),
     Effect.catchTag("PdfError", () => Effect.undefined)
   )
 })
@@ -159,7 +183,7 @@ export const processChunk = (
     const store = yield* ConversionStore
     const objects = yield* FileObjects
     const meter = makeMeter()
-    const progress: Progress = { pagesDone: 0, ended: undefined }
+    const progress: Progress = { pagesDone: 0, unanswered: 0, ended: undefined }
     const costs = () =>
       costsOf(meter, settings, {
         id: chunk.lease,
@@ -170,7 +194,13 @@ export const processChunk = (
         metadata: { calls: meter.calls, batchServed: meter.batchServed, attempt: chunk.attempts }
       })
     const work = Effect.gen(function* () {
-      const model = yield* withBatchResults(chunk, yield* VisionModel)
+      const asked = yield* VisionModel
+      const model = yield* withBatchResults(
+        chunk,
+        chunk.options._batchPrimed === true
+          ? withinBudget(asked, settings.dailyBudgetUsd, store.modelCostToday)
+          : asked
+      )
       return yield* Effect.provideService(
         convert(chunk, settings, progress),
         VisionModel,
@@ -183,14 +213,24 @@ export const processChunk = (
         name: `chunk ${chunk.chunkIndex} of job ${chunk.jobId}`,
         heartbeat: () => store.heartbeatChunk(chunk, progress.pagesDone, HOLD_WINDOW),
         release: () => store.handBackChunk(chunk, costs()),
-        complete: (key) => recordResult(objects, key, store.completeChunk(chunk, key, costs())),
-        fail: (failure) =>
-          store.failChunk(chunk, {
-            error: failureText(failure),
-            costs: costs(),
-            retryIn: Duration.times(RETRY_FIRST, 5 ** (chunk.attempts - 1)),
-            maxAttempts: isFinal(failure) ? 1 : MAX_CHUNK_ATTEMPTS
-          }),
+        complete: (key) =>
+          recordResult(
+            objects,
+            key,
+            store.completeChunk(chunk, key, costs(), {
+              unanswered: progress.unanswered,
+              served: meter.batchServed
+            })
+          ),
+        fail: (failure: PageFailure) =>
+          failure._tag === "VisionModelError" && failure.reason === "budget"
+            ? store.handBackChunk(chunk, costs(), RETRY_BUDGET)
+            : store.failChunk(chunk, {
+                error: failureText(failure),
+                costs: costs(),
+                retryIn: Duration.times(RETRY_FIRST, 5 ** (chunk.attempts - 1)),
+                maxAttempts: isFinal(failure) ? 1 : MAX_CHUNK_ATTEMPTS
+              }),
         lost: () => store.bookCosts(costs()),
         stop: () => {
           progress.ended ??= new Stopped()

@@ -8,12 +8,13 @@ import { VisionModel, VisionModelError } from "../../../ports/conversion/vision-
 import { FileObjects } from "../../../ports/object-store.ts"
 import type { StoreUnavailable } from "../../../ports/store-unavailable.ts"
 import { underLease } from "../../leased-work.ts"
+import { passes } from "../cascade/cascade.ts"
 import { isUsable, MAX_IMAGE_BYTES } from "../cascade/model-call.ts"
 import { pagePrompt, ask } from "../cascade/vision.ts"
 import { pictureOnly, readPicture } from "../cascade/whole-chunk.ts"
 import { MAX_PICTURE_BYTES } from "../document-limits.ts"
 import { HOLD_WINDOW, usesCascade } from "../job.ts"
-import { hasWords } from "../page-line.ts"
+import { hasWords, NO_MODEL } from "../page-line.ts"
 import { inlineResultKey } from "../stored-files.ts"
 import {
   costsOf,
@@ -30,7 +31,20 @@ import { docxHtml } from "./word-document.ts"
 export const MAX_INLINE_ATTEMPTS = 3
 
 /** A picture over the limit; upload inspection should have refused it. */
-const tooLarge = new VisionModelError({ reason: "refused", message: "The picture is too large" })
+const tooLarge = new VisionModelError({ reason: "unfit", message: "The picture is too large" })
+
+/** Why a picture that a model was to read ends without a result and a charge; no further attempt changes it. */
+const UNREAD = {
+  "too-large": new VisionModelError({
+    reason: "unfit",
+    message:
+      "The picture is too large for high fidelity, so nothing was converted or charged. Make it smaller, or convert it without high fidelity."
+  }),
+  "no-answer": new VisionModelError({ reason: "refused", message: NO_MODEL })
+} as const
+
+/** Failures that say themselves what their owner reads, and that end the conversion. */
+const ENDS: ReadonlySet<unknown> = new Set([tooLarge, ...Object.values(UNREAD)])
 
 /** What a document is assembled from. */
 interface Converted {
@@ -39,6 +53,8 @@ interface Converted {
   /** Counted from the result; undefined where the number was certain before. */
   readonly pages: number | undefined
   readonly hasText: boolean
+  /** Pages from 1 that no model read though one was wanted. */
+  readonly noModelPages?: ReadonlyArray<number>
 }
 
 const convertDocx = Effect.fnUntraced(function* (claim: ClaimedInline) {
@@ -76,13 +92,13 @@ const readByModel = Effect.fnUntraced(function* (bytes: Uint8Array, kind: "png" 
 })
 
 /**
- * With a model: what it reads, and the picture. Without one, or without an answer: the picture, with a note that there is no text
- * version.
+ * With a model: what it reads, and the picture. Without one, or where the picture may go without an answer: the picture, with a note
+ * that there is no text version.
  */
 const convertPicture = Effect.fnUntraced(function* (
   claim: ClaimedInline,
   kind: "png" | "jpeg",
-  { modelId }: WorkSettings
+  { modelId, withoutModel }: WorkSettings
 ) {
   const bytes = yield* bytesOf(claim.objectKey)
   const source = `data:image/${kind};base64,${encode(bytes)}`
@@ -93,7 +109,11 @@ const convertPicture = Effect.fnUntraced(function* (
     hasText: false
   })
   if (!usesCascade(claim.options)) return only("not-asked")
-  if (bytes.length > MAX_IMAGE_BYTES) return only("too-large")
+  const unread = (why: keyof typeof UNREAD): Effect.Effect<Converted, VisionModelError> =>
+    withoutModel === "standard"
+      ? Effect.succeed({ ...only(why), noModelPages: [1] })
+      : Effect.fail(UNREAD[why])
+  if (bytes.length > MAX_IMAGE_BYTES) return yield* unread("too-large")
   const read = yield* Effect.result(readByModel(bytes, kind, modelId))
   if (Result.isSuccess(read) && read.success !== undefined) {
     const converted: Converted = {
@@ -104,17 +124,18 @@ const convertPicture = Effect.fnUntraced(function* (
     }
     return converted
   }
-  const passing = Result.isFailure(read) && read.failure.reason !== "refused"
-  if (passing && claim.attempts < MAX_INLINE_ATTEMPTS) return yield* read.failure
-  yield* Effect.logWarning("no model read the picture: it stands for itself")
-  return only("no-answer")
+  if (Result.isFailure(read) && passes(read.failure) && claim.attempts < MAX_INLINE_ATTEMPTS)
+    return yield* read.failure
+  yield* Effect.logWarning("no model read the picture")
+  return yield* unread("no-answer")
 })
 
 /** Converts, and stores the result under a key that no other attempt has. */
 const convert = Effect.fnUntraced(function* (claim: ClaimedInline, settings: WorkSettings) {
   const objects = yield* FileObjects
   const assembly = yield* HtmlAssembly
-  const { hasText, html, pages, title }: Converted = yield* claim.kind === "png" || claim.kind === "jpeg"
+  const { hasText, html, noModelPages, pages, title }: Converted = yield* claim.kind === "png" ||
+  claim.kind === "jpeg"
     ? convertPicture(claim, claim.kind, settings)
     : convertDocx(claim)
   const page: PageFragment = { index: 0, label: "1", html }
@@ -126,7 +147,7 @@ const convert = Effect.fnUntraced(function* (claim: ClaimedInline, settings: Wor
   })
   const key = inlineResultKey(claim.fileId, claim.lease)
   yield* objects.put(key, Stream.encodeText(document), { contentType: "text/html; charset=utf-8" })
-  return { key, pages, hasText }
+  return { key, pages, hasText, noModelPages: noModelPages ?? [] }
 })
 
 /**
@@ -172,8 +193,8 @@ export const processInline = (
         complete: ({ key, ...found }) =>
           recordResult(objects, key, store.finishInline(claim, key, costs(), found)),
         fail: (failure) =>
-          failure === tooLarge
-            ? fail(tooLarge.message, 1)
+          ENDS.has(failure)
+            ? fail(failure.message, 1)
             : fail(failureText(failure, "reads pictures"), isFinal(failure) ? 1 : MAX_INLINE_ATTEMPTS),
         lost: () => store.bookCosts(costs())
       },

@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { ConversionStore } from "../../../ports/conversion/conversion-store.ts"
 import { BatchReplay } from "../../batch/replay.ts"
 import { doNext, staleAfter } from "../../leased-work.ts"
+import { OwnStores } from "../../own-stores.ts"
 import { assembleJob } from "./assembling.ts"
 import type { WorkSettings } from "./attempt.ts"
 import { processChunk } from "./chunk-processing.ts"
@@ -18,6 +19,7 @@ export const workOnce = (worker: string, settings: WorkSettings) => {
   return Effect.gen(function* () {
     const store = yield* ConversionStore
     const replay = yield* BatchReplay
+    const primed = (yield* (yield* OwnStores).batchRefusal) === undefined
     const stale = staleAfter(settings.heartbeat)
     const assembly = doNext(
       "conversions",
@@ -32,7 +34,7 @@ export const workOnce = (worker: string, settings: WorkSettings) => {
       ),
       doNext(
         "conversions",
-        (lease) => store.claimChunk(worker, lease, settings.perOwner),
+        (lease) => store.claimChunk(worker, lease, settings.perOwner, primed),
         (chunk) => Effect.provideService(processChunk(chunk, settings), BatchReplay, replay)
       ),
       doNext(

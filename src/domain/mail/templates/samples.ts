@@ -141,9 +141,9 @@ export const TEMPLATE_SAMPLES: {
     kind: "bulk-completed",
     bulkId: "0199a000-0000-7000-8000-000000000001",
     items: [
-      { fileName: "one.pdf", outcome: "completed", url: "https://postlane.test/shared/1" },
-      { fileName: "two.pdf", outcome: "failed", url: undefined },
-      { fileName: "three.pdf", outcome: "cancelled", url: undefined }
+      { fileName: "one.pdf", outcome: "completed", noModelPages: 3, url: "https://postlane.test/shared/1" },
+      { fileName: "two.pdf", outcome: "failed", noModelPages: 0, url: undefined },
+      { fileName: "three.pdf", outcome: "cancelled", noModelPages: 0, url: undefined }
     ]
   }
 }

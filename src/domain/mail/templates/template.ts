@@ -154,6 +154,8 @@ export type MailTemplate =
       readonly items: ReadonlyArray<{
         readonly fileName: string
         readonly outcome: "completed" | "failed" | "cancelled"
+        /** How many pages no model converted though high fidelity was asked for. */
+        readonly noModelPages: number
         readonly url: string | undefined
       }>
     }

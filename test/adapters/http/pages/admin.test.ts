@@ -196,7 +196,15 @@ beforeAll(async () => {
           from: "2026-11-01",
           totalUsd: 12.5,
           sources: [{ source: HOSTILE, entries: 3, inputTokens: 1e6, outputTokens: 1e5, costUsd: 12.5 }],
-          batch: { jobs: 1, accepted: 1100, fallback: 100, costUsd: 0.5, onDemandUsd: 1, savedUsd: 0.5 }
+          batch: {
+            jobs: 1,
+            accepted: 1100,
+            served: 1000,
+            fallback: 100,
+            costUsd: 0.5,
+            onDemandUsd: 1,
+            savedUsd: 0.5
+          }
         })
     }),
     page: (filter) =>

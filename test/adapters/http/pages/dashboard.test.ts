@@ -251,7 +251,7 @@ it(
     await page.getByLabel("Way to convert Parked.pdf").selectOption("highFidelity")
     await page.getByRole("button", { name: "Convert Parked.pdf" }).click()
     await page.getByText("Queued", { exact: true }).waitFor()
-    await world.execute({ on: true, minPages: 1 })
+    await world.execute({ on: true, minPages: 1, minRecords: 1 })
     await page.getByText("Waiting for batch", { exact: true }).waitFor()
     await hears(page, "Parked.pdf waits for the batch.")
     await expectAccessible(page, "waiting for the batch")

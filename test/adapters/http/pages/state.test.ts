@@ -28,6 +28,7 @@ const file = {
   price: 30,
   createdAt: "2026-01-01T00:00:00.000Z",
   unreadablePages: [],
+  noModelPages: [],
   hasText: true
 }
 
@@ -40,6 +41,9 @@ it("R2: a row says which pages could not be read, and that there is no text", ()
   const many = Array.from({ length: 25 }, (_, at) => at + 1)
   expect(stateOf({ ...file, unreadablePages: many, hasText: false }, undefined).more).toMatch(
     /^25 pages .*: 1, 2, .*, 20 and 5 more\. There is no word of text in the result\.$/
+  )
+  expect(stateOf({ ...file, noModelPages: [2, 9] }, undefined).more).toBe(
+    "High fidelity was not available for 2 pages: 2, 9."
   )
 })
 

@@ -48,7 +48,8 @@ describe("what the alarms measure", () => {
         unsettled: { deferred: 0, failed: 0 },
         overdue: 0,
         clocks: { processOffMs: 0, databaseBackMs: 0 },
-        silent: { provider_a: 0, provider_b: 0 }
+        silent: { provider_a: 0, provider_b: 0 },
+        unanswered: 0
       })
     }).pipe(Effect.provide(layerBoard))
   )

@@ -28,6 +28,7 @@ const ELSEWHERE: Readonly<Record<string, ReadonlyArray<string>>> = {
   "test/adapters/postgres/housekeeping.test.ts": ["purge_email_claims", "purge_access"],
   "test/contracts/accounts/accounts.ts": ["delete_file_of_closed_account"],
   "test/contracts/batch/batch-store/close.ts": ["batch_rows_to_purge"],
+  "test/contracts/batch/batch-store/prepare.ts": ["batch_service_full", "next_batch_job_within"],
   "test/contracts/conversion/conversion-store/holds.ts": ["heartbeat_flyer"],
   "test/contracts/inbound/intake-store/afterwards.ts": ["purge_intake"],
   "test/adapters/postgres/inbound/incoming-mails.test.ts": ["retry_incoming_mail", "set_mail_aside"]

@@ -2,9 +2,21 @@ import { assert, layer as suiteLayer } from "@effect/vitest"
 import { Duration, Effect, type Layer } from "effect"
 
 import { BatchStore } from "../../../../src/ports/batch/batch-store.ts"
+import { ConversionStore } from "../../../../src/ports/conversion/conversion-store.ts"
 import { anyId } from "../../../support/any-id.ts"
-import { clean, DocumentsWorld, fileOf, parked } from "../../conversion/documents-world.ts"
-import { atOnce, claimAs, EIGHT, endWith, JOB, PRICE, type Stores, submittedRow } from "./rows.ts"
+import { clean, cost, DocumentsWorld, fileOf, parked } from "../../conversion/documents-world.ts"
+import {
+  atOnce,
+  claimAs,
+  EIGHT,
+  endWith,
+  JOB,
+  jobOf,
+  PRICE,
+  release,
+  type Stores,
+  submittedRow
+} from "./rows.ts"
 
 /** Rows that are prepared and submitted: each claimed by one, moved by its owner alone. */
 export const prepared = (name: string, stores: Layer.Layer<Stores>) =>
@@ -93,6 +105,59 @@ export const prepared = (name: string, stores: Layer.Layer<Stores>) =>
           const late = yield* claimAs(anyId(), anyId(), 3)
           assert.deepStrictEqual([late?.stuck, late?.abandoned], [false, true])
         })
+    )
+
+    it.effect("an uploaded row waits for its turn at a full service, and is not stuck while it does", () =>
+      Effect.gen(function* () {
+        yield* clean
+        const world = yield* DocumentsWorld
+        const store = yield* BatchStore
+        const jobs = [yield* parked(3), yield* parked(3)]
+        const preparer = anyId()
+        const first = (yield* claimAs(anyId(), preparer, 1))!
+        const input = { prefix: "p/", records: 3, shards: 1, bytes: 1, model: "m1", price: PRICE }
+        yield* store.uploaded(first, input)
+        const second = (yield* claimAs(anyId(), anyId(), 1))!
+        for (const { jobId } of jobs) yield* world.setBatchRow(jobId, { preparedFor: Duration.minutes(126) })
+        yield* store.serviceFull
+        // What is not uploaded is being prepared, and does not wait for the service.
+        assert.strictEqual(yield* release, second.jobId)
+        assert.isUndefined(yield* release)
+        assert.deepStrictEqual((yield* jobOf(first.jobId)).status, "waiting_batch")
+        const taken = yield* claimAs(anyId(), preparer, 1)
+        assert.deepStrictEqual([taken?.jobId, taken?.stuck], [first.jobId, false])
+        // Its deadline is the job's.
+        yield* world.setJob(first.jobId, { age: Duration.hours(27) })
+        assert.strictEqual(yield* release, first.jobId)
+      })
+    )
+
+    it.effect("DOC-22: with a daily budget, a parked job is claimed where there is room for its pages", () =>
+      Effect.gen(function* () {
+        yield* clean
+        const store = yield* BatchStore
+        const conversions = yield* ConversionStore
+        const [large, small] = [yield* parked(30), yield* parked(3)]
+        const budget = { dailyUsd: 1, pageUsd: 0.1 }
+        const claim = (changes: Partial<typeof budget> = {}) =>
+          claimAs(anyId(), anyId(), 1, { ...budget, ...changes })
+        assert.isUndefined(yield* claim({ dailyUsd: 0.2 }))
+        const first = (yield* claim())!
+        assert.strictEqual(first.jobId, small.jobId, "the older one has no room")
+        assert.isUndefined(yield* claim({ dailyUsd: 3.2 }), "what is prepared is not billed yet")
+        const input = { prefix: "p/", records: 3, shards: 1, bytes: 1, model: "m1", price: PRICE }
+        yield* store.uploaded(first, input)
+        yield* store.submitted(first, JOB)
+        yield* store.end(first.id, {
+          ...endWith(first.id, small.jobId),
+          cost: { ...endWith(first.id, small.jobId).cost!, costUsd: 0.3 }
+        })
+        yield* conversions.bookCosts([cost(large.jobId, 0.5)])
+        assert.isUndefined(yield* claim({ dailyUsd: 3.7 }), "models cost 0.8 today")
+        // A page costs what the records of the last batch jobs did, whatever was assumed.
+        assert.isUndefined(yield* claim({ dailyUsd: 3.7, pageUsd: 0.001 }))
+        assert.strictEqual((yield* claim({ dailyUsd: 3.81 }))?.jobId, large.jobId)
+      })
     )
 
     it.effect("a due row goes to one driver", () =>

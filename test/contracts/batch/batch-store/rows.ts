@@ -1,7 +1,7 @@
 import { Duration, Effect } from "effect"
 
 import type { JobId, LeaseId } from "../../../../src/domain/ids.ts"
-import { type BatchEnd, BatchStore } from "../../../../src/ports/batch/batch-store.ts"
+import { type BatchEnd, BatchStore, type LaneBudget } from "../../../../src/ports/batch/batch-store.ts"
 import type { ConversionStore } from "../../../../src/ports/conversion/conversion-store.ts"
 import { anyId } from "../../../support/any-id.ts"
 import { cost, DocumentsWorld, parked, WINDOW } from "../../conversion/documents-world.ts"
@@ -10,7 +10,7 @@ import { cost, DocumentsWorld, parked, WINDOW } from "../../conversion/documents
 export const PRICE = { inputUsdPerMtok: 1, outputUsdPerMtok: 2 }
 
 /** What was left `preparing`, else the oldest parked job. */
-export const claimAs = (lease: LeaseId, preparer = anyId(), term = 1) =>
+export const claimAs = (lease: LeaseId, preparer = anyId(), term = 1, budget?: LaneBudget) =>
   BatchStore.use((store) => {
     const claim = (take: "open" | "parked") =>
       store.claim({
@@ -21,7 +21,8 @@ export const claimAs = (lease: LeaseId, preparer = anyId(), term = 1) =>
         model: "m1",
         stuckAfter: Duration.hours(2),
         window: Duration.hours(28),
-        giveUpIn: Duration.hours(26)
+        giveUpIn: Duration.hours(26),
+        budget
       })
     return Effect.flatMap(claim("open"), (open) =>
       open === undefined ? claim("parked") : Effect.succeed(open)

@@ -22,6 +22,27 @@ import {
 /** The daily budget, and what is charged without chunks. */
 export const suite = (name: string, stores: Layer.Layer<ConversionStore | DocumentsWorld>) =>
   suiteLayer(stores)(`conversions: ${name}`, (it) => {
+    it.effect(
+      "the daily budget does not pause a job whose batch answers are paid; one that is paused goes on",
+      () =>
+        Effect.gen(function* () {
+          yield* clean
+          const world = yield* DocumentsWorld
+          const store = yield* ConversionStore
+          const owner = yield* customer(10)
+          const primed = { highFidelity: true, _batchPrimed: true }
+          const [paid, paused] = [
+            yield* job(owner, yield* pdf(owner, 2), primed),
+            yield* job(owner, yield* pdf(owner, 2), primed)
+          ]
+          yield* world.setJob(paused, { status: "paused_budget" })
+          yield* store.bookCosts([cost(paid, 6)])
+          assert.strictEqual(yield* store.modelCostToday, 6)
+          assert.strictEqual(yield* store.applyBudget(5), 1)
+          for (const id of [paid, paused]) assert.strictEqual((yield* world.job(id)).status, "pending")
+        })
+    )
+
     it.effect("the daily budget pauses jobs that use a model, and lets them go on", () =>
       Effect.gen(function* () {
         yield* clean

@@ -19,16 +19,20 @@ import {
 } from "../documents-world.ts"
 
 /** A PDF of four pages whose result is reported with what can be read of it. */
-const finished = Effect.fnUntraced(function* (owner: CustomerId, legibility: Legibility) {
+const finished = Effect.fnUntraced(function* (
+  owner: CustomerId,
+  legibility: Legibility,
+  noModelPages?: ReadonlyArray<number>
+) {
   const store = yield* ConversionStore
   const fileId = yield* pdf(owner, 4)
   yield* job(owner, fileId, {}, 4)
   const chunk = yield* store.claimChunk("w", anyId())
-  yield* store.completeChunk(chunk!, "r", [])
+  yield* store.completeChunk(chunk!, "r", [], { unanswered: noModelPages?.length ?? 0 })
   const assembly = yield* store.claimAssembly(anyId(), STALE)
-  const answer = yield* store.finishJob(assembly!, "result", legibility)
+  const answer = yield* store.finishJob(assembly!, "result", legibility, noModelPages)
   assert.strictEqual(
-    yield* store.finishJob(assembly!, "result", legibility),
+    yield* store.finishJob(assembly!, "result", legibility, noModelPages),
     answer === "completed" ? answer : "stale"
   )
   const file = yield* store.file(fileId, owner)
@@ -63,6 +67,33 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
         assert.deepStrictEqual([file.unreadablePages, file.hasText], [[2, 3], true])
         assert.deepStrictEqual(yield* funds(owner), { credits: 8, held: 0, charged: 2 })
       })
+    )
+
+    it.effect(
+      "R2: the file names the pages that no model converted, until a newer result takes its place",
+      () =>
+        Effect.gen(function* () {
+          yield* clean
+          const store = yield* ConversionStore
+          const owner = yield* customer(10)
+          const { file } = yield* finished(owner, { unreadablePages: [], hasText: true }, [2, 4])
+          assert.deepStrictEqual([file.status, file.noModelPages], ["completed", [2, 4]])
+          assert.deepStrictEqual(yield* funds(owner), { credits: 6, held: 0, charged: 4 })
+          yield* job(owner, file.id, {}, 4)
+          assert.deepStrictEqual((yield* store.file(file.id, owner))?.noModelPages, [2, 4])
+          yield* store.completeChunk((yield* store.claimChunk("w", anyId()))!, "r2", [])
+          yield* store.finishJob((yield* store.claimAssembly(anyId(), STALE))!, "result2")
+          assert.deepStrictEqual((yield* store.file(file.id, owner))?.noModelPages, [])
+          const picture = yield* addFile(owner, 1, "png")
+          yield* ask(owner, picture)
+          const inline = yield* store.claimInline(anyId(), STALE)
+          yield* store.finishInline(inline!, "picture", [], {
+            pages: undefined,
+            hasText: false,
+            noModelPages: [1]
+          })
+          assert.deepStrictEqual((yield* store.file(picture, owner))?.noModelPages, [1])
+        })
     )
 
     it.effect("R2: where no page could be read there is no result, and nothing is charged", () =>

@@ -141,6 +141,36 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
         })
     )
 
+    it.effect(
+      "a chunk with batch results goes to workers that can read these alone, however many there are",
+      () =>
+        Effect.gen(function* () {
+          yield* clean
+          const store = yield* ConversionStore
+          const owner = yield* customer(1_000)
+          for (let n = 0; n < 12; n++) yield* job(owner, yield* addFile(owner, 1), { _batchPrimed: true })
+          const plain = yield* job(owner, yield* addFile(owner, 1))
+          assert.strictEqual((yield* store.claimChunk("w", anyId(), undefined, false))?.jobId, plain)
+          assert.isUndefined(yield* store.claimChunk("w", anyId(), undefined, false))
+          assert.isTrue((yield* store.claimChunk("w", anyId()))?.options._batchPrimed)
+        })
+    )
+
+    it.effect("a chunk that is handed back waits as long as was said, and its attempt does not count", () =>
+      Effect.gen(function* () {
+        yield* clean
+        const store = yield* ConversionStore
+        const owner = yield* customer(1_000)
+        yield* job(owner, yield* addFile(owner, 1))
+        const first = (yield* store.claimChunk("w", anyId()))!
+        assert.isTrue(yield* store.handBackChunk(first, []))
+        const again = (yield* store.claimChunk("w", anyId()))!
+        assert.deepStrictEqual([again.id, again.attempts], [first.id, 1])
+        assert.isTrue(yield* store.handBackChunk(again, [], Duration.hours(1)))
+        assert.isUndefined(yield* store.claimChunk("w", anyId()))
+      })
+    )
+
     it.effect("DOC-12: an owner has as many pieces in progress as the setting says, and no more", () =>
       Effect.gen(function* () {
         yield* clean

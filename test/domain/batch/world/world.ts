@@ -213,7 +213,7 @@ export const isState = (jobId: JobId, state: string) =>
   Effect.map(rowOf(jobId), (row) => row?.state === state)
 
 /** Works on every chunk that there is; answers the pages' HTML, in order. */
-export const convertAll = Effect.fnUntraced(function* (modelId = MODEL) {
+export const convertAll = Effect.fnUntraced(function* (modelId = MODEL, dailyBudgetUsd?: number) {
   const store = yield* ConversionStore
   const files = yield* FileObjects
   const replay = yield* BatchReplay
@@ -222,9 +222,12 @@ export const convertAll = Effect.fnUntraced(function* (modelId = MODEL) {
   while (true) {
     const chunk = yield* store.claimChunk("w", anyId())
     if (chunk === undefined) break
-    yield* processChunk(chunk, { heartbeat: Duration.seconds(10), modelId, price: PRICE }).pipe(
-      Effect.provideService(BatchReplay, replay)
-    )
+    yield* processChunk(chunk, {
+      heartbeat: Duration.seconds(10),
+      modelId,
+      price: PRICE,
+      dailyBudgetUsd
+    }).pipe(Effect.provideService(BatchReplay, replay))
     const rows = yield* sql<{ readonly key: string | null }>`select result_key as key from chunk_jobs
       where id = ${chunk.id}::uuid`
     keys.push(rows[0]?.key ?? "failed")

@@ -3,6 +3,7 @@ import { Effect, Layer } from "effect"
 import * as fc from "fast-check"
 
 import { type CascadeSettings, convertPage } from "../../../../src/domain/conversion/cascade/cascade.ts"
+import { HifiTemperature } from "../../../../src/domain/conversion/cascade/vision.ts"
 import type { PageSource } from "../../../../src/ports/conversion/page-sources.ts"
 import { PdfError } from "../../../../src/ports/conversion/pdf.ts"
 import { pageOf, plainCleaner, type Script, scriptedModel } from "../world.ts"
@@ -39,7 +40,7 @@ describe("the cascade", () => {
     Effect.gen(function* () {
       const { result, tiers } = yield* run(() => WORDS, pageOf(0, WORDS), { ...HIFI, options })
       assert.deepStrictEqual(tiers, [])
-      assert.include(result._tag === "Success" ? result.success : {}, { tier: "layout", degraded: false })
+      assert.include(result._tag === "Success" ? result.success : {}, { tier: "layout", noModel: undefined })
     })
   )
 
@@ -90,12 +91,12 @@ describe("the cascade", () => {
         assert.include(yield* found(WORDS, {}), {
           tier: "poorly-recognised",
           html: "<p>read</p>",
-          degraded: false
+          noModel: undefined
         })
         assert.include(yield* found("unavailable", { highFidelity: true }), {
           tier: "poorly-recognised",
           html: "<p>read</p>",
-          degraded: true
+          noModel: "unavailable"
         })
         assert.strictEqual(recognitions, 2)
         assert.include(yield* found(`<p>${WORDS}</p>`, { highFidelity: true }), { tier: "hifi-single-pass" })
@@ -113,7 +114,14 @@ describe("the cascade", () => {
         html: `<p>${WORDS}</p>`,
         fromBatch: false
       })
-      assert.include(requests[0], { maxTokens: 16_000, temperature: 0 })
+      assert.strictEqual(requests[0]?.maxTokens, 16_000)
+      assert.notProperty(requests[0], "temperature", "newer models refuse any")
+      const set = yield* Effect.provideService(
+        run(() => `<p>${WORDS}</p>`),
+        HifiTemperature,
+        0
+      )
+      assert.strictEqual(set.requests[0]?.temperature, 0)
       const block = requests[0]?.messages[0]?.content[0]
       assert.deepStrictEqual(block !== undefined && "pdf" in block ? block.pdf : null, new Uint8Array([3]))
     })
@@ -245,7 +253,7 @@ describe("the cascade", () => {
         const last = yield* run(() => "unavailable", pageOf(0, WORDS), { ...HIFI, mayDegrade: true })
         assert.include(last.result._tag === "Success" ? last.result.success : {}, {
           tier: "layout",
-          degraded: true
+          noModel: "unavailable"
         })
       })
   )
@@ -257,7 +265,7 @@ describe("the cascade", () => {
         const refused = yield* run(() => "refused")
         assert.include(refused.result._tag === "Success" ? refused.result.success : {}, {
           tier: "layout",
-          degraded: true
+          noModel: "refused"
         })
         const large = yield* run(
           () => `<p>${WORDS}</p>`,
@@ -272,7 +280,15 @@ describe("the cascade", () => {
           })
         )
         assert.deepStrictEqual(huge.tiers, [])
-        assert.include(huge.result._tag === "Success" ? huge.result.success : {}, { tier: "layout" })
+        assert.include(huge.result._tag === "Success" ? huge.result.success : {}, {
+          tier: "layout",
+          noModel: "unfit"
+        })
+        const cut = yield* run(() => ({ text: "<p>Half", stopReason: "max_tokens" }))
+        assert.include(cut.result._tag === "Success" ? cut.result.success : {}, {
+          tier: "layout",
+          noModel: "unusable"
+        })
       })
   )
 

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Fiber, Ref } from "effect"
 import { TestClock } from "effect/testing"
 
+import { estimatedInput } from "../../../../src/domain/conversion/cascade/model-call.ts"
 import { pacedModel } from "../../../../src/domain/conversion/cascade/paced-model.ts"
 import { visionCall } from "../../../../src/domain/conversion/cascade/vision.ts"
 import { type VisionAnswer, VisionModelError } from "../../../../src/ports/conversion/vision-model.ts"
@@ -34,6 +35,36 @@ describe("a paced model", () => {
         assert.strictEqual((yield* Fiber.join(fiber)).reason, reason)
         assert.strictEqual(yield* Ref.get(tries), 6)
       })
+  )
+
+  it.effect("tries a call that was not answered in time once more, and says what the tries cost", () =>
+    Effect.gen(function* () {
+      const long = visionCall("m", [
+        { role: "user", content: [{ pdf: new Uint8Array(9), name: "page" }, { text: "x".repeat(4_000) }] }
+      ])
+      const { inputTokens } = estimatedInput(long)
+      assert.isAbove(inputTokens, 4_000)
+      for (const [answers, expected] of [
+        [["timeout", "timeout", "ok"], { tries: 2, input: 2 * inputTokens }],
+        [["timeout", "throttled", "timeout"], { tries: 3, input: 2 * inputTokens }],
+        [["timeout", "ok"], { tries: 2, input: inputTokens + 1 }],
+        [["ok"], { tries: 1, input: 1 }]
+      ] as const) {
+        let tries = 0
+        const model = yield* pacedModel({
+          converse: () =>
+            Effect.suspend(() => {
+              const said = answers[tries++]
+              return said === "ok" || said === undefined ? Effect.succeed(answer) : Effect.fail(failing(said))
+            })
+        })
+        const fiber = yield* Effect.forkChild(Effect.result(model.converse(long, place)))
+        yield* TestClock.adjust("5 minutes")
+        const ended = yield* Fiber.join(fiber)
+        const usage = ended._tag === "Success" ? ended.success.usage : ended.failure.usage
+        assert.deepStrictEqual({ tries, input: usage?.inputTokens }, expected)
+      }
+    })
   )
 
   it.effect("waits twice as long before every further try, half of it by chance", () =>

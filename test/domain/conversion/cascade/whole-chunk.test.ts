@@ -72,12 +72,55 @@ describe("a whole chunk in one call", () => {
         assert.deepStrictEqual(tiers(some), ["math-ocr", "layout", "math-ocr"])
         assert.deepStrictEqual(tiers(yield* run(() => section(4))), ["layout", "layout", "layout"])
         assert.deepStrictEqual(tiers(yield* run(() => "refused")), ["layout", "layout", "layout"])
+        const reasons = ({ result }: Effect.Success<ReturnType<typeof run>>) =>
+          result._tag === "Success" ? result.success.map(({ noModel }) => noModel) : []
+        assert.deepStrictEqual(reasons(some), [undefined, "unusable", undefined])
+        assert.deepStrictEqual(reasons(yield* run(() => "refused")), ["refused", "refused", "refused"])
         assert.deepStrictEqual(tiers(yield* run(() => "throttled")), "VisionModelError")
         assert.deepStrictEqual(tiers(yield* run(() => "throttled", { ...HARNESS, mayDegrade: true })), [
           "layout",
           "layout",
           "layout"
         ])
+      })
+  )
+
+  it.effect(
+    "twenty pages are asked for in calls that fit: by their number, and by the bytes of their pictures",
+    () =>
+      Effect.gen(function* () {
+        const answerTo = (first: number, count: number) =>
+          Array.from({ length: count }, (_, n) => section(first + n)).join("")
+        const asked = Effect.fnUntraced(function* (bytes: number, count: number) {
+          const sizes: Array<number> = []
+          const { layer } = scriptedModel((place, request) => {
+            const pictures = request.messages
+              .flatMap(({ content }) => content)
+              .filter((one) => "picture" in one)
+            sizes.push(pictures.length)
+            return answerTo(place.page, pictures.length)
+          })
+          const pages = {
+            page: (index: number) =>
+              Effect.succeed(pageOf(index, words(index), { image: Effect.succeed(new Uint8Array(bytes)) }))
+          }
+          const indexes = Array.from({ length: count }, (_, n) => n)
+          const lines = yield* convertWhole(pages, indexes, HARNESS).pipe(
+            Effect.provide(Layer.merge(layer, plainCleaner))
+          )
+          assert.deepStrictEqual(
+            lines.map(({ html, page, tier }) => [page, tier, html]),
+            indexes.map((page) =>
+              bytes > 3_750_000
+                ? [page, "layout", `<p>${words(page)}</p>`]
+                : [page, "harness", `<p>${words(page)}</p>`]
+            )
+          )
+          return sizes
+        })
+        assert.deepStrictEqual(yield* asked(100, 20), [5, 5, 5, 5])
+        assert.deepStrictEqual(yield* asked(3_700_000, 6), [4, 2])
+        assert.deepStrictEqual(yield* asked(3_800_000, 2), [])
       })
   )
 

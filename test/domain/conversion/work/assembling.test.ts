@@ -2,8 +2,14 @@ import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Fiber, Layer, Stream } from "effect"
 import { TestClock } from "effect/testing"
 
+import { Surveyor } from "../../../../src/domain/conversion/html/survey.ts"
 import { MAX_CHUNK_ATTEMPTS } from "../../../../src/domain/conversion/job.ts"
-import { type Legibility, notice, type PageLine } from "../../../../src/domain/conversion/page-line.ts"
+import {
+  type Legibility,
+  NO_MODEL,
+  notice,
+  type PageLine
+} from "../../../../src/domain/conversion/page-line.ts"
 import { assembleJob } from "../../../../src/domain/conversion/work/assembling.ts"
 import { type ClaimedAssembly, ConversionStore } from "../../../../src/ports/conversion/conversion-store.ts"
 import { HtmlAssembly } from "../../../../src/ports/conversion/html-assembly.ts"
@@ -26,8 +32,8 @@ const claim = (parts: Partial<ClaimedAssembly> = {}): ClaimedAssembly => ({
   ...parts
 })
 
-const line = (page: number): string => {
-  const one: PageLine = { page, label: String(page + 1), tier: "layout", html: `<p>${page}</p>` }
+const line = (page: number, parts: Partial<PageLine> = {}): string => {
+  const one: PageLine = { page, label: String(page + 1), tier: "layout", html: `<p>${page}</p>`, ...parts }
   return `${JSON.stringify(one)}\n`
 }
 
@@ -45,10 +51,12 @@ const facts = {
 const world = (
   assembly: ClaimedAssembly,
   store: Partial<ConversionStore["Service"]> = {},
-  delay: Duration.Duration = Duration.zero
+  delay: Duration.Duration = Duration.zero,
+  withoutModel?: "fail" | "standard"
 ) => {
   const calls: Array<string> = []
   const found: Array<Legibility | undefined> = []
+  const without: Array<ReadonlyArray<number>> = []
   const { layer, objects } = mapObjects()
   objects.set("c0", line(0) + line(1))
   objects.set("c1", line(2))
@@ -58,8 +66,9 @@ const world = (
     Layer.mock(ConversionStore, {
       heartbeatAssembly: () => Effect.succeed(true),
       handBackAssembly: () => Effect.as(note("handed back"), true),
-      finishJob: (_, key, legibility) => {
+      finishJob: (_, key, legibility, noModelPages = []) => {
         found.push(legibility)
+        without.push(noModelPages)
         return Effect.as(note(`finished ${key}`), "completed")
       },
       failJob: (_, error, lease) => Effect.as(note(`failed ${error} ${lease}`), true),
@@ -67,9 +76,10 @@ const world = (
     }),
     Layer.mock(PageSources, { facts: () => Effect.as(Effect.sleep(delay), facts) }),
     Layer.mock(HtmlAssembly, {
-      assemble: ({ facts: { title }, name, pages }) =>
+      survey: (pages) => Effect.as(Stream.runDrain(pages), new Surveyor().survey()),
+      assemble: ({ facts: { title }, name, note: told, pages }) =>
         Stream.concat(
-          Stream.make(`${title} ${name}: `),
+          Stream.make(`${title} ${name}: ${told ?? ""}`),
           Stream.map(pages, ({ html, index, label }) => `${index}/${label}${html}`)
         )
     })
@@ -77,8 +87,9 @@ const world = (
   return {
     calls,
     found,
+    without,
     objects,
-    run: Effect.provide(assembleJob(assembly, { heartbeat: HEARTBEAT }), layers)
+    run: Effect.provide(assembleJob(assembly, { heartbeat: HEARTBEAT, withoutModel }), layers)
   }
 }
 
@@ -98,6 +109,46 @@ describe("an assembly", () => {
       objects.set("c1", `${JSON.stringify(notice(2))}\n`)
       yield* run
       assert.deepStrictEqual(found, [{ unreadablePages: [3], hasText: true }])
+    })
+  )
+
+  const asked = { noModel: "refused" } as const
+
+  it.effect("pages that no model converted are named above the document and in the report", () =>
+    Effect.gen(function* () {
+      const { found, objects, run, without } = world(claim())
+      objects.set("c0", line(0, { tier: "hifi-single-pass" }) + line(1, asked))
+      objects.set("c1", line(2, asked))
+      yield* run
+      assert.include(
+        objects.get(KEY)!,
+        "High fidelity was not available for 2 pages, converted without it: 2, 3."
+      )
+      assert.deepStrictEqual(without, [[2, 3]])
+      assert.deepStrictEqual(found, [{ unreadablePages: [], hasText: true }])
+    })
+  )
+
+  it.effect("where no page got the high fidelity that was asked for there is no result, and no charge", () =>
+    Effect.gen(function* () {
+      const { calls, objects, run } = world(claim())
+      objects.set("c0", line(0, asked) + line(1, { ...asked, noModel: "unusable" }))
+      objects.set("c1", line(2, { tier: "blank", html: "" }))
+      yield* run
+      assert.deepStrictEqual(calls, [`failed ${NO_MODEL} lease`])
+      assert.isFalse(objects.has(KEY))
+    })
+  )
+
+  it.effect("or, where that is set, a standard one that says so", () =>
+    Effect.gen(function* () {
+      const { calls, objects, run, without } = world(claim(), {}, Duration.zero, "standard")
+      objects.set("c0", line(0, asked) + line(1, asked))
+      objects.set("c1", line(2, asked))
+      yield* run
+      assert.deepStrictEqual(calls, [`finished ${KEY}`])
+      assert.deepStrictEqual(without, [[1, 2, 3]])
+      assert.include(objects.get(KEY)!, "High fidelity was not available for 3 pages")
     })
   )
 

@@ -6,6 +6,7 @@ import * as fc from "fast-check"
 import { MAX_CHUNK_ATTEMPTS } from "../../../../src/domain/conversion/job.ts"
 import { chunkResultKey } from "../../../../src/domain/conversion/stored-files.ts"
 import { PdfError } from "../../../../src/ports/conversion/pdf.ts"
+import { VisionModelError } from "../../../../src/ports/conversion/vision-model.ts"
 import { ObjectStoreError } from "../../../../src/ports/object-store.ts"
 import { anyId } from "../../../support/any-id.ts"
 import { callsOf, chunkOf, endOf, linesOf, noAnswer, refused, slow, words, worldOf } from "../chunk-world.ts"
@@ -162,11 +163,56 @@ describe("a chunk", () => {
       })
       yield* endOf(yield* Effect.forkChild(world.run))
       assert.deepStrictEqual(
-        linesOf(world.objects).map(({ tier }) => tier),
-        ["layout", "layout", "layout"]
+        linesOf(world.objects).map(({ noModel, tier }) => [tier, noModel]),
+        [60, 61, 62].map(() => ["layout", "unavailable"])
       )
+      assert.deepStrictEqual(world.unanswered, [3])
       assert.deepStrictEqual(world.booked, [])
       assert.match(world.storeCalls.join(), /^complete /)
+    })
+  )
+
+  it.effect(
+    "a page that is not answered in time is the layout tier's at the first attempt, and what it cost is booked",
+    () =>
+      Effect.gen(function* () {
+        const usage = { inputTokens: 5_000, outputTokens: 0 }
+        const world = worldOf({
+          chunk: chunkOf(2),
+          model: (index) =>
+            index === 61
+              ? Effect.fail(new VisionModelError({ reason: "timeout", message: "300 s", usage }))
+              : slow(1)(index)
+        })
+        yield* endOf(yield* Effect.forkChild(world.run))
+        assert.deepStrictEqual(
+          linesOf(world.objects).map(({ noModel, tier }) => [tier, noModel]),
+          [
+            ["hifi-single-pass", undefined],
+            ["layout", "unavailable"]
+          ]
+        )
+        assert.deepStrictEqual(world.begun, [60, 61], "no further tier is tried")
+        assert.strictEqual(world.booked[0]?.usage.inputTokens, 5_100)
+      })
+  )
+
+  it.effect("each page that the model refuses says so, at the first attempt; the others do not", () =>
+    Effect.gen(function* () {
+      const world = worldOf({
+        chunk: chunkOf(3),
+        model: (index) => (index === 61 ? refused("refused") : slow(1)(index))
+      })
+      yield* endOf(yield* Effect.forkChild(world.run))
+      assert.deepStrictEqual(
+        linesOf(world.objects).map(({ noModel, tier }) => [tier, noModel]),
+        [
+          ["hifi-single-pass", undefined],
+          ["layout", "refused"],
+          ["hifi-single-pass", undefined]
+        ]
+      )
+      assert.deepStrictEqual(world.unanswered, [1])
     })
   )
 

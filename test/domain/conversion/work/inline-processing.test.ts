@@ -6,6 +6,8 @@ import { layerDocx } from "../../../../src/adapters/docx/docx-converter.ts"
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import * as ReaderProcess from "../../../../src/adapters/reader-process/reader-process.ts"
 import type { ConversionOptions } from "../../../../src/domain/conversion/job.ts"
+import { NO_MODEL } from "../../../../src/domain/conversion/page-line.ts"
+import type { WorkSettings } from "../../../../src/domain/conversion/work/attempt.ts"
 import {
   MAX_INLINE_ATTEMPTS,
   processInline
@@ -38,12 +40,15 @@ const claimed = Effect.fnUntraced(function* (options: ConversionOptions = {}) {
 
 const silent: Script = () => "refused"
 
-const process = (claim: ClaimedInline, script: Script = silent) =>
-  processInline(claim, SETTINGS).pipe(Effect.provide(scriptedModel(script).layer))
+const process = (claim: ClaimedInline, script: Script = silent, settings: WorkSettings = SETTINGS) =>
+  processInline(claim, settings).pipe(Effect.provide(scriptedModel(script).layer))
 
 /** Claims what was asked for and works on it. */
-const run = (options: ConversionOptions = {}, script: Script = silent) =>
-  Effect.flatMap(claimed(options), (claim) => process(claim, script))
+const run = (options: ConversionOptions = {}, script: Script = silent, settings: WorkSettings = SETTINGS) =>
+  Effect.flatMap(claimed(options), (claim) => process(claim, script, settings))
+
+/** Where the picture alone is charged as a standard conversion. */
+const STANDARD: WorkSettings = { ...SETTINGS, withoutModel: "standard" }
 
 /** A converter that begins and does not end. */
 const endless = Effect.map(Deferred.make<void>(), (begun) => ({
@@ -146,18 +151,44 @@ layer(layerAll, { timeout: 120_000 })("inline conversions", (it) => {
     })
   )
 
-  it.effect("a model that does not answer: tried again, then the picture alone", () =>
-    Effect.gen(function* () {
-      const owner = yield* begin
-      const file = yield* stored(owner, "png", "scan.png", pngOf())
-      yield* asked(owner, file.id)
-      for (let attempt = 1; attempt < MAX_INLINE_ATTEMPTS; attempt++) {
-        yield* run(HIFI, () => "unavailable")
-        assert.deepInclude(yield* seen(owner, file.id), { status: "processing", phase: "Queued" })
-      }
-      yield* run(HIFI, () => "unavailable")
-      assert.include(yield* textOf((yield* seen(owner, file.id)).resultKey), "gave no answer")
-    })
+  it.effect.each(["unavailable", "refused"] as const)(
+    "a picture whose model is %s costs nothing, and says why",
+    (answer) =>
+      Effect.gen(function* () {
+        const owner = yield* begin
+        const file = yield* stored(owner, "png", "scan.png", pngOf())
+        yield* asked(owner, file.id)
+        for (
+          let attempt = answer === "refused" ? MAX_INLINE_ATTEMPTS : 1;
+          attempt <= MAX_INLINE_ATTEMPTS;
+          attempt++
+        )
+          yield* run(HIFI, () => answer)
+        assert.deepInclude(yield* seen(owner, file.id), {
+          status: "failed",
+          error: NO_MODEL,
+          resultKey: null
+        })
+        assert.deepStrictEqual(yield* funds(owner), { credits: 10, held: 0, charged: 0 })
+      })
+  )
+
+  it.effect(
+    "a model that does not answer: tried again, then the picture alone, where that is charged as standard",
+    () =>
+      Effect.gen(function* () {
+        const owner = yield* begin
+        const file = yield* stored(owner, "png", "scan.png", pngOf())
+        yield* asked(owner, file.id)
+        for (let attempt = 1; attempt < MAX_INLINE_ATTEMPTS; attempt++) {
+          yield* run(HIFI, () => "unavailable")
+          assert.deepInclude(yield* seen(owner, file.id), { status: "processing", phase: "Queued" })
+        }
+        yield* run(HIFI, () => "unavailable", STANDARD)
+        const { noModelPages, resultKey } = yield* seen(owner, file.id)
+        assert.include(yield* textOf(resultKey), "gave no answer")
+        assert.deepStrictEqual(noModelPages, [1])
+      })
   )
 
   it.effect(
@@ -167,14 +198,19 @@ layer(layerAll, { timeout: 120_000 })("inline conversions", (it) => {
         const owner = yield* begin
         const cut = yield* stored(owner, "png", "scan.png", pngOf())
         yield* asked(owner, cut.id)
-        yield* run(HIFI, () => ({ text: "<p>Half", stopReason: "max_tokens" }))
+        yield* run(HIFI, () => ({ text: "<p>Half", stopReason: "max_tokens" }), STANDARD)
         assert.include(yield* textOf((yield* seen(owner, cut.id)).resultKey), "gave no answer")
         const large = yield* stored(owner, "png", "big.png", pngOf(4, 2, [["teSt", Buffer.alloc(4_000_000)]]))
         yield* asked(owner, large.id)
         const model = scriptedModel(() => "<p>never asked</p>")
-        yield* processInline(yield* claimed(HIFI), SETTINGS).pipe(Effect.provide(model.layer))
+        yield* processInline(yield* claimed(HIFI), STANDARD).pipe(Effect.provide(model.layer))
         assert.deepStrictEqual(model.calls, [])
         assert.include(yield* textOf((yield* seen(owner, large.id)).resultKey), "too large for the model")
+        yield* asked(owner, large.id)
+        yield* run(HIFI, () => "<p>never asked</p>")
+        const { error, status } = yield* seen(owner, large.id)
+        assert.strictEqual(status, "failed")
+        assert.match(error ?? "", /too large for high fidelity, so nothing was converted or charged/)
       })
   )
 

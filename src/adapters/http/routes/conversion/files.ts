@@ -76,6 +76,10 @@ const FileView = Schema.Struct({
   hasText: Schema.NullOr(Schema.Boolean).annotate({
     description: "Whether there is a word of text in the result; null where there is none, or nobody looked."
   }),
+  noModelPages: Schema.Array(Schema.Int).annotate({
+    description:
+      "Pages of the result, from 1, that no model converted though high fidelity was asked for: they were converted without it."
+  }),
   waitsFor: Schema.optionalKey(WaitsFor).annotate({
     description: "Of one file whose conversion is under way: why it may stand still. Lists leave it out."
   })
@@ -201,7 +205,8 @@ const viewOf = (file: StoredFile): typeof FileView.Type => ({
   price: priceOf(file),
   createdAt: file.createdAt,
   unreadablePages: file.unreadablePages,
-  hasText: file.hasText
+  hasText: file.hasText,
+  noModelPages: file.noModelPages
 })
 
 /** One file, and what its conversion waits for. */
@@ -241,7 +246,8 @@ const upload = (
         ),
       UnreadableDocument: ({ message }) => Effect.fail(problem("UNREADABLE_FILE", message)),
       DocumentReaderAway: filesAway,
-      ObjectStoreError: filesAway,
+      // Asking again would change nothing: a 500 says so, and the log why.
+      ObjectStoreError: (error) => (error.reason === "unsupported" ? Effect.die(error) : filesAway(error)),
       StoreUnavailable: filesAway
     })
   )

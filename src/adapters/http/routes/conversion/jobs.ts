@@ -83,6 +83,7 @@ const CostReport = Schema.Struct({
   batch: Schema.Struct({
     jobs: Schema.Int,
     accepted: Schema.Finite,
+    served: Schema.Finite,
     fallback: Schema.Finite,
     costUsd: Schema.Finite,
     onDemandUsd: Schema.Finite,
@@ -125,7 +126,7 @@ export class JobGroup extends HttpApiGroup.make("jobs")
         summary: "What models cost, and what the batch lane saved",
         description:
           "`days` days in UTC, the last of which is today. `onDemandUsd` is what the batch answers that were accepted would " +
-          "have cost on demand; `savedUsd` is that, less what the batch jobs cost."
+          "have cost on demand, `served` how many of these are in results; `savedUsd` is their share, less what the batch jobs cost."
       })
     )
   )

@@ -74,7 +74,15 @@ beforeAll(async () => {
       costs: (days) =>
         Effect.suspend(() => {
           asked = { days }
-          const batch = { jobs: 0, accepted: 0, fallback: 0, costUsd: 0, onDemandUsd: 0, savedUsd: 0 }
+          const batch = {
+            jobs: 0,
+            accepted: 0,
+            served: 0,
+            fallback: 0,
+            costUsd: 0,
+            onDemandUsd: 0,
+            savedUsd: 0
+          }
           return down
             ? Effect.fail(broken)
             : Effect.succeed({ days, from: "2026-01-01", totalUsd: 0, sources: [], batch })

@@ -251,12 +251,13 @@ export const startFiles = async (
         .filter((entry) => entry.isFile())
         .map((entry) => entry.name),
     /** Makes the jobs that wait in the queue; the batch lane is off by default. */
-    execute: (lane: LaneSettings = { on: false, minPages: 600 }) => run(createQueuedJobs(lane)),
+    execute: (lane: LaneSettings = { on: false, minPages: 600, minRecords: 1 }) =>
+      run(createQueuedJobs(lane)),
     /** Converts whatever there is to convert, for real. */
     work: () =>
       run(
         Effect.gen(function* () {
-          yield* createQueuedJobs({ on: false, minPages: 600 })
+          yield* createQueuedJobs({ on: false, minPages: 600, minRecords: 1 })
           const store = yield* ConversionStore
           while (true) {
             const chunk = yield* store.claimChunk("w", anyId())

@@ -1,7 +1,7 @@
-import { Stream } from "effect"
+import { Effect, Stream } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 
-import { outlineOf } from "../../../../../src/domain/conversion/result-pages.ts"
+import { languageOf, outlineOf } from "../../../../../src/domain/conversion/result-pages.ts"
 import { fileKey } from "../../../../../src/domain/conversion/stored-files.ts"
 import type { FileId } from "../../../../../src/domain/ids.ts"
 import { FileObjects } from "../../../../../src/ports/object-store.ts"
@@ -21,16 +21,17 @@ describe("the outline of a result", () => {
     tier
   })
 
-  it("names the pages that need a look; a page from its layout only where a model was asked", () => {
+  it("names the pages that need a look; one that no model converted though it was asked for, whatever the others are", () => {
     expect(outlineOf([line(0, "layout"), line(1, "poorly-recognised"), line(2, "unreadable")])).toEqual([
       { page: 1, label: "i", tier: "layout", look: null },
       { page: 2, label: "i", tier: "poorly-recognised", look: "poorly_read" },
       { page: 3, label: "i", tier: "unreadable", look: "unreadable" }
     ])
+    const without = { noModel: "refused" } as const
     const asked = outlineOf([
       line(0, "hifi-single-pass"),
-      line(1, "layout"),
-      line(2, "recognised"),
+      { ...line(1, "layout"), ...without },
+      { ...line(2, "recognised"), ...without },
       line(3, "agentic"),
       line(4, "coverage-retry"),
       line(5, "blank"),
@@ -45,10 +46,22 @@ describe("the outline of a result", () => {
       null,
       null
     ])
-    expect(outlineOf([line(0, "math-ocr"), line(1, "layout")]).map(({ look }) => look)).toEqual([
-      null,
-      "no_model"
-    ])
+    const none = outlineOf(
+      [line(0, "layout"), line(1, "poorly-recognised")].map((one) => ({ ...one, ...without }))
+    )
+    expect(none.map(({ look }) => look)).toEqual(["no_model", "no_model"])
+  })
+})
+
+describe("the language of a result", () => {
+  it("is found in pieces of any size; one that names none is taken for English", async () => {
+    const piecesOf = (text: string, size: number) =>
+      Stream.fromIterable(text.match(new RegExp(`[^]{1,${size}}`, "g")) ?? []).pipe(Stream.encodeText)
+    const result = `<!doctype html>\n<html lang="pt-BR"><head>${"x".repeat(3_000)}`
+    for (const size of [1, 20, 5_000]) {
+      expect(await Effect.runPromise(languageOf(piecesOf(result, size)))).toBe("pt-BR")
+      expect(await Effect.runPromise(languageOf(piecesOf("<p>none</p>", size)))).toBe("en")
+    }
   })
 })
 

@@ -67,7 +67,8 @@ describe("POST /api/v1/files", () => {
           price: 3,
           createdAt: expect.any(String),
           unreadablePages: [],
-          hasText: null
+          hasText: null,
+          noModelPages: []
         }
       }
     ])

@@ -3,7 +3,7 @@ import { count, daysQuery, fillFigures, fillTable, showProblem, usd } from "./li
 
 /**
  * @typedef {{ readonly source: string, readonly entries: number, readonly inputTokens: number, readonly outputTokens: number, readonly costUsd: number }} Source
- * @typedef {{ readonly jobs: number, readonly accepted: number, readonly fallback: number, readonly costUsd: number, readonly onDemandUsd: number, readonly savedUsd: number }} Batch
+ * @typedef {{ readonly jobs: number, readonly accepted: number, readonly served: number, readonly fallback: number, readonly costUsd: number, readonly onDemandUsd: number, readonly savedUsd: number }} Batch
  */
 
 /** @type {ReadonlyArray<import("./list.js").Column<Source>>} */
@@ -21,7 +21,7 @@ try {
   fillFigures([
     ["All models", usd(totalUsd)],
     ["Batch jobs", count(batch.jobs)],
-    ["Batch answers used", count(batch.accepted)],
+    ["Batch answers used", `${count(batch.served)} of ${count(batch.accepted)}`],
     ["Pages on demand instead", count(batch.fallback)],
     ["Cost of the batch", usd(batch.costUsd)],
     ["Saved by the batch", usd(batch.savedUsd)]

@@ -31,7 +31,7 @@ const LOOKS = {
   unreadable: "could not be read; a note stands in its place, and it cost nothing",
   poorly_read: "was read from a picture, but not well: words may be wrong",
   mended: "the model left words out, and they were mended: look whether they stand where they belong",
-  no_model: "the model did not answer; it was converted from the layout instead"
+  no_model: "high fidelity was not available; it was converted without it"
 }
 
 /** @type {ReadonlyArray<OutlinePage>} */

@@ -6,7 +6,7 @@
  *   readonly phase: string | null, readonly batchWaiting: boolean, readonly jobId: string | null,
  *   readonly progress: { readonly done: number, readonly total: number }, readonly error: string | null,
  *   readonly hasResult: boolean, readonly price: number,
- *   readonly createdAt: string, readonly unreadablePages: ReadonlyArray<number>, readonly hasText: boolean | null
+ *   readonly createdAt: string, readonly unreadablePages: ReadonlyArray<number>, readonly noModelPages: ReadonlyArray<number>, readonly hasText: boolean | null
  * }} FileView
  */
 
@@ -122,13 +122,19 @@ const running = (file, live, still, waits) => {
 /** Most page numbers that are written out. */
 const MOST_NUMBERS = 20
 
+/** @param {ReadonlyArray<number>} numbers */
+const listed = (numbers) => {
+  const more = numbers.length - MOST_NUMBERS
+  return `${numbers.slice(0, MOST_NUMBERS).join(", ")}${more > 0 ? ` and ${more} more` : ""}`
+}
+
 /** What the result lacks, if anything. @param {FileView} file @returns {string | undefined} */
-const shortcomings = ({ hasText, unreadablePages }) => {
+const shortcomings = ({ hasText, noModelPages, unreadablePages }) => {
   const lost = unreadablePages.length
-  const numbers = unreadablePages.slice(0, MOST_NUMBERS).join(", ")
-  const more = lost > MOST_NUMBERS ? ` and ${lost - MOST_NUMBERS} more` : ""
+  const without = noModelPages.length
   const notes = [
-    lost === 0 ? "" : `${pages(lost)} could not be read and cost nothing: ${numbers}${more}.`,
+    lost === 0 ? "" : `${pages(lost)} could not be read and cost nothing: ${listed(unreadablePages)}.`,
+    without === 0 ? "" : `High fidelity was not available for ${pages(without)}: ${listed(noModelPages)}.`,
     hasText === false ? "There is no word of text in the result." : ""
   ].filter((one) => one !== "")
   return notes.length === 0 ? undefined : notes.join(" ")

@@ -1,0 +1,14 @@
+/** How the pages of a chunk's result came about. */
+export interface ChunkPages {
+  /** Pages that the model or the account refused, or gave no answer to. */
+  readonly unanswered?: number
+  /** Pages that were answered from batch results. */
+  readonly served?: number
+}
+
+/** What is known of a result that was made in one go. */
+export interface InlineFound {
+  readonly pages: number | undefined
+  readonly hasText: boolean
+  readonly noModelPages?: ReadonlyArray<number>
+}
