@@ -16,7 +16,8 @@ export const RULES = {
   "no-effect-io": "domain and ports import no part of `effect` that does input or output",
   "ports-are-types": "a port imports only `effect`, other ports and domain rules",
   "ports-know-no-service": "a port imports no domain service (a domain file that calls a port)",
-  "adapters-stand-alone": "an adapter imports no other adapter's folder",
+  "adapters-stand-alone":
+    "an adapter imports no other adapter's folder, but for src/adapters/aws, which AWS's clients share",
   "adapters-know-no-runtime": "an adapter does not import the runtime, which picks it",
   "adapter-has-a-folder": "an adapter stands in a folder of its own under src/adapters",
   "known-layer": "a source file stands in src/domain, src/ports, src/adapters or src/runtime",
@@ -95,6 +96,9 @@ const layerOf = (path: string) => /^src\/(domain|ports|adapters|runtime)\//.exec
 /** The folder of an adapter: `postgres` for src/adapters/postgres/pool.ts; `undefined` for a file without one. */
 const adapterOf = (path: string) => /^src\/adapters\/([^/]+)\//.exec(path)?.[1]
 
+/** What the clients of one vendor's services share. */
+const SHARED_BY_ADAPTERS = "aws"
+
 type Graph = ReadonlyMap<string, ReadonlyArray<Import>>
 
 /** Domain files that call a port, or use the values of one that does. */
@@ -148,7 +152,9 @@ const adapterRule = (path: string, { target }: Import): Rule | undefined => {
   if (target === undefined) return undefined
   const layer = layerOf(target)
   if (layer === "runtime") return "adapters-know-no-runtime"
-  return layer === "adapters" && adapterOf(target) !== adapterOf(path) ? "adapters-stand-alone" : undefined
+  const isForeign =
+    layer === "adapters" && adapterOf(target) !== adapterOf(path) && adapterOf(target) !== SHARED_BY_ADAPTERS
+  return isForeign ? "adapters-stand-alone" : undefined
 }
 
 const outsideRule = (path: string, { target }: Import): Rule | undefined => {

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Redacted, Schedule } from "effect"
 
-import { layerSingle, WriteSql } from "../../src/adapters/postgres/client.ts"
+import { connectionsOf, layerSingle, WriteSql } from "../../src/adapters/postgres/client.ts"
 import { layerDatabase, layerEmptyDatabase, TestDatabase } from "../support/postgres/postgres.ts"
 import { startTransactionPooler } from "../support/postgres/transaction-pooler.ts"
 import { type Child, makeFolder, runChild } from "../support/processes/child.ts"
@@ -79,7 +79,7 @@ describe.concurrent("the start", () => {
       "with three connections",
       "session",
       3,
-      "127.0.0.1:PORT/DB gives this process 3 connections at once, and it uses up to 10"
+      `127.0.0.1:PORT/DB gives this process 3 connections at once, and it uses up to ${connectionsOf({ url: Redacted.make("") })}`
     ]
   ] as const) {
     it.live(

@@ -17,6 +17,7 @@ import {
   BatchServiceError,
   type NewBatchJob
 } from "../../ports/batch/batch-service.ts"
+import { withBoundedAnswers } from "../aws/bounded-answers.ts"
 import { classifyBedrockError } from "./vision-model.ts"
 
 export interface BedrockBatchOptions {
@@ -60,8 +61,8 @@ const idOf = (arn: string): string => arn.slice(arn.lastIndexOf("/") + 1)
 
 const connect = ({ credentials, endpoint, region }: BedrockBatchOptions) =>
   Effect.acquireRelease(
-    Effect.sync(
-      () =>
+    Effect.sync(() =>
+      withBoundedAnswers(
         new BedrockClient({
           region,
           credentials,
@@ -72,6 +73,7 @@ const connect = ({ credentials, endpoint, region }: BedrockBatchOptions) =>
           maxAttempts: MAX_ATTEMPTS,
           retryMode: "standard"
         })
+      )
     ),
     (open) => Effect.sync(() => open.destroy())
   )

@@ -9,6 +9,7 @@ import { Effect } from "effect"
 
 import type { ModelFacts } from "../../domain/doctor/model.ts"
 import { failureText } from "../../domain/mail/failover.ts"
+import { withBoundedAnswers } from "../aws/bounded-answers.ts"
 import { modelFacts } from "./models.ts"
 import type { BedrockOptions } from "./vision-model.ts"
 
@@ -70,13 +71,14 @@ const commonOf = ({ credentials, region }: ModelExamination) => ({
 const askModel = Effect.fnUntraced(function* (options: ModelExamination) {
   const { endpoint, model, temperature } = options
   const runtime = yield* Effect.acquireRelease(
-    Effect.sync(
-      () =>
+    Effect.sync(() =>
+      withBoundedAnswers(
         new BedrockRuntimeClient({
           ...commonOf(options),
           ...(endpoint === undefined ? {} : { endpoint }),
           requestHandler: new NodeHttpHandler()
         })
+      )
     ),
     (client) => Effect.sync(() => client.destroy())
   )
@@ -128,8 +130,14 @@ export const examineModel = (options: ModelExamination): Effect.Effect<ModelFact
     Effect.gen(function* () {
       const { controlEndpoint: endpoint, model, price: used, region, usesBatch } = options
       const control = yield* Effect.acquireRelease(
-        Effect.sync(
-          () => new BedrockClient({ ...commonOf(options), ...(endpoint === undefined ? {} : { endpoint }) })
+        Effect.sync(() =>
+          withBoundedAnswers(
+            new BedrockClient({
+              ignoreConfiguredEndpointUrls: true,
+              ...commonOf(options),
+              ...(endpoint === undefined ? {} : { endpoint })
+            })
+          )
         ),
         (client) => Effect.sync(() => client.destroy())
       )

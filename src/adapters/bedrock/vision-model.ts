@@ -10,6 +10,7 @@ import type { ModelCall } from "../../domain/conversion/cascade/model-call.ts"
 import { withDeadline } from "../../domain/deadline.ts"
 import { failureText } from "../../domain/mail/failover.ts"
 import { VisionModelError, type VisionAnswer, type VisionModel } from "../../ports/conversion/vision-model.ts"
+import { withBoundedAnswers } from "../aws/bounded-answers.ts"
 import { blockOf, textOf, usageOf } from "./converse.ts"
 
 export interface BedrockOptions {
@@ -73,8 +74,8 @@ export const makeBedrockVision = Effect.fnUntraced(function* (
   options: BedrockOptions
 ): Effect.fn.Return<VisionModel["Service"], never, Scope.Scope> {
   const client = yield* Effect.acquireRelease(
-    Effect.sync(
-      () =>
+    Effect.sync(() =>
+      withBoundedAnswers(
         new BedrockRuntimeClient({
           region: options.region,
           credentials: options.credentials,
@@ -88,6 +89,7 @@ export const makeBedrockVision = Effect.fnUntraced(function* (
             httpsAgent: { keepAlive: true, maxSockets: MAX_SOCKETS }
           })
         })
+      )
     ),
     (open) => Effect.sync(() => open.destroy())
   )

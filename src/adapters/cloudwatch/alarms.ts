@@ -10,6 +10,7 @@ import { Effect } from "effect"
 
 import type { CloudAlarms } from "../../domain/doctor/cloud-alarms.ts"
 import { asked, found, type Found, NAMESPACE } from "../../domain/doctor/cloud-side.ts"
+import { withBoundedAnswers } from "../aws/bounded-answers.ts"
 
 /** Where alarms are looked for. */
 interface CloudAlarmsOptions {
@@ -56,7 +57,7 @@ export const cloudAlarms = ({ credentials, endpoint, home, mail }: CloudAlarmsOp
   return {
     alarmsOn: ({ metric, namespace, place, queueName }) =>
       ask(
-        () => new CloudWatchClient(config(place === "home" ? home : mail)),
+        () => withBoundedAnswers(new CloudWatchClient(config(place === "home" ? home : mail))),
         (client, abortSignal) =>
           client.send(
             new DescribeAlarmsForMetricCommand({
@@ -75,7 +76,7 @@ export const cloudAlarms = ({ credentials, endpoint, home, mail }: CloudAlarmsOp
       ),
     filtersOf: (logGroupName) =>
       ask(
-        () => new CloudWatchLogsClient(config(home)),
+        () => withBoundedAnswers(new CloudWatchLogsClient(config(home))),
         (client, abortSignal) =>
           client.send(new DescribeMetricFiltersCommand({ logGroupName }), { abortSignal }).catch((cause) => {
             if (cause instanceof ResourceNotFoundException) return undefined
@@ -91,7 +92,7 @@ export const cloudAlarms = ({ credentials, endpoint, home, mail }: CloudAlarmsOp
       ),
     subscriptionsOf: (TopicArn) =>
       ask(
-        () => new SNSClient(config(regionOf(TopicArn) ?? home)),
+        () => withBoundedAnswers(new SNSClient(config(regionOf(TopicArn) ?? home))),
         (client, abortSignal) =>
           client.send(new ListSubscriptionsByTopicCommand({ TopicArn }), { abortSignal }),
         ({ Subscriptions = [] }) => {

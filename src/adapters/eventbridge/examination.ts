@@ -12,6 +12,7 @@ import { Effect, Option, Schema } from "effect"
 
 import { asked, DELIVERY, EVENT_SOURCE, found, type Found, seen } from "../../domain/doctor/cloud-side.ts"
 import type { EventFacts, EventRoute } from "../../domain/doctor/event-delivery.ts"
+import { withBoundedAnswers } from "../aws/bounded-answers.ts"
 
 /** Pages of 100 rules that are read at most; a bus has 300 rules unless more were asked for. */
 const MOST_PAGES = 20
@@ -113,8 +114,10 @@ export const examineEvents = (
   Effect.scoped(
     Effect.flatMap(
       Effect.acquireRelease(
-        Effect.sync(
-          () => new EventBridgeClient({ ...options, ignoreConfiguredEndpointUrls: true, maxAttempts: 2 })
+        Effect.sync(() =>
+          withBoundedAnswers(
+            new EventBridgeClient({ ...options, ignoreConfiguredEndpointUrls: true, maxAttempts: 2 })
+          )
         ),
         (client) => Effect.sync(() => client.destroy())
       ),

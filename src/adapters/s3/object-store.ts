@@ -17,6 +17,7 @@ import { Array as Arr, type Cause, Effect, Exit, Option, type Scope, Stream } fr
 import { withDeadline } from "../../domain/deadline.ts"
 import { isObjectKey } from "../../domain/object-key.ts"
 import { type ObjectFacts, ObjectStoreError, type ObjectStoreService } from "../../ports/object-store.ts"
+import { withBoundedAnswers } from "../aws/bounded-answers.ts"
 import { makeLocalCopies } from "./local-copies.ts"
 
 type Encryption = "AES256" | "aws:kms"
@@ -279,8 +280,8 @@ export const openClient = (
   maxAttempts: number
 ) =>
   Effect.acquireRelease(
-    Effect.sync(
-      () =>
+    Effect.sync(() =>
+      withBoundedAnswers(
         new S3Client({
           region,
           credentials,
@@ -294,6 +295,7 @@ export const openClient = (
             throwOnRequestTimeout: true
           }
         })
+      )
     ),
     (open) => Effect.sync(() => open.destroy())
   )

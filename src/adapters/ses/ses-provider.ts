@@ -3,6 +3,7 @@ import { Effect, Option, Result, type Scope } from "effect"
 
 import { type FailureKind, failureText, noAnswer } from "../../domain/mail/failover.ts"
 import { type MailProvider, ProviderFailure } from "../../ports/mail/mail-provider.ts"
+import { withBoundedAnswers } from "../aws/bounded-answers.ts"
 import { classifySesError } from "./classify.ts"
 import { type Credentials, type CredentialSource, CredentialsUnavailable } from "./credentials.ts"
 import { commandInput, decodeBody, dropRecipients, prepareRequest } from "./request.ts"
@@ -26,19 +27,21 @@ const AGENT = { keepAlive: true, maxSockets: 256, timeout: 20_000 }
 
 /** The signing client. */
 export const makeClient = (options: SesOptions, credentials: CredentialSource): SESv2Client =>
-  new SESv2Client({
-    ignoreConfiguredEndpointUrls: true,
-    region: options.region,
-    ...(options.endpoint === undefined ? {} : { endpoint: options.endpoint }),
-    credentials,
-    // The service has no idempotency key: a hidden retry could send twice. Set here, AWS_MAX_ATTEMPTS and the shared
-    // configuration file do not matter.
-    maxAttempts: 1,
-    retryMode: "standard",
-    // "auto" would ask the metadata service for the region.
-    defaultsMode: "standard",
-    requestHandler: { httpAgent: AGENT, httpsAgent: AGENT }
-  })
+  withBoundedAnswers(
+    new SESv2Client({
+      ignoreConfiguredEndpointUrls: true,
+      region: options.region,
+      ...(options.endpoint === undefined ? {} : { endpoint: options.endpoint }),
+      credentials,
+      // The service has no idempotency key: a hidden retry could send twice. Set here, AWS_MAX_ATTEMPTS and the shared
+      // configuration file do not matter.
+      maxAttempts: 1,
+      retryMode: "standard",
+      // "auto" would ask the metadata service for the region.
+      defaultsMode: "standard",
+      requestHandler: { httpAgent: AGENT, httpsAgent: AGENT }
+    })
+  )
 
 /**
  * `provider_b`: Amazon SES through its SDK, with the SDK's retries off; on Node and, bundled for a browser, on runtimes

@@ -3,6 +3,7 @@ import { type Duration, Effect, Option, Schema } from "effect"
 
 import type { QueueFacts } from "../../domain/doctor/queue.ts"
 import { failureText } from "../../domain/mail/failover.ts"
+import { withBoundedAnswers } from "../aws/bounded-answers.ts"
 import { RedrivePolicy } from "./dead-letters.ts"
 import type { QueueClientOptions } from "./queue-client.ts"
 
@@ -29,8 +30,8 @@ export const examineQueue = (
   Effect.scoped(
     Effect.gen(function* () {
       const sqs = yield* Effect.acquireRelease(
-        Effect.sync(
-          () =>
+        Effect.sync(() =>
+          withBoundedAnswers(
             new SQSClient({
               region: options.region,
               credentials: options.credentials,
@@ -38,6 +39,7 @@ export const examineQueue = (
               ...(options.endpoint === undefined ? {} : { endpoint: options.endpoint }),
               maxAttempts: 2
             })
+          )
         ),
         (client) => Effect.sync(() => client.destroy())
       )

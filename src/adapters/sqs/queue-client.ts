@@ -14,6 +14,7 @@ import { Effect, type Duration, type Scope } from "effect"
 
 import { withDeadline } from "../../domain/deadline.ts"
 import { StoreUnavailable } from "../../ports/store-unavailable.ts"
+import { withBoundedAnswers } from "../aws/bounded-answers.ts"
 
 /** Time limit of a call that does not wait for messages, its repetitions included. */
 const CALL_TIME_LIMIT: Duration.Input = "5 seconds"
@@ -142,8 +143,8 @@ const urlOf =
 
 const openClient = ({ credentials, endpoint, region }: QueueClientOptions) =>
   Effect.acquireRelease(
-    Effect.sync(
-      () =>
+    Effect.sync(() =>
+      withBoundedAnswers(
         new SQSClient({
           region,
           credentials,
@@ -153,6 +154,7 @@ const openClient = ({ credentials, endpoint, region }: QueueClientOptions) =>
           maxAttempts: MAX_ATTEMPTS,
           retryMode: "standard"
         })
+      )
     ),
     (client) => Effect.sync(() => client.destroy())
   )

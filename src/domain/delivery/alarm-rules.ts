@@ -11,6 +11,7 @@ export const ALARMS = [
   "deferred_sends",
   "retries_overdue",
   "failed_sends",
+  "unclaimed_sends",
   "silence_provider_a",
   "silence_provider_b",
   "no_model",
@@ -29,6 +30,8 @@ export interface Measures {
   readonly accepted: { readonly byFallback: number; readonly byPrimary: number }
   /** Sends of the last {@link RECENT_MINUTES} that wait for a retry, and that no provider took or may have taken. */
   readonly unsettled: { readonly deferred: number; readonly failed: number }
+  /** Sends that went out without suppression look-up and claim, as their processes told in the last {@link RECENT_MINUTES}. */
+  readonly unclaimed: number
   /** Deferred sends whose retry was due more than {@link OVERDUE_MINUTES} ago, and of which nothing has been heard since. */
   readonly overdue: number
   /**
@@ -101,6 +104,9 @@ export const CLOCK_NOTED_MINUTES = 3
 /** These mails were valid, and nothing proves that they arrived. */
 const FAILED = { bad: 3, calm: 0 }
 
+/** Each of them may be a second copy, or mail to somebody who must not be mailed. */
+const UNCLAIMED = { bad: 1, calm: 0 }
+
 /** Events come within seconds, at most a few minutes; half an hour leaves room for a poll every 15 minutes. */
 export const SILENCE_AFTER_MINUTES = 30
 /** Twenty mails in a row without an event: if one mail in ten had none by chance, the odds are 1 in 10^20. */
@@ -148,6 +154,19 @@ const silence = (provider: Provider, sends: number): Verdict => ({
   level: sends >= SILENT_SENDS.bad ? "bad" : sends < SILENT_SENDS.calm ? "calm" : "between",
   detail: `${sends} mails in a row that ${provider} took more than ${SILENCE_AFTER_MINUTES} minutes ago have no delivery event`
 })
+
+const modelVerdict = ({ unanswered }: Measures): Verdict => ({
+  level: counted(unanswered, UNANSWERED),
+  detail: `the high-fidelity model converted none of ${unanswered} pages in ${RECENT_MINUTES} minutes that it was asked for, the limit is ${UNANSWERED.bad}`
+})
+
+const clocksVerdict = ({ clocks: { databaseBackMs, processOffMs } }: Measures): Verdict => {
+  const seconds = (ms: number) => Math.round(ms / 1000)
+  return {
+    level: Math.max(databaseBackMs, processOffMs) > CLOCK_LIMIT_MS ? "bad" : "calm",
+    detail: `a process's clock is up to ${seconds(processOffMs)} s off the database's, whose newest row is ${seconds(databaseBackMs)} s ahead of its clock`
+  }
+}
 
 /** Judges one alarm by the measurements. */
 export const judge = (name: AlarmName, measures: Measures): Verdict => {
@@ -200,25 +219,21 @@ export const judge = (name: AlarmName, measures: Measures): Verdict => {
         detail: `${failed} sends ended failed in ${RECENT_MINUTES} minutes without having been refused, the limit is ${FAILED.bad}`
       }
     }
+    case "unclaimed_sends": {
+      const { unclaimed } = measures
+      return {
+        level: counted(unclaimed, UNCLAIMED),
+        detail: `${unclaimed} sends went out without suppression look-up and claim, as told in the last ${RECENT_MINUTES} minutes`
+      }
+    }
     case "silence_provider_a":
       return silence("provider_a", measures.silent.provider_a)
     case "silence_provider_b":
       return silence("provider_b", measures.silent.provider_b)
-    case "no_model": {
-      const { unanswered } = measures
-      return {
-        level: counted(unanswered, UNANSWERED),
-        detail: `the high-fidelity model converted none of ${unanswered} pages in ${RECENT_MINUTES} minutes that it was asked for, the limit is ${UNANSWERED.bad}`
-      }
-    }
-    case "clocks": {
-      const { databaseBackMs, processOffMs } = measures.clocks
-      const seconds = (ms: number) => Math.round(ms / 1000)
-      return {
-        level: Math.max(databaseBackMs, processOffMs) > CLOCK_LIMIT_MS ? "bad" : "calm",
-        detail: `a process's clock is up to ${seconds(processOffMs)} s off the database's, whose newest row is ${seconds(databaseBackMs)} s ahead of its clock`
-      }
-    }
+    case "no_model":
+      return modelVerdict(measures)
+    case "clocks":
+      return clocksVerdict(measures)
   }
 }
 
@@ -253,6 +268,7 @@ export const alarmTable = (stateOf: (name: AlarmName) => AlarmState): AlarmTable
   deferred_sends: stateOf("deferred_sends"),
   retries_overdue: stateOf("retries_overdue"),
   failed_sends: stateOf("failed_sends"),
+  unclaimed_sends: stateOf("unclaimed_sends"),
   silence_provider_a: stateOf("silence_provider_a"),
   silence_provider_b: stateOf("silence_provider_b"),
   no_model: stateOf("no_model"),
@@ -278,6 +294,7 @@ const TITLES: Readonly<Record<AlarmName, string>> = {
   deferred_sends: "Many mails wait for a retry",
   retries_overdue: "Nobody retries deferred mails",
   failed_sends: "Mails failed that nobody refused",
+  unclaimed_sends: "Mail went out without look-up and claim",
   silence_provider_a: "No delivery events of provider_a",
   silence_provider_b: "No delivery events of provider_b",
   no_model: "High fidelity is not available",
@@ -298,6 +315,8 @@ const ADVICE: Readonly<Record<AlarmName, string>> = {
     "Their messages wait in a queue that no process takes from: doctor names it. Start a process with the role retry on that EMAIL_DEFER_QUEUE_URL.",
   failed_sends:
     "See GET /api/admin/email-log?status=failed. With the kind ambiguous nobody can say whether the mail arrived; with unavailable no provider took it.",
+  unclaimed_sends:
+    "The database did not answer these sends in time. Their keys are in the log lines “a send goes out without look-up and claim”: look for a second copy in another process, and for suppressed recipients.",
   silence_provider_a: "Bounces go unseen. Look at the webhook, its signing secret and the poll.",
   silence_provider_b:
     "Bounces go unseen. Look at the event bus rule, its API destination and the webhook secret.",

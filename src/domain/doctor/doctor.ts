@@ -65,6 +65,14 @@ const storeChecks = ({
   buckets === undefined ? Effect.succeed([]) : bounded("buckets", Effect.map(buckets, bucketVerdicts))
 ]
 
+/** The checks of the account's keys, and of the model that they reach. */
+const cloudChecks = ({ cloud, model }: Pick<Examinations["Service"], "cloud" | "model">) => [
+  cloud === undefined ? Effect.succeed([]) : bounded("cloud", Effect.map(cloud, credentialVerdicts)),
+  model === undefined
+    ? unused("model", "the high-fidelity model is simulated or not used")
+    : bounded("model", Effect.map(model, modelVerdicts))
+]
+
 /**
  * Runs all checks at once, each within its time limit, and emits the verdicts of each as soon as they are known. A part
  * that is simulated or not used is reported as such. DNS waits for `provider_b`, which alone knows the names of the DKIM
@@ -90,10 +98,7 @@ export const examine = (
           ? Effect.succeed([])
           : bounded("database", Effect.map(database, databaseVerdicts)),
         ...storeChecks({ buckets, objects, probes }),
-        cloud === undefined ? Effect.succeed([]) : bounded("cloud", Effect.map(cloud, credentialVerdicts)),
-        model === undefined
-          ? unused("model", "the high-fidelity model is simulated or not used")
-          : bounded("model", Effect.map(model, modelVerdicts)),
+        ...cloudChecks({ cloud, model }),
         queue === undefined
           ? Effect.succeed([])
           : bounded(

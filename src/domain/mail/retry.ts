@@ -1,15 +1,23 @@
 import { Clock, Context, Data, Effect, Layer, Result, Schedule } from "effect"
 
+import type { ProviderFailure } from "../../ports/mail/mail-provider.ts"
 import type { BeganRetry } from "../../ports/mail/mail-store.ts"
 import { noAnswer, type StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { withDeadline } from "../deadline.ts"
-import { LogRowId } from "../ids.ts"
 import { unconfigured } from "./attempt.ts"
-import { type DeferredSend, delayBefore, hasExpired, withinWindow, withoutDropped } from "./deferred-send.ts"
-import { dedupes } from "./failover.ts"
+import { type ClaimEnd, settledState } from "./claim.ts"
+import { type DeferredSend, delayBefore, hasExpired, tagOf, withoutDropped } from "./deferred-send.ts"
+import { dedupes, type FailureKind, withinWindow } from "./failover.ts"
 import { countRetry } from "./metrics.ts"
 import { deferred, failed, type SendResult, sent, suppressed } from "./send-result.ts"
-import { claimLeaseMs, enqueueRetry, makeSendParts, type SendParts, type SendServices } from "./sending.ts"
+import {
+  claimLeaseMs,
+  derivedRowId,
+  enqueueRetry,
+  makeSendParts,
+  type SendParts,
+  type SendServices
+} from "./sending.ts"
 import { findEvidence, noteEvidence, rowOf } from "./store-access.ts"
 import { heard, storeNow, type StoreTime } from "./store-time.ts"
 import { type Block, type BlockReason, blockedAddresses, suppressedError } from "./suppression/policy.ts"
@@ -58,14 +66,14 @@ export const layer: Layer.Layer<RetryHandler, never, SendServices> = Layer.effec
 
 /** Hands the message back, with no receive counted; a queue that does not answer either is asked again until it does. */
 const putBack = (
-  { config, queue }: SendParts,
+  parts: SendParts,
   message: DeferredSend,
   { reason }: NotBegun
 ): Effect.Effect<void, StoreUnavailable> => {
-  const wait = Math.max(1, Math.min(NOT_BEGUN_WAIT_SECONDS, config.deferDelaysSeconds[0]))
+  const wait = Math.max(1, Math.min(NOT_BEGUN_WAIT_SECONDS, parts.config.deferDelaysSeconds[0]))
   return Effect.logWarning("a retry could not begin, and waits again").pipe(
     Effect.annotateLogs({ reason, rowId: message.rowId }),
-    Effect.andThen(untilAnswered("be put back", queue.putBack(message, wait))),
+    Effect.andThen(untilAnswered("be put back", enqueueRetry(parts, message, wait, "putBack"))),
     Effect.andThen(countRetry("put_back"))
   )
 }
@@ -102,8 +110,9 @@ const handle = Effect.fnUntraced(function* (
   const { details } = message
   const blocked = blockedAddresses(details.category, began.suppressions)
   const trace = newTrace()
-  const result = yield* send(parts, message, { ...began, blocked }, trace)
-  yield* record(parts, rowOf(parts.config, result, withoutDropped(details, blocked), trace, settledBy(owner)))
+  const { ownKind, result } = yield* send(parts, message, { ...began, blocked }, trace)
+  const settle = settledBy(owner, result, ownKind)
+  yield* record(parts, rowOf(parts.config, result, withoutDropped(details, blocked), trace, settle))
   yield* countRetry(result.status)
   if (result.status === "failed") {
     yield* Effect.logError("a deferred send ended failed: no retry follows").pipe(
@@ -112,9 +121,20 @@ const handle = Effect.fnUntraced(function* (
   }
 })
 
-/** A retry returns the lease on its key and leaves the first call's result as it is. */
-const settledBy = (owner: string) =>
-  ({ owner, state: "deferred", ambiguous: true, result: undefined }) as const
+/** How a retry ended: the key's result, and the last attempt's own answer where that was a refusal. */
+interface Ended {
+  readonly result: SendResult
+  readonly ownKind?: FailureKind
+}
+
+/** A retry that another one follows returns the lease on its key; one that is the last of them says how the key ended. */
+const settledBy = (owner: string, result: SendResult, ownKind: FailureKind | undefined): ClaimEnd => ({
+  owner,
+  state: settledState(result.status, ownKind, true),
+  ambiguous: true,
+  result: result.status === "deferred" ? undefined : result,
+  isRetry: true
+})
 
 const bounded = <A>(
   { config }: SendParts,
@@ -158,7 +178,16 @@ const begin = Effect.fnUntraced(function* (
   if (!parts.store.configured) return unknown
   const addresses = [...details.to, ...details.others]
   const leaseMs = claimLeaseMs(parts.config)
-  const entry = { keyHash: details.keyHash, provider, rowId, addresses, owner, leaseMs }
+  const entry = {
+    keyHash: details.keyHash,
+    tag: tagOf(details),
+    firstAttemptAt,
+    provider,
+    rowId,
+    addresses,
+    owner,
+    leaseMs
+  }
   const asked = yield* Effect.result(bounded(parts, "beginRetry", parts.store.beginRetry(entry)))
   if (Result.isFailure(asked)) {
     const error = asked.failure
@@ -189,9 +218,11 @@ const tooLate = ({ expiresAt }: DeferredSend, firstAttemptAt: number, now: numbe
 
 const triedBy = ({ failedOver, request: { provider } }: DeferredSend) => ({ provider, failedOver })
 
-/** Nothing proves that an earlier attempt was not delivered. */
-const gaveUp = (message: DeferredSend, error: string): SendResult =>
-  failed(message, triedBy(message), "ambiguous", error)
+/** Nothing proves that an earlier attempt was not delivered, whatever this one was answered. */
+const gaveUp = (message: DeferredSend, error: string, ownKind?: FailureKind): Ended => ({
+  result: failed(message, triedBy(message), "ambiguous", error),
+  ...(ownKind === undefined ? {} : { ownKind })
+})
 
 /** Sends the request again, unless the mail came due too late or nobody is left to get it. */
 const send = Effect.fnUntraced(function* (
@@ -199,7 +230,7 @@ const send = Effect.fnUntraced(function* (
   message: DeferredSend,
   began: Go & { readonly blocked: ReadonlyMap<string, BlockReason> },
   trace: Trace
-): Effect.fn.Return<SendResult, StoreUnavailable> {
+): Effect.fn.Return<Ended, StoreUnavailable> {
   const { details, request } = message
   const { blocked } = began
   const late = tooLate(message, began.firstAttemptAt, yield* storeNow(began.time))
@@ -210,7 +241,7 @@ const send = Effect.fnUntraced(function* (
     isTouched && adapter !== undefined ? adapter.withoutRecipients(request, new Set(blocked.keys())) : request
   if (mailed === undefined) {
     const reasons = details.to.flatMap((address) => blocked.get(address) ?? [])
-    return suppressed(message, triedBy(message), suppressedError(reasons))
+    return { result: suppressed(message, triedBy(message), suppressedError(reasons, true)) }
   }
   const attempt = yield* traced(
     trace,
@@ -219,50 +250,40 @@ const send = Effect.fnUntraced(function* (
       ? Effect.fail(unconfigured(request.provider))
       : parts.runner.attempt(adapter, mailed)
   )
-  if (Result.isSuccess(attempt)) return sent(message, triedBy(message), attempt.success.messageId)
+  if (Result.isSuccess(attempt)) return { result: sent(message, triedBy(message), attempt.success.messageId) }
   const { kind, message: reason } = attempt.failure
-  if (kind === "rejected") return gaveUp(message, reason)
-  const evidence = yield* findEvidence(parts, details.keyHash, request.provider)
-  if (evidence === undefined) return yield* again(parts, message, { ...began, reason }, trace)
+  if (kind === "rejected") return gaveUp(message, reason, kind)
+  const evidence = yield* findEvidence(parts, message)
+  if (evidence === undefined)
+    return yield* again(parts, message, { ...began, failure: attempt.failure }, trace)
   yield* noteEvidence(evidence)
-  return sent(message, triedBy(message), evidence.providerMessageId)
+  const { provider, providerMessageId } = evidence
+  return { result: sent(message, { ...triedBy(message), provider }, providerMessageId) }
 })
 
 /** Queues the next retry, or ends the send where the schedule is over. */
 const again = Effect.fnUntraced(function* (
   parts: SendParts,
   message: DeferredSend,
-  { firstAttemptAt, reason, time }: Go & { readonly reason: string },
+  { failure, firstAttemptAt, time }: Go & { readonly failure: ProviderFailure },
   trace: Trace
-): Effect.fn.Return<SendResult, StoreUnavailable> {
+): Effect.fn.Return<Ended, StoreUnavailable> {
+  const { kind, message: reason } = failure
   const attempt = message.attempt + 1
   const now = yield* storeNow(time)
   const delay = delayBefore(attempt, parts.config.deferDelaysSeconds, now - firstAttemptAt)
-  if (delay === undefined) return gaveUp(message, `gave up after ${message.attempt} retries: ${reason}`)
+  if (delay === undefined) return gaveUp(message, `gave up after ${message.attempt} retries: ${reason}`, kind)
   if (hasExpired(message.expiresAt, now + delay * 1000))
-    return gaveUp(message, `the mail expires before its next retry; the last one: ${reason}`)
-  const rowId = yield* nextRowId(parts, message.rowId)
+    return gaveUp(message, `the mail expires before its next retry; the last one: ${reason}`, kind)
+  // Derived from this one's: a message that is handled twice queues one successor.
+  const rowId = yield* derivedRowId(parts, `postlane retry after ${message.rowId}`)
   yield* untilAnswered("queue the next one", enqueueRetry(parts, { ...message, attempt, rowId }, delay))
   trace.retryAt = now + delay * 1000
   yield* Effect.logWarning("a retry was ambiguous and waits for the next").pipe(
     Effect.annotateLogs({ provider: message.request.provider, attempt: message.attempt, reason })
   )
-  return deferred(message, triedBy(message))
+  return { result: deferred(message, triedBy(message)) }
 })
-
-/** The row id of the next retry: derived from this one, so that a message handled twice queues one successor. */
-const nextRowId = ({ sha256Hex }: SendParts, rowId: LogRowId): Effect.Effect<LogRowId> =>
-  Effect.map(sha256Hex(`postlane retry after ${rowId}`), (hex) =>
-    LogRowId.make(
-      [
-        hex.slice(0, 8),
-        hex.slice(8, 12),
-        `8${hex.slice(13, 16)}`,
-        `8${hex.slice(17, 20)}`,
-        hex.slice(20, 32)
-      ].join("-")
-    )
-  )
 
 /**
  * Writes the row and returns the lease. An acceptance is never repeated for the sake of its row, which is written a second time

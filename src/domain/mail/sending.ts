@@ -7,13 +7,27 @@ import { MailProviders } from "../../ports/mail/mail-provider.ts"
 import { MailStore } from "../../ports/mail/mail-store.ts"
 import { noAnswer, type StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { withDeadline } from "../deadline.ts"
-import type { LogRowId } from "../ids.ts"
+import { LogRowId } from "../ids.ts"
 import { makeAttemptRunner } from "./attempt.ts"
 import type { DeferredSend, SendDetails } from "./deferred-send.ts"
-import type { Provider } from "./failover.ts"
+import type { FailureKind, Provider } from "./failover.ts"
+import { makeKeyMemory } from "./key-memory.ts"
 import type { Message, MessageDefaults } from "./message.ts"
 import type { StoreTime } from "./store-time.ts"
 import type { Trace } from "./trace.ts"
+import { makeUseTag } from "./use-tag.ts"
+
+/** What a call holds of its key, as it knows it. */
+interface Hold {
+  /** By the monotonic clock, milliseconds: when the lease was granted, at the earliest. */
+  since: number
+  /** The claim says that a request may have left. */
+  leaving: boolean
+  /** The last answer of a provider, where it was a failure. */
+  ownKind: FailureKind | undefined
+  /** An earlier attempt on the key was ambiguous, or unknown here. */
+  doubtful: boolean
+}
 
 /** A send under way: what does not change between its look-up and its row. */
 export interface Sending {
@@ -21,17 +35,18 @@ export interface Sending {
   /** Without the suppressed recipients. */
   readonly message: Message
   readonly details: SendDetails
-  /** The owner that settles the claim; absent where the key was generated here. */
-  readonly owner: string | undefined
+  /** The claim that this call settles; absent where the key was generated here. */
+  readonly claim: { readonly owner: string; readonly payloadHash: string } | undefined
   /** Whether the store confirmed that this call holds the claim. */
   readonly holdsClaim: boolean
-  /** By the monotonic clock, nanoseconds. */
-  readonly startedAt: bigint
+  readonly hold: Hold
   readonly firstAttemptAt: number
   /** What the store's clock showed when it answered; absent where it did not. */
   readonly time: StoreTime | undefined
   /** The only provider that may see the key, since an earlier attempt on it was ambiguous. */
   readonly sticky: Provider | undefined
+  /** No call on this use of the key has a result yet. */
+  readonly isFirst: boolean
   readonly trace: Trace
 }
 
@@ -55,7 +70,7 @@ export class MailerConfig extends Context.Service<
 >()("postlane/domain/MailerConfig") {}
 
 /** How long a queue may take to make a deferral durable, milliseconds. */
-const ENQUEUE_TIMEOUT_MS = 5_000
+export const ENQUEUE_TIMEOUT_MS = 5_000
 
 /** The time limits that the others follow from, milliseconds. */
 export interface TimeLimits {
@@ -90,22 +105,42 @@ export const makeSendParts = Effect.gen(function* () {
     queue: yield* DeferQueue,
     providers: yield* MailProviders,
     runner: yield* makeAttemptRunner(config.attemptTimeoutMs),
+    memory: makeKeyMemory(),
+    /** Sends without look-up and claim that the store has not heard of yet. */
+    unclaimed: { pending: 0 },
+    scope: yield* Effect.scope,
+    useTag: yield* makeUseTag,
     sha256Hex: (text: string): Effect.Effect<string> => digest.digestHex(sha256, encoder.encode(text)),
     newId: (): Effect.Effect<string> => random.uuidV7()
   }
 })
 export type SendParts = Effect.Success<typeof makeSendParts>
 
+/** A row id made from a text: the same text gives the same id. */
+export const derivedRowId = ({ sha256Hex }: SendParts, text: string): Effect.Effect<LogRowId> =>
+  Effect.map(sha256Hex(text), (hex) =>
+    LogRowId.make(
+      [
+        hex.slice(0, 8),
+        hex.slice(8, 12),
+        `8${hex.slice(13, 16)}`,
+        `8${hex.slice(17, 20)}`,
+        hex.slice(20, 32)
+      ].join("-")
+    )
+  )
+
 /** The services that {@link makeSendParts} asks for, its scope aside. */
 export type SendServices = MailerConfig | MailStore | DeferQueue | MailProviders | Digest | SecureRandom
 
-/** Queues a retry, in bounded time. */
+/** Queues a retry, or puts back the one that is held, in bounded time. */
 export const enqueueRetry = (
   { queue }: SendParts,
   message: DeferredSend,
-  delaySeconds: number
+  delaySeconds: number,
+  operation: "enqueue" | "putBack" = "enqueue"
 ): Effect.Effect<void, StoreUnavailable> =>
-  withDeadline(queue.enqueue(message, delaySeconds), {
+  withDeadline(queue[operation](message, delaySeconds), {
     duration: ENQUEUE_TIMEOUT_MS,
-    onTimeout: () => Effect.fail(noAnswer("enqueue", `${ENQUEUE_TIMEOUT_MS} ms`))
+    onTimeout: () => Effect.fail(noAnswer(operation, `${ENQUEUE_TIMEOUT_MS} ms`))
   })

@@ -1,9 +1,10 @@
 import { once } from "node:events"
 import { createServer, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
+import { tmpdir } from "node:os"
 import { gzipSync } from "node:zlib"
 
-import { Effect, Redacted } from "effect"
+import { Effect, Redacted, Stream } from "effect"
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest"
 
 import { call as callGoogle } from "../../../src/adapters/gmail/access-token.ts"
@@ -11,6 +12,8 @@ import { makeSendRelay } from "../../../src/adapters/http-client/send-relay.ts"
 import { makeSentMails } from "../../../src/adapters/resend/list-mails.ts"
 import { makeResendProvider } from "../../../src/adapters/resend/resend-provider.ts"
 import { UndiciResend } from "../../../src/adapters/resend/undici-resend.ts"
+import { makeS3Objects } from "../../../src/adapters/s3/object-store.ts"
+import { makeSesProvider } from "../../../src/adapters/ses/ses-provider.ts"
 import { makeTelegramChat } from "../../../src/adapters/telegram/chat.ts"
 import { boundedBody, BodyTooLong, MAX_ANSWER } from "../../../src/domain/bounded-body.ts"
 import { keyOf, mail } from "../../support/files/mail-message.ts"
@@ -69,6 +72,39 @@ const sendBy = (client?: typeof UndiciResend) => {
 const CLIENTS: ReadonlyArray<readonly [what: string, call: () => Effect.Effect<string, unknown>]> = [
   ["a send by Resend over fetch", () => sendBy()],
   ["a send by Resend over undici", () => sendBy(UndiciResend)],
+  [
+    "a send by Amazon SES",
+    () =>
+      Effect.scoped(
+        Effect.gen(function* () {
+          const provider = yield* makeSesProvider({
+            region: "us-east-1",
+            endpoint: url,
+            credentials: () => Promise.resolve({ accessKeyId: "AKIA", secretAccessKey: "s" })
+          })
+          const failure = yield* Effect.flip(provider.send(provider.prepare(mail(), key)))
+          expect(failure.kind).toBe("ambiguous")
+          return failure.message
+        })
+      )
+  ],
+  [
+    "a list of S3",
+    () =>
+      Effect.scoped(
+        Effect.gen(function* () {
+          const objects = yield* makeS3Objects({
+            bucket: "files",
+            cacheDir: tmpdir(),
+            region: "us-east-1",
+            endpoint: url,
+            credentials: { accessKeyId: "AKIA", secretAccessKey: "s" }
+          })
+          const { cause, reason } = yield* Effect.flip(Stream.runDrain(objects.list("files/")))
+          return `${reason} ${String(cause)}`
+        })
+      )
+  ],
   [
     "Resend's list",
     () =>

@@ -62,7 +62,7 @@ describe("the log lines of a send", () => {
           provider: "provider_b",
           providerMessageId: "m-1",
           event: "delivered",
-          keyHash: world.database.rows()[0]?.keyHash ?? undefined
+          keyTag: world.database.rows()[0]?.keyTag ?? undefined
         })
         const [message] = yield* world.queued
         const lines = yield* linesOf(message === undefined ? world.send(request) : world.retry(message))

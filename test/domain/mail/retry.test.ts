@@ -2,13 +2,13 @@ import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 
-import type { DeferredSend } from "../../../src/domain/mail/deferred-send.ts"
+import { type DeferredSend, tagOf } from "../../../src/domain/mail/deferred-send.ts"
 import type { Provider } from "../../../src/domain/mail/failover.ts"
 import type { SendRequest } from "../../../src/domain/mail/message.ts"
 import type { StoreUnavailable } from "../../../src/ports/store-unavailable.ts"
 import { anyId } from "../../support/any-id.ts"
 import { clockAhead } from "../../support/later.ts"
-import { refused, storeDown } from "../../support/worlds/store-down.ts"
+import { storeDown, storeRefuses } from "../../support/worlds/store-down.ts"
 import { mail, makeHarness } from "./harness.ts"
 
 /** A world in which one send was ambiguous, and the message that waits for it. */
@@ -89,7 +89,7 @@ describe("a call that is repeated after a deferral", () => {
         provider: "provider_b",
         providerMessageId: "m-1",
         event: "delivered",
-        keyHash: row?.keyHash ?? undefined
+        keyTag: row?.keyTag ?? undefined
       })
       assert.deepInclude(yield* settled.send(mail(request)), {
         ok: true,
@@ -219,12 +219,12 @@ describe("a queued retry", () => {
   it.effect("S4: ends without sending when an event has proven acceptance; the deferred row moves on", () =>
     Effect.gen(function* () {
       const world = yield* deferred({ primary: "provider_b" })
-      const { keyHash } = world.message.details
+      const keyTag = tagOf(world.message.details)
       yield* world.database.recordEvent({
         provider: "provider_b",
         providerMessageId: "m",
         event: "delivered",
-        keyHash
+        keyTag
       })
       yield* world.retry(world.message)
       assert.strictEqual((yield* world.received).provider_b, 1)
@@ -265,7 +265,7 @@ describe("a queued retry", () => {
     Effect.gen(function* () {
       const world = yield* deferred({
         lost: true,
-        store: (real) => ({ ...real, record: () => Effect.fail(refused()) })
+        store: (real) => ({ ...real, record: () => Effect.fail(storeRefuses()) })
       })
       world.scripts.provider_a.push("ambiguous-lost", "ambiguous-lost")
       for (const _ of [1, 2]) {
@@ -327,7 +327,7 @@ describe("a queued retry", () => {
       assert.strictEqual((yield* world.received).provider_a, 1)
       assert.deepInclude(world.database.rows().at(-1), {
         status: "suppressed",
-        error: "Recipient suppressed: complaint"
+        error: "Recipient suppressed: complaint; an earlier attempt may have been accepted"
       })
     })
   )
@@ -360,6 +360,8 @@ describe("a queued retry", () => {
       const { keyHash } = world.message.details
       yield* world.database.store.beginRetry({
         keyHash,
+        tag: tagOf(world.message.details),
+        firstAttemptAt: 0,
         provider: "provider_b",
         rowId: anyId("other"),
         addresses: [],
@@ -399,12 +401,31 @@ describe("a queued retry", () => {
     )
   }
 
+  it.effect("D1: is put back by a queue that was silent, whose answer is not waited for", () =>
+    Effect.gen(function* () {
+      let silent = 2
+      const world = yield* deferred({
+        primary: "provider_b",
+        lost: true,
+        store: (real) => ({ ...real, beginRetry: () => Effect.fail(storeDown()) }),
+        broker: (real) => ({
+          ...real,
+          putBack: (...asked) => Effect.suspend(() => (silent-- > 0 ? Effect.never : real.putBack(...asked)))
+        })
+      })
+      const fiber = yield* Effect.forkChild(world.retry(world.message), { startImmediately: true })
+      yield* TestClock.adjust("20 seconds")
+      yield* Fiber.join(fiber)
+      assert.lengthOf(yield* world.queued, 2)
+    })
+  )
+
   it.effect("D3: fails where the database answers, and not for this message", () =>
     Effect.gen(function* () {
       const world = yield* deferred({
         primary: "provider_b",
         lost: true,
-        store: (real) => ({ ...real, beginRetry: () => Effect.fail(refused()) })
+        store: (real) => ({ ...real, beginRetry: () => Effect.fail(storeRefuses()) })
       })
       assert.isFalse((yield* Effect.flip(world.retry(world.message))).isRetryable)
       assert.strictEqual((yield* world.received).provider_b, 1)

@@ -224,7 +224,7 @@ export const makeWorld = (
           yield* accept({
             provider: name,
             messageId,
-            keyHash: attempt.keyHash,
+            keyTag: attempt.keyTag ?? undefined,
             to: attempt.to,
             recipients: attempt.recipients,
             subject: attempt.subject,
@@ -241,7 +241,7 @@ export const makeWorld = (
     yield* accept({
       provider: "provider_a",
       messageId,
-      keyHash: undefined,
+      keyTag: undefined,
       to: [user],
       recipients: [user],
       subject: "by hand",
@@ -303,7 +303,9 @@ export const makeWorld = (
           findEvidence: (entry) => road("findEvidence", store.findEvidence(entry)),
           deferralEnd: (entry) => road("deferralEnd", store.deferralEnd(entry)),
           beginRetry: (entry) => asked("beginRetry", store.beginRetry(entry)),
-          record: (entry) => road("record", store.record(entry))
+          record: (entry) => road("record", store.record(entry)),
+          tagSecret: store.tagSecret,
+          noteUnclaimed: (count) => road("noteUnclaimed", store.noteUnclaimed(count))
         })
       ),
       Context.add(
@@ -365,7 +367,7 @@ export const makeWorld = (
           measure: road("measure", board.measure),
           read: road("read alarms", board.read),
           clock: road("read the clock", board.clock),
-          noteClock: (noted) => road("note a clock", board.noteClock(noted)),
+          noteClock: (entry) => road("note a clock", board.noteClock(entry)),
           change: (change) =>
             road(
               "change alarm",

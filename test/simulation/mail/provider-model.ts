@@ -1,6 +1,6 @@
 import { Clock, Effect } from "effect"
 
-import type { KeyHash } from "../../../src/domain/ids.ts"
+import type { KeyHash, KeyTag } from "../../../src/domain/ids.ts"
 import { addressKey } from "../../../src/domain/mail/address.ts"
 import { dedupes, IDEMPOTENCY_WINDOW_MS, type Provider } from "../../../src/domain/mail/failover.ts"
 import { type MailProvider, ProviderFailure } from "../../../src/ports/mail/mail-provider.ts"
@@ -12,6 +12,8 @@ export interface Attempt {
   readonly provider: Provider
   readonly key: string
   readonly keyHash: KeyHash
+  /** What the request carried. */
+  readonly keyTag: KeyTag | null
   readonly process: string
   readonly startedAt: number
   /** The answer that the caller got; `none` where it got none (lost, timed out, dead). */
@@ -29,6 +31,7 @@ interface Body {
   readonly to: ReadonlyArray<string>
   readonly others: ReadonlyArray<string>
   readonly keyHash: KeyHash
+  readonly keyTag: KeyTag | null
 }
 
 /** A provider that everybody shares: an append-only log of what it was asked and of the copies that left. */
@@ -68,7 +71,12 @@ export const makeProviderModel = (options: {
       const mood = options.mood()
       const fail = (kind: "rejected" | "unavailable" | "ambiguous", message: string) => {
         attempt.outcome = kind
-        return new ProviderFailure({ provider, kind, message })
+        return new ProviderFailure({
+          provider,
+          kind,
+          message,
+          knowsKey: message === "invalid_idempotent_request"
+        })
       }
       const now = yield* Clock.currentTimeMillis
       const known = dedupes(provider) ? accepted.get(attempt.key) : undefined
@@ -95,13 +103,14 @@ export const makeProviderModel = (options: {
     attempts,
     connect: (process) => ({
       provider,
-      prepare: (message, { key, keyHash }) => ({
+      prepare: (message, { key, keyHash, tag }) => ({
         provider,
         key,
         body: {
           to: message.to.map(addressKey),
           others: [...message.cc, ...message.bcc].map(addressKey),
           keyHash,
+          keyTag: tag ?? null,
           subject: message.subject
         }
       }),
@@ -121,6 +130,7 @@ export const makeProviderModel = (options: {
             provider,
             key: request.key,
             keyHash: body.keyHash,
+            keyTag: body.keyTag,
             process: process.id,
             startedAt: yield* Clock.currentTimeMillis,
             outcome: "none",

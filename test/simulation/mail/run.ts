@@ -221,8 +221,10 @@ const simulate = (seed: number, options: RunOptions): Promise<Run> =>
         (attempt) => attempt.keyHash
       )
       // `provider_b` knows no idempotency key: its second copies are the documented window.
-      for (const list of copies.values())
+      for (const list of copies.values()) {
         for (let copy = 1; copy < list.length; copy++) chronicle.saw(EXTRA_COPY)
+        if (list.length > 1) chronicle.saw(`${list.length} copies of one key from provider_b`)
+      }
       return {
         seed,
         violations,
@@ -245,7 +247,7 @@ export const mailWorld: SimulatedWorld = {
   bugs: BUGS,
   notes: {
     [EXTRA_COPY]:
-      "Extra copies from provider_b break no promise: Amazon SES knows no idempotency key, so that an ambiguous send can arrive\ntwice there when no delivery event beats its retry (README.md, What is promised)."
+      "Extra copies from provider_b break no promise: Amazon SES knows no idempotency key, so that an ambiguous send can arrive\nagain there with each retry that no delivery event beats: four copies by the schedule, one more for each consumer that dies\nor stalls at its retry, and for each call in another process while the database is away (README.md, What is promised)."
   },
   mustHappen: [
     "SIGKILL",

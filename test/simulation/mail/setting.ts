@@ -17,7 +17,7 @@ import { alive, call, makeProcess, noted, type Road, type SimProcess, traced } f
 import { simCrypto } from "../sim-crypto.ts"
 import { type Chronicle, makeChronicle, type RunOptions } from "../world.ts"
 import { breakHandler, breakMailer, breakProvider, breakStore, type Bug, BUGS } from "./bugs.ts"
-import { makeProviderModel, type Mood, type ProviderModel } from "./provider-model.ts"
+import { type Attempt, makeProviderModel, type Mood, type ProviderModel } from "./provider-model.ts"
 
 export const VISIBILITY_SECONDS = 60
 export const ATTEMPT_TIMEOUT_MS = 15_000
@@ -137,7 +137,7 @@ export const makeWorld = (seed: number, { bug, limits, story }: RunOptions, kern
   /** Tells the database what the provider knows, late, twice, out of order, or never. */
   const announce = (
     provider: Provider,
-    keyHash: KeyHash,
+    { keyHash, keyTag }: Pick<Attempt, "keyHash" | "keyTag">,
     messageId: string,
     recipients: ReadonlyArray<string>
   ) =>
@@ -155,10 +155,14 @@ export const makeWorld = (seed: number, { bug, limits, story }: RunOptions, kern
               provider,
               providerMessageId: messageId,
               event,
-              keyHash,
+              keyTag: keyTag ?? undefined,
               recipients
             })
-            yield* noteProof(provider, keyHash)
+            // Of a send that had no claim, and no row yet, the store does not know what key its event is about.
+            const isKnown = database
+              .rows()
+              .some((row) => row.providerMessageId === messageId && row.keyHash === keyHash)
+            if (isKnown) yield* noteProof(provider, keyHash)
             saw("event recorded")
             note(() => `the event ${event} of ${messageId} is recorded`)
             events.pending--
@@ -182,7 +186,7 @@ export const makeWorld = (seed: number, { bug, limits, story }: RunOptions, kern
       },
       onAccepted: (attempt, messageId) => {
         note(() => `${name} accepts ${attempt.key} of ${attempt.process} as ${messageId}`)
-        return announce(name, attempt.keyHash, messageId, attempt.recipients)
+        return announce(name, attempt, messageId, attempt.recipients)
       }
     })
   const providers = { provider_a: provider("provider_a"), provider_b: provider("provider_b") }
@@ -214,6 +218,8 @@ export const makeWorld = (seed: number, { bug, limits, story }: RunOptions, kern
         Effect.tap(asked("beginRetry", inner.beginRetry(entry)), (began) =>
           Effect.sync(() => saw(`retry ${began._tag}`))
         ),
+      tagSecret: inner.tagSecret,
+      noteUnclaimed: (count) => road("noteUnclaimed", inner.noteUnclaimed(count)),
       record: (entry) =>
         road(
           "record",

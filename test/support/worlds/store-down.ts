@@ -5,5 +5,5 @@ export const storeDown = (cause: unknown = "down"): StoreUnavailable =>
   new StoreUnavailable({ operation: "test", reason: String(cause), isRetryable: true, cause })
 
 /** The error of a store that is there, and does not take what it was given. */
-export const refused = (): StoreUnavailable =>
+export const storeRefuses = (): StoreUnavailable =>
   new StoreUnavailable({ operation: "test", reason: "refused", isRetryable: false })

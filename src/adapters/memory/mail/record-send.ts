@@ -1,3 +1,4 @@
+import { tagOf } from "../../../domain/mail/deferred-send.ts"
 import { advance, isDelivered, statusRank } from "../../../domain/mail/status.ts"
 import type { RecordedSend, RecordSend } from "../../../ports/mail/mail-store.ts"
 import {
@@ -31,7 +32,7 @@ export const recordSend = (tables: MailTables, given: RecordSend, now: number): 
 /** A retry's entry without the people who were erased meanwhile (`without_erased_people`). */
 const withoutErasedPeople = (tables: MailTables, entry: RecordSend, now: number): Entry => {
   const { details, settle } = entry
-  const isRetry = settle !== undefined && settle.result === undefined
+  const isRetry = settle?.isRetry === true
   const all = [...details.to, ...details.others, ...(details.dropped ?? [])]
   return { ...entry, gone: isRetry ? erasedOf(tables, details.keyHash, all, now) : [] }
 }
@@ -46,13 +47,9 @@ const recorded = (row: LogRow): RecordedSend => ({
 const rowOfAttempt = (tables: MailTables, entry: RecordSend): LogRow | undefined => {
   if (entry.providerMessageId !== null) return rowOfAcceptance(tables, entry)
   const own = tables.rows.find(({ entryId, id }) => id === entry.rowId || entryId === entry.rowId)
-  return own === undefined && entry.outcome === "deferred" && entry.provider !== null
-    ? newestRow(
-        tables,
-        entry.details.keyHash,
-        entry.provider,
-        (row) => row.outcome === null && row.providerMessageId !== null
-      )
+  const tag = tagOf(entry.details)
+  return own === undefined && entry.outcome === "deferred" && tag !== undefined
+    ? newestRow(tables, tag, (row) => row.outcome === null && row.providerMessageId !== null)
     : own
 }
 
@@ -89,6 +86,7 @@ const rowOf = (entry: Entry, now: number): LogRow => {
     acceptedCostUsd: entry.outcome === "deferred" ? entry.costUsd : null,
     idempotencyKey: details.idempotencyKey,
     keyHash: details.keyHash,
+    keyTag: tagOf(details) ?? null,
     retryAt: entry.retryAt,
     attempts: entry.attempts,
     createdAt: now
@@ -137,6 +135,7 @@ const complete = (tables: MailTables, row: LogRow, entry: Entry): LogRow => {
   return putRow(tables, {
     ...library,
     id: row.id,
+    keyTag: library.keyTag ?? row.keyTag,
     status: advance(row.status, entry.outcome),
     provider: row.provider,
     providerMessageId: row.providerMessageId,

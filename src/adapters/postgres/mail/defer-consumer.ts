@@ -144,7 +144,7 @@ const startWorker = <E, R>(
 
 /**
  * Brings back the times of messages that were written in what is now the future, since the database's clock has gone back: each waits
- * as long as it was told to, counted from now, and no longer. What is held looks as if it were taken now.
+ * for its delay, counted from now, and no longer. What is held looks as if it were taken now.
  */
 const bringBack = ({ name, sql, table }: QueueOptions) =>
   sql`

@@ -90,7 +90,7 @@ const enqueue = Effect.fn("PostgresDeferQueue.enqueue")(function* (
 
 /**
  * Releases the message, so that the lease under which it is held settles nothing any more. Also where the queue took its holder for
- * dead meanwhile: whoever puts it back is alive.
+ * dead meanwhile: the process that puts it back is alive.
  */
 const putBack = Effect.fn("PostgresDeferQueue.putBack")(function* (
   sql: Sql,

@@ -1,6 +1,7 @@
-import { Effect, Exit, Layer, Result, Schedule, Schema } from "effect"
+import { Effect, Exit, Layer, Redacted, Result, Schedule, Schema } from "effect"
 
-import { LogRowId } from "../../../domain/ids.ts"
+import { KeyTag, LogRowId } from "../../../domain/ids.ts"
+import { tagOf } from "../../../domain/mail/deferred-send.ts"
 import { Provider } from "../../../domain/mail/failover.ts"
 import { SendResult } from "../../../domain/mail/send-result.ts"
 import { EmailStatus } from "../../../domain/mail/status.ts"
@@ -38,16 +39,25 @@ const Moment = Schema.Finite
 /** The database's clock, as a column `at` of an answer. */
 const AT = "(extract(epoch from clock_timestamp()) * 1000)::float8 as at"
 
+const EvidenceRow = Schema.Struct({ provider: Provider, providerMessageId: Schema.String })
+
 const Began = Schema.Struct({
   decision: Schema.Literals(["Claimed", "Replay", "Conflict", "InProgress"]),
   sticky: Absent(Provider),
   takeover: Schema.Boolean,
+  late: Schema.Boolean,
   firstAttemptAt: Schema.Number,
+  tag: Absent(KeyTag),
   result: Schema.NullOr(SendResult),
-  evidence: TextOrNull,
+  evidence: Absent(EvidenceRow),
+  leaving: Schema.Boolean,
   suppressions: Suppressions,
   at: Moment
 })
+
+/** The secret of the installation's tags, handed out with an answer that asked for it. */
+const Secret = Schema.Uint8Array.check(Schema.makeFilter((secret) => secret.length === 32))
+const isSecret = Schema.is(Schema.Struct({ secret: Secret }))
 
 const Recorded = Schema.Struct({
   sendId: LogRowId,
@@ -57,7 +67,7 @@ const Recorded = Schema.Struct({
 
 const Retry = Schema.Struct({
   decision: Schema.Literals(["Go", "Settled", "Recorded", "Busy"]),
-  evidence: TextOrNull,
+  evidence: Absent(EvidenceRow),
   suppressions: Suppressions,
   firstAttemptAt: Schema.NullOr(Moment),
   at: Moment
@@ -84,7 +94,7 @@ where rows.created_at >= first.at and (provider_message_id is not null or outcom
 order by (provider_message_id is not null or outcome = 'sent') desc, created_at desc, id desc
 limit 1`
 
-const LookedUp = Schema.Struct({ answer: Suppressions, at: Moment })
+const LookedUp = Schema.Struct({ suppressions: Suppressions, secret: Absent(Schema.Unknown), at: Moment })
 
 const hasOrdinal = Schema.is(Schema.Struct({ ordinal: Schema.Int }))
 
@@ -117,11 +127,8 @@ const inOrder = <A>(
   )
 }
 
-const toDecision = (
-  row: typeof Began.Type,
-  requested: Provider
-): Result.Result<BeganSend, StoreUnavailable> => {
-  const { suppressions } = row
+const toDecision = (row: typeof Began.Type): Result.Result<BeganSend, StoreUnavailable> => {
+  const { evidence, leaving, suppressions } = row
   const at = Math.floor(row.at)
   switch (row.decision) {
     case "Claimed":
@@ -132,12 +139,12 @@ const toDecision = (
           _tag: "Claimed",
           sticky: row.sticky,
           takeover: row.takeover,
-          firstAttemptAt: Math.floor(row.firstAttemptAt)
+          late: row.late,
+          firstAttemptAt: Math.floor(row.firstAttemptAt),
+          tag: row.tag
         },
-        evidence:
-          row.evidence === null
-            ? undefined
-            : { provider: row.sticky ?? requested, providerMessageId: row.evidence }
+        evidence,
+        leaving
       })
     case "Replay":
       return row.result === null
@@ -146,11 +153,12 @@ const toDecision = (
             at,
             suppressions,
             decision: { _tag: "Replay", result: row.result },
-            evidence: undefined
+            evidence,
+            leaving
           })
     case "Conflict":
     case "InProgress":
-      return Result.succeed({ at, suppressions, decision: { _tag: row.decision }, evidence: undefined })
+      return Result.succeed({ at, suppressions, decision: { _tag: row.decision }, evidence, leaving })
   }
 }
 
@@ -172,12 +180,22 @@ export const toEntry = ({ details, ...entry }: RecordSend) => ({
   accepted_cost_usd: entry.outcome === "deferred" ? entry.costUsd : null,
   idempotency_key: details.idempotencyKey,
   key_hash: details.keyHash,
+  key_tag: tagOf(details) ?? null,
   provider: entry.provider,
   provider_message_id: entry.providerMessageId,
   retry_at: entry.retryAt === null ? null : new Date(entry.retryAt),
   attempts: entry.attempts,
   settle: entry.settle
 })
+
+/** What the process has learned of the database. */
+interface Learned {
+  secret: Redacted.Redacted<Uint8Array> | undefined
+}
+
+const learn = (learned: Learned, row: unknown) => {
+  if (learned.secret === undefined && isSecret(row)) learned.secret = Redacted.make(row.secret)
+}
 
 /** What a look-up found, and when by the database's clock. */
 interface LookUp {
@@ -186,25 +204,30 @@ interface LookUp {
 }
 
 /** Look-ups of suppressions, as one statement. */
-const lookUps = (send: SendSql["Service"]) =>
+const lookUps = (send: SendSql["Service"], learned: Learned) =>
   makeBatcher<ReadonlyArray<string>, LookUp, StoreUnavailable>({
     isAboutItem: isAboutData,
     onOverflow: () => storeUnavailable("begin")("too many look-ups wait"),
     run: (items) => {
       const addresses = [...new Set(items.flat())].map(storable)
+      const secret =
+        learned.secret === undefined ? send`(select secret from email_tag_secrets)` : send`null::bytea`
       return Effect.map(
         ask.one(
           "begin",
           LookedUp,
-          send`select email_suppressions_of(${addresses}::text[]) as answer, ${send.literal(AT)}`
+          send`select email_suppressions_of(${addresses}::text[]) as suppressions, ${secret} as secret, ${send.literal(AT)}`
         ),
-        ({ answer: found, at }) =>
-          items.map((wanted) =>
+        (row) => {
+          learn(learned, row)
+          const found = row.suppressions
+          return items.map((wanted) =>
             Exit.succeed({
-              at: Math.floor(at),
+              at: Math.floor(row.at),
               suppressions: found.length === 0 ? found : found.filter(({ email }) => wanted.includes(email))
             })
           )
+        }
       )
     }
   })
@@ -214,29 +237,33 @@ type ClaimedBegin = BeginSend & { readonly claim: ClaimEntry }
 const decodeBegan = decoder(Began, "begin")
 
 /** Claims with their look-ups, as one statement. */
-const claims = (send: SendSql["Service"]) =>
+const claims = (send: SendSql["Service"], learned: Learned) =>
   makeBatcher<ClaimedBegin, BeganSend, StoreUnavailable>({
     isAboutItem: isAboutData,
     onOverflow: () => storeUnavailable("begin")("too many claims wait"),
     run: (items) => {
-      const entries = items.map((entry) => ({
-        key_hash: entry.keyHash,
-        addresses: entry.addresses,
-        payload_hash: entry.claim.payloadHash,
-        provider: entry.claim.provider,
-        owner: entry.claim.owner,
-        lease_ms: entry.claim.leaseMs
+      const entries = items.map(({ addresses, claim, keyHash }) => ({
+        key_hash: keyHash,
+        addresses,
+        payload_hash: claim.payloadHash,
+        provider: claim.provider,
+        owner: claim.owner,
+        lease_ms: claim.leaseMs,
+        tag: claim.tag,
+        known: claim.known
       }))
+      const secret =
+        learned.secret === undefined ? send`(select secret from email_tag_secrets)` : send`null::bytea`
       return Effect.map(
         ask.rows(
           "begin",
           Schema.Unknown,
-          send`select b.*, ${send.literal(AT)} from begin_email_sends(${toJsonText(entries)}::jsonb) as b`
+          send`select b.*, ${secret} as secret, ${send.literal(AT)} from begin_email_sends(${toJsonText(entries)}::jsonb) as b`
         ),
-        (rows) =>
-          inOrder(rows, items.length, "begin", (row, index) =>
-            Result.flatMap(decodeBegan(row), (began) => toDecision(began, items[index]!.claim.provider))
-          )
+        (rows) => {
+          learn(learned, rows[0])
+          return inOrder(rows, items.length, "begin", (row) => Result.flatMap(decodeBegan(row), toDecision))
+        }
       )
     }
   })
@@ -262,7 +289,7 @@ const records = (write: WriteSql["Service"]) =>
   })
 
 /** The look-up before a retry, in the terms of the port. */
-const toRetry = (row: typeof Retry.Type, provider: Provider): Result.Result<BeganRetry, StoreUnavailable> => {
+const toRetry = (row: typeof Retry.Type): Result.Result<BeganRetry, StoreUnavailable> => {
   switch (row.decision) {
     case "Go":
       return row.firstAttemptAt === null
@@ -274,9 +301,9 @@ const toRetry = (row: typeof Retry.Type, provider: Provider): Result.Result<Bega
             firstAttemptAt: Math.floor(row.firstAttemptAt)
           })
     case "Settled":
-      return row.evidence === null
+      return row.evidence === undefined
         ? Result.fail(storeUnavailable("beginRetry")("settled without evidence"))
-        : Result.succeed({ _tag: "Settled", evidence: { provider, providerMessageId: row.evidence } })
+        : Result.succeed({ _tag: "Settled", evidence: row.evidence })
     case "Recorded":
     case "Busy":
       return Result.succeed({ _tag: row.decision })
@@ -286,15 +313,24 @@ const toRetry = (row: typeof Retry.Type, provider: Provider): Result.Result<Bega
 const unclaimed = ({ at, suppressions }: LookUp): BeganSend => ({
   at,
   suppressions,
-  decision: { _tag: "Claimed", sticky: undefined, takeover: false, firstAttemptAt: at },
-  evidence: undefined
+  decision: {
+    _tag: "Claimed",
+    sticky: undefined,
+    takeover: false,
+    late: false,
+    firstAttemptAt: at,
+    tag: undefined
+  },
+  evidence: undefined,
+  leaving: true
 })
 
 const make = Effect.gen(function* () {
   const send = yield* SendSql
   const write = yield* WriteSql
-  const lookUp = yield* lookUps(send)
-  const claim = yield* claims(send)
+  const learned: Learned = { secret: undefined }
+  const lookUp = yield* lookUps(send, learned)
+  const claim = yield* claims(send, learned)
   const record = yield* records(write)
   return MailStore.of({
     configured: true,
@@ -308,14 +344,13 @@ const make = Effect.gen(function* () {
         Schema.Boolean,
         send`select move_email_claim(${keyHash}, ${owner}, ${provider}) as answer`
       ),
-    findEvidence: ({ keyHash, provider }) =>
-      Effect.map(
-        ask.answer(
-          "findEvidence",
-          TextOrNull,
-          send`select find_email_evidence(${keyHash}, ${provider}) as answer`
-        ),
-        (evidence) => (evidence === null ? undefined : { provider, providerMessageId: evidence })
+    tagSecret: Effect.sync(() => learned.secret),
+    findEvidence: ({ firstAttemptAt, keyHash, tag }) =>
+      ask.first(
+        "findEvidence",
+        EvidenceRow,
+        send`select provider, provider_message_id from find_email_evidence(
+          ${keyHash}, ${tag ?? null}::text, to_timestamp(${firstAttemptAt / 1000}::float8))`
       ),
     deferralEnd: ({ keyHash, sendId }) =>
       Effect.map(
@@ -323,17 +358,25 @@ const make = Effect.gen(function* () {
         ([row]) => row
       ),
     beginRetry: (entry) => {
-      const { keyHash, leaseMs, rowId, ...rest } = entry
-      const asked = toJsonText({ ...rest, key_hash: keyHash, row_id: rowId, lease_ms: leaseMs })
+      const { firstAttemptAt, keyHash, leaseMs, rowId, ...rest } = entry
+      const asked = toJsonText({
+        ...rest,
+        key_hash: keyHash,
+        first_attempt_at: firstAttemptAt,
+        row_id: rowId,
+        lease_ms: leaseMs
+      })
       return Effect.flatMap(
         ask.one(
           "beginRetry",
           Retry,
           send`select r.*, ${send.literal(AT)} from begin_email_retry(${asked}::jsonb) as r`
         ),
-        (row) => Effect.fromResult(toRetry(row, entry.provider))
+        (row) => Effect.fromResult(toRetry(row))
       )
     },
+    noteUnclaimed: (count) =>
+      writes.done("noteUnclaimed", write`select note_unclaimed_email_sends(${count}::int)`),
     record
   })
 })

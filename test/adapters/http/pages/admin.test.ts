@@ -188,7 +188,7 @@ beforeAll(async () => {
       jobs: ({ status }) =>
         Effect.sync(() => {
           asked.status = status
-          return { rows: status === "failed" ? [] : [jobOf(status ?? "waiting_batch")], nextCursor: null }
+          return { rows: status === "completed" ? [] : [jobOf(status ?? "waiting_batch")], nextCursor: null }
         }),
       costs: (days) =>
         Effect.succeed({
@@ -371,13 +371,17 @@ it(
     await page.getByRole("listitem").filter({ hasText: "Cancelled" }).getByText("1,234").waitFor()
     const error = (await page.getByRole("cell", { name: HOSTILE, exact: true }).boundingBox())!
     expect(error.x + error.width).toBeLessThanOrEqual(1280)
+    await page.getByText("Cancelled by user").waitFor()
+    await expectAccessible(page, "cancelled jobs")
+    // What a customer cancelled is theirs to begin anew.
+    expect(await page.getByRole("button", { name: `Retry ${HOSTILE}.pdf` }).count()).toBe(0)
+    await open("jobs?status=failed")
     await page.getByRole("button", { name: `Retry ${HOSTILE}.pdf` }).click()
     await page.getByRole("dialog", { name: `Convert ${HOSTILE}.pdf again?` }).waitFor()
     await page.getByRole("button", { name: "Retry", exact: true }).click()
     await page.locator("#problem", { hasText: "There is no such job" }).waitFor()
-    await page.getByText("Cancelled by user").waitFor()
     await page.getByText(HOSTILE, { exact: true }).first().waitFor()
-    await expectAccessible(page, "cancelled jobs")
+    await expectAccessible(page, "failed jobs")
     await page.getByRole("link", { name: `${HOSTILE}.pdf` }).press("Enter")
     await page.getByRole("heading", { name: `${HOSTILE}.pdf` }).waitFor()
     await page.getByRole("row", { name: "21–40 Failed 3" }).waitFor()
@@ -388,8 +392,8 @@ it(
     await page.setViewportSize({ width: 1280, height: 900 })
     await page.getByRole("link", { name: "Jobs", exact: true }).first().press("Enter")
     await page.waitForURL("**/admin/jobs")
-    await open("jobs?status=failed")
-    await page.getByText("No job of the status “Failed”.").waitFor()
+    await open("jobs?status=completed")
+    await page.getByText("No job of the status “Completed”.").waitFor()
     expect(complaints).toEqual([])
   },
   PATIENCE

@@ -13,19 +13,24 @@ import { playUpkeep, SCENARIOS as UPKEEP, upkeepLane } from "./upkeep.ts"
 
 /** Functions that histories do not reach, by the test that holds them to a rule or a model, one call after another. */
 const ELSEWHERE: Readonly<Record<string, ReadonlyArray<string>>> = {
-  "test/contracts/accounts/customers.ts": ["add_customer", "grant_credits"],
+  "test/contracts/accounts/customers.ts": ["add_customer", "grant_credits", "debit_credits"],
   "test/adapters/postgres/accounts/account-funds.test.ts": ["deduct_credits", "use_free_pages"],
   "test/contracts/mail/lease-store.ts": ["take_lease", "renew_lease", "release_lease", "lease_is_held"],
   "test/adapters/postgres/migrator.test.ts": ["secure_function", "secure_table"],
   "test/contracts/outreach/campaign-book.ts": ["settle_outreach_sends"],
   "test/adapters/postgres/delivery/function-schedules.test.ts": ["request_function", "schedule_functions"],
   "test/contracts/delivery/delivery-log.ts": ["note_event_intake", "record_email_event"],
-  "test/adapters/postgres/mail/mail-store.test.ts": ["record_email_send"],
+  "test/adapters/postgres/mail/mail-store.test.ts": ["record_email_send", "email_tag_pad", "email_use_tag"],
+  "test/adapters/postgres/delivery/alarm-board.test.ts": ["note_unclaimed_email_sends"],
   "test/adapters/postgres/mail/suppression-list.test.ts": ["address_in_lower_case", "lift_unsubscribe"],
   "test/adapters/postgres/mail/erased-retries.test.ts": ["json_or_null"],
   "test/adapters/postgres/conversion/rows-by-hand.test.ts": ["assembled_elsewhere", "converted_elsewhere"],
   "test/adapters/postgres/conversion/turns.test.ts": ["chunk_knows_its_owner"],
-  "test/adapters/postgres/housekeeping.test.ts": ["purge_email_claims", "purge_access"],
+  "test/adapters/postgres/housekeeping.test.ts": [
+    "purge_email_claims",
+    "purge_access",
+    "suppress_lost_email_rows"
+  ],
   "test/contracts/accounts/accounts.ts": ["delete_file_of_closed_account"],
   "test/contracts/batch/batch-store/close.ts": ["batch_rows_to_purge"],
   "test/contracts/batch/batch-store/prepare.ts": ["batch_service_full", "next_batch_job_within"],

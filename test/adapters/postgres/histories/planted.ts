@@ -82,8 +82,8 @@ export const PLANTED_IN_MAIL: ReadonlyArray<Planted<keyof typeof MAIL_SCENARIOS>
     about: "a call settles a claim that has passed to another",
     scene: "left open",
     function: "record_email_sends",
-    from: "and c.owner = v_settle.owner and c.state = 'held'",
-    to: "and c.state = 'held'"
+    from: "and x.owner = v_settle.owner and x.lease_until is not null",
+    to: "and x.lease_until is not null"
   },
   {
     about: "an early event and the deferral of its key make two rows",

@@ -1,7 +1,7 @@
 /**
  * `BatchStore`: a job has one row, which moves forward only; of many that close or resume it one wins, and it is billed once.
  *
- * Adapters: memory, postgres. Rules: B1, B2, B4, X1, X2, X3, BATCH-10, BATCH-30, BATCH-40, BATCH-41.
+ * Adapters: memory, postgres. Rules: B1, B2, B4, X1, X2, X3, BATCH-10, BATCH-30, BATCH-40, BATCH-41, DOC-22.
  */
 import type { Layer } from "effect"
 

@@ -2,6 +2,7 @@ import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 
 import type { LogRowId } from "../../../../src/domain/ids.ts"
+import { tagOf } from "../../../../src/domain/mail/deferred-send.ts"
 import { anyId } from "../../../support/any-id.ts"
 import {
   attempt,
@@ -134,7 +135,7 @@ export const logRows = (it: MailTests): void => {
               world.store.record(attempt(one, "deferred")),
               world.recordEvent(
                 event(messageId, "delivered", {
-                  keyHash: one.details.keyHash,
+                  keyTag: tagOf(one.details),
                   occurredAt: 1_700_000_000_000
                 })
               )
@@ -147,6 +148,7 @@ export const logRows = (it: MailTests): void => {
               to: [],
               idempotencyKey: anyId(""),
               keyHash: anyId(""),
+              keyTag: anyId(""),
               providerMessageId: ""
             })
           }
@@ -190,7 +192,7 @@ export const logRows = (it: MailTests): void => {
           const settled = mail()
           const deferral = attempt(settled, "deferred")
           yield* world.store.record(deferral)
-          yield* world.recordEvent(event(messageId + "-2", "bounced", { keyHash: settled.details.keyHash }))
+          yield* world.recordEvent(event(messageId + "-2", "bounced", { keyTag: tagOf(settled.details) }))
           assert.deepInclude(yield* endOf(settled, deferral), {
             sendId: deferral.rowId,
             outcome: "sent",
@@ -217,7 +219,7 @@ export const logRows = (it: MailTests): void => {
           const one = mail()
           const steps = [
             world.store.record(attempt(one, "deferred", { costUsd: 0.0004 })),
-            world.recordEvent(event(fresh("m"), "delivered", { keyHash: one.details.keyHash }))
+            world.recordEvent(event(fresh("m"), "delivered", { keyTag: tagOf(one.details) }))
           ]
           if (!eventFirst) {
             yield* steps[0]!
@@ -234,7 +236,7 @@ export const logRows = (it: MailTests): void => {
         const world = yield* Mails
         const one = mail()
         const messageId = fresh("m")
-        yield* world.recordEvent(event(messageId, "sent", { keyHash: one.details.keyHash }))
+        yield* world.recordEvent(event(messageId, "sent", { keyTag: tagOf(one.details) }))
         const recorded = yield* world.store.record(attempt(one, "deferred"))
         assert.deepInclude(recorded, { status: "sent", providerMessageId: messageId })
       })
@@ -260,7 +262,7 @@ export const logRows = (it: MailTests): void => {
             world.store.record(
               attempt(one, "sent", { rowId: ask.rowId, providerMessageId: messageId, settle })
             ),
-            world.recordEvent(event(messageId, "delivered", { keyHash: one.details.keyHash }))
+            world.recordEvent(event(messageId, "delivered", { keyTag: tagOf(one.details) }))
           ]
           yield* Effect.all(eventFirst ? steps.reverse() : steps)
           const rows = yield* rowsOf(one)

@@ -101,7 +101,13 @@ export const suppressions = (it: MailTests): void => {
         const began = yield* world.store.beginRetry({ ...asked, addresses: [email, cc] })
         assert.deepInclude(began, { _tag: "Go", suppressions: [{ email, reason: "erased" }] })
         const { owner, rowId } = asked
-        const settle = { owner, state: "deferred", ambiguous: true, result: undefined } as const
+        const settle = {
+          owner,
+          state: "deferred",
+          ambiguous: true,
+          result: undefined,
+          isRetry: true
+        } as const
         yield* world.store.record(
           attempt(one, "failed", {
             rowId,
