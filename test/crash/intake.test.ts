@@ -15,12 +15,13 @@ const PATIENCE_MS = 60_000
 
 /**
  * At which write each mail of a process's life stands when the process is killed. A process has two that read, two that convert
- * and two that reply; the library waits for its own store for 2.5 s only, so that its writes come last.
+ * and two that reply; the library waits for its own store for 2.5 s only, so that its writes come last. A claim to convert holds
+ * the turn of all converters, so that nothing after it in its life is converted.
  */
 const LIVES: ReadonlyArray<ReadonlyArray<Moment>> = [
-  ["take processing-started", "claim to convert", "claim", "receive", "begin success"],
+  ["take processing-started", "claim", "receive", "begin success"],
   ["sent processing-started", "finish", "identify", "log success"],
-  ["take success", "sent success", "admit"]
+  ["take success", "sent success", "admit", "claim to convert"]
 ]
 
 /** Every life twice: the last writes are lost, or committed although nobody hears of it. */
