@@ -5,6 +5,7 @@ import { Reactivity } from "effect/reactivity"
 import { makeBatcher } from "../../../src/adapters/postgres/batcher.ts"
 import { layer as clients, WriteSql } from "../../../src/adapters/postgres/client.ts"
 import * as PostgresMailStore from "../../../src/adapters/postgres/mail/mail-store.ts"
+import { toEntry } from "../../../src/adapters/postgres/mail/send-entry.ts"
 import { isAboutData } from "../../../src/adapters/postgres/statement.ts"
 import { IdempotencyKey, KeyHash, KeyTag } from "../../../src/domain/ids.ts"
 import { MailStore, type RecordSend } from "../../../src/ports/mail/mail-store.ts"
@@ -73,7 +74,7 @@ export const driverSends: OpenSender = (targets, concurrency) =>
   open(
     driver(targets, concurrency),
     (sql) => () =>
-      sql`select * from record_email_send(${JSON.stringify(PostgresMailStore.toEntry(row(next())))}::jsonb)`
+      sql`select * from record_email_send(${JSON.stringify(toEntry(row(next())))}::jsonb)`
   )
 
 /** The same rows through our mail store. */

@@ -1,7 +1,6 @@
 import { Effect, Exit, Layer, Redacted, Result, Schedule, Schema } from "effect"
 
 import { KeyTag, LogRowId } from "../../../domain/ids.ts"
-import { tagOf } from "../../../domain/mail/deferred-send.ts"
 import { Provider } from "../../../domain/mail/failover.ts"
 import { SendResult } from "../../../domain/mail/send-result.ts"
 import { EmailStatus } from "../../../domain/mail/status.ts"
@@ -16,10 +15,12 @@ import {
   type RecordSend
 } from "../../../ports/mail/mail-store.ts"
 import type { StoreUnavailable } from "../../../ports/store-unavailable.ts"
+import { decoder, inOrder } from "../batch-answers.ts"
 import { makeBatcher } from "../batcher.ts"
 import { SendSql, WriteSql } from "../client.ts"
 import { isAboutData, statements, storeUnavailable } from "../statement.ts"
 import { Absent, storable, TextOrNull, toJsonText } from "../values.ts"
+import { toEntry } from "./send-entry.ts"
 
 /** A look-up or claim may be repeated; its caller waits. */
 const ask = statements({ repeatable: true })
@@ -96,37 +97,6 @@ limit 1`
 
 const LookedUp = Schema.Struct({ suppressions: Suppressions, secret: Absent(Schema.Unknown), at: Moment })
 
-const hasOrdinal = Schema.is(Schema.Struct({ ordinal: Schema.Int }))
-
-/** Decodes one answer; a malformed one fails its own call only. */
-const decoder = <S extends Schema.ConstraintDecoder<unknown>>(schema: S, operation: string) => {
-  const decode = Schema.decodeUnknownResult(schema)
-  return (row: unknown): Result.Result<S["Type"], StoreUnavailable> =>
-    Result.mapError(decode(row), storeUnavailable(operation))
-}
-
-const toExit = <A>(result: Result.Result<A, StoreUnavailable>): Exit.Exit<A, StoreUnavailable> =>
-  Result.isSuccess(result) ? Exit.succeed(result.success) : Exit.fail(result.failure)
-
-/** Puts the answers of a batch into the order of its items by their `ordinal`, counted from 1. */
-const inOrder = <A>(
-  rows: ReadonlyArray<unknown>,
-  count: number,
-  operation: string,
-  decode: (row: unknown, index: number) => Result.Result<A, StoreUnavailable>
-): ReadonlyArray<Exit.Exit<A, StoreUnavailable>> => {
-  const exits = Array.from({ length: count }, (): Exit.Exit<A, StoreUnavailable> | undefined => undefined)
-  for (const row of rows) {
-    if (hasOrdinal(row) && row.ordinal >= 1 && row.ordinal <= count) {
-      exits[row.ordinal - 1] = toExit(decode(row, row.ordinal - 1))
-    }
-  }
-  // Made only where it is needed: an error captures its stack when it is made.
-  return exits.map(
-    (exit) => exit ?? Exit.fail(storeUnavailable(operation)("the database did not answer this entry"))
-  )
-}
-
 const toDecision = (row: typeof Began.Type): Result.Result<BeganSend, StoreUnavailable> => {
   const { evidence, leaving, suppressions } = row
   const at = Math.floor(row.at)
@@ -161,32 +131,6 @@ const toDecision = (row: typeof Began.Type): Result.Result<BeganSend, StoreUnava
       return Result.succeed({ at, suppressions, decision: { _tag: row.decision }, evidence, leaving })
   }
 }
-
-/** The entry of `record_email_sends`. */
-export const toEntry = ({ details, ...entry }: RecordSend) => ({
-  id: entry.rowId,
-  category: details.category,
-  source: details.source,
-  from: details.from,
-  to: details.to,
-  others: details.others,
-  dropped: details.dropped,
-  subject: details.subject,
-  outcome: entry.outcome,
-  error: entry.error,
-  error_kind: entry.errorKind,
-  failed_over: entry.failedOver,
-  cost_usd: entry.outcome === "deferred" ? null : entry.costUsd,
-  accepted_cost_usd: entry.outcome === "deferred" ? entry.costUsd : null,
-  idempotency_key: details.idempotencyKey,
-  key_hash: details.keyHash,
-  key_tag: tagOf(details) ?? null,
-  provider: entry.provider,
-  provider_message_id: entry.providerMessageId,
-  retry_at: entry.retryAt === null ? null : new Date(entry.retryAt),
-  attempts: entry.attempts,
-  settle: entry.settle
-})
 
 /** What the process has learned of the database. */
 interface Learned {

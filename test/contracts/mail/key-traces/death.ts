@@ -64,10 +64,18 @@ export const deadClaims = (it: KeyTests): void => {
       yield* storeAway("moveClaim")
       const caller = yield* spawn
       const unasked = yield* caller.send({ ...mail, cc: [blocked] })
-      assert.deepInclude(unasked, { status: "failed", kind: "unavailable" }, "nobody was asked, which is certain")
+      assert.deepInclude(
+        unasked,
+        { status: "failed", kind: "unavailable" },
+        "nobody was asked, which is certain"
+      )
       assert.deepStrictEqual(yield* received, { provider_a: 0, provider_b: 0 })
       yield* storeBack
-      assert.deepInclude(yield* caller.send({ ...mail, cc: [blocked] }), { status: "sent" }, "the key is free")
+      assert.deepInclude(
+        yield* caller.send({ ...mail, cc: [blocked] }),
+        { status: "sent" },
+        "the key is free"
+      )
       const sent = yield* (yield* spawn).send({ ...other, cc: [blocked] })
       assert.deepInclude(sent, { status: "sent", suppressedRecipients: [blocked] })
       assert.strictEqual((yield* copies).provider_a, 2)
