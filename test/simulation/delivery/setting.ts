@@ -212,9 +212,10 @@ export const makeWorld = (
     makeProviderModel({
       provider: name,
       chance,
+      clock: kernelClock,
       mood,
       road: () => ({ ...CALM, slow: 0.05, slowMs: 2_000 }),
-      onAttempt: (attempt, asked) => ledger.attempted(attempt, asked),
+      onAttempt: (attempt) => ledger.attempted(attempt, attempt.askedAt),
       onAccepted: (attempt: Attempt, messageId) =>
         Effect.gen(function* () {
           ledger.accepted(attempt)
