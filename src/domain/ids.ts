@@ -39,12 +39,20 @@ export type WorkId = JobId | FlyerId | MailId
 export const IdempotencyKey = Schema.String.pipe(Schema.brand("IdempotencyKey"))
 export type IdempotencyKey = typeof IdempotencyKey.Type
 
-/** SHA-256 of an idempotency key, as hex: names the key in claims, rows and the tag that delivery events bring back. */
+/** SHA-256 of an idempotency key, as hex: names the key in claims and rows. */
 export const KeyHash = Schema.String.pipe(Schema.brand("KeyHash"))
 export type KeyHash = typeof KeyHash.Type
 
-/** A key with its hash. */
+/**
+ * Names one use of a key at this installation, as 64 hex digits: the value of the tag that delivery events bring back. Only who
+ * holds the installation's secret can make it, so that no event of another installation, or of an earlier use, is taken for this one.
+ */
+export const KeyTag = Schema.String.pipe(Schema.brand("KeyTag"))
+export type KeyTag = typeof KeyTag.Type
+
+/** A key with its hash, and the tag of its use; without a tag where no database has handed out the installation's secret. */
 export interface SendKey {
   readonly key: IdempotencyKey
   readonly keyHash: KeyHash
+  readonly tag: KeyTag | undefined
 }

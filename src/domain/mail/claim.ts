@@ -1,17 +1,19 @@
+import type { KeyTag } from "../ids.ts"
 import { dedupes, IDEMPOTENCY_WINDOW_MS, provesNonAcceptance, type Provider } from "./failover.ts"
 import type { SendResult } from "./send-result.ts"
 
 /**
- * The state of a key that a caller chose (MAIL-41 to MAIL-43).
+ * The state of a key that a caller chose (MAIL-41 to MAIL-43). Kind and freedom belong to the key, not to its last attempt.
  *
  * - `held`: a call is under way, until its lease ends.
  * - `accepted`, `deferred`: the result is final for callers.
- * - `refused`: no provider accepted anything, proven; the key is free.
- * - `ambiguous`: ended `failed`, and a copy may be out.
+ * - `refused`: no provider accepted anything, proven of every attempt; the key is free.
+ * - `ambiguous`: ended `failed`, and a copy may be out; a provider that dedupes may be asked again.
+ * - `ended`: as `ambiguous`, but the last attempt was refused, or its recipients suppressed: nobody is asked again.
  */
-export type ClaimState = "held" | "accepted" | "deferred" | "refused" | "ambiguous"
+export type ClaimState = "held" | "accepted" | "deferred" | "refused" | "ambiguous" | "ended"
 
-/** The stored claim on a key. Times are milliseconds of the store's clock. */
+/** The stored claim on a key: one use of it. Times are milliseconds of the store's clock. */
 export interface Claim {
   /** Empty where a retry made the claim: the first call's hash was never stored, so any payload fits. */
   readonly payloadHash: string
@@ -20,17 +22,30 @@ export interface Claim {
   readonly provider: Provider
   /** Whether any attempt on the key was ambiguous. */
   readonly ambiguous: boolean
+  /** Whether a request may have left: false where the holder still has to say so (`moveClaim`). */
+  readonly leaving: boolean
   readonly owner: string
   readonly leaseUntil: number
   readonly firstAttemptAt: number
+  /** No attempt of this use can have been accepted later. */
+  readonly lastAttemptAt: number
+  /** The tag that the requests of this use carry; absent where they carry none. */
+  readonly tag: KeyTag | undefined
   readonly result: SendResult | undefined
 }
 
+/** A claim without a lease. */
+export const NO_LEASE = Number.NEGATIVE_INFINITY
+
 /** What a caller asks for. */
-interface ClaimRequest {
+export interface ClaimRequest {
   readonly payloadHash: string
   /** The provider that a fresh attempt goes to first. */
   readonly provider: Provider
+  /** Unique to the call. */
+  readonly owner: string
+  /** The tag of a fresh use. */
+  readonly tag: KeyTag | undefined
 }
 
 /** Proof that a send with this key was accepted: an event, or another attempt's row. */
@@ -40,34 +55,71 @@ export interface Evidence {
 }
 
 /**
- * What the log knows of a key without a claim (the claim store was away, so that only rows were written): the newest row of
- * the last 24 hours that proves acceptance, else the newest that leaves it open.
+ * What is known of a key without a claim (the claim store was away): from the library's rows of the last 24 hours, the newest that
+ * proves acceptance, else the newest that leaves it open; else what the calling process itself remembers.
  */
 export interface Trail {
   readonly provider: Provider
-  /** Milliseconds of the store's clock. */
+  /** The first attempt, milliseconds of the store's clock. */
   readonly since: number
+  readonly tag: KeyTag | undefined
 }
 
 /** What a caller may do. */
 export type ClaimDecision =
-  /** Send. `sticky`: the only provider that may see the key. `takeover`: an earlier attempt on it left no result. */
+  /** Send. */
   | {
       readonly _tag: "Claimed"
+      /** The only provider that may see the key. */
       readonly sticky: Provider | undefined
+      /** An earlier attempt on `sticky` left no result. */
       readonly takeover: boolean
+      /** 24 hours after the first attempt: nobody is asked any more. */
+      readonly late: boolean
       readonly firstAttemptAt: number
+      readonly tag: KeyTag | undefined
     }
   /** Send nothing, return this result. */
   | { readonly _tag: "Replay"; readonly result: SendResult }
   | { readonly _tag: "Conflict" }
   | { readonly _tag: "InProgress" }
+export type Claimed = Extract<ClaimDecision, { readonly _tag: "Claimed" }>
 
-const fresh = (now: number): ClaimDecision => ({
+/** Whether an automatic attempt may still go out on a key whose first attempt is `sinceFirstMs` old (S1). */
+export const withinWindow = (sinceFirstMs: number): boolean => sinceFirstMs < IDEMPOTENCY_WINDOW_MS
+
+const isLeased = ({ leaseUntil }: Claim, now: number): boolean => now < leaseUntil
+
+/**
+ * Whether the next call begins a new use of the key: after a proof that nothing was accepted; where a call died before its request left;
+ * and 24 hours after the last attempt (the provider's own window begins when it accepts).
+ */
+export const isFree = (claim: Claim, now: number): boolean =>
+  claim.state === "refused" ||
+  (!isLeased(claim, now) &&
+    (!withinWindow(now - claim.lastAttemptAt) ||
+      (claim.state === "held" && !claim.leaving && !claim.ambiguous)))
+
+const fresh = (request: ClaimRequest, now: number): Claimed => ({
   _tag: "Claimed",
   sticky: undefined,
   takeover: false,
-  firstAttemptAt: now
+  late: false,
+  firstAttemptAt: now,
+  tag: request.tag
+})
+
+const continued = (
+  { firstAttemptAt, provider, tag }: Pick<Claim, "firstAttemptAt" | "provider" | "tag">,
+  takeover: boolean,
+  now: number
+): Claimed => ({
+  _tag: "Claimed",
+  sticky: provider,
+  takeover,
+  late: !withinWindow(now - firstAttemptAt),
+  firstAttemptAt,
+  tag
 })
 
 /**
@@ -80,40 +132,152 @@ export const decideClaim = (
   known: { readonly evidence: Evidence | undefined; readonly trail: Trail | undefined },
   now: number
 ): ClaimDecision => {
-  if (claim === undefined || claim.state === "refused") {
+  // The same owner asks again: its first answer was lost, or it was late and wants to know whether it still holds the key.
+  if (claim?.state === "held" && claim.owner === request.owner) {
+    const again = continued(claim, claim.ambiguous, now)
+    return claim.ambiguous ? again : { ...again, sticky: undefined }
+  }
+  if (claim === undefined || isFree(claim, now)) {
     const { trail } = known
     return trail === undefined
-      ? fresh(now)
-      : { _tag: "Claimed", sticky: trail.provider, takeover: true, firstAttemptAt: trail.since }
+      ? fresh(request, now)
+      : continued({ ...trail, firstAttemptAt: trail.since }, true, now)
   }
-  const leased = now < claim.leaseUntil
-  if (!leased && now - claim.firstAttemptAt >= IDEMPOTENCY_WINDOW_MS) return fresh(now)
   if (claim.payloadHash !== "" && claim.payloadHash !== request.payloadHash) return { _tag: "Conflict" }
-  const { result } = claim
-  if (result !== undefined && (claim.state === "accepted" || claim.state === "deferred")) {
+  const { result, state } = claim
+  if (result !== undefined && (state === "accepted" || state === "deferred")) {
     return { _tag: "Replay", result }
   }
-  if (leased) return { _tag: "InProgress" }
-  const retriable = known.evidence !== undefined || dedupes(claim.provider)
-  if (!retriable && result !== undefined) return { _tag: "Replay", result }
+  if (isLeased(claim, now)) return { _tag: "InProgress" }
+  const askable = state !== "ended" && dedupes(claim.provider) && withinWindow(now - claim.firstAttemptAt)
+  if (known.evidence === undefined && !askable && result !== undefined) return { _tag: "Replay", result }
+  return continued(claim, result === undefined, now)
+}
+
+/** What the next call on an ambiguous key does at the key's provider, where no evidence settles it (MAIL-43). */
+export const continuation = ({ late, sticky, takeover }: Claimed): "ask" | "defer" | "end" => {
+  if (sticky === undefined) return "ask"
+  if (late) return "end"
+  return takeover && !dedupes(sticky) ? "defer" : "ask"
+}
+
+/** The claim once it is granted. `leaving`: its request goes out at once, so that no other step has to say so. */
+export const claimOf = (
+  claim: Claim | undefined,
+  decision: Claimed,
+  request: ClaimRequest & { readonly leaseMs: number; readonly leaving: boolean },
+  now: number
+): Claim => {
+  const { firstAttemptAt, late, sticky, tag } = decision
+  const leaseUntil = now + request.leaseMs
+  if (claim?.state === "held" && claim.owner === request.owner)
+    return { ...claim, leaseUntil, lastAttemptAt: late ? claim.lastAttemptAt : leaseUntil }
   return {
-    _tag: "Claimed",
-    sticky: claim.provider,
-    takeover: result === undefined,
-    firstAttemptAt: claim.firstAttemptAt
+    payloadHash: request.payloadHash,
+    state: "held",
+    provider: sticky ?? request.provider,
+    ambiguous: sticky !== undefined,
+    leaving: request.leaving,
+    owner: request.owner,
+    leaseUntil,
+    firstAttemptAt,
+    lastAttemptAt: late ? (claim?.lastAttemptAt ?? now) : leaseUntil,
+    tag,
+    result: undefined
   }
 }
 
-/** The state in which a finished call leaves its key. `ambiguous` says whether any attempt on it was. */
-export const settledState = (result: SendResult, ambiguous: boolean): ClaimState => {
-  switch (result.status) {
+/** The claim once its holder has said that a request to `provider` leaves now; undefined where it is not this owner's any more. */
+export const movedClaim = (
+  claim: Claim | undefined,
+  owner: string,
+  provider: Provider
+): Claim | undefined =>
+  claim === undefined || claim.owner !== owner || claim.state !== "held"
+    ? undefined
+    : { ...claim, provider, leaving: true }
+
+/** The state in which an end leaves its key. `ownKind`: the last attempt's own answer; `ambiguous`: an earlier attempt was. */
+export const settledState = (
+  status: SendResult["status"],
+  ownKind: Parameters<typeof provesNonAcceptance>[0] | undefined,
+  ambiguous: boolean
+): ClaimState => {
+  switch (status) {
     case "sent":
       return "accepted"
     case "deferred":
       return "deferred"
     case "suppressed":
-      return ambiguous ? "ambiguous" : "refused"
+      return ambiguous ? "ended" : "refused"
     case "failed":
-      return !ambiguous && provesNonAcceptance(result.kind) ? "refused" : "ambiguous"
+      if (ownKind === undefined || !provesNonAcceptance(ownKind)) return "ambiguous"
+      return ambiguous ? "ended" : "refused"
   }
 }
+
+/** How an owner ends what it holds of a key. `result`: absent for a retry that another one follows. */
+export interface ClaimEnd {
+  readonly owner: string
+  readonly state: ClaimState
+  readonly ambiguous: boolean
+  readonly result: SendResult | undefined
+}
+
+/** A key that is `ended` is never reported as certainly not delivered (S2). */
+export const keptResult = (state: ClaimState, result: SendResult): SendResult => {
+  if (state !== "ended" || result.ok) return result
+  return { ...result, status: "failed", kind: "ambiguous" }
+}
+
+/** The claim after its owner's end; undefined where the owner holds nothing of it any more: it is left alone. */
+export const settledClaim = (claim: Claim | undefined, end: ClaimEnd, now: number): Claim | undefined => {
+  if (claim === undefined || claim.owner !== end.owner || claim.leaseUntil === NO_LEASE) return undefined
+  const ambiguous = claim.ambiguous || end.ambiguous
+  if (end.result === undefined) return { ...claim, ambiguous, leaseUntil: NO_LEASE }
+  // A caller that does not know of an earlier ambiguous attempt cannot release its key.
+  const state = claim.ambiguous && end.state === "refused" ? "ended" : end.state
+  return {
+    ...claim,
+    state,
+    ambiguous,
+    leaseUntil: NO_LEASE,
+    lastAttemptAt: state === "accepted" || state === "refused" ? now : claim.lastAttemptAt,
+    result: keptResult(state, end.result)
+  }
+}
+
+/** What a queued retry may do, and the claim with its lease where it may go out (`begin_email_retry`). */
+export const decideRetry = (
+  claim: Claim,
+  retry: { readonly owner: string; readonly leaseMs: number; readonly evidence: Evidence | undefined },
+  now: number
+):
+  | { readonly _tag: "Settled"; readonly evidence: Evidence }
+  | { readonly _tag: "Busy" }
+  | { readonly _tag: "Go"; readonly claim: Claim } => {
+  const { evidence, leaseMs, owner } = retry
+  if (evidence !== undefined) return { _tag: "Settled", evidence }
+  if (isLeased(claim, now) && claim.owner !== owner) return { _tag: "Busy" }
+  const leaseUntil = now + leaseMs
+  return { _tag: "Go", claim: { ...claim, owner, leaseUntil, lastAttemptAt: leaseUntil } }
+}
+
+/** The claim that a retry makes where its first call left none: any payload fits. */
+export const claimOfRetry = (
+  retry: { readonly provider: Provider; readonly owner: string; readonly tag: KeyTag | undefined },
+  firstAttemptAt: number,
+  now: number
+): Claim => ({
+  payloadHash: "",
+  state: "deferred",
+  provider: retry.provider,
+  ambiguous: true,
+  leaving: true,
+  owner: retry.owner,
+  leaseUntil: NO_LEASE,
+  firstAttemptAt,
+  lastAttemptAt: now,
+  tag: retry.tag,
+  result: undefined
+})

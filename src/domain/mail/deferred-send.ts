@@ -1,7 +1,8 @@
 import { Schema, Option } from "effect"
 
-import { IdempotencyKey, KeyHash, LogRowId } from "../ids.ts"
-import { Provider, IDEMPOTENCY_WINDOW_MS } from "./failover.ts"
+import { IdempotencyKey, KeyHash, KeyTag, LogRowId } from "../ids.ts"
+import { withinWindow } from "./claim.ts"
+import { Provider } from "./failover.ts"
 import { Category } from "./suppression/policy.ts"
 
 /**
@@ -30,10 +31,15 @@ export const SendDetails = Schema.Struct({
   dropped: Schema.optionalKey(Schema.Array(Schema.String)),
   subject: Schema.String,
   idempotencyKey: IdempotencyKey,
-  /** SHA-256 hex of the key: the value of the tag that delivery events bring back. */
-  keyHash: KeyHash
+  keyHash: KeyHash,
+  /** The tag in the request: null where it has none. Absent in messages of an earlier version, whose tag was the hash of the key. */
+  keyTag: Schema.optionalKey(Schema.NullOr(KeyTag))
 })
 export type SendDetails = typeof SendDetails.Type
+
+/** The tag that the requests of a send carry. */
+export const tagOf = ({ keyHash, keyTag }: SendDetails): KeyTag | undefined =>
+  keyTag === undefined ? KeyTag.make(keyHash) : (keyTag ?? undefined)
 
 /** The row of a retry without the recipients blocked since the first attempt; if no To recipient is left, nobody is mailed. */
 export const withoutDropped = (details: SendDetails, blocked: ReadonlyMap<string, unknown>): SendDetails => {
@@ -84,11 +90,8 @@ export const delayBefore = (
 ): number | undefined => {
   const delay = delaysSeconds[attempt - 1]
   if (delay === undefined) return undefined
-  return sinceFirstMs + delay * 1000 < IDEMPOTENCY_WINDOW_MS ? delay : undefined
+  return withinWindow(sinceFirstMs + delay * 1000) ? delay : undefined
 }
-
-/** Whether an automatic attempt may still go out on a key whose first attempt is `sinceFirstMs` old (S1). */
-export const withinWindow = (sinceFirstMs: number): boolean => sinceFirstMs < IDEMPOTENCY_WINDOW_MS
 
 /** Whether a mail that expires (a sign-in link) has done so at `at`; both in milliseconds since the epoch. */
 export const hasExpired = (expiresAt: number | undefined, at: number): boolean =>

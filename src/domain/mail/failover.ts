@@ -57,6 +57,27 @@ export const stickTo = (sticky: Provider | undefined, route: Route): Route =>
 export const failoverTarget = (route: Route, kind: FailureKind): Provider | undefined =>
   kind === "unavailable" ? route.fallback : undefined
 
+/** What follows an attempt that was not accepted, or may not have been. */
+export type AfterFailure =
+  | { readonly _tag: "FailOver"; readonly to: Provider }
+  /** The same provider is asked again later, on the same key. */
+  | { readonly _tag: "Defer" }
+  | { readonly _tag: "End"; readonly kind: FailureKind }
+
+/** Decides it for an attempt at `route.first` that ended as `kind`. `keyIsAmbiguous`: an earlier attempt on the key was. */
+export const afterFailure = (route: Route, keyIsAmbiguous: boolean, kind: FailureKind): AfterFailure => {
+  const to = keyIsAmbiguous ? undefined : failoverTarget(route, kind)
+  if (to !== undefined) return { _tag: "FailOver", to }
+  const ofKey = stickyKind(keyIsAmbiguous, kind)
+  return ofKey === "ambiguous" && kind !== "rejected" ? { _tag: "Defer" } : { _tag: "End", kind: ofKey }
+}
+
+/** What became of a claim's move: `passed` where it is not the caller's any more, `unknown` without an answer in time. */
+export type Moved = "stored" | "passed" | "unknown"
+
+/** A send that holds a claim turns to another provider only where the store says so; one that never had a claim goes on. */
+export const mayGoOn = (holdsClaim: boolean, moved: Moved): boolean => !holdsClaim || moved === "stored"
+
 /** The longest text of a provider that is passed on, in characters. */
 const MAX_TEXT = 300
 const MAX_CODE = 64

@@ -1,0 +1,107 @@
+import type { KeyHash, KeyTag } from "../ids.ts"
+import {
+  type Claim,
+  type ClaimDecision,
+  type Claimed,
+  type ClaimEnd,
+  claimOf,
+  type ClaimRequest,
+  decideClaim,
+  isFree,
+  movedClaim,
+  settledClaim
+} from "./claim.ts"
+import type { Provider } from "./failover.ts"
+
+/** Most keys that a process remembers: some 50 MB. */
+const MAX_KEYS = 100_000
+
+/** What the process knows of a key that the store may not know. */
+export interface KnownKey {
+  readonly provider: Provider
+  readonly tag: KeyTag | undefined
+  /** Since the first attempt, milliseconds. */
+  readonly ageMs: number
+}
+
+/**
+ * The claims of one process, beside the stored ones and by the same rules, on the process's own monotonic clock. They are kept for
+ * the key's time also after they are written: calls of one key in one process agree through an outage of the store, during it and
+ * right after it, when the store knows nothing of what happened (S2, S4).
+ */
+export interface KeyMemory {
+  /** What the process itself says to a call on the key; undefined where the key is free for all it knows. */
+  readonly decide: (keyHash: KeyHash, request: ClaimRequest, now: number) => ClaimDecision | undefined
+  /** What the store is told, lest it takes the key for a new one. */
+  readonly known: (keyHash: KeyHash, now: number) => KnownKey | undefined
+  readonly hold: (
+    keyHash: KeyHash,
+    decision: Pick<Claimed, "sticky" | "tag"> & { readonly ageMs: number },
+    request: ClaimRequest & { readonly leaseMs: number },
+    now: number
+  ) => void
+  readonly move: (keyHash: KeyHash, owner: string, provider: Provider) => void
+  readonly settle: (keyHash: KeyHash, end: ClaimEnd, now: number) => void
+  /** Gives back a key for which nothing was asked. */
+  readonly release: (keyHash: KeyHash, owner: string) => void
+}
+
+export const makeKeyMemory = (maxKeys = MAX_KEYS): KeyMemory => {
+  /** The oldest first. */
+  const claims = new Map<KeyHash, Claim>()
+
+  const put = (keyHash: KeyHash, claim: Claim) => {
+    claims.delete(keyHash)
+    claims.set(keyHash, claim)
+  }
+
+  const bound = (now: number) => {
+    for (const [keyHash, claim] of claims) {
+      if (claims.size <= maxKeys && !isFree(claim, now)) return
+      claims.delete(keyHash)
+    }
+  }
+
+  const live = (keyHash: KeyHash, now: number): Claim | undefined => {
+    const claim = claims.get(keyHash)
+    return claim === undefined || isFree(claim, now) ? undefined : claim
+  }
+
+  return {
+    decide: (keyHash, request, now) => {
+      const claim = live(keyHash, now)
+      return claim === undefined
+        ? undefined
+        : decideClaim(claim, request, { evidence: undefined, trail: undefined }, now)
+    },
+    known: (keyHash, now) => {
+      const claim = live(keyHash, now)
+      return claim === undefined
+        ? undefined
+        : { provider: claim.provider, tag: claim.tag, ageMs: now - claim.firstAttemptAt }
+    },
+    hold: (keyHash, { ageMs, sticky, tag }, request, now) => {
+      const decision = { _tag: "Claimed", sticky, tag, takeover: false, late: false } as const
+      const claim = claimOf(
+        undefined,
+        { ...decision, firstAttemptAt: now - ageMs },
+        { ...request, leaving: true },
+        now
+      )
+      put(keyHash, claim)
+      bound(now)
+    },
+    move: (keyHash, owner, provider) => {
+      const moved = movedClaim(claims.get(keyHash), owner, provider)
+      if (moved !== undefined) put(keyHash, moved)
+    },
+    settle: (keyHash, end, now) => {
+      const settled = settledClaim(claims.get(keyHash), end, now)
+      if (settled !== undefined) put(keyHash, settled)
+    },
+    release: (keyHash, owner) => {
+      const claim = claims.get(keyHash)
+      if (claim?.owner === owner && claim.state === "held" && !claim.ambiguous) claims.delete(keyHash)
+    }
+  }
+}
