@@ -260,7 +260,9 @@ export const decideRetry = (
   if (evidence !== undefined) return { _tag: "Settled", evidence }
   if (isLeased(claim, now) && claim.owner !== owner) return { _tag: "Busy" }
   const leaseUntil = now + leaseMs
-  return { _tag: "Go", claim: { ...claim, owner, leaseUntil, lastAttemptAt: leaseUntil } }
+  // One that is a day late asks nobody any more.
+  const lastAttemptAt = withinWindow(now - claim.firstAttemptAt) ? leaseUntil : claim.lastAttemptAt
+  return { _tag: "Go", claim: { ...claim, owner, leaseUntil, lastAttemptAt } }
 }
 
 /** The claim that a retry makes where its first call left none: any payload fits. */
