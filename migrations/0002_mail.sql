@@ -56,7 +56,7 @@ parallel safe
 set search_path = pg_catalog, public, pg_temp
 as $$
 begin
-  return p_state in ('held', 'accepted', 'deferred', 'refused', 'ambiguous');
+  return p_state in ('held', 'accepted', 'deferred', 'refused', 'ambiguous', 'ended');
 end
 $$;
 
@@ -93,8 +93,11 @@ create table email_log (
   failed_over boolean not null default false,
   cost_usd numeric,
   idempotency_key text,
-  -- SHA-256 hex of the idempotency key: what delivery events bring back as the tag `postlane_key` (MAIL-12).
+  -- SHA-256 hex of the idempotency key; null where only events wrote the row and their tag names no key of this installation.
   key_hash text,
+  -- What delivery events bring back as the tag `postlane_key`: one use of a key (MAIL-12). Of a row that only events wrote it may be
+  -- another installation's, whose mail goes out through the same account: no row of ours has that one.
+  key_tag text,
   -- The one alert about this mail is claimed (or, for backfill, never goes out: EVENT-32).
   alerted_at timestamptz,
   -- `reason:address` for each automatic suppression that this row's events asked for, so that an event that comes again
@@ -124,7 +127,7 @@ create table email_log (
 create type email_log_row as (
   ordinal integer, id uuid, category text, source text, from_address text, to_addresses text[], other_addresses text[],
   dropped_addresses text[], subject text, outcome text, error text, error_kind text, failed_over boolean, cost_usd numeric,
-  accepted_cost_usd numeric, idempotency_key text, key_hash text, provider text, provider_message_id text,
+  accepted_cost_usd numeric, idempotency_key text, key_hash text, key_tag text, provider text, provider_message_id text,
   retry_at timestamptz, attempts jsonb
 );
 
@@ -133,6 +136,8 @@ create type email_account as (event text, moment timestamptz, raw jsonb);
 
 create unique index email_log_provider_message on email_log (provider, provider_message_id);
 create index email_log_key on email_log (key_hash, provider, created_at) where key_hash is not null;
+-- Without the rows of ordinary sends, so that these pay nothing for it.
+create index email_log_tag on email_log (key_tag) where key_tag is not null and outcome is distinct from 'sent';
 create unique index email_log_entry on email_log (entry_id) where entry_id is not null;
 -- Answers the statistics and the alarms by itself: what they count stands in it.
 create index email_log_created on email_log (created_at desc, id desc)
@@ -195,15 +200,85 @@ create table email_send_claims (
   state text not null check (is_email_claim_state(state)),
   provider text not null,
   ambiguous boolean not null,
+  -- A request may have left; false where its holder has to say so first.
+  leaving boolean not null default true,
   owner text not null,
   -- Null where no attempt is under way.
   lease_until timestamptz,
   first_attempt_at timestamptz not null,
+  -- No attempt of this use of the key can have been accepted later: the key is held for 24 hours from then on.
+  last_attempt_at timestamptz not null default clock_timestamp(),
+  -- What the requests of this use carry; null where they carry no tag.
+  tag text,
   result jsonb,
   updated_at timestamptz not null default now()
 ) with (fillfactor = 70);
 
 create index email_send_claims_first_attempt on email_send_claims (first_attempt_at);
+create index email_send_claims_tag on email_send_claims (tag) where tag is not null;
+
+-- One of the two pads of an HMAC's key: each byte of the secret, filled up to SHA-256's block of 64, xor `p_byte`.
+create function email_tag_pad(p_secret bytea, p_byte integer) returns bytea
+language plpgsql
+immutable
+parallel safe
+set search_path = pg_catalog, public, pg_temp
+as $$
+declare
+  v_pad bytea := p_secret || decode(repeat('00', 64 - octet_length(p_secret)), 'hex');
+begin
+  for v_at in 0 .. 63 loop
+    v_pad := set_byte(v_pad, v_at, get_byte(v_pad, v_at) # p_byte);
+  end loop;
+  return v_pad;
+end
+$$;
+
+-- The secret of the installation, that its tags are made with (MAIL-12): kept here and nowhere else. Claims and rows keep the tags
+-- that they were made with, so that it may be replaced at any time.
+create table email_tag_secrets (
+  id smallint primary key default 1 check (id = 1),
+  secret bytea not null check (octet_length(secret) = 32),
+  inner_pad bytea not null generated always as (email_tag_pad(secret, 54)) stored,
+  outer_pad bytea not null generated always as (email_tag_pad(secret, 92)) stored,
+  created_at timestamptz not null default now()
+);
+
+-- Two random UUIDs: 244 bits of the server's strong randomness.
+insert into email_tag_secrets (secret)
+values (decode(replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', ''), 'hex'));
+
+-- The tag of one use of a key: HMAC-SHA-256 over its hash and the id of the use, the owner of its first claim. Equals `makeUseTag` in
+-- the domain.
+create function email_use_tag(p_key_hash text, p_use text) returns text
+language plpgsql
+stable
+set search_path = pg_catalog, public, pg_temp
+as $$
+begin
+  return (
+    select encode(sha256(x.outer_pad || sha256(x.inner_pad || convert_to(p_key_hash || ' ' || p_use, 'UTF8'))), 'hex')
+    from email_tag_secrets x
+  );
+end
+$$;
+
+-- Sends that went out without look-up and claim since the database did not answer (MAIL-45), as their processes told it afterwards.
+create table email_unclaimed_sends (
+  noted_at timestamptz not null default now(),
+  count integer not null check (count > 0)
+);
+
+create index email_unclaimed_sends_noted on email_unclaimed_sends (noted_at);
+
+-- Notes such sends, for the alarm about them, and forgets those of earlier days. Called by `MailStore`.
+create function note_unclaimed_email_sends(p_count integer) returns void
+language sql
+set search_path = pg_catalog, public, pg_temp
+as $$
+  delete from email_unclaimed_sends where noted_at < now() - interval '1 day';
+  insert into email_unclaimed_sends (count) values (p_count)
+$$;
 
 -- The delayed retry queue where there is no SQS (MAIL-50): what Effect's PersistedQueue (effect 4.1.0) makes for the table
 -- name `email_defer_queue`, with its two upgrades marked as applied, so that at run time its own migrator finds nothing
@@ -384,78 +459,128 @@ $$;
 
 -- A send: claim the key, move the claim, record the outcome
 
--- The number of the transaction lock that orders an early event and a deferral of the same key and provider.
-create function email_key_lock(p_provider text, p_key_hash text) returns bigint
+-- The number of the transaction lock that orders an early event and a deferral of the same use of a key: of its tag, or of the key
+-- where its requests carry none.
+create function email_key_lock(p_name text) returns bigint
 language plpgsql
 immutable
 parallel safe
 set search_path = pg_catalog, public, pg_temp
 as $$
 begin
-  return hashtextextended('postlane.email_key ' || p_provider || ' ' || p_key_hash, 0);
+  return hashtextextended('postlane.email_key ' || p_name, 0);
 end
 $$;
 
--- Evidence that a provider accepted an attempt on a key (MAIL-52): the newest row of both that has a message id. A key that
--- is used anew after its 24 hours has a claim of its own; what is older than that claim's first attempt proves nothing
--- about it. Called by `MailStore`, and by the two functions below that begin an attempt.
-create function find_email_evidence(p_key_hash text, p_provider text) returns text
+-- Evidence that a provider accepted an attempt of one use of a key (MAIL-52), whichever it was: the newest row with a message id that
+-- carries the tag of that use, or that the library wrote for the key since the use's first attempt, or that an event made of such a
+-- row's mail; else the claim that says so. A key that is used anew has a claim of its own: what is older, or carries the tag of
+-- another use or installation, proves nothing about it. Called by `MailStore`, and by the two functions below that begin an attempt.
+--
+-- A send that found no claim store has a tag of its own, and so has no claim here. `p_first` is its first attempt by its process's
+-- clock, where it has no row yet. Two uses of a key are 24 hours apart at least, whatever claims bind them: the rows of the 24
+-- hours around belong to the same one (less ten minutes, for clocks that differ).
+create function find_email_evidence(p_key_hash text, p_tag text, p_first timestamptz default null)
+returns table (provider text, provider_message_id text)
 language sql
 stable
 set search_path = pg_catalog, public, pg_temp
 as $$
-  -- Apart, so that the key's index serves it and no other one does, whatever the statistics say.
+  -- Each apart, so that the index of the key or of the tag serves it and no other one does, whatever the statistics say.
   with mine as materialized (
-    select l.id, l.provider, l.provider_message_id, l.created_at from email_log l where l.key_hash = p_key_hash
+    select l.id, l.provider, l.provider_message_id, l.created_at, l.outcome, l.key_tag
+    from email_log l where l.key_hash = p_key_hash
+  ), tagged as materialized (
+    select l.id, l.provider, l.provider_message_id, l.created_at
+    from email_log l
+    where l.key_tag = p_tag and l.outcome is distinct from 'sent' and l.key_hash is null
+  ), bound as materialized (
+    select c.* from email_send_claims c where c.key_hash = p_key_hash
+  ), use as (
+    select
+      coalesce(c.at, own.at - interval '23 hours 50 minutes') as since,
+      case when c.at is null then own.at + interval '23 hours 50 minutes' else 'infinity' end as until
+    from (
+      select coalesce(
+        (select min(m.created_at) from mine m where m.outcome is not null and m.key_tag is not distinct from p_tag), p_first
+      ) as at
+    ) as own
+    left join (select b.first_attempt_at as at from bound b where b.tag is not distinct from p_tag) as c on true
+  ), claim as (
+    select b.* from bound b, use u where b.first_attempt_at >= u.since and b.first_attempt_at < u.until
+  ), written as (
+    select m.id, m.key_tag from mine m, use u where m.outcome is not null and m.created_at >= u.since and m.created_at < u.until
+  ), proof as (
+    select m.id, m.provider, m.provider_message_id, m.created_at
+    from mine m
+    where m.key_tag = p_tag or m.id in (select w.id from written w)
+      or m.key_tag in (select w.key_tag from written w union all select c.tag from claim c)
+    union all
+    select t.id, t.provider, t.provider_message_id, t.created_at from tagged t
   )
-  select m.provider_message_id
-  from mine m
-  where m.provider = p_provider
-    and m.provider_message_id is not null
-    and m.created_at >= coalesce(
-      (select c.first_attempt_at from email_send_claims c where c.key_hash = p_key_hash), '-infinity')
-  order by m.created_at desc, m.id desc
-  limit 1
+  (
+    select p.provider, p.provider_message_id from proof p
+    where p.provider_message_id is not null
+    order by p.created_at desc, p.id desc
+    limit 1
+  )
+  union all
+  select c.result ->> 'provider', c.result ->> 'providerMessageId' from claim c
+  where c.state = 'accepted' and c.result ->> 'provider' is not null and c.result ->> 'providerMessageId' is not null
+    and not exists (select from proof p where p.provider_message_id is not null)
 $$;
 
--- What the log knows of a key that no claim binds (a call that found no claim store left only its rows): the provider of
--- the newest row of the last 24 hours that proves acceptance, else of the newest that leaves it open, and how old they
--- are; nulls where there is none.
-create function find_email_trail(p_key_hash text) returns table (provider text, since timestamptz)
+-- What is known of a key that no claim binds (a call that found no claim store left only its rows): the provider and the tag of the
+-- newest row of the library of the last 24 hours that proves acceptance, else of the newest that leaves it open, and how old they are;
+-- else what the calling process remembers, `p_known` { provider, tag, ageMs }. No row where there is neither.
+create function find_email_trail(p_key_hash text, p_known jsonb)
+returns table (provider text, since timestamptz, tag text)
 language sql
 stable
 set search_path = pg_catalog, public, pg_temp
 as $$
   -- Apart, for the same reason.
-  with mine as materialized (select l.* from email_log l where l.key_hash = p_key_hash)
+  with mine as materialized (select l.* from email_log l where l.key_hash = p_key_hash),
+  left_open as materialized (
+    select m.provider, m.created_at, m.id, m.key_tag, m.provider_message_id from mine m
+    where m.outcome is not null and m.provider is not null
+      and m.created_at > clock_timestamp() - interval '24 hours'
+      and (m.provider_message_id is not null or m.status = 'deferred'
+        or (m.status = 'failed' and m.error_kind = 'ambiguous'))
+  )
+  (
+    select o.provider, (select min(x.created_at) from left_open x), o.key_tag from left_open o
+    order by o.provider_message_id is not null desc, o.created_at desc, o.id desc
+    limit 1
+  )
+  union all
   select
-    (array_agg(m.provider order by m.provider_message_id is not null desc, m.created_at desc, m.id desc))[1],
-    min(m.created_at)
-  from mine m
-  where m.provider is not null
-    and m.created_at > clock_timestamp() - interval '24 hours'
-    and (m.provider_message_id is not null or m.status = 'deferred'
-      or (m.status = 'failed' and m.error_kind = 'ambiguous'))
+    p_known ->> 'provider', clock_timestamp() - make_interval(secs => (p_known ->> 'ageMs')::float8 / 1000.0),
+    p_known ->> 'tag'
+  where p_known ->> 'provider' is not null and not exists (select from left_open)
 $$;
 
 -- Claims keys and looks up suppressions, several in one call (MAIL-1, MAIL-41 to MAIL-43); `ordinal` counts the entries
 -- from 1. Called by `MailStore`. Keys of an entry: key_hash, addresses, payload_hash, provider, owner (unique to the call),
--- lease_ms.
+-- lease_ms, tag (of a fresh use; made here where it is absent), known (what the calling process remembers of the key).
 --
 -- `decision` is that of `decideClaim` in the domain, taken under the key's row lock and by this clock:
 --   Claimed     the key is held for the owner; `sticky` is the only provider that may see it, `takeover` that an attempt
---               on it left no result, `first_attempt_at` (milliseconds of the epoch) when its first attempt began,
---               `evidence` a message id that proves that `sticky` accepted an earlier attempt.
+--               on it left no result, `late` that its first attempt, at `first_attempt_at` (milliseconds of the epoch), is 24 hours
+--               old, `tag` what its requests carry, `evidence` { provider, providerMessageId } that an earlier attempt was accepted.
 --   Replay      `result` is the first call's.
 --   Conflict, InProgress
 -- The same owner asking again (its first answer was lost) is answered `Claimed` again.
+--
+-- `leaving`: the claim says already that the request leaves. It does so where the look-up found no suppression, since nothing then
+-- keeps the request in the process; else `move_email_claim` says it.
 --
 -- Locks claims in the order of their keys. It looks up by key alone, whatever the tables' statistics say: its plan may be
 -- older than most of their rows.
 create function begin_email_sends(p_entries jsonb)
 returns table (
-  ordinal integer, decision text, sticky text, takeover boolean, first_attempt_at float8, result jsonb, evidence text,
-  suppressions jsonb
+  ordinal integer, decision text, sticky text, takeover boolean, late boolean, first_attempt_at float8, tag text, result jsonb,
+  evidence jsonb, leaving boolean, suppressions jsonb
 )
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
@@ -471,33 +596,38 @@ declare
   v_now timestamptz;
   v_lease timestamptz;
   v_leased boolean;
-  v_fresh boolean;
   v_since timestamptz;
+  v_last timestamptz;
   v_new bigint[];
-  v_suppressions jsonb;
+  v_all jsonb;
 begin
-  -- Keys that neither a claim nor a row of the log knows are claimed, in the order of the loop below; the keys of other
-  -- entries are locked at their place in it (the update that never happens), so that all callers lock in one order.
+  -- One look-up for all of them: few batches hold an address that is suppressed.
+  v_all := email_suppressions_of(
+    array(select unnest(email_addresses(x.addresses)) from jsonb_to_recordset(p_entries) as x(addresses jsonb)));
+  -- Keys that neither a claim nor a row of the log nor the calling process knows are claimed, in the order of the loop below; the
+  -- keys of other entries are locked at their place in it (the update that never happens), so that all callers lock in one order.
   -- Where a row of the log knows a key that no claim binds, nothing is claimed here.
   v_now := clock_timestamp();
   with entry as materialized (
     select distinct on (x.key_hash) x.*
     from rows from (jsonb_to_recordset(p_entries) as (
-      key_hash text, payload_hash text, provider text, owner text, lease_ms float8
-    )) with ordinality as x(key_hash, payload_hash, provider, owner, lease_ms, ord)
+      key_hash text, addresses jsonb, payload_hash text, provider text, owner text, lease_ms float8, tag text, known jsonb
+    )) with ordinality as x(key_hash, addresses, payload_hash, provider, owner, lease_ms, tag, known, ord)
     order by x.key_hash, x.ord
   ), claimed as (
     insert into email_send_claims as c (
-      key_hash, payload_hash, state, provider, ambiguous, owner, lease_until, first_attempt_at
+      key_hash, payload_hash, state, provider, ambiguous, leaving, owner, lease_until, first_attempt_at, last_attempt_at, tag
     )
     select
-      x.key_hash, x.payload_hash, 'held', x.provider, false, x.owner, v_now + make_interval(secs => x.lease_ms / 1000.0),
-      v_now
+      x.key_hash, x.payload_hash, 'held', x.provider, false,
+      v_all = '[]' or email_suppressions_of(email_addresses(x.addresses)) = '[]',
+      x.owner, v_now + make_interval(secs => x.lease_ms / 1000.0), v_now,
+      v_now + make_interval(secs => x.lease_ms / 1000.0), coalesce(x.tag, email_use_tag(x.key_hash, x.owner))
     from entry x
     where not exists (
       select from entry y
       -- Not `exists`, which would be made a join: with statistics from before there were keys it reads the log's whole index.
-      where (select true from email_log l where l.key_hash = y.key_hash limit 1)
+      where (y.known is not null or (select true from email_log l where l.key_hash = y.key_hash limit 1))
         and (select true from email_send_claims k where k.key_hash = y.key_hash) is null
     )
     order by x.key_hash
@@ -507,14 +637,13 @@ begin
   select array_agg(x.ord) into v_new from entry x where (x.key_hash in (select claimed.key_hash from claimed)) is true;
 
   if v_new is not null then
-    -- One look-up for all of them: few batches hold an address that is suppressed.
-    v_suppressions := email_suppressions_of(
-      array(select unnest(email_addresses(x.addresses)) from jsonb_to_recordset(p_entries) as x(addresses jsonb)));
     return query
     select
-      x.ord::integer, 'Claimed', null::text, false, (extract(epoch from v_now) * 1000)::float8, null::jsonb, null::text,
-      case v_suppressions when '[]' then v_suppressions else email_suppressions_of(email_addresses(x.addresses)) end
-    from rows from (jsonb_to_recordset(p_entries) as (addresses jsonb)) with ordinality as x(addresses, ord)
+      x.ord::integer, 'Claimed', null::text, false, false, (extract(epoch from v_now) * 1000)::float8,
+      coalesce(x.tag, email_use_tag(x.key_hash, x.owner)), null::jsonb, null::jsonb, s.found = '[]', s.found
+    from rows from (jsonb_to_recordset(p_entries) as (key_hash text, owner text, tag text, addresses jsonb))
+      with ordinality as x(key_hash, owner, tag, addresses, ord),
+      lateral (select case v_all when '[]' then v_all else email_suppressions_of(email_addresses(x.addresses)) end) as s(found)
     where x.ord = any (v_new);
     if cardinality(v_new) = jsonb_array_length(p_entries) then
       return;
@@ -523,76 +652,86 @@ begin
 
   for e in
     select
-      x.ord, x.key_hash, email_addresses(x.addresses) as addresses, x.payload_hash, x.provider, x.owner,
-      make_interval(secs => x.lease_ms / 1000.0) as lease
+      x.ord, x.key_hash, x.payload_hash, x.provider, x.owner, make_interval(secs => x.lease_ms / 1000.0) as lease,
+      coalesce(x.tag, email_use_tag(x.key_hash, x.owner)) as tag, x.known,
+      case v_all when '[]' then v_all else email_suppressions_of(email_addresses(x.addresses)) end as suppressions
     from rows from (jsonb_to_recordset(p_entries) as (
-      key_hash text, addresses jsonb, payload_hash text, provider text, owner text, lease_ms float8
-    )) with ordinality as x(key_hash, addresses, payload_hash, provider, owner, lease_ms, ord)
+      key_hash text, addresses jsonb, payload_hash text, provider text, owner text, lease_ms float8, tag text, known jsonb
+    )) with ordinality as x(key_hash, addresses, payload_hash, provider, owner, lease_ms, tag, known, ord)
     where v_new is null or x.ord <> all (v_new)
     order by x.key_hash, x.ord
   loop
     ordinal := e.ord;
-    decision := 'Claimed';
-    sticky := null;
-    takeover := false;
-    result := null;
-    evidence := null;
     loop
-      v_now := clock_timestamp();
+      decision := 'Claimed';
       sticky := null;
+      takeover := false;
+      late := false;
+      result := null;
+      evidence := null;
+      tag := e.tag;
+      leaving := e.suppressions = '[]';
       v_since := null;
+      v_now := clock_timestamp();
       if not exists (select from email_send_claims x where x.key_hash = e.key_hash) then
-        select t.provider, t.since into sticky, v_since from find_email_trail(e.key_hash) as t;
+        select t.provider, t.since, t.tag into sticky, v_since, tag from find_email_trail(e.key_hash, e.known) as t;
+        if not found then
+          tag := e.tag;
+        end if;
       end if;
+      takeover := sticky is not null;
+      late := coalesce(v_now - v_since >= interval '24 hours', false);
       insert into email_send_claims (
-        key_hash, payload_hash, state, provider, ambiguous, owner, lease_until, first_attempt_at
+        key_hash, payload_hash, state, provider, ambiguous, leaving, owner, lease_until, first_attempt_at, last_attempt_at, tag
       ) values (
-        e.key_hash, e.payload_hash, 'held', coalesce(sticky, e.provider), sticky is not null, e.owner, v_now + e.lease,
-        coalesce(v_since, v_now)
+        e.key_hash, e.payload_hash, 'held', coalesce(sticky, e.provider), takeover, leaving, e.owner, v_now + e.lease,
+        coalesce(v_since, v_now), case when late then v_now else v_now + e.lease end, tag
       )
       on conflict (key_hash) do nothing;
       if found then
-        takeover := sticky is not null;
-        if takeover then
-          evidence := find_email_evidence(e.key_hash, sticky);
-        end if;
         first_attempt_at := extract(epoch from coalesce(v_since, v_now)) * 1000;
         exit;
       end if;
 
-      sticky := null;
       select * into c from email_send_claims x where x.key_hash = e.key_hash for update;
       continue when not found; -- Purged since.
       v_now := clock_timestamp();
       v_lease := v_now + e.lease;
-      v_leased := c.lease_until is not null and v_now < c.lease_until;
+      v_leased := coalesce(v_now < c.lease_until, false);
+      sticky := null;
+      takeover := false;
+      tag := c.tag;
+      late := v_now - c.first_attempt_at >= interval '24 hours';
+      v_last := case when late then c.last_attempt_at else v_lease end;
       first_attempt_at := extract(epoch from c.first_attempt_at) * 1000;
 
       if c.state = 'held' and c.owner = e.owner then
         sticky := case when c.ambiguous then c.provider end;
         takeover := c.ambiguous;
-        if c.ambiguous then
-          evidence := find_email_evidence(e.key_hash, c.provider);
-        end if;
-        update email_send_claims x set lease_until = v_lease, updated_at = now() where x.key_hash = e.key_hash;
+        leaving := c.leaving;
+        update email_send_claims x set lease_until = v_lease, last_attempt_at = v_last, updated_at = now()
+        where x.key_hash = e.key_hash;
         exit;
       end if;
 
-      v_fresh := c.state = 'refused' or (not v_leased and v_now - c.first_attempt_at >= interval '24 hours');
-      if v_fresh then
+      -- `isFree` in the domain.
+      if c.state = 'refused' or (not v_leased and (v_now - c.last_attempt_at >= interval '24 hours'
+        or (c.state = 'held' and not c.leaving and not c.ambiguous)))
+      then
         v_since := null;
-        if c.state = 'refused' then
-          select t.provider, t.since into sticky, v_since from find_email_trail(e.key_hash) as t;
+        select t.provider, t.since, t.tag into sticky, v_since, tag from find_email_trail(e.key_hash, e.known) as t;
+        if not found then
+          tag := e.tag;
         end if;
+        takeover := sticky is not null;
+        late := coalesce(v_now - v_since >= interval '24 hours', false);
         update email_send_claims x set
           payload_hash = e.payload_hash, state = 'held', provider = coalesce(sticky, e.provider),
-          ambiguous = sticky is not null, owner = e.owner, lease_until = v_lease,
-          first_attempt_at = coalesce(v_since, v_now), result = null, updated_at = now()
+          ambiguous = takeover, leaving = e.suppressions = '[]', owner = e.owner, lease_until = v_lease,
+          first_attempt_at = coalesce(v_since, v_now),
+          last_attempt_at = case when late then x.last_attempt_at else v_lease end,
+          tag = begin_email_sends.tag, result = null, updated_at = now()
         where x.key_hash = e.key_hash;
-        takeover := sticky is not null;
-        if takeover then
-          evidence := find_email_evidence(e.key_hash, sticky);
-        end if;
         first_attempt_at := extract(epoch from coalesce(v_since, v_now)) * 1000;
         exit;
       end if;
@@ -610,8 +749,9 @@ begin
         decision := 'InProgress';
         exit;
       end if;
-      evidence := find_email_evidence(e.key_hash, c.provider);
-      if evidence is null and c.provider <> 'provider_a' and c.result is not null then
+      if c.result is not null and (c.state = 'ended' or c.provider <> 'provider_a' or late)
+        and not exists (select from find_email_evidence(e.key_hash, c.tag))
+      then
         decision := 'Replay';
         result := c.result;
         exit;
@@ -619,25 +759,37 @@ begin
       sticky := c.provider;
       takeover := c.result is null;
       update email_send_claims x set
-        payload_hash = e.payload_hash, state = 'held', ambiguous = true, owner = e.owner, lease_until = v_lease, result = null, updated_at = now()
+        payload_hash = e.payload_hash, state = 'held', ambiguous = true, leaving = e.suppressions = '[]', owner = e.owner,
+        lease_until = v_lease, last_attempt_at = v_last, result = null, updated_at = now()
       where x.key_hash = e.key_hash;
       exit;
     end loop;
 
-    suppressions := case when decision = 'Claimed' then email_suppressions_of(e.addresses) else '[]' end;
+    if decision = 'Claimed' then
+      suppressions := e.suppressions;
+      if sticky is not null then
+        select jsonb_build_object('provider', x.provider, 'providerMessageId', x.provider_message_id) into evidence
+        from find_email_evidence(e.key_hash, tag) as x;
+      end if;
+    else
+      suppressions := '[]';
+      sticky := null;
+      takeover := false;
+      leaving := false;
+    end if;
     return next;
   end loop;
 end
 $$;
 
--- Notes that the call that holds a claim turns to another provider; false where it no longer holds it. Called by
--- `MailStore` before a fail-over (MAIL-31).
+-- Notes that a request of the call that holds a claim leaves now, to this provider; false where it no longer holds it. Called by
+-- `MailStore` before a fail-over (MAIL-31), and before a first attempt where `begin_email_sends` did not say so.
 create function move_email_claim(p_key_hash text, p_owner text, p_provider text) returns boolean
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
 as $$
 begin
-  update email_send_claims set provider = p_provider, updated_at = now()
+  update email_send_claims set provider = p_provider, leaving = true, updated_at = now()
   where key_hash = p_key_hash and owner = p_owner and state = 'held';
   return found;
 end
@@ -654,13 +806,13 @@ begin
   return query insert into email_log as l (
     id, category, source, from_address, to_addresses, other_addresses, dropped_addresses, recipient_count, subject,
     outcome, status, provider, provider_message_id, error, error_kind, failed_over, cost_usd, accepted_cost_usd,
-    idempotency_key, key_hash, retry_at, attempts
+    idempotency_key, key_hash, key_tag, retry_at, attempts
   )
   select
     e.id, e.category, e.source, e.from_address, e.to_addresses, e.other_addresses, e.dropped_addresses,
     email_distinct_count(e.to_addresses || e.other_addresses), e.subject,
     e.outcome, e.outcome, e.provider, e.provider_message_id, e.error, e.error_kind, e.failed_over, e.cost_usd,
-    e.accepted_cost_usd, e.idempotency_key, e.key_hash, e.retry_at, e.attempts
+    e.accepted_cost_usd, e.idempotency_key, e.key_hash, e.key_tag, e.retry_at, e.attempts
   from unnest(p_entries) as e
   on conflict do nothing
   returning l.id;
@@ -673,15 +825,15 @@ $$;
 --   id, category, source, from (or from_address), to (or to_addresses), others, dropped (recipients that were left out),
 --   subject, outcome (or status: sent, deferred, suppressed, failed), error, error_kind, failed_over, cost_usd,
 --   accepted_cost_usd (what a deferred attempt costs once an event proves it accepted), idempotency_key, key_hash (else
---   the SHA-256 hex of idempotency_key), provider, provider_message_id, settle { owner, state, ambiguous, result },
+--   the SHA-256 hex of idempotency_key), key_tag (the tag that the request carried), provider, provider_message_id, settle { owner, state, ambiguous, result },
 --   retry_at (of a deferral), attempts [{ provider, outcome, reason, code, startedAt, durationMs }] (MAIL-74).
 --
 -- One row an attempt, whichever writer comes first (L1). Idempotent on `id` and on (provider, provider_message_id): a row
 -- that an event made is completed, keeps its id, and has the further of both statuses; a row that is complete is not
 -- changed by the same entry again.
 --
--- A `deferred` entry whose key has evidence on a row that only events wrote completes that row. Where the evidence
--- stands on another attempt's row, this attempt's row is written as it is, `deferred`: the key is settled by the other
+-- A `deferred` entry whose use of its key has evidence on a row that only events wrote completes that row, whichever provider it
+-- is of. Where the evidence stands on another attempt's row, this attempt's row is written as it is, `deferred`: the key is settled by the other
 -- row (D1 counts all rows of a key together), its retry ends without sending, and the end state is the one of the other
 -- order, in which the event would have found both rows and moved one of them.
 --
@@ -689,8 +841,9 @@ $$;
 -- queue never learned it, comes back, and a provider that dedupes may accept it then. Without that row the only evidence
 -- would be lost, and the next call on the key would send again.
 --
--- `settle` ends what its owner holds of the key (see `begin_email_sends`, `begin_email_retry`), and nobody else's: with
--- `result`, a held claim; without, a retry's lease. The result is kept as the caller received it, with the row's own id.
+-- `settle` ends what its owner holds of the key (see `begin_email_sends`, `begin_email_retry`), and nobody else's, as `settledClaim`
+-- in the domain says: without `result` it only returns a retry's lease. The result is kept as the caller received it, with the
+-- row's own id; that of a retry of an earlier use is not.
 --
 -- Lock order: keys, rows by (provider, provider_message_id), suppressions, claims. A deferral completes the row that an
 -- early event made, and locks it at that row's place in the order; the key's lock keeps events from making such a row
@@ -722,11 +875,12 @@ begin
   v_unproven := p_entries @? '$[*] ? (!exists(@.provider_message_id ? (@ != null)))';
   if v_unproven then
     for v_lock in
-      select distinct email_key_lock(x.provider, coalesce(x.key_hash, encode(sha256(convert_to(x.idempotency_key, 'UTF8')), 'hex')))
+      select distinct email_key_lock(
+        coalesce(x.key_tag, x.key_hash, encode(sha256(convert_to(x.idempotency_key, 'UTF8')), 'hex')))
       from jsonb_to_recordset(p_entries) as x(
-        provider text, provider_message_id text, key_hash text, idempotency_key text)
+        provider text, provider_message_id text, key_hash text, key_tag text, idempotency_key text)
       where x.provider is not null and x.provider_message_id is null
-        and coalesce(x.key_hash, x.idempotency_key) is not null
+        and coalesce(x.key_tag, x.key_hash, x.idempotency_key) is not null
       order by 1
     loop
       perform pg_advisory_xact_lock(v_lock);
@@ -755,6 +909,7 @@ begin
       x.accepted_cost_usd,
       x.idempotency_key,
       coalesce(x.key_hash, encode(sha256(convert_to(x.idempotency_key, 'UTF8')), 'hex')),
+      x.key_tag,
       x.provider,
       x.provider_message_id,
       x.retry_at,
@@ -764,13 +919,13 @@ begin
       id uuid, category text, source text, "from" text, from_address text, "to" jsonb, to_addresses jsonb,
       others jsonb, other_addresses jsonb, dropped jsonb, dropped_addresses jsonb, subject text, outcome text, status text,
       error text, error_kind text, failed_over boolean, cost_usd numeric, accepted_cost_usd numeric, idempotency_key text,
-      key_hash text, provider text,
+      key_hash text, key_tag text, provider text,
       provider_message_id text, retry_at timestamptz, attempts jsonb, settle jsonb
     )) with ordinality as x(
       id, category, source, "from", from_address, "to", to_addresses,
       others, other_addresses, dropped, dropped_addresses, subject, outcome, status,
       error, error_kind, failed_over, cost_usd, accepted_cost_usd, idempotency_key,
-      key_hash, provider,
+      key_hash, key_tag, provider,
       provider_message_id, retry_at, attempts, settle, ord
     )
     order by
@@ -780,8 +935,8 @@ begin
         (select l.provider_message_id from email_log l where l.entry_id = x.id),
         case when coalesce(x.outcome, x.status) = 'deferred' then (
           select l.provider_message_id from email_log l
-          where l.key_hash = coalesce(x.key_hash, encode(sha256(convert_to(x.idempotency_key, 'UTF8')), 'hex'))
-            and l.provider = x.provider and l.outcome is null and l.provider_message_id is not null
+          where l.key_tag = x.key_tag and l.outcome is null and l.outcome is distinct from 'sent'
+            and l.provider_message_id is not null
           order by l.created_at desc, l.id desc
           limit 1
         ) end
@@ -812,15 +967,13 @@ begin
       v_found := found;
     end if;
 
-    if not v_found and e.outcome = 'deferred' and e.provider_message_id is null and e.key_hash is not null
+    if not v_found and e.outcome = 'deferred' and e.provider_message_id is null and e.key_tag is not null
       and not exists (select from email_log l where l.id = e.id)
     then
       select * into r
       from email_log l
-      where l.key_hash = e.key_hash and l.provider = e.provider and l.outcome is null
+      where l.key_tag = e.key_tag and l.outcome is null and l.outcome is distinct from 'sent'
         and l.provider_message_id is not null
-        and l.created_at >= coalesce(
-          (select c.first_attempt_at from email_send_claims c where c.key_hash = e.key_hash), '-infinity')
       order by l.created_at desc, l.id desc
       limit 1
       for update;
@@ -890,6 +1043,7 @@ begin
           accepted_cost_usd = e.accepted_cost_usd,
           idempotency_key = e.idempotency_key,
           key_hash = coalesce(e.key_hash, l.key_hash),
+          key_tag = coalesce(l.key_tag, e.key_tag),
           suppression_marks = l.suppression_marks || v_marks,
           retry_at = e.retry_at,
           attempts = e.attempts,
@@ -948,25 +1102,42 @@ begin
     for v_settle in
       select
         coalesce(x.key_hash, encode(sha256(convert_to(x.idempotency_key, 'UTF8')), 'hex')) as key_hash,
+        x.key_tag,
         x.settle ->> 'owner' as owner,
         x.settle ->> 'state' as state,
         coalesce((x.settle ->> 'ambiguous')::boolean, false) as ambiguous,
         (x.settle -> 'result') || coalesce(v_learned -> x.id, '{}') as result
-      from jsonb_to_recordset(p_entries) as x(id text, key_hash text, idempotency_key text, settle jsonb)
+      from jsonb_to_recordset(p_entries) as x(id text, key_hash text, key_tag text, idempotency_key text, settle jsonb)
       where jsonb_typeof(x.settle) = 'object'
       order by key_hash
     loop
       if jsonb_typeof(v_settle.result) = 'object' then
-        -- A caller that does not know of an earlier ambiguous attempt cannot free its key (S2).
         update email_send_claims c set
-          state = case when c.ambiguous and v_settle.state = 'refused' then 'ambiguous' else v_settle.state end,
-          ambiguous = c.ambiguous or v_settle.ambiguous, result = v_settle.result, lease_until = null, updated_at = now()
-        where c.key_hash = v_settle.key_hash and c.owner = v_settle.owner and c.state = 'held';
-      else
-        update email_send_claims c set
-          ambiguous = c.ambiguous or v_settle.ambiguous, lease_until = null, updated_at = now()
-        where c.key_hash = v_settle.key_hash and c.owner = v_settle.owner and c.lease_until is not null;
+          state = n.state,
+          ambiguous = c.ambiguous or v_settle.ambiguous,
+          -- A key that is `ended` is never reported as certainly not delivered (S2).
+          result = case
+            when n.state = 'ended' and v_settle.result -> 'ok' = 'false'
+              then v_settle.result || '{"status": "failed", "kind": "ambiguous"}'
+            else v_settle.result
+          end,
+          last_attempt_at = case when n.state in ('accepted', 'refused') then clock_timestamp() else c.last_attempt_at end,
+          lease_until = null,
+          updated_at = now()
+        from (
+          -- A caller that does not know of an earlier ambiguous attempt cannot free its key (S2).
+          select x.key_hash, case when x.ambiguous and v_settle.state = 'refused' then 'ended' else v_settle.state end as state
+          from email_send_claims x
+          where x.key_hash = v_settle.key_hash and x.owner = v_settle.owner and x.lease_until is not null
+            and (v_settle.key_tag is null or x.tag is not distinct from v_settle.key_tag)
+          for update
+        ) as n
+        where c.key_hash = n.key_hash;
+        continue when found;
       end if;
+      update email_send_claims c set
+        ambiguous = c.ambiguous or v_settle.ambiguous, lease_until = null, updated_at = now()
+      where c.key_hash = v_settle.key_hash and c.owner = v_settle.owner and c.lease_until is not null;
     end loop;
   end if;
 end
@@ -984,16 +1155,17 @@ $$;
 
 -- A deferral: retry it, learn its end
 
--- Decides whether a queued retry may go out (MAIL-52, MAIL-54). Called by `MailStore`. Keys of the entry: key_hash,
--- provider, row_id, addresses, owner, lease_ms.
+-- Decides whether a queued retry may go out (MAIL-52, MAIL-54). Called by `MailStore`. Keys of the entry: key_hash, tag (what its
+-- request carries), first_attempt_at (milliseconds of the epoch), provider, row_id, addresses, owner, lease_ms.
 --   Recorded  its row is there: its outcome was recorded before its message came back.
---   Settled   `evidence` is the message id of an accepted attempt.
+--   Settled   `evidence` { provider, providerMessageId } of an accepted attempt.
 --   Busy      another owner's lease on the key is alive.
 --   Go        the key is leased to the caller (again, where it asked before).
 --
--- Lock order: key, claim. An event of the key that is being recorded is waited for: it may be the evidence.
+-- Lock order: key, rows, claim. An event of the key that is being recorded is waited for: it may be the evidence. A row that it
+-- made while nothing here knew the key of its tag learns it now: where the deferral's own row was lost, nothing else tells its end.
 create function begin_email_retry(p_entry jsonb)
-returns table (decision text, evidence text, suppressions jsonb)
+returns table (decision text, evidence jsonb, suppressions jsonb)
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
 as $$
@@ -1002,12 +1174,16 @@ declare
   c email_send_claims;
   v_claimed boolean;
   v_key text := p_entry ->> 'key_hash';
+  v_tag text := p_entry ->> 'tag';
   v_row_id uuid := (p_entry ->> 'row_id')::uuid;
   v_provider text := p_entry ->> 'provider';
   v_owner text := p_entry ->> 'owner';
+  v_lease timestamptz;
 begin
   suppressions := '[]';
-  perform pg_advisory_xact_lock(email_key_lock(v_provider, v_key));
+  perform pg_advisory_xact_lock(email_key_lock(coalesce(v_tag, v_key)));
+  update email_log l set key_hash = v_key
+  where l.key_tag = v_tag and l.outcome is distinct from 'sent' and l.key_hash is null;
   loop
     select * into c from email_send_claims x where x.key_hash = v_key for update;
     v_claimed := found;
@@ -1020,27 +1196,32 @@ begin
       return;
     end if;
     exit when v_claimed;
-    -- Without a claim of the first call (its key was made by the library, or the database was away), every row of the
-    -- key counts, and any payload fits.
-    insert into email_send_claims (key_hash, payload_hash, state, provider, ambiguous, owner, first_attempt_at)
-    values (
-      v_key, '', 'deferred', v_provider, true, v_owner,
-      coalesce((select min(l.created_at) from email_log l where l.key_hash = v_key), clock_timestamp())
+    -- Without a claim of the first call (its key was made by the library, or the database was away), all rows of the key's last
+    -- 24 hours count, and any payload fits.
+    insert into email_send_claims (
+      key_hash, payload_hash, state, provider, ambiguous, leaving, owner, first_attempt_at, last_attempt_at, tag
+    ) values (
+      v_key, '', 'deferred', v_provider, true, true, v_owner,
+      coalesce((
+        select min(l.created_at) from email_log l
+        where l.key_hash = v_key and l.outcome is not null
+          and l.created_at > clock_timestamp() - interval '23 hours 50 minutes'
+      ), clock_timestamp()),
+      clock_timestamp(), v_tag
     )
     on conflict (key_hash) do nothing;
   end loop;
 
-  evidence := find_email_evidence(v_key, v_provider);
+  select jsonb_build_object('provider', x.provider, 'providerMessageId', x.provider_message_id) into evidence
+  from find_email_evidence(v_key, v_tag, to_timestamp((p_entry ->> 'first_attempt_at')::float8 / 1000.0)) as x;
   if evidence is not null then
     decision := 'Settled';
   elsif c.lease_until > clock_timestamp() and c.owner <> v_owner then
     decision := 'Busy';
   else
     decision := 'Go';
-    update email_send_claims x set
-      owner = v_owner,
-      lease_until = clock_timestamp() + make_interval(secs => (p_entry ->> 'lease_ms')::float8 / 1000.0),
-      updated_at = now()
+    v_lease := clock_timestamp() + make_interval(secs => (p_entry ->> 'lease_ms')::float8 / 1000.0);
+    update email_send_claims x set owner = v_owner, lease_until = v_lease, last_attempt_at = v_lease, updated_at = now()
     where x.key_hash = v_key;
     suppressions := email_suppressions_of(email_addresses(p_entry -> 'addresses'));
   end if;
@@ -1096,7 +1277,7 @@ $$;
 
 -- Upkeep
 
--- Drops claims that have expired: 24 hours old, with no attempt under way (MAIL-44). Returns how many; housekeeping
+-- Drops claims that have expired: 24 hours after their last attempt, with none under way (MAIL-44). Returns how many; housekeeping
 -- calls again while it returns `p_limit`.
 create function purge_email_claims(p_limit integer default 10000) returns integer
 language plpgsql
@@ -1107,7 +1288,8 @@ declare
 begin
   with old as materialized (
     select x.key_hash from email_send_claims x
-    where x.first_attempt_at < now() - interval '24 hours' and (x.lease_until is null or x.lease_until < now())
+    where x.first_attempt_at <= now() - interval '24 hours' and x.last_attempt_at <= now() - interval '24 hours'
+      and (x.lease_until is null or x.lease_until < now())
     limit p_limit
     for update skip locked
   )
@@ -1119,8 +1301,8 @@ end
 $$;
 
 select secure_table(name) from unnest(array[
-  'email_log', 'email_suppressions', 'erased_suppressions', 'email_send_claims', 'email_defer_queue',
-  'email_defer_queue_migrations'
+  'email_log', 'email_suppressions', 'erased_suppressions', 'email_send_claims', 'email_tag_secrets', 'email_unclaimed_sends',
+  'email_defer_queue', 'email_defer_queue_migrations'
 ]::regclass[]) as name;
 
 do $$
@@ -1142,9 +1324,12 @@ select secure_function(name) from unnest(array[
   'erased_alias(text)',
   'email_suppressions_of(text[])',
   'add_email_suppressions(text[], text)',
-  'email_key_lock(text, text)',
-  'find_email_evidence(text, text)',
-  'find_email_trail(text)',
+  'email_tag_pad(bytea, integer)',
+  'email_use_tag(text, text)',
+  'note_unclaimed_email_sends(integer)',
+  'email_key_lock(text)',
+  'find_email_evidence(text, text, timestamp with time zone)',
+  'find_email_trail(text, jsonb)',
   'begin_email_sends(jsonb)',
   'move_email_claim(text, text, text)',
   'insert_email_rows(email_log_row[])',

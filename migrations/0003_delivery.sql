@@ -214,9 +214,10 @@ $$;
 -- `p_`, `category` (from the event's tags) and `listed` (the event is what the provider's list says of the mail, seen at
 -- `occurred_at`). For each event:
 --
--- * The row is the one of (provider, provider_message_id). Where there is none and the event names a key, the newest
---   `deferred` row of that key and provider gets the message id and moves to `sent` or further, unless an attempt on the
---   key is under way right now: then the event may be that attempt's, which will find it. Else the event makes a row.
+-- * The row is the one of (provider, provider_message_id). Where there is none and the event's tag names a use of a key, the newest
+--   `deferred` row of that use gets provider and message id and moves to `sent` or further, unless an attempt on the
+--   key is under way right now: then the event may be that attempt's, which will find it. Else the event makes a row. A tag of
+--   another installation matches no row and no claim: mail from outside, without a key.
 -- * Status only moves forward, never out of a terminal one (L2). `error` is the reason of the failure that moved it, also
 --   where that event gave none (the list never does) and a later account of it brings the reason.
 -- * `last_event` and `raw` are of the latest event by occurrence; without a time it counts from now, and not at all
@@ -264,7 +265,7 @@ declare
   v_new boolean;
   v_changed boolean;
   v_busy boolean;
-  v_since timestamptz;
+  v_key text;
   v_rank integer;
   v_at timestamptz;
   v_received email_account;
@@ -273,11 +274,11 @@ declare
   v_marks text[];
   v_suppress text[] := '{}';
 begin
-  if p_events @? '$[*].key_hash ? (@ != null)' then
+  if p_events @? '$[*].key_tag ? (@ != null)' then
     for v_lock in
-      select distinct email_key_lock(x.provider, x.key_hash)
-      from jsonb_to_recordset(p_events) as x(provider text, provider_message_id text, key_hash text)
-      where x.key_hash is not null
+      select distinct email_key_lock(x.key_tag)
+      from jsonb_to_recordset(p_events) as x(provider text, provider_message_id text, key_tag text)
+      where x.key_tag is not null
         and not exists (
           select from email_log l where l.provider = x.provider and l.provider_message_id = x.provider_message_id)
       order by 1
@@ -298,7 +299,7 @@ begin
       email_bare_address(x."from") as from_address,
       x.reason,
       x.raw,
-      x.key_hash,
+      x.key_tag,
       case
         when x.event = 'bounced' and lower(x.bounce_type) = 'permanent' then 'hard_bounce'
         when x.event = 'complained' then 'complaint'
@@ -310,11 +311,11 @@ begin
       coalesce(x.listed, false) as listed
     from rows from (jsonb_to_recordset(p_events) as (
       provider text, provider_message_id text, event text, occurred_at timestamptz, recipients jsonb, subject text,
-      "from" text, reason text, raw jsonb, key_hash text, bounce_type text, suppress jsonb, alertable boolean,
+      "from" text, reason text, raw jsonb, key_tag text, bounce_type text, suppress jsonb, alertable boolean,
       backfill boolean, category text, listed boolean
     )) with ordinality as x(
       provider, provider_message_id, event, occurred_at, recipients, subject,
-      "from", reason, raw, key_hash, bounce_type, suppress, alertable,
+      "from", reason, raw, key_tag, bounce_type, suppress, alertable,
       backfill, category, listed, ord
     )
     order by x.provider collate "C", x.provider_message_id collate "C", x.ord
@@ -339,22 +340,28 @@ begin
         v_new := not found;
       end if;
 
-      if v_new and e.key_hash is not null then
-        v_busy := false;
-        v_since := null;
-        select coalesce(c.lease_until > clock_timestamp(), false), c.first_attempt_at into v_busy, v_since
-        from email_send_claims c where c.key_hash = e.key_hash;
+      v_key := null;
+      if v_new and e.key_tag is not null then
+        -- The key that the tag names. Of another installation's, neither a claim nor a row of the library knows anything.
+        select c.key_hash into v_key from email_send_claims c where c.tag = e.key_tag limit 1;
+        if v_key is null then
+          select l.key_hash into v_key from email_log l
+          where l.key_tag = e.key_tag and l.outcome is distinct from 'sent' and l.key_hash is not null
+          limit 1;
+        end if;
+        select coalesce(c.lease_until > clock_timestamp(), false) into v_busy
+        from email_send_claims c where c.key_hash = v_key;
         if not coalesce(v_busy, false) then
           select * into r from email_log l
-          where l.key_hash = e.key_hash and l.provider = e.provider and l.status = 'deferred'
-            and l.provider_message_id is null and l.created_at >= coalesce(v_since, '-infinity')
+          where l.key_tag = e.key_tag and l.outcome is distinct from 'sent' and l.status = 'deferred'
+            and l.provider_message_id is null
           order by l.created_at desc, l.id desc
           limit 1
           for update;
           if found then
             begin
               update email_log l set
-                provider_message_id = e.provider_message_id, status = 'sent',
+                provider = e.provider, provider_message_id = e.provider_message_id, status = 'sent',
                 cost_usd = coalesce(l.cost_usd, l.accepted_cost_usd), updated_at = now()
               where l.id = r.id
               returning * into r;
@@ -377,6 +384,7 @@ begin
         r.status := 'sent';
         r.to_addresses := '{}';
         r.suppression_marks := '{}';
+        r.key_hash := v_key;
         if e.backfill then
           r.alerted_at := now();
           backfilled := true;
@@ -396,8 +404,8 @@ begin
           r.to_addresses := e.recipients;
           v_changed := true;
         end if;
-        if r.key_hash is null and e.key_hash is not null then
-          r.key_hash := e.key_hash;
+        if r.key_tag is null and e.key_tag is not null then
+          r.key_tag := e.key_tag;
           v_changed := true;
         end if;
       end if;
@@ -470,7 +478,7 @@ begin
               )) then (r.to_addresses || r.other_addresses)[1:1]
               else '{}'
             end
-          when e.key_hash is not null or e.recipients = '{}' then array['']
+          when e.key_tag is not null or e.recipients = '{}' then array['']
           when email_distinct_count(e.recipients) = 1 then e.recipients[1:1]
           else '{}'
         end;
@@ -487,10 +495,10 @@ begin
       if v_new then
         insert into email_log (
           id, from_address, to_addresses, subject, status, provider, provider_message_id, last_event, last_event_at, raw,
-          error, key_hash, alerted_at, suppression_marks, accounts
+          error, key_hash, key_tag, alerted_at, suppression_marks, accounts
         ) values (
           r.id, r.from_address, r.to_addresses, r.subject, r.status, r.provider, r.provider_message_id, r.last_event,
-          r.last_event_at, r.raw, r.error, r.key_hash, r.alerted_at, r.suppression_marks, r.accounts
+          r.last_event_at, r.raw, r.error, r.key_hash, r.key_tag, r.alerted_at, r.suppression_marks, r.accounts
         )
         on conflict (provider, provider_message_id) do nothing;
         exit when found;
@@ -545,7 +553,7 @@ begin
       last_event_at = x.last_event_at,
       raw = x.raw,
       error = x.error,
-      key_hash = x.key_hash,
+      key_tag = x.key_tag,
       alerted_at = x.alerted_at,
       suppression_marks = x.suppression_marks,
       accounts = x.accounts,
@@ -573,7 +581,7 @@ create function record_email_event(
   p_from text default null,
   p_reason text default null,
   p_raw jsonb default null,
-  p_key_hash text default null,
+  p_key_tag text default null,
   p_bounce_type text default null,
   p_suppress text[] default null,
   p_alertable boolean default true,
@@ -594,7 +602,7 @@ as $$
     'from', p_from,
     'reason', p_reason,
     'raw', p_raw,
-    'key_hash', p_key_hash,
+    'key_tag', p_key_tag,
     'bounce_type', p_bounce_type,
     'suppress', to_jsonb(p_suppress),
     'alertable', p_alertable,

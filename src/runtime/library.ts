@@ -23,7 +23,12 @@ import type { LogSink } from "./process/log-lines.ts"
 import type { Env, Settings } from "./settings/settings.ts"
 
 export { Mailer } from "../domain/mail/mailer.ts"
-export { IdempotencyConflict, IdempotencyInProgress, InvalidRequest } from "../domain/mail/send-result.ts"
+export {
+  ClaimUnavailable,
+  IdempotencyConflict,
+  IdempotencyInProgress,
+  InvalidRequest
+} from "../domain/mail/send-result.ts"
 export type { SendRequest } from "../domain/mail/message.ts"
 export type { SendResult } from "../domain/mail/send-result.ts"
 export { type SendEmail, type SendOptions, SettingsRefused } from "./edge/plain-send-email.ts"

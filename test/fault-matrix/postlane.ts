@@ -107,9 +107,9 @@ export const runPostlane = (cell: Cell, options: { readonly event: boolean }): P
 
     const announce = Effect.suspend(() =>
       Effect.forEach(fake.accepted, ({ id }) => {
-        const keyHash = database.rows()[0]?.keyHash ?? undefined
+        const keyTag = database.rows()[0]?.keyTag ?? undefined
         const providerMessageId = messageIdOf(primary, id)
-        return database.recordEvent({ provider: primary, providerMessageId, event: "delivered", keyHash })
+        return database.recordEvent({ provider: primary, providerMessageId, event: "delivered", keyTag })
       })
     )
 

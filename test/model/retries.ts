@@ -1,6 +1,6 @@
 import { delayBefore } from "../../src/domain/mail/deferred-send.ts"
-import { type ClaimEnd, isFree, withinWindow } from "../../src/domain/mail/claim.ts"
-import { dedupes } from "../../src/domain/mail/failover.ts"
+import { type ClaimEnd, isFree } from "../../src/domain/mail/claim.ts"
+import { dedupes, withinWindow } from "../../src/domain/mail/failover.ts"
 import { KeyTag } from "../../src/domain/ids.ts"
 import { failed, sent } from "../../src/domain/mail/send-result.ts"
 import { brokenByBegin, brokenByCopy, brokenByLeaving } from "./invariants.ts"

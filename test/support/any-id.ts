@@ -12,7 +12,8 @@ const AnyId = Schema.String.pipe(
   Schema.brand("MailId"),
   Schema.brand("LogRowId"),
   Schema.brand("IdempotencyKey"),
-  Schema.brand("KeyHash")
+  Schema.brand("KeyHash"),
+  Schema.brand("KeyTag")
 )
 /** An id of every kind: in a test the name of the variable says which one is meant. */
 export type AnyId = typeof AnyId.Type

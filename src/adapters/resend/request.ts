@@ -20,7 +20,7 @@ const ResendBody = Schema.Struct({
   html: Schema.optionalKey(Schema.String),
   text: Schema.optionalKey(Schema.String),
   headers: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
-  tags: Schema.Array(Schema.Struct({ name: Schema.String, value: Schema.String })),
+  tags: Schema.optionalKey(Schema.Array(Schema.Struct({ name: Schema.String, value: Schema.String }))),
   attachments: Schema.optionalKey(
     Schema.Array(
       Schema.Struct({
@@ -52,8 +52,14 @@ const formatAll = (boxes: Message["to"]): ReadonlyArray<string> => boxes.map(for
  * Makes the request. Headers and tags are sorted, so that calls that are equal by the idempotency rules make equal bytes: the
  * vendor refuses a known key with a payload that differs.
  */
-export const prepareRequest = (message: Message, { key, keyHash }: SendKey): ProviderRequest => {
+export const prepareRequest = (message: Message, { key, keyHash, tag }: SendKey): ProviderRequest => {
   const headers = Object.entries(message.headers).sort(byName)
+  const tags = [
+    ...Object.entries(message.tags)
+      .sort(byName)
+      .map(([name, value]) => ({ name: encodeTag(name), value: encodeTag(value) })),
+    ...(tag === undefined ? [] : [{ name: KEY_TAG, value: tag }])
+  ]
   const body = {
     from: formatMailbox(message.from),
     to: formatAll(message.to),
@@ -64,12 +70,7 @@ export const prepareRequest = (message: Message, { key, keyHash }: SendKey): Pro
     ...(message.html === undefined ? {} : { html: message.html }),
     ...(message.text === undefined ? {} : { text: message.text }),
     ...(headers.length === 0 ? {} : { headers: Object.fromEntries(headers) }),
-    tags: [
-      ...Object.entries(message.tags)
-        .sort(byName)
-        .map(([name, value]) => ({ name: encodeTag(name), value: encodeTag(value) })),
-      { name: KEY_TAG, value: keyHash }
-    ],
+    ...(tags.length === 0 ? {} : { tags }),
     ...(message.attachments.length === 0
       ? {}
       : {
@@ -123,7 +124,7 @@ export const payloadOf = (body: ResendBody): CreateEmailOptions => {
     ...(replyTo === undefined ? {} : { replyTo: [...replyTo] }),
     subject,
     ...(headers === undefined ? {} : { headers: Object.fromEntries(Object.entries(headers).sort(byName)) }),
-    tags: tags.map(({ name, value }) => ({ name, value })),
+    ...(tags === undefined ? {} : { tags: tags.map(({ name, value }) => ({ name, value })) }),
     ...(attachments === undefined ? {} : { attachments: [...attachments] })
   }
   return html === undefined

@@ -11,7 +11,7 @@ import {
   type Fields,
   fieldsOf,
   idOf,
-  keyHashOf,
+  keyTagOf,
   tagsOf,
   textOf,
   timeOf
@@ -67,7 +67,7 @@ export const decodeWebhookEvent = (body: unknown): IncomingEvent => {
     from: bareAddressOf(data["from"]),
     subject: textOf(data["subject"]),
     reason: reasonOf(name, data),
-    keyHash: keyHashOf(tags[KEY_TAG]),
+    keyTag: keyTagOf(tags[KEY_TAG]),
     bounceType: name === "bounced" ? textOf(fieldsOf(data["bounce"])["type"]) : undefined,
     suppress: undefined,
     alertable: true,

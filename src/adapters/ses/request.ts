@@ -43,7 +43,7 @@ const SesBody = Schema.Struct({
       )
     })
   }),
-  EmailTags: Schema.Array(Schema.Struct({ Name: Schema.String, Value: Schema.String })),
+  EmailTags: Schema.optionalKey(Schema.Array(Schema.Struct({ Name: Schema.String, Value: Schema.String }))),
   ConfigurationSetName: Schema.optionalKey(Schema.String)
 })
 type SesBody = typeof SesBody.Type
@@ -99,9 +99,15 @@ const attachment = (part: Attachment) => ({
  */
 export const prepareRequest =
   (configurationSet: string | undefined) =>
-  (message: Message, { key, keyHash }: SendKey): ProviderRequest => {
+  (message: Message, { key, tag }: SendKey): ProviderRequest => {
     const set = message.configurationSet ?? configurationSet
     const headers = Object.entries(message.headers).sort(byName)
+    const tags = [
+      ...Object.entries(message.tags)
+        .sort(byName)
+        .map(([name, value]) => ({ Name: encodeTag(name), Value: encodeTag(value) })),
+      ...(tag === undefined ? [] : [{ Name: KEY_TAG, Value: tag }])
+    ]
     const body = {
       FromEmailAddress: formatAscii(message.from),
       Destination: {
@@ -128,12 +134,7 @@ export const prepareRequest =
           ...(message.attachments.length === 0 ? {} : { Attachments: message.attachments.map(attachment) })
         }
       },
-      EmailTags: [
-        ...Object.entries(message.tags)
-          .sort(byName)
-          .map(([name, value]) => ({ Name: encodeTag(name), Value: encodeTag(value) })),
-        { Name: KEY_TAG, Value: keyHash }
-      ],
+      ...(tags.length === 0 ? {} : { EmailTags: tags }),
       ...(set === undefined ? {} : { ConfigurationSetName: set })
     } satisfies SesBody
     return { provider: "provider_b", key, body }
@@ -214,7 +215,9 @@ export const commandInput = (body: SesBody): Result.Result<SendEmailCommandInput
             })
       }
     },
-    EmailTags: body.EmailTags.map(({ Name, Value }) => ({ Name, Value })),
+    ...(body.EmailTags === undefined
+      ? {}
+      : { EmailTags: body.EmailTags.map(({ Name, Value }) => ({ Name, Value })) }),
     ...(body.ConfigurationSetName === undefined ? {} : { ConfigurationSetName: body.ConfigurationSetName })
   })
 }

@@ -82,6 +82,7 @@ const send = Effect.fnUntraced(function* (message: BulkMessage, to: string) {
     }),
     Effect.catchTags({
       IdempotencyInProgress: () => Effect.succeed(false),
+      ClaimUnavailable: () => Effect.succeed(false),
       // It went out before a crash, and a file of it was deleted since.
       IdempotencyConflict: () => Effect.succeed(true),
       InvalidRequest: (error) => Effect.as(logged(error.message), true)

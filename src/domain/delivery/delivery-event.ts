@@ -1,4 +1,4 @@
-import type { KeyHash, LogRowId } from "../ids.ts"
+import type { KeyTag, LogRowId } from "../ids.ts"
 import type { Provider } from "../mail/failover.ts"
 
 /** A provider's delivery event, normalised for `record_email_event` (EVENT-1 to EVENT-4). */
@@ -15,8 +15,8 @@ export interface DeliveryEvent {
   readonly subject: string | undefined
   /** Failure reason for `email_log.error`. */
   readonly reason: string | undefined
-  /** The `postlane_key` tag, where the event carries it. */
-  readonly keyHash: KeyHash | undefined
+  /** The `postlane_key` tag, where the event carries it; provider accounts may be shared, so that it may be another installation's. */
+  readonly keyTag: KeyTag | undefined
   /** Vendor's bounce type (`Permanent`, …), where the event is a bounce and says so. */
   readonly bounceType: string | undefined
   /** Recipients that the provider names as bounced or complaining (`provider_b`); absent where it names none. */

@@ -54,7 +54,7 @@ export const eventOf = (mail: ListedMail, askedAt: number): DeliveryEvent => ({
   from: mail.from,
   subject: mail.subject,
   reason: undefined,
-  keyHash: undefined,
+  keyTag: undefined,
   bounceType: undefined,
   suppress: undefined,
   alertable: true,

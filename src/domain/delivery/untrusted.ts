@@ -1,4 +1,4 @@
-import { KeyHash } from "../ids.ts"
+import { KeyTag } from "../ids.ts"
 import { asciiDomain } from "../mail/address.ts"
 import { decodeTag } from "../mail/tag.ts"
 
@@ -20,7 +20,7 @@ const IN_BRACKETS = /<([^<>]+)>\s*$/
 /** The log cannot store the year 10000, and there is no event from before 1970. */
 const LATEST = Date.UTC(9999, 11, 31)
 
-const KEY_HASH = /^[0-9a-f]{64}$/
+const KEY_TAG_VALUE = /^[0-9a-f]{64}$/
 const TIME = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d(?:\.\d+)?)(Z|[+-]\d\d(?::?\d\d)?)$/
 
 /** The members of an object; none of anything else. */
@@ -79,9 +79,9 @@ export const tagsOf = (entries: Iterable<readonly [string, unknown]>): Readonly<
     )
   )
 
-/** The hash of the idempotency key, where the tag holds one. */
-export const keyHashOf = (value: string | undefined): KeyHash | undefined =>
-  value !== undefined && KEY_HASH.test(value) ? KeyHash.make(value) : undefined
+/** The tag of a key's use, where the value can be one. */
+export const keyTagOf = (value: string | undefined): KeyTag | undefined =>
+  value !== undefined && KEY_TAG_VALUE.test(value) ? KeyTag.make(value) : undefined
 
 /** Whether lists and objects are nested more than `limit` deep: deeper than the log stores. */
 export const isDeeperThan = (value: unknown, limit: number): boolean =>

@@ -97,7 +97,10 @@ export const layer = (options: {
             Effect.mapError(
               (notBegun) =>
                 new ReplyFailure({
-                  reason: notBegun._tag === "IdempotencyInProgress" ? "later" : "refused",
+                  reason:
+                    notBegun._tag === "IdempotencyInProgress" || notBegun._tag === "ClaimUnavailable"
+                      ? "later"
+                      : "refused",
                   message: notBegun.message
                 })
             ),

@@ -1,5 +1,5 @@
 import type { KeyTag } from "../ids.ts"
-import { dedupes, IDEMPOTENCY_WINDOW_MS, provesNonAcceptance, type Provider } from "./failover.ts"
+import { dedupes, provesNonAcceptance, type Provider, withinWindow } from "./failover.ts"
 import type { SendResult } from "./send-result.ts"
 
 /**
@@ -84,9 +84,6 @@ export type ClaimDecision =
   | { readonly _tag: "Conflict" }
   | { readonly _tag: "InProgress" }
 export type Claimed = Extract<ClaimDecision, { readonly _tag: "Claimed" }>
-
-/** Whether an automatic attempt may still go out on a key whose first attempt is `sinceFirstMs` old (S1). */
-export const withinWindow = (sinceFirstMs: number): boolean => sinceFirstMs < IDEMPOTENCY_WINDOW_MS
 
 const isLeased = ({ leaseUntil }: Claim, now: number): boolean => now < leaseUntil
 
@@ -188,11 +185,7 @@ export const claimOf = (
 }
 
 /** The claim once its holder has said that a request to `provider` leaves now; undefined where it is not this owner's any more. */
-export const movedClaim = (
-  claim: Claim | undefined,
-  owner: string,
-  provider: Provider
-): Claim | undefined =>
+export const movedClaim = (claim: Claim | undefined, owner: string, provider: Provider): Claim | undefined =>
   claim === undefined || claim.owner !== owner || claim.state !== "held"
     ? undefined
     : { ...claim, provider, leaving: true }

@@ -1,8 +1,7 @@
 import { Schema, Option } from "effect"
 
 import { IdempotencyKey, KeyHash, KeyTag, LogRowId } from "../ids.ts"
-import { withinWindow } from "./claim.ts"
-import { Provider } from "./failover.ts"
+import { Provider, withinWindow } from "./failover.ts"
 import { Category } from "./suppression/policy.ts"
 
 /**

@@ -13,6 +13,9 @@ export const dedupes = (provider: Provider): boolean => provider === "provider_a
 /** How long `provider_a` remembers a key, and so how long a key of ours keeps its meaning (MAIL-40). */
 export const IDEMPOTENCY_WINDOW_MS = 24 * 60 * 60 * 1000
 
+/** Whether anybody may still be asked on a key whose first attempt is `sinceFirstMs` old (S1). */
+export const withinWindow = (sinceFirstMs: number): boolean => sinceFirstMs < IDEMPOTENCY_WINDOW_MS
+
 /**
  * What a provider's error says about acceptance (MAIL-30 to MAIL-35).
  *

@@ -8,10 +8,12 @@ import {
   type ClaimRequest,
   decideClaim,
   isFree,
+  keptResult,
   movedClaim,
   settledClaim
 } from "./claim.ts"
 import type { Provider } from "./failover.ts"
+import type { SendResult } from "./send-result.ts"
 
 /** Most keys that a process remembers: some 50 MB. */
 const MAX_KEYS = 100_000
@@ -34,16 +36,17 @@ export interface KeyMemory {
   readonly decide: (keyHash: KeyHash, request: ClaimRequest, now: number) => ClaimDecision | undefined
   /** What the store is told, lest it takes the key for a new one. */
   readonly known: (keyHash: KeyHash, now: number) => KnownKey | undefined
+  /** Returns what puts the key back as it was. */
   readonly hold: (
     keyHash: KeyHash,
     decision: Pick<Claimed, "sticky" | "tag"> & { readonly ageMs: number },
     request: ClaimRequest & { readonly leaseMs: number },
     now: number
-  ) => void
+  ) => () => void
   readonly move: (keyHash: KeyHash, owner: string, provider: Provider) => void
   readonly settle: (keyHash: KeyHash, end: ClaimEnd, now: number) => void
-  /** Gives back a key for which nothing was asked. */
-  readonly release: (keyHash: KeyHash, owner: string) => void
+  /** The settled result as the caller gets it: the log may know the row by another id, or an acceptance. */
+  readonly answer: (keyHash: KeyHash, owner: string, result: SendResult) => void
 }
 
 export const makeKeyMemory = (maxKeys = MAX_KEYS): KeyMemory => {
@@ -88,8 +91,14 @@ export const makeKeyMemory = (maxKeys = MAX_KEYS): KeyMemory => {
         { ...request, leaving: true },
         now
       )
+      const before = claims.get(keyHash)
       put(keyHash, claim)
       bound(now)
+      return () => {
+        if (claims.get(keyHash)?.owner !== request.owner) return
+        if (before === undefined) claims.delete(keyHash)
+        else put(keyHash, before)
+      }
     },
     move: (keyHash, owner, provider) => {
       const moved = movedClaim(claims.get(keyHash), owner, provider)
@@ -99,9 +108,10 @@ export const makeKeyMemory = (maxKeys = MAX_KEYS): KeyMemory => {
       const settled = settledClaim(claims.get(keyHash), end, now)
       if (settled !== undefined) put(keyHash, settled)
     },
-    release: (keyHash, owner) => {
+    answer: (keyHash, owner, result) => {
       const claim = claims.get(keyHash)
-      if (claim?.owner === owner && claim.state === "held" && !claim.ambiguous) claims.delete(keyHash)
+      if (claim?.owner === owner && claim.result !== undefined)
+        put(keyHash, { ...claim, result: keptResult(claim.state, result) })
     }
   }
 }

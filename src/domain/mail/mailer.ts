@@ -2,27 +2,15 @@ import { Clock, Context, Effect, Layer, Result } from "effect"
 
 import type { ProviderFailure } from "../../ports/mail/mail-provider.ts"
 import { IdempotencyKey, KeyHash, LogRowId } from "../ids.ts"
+import { uptime } from "../uptime.ts"
 import { addressKey, addressOf } from "./address.ts"
 import { unconfigured } from "./attempt.ts"
-import { settledState } from "./claim.ts"
-import { delayBefore, hasExpired, type ProviderRequest, type SendDetails } from "./deferred-send.ts"
-import {
-  dedupes,
-  failoverTarget,
-  type Provider,
-  type Route,
-  routeOf,
-  stickTo,
-  stickyKind
-} from "./failover.ts"
-import {
-  makeMessage,
-  type Message,
-  payloadOf,
-  recipientKeys,
-  type SendRequest,
-  withoutBlocked
-} from "./message.ts"
+import { beginCall } from "./begin-call.ts"
+import { type Claimed, continuation, type Evidence, settledState } from "./claim.ts"
+import { delayBefore, hasExpired, type ProviderRequest, type SendDetails, tagOf } from "./deferred-send.ts"
+import { afterFailure, type Provider, type Route, routeOf, stickTo } from "./failover.ts"
+import { type ClaimPassed, holdsFor, mayLeave } from "./hold.ts"
+import { makeMessage, type Message, recipientKeys, type SendRequest, withoutBlocked } from "./message.ts"
 import { countFailover, countSend } from "./metrics.ts"
 import {
   deferred,
@@ -37,7 +25,8 @@ import {
   type Tried
 } from "./send-result.ts"
 import {
-  claimLeaseMs,
+  derivedRowId,
+  ENQUEUE_TIMEOUT_MS,
   enqueueRetry,
   makeSendParts,
   type Sending,
@@ -45,9 +34,10 @@ import {
   type SendServices
 } from "./sending.ts"
 import { statusRank } from "./status.ts"
-import { begin, findEvidence, moveClaim, record, rowOf } from "./store-access.ts"
+import { findEvidence, record, rowOf } from "./store-access.ts"
 import { blockedAddresses, suppressedError, type SuppressionReason } from "./suppression/policy.ts"
 import { newTrace, traced } from "./trace.ts"
+import { reportUnclaimed } from "./unclaimed.ts"
 
 /**
  * Outbound mail (MAIL-1): suppression look-up, primary, fallback only after proof that the primary did not accept, one row.
@@ -70,7 +60,7 @@ export const layer: Layer.Layer<Mailer, never, SendServices> = Layer.effect(
         const message = makeMessage(request, parts.config.defaults)
         return Result.isFailure(message)
           ? Effect.fail(new InvalidRequest({ issues: message.failure }))
-          : parts.runner.detached(send(parts, message.success, request.idempotencyKey))
+          : parts.runner.detached(send(parts, message.success, request))
       }
     })
   )
@@ -80,57 +70,121 @@ export const layer: Layer.Layer<Mailer, never, SendServices> = Layer.effect(
 const send = Effect.fnUntraced(function* (
   parts: SendParts,
   message: Message,
-  chosenKey: string | undefined
-): Effect.fn.Return<SendResult, IdempotencyConflict | IdempotencyInProgress> {
-  const now = yield* Clock.currentTimeMillis
-  const startedAt = yield* Clock.monotonicTimeNanos
+  { idempotencyKey: chosenKey, requireClaim = false }: SendRequest
+): Effect.fn.Return<SendResult, NotBegun> {
   const rowId = LogRowId.make(yield* parts.newId())
-  const idempotencyKey = IdempotencyKey.make(chosenKey ?? rowId)
-  const keyHash = KeyHash.make(yield* parts.sha256Hex(idempotencyKey))
-  const claim =
-    chosenKey === undefined || !parts.store.configured
-      ? undefined
-      : { owner: rowId, payloadHash: yield* parts.sha256Hex(payloadOf(message)) }
+  const key = IdempotencyKey.make(chosenKey ?? rowId)
+  const keyHash = KeyHash.make(yield* parts.sha256Hex(key))
   const route = routeOf(parts.config, message.provider)
-
-  const began = yield* begin(parts, message, { keyHash, claim, first: route.first }, now)
-  const { decision } = began
-  if (decision._tag === "Conflict") return yield* new IdempotencyConflict({ idempotencyKey })
-  if (decision._tag === "InProgress") return yield* new IdempotencyInProgress({ idempotencyKey })
-  if (decision._tag === "Replay") return decision.result
-
-  const blocked = blockedAddresses(message.category, began.suppressions)
+  const call = {
+    message,
+    key,
+    keyHash,
+    rowId,
+    isChosen: chosenKey !== undefined,
+    requireClaim,
+    first: route.first
+  }
+  const begun = yield* beginCall(parts, call)
+  const blocked = blockedAddresses(message.category, begun.suppressions)
   const remaining = withoutBlocked(message, blocked)
+  const details = detailsOf(message, remaining ?? message, blocked, {
+    idempotencyKey: key,
+    keyHash,
+    keyTag: begun.tag ?? null
+  })
+  const { decision } = begun
+  if (decision._tag !== "Claimed") {
+    if (begun.untold && decision._tag === "Replay") yield* tell(parts, details, rowId, decision.result)
+    return yield* answerOf(decision, key)
+  }
   const sending: Sending = {
     rowId,
     message: remaining ?? message,
-    details: detailsOf(message, remaining ?? message, blocked, { idempotencyKey, keyHash }),
-    owner: claim?.owner,
-    holdsClaim: claim !== undefined && began.answered,
-    startedAt,
+    details,
+    claim: begun.claim,
+    holdsClaim: begun.claim !== undefined && begun.answered,
+    hold: { since: begun.since, leaving: begun.leaving, ownKind: undefined },
     firstAttemptAt: decision.firstAttemptAt,
     sticky: decision.sticky,
+    isFirst: decision.sticky === undefined || decision.takeover,
     trace: newTrace()
   }
-  if (began.evidence !== undefined) {
-    const { provider, providerMessageId } = began.evidence
-    return yield* conclude(parts, sending, sent(sending, { provider, failedOver: false }, providerMessageId))
-  }
-  if (remaining === undefined) {
-    const reasons = sending.details.to.flatMap((address) => blocked.get(address) ?? [])
-    const error = suppressedError(reasons)
-    return yield* conclude(parts, sending, suppressed(sending, { provider: null, failedOver: false }, error))
-  }
-  const walk = decision.takeover ? takeOver : deliver
-  return yield* conclude(parts, sending, yield* walk(parts, sending, stickTo(decision.sticky, route)))
+  return yield* attempts(parts, sending, {
+    decision,
+    route,
+    evidence: begun.evidence,
+    blocked,
+    remaining
+  }).pipe(
+    Effect.flatMap((result) => certain(parts, sending, result)),
+    Effect.flatMap((result) => conclude(parts, sending, result)),
+    Effect.catchTag("ClaimPassed", ({ says }) => answerOf(says, key))
+  )
 })
+
+/** What a call answers that sends nothing. */
+const answerOf = (
+  says: ClaimPassed["says"],
+  idempotencyKey: IdempotencyKey
+): Effect.Effect<SendResult, IdempotencyConflict | IdempotencyInProgress> => {
+  switch (says._tag) {
+    case "Conflict":
+      return Effect.fail(new IdempotencyConflict({ idempotencyKey }))
+    case "InProgress":
+      return Effect.fail(new IdempotencyInProgress({ idempotencyKey }))
+    case "Replay":
+      return Effect.succeed(says.result)
+  }
+}
+
+/** Evidence, suppressions, and then the providers. */
+const attempts = Effect.fnUntraced(function* (
+  parts: SendParts,
+  sending: Sending,
+  given: {
+    readonly decision: Claimed
+    readonly route: Route
+    readonly evidence: Evidence | undefined
+    readonly blocked: ReadonlyMap<string, SuppressionReason>
+    readonly remaining: Message | undefined
+  }
+): Effect.fn.Return<SendResult, ClaimPassed> {
+  const { blocked, decision, evidence, route } = given
+  const { sticky } = decision
+  if (evidence !== undefined) return proven(sending, evidence, route)
+  if (given.remaining === undefined) {
+    const reasons = sending.details.to.flatMap((address) => blocked.get(address) ?? [])
+    const error = suppressedError(reasons, sticky !== undefined)
+    return suppressed(sending, { provider: sticky ?? null, failedOver: false }, error)
+  }
+  const provider = sticky ?? route.first
+  const tried = { provider, failedOver: false }
+  const next = continuation(decision)
+  const reason = "an earlier attempt on this key ended without an answer"
+  if (next === "end") return failed(sending, tried, "ambiguous", `${reason}; too old to be tried again`)
+  const request = next === "defer" ? requestFor(parts, sending, provider) : undefined
+  if (request !== undefined) return yield* defer(parts, sending, tried, request, reason)
+  return yield* deliver(parts, sending, stickTo(sticky, route))
+})
+
+/** An earlier attempt was accepted. */
+const proven = (sending: Sending, { provider, providerMessageId }: Evidence, route: Route): SendResult =>
+  sent(sending, { provider, failedOver: provider !== route.first }, providerMessageId)
+
+/** Tells a store that was away what this process knows of the key. */
+const tell = (parts: SendParts, details: SendDetails, owner: string, result: SendResult) => {
+  const state = settledState(result.status, undefined, false)
+  const settle = { owner, state, ambiguous: result.status !== "sent", result }
+  return record(parts, rowOf(parts.config, result, details, newTrace(), settle))
+}
 
 /** What the rows of a send have in common; `mailed` is the message without the suppressed recipients. */
 const detailsOf = (
   message: Message,
   mailed: Message,
   blocked: ReadonlyMap<string, SuppressionReason>,
-  key: Pick<SendDetails, "idempotencyKey" | "keyHash">
+  key: Pick<SendDetails, "idempotencyKey" | "keyHash" | "keyTag">
 ): SendDetails => ({
   category: message.category,
   source: message.source,
@@ -148,26 +202,9 @@ const requestFor = (
   { details, message }: Sending,
   provider: Provider
 ): ProviderRequest | undefined =>
-  providers.get(provider)?.prepare(message, { key: details.idempotencyKey, keyHash: details.keyHash })
-
-/** Goes on where an earlier attempt on the key left no result: only a provider that dedupes is asked again (MAIL-43). */
-const takeOver = (
-  parts: SendParts,
-  sending: Sending,
-  route: Route
-): Effect.Effect<SendResult, IdempotencyInProgress> => {
-  const provider = route.first
-  const request = dedupes(provider) ? undefined : requestFor(parts, sending, provider)
-  return request === undefined
-    ? deliver(parts, sending, route)
-    : defer(
-        parts,
-        sending,
-        { provider, failedOver: false },
-        request,
-        "an earlier attempt on this key ended without an answer"
-      )
-}
+  providers
+    .get(provider)
+    ?.prepare(message, { key: details.idempotencyKey, keyHash: details.keyHash, tag: tagOf(details) })
 
 /** Tries the first provider of the route, and then the fallback where MAIL-31 allows it. */
 const deliver = Effect.fnUntraced(function* (
@@ -176,62 +213,79 @@ const deliver = Effect.fnUntraced(function* (
   route: Route,
   /** The previous provider's refusal. */
   refusal?: string
-): Effect.fn.Return<SendResult, IdempotencyInProgress> {
+): Effect.fn.Return<SendResult, ClaimPassed> {
   const provider = route.first
   const tried = { provider, failedOver: refusal !== undefined }
-  if (!(yield* stillHolds(parts, sending))) return yield* lost(sending)
-  const adapter = parts.providers.get(provider)
+  const { config, providers, runner } = parts
+  const isHeld = yield* holdsFor(parts, sending, provider, config.attemptTimeoutMs + afterwardsMs(parts))
+  const leaves = isHeld && (sending.hold.leaving || (yield* mayLeave(parts, sending, provider)))
+  if (!leaves) return unmoved(sending, tried, refusal)
+  const adapter = providers.get(provider)
   const request = requestFor(parts, sending, provider)
   const attempt = yield* traced(
     sending.trace,
     provider,
     adapter === undefined || request === undefined
       ? Effect.fail(unconfigured(provider))
-      : parts.runner.attempt(adapter, request)
+      : runner.attempt(adapter, request)
   )
   if (Result.isSuccess(attempt)) return sent(sending, tried, attempt.success.messageId)
   const failure = attempt.failure
-  const target = failoverTarget(route, failure.kind)
-  if (target !== undefined) {
-    yield* failOver(parts, sending, failure, target)
-    const onlyTarget = { first: target, fallback: undefined }
-    return yield* deliver(parts, sending, onlyTarget, `${provider}: ${failure.message}`)
-  }
-  const kind = stickyKind(sending.sticky !== undefined, failure.kind)
   const error = refusal === undefined ? failure.message : `${refusal}; ${provider}: ${failure.message}`
-  return kind === "ambiguous" && failure.kind !== "rejected" && request !== undefined
-    ? yield* defer(parts, sending, tried, request, error)
-    : failed(sending, tried, kind, error)
+  const next = afterFailure(route, sending.sticky !== undefined, failure.kind)
+  sending.hold.ownKind = failure.kind
+  switch (next._tag) {
+    case "FailOver":
+      yield* reportFailover(sending, failure, next.to)
+      sending.hold.leaving = false
+      return yield* deliver(
+        parts,
+        sending,
+        { first: next.to, fallback: undefined },
+        `${provider}: ${failure.message}`
+      )
+    case "Defer":
+      return request === undefined
+        ? failed(sending, tried, "ambiguous", error)
+        : yield* defer(parts, sending, tried, request, error)
+    case "End":
+      return failed(sending, tried, next.kind, error)
+  }
 })
 
-/** Whether this call may still hold its claim: a process that was frozen past its lease has lost it. */
-const stillHolds = ({ config }: SendParts, sending: Sending): Effect.Effect<boolean> =>
-  Effect.map(
-    Clock.monotonicTimeNanos,
-    (now) =>
-      !sending.holdsClaim ||
-      now - sending.startedAt < BigInt(claimLeaseMs(config) - config.attemptTimeoutMs) * 1_000_000n
-  )
+/** The claim could not say that a request leaves, or is not this call's any more: nothing is asked, and nothing is certain. */
+const unmoved = (sending: Sending, tried: Tried, refusal: string | undefined): SendResult => {
+  sending.hold.ownKind = undefined
+  const why = "the key's claim could not be kept, since the database did not answer"
+  return failed(sending, tried, "ambiguous", refusal === undefined ? why : `${refusal}; ${why}`)
+}
 
-const lost = ({ details }: Sending) =>
-  Effect.fail(new IdempotencyInProgress({ idempotencyKey: details.idempotencyKey }))
+/** What a call may still need after its last attempt: evidence, the queue, the row. */
+const afterwardsMs = ({ config }: SendParts): number => 2 * config.dbTimeoutMs + ENQUEUE_TIMEOUT_MS
 
-/** Reports the fail-over (MAIL-73), and moves the claim to the provider that is tried next. */
-const failOver = Effect.fnUntraced(function* (
+/** A refusal is certain only while the call holds its key. */
+const certain = Effect.fnUntraced(function* (
   parts: SendParts,
   sending: Sending,
+  result: SendResult
+): Effect.fn.Return<SendResult, ClaimPassed> {
+  if (result.ok || result.provider === null) return result
+  const isHeld = yield* holdsFor(parts, sending, result.provider, parts.config.dbTimeoutMs)
+  if (isHeld) return result
+  sending.hold.ownKind = undefined
+  return result.status === "failed" ? { ...result, kind: "ambiguous" } : result
+})
+
+/** Reports the fail-over (MAIL-73). */
+const reportFailover = (
+  { details: { source } }: Sending,
   { message: reason, provider: from }: ProviderFailure,
   to: Provider
-): Effect.fn.Return<void, IdempotencyInProgress> {
-  const { details, holdsClaim, owner } = sending
-  yield* Effect.logWarning("EMAIL_FAILOVER").pipe(
-    Effect.annotateLogs({ from, to, reason, source: details.source })
+): Effect.Effect<void> =>
+  Effect.logWarning("EMAIL_FAILOVER").pipe(
+    Effect.annotateLogs({ from, to, reason, source }),
+    Effect.andThen(countFailover)
   )
-  yield* countFailover
-  if (owner === undefined || !holdsClaim) return
-  const holds = yield* moveClaim(parts, { keyHash: details.keyHash, owner, provider: to })
-  if (!holds) return yield* lost(sending)
-})
 
 /** An attempt may have arrived: settle it by evidence, else queue a retry, else end it `failed` (MAIL-32, MAIL-50, MAIL-52). */
 const defer = Effect.fnUntraced(function* (
@@ -240,12 +294,17 @@ const defer = Effect.fnUntraced(function* (
   tried: Tried,
   request: ProviderRequest,
   reason: string
-): Effect.fn.Return<SendResult> {
+): Effect.fn.Return<SendResult, ClaimPassed> {
   const { details, firstAttemptAt } = sending
-  const evidence = yield* findEvidence(parts, details.keyHash, request.provider)
-  if (evidence !== undefined) return sent(sending, tried, evidence.providerMessageId)
+  const evidence = yield* findEvidence(parts, sending)
+  if (evidence !== undefined) {
+    const { provider, providerMessageId } = evidence
+    return sent(sending, { ...tried, provider }, providerMessageId)
+  }
   const doubtful = (error: string) => failed(sending, tried, "ambiguous", error)
   if (!parts.queue.configured) return doubtful(reason)
+  if (!(yield* holdsFor(parts, sending, request.provider, afterwardsMs(parts) - parts.config.dbTimeoutMs)))
+    return doubtful(`${reason}; not deferred, since the database does not say whether the key is still held`)
   const now = yield* Clock.currentTimeMillis
   const delay = delayBefore(1, parts.config.deferDelaysSeconds, now - firstAttemptAt)
   if (delay === undefined) return doubtful(`${reason}; too old to be tried again`)
@@ -257,7 +316,7 @@ const defer = Effect.fnUntraced(function* (
       parts,
       {
         version: 1,
-        rowId: LogRowId.make(yield* parts.newId()),
+        rowId: yield* firstRetryId(parts, sending),
         attempt: 1,
         request,
         details,
@@ -280,10 +339,17 @@ const defer = Effect.fnUntraced(function* (
   return deferred(sending, tried)
 })
 
+/**
+ * The row of the first retry. A call whose process died may have queued its deferral, and the call that takes its key over queues it
+ * again: under the same row, so that the retries of both are one chain and not two (MAIL-57).
+ */
+const firstRetryId = (parts: SendParts, { details, rowId, isFirst }: Sending): Effect.Effect<LogRowId> =>
+  derivedRowId(parts, `postlane first retry of ${isFirst ? (tagOf(details) ?? rowId) : rowId}`)
+
 /** Writes the row and settles the claim; a failed write leaves the log incomplete and changes nothing else (S6). */
 const conclude = Effect.fnUntraced(function* (
   parts: SendParts,
-  { details, owner, sticky, trace }: Sending,
+  { claim, details, hold, sticky, trace }: Sending,
   result: SendResult
 ): Effect.fn.Return<SendResult> {
   yield* countSend(result.provider, result.status, details.category)
@@ -292,14 +358,18 @@ const conclude = Effect.fnUntraced(function* (
       Effect.annotateLogs({ error: result.error, kind: result.kind, source: details.source })
     )
   }
-  const state = settledState(result, sticky !== undefined)
+  const state = settledState(result.status, hold.ownKind, sticky !== undefined)
   const ambiguous = sticky !== undefined || result.status === "deferred" || state === "ambiguous"
-  const settle = owner === undefined ? undefined : { owner, state, ambiguous, result }
-  const recorded = yield* record(parts, rowOf(parts.config, result, details, trace, settle))
+  const end = claim === undefined ? undefined : { owner: claim.owner, state, ambiguous, result }
+  if (end !== undefined) parts.memory.settle(details.keyHash, end, yield* uptime)
+  const recorded = yield* record(parts, rowOf(parts.config, result, details, trace, end))
   if (recorded === undefined) return result
-  const proven =
+  yield* reportUnclaimed(parts)
+  const isProven =
     result.status === "deferred" && recorded.providerMessageId !== null && statusRank(recorded.status) > 1
-  return proven
+  const answer: SendResult = isProven
     ? { ...result, status: "sent", sendId: recorded.sendId, providerMessageId: recorded.providerMessageId }
     : { ...result, sendId: recorded.sendId }
+  if (end !== undefined) parts.memory.answer(details.keyHash, end.owner, answer)
+  return answer
 })

@@ -42,7 +42,9 @@ export const SendRequest = Schema.Struct({
   idempotencyKey: Schema.optional(Schema.NonEmptyString.check(Schema.isMaxLength(MAX_KEY_LENGTH))),
   attachments: Schema.optional(Schema.Array(AttachmentBody)),
   /** ISO 8601: from then on the mail is worthless (a sign-in link), and no retry goes out (MAIL-14). */
-  expiresAt: Schema.optional(Schema.String)
+  expiresAt: Schema.optional(Schema.String),
+  /** Rather a retryable refusal than a send without suppression look-up and claim, where the database does not answer (MAIL-45). */
+  requireClaim: Schema.optional(Schema.Boolean)
 })
 export type SendRequest = typeof SendRequest.Type
 

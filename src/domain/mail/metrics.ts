@@ -80,6 +80,11 @@ const degraded = perLabel(STORE_OPERATIONS, (operation) =>
   })
 )
 
+const unclaimed = counter(
+  "postlane_unclaimed_sends_total",
+  "Sends that went out without suppression look-up and claim, since the database did not answer."
+)
+
 const increment = (metric: Metric.Counter<number>): Effect.Effect<void> =>
   Effect.contextWith((context: Context.Context<never>) => {
     metric.updateUnsafe(1, context)
@@ -99,6 +104,9 @@ export const countFailover: Effect.Effect<void> = increment(failovers)
 /** Counts an operation of the mail store that failed or came too late, so that the send went on without it. */
 export const countDegraded = (operation: StoreOperation): Effect.Effect<void> =>
   increment(degraded[operation])
+
+/** Counts a send that went out without look-up and claim. */
+export const countUnclaimed: Effect.Effect<void> = increment(unclaimed)
 
 /** Counts a queued retry. */
 export const countRetry = (outcome: RetryOutcome): Effect.Effect<void> => increment(retries[outcome])

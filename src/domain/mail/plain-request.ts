@@ -56,7 +56,7 @@ export const preparePlain = (provider: Provider, message: Message, key: SendKey)
     html: message.html ?? null,
     text: message.text ?? null,
     configurationSet: message.configurationSet ?? null,
-    tags: sorted({ ...message.tags, [KEY_TAG]: key.keyHash }),
+    tags: sorted(key.tag === undefined ? message.tags : { ...message.tags, [KEY_TAG]: key.tag }),
     headers: sorted(message.headers),
     attachments: message.attachments.map((part) => ({
       filename: part.filename,

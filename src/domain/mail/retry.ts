@@ -1,16 +1,25 @@
 import { Clock, Context, Data, Effect, Layer, Result } from "effect"
 
+import type { ProviderFailure } from "../../ports/mail/mail-provider.ts"
 import type { BeganRetry } from "../../ports/mail/mail-store.ts"
 import { noAnswer, type StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { withDeadline } from "../deadline.ts"
-import { LogRowId } from "../ids.ts"
+import type { LogRowId } from "../ids.ts"
 import { uptime } from "../uptime.ts"
 import { unconfigured } from "./attempt.ts"
-import { type DeferredSend, delayBefore, hasExpired, withinWindow, withoutDropped } from "./deferred-send.ts"
-import { dedupes } from "./failover.ts"
+import { type ClaimEnd, settledState } from "./claim.ts"
+import { type DeferredSend, delayBefore, hasExpired, tagOf, withoutDropped } from "./deferred-send.ts"
+import { dedupes, type FailureKind, withinWindow } from "./failover.ts"
 import { countRetry } from "./metrics.ts"
 import { deferred, failed, type SendResult, sent, suppressed } from "./send-result.ts"
-import { claimLeaseMs, enqueueRetry, makeSendParts, type SendParts, type SendServices } from "./sending.ts"
+import {
+  claimLeaseMs,
+  derivedRowId,
+  enqueueRetry,
+  makeSendParts,
+  type SendParts,
+  type SendServices
+} from "./sending.ts"
 import { findEvidence, rowOf } from "./store-access.ts"
 import { blockedAddresses, suppressedError, type SuppressionReason } from "./suppression/policy.ts"
 import { newTrace, type Trace, traced } from "./trace.ts"
@@ -57,8 +66,9 @@ const handle = Effect.fnUntraced(function* (
   const { details } = message
   const blocked = blockedAddresses(details.category, began.suppressions)
   const trace = newTrace()
-  const result = yield* send(parts, message, blocked, trace)
-  yield* record(parts, rowOf(parts.config, result, withoutDropped(details, blocked), trace, settledBy(owner)))
+  const { ownKind, result } = yield* send(parts, message, blocked, trace)
+  const settle = settledBy(owner, result, ownKind)
+  yield* record(parts, rowOf(parts.config, result, withoutDropped(details, blocked), trace, settle))
   yield* countRetry(result.status)
   if (result.status === "failed") {
     yield* Effect.logError("a deferred send ended failed: no retry follows").pipe(
@@ -67,9 +77,19 @@ const handle = Effect.fnUntraced(function* (
   }
 })
 
-/** A retry returns the lease on its key and leaves the first call's result as it is. */
-const settledBy = (owner: string) =>
-  ({ owner, state: "deferred", ambiguous: true, result: undefined }) as const
+/** How a retry ended: the key's result, and the last attempt's own answer where that was a refusal. */
+interface Ended {
+  readonly result: SendResult
+  readonly ownKind?: FailureKind
+}
+
+/** A retry that another one follows returns the lease on its key; one that is the last of them says how the key ended. */
+const settledBy = (owner: string, result: SendResult, ownKind: FailureKind | undefined): ClaimEnd => ({
+  owner,
+  state: settledState(result.status, ownKind, true),
+  ambiguous: true,
+  result: result.status === "deferred" ? undefined : result
+})
 
 const bounded = <A>(
   { config }: SendParts,
@@ -88,13 +108,22 @@ const bounded = <A>(
  */
 const begin = Effect.fnUntraced(function* (
   parts: SendParts,
-  { details, request: { provider }, rowId }: DeferredSend,
+  { details, firstAttemptAt, request: { provider }, rowId }: DeferredSend,
   owner: string
 ): Effect.fn.Return<Exclude<BeganRetry, { readonly _tag: "Busy" }>, RetryFailure> {
   if (!parts.store.configured) return { _tag: "Go", suppressions: [] }
   const leaseMs = claimLeaseMs(parts.config)
   const addresses = [...details.to, ...details.others]
-  const entry = { keyHash: details.keyHash, provider, rowId, addresses, owner, leaseMs }
+  const entry = {
+    keyHash: details.keyHash,
+    tag: tagOf(details),
+    firstAttemptAt,
+    provider,
+    rowId,
+    addresses,
+    owner,
+    leaseMs
+  }
   const ask = bounded(parts, "beginRetry", parts.store.beginRetry(entry)).pipe(
     Effect.catch((error) =>
       dedupes(provider)
@@ -116,9 +145,11 @@ const begin = Effect.fnUntraced(function* (
 
 const triedBy = ({ failedOver, request: { provider } }: DeferredSend) => ({ provider, failedOver })
 
-/** Nothing proves that an earlier attempt was not delivered. */
-const gaveUp = (message: DeferredSend, error: string): SendResult =>
-  failed(message, triedBy(message), "ambiguous", error)
+/** Nothing proves that an earlier attempt was not delivered, whatever this one was answered. */
+const gaveUp = (message: DeferredSend, error: string, ownKind?: FailureKind): Ended => ({
+  result: failed(message, triedBy(message), "ambiguous", error),
+  ...(ownKind === undefined ? {} : { ownKind })
+})
 
 /** Sends the request again, unless the mail came due too late or nobody is left to get it. */
 const send = Effect.fnUntraced(function* (
@@ -126,7 +157,7 @@ const send = Effect.fnUntraced(function* (
   message: DeferredSend,
   blocked: ReadonlyMap<string, SuppressionReason>,
   trace: Trace
-): Effect.fn.Return<SendResult, RetryFailure> {
+): Effect.fn.Return<Ended, RetryFailure> {
   const { details, request } = message
   const now = yield* Clock.currentTimeMillis
   if (!withinWindow(now - message.firstAttemptAt))
@@ -138,7 +169,7 @@ const send = Effect.fnUntraced(function* (
     isTouched && adapter !== undefined ? adapter.withoutRecipients(request, new Set(blocked.keys())) : request
   if (mailed === undefined) {
     const reasons = details.to.flatMap((address) => blocked.get(address) ?? [])
-    return suppressed(message, triedBy(message), suppressedError(reasons))
+    return { result: suppressed(message, triedBy(message), suppressedError(reasons, true)) }
   }
   const attempt = yield* traced(
     trace,
@@ -147,50 +178,37 @@ const send = Effect.fnUntraced(function* (
       ? Effect.fail(unconfigured(request.provider))
       : parts.runner.attempt(adapter, mailed)
   )
-  if (Result.isSuccess(attempt)) return sent(message, triedBy(message), attempt.success.messageId)
+  if (Result.isSuccess(attempt)) return { result: sent(message, triedBy(message), attempt.success.messageId) }
   const { kind, message: reason } = attempt.failure
-  if (kind === "rejected") return gaveUp(message, reason)
-  const evidence = yield* findEvidence(parts, details.keyHash, request.provider)
-  return evidence === undefined
-    ? yield* again(parts, message, reason, trace)
-    : sent(message, triedBy(message), evidence.providerMessageId)
+  if (kind === "rejected") return gaveUp(message, reason, kind)
+  const evidence = yield* findEvidence(parts, message)
+  if (evidence === undefined) return yield* again(parts, message, attempt.failure, trace)
+  const { provider, providerMessageId } = evidence
+  return { result: sent(message, { ...triedBy(message), provider }, providerMessageId) }
 })
 
 /** Queues the next retry, or ends the send where the schedule is over. */
 const again = Effect.fnUntraced(function* (
   parts: SendParts,
   message: DeferredSend,
-  reason: string,
+  { kind, message: reason }: ProviderFailure,
   trace: Trace
-): Effect.fn.Return<SendResult, RetryFailure> {
+): Effect.fn.Return<Ended, RetryFailure> {
   const attempt = message.attempt + 1
   const now = yield* Clock.currentTimeMillis
   const delay = delayBefore(attempt, parts.config.deferDelaysSeconds, now - message.firstAttemptAt)
-  if (delay === undefined) return gaveUp(message, `gave up after ${message.attempt} retries: ${reason}`)
+  if (delay === undefined) return gaveUp(message, `gave up after ${message.attempt} retries: ${reason}`, kind)
   if (hasExpired(message.expiresAt, now + delay * 1000))
-    return gaveUp(message, `the mail expires before its next retry; the last one: ${reason}`)
-  const rowId = yield* nextRowId(parts, message.rowId)
+    return gaveUp(message, `the mail expires before its next retry; the last one: ${reason}`, kind)
+  // Derived from this one's: a message that is handled twice queues one successor.
+  const rowId = yield* derivedRowId(parts, `postlane retry after ${message.rowId}`)
   yield* enqueueRetry(parts, { ...message, attempt, rowId }, delay)
   trace.retryAt = now + delay * 1000
   yield* Effect.logWarning("a retry was ambiguous and waits for the next").pipe(
     Effect.annotateLogs({ provider: message.request.provider, attempt: message.attempt, reason })
   )
-  return deferred(message, triedBy(message))
+  return { result: deferred(message, triedBy(message)) }
 })
-
-/** The row id of the next retry: derived from this one, so that a message handled twice queues one successor. */
-const nextRowId = ({ sha256Hex }: SendParts, rowId: LogRowId): Effect.Effect<LogRowId> =>
-  Effect.map(sha256Hex(`postlane retry after ${rowId}`), (hex) =>
-    LogRowId.make(
-      [
-        hex.slice(0, 8),
-        hex.slice(8, 12),
-        `8${hex.slice(13, 16)}`,
-        `8${hex.slice(17, 20)}`,
-        hex.slice(20, 32)
-      ].join("-")
-    )
-  )
 
 /**
  * Writes the row and returns the lease. An acceptance is never repeated for the sake of its row, which is written a second time

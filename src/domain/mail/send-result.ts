@@ -141,5 +141,14 @@ export class IdempotencyInProgress extends Data.TaggedError("IdempotencyInProgre
   }
 }
 
+/** The caller asked for a claim (`requireClaim`), and the database did not answer: nothing was sent. */
+export class ClaimUnavailable extends Data.TaggedError("ClaimUnavailable")<{
+  readonly idempotencyKey: string
+}> {
+  override get message() {
+    return "The key could not be claimed, since the database did not answer; nothing was sent"
+  }
+}
+
 /** Why a send was not begun. */
-export type NotBegun = InvalidRequest | IdempotencyConflict | IdempotencyInProgress
+export type NotBegun = InvalidRequest | IdempotencyConflict | IdempotencyInProgress | ClaimUnavailable

@@ -7,12 +7,24 @@ import { MailProviders } from "../../ports/mail/mail-provider.ts"
 import { MailStore } from "../../ports/mail/mail-store.ts"
 import { noAnswer, type StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { withDeadline } from "../deadline.ts"
-import type { LogRowId } from "../ids.ts"
+import { LogRowId } from "../ids.ts"
 import { makeAttemptRunner } from "./attempt.ts"
 import type { DeferredSend, SendDetails } from "./deferred-send.ts"
-import type { Provider } from "./failover.ts"
+import type { FailureKind, Provider } from "./failover.ts"
+import { makeKeyMemory } from "./key-memory.ts"
 import type { Message, MessageDefaults } from "./message.ts"
 import type { Trace } from "./trace.ts"
+import { makeUseTag } from "./use-tag.ts"
+
+/** What a call holds of its key, as it knows it. */
+interface Hold {
+  /** By the monotonic clock, milliseconds: when the lease was granted, at the earliest. */
+  since: number
+  /** The claim says that a request may have left. */
+  leaving: boolean
+  /** The last answer of a provider, where it was a refusal. */
+  ownKind: FailureKind | undefined
+}
 
 /** A send under way: what does not change between its look-up and its row. */
 export interface Sending {
@@ -20,15 +32,16 @@ export interface Sending {
   /** Without the suppressed recipients. */
   readonly message: Message
   readonly details: SendDetails
-  /** The owner that settles the claim; absent where the key was generated here. */
-  readonly owner: string | undefined
+  /** The claim that this call settles; absent where the key was generated here. */
+  readonly claim: { readonly owner: string; readonly payloadHash: string } | undefined
   /** Whether the store confirmed that this call holds the claim. */
   readonly holdsClaim: boolean
-  /** By the monotonic clock, nanoseconds. */
-  readonly startedAt: bigint
+  readonly hold: Hold
   readonly firstAttemptAt: number
   /** The only provider that may see the key, since an earlier attempt on it was ambiguous. */
   readonly sticky: Provider | undefined
+  /** No call on this use of the key has a result yet. */
+  readonly isFirst: boolean
   readonly trace: Trace
 }
 
@@ -52,7 +65,7 @@ export class MailerConfig extends Context.Service<
 >()("postlane/domain/MailerConfig") {}
 
 /** How long a queue may take to make a deferral durable, milliseconds. */
-const ENQUEUE_TIMEOUT_MS = 5_000
+export const ENQUEUE_TIMEOUT_MS = 5_000
 
 /**
  * How long a claim is held before its process counts as dead: the time limits of all steps of a call (look-up, two
@@ -76,11 +89,30 @@ export const makeSendParts = Effect.gen(function* () {
     queue: yield* DeferQueue,
     providers: yield* MailProviders,
     runner: yield* makeAttemptRunner(config.attemptTimeoutMs),
+    memory: makeKeyMemory(),
+    /** Sends without look-up and claim that the store has not heard of yet. */
+    unclaimed: { pending: 0 },
+    scope: yield* Effect.scope,
+    useTag: yield* makeUseTag,
     sha256Hex: (text: string): Effect.Effect<string> => digest.digestHex(sha256, encoder.encode(text)),
     newId: (): Effect.Effect<string> => random.uuidV7()
   }
 })
 export type SendParts = Effect.Success<typeof makeSendParts>
+
+/** A row id made from a text: the same text gives the same id. */
+export const derivedRowId = ({ sha256Hex }: SendParts, text: string): Effect.Effect<LogRowId> =>
+  Effect.map(sha256Hex(text), (hex) =>
+    LogRowId.make(
+      [
+        hex.slice(0, 8),
+        hex.slice(8, 12),
+        `8${hex.slice(13, 16)}`,
+        `8${hex.slice(17, 20)}`,
+        hex.slice(20, 32)
+      ].join("-")
+    )
+  )
 
 /** The services that {@link makeSendParts} asks for, its scope aside. */
 export type SendServices = MailerConfig | MailStore | DeferQueue | MailProviders | Digest | SecureRandom

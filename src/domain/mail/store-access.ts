@@ -1,15 +1,22 @@
-import { Clock, Effect } from "effect"
+import { Effect } from "effect"
 
-import type { BeganSend, MailStore, RecordedSend, RecordSend } from "../../ports/mail/mail-store.ts"
+import type {
+  BeganSend,
+  ClaimEntry,
+  MailStore,
+  RecordedSend,
+  RecordSend
+} from "../../ports/mail/mail-store.ts"
 import { withDeadline } from "../deadline.ts"
 import type { KeyHash } from "../ids.ts"
+import { uptime } from "../uptime.ts"
 import type { Evidence } from "./claim.ts"
-import type { SendDetails } from "./deferred-send.ts"
-import type { Provider } from "./failover.ts"
+import { type SendDetails, tagOf } from "./deferred-send.ts"
+import type { Moved } from "./failover.ts"
 import { type Message, recipientKeys } from "./message.ts"
 import { countDegraded } from "./metrics.ts"
 import type { SendResult } from "./send-result.ts"
-import { claimLeaseMs, type MailerConfig } from "./sending.ts"
+import type { MailerConfig } from "./sending.ts"
 import type { Trace } from "./trace.ts"
 
 /** What the calls to the store need. */
@@ -43,60 +50,70 @@ const orDegraded = <A, E, B>(
 /** The look-up's result, and whether the store gave it. */
 type Began = BeganSend & { readonly answered: boolean }
 
-/** Suppressions and claim; where the store does not answer, the send goes on. `first`: the provider of a fresh attempt. */
+/** Suppressions and claim; not `answered` where the store does not. `first`: the provider of a fresh attempt. */
 export const begin = Effect.fnUntraced(function* (
   access: Access,
   message: Message,
-  asked: {
-    readonly keyHash: KeyHash
-    readonly claim: { readonly owner: string; readonly payloadHash: string } | undefined
-    readonly first: Provider
-  },
+  asked: { readonly keyHash: KeyHash; readonly claim: ClaimEntry | undefined },
   now: number
 ): Effect.fn.Return<Began> {
   const { config, store } = access
-  const { claim, first, keyHash } = asked
   const open: Began = {
     answered: false,
     suppressions: [],
     evidence: undefined,
-    decision: { _tag: "Claimed", sticky: undefined, takeover: false, firstAttemptAt: now }
+    leaving: true,
+    decision: {
+      _tag: "Claimed",
+      sticky: undefined,
+      takeover: false,
+      late: false,
+      firstAttemptAt: now,
+      tag: asked.claim?.tag
+    }
   }
   if (!store.configured) return open
-  const entry = {
-    keyHash,
-    addresses: recipientKeys(message),
-    claim: claim === undefined ? undefined : { ...claim, provider: first, leaseMs: claimLeaseMs(config) }
-  }
   const lookUp = orDegraded(
     access,
     "begin",
-    Effect.map(store.begin(entry), (began) => ({ ...began, answered: true })),
+    Effect.map(store.begin({ ...asked, addresses: recipientKeys(message) }), (began) => ({
+      ...began,
+      answered: true
+    })),
     open
   )
   // In a process that was frozen, the overdue timer fires before the answer is read: only a second time-out counts.
-  const startedAt = yield* Clock.monotonicTimeNanos
+  const startedAt = yield* uptime
   const began = yield* lookUp
-  if (began.answered || claim === undefined) return began
-  const waitedMs = Number((yield* Clock.monotonicTimeNanos) - startedAt) / 1e6
-  return waitedMs < OVERSLEPT * config.dbTimeoutMs ? began : yield* lookUp
+  if (began.answered || asked.claim === undefined) return began
+  return (yield* uptime) - startedAt < OVERSLEPT * config.dbTimeoutMs ? began : yield* lookUp
 })
 
-/** Proof that the provider accepted a send with this key; none where the store does not answer. */
+/** Proof that a provider accepted a send of this use of the key; none where the store does not answer. */
 export const findEvidence = (
   access: Access,
-  keyHash: KeyHash,
-  provider: Provider
+  { details, firstAttemptAt }: { readonly details: SendDetails; readonly firstAttemptAt: number }
 ): Effect.Effect<Evidence | undefined> =>
   access.store.configured
-    ? orDegraded(access, "findEvidence", access.store.findEvidence({ keyHash, provider }), undefined)
+    ? orDegraded(
+        access,
+        "findEvidence",
+        access.store.findEvidence({ keyHash: details.keyHash, tag: tagOf(details), firstAttemptAt }),
+        undefined
+      )
     : Effect.succeed(undefined)
 
-/** Whether the call still holds its claim; true where the store does not answer. */
+/** Notes in the claim that a request to `provider` leaves now. */
 export const moveClaim = (
   access: Access,
   claim: Parameters<MailStore["Service"]["moveClaim"]>[0]
-): Effect.Effect<boolean> => orDegraded(access, "moveClaim", access.store.moveClaim(claim), true)
+): Effect.Effect<Moved> =>
+  orDegraded(
+    access,
+    "moveClaim",
+    Effect.map(access.store.moveClaim(claim), (holds): Moved => (holds ? "stored" : "passed")),
+    "unknown"
+  )
 
 /** The row as it was written; `undefined` where it was not, or not in time (MAIL-81). */
 export const record = (access: Access, row: RecordSend): Effect.Effect<RecordedSend | undefined> =>

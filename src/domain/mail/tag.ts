@@ -9,7 +9,7 @@ const MARKER = "b64_"
 /** The longest name or value that a provider takes. */
 const MAX_TAG_LENGTH = 256
 
-/** The tag that names a send's idempotency key (SHA-256 hex); callers cannot use it. */
+/** The tag that names the use of a key that a send belongs to (64 hex digits, `KeyTag`); callers cannot use it. */
 export const KEY_TAG = "postlane_key"
 
 const toBase64Url = (text: string): string => {

@@ -7,6 +7,7 @@ import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { addressKey, formatMailbox, parseMailbox } from "../mail/address.ts"
 import { Mailer } from "../mail/mailer.ts"
 import {
+  type ClaimUnavailable,
   type IdempotencyConflict,
   type IdempotencyInProgress,
   InvalidRequest,
@@ -61,7 +62,12 @@ export type OutreachResult =
       readonly providerMessageId: string | null
     }
 
-export type OutreachFailure = InvalidRequest | IdempotencyConflict | IdempotencyInProgress | StoreUnavailable
+export type OutreachFailure =
+  | InvalidRequest
+  | IdempotencyConflict
+  | IdempotencyInProgress
+  | ClaimUnavailable
+  | StoreUnavailable
 
 /** Prospect outreach (EVENT-70). */
 export class Outreach extends Context.Service<

@@ -1,10 +1,11 @@
-import { Context, type Effect } from "effect"
+import { Context, type Effect, type Redacted } from "effect"
 
-import type { KeyHash, LogRowId } from "../../domain/ids.ts"
-import type { ClaimDecision, ClaimState, Evidence } from "../../domain/mail/claim.ts"
+import type { KeyHash, KeyTag, LogRowId } from "../../domain/ids.ts"
+import type { ClaimDecision, ClaimEnd, Evidence } from "../../domain/mail/claim.ts"
 import type { SendDetails } from "../../domain/mail/deferred-send.ts"
 import type { FailureKind, Provider } from "../../domain/mail/failover.ts"
-import type { SendResult, SendStatus } from "../../domain/mail/send-result.ts"
+import type { KnownKey } from "../../domain/mail/key-memory.ts"
+import type { SendStatus } from "../../domain/mail/send-result.ts"
 import type { EmailStatus } from "../../domain/mail/status.ts"
 import type { Suppression } from "../../domain/mail/suppression/policy.ts"
 import type { Attempt } from "../../domain/mail/trace.ts"
@@ -18,6 +19,10 @@ export interface ClaimEntry {
   /** Unique to this call. */
   readonly owner: string
   readonly leaseMs: number
+  /** The tag of a fresh use; absent while the installation's secret is not known here: the store then makes it. */
+  readonly tag: KeyTag | undefined
+  /** What the process remembers of the key: a store that knows nothing of it takes it for an earlier attempt. */
+  readonly known: KnownKey | undefined
 }
 
 /** The look-up before a send. */
@@ -36,11 +41,17 @@ export interface BeganSend {
   readonly decision: ClaimDecision
   /** Proof that an earlier attempt on this key was accepted; looked up only where a claim found an earlier attempt. */
   readonly evidence: Evidence | undefined
+  /** The claim says already that a request leaves: true where the look-up found nothing that could keep it here. */
+  readonly leaving: boolean
 }
 
 /** The look-up before a queued retry. */
 export interface BeginRetry {
   readonly keyHash: KeyHash
+  /** The tag that the queued request carries. */
+  readonly tag: KeyTag | undefined
+  /** By the clock of the process that made it. */
+  readonly firstAttemptAt: number
   readonly provider: Provider
   /** The row that this retry writes. */
   readonly rowId: LogRowId
@@ -77,15 +88,7 @@ export interface RecordSend {
   /** When the retry of a deferral is due, milliseconds since the epoch. */
   readonly retryAt: number | null
   /** Settles the claim of `owner`; a claim that has passed to another owner is left alone. */
-  readonly settle:
-    | {
-        readonly owner: string
-        readonly state: ClaimState
-        readonly ambiguous: boolean
-        /** Absent for a retry: the first call's result stands. */
-        readonly result: SendResult | undefined
-      }
-    | undefined
+  readonly settle: ClaimEnd | undefined
 }
 
 /** The result of recording a row. */
@@ -108,16 +111,20 @@ export class MailStore extends Context.Service<
     readonly configured: boolean
     /** Suppression look-up and claim. */
     readonly begin: (entry: BeginSend) => Effect.Effect<BeganSend, StoreUnavailable>
-    /** Records that the holder of the claim now tries another provider; false where it no longer holds the claim. */
+    /** The secret that tags are made with, as soon as the database has handed it out with a look-up. */
+    readonly tagSecret: Effect.Effect<Redacted.Redacted<Uint8Array> | undefined>
+    /** Records that a request of the claim's holder leaves now, to this provider; false where it no longer holds the claim. */
     readonly moveClaim: (entry: {
       readonly keyHash: KeyHash
       readonly owner: string
       readonly provider: Provider
     }) => Effect.Effect<boolean, StoreUnavailable>
-    /** Proof that this provider accepted an attempt on the key. */
+    /** Proof that any provider accepted an attempt of this use of the key. */
     readonly findEvidence: (entry: {
       readonly keyHash: KeyHash
-      readonly provider: Provider
+      readonly tag: KeyTag | undefined
+      /** By the process's clock: of a send that found no claim store. */
+      readonly firstAttemptAt: number
     }) => Effect.Effect<Evidence | undefined, StoreUnavailable>
     readonly beginRetry: (entry: BeginRetry) => Effect.Effect<BeganRetry, StoreUnavailable>
     /**
@@ -125,5 +132,7 @@ export class MailStore extends Context.Service<
      * status never goes back. A `deferred` outcome whose key has evidence becomes that evidence's row.
      */
     readonly record: (entry: RecordSend) => Effect.Effect<RecordedSend, StoreUnavailable>
+    /** Notes how many sends of this process went out without look-up or claim, for the alarm. */
+    readonly noteUnclaimed: (count: number) => Effect.Effect<void, StoreUnavailable>
   }
 >()("postlane/ports/MailStore") {}

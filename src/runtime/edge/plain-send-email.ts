@@ -188,10 +188,14 @@ const failed = (request: unknown, { kind, error }: Refusal): SendResult => {
 }
 
 /** Another call with the key may still send; only in that case is it unknown whether a copy leaves. */
-const notBegun = (error: NotBegun): Refusal => ({
-  kind: error._tag === "IdempotencyInProgress" ? "ambiguous" : "rejected",
-  error: error.message
-})
+const KINDS: Readonly<Record<NotBegun["_tag"], FailureKind>> = {
+  InvalidRequest: "rejected",
+  IdempotencyConflict: "rejected",
+  IdempotencyInProgress: "ambiguous",
+  ClaimUnavailable: "unavailable"
+}
+
+const notBegun = (error: NotBegun): Refusal => ({ kind: KINDS[error._tag], error: error.message })
 
 /** Names the setting behind a provider that is not configured. */
 const explained = (result: SendResult, settings: Settings): SendResult => {

@@ -211,7 +211,7 @@ describe.each([
           tags: [
             { name: "campaign", value: "c1" },
             { name: "b64_c3DDpHRlIEFrdGlvbg", value: "b64_YSBi" },
-            { name: "postlane_key", value: KEY.keyHash }
+            { name: "postlane_key", value: KEY.tag }
           ],
           attachments: [
             { content: "JVBERg==", filename: "récépissé.pdf", content_type: "application/pdf" },
@@ -269,7 +269,8 @@ describe.each([
         for (const [key, header] of cases) {
           const request = provider.prepare(mail({ subject: key }), {
             key: anyId(key),
-            keyHash: anyId("a".repeat(64))
+            keyHash: anyId("a".repeat(64)),
+            tag: anyId("b".repeat(64))
           })
           assert.strictEqual(request.key, header)
           yield* Effect.ignore(provider.send(request))

@@ -63,9 +63,9 @@ describe("Resend's webhook body", () => {
     const hash = "ab".repeat(32)
     const tags = { postlane_key: hash, [encodeTag("größe")]: encodeTag("a b") }
     const event = eventOf({ ...bounced, data: { ...bounced.data, tags } })
-    expect([event.keyHash, event.tags["größe"]]).toEqual([hash, "a b"])
+    expect([event.keyTag, event.tags["größe"]]).toEqual([hash, "a b"])
     expect(
-      eventOf({ ...bounced, data: { ...bounced.data, tags: { postlane_key: "x" } } }).keyHash
+      eventOf({ ...bounced, data: { ...bounced.data, tags: { postlane_key: "x" } } }).keyTag
     ).toBeUndefined()
   })
 

@@ -344,7 +344,7 @@ describe("Amazon SES: what goes over the wire", () => {
         EmailTags: [
           { Name: "campaign", Value: "c1" },
           { Name: "b64_c3DDpHRlIEFrdGlvbg", Value: "b64_YSBi" },
-          { Name: "postlane_key", Value: KEY.keyHash }
+          { Name: "postlane_key", Value: KEY.tag }
         ]
       })
     })

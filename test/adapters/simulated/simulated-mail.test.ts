@@ -203,7 +203,7 @@ describe("simulated providers", () => {
           )
           assert.deepStrictEqual(
             [event.tags["campaign"], event.tags["postlane_key"], event.subject, event.from],
-            ["c1", keyOf(to).keyHash, "Hello", "noreply@postlane.test"]
+            ["c1", keyOf(to).tag, "Hello", "noreply@postlane.test"]
           )
           const entry = (yield* simulated.outbox.list()).find((one) => one.messageId === messageId)
           assert.deepStrictEqual(entry!.marks, [type])

@@ -53,7 +53,7 @@ export const foldEvents = (options: {
         from: "noreply@postlane.test",
         subject: "Your order has shipped",
         reason: undefined,
-        keyHash: undefined,
+        keyTag: undefined,
         bounceType: undefined,
         suppress: undefined,
         alertable: true,

@@ -6,7 +6,7 @@ import { makeBatcher } from "../../../src/adapters/postgres/batcher.ts"
 import { layer as clients, WriteSql } from "../../../src/adapters/postgres/client.ts"
 import * as PostgresMailStore from "../../../src/adapters/postgres/mail/mail-store.ts"
 import { isAboutData } from "../../../src/adapters/postgres/statement.ts"
-import { IdempotencyKey, KeyHash } from "../../../src/domain/ids.ts"
+import { IdempotencyKey, KeyHash, KeyTag } from "../../../src/domain/ids.ts"
 import { MailStore, type RecordSend } from "../../../src/ports/mail/mail-store.ts"
 import { anyId } from "../../support/any-id.ts"
 import { FROM, next, type OpenSender, recipient, type Sender, SUBJECT, type Targets } from "./sender.ts"
@@ -53,7 +53,8 @@ const row = (n: number): RecordSend => ({
     others: [],
     subject: SUBJECT,
     idempotencyKey: IdempotencyKey.make(`bench-${n}`),
-    keyHash: KeyHash.make(HASH)
+    keyHash: KeyHash.make(HASH),
+    keyTag: KeyTag.make(HASH)
   },
   outcome: "sent",
   provider: "provider_a",

@@ -20,7 +20,7 @@ export const deliveryEvent = (changes: Partial<DeliveryEvent> = {}): DeliveryEve
   from: "hello@shop.test",
   subject: "Your order",
   reason: "Permanent/General",
-  keyHash: undefined,
+  keyTag: undefined,
   bounceType: "Permanent",
   suppress: undefined,
   alertable: true,

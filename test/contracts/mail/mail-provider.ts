@@ -123,7 +123,7 @@ export const mailProviderContract = (
         const copies = yield* peer.copies
         assert.deepStrictEqual(
           copies.map((copy) => [copy.messageId, [...copy.recipients].sort(), copy.tags[KEY_TAG]]),
-          [[messageId, ["ann@example.test", "bob@example.test", "cy@example.test"], key.keyHash]]
+          [[messageId, ["ann@example.test", "bob@example.test", "cy@example.test"], key.tag]]
         )
       })
     )

@@ -118,7 +118,7 @@ describe("an alert", () => {
         provider: "provider_a",
         providerMessageId: "proof",
         event: "delivered",
-        keyHash: row?.keyHash ?? anyId("")
+        keyTag: row?.keyTag ?? undefined
       })
       assert.deepEqual(yield* world.raise(), outcome("delivered"))
       assert.strictEqual((yield* world.mail.received).provider_a, 1)

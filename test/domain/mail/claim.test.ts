@@ -3,8 +3,15 @@ import fc from "fast-check"
 
 import {
   type Claim,
+  claimOf,
   type ClaimState,
+  continuation,
   decideClaim,
+  decideRetry,
+  isFree,
+  movedClaim,
+  NO_LEASE,
+  settledClaim,
   settledState,
   type Trail
 } from "../../../src/domain/mail/claim.ts"
@@ -13,6 +20,7 @@ import type { SendResult } from "../../../src/domain/mail/send-result.ts"
 import { anyId } from "../../support/any-id.ts"
 
 const NOW = 10 * IDEMPOTENCY_WINDOW_MS
+const HOUR_MS = 3_600_000
 const result: SendResult = {
   ok: true,
   status: "sent",
@@ -23,131 +31,212 @@ const result: SendResult = {
   idempotencyKey: "k",
   suppressedRecipients: []
 }
-const claimOf = (change: Partial<Claim>): Claim => ({
+const { ok: _ok, ...rest } = result
+const refusal = (status: "failed" | "suppressed"): SendResult => ({
+  ...rest,
+  ok: false,
+  error: "e",
+  providerMessageId: null,
+  ...(status === "failed" ? { status, kind: "unavailable" } : { status })
+})
+const claim = (change: Partial<Claim>): Claim => ({
   payloadHash: "p",
   state: "accepted",
   provider: "provider_a",
   ambiguous: false,
+  leaving: true,
   owner: "o",
-  leaseUntil: 0,
+  leaseUntil: NO_LEASE,
   firstAttemptAt: NOW - 1000,
+  lastAttemptAt: NOW - 1000,
+  tag: anyId("tag"),
   result,
   ...change
 })
-const ask = (claim: Claim | undefined, payloadHash = "p", evidence = false, trail?: Trail) => {
-  const proof = evidence ? { provider: "provider_b" as const, providerMessageId: "m" } : undefined
-  const decision = decideClaim(
-    claim,
-    { payloadHash, provider: "provider_b" },
-    { evidence: proof, trail },
-    NOW
-  )
+const REQUEST = { payloadHash: "p", provider: "provider_b", owner: "new", tag: anyId("new tag") } as const
+const PROOF = { provider: "provider_b", providerMessageId: "m" } as const
+const ask = (stored: Claim | undefined, payloadHash = "p", evidence = false, trail?: Trail) => {
+  const known = { evidence: evidence ? PROOF : undefined, trail }
+  const decision = decideClaim(stored, { ...REQUEST, payloadHash }, known, NOW)
   return decision._tag === "Claimed"
-    ? `Claimed ${decision.sticky ?? "-"}${decision.takeover ? " takeover" : ""}`
+    ? `Claimed ${decision.sticky ?? "-"}${decision.takeover ? " takeover" : ""}${decision.late ? " late" : ""}`
     : decision._tag
 }
+
+const anyClaim = fc.record<Claim>({
+  payloadHash: fc.constantFrom("p", "q"),
+  state: fc.constantFrom<ClaimState>("held", "accepted", "deferred", "refused", "ambiguous", "ended"),
+  provider: fc.constantFrom<Provider>("provider_a", "provider_b"),
+  ambiguous: fc.boolean(),
+  leaving: fc.boolean(),
+  owner: fc.constant("o"),
+  leaseUntil: fc.oneof(fc.constant(NO_LEASE), fc.integer({ min: NOW - 5, max: NOW + 5 })),
+  firstAttemptAt: fc.integer({ min: NOW - 3 * IDEMPOTENCY_WINDOW_MS, max: NOW }),
+  lastAttemptAt: fc.integer({ min: NOW - 2 * IDEMPOTENCY_WINDOW_MS, max: NOW }),
+  tag: fc.constantFrom(anyId("tag"), undefined),
+  result: fc.constantFrom(result, undefined)
+})
 
 describe("claim of a key", () => {
   it("S9: decides by this table (MAIL-41 to MAIL-43)", () => {
     const live = { leaseUntil: NOW + 1 }
-    const old = { firstAttemptAt: NOW - IDEMPOTENCY_WINDOW_MS }
+    const day = NOW - IDEMPOTENCY_WINDOW_MS
+    const old = { firstAttemptAt: day, lastAttemptAt: day }
+    const retried = { firstAttemptAt: day, lastAttemptAt: day + HOUR_MS }
+    const dead = { state: "held", result: undefined } as const
     const rows: ReadonlyArray<readonly [string, Claim | undefined, string, string]> = [
       ["unknown key", undefined, "p", "Claimed -"],
       [
         "a retry's, payload unknown",
-        claimOf({ state: "deferred", payloadHash: "", result: undefined }),
+        claim({ state: "deferred", payloadHash: "", result: undefined }),
         "p",
         "Claimed provider_a takeover"
       ],
       [
         "a retry's, under way",
-        claimOf({ state: "deferred", payloadHash: "", result: undefined, ...live }),
+        claim({ state: "deferred", payloadHash: "", result: undefined, ...live }),
         "p",
         "InProgress"
       ],
-      ["deferred, its retry under way", claimOf({ state: "deferred", ...live }), "p", "Replay"],
-      ["sent", claimOf({ state: "accepted" }), "p", "Replay"],
-      ["deferred", claimOf({ state: "deferred" }), "p", "Replay"],
-      ["refused", claimOf({ state: "refused" }), "p", "Claimed -"],
-      ["refused, another payload: the key is free", claimOf({ state: "refused" }), "q", "Claimed -"],
-      ["ambiguous on the provider that dedupes", claimOf({ state: "ambiguous" }), "p", "Claimed provider_a"],
-      ["ambiguous on the other", claimOf({ state: "ambiguous", provider: "provider_b" }), "p", "Replay"],
-      ["another payload", claimOf({ state: "accepted" }), "q", "Conflict"],
-      ["another payload, ambiguous", claimOf({ state: "ambiguous" }), "q", "Conflict"],
-      ["under way", claimOf({ state: "held", result: undefined, ...live }), "p", "InProgress"],
-      ["under way, another payload", claimOf({ state: "held", result: undefined, ...live }), "q", "Conflict"],
-      ["its process died", claimOf({ state: "held", result: undefined }), "p", "Claimed provider_a takeover"],
+      ["deferred, its retry under way", claim({ state: "deferred", ...live }), "p", "Replay"],
+      ["sent", claim({ state: "accepted" }), "p", "Replay"],
+      ["deferred", claim({ state: "deferred" }), "p", "Replay"],
+      ["refused", claim({ state: "refused" }), "p", "Claimed -"],
+      ["refused, another payload: the key is free", claim({ state: "refused" }), "q", "Claimed -"],
+      ["ambiguous on the provider that dedupes", claim({ state: "ambiguous" }), "p", "Claimed provider_a"],
+      ["ambiguous on the other", claim({ state: "ambiguous", provider: "provider_b" }), "p", "Replay"],
+      ["refused after an ambiguous attempt", claim({ state: "ended" }), "p", "Replay"],
+      ["another payload", claim({ state: "accepted" }), "q", "Conflict"],
+      ["another payload, ambiguous", claim({ state: "ambiguous" }), "q", "Conflict"],
+      ["another payload, ended", claim({ state: "ended" }), "q", "Conflict"],
+      ["under way", claim({ ...dead, ...live }), "p", "InProgress"],
+      ["under way, another payload", claim({ ...dead, ...live }), "q", "Conflict"],
+      ["its process died", claim(dead), "p", "Claimed provider_a takeover"],
       [
         "its process died on the other",
-        claimOf({ state: "held", result: undefined, provider: "provider_b" }),
+        claim({ ...dead, provider: "provider_b" }),
         "p",
         "Claimed provider_b takeover"
       ],
-      ["a day old", claimOf({ state: "accepted", ...old }), "p", "Claimed -"],
-      ["a day old, another payload", claimOf({ state: "ambiguous", ...old }), "q", "Claimed -"],
+      ["its process died before a request left", claim({ ...dead, leaving: false }), "q", "Claimed -"],
       [
-        "a day old and still under way",
-        claimOf({ state: "held", result: undefined, ...live, ...old }),
+        "the same, after an ambiguous attempt",
+        claim({ ...dead, leaving: false, ambiguous: true }),
         "p",
-        "InProgress"
-      ]
+        "Claimed provider_a takeover"
+      ],
+      ["the same, under way", claim({ ...dead, leaving: false, ...live }), "p", "InProgress"],
+      ["a day old", claim({ state: "accepted", ...old }), "p", "Claimed -"],
+      ["a day old, another payload", claim({ state: "ambiguous", ...old }), "q", "Claimed -"],
+      ["a day old and still under way", claim({ ...dead, ...live, ...old }), "p", "InProgress"],
+      ["a day old, tried since", claim({ state: "deferred", ...retried }), "p", "Replay"],
+      ["the same, another payload", claim({ state: "deferred", ...retried }), "q", "Conflict"],
+      ["ambiguous for a day, tried since", claim({ state: "ambiguous", ...retried }), "p", "Replay"],
+      ["dead for a day, tried since", claim({ ...dead, ...retried }), "p", "Claimed provider_a takeover late"]
     ]
-    for (const [name, claim, payload, decision] of rows)
-      assert.strictEqual(ask(claim, payload), decision, name)
+    for (const [name, stored, payload, decision] of rows)
+      assert.strictEqual(ask(stored, payload), decision, name)
+    for (const state of ["ambiguous", "ended"] as const)
+      assert.strictEqual(ask(claim({ state, provider: "provider_b" }), "p", true), "Claimed provider_b")
+  })
+
+  it("S2: goes on where a trail of rows, or the process's own memory, leaves a key without a claim open", () => {
+    const trail = { provider: "provider_a", since: NOW - 1, tag: anyId("of the trail") } as const
+    for (const stored of [undefined, claim({ state: "refused" })]) {
+      const decision = decideClaim(stored, REQUEST, { evidence: undefined, trail }, NOW)
+      assert.deepInclude(decision, {
+        sticky: "provider_a",
+        takeover: true,
+        tag: trail.tag,
+        firstAttemptAt: NOW - 1
+      })
+    }
     assert.strictEqual(
-      ask(claimOf({ state: "ambiguous", provider: "provider_b" }), "p", true),
-      "Claimed provider_b"
+      ask(undefined, "p", false, { ...trail, since: NOW - IDEMPOTENCY_WINDOW_MS }),
+      "Claimed provider_a takeover late"
     )
   })
 
-  it("S2: a send on an ambiguous key is bound to its provider; S1: unless a day has passed", () => {
-    const claim = fc.record<Claim>({
-      payloadHash: fc.constantFrom("p", "q"),
-      state: fc.constantFrom<ClaimState>("held", "accepted", "deferred", "refused", "ambiguous"),
-      provider: fc.constantFrom<Provider>("provider_a", "provider_b"),
-      ambiguous: fc.boolean(),
-      owner: fc.constant("o"),
-      leaseUntil: fc.integer({ min: NOW - 5, max: NOW + 5 }),
-      firstAttemptAt: fc.integer({ min: NOW - 2 * IDEMPOTENCY_WINDOW_MS, max: NOW }),
-      result: fc.constant(result)
-    })
+  it("S2: a send on an ambiguous key is bound to its provider; S1: and nobody is asked a day after the first", () => {
     fc.assert(
-      fc.property(claim, fc.boolean(), (stored, evidence) => {
-        const decision = decideClaim(
-          stored,
-          { payloadHash: "p", provider: "provider_b" },
-          {
-            evidence: evidence ? { provider: stored.provider, providerMessageId: "m" } : undefined,
-            trail: undefined
-          },
-          NOW
-        )
+      fc.property(anyClaim, fc.boolean(), (stored, evidence) => {
+        const known = { evidence: evidence ? PROOF : undefined, trail: undefined }
+        const decision = decideClaim(stored, REQUEST, known, NOW)
         if (decision._tag !== "Claimed") return
-        if (decision.sticky !== undefined) {
-          assert.strictEqual(decision.sticky, stored.provider)
-          assert.isTrue(decision.takeover || evidence || dedupes(stored.provider))
-          assert.strictEqual(decision.firstAttemptAt, stored.firstAttemptAt)
-        } else
-          assert.isTrue(stored.state === "refused" || NOW - stored.firstAttemptAt >= IDEMPOTENCY_WINDOW_MS)
+        if (decision.sticky === undefined) {
+          assert.isTrue(isFree(stored, NOW))
+          assert.strictEqual(decision.tag, REQUEST.tag)
+          return
+        }
+        assert.strictEqual(decision.sticky, stored.provider)
+        assert.strictEqual(decision.tag, stored.tag)
+        assert.strictEqual(decision.firstAttemptAt, stored.firstAttemptAt)
+        assert.strictEqual(decision.late, NOW - stored.firstAttemptAt >= IDEMPOTENCY_WINDOW_MS)
+        assert.isTrue(evidence || decision.takeover || dedupes(stored.provider))
+        if (continuation(decision) === "ask") {
+          assert.isFalse(decision.late)
+          assert.isTrue(dedupes(stored.provider) || evidence)
+        }
+      }),
+      { numRuns: 5000 }
+    )
+  })
+
+  it("S2: no end frees a key once an attempt on it was ambiguous, or is kept as certainly not delivered", () => {
+    const states = fc.constantFrom<ClaimState>("accepted", "deferred", "refused", "ambiguous", "ended")
+    const ends = fc.constantFrom(result, refusal("failed"), refusal("suppressed"), undefined)
+    fc.assert(
+      fc.property(anyClaim, states, fc.boolean(), ends, (stored, state, ambiguous, end) => {
+        const settled = settledClaim(stored, { owner: "o", state, ambiguous, result: end }, NOW)
+        if (stored.leaseUntil === NO_LEASE) return assert.isUndefined(settled)
+        assert.isDefined(settled)
+        assert.strictEqual(settled.leaseUntil, NO_LEASE)
+        assert.strictEqual(settled.ambiguous, stored.ambiguous || ambiguous)
+        if (end === undefined) assert.strictEqual(settled.state, stored.state)
+        else if (stored.ambiguous) assert.notStrictEqual(settled.state, "refused")
+        const kept = end === undefined ? undefined : settled.result
+        if (settled.state === "ended" && kept !== undefined && !kept.ok)
+          assert.deepInclude(kept, { status: "failed", kind: "ambiguous", error: "e" })
+        assert.isUndefined(settledClaim(stored, { owner: "another", state, ambiguous, result: end }, NOW))
       }),
       { numRuns: 2000 }
     )
   })
 
   it("leaves a key free only after proof that nothing was accepted", () => {
-    const { ok: _, ...rest } = result
-    const failed = (kind: "rejected" | "unavailable" | "ambiguous"): SendResult => ({
-      ...rest,
-      ok: false,
-      status: "failed",
-      error: "e",
-      kind,
-      providerMessageId: null
+    assert.strictEqual(settledState("failed", "rejected", false), "refused")
+    assert.strictEqual(settledState("failed", "unavailable", false), "refused")
+    assert.strictEqual(settledState("suppressed", undefined, false), "refused")
+    for (const kind of ["ambiguous", undefined] as const)
+      for (const before of [true, false])
+        assert.strictEqual(settledState("failed", kind, before), "ambiguous")
+    assert.strictEqual(settledState("failed", "rejected", true), "ended")
+    assert.strictEqual(settledState("failed", "unavailable", true), "ended")
+    assert.strictEqual(settledState("suppressed", undefined, true), "ended")
+    assert.strictEqual(settledState("sent", undefined, true), "accepted")
+  })
+
+  it("is held until 24 hours after its last attempt, and a call that asks nobody does not prolong that", () => {
+    const dead = claim({
+      state: "held",
+      result: undefined,
+      firstAttemptAt: NOW - IDEMPOTENCY_WINDOW_MS,
+      lastAttemptAt: NOW - HOUR_MS
     })
-    assert.strictEqual(settledState(failed("rejected"), false), "refused")
-    assert.strictEqual(settledState(failed("unavailable"), false), "refused")
-    assert.strictEqual(settledState(failed("ambiguous"), false), "ambiguous")
-    assert.strictEqual(settledState(failed("rejected"), true), "ambiguous")
-    assert.strictEqual(settledState(result, true), "accepted")
+    const decision = decideClaim(dead, REQUEST, { evidence: undefined, trail: undefined }, NOW)
+    assert.strictEqual(decision._tag, "Claimed")
+    if (decision._tag !== "Claimed") return
+    const granted = claimOf(dead, decision, { ...REQUEST, leaseMs: 1000, leaving: true }, NOW)
+    assert.strictEqual(granted.lastAttemptAt, NOW - HOUR_MS)
+    const asked = decideRetry(granted, { owner: "r", leaseMs: 1000, evidence: undefined }, NOW + 1000)
+    assert.strictEqual(asked._tag === "Go" && asked.claim.lastAttemptAt, NOW + 2000)
+  })
+
+  it("S3: moves for its owner alone, while that one holds it", () => {
+    const held = claim({ state: "held", leaving: false, leaseUntil: NOW + 1, result: undefined })
+    assert.deepInclude(movedClaim(held, "o", "provider_b"), { provider: "provider_b", leaving: true })
+    assert.isUndefined(movedClaim(held, "another", "provider_b"))
+    assert.isUndefined(movedClaim(claim({ state: "accepted" }), "o", "provider_b"))
+    assert.isUndefined(movedClaim(undefined, "o", "provider_b"))
   })
 })

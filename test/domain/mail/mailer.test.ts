@@ -192,12 +192,12 @@ describe("a send", () => {
       const request = mail({ idempotencyKey: "k" })
       assert.deepInclude(yield* world.send(request), { status: "failed", kind: "ambiguous" })
       assert.deepInclude(yield* world.send(request), { status: "failed", kind: "ambiguous" })
-      const keyHash = world.database.rows()[0]?.keyHash ?? undefined
+      const keyTag = world.database.rows()[0]?.keyTag ?? undefined
       yield* world.database.recordEvent({
         provider: "provider_b",
         providerMessageId: "m",
         event: "delivered",
-        keyHash
+        keyTag
       })
       assert.deepInclude(yield* world.send(request), { ok: true, status: "sent", providerMessageId: "m" })
       assert.strictEqual((yield* world.received).provider_b, 1)

@@ -1,12 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
 
-import {
-  DEFAULT_DEFER_DELAYS_SECONDS,
-  delayBefore,
-  withinWindow
-} from "../../../src/domain/mail/deferred-send.ts"
-import { IDEMPOTENCY_WINDOW_MS } from "../../../src/domain/mail/failover.ts"
+import { DEFAULT_DEFER_DELAYS_SECONDS, delayBefore } from "../../../src/domain/mail/deferred-send.ts"
+import { IDEMPOTENCY_WINDOW_MS, withinWindow } from "../../../src/domain/mail/failover.ts"
 
 describe("retry schedule", () => {
   it("is 2 min, 10 min, 15 min, then over", () => {

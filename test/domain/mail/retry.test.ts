@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 
-import type { DeferredSend } from "../../../src/domain/mail/deferred-send.ts"
+import { type DeferredSend, tagOf } from "../../../src/domain/mail/deferred-send.ts"
 import type { Provider } from "../../../src/domain/mail/failover.ts"
 import type { SendRequest } from "../../../src/domain/mail/message.ts"
 import { anyId } from "../../support/any-id.ts"
@@ -129,12 +129,12 @@ describe("a queued retry", () => {
   it.effect("S4: ends without sending when an event has proven acceptance; the deferred row moves on", () =>
     Effect.gen(function* () {
       const world = yield* deferred({ primary: "provider_b" })
-      const { keyHash } = world.message.details
+      const keyTag = tagOf(world.message.details)
       yield* world.database.recordEvent({
         provider: "provider_b",
         providerMessageId: "m",
         event: "delivered",
-        keyHash
+        keyTag
       })
       yield* world.retry(world.message)
       assert.strictEqual((yield* world.received).provider_b, 1)
@@ -206,7 +206,7 @@ describe("a queued retry", () => {
       assert.strictEqual((yield* world.received).provider_a, 1)
       assert.deepInclude(world.database.rows().at(-1), {
         status: "suppressed",
-        error: "Recipient suppressed: complaint"
+        error: "Recipient suppressed: complaint; an earlier attempt may have been accepted"
       })
     })
   )
@@ -239,6 +239,8 @@ describe("a queued retry", () => {
       const { keyHash } = world.message.details
       yield* world.database.store.beginRetry({
         keyHash,
+        tag: tagOf(world.message.details),
+        firstAttemptAt: 0,
         provider: "provider_b",
         rowId: anyId("other"),
         addresses: [],

@@ -225,7 +225,7 @@ export const makeWorld = (
           yield* accept({
             provider: name,
             messageId,
-            keyHash: attempt.keyHash,
+            keyTag: attempt.keyTag ?? undefined,
             to: attempt.to,
             recipients: attempt.recipients,
             subject: attempt.subject,
@@ -242,7 +242,7 @@ export const makeWorld = (
     yield* accept({
       provider: "provider_a",
       messageId,
-      keyHash: undefined,
+      keyTag: undefined,
       to: [user],
       recipients: [user],
       subject: "by hand",
@@ -303,7 +303,9 @@ export const makeWorld = (
           moveClaim: (entry) => road("moveClaim", store.moveClaim(entry)),
           findEvidence: (entry) => road("findEvidence", store.findEvidence(entry)),
           beginRetry: (entry) => asked("beginRetry", store.beginRetry(entry)),
-          record: (entry) => road("record", store.record(entry))
+          record: (entry) => road("record", store.record(entry)),
+          tagSecret: store.tagSecret,
+          noteUnclaimed: (count) => road("noteUnclaimed", store.noteUnclaimed(count))
         })
       ),
       Context.add(

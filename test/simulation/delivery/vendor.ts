@@ -1,7 +1,7 @@
 import { Clock, Effect } from "effect"
 
 import type { DeliveryEvent } from "../../../src/domain/delivery/delivery-event.ts"
-import type { KeyHash } from "../../../src/domain/ids.ts"
+import type { KeyTag } from "../../../src/domain/ids.ts"
 import type { Provider } from "../../../src/domain/mail/failover.ts"
 import { ListFailure, type SentMails } from "../../../src/ports/delivery/event-poll.ts"
 import type { Chance } from "../kernel.ts"
@@ -24,7 +24,7 @@ export interface VendorMail {
   readonly provider: Provider
   readonly messageId: string
   /** Absent where it was sent by hand, outside of the library. */
-  readonly keyHash: KeyHash | undefined
+  readonly keyTag: KeyTag | undefined
   readonly to: ReadonlyArray<string>
   readonly recipients: ReadonlyArray<string>
   readonly subject: string
@@ -80,11 +80,11 @@ export const notificationOf = (mail: VendorMail, event: VendorEvent): DeliveryEv
     from: "noreply@postlane.test",
     subject: mail.subject,
     reason: event.permanent ? "550 no such user" : undefined,
-    keyHash: mail.keyHash,
+    keyTag: mail.keyTag,
     bounceType: event.permanent ? "Permanent" : undefined,
     suppress: named ? [event.recipient] : undefined,
     alertable: true,
-    tags: mail.keyHash === undefined ? {} : { postlane_key: mail.keyHash },
+    tags: mail.keyTag === undefined ? {} : { postlane_key: mail.keyTag },
     raw: { id: mail.messageId, type: event.name }
   }
 }

@@ -49,7 +49,14 @@ export const breakStore = (bug: Bug | undefined, store: MailStore["Service"]): M
             began.decision._tag === "InProgress" || began.decision._tag === "Replay"
               ? {
                   ...began,
-                  decision: { _tag: "Claimed", sticky: undefined, takeover: false, firstAttemptAt: 0 }
+                  decision: {
+                    _tag: "Claimed",
+                    sticky: undefined,
+                    takeover: false,
+                    late: false,
+                    firstAttemptAt: 0,
+                    tag: entry.claim?.tag
+                  }
                 }
               : began
           )

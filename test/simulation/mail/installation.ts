@@ -86,13 +86,23 @@ const storeOf = (options: InstallationOptions, process: SimProcess): MailStore["
     noted(clock, apply, (applied) => road(operation, applied))
   return MailStore.of({
     ...inner,
+    noteUnclaimed: (count) => road("noteUnclaimed", inner.noteUnclaimed(count)),
     begin: (entry) =>
       Effect.tap(asked("begin", inner.begin(entry)), ({ decision }) =>
         Effect.sync(() =>
           saw(`claim ${decision._tag}${decision._tag === "Claimed" && decision.takeover ? " takeover" : ""}`)
         )
       ),
-    moveClaim: (entry) => road("moveClaim", inner.moveClaim(entry)),
+    moveClaim: (entry) =>
+      Effect.flatMap(CallTrace, (trace) => {
+        let at = -Infinity
+        const moved = Effect.tap(inner.moveClaim(entry), () =>
+          Effect.sync(() => void (at = clock.currentTimeMillisUnsafe()))
+        )
+        return Effect.tap(road("moveClaim", moved), (isStored) =>
+          Effect.sync(() => isStored && (trace.askedAt = at))
+        )
+      }),
     findEvidence: (entry) => road("findEvidence", inner.findEvidence(entry), false),
     beginRetry: (entry) =>
       Effect.tap(asked("beginRetry", inner.beginRetry(entry)), (began) =>

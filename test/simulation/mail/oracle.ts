@@ -96,11 +96,8 @@ const copiesOf = (use: Use): ReadonlyArray<string> => {
   const found: Array<string> = []
   const copies = use.filter(({ delivered, provider }) => delivered && dedupes(provider)).length
   if (copies > 1) found.push(`S1: ${copies} copies of one key left provider_a`)
-  const first = use[0]!
-  const late = use.find(
-    ({ startedAt }, n) =>
-      startedAt - first.startedAt >= IDEMPOTENCY_WINDOW_MS + SLACK_MS && use.slice(0, n).some(isDoubtful)
-  )
+  const first = use.find(isDoubtful)?.startedAt ?? Infinity
+  const late = use.find(({ startedAt }) => startedAt - first >= IDEMPOTENCY_WINDOW_MS + SLACK_MS)
   if (late !== undefined)
     found.push(`S1: ${late.process} asked ${late.provider} on an ambiguous key, 24 hours after its first attempt`)
   return found
@@ -108,11 +105,15 @@ const copiesOf = (use: Use): ReadonlyArray<string> => {
 
 /** S2 of one use: nobody else sees a key that was ambiguous. */
 const strangersOf = (observed: Observed, use: Use): ReadonlyArray<string> => {
+  // Where an admitted exception has brought both providers in, each goes on with its own.
+  const isOwn = ({ provider, startedAt }: Attempt) =>
+    use.some((one) => isDoubtful(one) && one.provider === provider && one.startedAt < startedAt)
   for (const doubtful of use.filter(isDoubtful)) {
     const stranger = use.find(
       (attempt) =>
-        attempt.startedAt > doubtful.startedAt &&
+        doubtful.startedAt < begunAt(attempt) &&
         attempt.provider !== doubtful.provider &&
+        !isOwn(attempt) &&
         hadToKnow(observed, doubtful, asActor(attempt))
     )
     if (stranger !== undefined)

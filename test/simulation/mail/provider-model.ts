@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 
-import type { KeyHash } from "../../../src/domain/ids.ts"
+import type { KeyHash, KeyTag } from "../../../src/domain/ids.ts"
 import { addressKey } from "../../../src/domain/mail/address.ts"
 import {
   dedupes,
@@ -17,6 +17,8 @@ export interface Attempt {
   readonly provider: Provider
   readonly key: string
   readonly keyHash: KeyHash
+  /** What the request carried. */
+  readonly keyTag: KeyTag | null
   readonly process: string
   readonly startedAt: number
   /** When the database let this call send its key; -Infinity where it gave no answer: the call has no claim. */
@@ -41,6 +43,7 @@ interface Body {
   readonly to: ReadonlyArray<string>
   readonly others: ReadonlyArray<string>
   readonly keyHash: KeyHash
+  readonly keyTag: KeyTag | null
 }
 
 /** A provider's account that everybody shares: an append-only log of what it was asked and of the copies that left. */
@@ -111,13 +114,14 @@ export const makeProviderModel = (options: {
     attempts,
     connect: (process) => ({
       provider,
-      prepare: (message, { key, keyHash }) => ({
+      prepare: (message, { key, keyHash, tag }) => ({
         provider,
         key,
         body: {
           to: message.to.map(addressKey),
           others: [...message.cc, ...message.bcc].map(addressKey),
           keyHash,
+          keyTag: tag ?? null,
           subject: message.subject
         }
       }),
@@ -137,6 +141,7 @@ export const makeProviderModel = (options: {
             provider,
             key: request.key,
             keyHash: body.keyHash,
+            keyTag: body.keyTag,
             process: process.id,
             startedAt: clock.currentTimeMillisUnsafe(),
             askedAt: (yield* CallTrace).askedAt,

@@ -157,7 +157,7 @@ export const makeWorld = (seed: number, { bug, limits, story }: RunOptions, cloc
   })
   const observer = makeObserver(clock)
   const database = makeMailDatabase()
-  const databases = [database, makeMailDatabase()] as const
+  const databases = [database, makeMailDatabase(new Uint8Array(32).fill(9))] as const
 
   /** Half of the worlds have a database and a queue that lose requests and answers, too. */
   const storeFails = seed % 2 === 0

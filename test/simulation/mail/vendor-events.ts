@@ -11,8 +11,8 @@ const DAY_MS = 24 * 60 * 60_000
 interface Announcing {
   readonly chance: Chance
   readonly chronicle: Pick<Chronicle, "saw" | "note">
-  /** Of every installation that hears of the account: events go to all of its subscribers. */
-  readonly databases: ReadonlyArray<MailDatabase>
+  /** Ours first, and those of every other installation that hears of the account: events go to all of its subscribers. */
+  readonly databases: readonly [MailDatabase, ...ReadonlyArray<MailDatabase>]
   readonly happens: (
     fault: "events are late" | "events come twice" | "events never come" | "a day passes"
   ) => boolean
@@ -23,7 +23,7 @@ interface Announcing {
 /** Tells every database what the provider knows of a mail, late, twice, out of order, a day later, or never. */
 export const announce = (
   { chance, chronicle, databases, happens, onRecorded, weather }: Announcing,
-  { keyHash, provider, recipients }: Attempt,
+  { keyHash, keyTag, provider, recipients }: Attempt,
   providerMessageId: string
 ): Effect.Effect<void> => {
   const { note, saw } = chronicle
@@ -32,11 +32,21 @@ export const announce = (
       yield* Effect.sleep(wait)
       for (const database of databases)
         yield* Effect.provideService(
-          database.recordEvent({ provider, providerMessageId, event, keyHash, recipients }),
+          database.recordEvent({
+            provider,
+            providerMessageId,
+            event,
+            keyTag: keyTag ?? undefined,
+            recipients
+          }),
           Clock.Clock,
           weather.databaseClock
         )
-      onRecorded(providerMessageId)
+      // Of a send that had no claim, and no row yet, the store does not know what key its event is about.
+      const isKnown = databases[0]
+        .rows()
+        .some((row) => row.providerMessageId === providerMessageId && row.keyHash === keyHash)
+      if (isKnown) onRecorded(providerMessageId)
       saw("event recorded")
       note(() => `the event ${event} of ${providerMessageId} is recorded`)
     }).pipe(Effect.forkDetach)

@@ -1,6 +1,6 @@
 import fc from "fast-check"
 
-import type { SendKey } from "../../../src/domain/ids.ts"
+import type { KeyTag, SendKey } from "../../../src/domain/ids.ts"
 import { asciiDomain, type Mailbox } from "../../../src/domain/mail/address.ts"
 import type { Message } from "../../../src/domain/mail/message.ts"
 import { anyId } from "../any-id.ts"
@@ -32,16 +32,15 @@ export const mail = (parts: Partial<Message> = {}): Message => ({
   ...parts
 })
 
-/** A key and a hash that stands for it. */
-export const keyOf = (key: string): SendKey => ({
-  key: anyId(key),
-  keyHash: anyId(
-    Array.from(key, (char) => char.codePointAt(0)!.toString(16).padStart(2, "0"))
-      .join("")
-      .padEnd(64, "0")
-      .slice(0, 64)
-  )
-})
+/** A key, a hash that stands for it, and the tag of its use. */
+export const keyOf = (key: string): SendKey & { readonly tag: KeyTag } => {
+  const hex = Array.from(key, (char) => char.codePointAt(0)!.toString(16).padStart(2, "0")).join("")
+  return {
+    key: anyId(key),
+    keyHash: anyId(hex.padEnd(64, "0").slice(0, 64)),
+    tag: anyId(hex.padStart(64, "f").slice(-64))
+  }
+}
 
 // oxlint-disable-next-line no-control-regex -- a parsed name holds none
 const HAS_CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/

@@ -4,7 +4,7 @@ import { makeDeferrals } from "../../../src/adapters/memory/mail/deferrals.ts"
 import { makeMailDatabase } from "../../../src/adapters/memory/mail/mail-store.ts"
 import type { EventEntry, LogRow, RecordedEvent } from "../../../src/adapters/memory/mail/tables.ts"
 import { WriteSql } from "../../../src/adapters/postgres/client.ts"
-import { IdempotencyKey, KeyHash, LogRowId } from "../../../src/domain/ids.ts"
+import { IdempotencyKey, KeyHash, KeyTag, LogRowId } from "../../../src/domain/ids.ts"
 import { FailureKind, Provider } from "../../../src/domain/mail/failover.ts"
 import { SendStatus } from "../../../src/domain/mail/send-result.ts"
 import { EmailStatus } from "../../../src/domain/mail/status.ts"
@@ -57,7 +57,9 @@ export const makeMemoryWorld: Effect.Effect<MailWorld> = Effect.gen(function* ()
       moveClaim: (entry) => at(store.moveClaim(entry)),
       findEvidence: (entry) => at(store.findEvidence(entry)),
       beginRetry: (entry) => at(store.beginRetry(entry)),
-      record: (entry) => at(store.record(entry))
+      record: (entry) => at(store.record(entry)),
+      noteUnclaimed: store.noteUnclaimed,
+      tagSecret: store.tagSecret
     }),
     recordEvent: (entry) => at(database.recordEvent(entry)),
     recordEvents: (entries) => Effect.forEach(entries, (entry) => at(database.recordEvent(entry))),
@@ -103,6 +105,7 @@ const Row = Schema.Struct({
   acceptedCostUsd: Schema.NullOr(Schema.Number),
   idempotencyKey: Schema.NullOr(IdempotencyKey),
   keyHash: Schema.NullOr(KeyHash),
+  keyTag: Schema.NullOr(KeyTag),
   alertedAt: Schema.NullOr(Schema.Number),
   suppressionMarks: Schema.Array(Schema.String),
   entryId: Schema.NullOr(Schema.String),
@@ -144,7 +147,7 @@ const eventJson = (entry: EventEntry) => ({
   from: entry.from,
   reason: entry.reason,
   raw: entry.raw,
-  key_hash: entry.keyHash,
+  key_tag: entry.keyTag,
   bounce_type: entry.bounceType,
   suppress: entry.suppress,
   alertable: entry.alertable,
@@ -201,7 +204,7 @@ export const makePostgresWorld: Effect.Effect<MailWorld, never, MailStore | Writ
         provider_message_id as "providerMessageId", last_event as "lastEvent",
         extract(epoch from last_event_at)::float8 * 1000 as "lastEventAt", raw, error, error_kind as "errorKind",
         failed_over as "failedOver", cost_usd::float8 as "costUsd", accepted_cost_usd::float8 as "acceptedCostUsd", idempotency_key as "idempotencyKey",
-        key_hash as "keyHash", extract(epoch from alerted_at)::float8 * 1000 as "alertedAt",
+        key_hash as "keyHash", key_tag as "keyTag", extract(epoch from alerted_at)::float8 * 1000 as "alertedAt",
         suppression_marks as "suppressionMarks", entry_id as "entryId",
         case when accounts is not null then
           jsonb_build_object('received', ${account("received")}, 'listed', ${account("listed")}) end as accounts,
@@ -229,7 +232,8 @@ export const makePostgresWorld: Effect.Effect<MailWorld, never, MailStore | Writ
           Effect.andThen(
             sql`update email_send_claims set
             lease_until = lease_until - make_interval(secs => ${ms / 1000}::float8),
-            first_attempt_at = first_attempt_at - make_interval(secs => ${ms / 1000}::float8)`,
+            first_attempt_at = first_attempt_at - make_interval(secs => ${ms / 1000}::float8),
+            last_attempt_at = last_attempt_at - make_interval(secs => ${ms / 1000}::float8)`,
             sql`with a as (update email_alerts set due_at = due_at - make_interval(secs => ${ms / 1000}::float8))
               update email_log set created_at = created_at - make_interval(secs => ${ms / 1000}::float8)`
           )

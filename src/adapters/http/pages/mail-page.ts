@@ -160,6 +160,10 @@ const CLAIMS: ReadonlyMap<string, string> = new Map([
   [
     "ambiguous",
     "Doubtful: the same call is tried at the same provider only, and only where that one delivers one copy a key."
+  ],
+  [
+    "ended",
+    "Over: a copy may be out, and a later attempt was refused. The same call gets that answer, and sends nothing."
   ]
 ])
 

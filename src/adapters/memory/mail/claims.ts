@@ -1,11 +1,16 @@
-import type { KeyHash } from "../../../domain/ids.ts"
+import type { KeyHash, KeyTag } from "../../../domain/ids.ts"
 import {
-  type Claim,
-  type ClaimDecision,
+  claimOf,
+  claimOfRetry,
   decideClaim,
+  decideRetry,
   type Evidence,
-  type Trail
+  movedClaim,
+  settledClaim,
+  type Trail,
+  type Claim
 } from "../../../domain/mail/claim.ts"
+import { tagOf } from "../../../domain/mail/deferred-send.ts"
 import { IDEMPOTENCY_WINDOW_MS, type Provider } from "../../../domain/mail/failover.ts"
 import type { SendResult } from "../../../domain/mail/send-result.ts"
 import type { Suppression } from "../../../domain/mail/suppression/policy.ts"
@@ -18,10 +23,7 @@ import type {
   RecordedSend,
   RecordSend
 } from "../../../ports/mail/mail-store.ts"
-import { type MailTables, newestRow } from "./tables.ts"
-
-/** A claim without a lease. */
-const NO_LEASE = Number.NEGATIVE_INFINITY
+import { type LogRow, type MailTables, putRow } from "./tables.ts"
 
 /** `email_suppressions_of`: the one look-up, for every path. */
 const suppressionsOf = (
@@ -35,129 +37,148 @@ const suppressionsOf = (
   )
 }
 
-/** Proof that an attempt on the key was accepted. */
+/** Two uses of a key are 24 hours apart at least; less ten minutes, for clocks that differ. */
+const AROUND_MS = IDEMPOTENCY_WINDOW_MS - 10 * 60_000
+
+/** When the rows and the claim of a key are about this use of it; `firstAt`: its first attempt, where it has no row. */
+const timeOfUse = (
+  { claims, rows }: MailTables,
+  keyHash: KeyHash,
+  tag: KeyTag | undefined,
+  firstAt: number | undefined
+): ((at: number) => boolean) => {
+  const claim = claims.get(keyHash)
+  if (claim !== undefined && claim.tag === tag) return (at) => at >= claim.firstAttemptAt
+  const first = rows.find(
+    (row) => row.keyHash === keyHash && row.keyTag === (tag ?? null) && row.outcome !== null
+  )
+  const own = first?.createdAt ?? firstAt
+  return (at) => own !== undefined && Math.abs(at - own) < AROUND_MS
+}
+
+/** Proof that an attempt of this use of the key was accepted: `find_email_evidence`. */
 export const findEvidence = (
   tables: MailTables,
   keyHash: KeyHash,
-  provider: Provider
+  tag: KeyTag | undefined,
+  firstAt?: number
 ): Evidence | undefined => {
-  const providerMessageId = newestRow(
-    tables,
-    keyHash,
-    provider,
-    (row) => row.providerMessageId !== null
-  )?.providerMessageId
-  return providerMessageId === undefined || providerMessageId === null
-    ? undefined
-    : { provider, providerMessageId }
+  const isOfThisUse = timeOfUse(tables, keyHash, tag, firstAt)
+  const stored = tables.claims.get(keyHash)
+  const claim = stored !== undefined && isOfThisUse(stored.firstAttemptAt) ? stored : undefined
+  const mine = tables.rows.filter((row) => row.keyHash === keyHash)
+  const written = mine.filter(({ createdAt, outcome }) => outcome !== null && isOfThisUse(createdAt))
+  const tags = new Set([claim?.tag, ...written.map(({ keyTag }) => keyTag ?? undefined)])
+  const proves = (row: LogRow) =>
+    (tag !== undefined && row.keyTag === tag) ||
+    written.includes(row) ||
+    (mine.includes(row) && row.keyTag !== null && tags.has(row.keyTag))
+  const row = tables.rows.findLast((one) => one.providerMessageId !== null && proves(one))
+  if (row !== undefined && row.provider !== null && row.providerMessageId !== null)
+    return { provider: row.provider, providerMessageId: row.providerMessageId }
+  if (claim?.state !== "accepted") return undefined
+  const { provider = null, providerMessageId = null } = claim.result ?? {}
+  return provider === null || providerMessageId === null ? undefined : { provider, providerMessageId }
 }
 
-/** What is left of a key that has no claim: see `Trail`. */
+/** What the library's rows say of a key that has no claim: see `Trail`. */
 const findTrail = ({ rows }: MailTables, keyHash: KeyHash, now: number): Trail | undefined => {
   const left = rows.filter(
     (row) =>
       row.keyHash === keyHash &&
+      row.outcome !== null &&
       row.provider !== null &&
       row.createdAt > now - IDEMPOTENCY_WINDOW_MS &&
       (row.providerMessageId !== null ||
         row.status === "deferred" ||
         (row.status === "failed" && row.errorKind === "ambiguous"))
   )
-  const provider = (left.findLast((row) => row.providerMessageId !== null) ?? left.at(-1))?.provider
-  return provider === undefined || provider === null ? undefined : { provider, since: left[0]!.createdAt }
+  const newest = left.findLast((row) => row.providerMessageId !== null) ?? left.at(-1)
+  return newest?.provider === undefined || newest.provider === null
+    ? undefined
+    : { provider: newest.provider, since: left[0]!.createdAt, tag: newest.keyTag ?? undefined }
 }
 
-/** The same owner asks again when its first answer was lost: it already holds the key. */
-const decisionOfHolder = ({ ambiguous, firstAttemptAt, provider }: Claim): ClaimDecision => ({
-  _tag: "Claimed",
-  sticky: ambiguous ? provider : undefined,
-  takeover: ambiguous,
-  firstAttemptAt
-})
-
-const decide = (
-  tables: MailTables,
-  keyHash: KeyHash,
-  asked: ClaimEntry,
-  known: Claim | undefined,
-  now: number
-): ClaimDecision =>
-  decideClaim(
-    known,
-    asked,
-    {
-      evidence: known === undefined ? undefined : findEvidence(tables, keyHash, known.provider),
-      trail: findTrail(tables, keyHash, now)
-    },
-    now
-  )
+/** The rows say what happened, and else the process that asks. */
+const trailOf = (tables: MailTables, keyHash: KeyHash, { known }: ClaimEntry, now: number) =>
+  findTrail(tables, keyHash, now) ??
+  (known === undefined ? undefined : { provider: known.provider, since: now - known.ageMs, tag: known.tag })
 
 /** Suppression look-up and claim before a send (`begin_email_sends`). */
 export const beginSend = (tables: MailTables, entry: BeginSend, now: number): BeganSend => {
   const { addresses, claim: asked, keyHash } = entry
+  const suppressions = suppressionsOf(tables, addresses)
   if (asked === undefined) {
     return {
-      suppressions: suppressionsOf(tables, addresses),
-      decision: { _tag: "Claimed", sticky: undefined, takeover: false, firstAttemptAt: now },
-      evidence: undefined
+      suppressions,
+      decision: {
+        _tag: "Claimed",
+        sticky: undefined,
+        takeover: false,
+        late: false,
+        firstAttemptAt: now,
+        tag: undefined
+      },
+      evidence: undefined,
+      leaving: true
     }
   }
-  const known = tables.claims.get(keyHash)
-  const held = known?.state === "held" && known.owner === asked.owner ? known : undefined
-  const decision = held === undefined ? decide(tables, keyHash, asked, known, now) : decisionOfHolder(held)
-  if (decision._tag !== "Claimed") return { suppressions: [], decision, evidence: undefined }
-  const { firstAttemptAt, sticky } = decision
-  tables.claims.set(keyHash, {
-    payloadHash: (held ?? asked).payloadHash,
-    state: "held",
-    provider: held?.provider ?? sticky ?? asked.provider,
-    ambiguous: sticky !== undefined,
-    owner: asked.owner,
-    leaseUntil: now + asked.leaseMs,
-    firstAttemptAt,
-    result: undefined
-  })
+  const claim = tables.claims.get(keyHash)
+  const evidenceOf = (tag: KeyTag | undefined) => findEvidence(tables, keyHash, tag)
+  const decision = decideClaim(
+    claim,
+    asked,
+    {
+      evidence: claim === undefined ? undefined : evidenceOf(claim.tag),
+      trail: trailOf(tables, keyHash, asked, now)
+    },
+    now
+  )
+  if (decision._tag !== "Claimed") return { suppressions: [], decision, evidence: undefined, leaving: false }
+  const granted = claimOf(claim, decision, { ...asked, leaving: suppressions.length === 0 }, now)
+  tables.claims.set(keyHash, granted)
   return {
-    suppressions: suppressionsOf(tables, addresses),
+    suppressions,
     decision,
-    evidence: sticky === undefined ? undefined : findEvidence(tables, keyHash, sticky)
+    evidence: decision.sticky === undefined ? undefined : evidenceOf(decision.tag),
+    leaving: granted.leaving
   }
 }
 
 /** Look-up and lease before a retry (`begin_email_retry`). */
 export const beginRetry = (tables: MailTables, entry: BeginRetry, now: number): BeganRetry => {
-  const { addresses, keyHash, leaseMs, owner, provider } = entry
+  const { addresses, keyHash, tag } = entry
   const { claims, rows } = tables
+  // A row that an event made while nothing here knew the key of its tag learns it now.
+  for (const row of rows)
+    if (tag !== undefined && row.keyTag === tag && row.keyHash === null) putRow(tables, { ...row, keyHash })
   if (rows.some(({ entryId, id }) => id === entry.rowId || entryId === entry.rowId))
     return { _tag: "Recorded" }
-  // Without a claim of the first call, every row of the key counts, and any payload matches.
-  const claim: Claim = claims.get(keyHash) ?? {
-    payloadHash: "",
-    state: "deferred",
-    provider,
-    ambiguous: true,
-    owner,
-    leaseUntil: NO_LEASE,
-    firstAttemptAt: rows.find((row) => row.keyHash === keyHash)?.createdAt ?? now,
-    result: undefined
-  }
+  // Without a claim of the first call, all rows of the key's last 24 hours count.
+  const first = rows.find(
+    ({ createdAt, keyHash: key, outcome }) =>
+      key === keyHash && outcome !== null && createdAt > now - AROUND_MS
+  )
+  const claim = claims.get(keyHash) ?? claimOfRetry(entry, first?.createdAt ?? now, now)
   claims.set(keyHash, claim)
-  const evidence = findEvidence(tables, keyHash, provider)
-  if (evidence !== undefined) return { _tag: "Settled", evidence }
-  if (now < claim.leaseUntil && claim.owner !== owner) return { _tag: "Busy" }
-  claims.set(keyHash, { ...claim, owner, leaseUntil: now + leaseMs })
+  const decision = decideRetry(
+    claim,
+    { ...entry, evidence: findEvidence(tables, keyHash, tag, entry.firstAttemptAt) },
+    now
+  )
+  if (decision._tag !== "Go") return decision
+  claims.set(keyHash, decision.claim)
   return { _tag: "Go", suppressions: suppressionsOf(tables, addresses) }
 }
 
-/** Notes the provider that the holder of a claim tries next; false where it holds the claim no longer. */
+/** Notes the provider that the holder of a claim asks now; false where it holds the claim no longer. */
 export const moveClaim = (
   { claims }: MailTables,
   entry: { readonly keyHash: KeyHash; readonly owner: string; readonly provider: Provider }
 ): boolean => {
-  const claim = claims.get(entry.keyHash)
-  if (claim === undefined || claim.owner !== entry.owner || claim.state !== "held") return false
-  claims.set(entry.keyHash, { ...claim, provider: entry.provider })
-  return true
+  const moved = movedClaim(claims.get(entry.keyHash), entry.owner, entry.provider)
+  if (moved !== undefined) claims.set(entry.keyHash, moved)
+  return moved !== undefined
 }
 
 /** The result that the first caller gets: with the row's own id, and `sent` where an event proved a deferral accepted. */
@@ -173,22 +194,20 @@ const finalResult = (
 }
 
 /** Settles the owner's claim, or returns its lease; a claim that has passed to another owner is left alone. */
-export const settleClaim = ({ claims }: MailTables, entry: RecordSend, recorded: RecordedSend): void => {
-  const { details, settle: end } = entry
-  const claim = claims.get(details.keyHash)
-  if (end === undefined || claim === undefined || claim.owner !== end.owner) return
-  const ambiguous = claim.ambiguous || end.ambiguous
-  if (end.result === undefined) {
-    if (claim.leaseUntil !== NO_LEASE)
-      claims.set(details.keyHash, { ...claim, ambiguous, leaseUntil: NO_LEASE })
-  } else if (claim.state === "held") {
-    claims.set(details.keyHash, {
-      ...claim,
-      // A caller that does not know of an earlier ambiguous attempt cannot release its key.
-      state: claim.ambiguous && end.state === "refused" ? "ambiguous" : end.state,
-      ambiguous,
-      result: finalResult(end.result, entry, recorded),
-      leaseUntil: NO_LEASE
-    })
-  }
+export const settleClaim = (
+  { claims }: MailTables,
+  entry: RecordSend,
+  recorded: RecordedSend,
+  now: number
+): void => {
+  const { details, settle } = entry
+  if (settle === undefined) return
+  const claim: Claim | undefined = claims.get(details.keyHash)
+  // What a retry of an earlier use learns is not the end of the present one.
+  const tag = tagOf(details)
+  const isOfThisUse = tag === undefined || claim?.tag === tag
+  const result =
+    settle.result === undefined || !isOfThisUse ? undefined : finalResult(settle.result, entry, recorded)
+  const settled = settledClaim(claim, { ...settle, result }, now)
+  if (settled !== undefined) claims.set(details.keyHash, settled)
 }

@@ -1,4 +1,4 @@
-import { Clock, Effect, Layer } from "effect"
+import { Clock, Effect, Layer, Redacted } from "effect"
 
 import type { FailedSend } from "../../../domain/delivery/delivery-event.ts"
 import type { KeyHash, LogRowId } from "../../../domain/ids.ts"
@@ -49,7 +49,9 @@ export const layerNone: Layer.Layer<MailStore> = Layer.effect(
       moveClaim: () => none("moveClaim"),
       findEvidence: () => none("findEvidence"),
       beginRetry: () => none("beginRetry"),
-      record: () => none("record")
+      record: () => none("record"),
+      noteUnclaimed: () => none("noteUnclaimed"),
+      tagSecret: Effect.succeed(undefined)
     })
   })
 )
@@ -75,6 +77,8 @@ export interface MailDatabase {
   /** What `erase_person` does to an address: its suppressions leave the list, and still block. */
   readonly erase: (email: string) => void
   readonly claim: (keyHash: KeyHash) => Claim | undefined
+  /** How many sends without look-up or claim were noted. */
+  readonly unclaimed: () => number
 }
 
 const takeOut = ({ suppressions }: MailTables, email: string): ReadonlyArray<Suppression> => {
@@ -115,26 +119,31 @@ const erasePerson = (tables: MailTables, email: string): void => {
 
 const atNow = <A>(f: (now: number) => A) => Effect.map(Clock.currentTimeMillis, f)
 
-const storeOf = (tables: MailTables): MailStore["Service"] =>
+const storeOf = (tables: MailTables, secret: Uint8Array, note: (count: number) => void) =>
   MailStore.of({
     configured: true,
     begin: (entry) => atNow((now) => beginSend(tables, entry, now)),
     moveClaim: (entry) => Effect.sync(() => moveClaim(tables, entry)),
-    findEvidence: ({ keyHash, provider }) => Effect.sync(() => findEvidence(tables, keyHash, provider)),
+    findEvidence: ({ firstAttemptAt, keyHash, tag }) =>
+      Effect.sync(() => findEvidence(tables, keyHash, tag, firstAttemptAt)),
+    tagSecret: Effect.succeed(Redacted.make(secret)),
+    noteUnclaimed: (count) => Effect.sync(() => note(count)),
     beginRetry: (entry) => atNow((now) => beginRetry(tables, entry, now)),
     record: (entry) =>
       atNow((now) => {
         const recorded = recordSend(tables, entry, now)
-        settleClaim(tables, entry, recorded)
+        settleClaim(tables, entry, recorded, now)
         return recorded
       })
   })
 
-/** A new, empty database. Times come from the caller's `Clock`. */
-export const makeMailDatabase = (): MailDatabase => {
+/** A new, empty database. Times come from the caller's `Clock`. `secret`: 32 bytes, another one for another installation. */
+export const makeMailDatabase = (secret: Uint8Array = new Uint8Array(32).fill(7)): MailDatabase => {
   const tables = makeMailTables()
+  let unclaimed = 0
   return {
-    store: storeOf(tables),
+    store: storeOf(tables, secret, (count) => void (unclaimed += count)),
+    unclaimed: () => unclaimed,
     recordEvent: (entry) => atNow((now) => recordEvent(tables, entry, now)),
     releaseAlert: (sendId) => atNow((now) => releaseAlert(tables, sendId, now)),
     confirmAlert: (sendId) => atNow((now) => confirmAlert(tables, sendId, now)),

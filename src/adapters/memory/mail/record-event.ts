@@ -7,6 +7,7 @@ import {
   EMPTY_ROW,
   type EventEntry,
   type KeptEvent,
+  keyOfTag,
   type LogRow,
   type MailTables,
   newestRow,
@@ -46,24 +47,20 @@ const rowOfEvent = (
   entry: EventEntry,
   now: number
 ): { readonly row: LogRow; readonly isNew: boolean } => {
-  const { keyHash, provider, providerMessageId } = entry
+  const { keyTag, provider, providerMessageId } = entry
   const known = rowOfMessage(tables, provider, providerMessageId)
   if (known !== undefined) return { row: known, isNew: false }
-  const claim = keyHash === undefined ? undefined : tables.claims.get(keyHash)
+  const keyHash = keyTag === undefined ? null : keyOfTag(tables, keyTag)
+  const claim = keyHash === null ? undefined : tables.claims.get(keyHash)
   // While an attempt on the key is under way, the event may be about that one.
   const isLeased = claim !== undefined && now < claim.leaseUntil
   const deferred =
-    keyHash === undefined || isLeased
+    keyTag === undefined || isLeased
       ? undefined
-      : newestRow(
-          tables,
-          keyHash,
-          provider,
-          (row) => row.status === "deferred" && row.providerMessageId === null
-        )
+      : newestRow(tables, keyTag, (row) => row.status === "deferred" && row.providerMessageId === null)
   if (deferred !== undefined) {
     const costUsd = deferred.costUsd ?? deferred.acceptedCostUsd
-    return { row: { ...deferred, status: "sent", providerMessageId, costUsd }, isNew: false }
+    return { row: { ...deferred, status: "sent", provider, providerMessageId, costUsd }, isNew: false }
   }
   const row: LogRow = {
     ...EMPTY_ROW,
@@ -72,6 +69,7 @@ const rowOfEvent = (
     status: "sent",
     provider,
     providerMessageId,
+    keyHash,
     alertedAt: entry.backfill === true ? now : null,
     createdAt: now
   }
@@ -83,7 +81,7 @@ const describedBy = (row: LogRow, entry: EventEntry): Partial<LogRow> => ({
   from: row.from ?? entry.from ?? null,
   subject: row.subject ?? entry.subject ?? null,
   to: row.to.length === 0 ? (entry.recipients ?? []) : row.to,
-  keyHash: row.keyHash ?? entry.keyHash ?? null
+  keyTag: row.keyTag ?? entry.keyTag ?? null
 })
 
 const suppressionOf = ({ bounceType, event }: EventEntry): SuppressionReason | undefined => {
@@ -104,7 +102,7 @@ const newMarks = (tables: MailTables, row: LogRow, entry: EventEntry): ReadonlyA
   const recipients = distinct(entry.recipients ?? [])
   const single = isToOne(tables, row) ? [...row.to, ...row.others].slice(0, 1) : []
   // An event that names a key is about mail of the library, whose row will name all recipients, Cc and Bcc included.
-  const waits = recipients.length === 0 || entry.keyHash !== undefined
+  const waits = recipients.length === 0 || entry.keyTag !== undefined
   const fromEvent = waits ? [""] : recipients.length === 1 ? recipients : []
   const addresses = entry.suppress ?? (row.outcome === null ? fromEvent : single)
   return distinct(addresses.map((address) => `${reason}:${address}`)).filter(

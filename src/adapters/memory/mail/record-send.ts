@@ -1,3 +1,4 @@
+import { tagOf } from "../../../domain/mail/deferred-send.ts"
 import { advance, statusRank } from "../../../domain/mail/status.ts"
 import type { RecordedSend, RecordSend } from "../../../ports/mail/mail-store.ts"
 import {
@@ -30,13 +31,9 @@ const recorded = (row: LogRow): RecordedSend => ({
 const rowOfAttempt = (tables: MailTables, entry: RecordSend): LogRow | undefined => {
   if (entry.providerMessageId !== null) return rowOfAcceptance(tables, entry)
   const own = tables.rows.find(({ entryId, id }) => id === entry.rowId || entryId === entry.rowId)
-  return own === undefined && entry.outcome === "deferred" && entry.provider !== null
-    ? newestRow(
-        tables,
-        entry.details.keyHash,
-        entry.provider,
-        (row) => row.outcome === null && row.providerMessageId !== null
-      )
+  const tag = tagOf(entry.details)
+  return own === undefined && entry.outcome === "deferred" && tag !== undefined
+    ? newestRow(tables, tag, (row) => row.outcome === null && row.providerMessageId !== null)
     : own
 }
 
@@ -73,6 +70,7 @@ const rowOf = (entry: RecordSend, now: number): LogRow => {
     acceptedCostUsd: entry.outcome === "deferred" ? entry.costUsd : null,
     idempotencyKey: details.idempotencyKey,
     keyHash: details.keyHash,
+    keyTag: tagOf(details) ?? null,
     retryAt: entry.retryAt,
     attempts: entry.attempts,
     createdAt: now
@@ -120,6 +118,7 @@ const complete = (tables: MailTables, row: LogRow, entry: RecordSend): LogRow =>
   return putRow(tables, {
     ...library,
     id: row.id,
+    keyTag: row.keyTag ?? library.keyTag,
     status: advance(row.status, entry.outcome),
     provider: row.provider,
     providerMessageId: row.providerMessageId,

@@ -1,5 +1,5 @@
 import type { FailedSend } from "../../../domain/delivery/delivery-event.ts"
-import { type KeyHash, LogRowId } from "../../../domain/ids.ts"
+import { type KeyHash, type KeyTag, LogRowId } from "../../../domain/ids.ts"
 import type { Claim } from "../../../domain/mail/claim.ts"
 import type { FailureKind, Provider } from "../../../domain/mail/failover.ts"
 import type { SendStatus } from "../../../domain/mail/send-result.ts"
@@ -55,6 +55,8 @@ export interface LogRow {
   readonly acceptedCostUsd: number | null
   readonly idempotencyKey: string | null
   readonly keyHash: KeyHash | null
+  /** The tag of the attempt's request, or of the event that made the row. */
+  readonly keyTag: KeyTag | null
   readonly alertedAt: number | null
   /** `reason:address` for each automatic suppression that the row's events asked for. */
   readonly suppressionMarks: ReadonlyArray<string>
@@ -81,7 +83,8 @@ export interface EventEntry {
   readonly from?: string | undefined
   readonly reason?: string | undefined
   readonly raw?: unknown
-  readonly keyHash?: KeyHash | undefined
+  /** The tag `postlane_key`, of this installation or of another one. */
+  readonly keyTag?: KeyTag | undefined
   readonly bounceType?: string | undefined
   /** The recipients that the provider names as bounced or complaining. */
   readonly suppress?: ReadonlyArray<string> | undefined
@@ -127,7 +130,7 @@ export interface MailTables {
   /** Suppressions of people who were erased: they left the list, and still block. */
   readonly erased: Array<Suppression>
   /** By the hash of the key. */
-  readonly claims: Map<string, Claim>
+  readonly claims: Map<KeyHash, Claim>
   /** By the row's id. */
   readonly alerts: Map<string, AlertClaim>
   readonly newId: () => LogRowId
@@ -167,6 +170,7 @@ export const EMPTY_ROW: Omit<LogRow, "id" | "category" | "status" | "createdAt">
   acceptedCostUsd: null,
   idempotencyKey: null,
   keyHash: null,
+  keyTag: null,
   alertedAt: null,
   suppressionMarks: [],
   entryId: null,
@@ -194,16 +198,18 @@ export const rowOfMessage = (
     ? undefined
     : rows.find((row) => row.provider === provider && row.providerMessageId === messageId)
 
-/** The newest row of a key and provider that belongs to the key's current use. */
+/** The newest row of one use of a key: the rows that carry its tag, under whichever provider. */
 export const newestRow = (
-  { claims, rows }: MailTables,
-  keyHash: KeyHash,
-  provider: Provider,
+  { rows }: MailTables,
+  tag: KeyTag,
   matches: (row: LogRow) => boolean
-): LogRow | undefined => {
-  const since = claims.get(keyHash)?.firstAttemptAt ?? Number.NEGATIVE_INFINITY
-  return rows.findLast(
-    (row) => row.keyHash === keyHash && row.provider === provider && row.createdAt >= since && matches(row)
+): LogRow | undefined => rows.findLast((row) => row.keyTag === tag && matches(row))
+
+/** The key that a tag names: this installation's claim or a row of the library knows it; of another installation's, nobody does. */
+export const keyOfTag = ({ claims, rows }: MailTables, tag: KeyTag): KeyHash | null => {
+  for (const [keyHash, claim] of claims) if (claim.tag === tag) return keyHash
+  return (
+    rows.find((row) => row.keyTag === tag && row.outcome !== "sent" && row.keyHash !== null)?.keyHash ?? null
   )
 }
 

@@ -60,7 +60,7 @@ const toEntry = ({ backfill, event, listed }: Entry) => ({
   from: event.from,
   reason: event.reason,
   raw: event.raw,
-  key_hash: event.keyHash,
+  key_tag: event.keyTag,
   bounce_type: event.bounceType,
   suppress: event.suppress,
   alertable: event.alertable,

@@ -62,7 +62,7 @@ const toRow = Effect.fnUntraced(function* (stored: Stored, all: ReadonlyArray<St
 })
 
 const Claim = Schema.Struct({
-  state: Schema.Literals(["held", "accepted", "deferred", "refused", "ambiguous"]),
+  state: Schema.Literals(["held", "accepted", "deferred", "refused", "ambiguous", "ended"]),
   provider: Provider,
   firstAttemptAt: Schema.String,
   leaseUntil: Schema.NullOr(Schema.String)

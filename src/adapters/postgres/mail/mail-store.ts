@@ -1,6 +1,7 @@
-import { Effect, Exit, Layer, Result, Schedule, Schema } from "effect"
+import { Effect, Exit, Layer, Redacted, Result, Schedule, Schema } from "effect"
 
-import { LogRowId } from "../../../domain/ids.ts"
+import { KeyTag, LogRowId } from "../../../domain/ids.ts"
+import { tagOf } from "../../../domain/mail/deferred-send.ts"
 import { Provider } from "../../../domain/mail/failover.ts"
 import { SendResult } from "../../../domain/mail/send-result.ts"
 import { EmailStatus } from "../../../domain/mail/status.ts"
@@ -32,15 +33,26 @@ const writes = statements()
 
 const Suppressions = Schema.Array(Schema.Struct({ email: Schema.String, reason: SuppressionReason }))
 
+const EvidenceRow = Schema.Struct({ provider: Provider, providerMessageId: Schema.String })
+
 const Began = Schema.Struct({
   decision: Schema.Literals(["Claimed", "Replay", "Conflict", "InProgress"]),
   sticky: Absent(Provider),
   takeover: Schema.Boolean,
+  late: Schema.Boolean,
   firstAttemptAt: Schema.Number,
+  tag: Absent(KeyTag),
   result: Schema.NullOr(SendResult),
-  evidence: TextOrNull,
+  evidence: Absent(EvidenceRow),
+  leaving: Schema.Boolean,
   suppressions: Suppressions
 })
+
+/** The secret of the installation's tags, handed out with an answer that asked for it. */
+const Secret = Schema.Uint8Array.check(Schema.makeFilter((secret) => secret.length === 32))
+const isSecret = Schema.is(Schema.Struct({ secret: Secret }))
+
+const LookedUp = Schema.Struct({ suppressions: Suppressions, secret: Absent(Schema.Unknown) })
 
 const Recorded = Schema.Struct({
   sendId: LogRowId,
@@ -50,7 +62,7 @@ const Recorded = Schema.Struct({
 
 const Retry = Schema.Struct({
   decision: Schema.Literals(["Go", "Settled", "Recorded", "Busy"]),
-  evidence: TextOrNull,
+  evidence: Absent(EvidenceRow),
   suppressions: Suppressions
 })
 
@@ -85,11 +97,8 @@ const inOrder = <A>(
   )
 }
 
-const toDecision = (
-  row: typeof Began.Type,
-  requested: Provider
-): Result.Result<BeganSend, StoreUnavailable> => {
-  const { suppressions } = row
+const toDecision = (row: typeof Began.Type): Result.Result<BeganSend, StoreUnavailable> => {
+  const { evidence, leaving, suppressions } = row
   switch (row.decision) {
     case "Claimed":
       return Result.succeed({
@@ -98,12 +107,12 @@ const toDecision = (
           _tag: "Claimed",
           sticky: row.sticky,
           takeover: row.takeover,
-          firstAttemptAt: Math.floor(row.firstAttemptAt)
+          late: row.late,
+          firstAttemptAt: Math.floor(row.firstAttemptAt),
+          tag: row.tag
         },
-        evidence:
-          row.evidence === null
-            ? undefined
-            : { provider: row.sticky ?? requested, providerMessageId: row.evidence }
+        evidence,
+        leaving
       })
     case "Replay":
       return row.result === null
@@ -111,11 +120,12 @@ const toDecision = (
         : Result.succeed({
             suppressions,
             decision: { _tag: "Replay", result: row.result },
-            evidence: undefined
+            evidence,
+            leaving
           })
     case "Conflict":
     case "InProgress":
-      return Result.succeed({ suppressions, decision: { _tag: row.decision }, evidence: undefined })
+      return Result.succeed({ suppressions, decision: { _tag: row.decision }, evidence, leaving })
   }
 }
 
@@ -137,6 +147,7 @@ export const toEntry = ({ details, ...entry }: RecordSend) => ({
   accepted_cost_usd: entry.outcome === "deferred" ? entry.costUsd : null,
   idempotency_key: details.idempotencyKey,
   key_hash: details.keyHash,
+  key_tag: tagOf(details) ?? null,
   provider: entry.provider,
   provider_message_id: entry.providerMessageId,
   retry_at: entry.retryAt === null ? null : new Date(entry.retryAt),
@@ -144,19 +155,37 @@ export const toEntry = ({ details, ...entry }: RecordSend) => ({
   settle: entry.settle
 })
 
+/** What the process has learned of the database. */
+interface Learned {
+  secret: Redacted.Redacted<Uint8Array> | undefined
+}
+
+const learn = (learned: Learned, row: unknown) => {
+  if (learned.secret === undefined && isSecret(row)) learned.secret = Redacted.make(row.secret)
+}
+
 /** Look-ups of suppressions, as one statement. */
-const lookUps = (read: ReadSql["Service"]) =>
+const lookUps = (read: ReadSql["Service"], learned: Learned) =>
   makeBatcher<ReadonlyArray<string>, ReadonlyArray<Suppression>, StoreUnavailable>({
     isAboutItem: isAboutData,
     onOverflow: () => storeUnavailable("begin")("too many look-ups wait"),
     run: (items) => {
       const addresses = [...new Set(items.flat())].map(storable)
+      const secret =
+        learned.secret === undefined ? read`(select secret from email_tag_secrets)` : read`null::bytea`
       return Effect.map(
-        ask.answer("begin", Suppressions, read`select email_suppressions_of(${addresses}::text[]) as answer`),
-        (found) =>
-          items.map((wanted) =>
+        ask.one(
+          "begin",
+          LookedUp,
+          read`select email_suppressions_of(${addresses}::text[]) as suppressions, ${secret} as secret`
+        ),
+        (row) => {
+          learn(learned, row)
+          const found = row.suppressions
+          return items.map((wanted) =>
             Exit.succeed(found.length === 0 ? found : found.filter(({ email }) => wanted.includes(email)))
           )
+        }
       )
     }
   })
@@ -166,29 +195,33 @@ type ClaimedBegin = BeginSend & { readonly claim: ClaimEntry }
 const decodeBegan = decoder(Began, "begin")
 
 /** Claims with their look-ups, as one statement. */
-const claims = (write: WriteSql["Service"]) =>
+const claims = (write: WriteSql["Service"], learned: Learned) =>
   makeBatcher<ClaimedBegin, BeganSend, StoreUnavailable>({
     isAboutItem: isAboutData,
     onOverflow: () => storeUnavailable("begin")("too many claims wait"),
     run: (items) => {
-      const entries = items.map((entry) => ({
-        key_hash: entry.keyHash,
-        addresses: entry.addresses,
-        payload_hash: entry.claim.payloadHash,
-        provider: entry.claim.provider,
-        owner: entry.claim.owner,
-        lease_ms: entry.claim.leaseMs
+      const entries = items.map(({ addresses, claim, keyHash }) => ({
+        key_hash: keyHash,
+        addresses,
+        payload_hash: claim.payloadHash,
+        provider: claim.provider,
+        owner: claim.owner,
+        lease_ms: claim.leaseMs,
+        tag: claim.tag,
+        known: claim.known
       }))
+      const secret =
+        learned.secret === undefined ? write`(select secret from email_tag_secrets)` : write`null::bytea`
       return Effect.map(
         ask.rows(
           "begin",
           Schema.Unknown,
-          write`select * from begin_email_sends(${toJsonText(entries)}::jsonb)`
+          write`select x.*, ${secret} as secret from begin_email_sends(${toJsonText(entries)}::jsonb) as x`
         ),
-        (rows) =>
-          inOrder(rows, items.length, "begin", (row, index) =>
-            Result.flatMap(decodeBegan(row), (began) => toDecision(began, items[index]!.claim.provider))
-          )
+        (rows) => {
+          learn(learned, rows[0])
+          return inOrder(rows, items.length, "begin", (row) => Result.flatMap(decodeBegan(row), toDecision))
+        }
       )
     }
   })
@@ -214,14 +247,14 @@ const records = (write: WriteSql["Service"]) =>
   })
 
 /** The look-up before a retry, in the terms of the port. */
-const toRetry = (row: typeof Retry.Type, provider: Provider): Result.Result<BeganRetry, StoreUnavailable> => {
+const toRetry = (row: typeof Retry.Type): Result.Result<BeganRetry, StoreUnavailable> => {
   switch (row.decision) {
     case "Go":
       return Result.succeed({ _tag: "Go", suppressions: row.suppressions })
     case "Settled":
-      return row.evidence === null
+      return row.evidence === undefined
         ? Result.fail(storeUnavailable("beginRetry")("settled without evidence"))
-        : Result.succeed({ _tag: "Settled", evidence: { provider, providerMessageId: row.evidence } })
+        : Result.succeed({ _tag: "Settled", evidence: row.evidence })
     case "Recorded":
     case "Busy":
       return Result.succeed({ _tag: row.decision })
@@ -230,15 +263,24 @@ const toRetry = (row: typeof Retry.Type, provider: Provider): Result.Result<Bega
 
 const unclaimed = (now: number, suppressions: ReadonlyArray<Suppression>): BeganSend => ({
   suppressions,
-  decision: { _tag: "Claimed", sticky: undefined, takeover: false, firstAttemptAt: now },
-  evidence: undefined
+  decision: {
+    _tag: "Claimed",
+    sticky: undefined,
+    takeover: false,
+    late: false,
+    firstAttemptAt: now,
+    tag: undefined
+  },
+  evidence: undefined,
+  leaving: true
 })
 
 const make = Effect.gen(function* () {
   const read = yield* ReadSql
   const write = yield* WriteSql
-  const lookUp = yield* lookUps(read)
-  const claim = yield* claims(write)
+  const learned: Learned = { secret: undefined }
+  const lookUp = yield* lookUps(read, learned)
+  const claim = yield* claims(write, learned)
   const record = yield* records(write)
   return MailStore.of({
     configured: true,
@@ -255,23 +297,30 @@ const make = Effect.gen(function* () {
         Schema.Boolean,
         write`select move_email_claim(${keyHash}, ${owner}, ${provider}) as answer`
       ),
-    findEvidence: ({ keyHash, provider }) =>
-      Effect.map(
-        ask.answer(
-          "findEvidence",
-          TextOrNull,
-          read`select find_email_evidence(${keyHash}, ${provider}) as answer`
-        ),
-        (evidence) => (evidence === null ? undefined : { provider, providerMessageId: evidence })
+    tagSecret: Effect.sync(() => learned.secret),
+    findEvidence: ({ firstAttemptAt, keyHash, tag }) =>
+      ask.first(
+        "findEvidence",
+        EvidenceRow,
+        read`select provider, provider_message_id from find_email_evidence(
+          ${keyHash}, ${tag ?? null}::text, to_timestamp(${firstAttemptAt / 1000}::float8))`
       ),
     beginRetry: (entry) => {
-      const { keyHash, leaseMs, rowId, ...rest } = entry
-      const asked = toJsonText({ ...rest, key_hash: keyHash, row_id: rowId, lease_ms: leaseMs })
+      const { firstAttemptAt, keyHash, leaseMs, rowId, ...rest } = entry
+      const asked = toJsonText({
+        ...rest,
+        key_hash: keyHash,
+        first_attempt_at: firstAttemptAt,
+        row_id: rowId,
+        lease_ms: leaseMs
+      })
       return Effect.flatMap(
         ask.one("beginRetry", Retry, write`select * from begin_email_retry(${asked}::jsonb)`),
-        (row) => Effect.fromResult(toRetry(row, entry.provider))
+        (row) => Effect.fromResult(toRetry(row))
       )
     },
+    noteUnclaimed: (count) =>
+      writes.done("noteUnclaimed", write`select note_unclaimed_email_sends(${count}::int)`),
     record
   })
 })

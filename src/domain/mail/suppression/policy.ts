@@ -52,10 +52,14 @@ export const blockedAddresses = (
   return blocked
 }
 
-/** The `error` of a send whose To recipients are all blocked: `Recipient suppressed: <reason text>`. */
-export const suppressedError = (reasons: Iterable<SuppressionReason>): string => {
+/**
+ * The `error` of a send whose To recipients are all blocked: `Recipient suppressed: <reason text>`. `isAmbiguous`: an earlier attempt on
+ * its key was.
+ */
+export const suppressedError = (reasons: Iterable<SuppressionReason>, isAmbiguous = false): string => {
   const present = new Set(reasons)
-  return `Recipient suppressed: ${STRENGTH.filter((reason) => present.has(reason))
+  const text = `Recipient suppressed: ${STRENGTH.filter((reason) => present.has(reason))
     .map((reason) => REASON_TEXT[reason])
     .join(", ")}`
+  return isAmbiguous ? `${text}; an earlier attempt may have been accepted` : text
 }

@@ -29,7 +29,14 @@ suiteLayer(layers)("MailStories on Postgres", (it) => {
       yield* world.store.begin({
         keyHash,
         addresses: to,
-        claim: { owner, payloadHash: "p", provider: "provider_a", leaseMs: 60_000 }
+        claim: {
+          owner,
+          payloadHash: "p",
+          provider: "provider_a",
+          leaseMs: 60_000,
+          tag: undefined,
+          known: undefined
+        }
       })
       yield* world.store.record(deferred)
       const messageId = `m-${keyHash}`

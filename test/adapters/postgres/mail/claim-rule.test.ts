@@ -26,7 +26,14 @@ const STATES = [
   { state: "deferred", result: undefined },
   { state: "refused", result: "suppressed" },
   { state: "refused", result: "failed" },
-  { state: "ambiguous", result: "failed" }
+  { state: "ambiguous", result: "failed" },
+  { state: "ended", result: "failed" }
+] as const
+/** How long ago the first and the last attempt were. */
+const AGES = [
+  [HOUR_MS, HOUR_MS],
+  [25 * HOUR_MS, HOUR_MS],
+  [50 * HOUR_MS, 25 * HOUR_MS]
 ] as const
 /** What the log holds of the key, at the provider of the claim. */
 const LOGGED = [
@@ -50,7 +57,7 @@ const claimsOf = (keyHash: KeyHash, now: number): ReadonlyArray<Claim> =>
     PROVIDERS.flatMap((provider) =>
       [true, false].flatMap((ambiguous) =>
         [10 * MINUTE_MS, -MINUTE_MS].flatMap((lease) =>
-          [HOUR_MS, 25 * HOUR_MS].flatMap((age) =>
+          AGES.flatMap(([age, last]) =>
             ["same", "other", ""].map((payloadHash) => ({
               payloadHash,
               state,
@@ -58,7 +65,10 @@ const claimsOf = (keyHash: KeyHash, now: number): ReadonlyArray<Claim> =>
               ambiguous,
               owner: "another call",
               leaseUntil: now + lease,
+              leaving: payloadHash !== "" || state !== "held",
               firstAttemptAt: now - age,
+              lastAttemptAt: now - last,
+              tag: undefined,
               result: result === undefined ? undefined : resultOf(result, keyHash)
             }))
           )
@@ -77,10 +87,19 @@ const casesAt = (now: number): ReadonlyArray<Case> => {
   return [...claimed, ...unclaimed].map((one, index) => ({ ...one, keyHash: anyId(`key-${index}`) }))
 }
 
+const REQUEST = {
+  payloadHash: "same",
+  provider: "provider_a",
+  owner: "this call",
+  tag: anyId("new tag")
+} as const
+
 const decided = ({ claim, logged, provider }: Case, now: number): ClaimDecision => {
   const evidence = logged.proof ? { provider, providerMessageId: "m" } : undefined
-  const trail: Trail | undefined = logged.open ? { provider, since: now - ROW_AGE_MS } : undefined
-  return decideClaim(claim, { payloadHash: "same", provider: "provider_a" }, { evidence, trail }, now)
+  const trail: Trail | undefined = logged.open
+    ? { provider, since: now - ROW_AGE_MS, tag: undefined }
+    : undefined
+  return decideClaim(claim, REQUEST, { evidence, trail }, now)
 }
 
 /** Times as ages in ten minutes: the database's clock goes on while the test runs. */
@@ -97,8 +116,8 @@ const iso = (ms: number) => new Date(ms).toISOString()
 const insert = Effect.fnUntraced(function* (cases: ReadonlyArray<Case>, now: number) {
   const sql = yield* WriteSql
   yield* sql.unsafe(
-    `insert into email_send_claims (key_hash, payload_hash, state, provider, ambiguous, owner, lease_until, first_attempt_at, result)
-     select key_hash, payload_hash, state, provider, ambiguous, owner, lease_until, first_attempt_at, result
+    `insert into email_send_claims (key_hash, payload_hash, state, provider, ambiguous, leaving, owner, lease_until, first_attempt_at, last_attempt_at, result)
+     select key_hash, payload_hash, state, provider, ambiguous, leaving, owner, lease_until, first_attempt_at, last_attempt_at, result
      from jsonb_populate_recordset(null::email_send_claims, $1::jsonb)`,
     [
       JSON.stringify(
@@ -112,9 +131,11 @@ const insert = Effect.fnUntraced(function* (cases: ReadonlyArray<Case>, now: num
                   state: claim.state,
                   provider: claim.provider,
                   ambiguous: claim.ambiguous,
+                  leaving: claim.leaving,
                   owner: claim.owner,
                   lease_until: iso(claim.leaseUntil),
                   first_attempt_at: iso(claim.firstAttemptAt),
+                  last_attempt_at: iso(claim.lastAttemptAt),
                   result: claim.result ?? null
                 }
               ]
@@ -163,7 +184,7 @@ it.live("every state of a key, with everything the log can hold of it, is decide
         store.begin({
           keyHash,
           addresses: [],
-          claim: { payloadHash: "same", provider: "provider_a", owner: "this call", leaseMs: MINUTE_MS }
+          claim: { ...REQUEST, leaseMs: MINUTE_MS, known: undefined }
         }),
       { concurrency: 200 }
     )

@@ -91,8 +91,9 @@ const CLAIMS: ReadonlyArray<{
     call: "select purge_email_claims(1)",
     rows: [
       `insert into email_send_claims
-          (key_hash, payload_hash, state, provider, ambiguous, owner, first_attempt_at)
-        select x.id, 'hash', 'accepted', 'provider_a', false, 'owner', now() - interval '2 days' from made x`
+          (key_hash, payload_hash, state, provider, ambiguous, owner, first_attempt_at, last_attempt_at)
+        select x.id, 'hash', 'accepted', 'provider_a', false, 'owner', now() - interval '2 days',
+          now() - interval '2 days' from made x`
     ],
     taken: "generate_series(1, 20) where generate_series > (select count(*) from email_send_claims)"
   }

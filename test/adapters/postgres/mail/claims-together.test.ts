@@ -91,6 +91,7 @@ const byText = (left: string | null, right: string | null): number =>
   left === right ? 0 : left === null ? 1 : right === null ? -1 : left < right ? -1 : 1
 
 const keyHash = (key: number) => String(key).repeat(64)
+const tagOf = (key: number) => `tag-${key}`
 const idOf = (id: number, outcome: string) => {
   const kind = outcome === "sent" ? 1 : outcome === "deferred" ? 3 : 2
   return `${kind}0000000-0000-4000-8000-00000000000${id}`
@@ -125,6 +126,7 @@ const sendEntry = fc
     cost_usd: 0.0004,
     idempotency_key: `key-${key}`,
     key_hash: keyHash(key),
+    key_tag: tagOf(key),
     provider,
     // Ids that share a message, and an id that comes with another one.
     provider_message_id: outcome !== "sent" ? null : misnamed && id < 2 ? `m-9${id}` : `m-${id % 6}`
@@ -143,7 +145,7 @@ const eventEntry = fc
     occurred_at: "2026-11-01T00:00:00.000Z",
     recipients: [],
     bounce_type: event === "bounced" ? "Permanent" : undefined,
-    key_hash: key === undefined ? undefined : keyHash(key),
+    key_tag: key === undefined ? undefined : tagOf(key),
     raw: {}
   }))
 
@@ -160,12 +162,13 @@ const claimEntry = fc
     payload_hash: payload,
     provider,
     owner,
-    lease_ms: 60_000
+    lease_ms: 60_000,
+    tag: tagOf(key)
   }))
 
 const claimState = fc.record({
   key: fc.integer({ min: 0, max: 4 }),
-  state: fc.constantFrom("held", "accepted", "deferred", "refused", "ambiguous"),
+  state: fc.constantFrom("held", "accepted", "deferred", "refused", "ambiguous", "ended"),
   leased: fc.boolean(),
   hours: fc.constantFrom(1, 1, 25)
 })
@@ -214,7 +217,7 @@ describe("batches end as their entries would one by one", () => {
           (entries, claims, rows) =>
             togetherAsInTurn({
               name: "begin_email_sends",
-              state: `select to_jsonb(c) - '{lease_until,first_attempt_at,updated_at}'::text[] as row,
+              state: `select to_jsonb(c) - '{lease_until,first_attempt_at,last_attempt_at,updated_at}'::text[] as row,
               c.lease_until > now() as leased, c.first_attempt_at < now() - interval '10 minutes' as old
               from email_send_claims c order by c.key_hash`,
               prepare: Effect.gen(function* () {
@@ -224,10 +227,11 @@ describe("batches end as their entries would one by one", () => {
                 for (const { hours, key, leased, state } of claims) {
                   const result = state === "held" ? null : JSON.stringify({ answer: state })
                   yield* sql`insert into email_send_claims
-                  (key_hash, payload_hash, state, provider, ambiguous, owner, lease_until, first_attempt_at, result)
+                  (key_hash, payload_hash, state, provider, ambiguous, owner, lease_until, first_attempt_at, last_attempt_at, tag, result)
                   values (${keyHash(key)}, 'p', ${state}, 'provider_b', ${state === "ambiguous"}, 'first',
                     ${leased ? sql`now() + interval '1 minute'` : sql`null`},
-                    now() - make_interval(hours => ${hours}::int), ${result}::jsonb)
+                    now() - make_interval(hours => ${hours}::int), now() - make_interval(hours => ${hours}::int),
+                    ${tagOf(key)}, ${result}::jsonb)
                   on conflict do nothing`
                 }
               }),

@@ -155,7 +155,7 @@ describe("a set of events", () => {
                       ? { recipients: others ? [name.address(0), name.address(1)] : [name.address(0)] }
                       : {
                           bounceType,
-                          keyHash: name.hash(0),
+                          keyTag: name.tag(0),
                           reason: `reason of ${event}`,
                           recipients: [name.address(0)]
                         })
@@ -202,13 +202,15 @@ describe("races", () => {
   it.live("of an event with the retry that it makes needless: the retry waits for it (S4)", () =>
     Effect.gen(function* () {
       const name = names((runs += 1))
-      const details = mail({ idempotencyKey: name.key(0), keyHash: name.hash(0) })
+      const details = mail({ idempotencyKey: name.key(0), keyHash: name.hash(0), keyTag: name.tag(0) })
       yield* postgres.store.record(attempt(details, "deferred"))
       const event = [
-        { provider: "provider_a", provider_message_id: "m", event: "sent", key_hash: name.hash(0) }
+        { provider: "provider_a", provider_message_id: "m", event: "sent", key_tag: name.tag(0) }
       ]
       const retry = postgres.store.beginRetry({
         keyHash: name.hash(0),
+        tag: name.tag(0),
+        firstAttemptAt: 0,
         provider: "provider_a" as const,
         rowId: anyId(name.id(0, 9)),
         addresses: [],
@@ -231,7 +233,7 @@ describe("races", () => {
     () =>
       Effect.gen(function* () {
         const name = names((runs += 1))
-        const details = mail({ idempotencyKey: name.key(0), keyHash: name.hash(0) })
+        const details = mail({ idempotencyKey: name.key(0), keyHash: name.hash(0), keyTag: name.tag(0) })
         const rowId = anyId(name.id(0, 9))
         const messages = [name.message(0), name.message(1)]
         const accepted = messages.map((providerMessageId) => {
@@ -255,7 +257,7 @@ describe("races", () => {
   it.live("of an acceptance with the first event of its message: both are kept, in one row (L1, S4)", () =>
     Effect.gen(function* () {
       const name = names((runs += 1))
-      const details = mail({ idempotencyKey: name.key(0), keyHash: name.hash(0) })
+      const details = mail({ idempotencyKey: name.key(0), keyHash: name.hash(0), keyTag: name.tag(0) })
       const rowId = anyId(name.id(0, 9))
       yield* postgres.store.record(attempt(details, "failed", { rowId }))
       const [providerMessageId, provider] = [name.message(0), "provider_a" as const]
@@ -275,13 +277,15 @@ describe("races", () => {
       const name = names((runs += 1))
       const retry = {
         keyHash: name.hash(0),
+        tag: name.tag(0),
+        firstAttemptAt: 0,
         provider: "provider_a" as const,
         rowId: anyId(name.id(0, 9)),
         addresses: [],
         leaseMs: 60_000
       }
       yield* postgres.store.beginRetry({ ...retry, owner: name.owner(0) })
-      const details = mail({ idempotencyKey: name.key(0), keyHash: name.hash(0) })
+      const details = mail({ idempotencyKey: name.key(0), keyHash: name.hash(0), keyTag: name.tag(0) })
       const settle = { owner: name.owner(0), state: "deferred" as const, ambiguous: true, result: undefined }
       const outcome = toEntry(attempt(details, "deferred", { rowId: retry.rowId, settle }))
       const again = yield* whileOpen(
@@ -298,13 +302,13 @@ describe("races", () => {
       Effect.gen(function* () {
         for (let round = 0; round < 60; round += 1) {
           const name = names((runs += 1))
-          const details = mail({ idempotencyKey: name.key(0), keyHash: name.hash(0) })
+          const details = mail({ idempotencyKey: name.key(0), keyHash: name.hash(0), keyTag: name.tag(0) })
           const deferred = postgres.store.record(attempt(details, "deferred"))
           const delivered = postgres.recordEvent({
             provider: "provider_a",
             providerMessageId: name.message(0),
             event: "delivered",
-            keyHash: name.hash(0)
+            keyTag: name.tag(0)
           })
           const both = [deferred, delivered] as ReadonlyArray<Effect.Effect<unknown, unknown>>
           yield* Effect.all(round % 2 === 0 ? both : both.toReversed(), { concurrency: "unbounded" })
@@ -325,7 +329,8 @@ describe("races", () => {
         const details = (index: number) =>
           mail({
             idempotencyKey: anyId(`${name.key(0)}-${index}`),
-            keyHash: anyId(`${name.hash(0)}-${index}`)
+            keyHash: anyId(`${name.hash(0)}-${index}`),
+            keyTag: anyId(`${name.tag(0)}-${index}`)
           })
         const sends = spread.map((index) =>
           index % 3 === 0
@@ -337,7 +342,7 @@ describe("races", () => {
           providerMessageId: `${name.message(0)}-${index}`,
           event: "complained",
           recipients: [`${index % 5}@overlap.test`],
-          keyHash: anyId(`${name.hash(0)}-${index}`)
+          keyTag: anyId(`${name.tag(0)}-${index}`)
         }))
         const batches: ReadonlyArray<Effect.Effect<unknown, unknown>> = [
           Effect.forEach(sends, (entry) => postgres.store.record(entry), { concurrency: "unbounded" }),

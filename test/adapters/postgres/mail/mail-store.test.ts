@@ -78,7 +78,14 @@ describe("mail store: PostgreSQL, when things go wrong", () => {
           store.begin({
             keyHash: anyId(keyHash),
             addresses: [],
-            claim: { payloadHash: "p", provider: "provider_a", owner: `owner of ${keyHash}`, leaseMs: 1_000 }
+            claim: {
+              payloadHash: "p",
+              provider: "provider_a",
+              owner: `owner of ${keyHash}`,
+              leaseMs: 1_000,
+              tag: undefined,
+              known: undefined
+            }
           })
         )
       const [strange, plain] = yield* Effect.all([ask("strange"), ask("plain")], { concurrency: "unbounded" })

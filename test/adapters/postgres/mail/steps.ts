@@ -64,7 +64,7 @@ const recordStep = fc.record({
   again: fc.boolean(),
   others: fc.boolean(),
   owner: slot,
-  state: fc.constantFrom<ClaimState>("accepted", "deferred", "refused", "ambiguous"),
+  state: fc.constantFrom<ClaimState>("accepted", "deferred", "refused", "ambiguous", "ended"),
   settles: fc.constantFrom("call", "retry", "nothing")
 })
 const beginStep = fc.record({
@@ -81,7 +81,7 @@ export const step = fc.oneof(
   { weight: 3, arbitrary: beginStep },
   { weight: 2, arbitrary: retryStep },
   fc.record({ _tag: fc.constant("move" as const), key: keyAt, owner: slot, provider }),
-  fc.record({ _tag: fc.constant("evidence" as const), key: keyAt, provider }),
+  fc.record({ _tag: fc.constant("evidence" as const), key: keyAt }),
   fc.record({ _tag: fc.constantFrom("release" as const, "confirm" as const), message, provider }),
   fc.record({ _tag: fc.constant("due" as const) }),
   fc.record({ _tag: fc.constant("open" as const), key: keyAt }),
@@ -99,6 +99,7 @@ type EventStep = Extract<Step, { readonly _tag: "event" }>
 export const names = (run: number) => ({
   key: (index: number) => anyId(`run-${run}-key-${index}`),
   hash: (index: number) => anyId(createHash("sha256").update(`run-${run}-key-${index}`).digest("hex")),
+  tag: (index: number) => anyId(createHash("sha256").update(`tag of run-${run}-key-${index}`).digest("hex")),
   message: (index: number) => `run-${run}-message-${index}`,
   address: (index: number) => `run-${run}-to-${index}@x.test`,
   id: (key: number, index: number) => uuid(run, key, index),
@@ -114,7 +115,7 @@ const toEvent = (name: Names, one: EventStep): EventEntry => ({
   recipients: one.recipients?.map(name.address),
   reason: `reason of ${one.event}`,
   raw: { event: one.event, minute: one.minute ?? null, part: one.part ?? null },
-  keyHash: one.key === undefined ? undefined : name.hash(one.key),
+  keyTag: one.key === undefined ? undefined : name.tag(one.key),
   bounceType: one.bounceType,
   suppress: one.suppress?.map(name.address),
   alertable: one.alertable,
@@ -129,7 +130,8 @@ export const toRecord = (name: Names, one: Extract<Step, { readonly _tag: "recor
     others: one.others ? [name.address(1)] : [],
     dropped: one.others ? [] : [name.address(2)],
     idempotencyKey: name.key(one.key),
-    keyHash: name.hash(one.key)
+    keyHash: name.hash(one.key),
+    keyTag: name.tag(one.key)
   })
   const owner = name.owner(one.owner)
   return attempt(details, one.outcome, {
@@ -150,7 +152,12 @@ export const toRecord = (name: Names, one: Extract<Step, { readonly _tag: "recor
       one.settles === "nothing"
         ? undefined
         : one.settles === "retry"
-          ? { owner, state: "deferred", ambiguous: true, result: undefined }
+          ? {
+              owner,
+              state: one.state,
+              ambiguous: true,
+              result: one.state === "deferred" ? undefined : resultOf(one.outcome, name.key(one.key))
+            }
           : {
               owner,
               state: one.state,
@@ -247,7 +254,9 @@ export const perform = (world: MailWorld, name: Names, one: Step): Effect.Effect
             payloadHash: one.payload,
             provider: one.provider,
             owner: name.owner(one.owner),
-            leaseMs: LEASE_MS
+            leaseMs: LEASE_MS,
+            tag: name.tag(one.key),
+            known: undefined
           }
         })
         .pipe(
@@ -262,6 +271,8 @@ export const perform = (world: MailWorld, name: Names, one: Step): Effect.Effect
       return world.store
         .beginRetry({
           keyHash: name.hash(one.key),
+          tag: name.tag(one.key),
+          firstAttemptAt: 0,
           provider: one.provider,
           rowId: anyId(name.id(one.key * 10 + one.slot, one.slot)),
           addresses: [],
@@ -278,7 +289,9 @@ export const perform = (world: MailWorld, name: Names, one: Step): Effect.Effect
         })
       )
     case "evidence":
-      return Effect.orDie(world.store.findEvidence({ keyHash: name.hash(one.key), provider: one.provider }))
+      return Effect.orDie(
+        world.store.findEvidence({ keyHash: name.hash(one.key), tag: name.tag(one.key), firstAttemptAt: 0 })
+      )
     case "release":
     case "confirm":
       return Effect.flatMap(world.rows, (rows) => {

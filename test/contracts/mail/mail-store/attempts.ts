@@ -1,6 +1,7 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 
+import { tagOf } from "../../../../src/domain/mail/deferred-send.ts"
 import type { Attempt } from "../../../../src/domain/mail/trace.ts"
 import { attempt, event, fresh, mail, Mails, type MailTests, oneRow } from "./mails.ts"
 
@@ -53,7 +54,7 @@ export const keptAttempts = (it: MailTests): void => {
         const world = yield* Mails
         const one = mail()
         const messageId = fresh("m")
-        yield* world.recordEvent(event(messageId, "delivered", { keyHash: one.details.keyHash }))
+        yield* world.recordEvent(event(messageId, "delivered", { keyTag: tagOf(one.details) }))
         const entry = attempt(one, "sent", { providerMessageId: messageId, attempts: [accepted] })
         yield* world.store.record(entry)
         const row = yield* oneRow(one)

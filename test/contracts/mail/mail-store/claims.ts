@@ -1,6 +1,7 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 
+import { tagOf } from "../../../../src/domain/mail/deferred-send.ts"
 import { asking, attempt, fresh, mail, Mails, type MailTests, resultOf, settling } from "./mails.ts"
 
 /** A key is claimed by one call; the others wait, or get its result. */
@@ -94,12 +95,12 @@ export const claims = (it: MailTests): void => {
           const ask = asking(one)
           yield* world.store.begin(ask)
           const providerMessageId = fresh("m")
-          const { keyHash } = one.details
+          const keyTag = tagOf(one.details)
           yield* world.recordEvent({
             provider: "provider_a",
             providerMessageId,
             event: "delivered",
-            keyHash
+            keyTag
           })
           const recorded = yield* world.store.record(
             attempt(one, outcome, {

@@ -1,6 +1,8 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 
+import { tagOf } from "../../../../src/domain/mail/deferred-send.ts"
+import { anyId } from "../../../support/any-id.ts"
 import { attempt, event, fresh, type Mail, mail, Mails, type MailTests, oneRow } from "./mails.ts"
 
 /** Events before their rows, from two sources, and as proof of a send. */
@@ -9,7 +11,7 @@ export const eventOrder = (it: MailTests): void => {
     const early = (one: Mail, messageId: string, kind: string) =>
       event(messageId, kind, {
         bounceType: "Permanent",
-        keyHash: one.details.keyHash,
+        keyTag: tagOf(one.details),
         // What a webhook names: the To recipients alone.
         recipients: [...one.details.to]
       })
@@ -91,22 +93,23 @@ export const eventOrder = (it: MailTests): void => {
   })
 
   describe("evidence", () => {
-    it.effect("is the newest message id of the key and provider, with or without a row (EVENT-13)", () =>
+    it.effect("is the newest message id of that use of the key, with or without a row (EVENT-13)", () =>
       Effect.gen(function* () {
         const world = yield* Mails
         const one = mail()
-        const { keyHash } = one.details
-        const ask = { keyHash, provider: "provider_a" } as const
+        const keyTag = tagOf(one.details)
+        const ask = { keyHash: one.details.keyHash, tag: keyTag, firstAttemptAt: 0 }
         assert.isUndefined(yield* world.store.findEvidence(ask))
         const [first, second] = [fresh("m"), fresh("m")]
-        yield* world.recordEvent(event(first, "sent", { keyHash }))
+        yield* world.recordEvent(event(first, "sent", { keyTag }))
         assert.deepStrictEqual(yield* world.store.findEvidence(ask), {
           provider: "provider_a",
           providerMessageId: first
         })
-        yield* world.recordEvent(event(second, "sent", { keyHash }))
+        yield* world.recordEvent(event(second, "sent", { keyTag }))
         assert.deepInclude(yield* world.store.findEvidence(ask), { providerMessageId: second })
-        assert.isUndefined(yield* world.store.findEvidence({ keyHash, provider: "provider_b" }))
+        const otherUse = { ...ask, tag: anyId(fresh("tag")) }
+        assert.isUndefined(yield* world.store.findEvidence(otherUse))
       })
     )
   })

@@ -1,6 +1,7 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 
+import { tagOf } from "../../../../src/domain/mail/deferred-send.ts"
 import { attempt, event, fresh, type Mail, mail, Mails, type MailTests, oneRow } from "./mails.ts"
 
 /** What an event changes: status, suppressions, alerts. */
@@ -202,11 +203,10 @@ export const events = (it: MailTests): void => {
         const short: Mail = { details: { ...early.details, others: [], dropped: [bcc] } }
         yield* world.store.record(attempt(early, "deferred"))
         yield* world.store.record(attempt(short, "deferred"))
-        const { keyHash } = early.details
-        yield* world.recordEvent(event(fresh("m"), "complained", { keyHash }))
+        yield* world.recordEvent(event(fresh("m"), "complained", { keyTag: tagOf(early.details) }))
         const alone = mail()
         yield* world.store.record(attempt(alone, "deferred"))
-        yield* world.recordEvent(event(fresh("m"), "complained", { keyHash: alone.details.keyHash }))
+        yield* world.recordEvent(event(fresh("m"), "complained", { keyTag: tagOf(alone.details) }))
         const found = yield* world.suppressions
         for (const one of [both, early])
           assert.notDeepInclude(found, { email: one.details.to[0]!, reason: "complaint" })

@@ -4,7 +4,7 @@ import { Context, Effect } from "effect"
 
 import type { EventEntry } from "../../../../src/adapters/memory/mail/tables.ts"
 import type { ClaimState } from "../../../../src/domain/mail/claim.ts"
-import type { SendDetails } from "../../../../src/domain/mail/deferred-send.ts"
+import { type SendDetails, tagOf } from "../../../../src/domain/mail/deferred-send.ts"
 import type { Provider } from "../../../../src/domain/mail/failover.ts"
 import type { SendResult, SendStatus } from "../../../../src/domain/mail/send-result.ts"
 import type { BeginSend, RecordSend } from "../../../../src/ports/mail/mail-store.ts"
@@ -43,6 +43,7 @@ export const mail = (overrides: Partial<SendDetails> = {}): Mail => {
       subject: "a subject",
       idempotencyKey: anyId(key),
       keyHash: anyId(`hash-of-${key}`),
+      keyTag: anyId(`tag-of-${key}`),
       ...overrides
     }
   }
@@ -100,12 +101,22 @@ export const asking = (
 ): BeginSend & { readonly claim: NonNullable<BeginSend["claim"]> } => ({
   keyHash: details.keyHash,
   addresses: [...details.to, ...details.others],
-  claim: { payloadHash: "payload", provider: "provider_a", owner: rowId(), leaseMs: LEASE_MS, ...claim }
+  claim: {
+    payloadHash: "payload",
+    provider: "provider_a",
+    owner: rowId(),
+    leaseMs: LEASE_MS,
+    tag: tagOf(details),
+    known: undefined,
+    ...claim
+  }
 })
 
 /** A retry of a deferred mail. */
 export const retrying = ({ details }: Mail, provider: Provider = "provider_a") => ({
   keyHash: details.keyHash,
+  tag: tagOf(details),
+  firstAttemptAt: 0,
   provider,
   rowId: rowId(),
   addresses: [...details.to],

@@ -1,6 +1,7 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 
+import { tagOf } from "../../../../src/domain/mail/deferred-send.ts"
 import { anyId } from "../../../support/any-id.ts"
 import { attempt, event, fresh, mail, Mails, type MailTests, oneRow, retrying, rowsOf } from "./mails.ts"
 
@@ -121,7 +122,7 @@ export const logRows = (it: MailTests): void => {
               world.store.record(attempt(one, "deferred")),
               world.recordEvent(
                 event(messageId, "delivered", {
-                  keyHash: one.details.keyHash,
+                  keyTag: tagOf(one.details),
                   occurredAt: 1_700_000_000_000
                 })
               )
@@ -134,6 +135,7 @@ export const logRows = (it: MailTests): void => {
               to: [],
               idempotencyKey: anyId(""),
               keyHash: anyId(""),
+              keyTag: anyId(""),
               providerMessageId: ""
             })
           }
@@ -153,7 +155,7 @@ export const logRows = (it: MailTests): void => {
           const one = mail()
           const steps = [
             world.store.record(attempt(one, "deferred", { costUsd: 0.0004 })),
-            world.recordEvent(event(fresh("m"), "delivered", { keyHash: one.details.keyHash }))
+            world.recordEvent(event(fresh("m"), "delivered", { keyTag: tagOf(one.details) }))
           ]
           if (!eventFirst) {
             yield* steps[0]!
@@ -170,7 +172,7 @@ export const logRows = (it: MailTests): void => {
         const world = yield* Mails
         const one = mail()
         const messageId = fresh("m")
-        yield* world.recordEvent(event(messageId, "sent", { keyHash: one.details.keyHash }))
+        yield* world.recordEvent(event(messageId, "sent", { keyTag: tagOf(one.details) }))
         const recorded = yield* world.store.record(attempt(one, "deferred"))
         assert.deepInclude(recorded, { status: "sent", providerMessageId: messageId })
       })
@@ -196,7 +198,7 @@ export const logRows = (it: MailTests): void => {
             world.store.record(
               attempt(one, "sent", { rowId: ask.rowId, providerMessageId: messageId, settle })
             ),
-            world.recordEvent(event(messageId, "delivered", { keyHash: one.details.keyHash }))
+            world.recordEvent(event(messageId, "delivered", { keyTag: tagOf(one.details) }))
           ]
           yield* Effect.all(eventFirst ? steps.reverse() : steps)
           const rows = yield* rowsOf(one)

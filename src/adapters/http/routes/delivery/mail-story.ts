@@ -86,7 +86,7 @@ const Story = Schema.Struct({
   ),
   claim: Schema.NullOr(
     Schema.Struct({
-      state: Schema.Literals(["held", "accepted", "deferred", "refused", "ambiguous"]),
+      state: Schema.Literals(["held", "accepted", "deferred", "refused", "ambiguous", "ended"]),
       provider: Provider,
       firstAttemptAt: Schema.String,
       leaseUntil: Schema.NullOr(Schema.String)

@@ -15,7 +15,8 @@ import {
   invalidRequest,
   problem,
   problemResponse,
-  problemSchema
+  problemSchema,
+  Unavailable
 } from "../../server/problem.ts"
 
 /** Largest body of a relay call, bytes: 40 MB of attachments in base64, and the rest of the message. */
@@ -60,6 +61,7 @@ const answers = {
     problemSchema("UNSUPPORTED_MEDIA_TYPE", {}),
     EmailSuppressed,
     EmailFailed,
+    Unavailable,
     problemSchema("INTERNAL", {}),
     problemSchema("SHUTTING_DOWN", {})
   ]
@@ -124,7 +126,8 @@ export const sendRefusals = {
   IdempotencyConflict: ({ message }: Refusal.IdempotencyConflict) =>
     Effect.fail(problem("IDEMPOTENCY_CONFLICT", message)),
   IdempotencyInProgress: ({ message }: Refusal.IdempotencyInProgress) =>
-    Effect.fail(problem("IDEMPOTENCY_IN_PROGRESS", message))
+    Effect.fail(problem("IDEMPOTENCY_IN_PROGRESS", message)),
+  ClaimUnavailable: ({ message }: Refusal.ClaimUnavailable) => Effect.fail(problem("UNAVAILABLE", message))
 }
 
 /** The send in a request's body. */

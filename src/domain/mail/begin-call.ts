@@ -1,0 +1,156 @@
+import { Clock, Effect } from "effect"
+
+import type { BeganSend } from "../../ports/mail/mail-store.ts"
+import type { IdempotencyKey, KeyHash, KeyTag, LogRowId } from "../ids.ts"
+import { uptime } from "../uptime.ts"
+import { type ClaimDecision, type Claimed, type ClaimRequest, settledState } from "./claim.ts"
+import type { Provider } from "./failover.ts"
+import { type Message, payloadOf } from "./message.ts"
+import { ClaimUnavailable } from "./send-result.ts"
+import { claimLeaseMs, type SendParts } from "./sending.ts"
+import { begin } from "./store-access.ts"
+import { noteUnclaimed, reportUnclaimed } from "./unclaimed.ts"
+
+/** The call whose key is asked for. */
+interface Call {
+  readonly message: Message
+  readonly key: IdempotencyKey
+  readonly keyHash: KeyHash
+  /** The row that it writes, and the owner of its claim. */
+  readonly rowId: LogRowId
+  /** Whether the caller chose the key: nobody else can know a generated one. */
+  readonly isChosen: boolean
+  readonly requireClaim: boolean
+  /** Where a fresh attempt goes first. */
+  readonly first: Provider
+}
+
+/** What a call may do, by the store and by what the process itself remembers. */
+export interface BegunCall extends BeganSend {
+  readonly claim: { readonly owner: string; readonly payloadHash: string } | undefined
+  /** The tag that the requests of this use carry. */
+  readonly tag: KeyTag | undefined
+  readonly answered: boolean
+  /** The store took the key for an earlier attempt's, of which only this process knows the result: it is told. */
+  readonly untold: boolean
+  readonly since: number
+}
+
+/** The store's word, unless it knows less than the process itself (it was away, and nothing is written yet). */
+export const agreed = (
+  stored: ClaimDecision,
+  own: ClaimDecision | undefined,
+  isProven: boolean
+): ClaimDecision => {
+  if (own === undefined || stored._tag !== "Claimed") return stored
+  if (isProven && !(own._tag === "Replay" && own.result.status === "sent")) return stored
+  return own._tag !== "Claimed" || stored.sticky === undefined ? own : stored
+}
+
+/** Remembers what the store says of the key, too: the next call may not reach it. */
+const learn = (parts: SendParts, call: Call, decision: ClaimDecision, now: number) => {
+  if (decision._tag !== "Replay") return
+  const { result } = decision
+  const { keyHash, rowId: owner } = call
+  if (result.provider !== null) parts.memory.move(keyHash, owner, result.provider)
+  const state = settledState(result.status, undefined, false)
+  parts.memory.settle(keyHash, { owner, state, ambiguous: state === "ambiguous", result }, now)
+}
+
+const forKey = Effect.fnUntraced(function* (
+  parts: SendParts,
+  call: Call,
+  request: ClaimRequest
+): Effect.fn.Return<BegunCall, ClaimUnavailable> {
+  const { memory } = parts
+  const { keyHash, rowId: owner } = call
+  const since = yield* uptime
+  const leaseMs = claimLeaseMs(parts.config)
+  const wallClock = yield* Clock.currentTimeMillis
+  const claim = { owner, payloadHash: request.payloadHash }
+  const remembered = memory.decide(keyHash, request, since)
+  const answer = {
+    suppressions: [],
+    evidence: undefined,
+    leaving: true,
+    claim,
+    tag: undefined,
+    untold: false
+  }
+  if (remembered?._tag === "InProgress" || remembered?._tag === "Conflict")
+    return { ...answer, answered: false, decision: remembered, since }
+  const known = memory.known(keyHash, since)
+  const own =
+    remembered?._tag === "Claimed"
+      ? { ...remembered, firstAttemptAt: wallClock - (known?.ageMs ?? 0) }
+      : remembered
+  const remember = ({ firstAttemptAt, sticky, tag }: Pick<Claimed, "firstAttemptAt" | "sticky" | "tag">) =>
+    memory.hold(
+      keyHash,
+      { sticky, tag, ageMs: Math.max(0, wallClock - firstAttemptAt) },
+      { ...request, leaseMs },
+      since
+    )
+  // Held before the store is asked: of two calls at once, one sends, whether or not the store answers.
+  const undo =
+    own?._tag === "Replay"
+      ? () => {}
+      : remember(own ?? { sticky: undefined, firstAttemptAt: wallClock, tag: request.tag })
+  const began = yield* begin(
+    parts,
+    call.message,
+    { keyHash, claim: { ...request, leaseMs, known } },
+    wallClock
+  )
+  if (began.answered) yield* reportUnclaimed(parts)
+  else if (call.requireClaim && own?._tag !== "Replay") {
+    undo()
+    return yield* new ClaimUnavailable({ idempotencyKey: call.key })
+  }
+  const decision = agreed(began.decision, own, began.evidence !== undefined)
+  if (decision._tag === "Claimed") remember(decision)
+  else if (own?._tag !== "Replay") {
+    learn(parts, call, decision, since)
+    if (decision._tag !== "Replay") undo()
+  }
+  const tag = decision._tag === "Claimed" ? decision.tag : known?.tag
+  return {
+    ...began,
+    claim,
+    decision,
+    tag,
+    since,
+    untold: began.decision._tag === "Claimed" && decision._tag === "Replay"
+  }
+})
+
+/** Begins a call: the look-up and, for a key that the caller chose, the claim, in one round trip. */
+export const beginCall = Effect.fnUntraced(function* (
+  parts: SendParts,
+  call: Call
+): Effect.fn.Return<BegunCall, ClaimUnavailable> {
+  const { keyHash, message, rowId } = call
+  const secret = yield* parts.store.tagSecret
+  const tag = secret === undefined ? undefined : yield* parts.useTag(secret, keyHash, rowId)
+  if (call.isChosen) {
+    const payloadHash = yield* parts.sha256Hex(payloadOf(message))
+    const begun = yield* forKey(parts, call, { payloadHash, owner: rowId, provider: call.first, tag })
+    if (!begun.answered && begun.decision._tag === "Claimed") yield* noteUnclaimed(parts, call)
+    return begun
+  }
+  const since = yield* uptime
+  const began = yield* begin(parts, message, { keyHash, claim: undefined }, yield* Clock.currentTimeMillis)
+  if (began.answered) yield* reportUnclaimed(parts)
+  else {
+    if (call.requireClaim) return yield* new ClaimUnavailable({ idempotencyKey: call.key })
+    yield* noteUnclaimed(parts, call)
+  }
+  const learned = tag === undefined ? yield* parts.store.tagSecret : undefined
+  return {
+    ...began,
+    claim: undefined,
+    tag: tag ?? (learned === undefined ? undefined : yield* parts.useTag(learned, keyHash, rowId)),
+    untold: false,
+    since
+  }
+})
