@@ -89,9 +89,12 @@ const storeOf = (options: InstallationOptions, process: SimProcess): MailStore["
     noteUnclaimed: (count) => road("noteUnclaimed", inner.noteUnclaimed(count)),
     begin: (entry) =>
       Effect.tap(asked("begin", inner.begin(entry)), ({ decision }) =>
-        Effect.sync(() =>
-          saw(`claim ${decision._tag}${decision._tag === "Claimed" && decision.takeover ? " takeover" : ""}`)
-        )
+        Effect.sync(() => {
+          const what = `${decision._tag}${decision._tag === "Claimed" && decision.takeover ? " takeover" : ""}`
+          saw(`claim ${what}`)
+          if (entry.claim !== undefined)
+            chronicle.note(() => `${process.id} is told of ${entry.keyHash.slice(0, 6)}: ${what}`)
+        })
       ),
     moveClaim: (entry) =>
       Effect.flatMap(CallTrace, (trace) => {
@@ -106,7 +109,10 @@ const storeOf = (options: InstallationOptions, process: SimProcess): MailStore["
     findEvidence: (entry) => road("findEvidence", inner.findEvidence(entry), false),
     beginRetry: (entry) =>
       Effect.tap(asked("beginRetry", inner.beginRetry(entry)), (began) =>
-        Effect.sync(() => saw(`retry ${began._tag}`))
+        Effect.sync(() => {
+          saw(`retry ${began._tag}`)
+          chronicle.note(() => `the retry at ${process.id} of ${entry.keyHash.slice(0, 6)} is told: ${began._tag}`)
+        })
       ),
     record: (entry) =>
       road(

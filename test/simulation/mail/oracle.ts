@@ -52,19 +52,22 @@ export interface Observed {
  */
 type Use = ReadonlyArray<Attempt>
 
+const isClaimed = ({ askedAt }: Attempt): boolean => askedAt > -Infinity
+
+/** What a send without a claim does, the store cannot count: it prolongs no use. */
+const isRefused = ({ outcome }: Attempt): boolean => outcome === "unavailable" || outcome === "rejected"
+
 const usesOf = (attempts: ReadonlyArray<Attempt>): ReadonlyArray<Use> => {
   const uses: Array<Array<Attempt>> = []
   for (const attempt of attempts.toSorted((a, b) => a.startedAt - b.startedAt)) {
     const last = uses.at(-1)
-    const isHeld =
-      last !== undefined && attempt.startedAt - last.at(-1)!.startedAt < IDEMPOTENCY_WINDOW_MS - SLACK_MS
+    const heldAt = last?.findLast((one) => isClaimed(one) && !isRefused(one))?.startedAt ?? last?.[0]?.startedAt ?? -Infinity
+    const isHeld = last !== undefined && attempt.startedAt - heldAt < IDEMPOTENCY_WINDOW_MS - SLACK_MS
     if (isHeld) last.push(attempt)
     else uses.push([attempt])
   }
   return uses
 }
-
-const isClaimed = ({ askedAt }: Attempt): boolean => askedAt > -Infinity
 
 /** When an attempt was allowed: its claim committed, or, where it has none, it left. */
 const begunAt = (attempt: Attempt): number => (isClaimed(attempt) ? attempt.askedAt : attempt.startedAt)
@@ -92,14 +95,22 @@ const asActor = (attempt: Attempt) => ({
 })
 
 /** S1 of one use: at most one copy leaves a provider that dedupes, and no attempt on an ambiguous key is made a day after its first. */
-const copiesOf = (use: Use): ReadonlyArray<string> => {
+const copiesOf = (observed: Observed, use: Use): ReadonlyArray<string> => {
   const found: Array<string> = []
-  const copies = use.filter(({ delivered, provider }) => delivered && dedupes(provider)).length
-  if (copies > 1) found.push(`S1: ${copies} copies of one key left provider_a`)
-  const first = use.find(isDoubtful)?.startedAt ?? Infinity
-  const late = use.find(({ startedAt }) => startedAt - first >= IDEMPOTENCY_WINDOW_MS + SLACK_MS)
+  const copies = use.filter(
+    (attempt) => attempt.delivered && dedupes(attempt.provider) && isClaimed(attempt)
+  ).length
+  if (copies > 1) found.push(`S1: ${copies} copies of one key (${use[0]!.subject}) left provider_a`)
+  const late = use.find((attempt) =>
+    use.some(
+      (doubtful) =>
+        isDoubtful(doubtful) &&
+        attempt.startedAt - doubtful.startedAt >= IDEMPOTENCY_WINDOW_MS + SLACK_MS &&
+        hadToKnow(observed, doubtful, asActor(attempt))
+    )
+  )
   if (late !== undefined)
-    found.push(`S1: ${late.process} asked ${late.provider} on an ambiguous key, 24 hours after its first attempt`)
+    found.push(`S1: ${late.process} asked ${late.provider} on an ambiguous key (${late.subject}) at ${late.startedAt}, 24 hours after its first doubt`)
   return found
 }
 
@@ -164,7 +175,8 @@ const useAt = (uses: ReadonlyArray<Use>, at: number): Use | undefined =>
 const untrue = (
   observed: Observed,
   uses: ReadonlyArray<Use>,
-  { at, claimed, from, process, result }: Report
+  { at, claimed, from, process, result }: Report,
+  answers: ReadonlyArray<Report>
 ): ReadonlyArray<string> => {
   const found: Array<string> = []
   if (result.ok !== (result.status === "sent" || result.status === "deferred"))
@@ -174,8 +186,13 @@ const untrue = (
   if (result.status === "sent") {
     if (!sofar.some(({ delivered }) => delivered)) found.push("S5: sent, and no provider accepted it")
     const last = sofar.at(-1)
-    if (last !== undefined && from - last.startedAt >= IDEMPOTENCY_WINDOW_MS + SLACK_MS)
-      found.push("S4: sent, by what proves yesterday's mail alone")
+    // Evidence may have settled it somewhat later.
+    const settledAt = Math.min(
+      ...answers.filter((one) => one.result.status === "sent" && one.at >= (use[0]?.startedAt ?? 0)).map((one) => one.at)
+    )
+    const heldAt = Math.max(last?.startedAt ?? 0, settledAt)
+    if (last !== undefined && from - heldAt >= IDEMPOTENCY_WINDOW_MS + SLACK_MS)
+      found.push(`S4: sent, by what proves yesterday's mail alone (${last.subject} at ${at})`)
   }
   // A refusal that was reported stays true when the key, free again, meets doubt in a later call.
   const isCertain = result.status === "failed" && result.kind !== "ambiguous"
@@ -214,12 +231,12 @@ export const brokenBySending = (observed: Observed): ReadonlyArray<string> => {
     const answers = reports.get(subject) ?? []
     return [
       ...uses.flatMap((use) => [
-        ...copiesOf(use),
+        ...copiesOf(observed, use),
         ...strangersOf(observed, use),
         ...repeatedOf(observed, use),
         ...twoProvidersOf(use)
       ]),
-      ...answers.flatMap((report) => untrue(observed, uses, report)),
+      ...answers.flatMap((report) => untrue(observed, uses, report, answers)),
       ...mailsOf(observed, uses, answers)
     ]
   })

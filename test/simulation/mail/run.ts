@@ -139,9 +139,9 @@ const simulate = (seed: number, options: RunOptions): Promise<Run> =>
       ]
       if (busy > 0) violations.push(`liveness: ${busy} clients never ended`)
       const all = observed.attempts
-      for (const { key, outcome, process, provider, startedAt } of all) {
+      for (const { askedAt, key, keyHash, keyTag, outcome, process, provider, startedAt } of all) {
         chronicle.saw(`attempt ${outcome}`)
-        chronicle.noteAt(startedAt, () => `${process} asks ${provider} to send ${key}: ${outcome}`)
+        chronicle.noteAt(startedAt, () => `${process} asks ${provider} to send ${key} (${keyHash.slice(0, 6)}, tag ${keyTag?.slice(0, 4)}, ${askedAt > -Infinity ? "with" : "without"} a claim): ${outcome}`)
       }
       // `provider_b` knows no idempotency key: its second copies are the documented window.
       for (const copies of copiesOfUses(all, "provider_b")) {
