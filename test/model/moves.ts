@@ -391,7 +391,11 @@ const moves = ({ rules }: Context, state: State): Moves =>
       })
     })
     const words = `call ${n} turns to ${to}`
-    if (!call.claimed) return [goesOn(state, words, false)]
+    // A send whose look-up got no answer may hold its claim all the same: it is moved, and the send goes on in any case.
+    if (!call.claimed) {
+      const granted = state.storeIsUp ? rules.movedClaim(state.claim, call.owner, to) : undefined
+      return [goesOn(granted === undefined ? state : { ...state, claim: granted }, words, false)]
+    }
     const unknown = (from: State, why: string) =>
       rules.mayGoOn(true, "unknown") ? goesOn(from, `${words}, ${why}`, false) : ends(from, `${words}, ${why}`)
     if (!state.storeIsUp) return [unknown(state, "the store is away")]

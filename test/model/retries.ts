@@ -1,5 +1,5 @@
 import { delayBefore } from "../../src/domain/mail/deferred-send.ts"
-import { type ClaimEnd, isFree } from "../../src/domain/mail/claim.ts"
+import { type Claim, type ClaimEnd, isFree } from "../../src/domain/mail/claim.ts"
 import { dedupes, withinWindow } from "../../src/domain/mail/failover.ts"
 import { KeyTag } from "../../src/domain/ids.ts"
 import { failed, sent } from "../../src/domain/mail/send-result.ts"
@@ -21,6 +21,21 @@ const without = (state: State, n: number): State => ({
   ...state,
   retries: state.retries.filter((_, at) => at !== n)
 })
+
+/** The rows with what the retry's says. */
+const withRow = (state: State, { provider, tag }: Retry, says: State["rows"][number]["says"]): State["rows"] =>
+  state.rows.some((row) => row.tag === tag && row.says === says)
+    ? state.rows
+    : [...state.rows, { provider, tag, says, at: nowOf(state) }]
+
+/** Whether the key has gone to the other provider since, as the process or a row says. */
+const isElsewhere = ({ rules }: Context, state: State, retry: Retry, own: Claim | undefined): boolean =>
+  rules.retryRemembers &&
+  ((own !== undefined && own.ambiguous && own.provider !== retry.provider) ||
+    state.rows.some(
+      ({ at, provider }) =>
+        at >= retry.firstAttemptAt && provider !== retry.provider
+    ))
 
 /** A message is received: the look-up, which finds evidence, another's lease, or nothing. */
 const received = (context: Context, state: State): Moves =>
@@ -59,7 +74,7 @@ const received = (context: Context, state: State): Moves =>
           return recorded(context, withHolder(state, n, holder), n, "accepted", `${words}, which remembers`)
       }
       if (!state.storeIsUp)
-        return dedupes(retry.provider)
+        return dedupes(retry.provider) && own?.provider !== "provider_b"
           ? [asks(state, { ...holder, claimed: false }, `${words} without the store`)]
           : []
       const tag = retry.tag === "none" ? undefined : KeyTag.make(retry.tag)
@@ -72,8 +87,16 @@ const received = (context: Context, state: State): Moves =>
       )
       if (decision._tag === "Busy") return []
       if (decision._tag === "Settled")
-        return [{ label: `${words}: settled by evidence`, state: without({ ...state, claim }, n) }]
+        return [
+          {
+            label: `${words}: settled by evidence`,
+            state: { ...without({ ...state, claim }, n), rows: withRow(state, retry, "accepted") }
+          }
+        ]
       const going = { ...state, claim: decision.claim }
+      const live = own === undefined || isFree(own, now) ? undefined : own
+      if (isElsewhere(context, state, retry, live))
+        return recorded(context, withHolder(going, n, holder), n, "rejected", `${words}, whose key is elsewhere`)
       return withinWindow(now - retry.firstAttemptAt)
         ? [asks(going, holder, words)]
         : recorded(context, withHolder(going, n, holder), n, "rejected", `${words}, a day later`)
@@ -120,17 +143,10 @@ const recorded = (context: Context, state: State, n: number, heard: Heard, words
   }
   const settled = (ended: Heard): State => {
     const end = endOf(ended)
-    const row = {
-      provider,
-      tag,
-      says: ended === "accepted" ? ("accepted" as const) : ("over" as const),
-      at: now
-    }
-    const isKnown = state.rows.some((one) => one.tag === tag && one.says === row.says)
     return {
       ...remembering(context, without(state, n), retry, holder, end),
       claim: rules.settledClaim(claim, end, now) ?? claim,
-      rows: isKnown ? state.rows : [...state.rows, row]
+      rows: withRow(state, retry, ended === "accepted" ? "accepted" : "over")
     }
   }
   if (heard === "accepted")
