@@ -248,8 +248,8 @@ create table email_tag_secrets (
 insert into email_tag_secrets (secret)
 values (decode(replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', ''), 'hex'));
 
--- The tag of one use of a key: HMAC-SHA-256 over its hash and the id of the use, the owner of its first claim. Equals `makeUseTag` in
--- the domain.
+-- The tag of one use of a key: HMAC-SHA-256 over its hash and the id of the use, which is its claim's: `first`, where nothing is known of
+-- an earlier use, else the owner that claimed it. Equals `makeUseTag` in the domain.
 create function email_use_tag(p_key_hash text, p_use text) returns text
 language plpgsql
 stable
@@ -502,8 +502,11 @@ as $$
       case when c.at is null then own.at + interval '23 hours 50 minutes' else 'infinity' end as until
     from (
       select coalesce(
-        (select min(m.created_at) from mine m where m.outcome is not null and m.key_tag is not distinct from p_tag), p_first
-      ) as at
+        (
+          select min(m.created_at) from mine m
+          where m.outcome is not null and m.key_tag is not distinct from p_tag
+            and m.created_at > coalesce(p_first - interval '23 hours 50 minutes', '-infinity')
+        ), p_first) as at
     ) as own
     left join (select b.first_attempt_at as at from bound b where b.tag is not distinct from p_tag) as c on true
   ), claim as (
@@ -512,11 +515,15 @@ as $$
     select m.id, m.key_tag from mine m, use u where m.outcome is not null and m.created_at >= u.since and m.created_at < u.until
   ), proof as (
     select m.id, m.provider, m.provider_message_id, m.created_at
-    from mine m
-    where m.key_tag = p_tag or m.id in (select w.id from written w)
-      or m.key_tag in (select w.key_tag from written w union all select c.tag from claim c)
+    from mine m, use u
+    where m.id in (select w.id from written w)
+      or (
+        m.created_at >= u.since - interval '23 hours 50 minutes'
+        and (m.key_tag = p_tag or m.key_tag in (select w.key_tag from written w union all select c.tag from claim c))
+      )
     union all
-    select t.id, t.provider, t.provider_message_id, t.created_at from tagged t
+    select t.id, t.provider, t.provider_message_id, t.created_at from tagged t, use u
+    where t.created_at >= u.since - interval '23 hours 50 minutes'
   )
   (
     select p.provider, p.provider_message_id from proof p
@@ -531,8 +538,8 @@ as $$
 $$;
 
 -- What is known of a key that no claim binds (a call that found no claim store left only its rows): the provider and the tag of the
--- newest row of the library of the last 24 hours that proves acceptance, else of the newest that leaves it open, and how old they are;
--- else what the calling process remembers, `p_known` { provider, tag, ageMs }. No row where there is neither.
+-- newest row of the last 24 hours that proves acceptance, else of the newest that leaves it open, and how old they are (rows of the
+-- library, and what an event made of the mail of one of these); else what the calling process remembers, `p_known` { provider, tag, ageMs }. No row where there is neither.
 create function find_email_trail(p_key_hash text, p_known jsonb)
 returns table (provider text, since timestamptz, tag text)
 language sql
@@ -541,12 +548,15 @@ set search_path = pg_catalog, public, pg_temp
 as $$
   -- Apart, for the same reason.
   with mine as materialized (select l.* from email_log l where l.key_hash = p_key_hash),
+  recent as materialized (
+    select m.* from mine m where m.created_at > clock_timestamp() - interval '24 hours'
+  ),
   left_open as materialized (
-    select m.provider, m.created_at, m.id, m.key_tag, m.provider_message_id from mine m
-    where m.outcome is not null and m.provider is not null
-      and m.created_at > clock_timestamp() - interval '24 hours'
-      and (m.provider_message_id is not null or m.status = 'deferred'
-        or (m.status = 'failed' and m.error_kind = 'ambiguous'))
+    select r.provider, r.created_at, r.id, r.key_tag, r.provider_message_id from recent r
+    where r.provider is not null
+      and (r.outcome is not null or r.key_tag in (select x.key_tag from recent x where x.outcome is not null))
+      and (r.provider_message_id is not null or r.status = 'deferred'
+        or (r.status = 'failed' and r.error_kind = 'ambiguous'))
   )
   (
     select o.provider, (select min(x.created_at) from left_open x), o.key_tag from left_open o
@@ -562,7 +572,7 @@ $$;
 
 -- Claims keys and looks up suppressions, several in one call (MAIL-1, MAIL-41 to MAIL-43); `ordinal` counts the entries
 -- from 1. Called by `MailStore`. Keys of an entry: key_hash, addresses, payload_hash, provider, owner (unique to the call),
--- lease_ms, tag (of a fresh use; made here where it is absent), known (what the calling process remembers of the key).
+-- lease_ms, tag (of the key's first use; made here where it is absent), known (what the calling process remembers of the key).
 --
 -- `decision` is that of `decideClaim` in the domain, taken under the key's row lock and by this clock:
 --   Claimed     the key is held for the owner; `sticky` is the only provider that may see it, `takeover` that an attempt
@@ -596,6 +606,7 @@ declare
   v_now timestamptz;
   v_lease timestamptz;
   v_leased boolean;
+  v_expired boolean;
   v_since timestamptz;
   v_last timestamptz;
   v_new bigint[];
@@ -622,7 +633,7 @@ begin
       x.key_hash, x.payload_hash, 'held', x.provider, false,
       v_all = '[]' or email_suppressions_of(email_addresses(x.addresses)) = '[]',
       x.owner, v_now + make_interval(secs => x.lease_ms / 1000.0), v_now,
-      v_now + make_interval(secs => x.lease_ms / 1000.0), coalesce(x.tag, email_use_tag(x.key_hash, x.owner))
+      v_now + make_interval(secs => x.lease_ms / 1000.0), coalesce(x.tag, email_use_tag(x.key_hash, 'first'))
     from entry x
     where not exists (
       select from entry y
@@ -640,9 +651,9 @@ begin
     return query
     select
       x.ord::integer, 'Claimed', null::text, false, false, (extract(epoch from v_now) * 1000)::float8,
-      coalesce(x.tag, email_use_tag(x.key_hash, x.owner)), null::jsonb, null::jsonb, s.found = '[]', s.found
-    from rows from (jsonb_to_recordset(p_entries) as (key_hash text, owner text, tag text, addresses jsonb))
-      with ordinality as x(key_hash, owner, tag, addresses, ord),
+      coalesce(x.tag, email_use_tag(x.key_hash, 'first')), null::jsonb, null::jsonb, s.found = '[]', s.found
+    from rows from (jsonb_to_recordset(p_entries) as (key_hash text, tag text, addresses jsonb))
+      with ordinality as x(key_hash, tag, addresses, ord),
       lateral (select case v_all when '[]' then v_all else email_suppressions_of(email_addresses(x.addresses)) end) as s(found)
     where x.ord = any (v_new);
     if cardinality(v_new) = jsonb_array_length(p_entries) then
@@ -653,7 +664,7 @@ begin
   for e in
     select
       x.ord, x.key_hash, x.payload_hash, x.provider, x.owner, make_interval(secs => x.lease_ms / 1000.0) as lease,
-      coalesce(x.tag, email_use_tag(x.key_hash, x.owner)) as tag, x.known,
+      coalesce(x.tag, email_use_tag(x.key_hash, 'first')) as tag, x.known,
       case v_all when '[]' then v_all else email_suppressions_of(email_addresses(x.addresses)) end as suppressions
     from rows from (jsonb_to_recordset(p_entries) as (
       key_hash text, addresses jsonb, payload_hash text, provider text, owner text, lease_ms float8, tag text, known jsonb
@@ -676,7 +687,16 @@ begin
       if not exists (select from email_send_claims x where x.key_hash = e.key_hash) then
         select t.provider, t.since, t.tag into sticky, v_since, tag from find_email_trail(e.key_hash, e.known) as t;
         if not found then
-          tag := e.tag;
+          -- Of the refusals of the last 24 hours, as long as nothing was accepted; else of a use of its own, where the key was used.
+          select l.key_tag into tag from email_log l
+          where l.key_hash = e.key_hash and l.outcome is not null
+            and l.created_at > clock_timestamp() - interval '24 hours'
+          order by l.created_at desc, l.id desc
+          limit 1;
+          if tag is null then
+            tag := case when exists (select from email_log l where l.key_hash = e.key_hash)
+              then email_use_tag(e.key_hash, e.owner) else e.tag end;
+          end if;
         end if;
       end if;
       takeover := sticky is not null;
@@ -719,9 +739,18 @@ begin
         or (c.state = 'held' and not c.leaving and not c.ambiguous)))
       then
         v_since := null;
+        v_expired := not v_leased and v_now - c.last_attempt_at >= interval '24 hours';
         select t.provider, t.since, t.tag into sticky, v_since, tag from find_email_trail(e.key_hash, e.known) as t;
-        if not found then
-          tag := e.tag;
+        if not found and not v_expired then
+          -- No mail carries the tag of a use of which nothing was accepted: it goes on to be the key's. What has evidence all the same
+          -- was sent under that tag by a call that found no claim store.
+          tag := coalesce(c.tag, email_use_tag(e.key_hash, e.owner));
+          select x.provider, c.first_attempt_at into sticky, v_since from find_email_evidence(e.key_hash, c.tag) as x;
+          if found then
+            tag := c.tag;
+          end if;
+        elsif sticky is null then
+          tag := email_use_tag(e.key_hash, e.owner);
         end if;
         takeover := sticky is not null;
         late := coalesce(v_now - v_since >= interval '24 hours', false);
@@ -928,18 +957,20 @@ begin
       key_hash, key_tag, provider,
       provider_message_id, retry_at, attempts, settle, ord
     )
+    -- The row that an event had made, of whichever provider it is.
+    left join lateral (
+      select l.provider, l.provider_message_id from email_log l
+      where coalesce(x.outcome, x.status) = 'deferred' and l.key_tag = x.key_tag and l.outcome is null
+        and l.outcome is distinct from 'sent' and l.provider_message_id is not null
+      order by l.created_at desc, l.id desc
+      limit 1
+    ) as early on true
     order by
-      x.provider collate "C" nulls last,
+      coalesce(early.provider, x.provider) collate "C" nulls last,
       coalesce(
         x.provider_message_id,
         (select l.provider_message_id from email_log l where l.entry_id = x.id),
-        case when coalesce(x.outcome, x.status) = 'deferred' then (
-          select l.provider_message_id from email_log l
-          where l.key_tag = x.key_tag and l.outcome is null and l.outcome is distinct from 'sent'
-            and l.provider_message_id is not null
-          order by l.created_at desc, l.id desc
-          limit 1
-        ) end
+        early.provider_message_id
       ) collate "C" nulls last,
       x.id, x.ord
   );

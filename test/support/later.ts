@@ -12,16 +12,20 @@ export const later =
       )
     )
 
-/** A clock that is ahead of another by what `offsetMs` says at the moment. */
-export const clockAhead = (real: Clock.Clock, offsetMs: () => number): Clock.Clock => {
+/** A clock that is ahead of another by what `offsetMs` says at the moment; its monotonic time is the other one's, or `monotonic`. */
+export const clockAhead = (
+  real: Clock.Clock,
+  offsetMs: () => number,
+  monotonic: () => bigint = () => real.monotonicTimeNanosUnsafe()
+): Clock.Clock => {
   const millis = () => real.currentTimeMillisUnsafe() + offsetMs()
   return {
     currentTimeMillisUnsafe: millis,
     currentTimeMillis: Effect.sync(millis),
     currentTimeNanosUnsafe: () => real.currentTimeNanosUnsafe(),
     currentTimeNanos: real.currentTimeNanos,
-    monotonicTimeNanosUnsafe: () => real.monotonicTimeNanosUnsafe(),
-    monotonicTimeNanos: real.monotonicTimeNanos,
+    monotonicTimeNanosUnsafe: monotonic,
+    monotonicTimeNanos: Effect.sync(monotonic),
     sleep: (duration) => real.sleep(duration)
   }
 }

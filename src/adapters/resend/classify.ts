@@ -7,6 +7,9 @@ interface Classified {
   readonly message: string
 }
 
+/** The key's earlier request, which the vendor accepted within 24 hours, had another payload. */
+export const KEY_IS_KNOWN = "invalid_idempotent_request"
+
 /**
  * Names that the vendor uses for refusals only: they prove non-acceptance even in a body that carries no status. 401 and 403 are
  * always about the account or its key, so that every name they come with is `unavailable`.
@@ -22,7 +25,7 @@ const KIND_BY_NAME: ReadonlyMap<string, FailureKind> = new Map([
   ["monthly_quota_exceeded", "unavailable"],
   ["service_unavailable", "unavailable"],
   ["invalid_idempotency_key", "rejected"],
-  ["invalid_idempotent_request", "rejected"],
+  [KEY_IS_KNOWN, "rejected"],
   ["invalid_attachment", "rejected"],
   ["invalid_from_address", "rejected"],
   ["invalid_parameter", "rejected"],

@@ -3,7 +3,7 @@ import { type CreateEmailRequestOptions, Resend } from "resend"
 
 import { type FailureKind, failureText, noAnswer } from "../../domain/mail/failover.ts"
 import { type Accepted, type MailProvider, ProviderFailure } from "../../ports/mail/mail-provider.ts"
-import { classifyResendError, whyNoAnswer } from "./classify.ts"
+import { classifyResendError, KEY_IS_KNOWN, whyNoAnswer } from "./classify.ts"
 import { decodeBody, dropRecipients, isHeaderValue, payloadOf, prepareRequest } from "./request.ts"
 
 /** What the adapter is made from. */
@@ -58,7 +58,13 @@ export const makeResendProvider = (options: ResendOptions): MailProvider => {
   const client = makeClient(apiKey, address, options.client)
 
   const failure = (kind: FailureKind, message: string, code?: string) =>
-    new ProviderFailure({ provider: "provider_a", kind, message: failureText(message, [apiKey]), code })
+    new ProviderFailure({
+      provider: "provider_a",
+      kind,
+      message: failureText(message, [apiKey]),
+      code,
+      ...(code === KEY_IS_KNOWN ? { knowsKey: true } : {})
+    })
 
   const accepted = (answer: unknown): Effect.Effect<Accepted, ProviderFailure> => {
     const { data, error } = Object(answer) as { readonly data?: unknown; readonly error?: unknown }

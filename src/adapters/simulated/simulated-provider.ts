@@ -58,7 +58,13 @@ const failure = (
   message: string,
   code?: string
 ): ProviderFailure =>
-  new ProviderFailure({ provider, kind, message: `simulated ${provider}: ${message}`, code })
+  new ProviderFailure({
+    provider,
+    kind,
+    message: `simulated ${provider}: ${message}`,
+    code,
+    ...(code === "invalid_idempotent_request" ? { knowsKey: true } : {})
+  })
 
 const everyBox = ({ bcc, cc, to }: PlainRequestBody): ReadonlyArray<Box> => [...to, ...cc, ...bcc]
 

@@ -10,6 +10,7 @@ export const ALARMS = [
   "fallback_only",
   "deferred_sends",
   "failed_sends",
+  "unclaimed_sends",
   "silence_provider_a",
   "silence_provider_b"
 ] as const
@@ -26,6 +27,8 @@ export interface Measures {
   readonly accepted: { readonly byFallback: number; readonly byPrimary: number }
   /** Sends of the last {@link RECENT_MINUTES} that wait for a retry, and that no provider took or may have taken. */
   readonly unsettled: { readonly deferred: number; readonly failed: number }
+  /** Sends that went out without suppression look-up and claim, as their processes told in the last {@link RECENT_MINUTES}. */
+  readonly unclaimed: number
   /** Accepted sends older than {@link SILENCE_AFTER_MINUTES}, newer than the newest send with any event. */
   readonly silent: Readonly<Record<Provider, number>>
   /** Whether the retry queue has dead letters; `undefined` where it cannot report them. */
@@ -77,6 +80,9 @@ const FALLBACK_SENDS = 10
 const DEFERRED = { bad: 10, calm: 2 }
 /** These mails were valid, and nothing proves that they arrived. */
 const FAILED = { bad: 3, calm: 0 }
+
+/** Each of them may be a second copy, or mail to somebody who must not be mailed. */
+const UNCLAIMED = { bad: 1, calm: 0 }
 
 /** Events come within seconds, at most a few minutes; half an hour leaves room for a poll every 15 minutes. */
 export const SILENCE_AFTER_MINUTES = 30
@@ -169,6 +175,13 @@ export const judge = (name: AlarmName, measures: Measures): Verdict => {
         detail: `${failed} sends ended failed in ${RECENT_MINUTES} minutes without having been refused, the limit is ${FAILED.bad}`
       }
     }
+    case "unclaimed_sends": {
+      const { unclaimed } = measures
+      return {
+        level: counted(unclaimed, UNCLAIMED),
+        detail: `${unclaimed} sends went out without suppression look-up and claim, as told in the last ${RECENT_MINUTES} minutes`
+      }
+    }
     case "silence_provider_a":
       return silence("provider_a", measures.silent.provider_a)
     case "silence_provider_b":
@@ -206,6 +219,7 @@ export const alarmTable = (stateOf: (name: AlarmName) => AlarmState): AlarmTable
   fallback_only: stateOf("fallback_only"),
   deferred_sends: stateOf("deferred_sends"),
   failed_sends: stateOf("failed_sends"),
+  unclaimed_sends: stateOf("unclaimed_sends"),
   silence_provider_a: stateOf("silence_provider_a"),
   silence_provider_b: stateOf("silence_provider_b")
 })
@@ -228,6 +242,7 @@ const TITLES: Readonly<Record<AlarmName, string>> = {
   fallback_only: "Only the fallback takes mail",
   deferred_sends: "Many mails wait for a retry",
   failed_sends: "Mails failed that nobody refused",
+  unclaimed_sends: "Mail went out without look-up and claim",
   silence_provider_a: "No delivery events of provider_a",
   silence_provider_b: "No delivery events of provider_b"
 }
@@ -244,6 +259,8 @@ const ADVICE: Readonly<Record<AlarmName, string>> = {
     "A provider does not answer, or not clearly. The mails are tried again for half an hour; then they fail.",
   failed_sends:
     "See GET /api/admin/email-log?status=failed. With the kind ambiguous nobody can say whether the mail arrived; with unavailable no provider took it.",
+  unclaimed_sends:
+    "The database did not answer these sends in time. Their keys are in the log lines “a send goes out without look-up and claim”: look for a second copy in another process, and for suppressed recipients.",
   silence_provider_a: "Bounces go unseen. Look at the webhook, its signing secret and the poll.",
   silence_provider_b:
     "Bounces go unseen. Look at the event bus rule, its API destination and the webhook secret."

@@ -10,6 +10,7 @@ import { ClaimUnavailable } from "./send-result.ts"
 import { claimLeaseMs, type SendParts } from "./sending.ts"
 import { begin } from "./store-access.ts"
 import { noteUnclaimed, reportUnclaimed } from "./unclaimed.ts"
+import { FIRST_USE } from "./use-tag.ts"
 
 /** The call whose key is asked for. */
 interface Call {
@@ -131,7 +132,7 @@ export const beginCall = Effect.fnUntraced(function* (
 ): Effect.fn.Return<BegunCall, ClaimUnavailable> {
   const { keyHash, message, rowId } = call
   const secret = yield* parts.store.tagSecret
-  const tag = secret === undefined ? undefined : yield* parts.useTag(secret, keyHash, rowId)
+  const tag = secret === undefined ? undefined : yield* parts.useTag(secret, keyHash, FIRST_USE)
   if (call.isChosen) {
     const payloadHash = yield* parts.sha256Hex(payloadOf(message))
     const begun = yield* forKey(parts, call, { payloadHash, owner: rowId, provider: call.first, tag })
@@ -149,7 +150,7 @@ export const beginCall = Effect.fnUntraced(function* (
   return {
     ...began,
     claim: undefined,
-    tag: tag ?? (learned === undefined ? undefined : yield* parts.useTag(learned, keyHash, rowId)),
+    tag: tag ?? (learned === undefined ? undefined : yield* parts.useTag(learned, keyHash, FIRST_USE)),
     untold: false,
     since
   }

@@ -44,7 +44,7 @@ export interface ClaimRequest {
   readonly provider: Provider
   /** Unique to the call. */
   readonly owner: string
-  /** The tag of a fresh use. */
+  /** The tag of a new use. */
   readonly tag: KeyTag | undefined
 }
 
@@ -87,23 +87,26 @@ export type Claimed = Extract<ClaimDecision, { readonly _tag: "Claimed" }>
 
 const isLeased = ({ leaseUntil }: Claim, now: number): boolean => now < leaseUntil
 
+const isExpired = (claim: Claim, now: number): boolean =>
+  !isLeased(claim, now) && !withinWindow(now - claim.lastAttemptAt)
+
 /**
  * Whether the next call begins a new use of the key: after a proof that nothing was accepted; where a call died before its request left;
  * and 24 hours after the last attempt (the provider's own window begins when it accepts).
  */
 export const isFree = (claim: Claim, now: number): boolean =>
   claim.state === "refused" ||
-  (!isLeased(claim, now) &&
-    (!withinWindow(now - claim.lastAttemptAt) ||
-      (claim.state === "held" && !claim.leaving && !claim.ambiguous)))
+  isExpired(claim, now) ||
+  (!isLeased(claim, now) && claim.state === "held" && !claim.leaving && !claim.ambiguous)
 
-const fresh = (request: ClaimRequest, now: number): Claimed => ({
+const fresh = (claim: Claim | undefined, request: ClaimRequest, now: number): Claimed => ({
   _tag: "Claimed",
   sticky: undefined,
   takeover: false,
   late: false,
   firstAttemptAt: now,
-  tag: request.tag
+  // No mail carries the tag of a use of which nothing was accepted: it goes on to be the key's.
+  tag: claim === undefined || isExpired(claim, now) ? request.tag : (claim.tag ?? request.tag)
 })
 
 const continued = (
@@ -135,10 +138,12 @@ export const decideClaim = (
     return claim.ambiguous ? again : { ...again, sticky: undefined }
   }
   if (claim === undefined || isFree(claim, now)) {
-    const { trail } = known
-    return trail === undefined
-      ? fresh(request, now)
-      : continued({ ...trail, firstAttemptAt: trail.since }, true, now)
+    const { evidence, trail } = known
+    if (trail !== undefined) return continued({ ...trail, firstAttemptAt: trail.since }, true, now)
+    // A send under the same tag that found no claim store was accepted.
+    return claim === undefined || evidence === undefined || isExpired(claim, now)
+      ? fresh(claim, request, now)
+      : continued({ ...claim, provider: evidence.provider }, true, now)
   }
   if (claim.payloadHash !== "" && claim.payloadHash !== request.payloadHash) return { _tag: "Conflict" }
   const { result, state } = claim

@@ -104,7 +104,12 @@ const send = Effect.fnUntraced(function* (
     details,
     claim: begun.claim,
     holdsClaim: begun.claim !== undefined && begun.answered,
-    hold: { since: begun.since, leaving: begun.leaving, ownKind: undefined },
+    hold: {
+      since: begun.since,
+      leaving: begun.leaving,
+      ownKind: undefined,
+      doubtful: decision.sticky !== undefined
+    },
     firstAttemptAt: decision.firstAttemptAt,
     sticky: decision.sticky,
     isFirst: decision.sticky === undefined || decision.takeover,
@@ -232,7 +237,8 @@ const deliver = Effect.fnUntraced(function* (
   if (Result.isSuccess(attempt)) return sent(sending, tried, attempt.success.messageId)
   const failure = attempt.failure
   const error = refusal === undefined ? failure.message : `${refusal}; ${provider}: ${failure.message}`
-  const next = afterFailure(route, sending.sticky !== undefined, failure.kind)
+  if (failure.knowsKey === true) sending.hold.doubtful = true
+  const next = afterFailure(route, sending.hold.doubtful, failure.kind)
   sending.hold.ownKind = failure.kind
   switch (next._tag) {
     case "FailOver":
@@ -349,7 +355,7 @@ const firstRetryId = (parts: SendParts, { details, rowId, isFirst }: Sending): E
 /** Writes the row and settles the claim; a failed write leaves the log incomplete and changes nothing else (S6). */
 const conclude = Effect.fnUntraced(function* (
   parts: SendParts,
-  { claim, details, hold, sticky, trace }: Sending,
+  { claim, details, hold, trace }: Sending,
   result: SendResult
 ): Effect.fn.Return<SendResult> {
   yield* countSend(result.provider, result.status, details.category)
@@ -358,8 +364,8 @@ const conclude = Effect.fnUntraced(function* (
       Effect.annotateLogs({ error: result.error, kind: result.kind, source: details.source })
     )
   }
-  const state = settledState(result.status, hold.ownKind, sticky !== undefined)
-  const ambiguous = sticky !== undefined || result.status === "deferred" || state === "ambiguous"
+  const state = settledState(result.status, hold.ownKind, hold.doubtful)
+  const ambiguous = hold.doubtful || result.status === "deferred" || state === "ambiguous"
   const end = claim === undefined ? undefined : { owner: claim.owner, state, ambiguous, result }
   if (end !== undefined) parts.memory.settle(details.keyHash, end, yield* uptime)
   const recorded = yield* record(parts, rowOf(parts.config, result, details, trace, end))

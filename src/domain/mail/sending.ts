@@ -22,8 +22,10 @@ interface Hold {
   since: number
   /** The claim says that a request may have left. */
   leaving: boolean
-  /** The last answer of a provider, where it was a refusal. */
+  /** The last answer of a provider, where it was a failure. */
   ownKind: FailureKind | undefined
+  /** An earlier attempt on the key was ambiguous, or unknown here. */
+  doubtful: boolean
 }
 
 /** A send under way: what does not change between its look-up and its row. */

@@ -21,8 +21,15 @@ const padded = (secret: Uint8Array, pad: number): Uint8Array =>
   Uint8Array.from({ length: BLOCK }, (_, index) => (secret[index] ?? 0) ^ pad)
 
 /**
- * The tag of one use of a key: HMAC-SHA-256 over the hash of the key and the id of the use, the owner of its first claim. Equals
- * `email_use_tag` in SQL, which makes it for a process that has not got the secret yet.
+ * The id of a key's first use, as far as anybody knows. It is the same in every process: two that find no claim store, or a database
+ * that was restored from a backup, send the same bytes, and a provider that dedupes delivers one copy. Each later use has the owner
+ * of its claim as its id.
+ */
+export const FIRST_USE = "first"
+
+/**
+ * The tag of one use of a key: HMAC-SHA-256 over the hash of the key and the id of the use, which is its claim's. Equals `email_use_tag`
+ * in SQL, which makes it for a process that has not got the secret yet.
  */
 export const makeUseTag = Effect.map(
   Digest,

@@ -14,6 +14,8 @@ export class ProviderFailure extends Data.TaggedError("ProviderFailure")<{
   readonly message: string
   /** The provider's own error name, where it gave one. */
   readonly code?: string | undefined
+  /** It took a request with this key before, with other bytes: that one may be a copy of this mail, whatever became of its claim. */
+  readonly knowsKey?: boolean | undefined
 }> {}
 
 /** The provider's answer that proves acceptance. */

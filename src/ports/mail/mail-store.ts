@@ -19,7 +19,7 @@ export interface ClaimEntry {
   /** Unique to this call. */
   readonly owner: string
   readonly leaseMs: number
-  /** The tag of a fresh use; absent while the installation's secret is not known here: the store then makes it. */
+  /** The tag of the key's first use; absent while the installation's secret is not known here. The store makes what it lacks. */
   readonly tag: KeyTag | undefined
   /** What the process remembers of the key: a store that knows nothing of it takes it for an earlier attempt. */
   readonly known: KnownKey | undefined

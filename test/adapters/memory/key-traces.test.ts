@@ -1,4 +1,4 @@
-import { suite } from "../../contracts/mail/key-traces.ts"
+import { suite } from "../../contracts/mail/key-traces/index.ts"
 import { makeMemoryWorld } from "../../support/worlds/mail-world.ts"
 
 suite("memory", makeMemoryWorld)

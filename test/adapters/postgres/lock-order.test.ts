@@ -5,6 +5,7 @@ import { WriteSql } from "../../../src/adapters/postgres/client.ts"
 import { layerPostgres } from "../../support/postgres/postgres.ts"
 
 const KEY = "k".repeat(64)
+const TAG = "t".repeat(64)
 
 const sendOf = (id: string, entry: object) => ({
   id,
@@ -44,7 +45,7 @@ layer(layerPostgres, { timeout: 60_000 })("locks of rows are taken in one order"
       const call = (name: string, entries: ReadonlyArray<object>) =>
         sql.unsafe(`select * from ${name}($1::jsonb)`, [JSON.stringify(entries)])
 
-      yield* call("record_email_events", [eventOf("m-0", { key_hash: KEY }), eventOf("m-2")])
+      yield* call("record_email_events", [eventOf("m-0", { key_tag: TAG }), eventOf("m-2")])
       const held = yield* Deferred.make<void>()
       const letGo = yield* Deferred.make<void>()
       // Holds a row that the batch of sends comes to when it has written m-1.
@@ -62,7 +63,7 @@ layer(layerPostgres, { timeout: 60_000 })("locks of rows are taken in one order"
         call("record_email_sends", [
           sendOf("10000000-0000-4000-8000-000000000001", { outcome: "sent", provider_message_id: "m-1" }),
           sendOf("10000000-0000-4000-8000-000000000002", { outcome: "sent", provider_message_id: "m-2" }),
-          sendOf("10000000-0000-4000-8000-000000000003", { outcome: "deferred", key_hash: KEY })
+          sendOf("10000000-0000-4000-8000-000000000003", { outcome: "deferred", key_hash: KEY, key_tag: TAG })
         ])
       )
       yield* waiting(1)

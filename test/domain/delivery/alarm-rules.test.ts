@@ -18,6 +18,7 @@ const nothing: Measures = {
   providerB: { sends: 0, bounced: 0, complained: 0 },
   accepted: { byFallback: 0, byPrimary: 0 },
   unsettled: { deferred: 0, failed: 0 },
+  unclaimed: 0,
   silent: { provider_a: 0, provider_b: 0 },
   deadLetters: false
 }
@@ -70,6 +71,8 @@ const TABLE: ReadonlyArray<readonly [AlarmName, Partial<Measures>, "bad" | "betw
   ["failed_sends", unsettled(40, 3), "bad"],
   ["failed_sends", unsettled(40, 1), "between"],
   ["failed_sends", unsettled(40, 0), "calm"],
+  ["unclaimed_sends", { unclaimed: 1 }, "bad"],
+  ["unclaimed_sends", { unclaimed: 0 }, "calm"],
   ["silence_provider_a", silent(20, 0), "bad"],
   ["silence_provider_a", silent(0, 20), "calm"],
   ["silence_provider_b", silent(0, 20), "bad"],
@@ -96,6 +99,7 @@ const counts = fc.record({
     })),
   accepted: fc.record({ byFallback: fc.nat(20), byPrimary: fc.nat(1) }),
   unsettled: fc.record({ deferred: fc.nat(20), failed: fc.nat(5) }),
+  unclaimed: fc.nat(2),
   silent: fc.record({ provider_a: fc.nat(30), provider_b: fc.nat(30) }),
   deadLetters: fc.constantFrom(true, false, undefined)
 })

@@ -165,17 +165,19 @@ describe("claim of a key", () => {
         if (decision._tag !== "Claimed") return
         if (decision.sticky === undefined) {
           assert.isTrue(isFree(stored, NOW))
-          assert.strictEqual(decision.tag, REQUEST.tag)
+          // Another use has another tag, unless nothing was accepted under that one.
+          const isOver = stored.leaseUntil <= NOW && NOW - stored.lastAttemptAt >= IDEMPOTENCY_WINDOW_MS
+          assert.strictEqual(decision.tag, isOver ? REQUEST.tag : (stored.tag ?? REQUEST.tag))
           return
         }
-        assert.strictEqual(decision.sticky, stored.provider)
+        assert.strictEqual(decision.sticky, isFree(stored, NOW) ? PROOF.provider : stored.provider)
         assert.strictEqual(decision.tag, stored.tag)
         assert.strictEqual(decision.firstAttemptAt, stored.firstAttemptAt)
         assert.strictEqual(decision.late, NOW - stored.firstAttemptAt >= IDEMPOTENCY_WINDOW_MS)
         assert.isTrue(evidence || decision.takeover || dedupes(stored.provider))
         if (continuation(decision) === "ask") {
           assert.isFalse(decision.late)
-          assert.isTrue(dedupes(stored.provider) || evidence)
+          assert.isTrue(dedupes(decision.sticky) || evidence)
         }
       }),
       { numRuns: 5000 }

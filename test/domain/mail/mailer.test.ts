@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber } from "effect"
+import { Effect, Fiber, Logger, References } from "effect"
 import { TestClock } from "effect/testing"
 
 import { storeDown } from "../../support/worlds/store-down.ts"
@@ -201,6 +201,34 @@ describe("a send", () => {
       })
       assert.deepInclude(yield* world.send(request), { ok: true, status: "sent", providerMessageId: "m" })
       assert.strictEqual((yield* world.received).provider_b, 1)
+    })
+  )
+
+  it.effect("MAIL-45: counts what goes out without look-up and claim, by key in the log, for the alarm", () =>
+    Effect.gen(function* () {
+      let away = true
+      const world = yield* makeHarness({
+        store: (real) => ({
+          ...real,
+          begin: (entry) => Effect.suspend(() => (away ? Effect.fail(storeDown()) : real.begin(entry)))
+        })
+      })
+      const lines: Array<string> = []
+      const logger = Logger.make(({ fiber, message }) => {
+        lines.push(`${String(message)} ${JSON.stringify(fiber.getRef(References.CurrentLogAnnotations))}`)
+      })
+      const send = (key: string) =>
+        world.send(mail({ idempotencyKey: key })).pipe(Effect.provide(Logger.layer([logger])))
+      yield* send("order-1")
+      yield* send("order-2")
+      const told = lines.filter((line) => line.includes("goes out without look-up and claim"))
+      assert.strictEqual(told.length, 2)
+      assert.include(told[0], '"idempotencyKey":"order-1"')
+      yield* Effect.yieldNow
+      away = false
+      yield* send("order-3")
+      yield* Effect.yieldNow
+      assert.strictEqual(world.database.unclaimed(), 2)
     })
   )
 

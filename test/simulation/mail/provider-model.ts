@@ -85,6 +85,8 @@ export const makeProviderModel = (options: {
   const attempts: Array<Attempt> = []
   let serial = 0
   const fail = (kind: FailureKind, message: string) => new ProviderFailure({ provider, kind, message })
+  const keyIsKnown = () =>
+    new ProviderFailure({ provider, kind: "rejected", message: "409 invalid_idempotent_request", knowsKey: true })
 
   const apply = (attempt: Attempt, body: string) =>
     Effect.gen(function* () {
@@ -94,7 +96,7 @@ export const makeProviderModel = (options: {
       const remembered = known !== undefined && now - known.at < IDEMPOTENCY_WINDOW_MS ? known : undefined
       if (isOverRate()) return yield* fail("unavailable", "429 rate_limit_exceeded, retry-after: 1")
       if (remembered !== undefined && remembered.body !== body) {
-        return yield* fail("rejected", "409 invalid_idempotent_request")
+        return yield* keyIsKnown()
       }
       if (chance.bool(mood.unavailable)) return yield* fail("unavailable", "503")
       if (remembered === undefined && chance.bool(mood.rejects)) return yield* fail("rejected", "422")

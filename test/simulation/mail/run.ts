@@ -170,7 +170,7 @@ export const mailWorld: SimulatedWorld = {
   bugs: BUGS,
   notes: {
     [EXTRA_COPY]:
-      "Extra copies from provider_b break no promise: Amazon SES knows no idempotency key, so that an ambiguous send can arrive\nagain there for each attempt whose answer and event were both lost (README.md, What is promised)."
+      "Extra copies from provider_b break no promise: Amazon SES knows no idempotency key, so that an ambiguous send can arrive\nagain there with each retry that no delivery event beats: four copies by the schedule, one more for each consumer that dies\nor stalls at its retry, and for each call in another process while the database is away (README.md, What is promised)."
   },
   mustHappen: [
     "SIGKILL",

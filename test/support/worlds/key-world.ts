@@ -15,6 +15,7 @@ import { DeferQueue } from "../../../src/ports/mail/defer-queue.ts"
 import { type MailProvider, MailProviders } from "../../../src/ports/mail/mail-provider.ts"
 import { MailStore } from "../../../src/ports/mail/mail-store.ts"
 import type { SimulatedOutcome } from "../../../src/ports/mail/simulated-mail.ts"
+import type { StoreUnavailable } from "../../../src/ports/store-unavailable.ts"
 import { clockAhead } from "../later.ts"
 import type { MailWorld } from "./mail-world.ts"
 import { storeDown } from "./store-down.ts"
@@ -32,14 +33,10 @@ export const makeKeyWorld = (
     const broker = makeDeferBroker({ visibilitySeconds: 60 })
     const real = yield* Clock.Clock
     let offsetMs = 0
-    const monotonic = () => real.monotonicTimeNanosUnsafe() + BigInt(offsetMs) * 1_000_000n
-    /** What the store says of the time; time that passes is also time that a process was up, and that a provider remembers. */
+    /** How far the store's clock is ahead; time that passes is also time that a process was up, and that a provider remembers. */
     let aheadMs = 0
-    const clock: Clock.Clock = {
-      ...clockAhead(real, () => aheadMs),
-      monotonicTimeNanosUnsafe: monotonic,
-      monotonicTimeNanos: Effect.sync(monotonic)
-    }
+    const monotonic = () => real.monotonicTimeNanosUnsafe() + BigInt(offsetMs) * 1_000_000n
+    const clock = clockAhead(real, () => aheadMs, monotonic)
     const provider = (name: Provider) =>
       makeMemoryProvider({
         provider: name,
@@ -65,7 +62,10 @@ export const makeKeyWorld = (
     })
     /** The operations of the store that fail, in every process. */
     const away = new Set<keyof MailStore["Service"]>()
-    const road = <A, E>(operation: keyof MailStore["Service"], call: Effect.Effect<A, E>) =>
+    const road = <A>(
+      operation: keyof MailStore["Service"],
+      call: Effect.Effect<A, StoreUnavailable>
+    ): Effect.Effect<A, StoreUnavailable> =>
       Effect.suspend(() => (away.has(operation) ? Effect.fail(storeDown()) : call))
     const store = MailStore.of({
       configured: true,

@@ -492,7 +492,7 @@ export interface AuditLogRow {
 export interface MailStory {
   readonly standing: { readonly status: "deferred" | "sent" | "delivery_delayed" | "delivered" | "opened" | "clicked" | "suppressed" | "failed" | "bounced" | "complained"; readonly title: string; readonly why: string; readonly steps: ReadonlyArray<{ readonly text: string; readonly command: string | null; readonly unsuppress: string | null; readonly redrive: string | null }> }
   readonly rows: ReadonlyArray<MailStoryRow>
-  readonly claim: { readonly state: "held" | "accepted" | "deferred" | "refused" | "ambiguous"; readonly provider: "provider_a" | "provider_b"; readonly firstAttemptAt: string; readonly leaseUntil: string | null } | null
+  readonly claim: { readonly state: "held" | "accepted" | "deferred" | "refused" | "ambiguous" | "ended"; readonly provider: "provider_a" | "provider_b"; readonly firstAttemptAt: string; readonly leaseUntil: string | null } | null
   readonly alerts: ReadonlyArray<{ readonly sendId: string; readonly claimedAt: string; readonly attempts: number; readonly confirmedAt: string | null; readonly dueAt: string | null }>
   readonly suppressions: ReadonlyArray<{ readonly email: string; readonly reason: "hard_bounce" | "complaint" | "manual"; readonly note: string | null; readonly since: string }>
   readonly deadLetter: string | null
@@ -615,6 +615,7 @@ export interface SendRequest {
   readonly idempotencyKey?: string | undefined
   readonly attachments?: ReadonlyArray<{ readonly filename: string; readonly contentType?: string | undefined; readonly content: string; readonly contentId?: string | undefined }> | undefined
   readonly expiresAt?: string | undefined
+  readonly requireClaim?: boolean | undefined
 }
 
 /** Every operation: what it takes, what it answers, and the problems that it names. */
@@ -623,14 +624,14 @@ export interface Operations {
   readonly "sending.internal": {
     readonly input: { readonly body: SendRequest }
     readonly success: SendAnswer
-    readonly problem: "INVALID_REQUEST" | "FORBIDDEN" | "IDEMPOTENCY_CONFLICT" | "IDEMPOTENCY_IN_PROGRESS" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "EMAIL_SUPPRESSED" | "EMAIL_FAILED" | "INTERNAL" | "SHUTTING_DOWN"
+    readonly problem: "INVALID_REQUEST" | "FORBIDDEN" | "IDEMPOTENCY_CONFLICT" | "IDEMPOTENCY_IN_PROGRESS" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "EMAIL_SUPPRESSED" | "EMAIL_FAILED" | "INTERNAL" | "UNAVAILABLE" | "SHUTTING_DOWN"
     readonly events: false
   }
   /** Sends one mail: `POST /api/send-email` */
   readonly "sending.api": {
     readonly input: { readonly body: SendRequest }
     readonly success: SendAnswer
-    readonly problem: "INVALID_REQUEST" | "FORBIDDEN" | "IDEMPOTENCY_CONFLICT" | "IDEMPOTENCY_IN_PROGRESS" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "EMAIL_SUPPRESSED" | "EMAIL_FAILED" | "INTERNAL" | "SHUTTING_DOWN"
+    readonly problem: "INVALID_REQUEST" | "FORBIDDEN" | "IDEMPOTENCY_CONFLICT" | "IDEMPOTENCY_IN_PROGRESS" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "EMAIL_SUPPRESSED" | "EMAIL_FAILED" | "INTERNAL" | "UNAVAILABLE" | "SHUTTING_DOWN"
     readonly events: false
   }
   /** Mails the receipt of a payment: `POST /internal/receipts` */

@@ -89,7 +89,8 @@ const LOOK: Readonly<Partial<Record<AlarmName, readonly [path: string, text: str
   provider_b_complaints: ["/admin/email-log?status=complained&provider=provider_b", "Show the mails"],
   dead_letters: ["/admin/dead-letters", "Show the dead letters"],
   deferred_sends: ["/admin/email-log?status=deferred", "Show the deferred mails"],
-  failed_sends: ["/admin/email-log?status=failed", "Show the failed mails"]
+  failed_sends: ["/admin/email-log?status=failed", "Show the failed mails"],
+  unclaimed_sends: ["/admin/email-log", "Open the log"]
 }
 
 const sentence = (text: string): string => escape(`${text.charAt(0).toUpperCase()}${text.slice(1)}.`)

@@ -92,6 +92,7 @@ export const NOTHING: MemoryMeasures["Service"]["now"] = {
   providerB: { sends: 0, bounced: 0, complained: 0 },
   accepted: { byFallback: 0, byPrimary: 0 },
   unsettled: { deferred: 0, failed: 0 },
+  unclaimed: 0,
   silent: { provider_a: 0, provider_b: 0 }
 }
 

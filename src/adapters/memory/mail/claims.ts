@@ -1,4 +1,4 @@
-import type { KeyHash, KeyTag } from "../../../domain/ids.ts"
+import { type KeyHash, KeyTag } from "../../../domain/ids.ts"
 import {
   claimOf,
   claimOfRetry,
@@ -40,20 +40,25 @@ const suppressionsOf = (
 /** Two uses of a key are 24 hours apart at least; less ten minutes, for clocks that differ. */
 const AROUND_MS = IDEMPOTENCY_WINDOW_MS - 10 * 60_000
 
-/** When the rows and the claim of a key are about this use of it; `firstAt`: its first attempt, where it has no row. */
+/** Since when this use of a key is known, and until when; `firstAt`: its first attempt, where it has no row. */
 const timeOfUse = (
   { claims, rows }: MailTables,
   keyHash: KeyHash,
   tag: KeyTag | undefined,
   firstAt: number | undefined
-): ((at: number) => boolean) => {
+): { readonly since: number; readonly until: number } => {
   const claim = claims.get(keyHash)
-  if (claim !== undefined && claim.tag === tag) return (at) => at >= claim.firstAttemptAt
+  if (claim !== undefined && claim.tag === tag)
+    return { since: claim.firstAttemptAt, until: Number.POSITIVE_INFINITY }
   const first = rows.find(
-    (row) => row.keyHash === keyHash && row.keyTag === (tag ?? null) && row.outcome !== null
+    (row) =>
+      row.keyHash === keyHash &&
+      row.keyTag === (tag ?? null) &&
+      row.outcome !== null &&
+      (firstAt === undefined || row.createdAt > firstAt - AROUND_MS)
   )
-  const own = first?.createdAt ?? firstAt
-  return (at) => own !== undefined && Math.abs(at - own) < AROUND_MS
+  const own = first?.createdAt ?? firstAt ?? Number.POSITIVE_INFINITY
+  return { since: own - AROUND_MS, until: own + AROUND_MS }
 }
 
 /** Proof that an attempt of this use of the key was accepted: `find_email_evidence`. */
@@ -63,16 +68,17 @@ export const findEvidence = (
   tag: KeyTag | undefined,
   firstAt?: number
 ): Evidence | undefined => {
-  const isOfThisUse = timeOfUse(tables, keyHash, tag, firstAt)
+  const { since, until } = timeOfUse(tables, keyHash, tag, firstAt)
+  const isOfThisUse = (at: number) => at >= since && at < until
   const stored = tables.claims.get(keyHash)
   const claim = stored !== undefined && isOfThisUse(stored.firstAttemptAt) ? stored : undefined
   const mine = tables.rows.filter((row) => row.keyHash === keyHash)
   const written = mine.filter(({ createdAt, outcome }) => outcome !== null && isOfThisUse(createdAt))
   const tags = new Set([claim?.tag, ...written.map(({ keyTag }) => keyTag ?? undefined)])
   const proves = (row: LogRow) =>
-    (tag !== undefined && row.keyTag === tag) ||
+    (tag !== undefined && row.keyTag === tag && row.createdAt >= since - AROUND_MS) ||
     written.includes(row) ||
-    (mine.includes(row) && row.keyTag !== null && tags.has(row.keyTag))
+    (mine.includes(row) && row.keyTag !== null && tags.has(row.keyTag) && row.createdAt >= since - AROUND_MS)
   const row = tables.rows.findLast((one) => one.providerMessageId !== null && proves(one))
   if (row !== undefined && row.provider !== null && row.providerMessageId !== null)
     return { provider: row.provider, providerMessageId: row.providerMessageId }
@@ -81,14 +87,18 @@ export const findEvidence = (
   return provider === null || providerMessageId === null ? undefined : { provider, providerMessageId }
 }
 
-/** What the library's rows say of a key that has no claim: see `Trail`. */
-const findTrail = ({ rows }: MailTables, keyHash: KeyHash, now: number): Trail | undefined => {
-  const left = rows.filter(
+const recentRows = ({ rows }: MailTables, keyHash: KeyHash, now: number): ReadonlyArray<LogRow> =>
+  rows.filter((row) => row.keyHash === keyHash && row.createdAt > now - IDEMPOTENCY_WINDOW_MS)
+
+/** What the rows say of a key that has no claim: those of the library, and what an event made of the mail of one: see `Trail`. */
+const findTrail = (tables: MailTables, keyHash: KeyHash, now: number): Trail | undefined => {
+  const recent = recentRows(tables, keyHash, now)
+  const tags = new Set(recent.flatMap(({ keyTag, outcome }) => (outcome === null ? [] : [keyTag])))
+  tags.delete(null)
+  const left = recent.filter(
     (row) =>
-      row.keyHash === keyHash &&
-      row.outcome !== null &&
       row.provider !== null &&
-      row.createdAt > now - IDEMPOTENCY_WINDOW_MS &&
+      (row.outcome !== null || tags.has(row.keyTag)) &&
       (row.providerMessageId !== null ||
         row.status === "deferred" ||
         (row.status === "failed" && row.errorKind === "ambiguous"))
@@ -103,6 +113,20 @@ const findTrail = ({ rows }: MailTables, keyHash: KeyHash, now: number): Trail |
 const trailOf = (tables: MailTables, keyHash: KeyHash, { known }: ClaimEntry, now: number) =>
   findTrail(tables, keyHash, now) ??
   (known === undefined ? undefined : { provider: known.provider, since: now - known.ageMs, tag: known.tag })
+
+/** Stands for the HMAC of a later use: unique to it, and nobody else's. */
+const laterTag = ({ owner }: ClaimEntry): KeyTag =>
+  KeyTag.make(owner.replaceAll("-", "").padStart(64, "0").slice(-64))
+
+/** Of the refusals of the last 24 hours, as long as nothing was accepted; else of a use of its own, where the key was used. */
+const tagOfUse = (
+  tables: MailTables,
+  { keyHash }: BeginSend,
+  asked: ClaimEntry,
+  now: number
+): KeyTag | undefined =>
+  recentRows(tables, keyHash, now).findLast(({ outcome }) => outcome !== null)?.keyTag ??
+  (tables.rows.some((row) => row.keyHash === keyHash) ? laterTag(asked) : asked.tag)
 
 /** Suppression look-up and claim before a send (`begin_email_sends`). */
 export const beginSend = (tables: MailTables, entry: BeginSend, now: number): BeganSend => {
@@ -124,10 +148,14 @@ export const beginSend = (tables: MailTables, entry: BeginSend, now: number): Be
     }
   }
   const claim = tables.claims.get(keyHash)
+  const request = {
+    ...asked,
+    tag: claim === undefined ? tagOfUse(tables, entry, asked, now) : laterTag(asked)
+  }
   const evidenceOf = (tag: KeyTag | undefined) => findEvidence(tables, keyHash, tag)
   const decision = decideClaim(
     claim,
-    asked,
+    request,
     {
       evidence: claim === undefined ? undefined : evidenceOf(claim.tag),
       trail: trailOf(tables, keyHash, asked, now)
@@ -135,7 +163,7 @@ export const beginSend = (tables: MailTables, entry: BeginSend, now: number): Be
     now
   )
   if (decision._tag !== "Claimed") return { suppressions: [], decision, evidence: undefined, leaving: false }
-  const granted = claimOf(claim, decision, { ...asked, leaving: suppressions.length === 0 }, now)
+  const granted = claimOf(claim, decision, { ...request, leaving: suppressions.length === 0 }, now)
   tables.claims.set(keyHash, granted)
   return {
     suppressions,

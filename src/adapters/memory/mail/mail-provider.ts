@@ -56,7 +56,13 @@ export const makeMemoryProvider = (options: {
   let received = 0
 
   const fail = (kind: FailureKind, message: string, code?: string) =>
-    new ProviderFailure({ provider, kind, message: `${provider} in memory: ${message}`, code })
+    new ProviderFailure({
+      provider,
+      kind,
+      message: `${provider} in memory: ${message}`,
+      code,
+      ...(code === "invalid_idempotent_request" ? { knowsKey: true } : {})
+    })
 
   const accept = Effect.fnUntraced(function* (request: ProviderRequest, body: PlainRequestBody) {
     const now = yield* Clock.currentTimeMillis

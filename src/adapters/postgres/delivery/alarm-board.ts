@@ -34,6 +34,7 @@ const Counted = Schema.Struct({
   byPrimary: Schema.Int,
   deferred: Schema.Int,
   failed: Schema.Int,
+  unclaimed: Schema.Int,
   silentA: Schema.Int,
   silentB: Schema.Int
 })
@@ -92,6 +93,8 @@ const MEASURE = `with recent as (
 select
   floor(extract(epoch from now()) * 1000)::float8 as at,
   r.*, b.*,
+  (select coalesce(sum(u.count), 0)::int from email_unclaimed_sends u
+    where u.noted_at > now() - interval '${RECENT_MINUTES} minutes') as unclaimed,
   ${silent("provider_a", webhookHeard("provider_a"))} as silent_a,
   ${silent("provider_b", newestWithEvent("provider_b"))} as silent_b
 from (
@@ -127,6 +130,7 @@ const measuresOf = (row: typeof Counted.Type): Omit<Measures, "deadLetters"> => 
   providerB: { sends: row.sends, bounced: row.bounced, complained: row.complained },
   accepted: { byFallback: row.byFallback, byPrimary: row.byPrimary },
   unsettled: { deferred: row.deferred, failed: row.failed },
+  unclaimed: row.unclaimed,
   silent: { provider_a: row.silentA, provider_b: row.silentB }
 })
 

@@ -46,6 +46,7 @@ describe("what the alarms measure", () => {
         providerB: { sends: 0, bounced: 0, complained: 0 },
         accepted: { byFallback: 0, byPrimary: 0 },
         unsettled: { deferred: 0, failed: 0 },
+        unclaimed: 0,
         silent: { provider_a: 0, provider_b: 0 }
       })
     }).pipe(Effect.provide(layerBoard))
@@ -97,6 +98,20 @@ describe("what the alarms measure", () => {
       yield* row(31, { ...failed, error_kind: "ambiguous" })
       yield* row(1, { ...failed, error_kind: "unavailable", source: "api:email-alarm" })
       assert.deepStrictEqual((yield* measured).unsettled, { deferred: 3, failed: 2 })
+    }).pipe(Effect.provide(layerBoard))
+  )
+
+  it.live("sends without look-up and claim, as their processes told in the last half hour", () =>
+    Effect.gen(function* () {
+      const sql = yield* WriteSql
+      yield* sql`select note_unclaimed_email_sends(3)`
+      yield* sql`update email_unclaimed_sends set noted_at = now() - interval '31 minutes'`
+      assert.strictEqual((yield* measured).unclaimed, 0)
+      for (const count of [1, 4]) yield* sql`select note_unclaimed_email_sends(${count}::int)`
+      assert.strictEqual((yield* measured).unclaimed, 5)
+      yield* sql`update email_unclaimed_sends set noted_at = now() - interval '25 hours'`
+      yield* sql`select note_unclaimed_email_sends(1)`
+      assert.deepStrictEqual(yield* sql`select count(*)::int as n from email_unclaimed_sends`, [{ n: 1 }])
     }).pipe(Effect.provide(layerBoard))
   )
 

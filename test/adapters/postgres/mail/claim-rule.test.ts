@@ -107,6 +107,7 @@ const canonical = (decision: ClaimDecision, now: number) =>
   decision._tag === "Claimed"
     ? {
         ...decision,
+        tag: decision.tag === undefined ? "none" : "some",
         firstAttemptAt: Math.abs(Math.round((now - decision.firstAttemptAt) / (10 * MINUTE_MS)))
       }
     : decision

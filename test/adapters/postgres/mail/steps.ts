@@ -171,10 +171,14 @@ export const toRecord = (name: Names, one: Extract<Step, { readonly _tag: "recor
 const EVENT_ROW = "a row that an event made"
 const canonicalId = (id: string) => (id.startsWith("10000000-") ? id : EVENT_ROW)
 
-const canonicalDecision = (decision: ClaimDecision) => {
+const canonicalDecision = (decision: ClaimDecision, first: string) => {
   switch (decision._tag) {
     case "Claimed":
-      return { ...decision, firstAttemptAt: "some time" }
+      return {
+        ...decision,
+        firstAttemptAt: "some time",
+        tag: decision.tag === undefined ? "none" : decision.tag === first ? "first" : "later"
+      }
     case "Replay":
       return { ...decision, result: { ...decision.result, sendId: canonicalId(decision.result.sendId) } }
     default:
@@ -264,7 +268,7 @@ export const perform = (world: MailWorld, name: Names, one: Step): Effect.Effect
           Effect.map(({ decision, evidence, suppressions }) => ({
             evidence,
             suppressions: suppressions.map(({ email, reason }) => email + reason).sort(),
-            decision: canonicalDecision(decision)
+            decision: canonicalDecision(decision, name.tag(one.key))
           }))
         )
     case "retry":

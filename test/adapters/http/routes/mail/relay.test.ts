@@ -3,17 +3,17 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 
 import type { SendRequest } from "../../../../../src/domain/mail/message.ts"
 import {
+  ClaimUnavailable,
   IdempotencyConflict,
   IdempotencyInProgress,
   InvalidRequest,
+  type NotBegun,
   type SendResult
 } from "../../../../../src/domain/mail/send-result.ts"
 import { call, mail, relay, sent, startServer, type TestServer } from "../../harness.ts"
 
 /** What the next send does. */
-let next: (
-  request: SendRequest
-) => Effect.Effect<SendResult, InvalidRequest | IdempotencyConflict | IdempotencyInProgress>
+let next: (request: SendRequest) => Effect.Effect<SendResult, NotBegun>
 const got: Array<SendRequest> = []
 let server: TestServer
 
@@ -54,6 +54,15 @@ describe("the relay's answers", () => {
       expect(answer.json).toEqual(sent)
       expect(got.at(-1)).toEqual({ ...mail, idempotencyKey: "order-17" })
     }
+  })
+
+  it("503 UNAVAILABLE, retryable, where `requireClaim` cannot be had (MAIL-45)", async () => {
+    next = () => Effect.fail(new ClaimUnavailable({ idempotencyKey: "order-17" }))
+    const asked = { ...mail, idempotencyKey: "order-17", requireClaim: true }
+    const answer = await relay(server, asked)
+    expect(got.at(-1)).toEqual(asked)
+    expect(answer.status).toBe(503)
+    expect(answer.json).toMatchObject({ code: "UNAVAILABLE", retryable: true })
   })
 
   it("200 for a deferred send", async () => {

@@ -1,0 +1,59 @@
+import { assert } from "@effect/vitest"
+import { Deferred, Effect, Fiber } from "effect"
+
+import type { SimulatedOutcome } from "../../../../src/ports/mail/simulated-mail.ts"
+import { STALL_MS, order, isDoubtful, world, aFirst, type KeyTests } from "./orders.ts"
+
+/** What a call may do whose claim could not be moved, or has passed on. */
+export const passedClaims = (it: KeyTests): void => {
+  for (const operations of [["moveClaim"], []] as const)
+    it.effect(
+      `S3, 4: a send that holds its key fails over only once that is stored (${operations[0] ?? "nothing"} answers no more)`,
+      () =>
+        Effect.gen(function* () {
+          const { received, scripts, spawn, storeAway, storeBack } = yield* world(aFirst)
+          const mail = order()
+          scripts.provider_a.push(Effect.as(storeAway(...operations), "unavailable"))
+          const answer = yield* (yield* spawn).send(mail)
+          isDoubtful(answer)
+          assert.match(answer.ok ? "" : answer.error, /the script refuses.*claim/)
+          assert.deepStrictEqual(yield* received, { provider_a: 1, provider_b: 0 })
+          yield* storeBack
+        })
+    )
+
+  it.effect(
+    "S2, 4: a stalled call whose key has passed on asks nobody, and answers what the claim says",
+    () =>
+      Effect.gen(function* () {
+        const { copies, pass, received, scripts, spawn } = yield* world(aFirst)
+        const mail = order()
+        const refusal = yield* Deferred.make<SimulatedOutcome>()
+        scripts.provider_a.push(Deferred.await(refusal))
+        const stalled = yield* Effect.forkChild((yield* spawn).send(mail), { startImmediately: true })
+        while ((yield* received).provider_a === 0) yield* Effect.sleep("5 millis")
+        yield* pass(STALL_MS)
+        const heir = yield* (yield* spawn).send(mail)
+        assert.strictEqual(heir.status, "sent")
+        yield* Deferred.succeed(refusal, "unavailable")
+        assert.deepStrictEqual(yield* Fiber.join(stalled), heir)
+        assert.deepStrictEqual(yield* copies, { provider_a: 1, provider_b: 0 })
+      })
+  )
+
+  it.effect("S2, 4: a stalled call whose key has passed on defers nothing", () =>
+    Effect.gen(function* () {
+      const { pass, queued, received, scripts, spawn } = yield* world(aFirst)
+      const mail = order()
+      const lost = yield* Deferred.make<SimulatedOutcome>()
+      scripts.provider_a.push(Deferred.await(lost))
+      const stalled = yield* Effect.forkChild((yield* spawn).send(mail), { startImmediately: true })
+      while ((yield* received).provider_a === 0) yield* Effect.sleep("5 millis")
+      yield* pass(STALL_MS)
+      const heir = yield* (yield* spawn).send(mail)
+      yield* Deferred.succeed(lost, "ambiguous-lost")
+      assert.deepStrictEqual(yield* Fiber.join(stalled), heir)
+      assert.deepStrictEqual(yield* queued, [])
+    })
+  )
+}

@@ -1,0 +1,65 @@
+import { assert, describe, it } from "@effect/vitest"
+
+import { IDEMPOTENCY_WINDOW_MS } from "../../../src/domain/mail/failover.ts"
+import { makeKeyMemory } from "../../../src/domain/mail/key-memory.ts"
+import type { SendResult } from "../../../src/domain/mail/send-result.ts"
+import { anyId } from "../../support/any-id.ts"
+
+const result: SendResult = {
+  ok: true,
+  status: "sent",
+  sendId: anyId("s"),
+  provider: "provider_a",
+  providerMessageId: "m",
+  failedOver: false,
+  idempotencyKey: "k",
+  suppressedRecipients: []
+}
+const request = (owner: string) =>
+  ({ payloadHash: "p", provider: "provider_a", owner, tag: anyId(`tag of ${owner}`), leaseMs: 1000 }) as const
+const fresh = { sticky: undefined, tag: undefined, ageMs: 0 }
+
+/** A memory of so many keys, in which key 0 to `count - 1` were sent one after another. */
+const sent = (maxKeys: number, count: number) => {
+  const memory = makeKeyMemory(maxKeys)
+  for (let key = 0; key < count; key += 1) {
+    memory.hold(anyId(`key ${key}`), fresh, request(`call ${key}`), key)
+    const end = { owner: `call ${key}`, state: "accepted", ambiguous: false, result } as const
+    memory.settle(anyId(`key ${key}`), end, key)
+  }
+  return memory
+}
+
+describe("what a process remembers of its keys", () => {
+  it("is bounded: the oldest go first", () => {
+    const memory = sent(10, 25)
+    const known = Array.from({ length: 25 }, (_, key) => memory.known(anyId(`key ${key}`), 100) !== undefined)
+    assert.deepStrictEqual(known, [...Array<boolean>(15).fill(false), ...Array<boolean>(10).fill(true)])
+  })
+
+  it("ends with the key's time", () => {
+    const memory = sent(10, 1)
+    const ask = (now: number) => memory.decide(anyId("key 0"), request("another"), now)?._tag
+    assert.strictEqual(ask(IDEMPOTENCY_WINDOW_MS - 1), "Replay")
+    assert.isUndefined(ask(IDEMPOTENCY_WINDOW_MS))
+    assert.isUndefined(memory.known(anyId("key 0"), IDEMPOTENCY_WINDOW_MS))
+  })
+
+  it("is put back as it was by a call that did not begin after all", () => {
+    const memory = sent(10, 1)
+    memory.hold(anyId("key 0"), { ...fresh, sticky: "provider_b" }, request("second"), 5)()
+    assert.strictEqual(memory.decide(anyId("key 0"), request("third"), 6)?._tag, "Replay")
+    memory.hold(anyId("new"), fresh, request("fourth"), 6)()
+    assert.isUndefined(memory.decide(anyId("new"), request("fifth"), 7))
+  })
+
+  it("answers with the row's own id, and with an acceptance that the log knew of", () => {
+    const memory = sent(10, 1)
+    memory.answer(anyId("key 0"), "call 0", { ...result, sendId: anyId("the row") })
+    memory.answer(anyId("key 0"), "somebody else", { ...result, sendId: anyId("another row") })
+    assert.deepStrictEqual(memory.decide(anyId("key 0"), request("second"), 1), {
+      _tag: "Replay",
+      result: { ...result, sendId: anyId("the row") }
+    })
+  })
+})
