@@ -69,7 +69,7 @@ export const judge = async ({
   froze,
   world
 }: Evidence): Promise<Verdict> => {
-  const [byA, byB, rowList, queueList, claimList] = await Promise.all([
+  const [byA, byTag, rowList, queueList, claimList, tagList] = await Promise.all([
     acceptances(world.resend.log),
     acceptances(world.ses.log),
     query<Row>(
@@ -83,12 +83,19 @@ export const judge = async ({
     query<{ readonly key_hash: string; readonly state: string }>(
       databaseUrl,
       "select key_hash, state from email_send_claims"
+    ),
+    query<{ readonly hash: string; readonly tag: string }>(
+      databaseUrl,
+      `select tag, key_hash as hash from email_send_claims where tag is not null
+       union select key_tag, key_hash from email_log where key_tag is not null and key_hash is not null`
     )
   ])
   const rows = Map.groupBy(rowList, ({ key }) => key)
   const rowIds = new Set(rowList.map(({ id }) => id))
   const queued = Map.groupBy(queueList, ({ key }) => key)
   const claims = new Map(claimList.map((claim) => [claim.key_hash, claim.state]))
+
+  const tags = Map.groupBy(tagList, (known) => known.hash)
 
   const violations: Array<string> = []
   const counts: Record<string, number> = {}
@@ -97,7 +104,7 @@ export const judge = async ({
   for (const [key, all] of answers) {
     const hash = hashOf(key)
     const a = byA.get(key) ?? []
-    const b = byB.get(hash) ?? []
+    const b = (tags.get(hash) ?? []).flatMap(({ tag }) => byTag.get(tag) ?? [])
     const own = rows.get(key) ?? []
     const dead = (queued.get(key) ?? []).filter(({ state }) => state === "failed")
     const okAnswers = all.filter(({ body }) => body.ok === true)
@@ -145,7 +152,8 @@ export const judge = async ({
       wrong("S9", "a repeated call was a conflict")
     if (new Set(okAnswers.map(({ body }) => body.provider)).size > 1)
       wrong("S9", "two answers name two providers")
-    const firstTold = all.findIndex(({ body }) => body.ok === true)
+    // A deferral may end failed, and a repeat is told so.
+    const firstTold = all.findIndex(({ body }) => body.ok === true && body.status === "sent")
     if (firstTold !== -1 && all.slice(firstTold).some(({ body }) => body.code === "EMAIL_FAILED")) {
       wrong("S9", "it was accepted, and then failed")
     }

@@ -116,7 +116,12 @@ const isAlert = (to: string): boolean => to.includes("alerts@")
 const subjectOf = ({ Content }: SesPayload): string =>
   Content?.Simple?.Subject.Data ?? Buffer.from(Content?.Raw?.Data ?? "", "base64").toString("latin1")
 
-export const copiesOf = (resendLog: string, sesLog: string): ReadonlyArray<Copy> => [
+/** `hashes`: of the key that a tag names. */
+const copiesOf = (
+  resendLog: string,
+  sesLog: string,
+  hashes: ReadonlyMap<string, string>
+): ReadonlyArray<Copy> => [
   ...logged<ResendPayload>(resendLog).map(({ at, id, key, payload }): Copy => ({
     provider: "provider_a",
     messageId: id,
@@ -127,7 +132,7 @@ export const copiesOf = (resendLog: string, sesLog: string): ReadonlyArray<Copy>
   ...logged<SesPayload>(sesLog).map(({ at, id, key, payload }): Copy => ({
     provider: "provider_b",
     messageId: `0100${id}-000000`,
-    keyHash: key,
+    keyHash: hashes.get(key) ?? key,
     token: isAlert(String(payload.Destination?.ToAddresses)) ? undefined : tokenIn(subjectOf(payload)),
     at
   }))
@@ -214,6 +219,15 @@ export const underWay = async (world: World): Promise<ReadonlyArray<string>> => 
     .map(([what, number]) => `${number} ${what}`)
 }
 
+/** The hashes of the keys that tags name. */
+const hashesOf = async (world: World): Promise<ReadonlyMap<string, string>> => {
+  const known = await world.query<{ readonly tag: string; readonly hash: string }>(
+    `select key_tag as tag, key_hash as hash from email_log where key_tag is not null and key_hash is not null
+     union select tag, key_hash from email_send_claims where tag is not null`
+  )
+  return new Map(known.map(({ hash, tag }) => [tag, hash]))
+}
+
 const rowsOf = async (world: World): Promise<ReadonlyArray<SendRow>> => {
   const rows = await world.query<{
     readonly id: string
@@ -259,7 +273,7 @@ export const gather = async (
 ): Promise<Evidence> => ({
   journal,
   faults,
-  copies: copiesOf(world.resend.log, world.ses.log),
+  copies: copiesOf(world.resend.log, world.ses.log, await hashesOf(world)),
   rows: await rowsOf(world),
   suppressed: await emails(world, "select email as value from email_suppressions"),
   alerted: await emails(
