@@ -1191,12 +1191,12 @@ $$;
 --   Recorded  its row is there: its outcome was recorded before its message came back.
 --   Settled   `evidence` { provider, providerMessageId } of an accepted attempt.
 --   Busy      another owner's lease on the key is alive.
---   Go        the key is leased to the caller (again, where it asked before).
+--   Go        the key is leased to the caller (again, where it asked before); `first_attempt_at`, milliseconds of the epoch.
 --
 -- Lock order: key, rows, claim. An event of the key that is being recorded is waited for: it may be the evidence. A row that it
 -- made while nothing here knew the key of its tag learns it now: where the deferral's own row was lost, nothing else tells its end.
 create function begin_email_retry(p_entry jsonb)
-returns table (decision text, evidence jsonb, suppressions jsonb)
+returns table (decision text, evidence jsonb, suppressions jsonb, first_attempt_at float8)
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
 as $$
@@ -1252,6 +1252,7 @@ begin
   else
     decision := 'Go';
     v_lease := clock_timestamp() + make_interval(secs => (p_entry ->> 'lease_ms')::float8 / 1000.0);
+    first_attempt_at := extract(epoch from c.first_attempt_at) * 1000;
     update email_send_claims x set owner = v_owner, lease_until = v_lease, last_attempt_at = v_lease, updated_at = now()
     where x.key_hash = v_key;
     suppressions := email_suppressions_of(email_addresses(p_entry -> 'addresses'));

@@ -87,6 +87,20 @@ create table email_alarms (
   detail text not null
 );
 
+-- How far the clocks of processes are off this database's, noted each minute by those that are off by more than a minute.
+create table clock_differences (
+  process text primary key,
+  -- The process's clock minus the database's.
+  difference_ms float8 not null,
+  noted_at timestamptz not null
+);
+
+-- One row that every readiness check of a process writes.
+create table readiness_checks (
+  process text primary key,
+  written_at timestamptz not null
+);
+
 -- The notices of an alarm, one for each beginning and each end (EVENT-41).
 create table email_alarm_notices (
   alarm text not null,
@@ -1111,7 +1125,42 @@ begin
 end
 $$;
 
+-- Notes how far a process's clock is off; what nobody notes any more goes after a day. Called by `AlarmBoard`.
+create function note_clock_difference(p_process text, p_difference_ms float8) returns void
+language sql
+set search_path = pg_catalog, public, pg_temp
+as $$
+  delete from clock_differences where process <> p_process and noted_at < clock_timestamp() - interval '1 day';
+  insert into clock_differences (process, difference_ms, noted_at)
+  values (p_process, p_difference_ms, clock_timestamp())
+  on conflict (process) do update set difference_ms = excluded.difference_ms, noted_at = excluded.noted_at;
+$$;
+
+-- Writes what a send writes, for readiness: a row of its own is committed, so that the log of the database takes it; a claim and a
+-- row of the send log are written and taken back, so that their files have room. Fails where one of them cannot be written.
+create function check_that_mail_can_be_written(p_process text) returns void
+language plpgsql
+set search_path = pg_catalog, public, pg_temp
+as $$
+declare
+  v_key text := 'readiness ' || gen_random_uuid();
+begin
+  insert into readiness_checks (process, written_at) values (p_process, clock_timestamp())
+  on conflict (process) do update set written_at = excluded.written_at;
+  begin
+    insert into email_send_claims (key_hash, payload_hash, state, provider, ambiguous, owner, first_attempt_at)
+    values (v_key, '', 'held', 'provider_a', false, v_key, clock_timestamp());
+    insert into email_log (category, outcome, status, key_hash, subject) values ('unknown', 'failed', 'failed', v_key, v_key);
+    raise exception using errcode = 'PL001', message = 'written, and taken back';
+  exception when sqlstate 'PL001' then
+    null;
+  end;
+  delete from readiness_checks where process <> p_process and written_at < clock_timestamp() - interval '1 day';
+end
+$$;
+
 select secure_table(name) from unnest(array[
+  'clock_differences', 'readiness_checks',
   'event_intakes', 'email_alerts', 'email_events', 'admin_notification_preferences', 'event_poll_positions', 'email_alarms',
   'email_alarm_notices', 'audit_digest_subscriptions', 'audit_digest_deliveries', 'email_stats_days', 'email_stats_closed',
   'email_stats_changes'
@@ -1119,6 +1168,8 @@ select secure_table(name) from unnest(array[
 
 select secure_function(name) from unnest(array[
   'note_event_intake(text)',
+  'note_clock_difference(text, double precision)',
+  'check_that_mail_can_be_written(text)',
   'email_alert_lease()',
   'keep_email_events(email_events[])',
   'record_email_events(jsonb)',

@@ -344,15 +344,22 @@ declare
   v_lifetime interval := make_interval(secs => p_lifetime_seconds);
   v_customer uuid;
   v_admin text;
+  v_known boolean;
 begin
   -- The locks make requests of one person follow one another, so that the limit is exact.
   select a.email into v_admin from admins a where a.email = p_email for no key update;
   select c.id into v_customer from customers c where c.email = p_email and c.deleted_at is null for no key update;
   if v_customer is null and v_admin is null then return; end if;
+  v_known := exists (
+    select from magic_links l
+    where (l.customer_id = v_customer or l.admin_email = v_admin) and l.browser_hash = p_browser_hash
+      and l.used_at is not null
+  );
   if p_most <= (
     select count(*) from magic_links l
     where (l.customer_id = v_customer or l.admin_email = v_admin) and l.browser_hash is not null
       and l.expires_at > now() + v_lifetime - interval '1 hour'
+      and (not v_known or l.browser_hash = p_browser_hash)
   ) then return; end if;
   return query
     insert into magic_links (token_hash, customer_id, admin_email, browser_hash, expires_at)
@@ -439,12 +446,15 @@ begin
 end
 $$;
 
--- Deletes what has expired: links after a day, sessions at their end. Called by housekeeping.
+-- Deletes what has expired: links after a day, those that signed somebody in when their browser's cookie is over, sessions at
+-- their end. Called by housekeeping.
 create function purge_access() returns void
 language sql
 set search_path = pg_catalog, public, pg_temp
 as $$
-  delete from magic_links where expires_at < now() - interval '1 day';
+  delete from magic_links
+  where expires_at < now() - interval '1 day'
+    and (used_at is null or browser_hash is null or expires_at < now() - interval '400 days');
   delete from sessions where expires_at < now();
 $$;
 

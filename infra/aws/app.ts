@@ -51,7 +51,7 @@ export const cloudApp = (plan: Plan, outdir: string): App => {
       cloud.region,
       "Postlane: requests and retries as a function"
     )
-    functionResources(stack, { code: plan.code, env: plan.env }, { queue, policy })
+    functionResources(stack, { ...plan, code: plan.code }, { queue, policy })
   }
   return app
 }

@@ -10,15 +10,12 @@ import { LambdaInvoke } from "aws-cdk-lib/aws-scheduler-targets"
 import type * as sqs from "aws-cdk-lib/aws-sqs"
 
 import { LOG_GROUPS } from "../../src/domain/doctor/cloud-side.ts"
-import type { Env } from "../../src/runtime/settings/settings.ts"
+import { functionSeconds, RETRIES_AT_ONCE } from "../../src/domain/mail/function-sizes.ts"
+import type { Env, Settings } from "../../src/runtime/settings/settings.ts"
 import { SETTINGS } from "../../src/runtime/settings/table.ts"
 import type { FunctionCode } from "./plan.ts"
 
-/** A gateway waits for 29 seconds. */
-export const FUNCTION_SECONDS = 30
 const MEMORY_MB = 1_024
-/** Messages of the retry queue that one invocation gets: each may take an attempt's whole time. */
-const BATCH_SIZE = 10
 /** An invocation of this age says nothing new any more. */
 const SCHEDULE_RETRY = { maxEventAge: Duration.minutes(1), retryAttempts: 0 }
 
@@ -51,7 +48,7 @@ interface Beside {
 /** The function, with its own policy for its log lines; what it calls beside is what every process calls. */
 const makeFunction = (
   stack: Stack,
-  { code, env }: { code: FunctionCode; env: Env },
+  { code, env, settings }: { code: FunctionCode; env: Env; settings: Settings },
   { policy, queue }: Beside
 ) => {
   const logGroup = logs.LogGroup.fromLogGroupName(stack, "Logs", LOG_GROUPS.api)
@@ -81,7 +78,7 @@ const makeFunction = (
     handler: "index.handler",
     code: lambda.Code.fromBucket(Bucket.fromBucketName(stack, "Code", code.bucket), code.key),
     memorySize: MEMORY_MB,
-    timeout: Duration.seconds(FUNCTION_SECONDS),
+    timeout: Duration.seconds(functionSeconds(settings.sending)),
     environment: {
       EMAIL_DEFER_QUEUE_URL: queue.queueUrl,
       ...environmentOf(env, code.secretName)
@@ -94,7 +91,7 @@ const makeFunction = (
 /** The serverless entry: one function behind an HTTP API, on the retry queue and once a minute. */
 export const functionResources = (
   stack: Stack,
-  plan: { readonly code: FunctionCode; readonly env: Env },
+  plan: { readonly code: FunctionCode; readonly env: Env; readonly settings: Settings },
   beside: Beside
 ): void => {
   const handler = makeFunction(stack, plan, beside)
@@ -109,7 +106,8 @@ export const functionResources = (
   new lambda.EventSourceMapping(stack, "Retries", {
     target: handler,
     eventSourceArn: beside.queue.queueArn,
-    batchSize: BATCH_SIZE,
+    // They begin together: none waits for another's time to be over.
+    batchSize: RETRIES_AT_ONCE,
     reportBatchItemFailures: true
   })
   new Schedule(stack, "Due", {

@@ -2,8 +2,8 @@ import { CfnOutput, Duration, RemovalPolicy, type Stack } from "aws-cdk-lib"
 import * as s3 from "aws-cdk-lib/aws-s3"
 import * as sqs from "aws-cdk-lib/aws-sqs"
 
+import { functionSeconds } from "../../src/domain/mail/function-sizes.ts"
 import { type AddAlarm, deadLetterAlarm } from "./alarms.ts"
-import { FUNCTION_SECONDS } from "./function.ts"
 import type { Plan } from "./plan.ts"
 
 /** Receives before a message is a dead letter (MAIL-54). */
@@ -20,7 +20,10 @@ const UNFINISHED_DAYS = 1
 
 /** A function needs six times its own time: as long may its messages wait in it. */
 const visibilityOf = ({ code, settings }: Plan): number =>
-  Math.max(settings.retryQueue.visibilitySeconds, code === undefined ? 0 : 6 * FUNCTION_SECONDS)
+  Math.max(
+    settings.retryQueue.visibilitySeconds,
+    code === undefined ? 0 : 6 * functionSeconds(settings.sending)
+  )
 
 /** The delayed retry queue and its dead letters. */
 export const deferQueue = (stack: Stack, plan: Plan, add: AddAlarm) => {

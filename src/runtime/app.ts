@@ -5,12 +5,14 @@ import { HttpServer } from "effect/http"
 
 import { embeddedHttpLayer, httpLayer } from "../adapters/http/http-layer.ts"
 import * as MessageViews from "../adapters/message-view/message-views.ts"
+import * as AlarmBoard from "../adapters/postgres/delivery/alarm-board.ts"
 import { keepHouse } from "../adapters/postgres/housekeeping.ts"
 import * as Leases from "../adapters/postgres/leadership.ts"
 import * as ReaderProcess from "../adapters/reader-process/reader-process.ts"
 import { UndiciResend } from "../adapters/resend/undici-resend.ts"
 import { imdsCredentials } from "../adapters/ses/imds-credentials.ts"
 import * as Simulated from "../adapters/simulated/simulated-mail.ts"
+import { CLOCK_INTERVAL, watchClock } from "../domain/delivery/clock-watch.ts"
 import { DeferQueue } from "../ports/mail/defer-queue.ts"
 import { areas } from "./areas.ts"
 import { accountDuties } from "./layers/accounts.ts"
@@ -27,6 +29,7 @@ import { embeddedProviders, makeSimulatedEvents, simulates } from "./layers/simu
 import { VERSION } from "./package.ts"
 import { announce, type Place } from "./process/banner.ts"
 import * as Leadership from "./process/leadership.ts"
+import { PROCESS } from "./process/process-name.ts"
 import { startSettings } from "./process/start-settings.ts"
 import { startersOf, starterGone } from "./process/starter.ts"
 import { ticking } from "./process/supervisor.ts"
@@ -52,6 +55,7 @@ const roles = (settings: Settings) => {
   const has = (role: Role) => settings.roles.includes(role)
   return Layer.mergeAll(
     storeWatch,
+    Layer.provide(ticking("clock", CLOCK_INTERVAL, watchClock(PROCESS)), AlarmBoard.layer),
     has("retry") ? retryWorker : Layer.empty,
     has("leader") ? leader(settings) : Layer.empty,
     has("worker") ? conversionWorkers(settings) : Layer.empty,
@@ -76,6 +80,7 @@ const outside = (settings: Settings, beforeListen: Effect.Effect<void>) => {
     baseUrl: http.baseUrl,
     olderBaseUrls: http.olderBaseUrls,
     trustedProxies: http.trustedProxies,
+    maxConnections: http.maxConnections,
     webhookSecret: providerB.webhookSecret,
     api: settings.roles.includes("api")
   }

@@ -7,7 +7,7 @@ import type { MailProviders } from "../ports/mail/mail-provider.ts"
 import type { SimulatedMail } from "../ports/mail/simulated-mail.ts"
 import { accounts } from "./layers/accounts.ts"
 import { conversion } from "./layers/conversion.ts"
-import { database, databaseCheck } from "./layers/database.ts"
+import { database, type databaseAt, databaseCheck } from "./layers/database.ts"
 import { delivery, health } from "./layers/delivery.ts"
 import { inbound } from "./layers/inbound.ts"
 import { mail } from "./layers/mail-server.ts"
@@ -37,10 +37,13 @@ interface Parts {
   readonly providers: Layer.Layer<MailProviders>
   /** Of an embedded run. */
   readonly outbox: Layer.Layer<SimulatedMail> | undefined
+  /** Absent where a server looks first whether it can work on its database. */
+  readonly database?: ReturnType<typeof databaseAt>
 }
 
 /** Everything but listener and roles: each area is built on those below it. */
-export const areas = (settings: Settings, { credentials, outbox, providers }: Parts) => {
+export const areas = (settings: Settings, parts: Parts) => {
+  const { credentials, outbox, providers } = parts
   const simulated = simulates(settings)
   const onlySimulated = simulated.provider_a && simulated.provider_b
   const untraced = mail(settings, { providers, credentials, crypto: NodeCrypto.layer })
@@ -54,7 +57,7 @@ export const areas = (settings: Settings, { credentials, outbox, providers }: Pa
     Layer.provideMerge(
       settings.telemetry.otlpEndpoint === undefined ? untraced : Layer.provideMerge(layerTraced, untraced)
     ),
-    Layer.provideMerge(database(settings)),
+    Layer.provideMerge(parts.database ?? database(settings)),
     Layer.provideMerge(Supervisors.layer)
   )
 }

@@ -53,7 +53,9 @@ export const providerAWebhook: EdgeFunction = makeFunction({
       )
       const context = yield* Layer.build(services)
       const answer = yield* Effect.provideContext(makeWebhookAnswer, context)
-      return HttpServerResponse.jsonUnsafe(yield* answer(body, Object.fromEntries(request.headers)))
+      return HttpServerResponse.jsonUnsafe(
+        yield* answer(Effect.succeed(body), Object.fromEntries(request.headers))
+      )
     })
 })
 

@@ -4,10 +4,13 @@ import { webHandler } from "../adapters/http/http-layer.ts"
 import { problem } from "../adapters/http/server/problem.ts"
 import { UndiciResend } from "../adapters/resend/undici-resend.ts"
 import { imdsCredentials } from "../adapters/ses/imds-credentials.ts"
+import { ANSWER_MARGIN_MS } from "../domain/mail/function-sizes.ts"
 import { areas } from "./areas.ts"
 import { decodeHttpEvent, type HttpResult, problemResult, requestOf, resultOf } from "./lambda/http-event.ts"
 import { decodeQueueEvent, handleQueue, type QueueResult } from "./lambda/queue-event.ts"
 import { isSchedule, runTicks } from "./lambda/ticks.ts"
+import { migratedOnceItAnswers } from "./layers/database-start.ts"
+import { databaseAt } from "./layers/database.ts"
 import { realProviders } from "./layers/mail-providers.ts"
 import { cloudCredentials } from "./layers/mail.ts"
 import { VERSION } from "./package.ts"
@@ -25,8 +28,6 @@ export interface LambdaContext {
   readonly getRemainingTimeInMillis: () => number
 }
 
-/** What is left for the answer's own way, milliseconds. */
-const MARGIN_MS = 1_500
 /** A gateway waits for 29 seconds. */
 const LONGEST_STREAM_MS = 20_000
 
@@ -34,7 +35,7 @@ const LONGEST_STREAM_MS = 20_000
 const SCRATCH = "/tmp/postlane"
 
 /** What a function needs beside what every server does. */
-const missing = ({ conversion, embedded, http }: Settings): ReadonlyArray<SettingProblem> => [
+const missing = ({ conversion, embedded, http, retryQueue }: Settings): ReadonlyArray<SettingProblem> => [
   ...(embedded
     ? [{ setting: "POSTLANE_EMBEDDED", message: "is 1: a function embeds no database and simulates nothing" }]
     : []),
@@ -43,6 +44,15 @@ const missing = ({ conversion, embedded, http }: Settings): ReadonlyArray<Settin
     : [{ setting: "BASE_URL", message: "is unset: a function has no address of its own" }]),
   ...(conversion.filesBucket === undefined
     ? [{ setting: "FILES_BUCKET", message: "is unset: what a function writes to its disk nobody else sees" }]
+    : []),
+  ...(retryQueue.address._tag === "Postgres"
+    ? [
+        {
+          setting: "EMAIL_DEFER_QUEUE_URL",
+          message:
+            "is a queue in the database, which no event leads to a function: name an SQS queue, or set it empty"
+        }
+      ]
     : [])
 ]
 
@@ -69,14 +79,17 @@ const build = (settings: Settings) => {
     trustedProxies: http.trustedProxies,
     webhookSecret: providerB.webhookSecret
   }
+  const { database } = settings
+  const late = database === undefined ? undefined : { database: databaseAt(database) }
   const kept = Layer.provideMerge(
-    areas(settings, { credentials, providers, outbox: undefined }),
+    areas(settings, { credentials, providers, outbox: undefined, ...late }),
     layerTelemetry(settings, { sink: process.stdout, version: VERSION })
   )
+  const isMigrated = database === undefined ? Effect.void : migratedOnceItAnswers(database)
   return Effect.gen(function* () {
     const context = yield* Layer.build(kept)
     const fetch = yield* Effect.provideContext(webHandler(api), context)
-    return { settings, fetch, run: Effect.runPromiseWith(context) }
+    return { settings, fetch, isMigrated, run: Effect.runPromiseWith(context) }
   })
 }
 
@@ -91,10 +104,12 @@ const notHttp = problem("INVALID_REQUEST", "This is no HTTP request that can be 
 
 /** One event on what the instance keeps. */
 const answer = async (
-  { fetch, run, settings }: Awaited<ReturnType<typeof open>>,
+  { fetch, isMigrated, run, settings }: Awaited<ReturnType<typeof open>>,
   event: unknown,
-  leftMs: number
+  remainingMs: () => number
 ): Promise<HttpResult | QueueResult | undefined> => {
+  await run(isMigrated)
+  const leftMs = remainingMs()
   const http = Option.getOrUndefined(decodeHttpEvent(event))
   if (http !== undefined) {
     const request = requestOf(http)
@@ -126,7 +141,7 @@ export const makeLambda = (env: Env) => {
   }
   const handler = async (event: unknown, { getRemainingTimeInMillis }: LambdaContext) => {
     const kept = await instance()
-    return answer(kept, event, Math.max(0, getRemainingTimeInMillis() - MARGIN_MS))
+    return answer(kept, event, () => Math.max(0, getRemainingTimeInMillis() - ANSWER_MARGIN_MS))
   }
   /** Ends what is kept, for hosts that end a function by themselves. */
   const close = async (): Promise<void> => {

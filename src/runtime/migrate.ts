@@ -1,7 +1,7 @@
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Console, Effect, Result } from "effect"
 
-import { migrateDatabase, shownUrl } from "./layers/database.ts"
+import { migrateDatabase, shownUrl } from "./layers/database-start.ts"
 import { CannotStart, endWithWords } from "./process/run-program.ts"
 import { decodeSettings, formatProblems } from "./settings/settings.ts"
 

@@ -9,13 +9,14 @@ import { DEFAULT_DEFER_DELAYS_SECONDS } from "../../src/domain/mail/deferred-sen
 import type { Provider } from "../../src/domain/mail/failover.ts"
 import { layer as layerMailer, Mailer } from "../../src/domain/mail/mailer.ts"
 import type { SendRequest } from "../../src/domain/mail/message.ts"
-import { layer as layerRetry, type RetryFailure, RetryHandler } from "../../src/domain/mail/retry.ts"
+import { layer as layerRetry, RetryHandler } from "../../src/domain/mail/retry.ts"
 import type { SendResult } from "../../src/domain/mail/send-result.ts"
 import { MailerConfig } from "../../src/domain/mail/sending.ts"
 import { type EmailStatus, statusRank } from "../../src/domain/mail/status.ts"
 import { DeferQueue } from "../../src/ports/mail/defer-queue.ts"
 import { MailProviders } from "../../src/ports/mail/mail-provider.ts"
 import { MailStore } from "../../src/ports/mail/mail-store.ts"
+import type { StoreUnavailable } from "../../src/ports/store-unavailable.ts"
 import { resendWithFake, sesWithFake } from "../support/vendors/fake-peers.ts"
 import { type Cell, scriptOf } from "./cells.ts"
 
@@ -71,7 +72,7 @@ export const runPostlane = (cell: Cell, options: { readonly event: boolean }): P
     const database = makeMailDatabase()
     const broker = makeDeferBroker({ visibilitySeconds: 60 })
     const { queue } = broker.attach()
-    const handled = yield* Queue.unbounded<Exit.Exit<void, RetryFailure>>()
+    const handled = yield* Queue.unbounded<Exit.Exit<void, StoreUnavailable>>()
     let retries = 0
 
     const ports = Layer.mergeAll(

@@ -5,11 +5,13 @@ import { TARGETS } from "./targets.ts"
 
 /** `npm run fuzz`: feeds hostile inputs to each target. */
 export const USAGE = `Usage: npm run fuzz -- [--minutes M] [--target NAME] [--seed S]
+       npm run fuzz -- --crowd
 
   --minutes  how long, each target (default: 1)
   --target   one of these (default: all, one after another, each in a process of its own):
 ${TARGETS.map(({ about, name }) => `             ${name.padEnd(12)} ${about}`).join("\n")}
   --seed     of the first inputs (default: a new one)
+  --crowd    asks every route over and over, by connections that pipeline and by many at once, and prints the longest stalls
 
 What breaks a target is made smaller and written to test/fuzz/corpus/NAME. Commit it with its mend: the suite replays the corpus.`
 
@@ -18,12 +20,14 @@ export interface Order {
   readonly minutes: number
   readonly seed: number
   readonly target: Target | undefined
+  readonly crowd: boolean
 }
 
 const options = {
   minutes: { type: "string", default: "1" },
   target: { type: "string" },
   seed: { type: "string" },
+  crowd: { type: "boolean", default: false },
   help: { type: "boolean", default: false }
 } as const
 
@@ -43,5 +47,5 @@ export const read = (args: ReadonlyArray<string>): Order | { readonly refused: s
   const target = TARGETS.find(({ name }) => name === values.target)
   if (values.target !== undefined && target === undefined)
     return { refused: `There is no target "${values.target}".` }
-  return { minutes, seed, target }
+  return { minutes, seed, target, crowd: values.crowd }
 }

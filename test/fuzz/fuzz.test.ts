@@ -107,7 +107,8 @@ describe("the fuzzer", () => {
     assert.deepStrictEqual(order, {
       minutes: 2.5,
       seed: 7,
-      target: TARGETS.find(({ name }) => name === "mail")
+      target: TARGETS.find(({ name }) => name === "mail"),
+      crowd: false
     })
   })
 })

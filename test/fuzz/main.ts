@@ -4,7 +4,18 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join, relative } from "node:path"
 import { fileURLToPath } from "node:url"
 
+import {
+  crowdOn,
+  DEAREST,
+  dearestOf,
+  LARGE_CROWD,
+  type Outcome,
+  prepare,
+  routes,
+  table
+} from "../hostile/crowd.ts"
 import { type Attacked, startAttacked } from "../hostile/server.ts"
+import { MAX_STALL_MS } from "../hostile/stalls.ts"
 import { type Order, read, USAGE } from "./arguments.ts"
 import { type Finding, fuzz, type Report } from "./fuzz.ts"
 import { serverSettings } from "./server.ts"
@@ -77,6 +88,23 @@ const fuzzAll = ({ minutes, seed }: Order): boolean => {
   return failed.length === 0
 }
 
+/** Every route by the large crowd, with what stalls and memory each took. */
+const crowd = async (): Promise<boolean> => {
+  const server = await startAttacked(serverSettings)
+  const secrets = {
+    proxy: serverSettings.PROXY_SHARED_SECRET,
+    admin: serverSettings.ADMIN_TOKEN,
+    owner: serverSettings.OWNER_TOKEN
+  }
+  await prepare(server, secrets)
+  const outcomes: Array<Outcome> = []
+  for (const route of routes()) outcomes.push(await crowdOn(server, secrets, route, LARGE_CROWD))
+  for (const dear of DEAREST) outcomes.push(await dearestOf(server, secrets, dear, 20))
+  await server.stop()
+  console.log(table(outcomes))
+  return outcomes.every(({ stall, wrong }) => stall < MAX_STALL_MS && wrong.length === 0)
+}
+
 const order = read(process.argv.slice(2))
 if (order === "help") console.log(USAGE)
 else if ("refused" in order) {
@@ -84,6 +112,10 @@ else if ("refused" in order) {
   process.exitCode = 2
 } else {
   const { minutes, seed, target } = order
-  const held = target === undefined ? fuzzAll(order) : await fuzzOne(target, minutes, seed)
+  const held = order.crowd
+    ? await crowd()
+    : target === undefined
+      ? fuzzAll(order)
+      : await fuzzOne(target, minutes, seed)
   process.exit(held ? 0 : 1)
 }

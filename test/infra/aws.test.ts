@@ -19,6 +19,7 @@ import * as MemoryDeferrals from "../../src/adapters/memory/mail/deferrals.ts"
 import { decodeBusEvents } from "../../src/adapters/ses/bus-event.ts"
 import { layer as layerNotices, watchAlarms } from "../../src/domain/delivery/alarms.ts"
 import { AlertConfig } from "../../src/domain/delivery/alerts.ts"
+import { RETRIES_AT_ONCE } from "../../src/domain/mail/function-sizes.ts"
 import { Mailer } from "../../src/domain/mail/mailer.ts"
 import { AlarmBoard } from "../../src/ports/delivery/alarm-board.ts"
 import { Chat } from "../../src/ports/delivery/alert-channels.ts"
@@ -139,14 +140,30 @@ describe("the function", () => {
     function_.hasResourceProperties("AWS::ApiGatewayV2::Route", { RouteKey: "$default" })
     function_.hasResourceProperties("AWS::ApiGatewayV2::Integration", { PayloadFormatVersion: "2.0" })
     function_.hasResourceProperties("AWS::Lambda::EventSourceMapping", {
-      BatchSize: 10,
+      BatchSize: RETRIES_AT_ONCE,
       FunctionResponseTypes: ["ReportBatchItemFailures"]
     })
     function_.hasResourceProperties("AWS::Scheduler::Schedule", { ScheduleExpression: "rate(1 minute)" })
     Template.fromStack(home!).hasResourceProperties("AWS::SQS::Queue", {
       QueueName: "postlane-email-defer",
-      VisibilityTimeout: 180
+      VisibilityTimeout: 360
     })
+  })
+
+  it("has the time that its slowest send takes, and six times as long for messages in it", () => {
+    for (const [timeout, seconds] of [
+      ["15000", 60],
+      ["30000", 90]
+    ] as const) {
+      const code = "s3://example-code/postlane-1.zip"
+      const stacks = stacksOf({ FUNCTION_CODE: code, EMAIL_ATTEMPT_TIMEOUT_MS: timeout })
+      const [queues, deployed] = [stacks[0]!, stacks.at(-1)!].map((stack) => Template.fromStack(stack))
+      deployed!.hasResourceProperties("AWS::Lambda::Function", { Timeout: seconds })
+      queues!.hasResourceProperties("AWS::SQS::Queue", {
+        QueueName: "postlane-email-defer",
+        VisibilityTimeout: 6 * seconds
+      })
+    }
   })
 
   it("may call what every process calls, write lines, and nothing else; the schedule may call it, and nothing else", () => {

@@ -7,15 +7,17 @@ import { WriteSql } from "../../src/adapters/postgres/client.ts"
 import { makeLambda } from "../../src/runtime/lambda.ts"
 import { decodeHttpEvent, type HttpResult, requestOf, resultOf } from "../../src/runtime/lambda/http-event.ts"
 import type { QueueResult } from "../../src/runtime/lambda/queue-event.ts"
+import { deferredSend } from "../contracts/mail/defer-queue.ts"
 import { numbered } from "../support/files/pdf-samples.ts"
-import { layerPostgres, TestDatabase } from "../support/postgres/postgres.ts"
+import { layerEmptyDatabase, layerPostgres, TestDatabase } from "../support/postgres/postgres.ts"
+import { startTcpProxy } from "../support/processes/tcp-proxy.ts"
 import { fakeResend } from "../support/vendors/fake-resend.ts"
 import { httpEvent, queueEvent, scheduleEvents } from "../support/vendors/lambda-events.ts"
 import { sqsCredentials, sqsRegion, startSqs } from "../support/vendors/sqs.ts"
 import { jsonOf, run } from "./cli/harness.ts"
 
 const SECRET = "proxy-shared-secret"
-const patient = { getRemainingTimeInMillis: () => 30_000 }
+const patient = { getRemainingTimeInMillis: () => 60_000 }
 
 const MAIL = {
   to: "ann@x.test",
@@ -26,8 +28,7 @@ const MAIL = {
 }
 
 /** A function on real PostgreSQL, with queue and bucket at an emulator and a fake of the provider. */
-const world = Effect.gen(function* () {
-  const { url } = yield* TestDatabase
+const worldOn = Effect.fnUntraced(function* (url: string) {
   const sqs = yield* startSqs
   const queue = yield* sqs.createQueue("defer", 3)
   const resend = fakeResend()
@@ -82,6 +83,7 @@ const world = Effect.gen(function* () {
   ).pipe(Effect.map(({ Messages = [] }) => Messages.map(({ Body = "" }) => Body)))
   return { env, resend, invoke, http, relay, receive }
 })
+const world = Effect.flatMap(TestDatabase, ({ url }) => worldOn(url))
 
 layer(layerPostgres, { timeout: 120_000, excludeTestServices: true })("the serverless entry", (test) => {
   test.effect("answers requests, retries, the schedule – and makes no job", () =>
@@ -127,9 +129,10 @@ layer(layerPostgres, { timeout: 120_000, excludeTestServices: true })("the serve
         resend.accepted.map(({ key }) => key.includes("order-18")),
         [false, true]
       )
-      // One that has no time left is left to the queue, whole.
+      // What has no time left is not begun: it is put back as it was, and costs no receive.
       const late = yield* invoke(batch, { getRemainingTimeInMillis: () => 0 })
-      assert.lengthOf((late as QueueResult).batchItemFailures, 3)
+      assert.deepStrictEqual(late, { batchItemFailures: [{ itemIdentifier: unreadable!.messageId }] })
+      assert.deepStrictEqual(yield* receive, [...bodies, ...bodies])
 
       // Hostile requests are refused before a route sees them, or by the route.
       for (const parts of [
@@ -195,7 +198,76 @@ layer(layerPostgres, { timeout: 120_000, excludeTestServices: true })("the serve
   )
 })
 
+layer(layerPostgres, { timeout: 120_000, excludeTestServices: true })(
+  "a function without its database",
+  (test) => {
+    test.effect(
+      "D1 S6: answers, sends and hands retries back unharmed, and is whole once the database answers",
+      () =>
+        Effect.gen(function* () {
+          const { url } = yield* TestDatabase
+          const proxy = yield* startTcpProxy(Number(new URL(url).port))
+          yield* proxy.setRefusing(true)
+          const behind = Object.assign(new URL(url), { port: String(proxy.port) })
+          const { http, invoke, receive, relay, resend } = yield* worldOn(behind.href)
+          assert.strictEqual((yield* http({ path: "/health" })).statusCode, 200)
+          assert.strictEqual((yield* http({ path: "/ready" })).statusCode, 503)
+          const sent = yield* relay("order-1")
+          assert.strictEqual(JSON.parse(sent.body).status, "sent", sent.body)
+          // Nobody knows whether an event has proven its acceptance: its provider, which does not dedupe, is not asked.
+          const message = deferredSend("01a2205e-65fd-7184-8fb0-3fb5a21c9370")
+          const retry = JSON.stringify({
+            ...message,
+            request: { ...message.request, provider: "provider_b" }
+          })
+          for (const _ of [1, 2, 3, 4])
+            assert.deepStrictEqual(yield* invoke(queueEvent([retry])), { batchItemFailures: [] })
+          const again = yield* Effect.repeat(receive, { until: (bodies) => bodies.length > 0 })
+          assert.deepStrictEqual(JSON.parse(again[0]!), JSON.parse(retry))
+
+          yield* proxy.setRefusing(false)
+          const sql = yield* WriteSql
+          assert.strictEqual((yield* relay("order-2")).statusCode, 200)
+          assert.lengthOf(yield* sql`select from email_log where idempotency_key = 'order-2'`, 1)
+          assert.lengthOf(resend.accepted, 2)
+        })
+    )
+  }
+)
+
+layer(layerEmptyDatabase, { timeout: 120_000, excludeTestServices: true })(
+  "a function on another schema",
+  (test) => {
+    test.effect("refuses to work, and names the command", () =>
+      Effect.gen(function* () {
+        const { env } = yield* world
+        const failure = yield* Effect.flip(
+          Effect.tryPromise({
+            try: () => makeLambda(env).handler(httpEvent(), patient),
+            catch: String
+          })
+        )
+        assert.match(failure, /lacks \d+ migration\(s\)/)
+      })
+    )
+  }
+)
+
 describe("settings of a function", () => {
+  it("name no queue that nothing leads to a function", async () => {
+    const failure = await makeLambda({
+      DB_URL: "postgres://u:p@h/d",
+      PROXY_SHARED_SECRET: "x",
+      EMAIL_PRIMARY: "provider_b",
+      BASE_URL: "https://api.example.com",
+      FILES_BUCKET: "files",
+      EMAIL_DEFER_QUEUE_URL: "postgres:email-defer"
+    })
+      .handler(httpEvent(), patient)
+      .catch((error: unknown) => error)
+    assert.match(String(failure), /EMAIL_DEFER_QUEUE_URL is a queue in the database/)
+  })
+
   it("are all named where they are missing", async () => {
     const failure = await makeLambda({
       DB_URL: "postgres://u:p@h/d",

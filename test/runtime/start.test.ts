@@ -1,7 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Schedule } from "effect"
+import { Effect, Layer, Redacted, Schedule } from "effect"
 
-import { layerEmptyDatabase, TestDatabase } from "../support/postgres/postgres.ts"
+import { layerSingle, WriteSql } from "../../src/adapters/postgres/client.ts"
+import { layerDatabase, layerEmptyDatabase, TestDatabase } from "../support/postgres/postgres.ts"
+import { startTransactionPooler } from "../support/postgres/transaction-pooler.ts"
 import { type Child, makeFolder, runChild } from "../support/processes/child.ts"
 
 const PATIENCE = 120_000
@@ -68,6 +70,89 @@ describe.concurrent("the start", () => {
         )
         assert.notInclude(refusal, COMPLETE.DB_SECRET_KEY)
       }).pipe(Effect.scoped),
+    PATIENCE
+  )
+
+  for (const [title, mode, servers, refusal] of [
+    ["in statement mode", "statement", 20, "The pooler at 127.0.0.1:PORT/DB does not keep transactions"],
+    [
+      "with three connections",
+      "session",
+      3,
+      "127.0.0.1:PORT/DB gives this process 3 connections at once, and it uses up to 10"
+    ]
+  ] as const) {
+    it.live(
+      `npm run serve behind a pooler ${title} says so in one line`,
+      () =>
+        Effect.gen(function* () {
+          const { url } = yield* TestDatabase
+          const pooler = yield* Effect.acquireRelease(
+            Effect.promise(() => startTransactionPooler(Number(new URL(url).port), servers, mode)),
+            ({ close }) => Effect.promise(close)
+          )
+          const behind = Object.assign(new URL(url), { port: String(pooler.port) })
+          const child = yield* command("serve", { ...COMPLETE, ...NO_STORE, DB_URL: behind.href })
+          const said = refusal.replace("PORT", String(pooler.port)).replace("/DB", behind.pathname)
+          const told = (yield* refusalOf(child)).trim().split("\n")
+          assert.lengthOf(told, 1)
+          assert.include(told[0], said)
+        }).pipe(Effect.scoped, Effect.provide(layerDatabase)),
+      PATIENCE
+    )
+  }
+
+  it.live(
+    "npm start and npm run serve on a read-only database say so in one line",
+    () =>
+      Effect.gen(function* () {
+        const { url } = yield* TestDatabase
+        const name = new URL(url).pathname.slice(1)
+        yield* WriteSql.use(
+          (sql) => sql.unsafe(`alter database ${name} set default_transaction_read_only = on`).unprepared
+        ).pipe(Effect.provide(layerSingle({ url: Redacted.make(url) })))
+        const dataDir = yield* folder
+        const serve = yield* command("serve", { ...COMPLETE, ...NO_STORE, DB_URL: url })
+        const start = yield* command("start", { DB_URL: url, POSTLANE_DATA_DIR: dataDir })
+        for (const child of [serve, start]) {
+          const told = (yield* refusalOf(child)).trim().split("\n")
+          assert.lengthOf(told, 1)
+          assert.include(told[0], `/${name} is read-only (default_transaction_read_only is on)`)
+        }
+      }).pipe(Effect.scoped, Effect.provide(layerDatabase)),
+    PATIENCE
+  )
+
+  it.live(
+    "npm run serve is not ready while the database has no room for a row",
+    () =>
+      Effect.gen(function* () {
+        const { url } = yield* TestDatabase
+        const child = yield* command("serve", { ...COMPLETE, ...NO_STORE, DB_URL: url })
+        const base = yield* Effect.promise(() => child.line((line) => /"url":"([^"]+)"/.exec(line)?.[1]))
+        const answers = (wanted: number) =>
+          Effect.tryPromise(async () => {
+            const { status } = await fetch(`${base}/ready`)
+            if (status !== wanted) throw new Error(`/ready answers ${status}`)
+          }).pipe(Effect.retry(Schedule.spaced("200 millis")), Effect.timeout("60 seconds"))
+        yield* answers(200)
+        const sql = (text: string) =>
+          WriteSql.use((client) => client.unsafe(text).unprepared).pipe(
+            Effect.provide(Layer.fresh(layerSingle({ url: Redacted.make(url) })))
+          )
+        yield* sql(`create function no_room() returns trigger language plpgsql as
+          $$ begin raise exception 'could not extend file' using errcode = 'disk_full'; end $$`)
+        for (const table of ["email_send_claims", "email_log", "readiness_checks"]) {
+          yield* sql(
+            `create trigger full_disk before insert on ${table} for each row execute function no_room()`
+          )
+          yield* answers(503)
+          yield* sql(`drop trigger full_disk on ${table}`)
+          yield* answers(200)
+        }
+        const left = yield* sql("select from email_log union all select from email_send_claims")
+        assert.lengthOf(left, 0)
+      }).pipe(Effect.scoped, Effect.provide(layerDatabase)),
     PATIENCE
   )
 

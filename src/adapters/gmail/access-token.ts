@@ -1,5 +1,6 @@
 import { Data, Effect, Clock, Redacted, Schema } from "effect"
 
+import { boundedBody, MAX_ANSWER } from "../../domain/bounded-body.ts"
 import { withDeadline } from "../../domain/deadline.ts"
 import { failureText } from "../../domain/mail/failover.ts"
 import { ReplyFailure } from "../../ports/inbound/mails.ts"
@@ -35,7 +36,9 @@ export const call = (
     Effect.tryPromise({
       try: async (signal) => {
         const response = await fetch(url, { ...init, redirect: "manual", signal })
-        return { status: response.status, body: await response.text() }
+        const body = boundedBody(MAX_ANSWER)
+        for await (const chunk of response.body ?? []) body.add(chunk)
+        return { status: response.status, body: body.text() }
       },
       catch: (cause) => {
         const code = codeOf(cause)

@@ -1,5 +1,6 @@
 import { Data, Effect, Layer, Redacted, Schema } from "effect"
 
+import { boundedBody, MAX_ANSWER } from "../../domain/bounded-body.ts"
 import { withDeadline } from "../../domain/deadline.ts"
 import { Alerts, type AlertOutcome } from "../../domain/delivery/alerts.ts"
 import type { FailedSend } from "../../domain/delivery/delivery-event.ts"
@@ -60,7 +61,9 @@ const post = (url: string, secret: Redacted.Redacted, failed: FailedSend) =>
           redirect: "manual",
           signal
         })
-        return { status: response.status, body: await response.text() }
+        const body = boundedBody(MAX_ANSWER)
+        for await (const chunk of response.body ?? []) body.add(chunk)
+        return { status: response.status, body: body.text() }
       },
       catch: () => new PostFailed({ why: "no connection" })
     }),

@@ -1,5 +1,6 @@
 import { Effect, Layer, Option, Redacted, Schema } from "effect"
 
+import { boundedBody, MAX_ANSWER } from "../../domain/bounded-body.ts"
 import { withDeadline } from "../../domain/deadline.ts"
 import { failureText } from "../../domain/mail/failover.ts"
 import { RelayFailed, SendRelay } from "../../ports/delivery/audit-digest-store.ts"
@@ -64,7 +65,9 @@ export const makeSendRelay = (options: SendRelayOptions): SendRelay["Service"] =
               redirect: "manual",
               signal
             })
-            return { status: response.status, body: await response.text() }
+            const body = boundedBody(MAX_ANSWER)
+            for await (const chunk of response.body ?? []) body.add(chunk)
+            return { status: response.status, body: body.text() }
           },
           catch: () => failed("the connection failed", false)
         }),

@@ -13,6 +13,7 @@ import {
 } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 
+import { isLoopback, networksOf } from "../../domain/networks.ts"
 import { docsRoute } from "./pages/docs-page.ts"
 import { accountPageRoutes } from "./pages/link-pages.ts"
 import { pageRoutes } from "./pages/routes.ts"
@@ -26,7 +27,7 @@ import { formHandlers } from "./routes/accounts/forms.ts"
 import { promoHandlers } from "./routes/accounts/promo.ts"
 import { receiptHandlers } from "./routes/accounts/receipts.ts"
 import { invitePageHandlers, teamHandlers } from "./routes/accounts/team.ts"
-import { Api, DevApi, openApiDocument } from "./routes/api.ts"
+import { Api, DevApi, openApiText } from "./routes/api.ts"
 import { adminJobHandlers } from "./routes/conversion/admin-jobs.ts"
 import { bulkHandlers } from "./routes/conversion/bulk.ts"
 import { fileHandlers } from "./routes/conversion/files.ts"
@@ -57,6 +58,7 @@ import { outreachHandlers } from "./routes/outreach/outreach.ts"
 import { unsubscribeHandlers } from "./routes/outreach/unsubscribe.ts"
 import { devAccessLayer, proxySecretLayer, adminAccessLayer, ownerAccessLayer } from "./server/access.ts"
 import { behindProxies, type TrustedProxies } from "./server/client-address.ts"
+import { type ConnectionLimits, MOST_OF_CLIENT } from "./server/connection-places.ts"
 import type { PublicAddresses } from "./server/credentials.ts"
 import { envelope } from "./server/envelope.ts"
 import { jsonBodyLayer } from "./server/json-body.ts"
@@ -95,9 +97,32 @@ interface HttpOptions extends PublicAddresses {
   readonly webhookSecret: Redacted.Redacted | undefined
   /** False: a process without the role `api`, which serves health and metrics only. */
   readonly api?: boolean | undefined
+  /** `HTTP_MAX_CONNECTIONS`; unlimited where absent. */
+  readonly maxConnections?: number | undefined
+  /** Connections of one client at once; {@link MOST_OF_CLIENT} where absent. */
+  readonly connectionsOfClient?: number | undefined
   /** Tests shorten them. */
   readonly times?: ListenerTimes | undefined
 }
+
+/** Behind a proxy's address are many clients, and this machine's own may be one. */
+const isProxy = (trusted: TrustedProxies): ((address: string) => boolean) => {
+  if (typeof trusted === "number") return trusted > 0 ? () => true : isLoopback
+  const named = networksOf(trusted)
+  return (address) => isLoopback(address) || named(address)
+}
+
+const connectionLimits = (
+  options: Pick<HttpOptions, "maxConnections" | "connectionsOfClient" | "trustedProxies">
+): ConnectionLimits | undefined =>
+  options.maxConnections === undefined
+    ? undefined
+    : {
+        most: options.maxConnections,
+        ofClient: options.connectionsOfClient ?? MOST_OF_CLIENT,
+        isProxy:
+          options.connectionsOfClient === undefined ? isProxy(options.trustedProxies ?? []) : () => false
+      }
 
 /** Routes of the API. */
 const apiRoutes = (options: Pick<HttpOptions, "proxySecret" | "webhookSecret" | keyof PublicAddresses>) =>
@@ -105,7 +130,7 @@ const apiRoutes = (options: Pick<HttpOptions, "proxySecret" | "webhookSecret" | 
     Layer.provide([
       relayHandlers,
       receiptHandlers,
-      healthHandlers(openApiDocument),
+      healthHandlers(openApiText),
       adminHandlers,
       auditLogHandlers,
       contactMessageHandlers,
@@ -149,8 +174,8 @@ const apiRoutes = (options: Pick<HttpOptions, "proxySecret" | "webhookSecret" | 
       jsonBodyLayer,
       webhookSecretLayer(options.webhookSecret)
     ]),
-    Layer.provide(requestLimitsLayer),
     Layer.merge(docsRoute),
+    Layer.provide(requestLimitsLayer),
     Layer.merge(pageRoutes(options)),
     Layer.merge(accountPageRoutes)
   )
@@ -207,12 +232,13 @@ const serveAlone = (
 
 /** Serves routes on their own listener. Fails with a `ListenError` that says what to do. */
 export const serveRoutes = <R>(
-  options: Around & Pick<HttpOptions, "host" | "port" | "beforeListen" | "times">,
+  options: Around &
+    Pick<HttpOptions, "host" | "port" | "beforeListen" | "times" | "maxConnections" | "connectionsOfClient">,
   routes: Layer.Layer<never, never, R>
 ) =>
   Layer.effectDiscard(Effect.flatMap(handlerOf(options, routes), serveAlone)).pipe(
     Layer.provide(layerRequests),
-    Layer.provideMerge(nodeServerLayer({ ...options, isUpload }))
+    Layer.provideMerge(nodeServerLayer({ ...options, isUpload, connections: connectionLimits(options) }))
   )
 
 /** Where a web request came from, which the request itself does not hold. */

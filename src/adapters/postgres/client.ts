@@ -19,6 +19,11 @@ export interface PostgresOptions {
 
 const MAX_READ_CONNECTIONS = 2
 const MAX_WRITE_CONNECTIONS = 8
+
+/** How many connections both clients may open. */
+export const connectionsOf = ({ maxReadConnections, maxWriteConnections }: PostgresOptions): number =>
+  (maxReadConnections ?? MAX_READ_CONNECTIONS) + (maxWriteConnections ?? MAX_WRITE_CONNECTIONS)
+
 /**
  * A shared connection is not replaced when a statement on it gets no answer: without this limit, one with a silently dead
  * peer would swallow every read until the operating system noticed, some fifteen minutes later.

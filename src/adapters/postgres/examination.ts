@@ -6,6 +6,24 @@ import { failureText } from "../../domain/mail/failover.ts"
 import { label, pending } from "./migrator.ts"
 import { reasonOf } from "./statement.ts"
 
+/** A consumer takes what is due within seconds. */
+const DUE_MINUTES = 2
+
+/** Longer than any visibility time that is used: by then nobody holds the message any more. */
+const HELD_MINUTES = 15
+
+/** Messages of all queues that are due and held by nobody; none where there is no such table yet. */
+const waitingMessages = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const [found] = yield* sql`select to_regclass('email_defer_queue') is not null as found`.unprepared
+  if (found?.["found"] !== true) return []
+  return yield* sql<{ readonly queue: string; readonly due: number }>`
+    select queue_name as queue, count(*)::int as due from email_defer_queue
+    where state = 'pending' and visible_at < now() - ${DUE_MINUTES}::int * interval '1 minute'
+      and (acquired_at is null or acquired_at < now() - ${HELD_MINUTES}::int * interval '1 minute')
+    group by queue_name order by queue_name`.unprepared
+})
+
 /** Reads the database's version, its migrations (compared with those of `directory`) and its clock. */
 export const examineDatabase = (
   directory: string
@@ -23,12 +41,14 @@ export const examineDatabase = (
       Effect.map((missing) => ({ _tag: "Pending" as const, names: missing.map(label) })),
       Effect.catch(({ message }) => Effect.succeed({ _tag: "Broken" as const, why: message }))
     )
+    const waiting = yield* waitingMessages
     return {
       _tag: "Reached" as const,
       version: row!.version,
       migrations,
       skewMs: row!.now - (before + after) / 2,
-      uncertaintyMs: (after - before) / 2
+      uncertaintyMs: (after - before) / 2,
+      waiting
     }
   }).pipe(
     Effect.catch((cause) =>

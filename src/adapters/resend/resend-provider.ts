@@ -1,8 +1,9 @@
 import { Effect, Option, Redacted } from "effect"
-import { type CreateEmailRequestOptions, Resend } from "resend"
+import type { CreateEmailRequestOptions, Resend } from "resend"
 
 import { type FailureKind, failureText, noAnswer } from "../../domain/mail/failover.ts"
 import { type Accepted, type MailProvider, ProviderFailure } from "../../ports/mail/mail-provider.ts"
+import { BoundedResend } from "./bounded-resend.ts"
 import { classifyResendError, KEY_IS_KNOWN, whyNoAnswer } from "./classify.ts"
 import { decodeBody, dropRecipients, isHeaderValue, payloadOf, prepareRequest } from "./request.ts"
 
@@ -12,7 +13,7 @@ export interface ResendOptions {
   readonly apiKey: Redacted.Redacted<string>
   /** `PROVIDERA_BASE_URL`; the vendor's where absent. */
   readonly baseUrl?: string | undefined
-  /** The SDK's client, or one with a transport of its own; the SDK's own where absent. */
+  /** A client with another transport than `fetch`. */
   readonly client?: ResendClient | undefined
 }
 
@@ -39,7 +40,7 @@ type SendOptions = CreateEmailRequestOptions & { readonly redirect: "manual" }
 export const makeClient = (
   apiKey: string,
   baseUrl: string,
-  Client: ResendClient = Resend
+  Client: ResendClient = BoundedResend
 ): Resend | undefined => {
   if (!BEARER_TOKEN.test(apiKey)) return undefined
   const client = new Client(apiKey, { baseUrl: baseUrl.replace(/(?<!\/)\/+$/, ""), userAgent: "postlane" })

@@ -1,32 +1,6 @@
-import { Resend, type Response } from "resend"
 import { request } from "undici"
 
-/** The SDK's message where an answer is not JSON. */
-const notJson = (statusCode: number) => ({
-  name: "application_error" as const,
-  statusCode,
-  message: "The answer is not JSON"
-})
-
-/** A JSON error with its status, which the SDK's own transport does not return where the body lacks it. */
-const withStatus = (error: unknown, status: number): object => {
-  if (typeof error !== "object" || error === null || Array.isArray(error)) return notJson(status)
-  const named = "statusCode" in error ? error.statusCode : undefined
-  return { ...error, statusCode: typeof named === "number" ? named : status }
-}
-
-/** The SDK's error where there is no answer, with the reason instead of its own text. */
-const noAnswer = (cause: unknown) => ({
-  name: "application_error" as const,
-  statusCode: null,
-  message: reasonOf(cause)
-})
-
-/** Where a name has several addresses, their errors come as one with an empty message. */
-const reasonOf = (cause: unknown): string => {
-  if (cause instanceof AggregateError && cause.message === "") return cause.errors.map(reasonOf).join("; ")
-  return cause instanceof Error && cause.message !== "" ? cause.message : "the request did not get through"
-}
+import { BoundedResend, type RawAnswer } from "./bounded-resend.ts"
 
 /** What the SDK's `post` passes on. */
 interface PostRequest {
@@ -46,38 +20,21 @@ const isPost = (options: object): options is PostRequest =>
 
 /**
  * The SDK on Node, with undici's own `request` under its sends: `fetch` around the same sockets takes three times the processor
- * time. Answers and failures are reported as by the SDK's `fetchRequest` (6.38.0), with an error's status also where its body
- * lacks it, and with the reason why there is no answer; everything but sends goes through the SDK's own transport. No redirect is followed.
+ * time.
  */
-export class UndiciResend extends Resend {
-  readonly #origin: string
-
-  constructor(key: string, options: { readonly baseUrl: string; readonly userAgent: string }) {
-    super(key, options)
-    this.#origin = options.baseUrl
-  }
-
-  override async fetchRequest<T>(path: string, options: object = {}): Promise<Response<T>> {
-    if (path !== "/emails" || !isPost(options)) return super.fetchRequest<T>(path, options)
+export class UndiciResend extends BoundedResend {
+  protected override async exchange(path: string, options: object): Promise<RawAnswer> {
+    if (path !== "/emails" || !isPost(options)) return super.exchange(path, options)
     const { body, headers, signal } = options
-    try {
-      const answer = await request(this.#origin + path, {
-        method: "POST",
-        headers: Object.fromEntries(headers),
-        body,
-        signal: signal ?? null
-      })
-      const fields = Object.fromEntries(
-        Object.entries(answer.headers).map(([name, value]) => [name, String(value)])
-      )
-      if (answer.statusCode >= 200 && answer.statusCode < 300) {
-        // The SDK does not check the shape either; the adapter does.
-        return { data: (await answer.body.json()) as T, error: null, headers: fields }
-      }
-      const error = withStatus(await answer.body.json().catch(() => undefined), answer.statusCode)
-      return { data: null, error: error as ReturnType<typeof noAnswer>, headers: fields }
-    } catch (cause) {
-      return { data: null, error: noAnswer(cause), headers: null }
-    }
+    const answer = await request(this.origin + path, {
+      method: "POST",
+      headers: Object.fromEntries(headers),
+      body,
+      signal: signal ?? null
+    })
+    const fields = Object.fromEntries(
+      Object.entries(answer.headers).map(([name, value]) => [name, String(value)])
+    )
+    return { status: answer.statusCode, headers: fields, body: answer.body }
   }
 }

@@ -24,6 +24,30 @@ const headersOf = (headers: SignedHeaders, family: (typeof FAMILIES)[number]) =>
     : undefined
 }
 
+/** How far the time in the headers may be from now, on either side (EVENT-1), seconds. */
+const TOLERANCE_SECONDS = 300
+
+/**
+ * Whether the headers may be those of a signed request: checked before its body is read, so that nobody has a server keep a
+ * megabyte that cannot be genuine. `now` in milliseconds since the epoch.
+ */
+export const checkSignatureHeaders = (
+  headers: SignedHeaders,
+  now: number
+): Result.Result<void, BadSignature> => {
+  const signed = FAMILIES.flatMap((family) => headersOf(headers, family) ?? [])
+  if (signed.length === 0) {
+    return Result.fail(new BadSignature({ reason: "the signature headers are missing or malformed" }))
+  }
+  return signed.some(
+    (family) => Math.abs(Number(family["webhook-timestamp"]) - now / 1000) <= TOLERANCE_SECONDS + 1
+  )
+    ? Result.void
+    : Result.fail(
+        new BadSignature({ reason: "the signature's time is more than five minutes from this machine's" })
+      )
+}
+
 /** The verifier of one secret; none where the secret is malformed, so that it accepts nothing. */
 const webhookOf = (secret: Redacted.Redacted): ReadonlyArray<Webhook> => {
   try {

@@ -75,30 +75,35 @@ const extend = ({ client, queueUrl, visibilitySeconds }: Source, receiptHandle: 
     Effect.schedule(Schedule.spaced((visibilitySeconds * 1000) / 3))
   )
 
-const settle = ({ client, queueUrl }: Source, receiptHandle: string, exit: Exit.Exit<void, unknown>) => {
-  if (Exit.isSuccess(exit)) {
-    return client
-      .remove(queueUrl, receiptHandle)
-      .pipe(
-        Effect.catch((cause) =>
-          Effect.logWarning(
-            "a finished message was not deleted: it comes back, and its key prevents a second send",
-            cause
-          )
+const settle = (
+  source: Source,
+  receiptHandle: string,
+  message: DeferredSend,
+  exit: Exit.Exit<void, unknown>
+) => {
+  const { client, queueUrl } = source
+  const remove = client
+    .remove(queueUrl, receiptHandle)
+    .pipe(
+      Effect.catch((cause) =>
+        Effect.logWarning(
+          "a finished message was not deleted: it comes back, and its key prevents a second send",
+          cause
         )
       )
-  }
+    )
+  if (Exit.isSuccess(exit)) return remove
   if (Exit.hasInterrupts(exit)) {
-    return client
-      .hide(queueUrl, receiptHandle, 0)
-      .pipe(
-        Effect.catch((cause) =>
-          Effect.logWarning(
-            "an unfinished message was not released: it comes back after its visibility time",
-            cause
-          )
+    // Showing it again would count as one of its receives: a new message takes its place.
+    return enqueue(source)(message, 0).pipe(
+      Effect.andThen(remove),
+      Effect.catch((cause) =>
+        Effect.logWarning(
+          "an unfinished message was not put back: it comes back after its visibility time",
+          cause
         )
       )
+    )
   }
   return Effect.logWarning(
     "a queued message was not handled: it is received again, and after its third receive it is a dead letter (postlane dead-letters)",
@@ -118,7 +123,7 @@ const work = <E, R>(source: Source, { Body, MessageId, ReceiptHandle }: Message,
       const extension = yield* Effect.forkChild(extend(source, ReceiptHandle))
       const exit = yield* Effect.exit(restore(failWhereItInterruptsItself(handler(message.value))))
       yield* Fiber.interrupt(extension)
-      yield* settle(source, ReceiptHandle, exit)
+      yield* settle(source, ReceiptHandle, message.value, exit)
     })
   )
 
@@ -184,6 +189,8 @@ const make = Effect.fnUntraced(function* (options: SqsDeferQueueOptions) {
   return DeferQueue.of({
     configured: true,
     enqueue: enqueue(source),
+    // What is received again counts as received: a new message, then the held one goes.
+    putBack: enqueue(source),
     consume: (handler, { concurrency }) => consume(source, handler, concurrency),
     ...makeDeadLetters(client, queueUrl),
     check: Effect.asVoid(client.redrivePolicy(queueUrl))
@@ -192,9 +199,8 @@ const make = Effect.fnUntraced(function* (options: SqsDeferQueueOptions) {
 
 /**
  * The retry queue on Amazon SQS (a standard queue with a redrive policy of 3 receives). At least once: a repeated `SendMessage`
- * or a redelivery can bring a message twice, which its `rowId` shows. A released message has still been received: a release costs
- * one of its three receives. A long poll that is cut (shutdown) may have received a message; it comes back after the visibility
- * time.
+ * or a redelivery can bring a message twice, which its `rowId` shows. What is handed back is a new message, so that it costs none of
+ * the three receives. A long poll that is cut (shutdown) may have received a message; it comes back after the visibility time.
  */
 export const layer = (options: SqsDeferQueueOptions): Layer.Layer<DeferQueue> =>
   Layer.effect(DeferQueue, make(options))

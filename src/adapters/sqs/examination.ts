@@ -1,5 +1,5 @@
 import { GetQueueAttributesCommand, GetQueueUrlCommand, SQSClient } from "@aws-sdk/client-sqs"
-import { Effect, Option, Schema } from "effect"
+import { type Duration, Effect, Option, Schema } from "effect"
 
 import type { QueueFacts } from "../../domain/doctor/queue.ts"
 import { failureText } from "../../domain/mail/failover.ts"
@@ -19,9 +19,12 @@ const wordsOf = (cause: unknown): string => {
   return failureText(message === "" ? cause.name : `${cause.name}: ${message}`)
 }
 
+/** A consumer's long poll takes a message that is due before this is over. */
+const LOOK_AGAIN_AFTER = "3 seconds"
+
 /** Asks for the queue's attributes and its dead-letter queue's. Receives and sends nothing. */
 export const examineQueue = (
-  options: QueueClientOptions & { readonly queueUrl: string }
+  options: QueueClientOptions & { readonly queueUrl: string; readonly lookAgainAfter?: Duration.Input }
 ): Effect.Effect<QueueFacts> =>
   Effect.scoped(
     Effect.gen(function* () {
@@ -60,6 +63,11 @@ export const examineQueue = (
         }).pipe(Effect.catch(() => Effect.succeed<Readonly<Record<string, string>>>({})))
 
       const own = yield* attributes(options.queueUrl)
+      const visible = numberOf(own["ApproximateNumberOfMessages"]) ?? 0
+      const later =
+        visible === 0
+          ? own
+          : yield* Effect.delay(attributes(options.queueUrl), options.lookAgainAfter ?? LOOK_AGAIN_AFTER)
       const policy = Option.getOrUndefined(decodePolicy(own["RedrivePolicy"]))
       const letters = policy === undefined ? {} : yield* dead(policy.deadLetterTargetArn)
       return {
@@ -74,7 +82,8 @@ export const examineQueue = (
               },
         visibilitySeconds: numberOf(own["VisibilityTimeout"]),
         retentionSeconds: numberOf(own["MessageRetentionPeriod"]),
-        deadLetterRetentionSeconds: numberOf(letters["MessageRetentionPeriod"])
+        deadLetterRetentionSeconds: numberOf(letters["MessageRetentionPeriod"]),
+        due: Math.min(visible, numberOf(later["ApproximateNumberOfMessages"]) ?? 0)
       }
     })
   ).pipe(Effect.catch((why) => Effect.succeed<QueueFacts>({ _tag: "Unreachable", why })))

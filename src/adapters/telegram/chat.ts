@@ -1,5 +1,6 @@
 import { Effect, Layer, Option, Redacted, Schema } from "effect"
 
+import { boundedBody, MAX_ANSWER } from "../../domain/bounded-body.ts"
 import { withDeadline } from "../../domain/deadline.ts"
 import { failureText } from "../../domain/mail/failover.ts"
 import { Chat, ChatFailure } from "../../ports/delivery/alert-channels.ts"
@@ -69,7 +70,9 @@ export const makeTelegramChat = (options: TelegramOptions): Chat["Service"] => {
           redirect: "manual",
           signal
         })
-        return { status: response.status, body: await response.text() }
+        const body = boundedBody(MAX_ANSWER)
+        for await (const chunk of response.body ?? []) body.add(chunk)
+        return { status: response.status, body: body.text() }
       },
       // The cause may name the URL, which holds the token.
       catch: () => failure("the connection failed")

@@ -1,4 +1,4 @@
-import { Clock, Context, Data, Effect, Layer, Redacted } from "effect"
+import { Clock, Context, Data, Effect, Layer, Random, Redacted } from "effect"
 
 import { MagicLinks } from "../../ports/accounts/access.ts"
 import type { Deferrals } from "../../ports/mail/deferrals.ts"
@@ -7,8 +7,14 @@ import type { Mailer } from "../mail/mailer.ts"
 import { makeProductMail } from "./product-mail.ts"
 import { MAGIC_LINK_LIFETIME_SECONDS } from "./session.ts"
 
-/** Requests for a link that are worked on at once, in one process. */
-const MOST_UNDER_WAY = 50
+/** Requests for a link that wait or are worked on at once, in one process. */
+export const MOST_UNDER_WAY = 500
+
+/**
+ * A request is worked on after a random part of this time, milliseconds: what the server does for an address that it knows
+ * must not show in its answers to others.
+ */
+const PUT_OFF_MS = 3_000
 
 /** So many requests for a link are under way that no more are taken now. */
 class SignInsBusy extends Data.TaggedError("SignInsBusy") {}
@@ -18,8 +24,8 @@ export class SignIn extends Context.Service<
   SignIn,
   {
     /**
-     * Mails a link, if the address is a customer's or an admin's. It answers before anything is looked up, so that neither
-     * the answer nor its time says whether the address is known. `email` is the key of an address, `to` the address as it
+     * Mails a link within some seconds, if the address is a customer's or an admin's. It answers before anything is looked
+     * up, so that neither the answer nor its time says whether the address is known. `email` is the key of an address, `to` the address as it
      * was written; `browser` is the cookie of the browser that asked.
      */
     readonly request: (request: {
@@ -35,6 +41,8 @@ export class SignIn extends Context.Service<
 /** Sign-ins whose links lead to `baseUrl`, which has no slash at its end. */
 export const layer = (options: {
   readonly baseUrl: string
+  /** Tests shorten it, milliseconds. */
+  readonly putOffMs?: number | undefined
 }): Layer.Layer<SignIn, never, Deferrals | MagicLinks | MailTemplates | Mailer> =>
   Layer.effect(
     SignIn,
@@ -78,8 +86,9 @@ export const layer = (options: {
           Effect.suspend((): Effect.Effect<void, SignInsBusy> => {
             if (underWay >= MOST_UNDER_WAY) return Effect.fail(new SignInsBusy())
             underWay += 1
+            const putOff = Effect.flatMap(Random.nextBetween(0, options.putOffMs ?? PUT_OFF_MS), Effect.sleep)
             const work = Effect.ensuring(
-              mailLink(request),
+              Effect.andThen(putOff, mailLink(request)),
               Effect.sync(() => (underWay -= 1))
             )
             return Effect.asVoid(Effect.forkIn(work, scope))

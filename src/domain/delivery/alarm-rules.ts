@@ -9,10 +9,12 @@ export const ALARMS = [
   "dead_letters",
   "fallback_only",
   "deferred_sends",
+  "retries_overdue",
   "failed_sends",
   "unclaimed_sends",
   "silence_provider_a",
-  "silence_provider_b"
+  "silence_provider_b",
+  "clocks"
 ] as const
 export type AlarmName = (typeof ALARMS)[number]
 
@@ -29,6 +31,13 @@ export interface Measures {
   readonly unsettled: { readonly deferred: number; readonly failed: number }
   /** Sends that went out without suppression look-up and claim, as their processes told in the last {@link RECENT_MINUTES}. */
   readonly unclaimed: number
+  /** Deferred sends whose retry was due more than {@link OVERDUE_MINUTES} ago, and of which nothing has been heard since. */
+  readonly overdue: number
+  /**
+   * The largest difference of a process's clock from the database's that was noted in the last {@link CLOCK_NOTED_MINUTES}, and how far
+   * the newest row of the log is ahead of the database's clock, which has gone back then; milliseconds.
+   */
+  readonly clocks: { readonly processOffMs: number; readonly databaseBackMs: number }
   /** Accepted sends older than {@link SILENCE_AFTER_MINUTES}, newer than the newest send with any event. */
   readonly silent: Readonly<Record<Provider, number>>
   /** Whether the retry queue has dead letters; `undefined` where it cannot report them. */
@@ -78,6 +87,17 @@ const FALLBACK_SENDS = 10
 
 /** One time-out among thousands is normal; ten mails that wait at once are an outage. */
 const DEFERRED = { bad: 10, calm: 2 }
+/** A retry begins within seconds of its time; one whose consumer crashed thrice, or that was put back in an outage, within minutes. */
+export const OVERDUE_MINUTES = 15
+/** How far back overdue retries are looked for: a day longer than any retry may still go out. */
+export const OVERDUE_WINDOW_HOURS = 48
+const OVERDUE = { bad: 1, calm: 0 }
+
+/** How far clocks may be apart: NTP keeps them within a second. */
+export const CLOCK_LIMIT_MS = 60_000
+/** A process notes its difference every minute, and what it noted before it was mended is soon over. */
+export const CLOCK_NOTED_MINUTES = 3
+
 /** These mails were valid, and nothing proves that they arrived. */
 const FAILED = { bad: 3, calm: 0 }
 
@@ -168,6 +188,11 @@ export const judge = (name: AlarmName, measures: Measures): Verdict => {
         detail: `${deferred} sends were deferred in ${RECENT_MINUTES} minutes, the limit is ${DEFERRED.bad}`
       }
     }
+    case "retries_overdue":
+      return {
+        level: counted(measures.overdue, OVERDUE),
+        detail: `${measures.overdue} deferred sends should have been tried again more than ${OVERDUE_MINUTES} minutes ago, and were not`
+      }
     case "failed_sends": {
       const { failed } = measures.unsettled
       return {
@@ -186,6 +211,14 @@ export const judge = (name: AlarmName, measures: Measures): Verdict => {
       return silence("provider_a", measures.silent.provider_a)
     case "silence_provider_b":
       return silence("provider_b", measures.silent.provider_b)
+    case "clocks": {
+      const { databaseBackMs, processOffMs } = measures.clocks
+      const seconds = (ms: number) => Math.round(ms / 1000)
+      return {
+        level: Math.max(databaseBackMs, processOffMs) > CLOCK_LIMIT_MS ? "bad" : "calm",
+        detail: `a process's clock is up to ${seconds(processOffMs)} s off the database's, whose newest row is ${seconds(databaseBackMs)} s ahead of its clock`
+      }
+    }
   }
 }
 
@@ -218,10 +251,12 @@ export const alarmTable = (stateOf: (name: AlarmName) => AlarmState): AlarmTable
   dead_letters: stateOf("dead_letters"),
   fallback_only: stateOf("fallback_only"),
   deferred_sends: stateOf("deferred_sends"),
+  retries_overdue: stateOf("retries_overdue"),
   failed_sends: stateOf("failed_sends"),
   unclaimed_sends: stateOf("unclaimed_sends"),
   silence_provider_a: stateOf("silence_provider_a"),
-  silence_provider_b: stateOf("silence_provider_b")
+  silence_provider_b: stateOf("silence_provider_b"),
+  clocks: stateOf("clocks")
 })
 
 /** The alarms whose state the measurements change, with their notices. */
@@ -241,10 +276,12 @@ const TITLES: Readonly<Record<AlarmName, string>> = {
   dead_letters: "Deferred mails could not be retried",
   fallback_only: "Only the fallback takes mail",
   deferred_sends: "Many mails wait for a retry",
+  retries_overdue: "Nobody retries deferred mails",
   failed_sends: "Mails failed that nobody refused",
   unclaimed_sends: "Mail went out without look-up and claim",
   silence_provider_a: "No delivery events of provider_a",
-  silence_provider_b: "No delivery events of provider_b"
+  silence_provider_b: "No delivery events of provider_b",
+  clocks: "Clocks are apart"
 }
 
 const ADVICE: Readonly<Record<AlarmName, string>> = {
@@ -257,13 +294,17 @@ const ADVICE: Readonly<Record<AlarmName, string>> = {
   fallback_only: "Mail goes out, and nothing is left to fail over to: see to the first provider.",
   deferred_sends:
     "A provider does not answer, or not clearly. The mails are tried again for half an hour; then they fail.",
+  retries_overdue:
+    "Their messages wait in a queue that no process takes from: doctor names it. Start a process with the role retry on that EMAIL_DEFER_QUEUE_URL.",
   failed_sends:
     "See GET /api/admin/email-log?status=failed. With the kind ambiguous nobody can say whether the mail arrived; with unavailable no provider took it.",
   unclaimed_sends:
     "The database did not answer these sends in time. Their keys are in the log lines “a send goes out without look-up and claim”: look for a second copy in another process, and for suppressed recipients.",
   silence_provider_a: "Bounces go unseen. Look at the webhook, its signing secret and the poll.",
   silence_provider_b:
-    "Bounces go unseen. Look at the event bus rule, its API destination and the webhook secret."
+    "Bounces go unseen. Look at the event bus rule, its API destination and the webhook secret.",
+  clocks:
+    "Let NTP set them; the log line CLOCK_OFF names a process that is off. While the database's own clock has gone back, keys and leases last longer by as much."
 }
 
 /** What an alarm means, and what to do about it. */

@@ -22,6 +22,8 @@ export type DatabaseFacts =
       readonly skewMs: number
       /** How far off {@link skewMs} may be. */
       readonly uncertaintyMs: number
+      /** Queues of deferred mails in this database, and how many of each are due and held by nobody. */
+      readonly waiting: ReadonlyArray<{ readonly queue: string; readonly due: number }>
     }
 
 const { fail, ok, warn } = verdictsOf("database")
@@ -47,6 +49,14 @@ const migrationsVerdict = (
         do: "postlane migrate (in a checkout: npm run migrate)"
       })
 }
+
+/** Messages that nobody takes: no consumer runs, or the setting named this queue once. */
+const waitingVerdict = ({ due, queue }: { readonly queue: string; readonly due: number }): Verdict =>
+  fail({
+    what: `${due} deferred ${due === 1 ? "mail is" : "mails are"} due in the queue postgres:${queue}, and nobody takes ${due === 1 ? "it" : "them"}`,
+    why: "no process with the role retry works on this queue",
+    do: `start one with EMAIL_DEFER_QUEUE_URL=postgres:${queue} until the queue is empty`
+  })
 
 const clockVerdict = (skewMs: number, uncertaintyMs: number): Verdict => {
   const sure = Math.max(0, Math.abs(skewMs) - Math.max(0, uncertaintyMs))
@@ -80,6 +90,7 @@ export const databaseVerdicts = (facts: DatabaseFacts): ReadonlyArray<Verdict> =
           do: "upgrade it"
         }),
     migrationsVerdict(facts.migrations),
-    clockVerdict(facts.skewMs, facts.uncertaintyMs)
+    clockVerdict(facts.skewMs, facts.uncertaintyMs),
+    ...facts.waiting.map(waitingVerdict)
   ]
 }

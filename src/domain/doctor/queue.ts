@@ -21,6 +21,8 @@ export type QueueFacts =
       readonly visibilitySeconds: number | undefined
       readonly retentionSeconds: number | undefined
       readonly deadLetterRetentionSeconds: number | undefined
+      /** Messages that were due at two looks, seconds apart, and held by nobody. */
+      readonly due: number
     }
 
 const { fail, ok, warn } = verdictsOf("queue")
@@ -80,6 +82,15 @@ const sqsVerdicts = (
         what: "the dead-letter queue forgets as soon as the queue does",
         why: "a dead letter keeps the age that it had, and may be gone before anybody looks",
         do: "set its retention to 14 days, and the queue's to less"
+      })
+    )
+  }
+  if (facts.due > 0) {
+    verdicts.push(
+      warn({
+        what: `${facts.due} deferred ${facts.due === 1 ? "mail is" : "mails are"} due, and nobody takes ${facts.due === 1 ? "it" : "them"}`,
+        why: "a consumer takes what is due at once",
+        do: "start a process with the role retry on this EMAIL_DEFER_QUEUE_URL, or enable the function's mapping (aws lambda list-event-source-mappings)"
       })
     )
   }

@@ -1,14 +1,14 @@
 import { Clock, Effect } from "effect"
 
-import type { BeganSend } from "../../ports/mail/mail-store.ts"
 import type { IdempotencyKey, KeyHash, KeyTag, LogRowId } from "../ids.ts"
 import { uptime } from "../uptime.ts"
-import { type ClaimDecision, type Claimed, type ClaimRequest, settledState } from "./claim.ts"
+import type { ClaimDecision, Claimed, ClaimRequest } from "./claim.ts"
 import type { Provider } from "./failover.ts"
 import { type Message, payloadOf } from "./message.ts"
 import { ClaimUnavailable } from "./send-result.ts"
 import { claimLeaseMs, type SendParts } from "./sending.ts"
-import { begin } from "./store-access.ts"
+import { type Began, begin } from "./store-access.ts"
+import { storeNow } from "./store-time.ts"
 import { noteUnclaimed, reportUnclaimed } from "./unclaimed.ts"
 import { FIRST_USE } from "./use-tag.ts"
 
@@ -27,11 +27,10 @@ interface Call {
 }
 
 /** What a call may do, by the store and by what the process itself remembers. */
-export interface BegunCall extends BeganSend {
+export interface BegunCall extends Began {
   readonly claim: { readonly owner: string; readonly payloadHash: string } | undefined
   /** The tag that the requests of this use carry. */
   readonly tag: KeyTag | undefined
-  readonly answered: boolean
   /** The store took the key for an earlier attempt's, of which only this process knows the result: it is told. */
   readonly untold: boolean
   readonly since: number
@@ -46,16 +45,6 @@ export const agreed = (
   if (own === undefined || stored._tag !== "Claimed") return stored
   if (isProven && !(own._tag === "Replay" && own.result.status === "sent")) return stored
   return own._tag !== "Claimed" || stored.sticky === undefined ? own : stored
-}
-
-/** Remembers what the store says of the key, too: the next call may not reach it. */
-const learn = (parts: SendParts, call: Call, decision: ClaimDecision, now: number) => {
-  if (decision._tag !== "Replay") return
-  const { result } = decision
-  const { keyHash, rowId: owner } = call
-  if (result.provider !== null) parts.memory.move(keyHash, owner, result.provider)
-  const state = settledState(result.status, undefined, false)
-  parts.memory.settle(keyHash, { owner, state, ambiguous: state === "ambiguous", result }, now)
 }
 
 const forKey = Effect.fnUntraced(function* (
@@ -76,7 +65,8 @@ const forKey = Effect.fnUntraced(function* (
     leaving: true,
     claim,
     tag: undefined,
-    untold: false
+    untold: false,
+    time: undefined
   }
   if (remembered?._tag === "InProgress" || remembered?._tag === "Conflict")
     return { ...answer, answered: false, decision: remembered, since }
@@ -85,10 +75,13 @@ const forKey = Effect.fnUntraced(function* (
     remembered?._tag === "Claimed"
       ? { ...remembered, firstAttemptAt: wallClock - (known?.ageMs ?? 0) }
       : remembered
-  const remember = ({ firstAttemptAt, sticky, tag }: Pick<Claimed, "firstAttemptAt" | "sticky" | "tag">) =>
+  const remember = (
+    { firstAttemptAt, sticky, tag }: Pick<Claimed, "firstAttemptAt" | "sticky" | "tag">,
+    now: number
+  ) =>
     memory.hold(
       keyHash,
-      { sticky, tag, ageMs: Math.max(0, wallClock - firstAttemptAt) },
+      { sticky, tag, ageMs: Math.max(0, now - firstAttemptAt) },
       { ...request, leaseMs },
       since
     )
@@ -96,7 +89,7 @@ const forKey = Effect.fnUntraced(function* (
   const undo =
     own?._tag === "Replay"
       ? () => {}
-      : remember(own ?? { sticky: undefined, firstAttemptAt: wallClock, tag: request.tag })
+      : remember(own ?? { sticky: undefined, firstAttemptAt: wallClock, tag: request.tag }, wallClock)
   const began = yield* begin(
     parts,
     call.message,
@@ -109,10 +102,15 @@ const forKey = Effect.fnUntraced(function* (
     return yield* new ClaimUnavailable({ idempotencyKey: call.key })
   }
   const decision = agreed(began.decision, own, began.evidence !== undefined)
-  if (decision._tag === "Claimed") remember(decision)
+  // What the store says goes by its clock.
+  const isStored = began.answered && decision === began.decision
+  const now = isStored ? yield* storeNow(began.time) : wallClock
+  if (decision._tag === "Claimed") remember(decision, now)
   else if (own?._tag !== "Replay") {
-    learn(parts, call, decision, since)
-    if (decision._tag !== "Replay") undo()
+    // Remembered, too: the next call may not reach the store.
+    if (decision._tag === "Replay")
+      memory.learn(keyHash, { ...decision, ageMs: Math.max(0, now - decision.firstAttemptAt) }, request, since)
+    else undo()
   }
   const tag = decision._tag === "Claimed" ? decision.tag : known?.tag
   return {
@@ -121,7 +119,7 @@ const forKey = Effect.fnUntraced(function* (
     decision,
     tag,
     since,
-    untold: began.decision._tag === "Claimed" && decision._tag === "Replay"
+    untold: began.answered && began.decision._tag === "Claimed" && decision._tag === "Replay"
   }
 })
 

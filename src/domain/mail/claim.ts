@@ -79,8 +79,8 @@ export type ClaimDecision =
       readonly firstAttemptAt: number
       readonly tag: KeyTag | undefined
     }
-  /** Send nothing, return this result. */
-  | { readonly _tag: "Replay"; readonly result: SendResult }
+  /** Send nothing, return this result. `firstAttemptAt`: of the use of the key that it is about. */
+  | { readonly _tag: "Replay"; readonly result: SendResult; readonly firstAttemptAt: number }
   | { readonly _tag: "Conflict" }
   | { readonly _tag: "InProgress" }
 export type Claimed = Extract<ClaimDecision, { readonly _tag: "Claimed" }>
@@ -146,13 +146,13 @@ export const decideClaim = (
       : continued({ ...claim, provider: evidence.provider }, true, now)
   }
   if (claim.payloadHash !== "" && claim.payloadHash !== request.payloadHash) return { _tag: "Conflict" }
-  const { result, state } = claim
+  const { firstAttemptAt, result, state } = claim
   if (result !== undefined && (state === "accepted" || state === "deferred")) {
-    return { _tag: "Replay", result }
+    return { _tag: "Replay", result, firstAttemptAt }
   }
   if (isLeased(claim, now)) return { _tag: "InProgress" }
-  const askable = state !== "ended" && dedupes(claim.provider) && withinWindow(now - claim.firstAttemptAt)
-  if (known.evidence === undefined && !askable && result !== undefined) return { _tag: "Replay", result }
+  const askable = state !== "ended" && dedupes(claim.provider) && withinWindow(now - firstAttemptAt)
+  if (known.evidence === undefined && !askable && result !== undefined) return { _tag: "Replay", result, firstAttemptAt }
   return continued(claim, result === undefined, now)
 }
 
@@ -245,15 +245,18 @@ export const settledClaim = (claim: Claim | undefined, end: ClaimEnd, now: numbe
   }
 }
 
+/** What a queued retry may do. */
+export type RetryDecision =
+  | { readonly _tag: "Settled"; readonly evidence: Evidence }
+  | { readonly _tag: "Busy" }
+  | { readonly _tag: "Go"; readonly claim: Claim }
+
 /** What a queued retry may do, and the claim with its lease where it may go out (`begin_email_retry`). */
 export const decideRetry = (
   claim: Claim,
   retry: { readonly owner: string; readonly leaseMs: number; readonly evidence: Evidence | undefined },
   now: number
-):
-  | { readonly _tag: "Settled"; readonly evidence: Evidence }
-  | { readonly _tag: "Busy" }
-  | { readonly _tag: "Go"; readonly claim: Claim } => {
+): RetryDecision => {
   const { evidence, leaseMs, owner } = retry
   if (evidence !== undefined) return { _tag: "Settled", evidence }
   if (isLeased(claim, now) && claim.owner !== owner) return { _tag: "Busy" }

@@ -60,8 +60,10 @@ export const DeferredSend = Schema.Struct({
   attempt: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 3 })),
   request: ProviderRequest,
   details: SendDetails,
-  /** Milliseconds since the epoch of the key's first attempt. */
+  /** Milliseconds since the epoch of the key's first attempt, by the store's clock. */
   firstAttemptAt: Schema.Number,
+  /** Present where the store had said nothing yet, so that the process's own clock gave `firstAttemptAt`. */
+  timedBy: Schema.optionalKey(Schema.Literal("process")),
   /** Milliseconds since the epoch from which on no retry goes out; absent where the mail does not expire. */
   expiresAt: Schema.optionalKey(Schema.Number),
   failedOver: Schema.Boolean

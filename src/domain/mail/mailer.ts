@@ -1,4 +1,4 @@
-import { Clock, Context, Effect, Layer, Result } from "effect"
+import { Context, Effect, Layer, Result } from "effect"
 
 import type { ProviderFailure } from "../../ports/mail/mail-provider.ts"
 import { IdempotencyKey, KeyHash, LogRowId } from "../ids.ts"
@@ -10,6 +10,7 @@ import { type Claimed, continuation, type Evidence, settledState } from "./claim
 import { delayBefore, hasExpired, type ProviderRequest, type SendDetails, tagOf } from "./deferred-send.ts"
 import { afterFailure, type Provider, type Route, routeOf, stickTo } from "./failover.ts"
 import { type ClaimPassed, holdsFor, mayLeave } from "./hold.ts"
+import { layerKeyMemory } from "./key-memory.ts"
 import { makeMessage, type Message, recipientKeys, type SendRequest, withoutBlocked } from "./message.ts"
 import { countFailover, countSend } from "./metrics.ts"
 import {
@@ -35,6 +36,7 @@ import {
 } from "./sending.ts"
 import { statusRank } from "./status.ts"
 import { findEvidence, record, rowOf } from "./store-access.ts"
+import { storeNow } from "./store-time.ts"
 import { blockedAddresses, suppressedError, type SuppressionReason } from "./suppression/policy.ts"
 import { newTrace, traced } from "./trace.ts"
 import { reportUnclaimed } from "./unclaimed.ts"
@@ -64,7 +66,7 @@ export const layer: Layer.Layer<Mailer, never, SendServices> = Layer.effect(
       }
     })
   )
-)
+).pipe(Layer.provide(layerKeyMemory))
 
 /** One send: look-up and claim, the providers, the row. */
 const send = Effect.fnUntraced(function* (
@@ -111,6 +113,7 @@ const send = Effect.fnUntraced(function* (
       doubtful: decision.sticky !== undefined
     },
     firstAttemptAt: decision.firstAttemptAt,
+    time: begun.time,
     sticky: decision.sticky,
     isFirst: decision.sticky === undefined || decision.takeover,
     trace: newTrace()
@@ -301,7 +304,7 @@ const defer = Effect.fnUntraced(function* (
   request: ProviderRequest,
   reason: string
 ): Effect.fn.Return<SendResult, ClaimPassed> {
-  const { details, firstAttemptAt } = sending
+  const { details, firstAttemptAt, time } = sending
   const evidence = yield* findEvidence(parts, sending)
   if (evidence !== undefined) {
     const { provider, providerMessageId } = evidence
@@ -311,7 +314,7 @@ const defer = Effect.fnUntraced(function* (
   if (!parts.queue.configured) return doubtful(reason)
   if (!(yield* holdsFor(parts, sending, request.provider, afterwardsMs(parts) - parts.config.dbTimeoutMs)))
     return doubtful(`${reason}; not deferred, since the database does not say whether the key is still held`)
-  const now = yield* Clock.currentTimeMillis
+  const now = yield* storeNow(time)
   const delay = delayBefore(1, parts.config.deferDelaysSeconds, now - firstAttemptAt)
   if (delay === undefined) return doubtful(`${reason}; too old to be tried again`)
   const { expiresAt } = sending.message
@@ -327,6 +330,7 @@ const defer = Effect.fnUntraced(function* (
         request,
         details,
         firstAttemptAt,
+        ...(time === undefined ? { timedBy: "process" as const } : {}),
         ...(expiresAt === undefined ? {} : { expiresAt }),
         failedOver: tried.failedOver
       },

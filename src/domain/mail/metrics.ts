@@ -14,7 +14,7 @@ type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number]
  * The outcome of a queued retry: the send's status, or `settled` (proven accepted before it was tried), `recorded` (its row
  * was there already) and `busy` (another process works on the key).
  */
-const RETRY_OUTCOMES = [...SendStatus.literals, "settled", "recorded", "busy"] as const
+const RETRY_OUTCOMES = [...SendStatus.literals, "settled", "recorded", "put_back"] as const
 type RetryOutcome = (typeof RETRY_OUTCOMES)[number]
 
 /** The operations of the mail store. */

@@ -1,15 +1,15 @@
-import { Clock, Context, Data, Effect, Layer, Result } from "effect"
+import { Clock, Context, Data, Effect, Layer, Result, Schedule } from "effect"
 
 import type { ProviderFailure } from "../../ports/mail/mail-provider.ts"
 import type { BeganRetry } from "../../ports/mail/mail-store.ts"
 import { noAnswer, type StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { withDeadline } from "../deadline.ts"
-import type { LogRowId } from "../ids.ts"
 import { uptime } from "../uptime.ts"
 import { unconfigured } from "./attempt.ts"
 import { type ClaimEnd, settledState } from "./claim.ts"
 import { type DeferredSend, delayBefore, hasExpired, tagOf, withoutDropped } from "./deferred-send.ts"
 import { dedupes, type FailureKind, withinWindow } from "./failover.ts"
+import { layerKeyMemory } from "./key-memory.ts"
 import { countRetry } from "./metrics.ts"
 import { deferred, failed, type SendResult, sent, suppressed } from "./send-result.ts"
 import {
@@ -21,17 +21,23 @@ import {
   type SendServices
 } from "./sending.ts"
 import { findEvidence, rowOf } from "./store-access.ts"
-import { blockedAddresses, suppressedError, type SuppressionReason } from "./suppression/policy.ts"
+import { heard, storeNow, type StoreTime } from "./store-time.ts"
+import {
+  blockedAddresses,
+  suppressedError,
+  type Suppression,
+  type SuppressionReason
+} from "./suppression/policy.ts"
 import { newTrace, type Trace, traced } from "./trace.ts"
 
-/** How long a retry waits before it tries again to lease a key that another process works on. */
-const BUSY_WAIT = "1 second"
+/** How long a message waits whose attempt could not begin, seconds; no longer than for its first retry, which drills shorten. */
+const NOT_BEGUN_WAIT_SECONDS = 30
 
-/** Another process held the key longer than a lease allows: the message returns to the queue. */
-class KeyStaysBusy extends Data.TaggedError("KeyStaysBusy")<{ readonly rowId: LogRowId }> {}
+/** How often a store that does not take what a retry has to leave with it is asked again. */
+const ASK_AGAIN = "5 seconds"
 
-/** Why a retry's message returns to the queue: it is received again, three times at most. */
-export type RetryFailure = KeyStaysBusy | StoreUnavailable
+/** Nothing was asked of a provider: the store does not answer, or another process works on the key. */
+class NotBegun extends Data.TaggedError("NotBegun")<{ readonly reason: string }> {}
 
 /**
  * Handles a queued retry (MAIL-51 to MAIL-56). Its first attempt was ambiguous, so that no outcome here proves that nothing
@@ -41,8 +47,11 @@ export type RetryFailure = KeyStaysBusy | StoreUnavailable
 export class RetryHandler extends Context.Service<
   RetryHandler,
   {
-    /** Succeeds once the outcome is recorded, or acceptance is proven: the message can be deleted (D3). */
-    readonly handle: (message: DeferredSend) => Effect.Effect<void, RetryFailure>
+    /**
+     * Succeeds once the outcome is recorded, or acceptance is proven, or the message was put back since nothing could begin: it can be
+     * deleted (D3). An outage is waited for, and is no failure; one that is left is about this message, and costs one of its receives.
+     */
+    readonly handle: (message: DeferredSend) => Effect.Effect<void, StoreUnavailable>
   }
 >()("postlane/domain/RetryHandler") {}
 
@@ -50,32 +59,45 @@ export class RetryHandler extends Context.Service<
 export const layer: Layer.Layer<RetryHandler, never, SendServices> = Layer.effect(
   RetryHandler,
   Effect.map(makeSendParts, (parts) =>
-    RetryHandler.of({ handle: (message) => parts.runner.detached(handle(parts, message)) })
+    RetryHandler.of({
+      handle: (message) =>
+        parts.runner
+          .detached(handle(parts, message))
+          .pipe(Effect.catchTag("NotBegun", (why) => putBack(parts, message, why)))
+    })
   )
-)
+).pipe(Layer.provide(layerKeyMemory))
 
-/** One retry: look-up and lease, the attempt, the row. */
-const handle = Effect.fnUntraced(function* (
-  parts: SendParts,
-  message: DeferredSend
-): Effect.fn.Return<void, RetryFailure> {
-  const owner = yield* parts.newId()
-  const began = yield* begin(parts, message, owner)
-  if (began._tag === "Settled") return yield* countRetry("settled")
-  if (began._tag === "Recorded") return yield* countRetry("recorded")
-  const { details } = message
-  const blocked = blockedAddresses(details.category, began.suppressions)
-  const trace = newTrace()
-  const { ownKind, result } = yield* send(parts, message, blocked, trace)
-  const settle = settledBy(owner, result, ownKind)
-  yield* record(parts, rowOf(parts.config, result, withoutDropped(details, blocked), trace, settle))
-  yield* countRetry(result.status)
-  if (result.status === "failed") {
-    yield* Effect.logError("a deferred send ended failed: no retry follows").pipe(
-      Effect.annotateLogs({ error: result.error, source: details.source, rowId: message.rowId })
+/** Hands the message back, with no receive counted; a queue that does not answer either is asked again until it does. */
+const putBack = (
+  { config, queue }: SendParts,
+  message: DeferredSend,
+  { reason }: NotBegun
+): Effect.Effect<void, StoreUnavailable> => {
+  const wait = Math.max(1, Math.min(NOT_BEGUN_WAIT_SECONDS, config.deferDelaysSeconds[0]))
+  return Effect.logWarning("a retry could not begin, and waits again").pipe(
+    Effect.annotateLogs({ reason, rowId: message.rowId }),
+    Effect.andThen(untilAnswered("be put back", queue.putBack(message, wait))),
+    Effect.andThen(countRetry("put_back"))
+  )
+}
+
+/** Repeats a call for as long as its store is away: what it says after that is the answer. */
+const untilAnswered = <A>(
+  what: string,
+  call: Effect.Effect<A, StoreUnavailable>
+): Effect.Effect<A, StoreUnavailable> =>
+  Effect.suspend(() => {
+    let isSaid = false
+    return call.pipe(
+      Effect.tapError((error) => {
+        if (isSaid || !error.isRetryable) return Effect.void
+        isSaid = true
+        return Effect.logWarning(`a retry cannot ${what} yet: tried until the store answers`, error)
+      }),
+      Effect.retry({ schedule: Schedule.spaced(ASK_AGAIN), while: ({ isRetryable }) => isRetryable })
     )
-  }
-})
+  })
 
 /** How a retry ended: the key's result, and the last attempt's own answer where that was a refusal. */
 interface Ended {
@@ -84,11 +106,72 @@ interface Ended {
 }
 
 /** A retry that another one follows returns the lease on its key; one that is the last of them says how the key ended. */
-const settledBy = (owner: string, result: SendResult, ownKind: FailureKind | undefined): ClaimEnd => ({
+const settledBy = (owner: string, { ownKind, result }: Ended): ClaimEnd => ({
   owner,
   state: settledState(result.status, ownKind, true),
   ambiguous: true,
   result: result.status === "deferred" ? undefined : result
+})
+
+/** One retry: what the process itself knows of the key, and then what the store does. */
+const handle = Effect.fnUntraced(function* (
+  parts: SendParts,
+  message: DeferredSend
+): Effect.fn.Return<void, NotBegun | StoreUnavailable> {
+  const owner = yield* parts.newId()
+  const { details, firstAttemptAt, request } = message
+  const { memory } = parts
+  const ageMs = Math.max(0, (yield* Clock.currentTimeMillis) - firstAttemptAt)
+  const retry = {
+    provider: request.provider,
+    owner,
+    tag: tagOf(details),
+    leaseMs: claimLeaseMs(parts.config),
+    ageMs
+  }
+  const own = memory.beginRetry(details.keyHash, retry, yield* uptime)
+  if (own._tag === "Busy") return yield* new NotBegun({ reason: "this process works on its key" })
+  const settle = (end: ClaimEnd) =>
+    Effect.map(uptime, (now) => memory.settle(details.keyHash, end, now))
+  if (own._tag === "Go")
+    return yield* retried(parts, message, owner, settle).pipe(
+      Effect.ensuring(settle({ owner, state: "deferred", ambiguous: true, result: undefined }))
+    )
+  const { provider, providerMessageId } = own.evidence
+  const result = sent(message, { ...triedBy(message), provider }, providerMessageId)
+  yield* record(parts, rowOf(parts.config, result, details, newTrace(), settledBy(owner, { result })))
+  yield* countRetry("settled")
+})
+
+/** Look-up and lease, the attempt, the row. What the process learns it remembers before it is written. */
+const retried = Effect.fnUntraced(function* (
+  parts: SendParts,
+  message: DeferredSend,
+  owner: string,
+  remember: (end: ClaimEnd) => Effect.Effect<void>
+): Effect.fn.Return<void, NotBegun | StoreUnavailable> {
+  const began = yield* begin(parts, message, owner)
+  if (began._tag === "Settled") {
+    const { provider, providerMessageId } = began.evidence
+    const result = sent(message, { ...triedBy(message), provider }, providerMessageId)
+    yield* remember(settledBy(owner, { result }))
+    return yield* countRetry("settled")
+  }
+  if (began._tag === "Recorded") return yield* countRetry("recorded")
+  const { details } = message
+  const blocked = blockedAddresses(details.category, began.suppressions)
+  const trace = newTrace()
+  const ended = yield* send(parts, message, { ...began, blocked }, trace)
+  const { result } = ended
+  const end = settledBy(owner, ended)
+  yield* remember(end)
+  yield* record(parts, rowOf(parts.config, result, withoutDropped(details, blocked), trace, end))
+  yield* countRetry(result.status)
+  if (result.status === "failed") {
+    yield* Effect.logError("a deferred send ended failed: no retry follows").pipe(
+      Effect.annotateLogs({ error: result.error, source: details.source, rowId: message.rowId })
+    )
+  }
 })
 
 const bounded = <A>(
@@ -101,47 +184,67 @@ const bounded = <A>(
     onTimeout: () => Effect.fail(noAnswer(operation, `${config.dbTimeoutMs} ms`))
   })
 
+/** What an attempt goes by. */
+interface Go {
+  readonly _tag: "Go"
+  readonly suppressions: ReadonlyArray<Suppression>
+  /** When the key's first attempt began. */
+  readonly firstAttemptAt: number
+  /** Absent where the store did not answer. */
+  readonly time: StoreTime | undefined
+}
+
+type Began = Exclude<BeganRetry, { readonly _tag: "Busy" | "Go" }> | Go
+
+/** The first attempt as the store and the message know it; what a process's own clock said counts only where nothing else does. */
+const firstOf = ({ firstAttemptAt, timedBy }: DeferredSend, known: number): number =>
+  timedBy === "process" ? known : Math.min(firstAttemptAt, known)
+
 /**
- * Evidence and suppressions before an attempt, and the lease on the key; waits while another process works on it. A provider
- * that dedupes is tried even if the database does not answer. The other one is not: a mail whose acceptance an event has
- * proven would go out twice. Its message waits instead.
+ * Evidence and suppressions before an attempt, and the lease on the key. A provider that dedupes is tried even if the database does
+ * not answer. The other one is not: a mail whose acceptance an event has proven would go out twice. Its message waits instead, and so
+ * does one that seems too old by this process's clock, which alone ends no mail.
  */
 const begin = Effect.fnUntraced(function* (
   parts: SendParts,
-  { details, firstAttemptAt, request: { provider }, rowId }: DeferredSend,
+  message: DeferredSend,
   owner: string
-): Effect.fn.Return<Exclude<BeganRetry, { readonly _tag: "Busy" }>, RetryFailure> {
-  if (!parts.store.configured) return { _tag: "Go", suppressions: [] }
-  const leaseMs = claimLeaseMs(parts.config)
+): Effect.fn.Return<Began, NotBegun | StoreUnavailable> {
+  const { details, firstAttemptAt, rowId } = message
+  const { provider } = message.request
+  const unknown: Go = { _tag: "Go", suppressions: [], firstAttemptAt, time: undefined }
+  if (!parts.store.configured) return unknown
   const addresses = [...details.to, ...details.others]
-  const entry = {
-    keyHash: details.keyHash,
-    tag: tagOf(details),
-    firstAttemptAt,
-    provider,
-    rowId,
-    addresses,
-    owner,
-    leaseMs
+  const leaseMs = claimLeaseMs(parts.config)
+  const { keyHash } = details
+  const entry = { keyHash, tag: tagOf(details), firstAttemptAt, provider, rowId, addresses, owner, leaseMs }
+  const asked = yield* Effect.result(bounded(parts, "beginRetry", parts.store.beginRetry(entry)))
+  if (Result.isFailure(asked)) {
+    const error = asked.failure
+    const isYoung = tooLate(message, firstAttemptAt, yield* Clock.currentTimeMillis) === undefined
+    if (dedupes(provider) && isYoung)
+      return yield* Effect.logWarning(
+        "mail store: beginRetry failed, the provider dedupes, the retry goes on",
+        error
+      ).pipe(Effect.as(unknown))
+    return yield* error.isRetryable ? new NotBegun({ reason: error.message }) : error
   }
-  const ask = bounded(parts, "beginRetry", parts.store.beginRetry(entry)).pipe(
-    Effect.catch((error) =>
-      dedupes(provider)
-        ? Effect.logWarning(
-            "mail store: beginRetry failed, the provider dedupes, the retry goes on",
-            error
-          ).pipe(Effect.as<BeganRetry>({ _tag: "Go", suppressions: [] }))
-        : Effect.fail(error)
-    )
-  )
-  const deadline = (yield* uptime) + 2 * leaseMs
-  while (true) {
-    const began = yield* ask
-    if (began._tag !== "Busy") return began
-    if ((yield* uptime) >= deadline) return yield* new KeyStaysBusy({ rowId })
-    yield* Effect.sleep(BUSY_WAIT)
+  const began = asked.success
+  if (began._tag === "Busy") return yield* new NotBegun({ reason: "another process works on its key" })
+  if (began._tag !== "Go") return began
+  return {
+    _tag: "Go",
+    suppressions: began.suppressions,
+    firstAttemptAt: firstOf(message, began.firstAttemptAt),
+    time: yield* heard(began.at)
   }
 })
+
+/** Why no attempt may go out any more, if none may. */
+const tooLate = ({ expiresAt }: DeferredSend, firstAttemptAt: number, now: number): string | undefined => {
+  if (!withinWindow(now - firstAttemptAt)) return "its retry came due 24 hours after the first attempt"
+  return hasExpired(expiresAt, now) ? "the mail expired before its retry" : undefined
+}
 
 const triedBy = ({ failedOver, request: { provider } }: DeferredSend) => ({ provider, failedOver })
 
@@ -155,14 +258,13 @@ const gaveUp = (message: DeferredSend, error: string, ownKind?: FailureKind): En
 const send = Effect.fnUntraced(function* (
   parts: SendParts,
   message: DeferredSend,
-  blocked: ReadonlyMap<string, SuppressionReason>,
+  began: Go & { readonly blocked: ReadonlyMap<string, SuppressionReason> },
   trace: Trace
-): Effect.fn.Return<Ended, RetryFailure> {
+): Effect.fn.Return<Ended, StoreUnavailable> {
   const { details, request } = message
-  const now = yield* Clock.currentTimeMillis
-  if (!withinWindow(now - message.firstAttemptAt))
-    return gaveUp(message, "its retry came due 24 hours after the first attempt")
-  if (hasExpired(message.expiresAt, now)) return gaveUp(message, "the mail expired before its retry")
+  const { blocked } = began
+  const late = tooLate(message, began.firstAttemptAt, yield* storeNow(began.time))
+  if (late !== undefined) return gaveUp(message, late)
   const adapter = parts.providers.get(request.provider)
   const isTouched = [...details.to, ...details.others].some((address) => blocked.has(address))
   const mailed =
@@ -182,7 +284,7 @@ const send = Effect.fnUntraced(function* (
   const { kind, message: reason } = attempt.failure
   if (kind === "rejected") return gaveUp(message, reason, kind)
   const evidence = yield* findEvidence(parts, message)
-  if (evidence === undefined) return yield* again(parts, message, attempt.failure, trace)
+  if (evidence === undefined) return yield* again(parts, message, { ...began, failure: attempt.failure }, trace)
   const { provider, providerMessageId } = evidence
   return { result: sent(message, { ...triedBy(message), provider }, providerMessageId) }
 })
@@ -191,18 +293,19 @@ const send = Effect.fnUntraced(function* (
 const again = Effect.fnUntraced(function* (
   parts: SendParts,
   message: DeferredSend,
-  { kind, message: reason }: ProviderFailure,
+  { failure, firstAttemptAt, time }: Go & { readonly failure: ProviderFailure },
   trace: Trace
-): Effect.fn.Return<Ended, RetryFailure> {
+): Effect.fn.Return<Ended, StoreUnavailable> {
+  const { kind, message: reason } = failure
   const attempt = message.attempt + 1
-  const now = yield* Clock.currentTimeMillis
-  const delay = delayBefore(attempt, parts.config.deferDelaysSeconds, now - message.firstAttemptAt)
+  const now = yield* storeNow(time)
+  const delay = delayBefore(attempt, parts.config.deferDelaysSeconds, now - firstAttemptAt)
   if (delay === undefined) return gaveUp(message, `gave up after ${message.attempt} retries: ${reason}`, kind)
   if (hasExpired(message.expiresAt, now + delay * 1000))
     return gaveUp(message, `the mail expires before its next retry; the last one: ${reason}`, kind)
   // Derived from this one's: a message that is handled twice queues one successor.
   const rowId = yield* derivedRowId(parts, `postlane retry after ${message.rowId}`)
-  yield* enqueueRetry(parts, { ...message, attempt, rowId }, delay)
+  yield* untilAnswered("queue the next one", enqueueRetry(parts, { ...message, attempt, rowId }, delay))
   trace.retryAt = now + delay * 1000
   yield* Effect.logWarning("a retry was ambiguous and waits for the next").pipe(
     Effect.annotateLogs({ provider: message.request.provider, attempt: message.attempt, reason })
@@ -212,23 +315,24 @@ const again = Effect.fnUntraced(function* (
 
 /**
  * Writes the row and returns the lease. An acceptance is never repeated for the sake of its row, which is written a second time
- * instead: in a process that was frozen, the overdue timer fires before the answer is read.
+ * instead: in a process that was frozen, the overdue timer fires before the answer is read. Any other outcome waits here until the
+ * store takes it: a message that came back without it would cost an attempt that the schedule does not have.
  */
 const record = (
   parts: SendParts,
   row: Parameters<SendParts["store"]["record"]>[0]
-): Effect.Effect<void, RetryFailure> =>
-  parts.store.configured
-    ? bounded(parts, "record", parts.store.record(row)).pipe(
-        Effect.retry({ times: row.outcome === "sent" ? 1 : 0 }),
+): Effect.Effect<void, StoreUnavailable> => {
+  if (!parts.store.configured) return Effect.void
+  const write = bounded(parts, "record", Effect.asVoid(parts.store.record(row)))
+  return row.outcome === "sent"
+    ? write.pipe(
+        Effect.retry({ times: 1 }),
         Effect.catch((error) =>
-          row.outcome === "sent"
-            ? Effect.logError(
-                "a retry was accepted, but its row could not be written: the log shows it as deferred until an event settles it",
-                error
-              )
-            : Effect.fail(error)
-        ),
-        Effect.asVoid
+          Effect.logError(
+            "a retry was accepted, but its row could not be written: the log shows it as deferred until an event settles it",
+            error
+          )
+        )
       )
-    : Effect.void
+    : untilAnswered("write its row", write)
+}

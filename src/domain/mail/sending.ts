@@ -11,8 +11,9 @@ import { LogRowId } from "../ids.ts"
 import { makeAttemptRunner } from "./attempt.ts"
 import type { DeferredSend, SendDetails } from "./deferred-send.ts"
 import type { FailureKind, Provider } from "./failover.ts"
-import { makeKeyMemory } from "./key-memory.ts"
+import { ProcessKeyMemory } from "./key-memory.ts"
 import type { Message, MessageDefaults } from "./message.ts"
+import type { StoreTime } from "./store-time.ts"
 import type { Trace } from "./trace.ts"
 import { makeUseTag } from "./use-tag.ts"
 
@@ -40,6 +41,8 @@ export interface Sending {
   readonly holdsClaim: boolean
   readonly hold: Hold
   readonly firstAttemptAt: number
+  /** What the store's clock showed when it answered; absent where it did not. */
+  readonly time: StoreTime | undefined
   /** The only provider that may see the key, since an earlier attempt on it was ambiguous. */
   readonly sticky: Provider | undefined
   /** No call on this use of the key has a result yet. */
@@ -69,14 +72,25 @@ export class MailerConfig extends Context.Service<
 /** How long a queue may take to make a deferral durable, milliseconds. */
 export const ENQUEUE_TIMEOUT_MS = 5_000
 
-/**
- * How long a claim is held before its process counts as dead: the time limits of all steps of a call (look-up, two
- * attempts, record of the fail-over, evidence, deferral, log write) and a margin, milliseconds.
- */
-export const claimLeaseMs = (config: {
+/** The time limits that the others follow from, milliseconds. */
+export interface TimeLimits {
   readonly attemptTimeoutMs: number
   readonly dbTimeoutMs: number
-}): number => 2 * config.attemptTimeoutMs + 4 * config.dbTimeoutMs + ENQUEUE_TIMEOUT_MS + 5_000
+}
+
+/**
+ * How long a send takes at most, by the time limits of its steps: look-up, two attempts, record of the fail-over, evidence, deferral,
+ * log write; milliseconds.
+ */
+export const longestSendMs = ({ attemptTimeoutMs, dbTimeoutMs }: TimeLimits): number =>
+  2 * attemptTimeoutMs + 4 * dbTimeoutMs + ENQUEUE_TIMEOUT_MS
+
+/** How long a claim is held before its process counts as dead: as long as a call takes, and a margin, milliseconds. */
+export const claimLeaseMs = (config: TimeLimits): number => longestSendMs(config) + 5_000
+
+/** How long a retry takes at most: look-up, an attempt, evidence, the next deferral, its row twice, milliseconds. */
+export const longestRetryMs = ({ attemptTimeoutMs, dbTimeoutMs }: TimeLimits): number =>
+  attemptTimeoutMs + 4 * dbTimeoutMs + ENQUEUE_TIMEOUT_MS
 
 const encoder = new TextEncoder()
 
@@ -91,7 +105,7 @@ export const makeSendParts = Effect.gen(function* () {
     queue: yield* DeferQueue,
     providers: yield* MailProviders,
     runner: yield* makeAttemptRunner(config.attemptTimeoutMs),
-    memory: makeKeyMemory(),
+    memory: yield* ProcessKeyMemory,
     /** Sends without look-up and claim that the store has not heard of yet. */
     unclaimed: { pending: 0 },
     scope: yield* Effect.scope,

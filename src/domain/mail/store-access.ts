@@ -17,6 +17,7 @@ import { type Message, recipientKeys } from "./message.ts"
 import { countDegraded } from "./metrics.ts"
 import type { SendResult } from "./send-result.ts"
 import type { MailerConfig } from "./sending.ts"
+import { heard, type StoreTime } from "./store-time.ts"
 import type { Trace } from "./trace.ts"
 
 /** What the calls to the store need. */
@@ -47,8 +48,8 @@ const orDegraded = <A, E, B>(
     )
   )
 
-/** The look-up's result, and whether the store gave it. */
-type Began = BeganSend & { readonly answered: boolean }
+/** The look-up's result, and what the store's clock showed: nothing where it did not answer. */
+export type Began = Omit<BeganSend, "at"> & { readonly answered: boolean; readonly time: StoreTime | undefined }
 
 /** Suppressions and claim; not `answered` where the store does not. `first`: the provider of a fresh attempt. */
 export const begin = Effect.fnUntraced(function* (
@@ -59,6 +60,7 @@ export const begin = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Began> {
   const { config, store } = access
   const open: Began = {
+    time: undefined,
     answered: false,
     suppressions: [],
     evidence: undefined,
@@ -76,10 +78,9 @@ export const begin = Effect.fnUntraced(function* (
   const lookUp = orDegraded(
     access,
     "begin",
-    Effect.map(store.begin({ ...asked, addresses: recipientKeys(message) }), (began) => ({
-      ...began,
-      answered: true
-    })),
+    Effect.flatMap(store.begin({ ...asked, addresses: recipientKeys(message) }), ({ at, ...began }) =>
+      Effect.map(heard(at), (time): Began => ({ ...began, time, answered: true }))
+    ),
     open
   )
   // In a process that was frozen, the overdue timer fires before the answer is read: only a second time-out counts.

@@ -102,7 +102,8 @@ export class MagicLinks extends Context.Service<
     }) => Effect.Effect<Redacted.Redacted | undefined, StoreUnavailable>
     /**
      * A link that signs in where the cookie `browser` is. `undefined`: the address is no customer's whose account is open and
-     * no admin's, or has asked for {@link MOST_SIGN_INS} within an hour.
+     * no admin's, or has asked for {@link MOST_SIGN_INS} within an hour. A browser in which this person has signed in by a
+     * link before has an allowance of its own, as large: others who ask in the person's name do not use it up.
      */
     readonly request: (person: {
       readonly email: string
@@ -122,8 +123,11 @@ export class MagicLinks extends Context.Service<
   }
 >()("postlane/ports/MagicLinks") {}
 
-/** Sign-in links that one person may ask for within an hour. */
-export const MOST_SIGN_INS = 10
+/**
+ * Sign-in links that are mailed to one person within an hour. More than one client may ask for (9): two are needed to use
+ * them up, and nobody can for a browser that has signed in before.
+ */
+export const MOST_SIGN_INS = 20
 
 /** Somebody who may sign in as an admin. */
 export interface AdminRow {

@@ -27,6 +27,13 @@ export class AlarmBoard extends Context.Service<
     /** The measurements of the send log; dead letters come from the retry queue. */
     readonly measure: Effect.Effect<Omit<Measures, "deadLetters">, StoreUnavailable>
     readonly read: Effect.Effect<AlarmTable, StoreUnavailable>
+    /** The clock that all times of the store go by, milliseconds since the epoch. */
+    readonly clock: Effect.Effect<number, StoreUnavailable>
+    /** Notes how far a process's clock is off, for {@link Measures}. */
+    readonly noteClock: (noted: {
+      readonly process: string
+      readonly differenceMs: number
+    }) => Effect.Effect<void, StoreUnavailable>
     /**
      * Changes an alarm's state and stores its notice, both or neither, if the state is still the one that the change
      * expects. False where another process changed it first: of several at once one wins.

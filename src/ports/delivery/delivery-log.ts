@@ -66,6 +66,10 @@ export class WebhookRefused extends Data.TaggedError("WebhookRefused")<{
 export class DeliveryIntake extends Context.Service<
   DeliveryIntake,
   {
+    /** Whether the headers of `provider_a`'s webhook may be genuine: asked before the body is read. */
+    readonly webhookHeaders: (
+      headers: Readonly<Record<string, unknown>>
+    ) => Result.Result<void, WebhookRefused>
     /** The raw body of `provider_a`'s webhook: verified, then parsed. */
     readonly webhook: (
       body: Uint8Array,

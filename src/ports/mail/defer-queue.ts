@@ -48,6 +48,11 @@ export class DeferQueue extends Context.Service<
     readonly configured: boolean
     /** Durable once it succeeds. Over about 250 KB it fails before anything is sent, with {@link tooLargeToQueue}. */
     readonly enqueue: (message: DeferredSend, delaySeconds: number) => Effect.Effect<void, StoreUnavailable>
+    /**
+     * For a handler that has not begun its work, since something else was away: makes the message that it holds due again after
+     * the delay, and no receive counts. Durable once it succeeds; the handler succeeds then, and what it held is gone.
+     */
+    readonly putBack: (message: DeferredSend, delaySeconds: number) => Effect.Effect<void, StoreUnavailable>
     /** Runs for ever: receives, hands each message to the handler, several at a time. Fails only when the queue fails. */
     readonly consume: <E, R>(
       handler: (message: DeferredSend) => Effect.Effect<void, E, R>,

@@ -36,6 +36,8 @@ export interface BeginSend {
 
 /** The result of the look-up before a send, in one round trip. */
 export interface BeganSend {
+  /** Milliseconds of the store's clock when it answered. */
+  readonly at: number
   readonly suppressions: ReadonlyArray<Suppression>
   /** `Claimed` without `sticky` where no claim was requested. */
   readonly decision: ClaimDecision
@@ -63,7 +65,13 @@ export interface BeginRetry {
 /** The result of the look-up before a queued retry. */
 export type BeganRetry =
   /** Nothing proves acceptance and nobody else works on the key: the caller holds its lease. */
-  | { readonly _tag: "Go"; readonly suppressions: ReadonlyArray<Suppression> }
+  | {
+      readonly _tag: "Go"
+      readonly suppressions: ReadonlyArray<Suppression>
+      /** Milliseconds of the store's clock: now, and when the key's first attempt began, as far as the store knows. */
+      readonly at: number
+      readonly firstAttemptAt: number
+    }
   /** An attempt on this key was accepted. */
   | { readonly _tag: "Settled"; readonly evidence: Evidence }
   /** This retry's row exists already: its outcome was recorded before its message was received again. */

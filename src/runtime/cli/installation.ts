@@ -7,7 +7,7 @@ import { findLocalInstance, type LocalInstance } from "../../adapters/embedded-p
 import * as Postgres from "../../adapters/postgres/client.ts"
 import type { CredentialSource } from "../../adapters/ses/credentials.ts"
 import { imdsCredentials } from "../../adapters/ses/imds-credentials.ts"
-import { requireMigrated } from "../layers/database.ts"
+import { requireMigrated } from "../layers/database-start.ts"
 import { cloudCredentials } from "../layers/mail.ts"
 import { typed } from "../package.ts"
 import { withGeneratedSecrets } from "../settings/generated-secrets.ts"

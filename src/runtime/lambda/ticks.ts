@@ -7,10 +7,12 @@ import { ContactForms } from "../../domain/accounts/contact-forms.ts"
 import { BulkMessages } from "../../domain/conversion/bulk-messages.ts"
 import { watchAlarms } from "../../domain/delivery/alarms.ts"
 import { sweepAlerts } from "../../domain/delivery/alerts.ts"
+import { watchClock } from "../../domain/delivery/clock-watch.ts"
 import { CampaignBook } from "../../ports/outreach/campaign-book.ts"
 import { tick as digestTick } from "../layers/audit-digest.ts"
 import { recordedAlerts } from "../layers/delivery.ts"
 import { tick as pollTick } from "../layers/event-poll.ts"
+import { PROCESS } from "../process/process-name.ts"
 import type { Settings } from "../settings/settings.ts"
 
 /** A scheduled invocation: of EventBridge Scheduler, or of a rule with a schedule. */
@@ -37,6 +39,7 @@ const pollWhenDue = ({ events, providerA }: Settings) =>
  */
 export const runTicks = Effect.fn("lambda.ticks")(function* (settings: Settings, withinMs: number) {
   const pieces = {
+    clock: watchClock(PROCESS),
     alarms: watchAlarms,
     "alert-sweep": sweepAlerts,
     "contact-sweep": ContactForms.use(({ sweep }) => sweep),

@@ -1,80 +1,13 @@
 import { resolve } from "node:path"
 
-import * as NodeServices from "@effect/platform-node/NodeServices"
-import { Context, Effect, Layer, Redacted } from "effect"
-import { isSqlError } from "effect/sql/SqlError"
+import { Context, Effect, Layer } from "effect"
 
 import * as EmbeddedPostgres from "../../adapters/embedded-postgres/embedded-postgres.ts"
 import * as Postgres from "../../adapters/postgres/client.ts"
-import { isUnlimited, migrate, type MigrationError, pending } from "../../adapters/postgres/migrator.ts"
-import { MIGRATIONS, typed } from "../package.ts"
-import { CannotStart } from "../process/run-program.ts"
+import { uptime } from "../../domain/uptime.ts"
+import { PROCESS } from "../process/process-name.ts"
 import type { Settings } from "../settings/settings.ts"
-
-/** Host, port and database of a URL: what may be shown of it. */
-export const shownUrl = (url: Redacted.Redacted): string => {
-  const { host, pathname } = new URL(Redacted.value(url))
-  return `${host}${pathname}`
-}
-
-/** The system's or the server's message about a failed connection; `undefined` for any other failure. */
-const whyNotConnected = (cause: unknown): string | undefined => {
-  if (!isSqlError(cause) || cause.reason.operation !== "connect") return undefined
-  const said = cause.reason.cause
-  if (!(said instanceof Error)) return cause.message
-  // Where a name has several addresses, their errors come as one with an empty message.
-  return said instanceof AggregateError && said.message === ""
-    ? said.errors.map((one) => (one instanceof Error ? one.message : String(one))).join("; ")
-    : said.message
-}
-
-const onDatabase = <A>(
-  options: Postgres.PostgresOptions,
-  run: Effect.Effect<
-    A,
-    MigrationError,
-    Layer.Success<typeof Postgres.layerSqlClient> | NodeServices.NodeServices
-  >
-): Effect.Effect<A, CannotStart> =>
-  run.pipe(
-    Effect.provide(Layer.provideMerge(Postgres.layerSqlClient, Postgres.layerSingle(options))),
-    Effect.provide(NodeServices.layer),
-    Effect.mapError((error) => {
-      const why = whyNotConnected(error.cause)
-      return new CannotStart({
-        message:
-          why === undefined
-            ? `${shownUrl(options.url)}: ${error.message}`
-            : `The database ${shownUrl(options.url)} cannot be reached: ${why}. Is it running, and is DB_URL right?`
-      })
-    })
-  )
-
-/** Applies what is pending; returns the names of what it applied. */
-export const migrateDatabase = (
-  options: Postgres.PostgresOptions
-): Effect.Effect<ReadonlyArray<string>, CannotStart> =>
-  Effect.map(onDatabase(options, migrate(MIGRATIONS)), (applied) => applied.map(({ name }) => name))
-
-const warnOfUnlimited = Effect.flatMap(isUnlimited, (found) =>
-  found
-    ? Effect.logWarning(
-        `the role of DB_URL has no statement_timeout: ${typed("migrate")} sets it for the role that it connects as (docs/operating.md, Database)`
-      )
-    : Effect.void
-).pipe(Effect.ignore)
-
-/** Refuses a database that lacks a migration, with the command that applies it. */
-export const requireMigrated = (options: Postgres.PostgresOptions): Effect.Effect<void, CannotStart> =>
-  Effect.flatMap(onDatabase(options, Effect.tap(pending(MIGRATIONS), warnOfUnlimited)), (missing) =>
-    missing.length === 0
-      ? Effect.void
-      : Effect.fail(
-          new CannotStart({
-            message: `The database ${shownUrl(options.url)} lacks ${missing.length} migration(s). Apply them with: ${typed("migrate")}`
-          })
-        )
-  )
+import { migrateDatabase, requireUsable, shownUrl } from "./database-start.ts"
 
 /** Where the database is, for the banner and for readiness. */
 export class DatabasePlace extends Context.Service<
@@ -86,15 +19,18 @@ export class DatabasePlace extends Context.Service<
   }
 >()("postlane/runtime/DatabasePlace") {}
 
+/** The database at this address, which is asked for nothing yet: for a process that works without it, too. */
+export const databaseAt = (configured: Postgres.PostgresOptions) =>
+  Layer.merge(
+    Postgres.layer(configured),
+    Layer.succeed(DatabasePlace, { shown: shownUrl(configured.url), whyDown: Effect.succeed(undefined) })
+  )
+
 /** The database that is configured, or the embedded one; migrated either way. */
 export const database = (settings: Pick<Settings, "dataDir" | "database">) => {
   const { database: configured } = settings
   if (configured !== undefined) {
-    return Layer.unwrap(Effect.as(requireMigrated(configured), Postgres.layer(configured))).pipe(
-      Layer.provideMerge(
-        Layer.succeed(DatabasePlace, { shown: shownUrl(configured.url), whyDown: Effect.succeed(undefined) })
-      )
-    )
+    return Layer.unwrap(Effect.as(requireUsable(configured), databaseAt(configured)))
   }
   const place = Layer.effect(
     DatabasePlace,
@@ -115,14 +51,20 @@ export const database = (settings: Pick<Settings, "dataDir" | "database">) => {
   return Layer.mergeAll(clients, place).pipe(Layer.provide(EmbeddedPostgres.layer(resolve(settings.dataDir))))
 }
 
-/** Whether the database answers, for readiness. */
+/** How long a readiness check's answer holds, milliseconds: probes may ask as often as they like. */
+const CHECK_HOLDS_MS = 1_000
+
+/** Whether the database takes what a send writes, for readiness. */
 export const databaseCheck = Effect.gen(function* () {
-  const sql = yield* Postgres.ReadSql
+  const sql = yield* Postgres.WriteSql
+  let writtenAt = Number.NEGATIVE_INFINITY
   const { whyDown } = yield* DatabasePlace
   const run = Effect.gen(function* () {
     const down = yield* whyDown
     if (down !== undefined) return yield* Effect.fail(new Error(down))
-    yield* sql`select 1`
+    if ((yield* uptime) - writtenAt < CHECK_HOLDS_MS) return
+    yield* sql`select check_that_mail_can_be_written(${PROCESS})`
+    writtenAt = yield* uptime
   })
   return { name: "database", run }
 })

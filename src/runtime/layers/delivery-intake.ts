@@ -1,7 +1,7 @@
 import { Layer, Result } from "effect"
 
 import { decodeWebhookEvent } from "../../adapters/resend/webhook-event.ts"
-import { makeSignatureCheck } from "../../adapters/resend/webhook-signature.ts"
+import { checkSignatureHeaders, makeSignatureCheck } from "../../adapters/resend/webhook-signature.ts"
 import { decodeBusEvents } from "../../adapters/ses/bus-event.ts"
 import { DeliveryIntake, WebhookRefused } from "../../ports/delivery/delivery-log.ts"
 import type { DeliverySettings } from "../settings/settings.ts"
@@ -22,15 +22,19 @@ export const layer = (settings: DeliverySettings): Layer.Layer<DeliveryIntake> =
   const { webhookSecrets } = settings.providerA
   const check = makeSignatureCheck(webhookSecrets)
   const outreachSet = settings.providerB.outreachConfigurationSet
+  const unset = new WebhookRefused({ about: "secret", reason: "PROVIDERA_WEBHOOK_SECRET is unset" })
   return Layer.succeed(
     DeliveryIntake,
     DeliveryIntake.of({
+      webhookHeaders: (headers) =>
+        webhookSecrets.length === 0
+          ? Result.fail(unset)
+          : Result.mapError(
+              checkSignatureHeaders(headers, Date.now()),
+              ({ reason }) => new WebhookRefused({ about: "signature", reason })
+            ),
       webhook: (bytes, headers) => {
-        if (webhookSecrets.length === 0) {
-          return Result.fail(
-            new WebhookRefused({ about: "secret", reason: "PROVIDERA_WEBHOOK_SECRET is unset" })
-          )
-        }
+        if (webhookSecrets.length === 0) return Result.fail(unset)
         const body = textOf(bytes)
         if (body === undefined) {
           return Result.fail(new WebhookRefused({ about: "body", reason: "the body is not UTF-8" }))

@@ -2,15 +2,13 @@ import { Effect, Layer } from "effect"
 
 import * as Deferrals from "../../adapters/postgres/mail/deferrals.ts"
 import * as SuppressionList from "../../adapters/postgres/mail/suppression-list.ts"
+import { RETRIES_AT_ONCE } from "../../domain/mail/function-sizes.ts"
 import * as Mailer from "../../domain/mail/mailer.ts"
 import * as Retry from "../../domain/mail/retry.ts"
 import { DeferQueue } from "../../ports/mail/defer-queue.ts"
 import { background } from "../process/supervisor.ts"
 import type { MailSettings } from "../settings/settings.ts"
 import { mailPorts, type MailParts } from "./mail.ts"
-
-/** Retries in progress at once in one process. */
-const RETRY_CONCURRENCY = 8
 
 /** The mail of a server: the mailer and the handler of its retries on the same ports, and the suppression list. */
 export const mail = (settings: MailSettings, parts: MailParts) =>
@@ -24,7 +22,7 @@ export const retryWorker = Layer.unwrap(
     const queue = yield* DeferQueue
     const { handle } = yield* Retry.RetryHandler
     return queue.configured
-      ? background("retry", queue.consume(handle, { concurrency: RETRY_CONCURRENCY }))
+      ? background("retry", queue.consume(handle, { concurrency: RETRIES_AT_ONCE }))
       : Layer.empty
   })
 )

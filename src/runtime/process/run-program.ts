@@ -44,7 +44,11 @@ export const describeCrash = (cause: Cause.Cause<unknown>): CrashReport => {
 }
 
 /** The program cannot start. The message says what is wrong and what to do. */
-export class CannotStart extends Data.TaggedError("CannotStart")<{ readonly message: string }> {}
+export class CannotStart extends Data.TaggedError("CannotStart")<{
+  readonly message: string
+  /** Where the same start may succeed later. */
+  readonly mayPass?: boolean
+}> {}
 
 /** Ends the process with code 1 and a plain message where it cannot start; a defect keeps its stack. */
 export const endWithWords = <A, E extends { readonly message: string }, R>(

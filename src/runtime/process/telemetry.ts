@@ -43,6 +43,13 @@ const scrubbedJson = (scrub: Scrub) => {
   return Layer.succeed(OtlpSerialization.OtlpSerialization, { traces: body, metrics: body, logs: body })
 }
 
+/** Nobody reads what a collector answers: its body is discarded unread, whatever its length. */
+const fetchUnread: typeof fetch = async (...request) => {
+  const answer = await fetch(...request)
+  await answer.body?.cancel()
+  return new Response(null, { status: answer.status, headers: answer.headers })
+}
+
 const otlp = (settings: Settings["telemetry"], endpoint: string, version: string, scrub: Scrub) =>
   Otlp.layer({
     baseUrl: endpoint,
@@ -50,7 +57,12 @@ const otlp = (settings: Settings["telemetry"], endpoint: string, version: string
     headers:
       settings.otlpHeaders === undefined ? undefined : parseHeaders(Redacted.value(settings.otlpHeaders)),
     loggerMergeWithExisting: true
-  }).pipe(Layer.provide([scrubbedJson(scrub), FetchHttpClient.layer]))
+  }).pipe(
+    Layer.provide([
+      scrubbedJson(scrub),
+      FetchHttpClient.layer.pipe(Layer.provide(Layer.succeed(FetchHttpClient.Fetch, fetchUnread)))
+    ])
+  )
 
 /**
  * Logs to the sink at the level of `POSTLANE_LOG_LEVEL`, and, where `OTEL_EXPORTER_OTLP_ENDPOINT` is set, traces, metrics

@@ -175,7 +175,8 @@ export const complete = (env: Env, values: Values, options: DecodeOptions) => {
       olderBaseUrls: service.olderBaseUrls ?? [],
       /** The beginning of their last day, milliseconds. */
       olderBaseUrlsUntil: service.olderBaseUrlsUntil,
-      trustedProxies: service.trustedProxies ?? []
+      trustedProxies: service.trustedProxies ?? [],
+      maxConnections: service.maxConnections
     },
     /** An unset secret refuses every caller. */
     access,

@@ -56,6 +56,9 @@ export const AREAS = {
       Proxies in front of the HTTP server whose X-Forwarded-For is believed, so that callers are distinguished by their own addresses:
       their addresses and networks, separated by commas, or how many stand one behind another. A number is safe only where nobody
       reaches the server past them.`,
+    maxConnections: open("HTTP_MAX_CONNECTIONS", integer(16, 1_000_000), { fallback: "2048" })`
+      HTTP connections at once; each open page and each watched conversion holds one. One client address holds 256 at most, unless it is
+      a trusted proxy's or this machine's. The file descriptors that the process may open are a limit, too.`,
     embedded: open("POSTLANE_EMBEDDED", flag, { otherwise: "1 under npm start, 0 under npm run serve" })`
       1: each part that is not configured is simulated or embedded (embedded Postgres, simulated providers, objects on disk).
       0: nothing is simulated.`,

@@ -2,7 +2,7 @@ import { request, type IncomingHttpHeaders, type RequestOptions } from "node:htt
 import { connect } from "node:net"
 
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
-import { Context, Duration, Effect, Exit, Layer, Logger, Redacted, Scope, Stream } from "effect"
+import { Context, Duration, Effect, Exit, Layer, Logger, Redacted, Result, Scope, Stream } from "effect"
 import { HttpServer } from "effect/http"
 
 import { embeddedHttpLayer, httpLayer } from "../../../src/adapters/http/http-layer.ts"
@@ -142,6 +142,8 @@ export interface Behind {
   readonly jobs: Layer.Layer<JobReport>
   readonly baseUrl: string
   readonly trustedProxies: TrustedProxies
+  readonly maxConnections: number
+  readonly connectionsOfClient: number
   readonly host: string
   readonly port: number
   readonly api: boolean
@@ -184,6 +186,7 @@ export const startServer = async (behind: Partial<Behind> = {}): Promise<TestSer
       Layer.succeed(
         DeliveryIntake,
         DeliveryIntake.of({
+          webhookHeaders: () => Result.void,
           webhook: () => {
             throw new Error("not here")
           },
@@ -273,6 +276,8 @@ export const startServer = async (behind: Partial<Behind> = {}): Promise<TestSer
     proxySecret: secret("proxySecret" in behind ? behind.proxySecret : PROXY_SECRET),
     baseUrl: behind.baseUrl ?? "http://127.0.0.1:8787",
     trustedProxies: behind.trustedProxies,
+    maxConnections: behind.maxConnections,
+    connectionsOfClient: behind.connectionsOfClient,
     webhookSecret: secret(behind.webhookSecret),
     api: behind.api,
     times: behind.times

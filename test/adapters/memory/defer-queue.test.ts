@@ -30,7 +30,7 @@ suite(
         })
       }
     }),
-  { freeHandBack: true, dedupes: false, virtualTime: true }
+  { dedupes: false, virtualTime: true }
 )
 
 it.effect(

@@ -23,6 +23,25 @@ describe("the examination of the database", () => {
         // One machine, one clock.
         assert.isBelow(Math.abs(sound.skewMs), sound.uncertaintyMs + 1_000)
 
+        assert.deepStrictEqual(sound.waiting, [])
+        for (const [queue, minutes, held] of [
+          ["nobody", 3, null],
+          ["nobody", 3, 20],
+          ["nobody", 3, 1],
+          ["nobody", 1, null],
+          ["before", 60, null]
+        ] as const)
+          yield* sql`insert into email_defer_queue
+            (id, queue_name, element, state, visible_at, created_at, updated_at, acquired_at)
+            values (gen_random_uuid()::text, ${queue}, '{}', 'pending', now() - make_interval(mins => ${minutes}), now(), now(),
+              now() - make_interval(mins => ${held}))`
+        assert.deepInclude(yield* examineDatabase(MIGRATIONS), {
+          waiting: [
+            { queue: "before", due: 1 },
+            { queue: "nobody", due: 2 }
+          ]
+        })
+
         const [newest] = yield* sql<{ readonly id: number; readonly name: string }>`
           delete from postlane_migrations where id = (select max(id) from postlane_migrations) returning id, name`
         const lacking = yield* examineDatabase(MIGRATIONS)

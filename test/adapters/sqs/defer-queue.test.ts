@@ -44,7 +44,7 @@ suite(
         })
       }
     }),
-  { freeHandBack: false, dedupes: false, virtualTime: false }
+  { dedupes: false, virtualTime: false }
 )
 
 /** Everything that is logged while the effect runs, as text. */

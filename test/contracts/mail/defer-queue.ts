@@ -29,8 +29,6 @@ export interface DeferQueueWorld {
 }
 
 export interface DeferQueueCapabilities {
-  /** A hand-back costs none of the three receives. */
-  readonly freeHandBack: boolean
   /** A row's message that is enqueued twice is there once. */
   readonly dedupes: boolean
   /** Runs on a clock that the test moves. */
@@ -212,10 +210,35 @@ export const suite = (
       })
     )
 
+    test(
+      "counts no receive of a message that its handler puts back, and waits as long as that says (D2)",
+      2,
+      ({ queue }) =>
+        Effect.gen(function* () {
+          let deliveries = 0
+          const endings = Array.from({ length: MAX_RECEIVES + 1 }, () => "put back")
+          const message = deferredSend("away")
+          const consumer = yield* startConsumer(queue, (): Effect.Effect<void, unknown> =>
+            endings[deliveries++] === "put back" ? queue.putBack(message, 1) : Effect.fail("failed")
+          )
+          yield* queue.enqueue(message, 0)
+          let before = (yield* consumer.next).at
+          for (const _ of endings) {
+            const { at } = yield* consumer.next
+            assert.isAtLeast(at - before, 990)
+            before = at
+          }
+          // From here on it crashes: three times, and no more.
+          const [letter] = yield* untilDead(queue)
+          assert.deepStrictEqual(letter?.message, message)
+          assert.strictEqual(deliveries, endings.length + MAX_RECEIVES)
+        })
+    )
+
     test("hands a message back at once when its consumer is stopped (D3)", 60, ({ queue, second }) =>
       Effect.gen(function* () {
         yield* queue.enqueue(deferredSend("held"), 0)
-        for (let stop = 0; stop < (capabilities.freeHandBack ? MAX_RECEIVES + 1 : 2); stop++) {
+        for (let stop = 0; stop <= MAX_RECEIVES; stop++) {
           const consumer = yield* startConsumer(queue, () => Effect.never, 1)
           yield* consumer.next
           yield* Fiber.interrupt(consumer.fiber)

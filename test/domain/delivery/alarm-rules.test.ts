@@ -19,6 +19,8 @@ const nothing: Measures = {
   accepted: { byFallback: 0, byPrimary: 0 },
   unsettled: { deferred: 0, failed: 0 },
   unclaimed: 0,
+  overdue: 0,
+  clocks: { processOffMs: 0, databaseBackMs: 0 },
   silent: { provider_a: 0, provider_b: 0 },
   deadLetters: false
 }
@@ -68,6 +70,11 @@ const TABLE: ReadonlyArray<readonly [AlarmName, Partial<Measures>, "bad" | "betw
   ["deferred_sends", unsettled(10, 0), "bad"],
   ["deferred_sends", unsettled(9, 40), "between"],
   ["deferred_sends", unsettled(2, 40), "calm"],
+  ["retries_overdue", { overdue: 1 }, "bad"],
+  ["retries_overdue", { overdue: 0 }, "calm"],
+  ["clocks", { clocks: { processOffMs: 60_001, databaseBackMs: 0 } }, "bad"],
+  ["clocks", { clocks: { processOffMs: 0, databaseBackMs: 60_001 } }, "bad"],
+  ["clocks", { clocks: { processOffMs: 60_000, databaseBackMs: 60_000 } }, "calm"],
   ["failed_sends", unsettled(40, 3), "bad"],
   ["failed_sends", unsettled(40, 1), "between"],
   ["failed_sends", unsettled(40, 0), "calm"],
@@ -100,6 +107,8 @@ const counts = fc.record({
   accepted: fc.record({ byFallback: fc.nat(20), byPrimary: fc.nat(1) }),
   unsettled: fc.record({ deferred: fc.nat(20), failed: fc.nat(5) }),
   unclaimed: fc.nat(2),
+  overdue: fc.nat(2),
+  clocks: fc.record({ processOffMs: fc.nat(120_000), databaseBackMs: fc.nat(120_000) }),
   silent: fc.record({ provider_a: fc.nat(30), provider_b: fc.nat(30) }),
   deadLetters: fc.constantFrom(true, false, undefined)
 })

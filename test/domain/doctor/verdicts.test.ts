@@ -41,6 +41,7 @@ describe("the database", () => {
       migrations: { _tag: "Pending", names: [] },
       skewMs: 0,
       uncertaintyMs: 0,
+      waiting: [],
       ...facts
     })
 
@@ -56,6 +57,17 @@ describe("the database", () => {
       "ok",
       "fail",
       "ok"
+    ])
+  })
+
+  it("names every queue whose messages nobody takes", () => {
+    const waiting = [
+      { queue: "email-defer", due: 1 },
+      { queue: "before", due: 7 }
+    ]
+    assert.deepStrictEqual(complaints(reached({ waiting })), [
+      "fail: 1 deferred mail is due in the queue postgres:email-defer, and nobody takes it",
+      "fail: 7 deferred mails are due in the queue postgres:before, and nobody takes them"
     ])
   })
 
@@ -241,6 +253,7 @@ describe("the retry queue", () => {
         visibilitySeconds: 60,
         retentionSeconds: 345_600,
         deadLetterRetentionSeconds: 1_209_600,
+        due: 0,
         ...facts
       },
       60
@@ -254,6 +267,9 @@ describe("the retry queue", () => {
       assert.deepStrictEqual(statuses(sqs({ redrive })), ["warn"])
     }
     assert.deepStrictEqual(statuses(sqs({ visibilitySeconds: 59 })), ["ok", "warn"])
+    assert.deepStrictEqual(complaints(sqs({ due: 2 })), [
+      "warn: 2 deferred mails are due, and nobody takes them"
+    ])
     assert.deepStrictEqual(statuses(sqs({ deadLetterRetentionSeconds: 345_600 })), ["ok", "warn"])
     const redrive = { maxReceives: 3, deadLetterQueue: "dead", deadLetters: 2 }
     assert.deepStrictEqual(complaints(sqs({ redrive })), ["warn: 2 dead letters wait"])

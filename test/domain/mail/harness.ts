@@ -1,5 +1,5 @@
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
-import { Context, Effect, Exit, Layer, Option, Scope } from "effect"
+import { Clock, Context, Effect, Exit, Layer, Option, Scope } from "effect"
 
 import { makeDeferBroker } from "../../../src/adapters/memory/mail/defer-queue.ts"
 import { makeMemoryProvider } from "../../../src/adapters/memory/mail/mail-provider.ts"
@@ -31,6 +31,7 @@ export const makeHarness = Effect.fnUntraced(function* (
     readonly fallback?: Provider
     readonly queue?: boolean
     readonly store?: (real: MailStore["Service"]) => MailStore["Service"]
+    readonly broker?: (real: DeferQueue["Service"]) => DeferQueue["Service"]
     readonly missing?: Provider
   } = {}
 ) {
@@ -41,6 +42,17 @@ export const makeHarness = Effect.fnUntraced(function* (
     makeMemoryProvider({ provider: name, outcome: () => Effect.sync(() => scripts[name].shift() ?? "ok") })
   const providers = { provider_a: provider("provider_a"), provider_b: provider("provider_b") }
   const scope = yield* Scope.make()
+  const storeClock = yield* Clock.Clock
+  /** The store's clock is its own, whatever the process's shows. */
+  const inTime = (store: MailStore["Service"]): MailStore["Service"] => {
+    const at = <A, E, R>(call: Effect.Effect<A, E, R>) => Effect.provideService(call, Clock.Clock, storeClock)
+    return {
+      ...store,
+      begin: (entry) => at(store.begin(entry)),
+      beginRetry: (entry) => at(store.beginRetry(entry)),
+      record: (entry) => at(store.record(entry))
+    }
+  }
   const { queue } = broker.attach()
   const context = yield* Layer.buildWithScope(
     Layer.mergeAll(layerMailer, layerRetry).pipe(
@@ -58,8 +70,11 @@ export const makeHarness = Effect.fnUntraced(function* (
             deferDelaysSeconds: [120, 600, 900],
             costUsd: { provider_a: 0.0004, provider_b: 0.0001 }
           }),
-          Layer.succeed(MailStore, options.store?.(database.store) ?? database.store),
-          Layer.succeed(DeferQueue, { ...queue, configured: options.queue ?? true }),
+          Layer.succeed(MailStore, options.store?.(inTime(database.store)) ?? inTime(database.store)),
+          Layer.succeed(DeferQueue, {
+            ...(options.broker?.(queue) ?? queue),
+            configured: options.queue ?? true
+          }),
           Layer.succeed(MailProviders, {
             get: (name) => (name === options.missing ? undefined : providers[name].provider)
           }),

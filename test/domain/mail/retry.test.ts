@@ -1,12 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber } from "effect"
+import { Clock, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 
 import { type DeferredSend, tagOf } from "../../../src/domain/mail/deferred-send.ts"
 import type { Provider } from "../../../src/domain/mail/failover.ts"
 import type { SendRequest } from "../../../src/domain/mail/message.ts"
+import type { StoreUnavailable } from "../../../src/ports/store-unavailable.ts"
 import { anyId } from "../../support/any-id.ts"
-import { storeDown } from "../../support/worlds/store-down.ts"
+import { clockAhead } from "../../support/later.ts"
+import { refused, storeDown } from "../../support/worlds/store-down.ts"
 import { mail, makeHarness } from "./harness.ts"
 
 /** A world in which one send was ambiguous, and the message that waits for it. */
@@ -175,7 +177,7 @@ describe("a queued retry", () => {
     Effect.gen(function* () {
       const world = yield* deferred({
         lost: true,
-        store: (real) => ({ ...real, record: () => Effect.fail(storeDown()) })
+        store: (real) => ({ ...real, record: () => Effect.fail(refused()) })
       })
       world.scripts.provider_a.push("ambiguous-lost", "ambiguous-lost")
       for (const _ of [1, 2]) {
@@ -187,6 +189,37 @@ describe("a queued retry", () => {
       assert.strictEqual(new Set(rowIds).size, 1)
     })
   )
+
+  for (const away of ["record", "enqueue"] as const) {
+    it.effect(`D2: makes one attempt, and waits with its outcome while ${away} fails`, () =>
+      Effect.gen(function* () {
+        let failures = 0
+        const away40s = <A>(call: Effect.Effect<A, StoreUnavailable>) =>
+          Effect.suspend(() => (failures-- > 0 ? Effect.fail(storeDown()) : call))
+        const world = yield* deferred({
+          primary: "provider_b",
+          lost: true,
+          store: (real) =>
+            away === "record" ? { ...real, record: (row) => away40s(real.record(row)) } : real,
+          broker: (real) =>
+            away === "enqueue" ? { ...real, enqueue: (...asked) => away40s(real.enqueue(...asked)) } : real
+        })
+        world.scripts.provider_b.push("ambiguous-lost")
+        failures = 8
+        const fiber = yield* Effect.forkChild(world.retry(world.message), { startImmediately: true })
+        yield* TestClock.adjust("39 seconds")
+        assert.isUndefined(fiber.pollUnsafe())
+        yield* TestClock.adjust("5 seconds")
+        yield* Fiber.join(fiber)
+        assert.strictEqual((yield* world.received).provider_b, 2)
+        assert.deepStrictEqual(statuses(world), ["deferred", "deferred"])
+        assert.lengthOf(
+          (yield* world.queued).filter(({ attempt }) => attempt === 2),
+          1
+        )
+      })
+    )
+  }
 
   it.effect("S1: does not go out 24 hours after the first attempt", () =>
     Effect.gen(function* () {
@@ -233,7 +266,7 @@ describe("a queued retry", () => {
     })
   )
 
-  it.effect("waits while another process works on its key", () =>
+  it.effect("D2: is put back while another process works on its key", () =>
     Effect.gen(function* () {
       const world = yield* deferred({ primary: "provider_b", lost: true })
       const { keyHash } = world.message.details
@@ -247,11 +280,11 @@ describe("a queued retry", () => {
         owner: "other",
         leaseMs: 5_000
       })
-      const fiber = yield* Effect.forkChild(world.retry(world.message), { startImmediately: true })
-      yield* TestClock.adjust("4 seconds")
+      yield* world.retry(world.message)
       assert.strictEqual((yield* world.copies).provider_b, 0)
-      yield* TestClock.adjust("2 seconds")
-      yield* Fiber.join(fiber)
+      assert.deepStrictEqual(yield* world.queued, [world.message, world.message])
+      yield* TestClock.adjust("5 seconds")
+      yield* world.retry(world.message)
       assert.strictEqual((yield* world.copies).provider_b, 1)
     })
   )
@@ -261,7 +294,7 @@ describe("a queued retry", () => {
     ["provider_b", 1]
   ] as const) {
     it.effect(
-      `without an answer of the database ${sends === 2 ? "goes on" : "goes back to the queue"} on ${primary}`,
+      `D1: without an answer of the database ${sends === 2 ? "goes on" : "is put back"} on ${primary}`,
       () =>
         Effect.gen(function* () {
           const world = yield* deferred({
@@ -273,12 +306,80 @@ describe("a queued retry", () => {
             startImmediately: true
           })
           yield* TestClock.adjust("2500 millis")
-          const exit = yield* Fiber.join(fiber)
-          assert.strictEqual(exit._tag, sends === 2 ? "Success" : "Failure")
+          assert.strictEqual((yield* Fiber.join(fiber))._tag, "Success")
           assert.strictEqual((yield* world.received)[primary], sends)
+          assert.lengthOf(yield* world.queued, 3 - sends)
         })
     )
   }
+
+  it.effect("D3: fails where the database answers, and not for this message", () =>
+    Effect.gen(function* () {
+      const world = yield* deferred({
+        primary: "provider_b",
+        lost: true,
+        store: (real) => ({ ...real, beginRetry: () => Effect.fail(refused()) })
+      })
+      assert.isFalse((yield* Effect.flip(world.retry(world.message))).isRetryable)
+      assert.strictEqual((yield* world.received).provider_b, 1)
+    })
+  )
+
+  const DAY = 86_400_000
+  for (const [title, offset] of [
+    ["a day ahead", DAY],
+    ["a day behind", -DAY],
+    ["at the epoch", Number.NEGATIVE_INFINITY]
+  ] as const) {
+    it.effect(`S1 D1: goes by the store's clock in a process whose own is ${title}`, () =>
+      Effect.gen(function* () {
+        yield* TestClock.setTime(1_800_000_000_000)
+        const world = yield* deferred({ lost: true, request: { expiresAt: "2027-01-15T09:00:00Z" } })
+        const clock = clockAhead(yield* Clock.Clock, () => Math.max(offset, -1_800_000_000_000))
+        const off = <A, E, R>(run: Effect.Effect<A, E, R>) => Effect.provideService(run, Clock.Clock, clock)
+        // What an earlier process without a store would have said.
+        const message = { ...world.message, firstAttemptAt: 0, timedBy: "process" as const }
+        world.scripts.provider_a.push("ambiguous-lost", "ambiguous-lost")
+        yield* TestClock.adjust("2 minutes")
+        yield* off(world.retry(message))
+        assert.deepStrictEqual(statuses(world), ["deferred", "deferred"])
+        assert.strictEqual(world.database.rows().at(-1)?.retryAt, 1_800_000_000_000 + 720_000)
+        yield* TestClock.adjust("24 hours")
+        yield* off(world.retry(successor(yield* world.queued, 2)!))
+        assert.strictEqual((yield* world.received).provider_a, 2)
+        assert.match(world.database.rows().at(-1)?.error ?? "", /24 hours after the first/)
+      })
+    )
+  }
+
+  it.effect(
+    "D1: is not ended by the process's own clock while the store is away, and is not sent either",
+    () =>
+      Effect.gen(function* () {
+        const world = yield* deferred({
+          lost: true,
+          store: (real) => ({ ...real, beginRetry: () => Effect.fail(storeDown()) })
+        })
+        yield* TestClock.adjust("24 hours")
+        yield* world.retry(world.message)
+        assert.strictEqual((yield* world.received).provider_a, 1)
+        assert.deepStrictEqual(statuses(world), ["deferred"])
+        assert.lengthOf(yield* world.queued, 2)
+      })
+  )
+
+  it.effect(
+    "S1: says of its first attempt that only this process's clock timed it where the store was away",
+    () =>
+      Effect.gen(function* () {
+        const world = yield* deferred({
+          lost: true,
+          store: (real) => ({ ...real, begin: () => Effect.fail(storeDown()) })
+        })
+        assert.strictEqual(world.message.timedBy, "process")
+        assert.isUndefined((yield* deferred({ lost: true })).message.timedBy)
+      })
+  )
 
   it.effect("D3: is not handed back for a row that could not be written once acceptance is proven", () =>
     Effect.gen(function* () {

@@ -75,7 +75,8 @@ const raised = (url: string | undefined) =>
             baseUrlIsSet: false,
             olderBaseUrls: [],
             olderBaseUrlsUntil: undefined,
-            trustedProxies: []
+            trustedProxies: [],
+            maxConnections: 2048
           }
         }),
         Layer.succeed(Alerts, { raise: () => Effect.succeed({ delivery: "disabled", escalated: undefined }) })

@@ -366,6 +366,8 @@ export const makeWorld = (
         AlarmBoard.of({
           measure: road("measure", board.measure),
           read: road("read alarms", board.read),
+          clock: road("read the clock", board.clock),
+          noteClock: (noted) => road("note a clock", board.noteClock(noted)),
           change: (change) =>
             road(
               "change alarm",
@@ -388,7 +390,9 @@ export const makeWorld = (
           call(process, chance, roadToStore(), queue.enqueue(message, delay), () => {
             saw("enqueue lost")
             return lost("enqueue")
-          })
+          }),
+        putBack: (message, delay) =>
+          call(process, chance, roadToStore(), queue.putBack(message, delay), () => lost("put back"))
       }),
       Context.add(MailProviders, { get: (name) => connected[name] }),
       Context.add(AlertPreferences, Context.get(shared, AlertPreferences)),

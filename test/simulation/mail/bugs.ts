@@ -1,9 +1,9 @@
-import { Effect } from "effect"
+import { Clock, Effect } from "effect"
 
 import type { Mailer } from "../../../src/domain/mail/mailer.ts"
 import type { RetryHandler } from "../../../src/domain/mail/retry.ts"
 import { type MailProvider, ProviderFailure } from "../../../src/ports/mail/mail-provider.ts"
-import type { MailStore } from "../../../src/ports/mail/mail-store.ts"
+import type { BeganRetry, MailStore } from "../../../src/ports/mail/mail-store.ts"
 
 /**
  * Defects that can be switched on, to see the oracle find them: a simulation that finds nothing proves nothing until it has
@@ -29,6 +29,13 @@ export const BUGS = [
 ] as const
 export type Bug = (typeof BUGS)[number]
 
+const goOn = Effect.map(Clock.currentTimeMillis, (at): BeganRetry => ({
+  _tag: "Go",
+  suppressions: [],
+  at,
+  firstAttemptAt: at
+}))
+
 /** The store with the bug in it, where it is one of the store's. */
 export const breakStore = (bug: Bug | undefined, store: MailStore["Service"]): MailStore["Service"] => {
   switch (bug) {
@@ -37,8 +44,8 @@ export const breakStore = (bug: Bug | undefined, store: MailStore["Service"]): M
         ...store,
         findEvidence: () => Effect.succeed(undefined),
         beginRetry: (entry) =>
-          Effect.map(store.beginRetry(entry), (began) =>
-            began._tag === "Settled" ? { _tag: "Go", suppressions: [] } : began
+          Effect.flatMap(store.beginRetry(entry), (began) =>
+            began._tag === "Settled" ? goOn : Effect.succeed(began)
           )
       }
     case "claims-not-exclusive":
@@ -79,8 +86,8 @@ export const breakStore = (bug: Bug | undefined, store: MailStore["Service"]): M
       return {
         ...store,
         beginRetry: (entry) =>
-          Effect.map(store.beginRetry(entry), (began) =>
-            began._tag === "Recorded" ? { _tag: "Go", suppressions: [] } : began
+          Effect.flatMap(store.beginRetry(entry), (began) =>
+            began._tag === "Recorded" ? goOn : Effect.succeed(began)
           )
       }
     default:

@@ -126,21 +126,22 @@ const queueOf = (
   { chance, chronicle, hasQueue, queueClock, roadToQueue }: InstallationOptions,
   process: SimProcess,
   inner: DeferQueue["Service"]
-): DeferQueue["Service"] => ({
-  ...inner,
-  configured: hasQueue,
-  enqueue: (message, delay) =>
-    call(
-      process,
-      chance,
-      roadToQueue(process),
-      Effect.provideService(inner.enqueue(message, delay), Clock.Clock, queueClock),
-      () => {
-        chronicle.saw("enqueue lost")
-        return storeDown("connection lost")
-      }
-    )
-})
+): DeferQueue["Service"] => {
+  const road = (what: string, apply: Effect.Effect<void, StoreUnavailable>) =>
+    call(process, chance, roadToQueue(process), Effect.provideService(apply, Clock.Clock, queueClock), () => {
+      chronicle.saw(`${what} lost`)
+      return storeDown("connection lost")
+    })
+  return {
+    ...inner,
+    configured: hasQueue,
+    enqueue: (message, delay) => road("enqueue", inner.enqueue(message, delay)),
+    putBack: (message, delay) => {
+      chronicle.saw("retry is put back")
+      return road("put back", inner.putBack(message, delay))
+    }
+  }
+}
 
 /** Works on retries until the process dies, on the queue's time of day and the process's timers. */
 const consume = (

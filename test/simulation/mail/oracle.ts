@@ -175,7 +175,7 @@ const useAt = (uses: ReadonlyArray<Use>, at: number): Use | undefined =>
 const untrue = (
   observed: Observed,
   uses: ReadonlyArray<Use>,
-  { at, claimed, from, process, result }: Report,
+  { at, claimed, from, process, result, subject }: Report,
   answers: ReadonlyArray<Report>
 ): ReadonlyArray<string> => {
   const found: Array<string> = []
@@ -184,7 +184,7 @@ const untrue = (
   const use = useAt(uses, at) ?? []
   const sofar = use.filter(({ startedAt }) => startedAt <= at)
   if (result.status === "sent") {
-    if (!sofar.some(({ delivered }) => delivered)) found.push("S5: sent, and no provider accepted it")
+    if (!sofar.some(({ delivered }) => delivered)) found.push(`S5: ${process} says sent at ${at}, and no provider accepted ${subject}`)
     const last = sofar.at(-1)
     // Evidence may have settled it somewhat later.
     const settledAt = Math.min(

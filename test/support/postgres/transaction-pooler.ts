@@ -86,8 +86,12 @@ export interface TransactionPooler {
   readonly close: () => Promise<void>
 }
 
+/** For how long a client keeps a server connection; in statement mode a transaction is refused. */
+type Mode = "session" | "transaction" | "statement"
+
 /** What all connections of a pooler share. */
 interface Shared {
+  readonly mode: Mode
   readonly targetPort: number
   readonly servers: number
   readonly pools: Map<string, Pool>
@@ -125,9 +129,13 @@ const fromServer = (shared: Shared, server: Server, message: Buffer): void => {
   client.socket.write(message)
   if (message[0] !== READY) return
   client.unanswered -= 1
-  if (message[5] !== 73) return
+  if (message[5] !== 73) {
+    if (shared.mode !== "statement") return
+    client.socket.end(errorResponse("08P01", "transaction blocks not allowed in statement pooling mode"))
+    return void server.socket.destroy()
+  }
   shared.transactions += 1
-  releaseIfDone(server)
+  if (shared.mode !== "session") releaseIfDone(server)
 }
 
 /** Opens a connection to the server, and offers it to who waits. */
@@ -287,9 +295,11 @@ const serve = (shared: Shared, socket: Socket): void => {
 /** Pools connections to a server on this machine that trusts everybody. */
 export const startTransactionPooler = async (
   targetPort: number,
-  servers = 20
+  servers = 20,
+  mode: Mode = "transaction"
 ): Promise<TransactionPooler> => {
   const shared: Shared = {
+    mode,
     targetPort,
     servers,
     pools: new Map(),

@@ -778,7 +778,7 @@ export interface Operations {
   readonly "webhook.providerA": {
     readonly input: { readonly body?: RawBody | undefined }
     readonly success: WebhookAnswer
-    readonly problem: "INVALID_REQUEST" | "FORBIDDEN" | "PAYLOAD_TOO_LARGE" | "INTERNAL" | "ALERT_FAILED"
+    readonly problem: "INVALID_REQUEST" | "FORBIDDEN" | "REQUEST_TIMEOUT" | "PAYLOAD_TOO_LARGE" | "INTERNAL" | "ALERT_FAILED"
     readonly events: false
   }
   /** Reads provider_a's list of mails for events that no webhook reported: `POST /functions/v1/provider-a-events-fetcher` */
@@ -918,7 +918,7 @@ export interface Operations {
   readonly "eventBus.providerB": {
     readonly input: { readonly body?: RawBody | undefined }
     readonly success: EventBusAnswer
-    readonly problem: "INVALID_REQUEST" | "FORBIDDEN" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "INTERNAL"
+    readonly problem: "INVALID_REQUEST" | "FORBIDDEN" | "REQUEST_TIMEOUT" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "INTERNAL"
     readonly events: false
   }
   /** Whether convert-by-email is there: `GET /convert-email/health` */

@@ -2,8 +2,9 @@ import { createHash } from "node:crypto"
 import { readdirSync, readFileSync } from "node:fs"
 
 import { Effect } from "effect"
-import { HttpRouter, HttpServerResponse } from "effect/http"
+import { HttpRouter, HttpServerRequest } from "effect/http"
 
+import { type ConstantBody, constantAnswer, constantBody } from "../server/constant-body.ts"
 import { problem, problemResponse } from "../server/problem.ts"
 import { ICON_PATH } from "./paths.ts"
 
@@ -43,7 +44,8 @@ const versionOf = (assets: ReadonlyArray<Asset>): string => {
 export interface Assets {
   /** The URL path of an asset. */
   readonly pathOf: (name: string) => string
-  readonly asset: (version: string, name: string) => HttpServerResponse.HttpServerResponse
+  readonly version: string
+  readonly all: ReadonlyArray<Asset>
 }
 
 const none = problemResponse(problem("NOT_FOUND", "There is no such file"))
@@ -51,29 +53,29 @@ const none = problemResponse(problem("NOT_FOUND", "There is no such file"))
 export const readAssets = (): Assets => {
   const assets = read()
   const version = versionOf(assets)
-  const byName = new Map(assets.map((asset) => [asset.name, asset]))
-  return {
-    pathOf: (name) => `/assets/${version}/${name}`,
-    asset: (asked, name) => {
-      const asset = byName.get(name)
-      if (asset === undefined) return none
-      // During a deployment a page of another version gets this version's file, which must not be cached under that path.
-      const cache = asked === version ? "public, max-age=31536000, immutable" : "no-store"
-      return HttpServerResponse.uint8Array(asset.body, {
-        contentType: asset.mediaType,
-        headers: { "cache-control": cache }
-      })
-    }
-  }
+  return { pathOf: (name) => `/assets/${version}/${name}`, version, all: assets }
 }
 
 /** `GET /assets/:version/:name`, also of a room; and the icon, at a path that does not change and so for a day. */
-export const assetRoutes = Effect.fnUntraced(function* (router: HttpRouter.HttpRouter, { asset }: Assets) {
-  const answer = Effect.map(HttpRouter.params, ({ name = "", room, version = "" }) =>
-    asset(version, room === undefined ? name : `${room}/${name}`)
+export const assetRoutes = Effect.fnUntraced(function* (
+  router: HttpRouter.HttpRouter,
+  { all, version }: Assets
+) {
+  const bodies = new Map<string, ConstantBody>()
+  for (const { body, mediaType, name } of all) bodies.set(name, yield* constantBody(body, mediaType))
+  const asset = (name: string, cache: string) =>
+    Effect.map(HttpServerRequest.HttpServerRequest, (request) => {
+      const body = bodies.get(name)
+      return body === undefined ? none : constantAnswer(body, request, cache)
+    })
+  const answer = Effect.flatMap(HttpRouter.params, ({ name = "", room, version: asked = "" }) =>
+    asset(
+      room === undefined ? name : `${room}/${name}`,
+      // During a deployment a page of another version gets this version's file, which must not be cached under that path.
+      asked === version ? "public, max-age=31536000, immutable" : "no-store"
+    )
   )
-  const icon = HttpServerResponse.setHeader(asset("", "icon.svg"), "cache-control", "public, max-age=86400")
-  yield* router.add("GET", ICON_PATH, Effect.succeed(icon))
+  yield* router.add("GET", ICON_PATH, asset("icon.svg", "public, max-age=86400"))
   yield* router.add("GET", "/assets/:version/:name", answer)
   yield* router.add("GET", "/assets/:version/:room/:name", answer)
 })

@@ -4,6 +4,7 @@ import { PrometheusMetrics } from "effect/observability"
 
 import { Readiness, type ReadinessReport, SUPERVISOR_STATES } from "../../../ports/readiness.ts"
 import { makeAdminCheck } from "../server/access.ts"
+import { constantAnswer, constantBody } from "../server/constant-body.ts"
 import { apiOf } from "../server/endpoint.ts"
 import { problem, problemSchema } from "../server/problem.ts"
 
@@ -84,14 +85,17 @@ const whatIsNotReady = ({ checks, supervisors }: ReadinessReport): string => {
   return names.length === 0 ? "Not ready yet" : `Not ready: ${names.join(", ")}`
 }
 
-/** `/health`, `/ready`, `/metrics`, `/openapi.json`; `document` makes the last of them, which describes this group too. */
-export const healthHandlers = (document: () => Readonly<Record<string, Schema.Json>>) =>
+/** `/health`, `/ready`, `/metrics`, `/openapi.json`; `document` is the text of the last of them, which describes this group too. */
+export const healthHandlers = (document: () => string) =>
   HttpApiBuilder.group(
     apiOf(HealthGroup),
     "health",
     Effect.fnUntraced(function* (handlers) {
       const readiness = yield* Readiness
       const isAdmin = yield* makeAdminCheck
+      const openapi = yield* Effect.cached(
+        Effect.flatMap(Effect.sync(document), (text) => constantBody(text, "application/json"))
+      )
       return handlers.handleAll({
         health: () => Effect.succeed({ status: "ok" as const }),
         ready: Effect.fnUntraced(function* ({ request }) {
@@ -104,7 +108,7 @@ export const healthHandlers = (document: () => Readonly<Record<string, Schema.Js
           return yield* Effect.fail({ ...problem("NOT_READY", whatIsNotReady(report)), ...parts })
         }),
         metrics: () => PrometheusMetrics.format(),
-        openapi: () => Effect.sync(document)
+        openapi: ({ request }) => Effect.map(openapi, (body) => constantAnswer(body, request, "no-cache"))
       })
     })
   )

@@ -91,6 +91,9 @@ export const withSessionCookie = (
 /** The cookie that binds sign-in links to the browser that asked for them (DOC-54). */
 const BROWSER_COOKIE = "postlane_sign_in"
 
+/** The longest time that browsers keep a cookie. Links that were used are kept as long (`purge_access`). */
+const BROWSER_KNOWN_FOR = Duration.days(400)
+
 /** What {@link newBrowser} makes. */
 const BROWSER = /^[\w-]{43}$/
 
@@ -102,15 +105,15 @@ export const browserOf = ({ cookies }: HttpServerRequest.HttpServerRequest): str
 
 export const newBrowser = (): string => randomBytes(32).toString("base64url")
 
-/** Sets it for as long as links work. */
+/** Sets it for as long as links work, or as long as browsers keep cookies where it has signed somebody in (`known`). */
 export const withBrowser = (
   response: HttpServerResponse.HttpServerResponse,
-  options: { readonly baseUrl: string; readonly browser: string }
+  options: { readonly baseUrl: string; readonly browser: string; readonly known: boolean }
 ): HttpServerResponse.HttpServerResponse =>
   HttpServerResponse.setCookieUnsafe(response, BROWSER_COOKIE, options.browser, {
     ...attributes(options.baseUrl),
     path: "/auth",
-    maxAge: Duration.seconds(MAGIC_LINK_LIFETIME_SECONDS)
+    maxAge: options.known ? BROWSER_KNOWN_FOR : Duration.seconds(MAGIC_LINK_LIFETIME_SECONDS)
   })
 
 /** Deletes the session cookie. */

@@ -10,11 +10,10 @@ type Request = HttpServerRequest.HttpServerRequest
 
 const endedEarly = invalidRequest([{ path: "", message: "the body ended early" }])
 
+type Unread = typeof endedEarly | Problem<"PAYLOAD_TOO_LARGE">
+
 /** The bytes of a body. One declared too large is refused unread; one that grows too large is not read to its end. */
-export const readBytes = (
-  request: Request,
-  maxBytes: number
-): Effect.Effect<Buffer, typeof endedEarly | Problem<"PAYLOAD_TOO_LARGE">> => {
+const readBytes = (request: Request, maxBytes: number): Effect.Effect<Buffer, Unread> => {
   const tooLarge = problem("PAYLOAD_TOO_LARGE", `The body may hold ${maxBytes} bytes at most`)
   if (Number(request.headers["content-length"] ?? 0) > maxBytes) return Effect.fail(tooLarge)
   return request.arrayBuffer.pipe(
@@ -24,6 +23,64 @@ export const readBytes = (
       reason._tag === "RequestParseError" && reason.reason === "BodyTooLarge" ? tooLarge : endedEarly
     )
   )
+}
+
+/**
+ * Bodies that may become larger than `over` bytes are read in places, a few at once; the others wait unread on their sockets. While
+ * it holds a place a body must bring `leastBytes` every {@link LOOK_EVERY}: others wait for it.
+ */
+interface BodyPlaces {
+  readonly over: number
+  readonly places: Semaphore.Semaphore
+  readonly leastBytes: number
+}
+
+const LOOK_EVERY = "5 seconds"
+
+/** Largest first. */
+const PLACES: ReadonlyArray<BodyPlaces> = [
+  // 200 KB a second.
+  { over: 1024 * 1024, places: Semaphore.makeUnsafe(4), leastBytes: 1024 * 1024 },
+  // 13 KB a second: a megabyte takes longer than a request may.
+  { over: 64 * 1024, places: Semaphore.makeUnsafe(64), leastBytes: 64 * 1024 }
+]
+
+/** Bytes received on a request's connection; undefined where that is not known. */
+const bytesRead = ({ source }: Request): number | undefined => {
+  const socket = "socket" in source ? source.socket : undefined
+  const known = typeof socket === "object" && socket !== null && "bytesRead" in socket
+  return known && typeof socket.bytesRead === "number" ? socket.bytesRead : undefined
+}
+
+/** Fails once a body arrives too slowly. */
+const pace = Effect.fnUntraced(function* (request: Request, leastBytes: number) {
+  for (let seen = bytesRead(request); seen !== undefined;) {
+    yield* Effect.sleep(LOOK_EVERY)
+    const now = bytesRead(request) ?? seen
+    if (now - seen < leastBytes) {
+      const rate = Math.round(leastBytes / 5 / 1000)
+      return yield* Effect.fail(
+        problem("REQUEST_TIMEOUT", `A body of this size has to come at ${rate} KB a second`)
+      )
+    }
+    seen = now
+  }
+  return yield* Effect.never
+})
+
+/** {@link readBytes} of bodies that may be large: they take turns, and one that is too slow then is answered with 408 at once. */
+export const readLargeBytes = (
+  request: Request,
+  maxBytes: number
+): Effect.Effect<Buffer, Unread | Problem<"REQUEST_TIMEOUT">> => {
+  const declared = Number(request.headers["content-length"] ?? Number.POSITIVE_INFINITY)
+  const read = readBytes(request, maxBytes)
+  // A body that cannot become large, or is refused unread, needs no place.
+  if (Number.isFinite(declared) && declared > maxBytes) return read
+  const large = PLACES.find(({ over }) => Math.min(declared, maxBytes) > over)
+  return large === undefined
+    ? read
+    : large.places.withPermit(Effect.raceFirst(read, pace(request, large.leastBytes)))
 }
 
 /** A media type in UTF-8: other character sets are refused, not converted. */
@@ -40,19 +97,27 @@ const notJson = malformed("the body is not JSON")
 const unsupported = (detail: string) => Effect.fail(problem("UNSUPPORTED_MEDIA_TYPE", detail))
 
 /** The text of a JSON body; empty where there is none. Call it after the caller is known: nothing is read before. */
-const readAnyText = Effect.fnUntraced(function* (request: Request, maxBytes: number) {
+const readAnyText = Effect.fnUntraced(function* <E>(
+  request: Request,
+  maxBytes: number,
+  read: (request: Request, maxBytes: number) => Effect.Effect<Buffer, E>
+) {
   const type = request.headers["content-type"]
   if (type !== undefined && !JSON_TYPE.test(type)) {
     return yield* unsupported("The body must be application/json in UTF-8")
   }
   if (isCompressed(request)) return yield* unsupported("The body must not be compressed")
-  const bytes = yield* readBytes(request, maxBytes)
+  const bytes = yield* read(request, maxBytes)
   return isUtf8(bytes) ? bytes.toString("utf8") : yield* malformed("the body is not UTF-8")
 })
 
-const readText = (request: Request, maxBytes: number) =>
+const readText = <E>(
+  request: Request,
+  maxBytes: number,
+  read: (request: Request, maxBytes: number) => Effect.Effect<Buffer, E>
+) =>
   Effect.filterOrElse(
-    readAnyText(request, maxBytes),
+    readAnyText(request, maxBytes, read),
     (text) => text !== "",
     () => notJson
   )
@@ -67,13 +132,19 @@ const parse = Effect.fnUntraced(function* (text: string) {
 
 /** Reads and parses a JSON body, for a handler that checks something else first. */
 export const readJson = (request: Request, maxBytes: number) =>
-  Effect.flatMap(readText(request, maxBytes), parse)
+  Effect.flatMap(readText(request, maxBytes, readBytes), parse)
+
+/** {@link readJson} of bodies that may be large. */
+export const readLargeJson = (request: Request, maxBytes: number) =>
+  Effect.flatMap(readText(request, maxBytes, readLargeBytes), parse)
 
 /** {@link readJson} of a body that may be left out, whatever its headers say of it: `undefined` then. */
 export const readJsonIfAny = (request: Request, maxBytes: number) =>
   request.headers["content-length"] === "0"
     ? Effect.undefined
-    : Effect.flatMap(readAnyText(request, maxBytes), (text) => (text === "" ? Effect.undefined : parse(text)))
+    : Effect.flatMap(readAnyText(request, maxBytes, readBytes), (text) =>
+        text === "" ? Effect.undefined : parse(text)
+      )
 
 /** The fields of a form (`application/x-www-form-urlencoded`). */
 export const readForm = Effect.fnUntraced(function* (request: Request, maxBytes: number) {
@@ -82,47 +153,6 @@ export const readForm = Effect.fnUntraced(function* (request: Request, maxBytes:
   }
   return new URLSearchParams((yield* readBytes(request, maxBytes)).toString("utf8"))
 })
-
-/** Of bodies over this many bytes, or of unknown length, only a few are read at once. */
-const LARGE_BODY = 1024 * 1024
-
-/** How many large bodies this process reads at once; the others wait unread on their sockets. */
-const LARGE_BODIES_AT_ONCE = 4
-const places = Semaphore.makeUnsafe(LARGE_BODIES_AT_ONCE)
-
-/** What a large body must bring per {@link LOOK_EVERY} while it holds one of these places: 200 KB a second. */
-const LEAST_BYTES = 1024 * 1024
-const LOOK_EVERY = "5 seconds"
-
-/** Bytes received on a request's connection; undefined where that is not known. */
-const bytesRead = ({ source }: Request): number | undefined => {
-  const socket = "socket" in source ? source.socket : undefined
-  const known = typeof socket === "object" && socket !== null && "bytesRead" in socket
-  return known && typeof socket.bytesRead === "number" ? socket.bytesRead : undefined
-}
-
-/** Fails once a body arrives too slowly: others wait for its place. */
-const pace = Effect.fnUntraced(function* (request: Request) {
-  for (let seen = bytesRead(request); seen !== undefined;) {
-    yield* Effect.sleep(LOOK_EVERY)
-    const now = bytesRead(request) ?? seen
-    if (now - seen < LEAST_BYTES) {
-      return yield* Effect.fail(problem("REQUEST_TIMEOUT", "A large body has to come at 200 KB a second"))
-    }
-    seen = now
-  }
-  return yield* Effect.never
-})
-
-/** {@link readJson} of bodies that may be large: they take turns, and one that is too slow is answered with 408 at once. */
-export const readLargeJson = (request: Request, maxBytes: number) => {
-  const declared = Number(request.headers["content-length"] ?? Number.POSITIVE_INFINITY)
-  const read = readJson(request, maxBytes)
-  // A body that cannot become large, or is refused unread, needs no place.
-  const isLarge = Math.min(declared, maxBytes) > LARGE_BODY
-  const isRefused = Number.isFinite(declared) && declared > maxBytes
-  return isLarge && !isRefused ? places.withPermit(Effect.raceFirst(read, pace(request))) : read
-}
 
 /** Largest JSON body of an endpoint, bytes. */
 const MaxBody = Context.Reference<number>("postlane/http/MaxBody", { defaultValue: () => 64 * 1024 })
@@ -147,7 +177,7 @@ export const jsonBodyLayer: Layer.Layer<JsonBody> = Layer.succeed(
     endpoint.payload.size === 0
       ? handler
       : Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
-          Effect.matchEffect(readText(request, Context.get(endpoint.annotations, MaxBody)), {
+          Effect.matchEffect(readText(request, Context.get(endpoint.annotations, MaxBody), readLargeBytes), {
             onFailure: (refused) => Effect.succeed(problemResponse(refused)),
             onSuccess: (text) =>
               Effect.provideService(handler, HttpServerRequest.HttpServerRequest, withText(request, text))

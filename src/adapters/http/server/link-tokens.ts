@@ -30,11 +30,38 @@ const LINK = new RegExp(
   "gi"
 )
 
+/** An escape of an ASCII character that can be shown. */
+const ESCAPE = /%([2-6][0-9a-f]|7[0-9a-e])/gi
+
+/** An escaped per cent sign, however many times over (`%252525…`). */
+const ESCAPED_PERCENT = /%(?:25)+/g
+
+/** How often an address is decoded: `%%36%37` needs a second look. Each pass takes linear time. */
+const PASSES = 3
+
+/** The address as a router or a page that it leads to may read it: without escapes of ASCII, however nested. */
+const decoded = (url: string): string => {
+  let text = url
+  for (let pass = 0; pass < PASSES && text.includes("%"); pass += 1) {
+    text = text
+      .replace(ESCAPED_PERCENT, "%")
+      .replace(ESCAPE, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+  }
+  return text
+}
+
 /**
  * The address with the route's pattern in place of a link's token. The token alone authorises what the link does, so that
- * it must be in no span and no log line.
+ * it must be in no span and no log line. A link that is written otherwise (`/%73hared/…`, or inside the query of another
+ * address) is found in the decoded address, which is returned then.
  */
-export const withoutLinkTokens = (url: string): string => url.replace(LINK, `$1${PARAMETER}`)
+export const withoutLinkTokens = (url: string): string => {
+  const plain = url.replace(LINK, `$1${PARAMETER}`)
+  if (!url.includes("%")) return plain
+  const read = decoded(url)
+  const safe = read.replace(LINK, `$1${PARAMETER}`)
+  return safe === read ? plain : safe
+}
 
 /** Turns off the server's own span, which has the unmodified address, for requests of such links. */
 export const layerUntracedLinks: Layer.Layer<never> = Layer.succeed(

@@ -2,11 +2,13 @@ import { createServer, type IncomingMessage, type Server, STATUS_CODES } from "n
 import { createServer as createTcpServer, type Socket } from "node:net"
 
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import { Data, Effect, Layer, Schedule, type Scope } from "effect"
+import { Data, Effect, Layer, Metric, Schedule, type Scope } from "effect"
 import { HttpServer } from "effect/http"
 
 import { watchBodies } from "./body-watch.ts"
+import { type ConnectionLimits, limitConnections } from "./connection-places.ts"
 import { problem, PROBLEM_MEDIA_TYPE, type ProblemCode } from "./problem.ts"
+import { takeTurns } from "./request-turns.ts"
 
 /** Limits of the listener. A request whose headers or body arrive too slowly is cut. */
 export interface ListenerTimes {
@@ -29,6 +31,12 @@ const MAX_HEADER_BYTES = 16 * 1024
 
 /** How long requests under way may take to finish once the server closes; then their connections are cut. */
 const CLOSE_GRACE = "5 seconds"
+
+const refusedConnections = Metric.counter("postlane_http_connections_refused_total", {
+  description: "HTTP connections that were closed unread, since there were too many",
+  incremental: true
+})
+const countRefusedConnection = Metric.update(refusedConnections, 1)
 
 /** The server cannot listen. */
 class ListenError extends Data.TaggedError("ListenError")<{
@@ -119,6 +127,8 @@ export const nodeServerLayer = (options: {
   readonly isUpload?: ((request: IncomingMessage) => boolean) | undefined
   /** Runs right before it listens. */
   readonly beforeListen?: Effect.Effect<void> | undefined
+  /** Unlimited where absent. */
+  readonly connections?: ConnectionLimits | undefined
   /** Tests shorten them. */
   readonly times?: ListenerTimes | undefined
 }): Layer.Layer<HttpServer.HttpServer, ListenError> =>
@@ -130,6 +140,9 @@ export const nodeServerLayer = (options: {
         warn(Effect.logWarning("an upload is cut: it waited for this server to read on"))
       )
       yield* options.beforeListen ?? Effect.void
+      if (options.connections !== undefined)
+        limitConnections(node, options.connections, () => Effect.runFork(countRefusedConnection))
+      const watchers = new Set(node.listeners("request"))
       const server = yield* NodeHttpServer.make(() => node, {
         host: options.host,
         port: options.port,
@@ -141,6 +154,7 @@ export const nodeServerLayer = (options: {
         serve: (app, middleware) =>
           (middleware === undefined ? server.serve(app) : server.serve(app, middleware)).pipe(
             Effect.andThen(Effect.sync(() => ignoreUpgrades(node))),
+            Effect.andThen(Effect.sync(() => takeTurns(node, watchers))),
             Effect.andThen(closeIdleWhileClosing(node))
           )
       })

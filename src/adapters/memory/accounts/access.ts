@@ -251,9 +251,12 @@ const requestLink = Effect.fnUntraced(function* (tables: Tables, email: string, 
   if (browserHash === undefined || !(tables.customers.has(email) || tables.admins.has(email)))
     return undefined
   const now = yield* Clock.currentTimeMillis
-  const recent = [...tables.links.values()].filter(
-    (link) =>
-      link.email === email && link.browserHash !== undefined && link.expiresAt > now + LINK_MS - HOUR_MS
+  const asked = [...tables.links.values()].filter(
+    (link) => link.email === email && link.browserHash !== undefined
+  )
+  const known = asked.some((link) => link.isUsed && link.browserHash === browserHash)
+  const recent = asked.filter(
+    (link) => link.expiresAt > now + LINK_MS - HOUR_MS && (!known || link.browserHash === browserHash)
   )
   if (recent.length >= MOST_SIGN_INS) return undefined
   const { hash, token } = yield* tables.secrets.mint

@@ -64,6 +64,13 @@ export const makeAlarmBoard = (measures: MemoryMeasures["Service"]): AlarmBoard[
   return AlarmBoard.of({
     measure: Effect.map(Clock.currentTimeMillis, (at) => ({ at, ...measures.now })),
     read: Effect.sync(() => alarmTable(stateOf)),
+    clock: Clock.currentTimeMillis,
+    noteClock: ({ differenceMs }) =>
+      Effect.sync(() => {
+        const { clocks } = measures.now
+        const processOffMs = Math.max(clocks.processOffMs, Math.abs(differenceMs))
+        measures.now = { ...measures.now, clocks: { ...clocks, processOffMs } }
+      }),
     change: (asked) => Effect.map(Clock.currentTimeMillis, (at) => change(asked, at)),
     claimNotice: Effect.map(Clock.currentTimeMillis, (now) => {
       const [due] = waiting
@@ -93,6 +100,8 @@ export const NOTHING: MemoryMeasures["Service"]["now"] = {
   accepted: { byFallback: 0, byPrimary: 0 },
   unsettled: { deferred: 0, failed: 0 },
   unclaimed: 0,
+  overdue: 0,
+  clocks: { processOffMs: 0, databaseBackMs: 0 },
   silent: { provider_a: 0, provider_b: 0 }
 }
 

@@ -134,6 +134,7 @@ export const beginSend = (tables: MailTables, entry: BeginSend, now: number): Be
   const suppressions = suppressionsOf(tables, addresses)
   if (asked === undefined) {
     return {
+      at: now,
       suppressions,
       decision: {
         _tag: "Claimed",
@@ -162,10 +163,12 @@ export const beginSend = (tables: MailTables, entry: BeginSend, now: number): Be
     },
     now
   )
-  if (decision._tag !== "Claimed") return { suppressions: [], decision, evidence: undefined, leaving: false }
+  if (decision._tag !== "Claimed")
+    return { at: now, suppressions: [], decision, evidence: undefined, leaving: false }
   const granted = claimOf(claim, decision, { ...request, leaving: suppressions.length === 0 }, now)
   tables.claims.set(keyHash, granted)
   return {
+    at: now,
     suppressions,
     decision,
     evidence: decision.sticky === undefined ? undefined : evidenceOf(decision.tag),
@@ -196,7 +199,8 @@ export const beginRetry = (tables: MailTables, entry: BeginRetry, now: number): 
   )
   if (decision._tag !== "Go") return decision
   claims.set(keyHash, decision.claim)
-  return { _tag: "Go", suppressions: suppressionsOf(tables, addresses) }
+  const { firstAttemptAt } = claim
+  return { _tag: "Go", suppressions: suppressionsOf(tables, addresses), at: now, firstAttemptAt }
 }
 
 /** Notes the provider that the holder of a claim asks now; false where it holds the claim no longer. */

@@ -240,15 +240,18 @@ const startNext = <E, R>(
 
 const queueOf = (connection: Connection): DeferQueue["Service"] => {
   const { killed, messages } = connection
+  const enqueue: DeferQueue["Service"]["enqueue"] = Effect.fnUntraced(function* (message, delaySeconds) {
+    if (!connection.alive) return yield* Effect.never
+    const body = encodeDeferredSend(message)
+    if (Option.isNone(body)) return yield* tooLargeToQueue()
+    yield* whenAnswering(messages)
+    add(messages, body.value, (yield* Clock.currentTimeMillis) + delaySeconds * 1000)
+  })
   return DeferQueue.of({
     configured: true,
-    enqueue: Effect.fnUntraced(function* (message, delaySeconds) {
-      if (!connection.alive) return yield* Effect.never
-      const body = encodeDeferredSend(message)
-      if (Option.isNone(body)) return yield* tooLargeToQueue()
-      yield* whenAnswering(messages)
-      add(messages, body.value, (yield* Clock.currentTimeMillis) + delaySeconds * 1000)
-    }),
+    enqueue,
+    // A new message; the held one goes when its handler succeeds.
+    putBack: enqueue,
     consume: (handler, { concurrency }) =>
       Effect.suspend(() => {
         const slots = Semaphore.makeUnsafe(concurrency)
@@ -328,6 +331,7 @@ export const layerNone: Layer.Layer<DeferQueue> = Layer.sync(DeferQueue, () => {
   return DeferQueue.of({
     configured: false,
     enqueue: () => none,
+    putBack: () => none,
     consume: () => Effect.never,
     deadLetters: () => Effect.succeed([]),
     redrive: () => Effect.succeed(false),

@@ -4,8 +4,11 @@ import {
   ALARMS,
   type AlarmTable,
   alarmTable,
+  CLOCK_NOTED_MINUTES,
   FAILOVER_WINDOW_MINUTES,
   type Measures,
+  OVERDUE_MINUTES,
+  OVERDUE_WINDOW_HOURS,
   QUIET,
   RATE_WINDOW_HOURS,
   RECENT_MINUTES,
@@ -35,6 +38,9 @@ const Counted = Schema.Struct({
   deferred: Schema.Int,
   failed: Schema.Int,
   unclaimed: Schema.Int,
+  overdue: Schema.Int,
+  processOffMs: Schema.Finite,
+  databaseBackMs: Schema.Finite,
   silentA: Schema.Int,
   silentB: Schema.Int
 })
@@ -82,6 +88,27 @@ const silent = (provider: Provider, since: string) => `(
   ) as x
 )`
 
+/** Deferrals of whose retry no row tells: it was never begun, or nobody wrote down how it ended. */
+const OVERDUE = `(
+  select count(distinct l.key_hash)::int from email_log l
+  where l.status = 'deferred' and l.created_at > now() - interval '${OVERDUE_WINDOW_HOURS} hours'
+    and l.retry_at < now() - interval '${OVERDUE_MINUTES} minutes'
+    and not exists (
+      select from email_log n
+      where n.key_hash = l.key_hash and n.outcome is not null and n.created_at > l.created_at
+    )
+)`
+
+const PROCESS_OFF = `coalesce((
+  select max(abs(d.difference_ms)) from clock_differences d
+  where abs(extract(epoch from d.noted_at - clock_timestamp())) < ${CLOCK_NOTED_MINUTES * 60}
+), 0)::float8`
+
+const DATABASE_BACK = `greatest(0, coalesce((
+  select extract(epoch from l.created_at - clock_timestamp()) * 1000
+  from email_log l order by l.created_at desc, l.id desc limit 1
+), 0))::float8`
+
 /**
  * A deferred send's retries are rows of their own, also marked `failed_over`: a key counts once. Mail pinned to the
  * fallback says nothing about the primary.
@@ -95,6 +122,7 @@ select
   r.*, b.*,
   (select coalesce(sum(u.count), 0)::int from email_unclaimed_sends u
     where u.noted_at > now() - interval '${RECENT_MINUTES} minutes') as unclaimed,
+  ${OVERDUE} as overdue, ${PROCESS_OFF} as process_off_ms, ${DATABASE_BACK} as database_back_ms,
   ${silent("provider_a", webhookHeard("provider_a"))} as silent_a,
   ${silent("provider_b", newestWithEvent("provider_b"))} as silent_b
 from (
@@ -131,6 +159,8 @@ const measuresOf = (row: typeof Counted.Type): Omit<Measures, "deadLetters"> => 
   accepted: { byFallback: row.byFallback, byPrimary: row.byPrimary },
   unsettled: { deferred: row.deferred, failed: row.failed },
   unclaimed: row.unclaimed,
+  overdue: row.overdue,
+  clocks: { processOffMs: row.processOffMs, databaseBackMs: row.databaseBackMs },
   silent: { provider_a: row.silentA, provider_b: row.silentB }
 })
 
@@ -151,6 +181,13 @@ export const layer: Layer.Layer<AlarmBoard, never, ReadSql | WriteSql> = Layer.e
         ),
         tableOf
       ),
+      clock: ask.answer(
+        "clock",
+        Schema.Finite,
+        readSql`select (extract(epoch from clock_timestamp()) * 1000)::float8 as answer`
+      ),
+      noteClock: ({ differenceMs, process }) =>
+        ask.done("noteClock", writeSql`select note_clock_difference(${process}, ${differenceMs}::float8)`),
       change: ({ detail, from, name, notice, to }) =>
         ask.answer(
           "changeAlarm",

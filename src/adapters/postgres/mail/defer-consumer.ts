@@ -9,6 +9,9 @@ import { StoreUnavailable } from "../../../ports/store-unavailable.ts"
 /** How often the consumer checks that the queue still answers and still hands out due messages. */
 const WATCH_INTERVAL = "5 seconds"
 
+/** A clock that goes back by less is adjusted, not set; nothing waits noticeably longer. */
+const STEP_SECONDS = 2
+
 /** How long the queue may stay without an answer. */
 const ANSWER_TIME_LIMIT = "5 seconds"
 
@@ -139,16 +142,34 @@ const startWorker = <E, R>(
     return { fiber, handling: () => handling }
   })
 
+/**
+ * Brings back the times of messages that were written in what is now the future, since the database's clock has gone back: each waits
+ * as long as it was told to, counted from now, and no longer. What is held looks as if it were taken now.
+ */
+const bringBack = ({ name, sql, table }: QueueOptions) =>
+  sql`
+    UPDATE ${sql(table)}
+    SET visible_at = LEAST(visible_at, NOW() + (visible_at - GREATEST(created_at, updated_at))),
+      created_at = LEAST(created_at, NOW()), updated_at = LEAST(updated_at, NOW()),
+      acquired_at = CASE WHEN acquired_at > NOW() THEN NOW()::timestamp ELSE acquired_at END
+    WHERE queue_name = ${name} AND state = 'pending'
+    AND GREATEST(created_at, updated_at, acquired_at) > NOW() + ${STEP_SECONDS}::int * INTERVAL '1 second'
+  `
+
 /** Whether a message stays due and unclaimed. */
-const overdue = ({ name, sql, table, visibilitySeconds }: QueueOptions) =>
-  withDeadline(
-    sql`
+const overdue = (options: QueueOptions) => {
+  const { name, sql, table, visibilitySeconds } = options
+  return withDeadline(
+    Effect.andThen(
+      bringBack(options),
+      sql`
       SELECT 1 FROM ${sql(table)}
       WHERE queue_name = ${name} AND state = 'pending' AND attempts < ${MAX_RECEIVES}
       AND visible_at < NOW() - ${OVERDUE_SECONDS}::int * INTERVAL '1 second'
       AND (acquired_at IS NULL OR acquired_at < NOW() - ${visibilitySeconds + OVERDUE_SECONDS}::int * INTERVAL '1 second')
       LIMIT 1
-    `.pipe(
+    `
+    ).pipe(
       Effect.retry(Schedule.spaced("500 millis")),
       Effect.map((rows) => rows.length > 0),
       Effect.mapError(unavailable("The retry queue does not answer"))
@@ -158,6 +179,7 @@ const overdue = ({ name, sql, table, visibilitySeconds }: QueueOptions) =>
       onTimeout: () => Effect.fail(unavailable("The retry queue does not answer")(undefined))
     }
   )
+}
 
 /** Fails when the queue does not answer, or hands out nothing although something is due and a worker is idle. */
 const watch = Effect.fnUntraced(function* (

@@ -88,6 +88,30 @@ const enqueue = Effect.fn("PostgresDeferQueue.enqueue")(function* (
   )
 })
 
+/**
+ * Releases the message, so that the lease under which it is held settles nothing any more. Also where the queue took its holder for
+ * dead meanwhile: whoever puts it back is alive.
+ */
+const putBack = Effect.fn("PostgresDeferQueue.putBack")(function* (
+  sql: Sql,
+  name: QueueName,
+  { rowId }: DeferredSend,
+  delaySeconds: number
+) {
+  yield* call(
+    "put a message back",
+    ask.done(
+      "putBack",
+      sql`
+        UPDATE ${sql(TABLE)}
+        SET state = 'pending', attempts = GREATEST(attempts - 1, 0), acquired_at = NULL, acquired_by = NULL, updated_at = NOW(),
+          visible_at = clock_timestamp() + ${Math.max(0, Math.ceil(delaySeconds))}::int * INTERVAL '1 second'
+        WHERE queue_name = ${name} AND id = ${rowId} AND state <> 'completed'
+      `
+    )
+  )
+})
+
 const deadLetters = Effect.fn("PostgresDeferQueue.deadLetters")(function* (
   sql: Sql,
   name: QueueName,
@@ -133,6 +157,7 @@ const make = ({ name, visibilitySeconds }: PostgresDeferQueueOptions) =>
     DeferQueue.of({
       configured: true,
       enqueue: (message, delaySeconds) => enqueue(sql, name, message, delaySeconds),
+      putBack: (message, delaySeconds) => putBack(sql, name, message, delaySeconds),
       consume: (handler, { concurrency }) =>
         consumeDeferred({ sql, table: TABLE, name, visibilitySeconds, concurrency, handler }),
       deadLetters: ({ limit }) => deadLetters(sql, name, limit),

@@ -35,6 +35,12 @@ const Suppressions = Schema.Array(Schema.Struct({ email: Schema.String, reason: 
 
 const EvidenceRow = Schema.Struct({ provider: Provider, providerMessageId: Schema.String })
 
+/** Milliseconds of the database's clock, with their fraction. */
+const Moment = Schema.Finite
+
+/** The database's clock, as a column `at` of an answer. */
+const AT = "(extract(epoch from clock_timestamp()) * 1000)::float8 as at"
+
 const Began = Schema.Struct({
   decision: Schema.Literals(["Claimed", "Replay", "Conflict", "InProgress"]),
   sticky: Absent(Provider),
@@ -45,14 +51,15 @@ const Began = Schema.Struct({
   result: Schema.NullOr(SendResult),
   evidence: Absent(EvidenceRow),
   leaving: Schema.Boolean,
-  suppressions: Suppressions
+  suppressions: Suppressions,
+  at: Moment
 })
 
 /** The secret of the installation's tags, handed out with an answer that asked for it. */
 const Secret = Schema.Uint8Array.check(Schema.makeFilter((secret) => secret.length === 32))
 const isSecret = Schema.is(Schema.Struct({ secret: Secret }))
 
-const LookedUp = Schema.Struct({ suppressions: Suppressions, secret: Absent(Schema.Unknown) })
+const LookedUp = Schema.Struct({ suppressions: Suppressions, secret: Absent(Schema.Unknown), at: Moment })
 
 const Recorded = Schema.Struct({
   sendId: LogRowId,
@@ -63,7 +70,9 @@ const Recorded = Schema.Struct({
 const Retry = Schema.Struct({
   decision: Schema.Literals(["Go", "Settled", "Recorded", "Busy"]),
   evidence: Absent(EvidenceRow),
-  suppressions: Suppressions
+  suppressions: Suppressions,
+  firstAttemptAt: Absent(Moment),
+  at: Moment
 })
 
 const hasOrdinal = Schema.is(Schema.Struct({ ordinal: Schema.Int }))
@@ -99,9 +108,11 @@ const inOrder = <A>(
 
 const toDecision = (row: typeof Began.Type): Result.Result<BeganSend, StoreUnavailable> => {
   const { evidence, leaving, suppressions } = row
+  const at = Math.floor(row.at)
   switch (row.decision) {
     case "Claimed":
       return Result.succeed({
+        at,
         suppressions,
         decision: {
           _tag: "Claimed",
@@ -118,14 +129,19 @@ const toDecision = (row: typeof Began.Type): Result.Result<BeganSend, StoreUnava
       return row.result === null
         ? Result.fail(storeUnavailable("begin")("a replay without a result"))
         : Result.succeed({
+            at,
             suppressions,
-            decision: { _tag: "Replay", result: row.result },
+            decision: {
+              _tag: "Replay",
+              result: row.result,
+              firstAttemptAt: Math.floor(row.firstAttemptAt)
+            },
             evidence,
             leaving
           })
     case "Conflict":
     case "InProgress":
-      return Result.succeed({ suppressions, decision: { _tag: row.decision }, evidence, leaving })
+      return Result.succeed({ at, suppressions, decision: { _tag: row.decision }, evidence, leaving })
   }
 }
 
@@ -164,9 +180,15 @@ const learn = (learned: Learned, row: unknown) => {
   if (learned.secret === undefined && isSecret(row)) learned.secret = Redacted.make(row.secret)
 }
 
+/** What a look-up found, and when by the database's clock. */
+interface LookUp {
+  readonly at: number
+  readonly suppressions: ReadonlyArray<Suppression>
+}
+
 /** Look-ups of suppressions, as one statement. */
 const lookUps = (read: ReadSql["Service"], learned: Learned) =>
-  makeBatcher<ReadonlyArray<string>, ReadonlyArray<Suppression>, StoreUnavailable>({
+  makeBatcher<ReadonlyArray<string>, LookUp, StoreUnavailable>({
     isAboutItem: isAboutData,
     onOverflow: () => storeUnavailable("begin")("too many look-ups wait"),
     run: (items) => {
@@ -177,13 +199,16 @@ const lookUps = (read: ReadSql["Service"], learned: Learned) =>
         ask.one(
           "begin",
           LookedUp,
-          read`select email_suppressions_of(${addresses}::text[]) as suppressions, ${secret} as secret`
+          read`select email_suppressions_of(${addresses}::text[]) as suppressions, ${secret} as secret, ${read.literal(AT)}`
         ),
         (row) => {
           learn(learned, row)
           const found = row.suppressions
           return items.map((wanted) =>
-            Exit.succeed(found.length === 0 ? found : found.filter(({ email }) => wanted.includes(email)))
+            Exit.succeed({
+              at: Math.floor(row.at),
+              suppressions: found.length === 0 ? found : found.filter(({ email }) => wanted.includes(email))
+            })
           )
         }
       )
@@ -216,7 +241,7 @@ const claims = (write: WriteSql["Service"], learned: Learned) =>
         ask.rows(
           "begin",
           Schema.Unknown,
-          write`select x.*, ${secret} as secret from begin_email_sends(${toJsonText(entries)}::jsonb) as x`
+          write`select x.*, ${secret} as secret, ${write.literal(AT)} from begin_email_sends(${toJsonText(entries)}::jsonb) as x`
         ),
         (rows) => {
           learn(learned, rows[0])
@@ -250,7 +275,14 @@ const records = (write: WriteSql["Service"]) =>
 const toRetry = (row: typeof Retry.Type): Result.Result<BeganRetry, StoreUnavailable> => {
   switch (row.decision) {
     case "Go":
-      return Result.succeed({ _tag: "Go", suppressions: row.suppressions })
+      return row.firstAttemptAt === undefined
+        ? Result.fail(storeUnavailable("beginRetry")("a lease without its key's first attempt"))
+        : Result.succeed({
+            _tag: "Go",
+            suppressions: row.suppressions,
+            at: Math.floor(row.at),
+            firstAttemptAt: Math.floor(row.firstAttemptAt)
+          })
     case "Settled":
       return row.evidence === undefined
         ? Result.fail(storeUnavailable("beginRetry")("settled without evidence"))
@@ -261,14 +293,15 @@ const toRetry = (row: typeof Retry.Type): Result.Result<BeganRetry, StoreUnavail
   }
 }
 
-const unclaimed = (now: number, suppressions: ReadonlyArray<Suppression>): BeganSend => ({
+const unclaimed = ({ at, suppressions }: LookUp): BeganSend => ({
+  at,
   suppressions,
   decision: {
     _tag: "Claimed",
     sticky: undefined,
     takeover: false,
     late: false,
-    firstAttemptAt: now,
+    firstAttemptAt: at,
     tag: undefined
   },
   evidence: undefined,
@@ -286,10 +319,7 @@ const make = Effect.gen(function* () {
     configured: true,
     begin: (entry) =>
       entry.claim === undefined
-        ? Effect.clockWith((clock) => {
-            const now = clock.currentTimeMillisUnsafe()
-            return Effect.map(lookUp(entry.addresses), (found) => unclaimed(now, found))
-          })
+        ? Effect.map(lookUp(entry.addresses), unclaimed)
         : claim({ ...entry, claim: entry.claim }),
     moveClaim: ({ keyHash, owner, provider }) =>
       ask.answer(
@@ -315,7 +345,11 @@ const make = Effect.gen(function* () {
         lease_ms: leaseMs
       })
       return Effect.flatMap(
-        ask.one("beginRetry", Retry, write`select * from begin_email_retry(${asked}::jsonb)`),
+        ask.one(
+          "beginRetry",
+          Retry,
+          write`select r.*, ${write.literal(AT)} from begin_email_retry(${asked}::jsonb) as r`
+        ),
         (row) => Effect.fromResult(toRetry(row))
       )
     },

@@ -47,6 +47,8 @@ describe("what the alarms measure", () => {
         accepted: { byFallback: 0, byPrimary: 0 },
         unsettled: { deferred: 0, failed: 0 },
         unclaimed: 0,
+        overdue: 0,
+        clocks: { processOffMs: 0, databaseBackMs: 0 },
         silent: { provider_a: 0, provider_b: 0 }
       })
     }).pipe(Effect.provide(layerBoard))
@@ -112,6 +114,57 @@ describe("what the alarms measure", () => {
       yield* sql`update email_unclaimed_sends set noted_at = now() - interval '25 hours'`
       yield* sql`select note_unclaimed_email_sends(1)`
       assert.deepStrictEqual(yield* sql`select count(*)::int as n from email_unclaimed_sends`, [{ n: 1 }])
+    }).pipe(Effect.provide(layerBoard))
+  )
+
+  it.live("the deferrals whose retry is overdue, and nothing that was tried again", () =>
+    Effect.gen(function* () {
+      const deferred = (minutes: number, key: string, dueMinutesAgo: number, more = {}) =>
+        row(minutes, {
+          outcome: "deferred",
+          status: "deferred",
+          provider_message_id: null,
+          key_hash: key,
+          retry_at: new Date(Date.now() - dueMinutesAgo * 60_000),
+          ...more
+        })
+      yield* deferred(18, "overdue", 16)
+      yield* deferred(40, "overdue-since", 38)
+      yield* deferred(28, "overdue-since", 18)
+      yield* deferred(16, "soon", 14)
+      yield* deferred(18, "moved-on", 16, { status: "delivered" })
+      yield* deferred(49 * 60, "forgotten", 49 * 60 - 2)
+      for (const outcome of ["sent", "failed", "suppressed", "deferred"]) {
+        yield* deferred(18, outcome, 16)
+        const again = { outcome, status: outcome, key_hash: outcome, retry_at: new Date() }
+        yield* row(15, { provider_message_id: null, ...again })
+      }
+      // An event alone is no retry.
+      yield* deferred(18, "told", 16)
+      yield* row(15, { outcome: null, category: "unknown", key_hash: "told" })
+      assert.strictEqual((yield* measured).overdue, 3)
+    }).pipe(Effect.provide(layerBoard))
+  )
+
+  it.live("clocks that are apart: a process's, as it noted, and the database's own, as its rows tell", () =>
+    Effect.gen(function* () {
+      const board = yield* AlarmBoard
+      assert.closeTo(yield* board.clock, Date.now(), 60_000)
+      yield* board.noteClock({ process: "one", differenceMs: -86_400_000 })
+      yield* board.noteClock({ process: "two", differenceMs: 70_000 })
+      assert.strictEqual((yield* measured).clocks.processOffMs, 86_400_000)
+      const sql = yield* WriteSql
+      yield* sql`update clock_differences set noted_at = noted_at - interval '4 minutes' where process = 'one'`
+      assert.strictEqual((yield* measured).clocks.processOffMs, 70_000)
+      // What is noted again replaces what was noted before, and what nobody notes any more goes.
+      yield* sql`update clock_differences set noted_at = noted_at - interval '2 days' where process = 'one'`
+      yield* board.noteClock({ process: "two", differenceMs: 65_000 })
+      assert.deepStrictEqual((yield* sql`select process, difference_ms from clock_differences`)[0], {
+        process: "two",
+        difference_ms: 65_000
+      })
+      yield* row(-60)
+      assert.closeTo((yield* measured).clocks.databaseBackMs, 3_600_000, 60_000)
     }).pipe(Effect.provide(layerBoard))
   )
 

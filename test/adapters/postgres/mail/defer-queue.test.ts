@@ -77,7 +77,7 @@ suite(
         })
       }
     }),
-  { freeHandBack: true, dedupes: true, virtualTime: false }
+  { dedupes: true, virtualTime: false }
 )
 
 describe.concurrent("DeferQueue (PostgreSQL), in trouble", () => {
@@ -196,6 +196,36 @@ describe.concurrent("DeferQueue (PostgreSQL), in trouble", () => {
         "The retry queue took too long to enqueue"
       )
     }).pipe(quiet)
+  )
+
+  it.live(
+    "D1 D2: keeps its waits when the database's clock goes back: none is longer, and none is cut short",
+    () =>
+      Effect.gen(function* () {
+        const name = freshName()
+        const queue = yield* open(yield* connect(), name, 1)
+        const from = Date.now()
+        yield* queue.enqueue(deferredSend("soon"), 3)
+        yield* queue.enqueue(deferredSend("late"), 900)
+        yield* queue.enqueue(deferredSend("held"), 0)
+        yield* queue.enqueue(deferredSend("old"), 3)
+        // To the messages, a clock that goes back an hour is as if they had been written an hour later.
+        const hour = admin`INTERVAL '1 hour'`
+        yield* admin`UPDATE email_defer_queue SET created_at = created_at + ${hour}, updated_at = updated_at + ${hour},
+          visible_at = visible_at + ${hour} WHERE queue_name = ${name} AND id <> 'old'`
+        yield* admin`UPDATE email_defer_queue SET acquired_at = NOW() + ${hour}, acquired_by = gen_random_uuid(), attempts = 1
+          WHERE queue_name = ${name} AND id = 'held'`
+        const consumer = yield* supervised(queue)
+        const seen = [yield* consumer.next, yield* consumer.next, yield* consumer.next]
+        assert.sameMembers(seen, ["soon", "held", "old"])
+        assert.isAtLeast(Date.now() - from, 2_990)
+        const [late] = yield* admin<{ readonly seconds: number }>`
+          SELECT extract(epoch FROM visible_at - NOW())::float8 AS seconds FROM email_defer_queue
+          WHERE queue_name = ${name} AND id = 'late'`
+        assert.isAtMost(late!.seconds, 900)
+        assert.isAbove(late!.seconds, 800)
+      }).pipe(quiet),
+    60_000
   )
 
   it.live("forgets finished messages after a day, dead letters never", () =>

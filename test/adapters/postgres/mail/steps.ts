@@ -283,7 +283,18 @@ export const perform = (world: MailWorld, name: Names, one: Step): Effect.Effect
           owner: name.owner(one.owner),
           leaseMs: LEASE_MS
         })
-        .pipe(Effect.orDie)
+        .pipe(
+          Effect.orDie,
+          Effect.map((began) =>
+            began._tag === "Go"
+              ? {
+                  ...began,
+                  at: "now",
+                  firstAttemptAt: Math.round((began.at - began.firstAttemptAt) / 60_000)
+                }
+              : began
+          )
+        )
     case "move":
       return Effect.orDie(
         world.store.moveClaim({

@@ -93,6 +93,36 @@ export const signInLinks = (test: AccessTest): void => {
       assert.isDefined(yield* links.request({ email, browser: BROWSER }))
     }))
 
+  test("a browser in which a person has signed in has an allowance of its own", () =>
+    Effect.gen(function* () {
+      const links = yield* MagicLinks
+      const { pass } = yield* StoreWorld
+      const email = "kept@x.test"
+      yield* signIn(email)
+      const first = (yield* links.request({ email, browser: BROWSER }))!
+      assert.isDefined(yield* links.redeem(text(first.token), BROWSER))
+      const ask = (browser: string) =>
+        Effect.all(
+          Array.from({ length: MOST_SIGN_INS + 5 }, () => links.request({ email, browser })),
+          { concurrency: "unbounded" }
+        )
+      const given = (asked: ReadonlyArray<unknown>) => asked.filter((link) => link !== undefined).length
+      assert.strictEqual(given(yield* ask("d".repeat(43))), MOST_SIGN_INS - 1, "all count for a new browser")
+      assert.strictEqual(given(yield* ask(BROWSER)), MOST_SIGN_INS - 1, "only its own for a known one")
+      yield* pass(3600 + 5)
+      const other = "kept-not@x.test"
+      yield* signIn(other)
+      assert.strictEqual(
+        given(
+          yield* Effect.all(
+            Array.from({ length: MOST_SIGN_INS + 5 }, () => links.request({ email: other, browser: BROWSER }))
+          )
+        ),
+        MOST_SIGN_INS,
+        "known for another person alone"
+      )
+    }))
+
   test("twenty who use one sign-in link at once begin one session", () =>
     Effect.gen(function* () {
       const links = yield* MagicLinks

@@ -3,7 +3,7 @@ import { assert } from "@effect/vitest"
 import { Context, Effect } from "effect"
 
 import type { EventEntry } from "../../../../src/adapters/memory/mail/tables.ts"
-import type { ClaimState } from "../../../../src/domain/mail/claim.ts"
+import type { ClaimDecision, ClaimState } from "../../../../src/domain/mail/claim.ts"
 import { type SendDetails, tagOf } from "../../../../src/domain/mail/deferred-send.ts"
 import type { Provider } from "../../../../src/domain/mail/failover.ts"
 import type { SendResult, SendStatus } from "../../../../src/domain/mail/send-result.ts"
@@ -125,6 +125,9 @@ export const retrying = ({ details }: Mail, provider: Provider = "provider_a") =
 })
 
 /** How a call settles its claim. */
+export const firstAttemptOf = (decision: ClaimDecision): number =>
+  decision._tag === "Claimed" || decision._tag === "Replay" ? decision.firstAttemptAt : Number.NaN
+
 export const settling = (
   begun: { readonly claim: { readonly owner: string } },
   { details }: Mail,

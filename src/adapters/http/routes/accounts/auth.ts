@@ -1,5 +1,5 @@
 import { Schema, Effect, Option } from "effect"
-import type { HttpServerRequest } from "effect/http"
+import type { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi, HttpApiBuilder } from "effect/http-api"
 
 import { SignIn } from "../../../../domain/accounts/sign-in.ts"
@@ -38,7 +38,8 @@ import {
   problemSchema,
   unavailable
 } from "../../server/problem.ts"
-import { RateLimited, RequestLimits, RequestsPerMinute, takeOrRefuse } from "../../server/rate-limit.ts"
+import { RateLimited, RequestLimits, RequestsPerMinute } from "../../server/rate-limit.ts"
+import { takeSignInLink } from "./sign-in-limits.ts"
 
 /** The body that carries a token. */
 const Next = Schema.optionalKey(Schema.String).annotate({
@@ -154,8 +155,6 @@ const otherBrowser = problem(
 const noToken = problem("UNAUTHENTICATED", "There is no such token")
 const busy = problem("UNAVAILABLE", "Too many people sign in at this moment; try again in a minute")
 
-/** Links that may be asked for an address, known or not, in one process. */
-const LINKS_OF_AN_ADDRESS = { limit: 5, window: "15 minutes" } as const
 const otherSite = problem("FORBIDDEN", "Another site's page may not do this")
 
 const away = unavailable(
@@ -238,13 +237,13 @@ const askForLink = Effect.fnUntraced(function* (
   const { next, text } = yield* givenAddress(home, request)
   const mailbox = yield* mailboxIn("email", text, parsePublicMailbox)
   const [email, to] = [addressKey(mailbox), addressOf(mailbox)]
-  yield* takeOrRefuse(limits, { key: `sign-in links ${email}`, ...LINKS_OF_AN_ADDRESS })
+  yield* takeSignInLink(limits, request, email)
   // The one that is there stays, so that the links that were asked for before still work.
   const browser = browserOf(request) ?? newBrowser()
   yield* signIn
     .request({ email, to, browser, next })
     .pipe(Effect.catchTag("SignInsBusy", () => Effect.fail(busy)))
-  return withBrowser(html(linkMailedPage(to)), { baseUrl: home.baseUrl, browser })
+  return withBrowser(html(linkMailedPage(to)), { baseUrl: home.baseUrl, browser, known: false })
 })
 
 /** The page after a sign-in, with the session's cookie. */
@@ -258,6 +257,16 @@ const signedIn = (
     cookie,
     expiresAt
   })
+
+/** Keeps the cookie of the browser that signed in: it has a place of its own when it asks for the next link. */
+const stayKnown = (
+  { baseUrl }: Home,
+  request: HttpServerRequest.HttpServerRequest,
+  response: HttpServerResponse.HttpServerResponse
+) => {
+  const browser = browserOf(request)
+  return browser === undefined ? response : withBrowser(response, { baseUrl, browser, known: true })
+}
 
 /** A refusal with the forms for the next try. */
 const refuseSignIn = <P extends Problem>(request: HttpServerRequest.HttpServerRequest, refused: P) =>
@@ -298,7 +307,9 @@ export const authHandlers = (addresses: PublicAddresses) =>
         .handleRaw("useMagicLink", ({ request }) =>
           givenToken(home, request).pipe(
             Effect.flatMap(({ next, text }) =>
-              Effect.map(redeemLink(links, text, browserOf(request)), (begun) => signedIn(home, begun, next))
+              Effect.map(redeemLink(links, text, browserOf(request)), (begun) =>
+                stayKnown(home, request, signedIn(home, begun, next))
+              )
             ),
             Effect.catchTags({
               StoreUnavailable: away,

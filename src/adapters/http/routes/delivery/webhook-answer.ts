@@ -34,13 +34,18 @@ const refuse = Effect.fnUntraced(function* ({ about, reason }: WebhookRefused) {
   return yield* Effect.fail(about === "secret" ? problem("FORBIDDEN", reason) : refused(reason))
 })
 
-/** Makes the answer of `POST /functions/v1/provider-a-webhook` to a raw body (EVENT-1, EVENT-2). */
+/**
+ * Makes the answer of `POST /functions/v1/provider-a-webhook` (EVENT-1, EVENT-2). `read` reads the raw body; it runs only where the
+ * headers may be those of a signed request.
+ */
 export const makeWebhookAnswer = Effect.gen(function* () {
   const intake = yield* DeliveryIntake
   const recording = yield* EventRecording
   return Effect.fnUntraced(
-    function* (body: Uint8Array, headers: Readonly<Record<string, unknown>>) {
-      const taken = intake.webhook(body, headers)
+    function* <E, R>(read: Effect.Effect<Uint8Array, E, R>, headers: Readonly<Record<string, unknown>>) {
+      const known = intake.webhookHeaders(headers)
+      if (Result.isFailure(known)) return yield* refuse(known.failure)
+      const taken = intake.webhook(yield* read, headers)
       if (Result.isFailure(taken)) return yield* refuse(taken.failure)
       const incoming = taken.success
       if (incoming._tag === "Ignored") {

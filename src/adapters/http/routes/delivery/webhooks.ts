@@ -16,7 +16,7 @@ import { CampaignEvents } from "../../../../domain/outreach/campaign-events.ts"
 import { DeliveryIntake } from "../../../../ports/delivery/delivery-log.ts"
 import { secretCheck } from "../../server/credentials.ts"
 import { apiOf, builtWith } from "../../server/endpoint.ts"
-import { readBytes, readJson } from "../../server/json-body.ts"
+import { readLargeBytes, readLargeJson } from "../../server/json-body.ts"
 import { Forbidden, InvalidRequest, problem, type Problem, problemSchema } from "../../server/problem.ts"
 import { makeWebhookAnswer, MAX_DEPTH, MAX_INTAKE_BODY, notRecorded, refused } from "./webhook-answer.ts"
 import { countRefusal } from "./webhook-refusals.ts"
@@ -30,6 +30,7 @@ class WebhookSecret extends HttpApiMiddleware.Service<WebhookSecret>()("postlane
 const errors = [
   InvalidRequest,
   problemSchema("PAYLOAD_TOO_LARGE", {}),
+  problemSchema("REQUEST_TIMEOUT", {}),
   problemSchema("INTERNAL", {})
 ] as const
 
@@ -109,13 +110,13 @@ export const webhookHandlers = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const answer = yield* makeWebhookAnswer
     return handlers.handle("providerA", ({ request }) =>
-      readBytes(request, MAX_INTAKE_BODY).pipe(
-        Effect.tapError((unread) => {
+      answer(
+        Effect.tapError(readLargeBytes(request, MAX_INTAKE_BODY), (unread) => {
           const reason = reasonOf(unread)
           const detail = reason === "size" ? "the body is too large" : "the body ended early"
           return countRefusal("provider_a", reason, detail)
         }),
-        Effect.flatMap((body) => answer(body, request.headers))
+        request.headers
       )
     )
   })
@@ -131,7 +132,7 @@ export const eventBusHandlers = HttpApiBuilder.group(
     const campaigns = yield* CampaignEvents
 
     const read = (request: HttpServerRequest.HttpServerRequest) =>
-      Effect.tapError(readJson(request, MAX_INTAKE_BODY), (unread) =>
+      Effect.tapError(readLargeJson(request, MAX_INTAKE_BODY), (unread) =>
         countRefusal("provider_b", reasonOf(unread), unread.title)
       )
     return handlers.handle(

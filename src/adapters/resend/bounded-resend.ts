@@ -1,0 +1,80 @@
+import { Resend, type Response as ResendResponse } from "resend"
+
+import { boundedBody, MAX_ANSWER, MAX_SEND_ANSWER } from "../../domain/bounded-body.ts"
+
+/** The vendor's answer, before its body is read. */
+export interface RawAnswer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: AsyncIterable<Uint8Array> | null
+}
+
+/** The SDK's message where an answer is not JSON. */
+const notJson = (statusCode: number) => ({
+  name: "application_error" as const,
+  statusCode,
+  message: "The answer is not JSON"
+})
+
+/** A JSON error with its status, which the SDK's own transport does not return where the body lacks it. */
+const withStatus = (error: unknown, status: number): object => {
+  if (typeof error !== "object" || error === null || Array.isArray(error)) return notJson(status)
+  const named = "statusCode" in error ? error.statusCode : undefined
+  return { ...error, statusCode: typeof named === "number" ? named : status }
+}
+
+/** Where a name has several addresses, their errors come as one with an empty message. */
+const reasonOf = (cause: unknown): string => {
+  if (cause instanceof AggregateError && cause.message === "") return cause.errors.map(reasonOf).join("; ")
+  const inner = cause instanceof TypeError && cause.cause !== undefined ? cause.cause : cause
+  return inner instanceof Error && inner.message !== "" ? inner.message : "the request did not get through"
+}
+
+/** The SDK's error where there is no answer, with the reason instead of its own text. */
+const noAnswer = (cause: unknown) => ({
+  name: "application_error" as const,
+  statusCode: null,
+  message: reasonOf(cause)
+})
+
+const jsonOf = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * The SDK with a transport that reads every answer to a bound. Answers and failures are reported as by the SDK's
+ * `fetchRequest` (6.38.0), with an error's status also where its body lacks it, and with the reason why there is no answer. No redirect
+ * is followed.
+ */
+export class BoundedResend extends Resend {
+  protected readonly origin: string
+
+  constructor(key: string, options: { readonly baseUrl: string; readonly userAgent: string }) {
+    super(key, options)
+    this.origin = options.baseUrl
+  }
+
+  protected async exchange(path: string, options: object): Promise<RawAnswer> {
+    const answer = await fetch(this.origin + path, { redirect: "manual", ...options })
+    return { status: answer.status, headers: Object.fromEntries(answer.headers), body: answer.body }
+  }
+
+  override async fetchRequest<T>(path: string, options: object = {}): Promise<ResendResponse<T>> {
+    try {
+      const { body, headers, status } = await this.exchange(path, options)
+      const whole = boundedBody(path === "/emails" ? MAX_SEND_ANSWER : MAX_ANSWER)
+      for await (const chunk of body ?? []) whole.add(chunk)
+      const text = whole.text()
+      // The SDK does not check the shape either; the adapter does.
+      if (status >= 200 && status < 300) return { data: JSON.parse(text) as T, error: null, headers }
+      const error = withStatus(jsonOf(text), status)
+      return { data: null, error: error as ReturnType<typeof noAnswer>, headers }
+    } catch (cause) {
+      return { data: null, error: noAnswer(cause), headers: null }
+    }
+  }
+}
