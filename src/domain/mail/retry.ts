@@ -70,14 +70,14 @@ export const layer: Layer.Layer<RetryHandler, never, SendServices> = Layer.effec
 
 /** Hands the message back, with no receive counted; a queue that does not answer either is asked again until it does. */
 const putBack = (
-  { config, queue }: SendParts,
+  parts: SendParts,
   message: DeferredSend,
   { reason }: NotBegun
 ): Effect.Effect<void, StoreUnavailable> => {
-  const wait = Math.max(1, Math.min(NOT_BEGUN_WAIT_SECONDS, config.deferDelaysSeconds[0]))
+  const wait = Math.max(1, Math.min(NOT_BEGUN_WAIT_SECONDS, parts.config.deferDelaysSeconds[0]))
   return Effect.logWarning("a retry could not begin, and waits again").pipe(
     Effect.annotateLogs({ reason, rowId: message.rowId }),
-    Effect.andThen(untilAnswered("be put back", queue.putBack(message, wait))),
+    Effect.andThen(untilAnswered("be put back", enqueueRetry(parts, message, wait, "putBack"))),
     Effect.andThen(countRetry("put_back"))
   )
 }

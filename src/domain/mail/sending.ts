@@ -133,13 +133,14 @@ export const derivedRowId = ({ sha256Hex }: SendParts, text: string): Effect.Eff
 /** The services that {@link makeSendParts} asks for, its scope aside. */
 export type SendServices = MailerConfig | MailStore | DeferQueue | MailProviders | Digest | SecureRandom
 
-/** Queues a retry, in bounded time. */
+/** Queues a retry, or puts back the one that is held, in bounded time. */
 export const enqueueRetry = (
   { queue }: SendParts,
   message: DeferredSend,
-  delaySeconds: number
+  delaySeconds: number,
+  operation: "enqueue" | "putBack" = "enqueue"
 ): Effect.Effect<void, StoreUnavailable> =>
-  withDeadline(queue.enqueue(message, delaySeconds), {
+  withDeadline(queue[operation](message, delaySeconds), {
     duration: ENQUEUE_TIMEOUT_MS,
-    onTimeout: () => Effect.fail(noAnswer("enqueue", `${ENQUEUE_TIMEOUT_MS} ms`))
+    onTimeout: () => Effect.fail(noAnswer(operation, `${ENQUEUE_TIMEOUT_MS} ms`))
   })

@@ -128,10 +128,13 @@ const queueOf = (
   inner: DeferQueue["Service"]
 ): DeferQueue["Service"] => {
   const road = (what: string, apply: Effect.Effect<void, StoreUnavailable>) =>
-    call(process, chance, roadToQueue(process), Effect.provideService(apply, Clock.Clock, queueClock), () => {
-      chronicle.saw(`${what} lost`)
-      return storeDown("connection lost")
-    })
+    // Each try finds the road as it is then.
+    Effect.suspend(() =>
+      call(process, chance, roadToQueue(process), Effect.provideService(apply, Clock.Clock, queueClock), () => {
+        chronicle.saw(`${what} lost`)
+        return storeDown("connection lost")
+      })
+    )
   return {
     ...inner,
     configured: hasQueue,

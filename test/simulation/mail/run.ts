@@ -41,7 +41,8 @@ const brokenByDeferrals = (world: World, { attempts, silent }: Observed) =>
           (diedAt <= until || freezes.some((freeze) => freeze.from <= until && freeze.until >= from))
       )
     violations.push(...unexcusedDead(dead, receives, stoodStill))
-    if ((yield* broker.pending).length > 0) violations.push("D1: the queue is not empty")
+    for (const { body, held } of yield* broker.pending)
+      violations.push(`D1: the queue is not empty: ${held ? "held" : "waiting"} ${JSON.parse(body).details.subject} ${JSON.parse(body).rowId}`)
 
     const subjectOf = new Map<string | null, string>()
     for (const row of database.rows())
