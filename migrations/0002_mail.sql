@@ -499,8 +499,14 @@ as $$
   ), use as (
     select
       coalesce(c.at, own.at - interval '23 hours 50 minutes') as since,
-      case when c.at is null then own.at + interval '23 hours 50 minutes' else 'infinity' end as until
+      case when c.at is null then own.at + interval '23 hours 50 minutes' else 'infinity' end as until,
+      coalesce(c.at, own.at - case when v.is_over then interval '0' else interval '23 hours 50 minutes' end)
+        - interval '23 hours 50 minutes' as tag_since
     from (
+      -- A later use without a claim carries the first one's tag.
+      select coalesce((select p_first - b.last_attempt_at >= interval '24 hours' from bound b), false) as is_over
+    ) as v
+    cross join (
       select coalesce(
         (
           select min(m.created_at) from mine m
@@ -508,7 +514,7 @@ as $$
             and m.created_at > coalesce(p_first - interval '23 hours 50 minutes', '-infinity')
         ), p_first) as at
     ) as own
-    left join (select b.first_attempt_at as at from bound b where b.tag is not distinct from p_tag) as c on true
+    left join (select b.first_attempt_at as at from bound b where b.tag is not distinct from p_tag) as c on not v.is_over
   ), claim as (
     select b.* from bound b, use u where b.first_attempt_at >= u.since and b.first_attempt_at < u.until
   ), written as (
@@ -518,12 +524,12 @@ as $$
     from mine m, use u
     where m.id in (select w.id from written w)
       or (
-        m.created_at >= u.since - interval '23 hours 50 minutes'
+        m.created_at >= u.tag_since
         and (m.key_tag = p_tag or m.key_tag in (select w.key_tag from written w union all select c.tag from claim c))
       )
     union all
     select t.id, t.provider, t.provider_message_id, t.created_at from tagged t, use u
-    where t.created_at >= u.since - interval '23 hours 50 minutes'
+    where t.created_at >= u.tag_since
   )
   (
     select p.provider, p.provider_message_id from proof p
@@ -811,16 +817,28 @@ begin
 end
 $$;
 
--- Notes that a request of the call that holds a claim leaves now, to this provider; false where it no longer holds it. Called by
--- `MailStore` before a fail-over (MAIL-31), and before a first attempt where `begin_email_sends` did not say so.
+-- Notes that a request of the call that holds a claim leaves now, to this provider; false where it no longer holds it, or where a send
+-- without a claim has been accepted meanwhile or is open at another provider. Called by `MailStore` before a fail-over (MAIL-31), and
+-- before a first attempt where `begin_email_sends` did not say so.
 create function move_email_claim(p_key_hash text, p_owner text, p_provider text) returns boolean
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
 as $$
+declare
+  c email_send_claims;
 begin
-  update email_send_claims set provider = p_provider, leaving = true, updated_at = now()
-  where key_hash = p_key_hash and owner = p_owner and state = 'held';
-  return found;
+  select * into c from email_send_claims x
+  where x.key_hash = p_key_hash and x.owner = p_owner and x.state = 'held' for update;
+  -- What a send without a claim has written since binds this one, too.
+  if not found or exists (select from find_email_evidence(p_key_hash, c.tag)) or exists (
+    select from email_log l
+    where l.key_hash = p_key_hash and l.created_at >= c.first_attempt_at and l.provider <> p_provider
+      and (l.outcome = 'deferred' or (l.outcome = 'failed' and l.error_kind = 'ambiguous'))
+  ) then
+    return false;
+  end if;
+  update email_send_claims x set provider = p_provider, leaving = true, updated_at = now() where x.key_hash = p_key_hash;
+  return true;
 end
 $$;
 

@@ -227,7 +227,10 @@ const deliver = Effect.fnUntraced(function* (
   const { config, providers, runner } = parts
   const isHeld = yield* holdsFor(parts, sending, provider, config.attemptTimeoutMs + afterwardsMs(parts))
   const leaves = isHeld && (sending.hold.leaving || (yield* mayLeave(parts, sending, provider)))
-  if (!leaves) return unmoved(sending, tried, refusal)
+  if (!leaves) {
+    const evidence = yield* findEvidence(parts, sending)
+    return evidence === undefined ? unmoved(sending, tried, refusal) : proven(sending, evidence, route)
+  }
   const adapter = providers.get(provider)
   const request = requestFor(parts, sending, provider)
   const attempt = yield* traced(

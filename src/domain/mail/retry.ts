@@ -283,7 +283,7 @@ const send = Effect.fnUntraced(function* (
   if (Result.isSuccess(attempt)) return { result: sent(message, triedBy(message), attempt.success.messageId) }
   const { kind, message: reason } = attempt.failure
   if (kind === "rejected") return gaveUp(message, reason, kind)
-  const evidence = yield* findEvidence(parts, message)
+  const evidence = yield* findEvidence(parts, { ...began, details })
   if (evidence === undefined) return yield* again(parts, message, { ...began, failure: attempt.failure }, trace)
   const { provider, providerMessageId } = evidence
   return { result: sent(message, { ...triedBy(message), provider }, providerMessageId) }

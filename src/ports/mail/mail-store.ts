@@ -121,7 +121,10 @@ export class MailStore extends Context.Service<
     readonly begin: (entry: BeginSend) => Effect.Effect<BeganSend, StoreUnavailable>
     /** The secret that tags are made with, as soon as the database has handed it out with a look-up. */
     readonly tagSecret: Effect.Effect<Redacted.Redacted<Uint8Array> | undefined>
-    /** Records that a request of the claim's holder leaves now, to this provider; false where it no longer holds the claim. */
+    /**
+     * Records that a request of the claim's holder leaves now, to this provider; false where it no longer holds the claim, or where a send
+     * without one has written meanwhile that the key was accepted, or is open at another provider.
+     */
     readonly moveClaim: (entry: {
       readonly keyHash: KeyHash
       readonly owner: string
@@ -131,8 +134,8 @@ export class MailStore extends Context.Service<
     readonly findEvidence: (entry: {
       readonly keyHash: KeyHash
       readonly tag: KeyTag | undefined
-      /** By the process's clock: of a send that found no claim store. */
-      readonly firstAttemptAt: number
+      /** How old the use of the key is, as the caller knows: a tag is a key's for its first use, and nobody counts those without a claim. */
+      readonly ageMs: number
     }) => Effect.Effect<Evidence | undefined, StoreUnavailable>
     readonly beginRetry: (entry: BeginRetry) => Effect.Effect<BeganRetry, StoreUnavailable>
     /**

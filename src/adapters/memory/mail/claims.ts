@@ -40,16 +40,21 @@ const suppressionsOf = (
 /** Two uses of a key are 24 hours apart at least; less ten minutes, for clocks that differ. */
 const AROUND_MS = IDEMPOTENCY_WINDOW_MS - 10 * 60_000
 
-/** Since when this use of a key is known, and until when; `firstAt`: its first attempt, where it has no row. */
+/** Since when this use of a key is known, and until when, and since when its tag is its own; `firstAt`: its first attempt. */
 const timeOfUse = (
   { claims, rows }: MailTables,
   keyHash: KeyHash,
   tag: KeyTag | undefined,
   firstAt: number | undefined
-): { readonly since: number; readonly until: number } => {
+): { readonly since: number; readonly until: number; readonly tagSince: number } => {
   const claim = claims.get(keyHash)
-  if (claim !== undefined && claim.tag === tag)
-    return { since: claim.firstAttemptAt, until: Number.POSITIVE_INFINITY }
+  // A later use without a claim carries the first one's tag.
+  const isOver =
+    claim !== undefined && firstAt !== undefined && firstAt - claim.lastAttemptAt >= IDEMPOTENCY_WINDOW_MS
+  if (claim !== undefined && claim.tag === tag && !isOver) {
+    const since = claim.firstAttemptAt
+    return { since, until: Number.POSITIVE_INFINITY, tagSince: since - AROUND_MS }
+  }
   const first = rows.find(
     (row) =>
       row.keyHash === keyHash &&
@@ -58,7 +63,8 @@ const timeOfUse = (
       (firstAt === undefined || row.createdAt > firstAt - AROUND_MS)
   )
   const own = first?.createdAt ?? firstAt ?? Number.POSITIVE_INFINITY
-  return { since: own - AROUND_MS, until: own + AROUND_MS }
+  const since = own - AROUND_MS
+  return { since, until: own + AROUND_MS, tagSince: isOver ? since : since - AROUND_MS }
 }
 
 /** Proof that an attempt of this use of the key was accepted: `find_email_evidence`. */
@@ -68,7 +74,7 @@ export const findEvidence = (
   tag: KeyTag | undefined,
   firstAt?: number
 ): Evidence | undefined => {
-  const { since, until } = timeOfUse(tables, keyHash, tag, firstAt)
+  const { since, tagSince, until } = timeOfUse(tables, keyHash, tag, firstAt)
   const isOfThisUse = (at: number) => at >= since && at < until
   const stored = tables.claims.get(keyHash)
   const claim = stored !== undefined && isOfThisUse(stored.firstAttemptAt) ? stored : undefined
@@ -76,9 +82,9 @@ export const findEvidence = (
   const written = mine.filter(({ createdAt, outcome }) => outcome !== null && isOfThisUse(createdAt))
   const tags = new Set([claim?.tag, ...written.map(({ keyTag }) => keyTag ?? undefined)])
   const proves = (row: LogRow) =>
-    (tag !== undefined && row.keyTag === tag && row.createdAt >= since - AROUND_MS) ||
+    (tag !== undefined && row.keyTag === tag && row.createdAt >= tagSince) ||
     written.includes(row) ||
-    (mine.includes(row) && row.keyTag !== null && tags.has(row.keyTag) && row.createdAt >= since - AROUND_MS)
+    (mine.includes(row) && row.keyTag !== null && tags.has(row.keyTag) && row.createdAt >= tagSince)
   const row = tables.rows.findLast((one) => one.providerMessageId !== null && proves(one))
   if (row !== undefined && row.provider !== null && row.providerMessageId !== null)
     return { provider: row.provider, providerMessageId: row.providerMessageId }
@@ -203,14 +209,31 @@ export const beginRetry = (tables: MailTables, entry: BeginRetry, now: number): 
   return { _tag: "Go", suppressions: suppressionsOf(tables, addresses), at: now, firstAttemptAt }
 }
 
-/** Notes the provider that the holder of a claim asks now; false where it holds the claim no longer. */
+/** Whether a send without a claim has written since that the key was accepted, or is open at another provider. */
+const isWritten = (
+  tables: MailTables,
+  { keyHash, provider }: { readonly keyHash: KeyHash; readonly provider: Provider },
+  { firstAttemptAt, tag }: Claim
+): boolean =>
+  findEvidence(tables, keyHash, tag) !== undefined ||
+  tables.rows.some(
+    (row) =>
+      row.keyHash === keyHash &&
+      row.createdAt >= firstAttemptAt &&
+      row.provider !== provider &&
+      (row.outcome === "deferred" || (row.outcome === "failed" && row.errorKind === "ambiguous"))
+  )
+
+/** Notes the provider that the holder of a claim asks now; false where it may not (`move_email_claim`). */
 export const moveClaim = (
-  { claims }: MailTables,
+  tables: MailTables,
   entry: { readonly keyHash: KeyHash; readonly owner: string; readonly provider: Provider }
 ): boolean => {
-  const moved = movedClaim(claims.get(entry.keyHash), entry.owner, entry.provider)
-  if (moved !== undefined) claims.set(entry.keyHash, moved)
-  return moved !== undefined
+  const claim = tables.claims.get(entry.keyHash)
+  const moved = movedClaim(claim, entry.owner, entry.provider)
+  if (claim === undefined || moved === undefined || isWritten(tables, entry, claim)) return false
+  tables.claims.set(entry.keyHash, moved)
+  return true
 }
 
 /** The result that the first caller gets: with the row's own id, and `sent` where an event proved a deferral accepted. */

@@ -124,8 +124,7 @@ const storeOf = (tables: MailTables, secret: Uint8Array, note: (count: number) =
     configured: true,
     begin: (entry) => atNow((now) => beginSend(tables, entry, now)),
     moveClaim: (entry) => Effect.sync(() => moveClaim(tables, entry)),
-    findEvidence: ({ firstAttemptAt, keyHash, tag }) =>
-      Effect.sync(() => findEvidence(tables, keyHash, tag, firstAttemptAt)),
+    findEvidence: ({ ageMs, keyHash, tag }) => atNow((now) => findEvidence(tables, keyHash, tag, now - ageMs)),
     tagSecret: Effect.succeed(Redacted.make(secret)),
     noteUnclaimed: (count) => Effect.sync(() => note(count)),
     beginRetry: (entry) => atNow((now) => beginRetry(tables, entry, now)),

@@ -328,12 +328,12 @@ const make = Effect.gen(function* () {
         write`select move_email_claim(${keyHash}, ${owner}, ${provider}) as answer`
       ),
     tagSecret: Effect.sync(() => learned.secret),
-    findEvidence: ({ firstAttemptAt, keyHash, tag }) =>
+    findEvidence: ({ ageMs, keyHash, tag }) =>
       ask.first(
         "findEvidence",
         EvidenceRow,
         read`select provider, provider_message_id from find_email_evidence(
-          ${keyHash}, ${tag ?? null}::text, to_timestamp(${firstAttemptAt / 1000}::float8))`
+          ${keyHash}, ${tag ?? null}::text, clock_timestamp() - make_interval(secs => ${ageMs / 1000}::float8))`
       ),
     beginRetry: (entry) => {
       const { firstAttemptAt, keyHash, leaseMs, rowId, ...rest } = entry

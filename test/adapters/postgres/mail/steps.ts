@@ -305,7 +305,7 @@ export const perform = (world: MailWorld, name: Names, one: Step): Effect.Effect
       )
     case "evidence":
       return Effect.orDie(
-        world.store.findEvidence({ keyHash: name.hash(one.key), tag: name.tag(one.key), firstAttemptAt: 0 })
+        world.store.findEvidence({ keyHash: name.hash(one.key), tag: name.tag(one.key), ageMs: 0 })
       )
     case "release":
     case "confirm":

@@ -176,7 +176,7 @@ export const retries = (it: MailTests): void => {
         const evidence = { provider: "provider_a", providerMessageId: messageId } as const
         const { keyHash } = one.details
         assert.deepStrictEqual(
-          yield* world.store.findEvidence({ keyHash, tag: tagOf(one.details), firstAttemptAt: 0 }),
+          yield* world.store.findEvidence({ keyHash, tag: tagOf(one.details), ageMs: 0 }),
           evidence
         )
         assert.deepStrictEqual(yield* world.store.beginRetry(retrying(one)), { _tag: "Settled", evidence })
