@@ -50,6 +50,7 @@ export interface InstallationOptions {
   readonly chronicle: Pick<Chronicle, "saw" | "note">
   readonly onRecorded: (entry: RecordSend) => void
   readonly onSilence: (subject: string) => void
+  readonly onGranted: (subject: string) => void
   readonly onReport: (report: Report) => void
   readonly receives: Array<Receive>
 }
@@ -84,11 +85,18 @@ const storeOf = (options: InstallationOptions, process: SimProcess): MailStore["
   /** Notes when the database let this process send a key: proof that was there before must have stopped it (S4). */
   const asked = <A>(operation: string, apply: Effect.Effect<A, StoreUnavailable>) =>
     noted(clock, apply, (applied) => road(operation, applied))
+  const granted = (apply: ReturnType<typeof inner.begin>) =>
+    Effect.tap(apply, ({ decision }) =>
+      Effect.map(
+        CallTrace,
+        ({ subject }) => decision._tag === "Claimed" && subject !== undefined && options.onGranted(subject)
+      )
+    )
   return MailStore.of({
     ...inner,
     noteUnclaimed: (count) => road("noteUnclaimed", inner.noteUnclaimed(count)),
     begin: (entry) =>
-      Effect.tap(asked("begin", inner.begin(entry)), ({ decision }) =>
+      Effect.tap(asked("begin", granted(inner.begin(entry))), ({ decision }) =>
         Effect.sync(() => {
           const what = `${decision._tag}${decision._tag === "Claimed" && decision.takeover ? " takeover" : ""}`
           saw(`claim ${what}`)

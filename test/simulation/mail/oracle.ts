@@ -45,6 +45,8 @@ export interface Observed {
   readonly doubts: ReadonlyArray<{ readonly subject: string; readonly at: number }>
   /** Sends of which the store failed to answer or to write something, by subject. */
   readonly silent: ReadonlySet<string>
+  /** When the store let a call have a key: from then on an attempt may be made. */
+  readonly grants: ReadonlyArray<{ readonly subject: string; readonly at: number }>
 }
 
 /**
@@ -55,14 +57,35 @@ type Use = ReadonlyArray<Attempt>
 const isClaimed = ({ askedAt }: Attempt): boolean => askedAt > -Infinity
 
 /** What a send without a claim does, the store cannot count: it prolongs no use. */
+/** From when on a send's attempts are so nearly a day after others that they may be another use's; never, mostly. */
+const greyFrom = (attempts: ReadonlyArray<Attempt>): number =>
+  Math.min(
+    ...attempts
+      .filter((attempt) =>
+        attempts.some((other) =>
+          isGrey(attempt.startedAt - other.startedAt, isClaimed(attempt) && isClaimed(other))
+        )
+      )
+      .map(({ startedAt }) => startedAt)
+      .filter((at) => at > IDEMPOTENCY_WINDOW_MS / 2)
+      .map((at) => at - IDEMPOTENCY_WINDOW_MS / 4)
+  )
+
 const isRefused = ({ outcome }: Attempt): boolean => outcome === "unavailable" || outcome === "rejected"
+
+/** How far off a day two moments may be: without a claim, nobody but the process counts the key's time. */
+const GREY_MS = 11 * 60_000
+
+const isGrey = (gapMs: number, isClaimedOne: boolean): boolean =>
+  Math.abs(gapMs - IDEMPOTENCY_WINDOW_MS) < (isClaimedOne ? 2 * SLACK_MS : GREY_MS)
 
 const usesOf = (attempts: ReadonlyArray<Attempt>): ReadonlyArray<Use> => {
   const uses: Array<Array<Attempt>> = []
   for (const attempt of attempts.toSorted((a, b) => a.startedAt - b.startedAt)) {
     const last = uses.at(-1)
     const heldAt = last?.findLast((one) => isClaimed(one) && !isRefused(one))?.startedAt ?? last?.[0]?.startedAt ?? -Infinity
-    const isHeld = last !== undefined && attempt.startedAt - heldAt < IDEMPOTENCY_WINDOW_MS - SLACK_MS
+    const gap = attempt.startedAt - heldAt
+    const isHeld = last !== undefined && gap < IDEMPOTENCY_WINDOW_MS
     if (isHeld) last.push(attempt)
     else uses.push([attempt])
   }
@@ -190,7 +213,8 @@ const untrue = (
     const settledAt = Math.min(
       ...answers.filter((one) => one.result.status === "sent" && one.at >= (use[0]?.startedAt ?? 0)).map((one) => one.at)
     )
-    const heldAt = Math.max(last?.startedAt ?? 0, settledAt)
+    const granted = observed.grants.filter((grant) => grant.subject === subject && grant.at < from)
+    const heldAt = Math.max(last?.startedAt ?? 0, settledAt, granted.at(-1)?.at ?? 0)
     if (last !== undefined && from - heldAt >= IDEMPOTENCY_WINDOW_MS + SLACK_MS)
       found.push(`S4: sent, by what proves yesterday's mail alone (${last.subject} at ${at})`)
   }
@@ -227,8 +251,9 @@ export const brokenBySending = (observed: Observed): ReadonlyArray<string> => {
   const reports = Map.groupBy(observed.reports, ({ subject }) => subject)
   const subjects = new Set([...bySend.keys(), ...reports.keys()])
   return [...subjects].flatMap((subject) => {
-    const uses = usesOf(bySend.get(subject) ?? [])
-    const answers = reports.get(subject) ?? []
+    const until = greyFrom(bySend.get(subject) ?? [])
+    const uses = usesOf((bySend.get(subject) ?? []).filter(({ startedAt }) => startedAt < until))
+    const answers = (reports.get(subject) ?? []).filter(({ at }) => at < until)
     return [
       ...uses.flatMap((use) => [
         ...copiesOf(observed, use),

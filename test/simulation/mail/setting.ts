@@ -109,6 +109,7 @@ const makeObserver = (clock: SimClock) => {
   const proofs: Array<{ readonly attempt: Attempt; readonly at: number }> = []
   const doubts: Array<{ readonly subject: string; readonly at: number }> = []
   const silent = new Set<string>()
+  const grants: Array<{ readonly subject: string; readonly at: number }> = []
   /** The attempt that made a message leave, by the message's id. */
   const accepted = new Map<string, Attempt>()
   const prove = (messageId: string | null) => {
@@ -120,6 +121,8 @@ const makeObserver = (clock: SimClock) => {
     proofs,
     doubts,
     silent,
+    grants,
+    granted: (subject: string) => void grants.push({ subject, at: now() }),
     accepted,
     prove,
     recorded: ({ details, errorKind, outcome, providerMessageId }: RecordSend) => {
@@ -236,6 +239,7 @@ export const makeWorld = (seed: number, { bug, limits, story }: RunOptions, cloc
     chronicle,
     onRecorded: observer.recorded,
     onSilence: (subject) => observer.silent.add(subject),
+    onGranted: observer.granted,
     onReport: (report) => observer.reports.push(report),
     receives
   })
@@ -253,6 +257,7 @@ export const makeWorld = (seed: number, { bug, limits, story }: RunOptions, cloc
     chronicle: { saw: () => undefined, note: () => undefined },
     onRecorded: () => undefined,
     onSilence: () => undefined,
+    onGranted: () => undefined,
     onReport: () => undefined,
     receives: []
   })

@@ -42,7 +42,7 @@ export const announce = (
           Clock.Clock,
           weather.databaseClock
         )
-      // Of a send that had no claim, and no row yet, the store does not know what key its event is about.
+      // Of a send that had no claim, and no row yet, the store does not know what key its event is about, or which day's use of it.
       const isKnown = databases[0]
         .rows()
         .some((row) => row.providerMessageId === providerMessageId && row.keyHash === keyHash)
