@@ -500,8 +500,7 @@ as $$
     select
       coalesce(c.at, own.at - interval '23 hours 50 minutes') as since,
       case when c.at is null then own.at + interval '23 hours 50 minutes' else 'infinity' end as until,
-      coalesce(c.at, own.at - case when v.is_over then interval '0' else interval '23 hours 50 minutes' end)
-        - interval '23 hours 50 minutes' as tag_since
+      coalesce(c.at, own.at) - interval '23 hours 50 minutes' as tag_since
     from (
       -- A later use without a claim carries the first one's tag.
       select coalesce((select p_first - b.last_attempt_at >= interval '24 hours' from bound b), false) as is_over
@@ -980,6 +979,7 @@ begin
       select l.provider, l.provider_message_id from email_log l
       where coalesce(x.outcome, x.status) = 'deferred' and l.key_tag = x.key_tag and l.outcome is null
         and l.outcome is distinct from 'sent' and l.provider_message_id is not null
+        and l.created_at > clock_timestamp() - interval '23 hours 50 minutes'
       order by l.created_at desc, l.id desc
       limit 1
     ) as early on true
@@ -1023,6 +1023,8 @@ begin
       from email_log l
       where l.key_tag = e.key_tag and l.outcome is null and l.outcome is distinct from 'sent'
         and l.provider_message_id is not null
+        -- A tag is a key's for as long as nobody knows of an earlier use: yesterday's mail is not this one.
+        and l.created_at > clock_timestamp() - interval '23 hours 50 minutes'
       order by l.created_at desc, l.id desc
       limit 1
       for update;

@@ -45,6 +45,8 @@ export interface Observed {
   readonly doubts: ReadonlyArray<{ readonly subject: string; readonly at: number }>
   /** Sends of which the store failed to answer or to write something, by subject. */
   readonly silent: ReadonlySet<string>
+  /** When a row of the library was written: after an outage later than its attempt. */
+  readonly written: ReadonlyArray<{ readonly subject: string; readonly at: number }>
   /** When the store let a call have a key: from then on an attempt may be made. */
   readonly grants: ReadonlyArray<{ readonly subject: string; readonly at: number }>
 }
@@ -214,7 +216,8 @@ const untrue = (
       ...answers.filter((one) => one.result.status === "sent" && one.at >= (use[0]?.startedAt ?? 0)).map((one) => one.at)
     )
     const granted = observed.grants.filter((grant) => grant.subject === subject && grant.at < from)
-    const heldAt = Math.max(last?.startedAt ?? 0, settledAt, granted.at(-1)?.at ?? 0)
+    const written = observed.written.filter((row) => row.subject === subject && row.at < from)
+    const heldAt = Math.max(last?.startedAt ?? 0, settledAt, granted.at(-1)?.at ?? 0, written.at(-1)?.at ?? 0)
     if (last !== undefined && from - heldAt >= IDEMPOTENCY_WINDOW_MS + SLACK_MS)
       found.push(`S4: sent, by what proves yesterday's mail alone (${last.subject} at ${at})`)
   }

@@ -109,6 +109,7 @@ const makeObserver = (clock: SimClock) => {
   const proofs: Array<{ readonly attempt: Attempt; readonly at: number }> = []
   const doubts: Array<{ readonly subject: string; readonly at: number }> = []
   const silent = new Set<string>()
+  const written: Array<{ readonly subject: string; readonly at: number }> = []
   const grants: Array<{ readonly subject: string; readonly at: number }> = []
   /** The attempt that made a message leave, by the message's id. */
   const accepted = new Map<string, Attempt>()
@@ -122,10 +123,12 @@ const makeObserver = (clock: SimClock) => {
     doubts,
     silent,
     grants,
+    written,
     granted: (subject: string) => void grants.push({ subject, at: now() }),
     accepted,
     prove,
     recorded: ({ details, errorKind, outcome, providerMessageId }: RecordSend) => {
+      written.push({ subject: details.subject, at: now() })
       if (outcome === "sent") prove(providerMessageId)
       if (outcome === "deferred" || errorKind === "ambiguous")
         doubts.push({ subject: details.subject, at: now() })

@@ -23,7 +23,7 @@ import type {
   RecordedSend,
   RecordSend
 } from "../../../ports/mail/mail-store.ts"
-import { type LogRow, type MailTables, putRow } from "./tables.ts"
+import { AROUND_MS, type LogRow, type MailTables, putRow } from "./tables.ts"
 
 /** `email_suppressions_of`: the one look-up, for every path. */
 const suppressionsOf = (
@@ -36,9 +36,6 @@ const suppressionsOf = (
     addresses.includes(email)
   )
 }
-
-/** Two uses of a key are 24 hours apart at least; less ten minutes, for clocks that differ. */
-const AROUND_MS = IDEMPOTENCY_WINDOW_MS - 10 * 60_000
 
 /** Since when this use of a key is known, and until when, and since when its tag is its own; `firstAt`: its first attempt. */
 const timeOfUse = (
@@ -64,7 +61,7 @@ const timeOfUse = (
   )
   const own = first?.createdAt ?? firstAt ?? Number.POSITIVE_INFINITY
   const since = own - AROUND_MS
-  return { since, until: own + AROUND_MS, tagSince: isOver ? since : since - AROUND_MS }
+  return { since, until: own + AROUND_MS, tagSince: since }
 }
 
 /** Proof that an attempt of this use of the key was accepted: `find_email_evidence`. */
