@@ -40,6 +40,17 @@ export default defineConfig({
   },
   test: {
     globalSetup: ["test/support/global-setup.ts"],
+    // The machine that runs the tests gives them no cloud credentials and no region.
+    env: {
+      AWS_CONFIG_FILE: "/dev/null",
+      AWS_SHARED_CREDENTIALS_FILE: "/dev/null",
+      AWS_ACCESS_KEY_ID: "",
+      AWS_PROFILE: "",
+      AWS_REGION: "",
+      AWS_WEB_IDENTITY_TOKEN_FILE: "",
+      AWS_CONTAINER_CREDENTIALS_RELATIVE_URI: "",
+      AWS_CONTAINER_CREDENTIALS_FULL_URI: ""
+    },
     setupFiles: ["test/support/property-seed.ts"],
     sequence: { sequencer: LongFirst },
     // Most tests wait for a database, a process or a clock: more of them at once than there are cores.

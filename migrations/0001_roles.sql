@@ -165,6 +165,23 @@ create unlogged table allowances (
 ) with (fillfactor = 50);
 
 
+-- An address without what is invisible at its edges: white space, fillers, joiners, marks of direction. The same characters as in
+-- `withoutInvisibleEdges` of the domain.
+create function trim_address(p_address text) returns text
+language plpgsql
+immutable
+parallel safe
+set search_path = pg_catalog, public, pg_temp
+as $$
+begin
+  -- Almost all have none.
+  if p_address ~ '^[!-~]*$' then
+    return p_address;
+  end if;
+  return regexp_replace(p_address, '^[\s\u00a0\u00ad\u034f\u061c\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200f\u202a-\u202f\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]+|[\s\u00a0\u00ad\u034f\u061c\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200f\u202a-\u202f\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]+$', '', 'g');
+end
+$$;
+
 -- Mail addresses are kept in lower case (ASCII, as everywhere), however a row was written by hand. Postlane's own
 -- statements write them so, and the triggers pass them by.
 create function address_in_lower_case() returns trigger
@@ -172,7 +189,7 @@ language plpgsql
 set search_path = pg_catalog, public, pg_temp
 as $$
 begin
-  new.email := lower(btrim(new.email) collate "C");
+  new.email := lower(trim_address(new.email) collate "C");
   return new;
 end
 $$;
@@ -185,5 +202,6 @@ select secure_function(name) from unnest(array[
   'renew_lease(text, text, bigint, integer)',
   'release_lease(text, text)',
   'lease_is_held(text, bigint)',
+  'trim_address(text)',
   'address_in_lower_case()'
 ]::regprocedure[]) as name;

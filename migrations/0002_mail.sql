@@ -48,6 +48,18 @@ begin
 end
 $$;
 
+-- Whether a row was accepted and ended without being delivered. Equals `isUndelivered` in the domain (EVENT-16).
+create function email_is_undelivered(p_status text, p_error text) returns boolean
+language plpgsql
+immutable
+parallel safe
+set search_path = pg_catalog, public, pg_temp
+as $$
+begin
+  return p_error is not null and p_status in ('sent', 'delivery_delayed');
+end
+$$;
+
 -- Whether this is a state of a claim. Equals the states of `Claim` in the domain.
 create function is_email_claim_state(p_state text) returns boolean
 language plpgsql
@@ -139,9 +151,15 @@ create index email_log_key on email_log (key_hash, provider, created_at) where k
 -- Without the rows of ordinary sends, so that these pay nothing for it.
 create index email_log_tag on email_log (key_tag) where key_tag is not null and outcome is distinct from 'sent';
 create unique index email_log_entry on email_log (entry_id) where entry_id is not null;
+-- Rows that events made and whose suppressions wait for the library's word on the recipients.
+create index email_log_waiting on email_log (created_at)
+  where outcome is null and suppression_marks && array['hard_bounce:', 'complaint:'];
 -- Answers the statistics and the alarms by itself: what they count stands in it.
 create index email_log_created on email_log (created_at desc, id desc)
   include (category, provider, status, failed_over, cost_usd);
+-- Few rows: what was accepted and ended without being delivered (EVENT-16).
+create index email_log_undelivered on email_log (created_at) include (category, provider, status)
+  where error is not null and status in ('sent', 'delivery_delayed');
 create index email_log_status on email_log (status, created_at desc, id desc);
 create index email_log_category on email_log (category, created_at desc, id desc);
 create index email_log_provider on email_log (provider, created_at desc, id desc);
@@ -182,7 +200,7 @@ create index email_suppressions_created on email_suppressions (created_at desc, 
 create index email_suppressions_reason on email_suppressions (reason, created_at desc, email);
 
 create trigger email_suppressions_address before insert or update of email on email_suppressions
-for each row when (new.email <> lower(btrim(new.email) collate "C")) execute function address_in_lower_case();
+for each row when (new.email <> lower(trim_address(new.email) collate "C")) execute function address_in_lower_case();
 
 -- Suppressions of erased people (P3). SHA-256 of the address: it can be recognised, not read.
 create table erased_suppressions (
@@ -321,9 +339,9 @@ parallel safe
 set search_path = pg_catalog, public, pg_temp
 as $$
 begin
-  return nullif(lower(btrim(case
+  return nullif(lower(trim_address(case
     when position('<' in p_address) = 0 then p_address
-    else coalesce(substring(p_address from '<([^<>]*)>\s*$'), p_address)
+    else coalesce(substring(trim_address(p_address) from '<([^<>]*)>$'), p_address)
   end)), '');
 end
 $$;
@@ -403,8 +421,8 @@ $$;
 
 -- Suppression
 
--- Suppressions of these addresses, those of erased people among them, as JSON: [{ "email", "reason" }]. Every path that
--- decides about a send reads both tables through this function (MAIL-60). It uses the indexes whatever the statistics say
+-- Suppressions of these addresses, those of erased people among them, and who unsubscribed (`unsubscribed`, MAIL-65), as JSON:
+-- [{ "email", "reason" }]. Every path that decides about a send reads the tables through this function (MAIL-60). It uses the indexes whatever the statistics say
 -- of a table that grew quickly. Called by `MailStore` and `IntakeStore`, and where a key is claimed.
 create function email_suppressions_of(p_addresses text[]) returns jsonb
 language plpgsql
@@ -423,10 +441,168 @@ begin
         union
         select a.email, e.reason
         from unnest(p_addresses) as a(email) join erased_suppressions e on e.address_hash = address_hash(a.email)
+        union
+        select a.email, 'unsubscribed'
+        from unnest(p_addresses) as a(email) join unsubscribes u on u.email in (a.email, erased_alias(a.email))
       ) as s
     ),
     '[]'
   );
+end
+$$;
+
+-- Those of the addresses whose person was erased since mail was asked for on the key (MAIL-66): its rows name them by a hash. A key
+-- without a row – the log was away – shows nothing, and the last day of the audit log does.
+create function email_erased_of(p_key_hash text, p_addresses text[]) returns text[]
+language plpgsql
+stable
+set search_path = pg_catalog, public, pg_temp
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+as $$
+declare
+  v_named text[];
+begin
+  select array_agg(x.address) into v_named
+  from email_log l, unnest(l.to_addresses || l.other_addresses || l.dropped_addresses) as x(address)
+  where l.key_hash = p_key_hash and l.created_at >= coalesce(
+    (select c.first_attempt_at from email_send_claims c where c.key_hash = p_key_hash), '-infinity');
+  return array(
+    select distinct a.email from unnest(p_addresses) as a(email)
+    where erased_alias(a.email) = any (v_named) or v_named is null and exists (
+      select from admin_audit_log x
+      where x.created_at > clock_timestamp() - interval '24 hours' and x.action = 'person_erased'
+        and x.target = erased_alias(a.email)
+    )
+  );
+end
+$$;
+
+-- The entries of `record_email_sends`, those of retries without the people who were erased meanwhile: their rows name them as the
+-- others of the key do, and hold nothing of the mail.
+create function without_erased_people(p_entries jsonb) returns jsonb
+language plpgsql
+stable
+set search_path = pg_catalog, public, pg_temp
+as $$
+declare
+  v_entry jsonb;
+  v_name text;
+  v_gone text[];
+  v_all jsonb := '[]';
+begin
+  for v_entry in select x.value from jsonb_array_elements(p_entries) as x loop
+    if v_entry -> 'settle' -> 'isRetry' = 'true' then
+      v_gone := email_erased_of(v_entry ->> 'key_hash', email_addresses(v_entry -> 'to')
+        || email_addresses(v_entry -> 'others') || email_addresses(v_entry -> 'dropped'));
+      if v_gone <> '{}' then
+        foreach v_name in array array['to', 'others', 'dropped'] loop
+          v_entry := jsonb_set(v_entry, array[v_name], to_jsonb(array(
+            select case when x.address = any (v_gone) then erased_alias(x.address) else x.address end
+            from unnest(email_addresses(v_entry -> v_name)) with ordinality as x(address, place)
+            order by x.place
+          )));
+        end loop;
+        v_entry := v_entry || jsonb_build_object(
+          'subject', null, 'error', error_without_person(v_entry ->> 'error'),
+          'attempts', attempts_without_person(v_entry -> 'attempts'),
+          -- The claim keeps the first call's result, which names nobody any more.
+          'settle', (v_entry -> 'settle') - 'result');
+      end if;
+    end if;
+    v_all := v_all || jsonb_build_array(v_entry);
+  end loop;
+  return v_all;
+end
+$$;
+
+-- What is left of a row's error, which may quote the address or what a server says of its owner.
+create function error_without_person(p_error text) returns text
+language sql
+immutable
+parallel safe
+set search_path = pg_catalog, public, pg_temp
+as $$
+  select case when p_error like 'Recipient suppressed: %' then p_error when p_error is not null then 'the person was erased' end
+$$;
+
+-- What is left of a row's attempts.
+create function attempts_without_person(p_attempts jsonb) returns jsonb
+language sql
+immutable
+parallel safe
+set search_path = pg_catalog, public, pg_temp
+as $$
+  select jsonb_agg(x.value || '{"reason": null}' order by x.place)
+  from jsonb_array_elements(case jsonb_typeof(p_attempts) when 'array' then p_attempts end) with ordinality as x(value, place)
+$$;
+
+-- A queue's text as JSON; null where it is none.
+create function json_or_null(p_text text) returns jsonb
+language plpgsql
+immutable
+set search_path = pg_catalog, public, pg_temp
+as $$
+begin
+  return p_text::jsonb;
+exception when invalid_text_representation then
+  return null;
+end
+$$;
+
+-- The part of `erase_person` that is about the retry queue; returns whether anything was found. A retry that waits for this person
+-- alone, and every dead letter that names them, ends here: its row is `suppressed`, or `failed` where somebody else would have got
+-- the mail, and its text is gone. One that is under way, or has other recipients, looks again before it sends (MAIL-66).
+create function erase_deferred_person(p_email text) returns boolean
+language plpgsql
+set search_path = pg_catalog, public, pg_temp
+as $$
+declare
+  q record;
+  v_details jsonb;
+  v_others boolean;
+  v_tag text;
+  v_ended jsonb := '[]';
+  v_found boolean := false;
+begin
+  for q in
+    select x.sequence, x.state, x.acquired_by is not null and x.visible_at > now() as taken, json_or_null(x.element) as message
+    from email_defer_queue x where position(p_email in lower(x.element)) > 0
+    order by x.sequence for update
+  loop
+    v_details := q.message -> 'details';
+    continue when q.message is not null and not coalesce(
+      p_email = any (email_addresses(v_details -> 'to') || email_addresses(v_details -> 'others')), false);
+    v_found := true;
+    if q.state = 'completed' then
+      update email_defer_queue set element = '{}' where sequence = q.sequence;
+      continue;
+    end if;
+    v_others := exists (select from unnest(email_addresses(v_details -> 'to')) as x(address) where x.address <> p_email);
+    continue when q.state <> 'failed' and (q.taken or v_others);
+    delete from email_defer_queue where sequence = q.sequence;
+    -- What an earlier version queued carries the hash of the key.
+    v_tag := v_details ->> case when v_details ? 'keyTag' then 'keyTag' else 'keyHash' end;
+    if v_details ->> 'keyHash' is not null
+      and not exists (select from find_email_evidence(
+        v_details ->> 'keyHash', v_tag, to_timestamp((q.message ->> 'firstAttemptAt')::float8 / 1000.0)))
+    then
+      v_ended := v_ended || jsonb_build_array(jsonb_build_object(
+        'id', q.message ->> 'rowId', 'category', v_details ->> 'category', 'source', v_details ->> 'source',
+        'from', v_details ->> 'from', 'to', v_details -> 'to', 'others', v_details -> 'others',
+        'dropped', coalesce(v_details -> 'dropped', '[]') || to_jsonb(p_email),
+        'idempotency_key', v_details ->> 'idempotencyKey', 'key_hash', v_details ->> 'keyHash', 'key_tag', v_tag,
+        'provider', q.message -> 'request' ->> 'provider', 'failed_over', q.message -> 'failedOver'
+      ) || case when v_others
+        then '{"outcome": "failed", "error_kind": "ambiguous", "error": "the person was erased"}'::jsonb
+        else '{"outcome": "suppressed", "error": "Recipient suppressed: erased; an earlier attempt may have been accepted"}'
+      end);
+    end if;
+  end loop;
+  if v_ended <> '[]' then
+    perform record_email_sends(v_ended);
+  end if;
+  return v_found;
 end
 $$;
 
@@ -918,6 +1094,9 @@ declare
   -- What the kept result says other than the entry, by entry: the row's own id, and an acceptance that was proven.
   v_learned jsonb := '{}';
 begin
+  if p_entries @? '$[*].settle.isRetry ? (@ == true)' then
+    p_entries := without_erased_people(p_entries);
+  end if;
   v_unproven := p_entries @? '$[*] ? (!exists(@.provider_message_id ? (@ != null)))';
   if v_unproven then
     for v_lock in
@@ -940,7 +1119,7 @@ begin
       coalesce(x.category, 'unknown'),
       x.source,
       case
-        when position('<' in coalesce(x."from", x.from_address)) = 0 then lower(btrim(coalesce(x."from", x.from_address)))
+        when position('<' in coalesce(x."from", x.from_address)) = 0 then lower(trim_address(coalesce(x."from", x.from_address)))
         else email_bare_address(coalesce(x."from", x.from_address))
       end,
       email_addresses(coalesce(x."to", x.to_addresses)),
@@ -1086,7 +1265,12 @@ begin
           subject = coalesce(e.subject, l.subject),
           outcome = e.outcome,
           status = case when email_status_rank(e.outcome) > email_status_rank(l.status) then e.outcome else l.status end,
-          error = coalesce(l.error, e.error),
+          -- A temporary bounce of a mail that its only recipient got is an automatic reply (EVENT-16).
+          error = case
+            when email_status_rank(l.status) between email_status_rank('delivered') and email_status_rank('clicked')
+              and email_distinct_count(e.to_addresses || e.other_addresses) < 2 then e.error
+            else coalesce(l.error, e.error)
+          end,
           error_kind = e.error_kind,
           failed_over = e.failed_over,
           -- The event that made the row is the proof that a deferral was accepted.
@@ -1094,7 +1278,7 @@ begin
           accepted_cost_usd = e.accepted_cost_usd,
           idempotency_key = e.idempotency_key,
           key_hash = coalesce(e.key_hash, l.key_hash),
-          key_tag = coalesce(l.key_tag, e.key_tag),
+          key_tag = coalesce(e.key_tag, l.key_tag),
           suppression_marks = l.suppression_marks || v_marks,
           retry_at = e.retry_at,
           attempts = e.attempts,
@@ -1275,7 +1459,10 @@ begin
     first_attempt_at := extract(epoch from c.first_attempt_at) * 1000;
     update email_send_claims x set owner = v_owner, lease_until = v_lease, last_attempt_at = v_lease, updated_at = now()
     where x.key_hash = v_key;
-    suppressions := email_suppressions_of(email_addresses(p_entry -> 'addresses'));
+    suppressions := email_suppressions_of(email_addresses(p_entry -> 'addresses')) || coalesce((
+      select jsonb_agg(jsonb_build_object('email', x.email, 'reason', 'erased'))
+      from unnest(email_erased_of(v_key, email_addresses(p_entry -> 'addresses'))) as x(email)
+    ), '[]');
   end if;
   return next;
 end
@@ -1368,6 +1555,7 @@ $$;
 select secure_function(name) from unnest(array[
   'email_status_rank(text)',
   'email_log_words_are_known(text, text, text, text)',
+  'email_is_undelivered(text, text)',
   'is_email_claim_state(text)',
   'email_bare_address(text)',
   'email_addresses(jsonb)',
@@ -1375,6 +1563,12 @@ select secure_function(name) from unnest(array[
   'address_hash(text)',
   'erased_alias(text)',
   'email_suppressions_of(text[])',
+  'email_erased_of(text, text[])',
+  'without_erased_people(jsonb)',
+  'error_without_person(text)',
+  'attempts_without_person(jsonb)',
+  'json_or_null(text)',
+  'erase_deferred_person(text)',
   'add_email_suppressions(text[], text)',
   'email_tag_pad(bytea, integer)',
   'email_use_tag(text, text)',

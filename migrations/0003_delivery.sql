@@ -223,6 +223,20 @@ begin
 end
 $$;
 
+-- The addresses, those of people who were erased from the row as it has them.
+create function erased_names(p_addresses text[], p_row email_log) returns text[]
+language sql
+immutable
+set search_path = pg_catalog, public, pg_temp
+as $$
+  select case when p_addresses is not null then array(
+    select case when erased_alias(x.address) = any (p_row.to_addresses || p_row.other_addresses || p_row.dropped_addresses)
+      then erased_alias(x.address) else x.address end
+    from unnest(p_addresses) with ordinality as x(address, place)
+    order by x.place
+  ) end
+$$;
+
 -- Folds delivery events into the send log, several in one call (EVENT-10 to EVENT-14); `ordinal` counts the events from 1.
 -- Called by `DeliveryLog`, for webhooks and the poll. Keys of an event are the parameters of `record_email_event` without
 -- `p_`, `category` (from the event's tags) and `listed` (the event is what the provider's list says of the mail, seen at
@@ -233,7 +247,9 @@ $$;
 --   key is under way right now: then the event may be that attempt's, which will find it. Else the event makes a row. A tag of
 --   another installation matches no row and no claim: mail from outside, without a key.
 -- * Status only moves forward, never out of a terminal one (L2). `error` is the reason of the failure that moved it, also
---   where that event gave none (the list never does) and a later account of it brings the reason.
+--   where that event gave none (the list never does) and a later account of it brings the reason. A `bounce_transient` moves
+--   nothing, and is the end of the mail: its reason is the error of a row that was not delivered. Of one that was, it is an
+--   automatic reply, unless somebody else of several recipients did not get it (EVENT-16).
 -- * `last_event` and `raw` are of the latest event by occurrence; without a time it counts from now, and not at all
 --   where it is the last one already. Of two at the same time the one with the greater name wins. Of an event that came
 --   both by webhook and in the list, the webhook's account stands: it has the moment and the reason.
@@ -287,6 +303,7 @@ declare
   v_known email_account;
   v_marks text[];
   v_suppress text[] := '{}';
+  v_single boolean;
 begin
   if p_events @? '$[*].key_tag ? (@ != null)' then
     for v_lock in
@@ -387,6 +404,15 @@ begin
         end if;
       end if;
 
+      -- What comes later about an erased person's mail does not bring the person back (P3).
+      if array_to_string(r.to_addresses || r.other_addresses || r.dropped_addresses, ',') like '%erased:%' then
+        e.raw := null;
+        e.reason := error_without_person(e.reason);
+        e.subject := null;
+        e.recipients := erased_names(e.recipients, r);
+        e.suppress := erased_names(e.suppress, r);
+      end if;
+
       v_changed := false;
       alert := false;
       backfilled := false;
@@ -424,14 +450,23 @@ begin
         end if;
       end if;
 
+      -- Only the library's row knows all recipients; one that events made keeps the error until then.
+      v_single := coalesce(r.outcome is not null and r.recipient_count < 2, false);
       if v_rank > email_status_rank(r.status) then
         r.status := e.event;
         v_changed := true;
         if v_rank = 100 then
-          r.error := coalesce(e.reason, r.error);
+          r.error := e.reason;
+        elsif v_rank >= email_status_rank('delivered') and v_single then
+          r.error := null;
         end if;
       elsif v_rank = 100 and r.status = e.event and r.error is null and e.reason is not null then
         r.error := e.reason;
+        v_changed := true;
+      elsif e.event = 'bounce_transient' and r.error is null
+        and email_status_rank(r.status) < (case when v_single then email_status_rank('delivered') else 100 end)
+      then
+        r.error := coalesce(e.reason, 'not delivered');
         v_changed := true;
       end if;
 
@@ -962,6 +997,7 @@ create table email_stats_days (
   status text not null,
   count bigint not null,
   failed_over bigint not null,
+  undelivered bigint not null,
   cost_usd numeric not null,
   unique nulls not distinct (day, category, provider, status)
 );
@@ -977,6 +1013,7 @@ create table email_stats_changes (
   status text not null,
   count integer not null,
   failed_over integer not null,
+  undelivered integer not null,
   cost_usd numeric not null
 );
 
@@ -994,20 +1031,24 @@ language plpgsql
 set search_path = pg_catalog, public, pg_temp
 as $$
 begin
-  if tg_op = 'UPDATE' and (old.created_at, old.category, old.provider, old.status, old.failed_over, old.cost_usd)
-    is not distinct from (new.created_at, new.category, new.provider, new.status, new.failed_over, new.cost_usd)
-  then
+  if tg_op = 'UPDATE' and (
+    old.created_at, old.category, old.provider, old.status, old.failed_over, old.cost_usd,
+    email_is_undelivered(old.status, old.error)
+  ) is not distinct from (
+    new.created_at, new.category, new.provider, new.status, new.failed_over, new.cost_usd,
+    email_is_undelivered(new.status, new.error)
+  ) then
     return null;
   end if;
   if tg_op <> 'INSERT' and old.created_at < this_midnight() then
-    insert into email_stats_changes (day, category, provider, status, count, failed_over, cost_usd)
+    insert into email_stats_changes (day, category, provider, status, count, failed_over, undelivered, cost_usd)
     values ((old.created_at at time zone 'UTC')::date, old.category, old.provider, old.status, -1, -old.failed_over::integer,
-      -coalesce(old.cost_usd, 0));
+      -email_is_undelivered(old.status, old.error)::integer, -coalesce(old.cost_usd, 0));
   end if;
   if tg_op <> 'DELETE' and new.created_at < this_midnight() then
-    insert into email_stats_changes (day, category, provider, status, count, failed_over, cost_usd)
+    insert into email_stats_changes (day, category, provider, status, count, failed_over, undelivered, cost_usd)
     values ((new.created_at at time zone 'UTC')::date, new.category, new.provider, new.status, 1, new.failed_over::integer,
-      coalesce(new.cost_usd, 0));
+      email_is_undelivered(new.status, new.error)::integer, coalesce(new.cost_usd, 0));
   end if;
   return null;
 end
@@ -1049,14 +1090,14 @@ begin
     ))
     returning *
   )
-  insert into email_stats_days as s (day, category, provider, status, count, failed_over, cost_usd)
-  select g.day, g.category, g.provider, g.status, sum(g.count), sum(g.failed_over), sum(g.cost_usd)
+  insert into email_stats_days as s (day, category, provider, status, count, failed_over, undelivered, cost_usd)
+  select g.day, g.category, g.provider, g.status, sum(g.count), sum(g.failed_over), sum(g.undelivered), sum(g.cost_usd)
   from gone g
   group by 1, 2, 3, 4
-  having sum(g.count) <> 0 or sum(g.failed_over) <> 0 or sum(g.cost_usd) <> 0
+  having sum(g.count) <> 0 or sum(g.failed_over) <> 0 or sum(g.undelivered) <> 0 or sum(g.cost_usd) <> 0
   on conflict (day, category, provider, status) do update set
     count = s.count + excluded.count, failed_over = s.failed_over + excluded.failed_over,
-    cost_usd = s.cost_usd + excluded.cost_usd;
+    undelivered = s.undelivered + excluded.undelivered, cost_usd = s.cost_usd + excluded.cost_usd;
   select d.day into v_day
   from (
     select g::date as day from generate_series(
@@ -1072,12 +1113,53 @@ begin
   end if;
   with gone as (delete from email_stats_changes where day = v_day),
   closed as (insert into email_stats_closed (day) values (v_day))
-  insert into email_stats_days (day, category, provider, status, count, failed_over, cost_usd)
-  select v_day, l.category, l.provider, l.status, count(*), count(*) filter (where l.failed_over), coalesce(sum(l.cost_usd), 0)
+  insert into email_stats_days (day, category, provider, status, count, failed_over, undelivered, cost_usd)
+  select v_day, l.category, l.provider, l.status, count(*), count(*) filter (where l.failed_over),
+    count(*) filter (where l.error is not null and l.status in ('sent', 'delivery_delayed')), coalesce(sum(l.cost_usd), 0)
   from email_log l
   where l.created_at >= v_day::timestamp at time zone 'UTC' and l.created_at < (v_day + 1)::timestamp at time zone 'UTC'
   group by 2, 3, 4;
   return 1;
+end
+$$;
+
+-- Suppresses by events whose mail the library never recorded, since its row was lost: after ten minutes nobody writes it any more, and
+-- the recipients are those that the events name (EVENT-14). Returns how many rows it went through; the leader calls again while it
+-- returns `p_limit`.
+create function suppress_lost_email_rows(p_limit integer default 1000) returns integer
+language plpgsql
+set search_path = pg_catalog, public, pg_temp
+as $$
+declare
+  r record;
+  v_marks text[];
+  v_suppress text[] := '{}';
+  v_count integer := 0;
+begin
+  for r in
+    select l.id, l.to_addresses, l.suppression_marks from email_log l
+    where l.outcome is null and l.suppression_marks && array['hard_bounce:', 'complaint:']
+      and l.created_at < now() - interval '10 minutes'
+    order by l.created_at
+    limit p_limit
+    for update skip locked
+  loop
+    v_marks := array(
+      select x.mark || r.to_addresses[1] from unnest(r.suppression_marks) as x(mark)
+      where x.mark like '%:' and email_distinct_count(r.to_addresses) = 1
+        and x.mark || r.to_addresses[1] <> all (r.suppression_marks)
+    );
+    v_suppress := v_suppress || v_marks;
+    update email_log l set
+      suppression_marks = array(select x.mark from unnest(r.suppression_marks) as x(mark) where x.mark not like '%:') || v_marks,
+      updated_at = now()
+    where l.id = r.id;
+    v_count := v_count + 1;
+  end loop;
+  if v_suppress <> '{}' then
+    perform add_email_suppressions(v_suppress, 'a delivery event of a mail whose row was lost');
+  end if;
+  return v_count;
 end
 $$;
 
@@ -1172,8 +1254,10 @@ select secure_function(name) from unnest(array[
   'check_that_mail_can_be_written(text)',
   'email_alert_lease()',
   'keep_email_events(email_events[])',
+  'erased_names(text[], email_log)',
   'record_email_events(jsonb)',
   'record_email_event(text, text, text, timestamp with time zone, text[], text, text, text, jsonb, text, text, text[], boolean, boolean)',
+  'suppress_lost_email_rows(integer)',
   'release_email_alert(uuid)',
   'confirm_email_alert(uuid)',
   'claim_due_email_alerts(integer)',

@@ -226,11 +226,11 @@ create table credit_charges (
 
 create index credit_charges_customer on credit_charges (customer_id, created_at desc);
 
--- Credits that admins gave, once for each reference of a customer (DOC-33).
+-- Credits that admins gave, or took back (below zero), once for each reference of a customer (DOC-33).
 create table credit_grants (
   id uuid primary key default gen_random_uuid(),
   customer_id uuid not null references customers (id),
-  credits integer not null check (credits > 0),
+  credits integer not null check (credits <> 0),
   reference text not null check (reference <> ''),
   actor text not null,
   created_at timestamptz not null default now(),
@@ -586,8 +586,8 @@ $$;
 -- Erases a person: closes the account, and removes the address from everything but the audit trail of admins. Addresses
 -- that must not be mailed stay so, by a hash (P3). Returns whether anything was found. `p_email`: bare and lower-case.
 --
--- Lock order: mails of intake with customer and hold, rows of the log, suppressions, admin, customer, outreach. The log comes
--- before the suppressions, as in the writers of events, which lock a row before they add its suppressions.
+-- Lock order: mails of intake with customer and hold, queued retries, keys, rows of the log, suppressions, claims, admin, customer,
+-- outreach. The log comes before the suppressions, as in the writers of events, which lock a row before they add its suppressions.
 create function erase_person(p_email text, p_actor text) returns boolean
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
@@ -600,12 +600,14 @@ declare
   v_mails uuid[];
 begin
   v_found := erase_intake_person(p_email);
+  v_found := erase_deferred_person(p_email) or v_found;
 
   with hidden as (
     update email_log set
       to_addresses = array_replace(to_addresses, p_email, v_alias),
       other_addresses = array_replace(other_addresses, p_email, v_alias),
       dropped_addresses = array_replace(dropped_addresses, p_email, v_alias),
+      error = error_without_person(error), attempts = attempts_without_person(attempts),
       suppression_marks = '{}', subject = null, raw = null, accounts = null, updated_at = now()
     where (to_addresses || other_addresses || dropped_addresses) @> array[p_email]
     returning id
@@ -621,6 +623,14 @@ begin
   select v_hash, reason from gone
   on conflict do nothing;
   v_found := v_found or found;
+
+  update email_send_claims c set result = c.result || jsonb_build_object(
+    'suppressedRecipients', (
+      select coalesce(jsonb_agg(case x.value when to_jsonb(p_email) then to_jsonb(v_alias) else x.value end), '[]')
+      from jsonb_array_elements(c.result -> 'suppressedRecipients') as x
+    )
+  ) || case when c.result ? 'error' then jsonb_build_object('error', error_without_person(c.result ->> 'error')) else '{}' end
+  where c.key_hash in (select l.key_hash from email_log l where l.id = any (v_mails)) and c.result is not null;
 
   delete from admins where email = p_email;
   v_found := v_found or found;
@@ -639,7 +649,15 @@ begin
   v_found := v_found or found;
   delete from contact_messages where lower(email) = p_email;
   v_found := v_found or found;
-  delete from email_alerts where due_at is not null and details -> 'recipients' ? p_email;
+  delete from email_alerts a where a.due_at is not null and (
+    a.details -> 'recipients' ? p_email
+    or a.send_id = any (v_mails) and not exists (
+      select from email_log l, unnest(l.to_addresses || l.other_addresses) as x(address)
+      where l.id = a.send_id and x.address not like 'erased:%'
+    )
+  );
+  update email_alerts a set details = a.details || '{"subject": null, "reason": null}'
+  where a.due_at is not null and a.send_id = any (v_mails);
 
   v_found := erase_outreach_person(p_email) or v_found;
   if v_found then
@@ -664,7 +682,7 @@ $$;
 
 -- Triggers fire by name: the address is in lower case before the pages are recalled by it.
 create trigger customers_address before insert or update of email on customers
-for each row when (new.email <> lower(btrim(new.email) collate "C")) execute function address_in_lower_case();
+for each row when (new.email <> lower(trim_address(new.email) collate "C")) execute function address_in_lower_case();
 
 create trigger customers_recall_free_pages before insert on customers
 for each row execute function recall_free_pages();
@@ -721,6 +739,36 @@ begin
   insert into admin_audit_log (action, actor, target, note, details)
   values ('credits_granted', p_actor, v_email, p_note, jsonb_build_object('credits', p_credits, 'reference', p_reference));
   return 'granted';
+end
+$$;
+
+-- Takes credits back, once for each reference of a customer, as `grant_credits` gives them: `debited`, `repeated`,
+-- `reference_taken`, `not_found`; `insufficient` where that would leave less than what is set aside for work under way.
+create function debit_credits(
+  p_customer_id uuid, p_credits integer, p_reference text, p_actor text, p_note text
+) returns text
+language plpgsql
+set search_path = pg_catalog, public, pg_temp
+as $$
+declare
+  v_email text;
+  v_known integer;
+begin
+  select c.email into v_email from customers c where c.id = p_customer_id and c.deleted_at is null for no key update;
+  if not found then return 'not_found'; end if;
+  select g.credits into v_known from credit_grants g where g.customer_id = p_customer_id and g.reference = p_reference;
+  if found then
+    return case when v_known = -p_credits then 'repeated' else 'reference_taken' end;
+  end if;
+  if not exists (select from available_funds(p_customer_id) f where f.credits >= p_credits) then
+    return 'insufficient';
+  end if;
+  insert into credit_grants (customer_id, credits, reference, actor)
+  values (p_customer_id, -p_credits, p_reference, p_actor);
+  update customers set credits_remaining = credits_remaining - p_credits where id = p_customer_id;
+  insert into admin_audit_log (action, actor, target, note, details)
+  values ('credits_debited', p_actor, v_email, p_note, jsonb_build_object('credits', p_credits, 'reference', p_reference));
+  return 'debited';
 end
 $$;
 
@@ -816,25 +864,55 @@ begin
 end
 $$;
 
+-- In what `p_pages` pages of a hold can be paid, `credits` or `free_pages`: as the customer's plan has it now, else as they were set
+-- aside under the plan before; null where neither suffices. What other live holds set aside is theirs.
+create function hold_currency(h funds_holds, p_pages integer) returns text
+language sql
+stable
+set search_path = pg_catalog, public, pg_temp
+as $$
+  select x.currency
+  from customers c
+  cross join lateral (
+    select coalesce(sum(o.credits), 0) as credits, coalesce(sum(o.free_pages), 0) as free_pages
+    from funds_holds o
+    where o.customer_id = c.id and o.state = 'held' and o.expires_at > clock_timestamp() and o.job_id <> h.job_id
+  ) o
+  cross join lateral (values
+    ('credits', coalesce(c.credits_remaining, 0) - o.credits, c.plan_type = 'paid', h.credits > 0),
+    ('free_pages', 10 - c.lifetime_free_pages_used - o.free_pages, c.plan_type = 'free', h.free_pages > 0)
+  ) as x(currency, available, is_plan, is_held)
+  where c.id = h.customer_id and (x.is_plan or x.is_held) and (p_pages = 0 or x.available >= p_pages)
+  order by x.is_plan desc
+  limit 1
+$$;
+
 -- Makes a hold last for `p_window` from now, shorter or longer than before. One that has expired is set aside anew; false
--- where the funds do not suffice any more, or there is no open hold.
+-- where the funds do not suffice any more, or there is no open hold. One that is set aside anew follows the plan.
 create function refresh_hold(p_job_id uuid, p_window interval) returns boolean
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
 as $$
 declare
   h funds_holds;
+  v_pages integer;
+  v_currency text;
 begin
   perform from customers where id = (select customer_id from funds_holds where job_id = p_job_id) for no key update;
   select * into h from funds_holds where job_id = p_job_id and state = 'held';
   if not found then
     return false;
   end if;
-  if h.expires_at <= clock_timestamp() and not exists (
-    select from available_funds(h.customer_id, p_job_id) f
-    where f.credits >= h.credits and f.free_pages >= h.free_pages
-  ) then
-    return false;
+  if h.expires_at <= clock_timestamp() then
+    v_pages := greatest(h.credits, h.free_pages);
+    v_currency := hold_currency(h, v_pages);
+    if v_currency is null then
+      return false;
+    end if;
+    update funds_holds set
+      credits = case when v_currency = 'credits' then v_pages else 0 end,
+      free_pages = case when v_currency = 'free_pages' then v_pages else 0 end
+    where id = h.id;
   end if;
   update funds_holds set expires_at = clock_timestamp() + p_window where id = h.id;
   return true;
@@ -842,13 +920,14 @@ end
 $$;
 
 -- Makes an open hold large enough for `p_pages` (null: it is); false where the funds do not suffice. It never shrinks one,
--- and what is free of charge stays so.
+-- and what is free of charge stays so. One that is made larger follows the plan.
 create function widen_hold(p_job_id uuid, p_pages integer) returns boolean
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
 as $$
 declare
   h funds_holds;
+  v_currency text;
 begin
   perform from customers where id = (select customer_id from funds_holds where job_id = p_job_id) for no key update;
   select * into h from funds_holds where job_id = p_job_id and state = 'held';
@@ -856,15 +935,13 @@ begin
   if not found or greatest(h.credits, h.free_pages) = 0 or coalesce(p_pages, 0) <= greatest(h.credits, h.free_pages) then
     return true;
   end if;
-  if not exists (
-    select from available_funds(h.customer_id, p_job_id) f
-    where p_pages <= case when h.credits > 0 then f.credits else f.free_pages end
-  ) then
+  v_currency := hold_currency(h, p_pages);
+  if v_currency is null then
     return false;
   end if;
   update funds_holds set
-    credits = case when h.credits > 0 then p_pages else 0 end,
-    free_pages = case when h.free_pages > 0 then p_pages else 0 end
+    credits = case when v_currency = 'credits' then p_pages else 0 end,
+    free_pages = case when v_currency = 'free_pages' then p_pages else 0 end
   where id = h.id;
   return true;
 end
@@ -885,7 +962,7 @@ $$;
 
 -- Turns a hold into a charge, once. `p_pages` (null: as held) may be less than what was held, never more. Returns what
 -- is true after it: `settled` (by this call or an earlier one), `released`, `insufficient` (the hold had expired and its
--- funds are spent) or `none`.
+-- funds are spent, or the balance is below what was set aside) or `none`.
 create function settle_hold(p_job_id uuid, p_pages integer default null) returns text
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
@@ -894,6 +971,8 @@ declare
   h funds_holds;
   v_credits integer;
   v_free_pages integer;
+  v_pages integer;
+  v_currency text;
 begin
   perform from customers where id = (select customer_id from funds_holds where job_id = p_job_id) for no key update;
   select * into h from funds_holds where job_id = p_job_id;
@@ -905,11 +984,17 @@ begin
   end if;
   v_credits := least(h.credits, coalesce(p_pages, h.credits));
   v_free_pages := least(h.free_pages, coalesce(p_pages, h.free_pages));
-  if h.expires_at <= clock_timestamp() and not exists (
-    select from available_funds(h.customer_id, p_job_id) f
-    where f.credits >= v_credits and f.free_pages >= v_free_pages
+  if h.expires_at <= clock_timestamp() or not exists (
+    select from customers c
+    where c.id = h.customer_id and coalesce(c.credits_remaining, 0) >= v_credits and 10 - c.lifetime_free_pages_used >= v_free_pages
   ) then
-    return 'insufficient';
+    v_pages := greatest(v_credits, v_free_pages);
+    v_currency := hold_currency(h, v_pages);
+    if v_currency is null then
+      return 'insufficient';
+    end if;
+    v_credits := case when v_currency = 'credits' then v_pages else 0 end;
+    v_free_pages := case when v_currency = 'free_pages' then v_pages else 0 end;
   end if;
   update funds_holds set state = 'settled', outcome = 'completed', closed_at = clock_timestamp() where id = h.id;
   update customers set
@@ -946,10 +1031,12 @@ select secure_function(name) from unnest(array[
   'recall_free_pages()',
   'add_customer(text, text, text)',
   'grant_credits(uuid, integer, text, text, text)',
+  'debit_credits(uuid, integer, text, text, text)',
   'available_funds(uuid, uuid)',
   'deduct_credits(uuid, integer)',
   'use_free_pages(uuid, integer)',
   'place_hold(uuid, uuid, integer, interval)',
+  'hold_currency(funds_holds, integer)',
   'refresh_hold(uuid, interval)',
   'widen_hold(uuid, integer)',
   'release_hold(uuid, text)',

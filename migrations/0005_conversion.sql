@@ -92,11 +92,11 @@ create table inline_turns (
 -- Whose work of a kind was given out last: owners take turns in the order of their ids (DOC-12), so that the next one is found
 -- by one look into an index, however many owners and pieces of work wait.
 create table work_turns (
-  kind text primary key check (kind in ('request', 'chunk', 'flyer')),
+  kind text primary key check (kind in ('request', 'chunk', 'flyer', 'mail')),
   customer_id uuid not null default '00000000-0000-0000-0000-000000000000'
 ) with (fillfactor = 50);
 
-insert into work_turns (kind) values ('request'), ('chunk'), ('flyer');
+insert into work_turns (kind) values ('request'), ('chunk'), ('flyer'), ('mail');
 
 -- The queue `convert`: conversions that were requested, until the executor on the leader makes their jobs (DOC-10).
 create table convert_queue (
@@ -850,7 +850,7 @@ $$;
 
 -- The assembly: claim, heartbeat, hand back, complete; `fail_conversion_job` fails it (DOC-14)
 
--- Claims the assembly of the oldest job whose chunks are all there. `chunk_keys`: the chunks' results in their order, read in
+-- Claims the assembly of the oldest job whose chunks are all there; the same call again counts no other attempt. `chunk_keys`: the chunks' results in their order, read in
 -- the statement that sees that all are there.
 --
 -- The row to claim is chosen in a materialized expression, here and in every other claim: that runs once. A subquery in
@@ -872,7 +872,8 @@ as $$
     for no key update skip locked
   )
   update large_conversion_jobs j set
-    lease = p_lease, heartbeat_at = clock_timestamp(), attempts = j.attempts + 1, updated_at = clock_timestamp()
+    lease = p_lease, heartbeat_at = clock_timestamp(), updated_at = clock_timestamp(),
+    attempts = j.attempts + (j.lease is distinct from p_lease)::integer
   from n, files f
   where j.id = n.id and f.id = j.file_id
   returning j.id, j.file_id, f.name, j.attempts, j.options, j.total_pages,
@@ -1164,8 +1165,8 @@ end
 $$;
 
 -- Repairs what a crash between two transactions could have left (C3, C4, X1): a file that shows converting without a live
--- job is as its job ended; a hold of a job that has ended is released; a paused or waiting job keeps its funds. Returns how
--- many. Lock order: files, then customers and holds by customer.
+-- job is as its job ended; a hold of a job that has ended is released; what waits or is under way – a request, a job, a document, a flyer, a mail – keeps
+-- its funds. Returns how many. Lock order: files, then customers and holds by customer.
 create function sweep_conversions(p_window interval, p_stale interval) returns integer
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
@@ -1191,18 +1192,26 @@ begin
   end loop;
   for r in
     select h.job_id, j.status from funds_holds h
-    join large_conversion_jobs j on j.id = h.job_id
+    left join large_conversion_jobs j on j.id = h.job_id
     where h.state = 'held' and (
       j.status in ('failed', 'cancelled')
-      or (j.status in ('pending', 'waiting_batch', 'processing', 'paused_budget', 'assembling')
-        and h.expires_at < clock_timestamp() + p_window / 2)
+      or (h.expires_at < clock_timestamp() + p_window / 2 and (
+        j.status in ('pending', 'waiting_batch', 'processing', 'paused_budget', 'assembling')
+        or exists (select from convert_queue q where q.job_id = h.job_id)
+        or exists (
+          select from files f
+          where f.customer_id = h.customer_id and f.job_id = h.job_id and f.status = 'processing' and f.deleted_at is null
+        )
+        or exists (select from flyer_jobs x where x.id = h.job_id and x.status in ('pending', 'processing'))
+        or exists (select from intake_mails m where m.id = h.job_id and m.step = 'converting')
+      ))
     )
     order by h.customer_id
   loop
-    if r.status not in ('failed', 'cancelled') then
+    if r.status in ('failed', 'cancelled') then
+      v_count := v_count + release_hold(r.job_id, r.status)::integer;
+    else
       perform refresh_hold(r.job_id, p_window);
-    elsif release_hold(r.job_id, r.status) then
-      v_count := v_count + 1;
     end if;
   end loop;
   return v_count;
@@ -1213,7 +1222,7 @@ $$;
 -- Inline conversions of Word documents and pictures (file status `processing`, no chunk job): claim, heartbeat, complete, fail
 
 -- Claims a file of the owner whose turn it is: owners take turns, and one owner's documents, however many and however long each
--- takes, hold up another's by one at most (H3). Lock order: turn, file. The owner's turn is locked before one of their files is claimed, so that two workers never
+-- takes, hold up another's by one at most (H3). The same call again returns the same file. Lock order: turn, file. The owner's turn is locked before one of their files is claimed, so that two workers never
 -- claim two files of one owner at once; it waits for no lock while it holds that one.
 create function claim_inline(p_lease uuid, p_stale interval)
 returns table (
@@ -1281,8 +1290,8 @@ begin
   end if;
   return query
   update files f set
-    lease = p_lease, heartbeat_at = clock_timestamp(), claimed_at = clock_timestamp(), attempts = f.attempts + 1,
-    phase = 'Converting', updated_at = clock_timestamp()
+    lease = p_lease, heartbeat_at = clock_timestamp(), attempts = f.attempts + (f.lease is distinct from p_lease)::integer,
+    claimed_at = case when f.lease is not distinct from p_lease then f.claimed_at else clock_timestamp() end, phase = 'Converting', updated_at = clock_timestamp()
   where f.id = v_file
   returning f.id, f.job_id, f.name, f.kind, f.object_key, f.attempts, f.options;
 end
@@ -1454,8 +1463,8 @@ begin
   v_flyer := coalesce(v_flyer, claim_in_turn('flyer', p_lease, null, p_per_owner));
   return query
   update flyer_jobs j set
-    status = 'processing', lease = p_lease, heartbeat_at = clock_timestamp(), attempts = j.attempts + 1,
-    updated_at = clock_timestamp()
+    status = 'processing', lease = p_lease, heartbeat_at = clock_timestamp(), updated_at = clock_timestamp(),
+    attempts = j.attempts + (j.lease is distinct from p_lease)::integer
   from files f
   where j.id = v_flyer and f.id = j.file_id
   returning j.id, j.file_id, f.name, f.object_key, f.pages, j.attempts;

@@ -45,6 +45,7 @@ create table intake_mails (
   -- SHA-256 over Message-ID, sender and the SHA-256 of the decoded attachment: what makes two deliveries one mail.
   identity text unique,
   message_id text,
+  -- The verified one.
   sender text,
   content_sha256 text,
   subject text,
@@ -75,10 +76,21 @@ create table intake_mails (
   failed_at timestamptz,
   -- The lease that was taken over as stale: its worker may turn out to be alive.
   former_lease uuid,
+  -- The object store that holds it, which only processes that have the same one work on (DOC-6); null: any.
+  home text,
+  -- By whom mails are read in turns: the customer whose verified address it is from; empty for all others together.
+  turn text not null default '',
+  -- When it was claimed last.
+  claimed_at timestamptz,
   check ((step = 'ended') = (outcome is not null))
 );
 
 create index intake_mails_next on intake_mails (step, not_before) where step <> 'ended';
+create index intake_mails_waiting on intake_mails (turn, not_before) where step = 'received';
+create index intake_mails_turns on intake_mails (turn, claimed_at) where claimed_at is not null;
+create index intake_mails_newest on intake_mails (received_at desc, id desc);
+create index intake_mails_lease on intake_mails (lease) where lease is not null;
+create index intake_mails_converting on intake_mails (customer_id, not_before) where step = 'converting';
 create index intake_mails_sender on intake_mails (sender, received_at) where sender is not null;
 create index intake_mails_to_clean on intake_mails (ended_at) where step = 'ended' and cleaned is distinct from 'all';
 create index intake_mails_customer on intake_mails (customer_id, ended_at desc) where customer_id is not null;
@@ -137,28 +149,139 @@ values (decode(replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', 
 -- Leased work on a mail, by the shape that 0005_conversion describes: claim, heartbeat, hand back, defer, and then complete or
 -- end
 
--- Claims a mail at `p_step`; the same call again does not count another attempt. A lease that is taken over is kept, so that
--- its worker can report that it had not died.
-create function claim_mail(p_lease uuid, p_stale interval, p_step text) returns setof intake_mails
+-- A mail has arrived; the same call again changes nothing. `p_sender`: its verified sender, who takes turns if they are a
+-- customer. Others take one turn together, so that nobody gains turns by writing from many addresses. `p_outcome`: its headers alone
+-- ended it (INBOUND-4).
+create function receive_mail(
+  p_id uuid, p_raw_key text, p_raw_bytes bigint, p_envelope_from text, p_peer_trusted boolean, p_sender text, p_outcome text,
+  p_reason text, p_home text
+) returns void
 language sql
 set search_path = pg_catalog, public, pg_temp
 as $$
-  with n as materialized (
-    select x.id from intake_mails x
-    where x.step = p_step
-      and (x.lease = p_lease or (x.not_before <= clock_timestamp()
-        and (x.lease is null or x.heartbeat_at < clock_timestamp() - p_stale)))
-    order by x.lease is not distinct from p_lease desc, x.not_before
-    limit 1
-    for no key update skip locked
+  insert into intake_mails (id, raw_key, raw_bytes, envelope_from, peer_trusted, sender, home, turn, step, outcome, reason, ended_at)
+  values (
+    p_id, p_raw_key, p_raw_bytes, p_envelope_from, p_peer_trusted, p_sender, p_home,
+    coalesce(
+      (select c.id::text from customers c where c.email = p_sender and c.deleted_at is null), ''
+    ),
+    case when p_outcome is null then 'received' else 'ended' end, p_outcome, p_reason,
+    case when p_outcome is not null then clock_timestamp() end
   )
-  update intake_mails m set
-    former_lease = case when m.lease is not distinct from p_lease then m.former_lease else coalesce(m.lease, m.former_lease) end,
-    lease = p_lease, heartbeat_at = clock_timestamp(),
-    attempts = m.attempts + case when m.lease is not distinct from p_lease then 0 else 1 end
-  from n
-  where m.id = n.id
-  returning m.*
+  on conflict (id) do nothing
+$$;
+
+-- Claims a mail that was received: of the turns with a mail that is due, one that was served longest ago, and of that the mail that is
+-- due for longest. So one sender's mails, however many and however dear to read, hold up another's by one at most (H3).
+create function claim_received_mail(p_lease uuid, p_stale interval, p_home text) returns setof intake_mails
+language plpgsql
+set search_path = pg_catalog, public, pg_temp
+as $$
+declare
+  v_id uuid;
+  v_turn text;
+begin
+  select x.id into v_id from intake_mails x where x.lease = p_lease and x.step = 'received' for no key update;
+  if v_id is null then
+    for v_turn in
+      with recursive w as (
+        (select x.turn from intake_mails x where x.step = 'received' order by x.turn limit 1)
+        union all
+        select (select x.turn from intake_mails x where x.step = 'received' and x.turn > w.turn order by x.turn limit 1)
+        from w where w.turn is not null
+      )
+      select w.turn from w
+      cross join lateral (
+        select min(x.not_before) as due from intake_mails x
+        where x.step = 'received' and x.turn = w.turn and x.not_before <= clock_timestamp() and (x.home is null or x.home = p_home)
+          and (x.lease is null or x.heartbeat_at < clock_timestamp() - p_stale)
+      ) d
+      where w.turn is not null and d.due is not null
+      order by (select max(x.claimed_at) from intake_mails x where x.turn = w.turn and x.claimed_at is not null) nulls first, d.due
+    loop
+      select x.id into v_id from intake_mails x
+      where x.step = 'received' and x.turn = v_turn and x.not_before <= clock_timestamp() and (x.home is null or x.home = p_home)
+        and (x.lease is null or x.heartbeat_at < clock_timestamp() - p_stale)
+      order by x.not_before
+      limit 1
+      for no key update skip locked;
+      exit when v_id is not null;
+    end loop;
+  end if;
+  return query
+    update intake_mails m set
+      former_lease = case when m.lease is not distinct from p_lease then m.former_lease else coalesce(m.lease, m.former_lease) end,
+      lease = p_lease, heartbeat_at = clock_timestamp(),
+      claimed_at = case when m.lease is not distinct from p_lease then m.claimed_at else clock_timestamp() end,
+      attempts = m.attempts + (m.lease is distinct from p_lease)::integer
+    where m.id = v_id
+    returning m.*;
+end
+$$;
+
+-- Claims a mail to be converted, of at most `p_most_pages` pages (null: of any number): customers take turns (H3), and of one the mail
+-- that is due for longest. A customer of whom a mail is being converted is passed over as long as another one waits. The same call
+-- again returns the same mail. Lock order: turn, mail; claims come one after another, and lock nothing where nothing waits.
+create function claim_converting_mail(p_lease uuid, p_stale interval, p_home text, p_most_pages integer default null)
+returns setof intake_mails
+language plpgsql
+set search_path = pg_catalog, public, pg_temp
+as $$
+declare
+  v_now timestamptz := clock_timestamp();
+  v_last uuid;
+  v_owner uuid;
+  v_id uuid;
+begin
+  select m.id into v_id from intake_mails m where m.step = 'converting' and m.lease = p_lease for no key update;
+  if v_id is null and exists (
+    select from intake_mails m
+    where m.step = 'converting' and m.not_before <= v_now and (m.lease is null or m.heartbeat_at < v_now - p_stale)
+      and (m.home is null or m.home = p_home)
+  ) then
+    select t.customer_id into v_last from work_turns t where t.kind = 'mail' for no key update;
+    for v_owner in
+      -- From owner to owner by the index.
+      with recursive owners as (
+        (select m.customer_id from intake_mails m where m.step = 'converting' order by m.customer_id limit 1)
+        union all
+        select (
+          select m.customer_id from intake_mails m
+          where m.step = 'converting' and m.customer_id > o.customer_id
+          order by m.customer_id limit 1
+        )
+        from owners o where o.customer_id is not null
+      )
+      select o.customer_id from owners o
+      where o.customer_id is not null
+      order by
+        exists (
+          select from intake_mails m
+          where m.customer_id = o.customer_id and m.step = 'converting' and m.lease is not null
+            and m.heartbeat_at >= v_now - p_stale
+        ),
+        o.customer_id <= v_last, o.customer_id
+    loop
+      select m.id into v_id from intake_mails m
+      where m.customer_id = v_owner and m.step = 'converting' and m.not_before <= v_now
+        and (m.lease is null or m.heartbeat_at < v_now - p_stale) and (p_most_pages is null or m.pages <= p_most_pages)
+        and (m.home is null or m.home = p_home)
+      order by m.not_before
+      limit 1
+      for no key update skip locked;
+      exit when v_id is not null;
+    end loop;
+    if v_id is not null then
+      update work_turns t set customer_id = v_owner where t.kind = 'mail';
+    end if;
+  end if;
+  return query
+    update intake_mails m set
+      former_lease = case when m.lease is not distinct from p_lease then m.former_lease else coalesce(m.lease, m.former_lease) end,
+      lease = p_lease, heartbeat_at = clock_timestamp(), attempts = m.attempts + (m.lease is distinct from p_lease)::integer
+    where m.id = v_id
+    returning m.*;
+end
 $$;
 
 -- The mail is alive. Lock order: mail, customer, hold.
@@ -456,7 +579,7 @@ $$;
 
 -- Claims the reply that has waited longest, for `p_for`; not before the replies of its mail that were queued before it have
 -- ended.
-create function claim_reply(p_lease uuid, p_for interval)
+create function claim_reply(p_lease uuid, p_for interval, p_home text)
 returns table (
   id uuid, mail_id uuid, recipient text, content jsonb, as_link boolean, attempts integer, unknowns integer,
   created_at timestamptz, message_id text, thread_references text, subject text, filename text, result_key text,
@@ -468,6 +591,7 @@ as $$
   with n as materialized (
     select x.id from intake_replies x
     where x.status = 'queued' and x.not_before <= clock_timestamp()
+      and exists (select from intake_mails m where m.id = x.mail_id and (m.home is null or m.home = p_home))
       and not exists (
         select from intake_replies e where e.mail_id = x.mail_id and e.status = 'queued' and e.created_at < x.created_at
       )
@@ -512,6 +636,76 @@ end
 $$;
 
 
+-- What admins do about a mail (`IncomingMails`)
+
+-- A mail that waits is due now, with all its attempts. Of one that has ended, the replies that did not go out are; a result's only
+-- while it is there. Returns `retried`, `ended` (there is nothing to try again) or null (there is no such mail).
+create function retry_incoming_mail(p_id uuid) returns text
+language plpgsql
+set search_path = pg_catalog, public, pg_temp
+as $$
+declare
+  m intake_mails;
+begin
+  select * into m from intake_mails where id = p_id for no key update;
+  if not found then
+    return null;
+  end if;
+  if m.step <> 'ended' then
+    update intake_mails set
+      not_before = clock_timestamp(), failures = 0, failing_part = null, failing_since = null, failed_at = null,
+      attempts = case when lease is null then 0 else 1 end
+    where id = p_id;
+    return 'retried';
+  end if;
+  update intake_replies set
+    status = 'queued', lease = null, attempts = 0, unknowns = 0, error = null, ended_at = null, not_before = clock_timestamp()
+  where mail_id = p_id and status = 'failed' and kind <> 'processing-started'
+    and (kind <> 'success' or m.cleaned is distinct from 'all');
+  return case when found then 'retried' else 'ended' end;
+end
+$$;
+
+-- Ends a mail that has not ended: its worker has lost its lease, what was set aside is released, and a customer gets an error reply.
+-- Returns `set_aside`, `ended` (it had ended) or null. Lock order: mail, customer, hold.
+create function set_mail_aside(p_id uuid, p_reason text, p_reply text) returns text
+language plpgsql
+set search_path = pg_catalog, public, pg_temp
+as $$
+declare
+  m intake_mails;
+  v_email text;
+begin
+  select * into m from intake_mails where id = p_id for no key update;
+  if not found then
+    return null;
+  end if;
+  if m.step = 'ended' then
+    return 'ended';
+  end if;
+  select c.email into v_email from customers c
+  where (c.id = m.customer_id or c.email = m.sender) and c.deleted_at is null
+  limit 1;
+  perform release_hold(p_id, 'error');
+  update intake_mails set
+    step = 'ended', outcome = 'error', reason = p_reason, lease = null, heartbeat_at = null, ended_at = clock_timestamp()
+  where id = p_id;
+  if m.step = 'converting' then
+    insert into conversion_jobs (id, customer_id, sender_email, filename, file_type, file_size_bytes, total_pages, status, error_message)
+    values (p_id, m.customer_id, coalesce(m.sender, v_email, ''), coalesce(m.filename, ''), 'pdf', coalesce(m.file_bytes, 0),
+      coalesce(m.pages, 0), 'error', p_reason)
+    on conflict (id) do nothing;
+  end if;
+  if v_email is not null then
+    perform queue_reply(p_id, v_email, jsonb_build_object(
+      'kind', 'error', 'fileName', coalesce(m.filename, 'Your file'), 'reason', p_reply
+    ));
+  end if;
+  return 'set_aside';
+end
+$$;
+
+
 -- Results that are kept, and upkeep
 
 -- Results of a customer's mails that stand behind a link, whether or not a reply brought it: newest first, with their end
@@ -540,7 +734,7 @@ $$;
 
 -- Mails that have ended and whose replies have gone, with objects still there; `everything` where the result may go, too: it
 -- was attached, or the time is over for which it stays behind its link, or after a reply that failed.
-create function mails_to_clean(p_limit integer, p_link_lives interval) returns table (id uuid, everything boolean)
+create function mails_to_clean(p_limit integer, p_link_lives interval, p_home text) returns table (id uuid, everything boolean)
 language sql
 stable
 set search_path = pg_catalog, public, pg_temp
@@ -556,6 +750,7 @@ as $$
     ) as everything
   ) w
   where m.step = 'ended' and m.cleaned is distinct from 'all' and (m.cleaned is null or w.everything)
+    and (m.home is null or m.home = p_home)
     and not exists (select from intake_replies r where r.mail_id = m.id and r.status = 'queued')
   order by m.ended_at
   limit p_limit
@@ -603,7 +798,7 @@ begin
     step = 'ended', outcome = coalesce(outcome, 'error'), reason = 'the person was erased',
     ended_at = coalesce(ended_at, clock_timestamp()), envelope_from = '', identity = null, message_id = null, sender = null,
     content_sha256 = null, subject = null, thread_references = null, filename = null, ignored = '[]', source_key = null,
-    result_key = null, lease = null, cleaned = null
+    result_key = null, lease = null, cleaned = null, turn = ''
   where id = any (v_mails);
   update conversion_jobs set sender_email = erased_alias(p_email), filename = '', error_message = null
   where sender_email = p_email or customer_id = v_customer;
@@ -618,7 +813,9 @@ select secure_table(name) from unnest(array[
 ]::regclass[]) as name;
 
 select secure_function(name) from unnest(array[
-  'claim_mail(uuid, interval, text)',
+  'receive_mail(uuid, text, bigint, text, boolean, text, text, text, text)',
+  'claim_received_mail(uuid, interval, text)',
+  'claim_converting_mail(uuid, interval, text, integer)',
   'heartbeat_mail(uuid, uuid, interval)',
   'hand_back_mail(uuid, uuid, interval, boolean)',
   'defer_mail(uuid, uuid, interval, text, interval, interval, interval)',
@@ -628,11 +825,13 @@ select secure_function(name) from unnest(array[
   'complete_mail(uuid, uuid, integer, integer, integer, text, bigint, text, jsonb, boolean)',
   'first_today(text)',
   'end_mail(uuid, uuid, text, text, uuid, text, integer, text, text, jsonb, boolean, integer)',
-  'claim_reply(uuid, interval)',
+  'claim_reply(uuid, interval, text)',
   'end_reply(uuid, uuid, text, text)',
   'retry_reply(uuid, uuid, interval, text, boolean, boolean)',
+  'retry_incoming_mail(uuid)',
+  'set_mail_aside(uuid, text, text)',
   'kept_mail_results(uuid, interval)',
-  'mails_to_clean(integer, interval)',
+  'mails_to_clean(integer, interval, text)',
   'purge_intake()',
   'erase_intake_person(text)'
 ]::regprocedure[]) as name;

@@ -43,7 +43,7 @@ create table prospects (
 );
 
 create trigger prospects_address before insert or update of email on prospects
-for each row when (new.email <> lower(btrim(new.email) collate "C")) execute function address_in_lower_case();
+for each row when (new.email <> lower(trim_address(new.email) collate "C")) execute function address_in_lower_case();
 
 -- One row a campaign send; made before the mail goes out, or by its first event.
 create table email_sends (
@@ -88,7 +88,7 @@ create table email_send_events (
   primary key (provider_message_id, identity)
 );
 
--- Addresses that get no outreach, whatever the campaign. To mail somebody again, remove the row and set the prospect `active`.
+-- Addresses that get no outreach, whatever the campaign, and no other marketing (MAIL-65). Shown and lifted in the suppression list.
 create table unsubscribes (
   email text primary key check (email = lower(email collate "C") and email <> ''),
   reason text not null default 'manual' check (reason in ('one_click', 'complaint', 'manual')),
@@ -97,8 +97,10 @@ create table unsubscribes (
   created_at timestamptz not null default now()
 );
 
+create index unsubscribes_created on unsubscribes (created_at desc, email);
+
 create trigger unsubscribes_address before insert or update of email on unsubscribes
-for each row when (new.email <> lower(btrim(new.email) collate "C")) execute function address_in_lower_case();
+for each row when (new.email <> lower(trim_address(new.email) collate "C")) execute function address_in_lower_case();
 
 -- The key of unsubscribe links: kept here and nowhere else, so that links in old mail outlive every change of settings.
 create table unsubscribe_keys (
@@ -423,6 +425,23 @@ begin
 end
 $$;
 
+-- Somebody wants mail again: returns whether an unsubscription, the one of an erased person included, was lifted. Called by
+-- `SuppressionList`.
+create function lift_unsubscribe(p_email text) returns boolean
+language plpgsql
+set search_path = pg_catalog, public, pg_temp
+as $$
+declare
+  v_found boolean;
+begin
+  update prospects set status = 'active', updated_at = now()
+  where email = p_email and status in ('unsubscribed', 'complained');
+  v_found := found;
+  delete from unsubscribes where email in (p_email, erased_alias(p_email));
+  return v_found or found;
+end
+$$;
+
 -- The part of `erase_person` that is about outreach and digests; returns whether anything was found. An address that wanted
 -- no outreach gets none afterwards either, by a hash (P3).
 create function erase_outreach_person(p_email text) returns boolean
@@ -464,5 +483,6 @@ select secure_function(name) from unnest(array[
   'settle_outreach_sends()',
   'record_campaign_event(jsonb)',
   'record_unsubscribe(text, text)',
+  'lift_unsubscribe(text)',
   'erase_outreach_person(text)'
 ]::regprocedure[]) as name;

@@ -25,7 +25,7 @@ interface Operation {
   readonly security?: ReadonlyArray<Readonly<Record<string, unknown>>>
   readonly parameters: ReadonlyArray<{
     readonly name: string
-    readonly in: "path" | "query"
+    readonly in: "path" | "query" | "header"
     readonly required: boolean
     readonly schema: JsonSchema
   }>
@@ -166,12 +166,14 @@ const bodyType = (method: string, operation: Operation) => {
 }
 
 const inputOf = (method: string, operation: Operation): string => {
-  const parameters = operation.parameters.map(({ name, required, schema }) => {
-    const named = typeOf(withoutNull(schema), true).split(" | ")
+  // What a header says the body says as well.
+  const named = operation.parameters.filter((one) => one.in !== "header")
+  const parameters = named.map(({ name, required, schema }) => {
+    const types = typeOf(withoutNull(schema), true).split(" | ")
     // Any text, and so a number as well; the empty string that counts as none says nothing more.
-    const wide = named.includes("string")
+    const wide = types.includes("string")
       ? "string | number"
-      : named.filter((one) => one !== '""').join(" | ")
+      : types.filter((one) => one !== '""').join(" | ")
     return `readonly ${name}${required ? "" : "?"}: ${wide}${required ? "" : " | undefined"}`
   })
   const body = bodyType(method, operation)

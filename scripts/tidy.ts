@@ -78,6 +78,14 @@ export const BANS: ReadonlyArray<Ban> = [
     sample: inCore("const WORDS: Readonly<Record<string, string>> = { bounce: 'hard_bounce' }")
   },
   {
+    rule: "a client of the cloud has its address from the settings alone: ignoreConfiguredEndpointUrls",
+    files: /^src\/adapters\//,
+    banned:
+      /\bnew (?:SESv2|SQS|S3|Bedrock\w*|EventBridge|CloudWatch\w*|SNS)Client\(\{(?![^}]*\bignoreConfiguredEndpointUrls: true)/,
+    where: "code",
+    sample: { path: "src/adapters/sample.ts", text: "export const open = () => new SQSClient({ region })" }
+  },
+  {
     rule: "no test is switched off or runs alone",
     files: TESTS,
     banned:

@@ -19,7 +19,10 @@ const MEMORY_MB = 1_024
 /** An invocation of this age says nothing new any more. */
 const SCHEDULE_RETRY = { maxEventAge: Duration.minutes(1), retryAttempts: 0 }
 
-/** Keys that sign calls: in a function its role signs them. */
+/**
+ * Keys that sign calls. A function's role signs them, whose keys stand in its environment as AWS_ACCESS_KEY_ID and its fellows: those of
+ * the one who applies the stack would last longer, may do more, or end with their session.
+ */
 const KEYS = ["CLOUD_ACCESS_KEY_ID", "CLOUD_SECRET_ACCESS_KEY", "CLOUD_SESSION_TOKEN"]
 /** What the function decides by itself. */
 const OWN = ["POSTLANE_DATA_DIR", "POSTLANE_EMBEDDED", "POSTLANE_ROLES", "HOST", "PORT"]
@@ -32,9 +35,9 @@ const LEFT_OUT: ReadonlySet<string> = new Set([...KEYS, ...OWN])
  */
 const environmentOf = (env: Env, secretName: string): Record<string, string> =>
   Object.fromEntries(
-    SETTINGS.filter(({ name }) => !LEFT_OUT.has(name)).flatMap(({ name, secret }) => {
-      const value = env[name]
-      if (value === undefined || value === "") return []
+    SETTINGS.filter(({ name }) => !LEFT_OUT.has(name)).flatMap(({ alias, name, secret }) => {
+      const value = [name, alias ?? name].map((one) => env[one] ?? "").find((text) => text !== "")
+      if (value === undefined) return []
       return [[name, secret ? `{{resolve:secretsmanager:${secretName}:SecretString:${name}}}` : value]]
     })
   )

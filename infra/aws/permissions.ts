@@ -19,7 +19,10 @@ export const CALLS = {
     GetConfigurationSetCommand: ["ses:GetConfigurationSet"],
     GetConfigurationSetEventDestinationsCommand: ["ses:GetConfigurationSetEventDestinations"]
   },
-  account: { GetAccountCommand: ["ses:GetAccount"] },
+  account: {
+    GetAccountCommand: ["ses:GetAccount"],
+    ListSuppressedDestinationsCommand: ["ses:ListSuppressedDestinations"]
+  },
   queue: { SendMessageCommand: ["sqs:SendMessage"] },
   queues: {
     ReceiveMessageCommand: ["sqs:ReceiveMessage"],
@@ -205,7 +208,7 @@ export const callerPolicy = (stack: Stack, used: Used): iam.ManagedPolicy => {
       allow("send", [identity, ...sets]),
       allow("identity", [identity]),
       allow("configurationSets", sets),
-      // It names no resource.
+      // They name no resource.
       allow("account", ["*"]),
       allow("queue", [used.queue.queueArn]),
       allow("queues", [used.queue.queueArn, used.deadLetters.queueArn]),

@@ -16,7 +16,7 @@ export interface OwnStore extends StorePlace {
   readonly objects: ObjectStoreService
 }
 
-const readIdentity = ({ objects }: OwnStore) =>
+const readIdentity = ({ objects }: Pick<OwnStore, "objects">) =>
   objects.get(IDENTITY_KEY).pipe(
     Stream.take(1),
     Stream.runFold(
@@ -53,13 +53,18 @@ export const examineStore = Effect.fnUntraced(function* (store: OwnStore) {
 })
 
 /** Writes an identity; of several writers at once, one wins. Returns the identity that the store has then. */
-const writeIdentity = Effect.fnUntraced(function* (store: OwnStore, identity: string) {
+const writeIdentity = Effect.fnUntraced(function* (store: Pick<OwnStore, "objects">, identity: string) {
   const bytes = new TextEncoder().encode(identity)
   yield* store.objects.create(IDENTITY_KEY, bytes, { contentType: "text/plain" })
   return (yield* readIdentity(store)) ?? identity
 })
 
 const newIdentity = Effect.flatMap(SecureRandom, (random) => random.uuidV7())
+
+/** The name of a folder, which has the same path on every machine; the first process to ask writes it. */
+export const nameOfFolder = Effect.fnUntraced(function* (objects: ObjectStoreService) {
+  return (yield* readIdentity({ objects })) ?? (yield* writeIdentity({ objects }, yield* newIdentity))
+})
 
 /**
  * How a store that the database did not know stands, once it knows one. A folder's identity is written first: one of several writers

@@ -8,6 +8,8 @@ export class StoreUnavailable extends Data.TaggedError("StoreUnavailable")<{
   readonly reason: string
   /** Whether the same call can succeed later. */
   readonly isRetryable: boolean
+  /** The store refuses what it was given, and will refuse it for ever: no outage. */
+  readonly isAboutData?: boolean
   readonly cause?: unknown
 }> {
   override get message(): string {

@@ -10,7 +10,6 @@ import { keepHouse } from "../adapters/postgres/housekeeping.ts"
 import * as Leases from "../adapters/postgres/leadership.ts"
 import * as ReaderProcess from "../adapters/reader-process/reader-process.ts"
 import { UndiciResend } from "../adapters/resend/undici-resend.ts"
-import { imdsCredentials } from "../adapters/ses/imds-credentials.ts"
 import * as Simulated from "../adapters/simulated/simulated-mail.ts"
 import { CLOCK_INTERVAL, watchClock } from "../domain/delivery/clock-watch.ts"
 import { DeferQueue } from "../ports/mail/defer-queue.ts"
@@ -22,7 +21,7 @@ import { deliveryDuties } from "./layers/delivery.ts"
 import { intakeWorkers } from "./layers/inbound-roles.ts"
 import { realProviders } from "./layers/mail-providers.ts"
 import { retryWorker } from "./layers/mail-server.ts"
-import { cloudCredentials } from "./layers/mail.ts"
+import { nodeCredentials } from "./layers/node-credentials.ts"
 import { storeWatch } from "./layers/objects.ts"
 import { outreachDuties } from "./layers/outreach.ts"
 import { embeddedProviders, makeSimulatedEvents, simulates } from "./layers/simulated-mail.ts"
@@ -65,11 +64,8 @@ const roles = (settings: Settings) => {
 
 /** The HTTP server, and the providers behind the mailer: simulated where an embedded run has no real ones. */
 const outside = (settings: Settings, beforeListen: Effect.Effect<void>) => {
-  const { access, cloud, dataDir, embedded, http, providerB } = settings
-  const credentials = cloudCredentials(
-    settings,
-    imdsCredentials({ endpoint: cloud.imdsEndpoint, now: Date.now })
-  )
+  const { access, dataDir, embedded, http, providerB } = settings
+  const credentials = nodeCredentials(settings)
   const events = makeSimulatedEvents(settings)
   const outbox = Layer.orDie(Simulated.layer({ dataDir: resolve(dataDir), onEvent: events.onEvent }))
   const listener = {

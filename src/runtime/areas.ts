@@ -1,7 +1,8 @@
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
-import { Effect, Layer } from "effect"
+import { Duration, Effect, Layer } from "effect"
 
 import type { CredentialSource } from "../adapters/ses/credentials.ts"
+import { ConvertByEmail } from "../domain/inbound/convert-by-email.ts"
 import { DeferQueue } from "../ports/mail/defer-queue.ts"
 import type { MailProviders } from "../ports/mail/mail-provider.ts"
 import type { SimulatedMail } from "../ports/mail/simulated-mail.ts"
@@ -19,6 +20,20 @@ import { Supervisors } from "./process/supervisor.ts"
 import { layerTraced } from "./process/telemetry.ts"
 import type { Settings } from "./settings/settings.ts"
 
+/** How long a mail may be due before it is said that nobody works on it. */
+const MAIL_WAITS = Duration.minutes(15)
+
+/** Mails that are due and that no process works on: those whose object store none has, among them. */
+const waitingMails = Effect.map(ConvertByEmail, (intake): Readiness.Check => ({
+  name: "mails-waiting",
+  advisory: true,
+  run: Effect.flatMap(intake.waitingSince(MAIL_WAITS), (count) =>
+    count === 0
+      ? Effect.void
+      : Effect.fail(new Error(`${count} mails have been due for 15 minutes, and no process works on them`))
+  )
+}))
+
 const readiness = (settings: Settings) =>
   Layer.unwrap(
     Effect.gen(function* () {
@@ -26,7 +41,8 @@ const readiness = (settings: Settings) =>
       return Readiness.layer([
         yield* databaseCheck,
         { name: "queue", run: queue.check },
-        ...(yield* objectChecks(settings))
+        ...(yield* objectChecks(settings)),
+        ...(settings.roles.includes("intake") ? [yield* waitingMails] : [])
       ])
     })
   )

@@ -62,6 +62,7 @@ export const providerAWebhook: EdgeFunction = makeFunction({
 /** `POST {functions_url}/provider-a-events-fetcher` (EVENT-30 to EVENT-32). */
 export const providerAEventsFetcher: EdgeFunction = makeFunction({
   guarded: true,
+  query: [],
   maxBody: 0,
   answer: ({ settings }) =>
     Effect.gen(function* () {
@@ -85,6 +86,7 @@ export const providerAEventsFetcher: EdgeFunction = makeFunction({
 /** `POST {functions_url}/audit-digest?cadence=daily|weekly` (EVENT-50). */
 export const auditDigest: EdgeFunction = makeFunction({
   guarded: true,
+  query: ["cadence"],
   maxBody: 0,
   answer: ({ request, settings }) =>
     Effect.gen(function* () {

@@ -3,7 +3,6 @@ import { Effect, Exit, Layer, Option, Result, Scope } from "effect"
 import { webHandler } from "../adapters/http/http-layer.ts"
 import { problem } from "../adapters/http/server/problem.ts"
 import { UndiciResend } from "../adapters/resend/undici-resend.ts"
-import { imdsCredentials } from "../adapters/ses/imds-credentials.ts"
 import { ANSWER_MARGIN_MS } from "../domain/mail/function-sizes.ts"
 import { areas } from "./areas.ts"
 import { decodeHttpEvent, type HttpResult, problemResult, requestOf, resultOf } from "./lambda/http-event.ts"
@@ -12,7 +11,7 @@ import { isSchedule, runTicks } from "./lambda/ticks.ts"
 import { migratedOnceItAnswers } from "./layers/database-start.ts"
 import { databaseAt } from "./layers/database.ts"
 import { realProviders } from "./layers/mail-providers.ts"
-import { cloudCredentials } from "./layers/mail.ts"
+import { nodeCredentials } from "./layers/node-credentials.ts"
 import { VERSION } from "./package.ts"
 import { layerTelemetry } from "./process/telemetry.ts"
 import {
@@ -68,9 +67,8 @@ const readSettings = (env: Env): Settings => {
 }
 
 const build = (settings: Settings) => {
-  const { access, cloud, http, providerB } = settings
-  const role = imdsCredentials({ endpoint: cloud.imdsEndpoint, now: Date.now })
-  const credentials = cloudCredentials(settings, role)
+  const { access, http, providerB } = settings
+  const credentials = nodeCredentials(settings)
   const providers = realProviders(settings, credentials, UndiciResend)
   const api = {
     proxySecret: access.proxySharedSecret,

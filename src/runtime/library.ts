@@ -2,8 +2,6 @@ import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { Effect, Exit, Layer, RcMap, Scope } from "effect"
 
 import { UndiciResend } from "../adapters/resend/undici-resend.ts"
-import type { CredentialSource } from "../adapters/ses/credentials.ts"
-import { imdsCredentials } from "../adapters/ses/imds-credentials.ts"
 import { withDeadline } from "../domain/deadline.ts"
 import { Mailer } from "../domain/mail/mailer.ts"
 import {
@@ -17,8 +15,8 @@ import {
   type SettingsRefused
 } from "./edge/plain-send-email.ts"
 import { realProviders } from "./layers/mail-providers.ts"
-import { mailDatabase } from "./layers/mail.ts"
-import { cloudCredentials, mailer } from "./layers/mail.ts"
+import { mailDatabase, mailer } from "./layers/mail.ts"
+import { nodeCredentials } from "./layers/node-credentials.ts"
 import type { LogSink } from "./process/log-lines.ts"
 import type { Env, Settings } from "./settings/settings.ts"
 
@@ -42,27 +40,16 @@ const IDLE_TIME_TO_LIVE = "1 second"
 /** How long {@link close} waits for what is in progress; a drain takes 9 seconds at most. */
 const CLOSE_TIME_LIMIT = "10 seconds"
 
-/** Few connections: the process belongs to somebody else. */
-const MAX_WRITE_CONNECTIONS = 4
+/** Few connections of a kind: the process belongs to somebody else. */
+const MAX_CONNECTIONS = 2
 
 /** Stdout is the host's. */
 const logSink: LogSink = { write: (line) => process.stderr.write(line) }
 
-/** The role outlives the mailers: its credentials are good for hours, and so is their cache. */
-const instanceRoles = new Map<string | undefined, CredentialSource>()
-
-const instanceRole = (endpoint: string | undefined): CredentialSource => {
-  const known = instanceRoles.get(endpoint)
-  if (known !== undefined) return known
-  const role = imdsCredentials({ endpoint, now: Date.now })
-  instanceRoles.set(endpoint, role)
-  return role
-}
-
 const layerOf = (settings: Settings): Layer.Layer<Mailer> => {
-  const credentials = cloudCredentials(settings, instanceRole(settings.cloud.imdsEndpoint))
+  const credentials = nodeCredentials(settings)
   const database = mailDatabase(settings, (postgres, options) =>
-    postgres.layer({ ...options, maxReadConnections: 1, maxWriteConnections: MAX_WRITE_CONNECTIONS })
+    postgres.layer({ ...options, maxSendConnections: MAX_CONNECTIONS, maxWriteConnections: MAX_CONNECTIONS })
   )
   const providers = realProviders(settings, credentials, UndiciResend)
   return mailer(settings, { providers, credentials, crypto: NodeCrypto.layer }, database)

@@ -11,6 +11,7 @@ import { run } from "../runtime/cli/harness.ts"
 import { codeOf, type Snippet, snippetsOf } from "../support/files/snippets.ts"
 import { type Child, makeFolder, programOf, runChild } from "../support/processes/child.ts"
 import { fakeResend } from "../support/vendors/fake-resend.ts"
+import { fakeSes } from "../support/vendors/fake-ses.ts"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 const page = (path: string) => new URL(`../../docs/${path}`, import.meta.url)
@@ -128,17 +129,32 @@ describe("the runbooks", () => {
     "every command of theirs and of the guides runs",
     async () => {
       const pages = ["runbooks.md", ...GUIDES].flatMap((name) => snippetsOf(page(name)).filter(isShell))
+      const resend = await fakeResend({ suppressed: [{ email: "a@x.test", origin: "bounce" }] }).listen()
+      const suppressed = [{ EmailAddress: "b@x.test", Reason: "COMPLAINT" }]
+      const ses = await fakeSes({ account: () => ({ suppressed }) }).listen()
+      const accounts = {
+        PROVIDERA_API_KEY: "re_key",
+        PROVIDERA_BASE_URL: resend.url,
+        PROVIDERB_ENDPOINT: ses.url,
+        CLOUD_ACCESS_KEY_ID: "AKIA",
+        CLOUD_SECRET_ACCESS_KEY: "secret"
+      }
       const commands = new Set(pages.flatMap(({ text }) => text.split("\n")))
       for (const command of commands) {
         const args = /^npm run (?:-s )?postlane -- (.+)$/.exec(command)?.[1]
         assert.isDefined(args, `${command}: only commands of postlane are run here`)
         // In this process: a process of its own for each would take most of the test's time.
-        const env = { POSTLANE_DATA_DIR: folder.path, PROXY_SHARED_SECRET: SECRET }
+        const env = {
+          POSTLANE_DATA_DIR: folder.path,
+          PROXY_SHARED_SECRET: SECRET,
+          ...(args.includes("--from ") ? accounts : {})
+        }
         const { code, err, out } = await Effect.runPromise(run(args.split(" "), env))
         // The doctor's verdict on this machine is its own; that it ran to its end is what counts.
         const ended = args === "doctor" ? /database/i.test(out) : code === 0
         assert.isTrue(ended, `${command}: ${out}${err}`)
       }
+      await Promise.all([resend.close(), ses.close()])
     },
     PATIENCE
   )

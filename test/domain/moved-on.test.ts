@@ -135,7 +135,9 @@ const mailbox = layerConvertByEmail.pipe(
       }),
       // No step of a mail gets far here.
       Layer.mock(MailObjects, { put: () => Effect.succeed(1), get: () => Stream.die(new Error("not here")) }),
-      Layer.mock(MailReader, {}),
+      Layer.mock(MailReader, {
+        readHead: () => ({ headers: [{ name: "from", value: "a@x.test" }], from: ["a@x.test"] })
+      }),
       Layer.mock(MailTemplates, {}),
       Layer.mock(ConvertPipeline, {}),
       Layer.mock(ReplyChannel, { name: "library", maxAttachmentBytes: 1, sendsWithin: Duration.minutes(1) }),
@@ -152,7 +154,7 @@ describe("the bell rings for each that moves a conversion or a mail on", () => {
     "preserve formatting": Conversions.use(({ preserveFormatting }) => preserveFormatting(owned)),
     reflow: Conversions.use(({ reflow }) => reflow({ flyerId: FlyerId.make(anyId("flyer")), customerId })),
     "a bulk order": Bulk.BulkConversions.use(({ start }) =>
-      start({ customerId, items: [{ fileId, urgent: true }], options })
+      start({ customerId, items: [{ fileId, urgent: true, options }] })
     ),
     "process now": BatchControls.use(({ processNow }) => processNow(owned)),
     "the executor": createQueuedJobs({ on: false, minPages: 600 }),

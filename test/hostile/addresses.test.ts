@@ -3,7 +3,8 @@ import { expect, it } from "vitest"
 
 import { decodeWebhookEvent } from "../../src/adapters/resend/webhook-event.ts"
 import { MAX_MAILBOX, parseMailbox } from "../../src/domain/mail/address.ts"
-import { decodeSendRequest, makeMessage } from "../../src/domain/mail/message.ts"
+import { makeMessage } from "../../src/domain/mail/message.ts"
+import { decodeSendRequest } from "../../src/domain/mail/read-request.ts"
 import { MAX_STALL_MS, stallOf } from "./stalls.ts"
 
 /** What parsers of addresses nest, repeat or look for. */

@@ -210,7 +210,7 @@ export const DEAREST: ReadonlyArray<readonly [role: keyof Secrets, path: string]
   ["admin", "/api/admin/email-stats?days=365"],
   ["admin", "/api/admin/email-log/export"],
   ["admin", "/api/admin/jobs"],
-  ["owner", "/api/files?q=ab"],
+  ["owner", "/api/files?limit=50"],
   ["owner", "/api/files"]
 ]
 

@@ -177,26 +177,89 @@ describe("convert-by-email over SMTP", () => {
     ])
   })
 
-  it("I3: never answers programs, lists and our own mail", async () => {
-    const id = await world.customer("robot@reader.test", { credits: 9 })
+  it("I3: never answers programs and lists that order nothing, nor our own mail", async () => {
     const from = "robot@reader.test"
+    await world.customer(from, { credits: 9 })
     const before = (await world.copies()).length
+    await world.send({ from, text: "x", headers: { "Auto-Submitted": "auto-replied" } })
+    await world.send({ from, text: "x", headers: { Precedence: "bulk" } })
+    await world.send({ from, text: "x", headers: { "List-Id": "<a.b>" } })
+    await world.send({ from, text: "x", envelope: { from: "", to: CONVERT } })
+    await world.send({ from: "stranger@robots.test", text: "x", headers: { Precedence: "bulk" } })
     const attachments = [pdf(numbered(1))]
-    await world.send({ from, attachments, headers: { "Auto-Submitted": "auto-replied" } })
-    await world.send({ from, attachments, headers: { Precedence: "bulk" } })
-    await world.send({ from, attachments, headers: { "List-Id": "<a.b>" } })
-    await world.send({ from, attachments, envelope: { from: "", to: CONVERT } })
     await world.send({ from: CONVERT, attachments })
+    const answer = { "Auto-Submitted": "auto-replied", "In-Reply-To": "<ours@legacy.test>" }
+    await world.send({ from, attachments, headers: answer })
     await world.drain()
     assert.strictEqual((await world.copies()).length, before)
-    const rows = await world.sql<{ readonly outcome: string; readonly reason: string }>(
-      "select outcome, reason from intake_mails where outcome = 'automatic' order by received_at"
+    const rows = await world.sql<{ readonly reason: string }>(
+      "select reason from intake_mails where outcome = 'automatic' order by received_at"
     )
     assert.deepStrictEqual(
       rows.map(({ reason }) => reason),
-      ["Auto-Submitted", "Precedence", "mailing list (list-id)", "null return path", "our own mail"]
+      [
+        "Auto-Submitted",
+        "Precedence",
+        "mailing list (list-id)",
+        "null return path",
+        "Precedence",
+        "our own mail",
+        "a program's answer to a mail of ours"
+      ]
     )
-    assert.strictEqual((await world.funds(id)).credits, 9)
+  })
+
+  it("converts what a customer's scanner, shop or list sends with a PDF", async () => {
+    const scanner = "noreply@scans.reader.test"
+    const id = await world.customer(scanner, { credits: 9 })
+    const marks: ReadonlyArray<Record<string, string>> = [
+      {},
+      { "List-Unsubscribe": "<mailto:x@y.test>" },
+      { "X-Auto-Response-Suppress": "All" },
+      { "Auto-Submitted": "auto-generated" },
+      { "List-Id": "<a.b>", Precedence: "bulk" }
+    ]
+    for (const [n, headers] of marks.entries())
+      await world.send({ from: scanner, subject: `${n}`, headers, attachments: [pdf(numbered(1))] })
+    await world.send({ from: scanner, envelope: { from: "", to: CONVERT }, attachments: [pdf(numbered(1))] })
+    await world.drain()
+    assert.deepStrictEqual(await outcomes(world, scanner), Array<string>(6).fill("success"))
+    assert.strictEqual((await world.funds(id)).credits, 3)
+  })
+
+  it("tells who answers our reply and forgets the file, 20 times an hour at most", async () => {
+    const from = "forgetful@reader.test"
+    await world.customer(from, { credits: 9 })
+    for (let n = 0; n < 22; n++)
+      await world.send({
+        from,
+        subject: "Re: Report",
+        inReplyTo: "<ours@legacy.test>",
+        text: `here it is ${n}`
+      })
+    await world.drain()
+    const replies = await lastTo(world, from)
+    assert.lengthOf(replies, 20)
+    assert.match(replies[0]?.text ?? "", /no attachment/)
+  })
+
+  it("a stranger whose mail somebody's filter passed on is not answered", async () => {
+    const attachments = [pdf(numbered(1))]
+    const envelope = { from: "away@elsewhere.test", to: CONVERT }
+    const mail = { from: "away@elsewhere.test", envelope, attachments }
+    await world.send({ ...mail, to: "someone@elsewhere.test", cc: "other@elsewhere.test" })
+    await world.drain()
+    assert.lengthOf(await lastTo(world, "away@elsewhere.test"), 0)
+    const [row] = await world.sql(
+      "select outcome, reason from intake_mails where sender = 'away@elsewhere.test'"
+    )
+    assert.deepStrictEqual(row, {
+      outcome: "unregistered",
+      reason: "the sender has no account (not answered: neither To nor Cc names the convert address)"
+    })
+    await world.send({ ...mail, to: "someone@elsewhere.test", cc: CONVERT })
+    await world.drain()
+    assert.lengthOf(await lastTo(world, "away@elsewhere.test"), 1)
   })
 
   it("removes the objects of mails that have ended, however many, and leaves no folder behind", async () => {

@@ -6,6 +6,7 @@ import { afterAll, afterEach, assert, beforeAll, beforeEach, describe, it } from
 
 import { PipelineError } from "../../src/ports/inbound/convert-pipeline.ts"
 import { ObjectStoreError } from "../../src/ports/object-store.ts"
+import { StoreUnavailable } from "../../src/ports/store-unavailable.ts"
 import { numbered } from "../support/files/pdf-samples.ts"
 import { emptying } from "../support/postgres/empty.ts"
 import { type IntakeWorld, startIntake } from "../support/worlds/intake-world.ts"
@@ -86,7 +87,7 @@ describe("I4: an accepted mail outlives every outage shorter than 23 hours", () 
   }
 
   for (const port of [
-    "objects.get",
+    "objects.localPath",
     "store.identify",
     "store.customer",
     "objects.put",
@@ -129,7 +130,7 @@ describe("I4: an accepted mail outlives every outage shorter than 23 hours", () 
 
   it("a store that has lost the raw mail, or gives half of it, is asked again", async () => {
     await send()
-    out = new Set(["objects.get"])
+    out = new Set(["objects.localPath"])
     failure = () => new ObjectStoreError({ reason: "missing", key: "k" })
     await work(8)
     out = new Set()
@@ -145,8 +146,7 @@ describe("I4: an accepted mail outlives every outage shorter than 23 hours", () 
     for (const [port, expected] of [
       ["pipeline.convert", ["processing-started", "error"]],
       ["pipeline.countPages", ["error"]],
-      // Nobody knows yet whom it is from.
-      ["objects.get", []]
+      ["objects.localPath", ["error"]]
     ] as const) {
       await send()
       out = new Set([port])
@@ -156,7 +156,7 @@ describe("I4: an accepted mail outlives every outage shorter than 23 hours", () 
       const [mail] = await world.sql<{ readonly outcome: string; readonly reason: string }>(
         "select outcome, reason from intake_mails"
       )
-      const name = port === "objects.get" ? "object store" : "conversion service"
+      const name = port === "objects.localPath" ? "object store" : "conversion service"
       assert.strictEqual(mail?.outcome, "error")
       assert.include(mail?.reason, `the ${name} did not answer for 23 hours`)
       assert.deepStrictEqual(await replies(), [...expected])
@@ -203,6 +203,24 @@ describe("I4: an accepted mail outlives every outage shorter than 23 hours", () 
     assert.deepStrictEqual(await replies(), ["processing-started", "error"])
   })
 
+  it("what the database refuses for ever is no outage: it is tried four times", async () => {
+    await send()
+    out = new Set(["store.finish"])
+    failure = () =>
+      new StoreUnavailable({ operation: "finish", reason: "check", isRetryable: false, isAboutData: true })
+    let tries = 0
+    for (; tries < 10; tries++) {
+      await world.drain()
+      const [mail] = await world.sql<{ readonly step: string }>("select step from intake_mails")
+      if (mail?.step === "ended") break
+      await world.pass()
+    }
+    assert.isBelow(tries, 6)
+    assert.deepStrictEqual(await replies(), ["processing-started", "error"])
+    const { charged, credits, held } = await world.funds(customer)
+    assert.deepStrictEqual({ charged, credits, held }, { charged: 0, credits: 5, held: 0 })
+  })
+
   it("a worker that was only cut off from the database has not died, even where another one took its mail over", async () => {
     await send()
     await world.run(world.intake.admitNext)
@@ -212,7 +230,7 @@ describe("I4: an accepted mail outlives every outage shorter than 23 hours", () 
     while (!refused.has("store.defer")) await setTimeout(5)
     const other = randomUUID()
     await world.sql("update intake_mails set heartbeat_at = now() - interval '1 hour'")
-    await world.sql("select * from claim_mail($1::uuid, interval '1 second', 'converting')", [other])
+    await world.sql("select * from claim_converting_mail($1::uuid, interval '1 second', 'here')", [other])
     assert.deepStrictEqual(await world.sql("select attempts, lease from intake_mails"), [
       { attempts: 2, lease: other }
     ])

@@ -148,17 +148,17 @@ describe("mails that somebody sends again or passes on", () => {
     assert.strictEqual(await sent("h=from:subject:message-id", 3), "success")
   })
 
-  it("I3: an answer without a file is not answered, whatever marks it lacks; one with a PDF is converted", async () => {
+  it("an answer without a file gets the reply that says what is missing; one with a PDF is converted", async () => {
     await begin()
-    const away = [
-      ["In-Reply-To: <ours@legacy.test>", "Subject: Holiday"],
-      ["References: <theirs@x> <ours@legacy.test>", "Subject: Holiday"],
-      ["Subject: Out of office: Re: Report"],
+    const answers = [
+      ["In-Reply-To: <ours@legacy.test>", "Subject: Thanks"],
+      ["References: <theirs@x> <ours@legacy.test>", "Subject: Thanks"],
       ["Subject: Re: Report"]
     ]
-    for (const [n, headers] of away.entries()) await raw(usual([...headers, `Message-ID: <${n}@x>`]), "none")
-    assert.deepStrictEqual(await outcomes(), Array<string>(4).fill("automatic"))
-    assert.deepStrictEqual(await kinds(), [])
+    for (const [n, headers] of answers.entries())
+      await raw(usual([...headers, `Message-ID: <${n}@x>`]), "none")
+    assert.deepStrictEqual(await outcomes(), Array<string>(3).fill("no_attachment"))
+    assert.deepStrictEqual(await kinds(), Array<string>(3).fill("no-attachment"))
     await raw(usual(["In-Reply-To: <ours@legacy.test>", "Subject: Re: Report", "Message-ID: <pdf@x>"]))
     assert.strictEqual((await outcomes()).at(-1), "success")
   })

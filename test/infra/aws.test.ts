@@ -111,7 +111,7 @@ describe("the function", () => {
   const [home, own] = stacksOf({
     FUNCTION_CODE: "s3://example-code/postlane-1.zip",
     DB_URL: "postgres://postlane@db.example.com/postlane",
-    DB_SECRET_KEY: "a secret key",
+    DB_SERVICE_KEY: "a secret key",
     CLOUD_ACCESS_KEY_ID: "AKIDEXAMPLE",
     CLOUD_SECRET_ACCESS_KEY: "a secret access key",
     POSTLANE_ROLES: "leader"
@@ -337,6 +337,7 @@ describe("permissions", () => {
       open.flatMap(({ Action }) => listed(Action)),
       [
         "ses:GetAccount",
+        "ses:ListSuppressedDestinations",
         "events:ListRules",
         "cloudwatch:DescribeAlarmsForMetric",
         "bedrock:ListModelInvocationJobs"

@@ -38,6 +38,19 @@ describe("a function that is handed no bindings", () => {
     expect(answers.map(({ status }) => status)).toEqual([403, 403])
   })
 
+  it("refuses names in its query that it does not know, as the server does", async () => {
+    quietly()
+    const wrong = new Request("https://functions.test/audit-digest?cadance=daily", {
+      method: "POST",
+      headers: { "x-proxy-secret": "s" }
+    })
+    const answer = await auditDigest(wrong, { PROXY_SHARED_SECRET: "s" })
+    expect([answer.status, (await answer.json()).issues]).toEqual([
+      400,
+      [{ path: "cadance", message: "is not known here; did you mean cadence?" }]
+    ])
+  })
+
   it("takes nothing from the process where there are bindings", async () => {
     quietly()
     vi.stubEnv("PROXY_SHARED_SECRET", "of-the-process")

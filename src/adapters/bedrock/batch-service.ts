@@ -62,6 +62,7 @@ const connect = ({ credentials, endpoint, region }: BedrockBatchOptions) =>
         new BedrockClient({
           region,
           credentials,
+          ignoreConfiguredEndpointUrls: true,
           ...(endpoint === undefined ? {} : { endpoint }),
           // Else a bearer token in the environment would silently take the place of the credentials.
           authSchemePreference: ["aws.auth#sigv4"],

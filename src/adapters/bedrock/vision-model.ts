@@ -75,6 +75,7 @@ export const makeBedrockVision = Effect.fnUntraced(function* (
         new BedrockRuntimeClient({
           region: options.region,
           credentials: options.credentials,
+          ignoreConfiguredEndpointUrls: true,
           ...(options.endpoint === undefined ? {} : { endpoint: options.endpoint }),
           // Else a bearer token in the environment would silently take the place of the credentials.
           authSchemePreference: ["aws.auth#sigv4"],

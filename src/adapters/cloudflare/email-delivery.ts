@@ -2,6 +2,8 @@ import { Data, Effect, Stream } from "effect"
 
 import { ConvertByEmail } from "../../domain/inbound/convert-by-email.ts"
 import { MAX_MAIL_BYTES } from "../../domain/inbound/incoming-mail.ts"
+import { withinLimits } from "../../domain/inbound/mail-limits.ts"
+import { isQuotableAddress } from "../../domain/inbound/quotable.ts"
 import type { ObjectStoreError } from "../../ports/object-store.ts"
 import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import type { EmailMessage } from "./bindings.ts"
@@ -45,11 +47,16 @@ export const takeIn = (
   recipients: ReadonlySet<string>
 ): Effect.Effect<Taken, Cut | ObjectStoreError | StoreUnavailable, ConvertByEmail> => {
   if (!recipients.has(message.to.toLowerCase())) return Effect.succeed({ refused: "No such mailbox here" })
+  if (!isQuotableAddress(message.from))
+    return Effect.succeed({ refused: "Such a sender address is not taken" })
   if (message.rawSize > MAX_MAIL_BYTES) return Effect.succeed(tooLarge)
   return ConvertByEmail.use((intake) =>
-    intake.accept({ envelopeFrom: message.from, peerTrusted: true, raw: bytesOf(message) })
+    intake.accept({ envelopeFrom: message.from, peerTrusted: true, raw: withinLimits(bytesOf(message)) })
   ).pipe(
     Effect.map((id): Taken => ({ id })),
-    Effect.catchTag("TooLarge", () => Effect.succeed(tooLarge))
+    Effect.catchTag("TooLarge", () => Effect.succeed(tooLarge)),
+    Effect.catchTag("BeyondLimits", (beyond) =>
+      Effect.succeed<Taken>({ refused: `Mail that cannot be read: ${beyond.message}` })
+    )
   )
 }

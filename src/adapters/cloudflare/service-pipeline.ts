@@ -11,14 +11,24 @@ import { ConvertPipeline, PipelineError } from "../../ports/inbound/convert-pipe
 import { MailObjects, type ObjectStoreError } from "../../ports/object-store.ts"
 import type { ServiceBinding } from "./bindings.ts"
 
-/** How long one conversion may take: what a scheduled invocation has (15 minutes), with room for what comes after it. */
-const CONVERSION_TIME_LIMIT = Duration.minutes(12)
+/**
+ * How long one conversion may take (12 minutes), with the time to find out why it takes longer: what a scheduled invocation has (15
+ * minutes), with room for what comes after it.
+ */
+const CONVERSION_TIME_LIMIT = Duration.seconds(12 * 60 + 45)
 
 /** A binding looks at the path only. */
 const ORIGIN = "https://pipeline.internal"
 
 /** Most bytes read of an answer that describes the document. */
 const MAX_PROBLEM_BYTES = 64 * 1024
+
+/** How long a service may take to count the pages of a document that it could not convert in time. */
+const PROBE_TIME_LIMIT = Duration.seconds(45)
+
+/** What the owner reads after the last try. */
+const TOO_LONG =
+  "The document could not be converted: it takes longer than a mail's conversion may. Split it up, then send the parts."
 
 const NOT_NOW = "The document could not be converted: the conversion service does not answer."
 
@@ -156,23 +166,37 @@ export const layer = (options: ServicePipelineOptions): Layer.Layer<ConvertPipel
   Layer.effect(
     ConvertPipeline,
     Effect.map(MailObjects, (objects) => {
-      const inTime = <A>(work: Effect.Effect<A, PipelineError>) =>
-        withDeadline(work, {
-          duration: options.timeLimit ?? CONVERSION_TIME_LIMIT,
-          onTimeout: () => Effect.fail(unavailable("the pipeline took too long"))
-        })
+      const inTime = <A>(
+        work: Effect.Effect<A, PipelineError>,
+        duration: Duration.Duration,
+        onTimeout: Effect.Effect<never, PipelineError>
+      ) => withDeadline(work, { duration, onTimeout: () => onTimeout })
+      const limit = options.timeLimit ?? CONVERSION_TIME_LIMIT
+      const probe = Duration.min(PROBE_TIME_LIMIT, Duration.times(limit, 0.5))
+      const silent = Effect.fail(unavailable("the pipeline took too long"))
+      const count = (sourceKey: string, duration: Duration.Duration) =>
+        inTime(
+          Effect.flatMap(request(options, PIPELINE_PATHS.pages, objects.get(sourceKey), {}), readCount),
+          duration,
+          silent
+        )
+      /** A service that still answers is not away: the document is at fault, and is tried a few times only. */
+      const tooLong = (sourceKey: string) =>
+        Effect.andThen(
+          count(sourceKey, probe),
+          Effect.fail(new PipelineError({ reason: "crashed", message: TOO_LONG }))
+        )
       return ConvertPipeline.of({
-        countPages: (sourceKey) =>
-          inTime(
-            Effect.flatMap(request(options, PIPELINE_PATHS.pages, objects.get(sourceKey), {}), readCount)
-          ),
+        countPages: (sourceKey) => count(sourceKey, limit),
         convert: ({ name, resultKey, sourceKey }) => {
           const headers = { [PIPELINE_HEADERS.fileName]: encodeURIComponent(name.toWellFormed()) }
           return inTime(
             Effect.flatMap(
               request(options, PIPELINE_PATHS.convert, objects.get(sourceKey), headers),
               (response) => storeResult(objects, resultKey, response)
-            )
+            ),
+            Duration.subtract(limit, probe),
+            tooLong(sourceKey)
           )
         }
       })

@@ -49,6 +49,7 @@ export const cloudAlarms = ({ credentials, endpoint, home, mail }: CloudAlarmsOp
   const config = (region: string) => ({
     region,
     credentials,
+    ignoreConfiguredEndpointUrls: true,
     maxAttempts: 2,
     ...(endpoint === undefined ? {} : { endpoint })
   })

@@ -15,7 +15,8 @@ import type { FromReader, Task } from "./docx-reader.ts"
 export interface DocxOptions {
   /** Documents at once; each has a process of its own. */
   readonly processes?: number
-  readonly timeoutMs?: number
+  /** Processor time of a document, milliseconds. */
+  readonly cpuMs?: number
   /** Memory of JavaScript in a process. */
   readonly heapMb?: number
   /** Memory of a process. */
@@ -24,8 +25,8 @@ export interface DocxOptions {
   readonly pictureBytes?: number
 }
 
-/** Real documents of a thousand pages take seconds. */
-const TIMEOUT_MS = 120_000
+/** Processor time. Real documents of a thousand pages take seconds. */
+const CPU_MS = 120_000
 /** Reading what is in an archive takes a fraction of a second; a process is kept for so many. */
 const INSPECT_MS = 30_000
 const INSPECTIONS = 100
@@ -90,16 +91,17 @@ const REASONS: Readonly<Record<ReaderEnded["reason"], DocxError["reason"]>> = {
   timeout: "timeout",
   memory: "too-large",
   crashed: "crashed",
+  stalled: "unavailable",
   unavailable: "unavailable"
 }
 
 /** Word documents by mammoth, each in a process of its own with a limit on memory and time. */
 export const layerDocx = ({
+  cpuMs = CPU_MS,
   heapMb = HEAP_MB,
   pictureBytes = PICTURE_BYTES,
   processes = 1,
-  residentMb = RESIDENT_MB,
-  timeoutMs = TIMEOUT_MS
+  residentMb = RESIDENT_MB
 }: DocxOptions = {}): Layer.Layer<DocxConverter, never, ReaderProcess> =>
   Layer.effect(
     DocxConverter,
@@ -110,7 +112,7 @@ export const layerDocx = ({
       const onePictureBytes = Math.min(pictureBytes, ONE_PICTURE_BYTES)
       const ask = (
         task: Task,
-        limits: Pick<Reader, "timeoutMs" | "tasks">
+        limits: Pick<Reader, "cpuMs" | "tasks">
       ): Effect.Effect<FromReader, DocxError> =>
         readers.run({ program: READER, heapMb, residentMb, ...limits }, task).pipe(
           Effect.mapError(({ cause, reason }) => docxError(REASONS[reason], cause)),
@@ -120,10 +122,7 @@ export const layerDocx = ({
         inspect: (path) =>
           looks
             .withPermit(
-              ask(
-                { kind: "inspect", path },
-                { timeoutMs: Math.min(timeoutMs, INSPECT_MS), tasks: INSPECTIONS }
-              )
+              ask({ kind: "inspect", path }, { cpuMs: Math.min(cpuMs, INSPECT_MS), tasks: INSPECTIONS })
             )
             .pipe(
               Effect.mapError(({ cause, message, reason }) =>
@@ -135,9 +134,7 @@ export const layerDocx = ({
             ),
         convert: (path) =>
           turns
-            .withPermit(
-              ask({ kind: "convert", path, pictureBytes, onePictureBytes }, { timeoutMs, tasks: 1 })
-            )
+            .withPermit(ask({ kind: "convert", path, pictureBytes, onePictureBytes }, { cpuMs, tasks: 1 }))
             .pipe(Effect.flatMap(contentOf))
       })
     })

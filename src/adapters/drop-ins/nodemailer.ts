@@ -1,12 +1,18 @@
 import type { SendRequest } from "../../domain/mail/message.ts"
 import type { SendResult } from "../../domain/mail/send-result.ts"
 import type { Category } from "../../domain/mail/suppression/policy.ts"
+import { nearestName } from "../../domain/nearest-name.ts"
 import type { DropInOptions, Send } from "./send.ts"
 
 /** An address as nodemailer hands it to its transports. */
 interface Address {
   readonly name?: string | undefined
   readonly address?: string | undefined
+}
+
+/** A group of addresses: `Team: a@x.test, b@x.test;`. */
+interface Group {
+  readonly group: ReadonlyArray<Address>
 }
 
 type Addresses = Address | ReadonlyArray<Address> | null | undefined
@@ -79,10 +85,32 @@ const REFUSED = [
   "watchHtml",
   "dkim",
   "envelope",
-  "sender"
+  "sender",
+  "dsn"
 ] as const
 
+/** What a message may name beyond nodemailer's members. */
+const OWN = ["idempotencyKey", "category", "source", "expiresAt"]
+
 const isGiven = (part: object, name: string): boolean => (Reflect.get(part, name) ?? undefined) !== undefined
+
+/** Refuses what would be left out of the mail: one of our own members under another name. Other names may be a plugin's. */
+const refuseMisspelt = (data: object): void => {
+  for (const name of Object.keys(data)) {
+    const nearest = OWN.includes(name) || !isGiven(data, name) ? undefined : nearestName(name, OWN)
+    if (nearest !== undefined)
+      throw new PostlaneSendError(`${name} is not known here; did you mean ${nearest}?`)
+  }
+}
+
+/** Refuses groups: a provider's request has addresses alone. */
+const refuseGroups = (mail: Normalized): void => {
+  for (const field of ["from", "to", "cc", "bcc", "replyTo"] as const) {
+    const isGroup = (one: Address | Group) => "group" in one
+    if (listOf(mail[field]).some(isGroup))
+      throw new PostlaneSendError(`Postlane sends to no groups: name each address of ${field}`)
+  }
+}
 
 /** Headers that providers write themselves, or for which the request has a field. */
 const OWN_HEADERS = new Set(["message-id", "date"])
@@ -90,9 +118,9 @@ const OWN_HEADERS = new Set(["message-id", "date"])
 const listOf = (addresses: Addresses): ReadonlyArray<Address> =>
   addresses === null || addresses === undefined
     ? []
-    : "address" in addresses
-      ? [addresses]
-      : (addresses as ReadonlyArray<Address>)
+    : Array.isArray(addresses)
+      ? (addresses as ReadonlyArray<Address>)
+      : [addresses as Address]
 
 const quoted = (name: string) => `"${name.replaceAll(/[\\"]/g, String.raw`\$&`)}"`
 
@@ -198,10 +226,14 @@ const deliver = async (mail: MailMessage, send: Send, options: DropInOptions): P
   const { attachments, headers = {} } = mail.data
   const refused = REFUSED.filter((name) => isGiven(mail.data, name))
   if (refused.length > 0) throw new PostlaneSendError(`Postlane sends no ${refused.join(", ")}`)
-  if (attachments?.some((attachment) => isGiven(attachment, "raw")))
-    throw new PostlaneSendError("Postlane sends no raw attachments")
+  for (const part of ["raw", "headers"]) {
+    if (attachments?.some((attachment) => isGiven(attachment, part)))
+      throw new PostlaneSendError(`Postlane sends no ${part} of attachments`)
+  }
+  refuseMisspelt(mail.data)
   mail.data.headers = namedHeaders(headers)
   const data = await normalized(mail)
+  refuseGroups(data)
   const result = await send(requestOf(data, options), { env: options.env })
   if (!result.ok) throw new PostlaneSendError(result.error, result)
   return infoOf(result, data)

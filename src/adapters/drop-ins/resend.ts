@@ -1,6 +1,7 @@
 import { Result } from "effect"
 
-import { decodeSendRequest, makeMessage, type SendRequest } from "../../domain/mail/message.ts"
+import { makeMessage, type SendRequest } from "../../domain/mail/message.ts"
+import { decodeSendRequest } from "../../domain/mail/read-request.ts"
 import {
   IdempotencyConflict,
   IdempotencyInProgress,
@@ -8,6 +9,7 @@ import {
   type SendResult
 } from "../../domain/mail/send-result.ts"
 import type { Category } from "../../domain/mail/suppression/policy.ts"
+import { unknownName } from "../../domain/nearest-name.ts"
 import type { DropInOptions, Send } from "./send.ts"
 
 /** An attachment as Resend's SDK takes it. */
@@ -19,6 +21,19 @@ interface ResendAttachment {
   /** Refused: nothing is fetched. */
   readonly path?: string | undefined
 }
+
+/** Members under the names that earlier versions of the SDK gave them, and the HTTP API does: they are taken. */
+const OLD_NAMES: ReadonlyMap<string, string> = new Map([
+  ["reply_to", "replyTo"],
+  ["scheduled_at", "scheduledAt"],
+  ["topic_id", "topicId"],
+  ["content_type", "contentType"],
+  ["content_id", "contentId"],
+  ["inlineContentId", "contentId"],
+  ["inline_content_id", "contentId"],
+  ["idempotency_key", "idempotencyKey"],
+  ["batch_validation", "batchValidation"]
+])
 
 /** The options of `resend.emails.send`; those that are refused are here so that calls with them still compile. */
 export interface ResendEmail {
@@ -115,8 +130,54 @@ const ANY_SENDER = {
   domains: { sender: "postlane.test", legacy: "postlane.test" }
 }
 
+const EMAIL = [
+  "from",
+  "to",
+  "cc",
+  "bcc",
+  "replyTo",
+  "subject",
+  "html",
+  "text",
+  "headers",
+  "tags",
+  "attachments"
+]
+const EMAIL_MEMBERS = [...EMAIL, ...Object.keys(REFUSED), "category", "source"]
+const ATTACHMENT_MEMBERS = ["filename", "content", "contentType", "contentId", "path"]
+const OPTIONS = ["idempotencyKey"]
+const BATCH_OPTIONS = [...OPTIONS, "batchValidation"]
+
+/** The members by their names of today, or why one is refused: it would be left out of the mail. */
+const renamed = <A extends object>(given: A, known: ReadonlyArray<string>): Result.Result<A, string> => {
+  const members = new Map<string, unknown>()
+  for (const [name, value] of Object.entries(given)) {
+    if (value === undefined || value === null) continue
+    const today = OLD_NAMES.get(name) ?? name
+    if (!known.includes(today)) return Result.fail(`${name} ${unknownName(name, known)}`)
+    if (members.has(today)) return Result.fail(`${today} is there twice, under two names`)
+    members.set(today, value)
+  }
+  return Result.succeed(Object.fromEntries(members) as A)
+}
+
+/** The email and its attachments by their names of today. */
+const namedToday = (email: ResendEmail): Result.Result<ResendEmail, string> =>
+  Result.gen(function* () {
+    const today = yield* renamed(email, EMAIL_MEMBERS)
+    if (!Array.isArray(today.attachments)) return today
+    const attachments: Array<ResendAttachment> = []
+    for (const one of today.attachments) attachments.push(yield* renamed(one, ATTACHMENT_MEMBERS))
+    return { ...today, attachments }
+  })
+
+const unknownMember = (message: string) => failure("invalid_parameter", 422, message)
+
 /** Our request of a Resend call; checked by the rules of the library, so that a batch knows before it begins. */
-const requestOf = (email: ResendEmail, options: DropInOptions, idempotencyKey: string | undefined): Read => {
+const requestOf = (given: ResendEmail, options: DropInOptions, idempotencyKey: string | undefined): Read => {
+  const named = namedToday(given)
+  if (Result.isFailure(named)) return { refused: unknownMember(named.failure) }
+  const email = named.success
   for (const [name, advice] of Object.entries(REFUSED)) {
     if ((email[name as keyof typeof REFUSED] ?? undefined) !== undefined)
       return { refused: failure("invalid_parameter", 422, `${name}: ${advice}`) }
@@ -237,14 +298,18 @@ const sendBatch = async (
 /** Makes the drop-in on a function that sends. */
 export const makeResend = (send: Send, options: DropInOptions, apiKey: string | undefined): ResendDropIn => {
   const one: SendOne = (request) => send(request, { env: options.env, apiKey })
-  const sendEmail = async (email: ResendEmail, { idempotencyKey }: ResendRequestOptions = {}) => {
-    const read = requestOf(email, options, idempotencyKey)
+  const sendEmail = async (email: ResendEmail, given: ResendRequestOptions = {}) => {
+    const asked = renamed(given, OPTIONS)
+    if (Result.isFailure(asked)) return unknownMember(asked.failure)
+    const read = requestOf(email, options, asked.success.idempotencyKey)
     return "refused" in read ? read.refused : answerOf(await one(read.request))
   }
   const batch = async (emails: Array<ResendEmail>, given: ResendBatchOptions = {}) => {
     if (emails.length > MAX_BATCH)
       return failure("validation_error", 422, `a batch has ${MAX_BATCH} mails at most`)
-    const { batchValidation, idempotencyKey: key } = given
+    const asked = renamed(given, BATCH_OPTIONS)
+    if (Result.isFailure(asked)) return unknownMember(asked.failure)
+    const { batchValidation, idempotencyKey: key } = asked.success
     // Each mail has a key of its own, which a call with the same batch and key repeats.
     const reads = emails.map((email, at) =>
       requestOf(email, options, key === undefined ? undefined : `${key}/${at}`)

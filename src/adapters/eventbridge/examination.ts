@@ -113,7 +113,9 @@ export const examineEvents = (
   Effect.scoped(
     Effect.flatMap(
       Effect.acquireRelease(
-        Effect.sync(() => new EventBridgeClient({ ...options, maxAttempts: 2 })),
+        Effect.sync(
+          () => new EventBridgeClient({ ...options, ignoreConfiguredEndpointUrls: true, maxAttempts: 2 })
+        ),
         (client) => Effect.sync(() => client.destroy())
       ),
       (client) => found(examine(client))

@@ -51,8 +51,10 @@ import {
   convertEmailTestHandlers,
   mailResultsHandlers
 } from "./routes/inbound/convert-email.ts"
+import { incomingMailHandlers, ownMailHandlers } from "./routes/inbound/incoming-mails.ts"
 import { pipelineHandlers } from "./routes/inbound/pipeline.ts"
 import { relayHandlers } from "./routes/mail/relay.ts"
+import { sendsHandlers } from "./routes/mail/sends.ts"
 import { suppressionHandlers } from "./routes/mail/suppressions.ts"
 import { outreachHandlers } from "./routes/outreach/outreach.ts"
 import { unsubscribeHandlers } from "./routes/outreach/unsubscribe.ts"
@@ -129,6 +131,7 @@ const apiRoutes = (options: Pick<HttpOptions, "proxySecret" | "webhookSecret" | 
   HttpApiBuilder.layer(Api).pipe(
     Layer.provide([
       relayHandlers,
+      sendsHandlers,
       receiptHandlers,
       healthHandlers(openApiText),
       adminHandlers,
@@ -153,6 +156,8 @@ const apiRoutes = (options: Pick<HttpOptions, "proxySecret" | "webhookSecret" | 
       convertEmailHandlers,
       convertEmailTestHandlers,
       mailResultsHandlers,
+      incomingMailHandlers,
+      ownMailHandlers,
       pipelineHandlers,
       fileHandlers,
       flyerHandlers,
@@ -183,7 +188,7 @@ const apiRoutes = (options: Pick<HttpOptions, "proxySecret" | "webhookSecret" | 
 /** Routes of an embedded run. */
 const devRoutes = HttpApiBuilder.layer(DevApi).pipe(
   Layer.provide([devHandlers, devMessageHandlers, devTemplateHandlers]),
-  Layer.provide(devAccessLayer)
+  Layer.provide([devAccessLayer, jsonBodyLayer])
 )
 
 /** What stands around the routes, wherever requests come from. */

@@ -18,12 +18,13 @@ const PROGRAM = new URL(
 )
 
 /** Real mails take a tenth of a second and 100 MB. */
-const READER: Reader = { program: PROGRAM, timeoutMs: 5_000, heapMb: 256, residentMb: 512, tasks: 200 }
+const READER: Reader = { program: PROGRAM, cpuMs: 5_000, heapMb: 256, residentMb: 512, tasks: 200 }
 
 const WHY: Readonly<Record<ReaderEnded["reason"], string>> = {
   timeout: "Taking it apart takes too long.",
   memory: "Taking it apart needs too much memory.",
   crashed: "It cannot be taken apart.",
+  stalled: "This machine is too busy to take it apart now. Try again in a while.",
   unavailable: "The process that takes mails apart cannot be started now."
 }
 

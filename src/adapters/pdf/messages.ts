@@ -49,6 +49,9 @@ export type FromWorker =
   /** The file could not be read at all: not the document's fault. */
   | { readonly kind: "fault"; readonly message: string }
 
+/** The same, and the processor time that the thread has used so far, microseconds. */
+export type Timed = FromWorker & { readonly cpuMicros: number }
+
 /** A thread's limits. */
 export interface WorkerData {
   /** Answers are handed over after this many pages, */

@@ -2,7 +2,7 @@ import { parentPort, workerData } from "node:worker_threads"
 
 import { PdfError } from "../../ports/conversion/pdf.ts"
 import { loadLibraries, limitWasmMemory } from "./engine/libraries.ts"
-import type { FromWorker, Request, ToWorker, WorkerData } from "./messages.ts"
+import type { FromWorker, Request, Timed, ToWorker, WorkerData } from "./messages.ts"
 import { OPERATIONS } from "./operations.ts"
 import type { OpenDocument } from "./pages/document.ts"
 import { OpenDocuments } from "./pages/open-documents.ts"
@@ -24,8 +24,11 @@ const bytesOf = (item: unknown): ArrayBuffer | undefined => {
 /** Memory of the libraries, which grows and never shrinks. */
 const memoryInUse = (): number => pdfium.memory.size + qpdf.memoryBytes()
 
-const answer = (message: FromWorker, transfer: ReadonlyArray<ArrayBuffer> = []): void =>
-  port.postMessage(message, [...transfer])
+const answer = (message: FromWorker, transfer: ReadonlyArray<ArrayBuffer> = []): void => {
+  const { system, user } = process.threadCpuUsage()
+  const timed: Timed = { ...message, cpuMicros: system + user }
+  port.postMessage(timed, [...transfer])
+}
 
 const serve = (request: Request): void => {
   const document = documents.of(request.document, request.path, request.fonts)

@@ -6,7 +6,12 @@ import type { DocumentFacts, FontFace } from "../../domain/conversion/page-conte
 import { append } from "../../domain/lists.ts"
 import type { PdfError } from "../../ports/conversion/pdf.ts"
 import { pdfError } from "./failure.ts"
-import type { FromWorker, Request, ToWorker, WorkerData } from "./messages.ts"
+import type { Request, Timed, ToWorker, WorkerData } from "./messages.ts"
+
+/** How many times its processor time a page may take by the clock, on a machine that does other things. */
+const CLOCK_FACTOR = 15
+/** The shortest wait until the processor time of a thread is looked at again. */
+const LOOK_AGAIN_MS = 250
 
 /** Memory of JavaScript in a thread. What the libraries take has a limit of its own. */
 const HEAP_MB = 512
@@ -34,21 +39,75 @@ export interface Answer {
   readonly failure: PdfError | undefined
 }
 
+/** Processor time of a thread, microseconds; without end for one that is gone. */
+const cpuMicrosOf = (worker: Worker): Promise<number> =>
+  worker.cpuUsage().then(
+    ({ system, user }) => system + user,
+    () => Infinity
+  )
+
+/** Ends the wait for a thread that has used up its processor time, or far more time than that by the clock. */
+const makeWatch = (
+  worker: Worker,
+  {
+    giveUp,
+    limitMs,
+    used
+  }: {
+    /** Processor time of a page. */
+    readonly limitMs: number
+    /** Processor time of the thread when it answered last, microseconds. */
+    readonly used: () => number
+    readonly giveUp: () => void
+  }
+) => {
+  let alarm: NodeJS.Timeout | undefined
+  /** Which wait it is: an older one's look at the thread changes nothing. */
+  let turn = 0
+  const end = () => {
+    turn++
+    clearTimeout(alarm)
+  }
+  return {
+    end,
+    begin: (patienceMs = limitMs) => {
+      end()
+      const own = turn
+      const before = used()
+      const endsAt = performance.now() + Math.max(patienceMs, limitMs * CLOCK_FACTOR)
+      const look = (inMs: number) => {
+        alarm = setTimeout(() => {
+          void cpuMicrosOf(worker).then((micros) => {
+            if (own !== turn) return
+            const left = patienceMs - (micros - before) / 1000
+            if (left <= 0 || performance.now() >= endsAt) giveUp()
+            else look(Math.max(left, LOOK_AGAIN_MS))
+          })
+        }, inMs)
+      }
+      look(patienceMs)
+    }
+  }
+}
+
 /**
  * One worker thread at a time, started when it is needed and started anew after it was ended: by a trap, by lack of memory, by a
- * page that takes longer than `pageTimeoutMs`, by interruption of the caller. The request that ended it fails; the next one gets
+ * page that uses more processor time than `pageTimeoutMs`, by interruption of the caller. The request that ended it fails; the next one gets
  * a fresh thread.
  */
 export class ReaderThread {
   readonly #options: WorkerData & { readonly pageTimeoutMs: number }
   readonly #turn = Semaphore.makeUnsafe(1)
   #worker: Worker | undefined
+  /** Processor time of the thread when it answered last, microseconds. */
+  #cpuMicros = 0
 
   constructor(options: WorkerData & { readonly pageTimeoutMs: number }) {
     this.#options = options
   }
 
   #start(): Worker {
+    this.#cpuMicros = 0
     const { batchBytes, batchPages, libraryBytes } = this.#options
     const data: WorkerData = { batchBytes, batchPages, libraryBytes }
     const worker = new Worker(WORKER, {
@@ -93,10 +152,9 @@ export class ReaderThread {
     const items: Array<unknown> = []
     const newFonts: Array<FontFace> = []
     let facts: DocumentFacts | undefined
-    let alarm: NodeJS.Timeout | undefined
 
     const leave = () => {
-      clearTimeout(alarm)
+      watch.end()
       worker.off("message", onMessage).off("error", onError).off("exit", onExit)
       worker.unref()
     }
@@ -109,19 +167,21 @@ export class ReaderThread {
       void worker.terminate()
     }
     const atPage = () => (request.operation === undefined ? undefined : request.first + items.length)
-    const watch = (patienceMs = this.#options.pageTimeoutMs) => {
-      clearTimeout(alarm)
-      alarm = setTimeout(() => {
+    const watch = makeWatch(worker, {
+      limitMs: this.#options.pageTimeoutMs,
+      used: () => this.#cpuMicros,
+      giveUp: () => {
         endThread()
         finish(pdfError("timeout", atPage()))
-      }, patienceMs)
-    }
-    const onMessage = (message: FromWorker) => {
+      }
+    })
+    const onMessage = (message: Timed) => {
+      this.#cpuMicros = message.cpuMicros
       switch (message.kind) {
         case "ready":
-          return watch()
+          return watch.begin()
         case "item":
-          watch()
+          watch.begin()
           items.push(message.item)
           append(newFonts, message.newFonts)
           return
@@ -146,7 +206,7 @@ export class ReaderThread {
 
     worker.ref()
     worker.on("message", onMessage).on("error", onError).on("exit", onExit)
-    watch(fresh ? START_TIMEOUT_MS : undefined)
+    watch.begin(fresh ? START_TIMEOUT_MS : undefined)
     const message: ToWorker = { kind: "request", request }
     worker.postMessage(message, [])
     return Effect.sync(() => {

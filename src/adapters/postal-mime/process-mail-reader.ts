@@ -1,17 +1,27 @@
-import { Effect, Layer } from "effect"
+import { createReadStream } from "node:fs"
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+
+import { Effect, Layer, Stream } from "effect"
 
 import { MailReader, MailReaderUnavailable, UnreadableMail } from "../../ports/inbound/mails.ts"
+import { MailObjects, ObjectStoreError } from "../../ports/object-store.ts"
 import { type Reader, type ReaderEnded, ReaderProcess } from "../../ports/reader-process.ts"
-import type { ReadMail } from "./read-mail.ts"
+import type { ReadingAnswer, ReadingTask } from "./mail-reader-program.ts"
+import { readHead } from "./read-head.ts"
 
 /** What a mail may use. One of 40 MB takes 4 s and 250 MB. */
 export interface MailReaderOptions {
-  readonly timeoutMs?: number
+  /** Processor time, milliseconds. */
+  readonly cpuMs?: number
+  /** The longest by the clock. */
+  readonly stallMs?: number
   readonly heapMb?: number
   readonly residentMb?: number
 }
 
-const TIMEOUT_MS = 30_000
+const CPU_MS = 30_000
 const HEAP_MB = 384
 const RESIDENT_MB = 768
 
@@ -24,44 +34,80 @@ const PROGRAM = new URL(
   import.meta.url
 )
 
-const WORDS: Readonly<Record<Exclude<ReaderEnded["reason"], "unavailable">, string>> = {
+/** What the mail did to its reader; else the machine is at fault. */
+type ReaderFault = Exclude<ReaderEnded["reason"], "unavailable" | "stalled">
+
+const isFault = (reason: ReaderEnded["reason"]): reason is ReaderFault =>
+  reason !== "unavailable" && reason !== "stalled"
+
+const WORDS: Readonly<Record<ReaderFault, string>> = {
   timeout: "takes too long",
   memory: "needs too much memory",
   crashed: "ends its reader"
 }
 
+const away = (cause: unknown) => new MailReaderUnavailable({ cause })
+
+/** A folder for what a mail holds, until the scope closes. */
+const folder = Effect.acquireRelease(
+  Effect.tryPromise({ try: () => mkdtemp(join(tmpdir(), "postlane-mail-")), catch: away }),
+  (path) => Effect.promise(() => rm(path, { recursive: true, force: true }))
+)
+
+const fileOf = (path: string): Stream.Stream<Uint8Array, MailReaderUnavailable> =>
+  Stream.fromAsyncIterable<Uint8Array, MailReaderUnavailable>(createReadStream(path), away)
+
 /**
- * Parses mails with postal-mime in separate processes. A mail that crashes its process is read once more, by another; one that
+ * Parses mails with postal-mime in separate processes, which read a mail from its file and leave the PDFs in it in files: what goes
+ * through this process is small, however large the mail is (H1). A mail that crashes its process is read once more, by another; one that
  * crashes that, too, is never read again.
  */
 export const layerInProcess = ({
+  cpuMs = CPU_MS,
   heapMb = HEAP_MB,
   residentMb = RESIDENT_MB,
-  timeoutMs = TIMEOUT_MS
+  stallMs
 }: MailReaderOptions = {}): Layer.Layer<MailReader, never, ReaderProcess> =>
   Layer.effect(
     MailReader,
     Effect.map(ReaderProcess, (readers) => {
-      const reader: Reader = { program: PROGRAM, timeoutMs, heapMb, residentMb, tasks: TASKS }
+      const reader: Reader = {
+        program: PROGRAM,
+        cpuMs,
+        heapMb,
+        residentMb,
+        tasks: TASKS,
+        ...(stallMs === undefined ? {} : { stallMs })
+      }
       return MailReader.of({
-        read: (raw) =>
-          readers.run(reader, raw).pipe(
-            Effect.retry({ times: 1, while: ({ reason }) => reason !== "unavailable" }),
+        readHead,
+        read: Effect.fnUntraced(function* (key, bytes) {
+          const objects = yield* MailObjects
+          const task: ReadingTask = { path: yield* objects.localPath(key), folder: yield* folder }
+          const answer = yield* readers.run(reader, task).pipe(
+            Effect.retry({ times: 1, while: ({ reason }) => isFault(reason) }),
             Effect.mapError(({ cause, reason }) =>
-              reason === "unavailable"
-                ? new MailReaderUnavailable({ cause })
-                : new UnreadableMail({
+              isFault(reason)
+                ? new UnreadableMail({
                     message: `set aside: reading it ${WORDS[reason]}, twice`,
                     deadly: true
                   })
+                : away(cause ?? new Error(`the reader is ${reason}`))
             ),
-            Effect.flatMap((answer) => {
-              const read = answer as ReadMail
-              return read.kind === "read"
-                ? Effect.succeed(read.mail)
-                : Effect.fail(new UnreadableMail({ message: read.message, deadly: false }))
-            })
+            Effect.map((found) => found as ReadingAnswer)
           )
+          if (answer.rawBytes !== bytes) {
+            const cause = new Error(`${answer.rawBytes} of ${bytes} bytes`)
+            return yield* new ObjectStoreError({ reason: "unavailable", key, cause })
+          }
+          if (answer.kind === "unreadable")
+            return yield* new UnreadableMail({ message: answer.message, deadly: false })
+          const parts = answer.mail.parts.map(({ pdfPath, ...part }) => ({
+            ...part,
+            pdf: pdfPath === undefined ? undefined : fileOf(pdfPath)
+          }))
+          return { mail: { ...answer.mail, parts }, rawSha256: answer.rawSha256 }
+        })
       })
     })
   )

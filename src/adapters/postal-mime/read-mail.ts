@@ -1,13 +1,11 @@
-import PostalMime, { addressParser, type Attachment, type Email } from "postal-mime"
+import PostalMime, { type Attachment, type Email } from "postal-mime"
 
 import { isPdf } from "../../domain/inbound/attachment-choice.ts"
-import {
-  type IncomingMail,
-  type MailHeader,
-  type MailPart,
-  beyondLimits
-} from "../../domain/inbound/incoming-mail.ts"
+import type { IncomingMail, PartNames } from "../../domain/inbound/incoming-mail.ts"
+import { beyondLimits } from "../../domain/inbound/mail-limits.ts"
 import { append } from "../../domain/lists.ts"
+import { addresses, sendersOf } from "./read-head.ts"
+import { signedContent } from "./signed-data.ts"
 import { filesInTnef } from "./tnef.ts"
 
 /** What a hostile mail may cost: real ones nest a few levels deep. Attached messages are read by {@link within}. */
@@ -16,21 +14,28 @@ const LIMITS = { maxNestingDepth: 50, maxHeadersSize: 1024 * 1024, maxRfc822Nest
 /** How many messages within one another are looked into: each byte of a mail is read once more for each that it stands in. */
 const MAX_ATTACHED_DEPTH = 5
 
-/** Longest From header that is parsed, characters: it names one sender. */
-const MAX_FROM = 2_000
-
 /** Longest To or Cc header that is parsed, characters: some 400 recipients. */
 const MAX_RECIPIENTS = 20_000
 
 /** Longest name of a file that is kept, characters. */
 const MAX_NAME = 1_000
 
+/** A part with its content in memory. */
+interface ParsedPart extends PartNames {
+  readonly content: Uint8Array
+}
+
+/** A mail with all of its content in memory. */
+interface ParsedMail extends Omit<IncomingMail, "parts"> {
+  readonly parts: ReadonlyArray<ParsedPart>
+}
+
 const bytesOf = (content: Attachment["content"]): Uint8Array => {
   if (typeof content === "string") return new TextEncoder().encode(content)
   return content instanceof Uint8Array ? content : new Uint8Array(content)
 }
 
-const partOf = (attachment: Attachment): MailPart => ({
+const partOf = (attachment: Attachment): ParsedPart => ({
   filename:
     attachment.filename === null || attachment.filename === ""
       ? undefined
@@ -48,7 +53,7 @@ const parse = (raw: Uint8Array): Promise<Email> =>
   )
 
 /** A `winmail.dat` with one PDF in it: the files within it stand in its place (INBOUND-15). */
-const withinTnef = (part: MailPart): ReadonlyArray<MailPart> | undefined => {
+const withinTnef = (part: ParsedPart): ReadonlyArray<ParsedPart> | undefined => {
   const files = filesInTnef(part.content)
   if (files?.filter(({ content }) => isPdf(content)).length !== 1) return undefined
   return files.map(({ content, filename }) => ({
@@ -59,41 +64,61 @@ const withinTnef = (part: MailPart): ReadonlyArray<MailPart> | undefined => {
   }))
 }
 
-/** Expands nested parts: a message forwarded as an attachment, Outlook's files. The content replaces the part. */
-const within = async (attachment: Attachment, depth: number): Promise<ReadonlyArray<MailPart>> => {
+/** How a PDF by itself begins. */
+const PDF = new TextEncoder().encode("%PDF-")
+
+/** Mail that is signed or encrypted as a whole. */
+const SEALED = /^application\/(?:x-)?pkcs7-mime$/
+
+/** The files of a message within the mail; undefined for one that is beyond the limits, or is no message. */
+const filesIn = async (
+  message: Uint8Array,
+  depth: number
+): Promise<ReadonlyArray<ParsedPart> | undefined> => {
+  // Decoded, it may have lines that the mail around it did not have.
+  if (depth === MAX_ATTACHED_DEPTH || beyondLimits(message) !== undefined) return undefined
+  const inner = await parse(message).catch(() => undefined)
+  return inner === undefined ? undefined : partsOf(inner.attachments, depth + 1)
+}
+
+/** What was signed: a mail, or a file by itself (`contract.pdf.p7m`). Undefined for an encrypted one. */
+const filesSigned = async (
+  { content, filename }: ParsedPart,
+  depth: number
+): Promise<ReadonlyArray<ParsedPart> | undefined> => {
+  const signed = signedContent(content)
+  if (signed === undefined) return undefined
+  if (!PDF.every((byte, at) => signed[at] === byte)) return filesIn(signed, depth)
+  const name = filename?.replace(/\.p7m$/i, "")
+  return [{ filename: name, mediaType: "application/pdf", inline: false, content: signed }]
+}
+
+/** Expands nested parts: a message forwarded as an attachment or signed in one piece, Outlook's files. The content replaces the part. */
+const within = async (attachment: Attachment, depth: number): Promise<ReadonlyArray<ParsedPart>> => {
   const part = partOf(attachment)
   const files = withinTnef(part)
   if (files !== undefined) return files
-  if (part.mediaType !== "message/rfc822" || depth === MAX_ATTACHED_DEPTH) return [part]
-  // Decoded, it may have lines that the mail around it did not have.
-  if (beyondLimits(part.content) !== undefined) return [part]
+  if (SEALED.test(part.mediaType)) return (await filesSigned(part, depth)) ?? [part]
+  if (part.mediaType !== "message/rfc822") return [part]
   // One that is no message stays what it is: an attachment.
-  const inner = await parse(part.content).catch(() => undefined)
-  const parts = await partsOf(inner?.attachments ?? [], depth + 1)
+  const parts = await filesIn(part.content, depth)
   // A message that is shown with the mail's own text is no attachment.
-  const isShown = inner !== undefined && attachment.rfc822DepthExceeded === true
-  return parts.length === 0 && !isShown ? [part] : parts
+  const isShown = parts !== undefined && attachment.rfc822DepthExceeded === true
+  return parts === undefined || (parts.length === 0 && !isShown) ? [part] : parts
 }
 
 const partsOf = async (
   attachments: ReadonlyArray<Attachment>,
   depth: number
-): Promise<ReadonlyArray<MailPart>> => {
-  const parts: Array<MailPart> = []
+): Promise<ReadonlyArray<ParsedPart>> => {
+  const parts: Array<ParsedPart> = []
   for (const attachment of attachments) append(parts, await within(attachment, depth))
   return parts
 }
 
-/** Bare addresses that the headers of a name hold. */
-const addresses = (headers: ReadonlyArray<MailHeader>, of: string, longest: number): ReadonlyArray<string> =>
-  headers
-    .filter(({ name, value }) => name === of && value.length <= longest)
-    .flatMap(({ value }) => addressParser(value, { flatten: true }))
-    .flatMap(({ address }) => (address === undefined || address === "" ? [] : [address]))
-
 /** Result of reading; `unreadable`: why the mail cannot be read. */
-export type ReadMail =
-  | { readonly kind: "read"; readonly mail: IncomingMail }
+type ReadMail =
+  | { readonly kind: "read"; readonly mail: ParsedMail }
   | { readonly kind: "unreadable"; readonly message: string }
 
 /** Parses a mail, within limits. */
@@ -105,7 +130,7 @@ export const readMail = async (raw: Uint8Array): Promise<ReadMail> => {
     const headers = email.headers.map(({ key, value }) => ({ name: key, value }))
     const mail = {
       headers,
-      from: addresses(headers, "from", MAX_FROM),
+      from: sendersOf(headers),
       to: addresses(headers, "to", MAX_RECIPIENTS),
       cc: addresses(headers, "cc", MAX_RECIPIENTS),
       subject: email.subject,

@@ -4,25 +4,36 @@ import { Reactivity } from "effect/reactivity"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 
+import { makePipelined } from "./pipelined.ts"
+
 /** Where and how to connect. */
 export interface PostgresOptions {
   /** `postgres://user@host:port/database`. */
   readonly url: Redacted.Redacted
   /** Used where the URL holds no password: `DB_SECRET_KEY`, else `DB_SERVICE_ROLE_KEY`. */
   readonly password?: Redacted.Redacted | undefined
+  readonly maxSendConnections?: number | undefined
   /** Shared by many reads at once. */
   readonly maxReadConnections?: number | undefined
+  readonly maxDearConnections?: number | undefined
   readonly maxWriteConnections?: number | undefined
   /** False behind a pooler that loses named prepared statements. */
   readonly prepare?: boolean | undefined
 }
 
+/** Look-ups and claims go out in two statements each at most. */
+const MAX_SEND_CONNECTIONS = 4
 const MAX_READ_CONNECTIONS = 2
-const MAX_WRITE_CONNECTIONS = 8
+/** One principal uses one at a time (`server/dear-reads.ts`). */
+const MAX_DEAR_CONNECTIONS = 3
+const MAX_WRITE_CONNECTIONS = 6
 
-/** How many connections both clients may open. */
-export const connectionsOf = ({ maxReadConnections, maxWriteConnections }: PostgresOptions): number =>
-  (maxReadConnections ?? MAX_READ_CONNECTIONS) + (maxWriteConnections ?? MAX_WRITE_CONNECTIONS)
+/** How many connections all clients together may open. */
+export const connectionsOf = (options: PostgresOptions): number =>
+  (options.maxSendConnections ?? MAX_SEND_CONNECTIONS) +
+  (options.maxReadConnections ?? MAX_READ_CONNECTIONS) +
+  (options.maxDearConnections ?? MAX_DEAR_CONNECTIONS) +
+  (options.maxWriteConnections ?? MAX_WRITE_CONNECTIONS)
 
 /**
  * A shared connection is not replaced when a statement on it gets no answer: without this limit, one with a silently dead
@@ -31,11 +42,27 @@ export const connectionsOf = ({ maxReadConnections, maxWriteConnections }: Postg
 const READ_CONNECTION_TTL = "20 seconds"
 
 /**
- * For reads of one statement: many fibers' statements are pipelined on a few connections (three times the rate of a
- * plain pool). An interrupted statement runs on to the server's own time limit.
+ * For what a send waits for before it leaves: who is suppressed, its claim, its evidence. Nothing else runs here: a send gives its
+ * look-up up after a while and goes out without it, and nobody's search may bring that about.
  */
-export class ReadSql extends Context.Service<ReadSql, PgClient.PgClient>()(
+export class SendSql extends Context.Service<SendSql, PgClient.PgClient>()(
+  "postlane/adapters/postgres/SendSql"
+) {}
+
+/**
+ * For reads of one statement that an index answers: many fibers' statements are pipelined on a few connections (three times the
+ * rate of a plain pool). An interrupted statement runs on to the server's own time limit, and holds up those behind it.
+ */
+export class ReadSql extends Context.Service<ReadSql, SqlClient.SqlClient>()(
   "postlane/adapters/postgres/ReadSql"
+) {}
+
+/**
+ * For reads that may take long: searches, counts, exports, statistics, whatever admins read. An interrupted statement is cancelled on the
+ * server.
+ */
+export class DearSql extends Context.Service<DearSql, PgClient.PgClient>()(
+  "postlane/adapters/postgres/DearSql"
 ) {}
 
 /** For writes and transactions: each has a connection to itself, or every commit would wait for the one before it. */
@@ -59,32 +86,36 @@ const config = (options: PostgresOptions): PgClient.PgPoolConfig => ({
   keepAlive: "30 seconds"
 })
 
-/** Both clients, each with its own pool. Connections open on first use: a server that is down fails calls, not the start. */
-export const layer = (options: PostgresOptions): Layer.Layer<ReadSql | WriteSql, SqlError> =>
-  Layer.mergeAll(
+/** Every client. */
+export type Clients = SendSql | ReadSql | DearSql | WriteSql
+
+/** All clients, each with its own pool. Connections open on first use: a server that is down fails calls, not the start. */
+export const layer = (options: PostgresOptions): Layer.Layer<Clients, SqlError> => {
+  const plain = (maxConnections: number) => PgClient.make({ ...config(options), maxConnections })
+  return Layer.mergeAll(
+    Layer.effect(SendSql, plain(options.maxSendConnections ?? MAX_SEND_CONNECTIONS)),
     Layer.effect(
       ReadSql,
-      PgClient.make({
+      makePipelined({
         ...config(options),
-        multiplex: true,
         connectionTTL: READ_CONNECTION_TTL,
         maxConnections: options.maxReadConnections ?? MAX_READ_CONNECTIONS
       })
     ),
-    Layer.effect(
-      WriteSql,
-      PgClient.make({
-        ...config(options),
-        maxConnections: options.maxWriteConnections ?? MAX_WRITE_CONNECTIONS
-      })
-    )
+    Layer.effect(DearSql, plain(options.maxDearConnections ?? MAX_DEAR_CONNECTIONS)),
+    Layer.effect(WriteSql, plain(options.maxWriteConnections ?? MAX_WRITE_CONNECTIONS))
   ).pipe(Layer.provide(Reactivity.layer))
+}
 
-/** Both tags on one connection: for a request on the edge, or a command that runs once. */
-export const layerSingle = (options: PostgresOptions): Layer.Layer<ReadSql | WriteSql, SqlError> =>
+/** All tags on one connection: for a request on the edge, or a command that runs once. */
+export const layerSingle = (options: PostgresOptions): Layer.Layer<Clients, SqlError> =>
   Layer.effectContext(
     Effect.map(PgClient.make({ ...config(options), maxConnections: 1 }), (client) =>
-      Context.make(ReadSql, client).pipe(Context.add(WriteSql, client))
+      Context.make(SendSql, client).pipe(
+        Context.add(ReadSql, client),
+        Context.add(DearSql, client),
+        Context.add(WriteSql, client)
+      )
     )
   ).pipe(Layer.provide(Reactivity.layer))
 

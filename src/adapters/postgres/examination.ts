@@ -42,8 +42,18 @@ export const examineDatabase = (
       Effect.catch(({ message }) => Effect.succeed({ _tag: "Broken" as const, why: message }))
     )
     const waiting = yield* waitingMessages
+    const waitingMails = yield* sql<{
+      readonly count: number
+    }>`select count(*)::integer as count from intake_mails
+      where step <> 'ended' and not_before < clock_timestamp() - interval '15 minutes'
+        and (lease is null or heartbeat_at < clock_timestamp() - interval '15 minutes')`.unprepared.pipe(
+      Effect.map(([found]) => found?.count ?? 0),
+      // A database that is not migrated has no such table, which the migrations' verdict says.
+      Effect.catch(() => Effect.succeed(0))
+    )
     return {
       _tag: "Reached" as const,
+      waitingMails,
       version: row!.version,
       migrations,
       skewMs: row!.now - (before + after) / 2,

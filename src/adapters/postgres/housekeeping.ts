@@ -10,11 +10,19 @@ const KEYS_AT_ONCE = 10_000
 /** A purge of many rows may take longer than what somebody waits for. */
 const { answer, done } = statements({ repeatable: true, within: "1 minute" })
 
-/** Deletes keys after 24 hours, expired links and sessions, and allowances that are whole again. Several processes may do it at once. */
+/** Rows of lost mails that one statement goes through. */
+const ROWS_AT_ONCE = 1_000
+
+/**
+ * Deletes keys after 24 hours, expired links and sessions, and allowances that are whole again; suppresses by events of mails whose row
+ * was lost. Several processes may do it at once.
+ */
 export const keepHouse = Effect.gen(function* () {
   const sql = yield* WriteSql
   const purgeKeys = sql`select purge_email_claims(${KEYS_AT_ONCE}::integer)::integer as answer`
   yield* drain(KEYS_AT_ONCE, answer("purgeKeys", Schema.Int, purgeKeys))
+  const suppressLost = sql`select suppress_lost_email_rows(${ROWS_AT_ONCE}::integer) as answer`
+  yield* drain(ROWS_AT_ONCE, answer("suppressLost", Schema.Int, suppressLost))
   yield* done("purgeAccess", sql`select purge_access()`)
   yield* done("purgeAllowances", sql`delete from allowances where free_at < clock_timestamp()`)
 })

@@ -1,5 +1,5 @@
-import type { PgClient } from "@effect/sql-pg"
 import { Effect, Redacted, Schema } from "effect"
+import type { SqlClient } from "effect/sql"
 
 import { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { statements } from "./statement.ts"
@@ -12,7 +12,7 @@ const KeyRow = Schema.Struct({
 
 /** The key that signs links: 32 random bytes that never change. The decoder's error is dropped: it would show the key. */
 export const readLinkKey = (
-  sql: PgClient.PgClient,
+  sql: SqlClient.SqlClient,
   table: "share_keys" | "unsubscribe_keys" | "intake_link_keys"
 ): Effect.Effect<Redacted.Redacted<Uint8Array>, StoreUnavailable> =>
   ask.first("readLinkKey", Schema.Unknown, sql`select key from ${sql(table)}`).pipe(

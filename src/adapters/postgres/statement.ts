@@ -52,6 +52,7 @@ export const storeUnavailable =
       operation,
       reason: reasonOf(cause),
       isRetryable: isSqlError(cause) && isTransient(cause),
+      isAboutData: isAboutData({ cause }),
       cause
     })
 
@@ -128,3 +129,6 @@ export const statements = ({ repeatable = false, within = ANSWER_TIME_LIMIT }: S
 
   return { stored, rows, first, one, answer, done }
 }
+
+/** The statements of reads that may take long (`DearSql`): a read that takes too long ends soon, and others get the connection. */
+export const dearly = statements({ within: "5 seconds" })

@@ -23,9 +23,11 @@ export const toJsonText = (value: unknown): string => {
 /** Microseconds: the driver's dates stop at milliseconds, the order of rows does not. */
 const TIME = '\'YYYY-MM-DD"T"HH24:MI:SS.US"Z"\''
 
+/** A time as ISO 8601 in UTC with microseconds, in SQL. */
+export const timeText = (from: string): string => `to_char(${from} at time zone 'UTC', ${TIME})`
+
 /** Selects a time (`from`, where the column's own name would not do) as ISO 8601 in UTC with microseconds. */
-export const timeColumn = (name: string, from = name): string =>
-  `to_char(${from} at time zone 'UTC', ${TIME}) as ${name}`
+export const timeColumn = (name: string, from = name): string => `${timeText(from)} as ${name}`
 
 /** Whether {@link timeColumn} could have made the text: the pattern alone would let a 31 February through. */
 export const isMoment = (text: string): boolean =>

@@ -17,6 +17,9 @@ const IDLE_MS = 30_000
 /** One that takes more than this share of its memory before it has a task is replaced. */
 const KEPT_SHARE = 0.5
 
+/** The longest that a task may take by the clock unless its reader says otherwise, milliseconds: a machine may be swamped. */
+const STALL_MS = 10 * 60_000
+
 const MB = 1024 * 1024
 
 /** A process, and how many tasks it has left. */
@@ -33,6 +36,12 @@ interface Child {
 const isOutOfMemory = (code: number | null, signal: NodeJS.Signals | null): boolean =>
   signal === "SIGABRT" || signal === "SIGKILL" || code === 134 || code === 137
 
+/** Why a process ended: `SIGVTALRM` is its own watchdog's, for processor time. */
+const reasonOf = (code: number | null, signal: NodeJS.Signals | null): ReaderEnded["reason"] => {
+  if (signal === "SIGVTALRM") return "timeout"
+  return isOutOfMemory(code, signal) ? "memory" : "crashed"
+}
+
 const kill = (child: Child): void => {
   clearTimeout(child.idle)
   child.process.removeAllListeners()
@@ -41,8 +50,8 @@ const kill = (child: Child): void => {
   child.process.kill("SIGKILL")
 }
 
-const start = ({ heapMb, program, residentMb, tasks }: Reader): Child => ({
-  process: fork(CHILD, [program.href, String(residentMb * MB)], {
+const start = ({ cpuMs, heapMb, program, residentMb, tasks }: Reader): Child => ({
+  process: fork(CHILD, [program.href, String(residentMb * MB), String(cpuMs)], {
     // A reader of hostile input has no use for the secrets that the environment may hold.
     env: { NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] ?? "" },
     execArgv: [`--max-old-space-size=${heapMb}`],
@@ -98,7 +107,7 @@ class Idle {
 const ask = (
   child: Child,
   task: unknown,
-  timeoutMs: number
+  stallMs: number
 ): Effect.Effect<FromChild & { readonly kind: "answered" }, ReaderEnded> =>
   Effect.callback((resume) => {
     const end = (error: ReaderEnded) => {
@@ -106,16 +115,14 @@ const ask = (
       kill(child)
       resume(Effect.fail(error))
     }
-    const alarm = setTimeout(() => end(new ReaderEnded({ reason: "timeout" })), timeoutMs)
+    const alarm = setTimeout(() => end(new ReaderEnded({ reason: "stalled" })), stallMs)
     child.process.on("message", (message: FromChild) => {
       if (message.kind === "failed") return end(new ReaderEnded({ reason: "crashed", cause: message.cause }))
       clearTimeout(alarm)
       resume(Effect.succeed(message))
     })
     child.process.on("error", (cause) => end(new ReaderEnded({ reason: "unavailable", cause })))
-    child.process.on("exit", (code, signal) =>
-      end(new ReaderEnded({ reason: isOutOfMemory(code, signal) ? "memory" : "crashed" }))
-    )
+    child.process.on("exit", (code, signal) => end(new ReaderEnded({ reason: reasonOf(code, signal) })))
     child.process.send(task as object, (cause) => {
       // Its exit event, which says more, follows; where it never started, its error event does.
       if (cause !== null && child.process.exitCode === null && child.process.pid === undefined) {
@@ -140,10 +147,10 @@ export const layer: Layer.Layer<ReaderProcess> = Layer.effect(
       ReaderProcess.of({
         run: (reader, task) =>
           Effect.suspend(() => {
-            const key = JSON.stringify([reader.program.href, reader.heapMb, reader.residentMb])
+            const key = JSON.stringify([reader.program.href, reader.heapMb, reader.residentMb, reader.cpuMs])
             const child = idle.take(key) ?? started(reader)
             if (child instanceof ReaderEnded) return Effect.fail(child)
-            return Effect.map(ask(child, task, reader.timeoutMs), ({ answer, residentBytes }) => {
+            return Effect.map(ask(child, task, reader.stallMs ?? STALL_MS), ({ answer, residentBytes }) => {
               child.tasksLeft -= 1
               if (child.tasksLeft > 0 && residentBytes < reader.residentMb * MB * KEPT_SHARE)
                 idle.put(key, child)

@@ -3,7 +3,7 @@ import { Effect, Option, Redacted, Schema } from "effect"
 import type { ProviderAFacts } from "../../domain/doctor/provider-a.ts"
 import { append } from "../../domain/lists.ts"
 import { failureText } from "../../domain/mail/failover.ts"
-import { classifyResendError } from "./classify.ts"
+import { classifyResendError, whyNoAnswer } from "./classify.ts"
 import { makeClient, type ResendOptions, VENDOR_URL } from "./resend-provider.ts"
 
 const Domains = Schema.Struct({
@@ -33,7 +33,11 @@ const MAX_PAGES = 10
 /** Refused because the key is for sending only, which proves that it is valid (Resend's error reference, 401). */
 const SEND_ONLY = /only send emails/i
 
-const factsOf = (error: unknown, secret: string): ProviderAFacts => {
+const factsOf = (error: unknown, { address, secret }: Omit<Reader, "client">): ProviderAFacts => {
+  const silence = whyNoAnswer(error)
+  if (silence !== undefined) {
+    return { _tag: "Unknown", why: failureText(`there is no answer from ${address}: ${silence}`, [secret]) }
+  }
   const { kind, code, message } = classifyResendError(error)
   if (code === "restricted_api_key" && SEND_ONLY.test(message)) return { _tag: "SendOnly" }
   const why = failureText(code === undefined ? message : `${code}: ${message}`, [secret])
@@ -45,6 +49,7 @@ const factsOf = (error: unknown, secret: string): ProviderAFacts => {
 interface Reader {
   readonly client: NonNullable<ReturnType<typeof makeClient>>
   readonly secret: string
+  readonly address: string
 }
 
 const malformed: ProviderAFacts = {
@@ -54,20 +59,21 @@ const malformed: ProviderAFacts = {
 
 const readerOf = ({ apiKey, baseUrl }: ResendOptions): Effect.Effect<Reader, ProviderAFacts> => {
   const secret = Redacted.value(apiKey)
-  const client = makeClient(secret, baseUrl ?? VENDOR_URL)
-  return client === undefined ? Effect.fail(malformed) : Effect.succeed({ client, secret })
+  const address = baseUrl ?? VENDOR_URL
+  const client = makeClient(secret, address)
+  return client === undefined ? Effect.fail(malformed) : Effect.succeed({ client, secret, address })
 }
 
 /** One call, its answer decoded. */
 const ask = <A>(
-  { secret }: Reader,
+  reader: Reader,
   call: (signal: AbortSignal) => Promise<{ readonly data: unknown; readonly error: unknown }>,
   decode: (data: unknown) => Option.Option<A>,
   what: string
 ): Effect.Effect<A, ProviderAFacts> =>
-  Effect.tryPromise({ try: call, catch: (cause) => factsOf(cause, secret) }).pipe(
+  Effect.tryPromise({ try: call, catch: (cause) => factsOf(cause, reader) }).pipe(
     Effect.flatMap(({ data, error }) => {
-      if (error !== null) return Effect.fail(factsOf(error, secret))
+      if (error !== null) return Effect.fail(factsOf(error, reader))
       const page = decode(data)
       return Option.isSome(page)
         ? Effect.succeed(page.value)

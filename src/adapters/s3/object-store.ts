@@ -273,6 +273,7 @@ export const openClient = (
         new S3Client({
           region,
           credentials,
+          ignoreConfiguredEndpointUrls: true,
           ...(endpoint === undefined ? {} : { endpoint, forcePathStyle: true }),
           maxAttempts,
           retryMode: "standard",

@@ -7,6 +7,8 @@ export interface Credentials {
   readonly sessionToken?: string
   /** Absent for keys that do not expire. */
   readonly expiration?: Date
+  /** Where they are from, in words. */
+  readonly source?: string
 }
 
 /** Asked before each request; rejects where there are none. The adapter counts a rejection as `unavailable`. */
@@ -28,7 +30,7 @@ interface StaticKeys {
 }
 
 /**
- * The keys where both halves are set, else `otherwise` (the instance role on Node; nothing on the edge; MAIL-22). Half a pair is
+ * The keys where both halves are set, else `otherwise` (what the machine gives on Node; nothing on the edge; MAIL-22). Half a pair is
  * an oversight and not filled up from elsewhere.
  */
 export const credentialSource = (
@@ -46,7 +48,8 @@ export const credentialSource = (
   const credentials: Credentials = {
     accessKeyId,
     secretAccessKey: Redacted.value(secretAccessKey),
-    ...(sessionToken === undefined ? {} : { sessionToken: Redacted.value(sessionToken) })
+    ...(sessionToken === undefined ? {} : { sessionToken: Redacted.value(sessionToken) }),
+    source: "CLOUD_ACCESS_KEY_ID"
   }
   return () => Promise.resolve(credentials)
 }

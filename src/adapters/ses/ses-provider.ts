@@ -27,6 +27,7 @@ const AGENT = { keepAlive: true, maxSockets: 256, timeout: 20_000 }
 /** The signing client. */
 export const makeClient = (options: SesOptions, credentials: CredentialSource): SESv2Client =>
   new SESv2Client({
+    ignoreConfiguredEndpointUrls: true,
     region: options.region,
     ...(options.endpoint === undefined ? {} : { endpoint: options.endpoint }),
     credentials,

@@ -1,14 +1,12 @@
 import { Data, Effect, type Scope, Stream } from "effect"
-import {
-  SMTPServer,
-  type SMTPServerAddress,
-  type SMTPServerDataStream,
-  type SMTPServerSession
-} from "smtp-server"
+import type { SMTPServer, SMTPServerAddress, SMTPServerDataStream, SMTPServerSession } from "smtp-server"
 
 import { ConvertByEmail } from "../../domain/inbound/convert-by-email.ts"
 import { MAX_MAIL_BYTES } from "../../domain/inbound/incoming-mail.ts"
+import { withinLimits } from "../../domain/inbound/mail-limits.ts"
 import { countRefused, type Refusal } from "../../domain/inbound/metrics.ts"
+import { isQuotableAddress, isQuotableName } from "../../domain/inbound/quotable.ts"
+import { DialogueServer } from "./dialogue.ts"
 import { makeGate } from "./gate.ts"
 import { makePeerTrust, type PeerRules } from "./peer-trust.ts"
 
@@ -17,6 +15,12 @@ const IDLE_MS = 60_000
 
 /** How long a connection may last, milliseconds: enough for 40 MB at 0.5 Mbit/s, but not for a byte every minute forever. */
 const CONNECTION_MS = 12 * 60_000
+
+/** Bytes that are handed on together: a client that sends a mail byte by byte costs no more than another one. */
+const PIECE = 64 * 1024
+
+/** Parameters of MAIL that the greeting offers; RCPT has none (RFC 5321, section 4.1.1.11). */
+const MAIL_PARAMETERS = new Set(["SIZE", "BODY", "SMTPUTF8"])
 
 /** How long connections may take to end when the server stops, milliseconds. */
 const CLOSE_MS = 5_000
@@ -56,11 +60,19 @@ const refusal = (responseCode: number, message: string) => Object.assign(new Err
 const bytesOf = (stream: SMTPServerDataStream): Stream.Stream<Uint8Array, TooLarge | Cut> =>
   Stream.fromAsyncIterable(
     (async function* () {
+      let piece: Array<Uint8Array> = []
+      let bytes = 0
       for await (const chunk of stream.iterator({ destroyOnReturn: false })) {
         if (stream.sizeExceeded) throw new TooLarge()
-        yield chunk as Uint8Array
+        piece.push(chunk as Uint8Array)
+        bytes += (chunk as Uint8Array).length
+        if (bytes < PIECE) continue
+        yield Buffer.concat(piece)
+        piece = []
+        bytes = 0
       }
       if (stream.sizeExceeded) throw new TooLarge()
+      if (bytes > 0) yield Buffer.concat(piece)
     })(),
     (cause) => (cause instanceof TooLarge ? cause : new Cut({ cause }))
   )
@@ -112,6 +124,8 @@ interface Reception {
 
 type Callback = (error?: Error | null, message?: string) => void
 
+const TOO_LARGE = refusal(552, `5.3.4 Mail is larger than ${MAX_MAIL_BYTES} bytes`)
+
 /** The reply to the client about its mail. */
 const take = (
   intake: ConvertByEmail["Service"],
@@ -120,18 +134,19 @@ const take = (
 ) => {
   const { mailFrom } = session.envelope
   const envelopeFrom = mailFrom === false ? "" : mailFrom.address
-  return intake.accept({ envelopeFrom, peerTrusted: true, raw: bytesOf(stream) }).pipe(
+  return intake.accept({ envelopeFrom, peerTrusted: true, raw: withinLimits(bytesOf(stream)) }).pipe(
     Effect.map((id): Error | string => `OK: queued as ${id}`),
-    Effect.catchTag("TooLarge", () =>
-      Effect.as(countRefused("size"), refusal(552, `Mail is larger than ${MAX_MAIL_BYTES} bytes`))
+    Effect.catchTag("TooLarge", () => Effect.as(countRefused("size"), TOO_LARGE)),
+    Effect.catchTag("BeyondLimits", ({ message }) =>
+      Effect.as(countRefused("limits"), refusal(554, `5.6.0 Mail that cannot be read: ${message}`))
     ),
     // The client is gone: there is nobody to answer.
-    Effect.catchTag("Cut", () => Effect.as(countRefused("cut"), refusal(451, "The mail was cut off"))),
+    Effect.catchTag("Cut", () => Effect.as(countRefused("cut"), refusal(451, "4.3.0 The mail was cut off"))),
     // A defect, too: a client that gets no answer would wait for one.
     Effect.catchCause((cause) =>
       Effect.logWarning("a mail could not be stored: the sender was asked to try again later", cause).pipe(
         Effect.andThen(countRefused("unavailable")),
-        Effect.as(refusal(451, "The mail cannot be stored now, please try again later"))
+        Effect.as(refusal(451, "4.3.0 The mail cannot be stored now, please try again later"))
       )
     )
   )
@@ -146,9 +161,11 @@ const answerMail = async (
 ): Promise<void> => {
   const connection = gate.of(session)
   if (connection !== undefined) connection.busy = true
-  const reply = await run(take(intake, stream, session))
+  const taken = await run(take(intake, stream, session))
   await drained(stream, () => connection?.socket.destroy())
   if (connection !== undefined) connection.busy = false
+  // The size is what a sender can mend, whatever else was found before it was known.
+  const reply = stream.sizeExceeded ? TOO_LARGE : taken
   if (typeof reply === "string") callback(null, reply)
   else callback(reply)
 }
@@ -158,26 +175,76 @@ const refuse = ({ run }: Reception, callback: Callback, reason: Refusal, code: n
   callback(refusal(code, message))
 }
 
-/** Whether a mail may begin: nothing from an untrusted peer is read. */
+/** The parameter of a command that the greeting did not offer: a client that relies on it must not get 250 (RFC 5321, section 4.1.1.11). */
+const unknownParameter = (
+  { args }: SMTPServerAddress,
+  offered: ReadonlySet<string> = new Set()
+): string | undefined => Object.keys(args === false ? {} : args).find((name) => !offered.has(name))
+
+const notOffered = (name: string) => refusal(555, `5.5.4 ${name} is not supported here`)
+
+/** Whether a mail may begin: nothing from an untrusted peer is read, and nothing that a server cannot quote is passed on. */
 const answerSender = async (
   reception: Reception,
+  from: SMTPServerAddress,
   session: SMTPServerSession,
   callback: Callback
 ): Promise<void> => {
   const found = await reception.trust.of(session.remoteAddress)
   if (!reception.gate.found(session, found)) {
-    refuse(reception, callback, "rate", 421, "Too many attempts, please try again later")
-  } else if (found === "trusted") {
-    callback(null)
-  } else if (found === "stranger") {
-    refuse(reception, callback, "peer", 550, "Mail is taken from our own mail servers only")
-  } else {
-    refuse(reception, callback, "peer", 451, "The DNS does not say who you are, please try again later")
+    return refuse(reception, callback, "rate", 421, "4.7.0 Too many attempts, please try again later")
   }
+  if (found === "stranger") {
+    return refuse(reception, callback, "peer", 550, "5.7.1 Mail is taken from our own mail servers only")
+  }
+  if (found === "unknown") {
+    return refuse(
+      reception,
+      callback,
+      "peer",
+      451,
+      "4.4.3 The DNS does not say who you are, please try again later"
+    )
+  }
+  const parameter = unknownParameter(from, MAIL_PARAMETERS)
+  if (parameter !== undefined) return callback(notOffered(parameter))
+  if (!isQuotableAddress(from.address)) {
+    return refuse(
+      reception,
+      callback,
+      "sender",
+      553,
+      "5.1.7 Such a sender address cannot stand in a header as it is, and is not taken"
+    )
+  }
+  if (!isQuotableName(session.hostNameAppearsAs)) {
+    return refuse(reception, callback, "sender", 550, "5.7.1 Such a name in EHLO is not taken")
+  }
+  callback(null)
+}
+
+/** Whether mail is taken for a recipient. A mail has as many as we have mailboxes, at most: the server keeps each once. */
+const answerRecipient = (
+  reception: Reception,
+  recipients: ReadonlySet<string>,
+  to: SMTPServerAddress,
+  callback: Callback
+): void => {
+  const parameter = unknownParameter(to)
+  if (parameter !== undefined) return callback(notOffered(parameter))
+  if (recipients.has(to.address.toLowerCase())) return callback(null)
+  const [ours] = recipients
+  refuse(
+    reception,
+    callback,
+    "recipient",
+    550,
+    `5.1.1 No such mailbox: this server takes documents for ${ours}, and nothing else`
+  )
 }
 
 const makeServer = (options: SmtpOptions, reception: Reception) =>
-  new SMTPServer({
+  new DialogueServer({
     name: options.name,
     banner: "Postlane",
     size: MAX_MAIL_BYTES,
@@ -186,20 +253,17 @@ const makeServer = (options: SmtpOptions, reception: Reception) =>
     authOptional: true,
     disabledCommands: options.certificate === undefined ? ["AUTH", "STARTTLS"] : ["AUTH"],
     disableReverseLookup: true,
+    hideENHANCEDSTATUSCODES: false,
     logger: false,
     ...options.certificate,
     onSecure: (socket, session, callback) => {
       reception.gate.secured(session, socket)
       callback()
     },
-    onMailFrom: (_from, session, callback) => {
-      void answerSender(reception, session, callback)
+    onMailFrom: (from, session, callback) => {
+      void answerSender(reception, from, session, callback)
     },
-    // A mail has as many recipients as we have mailboxes, at most: the server keeps each once.
-    onRcptTo: ({ address }: SMTPServerAddress, _session, callback) => {
-      if (options.recipients.has(address.toLowerCase())) return callback(null)
-      return refuse(reception, callback, "recipient", 550, "No such mailbox here")
-    },
+    onRcptTo: (to, _session, callback) => answerRecipient(reception, options.recipients, to, callback),
     onData: (stream, session, callback) => {
       void answerMail(reception, stream, session, callback)
     }

@@ -34,6 +34,7 @@ export const examineQueue = (
             new SQSClient({
               region: options.region,
               credentials: options.credentials,
+              ignoreConfiguredEndpointUrls: true,
               ...(options.endpoint === undefined ? {} : { endpoint: options.endpoint }),
               maxAttempts: 2
             })

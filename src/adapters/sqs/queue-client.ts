@@ -147,6 +147,7 @@ const openClient = ({ credentials, endpoint, region }: QueueClientOptions) =>
         new SQSClient({
           region,
           credentials,
+          ignoreConfiguredEndpointUrls: true,
           ...(endpoint === undefined ? {} : { endpoint }),
           // Set here so that the machine's environment cannot override it.
           maxAttempts: MAX_ATTEMPTS,

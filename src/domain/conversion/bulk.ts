@@ -18,8 +18,11 @@ const LOOK_EVERY = Duration.millis(100)
 /** Files that are to be converted together. */
 interface BulkRequest {
   readonly customerId: CustomerId
-  readonly items: ReadonlyArray<{ readonly fileId: FileId; readonly urgent: boolean }>
-  readonly options: ConversionOptions
+  readonly items: ReadonlyArray<{
+    readonly fileId: FileId
+    readonly urgent: boolean
+    readonly options: ConversionOptions
+  }>
 }
 
 /** An accepted order, or why it was refused: all of it or nothing (DOC-51). */
@@ -69,9 +72,9 @@ export const layer: Layer.Layer<BulkConversions, never, BulkOrders | ConversionS
       })
 
       return BulkConversions.of({
-        start: Effect.fnUntraced(function* ({ customerId, items, options }) {
+        start: Effect.fnUntraced(function* ({ customerId, items }) {
           const bulkId = yield* random.uuidV7()
-          const jobs = yield* Effect.forEach(items, ({ fileId, urgent }) =>
+          const jobs = yield* Effect.forEach(items, ({ fileId, options, urgent }) =>
             Effect.map(random.uuidV7(), (id) => ({
               jobId: JobId.make(id),
               fileId,

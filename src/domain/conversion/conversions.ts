@@ -11,7 +11,14 @@ import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { type LaneSettings, statusAtCreation } from "../batch/lane-settings.ts"
 import { type CustomerId, type FileId, JobId, FlyerId } from "../ids.ts"
 import { ringBell } from "../work-bell.ts"
-import { HOLD_WINDOW, type JobStatus, type ConversionOptions, CHUNK_PAGES } from "./job.ts"
+import {
+  askedOf,
+  CHUNK_PAGES,
+  type ConversionOptions,
+  HOLD_WINDOW,
+  type JobOptions,
+  type JobStatus
+} from "./job.ts"
 
 /** How long an answer waits for the executor to create the job, so that it can include the job's status. */
 const JOB_WITHIN = Duration.seconds(1)
@@ -24,10 +31,34 @@ type Started<R> =
   | { readonly answer: "queued"; readonly id: JobId; readonly status: JobStatus }
   | { readonly answer: Exclude<R, "queued"> }
 
+/** A job that an admin wants done again. */
+interface EndedJob {
+  readonly jobId: JobId
+  readonly fileId: FileId
+  readonly customerId: CustomerId
+  readonly status: JobStatus
+  readonly options: JobOptions
+}
+
+/** `stopped`: somebody wanted no result. `replaced`: the file's newest conversion is another one. */
+type NoRetry = "not_failed" | "stopped" | "replaced"
+
 /** How a cancel ended. */
 type Cancelled =
   | { readonly answer: "cancelled"; readonly jobId: JobId }
   | { readonly answer: "not_found" | "finishing" | "inline" | "not_active" }
+
+/** The job's status once the executor has created it; `pending` where that takes longer. Inline work has no job row. */
+const statusOf = (store: ConversionStore["Service"], fileId: FileId, kind: FileKind | undefined) =>
+  Effect.gen(function* () {
+    for (let wait = LOOK_FIRST; kind === "pdf"; wait = Duration.min(Duration.times(wait, 2), LOOK_EVERY)) {
+      const [file] = yield* store.filesById([fileId])
+      if (file === undefined) break
+      if (file.jobStatus !== null) return file.jobStatus
+      yield* Effect.sleep(wait)
+    }
+    return "pending" as const
+  }).pipe(Effect.timeoutOrElse({ duration: JOB_WITHIN, orElse: () => Effect.succeed("pending" as const) }))
 
 /** Starts and stops conversions for the owners of files. */
 export class Conversions extends Context.Service<
@@ -38,6 +69,10 @@ export class Conversions extends Context.Service<
       readonly customerId: CustomerId
       readonly options: ConversionOptions
     }) => Effect.Effect<Started<Requested>, StoreUnavailable>
+    /** Converts the file of a failed job again as it was asked for, at its price: what was free of charge stays so (F2). */
+    readonly retry: (
+      job: EndedJob
+    ) => Effect.Effect<Started<Requested | "resolved" | NoRetry>, StoreUnavailable>
     readonly cancel: (file: {
       readonly fileId: FileId
       readonly customerId: CustomerId
@@ -61,37 +96,51 @@ export class Conversions extends Context.Service<
       const store = yield* ConversionStore
       const random = yield* SecureRandom
 
-      /** The job's status once the executor has created it; `pending` where that takes longer. Inline work has no job row. */
-      const statusOf = (fileId: FileId, kind: FileKind | undefined) =>
-        Effect.gen(function* () {
-          for (
-            let wait = LOOK_FIRST;
-            kind === "pdf";
-            wait = Duration.min(Duration.times(wait, 2), LOOK_EVERY)
-          ) {
-            const [file] = yield* store.filesById([fileId])
-            if (file === undefined) break
-            if (file.jobStatus !== null) return file.jobStatus
-            yield* Effect.sleep(wait)
-          }
-          return "pending" as const
-        }).pipe(
-          Effect.timeoutOrElse({ duration: JOB_WITHIN, orElse: () => Effect.succeed("pending" as const) })
-        )
-
       const owned = (
         fileId: FileId,
         customerId: CustomerId
       ): Effect.Effect<StoredFile | undefined, StoreUnavailable> => store.file(fileId, customerId)
 
+      const convert: Conversions["Service"]["convert"] = Effect.fnUntraced(function* ({
+        customerId,
+        fileId,
+        options
+      }) {
+        const jobId = JobId.make(yield* random.uuidV7())
+        const answer = yield* store.request({ jobId, fileId, customerId, options, window: HOLD_WINDOW })
+        if (answer !== "queued") return { answer }
+        yield* ringBell("conversions")
+        const file = yield* owned(fileId, customerId)
+        return { answer, id: jobId, status: yield* statusOf(store, fileId, file?.kind) }
+      })
+
+      const reflow: Conversions["Service"]["reflow"] = Effect.fnUntraced(function* ({ customerId, flyerId }) {
+        const jobId = JobId.make(yield* random.uuidV7())
+        const answer = yield* store.requestReflow({
+          flyerId,
+          customerId,
+          jobId,
+          options: {},
+          window: HOLD_WINDOW
+        })
+        yield* ringBell("conversions")
+        return answer === "queued" ? { answer, id: jobId, status: "pending" } : { answer }
+      })
+
       return Conversions.of({
-        convert: Effect.fnUntraced(function* ({ customerId, fileId, options }) {
-          const jobId = JobId.make(yield* random.uuidV7())
-          const answer = yield* store.request({ jobId, fileId, customerId, options, window: HOLD_WINDOW })
-          if (answer !== "queued") return { answer }
-          yield* ringBell("conversions")
+        convert,
+        reflow,
+
+        retry: Effect.fnUntraced(function* ({ customerId, fileId, jobId, options, status }) {
+          if (status === "cancelled") return { answer: "stopped" }
+          if (status !== "failed") return { answer: "not_failed" }
           const file = yield* owned(fileId, customerId)
-          return { answer, id: jobId, status: yield* statusOf(fileId, file?.kind) }
+          if (file === undefined) return { answer: "not_found" }
+          if (file.jobId !== jobId) return { answer: "replaced" }
+          const { _compedFlyerJobId: flyerId } = options
+          return yield* flyerId === undefined
+            ? convert({ fileId, customerId, options: askedOf(options) })
+            : reflow({ flyerId: FlyerId.make(flyerId), customerId })
         }),
 
         cancel: Effect.fnUntraced(function* ({ customerId, fileId }) {
@@ -109,19 +158,6 @@ export class Conversions extends Context.Service<
           const answer = yield* store.requestFlyer({ id, fileId, customerId, window: HOLD_WINDOW })
           yield* ringBell("conversions")
           return { answer, id }
-        }),
-
-        reflow: Effect.fnUntraced(function* ({ customerId, flyerId }) {
-          const jobId = JobId.make(yield* random.uuidV7())
-          const answer = yield* store.requestReflow({
-            flyerId,
-            customerId,
-            jobId,
-            options: {},
-            window: HOLD_WINDOW
-          })
-          yield* ringBell("conversions")
-          return answer === "queued" ? { answer, id: jobId, status: "pending" } : { answer }
         })
       })
     })

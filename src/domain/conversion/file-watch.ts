@@ -1,9 +1,16 @@
-import { Context, Duration, Effect, Layer, Queue, type Scope, Stream } from "effect"
+import { Context, Duration, Effect, Layer, Option, Queue, type Scope, Stream } from "effect"
 
 import { ConversionStore, type StoredFile } from "../../ports/conversion/conversion-store.ts"
 import type { FileId } from "../ids.ts"
 import { listenToBell } from "../work-bell.ts"
-import { momentOf, momentOfDeleted, type ProgressMoment, sameMoment } from "./progress.ts"
+import {
+  momentOf,
+  momentOfDeleted,
+  momentOfReplaced,
+  type ProgressMoment,
+  sameMoment,
+  wasReplaced
+} from "./progress.ts"
 
 /** How often watched files are polled at least and at most: all of one process in one query. */
 const LOOK_EVERY = Duration.millis(500)
@@ -12,10 +19,30 @@ const LOOK_AGAIN_AFTER = Duration.millis(50)
 /** Moments that are buffered for a slow watcher; the oldest are dropped. */
 const WAITING = 16
 
+/** Turns what each look finds of a watched file into moments. */
+const notifying = (
+  store: Pick<ConversionStore["Service"], "jobStatus">,
+  file: StoredFile,
+  queue: Queue.Queue<ProgressMoment | undefined>
+) => {
+  let known = file
+  return Effect.fnUntraced(function* (now: StoredFile | undefined) {
+    if (now === undefined) return yield* Queue.offerAll(queue, [momentOfDeleted(known), undefined])
+    const before = known
+    if (before.jobId === null || !wasReplaced(before, now)) {
+      known = now
+      return yield* Queue.offer(queue, momentOf(now))
+    }
+    // Where the store does not answer, the next look asks again.
+    const ended = yield* Effect.option(store.jobStatus(before.jobId))
+    if (Option.isSome(ended)) yield* Queue.offer(queue, momentOfReplaced(before, now, ended.value))
+  })
+}
+
 /**
  * Watches conversions, whichever process runs them: all files watched in this process are read together, twice a second and
- * whenever this process has moved one on. No terminal moment is lost, since it is a lasting state, not a message; a file that is
- * converted again within half a second of its end is followed into the new conversion.
+ * whenever this process has moved one on. No terminal moment is lost, since it is a lasting state, not a message: the job of a file that is
+ * being converted anew already says how it ended.
  */
 export class FileWatch extends Context.Service<
   FileWatch,
@@ -63,13 +90,7 @@ export class FileWatch extends Context.Service<
       const moments = (file: StoredFile): Effect.Effect<Stream.Stream<ProgressMoment>, never, Scope.Scope> =>
         Effect.gen(function* () {
           const queue = yield* Queue.sliding<ProgressMoment | undefined>(WAITING)
-          let known = file
-          const notify = (now: StoredFile | undefined) => {
-            known = now ?? known
-            return now === undefined
-              ? Queue.offerAll(queue, [momentOfDeleted(known), undefined])
-              : Queue.offer(queue, momentOf(now))
-          }
+          const notify = notifying(store, file, queue)
           yield* Effect.acquireRelease(
             Effect.sync(() => {
               const those = watchers.get(file.id) ?? new Set()

@@ -118,6 +118,19 @@ export const JobOptions = Schema.Struct({
 })
 export type JobOptions = typeof JobOptions.Type
 
+/** What the caller asked for: a job's options without what Postlane added. */
+export const askedOf = ({
+  highFidelity,
+  keepRunningHeads,
+  mathOcr,
+  parser
+}: JobOptions): ConversionOptions => ({
+  ...(highFidelity === undefined ? {} : { highFidelity }),
+  ...(keepRunningHeads === undefined ? {} : { keepRunningHeads }),
+  ...(mathOcr === undefined ? {} : { mathOcr }),
+  ...(parser === undefined ? {} : { parser })
+})
+
 /** Whether a conversion goes through the cascade page by page, and so may call the hi-fi model once a page (BATCH-3). */
 export const usesCascade = ({ highFidelity, mathOcr, parser }: ConversionOptions): boolean =>
   highFidelity === true && (parser === undefined || parser === "auto") && mathOcr !== true

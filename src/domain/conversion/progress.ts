@@ -1,5 +1,6 @@
 import type { StoredFile } from "../../ports/conversion/conversion-store.ts"
 import type { FileId, JobId } from "../ids.ts"
+import type { JobStatus } from "./job.ts"
 
 /** Events of a progress stream (DOC-44). */
 type ProgressEvent = "progress" | "completed" | "failed" | "cancelled"
@@ -57,6 +58,28 @@ export const momentOfDeleted = (file: StoredFile): ProgressMoment | undefined =>
         data: { fileId: file.id, jobId: file.jobId, status: "cancelled", phase: null, done: 0, total: 0 }
       }
     : undefined
+
+/** Whether the file shows a conversion under way that is not the one it shows now: that one has ended meanwhile. */
+export const wasReplaced = (known: StoredFile, now: StoredFile): boolean =>
+  known.jobId !== null &&
+  now.jobId !== known.jobId &&
+  (known.status === "processing" || known.status === "chunked_processing")
+
+/** The end of a conversion whose file is being converted anew already; `ended`: of its job, where it has one. */
+export const momentOfReplaced = (
+  known: StoredFile,
+  { resultKey }: StoredFile,
+  ended: JobStatus | undefined
+): ProgressMoment => {
+  const event =
+    ended === "cancelled"
+      ? "cancelled"
+      : ended === "completed" || resultKey !== known.resultKey
+        ? "completed"
+        : "failed"
+  const { done, total } = known.progress
+  return { event, data: { fileId: known.id, jobId: known.jobId, status: event, phase: null, done, total } }
+}
 
 /** Whether two moments look the same to a watcher. */
 export const sameMoment = (a: ProgressMoment, b: ProgressMoment): boolean =>

@@ -1,6 +1,6 @@
 import { Data } from "effect"
 
-import { type FileId, JobId, type FlyerId, type LeaseId } from "../ids.ts"
+import { FileId, JobId, type FlyerId, type LeaseId } from "../ids.ts"
 
 const GIB = 1024 ** 3
 
@@ -42,8 +42,19 @@ export const cleanFileName = (name: string): string => {
 /** All objects of a job. */
 export const jobPrefix = (jobId: JobId | FlyerId): string => `jobs/${jobId}/`
 
+/** All objects of uploaded files. */
+export const FILES = "files/"
+
 /** All objects of an uploaded file but those of its jobs. */
-export const filePrefix = (fileId: FileId): string => `files/${fileId}/`
+export const filePrefix = (fileId: FileId): string => `${FILES}${fileId}/`
+
+const FILE_ID = /^files\/([\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[\da-f]{4}-[\da-f]{12})\//
+
+/** The file that an object belongs to; undefined for an object whose file's id does not tell its time. */
+export const fileIdOf = (key: string): FileId | undefined => {
+  const id = FILE_ID.exec(key)?.[1]
+  return id === undefined ? undefined : FileId.make(id)
+}
 
 /** Key of a chunk's result; the lease is part of it, so that a worker that lost it overwrites nothing. */
 export const chunkResultKey = (jobId: JobId, chunkIndex: number, lease: LeaseId): string =>

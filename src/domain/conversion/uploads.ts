@@ -11,7 +11,16 @@ import {
 import { FileObjects, type ObjectStoreError } from "../../ports/object-store.ts"
 import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { type CustomerId, FileId } from "../ids.ts"
-import { cleanFileName, fileKey, filePrefix, jobPrefix, NoRoomForFile } from "./stored-files.ts"
+import { removeOrphans } from "../orphans.ts"
+import {
+  cleanFileName,
+  fileIdOf,
+  fileKey,
+  filePrefix,
+  FILES,
+  jobPrefix,
+  NoRoomForFile
+} from "./stored-files.ts"
 
 /** Largest file, bytes. */
 export const MAX_FILE_BYTES = 1024 * 1024 * 1024
@@ -113,4 +122,17 @@ export const purgeFiles: Effect.Effect<
     }
     yield* store.filePurged(id)
   }
+})
+
+/** Removes objects that belong to no file: of uploads whose process died before it wrote their row. Returns how many. */
+export const sweepUploads = Effect.gen(function* () {
+  const store = yield* ConversionStore
+  const objects = yield* FileObjects
+  const removed = yield* removeOrphans(objects, {
+    prefix: FILES,
+    idOf: fileIdOf,
+    withoutObjects: store.withoutObjects
+  })
+  if (removed > 0) yield* Effect.logInfo(`${removed} objects that belonged to no file were removed`)
+  return removed
 })

@@ -55,7 +55,7 @@ const linksOf = (baseUrl: string, forAdmins: boolean): ReadonlyArray<TemplateLin
   forAdmins
     ? [
         { text: "Email log", url: `${baseUrl}/admin/email-log` },
-        { text: "Suppressions", url: `${baseUrl}/admin/email-suppressions` },
+        { text: "Suppressions", url: `${baseUrl}/admin/suppressions` },
         { text: "Notifications", url: `${baseUrl}/admin/notifications` }
       ]
     : [{ text: "Dashboard", url: baseUrl }]

@@ -1,4 +1,4 @@
-import { Clock, Context, Effect, Layer } from "effect"
+import { Clock, Context, Effect, FiberSet, Layer } from "effect"
 
 import { DeliveryLog, type LoggedEvent, type RecordOptions } from "../../ports/delivery/delivery-log.ts"
 import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
@@ -27,6 +27,9 @@ const failedSendOf = (event: DeliveryEvent, { category, sendId, source }: Logged
 /** How often a process records that webhooks deliver events, nanoseconds: often enough for the alarm on 30 minutes of silence. */
 const NOTE_EVERY = 30_000_000_000n
 
+/** Alerts that one process raises at once behind its answers; the sweep raises those beyond, once their claims' leases are over. */
+const AT_ONCE = 16
+
 const make = Effect.gen(function* () {
   const log = yield* DeliveryLog
   const raise = makeAlertRaiser(log, yield* Alerts)
@@ -49,13 +52,30 @@ const make = Effect.gen(function* () {
       )
   })
 
+  const written = (event: DeliveryEvent, options?: RecordOptions) =>
+    Effect.tap(log.record(event, options), () =>
+      options?.polled === true ? Effect.void : heard(event.provider)
+    )
+  const behind = yield* FiberSet.make<unknown>()
+  const raiseBehind = Effect.fnUntraced(function* (failed: FailedSend) {
+    if ((yield* FiberSet.size(behind)) < AT_ONCE) return yield* FiberSet.run(behind, raise(failed))
+    yield* Effect.logWarning("many alerts are being raised: this one is left to the sweep").pipe(
+      Effect.annotateLogs({ sendId: failed.sendId })
+    )
+  })
+
   return EventRecording.of({
     record: (event, options) =>
       Effect.gen(function* () {
-        const logged = yield* log.record(event, options)
-        if (options?.polled !== true) yield* heard(event.provider)
+        const logged = yield* written(event, options)
         const alerted = logged.alert ? yield* raise(failedSendOf(event, logged)) : "none"
         return { ...logged, alerted } as const
+      }).pipe(Effect.uninterruptible),
+    recordFirst: (event) =>
+      Effect.gen(function* () {
+        const logged = yield* written(event)
+        if (logged.alert) yield* raiseBehind(failedSendOf(event, logged))
+        return logged
       }).pipe(Effect.uninterruptible)
   })
 })
@@ -72,6 +92,11 @@ export class EventRecording extends Context.Service<
       event: DeliveryEvent,
       options?: RecordOptions
     ) => Effect.Effect<Recording, StoreUnavailable>
+    /**
+     * Ends once the event and the claim of its alert are durable; the alert is raised behind it. For the event bus, which waits five
+     * seconds for an answer.
+     */
+    readonly recordFirst: (event: DeliveryEvent) => Effect.Effect<LoggedEvent, StoreUnavailable>
   }
 >()("postlane/domain/EventRecording") {}
 

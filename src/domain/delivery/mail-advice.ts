@@ -1,5 +1,6 @@
 import type { MailStory, StoryRow } from "../../ports/delivery/mail-stories.ts"
 import { dedupes, IDEMPOTENCY_WINDOW_MS, type Provider } from "../mail/failover.ts"
+import { isUndelivered } from "../mail/status.ts"
 
 /** What can be done about a mail: by a button where there is a route for it, and by a command. */
 export type Step =
@@ -128,12 +129,39 @@ const refused = (row: StoryRow): Advice => ({
   ]
 })
 
-const bounced = (story: MailStory): Advice => ({
+/** A bounce that names its type, and not as permanent: a mailbox that is full, a mail that is too large. */
+const TEMPORARY = /^(?!permanent\b)[a-z]+(?:[/:]|$)/i
+
+const undelivered = (story: MailStory, { error }: StoryRow): Advice => ({
   mood: "bad",
-  title: "Bounced",
-  why: "The recipient’s server refused it for good.",
-  steps: [say("Correct the address where it is written wrong, and send to that one."), ...lift(story)]
+  title: "Not delivered",
+  why: `The recipient’s server did not take it, and the provider has given up: ${error ?? "it gave no reason"}.`,
+  steps: [
+    say(
+      "Send it again under a new key, once the reason is dealt with. The address is not suppressed for it."
+    ),
+    ...lift(story)
+  ]
 })
+
+const bounced = (story: MailStory, row: StoryRow): Advice =>
+  row.error !== null && TEMPORARY.test(row.error)
+    ? undelivered(story, row)
+    : {
+        mood: "bad",
+        title: "Bounced",
+        why: "The recipient’s server refused it for good.",
+        steps: [say("Correct the address where it is written wrong, and send to that one."), ...lift(story)]
+      }
+
+/** What a temporary bounce says of a mail that was delivered. */
+const afterDelivery = (row: StoryRow): string => {
+  const isToMany = new Set([...row.to_addresses, ...row.other_addresses]).size > 1
+  if (row.error !== null && isToMany) return ` Not to every recipient, though: ${row.error}.`
+  return row.events.some(({ event }) => event === "bounce_transient")
+    ? " An automatic reply came back, such as a note of absence."
+    : ""
+}
 
 const BY_STATUS: ReadonlyMap<string, Omit<Advice, "steps">> = new Map([
   ["sent", { mood: "", title: "Accepted by the provider", why: "No delivery event has come yet." }],
@@ -157,7 +185,7 @@ export const adviceOn = (story: MailStory, known: Known): Advice => {
     case "deferred":
       return waiting(row, known)
     case "bounced":
-      return bounced(story)
+      return bounced(story, row)
     case "complained":
       return {
         mood: "bad",
@@ -188,7 +216,10 @@ export const adviceOn = (story: MailStory, known: Known): Advice => {
           steps: [say("Send it again under a new key, once the reason is dealt with.")]
         }
       return row.error_kind === "ambiguous" ? doubtful(row, known) : refused(row)
-    default:
-      return { ...BY_STATUS.get(row.status)!, steps: [say("Nothing to do.")] }
+    default: {
+      if (isUndelivered(row)) return undelivered(story, row)
+      const advice = BY_STATUS.get(row.status)!
+      return { ...advice, why: advice.why + afterDelivery(row), steps: [say("Nothing to do.")] }
+    }
   }
 }

@@ -16,6 +16,8 @@ interface StatSummary {
   readonly total: number
   readonly byStatus: StatusCounts
   readonly failedOver: number
+  /** Accepted, and ended without being delivered (EVENT-16); their status is `sent` or `delivery_delayed`. */
+  readonly undelivered: number
   /** USD. */
   readonly costUsd: number
   readonly rates: StatRates
@@ -64,6 +66,7 @@ export const summarize = (stats: ReadonlyArray<EmailStat>): StatSummary => {
     total: stats.reduce((sum, { count }) => sum + count, 0),
     byStatus,
     failedOver: stats.reduce((sum, { failedOver }) => sum + failedOver, 0),
+    undelivered: stats.reduce((sum, { undelivered }) => sum + undelivered, 0),
     costUsd: dollars(stats.reduce((sum, { costUsd }) => sum + costUsd, 0)),
     rates: {
       delivered: share(byStatus.delivered + byStatus.opened + byStatus.clicked + byStatus.complained),

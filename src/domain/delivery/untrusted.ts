@@ -1,5 +1,5 @@
 import { KeyTag } from "../ids.ts"
-import { asciiDomain } from "../mail/address.ts"
+import { asciiDomain, withoutInvisibleEdges } from "../mail/address.ts"
 import { decodeTag } from "../mail/tag.ts"
 
 /** The fields of a notification of unknown shape; every reader here is total. */
@@ -41,12 +41,14 @@ export const idOf = (value: unknown): string | undefined => {
 
 /**
  * Bare lower-case address of a mailbox with or without a display name. Read by a simple rule, not by the full grammar: a
- * notification may hold thousands, and a crafted one costs a parser milliseconds.
+ * notification may hold thousands, and a crafted one costs a parser milliseconds. One with an invisible character inside stays: what
+ * is left out would make a mail to two look like one to one.
  */
 export const bareAddressOf = (value: unknown): string | undefined => {
   const text = textOf(value)
   if (text === undefined || text.length > MAX_MAILBOX) return undefined
-  const bare = (IN_BRACKETS.exec(text)?.[1] ?? text).trim()
+  const whole = withoutInvisibleEdges(text.trim())
+  const bare = withoutInvisibleEdges((IN_BRACKETS.exec(whole)?.[1] ?? whole).trim())
   const at = bare.lastIndexOf("@") + 1
   const domain = at === 0 ? undefined : asciiDomain(bare.slice(at))
   const address = (domain === undefined ? bare : bare.slice(0, at) + domain).normalize("NFC").toLowerCase()

@@ -18,6 +18,8 @@ export type DatabaseFacts =
         | { readonly _tag: "Pending"; readonly names: ReadonlyArray<string> }
         /** A file was changed or is missing, or they could not be compared. */
         | { readonly _tag: "Broken"; readonly why: string }
+      /** Mails of convert-by-email that have been due for 15 minutes, and that no process works on. */
+      readonly waitingMails: number
       /** The database's clock minus this machine's, milliseconds. */
       readonly skewMs: number
       /** How far off {@link skewMs} may be. */
@@ -69,6 +71,17 @@ const clockVerdict = (skewMs: number, uncertaintyMs: number): Verdict => {
   return sure >= BAD_SKEW_MS ? fail(complaint) : warn(complaint)
 }
 
+const mailsVerdict = (waiting: number): ReadonlyArray<Verdict> =>
+  waiting === 0
+    ? []
+    : [
+        warn({
+          what: `${waiting} mails to the convert address wait, and no process works on them`,
+          why: "a mail is worked on only where its object store is: by the Email Worker, or by processes with the role intake and its CONVERT_EMAIL_BUCKET",
+          do: "see that the worker's cron trigger runs, and that a process with the role intake has the bucket in which they are"
+        })
+      ]
+
 /** The verdicts on the database: reachable, new enough, migrated, its clock in step with ours. */
 export const databaseVerdicts = (facts: DatabaseFacts): ReadonlyArray<Verdict> => {
   if (facts._tag === "Unreachable") {
@@ -91,6 +104,7 @@ export const databaseVerdicts = (facts: DatabaseFacts): ReadonlyArray<Verdict> =
         }),
     migrationsVerdict(facts.migrations),
     clockVerdict(facts.skewMs, facts.uncertaintyMs),
-    ...facts.waiting.map(waitingVerdict)
+    ...facts.waiting.map(waitingVerdict),
+    ...mailsVerdict(facts.waitingMails)
   ]
 }

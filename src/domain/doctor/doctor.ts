@@ -4,6 +4,7 @@ import { type Dns, Examinations } from "../../ports/doctor/examinations.ts"
 import { withDeadline } from "../deadline.ts"
 import { bucketVerdicts } from "./buckets.ts"
 import { alarmVerdicts } from "./cloud-alarms.ts"
+import { credentialVerdicts } from "./cloud-credentials.ts"
 import { type Found, seen, webhookOf } from "./cloud-side.ts"
 import { databaseVerdicts } from "./database.ts"
 import { eventDeadLetters, type EventFacts, eventVerdicts } from "./event-delivery.ts"
@@ -62,7 +63,7 @@ export const examine = (
 ): Stream.Stream<ReadonlyArray<Verdict>, never, Dns | Examinations> =>
   Stream.unwrap(
     Effect.gen(function* () {
-      const { alarms, buckets, database, objects, providerA, ...asked } = yield* Examinations
+      const { alarms, buckets, cloud, database, objects, providerA, ...asked } = yield* Examinations
       const { baseUrl, region, sender, visibilitySeconds } = options
       // Two checks wait for each of these.
       const once = <A>(part: Effect.Effect<A> | undefined) =>
@@ -76,6 +77,7 @@ export const examine = (
           ? Effect.succeed([])
           : bounded("database", Effect.map(database, databaseVerdicts)),
         objects === undefined ? Effect.succeed([]) : bounded("objects", Effect.map(objects, objectVerdicts)),
+        cloud === undefined ? Effect.succeed([]) : bounded("cloud", Effect.map(cloud, credentialVerdicts)),
         buckets === undefined ? Effect.succeed([]) : bounded("buckets", Effect.map(buckets, bucketVerdicts)),
         queue === undefined
           ? Effect.succeed([])

@@ -240,7 +240,7 @@ export const providerBVerdicts = (facts: ProviderBFacts, sender: string): Readon
         fail({
           what: "the cloud credentials are refused",
           why: facts.why,
-          do: "set CLOUD_ACCESS_KEY_ID and CLOUD_SECRET_ACCESS_KEY (and CLOUD_SESSION_TOKEN with temporary ones), or give the instance a role, that may call ses:SendEmail and ses:Get*"
+          do: "see whose they are (the line cloud), set CLOUD_ACCESS_KEY_ID and CLOUD_SECRET_ACCESS_KEY (and CLOUD_SESSION_TOKEN with temporary ones), or give the machine a role, and allow them ses:SendEmail and ses:Get*"
         })
       ]
     case "NotAllowed":

@@ -1,4 +1,4 @@
-import { Effect, Result, Stream } from "effect"
+import { Effect, Result } from "effect"
 import { Digest, sha256 } from "effect/crypto/Digest"
 
 import { ConvertPipeline } from "../../ports/inbound/convert-pipeline.ts"
@@ -9,11 +9,11 @@ import {
   type Shortage
 } from "../../ports/inbound/intake-store.ts"
 import { MailReader } from "../../ports/inbound/mails.ts"
-import { MailObjects, ObjectStoreError } from "../../ports/object-store.ts"
+import { MailObjects } from "../../ports/object-store.ts"
 import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { addressKey } from "../mail/address.ts"
 import { type AttachmentChoice, chooseAttachment } from "./attachment-choice.ts"
-import { automaticReason, isAnswer } from "./automatic-mail.ts"
+import { automaticReason, silenceReason } from "./automatic-mail.ts"
 import {
   type About,
   endIfUnreachable,
@@ -26,71 +26,43 @@ import {
 } from "./ending.ts"
 import { headerValues, type IncomingMail } from "./incoming-mail.ts"
 import { IntakeConfig, sourceKey, MAX_HINTS_AN_HOUR, MAX_MAILS_AN_HOUR } from "./intake-config.ts"
-import {
-  identityText,
-  isWrittenTo,
-  malformation,
-  messageIdOf,
-  referencesOf,
-  signatureTexts
-} from "./mail-headers.ts"
+import { judgeSender, UNTRUSTED_PEER } from "./judge-sender.ts"
+import { identityText, isWrittenTo, messageIdOf, referencesOf, signatureTexts } from "./mail-headers.ts"
 import { countEnded } from "./metrics.ts"
 import { estimatePages } from "./page-class.ts"
 import type { ReplyContent } from "./reply-content.ts"
-import { authenticityOf, senderOf } from "./sender-authenticity.ts"
 
 const encoder = new TextEncoder()
 
-/**
- * Loads the raw mail into memory; its size is limited at intake. It exists until the mail has ended: a missing or short object is
- * therefore an error of the store, and is read again later.
- */
-const rawOf = Effect.fnUntraced(function* (mail: ClaimedMail) {
-  const objects = yield* MailObjects
-  const raw = new Uint8Array(mail.rawBytes)
-  const lost = (cause: unknown) => new ObjectStoreError({ reason: "unavailable", key: mail.rawKey, cause })
-  let at = 0
-  yield* Stream.runForEach(objects.get(mail.rawKey), (bytes) =>
-    Effect.sync(() => {
-      if (at + bytes.length <= raw.length) raw.set(bytes, at)
-      at += bytes.length
-    })
-  ).pipe(Effect.mapError(lost))
-  if (at !== raw.length) return yield* lost(new Error(`${at} of ${raw.length} bytes`))
-  return raw
-})
+/** Said to a customer whose mail was set aside. */
+const UNREADABLE =
+  "The mail could not be worked on, and nothing in it was converted. Please send the file again in a new mail."
 
-/** The sender, or undefined: the mail is not answered, and the reason is logged. */
-const senderOrEnd = Effect.fnUntraced(function* (mail: ClaimedMail, parsed: IncomingMail) {
-  const config = yield* IntakeConfig
-  const sender = senderOf(parsed)
-  const automatic = automaticReason(parsed, mail.envelopeFrom, sender, config.ownAddresses)
-  if (automatic !== undefined) {
-    yield* endMail(mail, { outcome: "automatic", reason: automatic })
+/** The sender whose mail goes on, or undefined: the mail has ended without an answer, and the reason is logged. */
+const senderOrEnd = Effect.fnUntraced(function* (
+  mail: ClaimedMail,
+  parsed: IncomingMail,
+  choice: AttachmentChoice
+) {
+  const { authenticity, ownAddresses } = yield* IntakeConfig
+  const judged = judgeSender(parsed, mail, authenticity)
+  if (judged.sender === undefined) {
+    yield* endMail(mail, judged)
     return undefined
   }
-  if (sender === undefined) {
-    yield* endMail(mail, { outcome: "no_sender", reason: "it names no sender, or several" })
-    return undefined
-  }
-  const authenticity = authenticityOf(parsed, sender, mail.peerTrusted, config.authenticity)
-  if (!authenticity.verified) {
-    yield* endMail(mail, { outcome: "unverified", reason: authenticity.reason })
-    return undefined
-  }
-  const malformed = malformation(parsed)
-  if (malformed !== undefined) {
-    yield* endMail(mail, { outcome: "malformed", reason: malformed })
-    return undefined
-  }
-  return sender
+  const { sender } = judged
+  const isOrder = choice._tag === "Pdf" || choice._tag === "TooLarge"
+  const silence = silenceReason(parsed, mail.envelopeFrom, sender, { isOrder, ownAddresses })
+  if (silence === undefined) return sender
+  yield* endMail(mail, { outcome: "automatic", reason: silence })
+  return undefined
 })
 
 /** The hash of the file that is converted; where there is none, of all attachments. */
 const contentHash = Effect.fnUntraced(function* (parsed: IncomingMail, choice: AttachmentChoice) {
   const digest = yield* Digest
-  if (choice._tag === "Pdf") return yield* digest.digestHex(sha256, choice.content)
-  const hashes = yield* Effect.forEach(parsed.parts, ({ content }) => digest.digestHex(sha256, content))
+  if (choice._tag === "Pdf") return choice.part.sha256
+  const hashes = parsed.parts.map(({ sha256: hash }) => hash)
   return yield* digest.digestHex(sha256, encoder.encode(hashes.join(",")))
 })
 
@@ -133,7 +105,7 @@ const isOurs = Effect.fnUntraced(function* (
 const admitPdf = Effect.fnUntraced(function* (
   mail: ClaimedMail,
   customer: Customer,
-  { content, filename, ignored }: AttachmentChoice & { readonly _tag: "Pdf" }
+  { filename, ignored, part }: AttachmentChoice & { readonly _tag: "Pdf" }
 ) {
   const store = yield* IntakeStore
   const objects = yield* MailObjects
@@ -142,11 +114,11 @@ const admitPdf = Effect.fnUntraced(function* (
     customerId: customer.id,
     recipient: customer.email,
     filename,
-    fileBytes: content.length
+    fileBytes: part.bytes
   }
   if (yield* endIfUnreachable(mail, about, { begun: false })) return
   const key = sourceKey(mail.id, mail.lease)
-  yield* objects.put(key, Stream.make(content), { contentType: "application/pdf" })
+  yield* objects.put(key, part.pdf, { contentType: "application/pdf" })
   const counted = yield* Effect.result(pipeline.countPages(key))
   if (Result.isFailure(counted)) {
     const { message, reason } = counted.failure
@@ -154,7 +126,7 @@ const admitPdf = Effect.fnUntraced(function* (
     return yield* counted.failure
   }
   const real = counted.success
-  const expected = real ?? estimatePages(content.length)
+  const expected = real ?? estimatePages(part.bytes)
   const admit = Effect.fnUntraced(function* (
     left: Shortage
   ): Effect.fn.Return<Shortage | undefined, StoreUnavailable> {
@@ -162,7 +134,7 @@ const admitPdf = Effect.fnUntraced(function* (
     const answer = yield* store.admit(mail, {
       customerId: customer.id,
       filename,
-      fileBytes: content.length,
+      fileBytes: part.bytes,
       // An estimate may be too high and refuses nobody: it holds no more than there is (INBOUND-11).
       pages: real ?? Math.min(expected, left.balance),
       ignored,
@@ -196,6 +168,17 @@ const answerCustomer = Effect.fnUntraced(function* (
         reason: "it has no attachment",
         customerId,
         reply: hint({ kind: "no-attachment", convertAddress })
+      })
+    case "Sealed":
+      return yield* endMail(mail, {
+        outcome: "unsupported",
+        reason: `it is ${choice.found}`,
+        customerId,
+        reply: hint({
+          kind: "unsupported-file",
+          fileName: "Your mail",
+          found: `${choice.found}, which cannot be opened here`
+        })
       })
     case "Unsupported":
       return yield* endMail(mail, {
@@ -236,7 +219,8 @@ const answerCustomer = Effect.fnUntraced(function* (
 })
 
 /**
- * Ends a mail that crashed its worker too often, or that could not be processed for too long; a known sender gets an error reply.
+ * Ends a mail that cannot be read, that crashed its worker too often, or that could not be processed for too long; a customer gets an
+ * error reply.
  */
 export const abandonMail = Effect.fnUntraced(function* (mail: ClaimedMail, reason: string) {
   const store = yield* IntakeStore
@@ -250,8 +234,27 @@ export const abandonMail = Effect.fnUntraced(function* (mail: ClaimedMail, reaso
         ? undefined
         : {
             recipient: customer.email,
-            content: { kind: "error", fileName: "Your file", reason: "The mail could not be worked on." }
+            content: { kind: "error", fileName: "Your file", reason: UNREADABLE },
+            brake: MAX_HINTS_AN_HOUR
           }
+  })
+})
+
+/** Answers a stranger, once a day, unless a program wrote the mail, or it was written to others and somebody's filter passed it on. */
+const answerStranger = Effect.fnUntraced(function* (
+  mail: ClaimedMail,
+  address: string,
+  { automatic, writtenToUs }: { readonly automatic: string | undefined; readonly writtenToUs: boolean }
+) {
+  const { registerUrl } = yield* IntakeConfig
+  const unanswered = automatic ?? (writtenToUs ? undefined : "neither To nor Cc names the convert address")
+  yield* endMail(mail, {
+    outcome: "unregistered",
+    reason: `the sender has no account${unanswered === undefined ? "" : ` (not answered: ${unanswered})`}`,
+    reply:
+      unanswered === undefined
+        ? { recipient: address, content: { kind: "unregistered", address, registerUrl }, stranger: true }
+        : undefined
   })
 })
 
@@ -259,45 +262,29 @@ export const abandonMail = Effect.fnUntraced(function* (mail: ClaimedMail, reaso
 export const admitMail = Effect.fnUntraced(function* (mail: ClaimedMail) {
   const store = yield* IntakeStore
   const reader = yield* MailReader
-  const digest = yield* Digest
-  const { convertAddresses, registerUrl } = yield* IntakeConfig
+  const { convertAddresses } = yield* IntakeConfig
   if (mail.attempts > MAX_ATTEMPTS) return yield* abandonMail(mail, `its worker died ${MAX_ATTEMPTS} times`)
   if (!mail.peerTrusted) {
     // Its headers prove nothing, whatever they say: it is not read at all (INBOUND-2).
-    return yield* endMail(mail, { outcome: "unverified", reason: "it did not come from a trusted mail hop" })
+    return yield* endMail(mail, { outcome: "unverified", reason: UNTRUSTED_PEER })
   }
-  const read = yield* Effect.result(
-    // The raw mail is released as soon as it is read: it is larger than all that it holds.
-    Effect.flatMap(rawOf(mail), (raw) =>
-      Effect.all({ parsed: reader.read(raw), rawSha256: digest.digestHex(sha256, raw) })
-    )
-  )
+  const read = yield* Effect.result(reader.read(mail.rawKey, mail.rawBytes))
   if (Result.isFailure(read)) {
     const { failure } = read
-    if (failure._tag !== "UnreadableMail") return yield* failure
-    // The sender is unknown: it is logged as an error, and not answered.
-    return yield* endMail(mail, { outcome: failure.deadly ? "error" : "no_sender", reason: failure.message })
+    return yield* failure._tag === "UnreadableMail" ? abandonMail(mail, failure.message) : failure
   }
-  const { parsed, rawSha256 } = read.success
-  const sender = yield* senderOrEnd(mail, parsed)
-  if (sender === undefined) return
+  const { mail: parsed, rawSha256 } = read.success
   const choice = chooseAttachment(parsed.parts)
-  if (choice._tag === "None" && isAnswer(parsed)) {
-    return yield* endMail(mail, { outcome: "automatic", reason: "an answer without a file" })
-  }
+  const sender = yield* senderOrEnd(mail, parsed, choice)
+  if (sender === undefined) return
   const key = addressKey(sender)
   if (!(yield* isOurs(mail, parsed, rawSha256, key, choice))) return
   const customer = yield* store.customer(key)
-  if (customer !== undefined) {
-    return yield* answerCustomer(mail, customer, choice, isWrittenTo(parsed, sender, convertAddresses))
-  }
-  yield* endMail(mail, {
-    outcome: "unregistered",
-    reason: "the sender has no account",
-    reply: {
-      recipient: key,
-      content: { kind: "unregistered", address: key, registerUrl },
-      stranger: true
-    }
-  })
-})
+  const writtenToUs = isWrittenTo(parsed, sender, convertAddresses)
+  yield* customer === undefined
+    ? answerStranger(mail, key, {
+        automatic: automaticReason(parsed, mail.envelopeFrom, sender),
+        writtenToUs
+      })
+    : answerCustomer(mail, customer, choice, writtenToUs)
+}, Effect.scoped)

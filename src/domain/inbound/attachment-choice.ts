@@ -1,5 +1,5 @@
 import { cleanFileName } from "../conversion/stored-files.ts"
-import type { MailPart } from "./incoming-mail.ts"
+import type { MailPart, PartNames } from "./incoming-mail.ts"
 
 /** How far into a file `%PDF-` may stand: PDF readers have always allowed this. */
 const PDF_WITHIN = 1024
@@ -51,13 +51,16 @@ const EXTENSIONS: ReadonlyMap<string, string> = new Map([
   ["eml", "a mail"]
 ])
 
-/** What a file that is not a PDF seems to be, in words that follow "it is". Total. */
-export const describeFile = (bytes: Uint8Array, filename: string, mediaType: string): string => {
-  if (bytes.length === 0) return "an empty file"
+/** What a file that is not a PDF seems to be by its first bytes, in words that follow "it is". Total. */
+export const describeFile = (
+  head: Uint8Array,
+  { filename, mediaType }: Pick<PartNames, "mediaType"> & { readonly filename: string }
+): string => {
+  if (head.length === 0) return "an empty file"
   const extension = /\.([A-Za-z0-9]{1,8})$/.exec(filename)?.[1]?.toLowerCase() ?? ""
-  const zip = startsWith(bytes, [0x50, 0x4b, 0x03, 0x04])
+  const zip = startsWith(head, [0x50, 0x4b, 0x03, 0x04])
   if (zip) return EXTENSIONS.get(extension) ?? "an archive"
-  const known = SIGNATURES.find(([signature]) => startsWith(bytes, signature))
+  const known = SIGNATURES.find(([signature]) => startsWith(head, signature))
   if (known !== undefined) return known[1]
   const named = EXTENSIONS.get(extension)
   if (extension !== "pdf" && named !== undefined) return named
@@ -73,6 +76,8 @@ export const MAX_ATTACHMENT_BYTES = 25 * 1024 * 1024
 /** What a mail brings. */
 export type AttachmentChoice =
   | { readonly _tag: "None" }
+  /** The mail is encrypted: nobody attached what stands in its place. */
+  | { readonly _tag: "Sealed"; readonly found: string }
   /** Files, but no PDF among them; the first represents them all. */
   | { readonly _tag: "Unsupported"; readonly filename: string; readonly found: string }
   | { readonly _tag: "TooLarge"; readonly filename: string; readonly bytes: number }
@@ -80,44 +85,66 @@ export type AttachmentChoice =
   | {
       readonly _tag: "Pdf"
       readonly filename: string
-      readonly content: Uint8Array
+      readonly part: Pdf
       readonly ignored: ReadonlyArray<string>
     }
 
 /** Parts that mail programs add on their own: signatures, cards, invitations, reports. */
 const BY_PROGRAMS =
-  /^(?:application\/(?:pgp-signature|pgp-encrypted|pkcs7-signature|x-pkcs7-signature|ics)|text\/(?:calendar|vcard|x-vcard|rfc822-headers)|message\/(?:delivery-status|disposition-notification))$/
+  /^(?:application\/(?:pgp-signature|pgp-encrypted|pkcs7-signature|x-pkcs7-signature|applefile|ics)|text\/(?:calendar|vcard|x-vcard|rfc822-headers)|message\/(?:delivery-status|disposition-notification))$/
+
+/** A part that is a PDF by content. */
+type Pdf = MailPart & { readonly pdf: NonNullable<MailPart["pdf"]> }
+
+const isPdfPart = (part: MailPart): part is Pdf => part.pdf !== undefined
 
 /** The file name of a part. */
-const nameOf = (part: Pick<MailPart, "filename" | "content">): string =>
-  cleanFileName(part.filename ?? (isPdf(part.content) ? "document.pdf" : "attachment"))
+const nameOf = (part: MailPart): string =>
+  cleanFileName(part.filename ?? (isPdfPart(part) ? "document.pdf" : "attachment"))
 
 /** Whether a person attached the part: not inline content, nor what programs add. A PDF always counts. */
 const isHandedOver = (part: MailPart): boolean =>
-  isPdf(part.content) ||
+  isPdfPart(part) ||
   !(
     BY_PROGRAMS.test(part.mediaType) ||
     (part.inline && (part.mediaType.startsWith("image/") || part.mediaType.startsWith("text/"))) ||
-    (part.content.length === 0 && part.filename === undefined)
+    (part.bytes === 0 && part.filename === undefined)
   )
+
+const PGP = [...new TextEncoder().encode("-----BEGIN PGP MESSAGE-----")]
+
+/** What a mail is that was encrypted as a whole, in words that follow "it is"; undefined where somebody attached files. */
+const sealedAs = (parts: ReadonlyArray<MailPart>): string | undefined => {
+  const types = new Set(parts.map(({ mediaType }) => mediaType))
+  if (types.has("application/pkcs7-mime") || types.has("application/x-pkcs7-mime"))
+    return "a mail that is encrypted with S/MIME"
+  const isPgp = types.has("application/pgp-encrypted") && parts.some(({ head }) => startsWith(head, PGP))
+  return isPgp ? "a mail that is encrypted with PGP" : undefined
+}
 
 /** The one file that a mail converts: its first PDF, by content, whatever its name and type say (INBOUND-8). */
 export const chooseAttachment = (parts: ReadonlyArray<MailPart>): AttachmentChoice => {
   const files = parts.filter(isHandedOver)
-  const pdf = files.find(({ content }) => isPdf(content))
+  const pdf = files.find(isPdfPart)
   if (pdf !== undefined) {
     const filename = nameOf(pdf)
-    const bytes = pdf.content.length
+    const { bytes } = pdf
     if (bytes > MAX_ATTACHMENT_BYTES) return { _tag: "TooLarge", filename, bytes }
     return {
       _tag: "Pdf",
       filename,
-      content: pdf.content,
+      part: pdf,
       ignored: files.filter((file) => file !== pdf).map(nameOf)
     }
   }
+  const sealed = sealedAs(parts)
+  if (sealed !== undefined) return { _tag: "Sealed", found: sealed }
   const first = files[0]
   if (first === undefined) return { _tag: "None" }
   const filename = nameOf(first)
-  return { _tag: "Unsupported", filename, found: describeFile(first.content, filename, first.mediaType) }
+  return {
+    _tag: "Unsupported",
+    filename,
+    found: describeFile(first.head, { filename, mediaType: first.mediaType })
+  }
 }

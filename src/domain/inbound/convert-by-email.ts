@@ -5,15 +5,20 @@ import { SecureRandom } from "effect/crypto/SecureRandom"
 
 import type { ConvertPipeline } from "../../ports/inbound/convert-pipeline.ts"
 import { IntakeStore, type KeptResult } from "../../ports/inbound/intake-store.ts"
-import type { MailReader, ReplyChannel } from "../../ports/inbound/mails.ts"
+import { MailReader, type ReplyChannel } from "../../ports/inbound/mails.ts"
 import type { MailTemplates } from "../../ports/mail/mail-provider.ts"
 import { MailObjects, type ObjectStoreError } from "../../ports/object-store.ts"
 import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { type CustomerId, MailId } from "../ids.ts"
+import { addressKey } from "../mail/address.ts"
 import { ringBell } from "../work-bell.ts"
 import { cleanMails, sweepOrphans } from "./clean-up.ts"
+import { noteEnd } from "./ending.ts"
 import { IntakeConfig, rawKey } from "./intake-config.ts"
-import { admitNext, convertNext, replyNext } from "./mail-steps.ts"
+import { judgeSender } from "./judge-sender.ts"
+import { withHead } from "./mail-head.ts"
+import { MailHome } from "./mail-home.ts"
+import { admitNext, convertNext, convertNextShort, replyNext } from "./mail-steps.ts"
 import { countReceived, underWay } from "./metrics.ts"
 import { LINK_LIVES_MS, makeResultLinks, resultUrl } from "./result-link.ts"
 
@@ -34,14 +39,18 @@ export class ConvertByEmail extends Context.Service<
     ) => Effect.Effect<MailId, E | ObjectStoreError | StoreUnavailable, R>
     /** Reads the mail that has waited longest, and answers it or queues its conversion. False: there is none. */
     readonly admitNext: Effect.Effect<boolean, StoreUnavailable>
-    /** Converts the mail that has waited longest. False: there is none. */
+    /** Converts the mail that has waited longest of the customer whose turn it is. False: there is none. */
     readonly convertNext: Effect.Effect<boolean, StoreUnavailable>
+    /** The same of short mails: a worker for these alone has none of them wait behind long ones (H3). */
+    readonly convertNextShort: Effect.Effect<boolean, StoreUnavailable>
     /** Sends the reply that has waited longest. False: there is none. */
     readonly replyNext: Effect.Effect<boolean, StoreUnavailable>
     /** Removes the objects of mails that have ended, and deletes old ones (INBOUND-8). */
     readonly clean: Effect.Effect<void, StoreUnavailable | ObjectStoreError>
     /** Removes objects that belong to no mail; returns how many. */
     readonly sweep: Effect.Effect<number, StoreUnavailable | ObjectStoreError>
+    /** Mails that have been due for longer than that, and that no process works on. */
+    readonly waitingSince: (age: Duration.Duration) => Effect.Effect<number, StoreUnavailable>
     /**
      * Results of a customer's mails, newest first, that were not delivered as an attachment: their links work until they expire,
      * whatever became of the replies.
@@ -70,7 +79,9 @@ type Needs =
 
 const make = Effect.gen(function* () {
   const context = yield* Effect.context<Needs>()
-  const { baseUrl } = yield* IntakeConfig
+  const { authenticity, baseUrl } = yield* IntakeConfig
+  const reader = yield* MailReader
+  const home = yield* MailHome
   const store = yield* IntakeStore
   const objects = yield* MailObjects
   const random = yield* SecureRandom
@@ -84,20 +95,40 @@ const make = Effect.gen(function* () {
       function* ({ envelopeFrom, peerTrusted, raw }) {
         const id = MailId.make(yield* random.uuidV7())
         const key = rawKey(id)
-        const rawBytes = yield* objects.put(key, raw, { contentType: "message/rfc822" })
+        const passing = withHead(raw)
+        const rawBytes = yield* objects.put(key, passing.raw, { contentType: "message/rfc822" })
+        // A mail that proves nothing costs no more than that: nobody waits while thousands of them are read (H3).
+        const judged = judgeSender(
+          reader.readHead(passing.head()),
+          { envelopeFrom, peerTrusted },
+          authenticity
+        )
+        const ended = judged.sender === undefined ? judged : undefined
         // Without an answer the row may be there, and need the object; of a mail without a row, the sweep removes it.
-        yield* store.receive({ id, rawKey: key, rawBytes, envelopeFrom, peerTrusted })
+        yield* store.receive({
+          id,
+          rawKey: key,
+          rawBytes,
+          envelopeFrom,
+          peerTrusted,
+          home: yield* home,
+          verifiedSender: judged.sender === undefined ? undefined : addressKey(judged.sender),
+          ended
+        })
         yield* countReceived
-        yield* ringBell("mails")
+        if (ended === undefined) yield* ringBell("mails")
+        else yield* noteEnd(id, ended)
         return id
       },
       (work) => underWay("receiving", work)
     ),
     admitNext: provided(admitNext),
     convertNext: provided(convertNext),
+    convertNextShort: provided(convertNextShort),
     replyNext: provided(replyNext(links)),
     clean: provided(cleanMails),
     sweep: provided(sweepOrphans),
+    waitingSince: store.waitingSince,
     keptResults: Effect.fnUntraced(function* (customerId) {
       const kept = yield* store.keptResults(customerId, Duration.millis(LINK_LIVES_MS))
       return yield* Effect.forEach(kept, (result) =>

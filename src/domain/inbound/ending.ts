@@ -9,7 +9,7 @@ import {
 } from "../../ports/inbound/intake-store.ts"
 import { ReplyChannel } from "../../ports/inbound/mails.ts"
 import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
-import type { CustomerId } from "../ids.ts"
+import type { CustomerId, MailId } from "../ids.ts"
 import { blocks, suppressedError } from "../mail/suppression/policy.ts"
 import { IntakeConfig } from "./intake-config.ts"
 import { countEnded } from "./metrics.ts"
@@ -23,6 +23,17 @@ export const MAX_ATTEMPTS = 4
 export const isFinal = (mail: ClaimedMail, reason: PipelineError["reason"]): boolean =>
   reason === "document" || (reason === "crashed" && mail.attempts >= MAX_ATTEMPTS)
 
+/** Counts and logs how a mail ended. */
+export const noteEnd = (
+  mail: MailId,
+  { outcome, reason }: Pick<MailEnd, "outcome" | "reason">
+): Effect.Effect<void> =>
+  Effect.gen(function* () {
+    yield* countEnded(outcome)
+    const line = `a mail ended: ${outcome} (${reason})`
+    yield* outcome === "error" ? Effect.logWarning(line) : Effect.logInfo(line)
+  }).pipe(Effect.annotateLogs({ mail, outcome }))
+
 /** Records how a mail ended, and logs it; does nothing where the lease was lost. */
 export const endMail = (
   mail: ClaimedMail,
@@ -30,11 +41,8 @@ export const endMail = (
 ): Effect.Effect<void, StoreUnavailable, IntakeStore> =>
   Effect.gen(function* () {
     const store = yield* IntakeStore
-    if (!(yield* store.end(mail, end))) return
-    yield* countEnded(end.outcome)
-    const line = `a mail ended: ${end.outcome} (${end.reason})`
-    yield* end.outcome === "error" ? Effect.logWarning(line) : Effect.logInfo(line)
-  }).pipe(Effect.annotateLogs({ mail: mail.id, outcome: end.outcome }))
+    if (yield* store.end(mail, end)) yield* noteEnd(mail.id, end)
+  })
 
 /** The customer that the mail is from, and the file that it is about. */
 export interface About {

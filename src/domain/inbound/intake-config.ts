@@ -67,7 +67,3 @@ export const sourceKey = (mailId: MailId, lease: LeaseId): string =>
   `${mailPrefix(mailId)}source-${lease}.pdf`
 export const resultKey = (mailId: MailId, lease: LeaseId): string =>
   `${mailPrefix(mailId)}result-${lease}.html`
-
-/** When a mail's id was made, milliseconds of the epoch: the first 48 bits of a UUID of version 7 (RFC 9562, section 5.7). */
-export const madeAt = (mailId: MailId): number =>
-  Number.parseInt(mailId.slice(0, 8) + mailId.slice(9, 13), 16)

@@ -5,11 +5,13 @@ import { type ClaimedMail, type FailingPart, IntakeStore } from "../../ports/inb
 import { type MailReaderUnavailable, ReplyChannel } from "../../ports/inbound/mails.ts"
 import type { ObjectStoreError } from "../../ports/object-store.ts"
 import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
+import { CHUNK_PAGES } from "../conversion/job.ts"
 import { doNext, staleAfter, underLease } from "../leased-work.ts"
 import { abandonMail, admitMail } from "./admission.ts"
 import { abandonConversion, convertMail } from "./converting.ts"
 import { MAIL_HOLD_WINDOW, OUTAGE_GAP, OUTLASTED, retryAfter } from "./ending.ts"
 import { IntakeConfig } from "./intake-config.ts"
+import { homeOrNone } from "./mail-home.ts"
 import { underWay } from "./metrics.ts"
 import { replyHold, sendReply } from "./replying.ts"
 import type { ResultLinks } from "./result-link.ts"
@@ -42,12 +44,18 @@ const partOf = (failure: StepFailure): FailingPart => {
   }
 }
 
-/** The part that failed; undefined where the mail itself crashed its worker: that counts as one of its few attempts. */
+/**
+ * The part that failed; undefined where the mail itself crashed its worker, or is refused by the database: that counts as one of its
+ * few attempts, since it does not go away by itself.
+ */
 const failedPart = (cause: Cause.Cause<StepFailure>): FailingPart | undefined =>
   Option.match(Cause.findErrorOption(cause), {
     onNone: () => undefined,
     onSome: (failure) =>
-      failure._tag === "PipelineError" && failure.reason === "crashed" ? undefined : partOf(failure)
+      (failure._tag === "PipelineError" && failure.reason === "crashed") ||
+      (failure._tag === "StoreUnavailable" && failure.isAboutData === true)
+        ? undefined
+        : partOf(failure)
   })
 
 /** The work on a mail under its lease, and how the mail ends where that was not possible for too long. */
@@ -114,13 +122,16 @@ const runStep = Effect.fnUntraced(function* <R>(mail: ClaimedMail, { abandon, st
   )
 })
 
-const nextMail = <R>(at: "received" | "converting", steps: Step<R>) =>
+const nextMail = <R>(at: "received" | "converting", steps: Step<R>, mostPages?: number) =>
   doNext(
     "mails",
     Effect.fnUntraced(function* (lease) {
       const store = yield* IntakeStore
       const { heartbeat } = yield* IntakeConfig
-      return yield* store.claim(at, lease, staleAfter(heartbeat))
+      const home = yield* homeOrNone
+      return home === undefined
+        ? undefined
+        : yield* store.claim(at, lease, staleAfter(heartbeat), home, mostPages)
     }),
     (mail) =>
       underWay(at === "received" ? "reading" : at, runStep(mail, steps)).pipe(
@@ -131,8 +142,13 @@ const nextMail = <R>(at: "received" | "converting", steps: Step<R>) =>
 /** Reads the mail that has waited longest, and answers it or queues its conversion. False: there is none. */
 export const admitNext = nextMail("received", { step: admitMail, abandon: abandonMail })
 
-/** Converts the mail that has waited longest. False: there is none. */
-export const convertNext = nextMail("converting", { step: convertMail, abandon: abandonConversion })
+const converting = { step: convertMail, abandon: abandonConversion }
+
+/** Converts the mail that has waited longest of the customer whose turn it is. False: there is none. */
+export const convertNext = nextMail("converting", converting)
+
+/** The same of the mails whose document is no longer than a chunk, so that none waits behind long ones. */
+export const convertNextShort = nextMail("converting", converting, CHUNK_PAGES)
 
 /** Sends the reply that has waited longest. False: there is none. */
 export const replyNext = (links: ResultLinks) =>
@@ -140,7 +156,10 @@ export const replyNext = (links: ResultLinks) =>
     "mails",
     Effect.fnUntraced(function* (lease) {
       const store = yield* IntakeStore
-      return yield* store.claimReply(lease, replyHold(yield* ReplyChannel))
+      const home = yield* homeOrNone
+      return home === undefined
+        ? undefined
+        : yield* store.claimReply(lease, replyHold(yield* ReplyChannel), home)
     }),
     (reply) => underWay("replying", sendReply(reply, links))
   )

@@ -1,14 +1,25 @@
 import { Clock, Effect, Metric } from "effect"
 
 import type { MailId } from "../ids.ts"
-import { madeAt, type MailOutcome } from "./intake-config.ts"
+import { madeAt } from "../orphans.ts"
+import type { MailOutcome } from "./intake-config.ts"
 import type { ReplyContent } from "./reply-content.ts"
 
 /**
  * Why a mail, a recipient or a client was refused; `cut`: the client disconnected in the middle of a mail, `connections`: there
- * were too many clients already, `peer`: the client is not a trusted mail server.
+ * were too many clients already, `peer`: the client is not a trusted mail server, `sender`: its name or address could be read as
+ * part of a header, `limits`: the mail has too many lines, parts or fields.
  */
-export type Refusal = "peer" | "recipient" | "size" | "rate" | "cut" | "unavailable" | "connections"
+export type Refusal =
+  | "peer"
+  | "sender"
+  | "recipient"
+  | "size"
+  | "limits"
+  | "rate"
+  | "cut"
+  | "unavailable"
+  | "connections"
 
 /** What is being done with a mail, one step at a time. */
 type Step = "receiving" | "reading" | "converting" | "replying"

@@ -22,6 +22,29 @@ const DOT_ATOM_UTF8 = /^[^\s"(),:;<>@[\\\]\p{Cc}.]+(?:\.[^\s"(),:;<>@[\\\]\p{Cc}
 const HOST = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*$/
 const CONTROL = /[\p{Cc}\u2028\u2029]/u
 
+/**
+ * What nobody sees: fillers, joiners, marks of direction, spaces of other widths. Copied along with an address it makes another one
+ * of it, which no suppression knows. `trim_address` of the database has the same characters.
+ */
+const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\p{Zs}\u2800\ufff9-\ufffb]/u
+
+/** All of them but the joiners, which are part of some names of domains. */
+const NOT_IN_DOMAINS = new RegExp(`(?![\\u200c\\u200d])${INVISIBLE.source}`, "gu")
+
+const isSeen = (point: string): boolean => !INVISIBLE.test(point)
+
+const withoutInvisibleStart = (text: string): string => {
+  const points = Array.from(text)
+  const first = points.findIndex(isSeen)
+  return first === -1 ? "" : points.slice(first).join("")
+}
+
+/** The text without what is invisible at its edges, plain spaces among it. */
+export const withoutInvisibleEdges = (text: string): string => {
+  const points = Array.from(text)
+  return withoutInvisibleStart(points.slice(0, points.findLastIndex(isSeen) + 1).join(""))
+}
+
 /** The domain in lower-case ASCII, or `undefined` where it is no host name (an address literal among them). */
 export const asciiDomain = (domain: string): string | undefined => {
   const lower = domain.toLowerCase().replace(/\.$/, "")
@@ -38,8 +61,10 @@ export const asciiDomain = (domain: string): string | undefined => {
 }
 
 const mailbox = (name: string, local: string, domain: string): Result.Result<Mailbox, string> => {
-  const host = asciiDomain(domain.replace(/\s/g, ""))
+  const host = asciiDomain(domain.replace(NOT_IN_DOMAINS, ""))
   if (host === undefined) return Result.fail(`"${domain}" is not a domain`)
+  if (INVISIBLE.test(local.replaceAll(" ", "")))
+    return Result.fail("holds an invisible character before the @: type the address anew")
   // No UTF-8 has it: stored and sent, it would be another address.
   if (!local.isWellFormed()) return Result.fail("holds half of a character before the @")
   if (local.length > MAX_LOCAL)
@@ -103,6 +128,13 @@ const tokensOf = (text: string): ReadonlyArray<Token> | undefined => {
 
 const isWord = ({ kind }: Token): boolean => kind === "word" || kind === "quoted"
 
+/** The tokens without what is invisible before their first word; behind it is the domain, which drops it by itself. */
+const seenOf = ([first, ...more]: ReadonlyArray<Token>): ReadonlyArray<Token> => {
+  if (first?.kind !== "word") return first === undefined ? [] : [first, ...more]
+  const text = withoutInvisibleStart(first.text)
+  return text === "" ? seenOf(more) : [{ ...first, text }, ...more]
+}
+
 /** Words with a dot between each two, as one text. */
 const dotted = (tokens: ReadonlyArray<Token>): string | undefined =>
   tokens.length % 2 === 1 && tokens.every((token, at) => (at % 2 === 0 ? isWord(token) : token.kind === "."))
@@ -112,18 +144,19 @@ const dotted = (tokens: ReadonlyArray<Token>): string | undefined =>
 /** The words and dots before an address, in the white space that they have, each run of it one space. */
 const displayName = (tokens: ReadonlyArray<Token>): string | undefined =>
   tokens.every((token, at) => isWord(token) || (token.kind === "." && at > 0))
-    ? tokens
-        .map(({ apart, text }) => (apart ? ` ${text}` : text))
-        .join("")
-        .replace(/ +/g, " ")
-        .trim()
+    ? withoutInvisibleEdges(
+        tokens
+          .map(({ apart, text }) => (apart ? ` ${text}` : text))
+          .join("")
+          .replace(/ +/g, " ")
+      )
     : undefined
 
 /** Parses one mailbox, `a@x.test` or `Name <a@x.test>`; fails with what is wrong, in words for the person who wrote it. */
 export const parseMailbox = (text: string): Result.Result<Mailbox, string> => {
   if (text.length > MAX_MAILBOX) return Result.fail(`longer than ${MAX_MAILBOX} characters`)
   if (CONTROL.test(text)) return Result.fail("holds a line break or another control character")
-  const all = tokensOf(text) ?? []
+  const all = tokensOf(withoutInvisibleEdges(text)) ?? []
   // Commas before it are empty places of a list.
   const tokens = all.slice(
     Math.max(
@@ -133,7 +166,7 @@ export const parseMailbox = (text: string): Result.Result<Mailbox, string> => {
   )
   const open = tokens.findIndex(({ kind }) => kind === "<")
   const isNamed = open !== -1 && tokens.at(-1)?.kind === ">"
-  const address = isNamed ? tokens.slice(open + 1, -1) : tokens
+  const address = isNamed ? seenOf(tokens.slice(open + 1, -1)) : tokens
   const at = address.findIndex(({ kind }) => kind === "@")
   const local = dotted(address.slice(0, Math.max(at, 0)))
   const domain = address.slice(at + 1).some(({ kind }) => kind === "quoted")
@@ -163,10 +196,23 @@ export const addressOf = (box: Mailbox): string => {
 /** The key under which a mailbox is compared and stored: bare, lower-case, NFC. */
 export const addressKey = (box: Mailbox): string => addressOf(box).normalize("NFC").toLowerCase()
 
+/** A filter that lets each address through once, over all lists that it is used for. */
+export const onceEach = (): ((boxes: ReadonlyArray<Mailbox>) => ReadonlyArray<Mailbox>) => {
+  const seen = new Set<string>()
+  return (boxes) =>
+    boxes.filter((box) => {
+      const key = addressKey(box)
+      if (seen.has(key)) return false
+      seen.add(key)
+      return true
+    })
+}
+
 /** {@link addressKey} of an address that somebody wrote; text that is none is compared as it is, so that a row of it is found. */
 export const writtenKey = (text: string): string => {
-  const parsed = parseMailbox(text.trim())
-  return Result.isSuccess(parsed) ? addressKey(parsed.success) : text.trim().toLowerCase()
+  const trimmed = withoutInvisibleEdges(text.trim())
+  const parsed = parseMailbox(trimmed)
+  return Result.isSuccess(parsed) ? addressKey(parsed.success) : trimmed.toLowerCase()
 }
 
 /** The mailbox as a header value, before any encoding of non-ASCII names. */

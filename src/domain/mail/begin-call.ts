@@ -1,5 +1,6 @@
 import { Clock, Effect } from "effect"
 
+import type { BeganSend } from "../../ports/mail/mail-store.ts"
 import type { IdempotencyKey, KeyHash, KeyTag, LogRowId } from "../ids.ts"
 import { uptime } from "../uptime.ts"
 import type { ClaimDecision, Claimed, ClaimRequest } from "./claim.ts"
@@ -7,8 +8,8 @@ import type { Provider } from "./failover.ts"
 import { type Message, payloadOf } from "./message.ts"
 import { ClaimUnavailable } from "./send-result.ts"
 import { claimLeaseMs, type SendParts } from "./sending.ts"
-import { type Began, begin } from "./store-access.ts"
-import { storeNow } from "./store-time.ts"
+import { begin } from "./store-access.ts"
+import type { StoreTime } from "./store-time.ts"
 import { noteUnclaimed, reportUnclaimed } from "./unclaimed.ts"
 import { FIRST_USE } from "./use-tag.ts"
 
@@ -27,10 +28,12 @@ interface Call {
 }
 
 /** What a call may do, by the store and by what the process itself remembers. */
-export interface BegunCall extends Began {
+export interface BegunCall extends Omit<BeganSend, "at"> {
   readonly claim: { readonly owner: string; readonly payloadHash: string } | undefined
   /** The tag that the requests of this use carry. */
   readonly tag: KeyTag | undefined
+  /** What the store's clock showed; absent where it did not answer. */
+  readonly time: StoreTime | undefined
   /** The store took the key for an earlier attempt's, of which only this process knows the result: it is told. */
   readonly untold: boolean
   readonly since: number
@@ -69,12 +72,11 @@ const forKey = Effect.fnUntraced(function* (
     time: undefined
   }
   if (remembered?._tag === "InProgress" || remembered?._tag === "Conflict")
-    return { ...answer, answered: false, decision: remembered, since }
+    return { ...answer, time: undefined, decision: remembered, since }
   const known = memory.known(keyHash, since)
-  const own =
-    remembered?._tag === "Claimed"
-      ? { ...remembered, firstAttemptAt: wallClock - (known?.ageMs ?? 0) }
-      : remembered
+  const ownAt = (now: number) =>
+    remembered?._tag === "Claimed" ? { ...remembered, firstAttemptAt: now - (known?.ageMs ?? 0) } : remembered
+  const own = ownAt(wallClock)
   const remember = (
     { firstAttemptAt, sticky, tag }: Pick<Claimed, "firstAttemptAt" | "sticky" | "tag">,
     now: number
@@ -96,15 +98,14 @@ const forKey = Effect.fnUntraced(function* (
     { keyHash, claim: { ...request, leaseMs, known } },
     wallClock
   )
-  if (began.answered) yield* reportUnclaimed(parts)
+  if (began.time !== undefined) yield* reportUnclaimed(parts)
   else if (call.requireClaim && own?._tag !== "Replay") {
     undo()
     return yield* new ClaimUnavailable({ idempotencyKey: call.key })
   }
-  const decision = agreed(began.decision, own, began.evidence !== undefined)
-  // What the store says goes by its clock.
-  const isStored = began.answered && decision === began.decision
-  const now = isStored ? yield* storeNow(began.time) : wallClock
+  // How old a key is goes by the store's clock, where it is known.
+  const now = began.time?.at ?? wallClock
+  const decision = agreed(began.decision, ownAt(now), began.evidence !== undefined)
   if (decision._tag === "Claimed") remember(decision, now)
   else if (own?._tag !== "Replay") {
     // Remembered, too: the next call may not reach the store.
@@ -119,7 +120,7 @@ const forKey = Effect.fnUntraced(function* (
     decision,
     tag,
     since,
-    untold: began.answered && began.decision._tag === "Claimed" && decision._tag === "Replay"
+    untold: began.time !== undefined && began.decision._tag === "Claimed" && decision._tag === "Replay"
   }
 })
 
@@ -134,12 +135,12 @@ export const beginCall = Effect.fnUntraced(function* (
   if (call.isChosen) {
     const payloadHash = yield* parts.sha256Hex(payloadOf(message))
     const begun = yield* forKey(parts, call, { payloadHash, owner: rowId, provider: call.first, tag })
-    if (!begun.answered && begun.decision._tag === "Claimed") yield* noteUnclaimed(parts, call)
+    if (begun.time === undefined && begun.decision._tag === "Claimed") yield* noteUnclaimed(parts, call)
     return begun
   }
   const since = yield* uptime
   const began = yield* begin(parts, message, { keyHash, claim: undefined }, yield* Clock.currentTimeMillis)
-  if (began.answered) yield* reportUnclaimed(parts)
+  if (began.time !== undefined) yield* reportUnclaimed(parts)
   else {
     if (call.requireClaim) return yield* new ClaimUnavailable({ idempotencyKey: call.key })
     yield* noteUnclaimed(parts, call)

@@ -220,6 +220,8 @@ export interface ClaimEnd {
   readonly state: ClaimState
   readonly ambiguous: boolean
   readonly result: SendResult | undefined
+  /** A retry's: its mail waited, and somebody may have been erased meanwhile. */
+  readonly isRetry?: true
 }
 
 /** A key that is `ended` is never reported as certainly not delivered (S2). */

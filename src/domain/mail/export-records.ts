@@ -14,6 +14,8 @@ export interface BadRecord {
 interface RecordReader {
   readonly feed: (piece: string) => ReadonlyArray<ExportRecord | BadRecord>
   readonly end: () => ReadonlyArray<ExportRecord | BadRecord>
+  /** Whether what was fed says that it is one page and that more follow. */
+  readonly isPartial: () => boolean
 }
 
 /** Longest record, characters: an address, a reason and a provider's words about it. */
@@ -88,7 +90,8 @@ const csvReader = (): RecordReader => {
       for (const sign of piece) for (const one of read(sign)) found.push(one)
       return found
     },
-    end: () => (quoted && !mayClose ? [{ line: begun, problem: "ends within a quotation" }] : endRow())
+    end: () => (quoted && !mayClose ? [{ line: begun, problem: "ends within a quotation" }] : endRow()),
+    isPartial: () => false
   }
 }
 
@@ -103,6 +106,9 @@ const fieldsOf = (text: string): ReadonlyMap<string, string> | undefined => {
   }
 }
 
+/** What a page of a list says where more follow: Amazon SES, Resend. */
+const MORE = /"nexttoken"\s*:\s*"[^"]|"has_more"\s*:\s*true/i
+
 /** Every object of a JSON document, or of one a line, that holds no other object: records are flat, whatever is around them. */
 const jsonReader = (): RecordReader => {
   let text = ""
@@ -113,7 +119,13 @@ const jsonReader = (): RecordReader => {
   let length = 0
   let line = 1
   let begun = 1
+  // What stands around the records of the document that is read, and whether the last one said that more follow.
+  let around = ""
+  let partial = false
 
+  const note = (more: string) => {
+    if (around.length < MAX_RECORD_LENGTH) around += more
+  }
   const close = (): ReadonlyArray<ExportRecord | BadRecord> => {
     inside = false
     if (length > MAX_RECORD_LENGTH) return [{ line: begun, problem: TOO_LONG }]
@@ -124,6 +136,7 @@ const jsonReader = (): RecordReader => {
     if (sign === "\n") line += 1
     if (!quoted && sign === "{") {
       depth += 1
+      if (inside) note(text)
       inside = true
       text = ""
       length = 0
@@ -132,7 +145,7 @@ const jsonReader = (): RecordReader => {
     if (inside) {
       length += 1
       if (length <= MAX_RECORD_LENGTH) text += sign
-    }
+    } else if (depth > 0 && !/[\s,]/.test(sign)) note(sign)
     if (quoted) {
       if (!escaped && sign === '"') quoted = false
       escaped = !escaped && sign === "\\"
@@ -140,6 +153,11 @@ const jsonReader = (): RecordReader => {
       quoted = true
     } else if (sign === "}") {
       depth -= 1
+      if (inside && depth === 0) note(text)
+      if (depth === 0) {
+        partial = MORE.test(around)
+        around = ""
+      }
       if (inside) return close()
     }
     return []
@@ -150,7 +168,8 @@ const jsonReader = (): RecordReader => {
       for (const sign of piece) for (const one of read(sign)) found.push(one)
       return found
     },
-    end: () => (depth > 0 || quoted ? [{ line: begun, problem: "ends in the middle" }] : [])
+    end: () => (depth > 0 || quoted ? [{ line: begun, problem: "ends in the middle" }] : []),
+    isPartial: () => partial
   }
 }
 
@@ -171,6 +190,7 @@ export const recordReader = (): RecordReader => {
       reader = /^[[{]/.test(first) ? jsonReader() : csvReader()
       return reader.feed(blank.replace(/^\uFEFF/, ""))
     },
-    end: () => reader?.end() ?? []
+    end: () => reader?.end() ?? [],
+    isPartial: () => reader?.isPartial() ?? false
   }
 }

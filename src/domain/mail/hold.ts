@@ -20,7 +20,7 @@ const renew = Effect.fnUntraced(function* (
 ): Effect.fn.Return<boolean, ClaimPassed> {
   if (claim === undefined) return true
   const since = yield* uptime
-  const { answered, decision } = yield* begin(
+  const { decision, time } = yield* begin(
     parts,
     message,
     {
@@ -35,7 +35,7 @@ const renew = Effect.fnUntraced(function* (
     },
     firstAttemptAt
   )
-  if (!answered) return false
+  if (time === undefined) return false
   if (decision._tag !== "Claimed") return yield* new ClaimPassed({ says: decision })
   if (decision.sticky !== undefined && decision.sticky !== provider) return false
   hold.since = since

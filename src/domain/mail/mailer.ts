@@ -7,14 +7,15 @@ import { addressKey, addressOf } from "./address.ts"
 import { unconfigured } from "./attempt.ts"
 import { beginCall } from "./begin-call.ts"
 import { type Claimed, continuation, type Evidence, settledState } from "./claim.ts"
-import { delayBefore, hasExpired, type ProviderRequest, type SendDetails, tagOf } from "./deferred-send.ts"
+import { afterwardsMs, defer } from "./defer.ts"
+import { type ProviderRequest, type SendDetails, tagOf } from "./deferred-send.ts"
 import { afterFailure, type Provider, type Route, routeOf, stickTo } from "./failover.ts"
 import { type ClaimPassed, holdsFor, mayLeave } from "./hold.ts"
 import { layerKeyMemory } from "./key-memory.ts"
 import { makeMessage, type Message, recipientKeys, type SendRequest, withoutBlocked } from "./message.ts"
 import { countFailover, countSend } from "./metrics.ts"
+import { endedSince } from "./replay.ts"
 import {
-  deferred,
   failed,
   IdempotencyConflict,
   IdempotencyInProgress,
@@ -25,19 +26,10 @@ import {
   suppressed,
   type Tried
 } from "./send-result.ts"
-import {
-  derivedRowId,
-  ENQUEUE_TIMEOUT_MS,
-  enqueueRetry,
-  makeSendParts,
-  type Sending,
-  type SendParts,
-  type SendServices
-} from "./sending.ts"
+import { makeSendParts, type Sending, type SendParts, type SendServices } from "./sending.ts"
 import { statusRank } from "./status.ts"
-import { findEvidence, record, rowOf } from "./store-access.ts"
-import { storeNow } from "./store-time.ts"
-import { blockedAddresses, suppressedError, type SuppressionReason } from "./suppression/policy.ts"
+import { deferralEnd, findEvidence, noteEvidence, record, rowOf } from "./store-access.ts"
+import { type BlockReason, blockedAddresses, suppressedError } from "./suppression/policy.ts"
 import { newTrace, traced } from "./trace.ts"
 import { reportUnclaimed } from "./unclaimed.ts"
 
@@ -68,14 +60,27 @@ export const layer: Layer.Layer<Mailer, never, SendServices> = Layer.effect(
   )
 ).pipe(Layer.provide(layerKeyMemory))
 
-/** One send: look-up and claim, the providers, the row. */
-const send = Effect.fnUntraced(function* (
+/** One send, whose log lines all name it. */
+const send = (
   parts: SendParts,
   message: Message,
-  { idempotencyKey: chosenKey, requireClaim = false }: SendRequest
+  request: SendRequest
+): Effect.Effect<SendResult, NotBegun> =>
+  Effect.flatMap(parts.newId(), (id) => {
+    const rowId = LogRowId.make(id)
+    const key = IdempotencyKey.make(request.idempotencyKey ?? rowId)
+    return sendOnce(parts, message, request, { rowId, key }).pipe(
+      Effect.annotateLogs({ sendId: rowId, idempotencyKey: key })
+    )
+  })
+
+/** Look-up and claim, the providers, the row. */
+const sendOnce = Effect.fnUntraced(function* (
+  parts: SendParts,
+  message: Message,
+  { idempotencyKey: chosenKey, requireClaim = false }: SendRequest,
+  { key, rowId }: { readonly key: IdempotencyKey; readonly rowId: LogRowId }
 ): Effect.fn.Return<SendResult, NotBegun> {
-  const rowId = LogRowId.make(yield* parts.newId())
-  const key = IdempotencyKey.make(chosenKey ?? rowId)
   const keyHash = KeyHash.make(yield* parts.sha256Hex(key))
   const route = routeOf(parts.config, message.provider)
   const call = {
@@ -98,14 +103,16 @@ const send = Effect.fnUntraced(function* (
   const { decision } = begun
   if (decision._tag !== "Claimed") {
     if (begun.untold && decision._tag === "Replay") yield* tell(parts, details, rowId, decision.result)
-    return yield* answerOf(decision, key)
+    return yield* decision._tag === "Replay" && begun.time === undefined
+      ? Effect.succeed(decision.result)
+      : answerOf(parts, decision, details)
   }
   const sending: Sending = {
     rowId,
     message: remaining ?? message,
     details,
     claim: begun.claim,
-    holdsClaim: begun.claim !== undefined && begun.answered,
+    holdsClaim: begun.claim !== undefined && begun.time !== undefined,
     hold: {
       since: begun.since,
       leaving: begun.leaving,
@@ -127,14 +134,15 @@ const send = Effect.fnUntraced(function* (
   }).pipe(
     Effect.flatMap((result) => certain(parts, sending, result)),
     Effect.flatMap((result) => conclude(parts, sending, result)),
-    Effect.catchTag("ClaimPassed", ({ says }) => answerOf(says, key))
+    Effect.catchTag("ClaimPassed", ({ says }) => answerOf(parts, says, details))
   )
 })
 
 /** What a call answers that sends nothing. */
 const answerOf = (
+  parts: SendParts,
   says: ClaimPassed["says"],
-  idempotencyKey: IdempotencyKey
+  { idempotencyKey, keyHash }: SendDetails
 ): Effect.Effect<SendResult, IdempotencyConflict | IdempotencyInProgress> => {
   switch (says._tag) {
     case "Conflict":
@@ -142,7 +150,7 @@ const answerOf = (
     case "InProgress":
       return Effect.fail(new IdempotencyInProgress({ idempotencyKey }))
     case "Replay":
-      return Effect.succeed(says.result)
+      return replay(parts, keyHash, says.result)
   }
 }
 
@@ -154,13 +162,16 @@ const attempts = Effect.fnUntraced(function* (
     readonly decision: Claimed
     readonly route: Route
     readonly evidence: Evidence | undefined
-    readonly blocked: ReadonlyMap<string, SuppressionReason>
+    readonly blocked: ReadonlyMap<string, BlockReason>
     readonly remaining: Message | undefined
   }
 ): Effect.fn.Return<SendResult, ClaimPassed> {
   const { blocked, decision, evidence, route } = given
   const { sticky } = decision
-  if (evidence !== undefined) return proven(sending, evidence, route)
+  if (evidence !== undefined) {
+    yield* noteEvidence(evidence)
+    return proven(sending, evidence, route)
+  }
   if (given.remaining === undefined) {
     const reasons = sending.details.to.flatMap((address) => blocked.get(address) ?? [])
     const error = suppressedError(reasons, sticky !== undefined)
@@ -186,12 +197,17 @@ const tell = (parts: SendParts, details: SendDetails, owner: string, result: Sen
   const settle = { owner, state, ambiguous: result.status !== "sent", result }
   return record(parts, rowOf(parts.config, result, details, newTrace(), settle))
 }
+/** The first result again; of a deferral, how it ended since. */
+const replay = (parts: SendParts, keyHash: KeyHash, result: SendResult): Effect.Effect<SendResult> =>
+  result.status === "deferred"
+    ? Effect.map(deferralEnd(parts, { keyHash, sendId: result.sendId }), (end) => endedSince(result, end))
+    : Effect.succeed(result)
 
 /** What the rows of a send have in common; `mailed` is the message without the suppressed recipients. */
 const detailsOf = (
   message: Message,
   mailed: Message,
-  blocked: ReadonlyMap<string, SuppressionReason>,
+  blocked: ReadonlyMap<string, BlockReason>,
   key: Pick<SendDetails, "idempotencyKey" | "keyHash" | "keyTag">
 ): SendDetails => ({
   category: message.category,
@@ -272,9 +288,6 @@ const unmoved = (sending: Sending, tried: Tried, refusal: string | undefined): S
   return failed(sending, tried, "ambiguous", refusal === undefined ? why : `${refusal}; ${why}`)
 }
 
-/** What a call may still need after its last attempt: evidence, the queue, the row. */
-const afterwardsMs = ({ config }: SendParts): number => 2 * config.dbTimeoutMs + ENQUEUE_TIMEOUT_MS
-
 /** A refusal is certain only while the call holds its key. */
 const certain = Effect.fnUntraced(function* (
   parts: SendParts,
@@ -298,66 +311,6 @@ const reportFailover = (
     Effect.annotateLogs({ from, to, reason, source }),
     Effect.andThen(countFailover)
   )
-
-/** An attempt may have arrived: settle it by evidence, else queue a retry, else end it `failed` (MAIL-32, MAIL-50, MAIL-52). */
-const defer = Effect.fnUntraced(function* (
-  parts: SendParts,
-  sending: Sending,
-  tried: Tried,
-  request: ProviderRequest,
-  reason: string
-): Effect.fn.Return<SendResult, ClaimPassed> {
-  const { details, firstAttemptAt, time } = sending
-  const evidence = yield* findEvidence(parts, sending)
-  if (evidence !== undefined) {
-    const { provider, providerMessageId } = evidence
-    return sent(sending, { ...tried, provider }, providerMessageId)
-  }
-  const doubtful = (error: string) => failed(sending, tried, "ambiguous", error)
-  if (!parts.queue.configured) return doubtful(reason)
-  if (!(yield* holdsFor(parts, sending, request.provider, afterwardsMs(parts) - parts.config.dbTimeoutMs)))
-    return doubtful(`${reason}; not deferred, since the database does not say whether the key is still held`)
-  const now = yield* storeNow(time)
-  const delay = delayBefore(1, parts.config.deferDelaysSeconds, now - firstAttemptAt)
-  if (delay === undefined) return doubtful(`${reason}; too old to be tried again`)
-  const { expiresAt } = sending.message
-  if (hasExpired(expiresAt, now + delay * 1000))
-    return doubtful(`${reason}; the mail expires before it could be tried again`)
-  const queued = yield* Effect.result(
-    enqueueRetry(
-      parts,
-      {
-        version: 1,
-        rowId: yield* firstRetryId(parts, sending),
-        attempt: 1,
-        request,
-        details,
-        firstAttemptAt,
-        ...(time === undefined ? { timedBy: "process" as const } : {}),
-        ...(expiresAt === undefined ? {} : { expiresAt }),
-        failedOver: tried.failedOver
-      },
-      delay
-    )
-  )
-  if (Result.isFailure(queued)) {
-    const error = queued.failure.reason
-    yield* Effect.logError("an ambiguous send could not be queued for its retry", { error })
-    return doubtful(`${reason}; it could not be queued for a retry: ${error}`)
-  }
-  sending.trace.retryAt = now + delay * 1000
-  yield* Effect.logWarning("an ambiguous send waits for its retry").pipe(
-    Effect.annotateLogs({ provider: request.provider, reason, source: details.source })
-  )
-  return deferred(sending, tried)
-})
-
-/**
- * The row of the first retry. A call whose process died may have queued its deferral, and the call that takes its key over queues it
- * again: under the same row, so that the retries of both are one chain and not two (MAIL-57).
- */
-const firstRetryId = (parts: SendParts, { details, rowId, isFirst }: Sending): Effect.Effect<LogRowId> =>
-  derivedRowId(parts, `postlane first retry of ${isFirst ? (tagOf(details) ?? rowId) : rowId}`)
 
 /** Writes the row and settles the claim; a failed write leaves the log incomplete and changes nothing else (S6). */
 const conclude = Effect.fnUntraced(function* (

@@ -1,8 +1,15 @@
 import { Result, Schema } from "effect"
 
-import { type FieldIssue, fieldIssues } from "../field-issues.ts"
+import type { FieldIssue } from "../field-issues.ts"
 import { append } from "../lists.ts"
-import { addressKey, type Mailbox, parseMailbox, rewriteSender, type SenderDomains } from "./address.ts"
+import {
+  addressKey,
+  type Mailbox,
+  onceEach,
+  parseMailbox,
+  rewriteSender,
+  type SenderDomains
+} from "./address.ts"
 import { Provider } from "./failover.ts"
 import { Category } from "./suppression/policy.ts"
 import { tagFaults } from "./tag.ts"
@@ -23,6 +30,12 @@ const AttachmentBody = Schema.Struct({
   contentId: Schema.optional(Schema.NonEmptyString.check(Schema.isMaxLength(78)))
 })
 
+const ConfigurationSet = Schema.String.check(
+  Schema.isPattern(/^[A-Za-z0-9_-]{1,64}$/, {
+    message: "must be 1 to 64 letters, digits, hyphens and underscores"
+  })
+)
+
 /** The body of the relay routes and the argument of `sendEmail` (MAIL-10 to MAIL-14). */
 export const SendRequest = Schema.Struct({
   to: OneOrMany,
@@ -36,7 +49,7 @@ export const SendRequest = Schema.Struct({
   category: Category,
   source: Schema.NonEmptyString.check(Schema.isMaxLength(200)),
   provider: Schema.optional(Provider),
-  configurationSet: Schema.optional(Schema.String.check(Schema.isPattern(/^[A-Za-z0-9_-]{1,64}$/))),
+  configurationSet: Schema.optional(ConfigurationSet),
   tags: Schema.optional(Schema.Record(Schema.String, Schema.String)),
   headers: Schema.optional(Schema.Record(Schema.String, Schema.String)),
   idempotencyKey: Schema.optional(Schema.NonEmptyString.check(Schema.isMaxLength(MAX_KEY_LENGTH))),
@@ -85,10 +98,6 @@ export interface MessageDefaults {
   readonly domains: SenderDomains
 }
 
-/** Most entries of a list or record of a request; MAIL-10 allows fewer recipients. */
-const MAX_ENTRIES = 1_000
-const LISTS = ["to", "cc", "bcc", "replyTo", "tags", "headers", "attachments"] as const
-
 /** Headers that have a field of their own in the request or steer delivery: callers may not set them (MAIL-11). */
 const RESERVED_HEADER =
   /^(?:from|sender|to|cc|bcc|reply-to|subject|date|return-path|message-id|dkim-signature|mime-version|content-.*|received|resent-.*|x-ses-.*)$/i
@@ -98,25 +107,12 @@ const MEDIA_TYPE = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:\s*;[\x20-\x7e]*)?$/
 // oxlint-disable-next-line no-control-regex -- the point is to refuse them
 const LINE_BREAK = /[\r\n\u0000]/
 
-const decodeBody = Schema.decodeUnknownResult(SendRequest, { errors: "all" })
+const NO_RECIPIENT = "names no recipient"
+export const ONLY_COPIES =
+  "names no recipient, and neither cc nor bcc can stand alone: put one of them into to, or an address of your own"
 
 const many = (value: string | ReadonlyArray<string> | undefined): ReadonlyArray<string> =>
   value === undefined ? [] : typeof value === "string" ? [value] : value
-
-/** Fields of more entries than any mail has: each entry takes its time to decode, and may be wrong in several ways (H1). */
-const overlongFields = (body: unknown): ReadonlyArray<FieldIssue> =>
-  LISTS.flatMap((path) => {
-    const value: unknown = typeof body === "object" && body !== null ? Reflect.get(body, path) : undefined
-    const entries = Array.isArray(value) ? value : typeof value === "object" ? Object.keys(value ?? {}) : []
-    return entries.length > MAX_ENTRIES ? [{ path, message: `more than ${MAX_ENTRIES} entries` }] : []
-  })
-
-/** Decodes a body of unknown shape; every problem is reported, by field. */
-export const decodeSendRequest = (body: unknown): Result.Result<SendRequest, ReadonlyArray<FieldIssue>> => {
-  const overlong = overlongFields(body)
-  if (overlong.length > 0) return Result.fail(overlong)
-  return Result.mapError(decodeBody(body), fieldIssues)
-}
 
 /** Parses the addresses of a field, as many as a mail may have (one with more is refused); what is not one becomes an issue. */
 const mailboxesOf = (
@@ -135,8 +131,9 @@ const mailboxesOf = (
 
 const recipientIssues = ({ bcc, cc, replyTo, to }: SendRequest): ReadonlyArray<FieldIssue> => {
   const issues: Array<FieldIssue> = []
-  if (many(to).length === 0) issues.push({ path: "to", message: "names no recipient" })
-  if (many(to).length + many(cc).length + many(bcc).length > MAX_RECIPIENTS)
+  const copies = many(cc).length + many(bcc).length
+  if (many(to).length === 0) issues.push({ path: "to", message: copies > 0 ? ONLY_COPIES : NO_RECIPIENT })
+  if (many(to).length + copies > MAX_RECIPIENTS)
     issues.push({ path: "to", message: `more than ${MAX_RECIPIENTS} recipients with cc and bcc` })
   if (many(replyTo).length > MAX_RECIPIENTS)
     issues.push({ path: "replyTo", message: `more than ${MAX_RECIPIENTS} addresses` })
@@ -174,14 +171,19 @@ const headerIssues = (headers: Readonly<Record<string, string>>): ReadonlyArray<
   return issues
 }
 
+/** Base64 as most tools write it, in lines, without the line breaks. */
+const unfolded = (content: string): string =>
+  /\s/.test(content) ? content.replaceAll(/[\t\n\r ]+/g, "") : content
+
+const isBase64 = (content: string): boolean => content.length % 4 === 0 && BASE64.test(content)
+
 const attachmentIssues = (
   { content, contentId, contentType, filename }: typeof AttachmentBody.Type,
   index: number
 ): ReadonlyArray<FieldIssue> => {
   const path = `attachments.${index}`
   const issues: Array<FieldIssue> = []
-  if (content.length % 4 !== 0 || !BASE64.test(content))
-    issues.push({ path: `${path}.content`, message: "is not base64" })
+  if (!isBase64(unfolded(content))) issues.push({ path: `${path}.content`, message: "is not base64" })
   if (LINE_BREAK.test(filename))
     issues.push({ path: `${path}.filename`, message: "holds a line break or NUL" })
   if (contentType !== undefined && !MEDIA_TYPE.test(contentType))
@@ -199,7 +201,7 @@ const attachmentOf = ({
 }: typeof AttachmentBody.Type): Attachment => ({
   filename,
   contentType,
-  content,
+  content: unfolded(content),
   contentId: contentId?.replace(/^<(.*)>$/, "$1")
 })
 
@@ -213,9 +215,11 @@ export const makeMessage = (
 ): Result.Result<Message, ReadonlyArray<FieldIssue>> => {
   const { attachments = [], headers = {}, tags = {} } = request
   const issues: Array<FieldIssue> = []
-  const to = mailboxesOf(issues, "to", request.to)
-  const cc = mailboxesOf(issues, "cc", request.cc)
-  const bcc = mailboxesOf(issues, "bcc", request.bcc)
+  // Of an address that is there twice the visible place counts.
+  const once = onceEach()
+  const to = once(mailboxesOf(issues, "to", request.to))
+  const cc = once(mailboxesOf(issues, "cc", request.cc))
+  const bcc = once(mailboxesOf(issues, "bcc", request.bcc))
   const replyTo = mailboxesOf(issues, "replyTo", request.replyTo)
   append(issues, recipientIssues(request))
   const [sender] = request.from === undefined ? [defaults.from] : mailboxesOf(issues, "from", request.from)

@@ -22,6 +22,7 @@ const STORE_OPERATIONS = [
   "begin",
   "moveClaim",
   "findEvidence",
+  "deferralEnd",
   "beginRetry",
   "record"
 ] as const satisfies ReadonlyArray<keyof MailStore["Service"]>

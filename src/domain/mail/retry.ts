@@ -20,14 +20,9 @@ import {
   type SendParts,
   type SendServices
 } from "./sending.ts"
-import { findEvidence, rowOf } from "./store-access.ts"
+import { findEvidence, noteEvidence, rowOf } from "./store-access.ts"
 import { heard, storeNow, type StoreTime } from "./store-time.ts"
-import {
-  blockedAddresses,
-  suppressedError,
-  type Suppression,
-  type SuppressionReason
-} from "./suppression/policy.ts"
+import { type Block, type BlockReason, blockedAddresses, suppressedError } from "./suppression/policy.ts"
 import { newTrace, type Trace, traced } from "./trace.ts"
 
 /** How long a message waits whose attempt could not begin, seconds; no longer than for its first retry, which drills shorten. */
@@ -60,10 +55,13 @@ export const layer: Layer.Layer<RetryHandler, never, SendServices> = Layer.effec
   RetryHandler,
   Effect.map(makeSendParts, (parts) =>
     RetryHandler.of({
-      handle: (message) =>
-        parts.runner
+      handle: (message) => {
+        const named = { sendId: message.rowId, idempotencyKey: message.details.idempotencyKey }
+        const handled = parts.runner
           .detached(handle(parts, message))
           .pipe(Effect.catchTag("NotBegun", (why) => putBack(parts, message, why)))
+        return Effect.annotateLogs(handled, named)
+      }
     })
   )
 ).pipe(Layer.provide(layerKeyMemory))
@@ -110,7 +108,8 @@ const settledBy = (owner: string, { ownKind, result }: Ended): ClaimEnd => ({
   owner,
   state: settledState(result.status, ownKind, true),
   ambiguous: true,
-  result: result.status === "deferred" ? undefined : result
+  result: result.status === "deferred" ? undefined : result,
+  isRetry: true
 })
 
 /** One retry: what the process itself knows of the key, and then what the store does. */
@@ -135,11 +134,12 @@ const handle = Effect.fnUntraced(function* (
     Effect.map(uptime, (now) => memory.settle(details.keyHash, end, now))
   if (own._tag === "Go")
     return yield* retried(parts, message, owner, settle).pipe(
-      Effect.ensuring(settle({ owner, state: "deferred", ambiguous: true, result: undefined }))
+      Effect.ensuring(settle({ owner, state: "deferred", ambiguous: true, result: undefined, isRetry: true }))
     )
   const { provider, providerMessageId } = own.evidence
   const result = sent(message, { ...triedBy(message), provider }, providerMessageId)
   yield* record(parts, rowOf(parts.config, result, details, newTrace(), settledBy(owner, { result })))
+  yield* noteEvidence(own.evidence)
   yield* countRetry("settled")
 })
 
@@ -155,6 +155,7 @@ const retried = Effect.fnUntraced(function* (
     const { provider, providerMessageId } = began.evidence
     const result = sent(message, { ...triedBy(message), provider }, providerMessageId)
     yield* remember(settledBy(owner, { result }))
+    yield* noteEvidence(began.evidence)
     return yield* countRetry("settled")
   }
   if (began._tag === "Recorded") return yield* countRetry("recorded")
@@ -169,7 +170,7 @@ const retried = Effect.fnUntraced(function* (
   yield* countRetry(result.status)
   if (result.status === "failed") {
     yield* Effect.logError("a deferred send ended failed: no retry follows").pipe(
-      Effect.annotateLogs({ error: result.error, source: details.source, rowId: message.rowId })
+      Effect.annotateLogs({ error: result.error, source: details.source })
     )
   }
 })
@@ -187,7 +188,7 @@ const bounded = <A>(
 /** What an attempt goes by. */
 interface Go {
   readonly _tag: "Go"
-  readonly suppressions: ReadonlyArray<Suppression>
+  readonly suppressions: ReadonlyArray<Block>
   /** When the key's first attempt began. */
   readonly firstAttemptAt: number
   /** Absent where the store did not answer. */
@@ -258,7 +259,7 @@ const gaveUp = (message: DeferredSend, error: string, ownKind?: FailureKind): En
 const send = Effect.fnUntraced(function* (
   parts: SendParts,
   message: DeferredSend,
-  began: Go & { readonly blocked: ReadonlyMap<string, SuppressionReason> },
+  began: Go & { readonly blocked: ReadonlyMap<string, BlockReason> },
   trace: Trace
 ): Effect.fn.Return<Ended, StoreUnavailable> {
   const { details, request } = message
@@ -284,7 +285,9 @@ const send = Effect.fnUntraced(function* (
   const { kind, message: reason } = attempt.failure
   if (kind === "rejected") return gaveUp(message, reason, kind)
   const evidence = yield* findEvidence(parts, { ...began, details })
-  if (evidence === undefined) return yield* again(parts, message, { ...began, failure: attempt.failure }, trace)
+  if (evidence === undefined)
+    return yield* again(parts, message, { ...began, failure: attempt.failure }, trace)
+  yield* noteEvidence(evidence)
   const { provider, providerMessageId } = evidence
   return { result: sent(message, { ...triedBy(message), provider }, providerMessageId) }
 })

@@ -42,12 +42,25 @@ export const statusRank = (status: EmailStatus): number => {
   return at === -1 ? TERMINAL_RANK : at + 1
 }
 
+/** Whether the status says that the mail arrived, and nothing against it. */
+export const isDelivered = (status: EmailStatus): boolean =>
+  statusRank(status) >= statusRank("delivered") && !isTerminal(status)
+
 /** Whether the status is terminal. */
 export const isTerminal = (status: EmailStatus): boolean => statusRank(status) === TERMINAL_RANK
 
 /** The status after a write that asks for `next`: forward only, and never out of a terminal one (L2). */
 export const advance = (current: EmailStatus, next: EmailStatus): EmailStatus =>
   statusRank(next) > statusRank(current) ? next : current
+
+/** Whether a mail was accepted and ended without being delivered, which no status says (EVENT-16). */
+export const isUndelivered = ({
+  error,
+  status
+}: {
+  readonly status: EmailStatus
+  readonly error: string | null
+}): boolean => error !== null && (status === "sent" || status === "delivery_delayed")
 
 /** Event names that move a row; every other name (`bounce_transient`, `scheduled`, future ones) is unranked. */
 const STATUS_OF_EVENT: ReadonlyMap<string, EmailStatus> = new Map(

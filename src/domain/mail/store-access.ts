@@ -15,6 +15,7 @@ import { type SendDetails, tagOf } from "./deferred-send.ts"
 import type { Moved } from "./failover.ts"
 import { type Message, recipientKeys } from "./message.ts"
 import { countDegraded } from "./metrics.ts"
+import type { DeferralEnd } from "./replay.ts"
 import type { SendResult } from "./send-result.ts"
 import type { MailerConfig } from "./sending.ts"
 import { heard, storeNow, type StoreTime } from "./store-time.ts"
@@ -49,9 +50,9 @@ const orDegraded = <A, E, B>(
   )
 
 /** The look-up's result, and what the store's clock showed: nothing where it did not answer. */
-export type Began = Omit<BeganSend, "at"> & { readonly answered: boolean; readonly time: StoreTime | undefined }
+type Began = Omit<BeganSend, "at"> & { readonly time: StoreTime | undefined }
 
-/** Suppressions and claim; not `answered` where the store does not. `first`: the provider of a fresh attempt. */
+/** Suppressions and claim; without a time where the store does not answer. */
 export const begin = Effect.fnUntraced(function* (
   access: Access,
   message: Message,
@@ -61,7 +62,6 @@ export const begin = Effect.fnUntraced(function* (
   const { config, store } = access
   const open: Began = {
     time: undefined,
-    answered: false,
     suppressions: [],
     evidence: undefined,
     leaving: true,
@@ -79,14 +79,14 @@ export const begin = Effect.fnUntraced(function* (
     access,
     "begin",
     Effect.flatMap(store.begin({ ...asked, addresses: recipientKeys(message) }), ({ at, ...began }) =>
-      Effect.map(heard(at), (time): Began => ({ ...began, time, answered: true }))
+      Effect.map(heard(at), (time): Began => ({ ...began, time }))
     ),
     open
   )
   // In a process that was frozen, the overdue timer fires before the answer is read: only a second time-out counts.
   const startedAt = yield* uptime
   const began = yield* lookUp
-  if (began.answered || asked.claim === undefined) return began
+  if (began.time !== undefined || asked.claim === undefined) return began
   return (yield* uptime) - startedAt < OVERSLEPT * config.dbTimeoutMs ? began : yield* lookUp
 })
 
@@ -117,6 +117,19 @@ export const findEvidence = (
         )
       )
     : Effect.succeed(undefined)
+
+/** Logs that a delivery event, or the row of another attempt, settled a send. */
+export const noteEvidence = ({ provider, providerMessageId }: Evidence): Effect.Effect<void> =>
+  Effect.logInfo("a send is settled by evidence: an earlier attempt on its key was accepted").pipe(
+    Effect.annotateLogs({ provider, providerMessageId })
+  )
+
+/** How a deferral ended since; undefined where it has not, or the store does not answer. */
+export const deferralEnd = (
+  access: Access,
+  entry: Parameters<MailStore["Service"]["deferralEnd"]>[0]
+): Effect.Effect<DeferralEnd | undefined> =>
+  orDegraded(access, "deferralEnd", access.store.deferralEnd(entry), undefined)
 
 /** Notes in the claim that a request to `provider` leaves now. */
 export const moveClaim = (

@@ -32,6 +32,20 @@ type Added = "added" | "reopened" | "exists"
  */
 export type Granted = "granted" | "repeated" | "reference_taken" | "too_many" | "not_found"
 
+/** `insufficient`: fewer would be left than are set aside for work under way. The others as for {@link Granted}. */
+export type Debited = "debited" | "repeated" | "reference_taken" | "insufficient" | "not_found"
+
+/** Credits that an admin gives or takes back. */
+export interface CreditMove {
+  readonly customerId: CustomerId
+  /** 1 to {@link MAX_GRANT}. */
+  readonly credits: number
+  /** What they are for: the number of an invoice, of a ticket. */
+  readonly reference: string
+  readonly note: string | undefined
+  readonly actor: string
+}
+
 /** What admins do with customers; each change is an entry of the audit log, in the same transaction. */
 export class Customers extends Context.Service<
   Customers,
@@ -56,14 +70,8 @@ export class Customers extends Context.Service<
       StoreUnavailable | InvalidCursor
     >
     /** Gives credits, once for each reference (DOC-33). The customer is on the paid plan from then on. */
-    readonly grant: (grant: {
-      readonly customerId: CustomerId
-      /** 1 to {@link MAX_GRANT}. */
-      readonly credits: number
-      /** What the credits are for: the number of an invoice, of a ticket. */
-      readonly reference: string
-      readonly note: string | undefined
-      readonly actor: string
-    }) => Effect.Effect<Granted, StoreUnavailable>
+    readonly grant: (grant: CreditMove) => Effect.Effect<Granted, StoreUnavailable>
+    /** Takes credits back, once for each reference, which no grant has; never what is set aside. */
+    readonly debit: (debit: CreditMove) => Effect.Effect<Debited, StoreUnavailable>
   }
 >()("postlane/ports/Customers") {}

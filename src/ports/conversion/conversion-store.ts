@@ -176,6 +176,8 @@ export class ConversionStore extends Context.Service<
     readonly file: (fileId: FileId, customerId: CustomerId) => Store<StoredFile | undefined>
     /** Files by id, for progress streams: many in one call. */
     readonly filesById: (fileIds: ReadonlyArray<FileId>) => Store<ReadonlyArray<StoredFile>>
+    /** Of one job; undefined for a conversion without a job row. */
+    readonly jobStatus: (jobId: JobId) => Store<JobStatus | undefined>
     /** Why its conversion does not move on; undefined where none is under way. */
     readonly waitFacts: (fileId: FileId) => Store<WaitFacts | undefined>
     readonly deleteFile: (
@@ -187,6 +189,8 @@ export class ConversionStore extends Context.Service<
       limit: number
     ) => Store<ReadonlyArray<{ readonly id: FileId; readonly jobIds: ReadonlyArray<JobId | FlyerId> }>>
     readonly filePurged: (fileId: FileId) => Store<void>
+    /** Those of the ids that own no objects: without a file, or whose objects were removed. */
+    readonly withoutObjects: (fileIds: ReadonlyArray<FileId>) => Store<ReadonlyArray<FileId>>
 
     // Requests
     readonly request: (request: {

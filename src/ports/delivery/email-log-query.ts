@@ -51,6 +51,8 @@ export interface EmailLogSearch {
   readonly recipient?: string | undefined
   /** Matches a part of the subject, ignoring case; `%` and `_` are no wildcards. */
   readonly subject?: string | undefined
+  /** The id of a row, a UUID. */
+  readonly id?: string | undefined
   /** An idempotency key, exactly. */
   readonly key?: string | undefined
   /** A provider's id of a message, exactly. */
@@ -103,6 +105,8 @@ export interface EmailStat {
   readonly status: EmailStatus
   readonly count: number
   readonly failedOver: number
+  /** Accepted, and ended without being delivered, which no status says (EVENT-16). */
+  readonly undelivered: number
   /** USD. */
   readonly costUsd: number
 }

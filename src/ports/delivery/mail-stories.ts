@@ -2,7 +2,7 @@ import { Context, type Effect, type Schema } from "effect"
 
 import type { ClaimState } from "../../domain/mail/claim.ts"
 import type { Provider } from "../../domain/mail/failover.ts"
-import type { SuppressionReason } from "../../domain/mail/suppression/policy.ts"
+import type { ListedReason } from "../../domain/mail/suppression/policy.ts"
 import type { Attempt } from "../../domain/mail/trace.ts"
 import type { StoreUnavailable } from "../store-unavailable.ts"
 import type { EmailLogRow } from "./email-log-query.ts"
@@ -59,7 +59,7 @@ export interface MailStory {
   /** What stands on the suppression list now of the mail's recipients. */
   readonly suppressions: ReadonlyArray<{
     readonly email: string
-    readonly reason: SuppressionReason
+    readonly reason: ListedReason
     readonly note: string | null
     readonly since: string
   }>

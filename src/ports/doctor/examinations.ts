@@ -2,6 +2,7 @@ import { Context, Data, type Effect } from "effect"
 
 import type { BucketFacts } from "../../domain/doctor/buckets.ts"
 import type { CloudAlarms } from "../../domain/doctor/cloud-alarms.ts"
+import type { CredentialFacts } from "../../domain/doctor/cloud-credentials.ts"
 import type { Found } from "../../domain/doctor/cloud-side.ts"
 import type { DatabaseFacts } from "../../domain/doctor/database.ts"
 import type { MxRecord } from "../../domain/doctor/dns-records.ts"
@@ -35,6 +36,7 @@ export class Examinations extends Context.Service<
     readonly alarms: CloudAlarms | undefined
     readonly database: Effect.Effect<DatabaseFacts> | undefined
     readonly buckets: Effect.Effect<ReadonlyArray<BucketFacts>> | undefined
+    readonly cloud: Effect.Effect<CredentialFacts> | undefined
     readonly events: Effect.Effect<Found<EventFacts>> | undefined
     readonly objects: Effect.Effect<ReadonlyArray<ObjectStoreFacts>> | undefined
     readonly providerA: Effect.Effect<ProviderAFacts> | undefined

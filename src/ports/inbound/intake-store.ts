@@ -3,7 +3,7 @@ import { Context, type Duration, type Effect, type Redacted } from "effect"
 import type { CustomerId, LeaseId, MailId } from "../../domain/ids.ts"
 import type { MailOutcome } from "../../domain/inbound/intake-config.ts"
 import type { ReplyContent } from "../../domain/inbound/reply-content.ts"
-import type { SuppressionReason } from "../../domain/mail/suppression/policy.ts"
+import type { BlockReason } from "../../domain/mail/suppression/policy.ts"
 import type { StoreUnavailable } from "../store-unavailable.ts"
 
 /** An accepted mail; its raw form is stored. */
@@ -16,6 +16,16 @@ interface ReceivedMail {
   readonly peerTrusted: boolean
 }
 
+/** What is known of a mail from its headers when it arrives. */
+interface Arrival extends ReceivedMail {
+  /** The object store that holds it: only processes that have the same one work on the mail. */
+  readonly home: string
+  /** Key of its verified sender's address: customers' mails are read in turns (H3). */
+  readonly verifiedSender: string | undefined
+  /** Its headers alone ended it. */
+  readonly ended: { readonly outcome: MailOutcome; readonly reason: string } | undefined
+}
+
 /** A mail that this process works on while it holds the lease. */
 export interface ClaimedMail extends ReceivedMail {
   readonly lease: LeaseId
@@ -23,7 +33,7 @@ export interface ClaimedMail extends ReceivedMail {
   readonly attempts: number
   /** How many times in a row a dependency failed in this step. */
   readonly failures: number
-  /** Set on a mail whose identity is claimed. */
+  /** Key of the verified sender's address. */
   readonly sender: string | undefined
   /** Set on a mail that is being converted. */
   readonly job:
@@ -165,11 +175,15 @@ type Ask<A> = Effect.Effect<A, StoreUnavailable>
 export class IntakeStore extends Context.Service<
   IntakeStore,
   {
-    readonly receive: (mail: ReceivedMail) => Ask<void>
+    readonly receive: (mail: Arrival) => Ask<void>
+    /** `received`: customers take turns; `converting`: the mail that is due for longest. */
     readonly claim: (
       step: "received" | "converting",
       lease: LeaseId,
-      stale: Duration.Duration
+      stale: Duration.Duration,
+      home: string,
+      /** Of at most so many pages; to be converted, where customers take turns. */
+      mostPages?: number
     ) => Ask<ClaimedMail | undefined>
     /** False: the lease is lost. Keeps the funds set aside for `window`. */
     readonly heartbeat: (mail: Claimed, window: Duration.Duration) => Ask<boolean>
@@ -200,13 +214,17 @@ export class IntakeStore extends Context.Service<
     /** The customer of an address (key); undefined for a stranger and for a closed account. */
     readonly customer: (email: string) => Ask<Customer | undefined>
     /** Why mail to an address (key) is suppressed; empty where it is not. */
-    readonly suppressions: (email: string) => Ask<ReadonlyArray<SuppressionReason>>
+    readonly suppressions: (email: string) => Ask<ReadonlyArray<BlockReason>>
     readonly customerEmail: (customerId: CustomerId) => Ask<string | undefined>
     readonly admit: (mail: Claimed, admission: Admission) => Ask<"admitted" | "stale" | Shortage>
     /** False: the lease is lost. */
     readonly end: (mail: Claimed, end: MailEnd) => Ask<boolean>
     readonly finish: (mail: Claimed, result: MailResult) => Ask<"completed" | "stale" | Shortage>
-    readonly claimReply: (lease: LeaseId, hold: Duration.Duration) => Ask<ClaimedReply | undefined>
+    readonly claimReply: (
+      lease: LeaseId,
+      hold: Duration.Duration,
+      home: string
+    ) => Ask<ClaimedReply | undefined>
     readonly replySent: (reply: Held) => Ask<boolean>
     readonly replyFailed: (reply: Held, error: string) => Ask<boolean>
     readonly retryReply: (
@@ -222,8 +240,11 @@ export class IntakeStore extends Context.Service<
     /** Mails whose objects may be removed; all of them, or all but the result. */
     readonly toClean: (
       limit: number,
-      linkLives: Duration.Duration
+      linkLives: Duration.Duration,
+      home: string
     ) => Ask<ReadonlyArray<{ readonly id: MailId; readonly everything: boolean }>>
+    /** Mails that have been due for longer than that, and that no process works on. */
+    readonly waitingSince: (age: Duration.Duration) => Ask<number>
     readonly cleaned: (id: MailId, what: "source" | "all") => Ask<void>
     /** Those of these ids without a mail, or whose mail's objects were all removed: objects still there are orphans. */
     readonly withoutObjects: (ids: ReadonlyArray<MailId>) => Ask<ReadonlyArray<MailId>>

@@ -1,6 +1,7 @@
-import { Context, Data, type Effect, type Duration } from "effect"
+import { Context, Data, type Effect, type Duration, type Scope } from "effect"
 
 import type { IncomingMail } from "../../domain/inbound/incoming-mail.ts"
+import type { MailObjects, ObjectStoreError } from "../object-store.ts"
 
 /**
  * The bytes cannot be parsed as a mail: nested too deep, or beyond the limits. `deadly`: they crashed their reader twice
@@ -16,10 +17,31 @@ export class MailReaderUnavailable extends Data.TaggedError("MailReaderUnavailab
   readonly cause: unknown
 }> {}
 
+/** A mail, and the SHA-256 (hex) of its raw form. */
+interface ReadMail {
+  readonly mail: IncomingMail
+  readonly rawSha256: string
+}
+
 /** Parses mails, malformed ones as far as possible. */
 export class MailReader extends Context.Service<
   MailReader,
-  { readonly read: (raw: Uint8Array) => Effect.Effect<IncomingMail, UnreadableMail | MailReaderUnavailable> }
+  {
+    /** Reads a header section at once, as `read` reads that of the mail; it takes less than a millisecond. */
+    readonly readHead: (head: Uint8Array) => Pick<IncomingMail, "headers" | "from">
+    /**
+     * Reads a stored mail of so many bytes; a missing or short object is an error of the store, and is read again later. Its files can be
+     * read until the scope closes.
+     */
+    readonly read: (
+      key: string,
+      bytes: number
+    ) => Effect.Effect<
+      ReadMail,
+      UnreadableMail | MailReaderUnavailable | ObjectStoreError,
+      MailObjects | Scope.Scope
+    >
+  }
 >()("postlane/ports/MailReader") {}
 
 /** A mail that intake sends. */

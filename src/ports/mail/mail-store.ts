@@ -5,9 +5,10 @@ import type { ClaimDecision, ClaimEnd, Evidence } from "../../domain/mail/claim.
 import type { SendDetails } from "../../domain/mail/deferred-send.ts"
 import type { FailureKind, Provider } from "../../domain/mail/failover.ts"
 import type { KnownKey } from "../../domain/mail/key-memory.ts"
+import type { DeferralEnd } from "../../domain/mail/replay.ts"
 import type { SendStatus } from "../../domain/mail/send-result.ts"
 import type { EmailStatus } from "../../domain/mail/status.ts"
-import type { Suppression } from "../../domain/mail/suppression/policy.ts"
+import type { Block } from "../../domain/mail/suppression/policy.ts"
 import type { Attempt } from "../../domain/mail/trace.ts"
 import type { StoreUnavailable } from "../store-unavailable.ts"
 
@@ -38,7 +39,7 @@ export interface BeginSend {
 export interface BeganSend {
   /** Milliseconds of the store's clock when it answered. */
   readonly at: number
-  readonly suppressions: ReadonlyArray<Suppression>
+  readonly suppressions: ReadonlyArray<Block>
   /** `Claimed` without `sticky` where no claim was requested. */
   readonly decision: ClaimDecision
   /** Proof that an earlier attempt on this key was accepted; looked up only where a claim found an earlier attempt. */
@@ -67,7 +68,7 @@ export type BeganRetry =
   /** Nothing proves acceptance and nobody else works on the key: the caller holds its lease. */
   | {
       readonly _tag: "Go"
-      readonly suppressions: ReadonlyArray<Suppression>
+      readonly suppressions: ReadonlyArray<Block>
       /** Milliseconds of the store's clock: now, and when the key's first attempt began, as far as the store knows. */
       readonly at: number
       readonly firstAttemptAt: number
@@ -137,6 +138,14 @@ export class MailStore extends Context.Service<
       /** How old the use of the key is, as the caller knows: a tag is a key's for its first use, and nobody counts those without a claim. */
       readonly ageMs: number
     }) => Effect.Effect<Evidence | undefined, StoreUnavailable>
+    /**
+     * How the deferral that wrote this row ended: by the newest row of its key, not older than that one, that a provider accepted,
+     * else that ended otherwise. Undefined while its retries are under way.
+     */
+    readonly deferralEnd: (entry: {
+      readonly keyHash: KeyHash
+      readonly sendId: LogRowId
+    }) => Effect.Effect<DeferralEnd | undefined, StoreUnavailable>
     readonly beginRetry: (entry: BeginRetry) => Effect.Effect<BeganRetry, StoreUnavailable>
     /**
      * Upserts the row (`record_email_send`). Events may have come first: the row that they made is completed, and its

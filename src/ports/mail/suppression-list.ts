@@ -1,16 +1,17 @@
-import { Context, Data, type Effect } from "effect"
+import { Context, Data, type Effect, type Stream } from "effect"
 
-import type { Suppression, SuppressionReason } from "../../domain/mail/suppression/policy.ts"
+import type { ExportRecord } from "../../domain/mail/export-records.ts"
+import type { Suppression, ListedReason } from "../../domain/mail/suppression/policy.ts"
 import type { StoreUnavailable } from "../store-unavailable.ts"
 
 /** Most rows of one page. */
 export const MAX_SUPPRESSION_PAGE = 200
 
-/** One row of `email_suppressions`, with the columns' names as keys; the time is ISO 8601 in UTC with microseconds. */
+/** One row of `email_suppressions` or of `unsubscribes`, with the columns' names as keys; the time is ISO 8601 in UTC with microseconds. */
 export interface SuppressionRow {
   /** Bare and lower-case. */
   readonly email: string
-  readonly reason: SuppressionReason
+  readonly reason: ListedReason
   readonly note: string | null
   readonly created_at: string
 }
@@ -19,7 +20,7 @@ export interface SuppressionRow {
 export interface SuppressionFilter {
   /** Matches exactly, ignoring case. */
   readonly email?: string | undefined
-  readonly reason?: SuppressionReason | undefined
+  readonly reason?: ListedReason | undefined
   /** 1 to {@link MAX_SUPPRESSION_PAGE}. */
   readonly limit: number
   /** `nextCursor` of the page before. */
@@ -31,7 +32,15 @@ export class InvalidSuppressionCursor extends Data.TaggedError("InvalidSuppressi
   readonly cursor: string
 }> {}
 
-/** The suppression list, as admins edit it (MAIL-60, EVENT-61). */
+/** A provider's own list could not be read to its end. `message` is for people, and holds no secret. */
+export class SuppressionsUnread extends Data.TaggedError("SuppressionsUnread")<{
+  readonly message: string
+}> {}
+
+/** A provider's own list, all of its pages, as the records of an export. */
+export type ProviderSuppressions = Stream.Stream<ExportRecord, SuppressionsUnread>
+
+/** The suppression list, as admins edit it (MAIL-60, MAIL-65, EVENT-61). */
 export class SuppressionList extends Context.Service<
   SuppressionList,
   {
@@ -63,7 +72,7 @@ export class SuppressionList extends Context.Service<
       readonly note: string | undefined
     }) => Effect.Effect<number, StoreUnavailable>
     /**
-     * Removes every suppression of the address and, where there was one, writes one `email_unsuppress` row into
+     * Removes every suppression of the address, with its unsubscription, and, where there was one, writes one `email_unsuppress` row into
      * `admin_audit_log`, both or neither. Returns how many it removed.
      */
     readonly remove: (entry: {

@@ -85,6 +85,11 @@ const COMMANDS = [
     "List, invite and remove the admins who sign in by mail",
     async () => (await import("./admins.ts")).admins
   ),
+  command(
+    "incoming",
+    "Mails to the convert address, and what became of each",
+    async () => (await import("./incoming.ts")).incoming
+  ),
   command("token", "Make, list and revoke bearer tokens", async () => (await import("./token.ts")).token),
   command(
     "convert",

@@ -4,6 +4,7 @@ import { Argument, Command, Flag } from "effect/cli"
 import * as PostgresCustomers from "../../adapters/postgres/accounts/customers.ts"
 import { addressKey, parsePublicMailbox } from "../../domain/mail/address.ts"
 import {
+  type CreditMove,
   Customers,
   type CustomerRow,
   MAX_CUSTOMER_NAME,
@@ -106,71 +107,94 @@ const add = Command.make(
   ])
 )
 
-const credit = Command.make(
-  "credit",
-  {
-    email,
-    credits: Argument.Int("credits").pipe(
-      Argument.withDescription(`How many, 1 to ${MAX_GRANT}`),
-      Argument.filter(
-        (count) => count >= 1 && count <= MAX_GRANT,
-        () => `must be from 1 to ${MAX_GRANT}`
-      )
-    ),
-    reference: Flag.String("reference").pipe(
-      Flag.withDescription("What they are for, such as an invoice's number; given again, it changes nothing"),
-      Flag.filter(
-        (text) => text.trim() !== "" && text.length <= MAX_REFERENCE,
-        () => `must have 1 to ${MAX_REFERENCE} characters`
-      )
-    ),
-    note: Flag.String("note").pipe(
-      Flag.withDescription("Why, for the audit log"),
-      Flag.filter(
-        (text) => text.length <= MAX_GRANT_NOTE,
-        () => `must have ${MAX_GRANT_NOTE} characters at most`
-      ),
-      Flag.optional
+/** What a command that moves credits is given. */
+const move = {
+  email,
+  credits: Argument.Int("credits").pipe(
+    Argument.withDescription(`How many, 1 to ${MAX_GRANT}`),
+    Argument.filter(
+      (count) => count >= 1 && count <= MAX_GRANT,
+      () => `must be from 1 to ${MAX_GRANT}`
     )
-  },
-  (input) =>
-    telling(
-      Effect.gen(function* () {
-        const { user } = yield* Shell
-        const reference = input.reference.trim()
-        const { answer, customer } = yield* onCustomers((customers) =>
-          Effect.gen(function* () {
-            const { id } = yield* customerOf(customers, input.email)
-            const granted = yield* customers
-              .grant({
-                customerId: id,
-                credits: input.credits,
-                reference,
-                note: Option.getOrUndefined(input.note),
-                actor: `cli:${user}`
-              })
-              .pipe(Effect.catch(unavailable))
-            return { answer: granted, customer: yield* customerOf(customers, input.email) }
-          })
-        )
-        const whom = visible(customer.email)
-        if (answer !== "granted" && answer !== "repeated") {
-          return yield* new CommandFailed({
-            message:
-              answer === "reference_taken"
-                ? `${whom} was given another number of credits under the reference ${visible(reference)}. Nothing was changed.`
-                : `${whom} cannot be given ${input.credits} credits more. Nothing was changed.`
-          })
-        }
-        yield* print({
-          json: { answer, customer },
-          text:
-            answer === "granted"
-              ? `${whom} has ${input.credits} credits more: ${left(customer)}.`
-              : `${whom} was given these credits before, under this reference; nothing was changed: ${left(customer)}.`
+  ),
+  reference: Flag.String("reference").pipe(
+    Flag.withDescription("What they are for, such as an invoice's number; given again, it changes nothing"),
+    Flag.filter(
+      (text) => text.trim() !== "" && text.length <= MAX_REFERENCE,
+      () => `must have 1 to ${MAX_REFERENCE} characters`
+    )
+  ),
+  note: Flag.String("note").pipe(
+    Flag.withDescription("Why, for the audit log"),
+    Flag.filter(
+      (text) => text.length <= MAX_GRANT_NOTE,
+      () => `must have ${MAX_GRANT_NOTE} characters at most`
+    ),
+    Flag.optional
+  )
+}
+
+interface Move {
+  readonly email: string
+  readonly credits: number
+  readonly reference: string
+  readonly note: Option.Option<string>
+}
+
+/** An answer of the store in words: what was done, or why nothing was. */
+type Told = { readonly done: string } | { readonly refused: string }
+
+/** Moves credits of a customer, and says what came of it. */
+const moved = <Answer extends string>(
+  input: Move,
+  act: (customers: Customers["Service"], asked: CreditMove) => Effect.Effect<Answer, StoreUnavailable>,
+  tell: (answer: Answer) => Told
+) =>
+  telling(
+    Effect.gen(function* () {
+      const { user } = yield* Shell
+      const { answer, customer } = yield* onCustomers((customers) =>
+        Effect.gen(function* () {
+          const { id } = yield* customerOf(customers, input.email)
+          const answered = yield* act(customers, {
+            customerId: id,
+            credits: input.credits,
+            reference: input.reference.trim(),
+            note: Option.getOrUndefined(input.note),
+            actor: `cli:${user}`
+          }).pipe(Effect.catch(unavailable))
+          return { answer: answered, customer: yield* customerOf(customers, input.email) }
         })
-      })
-    )
+      )
+      const whom = visible(customer.email)
+      const told = tell(answer)
+      if ("refused" in told) {
+        return yield* new CommandFailed({ message: `${whom} ${told.refused}. Nothing was changed.` })
+      }
+      yield* print({ json: { answer, customer }, text: `${whom} ${told.done}: ${left(customer)}.` })
+    })
+  )
+
+const credit = Command.make("credit", move, (input) =>
+  moved(
+    input,
+    (customers, asked) => customers.grant(asked),
+    (answer) => {
+      switch (answer) {
+        case "granted":
+          return { done: `has ${input.credits} credits more` }
+        case "repeated":
+          return { done: "was given these credits before, under this reference; nothing was changed" }
+        case "reference_taken":
+          return {
+            refused: `was given another number of credits under the reference ${visible(input.reference.trim())}`
+          }
+        case "too_many":
+        case "not_found":
+          return { refused: `cannot be given ${input.credits} credits more` }
+      }
+    }
+  )
 ).pipe(
   Command.withDescription(
     "Give a customer credits, once for each reference: the same command again changes nothing. The customer is on the paid plan from then on; the audit log notes it."
@@ -180,6 +204,42 @@ const credit = Command.make(
     {
       command: "postlane customers credit ann@example.com 100 --reference invoice-17",
       description: "Give 100 credits for an invoice"
+    }
+  ])
+)
+
+const debit = Command.make("debit", move, (input) =>
+  moved(
+    input,
+    (customers, asked) => customers.debit(asked),
+    (answer) => {
+      switch (answer) {
+        case "debited":
+          return { done: `has ${input.credits} credits less` }
+        case "repeated":
+          return { done: "had these credits taken back before, under this reference; nothing was changed" }
+        case "reference_taken":
+          return {
+            refused: `was given or debited another number of credits under the reference ${visible(input.reference.trim())}`
+          }
+        case "insufficient":
+          return {
+            refused: `does not have ${input.credits} credits beside what is set aside for work under way`
+          }
+        case "not_found":
+          return { refused: "has no open account" }
+      }
+    }
+  )
+).pipe(
+  Command.withDescription(
+    "Take credits back from a customer, once for each reference, as a refund of an invoice does: never below zero, and never what is set aside for work under way. The audit log notes it."
+  ),
+  Command.withShortDescription("Take credits back, once for each reference"),
+  Command.withExamples([
+    {
+      command: "postlane customers debit ann@example.com 100 --reference refund-17",
+      description: "Take 100 credits back for a refund"
     }
   ])
 )
@@ -244,6 +304,6 @@ const list = Command.make(
 
 /** `postlane customers`. */
 export const customers = Command.make("customers").pipe(
-  Command.withDescription("Register customers, list them, and give them credits."),
-  Command.withSubcommands([add, list, credit])
+  Command.withDescription("Register customers, list them, give them credits and take them back."),
+  Command.withSubcommands([add, list, credit, debit])
 )

@@ -4,6 +4,7 @@ import { Effect, Layer } from "effect"
 import * as Postgres from "../../adapters/postgres/client.ts"
 import { examineDatabase } from "../../adapters/postgres/examination.ts"
 import type { CloudAlarms } from "../../domain/doctor/cloud-alarms.ts"
+import type { CredentialFacts } from "../../domain/doctor/cloud-credentials.ts"
 import type { DatabaseFacts } from "../../domain/doctor/database.ts"
 import type { ObjectStoreFacts } from "../../domain/doctor/objects.ts"
 import type { ProviderAFacts } from "../../domain/doctor/provider-a.ts"
@@ -28,7 +29,7 @@ export const usesReally = (settings: Settings): Readonly<Record<Provider, boolea
   const chosen = (provider: Provider) => primary === provider || fallback === provider
   return {
     provider_a: settings.providerA.apiKey !== undefined,
-    // Without keys the instance role is used, which only a machine that is meant to use it has.
+    // Without keys the machine's own credentials sign, which only one that is meant to use them has.
     provider_b: settings.cloud.credentials !== undefined || (!settings.embedded && chosen("provider_b"))
   }
 }
@@ -65,6 +66,26 @@ const objects = (here: Installation): Effect.Effect<ReadonlyArray<ObjectStoreFac
           Effect.catchTag("StoreUnavailable", () => Effect.succeed([]))
         )
       ).pipe(Effect.provide(layer))
+}
+
+/** Where the credentials are from, where something is signed with them; undefined where nothing is. */
+const signing = (here: Installation): Effect.Effect<CredentialFacts> | undefined => {
+  const { credentials, settings } = here
+  const signs =
+    usesReally(settings).provider_b ||
+    settings.retryQueue.address._tag === "Sqs" ||
+    buckets(here) !== undefined
+  return signs
+    ? Effect.tryPromise(credentials).pipe(
+        Effect.map(({ source = "" }): CredentialFacts => ({ _tag: "Found", source })),
+        Effect.catch(({ cause }) =>
+          Effect.succeed<CredentialFacts>({
+            _tag: "None",
+            why: cause instanceof Error ? cause.message : "their source failed"
+          })
+        )
+      )
+    : undefined
 }
 
 /** The buckets of the cloud account; a compatible service has settings of its own. */
@@ -194,6 +215,7 @@ export const layerExaminations = (here: Installation): Layer.Layer<Examinations>
       database: database(here),
       events: events(here),
       buckets: buckets(here),
+      cloud: signing(here),
       objects: objects(here),
       providerA: providerA(here),
       providerB: providerB(here),

@@ -1,12 +1,12 @@
-import { Effect, FileSystem, Option, Stream } from "effect"
+import { Effect, FileSystem, Option, type PlatformError, Stream } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 
 import * as Suppressions from "../../adapters/postgres/mail/suppression-list.ts"
 import type { BadRecord } from "../../domain/mail/export-records.ts"
-import { suppressionReader } from "../../domain/mail/suppression/import.ts"
+import { entryOf, suppressionReader } from "../../domain/mail/suppression/import.ts"
 import { type Suppression, SuppressionReason } from "../../domain/mail/suppression/policy.ts"
 import { SuppressionList } from "../../ports/mail/suppression-list.ts"
-import { onDatabase } from "./installation.ts"
+import { installation, onDatabase } from "./installation.ts"
 import { CommandFailed, print, telling, Shell } from "./shell.ts"
 import { counted, visible } from "./table.ts"
 
@@ -26,26 +26,87 @@ interface Outcome {
 
 type Save = (entries: ReadonlyArray<Suppression>) => Effect.Effect<number, CommandFailed>
 
-/** Reads the file as it comes, and saves its entries in batches: neither is ever held as a whole. */
-const importFile = Effect.fnUntraced(function* (
-  path: string,
-  reason: SuppressionReason | undefined,
-  save: Save
-) {
+type Found = Suppression | BadRecord
+
+const unreadable = (path: string) => (error: PlatformError.PlatformError) =>
+  new CommandFailed({ message: `${visible(path)} cannot be read: ${error.message}` })
+
+const PARTIAL =
+  "holds the first page of a list only (NextToken, has_more). Let this command read all pages by the API, with --from ses or --from resend; or write every page into the file"
+
+/** The file's records as they come; fails at its end where that is the end of a page. */
+const recordsOf = (path: string, reason: SuppressionReason | undefined) =>
+  Stream.unwrap(
+    Effect.map(FileSystem.FileSystem, (files) => {
+      const reader = suppressionReader(reason)
+      const pieces = Stream.decodeText(files.stream(path)).pipe(
+        Stream.map((piece): ReadonlyArray<Found> => reader.feed(piece)),
+        Stream.mapError(unreadable(path))
+      )
+      const end = Stream.suspend(() => {
+        const last = Stream.make<ReadonlyArray<ReadonlyArray<Found>>>(reader.end())
+        return reader.isPartial()
+          ? Stream.concat(last, Stream.fail(new CommandFailed({ message: `${visible(path)} ${PARTIAL}` })))
+          : last
+      })
+      return Stream.concat(pieces, end).pipe(Stream.flattenIterable)
+    })
+  )
+
+/** The file's records, once it is known to be no mere page; what is no file on a disk can be read but once. */
+const wholeFile = Effect.fnUntraced(function* (path: string, reason: SuppressionReason | undefined) {
   const files = yield* FileSystem.FileSystem
+  const { type } = yield* Effect.mapError(files.stat(path), unreadable(path))
+  if (type === "File") yield* Stream.runDrain(recordsOf(path, reason))
+  return recordsOf(path, reason)
+})
+
+const SOURCES = ["ses", "resend"] as const
+
+/** A provider's own list, numbered. */
+const listOf = (from: (typeof SOURCES)[number]) =>
+  Effect.gen(function* () {
+    const { credentials, settings } = yield* installation
+    const { providerA, providerB } = settings
+    if (from === "ses") {
+      const { suppressionsOfAccount } = yield* Effect.promise(
+        () => import("../../adapters/ses/suppressions.ts")
+      )
+      return suppressionsOfAccount({ region: providerB.region, endpoint: providerB.endpoint, credentials })
+    }
+    const { apiKey, baseUrl } = providerA
+    if (apiKey === undefined)
+      return yield* new CommandFailed({
+        message: "PROVIDERA_API_KEY is unset: give it a key with full access"
+      })
+    const { suppressionsOfTeam } = yield* Effect.promise(
+      () => import("../../adapters/resend/suppressions.ts")
+    )
+    return suppressionsOfTeam({ apiKey, baseUrl })
+  }).pipe(
+    Effect.map((records) =>
+      records.pipe(
+        Stream.zipWithIndex,
+        Stream.map(([record, index]) => entryOf({ ...record, line: index + 1 }, undefined)),
+        Stream.mapError(
+          ({ message }) =>
+            new CommandFailed({
+              message: `${message}. What was read so far is kept, and is not all: run the command again`
+            })
+        )
+      )
+    )
+  )
+
+/** Saves what is found in batches, as it comes: it is never held as a whole. */
+const save = Effect.fnUntraced(function* <R>(found: Stream.Stream<Found, CommandFailed, R>, write: Save) {
   const outcome: Outcome = {
     found: { hard_bounce: 0, complaint: 0, manual: 0 },
     added: 0,
     bad: 0,
     badLines: []
   }
-  const reader = suppressionReader(reason)
-  const pieces = Stream.decodeText(files.stream(path)).pipe(Stream.map((piece) => reader.feed(piece)))
-  yield* Stream.concat(
-    pieces,
-    Stream.suspend(() => Stream.make(reader.end()))
-  ).pipe(
-    Stream.flattenIterable,
+  yield* found.pipe(
     Stream.filter((one): one is Suppression => {
       if ("email" in one) {
         outcome.found[one.reason] += 1
@@ -56,10 +117,7 @@ const importFile = Effect.fnUntraced(function* (
       return false
     }),
     Stream.grouped(BATCH),
-    Stream.runForEach((entries) => Effect.map(save(entries), (added) => void (outcome.added += added))),
-    Effect.catchTag("PlatformError", (error) =>
-      Effect.fail(new CommandFailed({ message: `${visible(path)} cannot be read: ${error.message}` }))
-    )
+    Stream.runForEach((entries) => Effect.map(write(entries), (added) => void (outcome.added += added)))
   )
   return outcome
 })
@@ -70,10 +128,10 @@ const textOf = (outcome: Outcome, dryRun: boolean): string => {
   const { added, found } = outcome
   const known = total(outcome) - added
   return [
-    `${counted(total(outcome), "suppression")} in the file: ${found.hard_bounce} hard bounces, ${found.complaint} complaints, ${found.manual} manual.`,
+    `${counted(total(outcome), "suppression")} in all: ${found.hard_bounce} hard bounces, ${found.complaint} complaints, ${found.manual} manual.`,
     dryRun
       ? "Nothing was imported (--dry-run)."
-      : `${added} added; ${known} stood on the list already, or twice in the file.`
+      : `${added} added; ${known} stood on the list already, or twice in what was read.`
   ].join("\n")
 }
 
@@ -87,58 +145,78 @@ const problemOf = ({ bad, badLines }: Outcome): string | undefined =>
         ...(bad > badLines.length ? [`  and ${bad - badLines.length} more`] : [])
       ].join("\n")
 
-const suppressions = Command.make(
-  "suppressions",
-  {
-    file: Argument.String("file").pipe(
-      Argument.withDescription("The export: CSV, JSON, or one JSON object a line")
+const input = {
+  file: Argument.String("file").pipe(
+    Argument.withDescription("The export: CSV, JSON, or one JSON object a line"),
+    Argument.optional
+  ),
+  from: Flag.Literals("from", SOURCES).pipe(
+    Flag.withDescription(
+      "Read the list of Amazon SES (ses) or Resend (resend) by its API instead, all pages of it"
     ),
-    reason: Flag.Literals("reason", SuppressionReason.literals).pipe(
-      Flag.withDescription("Of lines that name no reason, such as SendGrid's spam reports (complaint)"),
-      Flag.optional
-    ),
-    dryRun: Flag.Boolean("dry-run").pipe(
-      Flag.withDescription("Read and count, and write nothing"),
-      Flag.withDefault(false)
-    ),
-    note: Flag.String("note").pipe(Flag.withDescription("For the list and the audit log"), Flag.optional)
-  },
-  ({ dryRun, file, note, reason }) =>
-    telling(
-      Effect.gen(function* () {
-        const { user } = yield* Shell
-        const run = (save: Save) => importFile(file, Option.getOrUndefined(reason), save)
-        const outcome = yield* dryRun
-          ? run(() => Effect.succeed(0))
-          : onDatabase(() =>
-              Effect.gen(function* () {
-                const list = yield* SuppressionList
-                return yield* run((entries) =>
-                  list.addAll({ entries, actor: `cli:${user}`, note: Option.getOrUndefined(note) }).pipe(
-                    Effect.mapError(
-                      () =>
-                        new CommandFailed({
-                          message:
-                            "The suppression list does not answer now. What was read so far is kept: import the file again. See: postlane doctor"
-                        })
-                    )
-                  )
-                )
-              }).pipe(Effect.provide(Suppressions.layer))
-            )
-        if (total(outcome) === 0 && outcome.bad === 0) {
-          return yield* new CommandFailed({ message: `${visible(file)} holds no suppressions` })
-        }
-        yield* print({
-          json: { ok: outcome.bad === 0, dryRun, ...outcome },
-          text: textOf(outcome, dryRun),
-          problem: problemOf(outcome)
-        })
+    Flag.optional
+  ),
+  reason: Flag.Literals("reason", SuppressionReason.literals).pipe(
+    Flag.withDescription("Of lines that name no reason, such as SendGrid's spam reports (complaint)"),
+    Flag.optional
+  ),
+  dryRun: Flag.Boolean("dry-run").pipe(
+    Flag.withDescription("Read and count, and write nothing"),
+    Flag.withDefault(false)
+  ),
+  note: Flag.String("note").pipe(Flag.withDescription("For the list and the audit log"), Flag.optional)
+}
+
+/** Writes batches into the list of the installation. */
+const saved = (found: Stream.Stream<Found, CommandFailed, FileSystem.FileSystem>, note: string | undefined) =>
+  onDatabase(() =>
+    Effect.gen(function* () {
+      const list = yield* SuppressionList
+      const { user } = yield* Shell
+      return yield* save(found, (entries) =>
+        list.addAll({ entries, actor: `cli:${user}`, note }).pipe(
+          Effect.mapError(
+            () =>
+              new CommandFailed({
+                message:
+                  "The suppression list does not answer now. What was read so far is kept: import it again. See: postlane doctor"
+              })
+          )
+        )
+      )
+    }).pipe(Effect.provide(Suppressions.layer))
+  )
+
+const suppressions = Command.make("suppressions", input, ({ dryRun, file, from, note, reason }) =>
+  telling(
+    Effect.gen(function* () {
+      if (Option.isSome(file) === Option.isSome(from))
+        return yield* new CommandFailed({ message: "Name either a file or, with --from, a provider" })
+      const found = Option.isSome(from)
+        ? yield* listOf(from.value)
+        : yield* wholeFile(
+            Option.getOrElse(file, () => ""),
+            Option.getOrUndefined(reason)
+          )
+      const outcome = yield* dryRun
+        ? save(found, () => Effect.succeed(0))
+        : saved(found, Option.getOrUndefined(note))
+      if (total(outcome) === 0 && outcome.bad === 0) {
+        const where = Option.isSome(from)
+          ? `The list of ${from.value}`
+          : visible(Option.getOrElse(file, () => ""))
+        return yield* new CommandFailed({ message: `${where} holds no suppressions` })
+      }
+      yield* print({
+        json: { ok: outcome.bad === 0, dryRun, ...outcome },
+        text: textOf(outcome, dryRun),
+        problem: problemOf(outcome)
       })
-    )
+    })
+  )
 ).pipe(
   Command.withDescription(
-    "Import the suppression list of Resend, Amazon SES, Postmark or SendGrid as they export it. Importing again adds nothing twice. Lines that cannot be read are named, the others are imported."
+    "Import the suppression list of Resend, Amazon SES, Postmark or SendGrid as they export it, or the one of Amazon SES or Resend by its API. A file that holds only the first page of a list is refused. Importing again adds nothing twice. Lines that cannot be read are named, the others are imported."
   ),
   Command.withShortDescription("Import another provider's suppression list"),
   Command.withExamples([
@@ -149,7 +227,8 @@ const suppressions = Command.make(
     {
       command: "postlane import suppressions spam_reports.csv --reason complaint",
       description: "A file that does not say why"
-    }
+    },
+    { command: "postlane import suppressions --from ses", description: "The whole list of Amazon SES" }
   ])
 )
 

@@ -6,9 +6,8 @@ import { Effect, Layer, Redacted, Result } from "effect"
 import { findLocalInstance, type LocalInstance } from "../../adapters/embedded-postgres/cluster-place.ts"
 import * as Postgres from "../../adapters/postgres/client.ts"
 import type { CredentialSource } from "../../adapters/ses/credentials.ts"
-import { imdsCredentials } from "../../adapters/ses/imds-credentials.ts"
 import { requireMigrated } from "../layers/database-start.ts"
-import { cloudCredentials } from "../layers/mail.ts"
+import { nodeCredentials } from "../layers/node-credentials.ts"
 import { typed } from "../package.ts"
 import { withGeneratedSecrets } from "../settings/generated-secrets.ts"
 import {
@@ -21,7 +20,12 @@ import {
 import { CommandFailed, Shell } from "./shell.ts"
 
 /** A command makes few calls at once. */
-const CONNECTIONS = { maxReadConnections: 1, maxWriteConnections: 2 }
+const CONNECTIONS = {
+  maxSendConnections: 1,
+  maxReadConnections: 1,
+  maxDearConnections: 1,
+  maxWriteConnections: 2
+}
 
 /** What the commands work on: the configured installation, or the local one of a data folder. */
 export interface Installation {
@@ -70,10 +74,7 @@ export const readInstallation = Effect.fnUntraced(function* (
     settings,
     env,
     local,
-    credentials: cloudCredentials(
-      settings,
-      imdsCredentials({ endpoint: settings.cloud.imdsEndpoint, now: Date.now })
-    )
+    credentials: nodeCredentials(settings)
   }))
 })
 

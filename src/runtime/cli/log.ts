@@ -24,6 +24,8 @@ const FOLLOW_PAGES = 20
 /** How many rows `--follow` remembers the status of. */
 const FOLLOW_MEMORY = 10_000
 
+const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
+
 const flags = {
   status: Flag.Literals("status", EmailStatus.literals).pipe(
     Flag.withDescription("Only rows of this status"),
@@ -44,6 +46,22 @@ const flags = {
   ),
   subject: Flag.String("subject").pipe(
     Flag.withDescription("Only mail with this in its subject, in any case"),
+    Flag.optional
+  ),
+  key: Flag.String("key").pipe(
+    Flag.withDescription("Only rows of exactly this idempotency key"),
+    Flag.optional
+  ),
+  id: Flag.String("id").pipe(
+    Flag.withDescription("Only the row of this id, the sendId of an answer"),
+    Flag.filter(
+      (id) => UUID.test(id),
+      () => "must be the id of a row, as an answer's sendId is"
+    ),
+    Flag.optional
+  ),
+  messageId: Flag.String("message-id").pipe(
+    Flag.withDescription("Only the row of this id of a provider"),
     Flag.optional
   ),
   limit: Flag.Int("limit").pipe(
@@ -202,6 +220,9 @@ export const log = Command.make("log", flags, (input) =>
         provider: Option.getOrUndefined(input.provider),
         recipient: Option.getOrUndefined(input.recipient),
         subject: Option.getOrUndefined(input.subject),
+        key: Option.getOrUndefined(input.key),
+        id: Option.getOrUndefined(input.id),
+        providerMessageId: Option.getOrUndefined(input.messageId),
         cursor: Option.getOrUndefined(input.cursor),
         limit: input.limit
       }
@@ -217,6 +238,7 @@ export const log = Command.make("log", flags, (input) =>
       command: "postlane log -r you@example.com --all --json",
       description: "All mail to one address, as JSON"
     },
+    { command: "postlane log --key order-17", description: "What became of one key" },
     { command: "postlane log --follow", description: "Watch" }
   ])
 )

@@ -3,7 +3,7 @@ import { Argument, Command, Flag } from "effect/cli"
 
 import * as Suppressions from "../../adapters/postgres/mail/suppression-list.ts"
 import { addressKey, parsePublicMailbox, writtenKey } from "../../domain/mail/address.ts"
-import { SuppressionReason } from "../../domain/mail/suppression/policy.ts"
+import { ListedReason } from "../../domain/mail/suppression/policy.ts"
 import {
   MAX_SUPPRESSION_PAGE,
   SuppressionList,
@@ -94,7 +94,7 @@ export const unsuppress = Command.make(
     )
 ).pipe(
   Command.withDescription(
-    "Remove every suppression of an address, and note it in the audit log. Only where the address was mended, or its owner asked for mail again."
+    "Remove every suppression of an address, with its unsubscription from marketing, and note it in the audit log. Only where the address was mended, or its owner asked for mail again."
   ),
   Command.withExamples([
     {
@@ -116,7 +116,7 @@ export const suppressions = Command.make(
   "suppressions",
   {
     email: Flag.String("email").pipe(Flag.withDescription("Only this address"), Flag.optional),
-    reason: Flag.Literals("reason", SuppressionReason.literals).pipe(
+    reason: Flag.Literals("reason", ListedReason.literals).pipe(
       Flag.withDescription("Only of this reason"),
       Flag.optional
     ),
@@ -159,4 +159,8 @@ export const suppressions = Command.make(
         })
       })
     )
-).pipe(Command.withDescription("List the addresses that get no mail, newest first."))
+).pipe(
+  Command.withDescription(
+    "List the addresses that get no mail, and those that unsubscribed from marketing, newest first."
+  )
+)

@@ -15,6 +15,7 @@ import * as MailReader from "../../adapters/postal-mime/mail-reader.ts"
 import * as PostgresIntake from "../../adapters/postgres/inbound/intake-store.ts"
 import * as PostgresDeferrals from "../../adapters/postgres/mail/deferrals.ts"
 import * as ConvertByEmail from "../../domain/inbound/convert-by-email.ts"
+import { MailHome } from "../../domain/inbound/mail-home.ts"
 import type { AuthenticityRules } from "../../domain/inbound/sender-authenticity.ts"
 import { ReplyChannel } from "../../ports/inbound/mails.ts"
 import { Deferrals } from "../../ports/mail/deferrals.ts"
@@ -86,7 +87,8 @@ export const mailWorkerParts = (
 const authenticity = ({ intake }: Settings): AuthenticityRules => ({
   trustedHops:
     intake.trustedHops.length === 0 ? [ROUTING_SERVICE] : intake.trustedHops.map((hop) => hop.toLowerCase()),
-  trustsLoopback: false
+  trustsLoopback: false,
+  hopSecret: intake.hopSecret
 })
 
 /**
@@ -131,7 +133,8 @@ export const edgeConvertByEmail = ({
       Layer.provide(PostgresIntake.layer, database),
       MailReader.layer,
       MailTemplates.layer,
-      Mac.layerWebCrypto
+      Mac.layerWebCrypto,
+      Layer.succeed(MailHome, Effect.succeed(`r2:${settings.intake.bucket}`))
     ]),
     Layer.provide(Layer.succeed(MailObjects, makeR2Objects(bucket))),
     Layer.provide(edgeCrypto)

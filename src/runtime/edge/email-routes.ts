@@ -47,6 +47,7 @@ const parse = (request: Request, body: Uint8Array): Effect.Effect<unknown, Probl
 
 const testSend: EdgeFunction = makeFunction({
   guarded: true,
+  query: [],
   maxBody: MAX_TEST_BODY,
   groups: MAIL_WORKER_GROUPS,
   answer: ({ body, request, settings }) =>

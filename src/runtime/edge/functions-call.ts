@@ -1,7 +1,8 @@
 import { Effect, Logger, Result, Scope } from "effect"
 import { HttpServerResponse } from "effect/http"
 
-import { problem, type Problem, problemResponse } from "../../adapters/http/server/problem.ts"
+import { invalidRequest, problem, type Problem, problemResponse } from "../../adapters/http/server/problem.ts"
+import { unknownName } from "../../domain/nearest-name.ts"
 import type { Settings } from "../settings/settings.ts"
 import { type Bindings, readBindings, presents, readBody } from "./bindings.ts"
 import { closeConnections } from "./close-connections.ts"
@@ -20,6 +21,8 @@ interface FunctionParts {
   readonly guarded: boolean
   /** Largest body that is read, bytes; 0: none is. */
   readonly maxBody: number
+  /** Names that its query may have; any unless given: others complete the addresses of webhooks and of links. */
+  readonly query?: ReadonlyArray<string>
   /** Groups of settings that it reads; those of the three functions unless given. */
   readonly groups?: ReadonlySet<string>
   readonly answer: (call: {
@@ -39,6 +42,13 @@ const GROUPS: ReadonlySet<string> = new Set([
   "service"
 ])
 
+const unknownNames = (request: Request, known: ReadonlyArray<string> | undefined) =>
+  known === undefined
+    ? []
+    : [...new URL(request.url).searchParams.keys()]
+        .filter((name) => !known.includes(name))
+        .map((name) => ({ path: name, message: unknownName(name, known) }))
+
 const answered = (parts: FunctionParts, request: Request, env: Bindings, settings: Settings) =>
   Effect.gen(function* () {
     const method = parts.method ?? "POST"
@@ -50,6 +60,8 @@ const answered = (parts: FunctionParts, request: Request, env: Bindings, setting
     if (parts.guarded && !(yield* presents(request, settings.access.proxySharedSecret))) {
       return yield* Effect.fail(problem("FORBIDDEN", "The header x-proxy-secret is missing or wrong"))
     }
+    const unknown = unknownNames(request, parts.query)
+    if (unknown.length > 0) return yield* Effect.fail(invalidRequest(unknown))
     const body = parts.maxBody === 0 ? new Uint8Array() : yield* readBody(request, parts.maxBody)
     const scope = yield* Scope.make()
     return yield* parts

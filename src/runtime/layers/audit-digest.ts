@@ -3,11 +3,14 @@ import { layerWebCrypto } from "effect/crypto/SecureRandom"
 
 import * as SendRelay from "../../adapters/http-client/send-relay.ts"
 import * as MailTemplates from "../../adapters/mail-templates/mail-templates.ts"
-import type { ReadSql, WriteSql } from "../../adapters/postgres/client.ts"
+import type { DearSql, WriteSql } from "../../adapters/postgres/client.ts"
 import * as Store from "../../adapters/postgres/delivery/audit-digest-store.ts"
 import { DIGEST_CADENCES } from "../../domain/delivery/audit-digest-period.ts"
 import * as Digest from "../../domain/delivery/audit-digest.ts"
 import { AuditDigest } from "../../domain/delivery/audit-digest.ts"
+import * as OwnRelay from "../../domain/delivery/own-relay.ts"
+import type { Mailer } from "../../domain/mail/mailer.ts"
+import type { SendRelay as Relay } from "../../ports/delivery/audit-digest-store.ts"
 import type { Leadership } from "../../ports/leadership.ts"
 import { leaderTicking } from "../process/leadership.ts"
 import type { Supervisors } from "../process/supervisor.ts"
@@ -37,19 +40,33 @@ export const ticks: Layer.Layer<never, never, AuditDigest | Leadership | Supervi
   tick
 )
 
-/** The digest on PostgreSQL, sent through `INTERNAL_SEND_EMAIL_URL`; runs where there is no Node. */
-export const layer = (
-  settings: DeliverySettings
-): Layer.Layer<Digest.AuditDigest, never, ReadSql | WriteSql> =>
+const relayAt = ({ access, events }: DeliverySettings) =>
+  SendRelay.layer({ url: events.internalSendEmailUrl, secret: access.proxySharedSecret })
+
+/** Where `INTERNAL_SEND_EMAIL_URL` names another service, that one; this process itself where it is its own route. */
+const relayHere = (settings: DeliverySettings): Layer.Layer<Relay, never, Mailer> =>
+  settings.events.internalSendEmailUrl === `${settings.http.baseUrl}/internal/send-email`
+    ? OwnRelay.layer
+    : relayAt(settings)
+
+const digestBy = <R>(settings: DeliverySettings, relay: Layer.Layer<Relay, never, R>) =>
   Digest.layer.pipe(
     Layer.provide([
       Layer.succeed(Digest.AuditDigestConfig, { baseUrl: settings.http.baseUrl }),
-      SendRelay.layer({
-        url: settings.events.internalSendEmailUrl,
-        secret: settings.access.proxySharedSecret
-      }),
+      relay,
       MailTemplates.layer,
       Store.layer,
       layerWebCrypto
     ])
   )
+
+/** The digest on PostgreSQL, sent through `INTERNAL_SEND_EMAIL_URL`; runs where there is no Node. */
+export const layer = (
+  settings: DeliverySettings
+): Layer.Layer<Digest.AuditDigest, never, DearSql | WriteSql> => digestBy(settings, relayAt(settings))
+
+/** The digest of a process that sends itself. */
+export const layerHere = (
+  settings: DeliverySettings
+): Layer.Layer<Digest.AuditDigest, never, DearSql | WriteSql | Mailer> =>
+  digestBy(settings, relayHere(settings))

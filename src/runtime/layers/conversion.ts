@@ -31,7 +31,7 @@ import { FileWatch } from "../../domain/conversion/file-watch.ts"
 import { HOLD_WINDOW, MAX_CHUNK_ATTEMPTS } from "../../domain/conversion/job.ts"
 import * as ResultPages from "../../domain/conversion/result-pages.ts"
 import * as Sharing from "../../domain/conversion/sharing.ts"
-import { Uploads, purgeFiles } from "../../domain/conversion/uploads.ts"
+import { purgeFiles, sweepUploads, Uploads } from "../../domain/conversion/uploads.ts"
 import * as ReadPages from "../../domain/conversion/work/read-pages.ts"
 import { workOnce } from "../../domain/conversion/work/worker.ts"
 import { staleAfter } from "../../domain/leased-work.ts"
@@ -157,6 +157,16 @@ const upkeep = (settings: ConversionSettings) =>
     yield* onOwnStores(purgeFiles, undefined)
   })
 
+/** How often objects that belong to no file are looked for: all keys are listed. */
+const SWEEP_EVERY = Duration.hours(1)
+
+/** Nothing waits for a sweep: where the store does not answer, the next one tries again. */
+const sweepFiles = onOwnStores(Effect.asVoid(sweepUploads), undefined).pipe(
+  Effect.catchTag("ObjectStoreError", (error) =>
+    Effect.logWarning("the object store of files does not answer: the next sweep tries again", error.cause)
+  )
+)
+
 /** Conversion upkeep: makes the requested jobs and, while this process leads, maintains all of them. */
 export const conversionDuties = (settings: ConversionSettings) =>
   Layer.mergeAll(
@@ -167,5 +177,6 @@ export const conversionDuties = (settings: ConversionSettings) =>
       listenToBell("conversions")
     ),
     leaderTicking("conversion-upkeep", upkeepEvery(heartbeatOf(settings)), upkeep(settings)),
+    leaderTicking("file-sweeper", SWEEP_EVERY, sweepFiles),
     batchDuties(settings)
   )

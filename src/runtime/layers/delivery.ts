@@ -87,7 +87,7 @@ export const delivery = (
   settings: DeliverySettings,
   options: { readonly outbox: Layer.Layer<SimulatedMail> | undefined; readonly onlySimulated: boolean }
 ) =>
-  Layer.mergeAll(EventPoll.layer(settings), AuditDigest.layer(settings)).pipe(
+  Layer.mergeAll(EventPoll.layer(settings), AuditDigest.layerHere(settings)).pipe(
     Layer.provideMerge(Layer.provide(EventRecording.layer, recordedAlerts(settings))),
     Layer.provideMerge(
       Layer.mergeAll(DeliveryLog.layer, EmailLogQuery.layer, EmailStats.layer, MailStories.layer)

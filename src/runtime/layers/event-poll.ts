@@ -33,7 +33,7 @@ export const tick = Effect.gen(function* () {
     cause._tag === "ListFailure"
       ? Effect.logError("the poll of provider_a failed: the next one tries again", {
           kind: cause.kind,
-          message: cause.message,
+          reason: cause.message,
           ...counts
         })
       : Effect.logError(

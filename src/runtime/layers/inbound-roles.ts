@@ -28,8 +28,8 @@ const SWEEP_EVERY = Duration.minutes(10)
 /** How often a port that is taken is tried again: another process may have it until it ends. */
 const LISTEN_AGAIN = Duration.seconds(2)
 
-const worker = <R>(name: string, next: Effect.Effect<boolean, unknown, R>) =>
-  workers(name, { count: WORKERS, idle: IDLE, listen: listenToBell("mails") }, () => whereOwn(next))
+const worker = <R>(name: string, next: Effect.Effect<boolean, unknown, R>, count = WORKERS) =>
+  workers(name, { count, idle: IDLE, listen: listenToBell("mails") }, () => whereOwn(next))
 
 const certificate = Effect.fnUntraced(function* ({ intake }: InboundSettings) {
   const { tlsCert, tlsKey } = intake
@@ -99,6 +99,11 @@ export const intakeWorkers = (settings: InboundSettings) => {
     worker(
       "mail-converter",
       ConvertByEmail.use((intake) => intake.convertNext)
+    ),
+    worker(
+      "short-mail-converter",
+      ConvertByEmail.use((intake) => intake.convertNextShort),
+      1
     ),
     worker(
       "mail-replies",

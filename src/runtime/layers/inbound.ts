@@ -11,6 +11,7 @@ import { makeDiskObjects } from "../../adapters/disk/object-store.ts"
 import * as PipelineAnswers from "../../adapters/http/routes/inbound/pipeline-answer.ts"
 import * as MailTemplates from "../../adapters/mail-templates/mail-templates.ts"
 import { layerInProcess } from "../../adapters/postal-mime/process-mail-reader.ts"
+import * as IncomingMails from "../../adapters/postgres/inbound/incoming-mails.ts"
 import * as PostgresIntake from "../../adapters/postgres/inbound/intake-store.ts"
 import * as ReaderProcess from "../../adapters/reader-process/reader-process.ts"
 import * as ReadPages from "../../domain/conversion/work/read-pages.ts"
@@ -20,6 +21,7 @@ import type { AuthenticityRules } from "../../domain/inbound/sender-authenticity
 import { FileObjects, MailObjects } from "../../ports/object-store.ts"
 import type { InboundSettings } from "../settings/settings.ts"
 import { intakeConfig, replyChannel } from "./inbound-parts.ts"
+import { mailHome } from "./objects.ts"
 
 /** The pipeline in this process, on the store of mails in progress. */
 const pipeline = InProcessPipeline.layer.pipe(
@@ -44,11 +46,13 @@ export const pipelineAnswers = PipelineAnswers.layer.pipe(
 /** The hops whose verdicts on senders are trusted. */
 export const authenticityRules = ({ embedded, intake }: InboundSettings): AuthenticityRules => ({
   trustedHops: intake.trustedHops.map((hop) => hop.toLowerCase()),
-  trustsLoopback: embedded && intake.trustedHops.length === 0
+  trustsLoopback: embedded && intake.trustedHops.length === 0,
+  hopSecret: intake.hopSecret
 })
 
-/** Convert-by-email, its replies beside it, and the pipeline's answers. */
-export const inbound = (settings: InboundSettings) => Layer.merge(convertByEmail(settings), pipelineAnswers)
+/** Convert-by-email, its replies beside it, what people see of it, and the pipeline's answers. */
+export const inbound = (settings: InboundSettings) =>
+  Layer.mergeAll(convertByEmail(settings), pipelineAnswers, IncomingMails.layer)
 
 const convertByEmail = (settings: InboundSettings) =>
   ConvertByEmail.layer.pipe(
@@ -60,6 +64,7 @@ const convertByEmail = (settings: InboundSettings) =>
       Layer.provide(layerInProcess(), ReaderProcess.layer),
       MailTemplates.layer,
       Mac.layerWebCrypto,
+      Layer.provide(mailHome(settings), NodeCrypto.layer),
       NodeCrypto.layer
     ])
   )

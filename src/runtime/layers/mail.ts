@@ -14,7 +14,7 @@ import type { MailStore } from "../../ports/mail/mail-store.ts"
 import type { MailSettings, Settings } from "../settings/settings.ts"
 
 /** Services that the database-backed parts need. */
-export type Database = Postgres.ReadSql | Postgres.WriteSql
+export type Database = Postgres.Clients
 
 /**
  * The database of the settings; `undefined` where its address or its password is missing (MAIL-5). Connections are opened lazily,
@@ -47,7 +47,7 @@ export interface MailParts {
   readonly crypto: Layer.Layer<Digest | SecureRandom>
 }
 
-/** The cloud keys of the settings, else `otherwise` (the instance role on Node, nothing on the edge). */
+/** The cloud keys of the settings, else `otherwise` (what the machine gives on Node, nothing on the edge). */
 export const cloudCredentials = (settings: MailSettings, otherwise?: CredentialSource): CredentialSource => {
   const { credentials } = settings.cloud
   return credentialSource(

@@ -1,11 +1,20 @@
 import { join, resolve } from "node:path"
 
 import { Context, Effect, Layer } from "effect"
+import { SecureRandom } from "effect/crypto/SecureRandom"
 
 import { makeDiskObjects } from "../../adapters/disk/object-store.ts"
 import { makeS3Objects } from "../../adapters/s3/object-store.ts"
 import type { CredentialSource } from "../../adapters/ses/credentials.ts"
-import { guarded, onOwnStores, type OwnStore, OwnStores, ownStoresLayer } from "../../domain/own-stores.ts"
+import { MailHome } from "../../domain/inbound/mail-home.ts"
+import {
+  guarded,
+  nameOfFolder,
+  onOwnStores,
+  type OwnStore,
+  OwnStores,
+  ownStoresLayer
+} from "../../domain/own-stores.ts"
 import { BatchObjects, FileObjects, MailObjects, type ObjectStoreService } from "../../ports/object-store.ts"
 import type { Check } from "../process/readiness.ts"
 import { ticking } from "../process/supervisor.ts"
@@ -19,9 +28,16 @@ const BATCH_FOLDER = "batch"
  * S3 where a bucket is set and can be reached: in production always, embedded only with credentials or an endpoint; else a folder
  * of the bucket's name on disk.
  */
-const isRemote = (settings: StoreSettings, bucket: string | undefined): bucket is string =>
+const isRemote = (
+  settings: Pick<StoreSettings, "cloud" | "embedded">,
+  bucket: string | undefined
+): bucket is string =>
   bucket !== undefined &&
   (!settings.embedded || settings.cloud.credentials !== undefined || settings.cloud.s3Endpoint !== undefined)
+
+/** A bucket, with its endpoint. */
+const placeOf = ({ cloud }: Pick<StoreSettings, "cloud">, bucket: string): string =>
+  `${cloud.s3Endpoint ?? `s3.${cloud.region}`}/${bucket}`
 
 const folderOf = (settings: StoreSettings, name: string) => join(resolve(settings.dataDir), "objects", name)
 
@@ -48,15 +64,40 @@ export const objects = (
   settings: StoreSettings,
   credentials: CredentialSource
 ): Layer.Layer<FileObjects | BatchObjects | MailObjects> => {
-  const { embedded, intake } = settings
-  // In an embedded run the default name is no bucket: credentials may be there for other services.
-  const mailBucket = embedded && !intake.bucketIsSet ? undefined : intake.bucket
   return Layer.mergeAll(
     Layer.effect(FileObjects, storeOf(settings, credentials, settings.conversion.filesBucket, FILES_FOLDER)),
     Layer.effect(BatchObjects, storeOf(settings, credentials, settings.batch.bucket, BATCH_FOLDER)),
-    Layer.effect(MailObjects, storeOf(settings, credentials, mailBucket, intake.bucket))
+    Layer.effect(MailObjects, storeOf(settings, credentials, mailBucket(settings), settings.intake.bucket))
   )
 }
+
+/** What says where the mails are. */
+type MailPlace = Pick<StoreSettings, "cloud" | "embedded" | "intake">
+
+/** In an embedded run the default name is no bucket: credentials may be there for other services. */
+const mailBucket = ({ embedded, intake }: MailPlace): string | undefined =>
+  embedded && !intake.bucketIsSet ? undefined : intake.bucket
+
+/** The name of the object store of mails: that of the bucket, else what its folder is called. */
+export const mailHome = (settings: MailPlace) =>
+  Layer.effect(
+    MailHome,
+    Effect.gen(function* () {
+      const bucket = mailBucket(settings)
+      if (isRemote(settings, bucket)) return Effect.succeed(placeOf(settings, bucket))
+      const objects = yield* MailObjects
+      const random = yield* SecureRandom
+      let name: string | undefined
+      return Effect.suspend(() =>
+        name === undefined
+          ? nameOfFolder(objects).pipe(
+              Effect.provideService(SecureRandom, random),
+              Effect.tap((found) => Effect.sync(() => void (name = found)))
+            )
+          : Effect.succeed(name)
+      )
+    })
+  )
 
 const hasRole = ({ roles }: StoreSettings, ...some: ReadonlyArray<Role>) =>
   some.some((role) => roles.includes(role))
@@ -73,9 +114,7 @@ export const ownStores = (settings: StoreSettings) =>
       bucket: string | undefined,
       folder: string
     ): OwnStore => {
-      const place = isRemote(settings, bucket)
-        ? `${settings.cloud.s3Endpoint ?? `s3.${settings.cloud.region}`}/${bucket}`
-        : undefined
+      const place = isRemote(settings, bucket) ? placeOf(settings, bucket) : undefined
       return { name, objects: store, place, shown: place ?? folderOf(settings, bucket ?? folder) }
     }
     const files = own("files", yield* FileObjects, settings.conversion.filesBucket, FILES_FOLDER)

@@ -30,9 +30,11 @@ const listening = ({ address }: Place): string => {
   }
 }
 
+const nameOf = (provider: Provider): string => (provider === "provider_a" ? "Resend" : "Amazon SES")
+
 const providerLine = (settings: Settings, place: Place): string => {
   const one = (provider: Provider) =>
-    `${provider} (${place.simulates[provider] ? "simulated" : provider === "provider_a" ? "Resend" : "Amazon SES"})`
+    `${provider} (${place.simulates[provider] ? "simulated" : nameOf(provider)})`
   const { primary, fallback } = settings.sending
   return fallback === undefined ? `${one(primary)}, no fallback` : `${one(primary)}, then ${one(fallback)}`
 }
@@ -63,11 +65,17 @@ const mailHint = (settings: Settings, place: Place): string => {
     to === "convert@legacy.postlane.test" ? "" : `--to ${to} `
   ]
   return `
-  or mail it to ${to}, and read the answers at ${url}/dev:
+  or mail it to ${to}${place.simulates[settings.sending.primary] ? `, and read the answers at ${url}/dev` : ""}:
 
     npm run demo:mail -- ${options.join("")}FILE.pdf
 `
 }
+
+/** Where the mail of the example ends. */
+const readHint = ({ sending: { primary } }: Settings, place: Place): string =>
+  place.simulates[primary]
+    ? `and read it at ${listening(place)}/dev.`
+    : `with an address of yours in place of you@example.com: ${nameOf(primary)} sends it for real.`
 
 /** Reports where everything is: as a page on a terminal, else as one log line without secrets. */
 export const announce = (settings: Settings, place: Place): Effect.Effect<void> =>
@@ -108,7 +116,7 @@ export const announce = (settings: Settings, place: Place): Effect.Effect<void> 
     curl -sS ${url}/internal/send-email -H "x-proxy-secret: ${secret}" -H "content-type: application/json" \\
       -d '{"to":"you@example.com","subject":"Hello","text":"First mail","category":"transactional","source":"api:readme"}'
 
-  and read it at ${url}/dev. Convert a PDF or a Word document:
+  ${readHint(settings, place)} Convert a PDF or a Word document:
 
     ${typed("convert FILE.pdf")}
 ${mailHint(settings, place)}

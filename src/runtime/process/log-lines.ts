@@ -59,13 +59,35 @@ interface Entry {
   readonly cause: string | undefined
 }
 
-const messageOf = (message: unknown): string =>
-  (Array.isArray(message) ? message : [message])
-    .map((part: unknown) => (typeof part === "string" ? part : Formatter.formatJson(part)))
-    .join(" ")
+/** What one log call says: its words, its values by name, and what went wrong. */
+interface Said {
+  readonly words: ReadonlyArray<string>
+  readonly fields: Readonly<Record<string, unknown>>
+  readonly causes: ReadonlyArray<string>
+}
+
+const saidBy = (part: unknown): Partial<Said> => {
+  if (typeof part !== "object" || part === null) return { words: [String(part)] }
+  if (part instanceof Error) return { causes: [Cause.pretty(Cause.fail(part))] }
+  return { fields: Array.isArray(part) ? { detail: part } : { ...part } }
+}
+
+/** The parts of a message: values and errors stand in members of the line, never as JSON in its text. */
+const saidIn = (message: unknown): Said => {
+  const parts = (Array.isArray(message) ? message : [message]).map(saidBy)
+  return {
+    words: parts.flatMap(({ words = [] }) => words),
+    fields: Object.assign({}, ...parts.map(({ fields }) => fields)) as Said["fields"],
+    causes: parts.flatMap(({ causes = [] }) => causes)
+  }
+}
 
 const entryOf = ({ message, logLevel, cause, fiber, date }: Logger.Options<unknown>): Entry => {
-  const fields: Record<string, unknown> = { ...fiber.getRef(References.CurrentLogAnnotations) }
+  const said = saidIn(message)
+  const fields: Record<string, unknown> = {
+    ...said.fields,
+    ...fiber.getRef(References.CurrentLogAnnotations)
+  }
   for (const [label, since] of fiber.getRef(References.CurrentLogSpans))
     fields[`${label}Ms`] = date.getTime() - since
   const span = Context.getOrUndefined(fiber.context, Tracer.ParentSpan)
@@ -73,12 +95,13 @@ const entryOf = ({ message, logLevel, cause, fiber, date }: Logger.Options<unkno
     fields["traceId"] = span.traceId
     fields["spanId"] = span.spanId
   }
+  const causes = [...said.causes, ...(cause.reasons.length > 0 ? [Cause.pretty(cause)] : [])]
   return {
     date,
     level: logLevel.toLowerCase(),
-    message: messageOf(message),
+    message: said.words.join(" "),
     fields,
-    cause: cause.reasons.length > 0 ? Cause.pretty(cause) : undefined
+    cause: causes.length > 0 ? causes.join("\n") : undefined
   }
 }
 

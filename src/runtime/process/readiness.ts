@@ -12,6 +12,8 @@ const CHECK_WITHIN = "2 seconds"
 export interface Check {
   readonly name: string
   readonly run: Effect.Effect<void, unknown>
+  /** Reported, but this process does its work without it. */
+  readonly advisory?: true
 }
 
 const runCheck = ({ name, run }: Check): Effect.Effect<ReadinessCheck> =>
@@ -47,7 +49,8 @@ export const layer = (checks: ReadonlyArray<Check>): Layer.Layer<Readiness, neve
           const answers = yield* Effect.forEach(checks, runCheck, { concurrency: "unbounded" })
           const snapshots = (yield* supervisors.snapshot).map(snapshotOf)
           const ready =
-            answers.every((check) => check.ok) && snapshots.every(({ state }) => state === "running")
+            answers.every((check, at) => check.ok || checks[at]?.advisory === true) &&
+            snapshots.every(({ state }) => state === "running")
           return { ready, checks: answers, supervisors: snapshots }
         })
       })

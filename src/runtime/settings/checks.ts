@@ -1,8 +1,10 @@
 import { Redacted } from "effect"
 
 import { webhookSecretForm } from "../../domain/doctor/webhook-secret.ts"
+import { EXCHANGE_ONLINE } from "../../domain/inbound/sender-authenticity.ts"
 import { greatest } from "../../domain/lists.ts"
 import type { Provider } from "../../domain/mail/failover.ts"
+import { nearestName } from "../../domain/nearest-name.ts"
 import type { complete, Env, SettingProblem, Settings } from "./complete.ts"
 import { SETTINGS, type SettingName, type Values } from "./table.ts"
 
@@ -34,9 +36,9 @@ export const contradictions = ({ readable, settings, values: { cloud, intake } }
   const lacksCertKey = intake.tlsCert !== undefined && intake.tlsKey === undefined
   return [
     ...when((id !== undefined || token !== undefined) && key === undefined, "CLOUD_SECRET_ACCESS_KEY")`
-      is required beside CLOUD_ACCESS_KEY_ID: set both, or neither for the instance role`,
+      is required beside CLOUD_ACCESS_KEY_ID: set both, or neither for the machine's own credentials`,
     ...when((key !== undefined || token !== undefined) && id === undefined, "CLOUD_ACCESS_KEY_ID")`
-      is required beside CLOUD_SECRET_ACCESS_KEY: set both, or neither for the instance role`,
+      is required beside CLOUD_SECRET_ACCESS_KEY: set both, or neither for the machine's own credentials`,
     ...when(isTooLong && readable("EMAIL_DEFER_DELAYS_SECONDS"), "EMAIL_DEFER_DELAYS_SECONDS")`
       holds ${longest}: an SQS queue delays a message by ${SQS_MAX_DELAY_SECONDS} s at most`,
     ...when(lacksAccount && readable("MAILAPI_SERVICE_ACCOUNT_KEY"), "CONVERT_REPLY_CHANNEL")`
@@ -130,7 +132,14 @@ export const advice = (settings: Settings, now: number): ReadonlyArray<SettingPr
     ...deaf("provider_b", providerB.webhookSecret === undefined, "PROVIDERB_WEBHOOK_SECRET"),
     ...when(retryQueue.address._tag === "None", "EMAIL_DEFER_QUEUE_URL")`
       is unset: an ambiguous send ends failed instead of being tried again`,
-    ...when(roles.includes("intake") && intake.trustedHops.length === 0, "TRUSTED_MAIL_HOPS")`${NO_HOPS}`
+    ...when(roles.includes("intake") && intake.trustedHops.length === 0, "TRUSTED_MAIL_HOPS")`${NO_HOPS}`,
+    ...when(
+      roles.includes("intake") &&
+        intake.hopSecret === undefined &&
+        intake.trustedHops.some((hop) => hop.toLowerCase() === EXCHANGE_ONLINE),
+      "TRUSTED_MAIL_HOP_SECRET"
+    )`
+      is unset: mail from Exchange Online is not believed without it, since its hosts hand over everybody's`
   ]
 }
 
@@ -141,37 +150,12 @@ const names: ReadonlyArray<string> = SETTINGS.flatMap(({ alias, name }) =>
   alias === undefined ? [name] : [name, alias]
 )
 
-/** How many single-character edits lead from one text to the other. */
-const distance = (a: string, b: string): number => {
-  let row = Array.from({ length: b.length + 1 }, (_, column) => column)
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i]
-    for (let j = 1; j <= b.length; j++) {
-      const substituted = row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)
-      next.push(Math.min(substituted, row[j]! + 1, next[j - 1]! + 1))
-    }
-    row = next
-  }
-  return row[b.length]!
-}
-
-/** The known name that was probably meant: at most a third of its characters differ. */
-const nearestName = (name: string): string | undefined => {
-  let best: { readonly name: string; readonly edits: number } | undefined
-  for (const candidate of names) {
-    const edits = distance(name.toUpperCase(), candidate)
-    if (edits <= candidate.length / 3 && (best === undefined || edits < best.edits))
-      best = { name: candidate, edits }
-  }
-  return best?.name
-}
-
 /** Names that look like ours and are not. */
 export const unknownNames = (env: Env): ReadonlyArray<SettingProblem> =>
   Object.keys(env)
     .filter((name) => OUR_PREFIX.test(name) && !names.includes(name))
     .map((name) => {
-      const nearest = nearestName(name)
+      const nearest = nearestName(name, names)
       return {
         setting: name,
         message: `is not a setting, and is ignored${nearest === undefined ? "" : `; did you mean ${nearest}?`}`

@@ -56,7 +56,7 @@ const cloudOf = ({ accessKeyId, secretAccessKey, sessionToken, ...cloud }: Value
     accessKeyId === undefined || secretAccessKey === undefined
       ? undefined
       : { accessKeyId, secretAccessKey, sessionToken }
-  /** Without `credentials` the instance role is asked. */
+  /** Without `credentials` the machine's own sign. */
   return { ...cloud, credentials }
 }
 

@@ -26,6 +26,9 @@ export interface Setting extends Notes {
   readonly schema: Schema.Codec<unknown, string | undefined>
 }
 
+/** Of an address: the vendor's own unless it is set. */
+export const vendor = { otherwise: "the vendor's" }
+
 type SchemaOf<A, N> = N extends { readonly fallback: string }
   ? Schema.Codec<A, string>
   : Schema.UndefinedOr<Schema.Codec<A, string>>

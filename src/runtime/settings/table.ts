@@ -1,6 +1,7 @@
 import { Record, Schema } from "effect"
 
-import { area, open, secret, type Setting } from "./setting.ts"
+import { cloud } from "./cloud.ts"
+import { area, open, secret, type Setting, vendor } from "./setting.ts"
 import {
   batchFaults,
   bucket,
@@ -31,9 +32,6 @@ import {
 
 const PROVIDERS = ["provider_a", "provider_b"] as const
 const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal"] as const
-
-/** An address that is the vendor's own unless it is set. */
-const vendor = { otherwise: "the vendor's" }
 
 /**
  * Every setting there is, by area. The decoder, the configuration page and the warning about unknown names all read this table;
@@ -151,21 +149,7 @@ export const AREAS = {
       (aws.amazon.com/ses/pricing).`
   }),
 
-  cloud: area("Cloud account", {
-    region: open("CLOUD_REGION", region, { fallback: "us-east-1" })`Region of the cloud services.`,
-    accessKeyId: secret("CLOUD_ACCESS_KEY_ID", text)`
-      Access key. Unset, the instance role is asked (IMDSv2); embedded and unset, provider_b is simulated.`,
-    secretAccessKey: secret("CLOUD_SECRET_ACCESS_KEY", text)`Secret of the access key.`,
-    sessionToken: secret("CLOUD_SESSION_TOKEN", text)`
-      Session token; temporary credentials are refused without theirs.`,
-    imdsEndpoint: open("IMDS_ENDPOINT", httpUrl, vendor)`Address of the instance metadata service.`,
-    s3Endpoint: open("S3_ENDPOINT", httpUrl, vendor)`Address of the S3 API.`,
-    sqsEndpoint: open("SQS_ENDPOINT", httpUrl, vendor)`Address of the SQS API.`,
-    bedrockEndpoint: open("BEDROCK_ENDPOINT", httpUrl, vendor)`
-      Address of the Bedrock API (batch jobs).`,
-    bedrockRuntimeEndpoint: open("BEDROCK_RUNTIME_ENDPOINT", httpUrl, vendor)`
-      Address of the Bedrock runtime API.`
-  }),
+  cloud,
 
   retryQueue: area("Delayed retry queue", {
     address: open("EMAIL_DEFER_QUEUE_URL", queueAddress, {
@@ -191,7 +175,7 @@ export const AREAS = {
     internalSendEmailUrl: open("INTERNAL_SEND_EMAIL_URL", httpUrl, {
       otherwise: "{BASE_URL}/internal/send-email on Node, else none"
     })`
-      Where the customer digest posts its mails.`,
+      Where the customer digest posts its mails. A process that sends mail itself does not call its own route, but sends in place.`,
     pollSeconds: open("EVENTS_POLL_SECONDS", integer(1), { fallback: "900", unit: "seconds" })`
       How often provider_a is asked for events.`,
     logKeepDays: open("EMAIL_LOG_KEEP_DAYS", integer(30), { otherwise: "for ever", unit: "days" })`
@@ -214,6 +198,9 @@ export const AREAS = {
       otherwise: "none; embedded on loopback, the peer is trusted; on the edge, mx.cloudflare.net"
     })`
       Names of the mail servers whose Authentication-Results are believed, separated by commas.`,
+    hopSecret: secret("TRUSTED_MAIL_HOP_SECRET", text)`
+      What the trusted hops write into the header X-Postlane-Hop of each mail. Set, a mail without it is not believed; Exchange Online
+      (protection.outlook.com), whose hosts hand over everybody's mail, is believed only with it.`,
     trustedPeers: open("TRUSTED_MAIL_PEERS", networks, { otherwise: "none" })`
       Addresses and networks (such as 10.0.0.0/8) that hand over the mails of the trusted hops, separated by commas, besides this
       machine, the hops' own addresses and what their names lead to.`,

@@ -22,7 +22,10 @@ const message = (bytes: number, options: { readonly said?: number; readonly brok
         if (left === 0) return controller.close()
         const size = Math.min(1024 * 1024, left)
         left -= size
-        controller.enqueue(new Uint8Array(size))
+        const chunk = new Uint8Array(size)
+        // The end of the header section, which has a limit of its own.
+        chunk.set(new TextEncoder().encode("\r\n").subarray(0, size))
+        controller.enqueue(chunk)
       }
     }),
     rawSize: options.said ?? bytes,
@@ -56,6 +59,20 @@ it.effect("takes a mail of the largest size, and refuses one that is larger what
       assert.match("refused" in taken ? taken.refused : "", /larger than 41943040 bytes/)
     }
     assert.deepStrictEqual(reads, [MAX_MAIL_BYTES])
+  })
+)
+
+it.effect("refuses a sender that no header can quote, and a mail whose header has no end", () =>
+  Effect.gen(function* () {
+    reads.length = 0
+    for (const [mail, why] of [
+      [{ ...message(10), from: '"x) dkim=pass (y"@evil.test' }, /sender address/],
+      [{ ...message(10), raw: new Blob([new Uint8Array(300_000)]).stream() }, /header is longer/]
+    ] as const) {
+      const taken = yield* take(mail)
+      assert.match("refused" in taken ? taken.refused : "", why)
+    }
+    assert.deepStrictEqual(reads, [])
   })
 )
 

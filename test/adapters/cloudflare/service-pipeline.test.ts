@@ -144,4 +144,27 @@ describe("the pipeline behind a service binding", () => {
       assert.strictEqual((yield* Fiber.join(asked)).reason, "unavailable")
     })
   )
+
+  it.effect(
+    "a document that takes too long is at fault where the service still answers: it is tried a few times only",
+    () =>
+      Effect.gen(function* () {
+        const { convert, seen } = asking(
+          (request) =>
+            request.url.endsWith("/pages")
+              ? Promise.resolve(Response.json({ pages: 900 }))
+              : new Promise(() => undefined),
+          { timeLimit: Duration.minutes(1) }
+        )
+        const asked = yield* Effect.forkChild(Effect.flip(convert))
+        yield* TestClock.adjust("31 seconds")
+        const error = yield* Fiber.join(asked)
+        assert.strictEqual(error.reason, "crashed")
+        assert.match(error.message, /takes longer/)
+        assert.deepStrictEqual(
+          seen.map(({ path }) => path.split("/").at(-1)),
+          ["convert", "pages"]
+        )
+      })
+  )
 })

@@ -158,7 +158,7 @@ layer(docx({ pictureBytes: 100 }), PATIENCE)("little room for pictures", (it) =>
   )
 })
 
-layer(docx({ timeoutMs: 1 }), PATIENCE)("little time", (it) => {
+layer(docx({ cpuMs: 1 }), PATIENCE)("little time", (it) => {
   it.effect("ends in a time-out", () =>
     Effect.gen(function* () {
       assert.strictEqual(yield* reasonOf(wordOf()), "timeout")

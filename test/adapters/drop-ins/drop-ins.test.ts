@@ -83,11 +83,43 @@ describe("in place of Resend's SDK", () => {
     [{ template: { id: "t" } }, "invalid_parameter"],
     [{ scheduledAt: "in 1 hour" }, "invalid_parameter"],
     [{ topicId: "t" }, "invalid_parameter"],
+    [{ scheduled_at: "in 1 hour" }, "invalid_parameter"],
+    [{ topic_id: "t" }, "invalid_parameter"],
+    [{ replyTos: "b@x.test" }, "invalid_parameter"],
+    [{ replyTo: "b@x.test", reply_to: "c@x.test" }, "invalid_parameter"],
+    [{ attachments: [{ filename: "a", content: "aGk=", cid: "a" }] }, "invalid_parameter"],
     [{ attachments: [{ filename: "a", path: "https://x.test/a" }] }, "invalid_attachment"],
     [{ subject: 7 as unknown as string }, "validation_error"]
   ])("refuses %j instead of sending another mail than was meant", async (part, name) => {
     const { data, error } = await resend.emails.send({ ...email, ...part })
     expect([data, error?.name, error?.statusCode]).toEqual([null, name, 422])
+    expect(requests).toEqual([])
+  })
+
+  it("takes the names that members had before, and have over HTTP", async () => {
+    const old = {
+      ...email,
+      reply_to: "b@x.test",
+      topicId: null,
+      attachments: [
+        { filename: "a.txt", content: "aGk=", content_type: "text/plain", content_id: "a" },
+        { filename: "b.txt", content: "aGk=", inlineContentId: "b" }
+      ]
+    }
+    const { error } = await resend.emails.send(old, { idempotency_key: "order-17" } as object)
+    expect(error).toBeNull()
+    expect(requests[0]).toMatchObject({
+      replyTo: "b@x.test",
+      idempotencyKey: "order-17",
+      attachments: [{ contentType: "text/plain", contentId: "a" }, { contentId: "b" }]
+    })
+  })
+
+  it("refuses options that it does not know, with the name that was meant", async () => {
+    const one = await resend.emails.send(email, { idempotencykeys: "k" } as object)
+    expect(one.error?.message).toBe("idempotencykeys is not known here; did you mean idempotencyKey?")
+    const batch = await resend.batch.send([email], { mode: "strict" } as object)
+    expect(batch.error?.message).toBe("mode is not known here; known are idempotencyKey, batchValidation")
     expect(requests).toEqual([])
   })
 
@@ -221,6 +253,11 @@ describe("as a transport of nodemailer", () => {
     { alternatives: [{ content: "x" }] },
     { envelope: { from: "x@x.test", to: "y@x.test" } },
     { attachments: [{ filename: "a.txt", content: "a" }, { raw: "Content-Type: text/plain\r\n\r\nb" }] },
+    { attachments: [{ filename: "a.txt", content: "a", headers: { "X-A": "1" } }] },
+    { dsn: { id: "1", return: "headers" } },
+    { to: "Team: a@x.test, b@x.test;" },
+    { idempotency_key: "order-17" },
+    { categorie: "auth" },
     { headers: { "X-Tag": ["a", "b"] } },
     { headers: { "X-Tag": "a", "x-tag": "b" } },
     {

@@ -49,6 +49,7 @@ import { DeliveryIntake } from "../../../src/ports/delivery/delivery-log.ts"
 import { EmailLogQuery, EmailStats } from "../../../src/ports/delivery/email-log-query.ts"
 import { HealthBoard, type HealthFacts } from "../../../src/ports/delivery/health-board.ts"
 import { MailStories } from "../../../src/ports/delivery/mail-stories.ts"
+import { IncomingMails } from "../../../src/ports/inbound/incoming-mails.ts"
 import { ReplyChannel } from "../../../src/ports/inbound/mails.ts"
 import { DeferQueue } from "../../../src/ports/mail/defer-queue.ts"
 import { Deferrals } from "../../../src/ports/mail/deferrals.ts"
@@ -137,6 +138,7 @@ export interface Behind {
   readonly resultPages: Layer.Layer<ResultPages>
   readonly sharing: Layer.Layer<BulkConversions | SharedFiles | Sharing>
   readonly convertByEmail: Layer.Layer<ConvertByEmail | MailObjects | ReplyChannel>
+  readonly incomingMails: Layer.Layer<IncomingMails>
   readonly pipeline: Layer.Layer<PipelineAnswers>
   readonly batch: Layer.Layer<BatchControls>
   readonly jobs: Layer.Layer<JobReport>
@@ -227,10 +229,11 @@ export const startServer = async (behind: Partial<Behind> = {}): Promise<TestSer
       Layer.mergeAll(Layer.mock(BulkConversions, {}), Layer.mock(SharedFiles, {}), Layer.mock(Sharing, {})),
     behind.convertByEmail ??
       Layer.mergeAll(
-        Layer.mock(ConvertByEmail, {}),
+        Layer.mock(ConvertByEmail, { keptResults: () => Effect.succeed([]) }),
         Layer.mock(MailObjects, {}),
         Layer.mock(ReplyChannel, { name: "library", maxAttachmentBytes: 0, sendsWithin: Duration.seconds(1) })
       ),
+    behind.incomingMails ?? Layer.mock(IncomingMails, { ofCustomer: () => Effect.succeed([]) }),
     behind.pipeline ?? Layer.mock(PipelineAnswers, {}),
     MailTemplates.layer,
     Layer.succeed(HealthBoard, HealthBoard.of({ read: behind.health ?? Effect.succeed(NO_HEALTH) })),

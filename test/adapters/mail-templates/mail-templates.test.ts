@@ -249,7 +249,7 @@ describe("what the mails say", () => {
     [
       "bulk-completed",
       ["1 of 3 files converted"],
-      ["one.pdf", "Completed", "Failed", "Cancelled", "/results/1"]
+      ["one.pdf", "Completed", "Failed", "Cancelled", "/shared/1"]
     ]
   ] as const)("%s", (kind, subject, text) => {
     const mail = renderMail(TEMPLATE_SAMPLES[kind])

@@ -34,7 +34,7 @@ it.live(
     Effect.gen(function* () {
       const path = yield* temporaryPdf(billionLaughs())
       // So much memory that the time's end comes first, and so much time that the page before it is read in it.
-      const thread = yield* aThread(6_000, { ...BATCH, libraryBytes: 2 ** 31 })
+      const thread = yield* aThread(2_000, { ...BATCH, libraryBytes: 2 ** 31 })
       assert.lengthOf((yield* thread.ask(request(path, 0, 1))).items, 1)
       // The first page of a request to a thread that runs already.
       const { failure } = yield* thread.ask(request(path, 1, 2))

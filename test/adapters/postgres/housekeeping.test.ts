@@ -21,4 +21,36 @@ describe("housekeeping", () => {
       assert.deepStrictEqual(left, [{ key_hash: "1" }, { key_hash: "2" }, { key_hash: "3" }])
     }).pipe(Effect.provide(layerPostgres))
   )
+
+  it.live("EVENT-14: suppresses by events of mails whose row was lost, of one recipient and no other", () =>
+    Effect.gen(function* () {
+      const sql = yield* WriteSql
+      const event = (messageId: string, kind: string, recipients: ReadonlyArray<string>) =>
+        Effect.asVoid(
+          sql`select send_id from record_email_event('provider_a', ${messageId}, ${kind}, p_recipients => ${recipients}::text[],
+            p_key_hash => ${`hash of ${messageId}`}, p_bounce_type => ${kind === "bounced" ? "Permanent" : null})`
+        )
+      yield* event("lost", "bounced", ["a@x.test"])
+      yield* event("lost", "complained", ["a@x.test"])
+      yield* event("two", "bounced", ["b@x.test", "c@x.test"])
+      yield* event("fresh", "bounced", ["d@x.test"])
+      const old = sql`update email_log set created_at = now() - interval '11 minutes' where provider_message_id <> 'fresh'`
+      yield* old
+      const listed = sql`select email, reason from email_suppressions order by email, reason`
+      assert.deepStrictEqual(yield* listed, [])
+      for (let times = 0; times < 2; times += 1) {
+        yield* keepHouse
+        assert.deepStrictEqual(yield* listed, [
+          { email: "a@x.test", reason: "complaint" },
+          { email: "a@x.test", reason: "hard_bounce" }
+        ])
+      }
+      // Taken off the list by hand: the same event, repeated, puts nobody back.
+      yield* sql`delete from email_suppressions`
+      yield* event("lost", "bounced", ["a@x.test"])
+      yield* old
+      yield* keepHouse
+      assert.deepStrictEqual(yield* listed, [])
+    }).pipe(Effect.provide(layerPostgres))
+  )
 })

@@ -42,9 +42,20 @@ describe("the account at Resend, over the wire", () => {
     assert.deepStrictEqual(malformed.paths, [])
   })
 
-  it("a service that is away is no refusal", async () => {
+  it("a service that is away is no refusal, and says why", async () => {
     const apiKey = Redacted.make(KEY)
-    const facts = await Effect.runPromise(examineAccount({ apiKey, baseUrl: "http://127.0.0.1:1" }))
-    assert.strictEqual(facts._tag, "Unknown")
+    const whyOf = async (baseUrl: string) => {
+      const facts = await Effect.runPromise(examineAccount({ apiKey, baseUrl }))
+      return facts._tag === "Unknown" ? facts.why : facts._tag
+    }
+    const peer = await fakeResend({}).listen()
+    await peer.close()
+    const closed = await whyOf(peer.url)
+    assert.include(closed, `no answer from ${peer.url}: `)
+    assert.include(closed, "ECONNREFUSED")
+    assert.match(
+      await whyOf("http://resend.invalid"),
+      /no answer from http:\/\/resend\.invalid: .*(?:ENOTFOUND|EAI_AGAIN)/
+    )
   })
 })

@@ -1,7 +1,7 @@
 import { Effect, Stream } from "effect"
 import { PrometheusMetrics } from "effect/observability"
 import { createTransport } from "nodemailer"
-import { afterAll, afterEach, assert, beforeAll, describe, it } from "vitest"
+import { afterAll, afterEach, assert, beforeAll, describe, it, vi } from "vitest"
 
 import { MAX_CONNECTIONS, MAX_OF_STRANGER } from "../../../src/adapters/smtp/connections.ts"
 import { makePeerRate } from "../../../src/adapters/smtp/gate.ts"
@@ -51,6 +51,83 @@ describe("the SMTP server", () => {
     assert.match(await say("RCPT TO:<convert@elsewhere.test>"), /^550 /)
     assert.match(await say("RCPT TO:<Convert@LEGACY.test>"), /^250 /)
     assert.match(await say("RCPT TO:<convert@in.test>"), /^250 /)
+  })
+
+  it("takes a quoted mailbox for what it is, and says what this port is for and what it does not offer", async () => {
+    const { answer, say } = talk(world.port)
+    await answer()
+    assert.match(await say("EHLO client.test"), /^250[- ]ENHANCEDSTATUSCODES\r$/m)
+    for (const parameter of ["FOO=1", "RET=FULL", "ENVID=a", "AUTH=<>"])
+      assert.match(await say(`MAIL FROM:<a@x.test> ${parameter}`), /^555 5\.5\.4 /, parameter)
+    assert.match(await say("MAIL FROM:<a@x.test> SIZE=10 BODY=8BITMIME SMTPUTF8"), /^250 /)
+    for (const parameter of ["NOTIFY=SUCCESS", "ORCPT=rfc822;a@x.test"])
+      assert.match(await say(`RCPT TO:<${CONVERT}> ${parameter}`), /^555 5\.5\.4 /, parameter)
+    const unknown = await say('RCPT TO:<"john doe"@legacy.test>')
+    assert.match(unknown, new RegExp(`^550 5\\.1\\.1 .*documents for ${CONVERT}`))
+    assert.match(await say('RCPT TO:<"convert"@legacy.test>'), /^250 /)
+    assert.match(await say('RCPT TO:<"con\\vert"@in.test>'), /^250 /)
+    assert.match(await say("RSET"), /^250 /)
+    assert.match(await say('MAIL FROM:<"ann"@x.test>'), /^250 /)
+  })
+
+  it("I3: refuses a sender or a name that a mail server cannot quote, and takes those that it can", async () => {
+    const { answer, say } = talk(world.port)
+    await answer()
+    await say("EHLO client.test")
+    for (const local of [
+      "x)smtp.mailfrom=e;dkim=pass(x)header.d=carol.test;spf=none(y",
+      "john doe",
+      "a=b;c",
+      'a\\"b',
+      "a\\\\b",
+      "(",
+      ")"
+    ])
+      assert.match(await say(`MAIL FROM:<"${local}"@evil.test>`), /^553 5\.1\.7 /, local)
+    for (const bare of ["a(b", "a)b", "a;b", 'a"b', "a\\b"])
+      assert.match(await say(`MAIL FROM:<${bare}@evil.test>`), /^5\d\d /, bare)
+    for (const sender of ["", "prvs=12ab=ann@x.test", "SRS0=a=b=x.test=ann@y.test"]) {
+      assert.match(await say(`MAIL FROM:<${sender}>`), /^250 /, sender)
+      await say("RSET")
+    }
+    await say("EHLO x;dkim=pass(y")
+    assert.match(await say("MAIL FROM:<a@x.test>"), /^550 5\.7\.1 /)
+  })
+
+  it("H1: a mail of lines with dots costs what any other does, and 554 says that it has too many", async () => {
+    const turns = vi.spyOn(globalThis, "setImmediate")
+    try {
+      const { say, socket } = await talkToData(world.port, CONVERT)
+      const before = await objects()
+      const lines = Buffer.from("..\r\n".repeat(16_384))
+      socket.write("From: a@x.test\r\n\r\n")
+      for (let sent = 0; sent < 20 * 1024 * 1024; sent += lines.length) {
+        if (!socket.write(lines)) await new Promise((resolve) => socket.once("drain", resolve))
+      }
+      assert.match(await say("."), /^554 5\.6\.0 .*short lines/)
+      assert.isBelow(turns.mock.calls.length, 10_000, "no turn for each line")
+      assert.strictEqual(await objects(), before)
+      assert.match(await say("NOOP"), /^250 /, "the connection goes on")
+    } finally {
+      turns.mockRestore()
+    }
+  }, 60_000)
+
+  it("keeps dots as they were, however the mail is cut into packets", async () => {
+    const text = "From: a@x.test\r\n\r\n.\r\n..\r\n...x\r\n.y\r\n\n.z\r\n.\r\n"
+    const stuffed = text.replaceAll(/^\./gm, "..")
+    for (const size of [1, 2, 3, 5, 7, 1_000]) {
+      const { say, socket } = await talkToData(world.port, CONVERT)
+      for (let at = 0; at < stuffed.length; at += size) {
+        socket.write(stuffed.slice(at, at + size))
+        await new Promise((resolve) => setImmediate(resolve))
+      }
+      const id = /queued as (\S+)/.exec(await say("."))?.[1] ?? ""
+      const raw = await world.run(
+        MailObjects.use(({ get }) => Stream.mkString(Stream.decodeText(get(`mails/${id}/raw.eml`))))
+      )
+      assert.strictEqual(raw, text, `${size}`)
+    }
   })
 
   it("refuses what is too large: announced, and while it comes", async () => {

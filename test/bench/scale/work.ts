@@ -53,8 +53,17 @@ const mail = opened(
     Effect.gen(function* () {
       const id = anyId()
       const rawKey = `mails/${id}/raw.eml`
-      yield* store.receive({ id, rawKey, rawBytes: 1_000, envelopeFrom: "a@x.test", peerTrusted: true })
-      const claimed = yield* store.claim("received", anyId(), STALE)
+      yield* store.receive({
+        id,
+        rawKey,
+        rawBytes: 1_000,
+        envelopeFrom: "a@x.test",
+        peerTrusted: true,
+        home: "here",
+        verifiedSender: undefined,
+        ended: undefined
+      })
+      const claimed = yield* store.claim("received", anyId(), STALE, "here")
       if (claimed !== undefined) yield* store.end(claimed, { outcome: "automatic", reason: "bench" })
     })
 )

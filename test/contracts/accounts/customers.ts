@@ -1,7 +1,7 @@
 /**
  * `Customers`: admins register a customer once, find it again, and give credits once for each reference.
  *
- * Adapters: memory, postgres. Rules: DOC-33.
+ * Adapters: memory, postgres. Rules: DOC-33, F1.
  */
 import { assert, layer as suiteLayer } from "@effect/vitest"
 import { Effect, type Layer } from "effect"
@@ -91,6 +91,33 @@ export const suite = (
         yield* accounts.close(other)
         assert.strictEqual(yield* give(1, "invoice-4", other), "not_found")
         assert.strictEqual(yield* give(1, "invoice-4", anyId()), "not_found")
+      })
+    )
+
+    it.effect("credits are taken back once for each reference, never below zero or what is held (F1)", () =>
+      Effect.gen(function* () {
+        const customers = yield* Customers
+        const accounts = yield* Accounts
+        const customerId = yield* customer(0)
+        const give = (credits: number, reference: string) =>
+          customers.grant({ customerId, credits, reference, note: undefined, actor })
+        const take = (credits: number, reference: string, from = customerId) =>
+          customers.debit({ customerId: from, credits, reference, note: undefined, actor })
+        yield* give(100, "invoice-1")
+        yield* ask(customerId, yield* addFile(customerId, 30))
+        assert.strictEqual(yield* take(71, "refund-1"), "insufficient")
+        assert.strictEqual(yield* take(70, "refund-1"), "debited")
+        assert.strictEqual(yield* take(70, "refund-1"), "repeated")
+        assert.strictEqual(yield* take(69, "refund-1"), "reference_taken")
+        assert.strictEqual(yield* take(100, "invoice-1"), "reference_taken")
+        assert.strictEqual(yield* give(70, "refund-1"), "reference_taken")
+        assert.strictEqual(yield* take(1, "refund-2"), "insufficient")
+        assert.deepInclude(yield* accounts.funds(customerId), { creditsRemaining: 0, heldCredits: 30 })
+        const free = yield* customer("free")
+        assert.strictEqual(yield* take(1, "refund-1", free), "insufficient")
+        yield* accounts.close(free)
+        assert.strictEqual(yield* take(1, "refund-1", free), "not_found")
+        assert.strictEqual(yield* take(1, "refund-1", anyId()), "not_found")
       })
     )
 

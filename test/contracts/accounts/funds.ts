@@ -21,6 +21,7 @@ export class FundsWorld extends Context.Service<
     readonly settle: (jobId: string, pages?: number) => Effect.Effect<string>
     readonly release: (jobId: string) => Effect.Effect<boolean>
     readonly refresh: (jobId: string) => Effect.Effect<boolean>
+    readonly widen: (jobId: string, pages: number) => Effect.Effect<boolean>
     /** Credits left, free pages used, open holds, credits charged, free pages charged. */
     readonly stateOf: (customerId: string) => Effect.Effect<ReadonlyArray<number>>
   }
@@ -109,6 +110,53 @@ export const suite = (name: string, stores: Layer.Layer<DocumentsWorld | FundsWo
         assert.strictEqual(yield* settle(second), "settled")
         assert.deepStrictEqual(yield* stateOf(owner), [0, 10, 0, 0, 10])
         assert.isFalse(yield* place(owner, randomUUID(), 1))
+      })
+    )
+
+    it.effect("F1: a balance below what is set aside is insufficient, whatever the hold says", () =>
+      Effect.gen(function* () {
+        yield* clean
+        const { place, settle, stateOf } = yield* FundsWorld
+        const owner = yield* customer(10)
+        const [large, small] = [randomUUID(), randomUUID()]
+        yield* place(owner, large, 6)
+        yield* place(owner, small, 4)
+        yield* (yield* DocumentsWorld).setCredits(owner, 5)
+        assert.strictEqual(yield* settle(large), "insufficient")
+        assert.strictEqual(yield* settle(small), "settled")
+        assert.deepStrictEqual(yield* stateOf(owner), [1, 0, 1, 4, 0])
+      })
+    )
+
+    it.effect("F1: a hold follows the plan: free pages held become credits where they must", () =>
+      Effect.gen(function* () {
+        yield* clean
+        const { place, refresh, settle, stateOf, widen } = yield* FundsWorld
+        const world = yield* DocumentsWorld
+        const owner = yield* customer("free")
+        const [widened, lapsed, kept, spent] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()]
+        for (const [job, pages] of [
+          [widened, 3],
+          [lapsed, 3],
+          [kept, 2],
+          [spent, 2]
+        ] as const)
+          assert.isTrue(yield* place(owner, job, pages))
+        yield* world.setPlan(owner, "paid")
+        yield* world.setCredits(owner, 25)
+        assert.isTrue(yield* widen(widened, 20), "more than a lifetime's free pages")
+        assert.strictEqual(yield* settle(widened, 20), "settled")
+        assert.deepStrictEqual(yield* stateOf(owner), [5, 0, 3, 20, 0])
+        yield* expire(lapsed)
+        assert.isTrue(yield* refresh(lapsed))
+        assert.strictEqual(yield* settle(lapsed), "settled")
+        assert.deepStrictEqual(yield* stateOf(owner), [2, 0, 2, 23, 0])
+        assert.strictEqual(yield* settle(kept), "settled", "what was promised free of charge")
+        assert.deepStrictEqual(yield* stateOf(owner), [2, 2, 1, 23, 2])
+        yield* world.setCredits(owner, 0)
+        yield* expire(spent)
+        assert.strictEqual(yield* settle(spent), "settled", "the free pages are still there")
+        assert.deepStrictEqual(yield* stateOf(owner), [0, 4, 0, 23, 4])
       })
     )
 

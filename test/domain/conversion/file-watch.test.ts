@@ -3,6 +3,7 @@ import { Effect, Fiber, Latch, Layer, Logger, Stream } from "effect"
 import { TestClock } from "effect/testing"
 
 import { FileWatch } from "../../../src/domain/conversion/file-watch.ts"
+import type { JobStatus } from "../../../src/domain/conversion/job.ts"
 import type { ProgressMoment } from "../../../src/domain/conversion/progress.ts"
 import { WorkBell } from "../../../src/domain/work-bell.ts"
 import { ConversionStore, type StoredFile } from "../../../src/ports/conversion/conversion-store.ts"
@@ -12,12 +13,14 @@ import { storedFile } from "./stored-file.ts"
 
 /** A database of files that can be changed from outside, and what was asked of it. */
 const worldOf = () => {
+  const ended = new Map<string, JobStatus>()
   const files = new Map<string, StoredFile>()
   const asked: Array<ReadonlyArray<string>> = []
   let fails = false
   const layer = FileWatch.layer.pipe(
     Layer.provide(
       Layer.mock(ConversionStore, {
+        jobStatus: (jobId) => (fails ? Effect.fail(storeDown("gone")) : Effect.succeed(ended.get(jobId))),
         filesById: (ids) =>
           Effect.suspend(() => {
             asked.push(ids)
@@ -30,6 +33,7 @@ const worldOf = () => {
   )
   return {
     files,
+    ended,
     asked,
     fail: (now: boolean) => {
       fails = now
@@ -109,6 +113,42 @@ describe("watching a conversion", () => {
         "progress j1 processing 100"
       ])
       assert.lengthOf(world.asked, 3)
+    }).pipe(Effect.provide(world.layer))
+  })
+
+  it.effect.each([
+    ["cancelled", {}],
+    ["failed", {}],
+    ["completed", { resultKey: "jobs/j1/result" }]
+  ] as const)(
+    "one that was %s is said to be, even where the file is converted anew at once",
+    ([status, parts]) => {
+      const world = worldOf()
+      return Effect.gen(function* () {
+        const { fiber, seen } = yield* watch(world.set({ ...converting, progress: { done: 1, total: 5 } }))
+        world.ended.set("j1", status)
+        world.set({ ...converting, ...parts, jobStatus: "pending", jobId: anyId("j2") })
+        yield* look
+        yield* Fiber.join(fiber)
+        assert.deepStrictEqual(seen, ["progress j1 processing 1", `${status} j1 ${status} 1`])
+      }).pipe(Effect.provide(world.layer))
+    }
+  )
+
+  it.effect("a document without a job has a new result, or failed", () => {
+    const world = worldOf()
+    return Effect.gen(function* () {
+      const inline = { status: "processing", jobStatus: null, jobId: anyId("j1") } as const
+      const first = yield* watch(world.set(inline))
+      world.set({ ...inline, jobId: anyId("j2"), resultKey: "files/f/result" })
+      yield* look
+      yield* Fiber.join(first.fiber)
+      assert.strictEqual(first.seen.at(-1)?.split(" ")[0], "completed")
+      const second = yield* watch(world.set({ ...inline, jobId: anyId("j2"), resultKey: "files/f/result" }))
+      world.set({ ...inline, jobId: anyId("j3"), resultKey: "files/f/result" })
+      yield* look
+      yield* Fiber.join(second.fiber)
+      assert.strictEqual(second.seen.at(-1)?.split(" ")[0], "failed")
     }).pipe(Effect.provide(world.layer))
   })
 
@@ -253,23 +293,6 @@ describe("watching a conversion", () => {
       }).pipe(Effect.provide(world.layer))
     }
   )
-
-  it.effect("cancelled and converted again between two looks: the watcher is taken to the new end", () => {
-    const world = worldOf()
-    return Effect.gen(function* () {
-      const { fiber, seen } = yield* watch(world.set(converting))
-      world.set({ ...converting, jobId: anyId("j2") })
-      yield* look
-      world.set({ status: "failed", jobStatus: "failed", jobId: anyId("j2") })
-      yield* look
-      yield* Fiber.join(fiber)
-      assert.deepStrictEqual(seen, [
-        "progress j1 processing 0",
-        "progress j2 processing 0",
-        "failed j2 failed 0"
-      ])
-    }).pipe(Effect.provide(world.layer))
-  })
 
   it.effect("a database that is away for a while delays the moments", () => {
     const world = worldOf()

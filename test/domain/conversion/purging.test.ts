@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Stream } from "effect"
+import { Clock, Duration, Effect, Layer, Stream } from "effect"
+import { TestClock } from "effect/testing"
 
 import {
   chunkResultKey,
@@ -8,7 +9,7 @@ import {
   inlineResultKey,
   resultKey
 } from "../../../src/domain/conversion/stored-files.ts"
-import { purgeFiles } from "../../../src/domain/conversion/uploads.ts"
+import { purgeFiles, sweepUploads } from "../../../src/domain/conversion/uploads.ts"
 import { ConversionStore } from "../../../src/ports/conversion/conversion-store.ts"
 import { FileObjects, ObjectStoreError, type ObjectStoreService } from "../../../src/ports/object-store.ts"
 import { anyId } from "../../support/any-id.ts"
@@ -66,6 +67,35 @@ describe("the objects of a deleted file", () => {
       const { run, waiting } = yield* worldOf({ remove: () => Effect.fail(away) })
       assert.strictEqual(yield* Effect.flip(run), away)
       assert.lengthOf(waiting, 1)
+    })
+  )
+})
+
+/** An id of a file that was made now (UUID version 7). */
+const madeNow = Effect.map(Clock.currentTimeMillis, (now) => {
+  const time = now.toString(16).padStart(12, "0")
+  return anyId(`${time.slice(0, 8)}-${time.slice(8)}-7000-8000-00000000000f`)
+})
+
+describe("the objects of an upload whose process died before its row was written", () => {
+  it.effect("go a day later; those of files, and what has no time, stay", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(Date.UTC(2026, 0, 1))
+      const [lost, file] = [yield* madeNow, anyId("0199a000-0000-7000-8000-00000000000f")]
+      const handMade = anyId("0199a000-0000-4000-8000-00000000000f")
+      const stored = new Map<string, Uint8Array>()
+      const objects = makeMapObjects(stored)
+      const kept = [fileKey(file), fileKey(handMade), resultKey(lost, anyId("lease")), "files/strange"]
+      for (const key of [fileKey(lost), ...kept])
+        yield* objects.put(key, Stream.make(new Uint8Array(1)), { contentType: "text/html" })
+      const store = Layer.mock(ConversionStore, {
+        withoutObjects: (ids) => Effect.succeed(ids.filter((id) => id !== file))
+      })
+      const sweep = Effect.provide(sweepUploads, [store, Layer.succeed(FileObjects, objects)])
+      assert.strictEqual(yield* sweep, 0, "it may be under way")
+      yield* TestClock.adjust(Duration.hours(25))
+      assert.strictEqual(yield* sweep, 1)
+      assert.sameMembers([...stored.keys()], kept)
     })
   )
 })

@@ -130,7 +130,7 @@ describe("the audit digest", () => {
         more: 58,
         links: [
           { text: "Email log", url: "https://p.test/admin/email-log" },
-          { text: "Suppressions", url: "https://p.test/admin/email-suppressions" },
+          { text: "Suppressions", url: "https://p.test/admin/suppressions" },
           { text: "Notifications", url: "https://p.test/admin/notifications" }
         ]
       })

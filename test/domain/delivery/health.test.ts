@@ -12,6 +12,7 @@ const stat = (change: Partial<EmailStat>): EmailStat => ({
   status: "delivered",
   count: 1,
   failedOver: 0,
+  undelivered: 0,
   costUsd: 0,
   ...change
 })

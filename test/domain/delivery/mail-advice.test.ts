@@ -59,6 +59,33 @@ describe("what to do about a mail", () => {
     })
   })
 
+  it("EVENT-16: says that a mail which ended in a temporary bounce was not delivered", () => {
+    const error = "Transient/MailboxFull: smtp; 452 mailbox full"
+    for (const status of ["sent", "delivery_delayed", "bounced"] as const) {
+      const advice = on({ status, error })
+      assert.deepInclude(advice, { mood: "bad", title: "Not delivered" })
+      assert.include(advice.why, error)
+      assert.match(said(advice), /again under a new key/)
+    }
+    assert.strictEqual(on({ status: "bounced", error: "Permanent/General: 550" }).title, "Bounced")
+    assert.strictEqual(on({ status: "bounced", error: null }).title, "Bounced")
+    const reply = {
+      event: "bounce_transient",
+      number: 2,
+      at: "",
+      by: "webhook",
+      raw: null,
+      bytes: 0
+    } as const
+    const delivered = on({ status: "delivered", events: [reply] })
+    assert.strictEqual(delivered.title, "Delivered")
+    assert.match(delivered.why, /automatic reply/)
+    assert.match(
+      on({ status: "delivered", error, events: [reply], other_addresses: ["bob@x.test"] }).why,
+      /Not to every recipient/
+    )
+  })
+
   it("lifts each suppressed address once", () => {
     const since = "2026-11-20T10:11:12Z"
     const suppressions = [

@@ -14,7 +14,11 @@ const stat: fc.Arbitrary<EmailStat> = fc
     count: fc.integer({ min: 1, max: 1_000 }),
     costUsd: fc.integer({ min: 0, max: 10_000 }).map((micros) => micros / 1e6)
   })
-  .chain((one) => fc.nat(one.count).map((failedOver) => ({ ...one, failedOver })))
+  .chain((one) =>
+    fc
+      .tuple(fc.nat(one.count), fc.nat(one.count))
+      .map(([failedOver, undelivered]) => ({ ...one, failedOver, undelivered }))
+  )
 
 describe("statistics", () => {
   it("rows add up to the totals, one a day, category and provider, and rates are shares", () => {
@@ -26,6 +30,7 @@ describe("statistics", () => {
           rows.reduce((all, row) => all + of(row), 0)
         expect(sum(({ total }) => total)).toBe(totals.total)
         expect(sum(({ failedOver }) => failedOver)).toBe(totals.failedOver)
+        expect(sum(({ undelivered }) => undelivered)).toBe(totals.undelivered)
         expect(sum(({ costUsd }) => costUsd)).toBeCloseTo(totals.costUsd, 8)
         for (const status of EmailStatus.literals) {
           expect(sum(({ byStatus }) => byStatus[status])).toBe(totals.byStatus[status])
@@ -55,6 +60,7 @@ describe("statistics", () => {
       status,
       count,
       failedOver: 0,
+      undelivered: 0,
       costUsd: 0.1
     })
     const { costUsd, rates } = summarize([

@@ -70,6 +70,7 @@ const examinations = (parts: Partial<Examinations["Service"]>) =>
       events: undefined,
       objects: undefined,
       buckets: undefined,
+      cloud: undefined,
       providerA: undefined,
       providerB: undefined,
       queue: undefined,

@@ -42,6 +42,7 @@ describe("the database", () => {
       skewMs: 0,
       uncertaintyMs: 0,
       waiting: [],
+      waitingMails: 0,
       ...facts
     })
 

@@ -1,3 +1,4 @@
+import { Stream } from "effect"
 import * as fc from "fast-check"
 import { assert, describe, it } from "vitest"
 
@@ -8,8 +9,13 @@ import {
   describeFile,
   isPdf
 } from "../../../src/domain/inbound/attachment-choice.ts"
-import { automaticReason } from "../../../src/domain/inbound/automatic-mail.ts"
-import type { MailHeader, MailPart } from "../../../src/domain/inbound/incoming-mail.ts"
+import { automaticReason, silenceReason } from "../../../src/domain/inbound/automatic-mail.ts"
+import {
+  HEAD_BYTES,
+  type MailHeader,
+  type MailPart,
+  type PartNames
+} from "../../../src/domain/inbound/incoming-mail.ts"
 import {
   dkimSignatures,
   identityText,
@@ -30,26 +36,37 @@ const bytes = fc.uint8Array({ maxLength: 2_000 })
 const PDF = new TextEncoder().encode("%PDF-1.7\n")
 const ann: Mailbox = { name: undefined, local: "ann", domain: "reader.test" }
 
-const partArb: fc.Arbitrary<MailPart> = fc.record({
-  filename: fc.option(text, { nil: undefined }),
-  mediaType: fc.oneof(
-    fc.constantFrom("application/pdf", "image/png", "text/calendar", "message/rfc822"),
-    text
-  ),
-  inline: fc.boolean(),
-  content: fc.oneof(bytes, fc.constant(PDF), fc.constant(new Uint8Array()))
+/** A part as the reader hands it over. */
+const partOf = ({ content, ...names }: PartNames & { readonly content: Uint8Array }): MailPart => ({
+  ...names,
+  bytes: content.length,
+  head: content.slice(0, HEAD_BYTES),
+  sha256: "",
+  pdf: isPdf(content) ? Stream.make(content) : undefined
 })
+
+const partArb: fc.Arbitrary<MailPart> = fc
+  .record({
+    filename: fc.option(text, { nil: undefined }),
+    mediaType: fc.oneof(
+      fc.constantFrom("application/pdf", "image/png", "text/calendar", "message/rfc822"),
+      text
+    ),
+    inline: fc.boolean(),
+    content: fc.oneof(bytes, fc.constant(PDF), fc.constant(new Uint8Array()))
+  })
+  .map(partOf)
 
 describe("attachment rules", () => {
   it("any mail gives one choice: its first PDF by content, whatever its name and type say", () => {
     fc.assert(
       fc.property(fc.array(partArb, { maxLength: 8 }), (parts) => {
         const choice = chooseAttachment(parts)
-        const first = parts.find(({ content }) => isPdf(content))
+        const first = parts.find(({ pdf }) => pdf !== undefined)
         if (first === undefined) return assert.notStrictEqual(choice._tag, "Pdf")
         assert.strictEqual(choice._tag, "Pdf")
         if (choice._tag !== "Pdf") return
-        assert.strictEqual(choice.content, first.content)
+        assert.strictEqual(choice.part, first)
         assert.isBelow(choice.ignored.length, parts.length)
         for (const name of [choice.filename, ...choice.ignored]) assert.match(name, /^[^\p{Cc}/\\]+$/u)
       })
@@ -57,24 +74,38 @@ describe("attachment rules", () => {
   })
 
   it("of several PDFs the first is converted, and all else that was handed over is named", () => {
-    const part = (filename: string, content: string, mediaType = "application/pdf", inline = false) => ({
-      filename,
-      mediaType,
-      inline,
-      content: new TextEncoder().encode(content)
-    })
+    const part = (filename: string, content: string, mediaType = "application/pdf", inline = false) =>
+      partOf({ filename, mediaType, inline, content: new TextEncoder().encode(content) })
     const parts = [
       part("notes.txt", "x", "text/plain"),
       part("one.pdf", "%PDF-1.7 one", "application/octet-stream"),
       part("logo.png", "x", "image/png", true),
       part("two.pdf", "%PDF-1.7 two")
     ]
-    assert.deepStrictEqual(chooseAttachment(parts), {
-      _tag: "Pdf",
-      filename: "one.pdf",
-      content: parts[1]!.content,
-      ignored: ["notes.txt", "two.pdf"]
-    })
+    const choice = chooseAttachment(parts)
+    if (choice._tag !== "Pdf") return assert.fail(choice._tag)
+    const { part: chosen, ...rest } = choice
+    assert.deepStrictEqual(rest, { _tag: "Pdf", filename: "one.pdf", ignored: ["notes.txt", "two.pdf"] })
+    assert.isTrue(parts.indexOf(chosen) === 1)
+  })
+
+  it("what stands in an encrypted mail's place, or beside a Mac's file, nobody attached", () => {
+    const part = (mediaType: string, content: string, filename: string) =>
+      partOf({ filename, mediaType, inline: false, content: new TextEncoder().encode(content) })
+    const sealed = (...parts: ReadonlyArray<MailPart>) => {
+      const choice = chooseAttachment(parts)
+      return choice._tag === "Sealed" ? choice.found : choice._tag
+    }
+    assert.match(sealed(part("application/pkcs7-mime", "0x", "smime.p7m")), /S\/MIME/)
+    const version = part("application/pgp-encrypted", "Version: 1", "version")
+    const message = part("application/octet-stream", "-----BEGIN PGP MESSAGE-----\n", "encrypted.asc")
+    assert.match(sealed(version, message), /PGP/)
+    assert.strictEqual(sealed(message), "Unsupported", "a file that somebody encrypted and attached")
+    const pdf = part("application/pdf", "%PDF-1.7", "a.pdf")
+    const fork = part("application/applefile", "\0\u0005\u0016\u0007", "a.pdf")
+    const choice = chooseAttachment([fork, pdf])
+    assert.deepStrictEqual(choice._tag === "Pdf" && choice.ignored, [])
+    assert.strictEqual(sealed(part("application/pkcs7-mime", "0x", "smime.p7m"), pdf), "Pdf")
   })
 
   it("a PDF may begin within the first kilobyte, and no later", () => {
@@ -91,8 +122,8 @@ describe("attachment rules", () => {
     const of = (size: number) => {
       const content = new Uint8Array(size)
       content.set(PDF)
-      return chooseAttachment([{ filename: "a.pdf", mediaType: "application/pdf", inline: false, content }])
-        ._tag
+      const part = partOf({ filename: "a.pdf", mediaType: "application/pdf", inline: false, content })
+      return chooseAttachment([part])._tag
     }
     assert.strictEqual(MAX_ATTACHMENT_BYTES, 25 * 1024 * 1024)
     assert.deepStrictEqual([of(MAX_ATTACHMENT_BYTES), of(MAX_ATTACHMENT_BYTES + 1)], ["Pdf", "TooLarge"])
@@ -101,27 +132,24 @@ describe("attachment rules", () => {
   it("every file can be described", () => {
     fc.assert(
       fc.property(bytes, text, text, (content, name, type) => {
-        assert.match(describeFile(content, name, type), /^an? \w/)
+        assert.match(describeFile(content, { filename: name, mediaType: type }), /^an? \w/)
       })
     )
   })
 })
 
 describe("automatic mail (RFC 3834)", () => {
-  const none = new Set<string>()
-  const reason = (
-    headers: ReadonlyArray<MailHeader>,
-    from = "ann@reader.test",
-    sender: Mailbox | undefined = ann,
-    own = none
-  ) => automaticReason({ headers }, from, sender, own)
+  const reason = (headers: ReadonlyArray<MailHeader>, from = "ann@reader.test", sender: Mailbox = ann) =>
+    automaticReason({ headers }, from, sender)
 
   it("a person's mail is none", () => {
     for (const headers of [
       [],
       [{ name: "auto-submitted", value: "no" }],
       [{ name: "precedence", value: "first-class" }],
-      [{ name: "x-auto-response-suppress", value: "DR, RN" }],
+      [{ name: "x-auto-response-suppress", value: "All" }],
+      [{ name: "list-unsubscribe", value: "<mailto:x>" }],
+      [{ name: "list-unsubscribe-post", value: "List-Unsubscribe=One-Click" }],
       [{ name: "return-path", value: "<ann@reader.test>" }]
     ]) {
       assert.isUndefined(reason(headers))
@@ -136,8 +164,7 @@ describe("automatic mail (RFC 3834)", () => {
       { name: "precedence", value: "Bulk" },
       { name: "precedence", value: "list" },
       { name: "precedence", value: "junk" },
-      { name: "list-unsubscribe", value: "<mailto:x>" },
-      { name: "x-auto-response-suppress", value: "DR, OOF" },
+      { name: "list-id", value: "<a.b>" },
       { name: "x-autoreply", value: "yes" },
       { name: "content-type", value: "multipart/report; report-type=delivery-status" }
     ]
@@ -154,7 +181,25 @@ describe("automatic mail (RFC 3834)", () => {
     }
     for (const local of ["norepl", "replyno", "bouncer"])
       assert.isUndefined(reason([], "x@y", { ...ann, local }))
-    assert.isString(reason([], "x@y", ann, new Set(["ann@reader.test"])))
+  })
+
+  it("a program's file is an order; our own mail, and a responder's answer to us, never are", () => {
+    const silent = (headers: ReadonlyArray<MailHeader>, isOrder: boolean, own: ReadonlyArray<string> = []) =>
+      silenceReason({ headers }, "a@x.test", ann, { isOrder, ownAddresses: new Set(own) }) !== undefined
+    const scanner = [{ name: "auto-submitted", value: "auto-generated" }]
+    const responder = [
+      { name: "auto-submitted", value: "auto-replied" },
+      { name: "in-reply-to", value: "<ours@x>" }
+    ]
+    assert.deepStrictEqual(
+      [silent(scanner, true), silent(scanner, false), silent([], false), silent(responder, true)],
+      [false, true, false, true]
+    )
+    assert.isFalse(
+      silent([{ name: "in-reply-to", value: "<ours@x>" }], false),
+      "a person's answer without a file"
+    )
+    assert.isTrue(silent([], true, ["ann@reader.test"]))
   })
 })
 

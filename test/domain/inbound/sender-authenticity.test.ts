@@ -1,18 +1,21 @@
 import * as fc from "fast-check"
 import { assert, describe, it } from "vitest"
 
-import {
-  parseAuthenticationResults,
-  authenticityOf,
-  senderOf
-} from "../../../src/domain/inbound/sender-authenticity.ts"
+import { parseAuthenticationResults } from "../../../src/domain/inbound/authentication-results.ts"
+import { authenticityOf, senderOf } from "../../../src/domain/inbound/sender-authenticity.ts"
 
 const ann = { name: undefined, local: "ann", domain: "reader.test" }
 const rules = { trustedHops: ["mx.hop.test"], trustsLoopback: false }
-const headersOf = (...values: ReadonlyArray<string>) =>
-  values.map((value) => ({ name: "authentication-results", value }))
+const delivery = { envelopeFrom: "bounces@x.test", peerTrusted: true }
+const mailOf = (...values: ReadonlyArray<string>) => ({
+  from: ["ann@reader.test"],
+  headers: [
+    ...values.map((value) => ({ name: "authentication-results", value })),
+    { name: "from", value: "Ann <ann@reader.test>" }
+  ]
+})
 const verified = (...values: ReadonlyArray<string>) =>
-  authenticityOf({ headers: headersOf(...values) }, ann, true, rules).verified
+  authenticityOf(mailOf(...values), ann, delivery, rules).verified
 
 describe("Authentication-Results (RFC 8601)", () => {
   it("reads what the RFC shows", () => {
@@ -61,7 +64,7 @@ describe("Authentication-Results (RFC 8601)", () => {
         ),
         (value) => {
           const read = parseAuthenticationResults(value)
-          if (read !== undefined) assert.notMatch(read.server, /[\s;]/)
+          assert.notMatch(read?.server ?? "", /[\s;]/)
         }
       )
     )
@@ -140,19 +143,49 @@ describe("verified senders (INBOUND-4)", () => {
       assert.isFalse(verified(`mx.hop.test; dmarc=none header.from=evil.test; ${said}`))
     }
     const below = { name: undefined, local: "ann", domain: "post.reader.test" }
-    const signed = headersOf("mx.hop.test; dmarc=none; dkim=pass header.d=reader.test")
+    const signed = mailOf("mx.hop.test; dmarc=none; dkim=pass header.d=reader.test")
     assert.isTrue(
-      authenticityOf({ headers: signed }, below, true, rules).verified,
+      authenticityOf(
+        {
+          from: ["ann@post.reader.test"],
+          headers: [...signed.headers.slice(0, 1), { name: "from", value: "ann@post.reader.test" }]
+        },
+        below,
+        delivery,
+        rules
+      ).verified,
       "the owner of what is above"
     )
   })
 
+  it("what contradicts itself proves nothing", () => {
+    const none = "mx.hop.test; dmarc=none header.from=reader.test"
+    for (const said of [
+      "dkim=none; dkim=pass header.d=reader.test",
+      "spf=fail smtp.mailfrom=x.test; spf=pass smtp.mailfrom=reader.test",
+      "spf=pass smtp.mailfrom=reader.test; spf=pass smtp.mailfrom=reader.test",
+      "dkim=pass header.d=evil.test header.d=reader.test",
+      "dkim=pass header.i=a header.d=reader.test",
+      "dkim=pass(x)header.d=reader.test",
+      'dkim=pass reason="x"header.d=reader.test',
+      "dkim=pass header.d=reader.test dkim",
+      "dkim=pass header.d=reader.test; dmarc=pass"
+    ])
+      assert.isFalse(verified(`${none}; ${said}`), said)
+    assert.isFalse(verified("mx.hop.test; dmarc=pass; dmarc=pass"))
+    assert.isTrue(
+      verified(`${none}; spf=none smtp.helo=x.test; spf=pass smtp.mailfrom=reader.test`),
+      "the two identities that SPF knows"
+    )
+    assert.isTrue(verified(`${none}; dkim=fail header.d=x.test; dkim=pass header.d=reader.test`))
+  })
+
   it("without a named hop nobody is believed but loopback of an embedded run", () => {
-    const pass = headersOf("mx.hop.test; dmarc=pass")
+    const pass = mailOf("mx.hop.test; dmarc=pass")
     const none = { trustedHops: [], trustsLoopback: false }
-    assert.isFalse(authenticityOf({ headers: pass }, ann, true, none).verified)
-    assert.isTrue(authenticityOf({ headers: [] }, ann, true, { ...none, trustsLoopback: true }).verified)
-    assert.isFalse(authenticityOf({ headers: pass }, ann, false, rules).verified)
+    assert.isFalse(authenticityOf(pass, ann, delivery, none).verified)
+    assert.isTrue(authenticityOf(mailOf(), ann, delivery, { ...none, trustsLoopback: true }).verified)
+    assert.isFalse(authenticityOf(pass, ann, { ...delivery, peerTrusted: false }, rules).verified)
   })
 
   it("a mail has one sender, or none", () => {

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import fc from "fast-check"
 
+import { bareAddressOf } from "../../../src/domain/delivery/untrusted.ts"
 import {
   addressKey,
   addressOf,
@@ -9,8 +10,16 @@ import {
   formatMailbox,
   type Mailbox,
   parseMailbox,
-  parsePublicMailbox
+  parsePublicMailbox,
+  withoutInvisibleEdges,
+  writtenKey
 } from "../../../src/domain/mail/address.ts"
+
+/** Every character that nobody sees, as Unicode has them. */
+const INVISIBLE = Array.from({ length: 0x11_0000 }, (_, point) => point)
+  .filter((point) => point < 0xd800 || point > 0xdfff)
+  .map((point) => String.fromCodePoint(point))
+  .filter((char) => /[\p{Default_Ignorable_Code_Point}\p{Zs}\u2800]/u.test(char))
 
 const parsed = (text: string): Mailbox | string =>
   Result.match(parseMailbox(text), { onFailure: (why) => why, onSuccess: (box) => box })
@@ -119,7 +128,7 @@ describe("addresses", () => {
     const name = fc.option(
       fc
         .string({ unit: "grapheme", minLength: 1, maxLength: 20 })
-        .map((text) => text.replace(/\p{C}/gu, "").replace(/\s+/g, " ").trim())
+        .map((text) => withoutInvisibleEdges(text.replace(/\p{C}/gu, "").replace(/\s+/g, " ")))
         .filter((text) => text !== ""),
       { nil: undefined }
     )
@@ -139,6 +148,37 @@ describe("addresses", () => {
       ),
       { numRuns: 1000 }
     )
+  })
+
+  it("are the same with anything invisible around them, and none with it inside the local part", () => {
+    const key = (text: string) => addressKey(Result.getOrThrow(parseMailbox(text)))
+    const around = fc.array(fc.constantFrom(...INVISIBLE), { maxLength: 3 }).map((all) => all.join(""))
+    fc.assert(
+      fc.property(around, around, around, around, (a, b, c, d) => {
+        for (const text of [
+          `${a}john@x.test${b}`,
+          `${a}John${b} <${c}john@x.test${d}>`,
+          `${a}<john@x.test>${d}`
+        ]) {
+          assert.strictEqual(key(text), "john@x.test")
+          assert.strictEqual(writtenKey(text), "john@x.test")
+          assert.strictEqual(bareAddressOf(text), "john@x.test")
+        }
+        assert.strictEqual(Result.getOrThrow(parseMailbox(`${a}John${b} <john@x.test>`)).name, "John")
+      })
+    )
+    for (const char of INVISIBLE.filter((one) => one !== " ")) {
+      for (const text of [
+        `jo${char}hn@x.test`,
+        `john${char}@x.test`,
+        `"jo${char}hn"@x.test`,
+        `J <jo${char}hn@x.test>`
+      ]) {
+        assert.isTrue(Result.isFailure(parseMailbox(text)), JSON.stringify(text))
+      }
+    }
+    for (const char of INVISIBLE.filter((one) => !/[\u200c\u200d]/.test(one)))
+      assert.strictEqual(key(`john@x${char}.test`), "john@x.test", JSON.stringify(char))
   })
 
   it("compares by one key, whatever case, quoting or normal form", () => {

@@ -4,7 +4,6 @@ import fc from "fast-check"
 
 import type { FieldIssue } from "../../../src/domain/field-issues.ts"
 import {
-  decodeSendRequest,
   makeMessage,
   type Message,
   payloadOf,
@@ -12,6 +11,7 @@ import {
   type SendRequest,
   withoutBlocked
 } from "../../../src/domain/mail/message.ts"
+import { decodeSendRequest } from "../../../src/domain/mail/read-request.ts"
 
 const defaults = {
   from: { name: "Postlane", local: "noreply", domain: "postlane.test" },
@@ -191,6 +191,65 @@ describe("send request", () => {
   })
 })
 
+describe("what other tools write", () => {
+  it("base64 in lines is the same mail as base64 in one", () => {
+    const of = (content: string) => message({ attachments: [{ filename: "f", content }] })
+    const one = of("aGVsbG8gd29ybGQh")
+    for (const content of ["aGVsbG8g\r\nd29ybGQh\r\n", "aGVsbG8g\nd29y bGQh\n", "\taGVsbG8gd29ybGQh"])
+      assert.deepStrictEqual(
+        [of(content).attachments, payloadOf(of(content))],
+        [one.attachments, payloadOf(one)]
+      )
+    assert.deepStrictEqual(paths({ attachments: [{ filename: "f", content: "aGVs\u2028bG8=" }] }), [
+      "attachments.0.content"
+    ])
+  })
+
+  it("MAIL-10: a mail with copies only is refused with what to write instead", () => {
+    for (const change of [
+      { to: [], bcc: ["b@x.test"] },
+      { to: undefined, cc: "b@x.test" }
+    ]) {
+      const issues = messageOf({ ...base, ...change }) as ReadonlyArray<FieldIssue>
+      assert.deepStrictEqual(
+        issues.map(({ path }) => path),
+        ["to"]
+      )
+      assert.include(issues[0]?.message, "neither cc nor bcc can stand alone")
+    }
+  })
+
+  it("members of Object's prototype and those that are undefined are no unknown members", () => {
+    assert.deepStrictEqual(message({ shippedAt: undefined }), message())
+    assert.deepStrictEqual(paths({ toString: "x", valueOf: 1 }), ["toString", "valueOf"])
+  })
+
+  it("H1: a million unknown members are refused as one", () => {
+    const many = Object.fromEntries(Array.from({ length: 1001 }, (_, at) => [`m${at}`, 1]))
+    assert.deepStrictEqual(paths(many), [""])
+    assert.deepStrictEqual(paths({ attachments: [{ filename: "f", content: "", ...many }] }), [
+      "attachments.0"
+    ])
+  })
+})
+
+describe("recipients", () => {
+  it("each gets one copy, in the first of to, cc and bcc that names it", () => {
+    const made = message({
+      to: ["a@x.test", "A@X.test", "b@x.test"],
+      cc: ["Bob <b@x.test>", "c@x.test"],
+      bcc: ["a@x.test", "c@x.test", "d@x.test"]
+    })
+    const keys = (field: "to" | "cc" | "bcc") =>
+      recipientKeys({ to: [], cc: [], bcc: [], [field]: made[field] })
+    assert.deepStrictEqual(
+      [keys("to"), keys("cc"), keys("bcc")],
+      [["a@x.test", "b@x.test"], ["c@x.test"], ["d@x.test"]]
+    )
+    assert.deepStrictEqual([made.to.length, made.cc.length, made.bcc.length], [2, 1, 1])
+  })
+})
+
 describe("payload of a key", () => {
   it("is equal for equal requests whatever the order of their members, and different for different ones", () => {
     const one = payloadOf(message({ tags: { a: "1", b: "2" }, headers: { "X-A": "1", "X-B": "2" } }))
@@ -203,7 +262,7 @@ describe("payload of a key", () => {
       { subject: "other" },
       { text: "other" },
       { html: "<p>t</p>" },
-      { cc: "a@x.test" },
+      { cc: "c@x.test" },
       { tags: { a: "1" } },
       { provider: "provider_b" },
       { category: "auth" },

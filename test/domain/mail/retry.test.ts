@@ -56,6 +56,51 @@ describe("the row of a retry", () => {
   )
 })
 
+describe("a call that is repeated after a deferral", () => {
+  it.effect("S9: is answered how the mail ended", () =>
+    Effect.gen(function* () {
+      const request = { idempotencyKey: "k" }
+      const sentLater = yield* deferred({ lost: true, request })
+      assert.deepInclude(yield* sentLater.send(mail(request)), { ok: true, status: "deferred" })
+      yield* sentLater.retry(sentLater.message)
+      const accepted = sentLater.database.rows().at(-1)
+      assert.deepInclude(yield* sentLater.send(mail(request)), {
+        ok: true,
+        status: "sent",
+        sendId: accepted!.id,
+        providerMessageId: accepted!.providerMessageId
+      })
+
+      const refused = yield* deferred({ primary: "provider_b", lost: true, request })
+      refused.scripts.provider_b.push("rejected")
+      yield* refused.retry(refused.message)
+      assert.deepInclude(yield* refused.send(mail(request)), {
+        ok: false,
+        status: "failed",
+        kind: "ambiguous",
+        sendId: refused.database.rows().at(-1)!.id,
+        idempotencyKey: "k"
+      })
+      assert.strictEqual((yield* refused.received).provider_b, 2)
+
+      const settled = yield* deferred({ primary: "provider_b", request })
+      const [row] = settled.database.rows()
+      yield* settled.database.recordEvent({
+        provider: "provider_b",
+        providerMessageId: "m-1",
+        event: "delivered",
+        keyTag: row?.keyTag ?? undefined
+      })
+      assert.deepInclude(yield* settled.send(mail(request)), {
+        ok: true,
+        status: "sent",
+        sendId: row!.id,
+        providerMessageId: "m-1"
+      })
+    })
+  )
+})
+
 describe("a retry of a mail that expires", () => {
   it.effect("D1: goes out while the mail is of use; the one that would come later is given up at once", () =>
     Effect.gen(function* () {
@@ -102,6 +147,49 @@ describe("a retry of a mail that expires", () => {
       const first = yield* send(LINK_EXPIRES)
       assert.deepStrictEqual(yield* send(new Date(16 * 60_000).toISOString()), first)
       assert.strictEqual((yield* Effect.flip(send("tomorrow")))._tag, "InvalidRequest")
+    })
+  )
+})
+
+describe("a retry of mail to a person who was erased meanwhile", () => {
+  it.effect.each(["provider_a", "provider_b"] as const)(
+    "MAIL-66: by %s: looks before it sends, ends suppressed, and writes nobody's name",
+    (primary) =>
+      Effect.gen(function* () {
+        const world = yield* deferred({ lost: true, primary })
+        yield* world.database.erase("a@x.test")
+        yield* world.retry(world.message)
+        assert.strictEqual((yield* world.received)[primary], 1)
+        assert.deepStrictEqual(statuses(world), ["deferred", "suppressed"])
+        const last = world.database.rows().at(-1)
+        assert.deepInclude(last, { to: ["erased:a@x.test"], subject: null })
+        assert.match(last?.error ?? "", /^Recipient suppressed: erased/)
+      })
+  )
+
+  it.effect("MAIL-66: goes to the others", () =>
+    Effect.gen(function* () {
+      const world = yield* deferred({ lost: true, request: { to: ["a@x.test", "b@x.test"] } })
+      yield* world.database.erase("a@x.test")
+      yield* world.retry(world.message)
+      const [copy] = yield* world.providers.provider_a.copies
+      assert.notInclude(JSON.stringify(copy), "a@x.test")
+      assert.deepInclude(world.database.rows().at(-1), { status: "sent", to: ["b@x.test"] })
+    })
+  )
+})
+
+describe("a retry of marketing mail", () => {
+  it.effect("MAIL-65: does not reach who unsubscribed meanwhile; other mail does", () =>
+    Effect.gen(function* () {
+      const ended = Effect.fnUntraced(function* (category: "marketing" | "notification") {
+        const world = yield* deferred({ lost: true, request: { category } })
+        world.database.unsubscribe("a@x.test")
+        yield* world.retry(world.message)
+        return statuses(world)
+      })
+      assert.deepStrictEqual(yield* ended("marketing"), ["deferred", "suppressed"])
+      assert.deepStrictEqual(yield* ended("notification"), ["deferred", "sent"])
     })
   )
 })

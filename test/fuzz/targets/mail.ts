@@ -1,6 +1,10 @@
-import { Effect, Layer, ManagedRuntime, Result } from "effect"
+import { mkdtemp, rm } from "node:fs/promises"
+import { join } from "node:path"
+
+import { Effect, Layer, ManagedRuntime, Result, Stream } from "effect"
 import * as fc from "fast-check"
 
+import { makeDiskObjects } from "../../../src/adapters/disk/object-store.ts"
 import { layerInProcess } from "../../../src/adapters/postal-mime/process-mail-reader.ts"
 import * as ReaderProcess from "../../../src/adapters/reader-process/reader-process.ts"
 import { chooseAttachment } from "../../../src/domain/inbound/attachment-choice.ts"
@@ -16,7 +20,9 @@ import {
 } from "../../../src/domain/inbound/mail-headers.ts"
 import { authenticityOf, senderOf } from "../../../src/domain/inbound/sender-authenticity.ts"
 import { MailReader } from "../../../src/ports/inbound/mails.ts"
+import { MailObjects } from "../../../src/ports/object-store.ts"
 import { strangeMails } from "../../support/files/strange-mails.ts"
+import { TEMPORARY } from "../../support/temporary.ts"
 import { realFiles } from "../files.ts"
 import { Broken, hold, rough, type Target } from "../target.ts"
 
@@ -30,7 +36,10 @@ const oneLine = (rule: string, text: string | undefined) =>
 /** Everything that is decided about a mail from its bytes alone: the class names each decision. */
 const decisions = (mail: IncomingMail): string => {
   const sender = senderOf(mail)
-  const verified = sender === undefined ? undefined : authenticityOf(mail, sender, true, RULES)
+  const verified =
+    sender === undefined
+      ? undefined
+      : authenticityOf(mail, sender, { envelopeFrom: "a@x.test", peerTrusted: true }, RULES)
   const choice = chooseAttachment(mail.parts)
   const filename = "filename" in choice ? choice.filename : undefined
   hold(
@@ -48,7 +57,9 @@ const decisions = (mail: IncomingMail): string => {
       : verified.verified
         ? "genuine"
         : verified.reason.replaceAll(/\S*\.\S*/g, "…"),
-    automaticReason(mail, "a@x.test", sender, OWN) === undefined ? "a person's" : "a program's",
+    sender === undefined || automaticReason(mail, "a@x.test", sender) === undefined
+      ? "a person's"
+      : "a program's",
     malformation(mail) === undefined ? "" : "malformed",
     sender !== undefined && isWrittenTo(mail, sender, OWN) ? "to us" : "",
     choice._tag,
@@ -115,18 +126,33 @@ export const mail: Target = {
     "boundary="
   ],
   open: async () => {
-    const runtime = ManagedRuntime.make(Layer.provide(layerInProcess(), ReaderProcess.layer))
+    const folder = await mkdtemp(join(TEMPORARY, "postlane-fuzz-mail-"))
+    const runtime = ManagedRuntime.make(
+      Layer.merge(
+        Layer.provide(layerInProcess(), ReaderProcess.layer),
+        Layer.succeed(MailObjects, makeDiskObjects(folder))
+      )
+    )
+    const KEY = "mail"
+    const reading = (input: Uint8Array) =>
+      Effect.gen(function* () {
+        const objects = yield* MailObjects
+        const reader = yield* MailReader
+        yield* objects.put(KEY, Stream.make(input), { contentType: "message/rfc822" })
+        return yield* reader.read(KEY, input.length)
+      }).pipe(Effect.scoped, Effect.result)
     return {
       answer: async (input) => {
-        const read = await runtime.runPromise(
-          Effect.result(MailReader.use((reader) => reader.read(Uint8Array.from(input))))
-        )
-        if (Result.isSuccess(read)) return decisions(read.success)
-        if (read.failure._tag === "MailReaderUnavailable" || read.failure.deadly)
+        const read = await runtime.runPromise(reading(Uint8Array.from(input)))
+        if (Result.isSuccess(read)) return decisions(read.success.mail)
+        if (read.failure._tag !== "UnreadableMail" || read.failure.deadly)
           throw new Broken(`H1: ${read.failure.message}`)
         return `unreadable: ${read.failure.message.replaceAll(/\d+/g, "#").slice(0, 80)}`
       },
-      close: () => runtime.dispose()
+      close: async () => {
+        await runtime.dispose()
+        await rm(folder, { recursive: true, force: true })
+      }
     }
   }
 }

@@ -8,7 +8,8 @@ import {
   type Mailbox,
   parseMailbox
 } from "../../../src/domain/mail/address.ts"
-import { decodeSendRequest, makeMessage, payloadOf } from "../../../src/domain/mail/message.ts"
+import { makeMessage, payloadOf } from "../../../src/domain/mail/message.ts"
+import { decodeSendRequest } from "../../../src/domain/mail/read-request.ts"
 import { JSON_WORDS, jsonSeeds, strangeJson } from "../json.ts"
 import { hold, type Target } from "../target.ts"
 

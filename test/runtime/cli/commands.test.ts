@@ -135,6 +135,17 @@ describe("the command line on a database", () => {
           mails.rows.map(({ source, status }) => [source, status]),
           [["api:admin-invite", "sent"]]
         )
+        const [invitation] = mails.rows
+        for (const named of [
+          ["--id", invitation!.id],
+          ["--key", invitation!.idempotency_key!],
+          ["--message-id", invitation!.provider_message_id!]
+        ]) {
+          const found = jsonOf<EmailLogPage>(yield* postlane("log", ...named, "--json"))
+          assert.deepStrictEqual(found.rows, mails.rows, named.join(" "))
+        }
+        const notAnId = yield* postlane("log", "--id", "order-17")
+        assert.deepStrictEqual([notAnId.code, notAnId.err.includes("must be the id of a row")], [1, true])
         const reader = yield* postlane("admins", "invite", "ann@x.test", "--right", "admin:read", "--json")
         assert.deepInclude(jsonOf<object>(reader), { answer: "changed", inviteSent: true })
         const { admins } = jsonOf<{ readonly admins: ReadonlyArray<object> }>(
@@ -210,7 +221,7 @@ describe("the command line on a database", () => {
           const dry = yield* postlane("import", "suppressions", file, "--dry-run")
           assert.match(
             dry.out,
-            /^1200 suppressions in the file: 1200 hard bounces, 0 complaints, 0 manual\.\nNothing/
+            /^1200 suppressions in all: 1200 hard bounces, 0 complaints, 0 manual\.\nNothing/
           )
           assert.match(dry.err, /^1 line could not be read:\n {2}line 1202: /)
           assert.strictEqual(dry.code, 1)

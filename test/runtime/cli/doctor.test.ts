@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it, vi } from "@effect/vitest"
 import { Effect } from "effect"
 
 import type { Verdict } from "../../../src/domain/doctor/verdict.ts"
@@ -121,6 +121,7 @@ describe("postlane doctor", () => {
         assert.isTrue(found.ok)
         assert.strictEqual(found.code, 0)
         assert.deepStrictEqual([...new Set(found.checks.map(({ check }) => check))].sort(), [
+          "cloud",
           "database",
           "dns",
           "objects",
@@ -177,6 +178,33 @@ describe("postlane doctor", () => {
         }
         assert.notMatch(found.out, /re_wrong_key_of_someone|whsec_!!!/)
       }).pipe(Effect.scoped, Effect.provide(layerEmptyDatabase)),
+    PATIENCE
+  )
+
+  it.live(
+    "says whose credentials sign, and why there are none",
+    () =>
+      Effect.gen(function* () {
+        const { dns, env } = yield* installation
+        yield* Effect.addFinalizer(() => Effect.sync(() => vi.unstubAllEnvs()))
+        const cloud = Effect.fnUntraced(function* () {
+          const keys = { CLOUD_ACCESS_KEY_ID: "", CLOUD_SECRET_ACCESS_KEY: "" }
+          const { checks } = yield* report(dns, { ...env, ...keys })
+          return checks.filter(({ check }) => check === "cloud")
+        })
+        vi.stubEnv("AWS_EC2_METADATA_DISABLED", "true")
+        const [none] = yield* cloud()
+        assert.strictEqual(none?.what, "there are no cloud credentials")
+        vi.stubEnv("AWS_ACCESS_KEY_ID", "ASIA")
+        vi.stubEnv("AWS_SECRET_ACCESS_KEY", "s")
+        assert.deepStrictEqual(yield* cloud(), [
+          {
+            check: "cloud",
+            status: "ok",
+            what: "calls are signed with the credentials of: AWS_ACCESS_KEY_ID in the environment"
+          }
+        ])
+      }).pipe(Effect.scoped, Effect.provide(layerDatabase)),
     PATIENCE
   )
 

@@ -178,10 +178,18 @@ describe("convert-by-email by the settings", () => {
     ])
     const hops = { TRUSTED_MAIL_HOPS: "MX.Hop.test, 203.0.113.7" }
     for (const [env, embedded, rules] of [
-      [{}, true, { trustedHops: [], trustsLoopback: true }],
-      [{}, false, { trustedHops: [], trustsLoopback: false }],
-      [hops, true, { trustedHops: ["mx.hop.test", "203.0.113.7"], trustsLoopback: false }],
-      [hops, false, { trustedHops: ["mx.hop.test", "203.0.113.7"], trustsLoopback: false }]
+      [{}, true, { trustedHops: [], trustsLoopback: true, hopSecret: undefined }],
+      [{}, false, { trustedHops: [], trustsLoopback: false, hopSecret: undefined }],
+      [
+        hops,
+        true,
+        { trustedHops: ["mx.hop.test", "203.0.113.7"], trustsLoopback: false, hopSecret: undefined }
+      ],
+      [
+        hops,
+        false,
+        { trustedHops: ["mx.hop.test", "203.0.113.7"], trustsLoopback: false, hopSecret: undefined }
+      ]
     ] as const) {
       assert.deepStrictEqual(authenticityRules(settingsOf(env, embedded)), rules)
     }

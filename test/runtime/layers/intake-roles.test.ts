@@ -40,6 +40,7 @@ const start = Effect.fnUntraced(function* (env: Env, embedded = false) {
       Effect.as(Stream.runDrain(raw), anyId(`mail-${trusted.push(peerTrusted)}`)),
     admitNext: Effect.never,
     convertNext: Effect.never,
+    convertNextShort: Effect.never,
     replyNext: Effect.never,
     clean: Effect.never,
     sweep: Effect.never

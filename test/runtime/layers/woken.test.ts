@@ -52,6 +52,7 @@ const idleProcess = (looks: Array<string>) => {
     Layer.mock(ConvertByEmail, {
       admitNext: look("mails", false),
       convertNext: look("conversions of mails", false),
+      convertNextShort: look("conversions of short mails", false),
       replyNext: look("replies", false),
       clean: Effect.never,
       sweep: Effect.never
@@ -77,9 +78,17 @@ const idleProcess = (looks: Array<string>) => {
   ).pipe(Layer.provide([stores, Logger.layer([])]), Layer.provide(Supervisors.layer))
 }
 
-/** Each kind of worker twice, and the executor once. */
+/** Each kind of worker twice, the executor and the worker for short mails once. */
 const OF_CONVERSIONS = ["assemblies", "assemblies", "requests"]
-const OF_MAILS = ["conversions of mails", "conversions of mails", "mails", "mails", "replies", "replies"]
+const OF_MAILS = [
+  "conversions of mails",
+  "conversions of mails",
+  "conversions of short mails",
+  "mails",
+  "mails",
+  "replies",
+  "replies"
+]
 
 describe("the fibers of a process that look for work", () => {
   it.effect("all look as soon as the bell rings, and not before their time unless it does", () =>

@@ -5,7 +5,7 @@ import { assert, describe, it } from "vitest"
 import { announce } from "../../../src/runtime/process/banner.ts"
 import { decodeSettings } from "../../../src/runtime/settings/settings.ts"
 
-const bannerOf = async (env: Readonly<Record<string, string>>) => {
+const bannerOf = async (env: Readonly<Record<string, string>>, simulates = true) => {
   const settings = Result.getOrThrow(decodeSettings(env, { embedded: true }))
   const lines: Array<string> = []
   const record: Console.Console = { ...globalThis.console, log: (line: string) => void lines.push(line) }
@@ -17,7 +17,7 @@ const bannerOf = async (env: Readonly<Record<string, string>>) => {
         ),
         database: "embedded",
         queue: true,
-        simulates: { provider_a: true, provider_b: true },
+        simulates: { provider_a: simulates, provider_b: true },
         seconds: 1
       }),
       Console.Console,
@@ -26,6 +26,15 @@ const bannerOf = async (env: Readonly<Record<string, string>>) => {
   )
   return lines.join("\n")
 }
+
+describe("what the start tells of the first mail", () => {
+  it("leads to the outbox only where the primary is simulated", async () => {
+    assert.include(await bannerOf({}), "and read it at http://127.0.0.1:8787/dev.")
+    const real = await bannerOf({}, false)
+    assert.notMatch(real, /(?:read it|answers) at/)
+    assert.include(real, "with an address of yours in place of you@example.com: Resend sends it for real.")
+  })
+})
 
 describe("what the start tells of convert-by-email", () => {
   it("names the address and the port, and a command that reaches them", async () => {

@@ -55,7 +55,7 @@ export const breakDatabase = (bug: Bug | undefined, database: MailDatabase): Mai
     case "alert-claimed-and-forgotten":
       return { ...database, claimDueAlert: Effect.succeed(undefined) }
     case "erased-person-mailed":
-      return { ...database, erase: (email) => void database.unsuppress(email) }
+      return { ...database, erase: (email) => Effect.sync(() => void database.unsuppress(email)) }
     default:
       return database
   }

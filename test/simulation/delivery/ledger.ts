@@ -197,11 +197,12 @@ export const watched = (
     ),
     confirmAlert: (sendId) =>
       Effect.tap(database.confirmAlert(sendId), () => Effect.sync(() => ledger.alertConfirmed(sendId))),
-    erase: (email) => {
-      erased.push(...database.suppressions().filter((one) => one.email === email))
-      ledger.personErased(email)
-      database.erase(email)
-    }
+    erase: (email) =>
+      Effect.suspend(() => {
+        erased.push(...database.suppressions().filter((one) => one.email === email))
+        ledger.personErased(email)
+        return database.erase(email)
+      })
   }
   return { database: seenDatabase, look }
 }

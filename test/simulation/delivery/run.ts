@@ -127,7 +127,7 @@ const nemesis = (world: DeliveryWorld, roughMs: number) =>
         case 2:
           saw("person erased")
           note(() => `${email} is erased`)
-          database.erase(email)
+          yield* database.erase(email)
           break
         case 3:
           yield* world.sendByHand

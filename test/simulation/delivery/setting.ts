@@ -305,6 +305,7 @@ export const makeWorld = (
           begin: (entry) => asked("begin", store.begin(entry)),
           moveClaim: (entry) => road("moveClaim", store.moveClaim(entry)),
           findEvidence: (entry) => road("findEvidence", store.findEvidence(entry)),
+          deferralEnd: (entry) => road("deferralEnd", store.deferralEnd(entry)),
           beginRetry: (entry) => asked("beginRetry", store.beginRetry(entry)),
           record: (entry) => road("record", store.record(entry)),
           tagSecret: store.tagSecret,

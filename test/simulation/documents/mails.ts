@@ -1,13 +1,16 @@
+import { createHash } from "node:crypto"
+
 import { Clock, Context, Duration, Effect, Stream } from "effect"
 import * as Mac from "effect/crypto/Mac"
 
 import type { Documents } from "../../../src/adapters/memory/documents/state.ts"
-import type { IncomingMail } from "../../../src/domain/inbound/incoming-mail.ts"
+import { HEAD_BYTES, type IncomingMail } from "../../../src/domain/inbound/incoming-mail.ts"
 import { IntakeConfig } from "../../../src/domain/inbound/intake-config.ts"
 import { ConvertPipeline, PipelineError } from "../../../src/ports/inbound/convert-pipeline.ts"
 import type { IntakeStore } from "../../../src/ports/inbound/intake-store.ts"
 import { MailReader, ReplyChannel, ReplyFailure } from "../../../src/ports/inbound/mails.ts"
 import { MailTemplates } from "../../../src/ports/mail/mail-provider.ts"
+import { MailObjects, ObjectStoreError } from "../../../src/ports/object-store.ts"
 import type { Chance } from "../kernel.ts"
 import { alive, call, type SimProcess } from "../process.ts"
 import type { Chronicle } from "../world.ts"
@@ -32,6 +35,8 @@ export interface MailMood {
   readonly replyDeferred: number
   readonly replyLost: number
 }
+
+const hashOf = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex")
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
@@ -59,11 +64,24 @@ const read = (raw: Uint8Array): IncomingMail => {
               filename: `${paper.name}.pdf`,
               mediaType: "application/pdf",
               inline: false,
-              content: bytesOf(paper)
+              bytes: bytesOf(paper).length,
+              head: bytesOf(paper).slice(0, HEAD_BYTES),
+              sha256: hashOf(bytesOf(paper)),
+              pdf: Stream.make(bytesOf(paper))
             }
           ]
   }
 }
+
+/** The mail as it is stored: short or missing, the store is at fault. */
+const readStored = Effect.fnUntraced(function* (key: string, bytes: number) {
+  const objects = yield* MailObjects
+  const away = (cause: unknown) => new ObjectStoreError({ reason: "unavailable", key, cause })
+  const pieces = yield* Effect.mapError(Stream.runCollect(objects.get(key)), away)
+  const raw = Buffer.concat(pieces)
+  if (raw.length !== bytes) return yield* away(new Error(`${raw.length} of ${bytes} bytes`))
+  return { mail: read(raw), rawSha256: hashOf(raw) }
+})
 
 /** What a reply channel has taken, by its key; it sends nothing twice under one. */
 interface Taken {
@@ -191,7 +209,7 @@ export const makeMailSurroundings = (options: {
       Context.make(ReplyChannel, broken(channelOf(process))).pipe(
         Context.add(Mac.Mac, simMac),
         Context.add(ConvertPipeline, pipelineOf(process, objects)),
-        Context.add(MailReader, { read: (raw) => Effect.sync(() => read(raw)) }),
+        Context.add(MailReader, { readHead: read, read: readStored }),
         Context.add(MailTemplates, {
           render: () => Effect.succeed({ subject: "s", html: "h", text: "t" })
         }),

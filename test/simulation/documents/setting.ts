@@ -481,7 +481,8 @@ export const makeWorld = (
           const settings = { heartbeat: HEARTBEAT, modelId: MODEL, price: PRICE }
           const exit = yield* Effect.exit(
             Effect.gen(function* () {
-              while (yield* workOnce(process.id, settings));
+              const work = workOnce(process.id, settings)
+              while (yield* work);
             }).pipe(Effect.provideService(BatchReplay, replay))
           )
           working.set(process.id, (working.get(process.id) ?? 0) - 1)

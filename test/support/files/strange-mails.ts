@@ -1,7 +1,7 @@
 import { numbered } from "./pdf-samples.ts"
 import { tnefOf } from "./tnef-files.ts"
 
-/** A mail as some program writes it, and how it ends. */
+/** A mail as some program writes it, and how it ends; `refused`: it is not taken. */
 export interface StrangeMail {
   readonly about: string
   readonly outcome: string
@@ -178,7 +178,7 @@ export const strangeMails = (from: string): ReadonlyArray<StrangeMail> => [
   { about: "no header at all", outcome: "no_sender", raw: "\n\n" },
   {
     about: "multiparts nested without end",
-    outcome: "no_sender",
+    outcome: "error",
     raw: head(
       from,
       Array.from(
@@ -189,7 +189,7 @@ export const strangeMails = (from: string): ReadonlyArray<StrangeMail> => [
   },
   {
     about: "headers without end",
-    outcome: "no_sender",
+    outcome: "refused",
     raw: `${`X-Long: ${"y".repeat(900)}\n`.repeat(1500)}From: ${from}\n\nx\n`
   }
 ]

@@ -2,10 +2,10 @@ import { Context, Effect, Layer, Redacted } from "effect"
 import { inject } from "vitest"
 
 import {
+  type Clients,
   layer,
   layerSingle,
   type PostgresOptions,
-  type ReadSql,
   WriteSql
 } from "../../../src/adapters/postgres/client.ts"
 
@@ -48,12 +48,12 @@ export const layerEmptyDatabase: Layer.Layer<TestDatabase> = Layer.fresh(databas
 /** The clients of the application on the test database. */
 export const layerClients = (
   options?: Omit<PostgresOptions, "url">
-): Layer.Layer<ReadSql | WriteSql, never, TestDatabase> =>
+): Layer.Layer<Clients, never, TestDatabase> =>
   Layer.unwrap(
     TestDatabase.use(({ url }) => Effect.succeed(layer({ ...options, url: Redacted.make(url) })))
   ).pipe(Layer.orDie)
 
 /** A migrated database of its own and the clients on it. */
-export const layerPostgres: Layer.Layer<TestDatabase | ReadSql | WriteSql> = layerClients().pipe(
+export const layerPostgres: Layer.Layer<TestDatabase | Clients> = layerClients().pipe(
   Layer.provideMerge(layerDatabase)
 )

@@ -39,6 +39,8 @@ export interface FakeResendOptions extends FakeOptions {
     readonly status: string
     readonly records?: ReadonlyArray<object>
   }>
+  /** The team's suppression list. */
+  readonly suppressed?: ReadonlyArray<{ readonly email: string; readonly origin: string }>
   /** The key may only send. */
   readonly sendOnly?: boolean
   /** The mails of the account, newest first, as the list shows them; those that were sent, where absent. */
@@ -155,16 +157,27 @@ export const fakeResend = (options: FakeResendOptions = {}): FakeHttp => {
     scheduled_at: null
   })
 
-  const domainsPage = (url: URL): Reply => {
+  const pageOf = (url: URL, all: ReadonlyArray<{ readonly id: string }>): Reply => {
     if (options.sendOnly === true) {
       return error(401, "restricted_api_key", "This API key is restricted to only send emails")
     }
-    const all = (options.domains ?? []).map((domain, index) => ({ id: `domain-${index}`, ...domain }))
     const from = all.findIndex(({ id }) => id === url.searchParams.get("after")) + 1
     const limit = Number(url.searchParams.get("limit") ?? 20)
     const data = all.slice(from, from + limit)
     return { status: 200, body: { object: "list", has_more: from + limit < all.length, data } }
   }
+
+  const domainsPage = (url: URL): Reply =>
+    pageOf(
+      url,
+      (options.domains ?? []).map((domain, index) => ({ id: `domain-${index}`, ...domain }))
+    )
+
+  const suppressionsPage = (url: URL): Reply =>
+    pageOf(
+      url,
+      (options.suppressed ?? []).map((one, index) => ({ object: "suppression", id: `s-${index}`, ...one }))
+    )
 
   const get = (path: string): Reply | undefined => {
     const url = new URL(path, "http://fake")
@@ -183,6 +196,7 @@ export const fakeResend = (options: FakeResendOptions = {}): FakeHttp => {
       }
     }
     if (url.pathname === "/domains") return domainsPage(url)
+    if (url.pathname === "/suppressions") return suppressionsPage(url)
     if (url.pathname !== "/emails") return undefined
     const limit = Number(url.searchParams.get("limit") ?? 20)
     if (!(limit >= 1 && limit <= 100))

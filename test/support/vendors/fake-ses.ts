@@ -48,6 +48,10 @@ export interface SesAccount {
   readonly sets?: Readonly<
     Record<string, { readonly options: object; readonly destinations: ReadonlyArray<object> }>
   >
+  /** The account's suppression list. */
+  readonly suppressed?: ReadonlyArray<{ readonly EmailAddress: string; readonly Reason: string }>
+  /** That many reads are refused as too fast, first. */
+  throttled?: number
 }
 
 export interface FakeSesOptions extends FakeOptions {
@@ -119,12 +123,24 @@ const refusal = (payload: SesPayload, options: FakeSesOptions): Reply | undefine
 const ok = (body: object): Reply => ({ status: 200, body })
 
 /** `GetAccount`, `GetEmailIdentity`, `GetConfigurationSet`, `GetConfigurationSetEventDestinations`. */
-const read = (
-  path: string,
-  { account = {}, identities = {}, refused, sets = {} }: SesAccount
-): Reply | undefined => {
+const read = (path: string, state: SesAccount): Reply | undefined => {
+  const { account = {}, identities = {}, refused, sets = {}, suppressed = [] } = state
   if (refused !== undefined) return refused
+  if ((state.throttled ?? 0) > 0) {
+    state.throttled = (state.throttled ?? 0) - 1
+    return sesError(429, "TooManyRequestsException", "Rate exceeded")
+  }
   if (path === "/v2/email/account") return ok(account)
+  const list = /^\/v2\/email\/suppression\/addresses(?:\?(.*))?$/.exec(path)
+  if (list !== null) {
+    const query = new URLSearchParams(list[1])
+    const from = Number(query.get("NextToken") ?? 0)
+    const end = from + Number(query.get("PageSize"))
+    return ok({
+      SuppressedDestinationSummaries: suppressed.slice(from, end),
+      ...(end < suppressed.length ? { NextToken: String(end) } : {})
+    })
+  }
   const identity = /^\/v2\/email\/identities\/([^/]+)$/.exec(path)?.[1]
   if (identity !== undefined) {
     const found = identities[decodeURIComponent(identity)]

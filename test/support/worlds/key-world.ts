@@ -72,6 +72,7 @@ export const makeKeyWorld = (
       begin: (entry) => road("begin", world.store.begin(entry)),
       moveClaim: (entry) => road("moveClaim", world.store.moveClaim(entry)),
       findEvidence: (entry) => road("findEvidence", world.store.findEvidence(entry)),
+      deferralEnd: (entry) => road("deferralEnd", world.store.deferralEnd(entry)),
       beginRetry: (entry) => road("beginRetry", world.store.beginRetry(entry)),
       record: (entry) => road("record", world.store.record(entry)),
       noteUnclaimed: (count) => road("noteUnclaimed", world.store.noteUnclaimed(count)),
@@ -118,7 +119,15 @@ export const makeKeyWorld = (
       /** The store does not answer these operations; without any, none of them. */
       storeAway: (...operations: ReadonlyArray<keyof MailStore["Service"]>) =>
         Effect.sync(() => {
-          const all = ["begin", "moveClaim", "findEvidence", "beginRetry", "record", "noteUnclaimed"] as const
+          const all = [
+            "begin",
+            "moveClaim",
+            "findEvidence",
+            "deferralEnd",
+            "beginRetry",
+            "record",
+            "noteUnclaimed"
+          ] as const
           for (const operation of operations.length === 0 ? all : operations) away.add(operation)
         }),
       storeBack: Effect.sync(() => away.clear()),

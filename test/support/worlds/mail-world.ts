@@ -30,6 +30,8 @@ export interface MailWorld {
   readonly suppressions: Effect.Effect<ReadonlyArray<Suppression>>
   readonly suppress: (suppression: Suppression) => Effect.Effect<void>
   readonly unsuppress: (email: string) => Effect.Effect<void>
+  /** Takes the address off all outreach, as its link does. */
+  readonly unsubscribe: (email: string) => Effect.Effect<void>
   /** Erases a person: the address leaves the list, and still blocks. */
   readonly erase: (email: string) => Effect.Effect<void>
   /** Lets time pass for claims, leases and rows. */
@@ -56,6 +58,7 @@ export const makeMemoryWorld: Effect.Effect<MailWorld> = Effect.gen(function* ()
       begin: (entry) => at(store.begin(entry)),
       moveClaim: (entry) => at(store.moveClaim(entry)),
       findEvidence: (entry) => at(store.findEvidence(entry)),
+      deferralEnd: (entry) => at(store.deferralEnd(entry)),
       beginRetry: (entry) => at(store.beginRetry(entry)),
       record: (entry) => at(store.record(entry)),
       noteUnclaimed: store.noteUnclaimed,
@@ -71,7 +74,8 @@ export const makeMemoryWorld: Effect.Effect<MailWorld> = Effect.gen(function* ()
     suppressions: Effect.sync(database.suppressions),
     suppress: (suppression) => Effect.sync(() => database.suppress(suppression)),
     unsuppress: (email) => Effect.sync(() => void database.unsuppress(email)),
-    erase: (email) => Effect.sync(() => database.erase(email)),
+    unsubscribe: (email) => Effect.sync(() => database.unsubscribe(email)),
+    erase: (email) => at(database.erase(email)),
     inItsTime: at,
     advance: (ms) =>
       Effect.sync(() => {
@@ -226,6 +230,7 @@ export const makePostgresWorld: Effect.Effect<MailWorld, never, MailStore | Writ
         ),
       inItsTime: (effect) => effect,
       unsuppress: (email) => Effect.orDie(sql`delete from email_suppressions where email = ${email}`),
+      unsubscribe: (email) => Effect.orDie(sql`select record_unsubscribe(${email}, 'spring')`),
       erase: (email) => Effect.orDie(sql`select erase_person(${email}, 'admin')`),
       advance: (ms) =>
         Effect.orDie(
@@ -234,7 +239,8 @@ export const makePostgresWorld: Effect.Effect<MailWorld, never, MailStore | Writ
             lease_until = lease_until - make_interval(secs => ${ms / 1000}::float8),
             first_attempt_at = first_attempt_at - make_interval(secs => ${ms / 1000}::float8),
             last_attempt_at = last_attempt_at - make_interval(secs => ${ms / 1000}::float8)`,
-            sql`with a as (update email_alerts set due_at = due_at - make_interval(secs => ${ms / 1000}::float8))
+            sql`with a as (update email_alerts set due_at = due_at - make_interval(secs => ${ms / 1000}::float8)),
+              b as (update admin_audit_log set created_at = created_at - make_interval(secs => ${ms / 1000}::float8))
               update email_log set created_at = created_at - make_interval(secs => ${ms / 1000}::float8)`
           )
         )

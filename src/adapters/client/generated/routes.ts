@@ -6,6 +6,10 @@ export const ROUTES = {
     internal: "POST /internal/send-email key secret",
     api: "POST /api/send-email key secret"
   },
+  sends: {
+    readSend: "GET /internal/sends/{sendId} secret",
+    findSend: "GET /internal/sends secret"
+  },
   receipts: {
     receipt: "POST /internal/receipts secret"
   },
@@ -98,6 +102,14 @@ export const ROUTES = {
   },
   mailResults: {
     listMailResults: "GET /api/v1/mail-results"
+  },
+  ownMails: {
+    listMails: "GET /api/v1/mails"
+  },
+  incomingMails: {
+    incomingMails: "GET /api/admin/incoming-mails",
+    retryIncomingMail: "POST /api/admin/incoming-mails/{mailId}/retry",
+    setIncomingMailAside: "POST /api/admin/incoming-mails/{mailId}/set-aside"
   },
   pipeline: {
     pipelinePages: "POST /internal/convert-email/pages secret",

@@ -159,11 +159,18 @@ export interface BulkOrder {
 }
 
 export interface BulkRequest {
-  readonly items: ReadonlyArray<{ readonly fileId: string; /** Converted on demand; never goes through the batch lane. */ readonly urgent?: boolean | undefined }>
+  readonly items: ReadonlyArray<{ readonly fileId: string; /** Converted on demand; never goes through the batch lane. */ readonly urgent?: boolean | undefined; readonly options?: BulkItemOptions | undefined }>
   readonly options?: ConversionOptions | undefined
 }
 
 export interface ConversionOptions {
+  readonly highFidelity?: boolean | undefined
+  readonly parser?: "auto" | "layout" | "harness" | undefined
+  readonly mathOcr?: boolean | undefined
+  /** Running headers, footers and page numbers stay in the result, as notes; else they are left out. */ readonly keepRunningHeads?: boolean | undefined
+}
+
+export interface BulkItemOptions {
   readonly highFidelity?: boolean | undefined
   readonly parser?: "auto" | "layout" | "harness" | undefined
   readonly mathOcr?: boolean | undefined
@@ -279,6 +286,44 @@ export interface WaitsFor {
   /** `page`: a worker is at its pages, or puts the result together; `turn`: workers are busy with other conversions; `worker`: no worker takes conversions; `takeover`: its worker is silent, and another one takes over; `retry`: a part failed and is tried again; `budget`: the day’s budget for models is spent; `batch`: the batch service. */ readonly cause: "page" | "turn" | "worker" | "takeover" | "retry" | "budget" | "batch"
   /** `retry`: until then; else since when: its worker was heard of, the batch service took it, or it was requested. */ readonly seconds: number
   /** Other conversions that wait or are under way, up to 1,000. */ readonly others: number
+}
+
+export interface IncomingMail {
+  readonly id: string
+  /** When it arrived. */ readonly createdAt: string
+  /** The verified sender; null where nobody vouched for one. */ readonly sender: string | null
+  readonly envelopeFrom: string
+  readonly subject: string | null
+  readonly rawBytes: number
+  readonly step: "received" | "converting" | "ended"
+  readonly outcome: "success" | "error" | "insufficient" | "unregistered" | "no_attachment" | "unsupported" | "too_large" | "misaddressed" | "duplicate" | "automatic" | "unverified" | "no_sender" | "limited" | "suppressed" | "malformed" | null
+  /** Why it ended so: the verdict on its sender, among others. */ readonly reason: string | null
+  readonly customerId: string | null
+  readonly filename: string | null
+  readonly fileBytes: number | null
+  readonly pages: number | null
+  readonly creditsCharged: number
+  readonly attempts: number
+  /** What it waits for. */ readonly failingPart: string | null
+  readonly failingSince: string | null
+  /** When it is due. */ readonly notBefore: string
+  readonly endedAt: string | null
+  readonly replies: ReadonlyArray<{ readonly kind: string; readonly recipient: string; readonly status: "queued" | "sent" | "failed"; readonly attempts: number; readonly asLink: boolean; readonly error: string | null; readonly createdAt: string; readonly endedAt: string | null }>
+}
+
+export interface OwnMail {
+  readonly id: string
+  readonly receivedAt: string
+  readonly subject: string | null
+  readonly fileName: string | null
+  readonly step: "received" | "converting" | "ended"
+  readonly outcome: "success" | "error" | "insufficient" | "unregistered" | "no_attachment" | "unsupported" | "too_large" | "misaddressed" | "duplicate" | "automatic" | "unverified" | "no_sender" | "limited" | "suppressed" | "malformed" | null
+  readonly reason: string | null
+  readonly pages: number | null
+  readonly creditsCharged: number
+  /** What became of the last reply. */ readonly reply: "queued" | "sent" | "failed" | null
+  /** Where the result is, if no reply brought it as an attachment. */ readonly url: string | null
+  readonly expiresAt: string | null
 }
 
 export interface MailResult {
@@ -413,6 +458,7 @@ export interface EmailStatsTotals {
   readonly total: number
   readonly byStatus: { readonly deferred: number; readonly sent: number; readonly delivery_delayed: number; readonly delivered: number; readonly opened: number; readonly clicked: number; readonly suppressed: number; readonly failed: number; readonly bounced: number; readonly complained: number }
   readonly failedOver: number
+  readonly undelivered: number
   readonly costUsd: number
   readonly rates: { readonly delivered: number | null; readonly bounced: number | null; readonly complained: number | null }
 }
@@ -424,13 +470,14 @@ export interface EmailStatsRow {
   readonly total: number
   readonly byStatus: { readonly deferred: number; readonly sent: number; readonly delivery_delayed: number; readonly delivered: number; readonly opened: number; readonly clicked: number; readonly suppressed: number; readonly failed: number; readonly bounced: number; readonly complained: number }
   readonly failedOver: number
+  readonly undelivered: number
   readonly costUsd: number
   readonly rates: { readonly delivered: number | null; readonly bounced: number | null; readonly complained: number | null }
 }
 
 export interface SuppressionRow {
   readonly email: string
-  readonly reason: "hard_bounce" | "complaint" | "manual"
+  readonly reason: "hard_bounce" | "complaint" | "manual" | "unsubscribed"
   readonly note: string | null
   readonly created_at: string
 }
@@ -494,7 +541,7 @@ export interface MailStory {
   readonly rows: ReadonlyArray<MailStoryRow>
   readonly claim: { readonly state: "held" | "accepted" | "deferred" | "refused" | "ambiguous" | "ended"; readonly provider: "provider_a" | "provider_b"; readonly firstAttemptAt: string; readonly leaseUntil: string | null } | null
   readonly alerts: ReadonlyArray<{ readonly sendId: string; readonly claimedAt: string; readonly attempts: number; readonly confirmedAt: string | null; readonly dueAt: string | null }>
-  readonly suppressions: ReadonlyArray<{ readonly email: string; readonly reason: "hard_bounce" | "complaint" | "manual"; readonly note: string | null; readonly since: string }>
+  readonly suppressions: ReadonlyArray<{ readonly email: string; readonly reason: "hard_bounce" | "complaint" | "manual" | "unsubscribed"; readonly note: string | null; readonly since: string }>
   readonly deadLetter: string | null
 }
 
@@ -586,6 +633,24 @@ export interface ReceiptRequest {
   readonly totalUsd: number
 }
 
+export interface SendState {
+  readonly sendId: string
+  readonly idempotencyKey: string | null
+  /** As in the answer of the relay, as of now: `deferred` while a retry is due; null for a mail that was sent by others. */ readonly outcome: "sent" | "deferred" | "suppressed" | "failed" | null
+  /** As in the send log, delivery events included. */ readonly status: "deferred" | "sent" | "delivery_delayed" | "delivered" | "opened" | "clicked" | "suppressed" | "failed" | "bounced" | "complained"
+  readonly provider: string | null
+  readonly providerMessageId: string | null
+  readonly failedOver: boolean
+  readonly error: string | null
+  readonly kind: "rejected" | "unavailable" | "ambiguous" | null
+  readonly suppressedRecipients: ReadonlyArray<string>
+  readonly lastEvent: string | null
+  readonly lastEventAt: string | null
+  /** When the next retry is due. */ readonly retryAt: string | null
+  readonly createdAt: string
+  readonly updatedAt: string
+}
+
 export interface SendAnswer {
   readonly ok: true
   readonly status: "sent" | "deferred"
@@ -634,6 +699,20 @@ export interface Operations {
     readonly problem: "INVALID_REQUEST" | "FORBIDDEN" | "IDEMPOTENCY_CONFLICT" | "IDEMPOTENCY_IN_PROGRESS" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "EMAIL_SUPPRESSED" | "EMAIL_FAILED" | "INTERNAL" | "UNAVAILABLE" | "SHUTTING_DOWN"
     readonly events: false
   }
+  /** Where a send stands: `GET /internal/sends/{sendId}` */
+  readonly "sends.readSend": {
+    readonly input: { readonly sendId: string | number }
+    readonly success: SendState
+    readonly problem: "FORBIDDEN" | "NOT_FOUND" | "UNAVAILABLE"
+    readonly events: false
+  }
+  /** Where the newest send of an idempotency key stands: `GET /internal/sends` */
+  readonly "sends.findSend": {
+    readonly input: { readonly idempotencyKey: string | number }
+    readonly success: SendState
+    readonly problem: "INVALID_REQUEST" | "FORBIDDEN" | "NOT_FOUND" | "UNAVAILABLE"
+    readonly events: false
+  }
   /** Mails the receipt of a payment: `POST /internal/receipts` */
   readonly "receipts.receipt": {
     readonly input: { readonly body: ReceiptRequest }
@@ -671,58 +750,58 @@ export interface Operations {
   }
   /** The send log, newest first: `GET /api/admin/email-log` */
   readonly "admin.emailLog": {
-    readonly input: { readonly status?: "deferred" | "sent" | "delivery_delayed" | "delivered" | "opened" | "clicked" | "suppressed" | "failed" | "bounced" | "complained" | undefined; readonly category?: "auth" | "transactional" | "notification" | "alert" | "marketing" | "unknown" | undefined; readonly provider?: "provider_a" | "provider_b" | undefined; readonly recipient?: string | number | undefined; readonly subject?: string | number | undefined; readonly key?: string | number | undefined; readonly messageId?: string | number | undefined; readonly since?: string | number | undefined; readonly until?: string | number | undefined; readonly limit?: string | number | undefined; readonly cursor?: string | number | undefined }
+    readonly input: { readonly status?: "deferred" | "sent" | "delivery_delayed" | "delivered" | "opened" | "clicked" | "suppressed" | "failed" | "bounced" | "complained" | undefined; readonly category?: "auth" | "transactional" | "notification" | "alert" | "marketing" | "unknown" | undefined; readonly provider?: "provider_a" | "provider_b" | undefined; readonly recipient?: string | number | undefined; readonly subject?: string | number | undefined; readonly id?: string | number | undefined; readonly key?: string | number | undefined; readonly messageId?: string | number | undefined; readonly since?: string | number | undefined; readonly until?: string | number | undefined; readonly limit?: string | number | undefined; readonly cursor?: string | number | undefined }
     readonly success: { readonly rows: ReadonlyArray<EmailLogRow>; readonly nextCursor: string | null; readonly stoppedAfter?: number | undefined }
-    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "UNAVAILABLE"
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
   /** How many rows of the send log match: `GET /api/admin/email-log/count` */
   readonly "admin.emailLogCount": {
-    readonly input: { readonly status?: "deferred" | "sent" | "delivery_delayed" | "delivered" | "opened" | "clicked" | "suppressed" | "failed" | "bounced" | "complained" | undefined; readonly category?: "auth" | "transactional" | "notification" | "alert" | "marketing" | "unknown" | undefined; readonly provider?: "provider_a" | "provider_b" | undefined; readonly recipient?: string | number | undefined; readonly subject?: string | number | undefined; readonly key?: string | number | undefined; readonly messageId?: string | number | undefined; readonly since?: string | number | undefined; readonly until?: string | number | undefined }
+    readonly input: { readonly status?: "deferred" | "sent" | "delivery_delayed" | "delivered" | "opened" | "clicked" | "suppressed" | "failed" | "bounced" | "complained" | undefined; readonly category?: "auth" | "transactional" | "notification" | "alert" | "marketing" | "unknown" | undefined; readonly provider?: "provider_a" | "provider_b" | undefined; readonly recipient?: string | number | undefined; readonly subject?: string | number | undefined; readonly id?: string | number | undefined; readonly key?: string | number | undefined; readonly messageId?: string | number | undefined; readonly since?: string | number | undefined; readonly until?: string | number | undefined }
     readonly success: { readonly count: number; readonly more: boolean }
-    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "UNAVAILABLE"
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
   /** The send log as CSV, newest first, streamed: `GET /api/admin/email-log.csv` */
   readonly "admin.emailLogCsv": {
-    readonly input: { readonly status?: "deferred" | "sent" | "delivery_delayed" | "delivered" | "opened" | "clicked" | "suppressed" | "failed" | "bounced" | "complained" | undefined; readonly category?: "auth" | "transactional" | "notification" | "alert" | "marketing" | "unknown" | undefined; readonly provider?: "provider_a" | "provider_b" | undefined; readonly recipient?: string | number | undefined; readonly subject?: string | number | undefined; readonly key?: string | number | undefined; readonly messageId?: string | number | undefined; readonly since?: string | number | undefined; readonly until?: string | number | undefined }
+    readonly input: { readonly status?: "deferred" | "sent" | "delivery_delayed" | "delivered" | "opened" | "clicked" | "suppressed" | "failed" | "bounced" | "complained" | undefined; readonly category?: "auth" | "transactional" | "notification" | "alert" | "marketing" | "unknown" | undefined; readonly provider?: "provider_a" | "provider_b" | undefined; readonly recipient?: string | number | undefined; readonly subject?: string | number | undefined; readonly id?: string | number | undefined; readonly key?: string | number | undefined; readonly messageId?: string | number | undefined; readonly since?: string | number | undefined; readonly until?: string | number | undefined }
     readonly success: string
-    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "UNAVAILABLE"
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
   /** The story of one mail: where it stands, what to do, its attempts and events: `GET /api/admin/email-log/{sendId}` */
   readonly "admin.mailStory": {
     readonly input: { readonly sendId: string | number }
     readonly success: MailStory
-    readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "UNAVAILABLE"
+    readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
   /** Queued retries that were received three times without an end: `GET /api/admin/dead-letters` */
   readonly "admin.deadLetters": {
     readonly input: { readonly limit?: string | number | undefined }
     readonly success: { readonly deadLetters: ReadonlyArray<{ readonly id: string; readonly diedAt: string | null; readonly receives: number; readonly reason: string | null; readonly idempotencyKey: string | null; readonly provider: "provider_a" | "provider_b" | null; readonly to: ReadonlyArray<string> | null; readonly subject: string | null }> }
-    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "UNAVAILABLE"
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
   /** Puts a dead letter back into the queue, due now: `POST /api/admin/dead-letters/{id}/redrive` */
   readonly "admin.redrive": {
     readonly input: { readonly id: string | number; readonly body?: RawBody | undefined }
     readonly success: { readonly id: string; readonly redriven: true }
-    readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "UNAVAILABLE"
+    readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
   /** What admins did, newest first: `GET /api/admin/audit-log` */
   readonly "auditLog.auditLog": {
     readonly input: { readonly action?: string | number | undefined; readonly target?: string | number | undefined; readonly limit?: string | number | undefined; readonly cursor?: string | number | undefined }
     readonly success: { readonly rows: ReadonlyArray<AuditLogRow>; readonly nextCursor: string | null }
-    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "UNAVAILABLE"
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
   /** Messages of the contact and feedback forms, newest first: `GET /api/admin/contact-messages` */
   readonly "contactMessages.contactMessages": {
     readonly input: { readonly state?: "waiting" | "notified" | "spam" | undefined; readonly kind?: "contact" | "feedback" | undefined; readonly limit?: string | number | undefined; readonly cursor?: string | number | undefined }
     readonly success: { readonly rows: ReadonlyArray<ContactMessageRow>; readonly nextCursor: string | null }
-    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "UNAVAILABLE"
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
   /** Raises the alert about one failed send: `POST /internal/email-alert` */
@@ -736,42 +815,42 @@ export interface Operations {
   readonly "notifications.readNotifications": {
     readonly input: Nothing
     readonly success: Notifications
-    readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "UNAVAILABLE"
+    readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
   /** Switches alerts on and off: `PUT /api/admin/notifications` */
   readonly "notifications.writeNotifications": {
     readonly input: { readonly body: Notifications }
     readonly success: Notifications
-    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "UNAVAILABLE"
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
   /** Addresses that are not mailed, newest first: `GET /api/admin/email-suppressions` */
   readonly "suppressions.listSuppressions": {
-    readonly input: { readonly email?: string | number | undefined; readonly reason?: "hard_bounce" | "complaint" | "manual" | undefined; readonly limit?: string | number | undefined; readonly cursor?: string | number | undefined }
+    readonly input: { readonly email?: string | number | undefined; readonly reason?: "hard_bounce" | "complaint" | "manual" | "unsubscribed" | undefined; readonly limit?: string | number | undefined; readonly cursor?: string | number | undefined }
     readonly success: { readonly rows: ReadonlyArray<SuppressionRow>; readonly nextCursor: string | null }
-    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "UNAVAILABLE"
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
   /** Adds a manual suppression: `POST /api/admin/email-suppressions` */
   readonly "suppressions.addSuppression": {
     readonly input: { readonly body: SuppressionRequest }
     readonly success: SuppressionRow
-    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "UNAVAILABLE"
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
-  /** Removes every suppression of an address: `DELETE /api/admin/email-suppressions/{email}` */
+  /** Removes every suppression of an address, and its unsubscription: `DELETE /api/admin/email-suppressions/{email}` */
   readonly "suppressions.removeSuppressions": {
     readonly input: { readonly email: string | number; readonly note?: string | number | undefined }
     readonly success: { readonly removed: number }
-    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "UNAVAILABLE"
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
   /** The send log by day, category and provider: `GET /api/admin/email-stats` */
   readonly "stats.emailStats": {
     readonly input: { readonly days?: string | number | undefined }
     readonly success: { readonly days: number; readonly from: string; readonly rows: ReadonlyArray<EmailStatsRow>; readonly totals: EmailStatsTotals }
-    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "UNAVAILABLE"
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
   /** A delivery event of provider_a: `POST /functions/v1/provider-a-webhook` */
@@ -897,7 +976,7 @@ export interface Operations {
   readonly "outreach.sendOutreach": {
     readonly input: { readonly body: OutreachRequest }
     readonly success: OutreachAnswer
-    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "IDEMPOTENCY_CONFLICT" | "IDEMPOTENCY_IN_PROGRESS" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "UNSUBSCRIBED" | "EMAIL_SUPPRESSED" | "EMAIL_FAILED" | "INTERNAL" | "UNAVAILABLE"
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "IDEMPOTENCY_CONFLICT" | "IDEMPOTENCY_IN_PROGRESS" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "UNSUBSCRIBED" | "EMAIL_SUPPRESSED" | "RATE_LIMITED" | "EMAIL_FAILED" | "INTERNAL" | "UNAVAILABLE"
     readonly events: false
   }
   /** A page with one button; changes nothing: `GET /unsubscribe/{token}` */
@@ -947,6 +1026,34 @@ export interface Operations {
     readonly input: Nothing
     readonly success: { readonly results: ReadonlyArray<MailResult> }
     readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "UNAVAILABLE"
+    readonly events: false
+  }
+  /** Your mails to the convert address, newest first: `GET /api/v1/mails` */
+  readonly "ownMails.listMails": {
+    readonly input: Nothing
+    readonly success: { readonly mails: ReadonlyArray<OwnMail> }
+    readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "UNAVAILABLE"
+    readonly events: false
+  }
+  /** Mails to the convert address, newest first: `GET /api/admin/incoming-mails` */
+  readonly "incomingMails.incomingMails": {
+    readonly input: { readonly step?: "received" | "converting" | "ended" | undefined; readonly outcome?: "success" | "error" | "insufficient" | "unregistered" | "no_attachment" | "unsupported" | "too_large" | "misaddressed" | "duplicate" | "automatic" | "unverified" | "no_sender" | "limited" | "suppressed" | "malformed" | undefined; readonly sender?: string | number | undefined; readonly limit?: string | number | undefined; readonly cursor?: string | number | undefined }
+    readonly success: { readonly rows: ReadonlyArray<IncomingMail>; readonly nextCursor: string | null }
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "RATE_LIMITED" | "UNAVAILABLE"
+    readonly events: false
+  }
+  /** Tries a mail again now: `POST /api/admin/incoming-mails/{mailId}/retry` */
+  readonly "incomingMails.retryIncomingMail": {
+    readonly input: { readonly mailId: string | number; readonly body?: RawBody | undefined }
+    readonly success: { readonly mailId: string; readonly retried: true }
+    readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "NOT_CONVERTING" | "RATE_LIMITED" | "UNAVAILABLE"
+    readonly events: false
+  }
+  /** Ends a mail that has not ended: `POST /api/admin/incoming-mails/{mailId}/set-aside` */
+  readonly "incomingMails.setIncomingMailAside": {
+    readonly input: { readonly mailId: string | number; readonly body?: RawBody | undefined }
+    readonly success: { readonly mailId: string; readonly outcome: "error" }
+    readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "NOT_CONVERTING" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
   /** Counts the pages of the PDF that is the body: `POST /internal/convert-email/pages` */
@@ -1072,21 +1179,21 @@ export interface Operations {
   readonly "jobs.jobs": {
     readonly input: { readonly status?: JobStatus | undefined; readonly limit?: string | number | undefined; readonly cursor?: string | number | undefined }
     readonly success: { readonly rows: ReadonlyArray<ConversionJobRow>; readonly nextCursor: string | null }
-    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "UNAVAILABLE"
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
   /** A customer's document and its conversions, without its words: `GET /api/admin/files/{fileId}` */
   readonly "jobs.document": {
     readonly input: { readonly fileId: string | number }
     readonly success: DocumentReport
-    readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "FILE_NOT_FOUND" | "UNAVAILABLE"
+    readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "FILE_NOT_FOUND" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
   /** What models cost, and what the batch lane saved: `GET /api/admin/costs` */
   readonly "jobs.costs": {
     readonly input: { readonly days?: string | number | undefined }
     readonly success: CostReport
-    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "UNAVAILABLE"
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
   /** Converts many files, all or none: `POST /api/v1/bulk` */
@@ -1135,28 +1242,28 @@ export interface Operations {
   readonly "customers.listCustomers": {
     readonly input: { readonly search?: string | number | undefined; readonly limit?: string | number | undefined; readonly cursor?: string | number | undefined }
     readonly success: { readonly rows: ReadonlyArray<Customer>; readonly nextCursor: string | null }
-    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "UNAVAILABLE"
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
   /** Registers a customer, with 10 free pages: `POST /api/admin/customers` */
   readonly "customers.addCustomer": {
     readonly input: { readonly body: CustomerRequest }
     readonly success: CustomerAdded
-    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "UNAVAILABLE"
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
   /** Gives a customer credits, once for each reference: `POST /api/admin/customers/{customerId}/credits` */
   readonly "customers.grantCredits": {
     readonly input: { readonly customerId: string | number; readonly body: GrantRequest }
     readonly success: Granted
-    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "IDEMPOTENCY_CONFLICT" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "UNAVAILABLE"
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "IDEMPOTENCY_CONFLICT" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
   /** People who may sign in as admins, by address: `GET /api/admin/admins` */
   readonly "admins.listAdmins": {
     readonly input: Nothing
     readonly success: { readonly rows: ReadonlyArray<AdminRow> }
-    readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "UNAVAILABLE"
+    readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
   /** Lets an address sign in as an admin, and mails that it may: `POST /api/admin/admins` */
@@ -1170,7 +1277,7 @@ export interface Operations {
   readonly "admins.removeAdmin": {
     readonly input: { readonly email: string | number }
     readonly success: undefined
-    readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "UNAVAILABLE"
+    readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
   /** The pages of the newest result, and which of them need a look: `GET /api/v1/files/{fileId}/pages` */
@@ -1205,21 +1312,21 @@ export interface Operations {
   readonly "adminJobs.countJobs": {
     readonly input: Nothing
     readonly success: { readonly counts: ReadonlyArray<{ readonly status: JobStatus; readonly jobs: number }> }
-    readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "UNAVAILABLE"
+    readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
   /** Stops a customer's conversion and keeps the file; nothing is charged: `POST /api/admin/jobs/{jobId}/cancel` */
   readonly "adminJobs.cancelJob": {
     readonly input: { readonly jobId: string | number; readonly body?: RawBody | undefined }
     readonly success: { readonly jobId: string; readonly status: JobStatus }
-    readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "CONVERSION_FINISHING" | "NOT_CONVERTING" | "UNAVAILABLE"
+    readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "CONVERSION_FINISHING" | "NOT_CONVERTING" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
-  /** Converts the file of a failed or cancelled job again, as it was asked for: `POST /api/admin/jobs/{jobId}/retry` */
+  /** Converts the file of a failed job again, as it was asked for: `POST /api/admin/jobs/{jobId}/retry` */
   readonly "adminJobs.retryJob": {
     readonly input: { readonly jobId: string | number; readonly body?: RawBody | undefined }
     readonly success: { readonly jobId: string; readonly status: JobStatus }
-    readonly problem: "UNAUTHENTICATED" | "INSUFFICIENT_CREDITS" | "FORBIDDEN" | "NOT_FOUND" | "CONVERSION_ACTIVE" | "UNAVAILABLE"
+    readonly problem: "UNAUTHENTICATED" | "INSUFFICIENT_CREDITS" | "FORBIDDEN" | "NOT_FOUND" | "CONVERSION_ACTIVE" | "ALREADY_RESOLVED" | "NOT_CONVERTING" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
   /** The results of many files as one ZIP archive, streamed: `GET /api/v1/results` */

@@ -1,8 +1,9 @@
 import { JobStatus } from "../../../domain/conversion/job.ts"
+import { MailOutcome } from "../../../domain/inbound/intake-config.ts"
 import { FREE_LIFETIME_PAGES } from "../../../domain/inbound/page-class.ts"
 import { Provider } from "../../../domain/mail/failover.ts"
 import { EmailStatus } from "../../../domain/mail/status.ts"
-import { Category, UNKNOWN_CATEGORY, SuppressionReason } from "../../../domain/mail/suppression/policy.ts"
+import { Category, ListedReason, UNKNOWN_CATEGORY } from "../../../domain/mail/suppression/policy.ts"
 import { CONTACT_KINDS, CONTACT_STATES } from "../../../ports/accounts/accounts.ts"
 import {
   MAX_CUSTOMER_NAME,
@@ -10,6 +11,7 @@ import {
   MAX_GRANT_NOTE,
   MAX_REFERENCE
 } from "../../../ports/accounts/customers.ts"
+import { MAIL_STEPS } from "../../../ports/inbound/incoming-mails.ts"
 import { confirmDialog, dialog } from "./dashboard.ts"
 import type { AdminScreen } from "./shell.ts"
 
@@ -126,7 +128,7 @@ const SUPPRESSIONS: Screen = {
 </form>
 ${filters("/admin/suppressions", [
   input("email", "Address, exactly"),
-  select("reason", "Reason", SuppressionReason.literals, "Any")
+  select("reason", "Reason", ListedReason.literals, "Any")
 ])}
 ${table("Suppressed addresses, newest first")}
 ${pager}
@@ -213,6 +215,21 @@ ${table("Messages, newest first")}
 ${pager}`
 }
 
+const INCOMING: Screen = {
+  title: "Incoming mails",
+  script: "admin/incoming.js",
+  main: `<h1>Incoming mails</h1>
+<p>Mails to the convert address: who wrote each, what became of it and why, its replies, and what was charged.</p>
+${filters("/admin/incoming", [
+  input("sender", "Address, exactly"),
+  select("step", "Step", MAIL_STEPS, "Any"),
+  select("outcome", "Outcome", MailOutcome.literals, "Any")
+])}
+${table("Mails, newest first")}
+${pager}
+${confirmDialog}`
+}
+
 const NOTIFICATIONS: Screen = {
   title: "Notifications",
   script: "admin/notifications.js",
@@ -265,6 +282,7 @@ const SCREENS: Readonly<Record<AdminScreen, Screen>> = {
   suppressions: SUPPRESSIONS,
   customers: CUSTOMERS,
   admins: ADMINS,
+  incoming: INCOMING,
   "dead-letters": DEAD_LETTERS,
   messages: MESSAGES,
   notifications: NOTIFICATIONS,

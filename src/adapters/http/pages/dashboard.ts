@@ -68,6 +68,7 @@ export const dashboardMain = `<h1>Your documents</h1>
 </div>
 <div id="chosen" class="chosen" role="group" aria-label="Selected files" hidden>
 <p id="chosen-count" class="facts"></p>
+<div class="field"><label for="chosen-way">Way to convert</label><select id="chosen-way"><option value="">As chosen for each file</option><option value="standard">Standard</option><option value="highFidelity">High fidelity</option></select></div>
 <button type="button" id="convert-chosen" class="primary">Convert</button>
 <a id="download-chosen" class="button" download="results.zip" hidden>Download</a>
 <button type="button" id="delete-chosen" class="danger">Delete</button>
@@ -77,6 +78,11 @@ export const dashboardMain = `<h1>Your documents</h1>
 <p id="empty" class="empty" hidden>No files yet. Upload one above, then convert it here.</p>
 <p id="loading" class="empty">Loading your files…</p>
 <ul id="rows" class="rows"></ul>
+</section>
+<section id="mailed" aria-labelledby="mailed-title" hidden>
+<h2 id="mailed-title">Documents that you mailed</h2>
+<p class="help">The newest mails to the convert address, and what became of each. Results that no mail brought as an attachment can be opened here for 7 days.</p>
+<ul id="mails" class="mailed"></ul>
 </section>
 ${confirmDialog}
 ${shareDialog}`

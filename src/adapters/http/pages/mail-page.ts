@@ -75,7 +75,7 @@ const MOODS: ReadonlyMap<string, string> = new Map([
   ["opened", "good"],
   ["clicked", "good"],
   ["delivery_delayed", "wait"],
-  ["bounce_transient", "wait"],
+  ["bounce_transient", "bad"],
   ["bounced", "bad"],
   ["complained", "bad"],
   ["failed", "bad"],

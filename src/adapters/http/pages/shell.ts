@@ -31,6 +31,7 @@ export const ADMIN_SCREENS = [
   { name: "jobs", title: "Jobs" },
   { name: "email-log", title: "Email log" },
   { name: "suppressions", title: "Suppressions" },
+  { name: "incoming", title: "Incoming mails" },
   { name: "dead-letters", title: "Dead letters" },
   { name: "customers", title: "Customers" },
   { name: "admins", title: "Admins" },

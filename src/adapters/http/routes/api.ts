@@ -32,8 +32,10 @@ import { DevTemplateGroup } from "./dev-templates.ts"
 import { DevGroup } from "./dev.ts"
 import { HealthGroup } from "./health.ts"
 import { ConvertEmailGroup, ConvertEmailTestGroup, MailResultsGroup } from "./inbound/convert-email.ts"
+import { IncomingMailGroup, OwnMailGroup } from "./inbound/incoming-mails.ts"
 import { PipelineGroup } from "./inbound/pipeline.ts"
 import { RelayGroup } from "./mail/relay.ts"
+import { SendsGroup } from "./mail/sends.ts"
 import { SuppressionGroup } from "./mail/suppressions.ts"
 import { OutreachGroup } from "./outreach/outreach.ts"
 import { UnsubscribeGroup } from "./outreach/unsubscribe.ts"
@@ -41,6 +43,7 @@ import { UnsubscribeGroup } from "./outreach/unsubscribe.ts"
 /** The API of every Postlane. A new group is added here, its handlers in `../http-layer.ts`. */
 export class Api extends HttpApi.make(API_NAME)
   .add(RelayGroup)
+  .add(SendsGroup)
   .add(ReceiptGroup)
   .add(HealthGroup)
   .add(AdminGroup)
@@ -65,6 +68,8 @@ export class Api extends HttpApi.make(API_NAME)
   .add(ConvertEmailGroup)
   .add(ConvertEmailTestGroup)
   .add(MailResultsGroup)
+  .add(OwnMailGroup)
+  .add(IncomingMailGroup)
   .add(PipelineGroup)
   .add(FileGroup)
   .add(FlyerGroup)

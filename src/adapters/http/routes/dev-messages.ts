@@ -56,7 +56,12 @@ export class DevMessageGroup extends HttpApiGroup.make("reader")
   )
   .add(
     HttpApiEndpoint.get("messageFile", "/dev/messages/:id/files/:index", {
-      params: { ...idParam, index: Schema.String.check(Schema.isPattern(/^\d{1,4}$/)) },
+      params: {
+        ...idParam,
+        index: Schema.String.check(
+          Schema.isPattern(/^\d{1,4}$/, { message: "is not a number of 1 to 4 digits" })
+        )
+      },
       query: { download: Schema.optionalKey(Schema.Literal("yes")) },
       success: Schema.Uint8Array.pipe(
         HttpApiSchema.asUint8Array({ contentType: "application/octet-stream" })

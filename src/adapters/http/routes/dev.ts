@@ -16,6 +16,7 @@ import { pageResponse } from "../pages/html-page.ts"
 import { shell, type ShellPage } from "../pages/shell.ts"
 import { DevAccess } from "../server/access.ts"
 import { apiOf, filter, Page, Text } from "../server/endpoint.ts"
+import { JsonBody } from "../server/json-body.ts"
 import { InvalidRequest, invalidRequest, problem, problemSchema, unavailable } from "../server/problem.ts"
 import { eventStream } from "../server/responses.ts"
 
@@ -24,7 +25,9 @@ const NotFound = problemSchema("NOT_FOUND", {})
 const Raw = Schema.Uint8Array.pipe(HttpApiSchema.asUint8Array({ contentType: "message/rfc822" }))
 
 /** A message's id in a path or a query. */
-export const MessageId = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}$/))
+export const MessageId = Schema.String.check(
+  Schema.isPattern(/^[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}$/, { message: "is not the id of a message" })
+)
 const idParam = { id: MessageId }
 
 /** Which messages a list has. */
@@ -144,6 +147,7 @@ export class DevGroup extends HttpApiGroup.make("embedded")
       })
     )
   )
+  .middleware(JsonBody)
   .middleware(DevAccess) {}
 
 /** Most messages that the list of the API has. */

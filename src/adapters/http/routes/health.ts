@@ -5,7 +5,7 @@ import { PrometheusMetrics } from "effect/observability"
 import { Readiness, type ReadinessReport, SUPERVISOR_STATES } from "../../../ports/readiness.ts"
 import { makeAdminCheck } from "../server/access.ts"
 import { constantAnswer, constantBody } from "../server/constant-body.ts"
-import { apiOf } from "../server/endpoint.ts"
+import { apiOf, openQuery } from "../server/endpoint.ts"
 import { problem, problemSchema } from "../server/problem.ts"
 
 const LastError = Schema.optionalKey(Schema.NullOr(Schema.String))
@@ -62,7 +62,8 @@ export class HealthGroup extends HttpApiGroup.make("health")
     HttpApiEndpoint.get("openapi", "/openapi.json", {
       success: Schema.Record(Schema.String, Schema.Json)
     }).annotate(OpenApi.Summary, "This document")
-  ) {}
+  )
+  .annotateEndpointsMerge(openQuery) {}
 
 /** What `/ready` shows of a report; errors are shown to admins only. */
 const shown = (report: ReadinessReport, admin: boolean) => ({

@@ -17,6 +17,7 @@ import {
   sessionCookieOf,
   withSessionCookie
 } from "./credentials.ts"
+import { makeTurns } from "./dear-reads.ts"
 import { Forbidden, problem, type Problem, problemResponse, problemSchema, unavailable } from "./problem.ts"
 
 /** In lower case, as generators of clients look for it; what callers write may be in any. */
@@ -56,11 +57,12 @@ const refusals = [
 
 /**
  * Lets an admin pass, by bearer token or by session cookie: the right `admin:read` for routes that only read, `admin` for
- * the rest. 401 without a principal; 403 without the right, and for another site's page that writes with the cookie.
+ * the rest. 401 without a principal; 403 without the right, and for another site's page that writes with the cookie. What admins read is
+ * searched, counted and added up: a principal's reads run one after another, and 429 answers those beyond a few.
  */
 export class AdminAccess extends HttpApiMiddleware.Service<AdminAccess, { provides: CurrentPrincipal }>()(
   "postlane/http/AdminAccess",
-  { security: { adminToken: bearer, sessionCookie }, error: refusals }
+  { security: { adminToken: bearer, sessionCookie }, error: [...refusals, problemSchema("RATE_LIMITED", {})] }
 ) {}
 
 /**
@@ -218,15 +220,17 @@ export const adminAccessLayer = (addresses: PublicAddresses): Layer.Layer<AdminA
     AdminAccess,
     Effect.map(makeCaller(addresses), (caller) => {
       type Scheme = AdminAccess["Service"]["adminToken"]
+      const inTurn = makeTurns()
       // Both schemes at once: the answer depends on which of the two a request has.
       const pass: Scheme = (handler, { endpoint }) =>
         Effect.matchEffect(caller(noAdmin), {
           onFailure: (refused) => Effect.succeed(problemResponse(refused)),
           onSuccess: (principal) => {
-            const right: Right = READS.has(endpoint.method) ? "admin:read" : "admin"
-            return may(principal, right)
-              ? Effect.provideService(handler, CurrentPrincipal, principal)
-              : Effect.succeed(problemResponse(mayNot(right)))
+            const isRead = READS.has(endpoint.method)
+            const right: Right = isRead ? "admin:read" : "admin"
+            if (!may(principal, right)) return Effect.succeed(problemResponse(mayNot(right)))
+            const answer = Effect.provideService(handler, CurrentPrincipal, principal)
+            return isRead ? inTurn(principal.actor, answer) : answer
           }
         })
       return AdminAccess.of({ adminToken: pass, sessionCookie: pass })

@@ -1,16 +1,53 @@
-import { Context, Effect, Layer, Result, Schema, Scope } from "effect"
-import { HttpApi, type HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { Context, Effect, Layer, Option, Result, Schema, Scope } from "effect"
+import { HttpApi, type HttpApiEndpoint, type HttpApiGroup, HttpApiSchema } from "effect/http-api"
 
 import { parseMailbox } from "../../../domain/mail/address.ts"
+import { STRICT } from "../../../domain/request-body.ts"
 import { PAGE_MEDIA_TYPE } from "../pages/paths.ts"
 import { invalidRequest } from "./problem.ts"
 
 /** The name under which every group of the API is built and served. */
 export const API_NAME = "postlane"
 
-/** An API of one group, so that a resource can build its handlers without knowing the others. */
+/** The query of an endpoint that declares none: a name in it would be dropped in silence. */
+const NoQuery = Schema.Record(Schema.String, Schema.Unknown).check(
+  Schema.makeFilter((query) =>
+    Object.keys(query).map((name) => ({ path: [name], issue: "is not known here: this takes no query" }))
+  )
+)
+
+/**
+ * For an endpoint whose address others complete: mail programs and link counters add to the links of a mail, vendors and probes to
+ * what they were given. Its query is not looked at beyond what it declares.
+ */
+export const openQuery = Context.make(HttpApi.QueryParseOptions, { errors: "all" })
+
+const isOpen = ({ annotations }: HttpApiEndpoint.Top): boolean =>
+  Option.isSome(Context.getOption(annotations, HttpApi.QueryParseOptions))
+
+/** The group as it is served: an endpoint that declares no query refuses one. */
+const closed = <Group extends HttpApiGroup.Constraint>(group: Group): Group => {
+  const endpoints = Object.entries(group.endpoints as Readonly<Record<string, HttpApiEndpoint.Top>>).map(
+    ([name, endpoint]): readonly [string, HttpApiEndpoint.Top] => [
+      name,
+      endpoint.query !== undefined || isOpen(endpoint)
+        ? endpoint
+        : (Object.create(endpoint, { query: { value: NoQuery } }) as HttpApiEndpoint.Top)
+    ]
+  )
+  const value: Readonly<Record<string, HttpApiEndpoint.Top>> = Object.fromEntries(endpoints)
+  return Object.create(group, { endpoints: { value } }) as Group
+}
+
+/**
+ * An API of one group, so that a resource can build its handlers without knowing the others. Whatever a request names in its body or
+ * its query and its endpoint does not declare is refused.
+ */
 export const apiOf = <Group extends HttpApiGroup.Constraint>(group: Group) =>
-  HttpApi.make(API_NAME).add(group)
+  HttpApi.make(API_NAME)
+    .add(closed(group))
+    .annotate(HttpApi.PayloadParseOptions, STRICT)
+    .annotate(HttpApi.QueryParseOptions, STRICT)
 
 /**
  * Builds handlers with these services and no others of the process: each request copies all that its handlers were built with,

@@ -2,8 +2,9 @@ import { isUtf8 } from "node:buffer"
 
 import { ByteSize, Context, Effect, Layer, Semaphore } from "effect"
 import { HttpIncomingMessage, HttpServerRequest } from "effect/http"
-import { HttpApi, HttpApiMiddleware } from "effect/http-api"
+import { type HttpApiEndpoint, HttpApiMiddleware } from "effect/http-api"
 
+import { forgiven } from "../../../domain/request-body.ts"
 import { invalidRequest, problem, type Problem, problemResponse } from "./problem.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
@@ -108,8 +109,11 @@ const readAnyText = Effect.fnUntraced(function* <E>(
   }
   if (isCompressed(request)) return yield* unsupported("The body must not be compressed")
   const bytes = yield* read(request, maxBytes)
-  return isUtf8(bytes) ? bytes.toString("utf8") : yield* malformed("the body is not UTF-8")
+  return isUtf8(bytes) ? withoutMark(bytes.toString("utf8")) : yield* malformed("the body is not UTF-8")
 })
+
+/** RFC 8259, section 8.1: a reader may ignore the byte order mark that some editors and languages begin a file with. */
+const withoutMark = (text: string): string => (text.startsWith("\uFEFF") ? text.slice(1) : text)
 
 const readText = <E>(
   request: Request,
@@ -138,12 +142,15 @@ export const readJson = (request: Request, maxBytes: number) =>
 export const readLargeJson = (request: Request, maxBytes: number) =>
   Effect.flatMap(readText(request, maxBytes, readLargeBytes), parse)
 
-/** {@link readJson} of a body that may be left out, whatever its headers say of it: `undefined` then. */
+/**
+ * {@link readJson} of a body that may be left out, whatever its headers say of it: `undefined` then. Generated clients write one that
+ * they were not given as `null`.
+ */
 export const readJsonIfAny = (request: Request, maxBytes: number) =>
   request.headers["content-length"] === "0"
     ? Effect.undefined
     : Effect.flatMap(readAnyText(request, maxBytes, readBytes), (text) =>
-        text === "" ? Effect.undefined : parse(text)
+        text === "" ? Effect.undefined : Effect.map(parse(text), (body) => body ?? undefined)
       )
 
 /** The fields of a form (`application/x-www-form-urlencoded`). */
@@ -157,19 +164,31 @@ export const readForm = Effect.fnUntraced(function* (request: Request, maxBytes:
 /** Largest JSON body of an endpoint, bytes. */
 const MaxBody = Context.Reference<number>("postlane/http/MaxBody", { defaultValue: () => 64 * 1024 })
 
-/** Annotates an endpoint with its largest JSON body, and has a refusal name every wrong field. */
-export const jsonBody = (maxBytes: number) =>
-  Context.make(MaxBody, maxBytes).pipe(Context.add(HttpApi.PayloadParseOptions, { errors: "all" }))
+/** Annotates an endpoint with its largest JSON body. */
+export const jsonBody = (maxBytes: number) => Context.make(MaxBody, maxBytes)
 
 /**
- * Reads the JSON body of each endpoint of a group that declares a payload, within the endpoint's limit; `HttpApi` decodes it. Add it
- * to a group before the middleware that checks the caller: the one that is added last runs first.
+ * Reads the JSON body of each endpoint of a group that declares a payload, within the endpoint's limit, and writes it as the payload's
+ * schema has it ({@link forgiven}); `HttpApi` decodes it. Add it to a group before the middleware that checks the caller: the one that
+ * is added last runs first.
  */
 export class JsonBody extends HttpApiMiddleware.Service<JsonBody>()("postlane/http/JsonBody") {}
 
 /** The request with its body's text in place of the stream. */
 const withText = (request: Request, text: string): Request =>
   Object.create(request, { text: { value: Effect.succeed(text) } }) as Request
+
+/** A body's text as the endpoint's schema has it; one that cannot be read or written is left to the decoder, which says so. */
+const forgivenText = (endpoint: HttpApiEndpoint.Top, text: string): string => {
+  const schemas = endpoint.payload.get("application/json")?.schemas ?? []
+  try {
+    const given: unknown = JSON.parse(text)
+    const body = schemas.reduce((value, schema) => forgiven(schema, value), given)
+    return body === given ? text : JSON.stringify(body)
+  } catch {
+    return text
+  }
+}
 
 export const jsonBodyLayer: Layer.Layer<JsonBody> = Layer.succeed(
   JsonBody,
@@ -180,7 +199,11 @@ export const jsonBodyLayer: Layer.Layer<JsonBody> = Layer.succeed(
           Effect.matchEffect(readText(request, Context.get(endpoint.annotations, MaxBody), readLargeBytes), {
             onFailure: (refused) => Effect.succeed(problemResponse(refused)),
             onSuccess: (text) =>
-              Effect.provideService(handler, HttpServerRequest.HttpServerRequest, withText(request, text))
+              Effect.provideService(
+                handler,
+                HttpServerRequest.HttpServerRequest,
+                withText(request, forgivenText(endpoint, text))
+              )
           })
         )
   )

@@ -3,6 +3,7 @@ import { HttpServerResponse } from "effect/http"
 import { HttpApiSchema } from "effect/http-api"
 
 import { fieldIssues } from "../../../domain/field-issues.ts"
+import { strictDecoder } from "../../../domain/request-body.ts"
 
 /** RFC 9457, section 3. */
 export const PROBLEM_MEDIA_TYPE = "application/problem+json"
@@ -203,10 +204,10 @@ export const invalidRequest = (
 /** The 400 for a value that its schema refuses. */
 export const undecodable = (error: Schema.SchemaError) => invalidRequest(fieldIssues(error))
 
-/** Makes a decoder of parsed bodies whose refusal names every wrong field. */
+/** Makes a decoder of parsed bodies whose refusal names every wrong and every unknown field. */
 export const bodyDecoder = <S extends Schema.ConstraintDecoder<unknown>>(schema: S) => {
-  const decode = Schema.decodeUnknownEffect(schema, { errors: "all" })
-  return (body: unknown) => Effect.mapError(decode(body), undecodable)
+  const decode = strictDecoder(schema)
+  return (body: unknown) => Effect.mapError(Effect.fromResult(decode(body)), invalidRequest)
 }
 
 /** The 400 for a cursor that `list` did not issue. */

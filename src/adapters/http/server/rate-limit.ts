@@ -148,19 +148,28 @@ export const rateLimitedLayer: Layer.Layer<RateLimited, never, RequestLimits> = 
   )
 )
 
-/** How many things one owner may hold at once: open streams, uploads. */
+/** How many things one owner may hold at once: open streams, uploads, exports; and all of them together, where there is a bound. */
 interface Places {
   readonly most: number
   readonly what: string
+  readonly inAll: number
   readonly held: Map<string, number>
 }
 
-export const makePlaces = (most: number, what: string): Places => ({ most, what, held: new Map() })
+export const makePlaces = (most: number, what: string, inAll = Infinity): Places => ({
+  most,
+  what,
+  inAll,
+  held: new Map()
+})
 
-const change = ({ held }: Places, owner: string, by: number): void => {
-  const now = (held.get(owner) ?? 0) + by
-  if (now === 0) held.delete(owner)
-  else held.set(owner, now)
+const heldBy = ({ held }: Places, owner: string): number => held.get(owner) ?? 0
+const heldInAll = ({ held }: Places): number => [...held.values()].reduce((sum, count) => sum + count, 0)
+
+const change = (places: Places, owner: string, by: number): void => {
+  const now = heldBy(places, owner) + by
+  if (now === 0) places.held.delete(owner)
+  else places.held.set(owner, now)
 }
 
 /** How long an owner that holds all places is asked to wait, seconds. */
@@ -169,13 +178,16 @@ const WAIT_FOR_PLACE = 30
 /** Takes a place until the scope closes, or fails with the 429. */
 export const takePlace = (places: Places, owner: string) =>
   Effect.acquireRelease(
-    Effect.suspend(() =>
-      (places.held.get(owner) ?? 0) < places.most
+    Effect.suspend(() => {
+      const refused =
+        heldBy(places, owner) >= places.most
+          ? `An account has ${places.most} ${places.what} at once`
+          : places.inAll !== Infinity && heldInAll(places) >= places.inAll
+            ? `There are ${places.inAll} ${places.what} at once`
+            : undefined
+      return refused === undefined
         ? Effect.sync(() => change(places, owner, 1))
-        : retryLater(
-            problem("RATE_LIMITED", `An account has ${places.most} ${places.what} at once`),
-            WAIT_FOR_PLACE
-          )
-    ),
+        : retryLater(problem("RATE_LIMITED", refused), WAIT_FOR_PLACE)
+    }),
     () => Effect.sync(() => change(places, owner, -1))
   )

@@ -3,11 +3,18 @@ import { randomUUID } from "node:crypto"
 import { Effect, Layer } from "effect"
 
 import { CustomerId } from "../../../domain/ids.ts"
-import { Customers, type CustomerRow, type Granted } from "../../../ports/accounts/customers.ts"
+import {
+  type CreditMove,
+  Customers,
+  type CustomerRow,
+  type Debited,
+  type Granted
+} from "../../../ports/accounts/customers.ts"
 import { newestFirst } from "../documents/page.ts"
 import type { CustomerRow as StoredCustomer } from "../documents/rows.ts"
 import { type Documents, isoOf, isoOrNull, MemoryDocuments, transaction } from "../documents/state.ts"
 import { addCustomer, fundsOf } from "./accounts.ts"
+import { availableFunds } from "./funds.ts"
 
 /** The largest `integer` of PostgreSQL. */
 const MAX_CREDITS = 2_147_483_647
@@ -42,10 +49,7 @@ const add = (
 }
 
 /** `grant_credits`. */
-const grant = (
-  db: Documents,
-  { credits, customerId, reference }: Parameters<Customers["Service"]["grant"]>[0]
-): Granted => {
+const grant = (db: Documents, { credits, customerId, reference }: CreditMove): Granted => {
   const customer = db.customers.get(customerId)
   if (customer === undefined || customer.deletedAt !== null) return "not_found"
   const known = db.grants.get(`${customerId} ${reference}`)
@@ -54,6 +58,18 @@ const grant = (
   db.grants.insert({ customerId, credits, reference })
   db.customers.update(customerId, { plan: "paid", credits: customer.credits + credits })
   return "granted"
+}
+
+/** `debit_credits`. */
+const debit = (db: Documents, { credits, customerId, reference }: CreditMove): Debited => {
+  const customer = db.customers.get(customerId)
+  if (customer === undefined || customer.deletedAt !== null) return "not_found"
+  const known = db.grants.get(`${customerId} ${reference}`)
+  if (known !== undefined) return known.credits === -credits ? "repeated" : "reference_taken"
+  if ((availableFunds(db, customerId)?.credits ?? 0) < credits) return "insufficient"
+  db.grants.insert({ customerId, credits: -credits, reference })
+  db.customers.update(customerId, { credits: customer.credits - credits })
+  return "debited"
 }
 
 /** Customers in memory, which keeps no audit log. */
@@ -81,7 +97,8 @@ export const layer: Layer.Layer<Customers, never, MemoryDocuments> = Layer.effec
           nextCursor
         }))
       }),
-      grant: (given) => transaction(documents, (db) => grant(db, given))
+      grant: (given) => transaction(documents, (db) => grant(db, given)),
+      debit: (taken) => transaction(documents, (db) => debit(db, taken))
     })
   )
 )

@@ -33,13 +33,35 @@ export const availableFunds = (db: Documents, customerId: CustomerId, butFor?: s
     : { plan: "free", credits: 0, freePages }
 }
 
-const suffices = (
-  db: Documents,
-  hold: HoldRow,
-  { credits, freePages }: Pick<Funds, "credits" | "freePages">
-): boolean => {
-  const funds = availableFunds(db, hold.customerId, hold.jobId)
-  return funds !== undefined && funds.credits >= credits && funds.freePages >= freePages
+type Amount = Pick<Funds, "credits" | "freePages">
+
+/**
+ * `hold_currency`: so many pages of a hold in what they can be paid, as the customer's plan has it now, else as they were set aside under
+ * the plan before; undefined where neither suffices.
+ */
+const amountInPlan = (db: Documents, hold: HoldRow, pages: number): Amount | undefined => {
+  const customer = db.customers.get(hold.customerId)
+  if (customer === undefined) return undefined
+  const now = db.moment()
+  const others = db.holds.where(
+    ({ customerId, expiresAt, jobId, state }) =>
+      customerId === customer.id && state === "held" && expiresAt > now && jobId !== hold.jobId
+  )
+  const leftOf = (all: number, held: (one: HoldRow) => number) =>
+    others.reduce((left, one) => left - held(one), all)
+  const inCredits = {
+    left: leftOf(customer.credits, ({ credits }) => credits),
+    isHeld: hold.credits > 0,
+    amount: { credits: pages, freePages: 0 }
+  }
+  const inFreePages = {
+    left: leftOf(FREE_LIFETIME_PAGES - customer.freePagesUsed, ({ freePages }) => freePages),
+    isHeld: hold.freePages > 0,
+    amount: { credits: 0, freePages: pages }
+  }
+  const [ofPlan, other] = customer.plan === "paid" ? [inCredits, inFreePages] : [inFreePages, inCredits]
+  if (pages === 0 || ofPlan.left >= pages) return ofPlan.amount
+  return other.isHeld && other.left >= pages ? other.amount : undefined
 }
 
 /** `place_hold`: sets funds aside; false where they do not suffice, or were released before. Safe to repeat. */
@@ -74,8 +96,10 @@ const openHold = (db: Documents, jobId: WorkId | null): HoldRow | undefined => {
 export const refreshHold = (db: Documents, jobId: WorkId | null, window: Duration.Duration): boolean => {
   const hold = openHold(db, jobId)
   if (hold === undefined) return false
-  if (hold.expiresAt <= db.moment() && !suffices(db, hold, hold)) return false
-  db.holds.update(hold.jobId, { expiresAt: db.moment() + micros(window) })
+  const amount = hold.expiresAt > db.moment() ? hold : amountInPlan(db, hold, amountOf(hold))
+  if (amount === undefined) return false
+  const { credits, freePages } = amount
+  db.holds.update(hold.jobId, { credits, freePages, expiresAt: db.moment() + micros(window) })
   return true
 }
 
@@ -91,19 +115,15 @@ export const releaseHold = (db: Documents, jobId: WorkId | null, outcome: string
 export const widenHold = (db: Documents, jobId: WorkId | null, pages: number | undefined): boolean => {
   const hold = openHold(db, jobId)
   if (hold === undefined || amountOf(hold) === 0 || (pages ?? 0) <= amountOf(hold)) return true
-  const funds = availableFunds(db, hold.customerId, hold.jobId)
-  const left = hold.credits > 0 ? funds?.credits : funds?.freePages
-  if (pages === undefined || left === undefined || pages > left) return false
-  db.holds.update(hold.jobId, {
-    credits: hold.credits > 0 ? pages : 0,
-    freePages: hold.freePages > 0 ? pages : 0
-  })
+  const amount = pages === undefined ? undefined : amountInPlan(db, hold, pages)
+  if (amount === undefined) return false
+  db.holds.update(hold.jobId, amount)
   return true
 }
 
 /**
  * `settle_hold`: turns a hold into its charge, once, for `pages` or all that was held. `insufficient`: it had lapsed, and its
- * funds are spent.
+ * funds are spent, or the balance is below what was set aside.
  */
 export const settleHold = (
   db: Documents,
@@ -113,12 +133,20 @@ export const settleHold = (
   const hold = db.holds.get(jobId)
   if (hold === undefined) return "none"
   if (hold.state !== "held") return hold.state
-  const credits = Math.min(hold.credits, pages ?? hold.credits)
-  const freePages = Math.min(hold.freePages, pages ?? hold.freePages)
-  if (hold.expiresAt <= db.moment() && !suffices(db, hold, { credits, freePages })) return "insufficient"
-  db.holds.update(hold.jobId, { state: "settled", outcome: "completed" })
   const customer = db.customers.get(hold.customerId)
   if (customer === undefined) throw new Error("a hold of nobody")
+  const asHeld: Amount = {
+    credits: Math.min(hold.credits, pages ?? hold.credits),
+    freePages: Math.min(hold.freePages, pages ?? hold.freePages)
+  }
+  const isCovered =
+    hold.expiresAt > db.moment() &&
+    customer.credits >= asHeld.credits &&
+    FREE_LIFETIME_PAGES - customer.freePagesUsed >= asHeld.freePages
+  const amount = isCovered ? asHeld : amountInPlan(db, hold, amountOf(asHeld))
+  if (amount === undefined) return "insufficient"
+  const { credits, freePages } = amount
+  db.holds.update(hold.jobId, { state: "settled", outcome: "completed" })
   db.customers.update(customer.id, {
     credits: credits > 0 ? customer.credits - credits : customer.credits,
     freePagesUsed: customer.freePagesUsed + freePages

@@ -32,7 +32,11 @@ export const claimAssembly = (
     )
   const file = db.files.get(next?.fileId)
   if (next === undefined || file === undefined) return undefined
-  const job = db.jobs.update(next.id, { lease, heartbeatAt: now, attempts: next.attempts + 1 })
+  const job = db.jobs.update(next.id, {
+    lease,
+    heartbeatAt: now,
+    attempts: next.attempts + (next.lease === lease ? 0 : 1)
+  })
   return {
     jobId: job.id,
     lease,

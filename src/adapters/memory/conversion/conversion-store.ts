@@ -49,10 +49,12 @@ const filesOn = (
   | "files"
   | "file"
   | "filesById"
+  | "jobStatus"
   | "waitFacts"
   | "deleteFile"
   | "filesToPurge"
   | "filePurged"
+  | "withoutObjects"
   | "request"
   | "nextQueued"
   | "createJob"
@@ -86,6 +88,7 @@ const filesOn = (
         .where(({ deletedAt, id }) => deletedAt === null && ids.includes(id))
         .map((row) => shown(db, row))
     ),
+  jobStatus: (jobId) => run((db) => db.jobs.get(jobId)?.status),
   waitFacts: (fileId) => run((db) => waitFacts(db, fileId)),
   deleteFile: (fileId, customerId) => run((db) => deleteFile(db, fileId, customerId)),
   filesToPurge: (limit) => run((db) => filesToPurge(db, limit)),
@@ -93,6 +96,13 @@ const filesOn = (
     run((db) => {
       if (db.files.get(fileId) !== undefined) db.files.update(fileId, { purgedAt: db.moment() })
     }),
+  withoutObjects: (ids) =>
+    run((db) =>
+      ids.filter((id) => {
+        const file = db.files.get(id)
+        return file === undefined || file.purgedAt !== null
+      })
+    ),
   request: (asked) => run((db) => request(db, asked)),
   nextQueued: run(nextQueued),
   createJob: (jobId, job) => run((db) => createJob(db, jobId, job)),

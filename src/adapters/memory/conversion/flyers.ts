@@ -124,7 +124,7 @@ export const claimFlyer = (
   const next = held ?? nextFlyer(db, perOwner)
   const file = db.files.get(next?.fileId)
   if (next === undefined || file === undefined) return undefined
-  const attempts = next.attempts + 1
+  const attempts = next.attempts + (next.lease === lease ? 0 : 1)
   db.flyers.update(next.id, { status: "processing", lease, heartbeatAt: now, attempts })
   const { id: fileId, name, objectKey, pages } = file
   return { id: next.id, lease, fileId, name, objectKey, pages, attempts }

@@ -43,8 +43,7 @@ export const claimInline = (
   const file = updateFile(db, found, {
     lease,
     heartbeatAt: db.moment(),
-    claimedAt: db.moment(),
-    attempts: found.attempts + 1,
+    ...(found.lease === lease ? {} : { claimedAt: db.moment(), attempts: found.attempts + 1 }),
     phase: "Converting"
   })
   if (file.jobId === null) throw new Error(`a file without its conversion ${file.id}`)

@@ -3,7 +3,7 @@ import { Duration } from "effect"
 import { isWholeChunk } from "../../../domain/conversion/cascade/whole-chunk.ts"
 import { isTerminal, moveJob, usesCascade } from "../../../domain/conversion/job.ts"
 import { refreshHold, releaseHold } from "../accounts/funds.ts"
-import type { JobRow } from "../documents/rows.ts"
+import type { HoldRow, JobRow } from "../documents/rows.ts"
 import { type Documents, micros } from "../documents/state.ts"
 import { by } from "../documents/table.ts"
 import { showProgress, sumUsd, updateFile } from "./jobs.ts"
@@ -49,7 +49,23 @@ const sweepFiles = (db: Documents, stale: Duration.Duration): number => {
   return changed
 }
 
-/** The holds of jobs that failed or were cancelled are released; jobs that wait keep theirs. */
+/** Whether what a hold is set aside for waits or is under way: a request, a job, a document, a flyer or a mail. */
+const isUnderWay = (db: Documents, { jobId }: HoldRow): boolean => {
+  const status = db.jobs.get(jobId)?.status
+  if (status !== undefined) return !isTerminal(status)
+  const flyer = db.flyers.get(jobId)?.status
+  return (
+    db.queue.get(jobId) !== undefined ||
+    db.files.find(
+      (file) => file.jobId === jobId && file.status === "processing" && file.deletedAt === null
+    ) !== undefined ||
+    flyer === "pending" ||
+    flyer === "processing" ||
+    db.mails.get(jobId)?.step === "converting"
+  )
+}
+
+/** The holds of jobs that failed or were cancelled are released; what waits or is under way keeps its own. */
 const sweepHolds = (db: Documents, window: Duration.Duration): number => {
   const soon = db.moment() + micros(window) / 2
   let changed = 0
@@ -57,10 +73,9 @@ const sweepHolds = (db: Documents, window: Duration.Duration): number => {
     .where(({ state }) => state === "held")
     .sort(by(({ customerId }) => customerId))) {
     const status = db.jobs.get(hold.jobId)?.status
-    if (status === undefined || status === "completed") continue
-    if (!isTerminal(status)) {
-      if (hold.expiresAt < soon) refreshHold(db, hold.jobId, window)
-    } else if (releaseHold(db, hold.jobId, status)) changed++
+    if (status === "failed" || status === "cancelled") {
+      if (releaseHold(db, hold.jobId, status)) changed++
+    } else if (hold.expiresAt < soon && isUnderWay(db, hold)) refreshHold(db, hold.jobId, window)
   }
   return changed
 }

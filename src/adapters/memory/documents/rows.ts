@@ -31,7 +31,7 @@ export interface CustomerRow {
   readonly deletedAt: Moment | null
 }
 
-/** `credit_grants`, by customer and reference. */
+/** `credit_grants`, by customer and reference; below zero what was taken back. */
 export interface GrantRow {
   readonly customerId: CustomerId
   readonly credits: number
@@ -116,7 +116,7 @@ export interface TurnRow {
 
 /** `work_turns`: whose work of a kind was given out last. */
 export interface ServedRow {
-  readonly kind: "request" | "chunk" | "flyer"
+  readonly kind: "request" | "chunk" | "flyer" | "mail"
   readonly customerId: string
 }
 
@@ -257,6 +257,11 @@ export interface MailRow extends Leased {
   readonly resultBytes: number | null
   /** The lease that was taken over as stale. */
   readonly formerLease: string | null
+  /** The object store that holds it. */
+  readonly home: string
+  /** By whom mails are read in turns, and when it was claimed last. */
+  readonly turn: string
+  readonly claimedAt: Moment | null
   readonly failures: number
   readonly failingPart: FailingPart | null
   readonly failingSince: Moment | null

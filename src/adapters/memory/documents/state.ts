@@ -81,7 +81,7 @@ export const makeDocuments = (linkKey = new Uint8Array(32)): Documents => {
     grants: new Table<GrantRow>(
       journal,
       ({ customerId, reference }) => `${customerId} ${reference}`,
-      ({ credits }) => credits > 0
+      ({ credits }) => credits !== 0
     ),
     holds: new Table<HoldRow>(journal, ({ jobId }) => jobId, isAmount),
     charges: new Table<ChargeRow>(journal, ({ jobId }) => jobId, isAmount),
@@ -156,7 +156,9 @@ export const transaction = <A>(
     } catch (error) {
       if (!(error instanceof Refused)) return Effect.die(error)
       const { message: reason } = error
-      return Effect.fail(new StoreUnavailable({ operation: "documents", reason, isRetryable: false }))
+      return Effect.fail(
+        new StoreUnavailable({ operation: "documents", reason, isRetryable: false, isAboutData: true })
+      )
     }
   })
 

@@ -1,14 +1,14 @@
 import { Effect, Layer, Redacted } from "effect"
 
 import type { CustomerId } from "../../../domain/ids.ts"
-import type { SuppressionReason } from "../../../domain/mail/suppression/policy.ts"
+import type { BlockReason } from "../../../domain/mail/suppression/policy.ts"
 import { IntakeStore } from "../../../ports/inbound/intake-store.ts"
 import { amountOf, availableFunds } from "../accounts/funds.ts"
 import { type Documents, MemoryDocuments, transaction } from "../documents/state.ts"
 import { endMail, finishMail } from "./ends.ts"
 import { admit, claim, defer, handBack, heartbeat, identify, receive } from "./mails.ts"
 import { claimReply, endReply, retryReply } from "./replies.ts"
-import { keptResults, purge, result, toClean, withoutObjects } from "./upkeep.ts"
+import { keptResults, purge, result, toClean, waitingSince, withoutObjects } from "./upkeep.ts"
 
 /** The customer of an address, if its account is open. */
 const customerOf = (db: Documents, email: string) => {
@@ -29,7 +29,7 @@ const clean = (db: Documents, id: string, what: "source" | "all"): void => {
 }
 
 /** What the send log, which is another database, knows of an address. */
-type SuppressionsOf = (email: string) => ReadonlyArray<SuppressionReason>
+type SuppressionsOf = (email: string) => ReadonlyArray<BlockReason>
 
 /** The mails of one process on a database that others may share. */
 export const makeIntakeStore = (
@@ -39,7 +39,8 @@ export const makeIntakeStore = (
   const run = <A>(body: (db: Documents) => A) => transaction(documents, body)
   return IntakeStore.of({
     receive: (mail) => run((db) => receive(db, mail)),
-    claim: (step, lease, stale) => run((db) => claim(db, step, lease, stale)),
+    claim: (step, lease, stale, home, mostPages) =>
+      run((db) => claim(db, step, lease, stale, home, mostPages)),
     heartbeat: (mail, window) => run((db) => heartbeat(db, mail, window)),
     handBack: (mail, options) => run((db) => handBack(db, mail, options)),
     defer: (mail, options) => run((db) => defer(db, mail, options)),
@@ -50,11 +51,12 @@ export const makeIntakeStore = (
     admit: (mail, admission) => run((db) => admit(db, mail, admission)),
     end: (mail, end) => run((db) => endMail(db, mail, end)),
     finish: (mail, done) => run((db) => finishMail(db, mail, done)),
-    claimReply: (lease, hold) => run((db) => claimReply(db, lease, hold)),
+    claimReply: (lease, hold, home) => run((db) => claimReply(db, lease, hold, home)),
     replySent: (reply) => run((db) => endReply(db, reply, "sent", null)),
     replyFailed: (reply, error) => run((db) => endReply(db, reply, "failed", error)),
     retryReply: (reply, options) => run((db) => retryReply(db, reply, options)),
-    toClean: (limit, linkLives) => run((db) => toClean(db, limit, linkLives)),
+    toClean: (limit, linkLives, home) => run((db) => toClean(db, limit, linkLives, home)),
+    waitingSince: (age) => run((db) => waitingSince(db, age)),
     cleaned: (id, what) => run((db) => clean(db, id, what)),
     withoutObjects: (ids) => run((db) => withoutObjects(db, ids)),
     purge: run(purge),

@@ -3,6 +3,7 @@ import { Duration } from "effect"
 import type { CustomerId, LeaseId } from "../../../domain/ids.ts"
 import type { ClaimedMail, IntakeStore, Shortage } from "../../../ports/inbound/intake-store.ts"
 import { amountOf, availableFunds, placeHold, refreshHold } from "../accounts/funds.ts"
+import { inTurn, wasServed } from "../conversion/turns.ts"
 import type { MailRow } from "../documents/rows.ts"
 import { type Documents, micros } from "../documents/state.ts"
 import { by } from "../documents/table.ts"
@@ -13,18 +14,32 @@ type Held = Pick<ClaimedMail, "id" | "lease">
 
 const HOUR = micros(Duration.hours(1))
 
-/** Enters a mail; safe to repeat. */
-export const receive = (db: Documents, mail: Parameters<Store["receive"]>[0]): void => {
+/** A customer's own; all others take one turn together. */
+const turnOf = (db: Documents, sender: string | undefined): string => {
+  const customer =
+    sender === undefined
+      ? undefined
+      : db.customers.find(({ deletedAt, email }) => email === sender && deletedAt === null)
+  return customer?.id ?? ""
+}
+
+/** `receive_mail`: enters a mail; safe to repeat. */
+export const receive = (
+  db: Documents,
+  { ended, verifiedSender, ...mail }: Parameters<Store["receive"]>[0]
+): void => {
   if (db.mails.get(mail.id) !== undefined) return
   const now = db.moment()
   db.mails.insert({
     ...mail,
-    step: "received",
-    outcome: null,
-    reason: null,
+    step: ended === undefined ? "received" : "ended",
+    outcome: ended?.outcome ?? null,
+    reason: ended?.reason ?? null,
+    turn: turnOf(db, verifiedSender),
+    claimedAt: null,
     identity: null,
     messageId: null,
-    sender: null,
+    sender: verifiedSender ?? null,
     contentSha256: null,
     subject: null,
     references: null,
@@ -42,7 +57,7 @@ export const receive = (db: Documents, mail: Parameters<Store["receive"]>[0]): v
     ...UNFAILED,
     notBefore: now,
     receivedAt: now,
-    endedAt: null,
+    endedAt: ended === undefined ? null : now,
     cleaned: null
   })
 }
@@ -79,31 +94,76 @@ const claimed = (mail: MailRow, lease: LeaseId): ClaimedMail => ({
         }
 })
 
-/** `claim_mail`: the one that this lease holds, else the one that is due for longest, or whose worker went silent. */
+/** When each turn was served last; of one that never was, nothing. */
+const served = (db: Documents): ReadonlyMap<string, number> => {
+  const last = new Map<string, number>()
+  for (const { claimedAt, turn } of db.mails.where(({ claimedAt }) => claimedAt !== null))
+    last.set(turn, Math.max(last.get(turn) ?? 0, claimedAt!))
+  return last
+}
+
+/**
+ * `claim_converting_mail`: the mail that this lease holds, else those of the customer whose turn it is; one of whom a mail is being
+ * converted comes last.
+ */
+const ofNextCustomer = (
+  db: Documents,
+  isFree: (mail: MailRow) => boolean,
+  lease: LeaseId,
+  home: string,
+  mostPages = Infinity
+): Array<MailRow> => {
+  const converting = db.mails.where(({ step }) => step === "converting")
+  const mine = converting.filter((mail) => mail.lease === lease)
+  if (mine.length > 0) return mine
+  const waiting = Map.groupBy(
+    converting.filter((mail) => mail.home === home && isFree(mail) && (mail.pages ?? 0) <= mostPages),
+    ({ customerId }): string => customerId ?? ""
+  )
+  const isBusy = (owner: string) =>
+    converting.some((mail) => mail.customerId === owner && mail.lease !== null && !isFree(mail))
+  const turns = inTurn(db, "mail", waiting.keys())
+  const owner = turns.find((one) => !isBusy(one)) ?? turns[0]
+  if (owner === undefined) return []
+  wasServed(db, "mail", owner)
+  return waiting.get(owner) ?? []
+}
+
+/**
+ * `claim_received_mail`, `claim_converting_mail`: the one that this lease holds, else the one that is due for longest, or whose worker
+ * went silent; at its first step of the turn that was served longest ago.
+ */
 export const claim = (
   db: Documents,
   step: "received" | "converting",
   lease: LeaseId,
-  stale: Duration.Duration
+  stale: Duration.Duration,
+  home: string,
+  mostPages?: number
 ): ClaimedMail | undefined => {
   const now = db.moment()
   const isFree = (mail: MailRow) =>
     mail.lease === lease ||
     (mail.notBefore <= now && (mail.lease === null || (mail.heartbeatAt ?? now) < now - micros(stale)))
-  const [next] = db.mails
-    .where((mail) => mail.step === step && isFree(mail))
-    .sort(
-      by(
-        (mail) => (mail.lease === lease ? 0 : 1),
-        ({ notBefore }) => notBefore
-      )
+  const turns = step === "received" ? served(db) : new Map<string, number>()
+  const [next] = (
+    step === "converting"
+      ? ofNextCustomer(db, isFree, lease, home, mostPages)
+      : db.mails.where((mail) => mail.step === step && mail.home === home && isFree(mail))
+  ).sort(
+    by(
+      (mail) => (mail.lease === lease ? 0 : 1),
+      ({ turn }) => turns.get(turn) ?? -1,
+      ({ notBefore }) => notBefore
     )
+  )
   if (next === undefined) return undefined
   const isMine = next.lease === lease
   const mail = db.mails.update(next.id, {
     formerLease: isMine ? next.formerLease : (next.lease ?? next.formerLease),
     lease,
     heartbeatAt: now,
+    claimedAt: isMine || step !== "received" ? next.claimedAt : now,
     attempts: isMine ? next.attempts : next.attempts + 1
   })
   return claimed(mail, lease)

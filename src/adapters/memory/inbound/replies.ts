@@ -38,14 +38,15 @@ export const queueReply = (
 export const claimReply = (
   db: Documents,
   lease: LeaseId,
-  hold: Duration.Duration
+  hold: Duration.Duration,
+  home: string
 ): ClaimedReply | undefined => {
   const now = db.moment()
   const queued = db.replies.where(({ status }) => status === "queued")
   const isFirst = (reply: ReplyRow) =>
     !queued.some((other) => other.mailId === reply.mailId && other.createdAt < reply.createdAt)
   const [next] = queued
-    .filter((reply) => reply.notBefore <= now && isFirst(reply))
+    .filter((reply) => reply.notBefore <= now && isFirst(reply) && db.mails.get(reply.mailId)?.home === home)
     .sort(by(({ notBefore }) => notBefore))
   const mail = db.mails.get(next?.mailId)
   if (next === undefined || mail === undefined) return undefined

@@ -21,7 +21,7 @@ const linkedSince = (mail: MailRow, reply: ReplyRow): number =>
   (reply.status === "failed" ? reply.endedAt : mail.endedAt) ?? 0
 
 /** `mails_to_clean`: ended mails whose replies have ended; `everything`: the result goes too. */
-export const toClean = (db: Documents, limit: number, linkLives: Duration.Duration) => {
+export const toClean = (db: Documents, limit: number, linkLives: Duration.Duration, home: string) => {
   const since = db.moment() - micros(linkLives)
   const isKept = (mail: MailRow): boolean => {
     const reply = resultReply(db, mail)
@@ -30,13 +30,22 @@ export const toClean = (db: Documents, limit: number, linkLives: Duration.Durati
     return hasLink || (reply.status === "failed" && (reply.endedAt ?? 0) >= since)
   }
   return db.mails
-    .where(({ cleaned, step }) => step === "ended" && cleaned !== "all")
+    .where((mail) => mail.step === "ended" && mail.cleaned !== "all" && mail.home === home)
     .map((mail) => ({ mail, everything: !isKept(mail) }))
     .filter(({ everything, mail }) => mail.cleaned === null || everything)
     .filter(({ mail }) => repliesOf(db, mail.id).every(({ status }) => status !== "queued"))
     .sort(by(({ mail }) => mail.endedAt ?? 0))
     .slice(0, limit)
     .map(({ everything, mail }) => ({ id: mail.id, everything }))
+}
+
+/** Mails that have been due for longer than that, and that no process works on. */
+export const waitingSince = (db: Documents, age: Duration.Duration): number => {
+  const before = db.moment() - micros(age)
+  return db.mails.where(
+    ({ heartbeatAt, lease, notBefore, step }) =>
+      step !== "ended" && notBefore < before && (lease === null || (heartbeatAt ?? 0) < before)
+  ).length
 }
 
 /** Those of these ids whose objects belong to no mail that still has any. */
@@ -126,6 +135,7 @@ export const erasedAlias = (email: string): string =>
 const ERASED = {
   step: "ended",
   reason: "the person was erased",
+  turn: "",
   envelopeFrom: "",
   identity: null,
   messageId: null,

@@ -13,7 +13,7 @@ import {
 import { tagOf } from "../../../domain/mail/deferred-send.ts"
 import { IDEMPOTENCY_WINDOW_MS, type Provider } from "../../../domain/mail/failover.ts"
 import type { SendResult } from "../../../domain/mail/send-result.ts"
-import type { Suppression } from "../../../domain/mail/suppression/policy.ts"
+import type { Block } from "../../../domain/mail/suppression/policy.ts"
 import type {
   BeganRetry,
   BeganSend,
@@ -23,16 +23,17 @@ import type {
   RecordedSend,
   RecordSend
 } from "../../../ports/mail/mail-store.ts"
-import { AROUND_MS, type LogRow, type MailTables, putRow } from "./tables.ts"
+import { AROUND_MS, erasedOf, type LogRow, type MailTables, putRow } from "./tables.ts"
 
 /** `email_suppressions_of`: the one look-up, for every path. */
 const suppressionsOf = (
-  { erased, suppressions }: MailTables,
+  { erased, suppressions, unsubscribed }: MailTables,
   addresses: ReadonlyArray<string>
-): ReadonlyArray<Suppression> => {
-  const isListed = (one: Suppression) =>
+): ReadonlyArray<Block> => {
+  const isListed = (one: Block) =>
     suppressions.some(({ email, reason }) => email === one.email && reason === one.reason)
-  return [...suppressions, ...erased.filter((one) => !isListed(one))].filter(({ email }) =>
+  const left = Array.from(unsubscribed, (email): Block => ({ email, reason: "unsubscribed" }))
+  return [...suppressions, ...erased.filter((one) => !isListed(one)), ...left].filter(({ email }) =>
     addresses.includes(email)
   )
 }
@@ -76,10 +77,11 @@ export const findEvidence = (
   const stored = tables.claims.get(keyHash)
   const claim = stored !== undefined && isOfThisUse(stored.firstAttemptAt) ? stored : undefined
   const mine = tables.rows.filter((row) => row.keyHash === keyHash)
+  const isMine = (row: LogRow) => row.keyHash === keyHash || (row.keyHash === null && row.outcome !== "sent")
   const written = mine.filter(({ createdAt, outcome }) => outcome !== null && isOfThisUse(createdAt))
   const tags = new Set([claim?.tag, ...written.map(({ keyTag }) => keyTag ?? undefined)])
   const proves = (row: LogRow) =>
-    (tag !== undefined && row.keyTag === tag && row.createdAt >= tagSince) ||
+    (tag !== undefined && row.keyTag === tag && isMine(row) && row.createdAt >= tagSince) ||
     written.includes(row) ||
     (mine.includes(row) && row.keyTag !== null && tags.has(row.keyTag) && row.createdAt >= tagSince)
   const row = tables.rows.findLast((one) => one.providerMessageId !== null && proves(one))
@@ -202,8 +204,16 @@ export const beginRetry = (tables: MailTables, entry: BeginRetry, now: number): 
   )
   if (decision._tag !== "Go") return decision
   claims.set(keyHash, decision.claim)
-  const { firstAttemptAt } = claim
-  return { _tag: "Go", suppressions: suppressionsOf(tables, addresses), at: now, firstAttemptAt }
+  const gone = erasedOf(tables, keyHash, addresses, now)
+  return {
+    _tag: "Go",
+    suppressions: [
+      ...suppressionsOf(tables, addresses),
+      ...gone.map((email): Block => ({ email, reason: "erased" }))
+    ],
+    at: now,
+    firstAttemptAt: claim.firstAttemptAt
+  }
 }
 
 /** Whether a send without a claim has written since that the key was accepted, or is open at another provider. */
@@ -247,19 +257,24 @@ const finalResult = (
 
 /** Settles the owner's claim, or returns its lease; a claim that has passed to another owner is left alone. */
 export const settleClaim = (
-  { claims }: MailTables,
+  tables: MailTables,
   entry: RecordSend,
   recorded: RecordedSend,
   now: number
 ): void => {
   const { details, settle } = entry
   if (settle === undefined) return
-  const claim: Claim | undefined = claims.get(details.keyHash)
+  const all = [...details.to, ...details.others, ...(details.dropped ?? [])]
+  // Where somebody was erased meanwhile, the claim keeps the first call's result, which names nobody any more.
+  const isKept = settle.isRetry === true && erasedOf(tables, details.keyHash, all, now).length > 0
+  const claim: Claim | undefined = tables.claims.get(details.keyHash)
   // What a retry of an earlier use learns is not the end of the present one.
   const tag = tagOf(details)
   const isOfThisUse = tag === undefined || claim?.tag === tag
   const result =
-    settle.result === undefined || !isOfThisUse ? undefined : finalResult(settle.result, entry, recorded)
+    settle.result === undefined || !isOfThisUse || isKept
+      ? undefined
+      : finalResult(settle.result, entry, recorded)
   const settled = settledClaim(claim, { ...settle, result }, now)
-  if (settled !== undefined) claims.set(details.keyHash, settled)
+  if (settled !== undefined) tables.claims.set(details.keyHash, settled)
 }

@@ -9,16 +9,19 @@ import { MailStore } from "../../../ports/mail/mail-store.ts"
 import { StoreUnavailable } from "../../../ports/store-unavailable.ts"
 import { claimDueAlert, confirmAlert, releaseAlert } from "./alerts.ts"
 import { beginRetry, beginSend, findEvidence, moveClaim, settleClaim } from "./claims.ts"
+import { deferralEnd } from "./deferral-end.ts"
 import { recordEvent } from "./record-event.ts"
 import { recordSend } from "./record-send.ts"
 import {
   ERASED,
+  errorWithoutPerson,
   type EventEntry,
   type LogRow,
   type MailTables,
   makeMailTables,
   putRow,
-  type RecordedEvent
+  type RecordedEvent,
+  withoutPeople
 } from "./tables.ts"
 
 let warned = false
@@ -48,6 +51,7 @@ export const layerNone: Layer.Layer<MailStore> = Layer.effect(
       begin: () => none("begin"),
       moveClaim: () => none("moveClaim"),
       findEvidence: () => none("findEvidence"),
+      deferralEnd: () => none("deferralEnd"),
       beginRetry: () => none("beginRetry"),
       record: () => none("record"),
       noteUnclaimed: () => none("noteUnclaimed"),
@@ -74,8 +78,10 @@ export interface MailDatabase {
   /** Adds one by hand, as an operator does. */
   readonly suppress: (suppression: Suppression) => void
   readonly unsuppress: (email: string) => number
+  /** What a one-click link does (`unsubscribes`). */
+  readonly unsubscribe: (email: string) => void
   /** What `erase_person` does to an address: its suppressions leave the list, and still block. */
-  readonly erase: (email: string) => void
+  readonly erase: (email: string) => Effect.Effect<void>
   readonly claim: (keyHash: KeyHash) => Claim | undefined
   /** How many sends without look-up or claim were noted. */
   readonly unclaimed: () => number
@@ -95,26 +101,39 @@ const suppress = ({ suppressions }: MailTables, suppression: Suppression): void 
   if (!isKnown) suppressions.push(suppression)
 }
 
-/** `erase_person`: the rows name the person no longer, and what was to be alerted about them is dropped. */
-const erasePerson = (tables: MailTables, email: string): void => {
-  const hide = (addresses: ReadonlyArray<string>) =>
-    addresses.map((address) => (address === email ? ERASED + email : address))
-  for (const row of tables.rows)
-    if ([...row.to, ...row.others, ...row.dropped].includes(email))
-      putRow(tables, {
-        ...row,
-        to: hide(row.to),
-        others: hide(row.others),
-        dropped: hide(row.dropped),
-        suppressionMarks: [],
-        subject: null,
-        raw: null,
-        accounts: null,
-        events: row.events.map((event) => ({ ...event, raw: null }))
-      })
-  append(tables.erased, takeOut(tables, email))
-  for (const [sendId, { dueAt, failed }] of tables.alerts)
-    if (dueAt !== null && failed?.recipients.includes(email) === true) tables.alerts.delete(sendId)
+/** `erase_person`: rows and kept results name the person no longer, and what was to be alerted about them is dropped. */
+const erasePerson = (tables: MailTables, email: string, now: number): void => {
+  const hidden = tables.rows.flatMap((row) => {
+    const left = withoutPeople(row, [email])
+    return left === row ? [] : [putRow(tables, left)]
+  })
+  const taken = takeOut(tables, email)
+  append(tables.erased, taken)
+  if (hidden.length > 0 || taken.length > 0 || tables.unsubscribed.has(email)) tables.erasedAt.set(email, now)
+  for (const [sendId, alert] of tables.alerts) {
+    const { dueAt, failed } = alert
+    if (dueAt === null || failed === undefined) continue
+    const row = hidden.find(({ id }) => id === sendId)
+    const isAboutNobody =
+      row !== undefined && [...row.to, ...row.others].every((address) => address.startsWith(ERASED))
+    if (failed.recipients.includes(email) || isAboutNobody) tables.alerts.delete(sendId)
+    else if (row !== undefined)
+      tables.alerts.set(sendId, { ...alert, failed: { ...failed, subject: undefined, reason: undefined } })
+  }
+  for (const { keyHash } of hidden) {
+    const claim = keyHash === null ? undefined : tables.claims.get(keyHash)
+    if (keyHash === null || claim?.result === undefined) continue
+    const { result } = claim
+    const suppressedRecipients = result.suppressedRecipients.map((address) =>
+      address === email ? ERASED + email : address
+    )
+    tables.claims.set(keyHash, {
+      ...claim,
+      result: result.ok
+        ? { ...result, suppressedRecipients }
+        : { ...result, suppressedRecipients, error: errorWithoutPerson(result.error) ?? "" }
+    })
+  }
 }
 
 const atNow = <A>(f: (now: number) => A) => Effect.map(Clock.currentTimeMillis, f)
@@ -127,6 +146,7 @@ const storeOf = (tables: MailTables, secret: Uint8Array, note: (count: number) =
     findEvidence: ({ ageMs, keyHash, tag }) => atNow((now) => findEvidence(tables, keyHash, tag, now - ageMs)),
     tagSecret: Effect.succeed(Redacted.make(secret)),
     noteUnclaimed: (count) => Effect.sync(() => note(count)),
+    deferralEnd: ({ keyHash, sendId }) => atNow((now) => deferralEnd(tables.rows, keyHash, sendId, now)),
     beginRetry: (entry) => atNow((now) => beginRetry(tables, entry, now)),
     record: (entry) =>
       atNow((now) => {
@@ -151,7 +171,8 @@ export const makeMailDatabase = (secret: Uint8Array = new Uint8Array(32).fill(7)
     suppressions: () => [...tables.suppressions],
     suppress: (suppression) => suppress(tables, suppression),
     unsuppress: (email) => takeOut(tables, email).length,
-    erase: (email) => erasePerson(tables, email),
+    unsubscribe: (email) => void tables.unsubscribed.add(email),
+    erase: (email) => atNow((now) => erasePerson(tables, email, now)),
     claim: (keyHash) => tables.claims.get(keyHash)
   }
 }

@@ -1,4 +1,11 @@
-import { advance, type EmailStatus, isProviderFailure, statusOfEvent } from "../../../domain/mail/status.ts"
+import {
+  advance,
+  type EmailStatus,
+  isDelivered,
+  isProviderFailure,
+  isTerminal,
+  statusOfEvent
+} from "../../../domain/mail/status.ts"
 import { type SuppressionReason, UNKNOWN_CATEGORY } from "../../../domain/mail/suppression/policy.ts"
 import { claimAlert, failedSendOf } from "./alerts.ts"
 import {
@@ -6,6 +13,7 @@ import {
   distinct,
   EMPTY_ROW,
   type EventEntry,
+  eventWithoutPeople,
   type KeptEvent,
   keyOfTag,
   type LogRow,
@@ -18,8 +26,9 @@ import {
 } from "./tables.ts"
 
 /** Folds a delivery event into its row, by the rules of `record_email_events` (EVENT-10). */
-export const recordEvent = (tables: MailTables, entry: EventEntry, now: number): RecordedEvent => {
-  const { isNew, row: before } = rowOfEvent(tables, entry, now)
+export const recordEvent = (tables: MailTables, told: EventEntry, now: number): RecordedEvent => {
+  const { isNew, row: before } = rowOfEvent(tables, told, now)
+  const entry = eventWithoutPeople(before, told)
   const asked = statusOfEvent(entry.event)
   const status = asked === undefined ? before.status : advance(before.status, asked)
   const alert = isProviderFailure(entry.event) && entry.alertable !== false && before.alertedAt === null
@@ -168,6 +177,14 @@ const eventsWith = (
 
 /** The reason of the failure that is the row's status, also where only a later event of the same type brings it. */
 const errorOf = (row: LogRow, entry: EventEntry, status: EmailStatus): string | null => {
-  if (!isProviderFailure(entry.event) || status !== entry.event) return row.error
-  return status === row.status ? (row.error ?? entry.reason ?? null) : (entry.reason ?? row.error)
+  // Only the library's row knows all recipients; one that events made keeps the error until then.
+  const toOne = row.outcome !== null && (row.recipientCount ?? 0) < 2
+  const arrived = isDelivered(status)
+  // The end of a mail that was not delivered; of one that was, an automatic reply.
+  if (entry.event === "bounce_transient" && !isTerminal(status) && !(arrived && toOne))
+    return row.error ?? entry.reason ?? "not delivered"
+  if (status !== entry.event) return row.error
+  if (isProviderFailure(entry.event))
+    return status === row.status ? (row.error ?? entry.reason ?? null) : (entry.reason ?? null)
+  return status !== row.status && arrived && toOne ? null : row.error
 }

@@ -1,25 +1,41 @@
 import { tagOf } from "../../../domain/mail/deferred-send.ts"
-import { advance, statusRank } from "../../../domain/mail/status.ts"
+import { advance, isDelivered, statusRank } from "../../../domain/mail/status.ts"
 import type { RecordedSend, RecordSend } from "../../../ports/mail/mail-store.ts"
 import {
   AROUND_MS,
   distinct,
   EMPTY_ROW,
   ERASED,
+  erasedOf,
   type LogRow,
   type MailTables,
   newestRow,
   putRow,
   rowOfMessage,
-  suppressMarked
+  suppressMarked,
+  withoutPeople
 } from "./tables.ts"
 
+/** What is recorded, and who was erased meanwhile. */
+interface Entry extends RecordSend {
+  readonly gone: ReadonlyArray<string>
+}
+
 /** Records an attempt of the library, by the rules of `record_email_sends` (MAIL-70). */
-export const recordSend = (tables: MailTables, entry: RecordSend, now: number): RecordedSend => {
+export const recordSend = (tables: MailTables, given: RecordSend, now: number): RecordedSend => {
+  const entry = withoutErasedPeople(tables, given, now)
   const known = rowOfAttempt(tables, entry, now)
   if (known !== undefined) return recorded(merge(tables, known, entry))
   const isTaken = tables.rows.some(({ id }) => id === entry.rowId)
   return recorded(putRow(tables, { ...rowOf(entry, now), ...(isTaken ? { id: tables.newId() } : {}) }))
+}
+
+/** A retry's entry without the people who were erased meanwhile (`without_erased_people`). */
+const withoutErasedPeople = (tables: MailTables, entry: RecordSend, now: number): Entry => {
+  const { details, settle } = entry
+  const isRetry = settle?.isRetry === true
+  const all = [...details.to, ...details.others, ...(details.dropped ?? [])]
+  return { ...entry, gone: isRetry ? erasedOf(tables, details.keyHash, all, now) : [] }
 }
 
 const recorded = (row: LogRow): RecordedSend => ({
@@ -52,9 +68,9 @@ const rowOfAcceptance = (tables: MailTables, entry: RecordSend): LogRow | undefi
 }
 
 /** The library's row for the attempt, before anything else is known of it. */
-const rowOf = (entry: RecordSend, now: number): LogRow => {
+const rowOf = (entry: Entry, now: number): LogRow => {
   const { details } = entry
-  return {
+  const row: LogRow = {
     ...EMPTY_ROW,
     id: entry.rowId,
     category: details.category,
@@ -81,20 +97,21 @@ const rowOf = (entry: RecordSend, now: number): LogRow => {
     attempts: entry.attempts,
     createdAt: now
   }
+  return withoutPeople(row, entry.gone)
 }
 
 const isErased = ({ dropped, others, to }: LogRow): boolean =>
   [...to, ...others, ...dropped].some((address) => address.startsWith(ERASED))
 
 /** Whom the attempt went to that was accepted: a retry that comes again may have dropped others than its first run. */
-const recipientsOf = (row: LogRow, entry: RecordSend): Partial<LogRow> => {
+const recipientsOf = (row: LogRow, entry: Entry): Partial<LogRow> => {
   if (entry.outcome !== "sent" || isErased(row)) return {}
   const { dropped, others, recipientCount, to } = rowOf(entry, row.createdAt)
   return { dropped, others, recipientCount, to }
 }
 
 /** Records a row of the library again: nothing changes, unless the outcome ranks higher. */
-const merge = (tables: MailTables, row: LogRow, entry: RecordSend): LogRow => {
+const merge = (tables: MailTables, row: LogRow, entry: Entry): LogRow => {
   if (row.outcome === null) return complete(tables, row, entry)
   if (statusRank(entry.outcome) <= statusRank(row.outcome)) return row
   return putRow(tables, {
@@ -104,16 +121,16 @@ const merge = (tables: MailTables, row: LogRow, entry: RecordSend): LogRow => {
     status: advance(row.status, entry.outcome),
     provider: row.provider ?? entry.provider,
     providerMessageId: row.providerMessageId ?? entry.providerMessageId,
-    error: row.error ?? entry.error,
+    error: row.error ?? rowOf(entry, row.createdAt).error,
     errorKind: row.errorKind ?? entry.errorKind,
     failedOver: row.failedOver || entry.failedOver,
     costUsd: row.costUsd ?? entry.costUsd,
-    attempts: [...row.attempts, ...entry.attempts]
+    attempts: [...row.attempts, ...rowOf(entry, row.createdAt).attempts]
   })
 }
 
 /** Completes a row that only events wrote; it keeps its id and what the events did. */
-const complete = (tables: MailTables, row: LogRow, entry: RecordSend): LogRow => {
+const complete = (tables: MailTables, row: LogRow, entry: Entry): LogRow => {
   const library = rowOf(entry, row.createdAt)
   const recipients = distinct([...library.to, ...library.others])
   const marks =
@@ -124,14 +141,15 @@ const complete = (tables: MailTables, row: LogRow, entry: RecordSend): LogRow =>
   return putRow(tables, {
     ...library,
     id: row.id,
-    keyTag: row.keyTag ?? library.keyTag,
+    keyTag: library.keyTag ?? row.keyTag,
     status: advance(row.status, entry.outcome),
     provider: row.provider,
     providerMessageId: row.providerMessageId,
     lastEvent: row.lastEvent,
     lastEventAt: row.lastEventAt,
     raw: row.raw,
-    error: row.error ?? entry.error,
+    // A temporary bounce of a mail that its only recipient got is an automatic reply (EVENT-16).
+    error: isDelivered(row.status) && recipients.length < 2 ? library.error : (row.error ?? library.error),
     // The event that made the row proves that the deferral was accepted.
     costUsd: entry.costUsd,
     alertedAt: row.alertedAt,

@@ -129,6 +129,10 @@ export interface MailTables {
   readonly suppressions: Array<Suppression>
   /** Suppressions of people who were erased: they left the list, and still block. */
   readonly erased: Array<Suppression>
+  /** When people were erased of whom something was found: what the audit log says. */
+  readonly erasedAt: Map<string, number>
+  /** The rows of `unsubscribes`: bare addresses. */
+  readonly unsubscribed: Set<string>
   /** By the hash of the key. */
   readonly claims: Map<KeyHash, Claim>
   /** By the row's id. */
@@ -142,6 +146,8 @@ export const makeMailTables = (): MailTables => {
     rows: [],
     suppressions: [],
     erased: [],
+    erasedAt: new Map(),
+    unsubscribed: new Set(),
     claims: new Map(),
     alerts: new Map(),
     newId: () => LogRowId.make(`00000000-0000-4000-8000-${(made += 1).toString(16).padStart(12, "0")}`)
@@ -218,6 +224,78 @@ export const keyOfTag = ({ claims, rows }: MailTables, tag: KeyTag): KeyHash | n
 
 /** Before the address of an erased person in rows that stay; PostgreSQL has its hash there. */
 export const ERASED = "erased:"
+
+/** Everyone whom a row names. */
+const namesOf = ({
+  dropped,
+  others,
+  to
+}: Pick<LogRow, "dropped" | "others" | "to">): ReadonlyArray<string> => [...to, ...others, ...dropped]
+
+const DAY_MS = 86_400_000
+
+/**
+ * Those of the addresses whose person was erased since mail was asked for on the key (`email_erased_of`): its rows say so, and where
+ * it has none, the last day of the audit log does.
+ */
+export const erasedOf = (
+  tables: MailTables,
+  keyHash: KeyHash,
+  addresses: ReadonlyArray<string>,
+  now: number
+): ReadonlyArray<string> => {
+  const named = new Set(rowsOfKey(tables, keyHash).flatMap(namesOf))
+  const isErased = (address: string) =>
+    named.size === 0
+      ? (tables.erasedAt.get(address) ?? Number.NEGATIVE_INFINITY) > now - DAY_MS
+      : named.has(ERASED + address)
+  return distinct(addresses).filter(isErased)
+}
+
+/** The rows of the key's current use. */
+const rowsOfKey = ({ claims, rows }: MailTables, keyHash: KeyHash): ReadonlyArray<LogRow> => {
+  const since = claims.get(keyHash)?.firstAttemptAt ?? Number.NEGATIVE_INFINITY
+  return rows.filter((row) => row.keyHash === keyHash && row.createdAt >= since)
+}
+
+/** `error_without_person`. */
+export const errorWithoutPerson = (error: string | null): string | null =>
+  error === null || error.startsWith("Recipient suppressed: ") ? error : "the person was erased"
+
+/** What is left of a row once these people were erased. */
+export const withoutPeople = (row: LogRow, people: ReadonlyArray<string>): LogRow => {
+  if (!namesOf(row).some((address) => people.includes(address))) return row
+  const hide = (addresses: ReadonlyArray<string>) =>
+    addresses.map((address) => (people.includes(address) ? ERASED + address : address))
+  return {
+    ...row,
+    to: hide(row.to),
+    others: hide(row.others),
+    dropped: hide(row.dropped),
+    error: errorWithoutPerson(row.error),
+    attempts: row.attempts.map((attempt) => ({ ...attempt, reason: null })),
+    suppressionMarks: [],
+    subject: null,
+    raw: null,
+    accounts: null,
+    events: row.events.map((event) => ({ ...event, raw: null }))
+  }
+}
+
+/** An event about a row without the people who were erased from it. */
+export const eventWithoutPeople = (row: LogRow, entry: EventEntry): EventEntry => {
+  if (!namesOf(row).some((address) => address.startsWith(ERASED))) return entry
+  const hide = (addresses: ReadonlyArray<string> | undefined) =>
+    addresses?.map((address) => (namesOf(row).includes(ERASED + address) ? ERASED + address : address))
+  return {
+    ...entry,
+    raw: null,
+    reason: errorWithoutPerson(entry.reason ?? null) ?? undefined,
+    subject: undefined,
+    recipients: hide(entry.recipients),
+    suppress: hide(entry.suppress)
+  }
+}
 
 /** Adds the suppressions that marks (`reason:address`) name; those without an address wait. */
 export const suppressMarked = ({ erased, suppressions }: MailTables, marks: ReadonlyArray<string>): void => {

@@ -1,24 +1,23 @@
 import { Effect, Layer } from "effect"
 
 import { AuditLog, type AuditLogRow, AuditNotes } from "../../../ports/accounts/audit-log.ts"
-import { ReadSql, WriteSql } from "../client.ts"
+import { DearSql, WriteSql } from "../client.ts"
 import { newestFirst } from "../newest-first.ts"
-import { statements } from "../statement.ts"
+import { dearly, statements } from "../statement.ts"
 import { storable, timeColumn } from "../values.ts"
 
 const COLUMNS = `id, action, actor, target, note, details, ${timeColumn("created_at")}`
 
-const list = statements({ within: "10 seconds" })
 const note = statements({ within: "5 seconds" })
 
 /** The audit log in Postgres. */
-export const layer: Layer.Layer<AuditLog, never, ReadSql> = Layer.effect(
+export const layer: Layer.Layer<AuditLog, never, DearSql> = Layer.effect(
   AuditLog,
-  Effect.map(ReadSql, (sql) =>
+  Effect.map(DearSql, (sql) =>
     AuditLog.of({
       page: ({ action, cursor, limit, target }) =>
         newestFirst(
-          (text, parameters) => list.stored("auditLog", sql.unsafe<AuditLogRow>(text, parameters)),
+          (text, parameters) => dearly.stored("auditLog", sql.unsafe<AuditLogRow>(text, parameters)),
           {
             from: "admin_audit_log",
             name: "admin_audit_log",

@@ -6,9 +6,9 @@ import {
   type ContactMessageRow,
   ContactMessages
 } from "../../../ports/accounts/accounts.ts"
-import { WriteSql } from "../client.ts"
+import { DearSql, WriteSql } from "../client.ts"
 import { newestFirst } from "../newest-first.ts"
-import { statements } from "../statement.ts"
+import { dearly, statements } from "../statement.ts"
 import { Absent, storable, storableOrNull, timeColumn } from "../values.ts"
 
 const ask = statements({ within: "5 seconds" })
@@ -51,9 +51,10 @@ const conditionsOf =
   ]
 
 /** Messages of the forms in Postgres. */
-export const layer: Layer.Layer<ContactMessages, never, WriteSql> = Layer.effect(
+export const layer: Layer.Layer<ContactMessages, never, DearSql | WriteSql> = Layer.effect(
   ContactMessages,
   Effect.gen(function* () {
+    const dear = yield* DearSql
     const sql = yield* WriteSql
     return ContactMessages.of({
       keep: ({ email, kind, message, name, page, rating, spam }) =>
@@ -95,7 +96,7 @@ export const layer: Layer.Layer<ContactMessages, never, WriteSql> = Layer.effect
       page: (filter) =>
         newestFirst(
           (text, parameters) =>
-            ask.stored("contactMessages", sql.unsafe<ContactMessageRow>(text, parameters)),
+            dearly.stored("contactMessages", dear.unsafe<ContactMessageRow>(text, parameters)),
           {
             from: "contact_messages",
             name: "contact_messages",

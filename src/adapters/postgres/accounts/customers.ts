@@ -1,9 +1,9 @@
 import { Effect, Layer, Schema } from "effect"
 
 import { Customers, type CustomerRow } from "../../../ports/accounts/customers.ts"
-import { ReadSql, WriteSql } from "../client.ts"
+import { DearSql, WriteSql } from "../client.ts"
 import { decodedPage, newestFirst, type StoredRow } from "../newest-first.ts"
-import { statements } from "../statement.ts"
+import { dearly, statements } from "../statement.ts"
 import { storable, storableOrNull, TextOrNull, timeColumn } from "../values.ts"
 import { FUNDS_COLUMNS, FUNDS_FROM, fundsOf, FundsRow } from "./accounts.ts"
 
@@ -20,13 +20,14 @@ const toRow = ({ closedAt, createdAt, ...row }: typeof Row.Type): CustomerRow =>
 })
 
 const Added = Schema.Literals(["added", "reopened", "exists"])
+const Debited = Schema.Literals(["debited", "repeated", "reference_taken", "insufficient", "not_found"])
 const Granted = Schema.Literals(["granted", "repeated", "reference_taken", "too_many", "not_found"])
 
 /** Customers in Postgres. */
-export const layer: Layer.Layer<Customers, never, ReadSql | WriteSql> = Layer.effect(
+export const layer: Layer.Layer<Customers, never, DearSql | WriteSql> = Layer.effect(
   Customers,
   Effect.gen(function* () {
-    const readSql = yield* ReadSql
+    const dear = yield* DearSql
     const sql = yield* WriteSql
     return Customers.of({
       add: ({ actor, email, name }) =>
@@ -40,13 +41,13 @@ export const layer: Layer.Layer<Customers, never, ReadSql | WriteSql> = Layer.ef
           ask.first(
             "findCustomer",
             Row,
-            readSql.unsafe(`select ${COLUMNS} from ${FUNDS_FROM} where c.email = $1`, [storable(email)])
+            dear.unsafe(`select ${COLUMNS} from ${FUNDS_FROM} where c.email = $1`, [storable(email)])
           ),
           (row) => row && toRow(row)
         ),
       page: ({ cursor, limit, search }) =>
         newestFirst(
-          (text, parameters) => ask.stored("customers", readSql.unsafe<StoredRow>(text, parameters)),
+          (text, parameters) => dearly.stored("customers", dear.unsafe<StoredRow>(text, parameters)),
           {
             from: FUNDS_FROM,
             name: "c",
@@ -71,6 +72,13 @@ export const layer: Layer.Layer<Customers, never, ReadSql | WriteSql> = Layer.ef
           "grantCredits",
           Granted,
           sql`select grant_credits(${customerId}::uuid, ${credits}, ${storable(reference)}, ${storable(actor)},
+            ${storableOrNull(note)}) as answer`
+        ),
+      debit: ({ actor, credits, customerId, note, reference }) =>
+        ask.answer(
+          "debitCredits",
+          Debited,
+          sql`select debit_credits(${customerId}::uuid, ${credits}, ${storable(reference)}, ${storable(actor)},
             ${storableOrNull(note)}) as answer`
         )
     })

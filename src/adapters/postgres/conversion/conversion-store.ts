@@ -3,7 +3,7 @@ import { Effect, Layer } from "effect"
 import { ConversionStore } from "../../../ports/conversion/conversion-store.ts"
 import { ReadSql, WriteSql } from "../client.ts"
 import { assembliesOn, chunksOn, upkeepOn } from "./chunks.ts"
-import { filesOn, requestsOn } from "./files.ts"
+import { filesOn, purgingOn, requestsOn } from "./files.ts"
 import { flyersOn, flyerWorkOn } from "./flyers.ts"
 import { inlineOn } from "./inline.ts"
 
@@ -15,6 +15,7 @@ export const layer: Layer.Layer<ConversionStore, never, ReadSql | WriteSql> = La
     const write = yield* WriteSql
     return ConversionStore.of({
       ...filesOn(read, write),
+      ...purgingOn(read, write),
       ...requestsOn(read, write),
       ...chunksOn(write),
       ...assembliesOn(write),

@@ -1,5 +1,6 @@
 import { Effect, Schema } from "effect"
 
+import { JobStatus } from "../../../domain/conversion/job.ts"
 import { FILE_ROOM, NoRoomForFile } from "../../../domain/conversion/stored-files.ts"
 import { FileId, JobId, FlyerId } from "../../../domain/ids.ts"
 import type { ConversionStore } from "../../../ports/conversion/conversion-store.ts"
@@ -33,15 +34,7 @@ export const filesOn = (
   write: WriteSql["Service"]
 ): Pick<
   Store,
-  | "hasRoom"
-  | "addFile"
-  | "files"
-  | "file"
-  | "filesById"
-  | "waitFacts"
-  | "deleteFile"
-  | "filesToPurge"
-  | "filePurged"
+  "hasRoom" | "addFile" | "files" | "file" | "filesById" | "jobStatus" | "waitFacts" | "deleteFile"
 > => ({
   hasRoom: (customerId) =>
     ask.answer("hasRoom", Schema.Boolean, read.unsafe(ROOM, [customerId, toJsonText(FILE_ROOM)])),
@@ -76,13 +69,29 @@ export const filesOn = (
     ),
   filesById: (ids) =>
     Effect.map(ask.rows("filesById", FileRow, read.unsafe(BY_ID, [ids])), (rows) => rows.map(toFile)),
+  jobStatus: (jobId) =>
+    Effect.map(
+      ask.first(
+        "jobStatus",
+        Schema.Struct({ status: JobStatus }),
+        read`select status from large_conversion_jobs where id = ${jobId}::uuid`
+      ),
+      (row) => row?.status
+    ),
   waitFacts: (fileId) => ask.first("waitFacts", WaitRow, read.unsafe(WAITING, [fileId])),
   deleteFile: (fileId, customerId) =>
     ask.answer(
       "deleteFile",
       Schema.Literals(["deleted", "not_found", "finishing"]),
       write`select delete_file(${fileId}::uuid, ${customerId}::uuid) as answer`
-    ),
+    )
+})
+
+/** The objects of files that are gone. */
+export const purgingOn = (
+  read: ReadSql["Service"],
+  write: WriteSql["Service"]
+): Pick<ConversionStore["Service"], "filesToPurge" | "filePurged" | "withoutObjects"> => ({
   filesToPurge: (limit) =>
     ask.rows(
       "filesToPurge",
@@ -95,7 +104,17 @@ export const filesOn = (
           from files f where f.deleted_at is not null and f.purged_at is null order by f.deleted_at limit ${limit}`
     ),
   filePurged: (fileId) =>
-    ask.done("filePurged", write`update files set purged_at = clock_timestamp() where id = ${fileId}::uuid`)
+    ask.done("filePurged", write`update files set purged_at = clock_timestamp() where id = ${fileId}::uuid`),
+  withoutObjects: (ids) =>
+    Effect.map(
+      ask.rows(
+        "withoutObjects",
+        Schema.Struct({ id: FileId }),
+        write`select x.id from jsonb_array_elements_text(${toJsonText(ids)}::jsonb) as x(id)
+          where not exists (select from files f where f.id = x.id::uuid and f.purged_at is null)`
+      ),
+      (rows) => rows.map(({ id }) => id)
+    )
 })
 
 /** The requests for their conversion. */

@@ -10,10 +10,11 @@ import {
   MAX_DOCUMENT_ROWS,
   ReportedChunk
 } from "../../../ports/conversion/job-report.ts"
-import { ReadSql } from "../client.ts"
+import { DearSql } from "../client.ts"
 import { decodedPage, newestFirst, type StoredRow } from "../newest-first.ts"
+import { dearly } from "../statement.ts"
 import { TextOrNull, timeColumn } from "../values.ts"
-import { ask, StoredOptions } from "./rows.ts"
+import { StoredOptions } from "./rows.ts"
 
 const Row = Schema.Struct({
   id: JobId,
@@ -104,12 +105,12 @@ order by chunk_index limit ${MAX_DOCUMENT_ROWS}`
 
 /** A document with its jobs, and what is left of the newest one. */
 const documentIn =
-  (sql: ReadSql["Service"]): JobReport["Service"]["document"] =>
+  (sql: DearSql["Service"]): JobReport["Service"]["document"] =>
   (fileId) =>
     Effect.gen(function* () {
-      const found = yield* ask.first("document", DocumentFacts, sql.unsafe(DOCUMENT, [fileId]))
+      const found = yield* dearly.first("document", DocumentFacts, sql.unsafe(DOCUMENT, [fileId]))
       if (found === undefined) return undefined
-      const rows = yield* ask.rows(
+      const rows = yield* dearly.rows(
         "document",
         Row,
         sql.unsafe(
@@ -119,7 +120,9 @@ const documentIn =
       )
       const newest = rows[0]?.id
       const chunks =
-        newest === undefined ? [] : yield* ask.rows("document", ReportedChunk, sql.unsafe(CHUNKS, [newest]))
+        newest === undefined
+          ? []
+          : yield* dearly.rows("document", ReportedChunk, sql.unsafe(CHUNKS, [newest]))
       return { ...found, jobs: rows.map(toRow), chunks }
     })
 
@@ -167,12 +170,12 @@ from (
 ) b`
 
 /** Jobs and costs in Postgres. */
-export const layer: Layer.Layer<JobReport, never, ReadSql> = Layer.effect(
+export const layer: Layer.Layer<JobReport, never, DearSql> = Layer.effect(
   JobReport,
-  Effect.map(ReadSql, (sql) =>
+  Effect.map(DearSql, (sql) =>
     JobReport.of({
       jobs: ({ cursor, limit, status }) =>
-        newestFirst((text, parameters) => ask.stored("jobs", sql.unsafe<StoredRow>(text, parameters)), {
+        newestFirst((text, parameters) => dearly.stored("jobs", sql.unsafe<StoredRow>(text, parameters)), {
           from: FROM,
           name: "j",
           columns: COLUMNS,
@@ -183,13 +186,13 @@ export const layer: Layer.Layer<JobReport, never, ReadSql> = Layer.effect(
           Effect.flatMap(decodedPage("jobs", Row)),
           Effect.map(({ nextCursor, rows }) => ({ rows: rows.map(toRow), nextCursor }))
         ),
-      jobCounts: ask.rows(
+      jobCounts: dearly.rows(
         "jobCounts",
         Schema.Struct({ status: JobStatus, jobs: Schema.Int }),
         sql`select status, count(*)::int as jobs from large_conversion_jobs group by status`
       ),
       jobOf: (jobId) =>
-        ask.first(
+        dearly.first(
           "jobOf",
           Schema.Struct({
             fileId: FileId,
@@ -202,7 +205,7 @@ export const layer: Layer.Layer<JobReport, never, ReadSql> = Layer.effect(
         ),
       document: documentIn(sql),
       costs: (days) =>
-        Effect.map(ask.one("costs", Costs, sql.unsafe(COSTS, [days])), ({ from, sources, ...batch }) => ({
+        Effect.map(dearly.one("costs", Costs, sql.unsafe(COSTS, [days])), ({ from, sources, ...batch }) => ({
           days,
           from,
           totalUsd: sources.reduce((sum, { costUsd }) => sum + costUsd, 0),

@@ -4,7 +4,7 @@ import type { DigestCadence } from "../../../domain/delivery/audit-digest-period
 import { CustomerId } from "../../../domain/ids.ts"
 import { SendRequest } from "../../../domain/mail/message.ts"
 import { AuditDigestStore, type DigestKey } from "../../../ports/delivery/audit-digest-store.ts"
-import { ReadSql, WriteSql } from "../client.ts"
+import { DearSql, WriteSql } from "../client.ts"
 import { statements } from "../statement.ts"
 import { storable, toJsonText } from "../values.ts"
 
@@ -125,7 +125,7 @@ const keyOf = ({ period, subscriptionId }: DigestKey): readonly [string, DigestC
 ]
 
 const make = Effect.gen(function* () {
-  const read = yield* ReadSql
+  const read = yield* DearSql
   const write = yield* WriteSql
 
   return AuditDigestStore.of({
@@ -184,7 +184,7 @@ const make = Effect.gen(function* () {
 })
 
 /** The digests' tables, and what goes into a digest, in Postgres. */
-export const layer: Layer.Layer<AuditDigestStore, never, ReadSql | WriteSql> = Layer.effect(
+export const layer: Layer.Layer<AuditDigestStore, never, DearSql | WriteSql> = Layer.effect(
   AuditDigestStore,
   make
 )

@@ -8,9 +8,9 @@ import {
   type EmailLogSearch,
   type EmailLogRow
 } from "../../../ports/delivery/email-log-query.ts"
-import { ReadSql } from "../client.ts"
+import { DearSql } from "../client.ts"
 import { newestFirst, readNewestFirst } from "../newest-first.ts"
-import { statements } from "../statement.ts"
+import { dearly } from "../statement.ts"
 import { timeColumn } from "../values.ts"
 
 const escapeLike = (text: string): string => text.replaceAll(/[\\%_]/g, "\\$&")
@@ -54,6 +54,7 @@ const conditionsOf = (filter: EmailLogSearch) => (bind: (value: unknown) => stri
   if (filter.recipient !== undefined) {
     conditions.push(`${ALL_RECIPIENTS} @> array[${bind(writtenKey(filter.recipient))}::text]`)
   }
+  if (filter.id !== undefined) conditions.push(`id = ${bind(filter.id)}::uuid`)
   if (filter.key !== undefined) {
     conditions.push(`key_hash = encode(sha256(convert_to(${bind(filter.key)}::text, 'UTF8')), 'hex')`)
   }
@@ -80,26 +81,24 @@ const TRIGRAM = 3
 /** Rows that a search for a part of the subject reads where no trigrams answer it. */
 const MOST_READ = 250_000
 
-const ask = statements({ within: "10 seconds" })
-
 /** Whether the index on trigrams answers a part of a subject. */
-const isIndexed = (sql: ReadSql["Service"], part: string) =>
+const isIndexed = (sql: DearSql["Service"], part: string) =>
   part.length < TRIGRAM
     ? Effect.succeed(false)
-    : ask.answer(
+    : dearly.answer(
         "subjectIndex",
         Schema.Boolean,
         sql`select to_regclass('public.email_log_subject') is not null as answer`
       )
 
 /** One page of the log. */
-const pageOf = (sql: ReadSql["Service"], mostRead: number) =>
+const pageOf = (sql: DearSql["Service"], mostRead: number) =>
   Effect.fnUntraced(function* (filter: EmailLogFilter) {
     const { cursor, limit, subject } = filter
     const conditions = conditionsOf(filter)
     const wanted = { from: "email_log", name: "email_log", columns: COLUMNS, limit, cursor }
     const run = <Row>(text: string, parameters: ReadonlyArray<unknown>) =>
-      ask.stored("emailLog", sql.unsafe<Row & object>(text, parameters))
+      dearly.stored("emailLog", sql.unsafe<Row & object>(text, parameters))
     if (subject !== undefined && !(yield* isIndexed(sql, subject)))
       return yield* readNewestFirst<EmailLogRow>(
         run,
@@ -114,7 +113,7 @@ const pageOf = (sql: ReadSql["Service"], mostRead: number) =>
   })
 
 /** How many rows there are, of those that a page reads. */
-const countOf = (sql: ReadSql["Service"], mostRead: number) =>
+const countOf = (sql: DearSql["Service"], mostRead: number) =>
   Effect.fnUntraced(function* (search: EmailLogSearch, most: number) {
     const { subject } = search
     const parameters: Array<unknown> = []
@@ -122,7 +121,7 @@ const countOf = (sql: ReadSql["Service"], mostRead: number) =>
     const conditions = conditionsOf(search)(bind)
     const whereOf = (all: ReadonlyArray<string>) => (all.length === 0 ? "" : `where ${all.join(" and ")}`)
     const count = (from: string) =>
-      ask.answer(
+      dearly.answer(
         "emailLogCount",
         Schema.Int,
         sql.unsafe(`select count(*)::int as answer from (select from ${from} limit ${most}) as x`, parameters)
@@ -138,10 +137,10 @@ const countOf = (sql: ReadSql["Service"], mostRead: number) =>
   })
 
 /** The send log in Postgres; `mostRead`: for tests. */
-export const layerReading = (mostRead: number): Layer.Layer<EmailLogQuery, never, ReadSql> =>
+export const layerReading = (mostRead: number): Layer.Layer<EmailLogQuery, never, DearSql> =>
   Layer.effect(
     EmailLogQuery,
-    Effect.map(ReadSql, (sql) =>
+    Effect.map(DearSql, (sql) =>
       EmailLogQuery.of({ page: pageOf(sql, mostRead), count: countOf(sql, mostRead) })
     )
   )

@@ -3,11 +3,10 @@ import { Effect, Layer, Schema } from "effect"
 import { drain } from "../../../domain/drain.ts"
 import { EmailStatus } from "../../../domain/mail/status.ts"
 import { type EmailStat, EmailStats } from "../../../ports/delivery/email-log-query.ts"
-import { WriteSql } from "../client.ts"
-import { statements, storeUnavailable } from "../statement.ts"
+import { DearSql, WriteSql } from "../client.ts"
+import { dearly, statements, storeUnavailable } from "../statement.ts"
 
 /** Time limit of one count: a year of five million rows takes a few seconds. */
-const ask = statements({ within: "15 seconds" })
 
 const FirstDay = { firstDay: Schema.String }
 const STAT = {
@@ -17,6 +16,7 @@ const STAT = {
   status: EmailStatus,
   count: Schema.Int,
   failedOver: Schema.Int,
+  undelivered: Schema.Int,
   costUsd: Schema.Finite
 }
 const Hour = Schema.Struct(STAT)
@@ -27,24 +27,32 @@ const Row = Schema.Union([Counted, Nothing])
 /** The first of `$1` days, the last of which is today, UTC. */
 const FIRST = `date_trunc('day', now() at time zone 'UTC') - make_interval(days => $1::int - 1)`
 
+const UNDELIVERED = "error is not null and status in ('sent', 'delivery_delayed')"
+
 /**
  * Days that are closed from their roll-up and what has changed since; the others from the log, by an index-only scan of
- * `email_log_created` each. One statement, so that a change is seen in one of them.
+ * `email_log_created` each, and of `email_log_undelivered`. One statement, so that a change is seen in one of them.
  */
 const COUNTS = `select x.day, x.category, x.provider, x.status, sum(x.count)::int as count,
-  sum(x.failed_over)::int as failed_over, sum(x.cost_usd)::float8 as cost_usd
+  sum(x.failed_over)::int as failed_over, sum(x.undelivered)::int as undelivered, sum(x.cost_usd)::float8 as cost_usd
 from (
   select s.* from email_stats_days s where s.day >= (${FIRST})::date
   union all
   select c.* from email_stats_changes c join email_stats_closed d on d.day = c.day where c.day >= (${FIRST})::date
   union all
-  select o.day::date, l.category, l.provider, l.status, l.count, l.failed_over, l.cost_usd
+  select o.day::date, l.category, l.provider, l.status, l.count, l.failed_over, l.undelivered, l.cost_usd
   from generate_series(${FIRST}, date_trunc('day', now() at time zone 'UTC'), interval '1 day') as o(day)
   cross join lateral (
     select category, provider, status, count(*) as count, count(*) filter (where failed_over) as failed_over,
-      coalesce(sum(cost_usd), 0) as cost_usd
+      0 as undelivered, coalesce(sum(cost_usd), 0) as cost_usd
     from email_log
     where created_at >= o.day at time zone 'UTC' and created_at < (o.day + interval '1 day') at time zone 'UTC'
+    group by 1, 2, 3
+    union all
+    select category, provider, status, 0, 0, count(*), 0
+    from email_log
+    where created_at >= o.day at time zone 'UTC' and created_at < (o.day + interval '1 day') at time zone 'UTC'
+      and ${UNDELIVERED}
     group by 1, 2, 3
   ) l
   where not exists (select from email_stats_closed d where d.day = o.day::date)
@@ -54,14 +62,15 @@ having sum(x.count) <> 0`
 
 /** Returns the first day even where the log has nothing since then. */
 const STATS = `select to_char(first.day, 'YYYY-MM-DD') as first_day, to_char(c.day, 'YYYY-MM-DD') as day,
-  c.category, c.provider, c.status, c.count, c.failed_over, c.cost_usd
+  c.category, c.provider, c.status, c.count, c.failed_over, c.undelivered, c.cost_usd
 from (select ${FIRST} as day) as first left join (${COUNTS}) as c on true
 order by c.day desc, c.category, c.provider, c.status`
 
-const HOURS = `select to_char(c.day, 'YYYY-MM-DD"T"HH24') as day, c.category, c.provider, c.status, c.count, c.failed_over, c.cost_usd
+const HOURS = `select to_char(c.day, 'YYYY-MM-DD"T"HH24') as day, c.category, c.provider, c.status, c.count, c.failed_over, c.undelivered, c.cost_usd
 from (
   select date_trunc('hour', created_at at time zone 'UTC') as day, category, provider, status, count(*)::int as count,
-    (count(*) filter (where failed_over))::int as failed_over, coalesce(sum(cost_usd), 0)::float8 as cost_usd
+    (count(*) filter (where failed_over))::int as failed_over,
+    (count(*) filter (where ${UNDELIVERED}))::int as undelivered, coalesce(sum(cost_usd), 0)::float8 as cost_usd
   from email_log
   where created_at >= (date_trunc('hour', now() at time zone 'UTC') - interval '23 hours') at time zone 'UTC'
   group by 1, 2, 3, 4
@@ -94,15 +103,13 @@ export const pruneLog = (keepDays: number | undefined) =>
         )
       )
 
-/**
- * Counts in Postgres. On a connection of its own: on a shared one it would delay the look-ups that sends wait for.
- */
-export const layer: Layer.Layer<EmailStats, never, WriteSql> = Layer.effect(
+/** Counts in Postgres. */
+export const layer: Layer.Layer<EmailStats, never, DearSql> = Layer.effect(
   EmailStats,
-  Effect.map(WriteSql, (sql) =>
+  Effect.map(DearSql, (sql) =>
     EmailStats.of({
       since: Effect.fnUntraced(function* (days) {
-        const rows = yield* ask.rows("emailStats", Row, sql.unsafe(STATS, [days]))
+        const rows = yield* dearly.rows("emailStats", Row, sql.unsafe(STATS, [days]))
         if (rows[0] === undefined) return yield* storeUnavailable("emailStats")("the statement gave no row")
         const stats = rows.flatMap((row): ReadonlyArray<EmailStat> => {
           if (row.day === null) return []
@@ -111,7 +118,7 @@ export const layer: Layer.Layer<EmailStats, never, WriteSql> = Layer.effect(
         })
         return { from: rows[0].firstDay, stats }
       }),
-      lastDay: ask.rows("emailStats", Hour, sql.unsafe(HOURS))
+      lastDay: dearly.rows("emailStats", Hour, sql.unsafe(HOURS))
     })
   )
 )

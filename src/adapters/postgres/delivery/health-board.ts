@@ -2,14 +2,12 @@ import { Effect, Layer, Schema } from "effect"
 
 import { ALARMS } from "../../../domain/delivery/alarm-rules.ts"
 import { HealthBoard, MOST_WAITING, type QueueName, QUEUES } from "../../../ports/delivery/health-board.ts"
-import { ReadSql } from "../client.ts"
-import { statements } from "../statement.ts"
+import { DearSql } from "../client.ts"
+import { dearly } from "../statement.ts"
 import { timeColumn } from "../values.ts"
 
 /** How many past episodes are shown. */
 const PAST = 10
-
-const ask = statements({ within: "5 seconds" })
 
 const Facts = Schema.Struct({
   alarms: Schema.Array(
@@ -76,12 +74,12 @@ const READ = `select
   (select ${timeColumn("at", "created_at")} from email_log order by email_log.created_at desc, id desc limit 1) as newest_mail_at`
 
 /** The state of the installation in Postgres. `budgetUsd`: what models may cost a day. */
-export const layer = (budgetUsd: number | undefined): Layer.Layer<HealthBoard, never, ReadSql> =>
+export const layer = (budgetUsd: number | undefined): Layer.Layer<HealthBoard, never, DearSql> =>
   Layer.effect(
     HealthBoard,
-    Effect.map(ReadSql, (sql) =>
+    Effect.map(DearSql, (sql) =>
       HealthBoard.of({
-        read: Effect.map(ask.one("healthBoard", Facts, sql.unsafe(READ, [ALARMS])), (facts) => ({
+        read: Effect.map(dearly.one("healthBoard", Facts, sql.unsafe(READ, [ALARMS])), (facts) => ({
           ...facts,
           budgetUsd
         }))

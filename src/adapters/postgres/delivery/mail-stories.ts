@@ -1,7 +1,7 @@
 import { Effect, Layer, Schema } from "effect"
 
 import { Provider } from "../../../domain/mail/failover.ts"
-import { SuppressionReason } from "../../../domain/mail/suppression/policy.ts"
+import { ListedReason } from "../../../domain/mail/suppression/policy.ts"
 import { Attempt } from "../../../domain/mail/trace.ts"
 import { type EmailLogRow } from "../../../ports/delivery/email-log-query.ts"
 import {
@@ -11,12 +11,11 @@ import {
   MAX_STORY_ROWS,
   type StoryRow
 } from "../../../ports/delivery/mail-stories.ts"
-import { ReadSql } from "../client.ts"
-import { statements, storeUnavailable } from "../statement.ts"
+import { DearSql } from "../client.ts"
+import { UNSUBSCRIBED } from "../mail/suppression-list.ts"
+import { dearly, storeUnavailable } from "../statement.ts"
 import { Absent, timeColumn } from "../values.ts"
 import { COLUMNS } from "./email-log-query.ts"
-
-const ask = statements({ within: "10 seconds" })
 
 /** The rows of the key of one row, by the index of keys; the row alone where it has none. */
 const ROWS = `with one as (select id, key_hash from email_log where id = $1::uuid),
@@ -76,7 +75,7 @@ const Alert = Schema.Struct({
 })
 const Listed = Schema.Struct({
   email: Schema.String,
-  reason: SuppressionReason,
+  reason: ListedReason,
   note: Schema.NullOr(Schema.String),
   since: Schema.String
 })
@@ -91,8 +90,9 @@ const AROUND = `select
       ${timeColumn('"confirmedAt"', "confirmed_at")}, ${timeColumn('"dueAt"', "due_at")}
     from email_alerts where send_id = any($2::uuid[])) as x) as alerts,
   (select coalesce(jsonb_agg(x order by x.email, x.reason), '[]') from (
-    select email, reason, note, ${timeColumn("since", "created_at")}
-    from email_suppressions where email = any($3::text[])) as x) as suppressions`
+    select email, reason, note, ${timeColumn("since", "created_at")} from (
+      select email, reason, note, created_at from email_suppressions union all ${UNSUBSCRIBED}
+    ) as y where email = any($3::text[])) as x) as suppressions`
 
 const Around = Schema.Struct({
   claim: Absent(Claim),
@@ -101,12 +101,12 @@ const Around = Schema.Struct({
 })
 
 /** The stories of mails in Postgres. */
-export const layer: Layer.Layer<MailStories, never, ReadSql> = Layer.effect(
+export const layer: Layer.Layer<MailStories, never, DearSql> = Layer.effect(
   MailStories,
-  Effect.map(ReadSql, (sql) =>
+  Effect.map(DearSql, (sql) =>
     MailStories.of({
       of: Effect.fnUntraced(function* (sendId) {
-        const stored = yield* ask.stored("mailStory", sql.unsafe<Stored>(ROWS, [sendId]))
+        const stored = yield* dearly.stored("mailStory", sql.unsafe<Stored>(ROWS, [sendId]))
         if (stored.length === 0) return undefined
         const people = stored.flatMap((row) => [
           ...row.to_addresses,
@@ -115,12 +115,12 @@ export const layer: Layer.Layer<MailStories, never, ReadSql> = Layer.effect(
         ])
         const keyHash = stored.find(({ key_hash }) => key_hash !== null)?.key_hash ?? null
         const ids = stored.map(({ id }) => id)
-        const around = yield* ask.one(
+        const around = yield* dearly.one(
           "mailStory",
           Around,
           sql.unsafe(AROUND, [keyHash, ids, [...new Set(people)]])
         )
-        const events = yield* ask.stored("mailStory", sql.unsafe<StoredEvent>(EVENTS, [ids]))
+        const events = yield* dearly.stored("mailStory", sql.unsafe<StoredEvent>(EVENTS, [ids]))
         const rows = yield* Effect.forEach(stored, (row) => toRow(row, events))
         return { rows, ...around } satisfies MailStory
       })

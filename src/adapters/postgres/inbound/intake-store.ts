@@ -1,7 +1,7 @@
 import { Effect, Layer, Schema } from "effect"
 
 import { MailId } from "../../../domain/ids.ts"
-import { SuppressionReason } from "../../../domain/mail/suppression/policy.ts"
+import { BlockReason } from "../../../domain/mail/suppression/policy.ts"
 import { IntakeStore, type Shortage } from "../../../ports/inbound/intake-store.ts"
 import type { StoreUnavailable } from "../../../ports/store-unavailable.ts"
 import { ReadSql, WriteSql } from "../client.ts"
@@ -15,7 +15,7 @@ type Sql = WriteSql["Service"]
 
 const json = (value: unknown): string | null => (value === undefined ? null : toJsonText(value))
 
-const Suppressions = Schema.Array(Schema.Struct({ reason: SuppressionReason }))
+const Suppressions = Schema.Array(Schema.Struct({ reason: BlockReason }))
 const Deferred = Schema.Literals(["deferred", "over", "stale"])
 const Identified = Schema.Literals(["claimed", "duplicate", "limited", "stale"])
 
@@ -43,20 +43,22 @@ const mailsOn = (
   receive: (mail) =>
     ask.done(
       "receive",
-      sql`
-      insert into intake_mails (id, raw_key, raw_bytes, envelope_from, peer_trusted)
-      values (
+      sql`select receive_mail(
         ${mail.id}::uuid, ${mail.rawKey}, ${mail.rawBytes}::bigint, ${storable(mail.envelopeFrom)},
-        ${mail.peerTrusted}::boolean
-      )
-      on conflict (id) do nothing`
+        ${mail.peerTrusted}::boolean, ${storableOrNull(mail.verifiedSender)}, ${mail.ended?.outcome ?? null},
+        ${storableOrNull(mail.ended?.reason)}, ${mail.home}
+      )::text`
     ),
-  claim: (step, lease, stale) =>
+  claim: (step, lease, stale, home, mostPages) =>
     Effect.map(
       ask.first(
         "claim",
         MailRow,
-        sql`select * from claim_mail(${lease}::uuid, ${interval(stale)}::interval, ${step})`
+        step === "converting"
+          ? sql`select * from claim_converting_mail(
+              ${lease}::uuid, ${interval(stale)}::interval, ${home}, ${mostPages ?? null}::integer
+            )`
+          : sql`select * from claim_received_mail(${lease}::uuid, ${interval(stale)}::interval, ${home})`
       ),
       (row) => row && mailOf(row, lease)
     ),
@@ -170,12 +172,12 @@ const endsOn = (
 
 /** The replies. */
 const repliesOn = (sql: Sql): Pick<Store, "claimReply" | "replySent" | "replyFailed" | "retryReply"> => ({
-  claimReply: (lease, hold) =>
+  claimReply: (lease, hold, home) =>
     Effect.map(
       ask.first(
         "claimReply",
         ReplyRow,
-        sql`select * from claim_reply(${lease}::uuid, ${interval(hold)}::interval)`
+        sql`select * from claim_reply(${lease}::uuid, ${interval(hold)}::interval, ${home})`
       ),
       (row) => row && replyOf(row, lease)
     ),
@@ -208,15 +210,23 @@ const resultsOn = (
   sql: Sql
 ): Pick<
   Store,
-  "toClean" | "cleaned" | "withoutObjects" | "purge" | "linkKey" | "keptResults" | "result"
+  "toClean" | "waitingSince" | "cleaned" | "withoutObjects" | "purge" | "linkKey" | "keptResults" | "result"
 > => ({
-  toClean: (limit, linkLives) =>
+  toClean: (limit, linkLives, home) =>
     ask.rows(
       "toClean",
       Schema.Struct({ id: MailId, everything: Schema.Boolean }),
       sql`select * from mails_to_clean(
-        ${limit}::integer, ${interval(linkLives)}::interval
+        ${limit}::integer, ${interval(linkLives)}::interval, ${home}
       )`
+    ),
+  waitingSince: (age) =>
+    ask.answer(
+      "waitingSince",
+      Schema.Int,
+      read`select count(*)::integer as answer from intake_mails where step <> 'ended'
+        and not_before < clock_timestamp() - ${interval(age)}::interval
+        and (lease is null or heartbeat_at < clock_timestamp() - ${interval(age)}::interval)`
     ),
   cleaned: (id, what) =>
     ask.done("cleaned", sql`update intake_mails set cleaned = ${what} where id = ${id}::uuid`),

@@ -5,7 +5,7 @@ import { tagOf } from "../../../domain/mail/deferred-send.ts"
 import { Provider } from "../../../domain/mail/failover.ts"
 import { SendResult } from "../../../domain/mail/send-result.ts"
 import { EmailStatus } from "../../../domain/mail/status.ts"
-import { type Suppression, SuppressionReason } from "../../../domain/mail/suppression/policy.ts"
+import { type Block, BlockReason } from "../../../domain/mail/suppression/policy.ts"
 import {
   type BeganRetry,
   type BeganSend,
@@ -17,7 +17,7 @@ import {
 } from "../../../ports/mail/mail-store.ts"
 import type { StoreUnavailable } from "../../../ports/store-unavailable.ts"
 import { makeBatcher } from "../batcher.ts"
-import { ReadSql, WriteSql } from "../client.ts"
+import { SendSql, WriteSql } from "../client.ts"
 import { isAboutData, statements, storeUnavailable } from "../statement.ts"
 import { Absent, storable, TextOrNull, toJsonText } from "../values.ts"
 
@@ -31,15 +31,15 @@ const ROW_RETRIES = Schedule.min([Schedule.exponential("200 millis", 3), Schedul
 )
 const writes = statements()
 
-const Suppressions = Schema.Array(Schema.Struct({ email: Schema.String, reason: SuppressionReason }))
-
-const EvidenceRow = Schema.Struct({ provider: Provider, providerMessageId: Schema.String })
+const Suppressions = Schema.Array(Schema.Struct({ email: Schema.String, reason: BlockReason }))
 
 /** Milliseconds of the database's clock, with their fraction. */
 const Moment = Schema.Finite
 
 /** The database's clock, as a column `at` of an answer. */
 const AT = "(extract(epoch from clock_timestamp()) * 1000)::float8 as at"
+
+const EvidenceRow = Schema.Struct({ provider: Provider, providerMessageId: Schema.String })
 
 const Began = Schema.Struct({
   decision: Schema.Literals(["Claimed", "Replay", "Conflict", "InProgress"]),
@@ -59,8 +59,6 @@ const Began = Schema.Struct({
 const Secret = Schema.Uint8Array.check(Schema.makeFilter((secret) => secret.length === 32))
 const isSecret = Schema.is(Schema.Struct({ secret: Secret }))
 
-const LookedUp = Schema.Struct({ suppressions: Suppressions, secret: Absent(Schema.Unknown), at: Moment })
-
 const Recorded = Schema.Struct({
   sendId: LogRowId,
   status: EmailStatus,
@@ -71,9 +69,32 @@ const Retry = Schema.Struct({
   decision: Schema.Literals(["Go", "Settled", "Recorded", "Busy"]),
   evidence: Absent(EvidenceRow),
   suppressions: Suppressions,
-  firstAttemptAt: Absent(Moment),
+  firstAttemptAt: Schema.NullOr(Moment),
   at: Moment
 })
+
+const EndRow = Schema.Struct({
+  sendId: LogRowId,
+  outcome: Schema.Literals(["sent", "suppressed", "failed"]),
+  provider: Schema.NullOr(Provider),
+  providerMessageId: TextOrNull,
+  failedOver: Schema.Boolean,
+  error: TextOrNull
+})
+
+/** By the index of keys. A row that is not there is one whose writing failed: no use of a key lasts longer than a day. */
+const DEFERRAL_END = `with first as (
+  select coalesce(
+    (select created_at from email_log where id = $2::uuid), clock_timestamp() - interval '24 hours') as at
+), rows as materialized (select * from email_log where key_hash = $1)
+select id as "sendId", provider, provider_message_id as "providerMessageId", failed_over as "failedOver", error,
+  case when provider_message_id is not null or outcome = 'sent' then 'sent' else outcome end as outcome
+from rows, first
+where rows.created_at >= first.at and (provider_message_id is not null or outcome in ('sent', 'suppressed', 'failed'))
+order by (provider_message_id is not null or outcome = 'sent') desc, created_at desc, id desc
+limit 1`
+
+const LookedUp = Schema.Struct({ suppressions: Suppressions, secret: Absent(Schema.Unknown), at: Moment })
 
 const hasOrdinal = Schema.is(Schema.Struct({ ordinal: Schema.Int }))
 
@@ -183,23 +204,23 @@ const learn = (learned: Learned, row: unknown) => {
 /** What a look-up found, and when by the database's clock. */
 interface LookUp {
   readonly at: number
-  readonly suppressions: ReadonlyArray<Suppression>
+  readonly suppressions: ReadonlyArray<Block>
 }
 
 /** Look-ups of suppressions, as one statement. */
-const lookUps = (read: ReadSql["Service"], learned: Learned) =>
+const lookUps = (send: SendSql["Service"], learned: Learned) =>
   makeBatcher<ReadonlyArray<string>, LookUp, StoreUnavailable>({
     isAboutItem: isAboutData,
     onOverflow: () => storeUnavailable("begin")("too many look-ups wait"),
     run: (items) => {
       const addresses = [...new Set(items.flat())].map(storable)
       const secret =
-        learned.secret === undefined ? read`(select secret from email_tag_secrets)` : read`null::bytea`
+        learned.secret === undefined ? send`(select secret from email_tag_secrets)` : send`null::bytea`
       return Effect.map(
         ask.one(
           "begin",
           LookedUp,
-          read`select email_suppressions_of(${addresses}::text[]) as suppressions, ${secret} as secret, ${read.literal(AT)}`
+          send`select email_suppressions_of(${addresses}::text[]) as suppressions, ${secret} as secret, ${send.literal(AT)}`
         ),
         (row) => {
           learn(learned, row)
@@ -220,7 +241,7 @@ type ClaimedBegin = BeginSend & { readonly claim: ClaimEntry }
 const decodeBegan = decoder(Began, "begin")
 
 /** Claims with their look-ups, as one statement. */
-const claims = (write: WriteSql["Service"], learned: Learned) =>
+const claims = (send: SendSql["Service"], learned: Learned) =>
   makeBatcher<ClaimedBegin, BeganSend, StoreUnavailable>({
     isAboutItem: isAboutData,
     onOverflow: () => storeUnavailable("begin")("too many claims wait"),
@@ -236,12 +257,12 @@ const claims = (write: WriteSql["Service"], learned: Learned) =>
         known: claim.known
       }))
       const secret =
-        learned.secret === undefined ? write`(select secret from email_tag_secrets)` : write`null::bytea`
+        learned.secret === undefined ? send`(select secret from email_tag_secrets)` : send`null::bytea`
       return Effect.map(
         ask.rows(
           "begin",
           Schema.Unknown,
-          write`select x.*, ${secret} as secret, ${write.literal(AT)} from begin_email_sends(${toJsonText(entries)}::jsonb) as x`
+          send`select b.*, ${secret} as secret, ${send.literal(AT)} from begin_email_sends(${toJsonText(entries)}::jsonb) as b`
         ),
         (rows) => {
           learn(learned, rows[0])
@@ -275,7 +296,7 @@ const records = (write: WriteSql["Service"]) =>
 const toRetry = (row: typeof Retry.Type): Result.Result<BeganRetry, StoreUnavailable> => {
   switch (row.decision) {
     case "Go":
-      return row.firstAttemptAt === undefined
+      return row.firstAttemptAt === null
         ? Result.fail(storeUnavailable("beginRetry")("a lease without its key's first attempt"))
         : Result.succeed({
             _tag: "Go",
@@ -309,11 +330,11 @@ const unclaimed = ({ at, suppressions }: LookUp): BeganSend => ({
 })
 
 const make = Effect.gen(function* () {
-  const read = yield* ReadSql
+  const send = yield* SendSql
   const write = yield* WriteSql
   const learned: Learned = { secret: undefined }
-  const lookUp = yield* lookUps(read, learned)
-  const claim = yield* claims(write, learned)
+  const lookUp = yield* lookUps(send, learned)
+  const claim = yield* claims(send, learned)
   const record = yield* records(write)
   return MailStore.of({
     configured: true,
@@ -325,15 +346,20 @@ const make = Effect.gen(function* () {
       ask.answer(
         "moveClaim",
         Schema.Boolean,
-        write`select move_email_claim(${keyHash}, ${owner}, ${provider}) as answer`
+        send`select move_email_claim(${keyHash}, ${owner}, ${provider}) as answer`
       ),
     tagSecret: Effect.sync(() => learned.secret),
     findEvidence: ({ ageMs, keyHash, tag }) =>
       ask.first(
         "findEvidence",
         EvidenceRow,
-        read`select provider, provider_message_id from find_email_evidence(
+        send`select provider, provider_message_id from find_email_evidence(
           ${keyHash}, ${tag ?? null}::text, clock_timestamp() - make_interval(secs => ${ageMs / 1000}::float8))`
+      ),
+    deferralEnd: ({ keyHash, sendId }) =>
+      Effect.map(
+        ask.rows("deferralEnd", EndRow, send.unsafe(DEFERRAL_END, [keyHash, sendId])),
+        ([row]) => row
       ),
     beginRetry: (entry) => {
       const { firstAttemptAt, keyHash, leaseMs, rowId, ...rest } = entry
@@ -348,7 +374,7 @@ const make = Effect.gen(function* () {
         ask.one(
           "beginRetry",
           Retry,
-          write`select r.*, ${write.literal(AT)} from begin_email_retry(${asked}::jsonb) as r`
+          send`select r.*, ${send.literal(AT)} from begin_email_retry(${asked}::jsonb) as r`
         ),
         (row) => Effect.fromResult(toRetry(row))
       )
@@ -363,4 +389,4 @@ const make = Effect.gen(function* () {
  * The mail store on PostgreSQL. Look-ups, claims and rows are batched, each with two calls under way at most. Writing a
  * row is retried for about half a minute while the database is away, also after its caller stopped waiting.
  */
-export const layer: Layer.Layer<MailStore, never, ReadSql | WriteSql> = Layer.effect(MailStore, make)
+export const layer: Layer.Layer<MailStore, never, SendSql | WriteSql> = Layer.effect(MailStore, make)

@@ -1,14 +1,14 @@
 import { Effect, Layer, Option, Schema } from "effect"
 
-import { SuppressionReason } from "../../../domain/mail/suppression/policy.ts"
+import { ListedReason } from "../../../domain/mail/suppression/policy.ts"
 import {
   InvalidSuppressionCursor,
   type SuppressionFilter,
   SuppressionList,
   type SuppressionRow
 } from "../../../ports/mail/suppression-list.ts"
-import { ReadSql, WriteSql } from "../client.ts"
-import { statements } from "../statement.ts"
+import { DearSql, WriteSql } from "../client.ts"
+import { dearly, statements } from "../statement.ts"
 import { isMoment, timeColumn } from "../values.ts"
 
 const ask = statements({ within: "10 seconds" })
@@ -18,7 +18,7 @@ const Cursor = Schema.fromJsonString(
   Schema.Tuple([
     Schema.String.check(Schema.makeFilter(isMoment)),
     Schema.String.check(Schema.makeFilter((email) => !email.includes("\0"))),
-    SuppressionReason
+    ListedReason
   ])
 )
 const decodeCursor = Schema.decodeUnknownOption(Cursor)
@@ -34,11 +34,18 @@ const cursorAfter = ({ created_at, email, reason }: SuppressionRow): string =>
 
 const COLUMNS = `email, reason, note, ${timeColumn("created_at")}`
 
+const SUPPRESSED = "select email, reason, note, created_at from email_suppressions"
+
+/** Who unsubscribed, as rows of the list (MAIL-65); erased people are not shown. */
+export const UNSUBSCRIBED = `select email, 'unsubscribed' as reason,
+  case reason when 'one_click' then 'by a link' else reason end || coalesce(', campaign ' || campaign, '') as note, created_at
+from unsubscribes where email not like 'erased:%'`
+
 /** Fetches one row more than asked for, to know whether there is a next page. */
 const statementOf = (filter: SuppressionFilter, after: (typeof Cursor)["Type"] | undefined) => {
   const parameters: Array<unknown> = []
   const bind = (value: unknown) => `$${parameters.push(value)}`
-  const conditions: Array<string> = []
+  const conditions: Array<string> = ["true"]
   if (filter.email !== undefined) conditions.push(`email = ${bind(filter.email)}`)
   if (filter.reason !== undefined) conditions.push(`reason = ${bind(filter.reason)}`)
   if (after !== undefined) {
@@ -48,8 +55,14 @@ const statementOf = (filter: SuppressionFilter, after: (typeof Cursor)["Type"] |
       `created_at <= ${at} and (created_at < ${at} or (email, reason) > (${bind(after[1])}::text, ${bind(after[2])}::text))`
     )
   }
-  const where = conditions.length === 0 ? "" : `where ${conditions.join(" and ")} `
-  const text = `select ${COLUMNS} from email_suppressions ${where}order by email_suppressions.created_at desc, email, reason limit ${filter.limit + 1}`
+  const parts = [
+    ...(filter.reason === "unsubscribed" ? [] : [SUPPRESSED]),
+    ...(filter.reason === undefined || filter.reason === "unsubscribed" ? [UNSUBSCRIBED] : [])
+  ]
+  // Each part by its own index.
+  const newest = (rows: string) =>
+    `(select * from (${rows}) x where ${conditions.join(" and ")} order by created_at desc, email, reason limit ${filter.limit + 1})`
+  const text = `select ${COLUMNS} from (${parts.map(newest).join(" union all ")}) y order by y.created_at desc, email, reason limit ${filter.limit + 1}`
   return { text, parameters }
 }
 
@@ -87,6 +100,7 @@ const REMOVE = `with plain as (
   delete from erased_suppressions where address_hash = address_hash($1) returning reason
 ), gone as (
   select reason from plain union all select reason from erased
+  union all select 'unsubscribed' from lift_unsubscribe($1) as lifted where lifted
 ), noted as (
   insert into admin_audit_log (action, actor, target, note, details)
   select 'email_unsuppress', $2, $1, $3, jsonb_build_object('reasons', jsonb_agg(reason order by reason))
@@ -95,16 +109,16 @@ const REMOVE = `with plain as (
 select count(*)::int as answer from gone`
 
 /** The suppression list in Postgres. */
-export const layer: Layer.Layer<SuppressionList, never, ReadSql | WriteSql> = Layer.effect(
+export const layer: Layer.Layer<SuppressionList, never, DearSql | WriteSql> = Layer.effect(
   SuppressionList,
   Effect.gen(function* () {
-    const readSql = yield* ReadSql
+    const dear = yield* DearSql
     const writeSql = yield* WriteSql
     return SuppressionList.of({
       page: Effect.fnUntraced(function* (filter) {
         const after = filter.cursor === undefined ? undefined : yield* readCursor(filter.cursor)
         const { text, parameters } = statementOf(filter, after)
-        const found = yield* ask.stored("suppressions", readSql.unsafe<SuppressionRow>(text, parameters))
+        const found = yield* dearly.stored("suppressions", dear.unsafe<SuppressionRow>(text, parameters))
         const rows = found.slice(0, filter.limit)
         const last = rows.at(-1)
         return {

@@ -10,35 +10,44 @@ import { processFlyer } from "./flyer-processing.ts"
 import { processInline } from "./inline-processing.ts"
 
 /**
- * Does the first piece of work that is due: what brings a conversion to its end comes before what begins one. False: there is
- * none.
+ * A worker's next piece of work that is due: what brings a conversion to its end comes before what begins one, and of that the kinds
+ * take turns, so that nobody's chunks hold up all flyers (H3). Run again and again by one worker. False: there is none.
  */
-export const workOnce = Effect.fnUntraced(function* (worker: string, settings: WorkSettings) {
-  const store = yield* ConversionStore
-  const replay = yield* BatchReplay
-  const stale = staleAfter(settings.heartbeat)
-  const kinds = [
-    doNext(
+export const workOnce = (worker: string, settings: WorkSettings) => {
+  let turn = 0
+  return Effect.gen(function* () {
+    const store = yield* ConversionStore
+    const replay = yield* BatchReplay
+    const stale = staleAfter(settings.heartbeat)
+    const assembly = doNext(
       "conversions",
       (lease) => store.claimAssembly(lease, stale),
-      (assembly) => assembleJob(assembly, settings)
-    ),
-    doNext(
-      "conversions",
-      (lease) => store.claimInline(lease, stale),
-      (inline) => processInline(inline, settings)
-    ),
-    doNext(
-      "conversions",
-      (lease) => store.claimChunk(worker, lease, settings.perOwner),
-      (chunk) => Effect.provideService(processChunk(chunk, settings), BatchReplay, replay)
-    ),
-    doNext(
-      "conversions",
-      (lease) => store.claimFlyer(lease, stale, settings.perOwner),
-      (flyer) => processFlyer(flyer, settings)
+      (claimed) => assembleJob(claimed, settings)
     )
-  ]
-  for (const next of kinds) if (yield* next) return true
-  return false
-})
+    const kinds = [
+      doNext(
+        "conversions",
+        (lease) => store.claimInline(lease, stale),
+        (inline) => processInline(inline, settings)
+      ),
+      doNext(
+        "conversions",
+        (lease) => store.claimChunk(worker, lease, settings.perOwner),
+        (chunk) => Effect.provideService(processChunk(chunk, settings), BatchReplay, replay)
+      ),
+      doNext(
+        "conversions",
+        (lease) => store.claimFlyer(lease, stale, settings.perOwner),
+        (flyer) => processFlyer(flyer, settings)
+      )
+    ]
+    if (yield* assembly) return true
+    const inTurn = [...kinds.slice(turn), ...kinds.slice(0, turn)]
+    for (const next of inTurn) {
+      // Before it is done: what fails has had its turn.
+      turn = (turn + 1) % kinds.length
+      if (yield* next) return true
+    }
+    return false
+  })
+}

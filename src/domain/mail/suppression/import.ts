@@ -41,7 +41,7 @@ const reasonOf = (fields: ReadonlyMap<string, string>): SuppressionReason | unde
 }
 
 /** What a record asks for; `otherwise` is the reason of one that names none. */
-const entryOf = (
+export const entryOf = (
   { fields, line }: ExportRecord,
   otherwise: SuppressionReason | undefined
 ): Suppression | BadRecord => {
@@ -60,5 +60,9 @@ export const suppressionReader = (otherwise: SuppressionReason | undefined) => {
   const reader = recordReader()
   const entries = (found: ReadonlyArray<ExportRecord | BadRecord>) =>
     found.map((one) => ("fields" in one ? entryOf(one, otherwise) : one))
-  return { feed: (piece: string) => entries(reader.feed(piece)), end: () => entries(reader.end()) }
+  return {
+    feed: (piece: string) => entries(reader.feed(piece)),
+    end: () => entries(reader.end()),
+    isPartial: reader.isPartial
+  }
 }

@@ -130,7 +130,7 @@ export const TEMPLATE_SAMPLES: {
     unreadablePages: [7],
     poorlyReadPages: [3, 12],
     hasText: false,
-    resultUrl: "https://postlane.test/results/4711"
+    resultUrl: "https://postlane.test/convert-email/results/4711"
   },
   error: {
     kind: "error",
@@ -141,7 +141,7 @@ export const TEMPLATE_SAMPLES: {
     kind: "bulk-completed",
     bulkId: "0199a000-0000-7000-8000-000000000001",
     items: [
-      { fileName: "one.pdf", outcome: "completed", url: "https://postlane.test/results/1" },
+      { fileName: "one.pdf", outcome: "completed", url: "https://postlane.test/shared/1" },
       { fileName: "two.pdf", outcome: "failed", url: undefined },
       { fileName: "three.pdf", outcome: "cancelled", url: undefined }
     ]

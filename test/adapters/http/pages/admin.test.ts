@@ -7,7 +7,12 @@ import {
   type ContactMessageRow,
   ContactMessages
 } from "../../../../src/ports/accounts/accounts.ts"
-import { AuditLog, type AuditLogFilter, type AuditLogRow } from "../../../../src/ports/accounts/audit-log.ts"
+import {
+  AuditLog,
+  type AuditLogFilter,
+  type AuditLogRow,
+  AuditNotes
+} from "../../../../src/ports/accounts/audit-log.ts"
 import { type DocumentReport, JobReport, type JobRow } from "../../../../src/ports/conversion/job-report.ts"
 import { AlertPreferences, DEFAULT_PREFERENCES } from "../../../../src/ports/delivery/alert-channels.ts"
 import {
@@ -15,6 +20,11 @@ import {
   type EmailLogRow,
   EmailStats
 } from "../../../../src/ports/delivery/email-log-query.ts"
+import {
+  type IncomingMailFilter,
+  type IncomingMailRow,
+  IncomingMails
+} from "../../../../src/ports/inbound/incoming-mails.ts"
 import { SuppressionList, type SuppressionRow } from "../../../../src/ports/mail/suppression-list.ts"
 import { anyId } from "../../../support/any-id.ts"
 import { closePages, workersBrowser } from "../../../support/processes/browser.ts"
@@ -78,6 +88,30 @@ const messageOf = (changes: Partial<ContactMessageRow>): ContactMessageRow => ({
   ...changes
 })
 
+const incomingOf = (changes: Partial<IncomingMailRow>): IncomingMailRow => ({
+  id: "0199a000-0000-7000-8000-000000000007",
+  createdAt: AT,
+  sender: "ann@x.test",
+  envelopeFrom: HOSTILE,
+  subject: `${HOSTILE} ${"unbroken".repeat(40)}`,
+  rawBytes: 1_000,
+  step: "converting",
+  outcome: null,
+  reason: null,
+  customerId: null,
+  filename: `${HOSTILE}.pdf`,
+  fileBytes: 900,
+  pages: 3,
+  creditsCharged: 0,
+  attempts: 2,
+  failingPart: "objects",
+  failingSince: AT,
+  notBefore: AT,
+  endedAt: null,
+  replies: [],
+  ...changes
+})
+
 const jobOf = (status: JobRow["status"]): JobRow => ({
   id: anyId("0199a000-0000-7000-8000-000000000001"),
   fileId: anyId("0199a000-0000-7000-8000-000000000002"),
@@ -133,10 +167,12 @@ const documentOf = (job: JobRow): DocumentReport => ({
 let suppressed: Array<SuppressionRow> = []
 let preferences = DEFAULT_PREFERENCES
 let dead = [HOSTILE]
+let acts: Array<string> = []
 const asked: {
   mails?: EmailLogFilter
   actions?: AuditLogFilter
   messages?: ContactMessageFilter
+  incoming?: IncomingMailFilter
   status?: string | undefined
 } = {}
 
@@ -194,6 +230,50 @@ beforeAll(async () => {
           return { rows, nextCursor: null }
         })
     }),
+    notes: Layer.succeed(AuditNotes, {
+      add: ({ action, target }) => Effect.sync(() => void acts.push(`${action} ${target}`))
+    }),
+    incomingMails: Layer.succeed(IncomingMails, {
+      page: (filter) =>
+        Effect.sync(() => {
+          asked.incoming = filter
+          if (filter.outcome === "limited") return { rows: [], nextCursor: null }
+          const reply = {
+            kind: "success",
+            recipient: "ann@x.test",
+            status: "failed",
+            attempts: 3,
+            asLink: true,
+            error: HOSTILE,
+            createdAt: AT,
+            endedAt: AT
+          } as const
+          return {
+            rows: [
+              incomingOf({}),
+              incomingOf({
+                step: "ended",
+                outcome: "success",
+                subject: "Report",
+                failingPart: null,
+                replies: [reply]
+              }),
+              incomingOf({
+                step: "ended",
+                outcome: "unverified",
+                sender: null,
+                subject: null,
+                filename: null,
+                reason: HOSTILE
+              })
+            ],
+            nextCursor: null
+          }
+        }),
+      ofCustomer: () => Effect.succeed([]),
+      retry: (id) => Effect.sync(() => (acts.push(`retried ${id}`), "retried" as const)),
+      setAside: () => Effect.succeed("ended")
+    }),
     suppressions: Layer.succeed(SuppressionList, {
       page: () => Effect.sync(() => ({ rows: suppressed, nextCursor: null })),
       add: ({ email, note }) =>
@@ -239,6 +319,7 @@ beforeAll(async () => {
               status: "delivered",
               count: 9,
               failedOver: 1,
+              undelivered: 0,
               costUsd: 0.0036
             }
           ]
@@ -380,6 +461,55 @@ it(
     await page.getByText("Nothing was written down that matches.").waitFor()
     await expectAccessible(page, "an empty audit log")
     expect(complaints).toEqual([])
+  },
+  PATIENCE
+)
+
+it(
+  "incoming mails: what became of each and why; what waits is tried again or set aside, by keyboard",
+  async () => {
+    acts = []
+    await open("incoming")
+    await page.getByRole("table", { name: "Mails, newest first" }).waitFor()
+    const [waiting, ended, forged] = [1, 2, 3].map((at) => page.getByRole("row").nth(at))
+    expect(await waiting!.getByRole("cell").allInnerTexts()).toEqual(
+      expect.arrayContaining([expect.stringMatching(/^Converting[^]*Waits: objects does not answer/)])
+    )
+    expect(await ended!.getByRole("cell").allInnerTexts()).toEqual(
+      expect.arrayContaining([
+        expect.stringContaining("Success"),
+        expect.stringContaining("success to ann@x.test, with a link")
+      ])
+    )
+    expect(await forged!.getByRole("rowheader").innerText()).toContain("not verified: ")
+    expect(await forged!.getByRole("cell").allInnerTexts()).toEqual(
+      expect.arrayContaining([expect.stringMatching(/^Unverified[^]*img src=x/)])
+    )
+    expect(await forged!.getByRole("button").count()).toBe(0)
+    expect(await page.locator("main img").count()).toBe(0)
+    await expectAccessible(page, "incoming mails")
+    await page.setViewportSize({ width: 320, height: 640 })
+    await expectAccessible(page, "incoming mails at 320 px")
+    await page.setViewportSize({ width: 1280, height: 900 })
+    await tabTo(page, "Try again Report")
+    await page.keyboard.press("Enter")
+    await page.getByRole("dialog", { name: "Try it again now?" }).waitFor()
+    expect(await focused(page)).toBe("Leave it")
+    await expectAccessible(page, "the question about a mail")
+    await tabTo(page, "Try again")
+    await page.keyboard.press("Enter")
+    await page.locator("#polite", { hasText: "“Report” is tried again." }).waitFor({ state: "attached" })
+    expect(acts).toEqual([`mail_retried ${incomingOf({}).id}`, `retried ${incomingOf({}).id}`])
+    await page.getByRole("button", { name: /^Set aside / }).press("Enter")
+    await page.getByRole("dialog", { name: "Set the mail aside?" }).waitFor()
+    await page.getByRole("button", { name: "Set aside", exact: true }).press("Enter")
+    await page.locator("#problem", { hasText: "This mail has ended" }).waitFor()
+    await page.getByLabel("Outcome").selectOption("limited")
+    await page.getByLabel("Address, exactly").fill("Ann@X.test")
+    await page.keyboard.press("Enter")
+    await page.getByText("No mail matches.").waitFor()
+    expect(asked.incoming).toMatchObject({ outcome: "limited", sender: "ann@x.test", step: undefined })
+    expect(complaints.filter((one) => !one.includes("409"))).toEqual([])
   },
   PATIENCE
 )

@@ -137,10 +137,18 @@ it(
     expect(await shown()).toEqual(["Alphabet.pdf", "Alpha.pdf"])
     await page.getByLabel("Select all shown").check()
     await expectAccessible(page, "files selected")
+    await page.getByLabel("Way to convert Alpha.pdf").selectOption("highFidelity")
     const convert = page.getByRole("button", { name: "Convert 2 files (6 pages, 6 credits)" })
     await convert.press("Enter")
-    await page.getByRole("dialog", { name: "Convert 2 files?" }).waitFor()
+    const question = page.getByRole("dialog", { name: "Convert 2 files?" })
+    await question.getByText("1 file standard, 1 file in high fidelity.").waitFor()
+    const ordered = page.waitForRequest("**/api/v1/bulk")
     await page.getByRole("button", { name: "Convert for 6 credits" }).click()
+    const { items } = (await ordered).postDataJSON() as { readonly items: ReadonlyArray<object> }
+    expect(items).toEqual([
+      { fileId: expect.any(String), options: { highFidelity: false } },
+      { fileId: expect.any(String), options: { highFidelity: true } }
+    ])
     await hears(page, "The conversion of 2 files has begun.")
     await page.getByLabel("Search by name").fill("nothing like it")
     await page.getByText("No file matches.").waitFor()

@@ -1,8 +1,13 @@
-import { Effect } from "effect"
+import { Duration, Effect, Layer } from "effect"
 import type { Browser, Page } from "playwright-core"
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest"
 
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
+import { ConvertByEmail } from "../../../../src/domain/inbound/convert-by-email.ts"
+import { type IncomingMailRow, IncomingMails } from "../../../../src/ports/inbound/incoming-mails.ts"
+import { ReplyChannel } from "../../../../src/ports/inbound/mails.ts"
+import { MailObjects } from "../../../../src/ports/object-store.ts"
+import { anyId } from "../../../support/any-id.ts"
 import { numbered } from "../../../support/files/pdf-samples.ts"
 import { findings } from "../../../support/processes/axe.ts"
 import { closePages, workersBrowser } from "../../../support/processes/browser.ts"
@@ -13,10 +18,41 @@ import { expectAccessible, expectFocus, focused, hears, isWarned, listen, openPa
 const PATIENCE = 120_000
 const HOSTILE = `<img src=x onerror=alert(1)>"'&amp;.pdf`
 
+/** Mails to the convert address, by their customer. */
+const mailed = new Map<string, ReadonlyArray<IncomingMailRow>>()
+const mailing = {
+  incomingMails: Layer.mock(IncomingMails, {
+    ofCustomer: (customerId) => Effect.sync(() => mailed.get(customerId) ?? [])
+  }),
+  convertByEmail: Layer.mergeAll(
+    Layer.mock(ConvertByEmail, {
+      keptResults: (customerId) =>
+        Effect.sync(() =>
+          (mailed.get(customerId) ?? [])
+            .filter(({ outcome }) => outcome === "success")
+            .map(({ id }) => ({
+              id: anyId(id),
+              name: "a.pdf",
+              pages: 2,
+              unreadablePages: [],
+              hasText: true,
+              creditsCharged: 2,
+              convertedAt: "2026-11-20T10:11:12.000Z",
+              reply: "failed" as const,
+              expiresAt: Date.parse("2026-11-27T10:11:12.000Z"),
+              url: "https://p.test/convert-email/results/good"
+            }))
+        )
+    }),
+    Layer.mock(MailObjects, {}),
+    Layer.mock(ReplyChannel, { name: "library", maxAttachmentBytes: 0, sendsWithin: Duration.seconds(1) })
+  )
+}
+
 let world: FilesWorld
 let browser: Browser
 beforeAll(async () => {
-  const [files, opened] = await Promise.all([startFiles(), workersBrowser()])
+  const [files, opened] = await Promise.all([startFiles(1, undefined, mailing), workersBrowser()])
   world = files
   browser = opened
 }, PATIENCE)
@@ -48,6 +84,71 @@ const upload = async (page: Page, name: string, pages = 2) => {
   await (await chooser).setFiles({ name, mimeType: "application/pdf", buffer: numbered(pages) })
   await page.getByRole("heading", { name, exact: true }).waitFor()
 }
+
+it(
+  "what an owner mailed to the convert address stands below their documents, with the results that no mail brought",
+  async () => {
+    const { complaints, customer, page } = await signIn()
+    expect(await page.locator("#mailed").isHidden()).toBe(true)
+    const at = "2026-11-20T10:11:12.000000Z"
+    const mail: IncomingMailRow = {
+      id: "0199a000-0000-7000-8000-000000000001",
+      createdAt: at,
+      sender: "ann@x.test",
+      envelopeFrom: "ann@x.test",
+      subject: HOSTILE,
+      rawBytes: 1,
+      step: "ended",
+      outcome: "success",
+      reason: null,
+      customerId: customer,
+      filename: HOSTILE,
+      fileBytes: 1,
+      pages: 2,
+      creditsCharged: 2,
+      attempts: 1,
+      failingPart: null,
+      failingSince: null,
+      notBefore: at,
+      endedAt: at,
+      replies: []
+    }
+    mailed.set(customer, [
+      mail,
+      {
+        ...mail,
+        id: "0199a000-0000-7000-8000-000000000002",
+        outcome: "no_attachment",
+        filename: null,
+        subject: "Hello"
+      },
+      {
+        ...mail,
+        id: "0199a000-0000-7000-8000-000000000003",
+        outcome: null,
+        step: "converting",
+        filename: "b.pdf"
+      }
+    ])
+    await page.reload()
+    await page.getByRole("heading", { name: "Documents that you mailed" }).waitFor()
+    const rows = page.locator("#mails > li")
+    expect(await rows.count()).toBe(3)
+    expect(await rows.nth(0).innerText()).toContain("2 pages, 2 credits")
+    expect(await rows.nth(1).innerText()).toContain("It had no attachment")
+    expect(await rows.nth(2).innerText()).toContain("Being converted")
+    expect(await page.locator("main img").count()).toBe(0)
+    await tabTo(page, `Open result of ${HOSTILE}`)
+    expect(await page.getByRole("link", { name: `Open result of ${HOSTILE}` }).getAttribute("href")).toBe(
+      "https://p.test/convert-email/results/good"
+    )
+    await expectAccessible(page, "mailed documents")
+    await page.setViewportSize({ width: 320, height: 640 })
+    await expectAccessible(page, "mailed documents at 320 px")
+    expect(complaints).toEqual([])
+  },
+  PATIENCE
+)
 
 it(
   "by keyboard alone: upload, convert, cancel with the focus on Convert, convert, open the result",

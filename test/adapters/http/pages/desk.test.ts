@@ -140,6 +140,7 @@ const stats = (bucket: string): ReadonlyArray<EmailStat> =>
     status,
     count: [900, 120, 31, 4][index] ?? 0,
     failedOver: index,
+    undelivered: 0,
     costUsd: 0
   }))
 

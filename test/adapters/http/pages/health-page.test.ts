@@ -37,6 +37,7 @@ const stat: EmailStat = {
   status: "bounced",
   count: 1234,
   failedOver: 2,
+  undelivered: 0,
   costUsd: 0
 }
 

@@ -50,6 +50,7 @@ describe("the OpenAPI document", () => {
       "GET /api/admin/email-stats",
       "GET /api/admin/email-suppressions",
       "GET /api/admin/files/{fileId}",
+      "GET /api/admin/incoming-mails",
       "GET /api/admin/job-counts",
       "GET /api/admin/jobs",
       "GET /api/admin/notifications",
@@ -67,6 +68,7 @@ describe("the OpenAPI document", () => {
       "GET /api/v1/flyer-jobs/{id}",
       "GET /api/v1/flyer-jobs/{id}/result",
       "GET /api/v1/mail-results",
+      "GET /api/v1/mails",
       "GET /api/v1/results",
       "GET /auth/magic",
       "GET /auth/session",
@@ -83,6 +85,8 @@ describe("the OpenAPI document", () => {
       "GET /dev/templates",
       "GET /dev/templates/{kind}",
       "GET /health",
+      "GET /internal/sends",
+      "GET /internal/sends/{sendId}",
       "GET /invites/{token}",
       "GET /metrics",
       "GET /openapi.json",
@@ -94,6 +98,8 @@ describe("the OpenAPI document", () => {
       "POST /api/admin/customers/{customerId}/credits",
       "POST /api/admin/dead-letters/{id}/redrive",
       "POST /api/admin/email-suppressions",
+      "POST /api/admin/incoming-mails/{mailId}/retry",
+      "POST /api/admin/incoming-mails/{mailId}/set-aside",
       "POST /api/admin/jobs/{jobId}/cancel",
       "POST /api/admin/jobs/{jobId}/retry",
       "POST /api/admin/outreach/sends",
@@ -170,7 +176,7 @@ describe("the OpenAPI document", () => {
     })
     for (const [name, { security }] of operations) {
       const wanted =
-        /send-email|email-alert|events-fetcher|audit-digest|test-send|internal\/(?:convert-email|receipts)/.test(
+        /send-email|email-alert|events-fetcher|audit-digest|test-send|internal\/(?:convert-email|receipts|sends)/.test(
           name
         )
           ? [{ proxySecret: [] }]

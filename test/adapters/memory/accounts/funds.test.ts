@@ -4,7 +4,8 @@ import {
   placeHold,
   refreshHold,
   releaseHold,
-  settleHold
+  settleHold,
+  widenHold
 } from "../../../../src/adapters/memory/accounts/funds.ts"
 import {
   type Documents,
@@ -31,6 +32,7 @@ const world = Layer.effect(
       settle: (jobId, pages) => Effect.orDie(run((db) => settleHold(db, anyId(jobId), pages))),
       release: (jobId) => Effect.orDie(run((db) => releaseHold(db, anyId(jobId), "cancelled"))),
       refresh: (jobId) => Effect.orDie(run((db) => refreshHold(db, anyId(jobId), WINDOW))),
+      widen: (jobId, pages) => Effect.orDie(run((db) => widenHold(db, anyId(jobId), pages))),
       stateOf: (customerId) =>
         Effect.orDie(
           run((db) => {

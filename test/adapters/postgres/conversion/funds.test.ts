@@ -25,6 +25,7 @@ const settle = (job: string, pages: number | null = null) =>
   ask("settle_hold($1::uuid, $2::integer)", job, pages)
 const release = (job: string) => ask("release_hold($1::uuid, 'cancelled')", job)
 const refresh = (job: string) => ask("refresh_hold($1::uuid, interval '90 minutes')", job)
+const widen = (job: string, pages: number) => ask("widen_hold($1::uuid, $2::integer)", job, pages)
 const deduct = (owner: string, credits: number) =>
   ask("deduct_credits($1::uuid, $2::integer)", owner, credits)
 const useFree = (owner: string, pages: number) => ask("use_free_pages($1::uuid, $2::integer)", owner, pages)
@@ -69,6 +70,7 @@ const world = Layer.effect(
       settle: (job, pages) => Effect.orDie(here(settle(job, pages))),
       release: (job) => Effect.orDie(here(release(job))),
       refresh: (job) => Effect.orDie(here(refresh(job))),
+      widen: (job, pages) => Effect.orDie(here(widen(job, pages))),
       stateOf: (owner) => Effect.orDie(here(stateOf(owner)))
     })
   })

@@ -1,8 +1,8 @@
-import type { PgClient } from "@effect/sql-pg"
 import { assert, describe, layer as suiteLayer } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
+import type { SqlClient } from "effect/sql"
 
-import { ReadSql, WriteSql } from "../../../../src/adapters/postgres/client.ts"
+import { DearSql, ReadSql, WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import * as AlarmBoard from "../../../../src/adapters/postgres/delivery/alarm-board.ts"
 import * as EmailLogQuery from "../../../../src/adapters/postgres/delivery/email-log-query.ts"
 import * as EmailStats from "../../../../src/adapters/postgres/delivery/email-stats.ts"
@@ -64,7 +64,7 @@ const fill = Effect.gen(function* () {
 class Plans extends Context.Service<Plans, { taken: ReadonlyArray<string> }>()("postlane/test/Plans") {}
 
 /** The client, which explains every statement of text before it runs it. */
-const watched = (sql: PgClient.PgClient, plans: Plans["Service"]): PgClient.PgClient =>
+const watched = <S extends SqlClient.SqlClient>(sql: S, plans: Plans["Service"]): S =>
   new Proxy(sql, {
     get: (target, name, receiver) =>
       name === "unsafe"
@@ -86,6 +86,7 @@ const layerWatched = Layer.effectContext(
     yield* fill
     const plans = Plans.of({ taken: [] })
     return Context.make(Plans, plans).pipe(
+      Context.add(DearSql, watched(yield* DearSql, plans)),
       Context.add(ReadSql, watched(yield* ReadSql, plans)),
       Context.add(WriteSql, watched(write, plans))
     )
@@ -133,6 +134,7 @@ const LOG_FILTERS: ReadonlyArray<Partial<EmailLogFilter>> = [
   { subject: "nothing of the kind" },
   { subject: "shipped" },
   { key: "k-500" },
+  { id: "0199a000-0000-7000-8000-000000000001" },
   { providerMessageId: "m-500" },
   { since: "2026-01-01" },
   { until: "2025-12-01" },

@@ -77,6 +77,9 @@ suiteLayer(layer.pipe(Layer.provideMerge(layerPostgres)))("EmailLogQuery on Post
       assert.deepStrictEqual(yield* subjects({ key: "order 17" }), [])
       assert.deepStrictEqual(yield* subjects({ providerMessageId: "m" }), ["third", "second"])
       assert.deepStrictEqual(yield* subjects({ providerMessageId: "m", provider: "provider_b" }), ["second"])
+      const [newest] = (yield* EmailLogQuery.use((log) => log.page({ limit: 1 }))).rows
+      assert.deepStrictEqual(yield* subjects({ id: newest!.id.toUpperCase() }), ["third"])
+      assert.deepStrictEqual(yield* subjects({ id: newest!.id, key: "order 17" }), [])
       assert.deepStrictEqual(yield* subjects({ since: "2026-01-02" }), ["third"])
       assert.deepStrictEqual(yield* subjects({ until: "2026-01-01" }), ["second", "first"])
       assert.deepStrictEqual(

@@ -12,6 +12,7 @@ import { layerPostgres } from "../../../support/postgres/postgres.ts"
 const counted = WriteSql.use(
   (sql) => sql`select to_char(created_at at time zone 'UTC', 'YYYY-MM-DD') as day, category, provider, status,
     count(*)::int as count, (count(*) filter (where failed_over))::int as "failedOver",
+    (count(*) filter (where error is not null and status in ('sent', 'delivery_delayed')))::int as undelivered,
     coalesce(sum(cost_usd), 0)::float8 as "costUsd"
   from email_log group by 1, 2, 3, 4 order by 1 desc, 2, 3, 4`
 )
@@ -53,6 +54,7 @@ const step = fc.oneof(
     row: fc.nat({ max: 20 }),
     status: fc.constantFrom(...STATUSES)
   }),
+  fc.record({ what: fc.constant("bounce" as const), row: fc.nat({ max: 20 }) }),
   fc.record({ what: fc.constant("move" as const), row: fc.nat({ max: 20 }), days: fc.nat({ max: 6 }) }),
   fc.record({ what: fc.constant("delete" as const), row: fc.nat({ max: 20 }) }),
   fc.constant({ what: "close" as const })
@@ -68,6 +70,8 @@ const take = (one: Step) =>
         return insert(one.days, { status: one.status, failed_over: one.status === "failed" })
       case "event":
         return sql`update email_log set status = ${one.status}, cost_usd = 0.25 where id = ${row(one.row)}`
+      case "bounce":
+        return sql`update email_log set error = 'Transient/MailboxFull' where id = ${row(one.row)}`
       case "move":
         return sql`update email_log set created_at = now() - make_interval(days => ${one.days}::int) where id = ${row(one.row)}`
       case "delete":

@@ -51,6 +51,7 @@ describe("the statistics on PostgreSQL", () => {
           status: "sent",
           count: 2,
           failedOver: 1,
+          undelivered: 0,
           costUsd: 0.0008
         },
         {
@@ -60,6 +61,7 @@ describe("the statistics on PostgreSQL", () => {
           status: "bounced",
           count: 1,
           failedOver: 0,
+          undelivered: 0,
           costUsd: 0
         },
         {
@@ -69,6 +71,7 @@ describe("the statistics on PostgreSQL", () => {
           status: "failed",
           count: 1,
           failedOver: 0,
+          undelivered: 0,
           costUsd: 0
         }
       ])

@@ -349,10 +349,19 @@ const hash = (text: string) => createHash("sha256").update(text).digest("hex")
 const mails: Record<string, Step> = {
   receive: ({ intake }) => {
     const id = anyId()
-    return intake.receive({ id, rawKey: `mails/${id}`, rawBytes: 1, envelopeFrom: "", peerTrusted: true })
+    return intake.receive({
+      id,
+      rawKey: `mails/${id}`,
+      rawBytes: 1,
+      envelopeFrom: "",
+      peerTrusted: true,
+      home: "here",
+      verifiedSender: undefined,
+      ended: undefined
+    })
   },
   claimMail: claim(
-    ({ intake }, lease, b) => intake.claim(b % 2 === 0 ? "received" : "converting", lease, STALE),
+    ({ intake }, lease, b) => intake.claim(b % 2 === 0 ? "received" : "converting", lease, STALE, "here"),
     (world) => world.mails
   ),
   beatMail: on(
@@ -445,7 +454,7 @@ const mails: Record<string, Step> = {
       })
   ),
   claimReply: claim(
-    ({ intake }, lease) => intake.claimReply(lease, Duration.minutes(5)),
+    ({ intake }, lease) => intake.claimReply(lease, Duration.minutes(5), "here"),
     (world) => world.replies
   ),
   endReply: on(
@@ -463,7 +472,7 @@ const mails: Record<string, Step> = {
       })
   ),
   cleanMails: ({ intake }) =>
-    Effect.flatMap(intake.toClean(10, LIVES), (all) =>
+    Effect.flatMap(intake.toClean(10, LIVES, "here"), (all) =>
       Effect.forEach(all, ({ everything, id }) => intake.cleaned(id, everything ? "all" : "source"))
     ),
   kept: ({ intake, owners }) =>

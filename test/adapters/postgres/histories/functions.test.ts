@@ -20,15 +20,18 @@ const ELSEWHERE: Readonly<Record<string, ReadonlyArray<string>>> = {
   "test/contracts/outreach/campaign-book.ts": ["settle_outreach_sends"],
   "test/adapters/postgres/delivery/function-schedules.test.ts": ["request_function", "schedule_functions"],
   "test/contracts/delivery/delivery-log.ts": ["note_event_intake", "record_email_event"],
-  "test/adapters/postgres/mail/mail-store.test.ts": ["record_email_send"],
-  "test/adapters/postgres/mail/suppression-list.test.ts": ["address_in_lower_case"],
+  "test/adapters/postgres/mail/mail-store.test.ts": ["record_email_send", "email_tag_pad", "email_use_tag"],
+  "test/adapters/postgres/delivery/alarm-board.test.ts": ["note_unclaimed_email_sends"],
+  "test/adapters/postgres/mail/suppression-list.test.ts": ["address_in_lower_case", "lift_unsubscribe"],
+  "test/adapters/postgres/mail/erased-retries.test.ts": ["json_or_null"],
   "test/adapters/postgres/conversion/rows-by-hand.test.ts": ["assembled_elsewhere", "converted_elsewhere"],
   "test/adapters/postgres/conversion/turns.test.ts": ["chunk_knows_its_owner"],
   "test/adapters/postgres/housekeeping.test.ts": ["purge_email_claims", "purge_access"],
   "test/contracts/accounts/accounts.ts": ["delete_file_of_closed_account"],
   "test/contracts/batch/batch-store/close.ts": ["batch_rows_to_purge"],
   "test/contracts/conversion/conversion-store/holds.ts": ["heartbeat_flyer"],
-  "test/contracts/inbound/intake-store/afterwards.ts": ["purge_intake"]
+  "test/contracts/inbound/intake-store/afterwards.ts": ["purge_intake"],
+  "test/adapters/postgres/inbound/incoming-mails.test.ts": ["retry_incoming_mail", "set_mail_aside"]
 }
 
 type Sql = WriteSql["Service"]

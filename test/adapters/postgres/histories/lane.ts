@@ -1,7 +1,7 @@
 import { Effect, Layer, Redacted, Result, type Scope } from "effect"
 import * as fc from "fast-check"
 
-import { layerSingle, type ReadSql, WriteSql } from "../../../../src/adapters/postgres/client.ts"
+import { type Clients, layerSingle, WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import { layerDatabase, TestDatabase } from "../../../support/postgres/postgres.ts"
 import type { Timed } from "./serial-order.ts"
 
@@ -20,7 +20,7 @@ const CONNECTIONS = 3
 
 /** A lane; `stores` are built anew for each connection, which answers one call at a time. */
 export const makeLane = <R, S>(
-  layer: Layer.Layer<R, unknown, ReadSql | WriteSql>,
+  layer: Layer.Layer<R, unknown, Clients>,
   stores: Effect.Effect<S, unknown, R | WriteSql>
 ): Effect.Effect<Lane<S>, never, Scope.Scope> =>
   Effect.gen(function* () {

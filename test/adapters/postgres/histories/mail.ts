@@ -94,7 +94,8 @@ const begin = (owner: 0 | 1): Step => ({
   key: 0,
   owner,
   provider: "provider_a",
-  payload: "p"
+  payload: "p",
+  known: undefined
 })
 const day: Step = { _tag: "advance", ms: 24 * 3_600_000 }
 

@@ -50,7 +50,7 @@ export const PLANTED_IN_DOCUMENTS: ReadonlyArray<Planted<keyof typeof SCENARIOS>
     from: "for no key update of b skip locked",
     to: ""
   },
-  withoutLocks("received", "claim_mail", "two workers claim one mail"),
+  withoutLocks("received", "claim_received_mail", "two workers claim one mail"),
   withoutLocks("admitted", "claim_reply", "two workers claim one reply"),
   {
     about: "a mail whose signature another one carried is taken for new",
@@ -82,8 +82,8 @@ export const PLANTED_IN_MAIL: ReadonlyArray<Planted<keyof typeof MAIL_SCENARIOS>
     about: "a call settles a claim that has passed to another",
     scene: "left open",
     function: "record_email_sends",
-    from: "and c.owner = v_settle.owner and c.state = 'held'",
-    to: "and c.state = 'held'"
+    from: "and x.owner = v_settle.owner and x.lease_until is not null",
+    to: "and x.lease_until is not null"
   },
   {
     about: "an early event and the deferral of its key make two rows",

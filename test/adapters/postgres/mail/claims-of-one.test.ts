@@ -25,12 +25,12 @@ const CLAIMS: ReadonlyArray<{
   readonly taken: string
 }> = [
   {
-    call: "select from claim_mail(gen_random_uuid(), '1 minute', 'received')",
+    call: "select from claim_received_mail(gen_random_uuid(), '1 minute', 'here')",
     rows: [MAIL],
     taken: "intake_mails where attempts > 0"
   },
   {
-    call: "select from claim_reply(gen_random_uuid(), '1 minute')",
+    call: "select from claim_reply(gen_random_uuid(), '1 minute', 'here')",
     rows: [
       MAIL,
       `insert into intake_replies (mail_id, kind, recipient, content)

@@ -72,7 +72,9 @@ const beginStep = fc.record({
   key: keyAt,
   owner: slot,
   provider,
-  payload: fc.constantFrom("p", "p", "p", "q")
+  payload: fc.constantFrom("p", "p", "p", "q"),
+  /** What the calling process remembers, and since when. */
+  known: fc.constantFrom(undefined, undefined, { hours: 1 }, { hours: 25 })
 })
 const retryStep = fc.record({ _tag: fc.constant("retry" as const), key: keyAt, slot, owner: slot, provider })
 export const step = fc.oneof(
@@ -156,7 +158,8 @@ export const toRecord = (name: Names, one: Extract<Step, { readonly _tag: "recor
               owner,
               state: one.state,
               ambiguous: true,
-              result: one.state === "deferred" ? undefined : resultOf(one.outcome, name.key(one.key))
+              result: one.state === "deferred" ? undefined : resultOf(one.outcome, name.key(one.key)),
+              isRetry: true
             }
           : {
               owner,
@@ -260,13 +263,18 @@ export const perform = (world: MailWorld, name: Names, one: Step): Effect.Effect
             owner: name.owner(one.owner),
             leaseMs: LEASE_MS,
             tag: name.tag(one.key),
-            known: undefined
+            known: one.known && {
+              provider: "provider_b",
+              tag: name.tag(one.key),
+              ageMs: one.known.hours * 3_600_000
+            }
           }
         })
         .pipe(
           Effect.orDie,
-          Effect.map(({ decision, evidence, suppressions }) => ({
+          Effect.map(({ decision, evidence, leaving, suppressions }) => ({
             evidence,
+            leaving,
             suppressions: suppressions.map(({ email, reason }) => email + reason).sort(),
             decision: canonicalDecision(decision, name.tag(one.key))
           }))

@@ -53,6 +53,52 @@ suiteLayer(Layer.mergeAll(layer, preferencesLayer).pipe(Layer.provideMerge(layer
     )
 
     it.effect(
+      "shows who unsubscribed, and lifts it with an audit row; outreach may ask again (MAIL-65)",
+      () =>
+        Effect.gen(function* () {
+          yield* clean
+          const list = yield* SuppressionList
+          const sql = yield* WriteSql
+          yield* insert("old@x.test", "manual", "2026-01-01T00:00:00Z")
+          yield* sql`select * from begin_outreach_send('ann@x.test', 'Ann', 'spring', 'Hello', 'key-1')`
+          yield* sql`select record_unsubscribe('ann@x.test', 'spring')`
+          yield* sql`select record_unsubscribe('gone@x.test', null)`
+          yield* sql`select erase_person('gone@x.test', 'admin')`
+          const page = yield* list.page({ limit: 1 })
+          const next = yield* list.page({ limit: 1, cursor: page.nextCursor! })
+          assert.deepStrictEqual(
+            [...page.rows, ...next.rows].map(({ email, note, reason }) => [email, reason, note]),
+            [
+              ["ann@x.test", "unsubscribed", "by a link, campaign spring"],
+              ["old@x.test", "manual", null]
+            ]
+          )
+          assert.isNull(next.nextCursor)
+          for (const filter of [{ reason: "unsubscribed" }, { email: "ann@x.test" }] as const)
+            assert.lengthOf((yield* list.page({ limit: 9, ...filter })).rows, 1)
+          const remove = (email: string) => list.remove({ email, actor: "admin", note: "asked by phone" })
+          yield* sql`delete from admin_audit_log`
+          assert.strictEqual(yield* remove("ann@x.test"), 1)
+          assert.strictEqual(yield* remove("ann@x.test"), 0)
+          assert.strictEqual(yield* remove("gone@x.test"), 1)
+          const audit =
+            yield* sql`select action, target, note, details from admin_audit_log order by created_at`
+          assert.deepStrictEqual(
+            audit,
+            ["ann@x.test", "gone@x.test"].map((target) => ({
+              action: "email_unsuppress",
+              target,
+              note: "asked by phone",
+              details: { reasons: ["unsubscribed"] }
+            }))
+          )
+          const [asked] =
+            yield* sql`select * from begin_outreach_send('ann@x.test', 'Ann', 'autumn', 'Hello', 'key-2')`
+          assert.strictEqual(asked?.["decision"], "Begun")
+        })
+    )
+
+    it.effect(
       "imports what is not there yet, once, with one audit row, and writes no erased address down again",
       () =>
         Effect.gen(function* () {

@@ -53,7 +53,8 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
 
         const assembly = yield* store.claimAssembly(lease, STALE)
         const again = yield* store.claimAssembly(lease, STALE)
-        assert.strictEqual(again?.jobId, assembly?.jobId)
+        assert.deepStrictEqual(again, assembly)
+        assert.strictEqual(again?.attempts, 1)
         assert.isUndefined(yield* store.claimAssembly(anyId(), STALE))
 
         for (let n = 0; n < 2; n++) {
@@ -66,10 +67,12 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
           })
         }
         const inline = yield* store.claimInline(lease, STALE)
-        assert.strictEqual((yield* store.claimInline(lease, STALE))?.fileId, inline?.fileId)
+        assert.deepStrictEqual(yield* store.claimInline(lease, STALE), inline)
+        assert.strictEqual(inline?.attempts, 1)
         assert.notStrictEqual((yield* store.claimInline(anyId(), STALE))?.fileId, inline?.fileId)
         const flyer = yield* store.claimFlyer(lease, STALE)
-        assert.strictEqual((yield* store.claimFlyer(lease, STALE))?.id, flyer?.id)
+        assert.deepStrictEqual(yield* store.claimFlyer(lease, STALE), flyer)
+        assert.strictEqual(flyer?.attempts, 1)
         assert.notStrictEqual((yield* store.claimFlyer(anyId(), STALE))?.id, flyer?.id)
       })
     )

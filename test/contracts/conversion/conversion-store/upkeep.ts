@@ -6,7 +6,18 @@ import { FILE_ROOM } from "../../../../src/domain/conversion/stored-files.ts"
 import type { CustomerId } from "../../../../src/domain/ids.ts"
 import { ConversionStore } from "../../../../src/ports/conversion/conversion-store.ts"
 import { anyId } from "../../../support/any-id.ts"
-import { ask, clean, customer, DocumentsWorld, funds, job, pdf, STALE, WINDOW } from "../documents-world.ts"
+import {
+  addFile,
+  ask,
+  clean,
+  customer,
+  DocumentsWorld,
+  funds,
+  job,
+  pdf,
+  STALE,
+  WINDOW
+} from "../documents-world.ts"
 
 const { bytes: MOST_BYTES, files: MOST } = FILE_ROOM.free
 
@@ -114,6 +125,62 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
           yield* store.sweep(WINDOW, Duration.zero)
           assert.isAbove((yield* world.hold(jobId))?.minutes ?? 0, 12 * 60)
         })
+    )
+
+    it.effect("DOC-31: what waits without a job keeps its funds: a request, a document, a flyer", () =>
+      Effect.gen(function* () {
+        yield* clean
+        const store = yield* ConversionStore
+        const world = yield* DocumentsWorld
+        const owner = yield* customer(8)
+        const [request, document, flyer] = [anyId(), anyId(), anyId()]
+        yield* ask(owner, yield* pdf(owner, 2), request)
+        yield* ask(owner, yield* addFile(owner, 2, "docx"), document)
+        const flying = { id: flyer, fileId: yield* pdf(owner, 2), customerId: owner, window: WINDOW }
+        yield* store.requestFlyer(flying)
+        for (const id of [request, document, flyer]) yield* world.lapsesIn(id, 1)
+        assert.strictEqual(yield* store.sweep(WINDOW, STALE), 0)
+        for (const id of [request, document, flyer]) assert.isAbove((yield* world.hold(id))?.minutes ?? 0, 60)
+        // What was stopped is not kept.
+        yield* store.cancelFlyer(flyer, owner)
+        yield* world.lapsesIn(document, -1)
+        yield* store.sweep(WINDOW, STALE)
+        assert.strictEqual((yield* world.hold(flyer))?.state, "released")
+        assert.isAbove((yield* world.hold(document))?.minutes ?? 0, 60, "lapsed, and set aside anew")
+      })
+    )
+  })
+
+  suiteLayer(stores)(`objects of files: ${name}`, (it) => {
+    it.effect("belong to a file from its row on, until all of them were removed", () =>
+      Effect.gen(function* () {
+        yield* clean
+        const store = yield* ConversionStore
+        const owner = yield* customer(10)
+        const [kept, deleted, purged] = [yield* pdf(owner, 1), yield* pdf(owner, 1), yield* pdf(owner, 1)]
+        const none = anyId()
+        for (const id of [deleted, purged]) yield* store.deleteFile(id, owner)
+        yield* store.filePurged(purged)
+        assert.sameMembers([...(yield* store.withoutObjects([kept, deleted, purged, none]))], [purged, none])
+        assert.deepStrictEqual(yield* store.withoutObjects([]), [])
+      })
+    )
+  })
+
+  suiteLayer(stores)(`the status of a job: ${name}`, (it) => {
+    it.effect("is known after its file shows another one, too", () =>
+      Effect.gen(function* () {
+        yield* clean
+        const store = yield* ConversionStore
+        const owner = yield* customer(10)
+        const file = yield* pdf(owner, 1)
+        const jobId = yield* job(owner, file)
+        assert.strictEqual(yield* store.jobStatus(jobId), "pending")
+        yield* store.cancel(jobId)
+        yield* job(owner, file)
+        assert.strictEqual(yield* store.jobStatus(jobId), "cancelled")
+        assert.isUndefined(yield* store.jobStatus(anyId()))
+      })
     )
   })
 

@@ -10,6 +10,7 @@ import {
   converting,
   emailOf,
   finish,
+  HOME,
   IntakeWorld,
   mailOf,
   repliesTo,
@@ -33,15 +34,15 @@ export const afterwards = (name: string, stores: Layer.Layer<Stores>) =>
         const store = yield* IntakeStore
         const owner = yield* customer(10)
         const [attached, linked] = [yield* completed(owner, false), yield* completed(owner, true)]
-        assert.deepStrictEqual(yield* store.toClean(10, LIVES), [])
+        assert.deepStrictEqual(yield* store.toClean(10, LIVES, HOME), [])
         yield* sendReplies
-        assert.deepStrictEqual(yield* store.toClean(10, LIVES), [
+        assert.deepStrictEqual(yield* store.toClean(10, LIVES, HOME), [
           { id: attached, everything: true },
           { id: linked, everything: false }
         ])
         yield* store.cleaned(attached, "all")
         yield* store.cleaned(linked, "source")
-        assert.deepStrictEqual(yield* store.toClean(10, LIVES), [])
+        assert.deepStrictEqual(yield* store.toClean(10, LIVES, HOME), [])
         const unknown = anyId()
         assert.deepStrictEqual(yield* store.withoutObjects([attached, linked, unknown]), [attached, unknown])
         assert.isUndefined(yield* store.result(attached))
@@ -50,7 +51,7 @@ export const afterwards = (name: string, stores: Layer.Layer<Stores>) =>
           filename: "a.pdf"
         })
         yield* pass(Duration.days(15))
-        assert.deepStrictEqual(yield* store.toClean(10, LIVES), [{ id: linked, everything: true }])
+        assert.deepStrictEqual(yield* store.toClean(10, LIVES, HOME), [{ id: linked, everything: true }])
       })
     )
 
@@ -66,9 +67,9 @@ export const afterwards = (name: string, stores: Layer.Layer<Stores>) =>
           kept.map(({ id, reply }) => [id, reply])
         )
         assert.deepStrictEqual(yield* names, [[failed, "queued"]])
-        const first = yield* store.claimReply(anyId(), Duration.minutes(5))
+        const first = yield* store.claimReply(anyId(), Duration.minutes(5), HOME)
         yield* store.replySent(first!)
-        const reply = yield* store.claimReply(anyId(), Duration.minutes(5))
+        const reply = yield* store.claimReply(anyId(), Duration.minutes(5), HOME)
         yield* store.replyFailed(reply!, "refused")
         const [kept] = yield* store.keptResults(owner, LIVES)
         assert.deepInclude(kept, {
@@ -83,7 +84,7 @@ export const afterwards = (name: string, stores: Layer.Layer<Stores>) =>
         assert.isAbove(kept!.expiresAt, Date.parse(kept!.convertedAt))
         assert.deepStrictEqual(yield* store.keptResults(anyId(), LIVES), [])
         assert.sameDeepMembers(
-          [...(yield* store.toClean(10, LIVES))],
+          [...(yield* store.toClean(10, LIVES, HOME))],
           [
             { id: attached, everything: true },
             { id: failed, everything: false }

@@ -1,7 +1,7 @@
 /**
  * `IntakeStore`: a mail is one, however often it comes; it is claimed by one worker, charged once, and answered in order.
  *
- * Adapters: memory, postgres. Rules: I1, I2, I4, INBOUND-5, INBOUND-7, INBOUND-8, INBOUND-10, INBOUND-12, INBOUND-14.
+ * Adapters: memory, postgres. Rules: H3, I1, I2, I4, INBOUND-5, INBOUND-7, INBOUND-8, INBOUND-10, INBOUND-12, INBOUND-14.
  */
 import type { Layer } from "effect"
 
@@ -9,11 +9,13 @@ import { afterwards } from "./afterwards.ts"
 import { fundsOfMails } from "./funds.ts"
 import { leases } from "./leases.ts"
 import { replies } from "./replies.ts"
+import { turns } from "./turns.ts"
 import type { Stores } from "./world.ts"
 
 /** What every store of mails under way does. */
 export const suite = (name: string, stores: Layer.Layer<Stores>) => {
   leases(name, stores)
+  turns(name, stores)
   fundsOfMails(name, stores)
   replies(name, stores)
   afterwards(name, stores)

@@ -1,10 +1,23 @@
 import { assert, layer as suiteLayer } from "@effect/vitest"
 import { Duration, Effect, type Layer } from "effect"
 
+import type { MailId } from "../../../../src/domain/ids.ts"
 import { IntakeStore } from "../../../../src/ports/inbound/intake-store.ts"
 import { anyId } from "../../../support/any-id.ts"
-import { clean, pass, WINDOW } from "../../conversion/documents-world.ts"
-import { admit, claim, finish, identityOf, mailOf, received, type Stores, taken } from "./world.ts"
+import { clean, customer, pass, WINDOW } from "../../conversion/documents-world.ts"
+import {
+  admit,
+  claim,
+  emailOf,
+  finish,
+  HOME,
+  identityOf,
+  mailOf,
+  received,
+  receivedFrom,
+  type Stores,
+  taken
+} from "./world.ts"
 
 /** Mails under way: received once, claimed by one worker, put off and limited. */
 export const leases = (name: string, stores: Layer.Layer<Stores>) =>
@@ -21,7 +34,10 @@ export const leases = (name: string, stores: Layer.Layer<Stores>) =>
             rawKey: "other",
             rawBytes: 9,
             envelopeFrom: "",
-            peerTrusted: false
+            peerTrusted: false,
+            home: HOME,
+            verifiedSender: undefined,
+            ended: undefined
           })
           const lease = anyId()
           const mail = yield* claim("received", lease)
@@ -42,6 +58,88 @@ export const leases = (name: string, stores: Layer.Layer<Stores>) =>
           assert.isUndefined(yield* claim("received"))
           assert.isUndefined(yield* claim("converting"))
         })
+    )
+
+    it.effect("H3: customers take turns at being read, and all strangers have one turn together", () =>
+      Effect.gen(function* () {
+        yield* clean
+        const [ann, bob] = [emailOf(yield* customer(5)), emailOf(yield* customer(5))]
+        const busy: Array<MailId> = []
+        for (let n = 0; n < 4; n++) busy.push(yield* receivedFrom(ann))
+        const strangers = [
+          yield* receivedFrom("a@one.test"),
+          yield* receivedFrom("a@two.test"),
+          yield* receivedFrom(undefined)
+        ]
+        const quiet = yield* receivedFrom(bob)
+        const order: Array<MailId | undefined> = []
+        for (let n = 0; n < 8; n++) {
+          order.push((yield* claim("received"))?.id)
+          yield* pass(Duration.millis(5))
+        }
+        assert.deepStrictEqual(order, [
+          busy[0],
+          strangers[0],
+          quiet,
+          busy[1],
+          strangers[1],
+          busy[2],
+          strangers[2],
+          busy[3]
+        ])
+        assert.isUndefined(yield* claim("received"))
+      })
+    )
+
+    it.effect("DOC-6: a mail is worked on where its object store is, and is left to others elsewhere", () =>
+      Effect.gen(function* () {
+        yield* clean
+        const store = yield* IntakeStore
+        const AGE = Duration.minutes(15)
+        const owner = yield* customer(5)
+        const [ours, theirs] = [
+          yield* receivedFrom(emailOf(owner)),
+          yield* receivedFrom(emailOf(owner), undefined, "r2")
+        ]
+        const claimedBy = (step: "received" | "converting", home: string) =>
+          claim(step, anyId(), undefined, home)
+        assert.strictEqual((yield* claimedBy("received", HOME))?.id, ours)
+        assert.isUndefined(yield* claimedBy("received", HOME))
+        const mail = (yield* claimedBy("received", "r2"))!
+        assert.strictEqual(mail.id, theirs)
+        yield* store.identify(mail, identityOf("theirs", emailOf(owner)), 9)
+        assert.strictEqual(yield* admit(mail, owner, 1), "admitted")
+        assert.isUndefined(yield* claimedBy("converting", HOME))
+        assert.isUndefined(yield* store.claimReply(anyId(), AGE, HOME))
+        assert.strictEqual((yield* store.claimReply(anyId(), AGE, "r2"))?.mailId, theirs)
+        assert.strictEqual(yield* store.waitingSince(AGE), 0)
+        yield* pass(Duration.minutes(16))
+        assert.strictEqual(
+          yield* store.waitingSince(AGE),
+          2,
+          "one that nobody converts, one whose worker went silent"
+        )
+        const again = (yield* claimedBy("converting", "r2"))!
+        yield* store.end(again, { outcome: "error", reason: "r" })
+        assert.strictEqual(yield* store.waitingSince(AGE), 1)
+        yield* store.replySent((yield* store.claimReply(anyId(), AGE, "r2"))!)
+        assert.deepStrictEqual(yield* store.toClean(10, Duration.days(7), HOME), [])
+        assert.deepStrictEqual(yield* store.toClean(10, Duration.days(7), "r2"), [
+          { id: theirs, everything: true }
+        ])
+      })
+    )
+
+    it.effect("a mail that its headers ended is never claimed, and is cleaned as any that ended", () =>
+      Effect.gen(function* () {
+        yield* clean
+        const store = yield* IntakeStore
+        const id = yield* receivedFrom(undefined, { outcome: "unverified", reason: "forged" })
+        assert.isUndefined(yield* claim("received"))
+        const row = yield* mailOf(id)
+        assert.deepStrictEqual([row?.step, row?.outcome, row?.reason], ["ended", "unverified", "forged"])
+        assert.deepStrictEqual(yield* store.toClean(10, Duration.days(7), HOME), [{ id, everything: true }])
+      })
     )
 
     it.effect("a worker that goes silent loses its mail, and that counts as an attempt", () =>

@@ -9,6 +9,7 @@ import {
   emailOf,
   finish,
   HINT,
+  HOME,
   kinds,
   mailOf,
   repliesTo,
@@ -70,7 +71,7 @@ export const replies = (name: string, stores: Layer.Layer<Stores>) =>
         const owner = yield* customer(10)
         const mail = yield* converting(owner, 3)
         yield* finish(mail, owner, 3)
-        const send = store.claimReply(anyId(), Duration.minutes(5))
+        const send = store.claimReply(anyId(), Duration.minutes(5), HOME)
         const first = yield* send
         assert.deepInclude(first, {
           mailId: mail.id,
@@ -87,7 +88,7 @@ export const replies = (name: string, stores: Layer.Layer<Stores>) =>
         })
         assert.isUndefined(yield* send, "the result's reply waits for the acknowledgement")
         yield* pass(Duration.minutes(6))
-        const second = yield* store.claimReply(anyId(), Duration.minutes(5))
+        const second = yield* store.claimReply(anyId(), Duration.minutes(5), HOME)
         assert.deepStrictEqual([second?.id, second?.attempts], [first?.id, 2])
         assert.isFalse(yield* store.replySent({ id: first!.id, lease: anyId() }))
         assert.isTrue(yield* store.replySent(second!))

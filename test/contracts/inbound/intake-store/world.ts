@@ -3,6 +3,7 @@ import { createHash } from "node:crypto"
 import { Context, Duration, Effect } from "effect"
 
 import type { CustomerId, LeaseId, MailId } from "../../../../src/domain/ids.ts"
+import type { MailOutcome } from "../../../../src/domain/inbound/intake-config.ts"
 import type { ReplyContent } from "../../../../src/domain/inbound/reply-content.ts"
 import type { Accounts } from "../../../../src/ports/accounts/accounts.ts"
 import { type ClaimedMail, IntakeStore } from "../../../../src/ports/inbound/intake-store.ts"
@@ -53,8 +54,15 @@ export const repliesTo = (id: MailId) => IntakeWorld.use((world) => world.replie
 export const kinds = (id: MailId) =>
   Effect.map(repliesTo(id), (replies) => replies.map(({ content }) => content.kind))
 
-/** A mail that was received. */
-export const received = Effect.gen(function* () {
+/** The object store that holds the mails. */
+export const HOME = "bucket"
+
+/** A mail that was received from a verified sender. */
+export const receivedFrom = Effect.fnUntraced(function* (
+  verifiedSender: string | undefined,
+  ended?: { readonly outcome: MailOutcome; readonly reason: string },
+  home = HOME
+) {
   const store = yield* IntakeStore
   const id = anyId()
   yield* store.receive({
@@ -62,14 +70,24 @@ export const received = Effect.gen(function* () {
     rawKey: `mails/${id}/raw.eml`,
     rawBytes: 5,
     envelopeFrom: "a@x.test",
-    peerTrusted: true
+    peerTrusted: true,
+    home,
+    verifiedSender,
+    ended
   })
   return id
 })
 
+/** A mail whose sender nobody knows. */
+export const received = Effect.suspend(() => receivedFrom(undefined))
+
 /** Claims the next mail of a step. */
-export const claim = (step: "received" | "converting", lease: LeaseId = anyId(), stale = STALE) =>
-  IntakeStore.use((store) => store.claim(step, lease, stale))
+export const claim = (
+  step: "received" | "converting",
+  lease: LeaseId = anyId(),
+  stale = STALE,
+  home = HOME
+) => IntakeStore.use((store) => store.claim(step, lease, stale, home))
 
 /** A mail that was received and claimed. */
 export const taken = Effect.gen(function* () {
@@ -152,7 +170,7 @@ export const finish = (
 export const sendReplies = Effect.gen(function* () {
   const store = yield* IntakeStore
   while (true) {
-    const reply = yield* store.claimReply(anyId(), Duration.minutes(5))
+    const reply = yield* store.claimReply(anyId(), Duration.minutes(5), HOME)
     if (reply === undefined) return
     yield* store.replySent(reply)
   }

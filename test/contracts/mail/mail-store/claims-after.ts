@@ -3,6 +3,7 @@ import { Effect } from "effect"
 
 import { tagOf } from "../../../../src/domain/mail/deferred-send.ts"
 import { IDEMPOTENCY_WINDOW_MS } from "../../../../src/domain/mail/failover.ts"
+import { anyId } from "../../../support/any-id.ts"
 import { asking, attempt, fresh, LEASE_MS, mail, Mails, type MailTests, rowId, settling } from "./mails.ts"
 
 /** What the next call on a key may do once a call has been refused, has ended ambiguously or has died. */
@@ -192,6 +193,26 @@ export const claimsAfter = (it: MailTests): void => {
       })
     )
 
+    it.effect("takes the word of a process that knows more, and keeps it when that one dies (S2)", () =>
+      Effect.gen(function* () {
+        const world = yield* Mails
+        const one = mail()
+        const tag = tagOf({ ...one.details, keyTag: anyId(fresh("tag")) })
+        const known = { provider: "provider_b", tag, ageMs: 60 * 60_000 } as const
+        const told = yield* world.store.begin(asking(one, { known }))
+        assert.deepInclude(told.decision, {
+          _tag: "Claimed",
+          sticky: "provider_b",
+          takeover: true,
+          tag,
+          late: false
+        })
+        yield* world.advance(LEASE_MS + 1)
+        const heir = yield* world.store.begin(asking(one))
+        assert.deepInclude(heir.decision, { _tag: "Claimed", sticky: "provider_b", takeover: true, tag })
+      })
+    )
+
     it.effect("notes a fail-over", () =>
       Effect.gen(function* () {
         const world = yield* Mails
@@ -234,6 +255,9 @@ export const claimsAfter = (it: MailTests): void => {
         assert.notStrictEqual(tag, tagOf(one.details))
         const { keyHash } = one.details
         assert.isUndefined(yield* world.store.findEvidence({ keyHash, tag, ageMs: 0 }))
+        yield* world.advance(IDEMPOTENCY_WINDOW_MS + LEASE_MS)
+        const third = yield* world.store.begin(asking(one))
+        assert.isTrue(third.decision._tag === "Claimed" && third.decision.tag !== tag)
       })
     )
   })

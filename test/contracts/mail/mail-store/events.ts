@@ -214,6 +214,65 @@ export const events = (it: MailTests): void => {
       })
     )
 
+    it.effect(
+      "EVENT-16: a temporary bounce is the error of what was not delivered, and moves and alerts nothing",
+      () =>
+        Effect.gen(function* () {
+          const world = yield* Mails
+          const reason = "Transient/MailboxFull: 452"
+          const ended = Effect.fnUntraced(function* (
+            to: ReadonlyArray<string>,
+            ...kinds: ReadonlyArray<string>
+          ) {
+            const one = mail({ to })
+            const messageId = fresh("m")
+            yield* world.store.record(attempt(one, "sent", { providerMessageId: messageId }))
+            for (const [at, kind] of kinds.entries()) {
+              const more = {
+                occurredAt: 1_700_000_000_000 + at,
+                ...(kind === "bounce_transient" ? { reason } : {})
+              }
+              const recorded = yield* world.recordEvent(event(messageId, kind, more))
+              assert.isFalse(recorded.alert && kind === "bounce_transient")
+            }
+            const { alertedAt, error, status, suppressionMarks } = yield* oneRow(one)
+            return { alertedAt, error, status, suppressionMarks }
+          })
+          const calm = { alertedAt: null, suppressionMarks: [] }
+          const one = [`${fresh("one")}@x.test`]
+          const two = [...one, `${fresh("two")}@x.test`]
+          assert.deepStrictEqual(yield* ended(one, "bounce_transient"), {
+            ...calm,
+            status: "sent",
+            error: reason
+          })
+          assert.deepStrictEqual(yield* ended(one, "delivery_delayed", "bounce_transient"), {
+            ...calm,
+            status: "delivery_delayed",
+            error: reason
+          })
+          // A Delivery came before, or is heard of later: an automatic reply.
+          for (const kinds of [
+            ["delivered", "bounce_transient"],
+            ["bounce_transient", "delivered"]
+          ])
+            assert.deepStrictEqual(yield* ended(one, ...kinds), { ...calm, status: "delivered", error: null })
+          // One of two got it.
+          for (const kinds of [
+            ["delivered", "bounce_transient"],
+            ["bounce_transient", "delivered"]
+          ])
+            assert.deepStrictEqual(yield* ended(two, ...kinds), {
+              ...calm,
+              status: "delivered",
+              error: reason
+            })
+          const failed = yield* ended(one, "bounce_transient", "bounced")
+          assert.deepInclude(failed, { status: "bounced", error: null })
+          assert.isNotNull(failed.alertedAt)
+        })
+    )
+
     it.effect("leave an erased recipient erased where its retry comes again (MAIL-60)", () =>
       Effect.gen(function* () {
         const world = yield* Mails

@@ -1,9 +1,22 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 
+import type { LogRowId } from "../../../../src/domain/ids.ts"
 import { tagOf } from "../../../../src/domain/mail/deferred-send.ts"
 import { anyId } from "../../../support/any-id.ts"
-import { attempt, event, fresh, mail, Mails, type MailTests, oneRow, retrying, rowsOf } from "./mails.ts"
+import {
+  attempt,
+  event,
+  fresh,
+  type Mail,
+  mail,
+  Mails,
+  type MailTests,
+  oneRow,
+  retrying,
+  rowId,
+  rowsOf
+} from "./mails.ts"
 
 /** The rows of the log, whichever comes first: the call or the event. */
 export const logRows = (it: MailTests): void => {
@@ -146,6 +159,57 @@ export const logRows = (it: MailTests): void => {
             category: "transactional"
           })
         })
+    )
+
+    it.effect(
+      "say how a deferral ended: by an acceptance before all, and not by rows of an earlier use (D1)",
+      () =>
+        Effect.gen(function* () {
+          const world = yield* Mails
+          const endOf = (one: Mail, row: { readonly rowId: LogRowId }) =>
+            world.store.deferralEnd({ keyHash: one.details.keyHash, sendId: row.rowId })
+          const one = mail()
+          yield* world.store.record(attempt(one, "failed", { error: "of the day before" }))
+          const first = attempt(one, "deferred")
+          yield* world.store.record(first)
+          yield* world.store.record(attempt(one, "deferred"))
+          assert.strictEqual(yield* endOf(one, first), undefined)
+          const last = attempt(one, "failed", { errorKind: "ambiguous", error: "gave up" })
+          yield* world.store.record(last)
+          assert.deepStrictEqual(yield* endOf(one, first), {
+            sendId: last.rowId,
+            outcome: "failed",
+            provider: "provider_a",
+            providerMessageId: null,
+            failedOver: false,
+            error: "gave up"
+          })
+          const messageId = fresh("m")
+          yield* world.store.record(attempt(one, "sent", { providerMessageId: messageId }))
+          yield* world.store.record(attempt(one, "suppressed"))
+          assert.deepInclude(yield* endOf(one, first), { outcome: "sent", providerMessageId: messageId })
+
+          const settled = mail()
+          const deferral = attempt(settled, "deferred")
+          yield* world.store.record(deferral)
+          yield* world.recordEvent(event(messageId + "-2", "bounced", { keyTag: tagOf(settled.details) }))
+          assert.deepInclude(yield* endOf(settled, deferral), {
+            sendId: deferral.rowId,
+            outcome: "sent",
+            providerMessageId: messageId + "-2"
+          })
+        })
+    )
+
+    it.effect("say how a deferral ended whose own row was lost", () =>
+      Effect.gen(function* () {
+        const world = yield* Mails
+        const one = mail()
+        const last = attempt(one, "suppressed")
+        yield* world.store.record(last)
+        const end = yield* world.store.deferralEnd({ keyHash: one.details.keyHash, sendId: rowId() })
+        assert.deepInclude(end, { sendId: last.rowId, outcome: "suppressed", error: "why" })
+      })
     )
 
     it.effect("of a deferral that an event settles have their price, in both orders", () =>

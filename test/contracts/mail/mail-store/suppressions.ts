@@ -2,7 +2,18 @@ import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 
 import { anyId } from "../../../support/any-id.ts"
-import { asking, attempt, mail, Mails, type MailTests, retrying, settling } from "./mails.ts"
+import {
+  asking,
+  attempt,
+  event,
+  fresh,
+  mail,
+  Mails,
+  type MailTests,
+  resultOf,
+  retrying,
+  settling
+} from "./mails.ts"
 
 /** What every beginning learns of the addresses: who is suppressed, and who was erased. */
 export const suppressions = (it: MailTests): void => {
@@ -36,7 +47,148 @@ export const suppressions = (it: MailTests): void => {
     )
   })
 
+  describe("who unsubscribed", () => {
+    it.effect("is named on every path: without a claim, a new one, an old one, a retry (MAIL-65)", () =>
+      Effect.gen(function* () {
+        const world = yield* Mails
+        const one = mail({ category: "marketing" })
+        const email = one.details.to[0]!
+        const ask = asking(one)
+        yield* world.store.begin(ask)
+        yield* world.store.record(attempt(one, "failed", { settle: settling(ask, one, "refused", "failed") }))
+        yield* world.unsubscribe(email)
+        const answers = Effect.gen(function* () {
+          const retried = yield* world.store.beginRetry(retrying(mail({ to: [email] })))
+          return [
+            (yield* world.store.begin({ keyHash: anyId("k"), addresses: [email], claim: undefined }))
+              .suppressions,
+            (yield* world.store.begin({ ...asking(mail()), addresses: [email] })).suppressions,
+            (yield* world.store.begin(asking(one))).suppressions,
+            retried._tag === "Go" ? retried.suppressions : []
+          ]
+        })
+        for (const found of yield* answers)
+          assert.deepStrictEqual([...found], [{ email, reason: "unsubscribed" }])
+      })
+    )
+  })
+
   describe("an erased person", () => {
+    const leaksOf = (text: string, email: string) => text.split(email).length - 1
+    /** All that the store keeps of the mails, as one text; in memory a name is kept beside the mark that it is erased. */
+    const kept = Effect.fnUntraced(function* (keyHash: string) {
+      const world = yield* Mails
+      const rows = (yield* world.rows).filter((row) => row.keyHash === keyHash)
+      return { rows, text: JSON.stringify(rows).replaceAll(/erased:[^"]+/g, "erased") }
+    })
+
+    it.effect("is named to a retry of mail that was asked for before, whose row names nobody (MAIL-66)", () =>
+      Effect.gen(function* () {
+        const world = yield* Mails
+        const one = mail({ others: [`${fresh("cc")}@x.test`] })
+        const [email, cc] = [one.details.to[0]!, one.details.others[0]!]
+        const tried = {
+          provider: "provider_a",
+          outcome: "ambiguous",
+          code: null,
+          startedAt: 1,
+          durationMs: 1
+        } as const
+        const attempts = [{ ...tried, reason: `550 ${email} is away` }]
+        yield* world.store.record(attempt(one, "deferred", { attempts }))
+        yield* world.erase(email)
+        const asked = retrying(one)
+        const began = yield* world.store.beginRetry({ ...asked, addresses: [email, cc] })
+        assert.deepInclude(began, { _tag: "Go", suppressions: [{ email, reason: "erased" }] })
+        const { owner, rowId } = asked
+        const settle = {
+          owner,
+          state: "deferred",
+          ambiguous: true,
+          result: undefined,
+          isRetry: true
+        } as const
+        yield* world.store.record(
+          attempt(one, "failed", {
+            rowId,
+            attempts,
+            error: `550 ${email} is away`,
+            errorKind: "ambiguous",
+            settle
+          })
+        )
+        const { rows, text } = yield* kept(one.details.keyHash)
+        assert.lengthOf(rows, 2)
+        for (const row of rows) {
+          assert.match(row.to[0]!, /^erased:/)
+          assert.deepStrictEqual([row.others, row.subject], [[cc], null])
+          assert.deepStrictEqual(
+            row.attempts.map(({ reason }) => reason),
+            [null]
+          )
+        }
+        assert.strictEqual(rows[1]!.error, "the person was erased")
+        assert.strictEqual(leaksOf(text, email), 0)
+      })
+    )
+
+    it.effect("is not named to a retry of mail that was asked for afterwards", () =>
+      Effect.gen(function* () {
+        const world = yield* Mails
+        const one = mail()
+        yield* world.store.record(attempt(one, "sent", { providerMessageId: fresh("m") }))
+        yield* world.erase(one.details.to[0]!)
+        const again = mail({ to: one.details.to })
+        yield* world.store.record(attempt(again, "deferred"))
+        const began = yield* world.store.beginRetry(retrying(again))
+        assert.deepInclude(began, { _tag: "Go", suppressions: [] })
+      })
+    )
+
+    it.effect("comes back neither by an error, nor by what events, alerts and kept answers say (P3)", () =>
+      Effect.gen(function* () {
+        const world = yield* Mails
+        const other = `${fresh("other")}@x.test`
+        const one = mail({ to: [`${fresh("to")}@x.test`, other] })
+        const email = one.details.to[0]!
+        const ask = asking(one)
+        yield* world.store.begin(ask)
+        const settle = settling(ask, one, "accepted", "sent")
+        const result = { ...resultOf("sent", one.details.idempotencyKey), suppressedRecipients: [email] }
+        const message = fresh("m")
+        yield* world.store.record(
+          attempt(one, "sent", { providerMessageId: message, settle: { ...settle, result } })
+        )
+        const bounce = (address: string) =>
+          event(message, "bounced", {
+            bounceType: "Permanent",
+            recipients: [address],
+            suppress: [address],
+            subject: `Dear ${email}`,
+            reason: `550 ${email}`,
+            raw: { to: email }
+          })
+        yield* world.recordEvent(bounce(other))
+        yield* world.erase(email)
+        yield* world.recordEvent({ ...bounce(email), occurredAt: Date.now() + 60_000 })
+        const { rows, text } = yield* kept(one.details.keyHash)
+        assert.strictEqual(rows[0]?.status, "bounced")
+        assert.strictEqual(leaksOf(text, email), 0)
+        assert.notInclude(JSON.stringify(yield* world.suppressions), email)
+        const { suppressions: blocked } = yield* world.store.begin({
+          keyHash: anyId("k"),
+          addresses: [email],
+          claim: undefined
+        })
+        assert.deepStrictEqual([...blocked], [{ email, reason: "hard_bounce" }])
+        yield* world.advance(600_000)
+        assert.notInclude(JSON.stringify(yield* world.claimDueAlert), email)
+        const { decision } = yield* world.store.begin(asking(one))
+        assert.strictEqual(decision._tag, "Replay")
+        assert.strictEqual(leaksOf(JSON.stringify(decision).replaceAll(/erased:[^"]+/g, "erased"), email), 0)
+      })
+    )
+
     it.effect("is blocked on every path: without a claim, a new one, an old one, a retry (P3, S7)", () =>
       Effect.gen(function* () {
         const world = yield* Mails
@@ -55,7 +207,7 @@ export const suppressions = (it: MailTests): void => {
             .suppressions,
           (yield* world.store.begin({ ...asking(mail()), addresses: [email] })).suppressions,
           (yield* world.store.begin(asking(one))).suppressions,
-          retried._tag === "Go" ? retried.suppressions : []
+          retried._tag === "Go" ? retried.suppressions.filter(({ reason }) => reason !== "erased") : []
         ]
         for (const found of answers) {
           assert.sameDeepMembers(

@@ -124,4 +124,36 @@ describe("an export of suppressions", () => {
       })
     )
   })
+
+  it("knows a page that is followed by others, wherever it says so", () => {
+    const isPartial = (text: string) => {
+      const reader = suppressionReader(undefined)
+      // In pieces of three, as streams cut them.
+      for (let at = 0; at < text.length; at += 3) reader.feed(text.slice(at, at + 3))
+      reader.end()
+      return reader.isPartial()
+    }
+    const item = { EmailAddress: "a@x.test", Reason: "BOUNCE" }
+    const items = Array.from({ length: 3_000 }, () => item)
+    const ses = (more: object) => JSON.stringify({ SuppressedDestinationSummaries: items, ...more }, null, 2)
+    const resend = (more: boolean) => JSON.stringify({ object: "list", has_more: more, data: items })
+    expect(isPartial(ses({ NextToken: "AAAA" }))).toBe(true)
+    expect(isPartial(resend(true))).toBe(true)
+    expect(isPartial(JSON.stringify({ SuppressedDestinationSummaries: [], NextToken: "AAAA" }))).toBe(true)
+    expect(isPartial(ses({}))).toBe(false)
+    expect(isPartial(ses({ NextToken: null }))).toBe(false)
+    expect(isPartial(resend(false))).toBe(false)
+    // All pages, one after the other: only the last one leads nowhere.
+    expect(isPartial(ses({ NextToken: "AAAA" }) + ses({}))).toBe(false)
+    expect(isPartial(`[${resend(true)}, ${resend(true)}]`)).toBe(true)
+    expect(isPartial(JSON.stringify({ email: "a@x.test", reason: '"has_more": true' }))).toBe(false)
+    expect(isPartial("email,reason\na@x.test,bounce\n")).toBe(false)
+  })
+
+  it("takes an address without what is invisible around it, and refuses it inside", () => {
+    expect(read("email,reason\n\u200bjohn@x.test\u00a0,bounce\njo\u00adhn@x.test,bounce\n")).toEqual([
+      { email: "john@x.test", reason: "hard_bounce" },
+      { line: 3, problem: "holds an invisible character before the @: type the address anew" }
+    ])
+  })
 })

@@ -2,32 +2,32 @@ import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
 
 import {
+  BlockReason,
   Category,
   blockedAddresses,
   blocks,
-  suppressedError,
-  SuppressionReason
+  suppressedError
 } from "../../../../src/domain/mail/suppression/policy.ts"
 
 const categories = Category.literals
-const reasons = SuppressionReason.literals
+const reasons = BlockReason.literals
 
 describe("suppression policy", () => {
-  it("P2: blocks by this table (MAIL-61)", () => {
+  it("P2: blocks by this table (MAIL-61, MAIL-65, MAIL-66)", () => {
     const table = categories.map((category) =>
       [
         category,
-        ...(["complaint", "hard_bounce", "manual"] as const).map((reason) =>
+        ...(["complaint", "hard_bounce", "manual", "unsubscribed", "erased"] as const).map((reason) =>
           blocks(category, reason) ? "Blocks" : "Ignored"
         )
       ].join(" | ")
     )
     assert.deepStrictEqual(table, [
-      "auth | Ignored | Blocks | Blocks",
-      "transactional | Blocks | Blocks | Blocks",
-      "notification | Blocks | Blocks | Blocks",
-      "alert | Ignored | Ignored | Blocks",
-      "marketing | Blocks | Blocks | Blocks"
+      "auth | Ignored | Blocks | Blocks | Ignored | Blocks",
+      "transactional | Blocks | Blocks | Blocks | Ignored | Blocks",
+      "notification | Blocks | Blocks | Blocks | Ignored | Blocks",
+      "alert | Ignored | Ignored | Blocks | Ignored | Blocks",
+      "marketing | Blocks | Blocks | Blocks | Blocks | Blocks"
     ])
   })
 

@@ -1,4 +1,4 @@
-import { Schema, Effect, Option } from "effect"
+import { Schema, Effect } from "effect"
 import type { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi, HttpApiBuilder } from "effect/http-api"
 
@@ -27,9 +27,10 @@ import {
   withoutSessionCookie,
   withSessionCookie
 } from "../../server/credentials.ts"
-import { apiOf, isLinkToken, mailboxIn, Page } from "../../server/endpoint.ts"
+import { apiOf, isLinkToken, mailboxIn, openQuery, Page } from "../../server/endpoint.ts"
 import { readForm, readJson } from "../../server/json-body.ts"
 import {
+  bodyDecoder,
   Forbidden,
   InvalidRequest,
   invalidRequest,
@@ -133,13 +134,14 @@ export class AuthGroup extends HttpApiGroup.make("auth")
       error: [Forbidden, problemSchema("UNAVAILABLE", {})]
     }).annotate(OpenApi.Summary, "Ends the session and takes its cookie back")
   )
-  .middleware(RateLimited) {}
+  .middleware(RateLimited)
+  .annotateEndpointsMerge(openQuery) {}
 
 /** Largest body of these routes, bytes. */
 const MAX_BODY = 4096
 
-const decodeToken = Schema.decodeUnknownOption(Token)
-const decodeLinkRequest = Schema.decodeUnknownOption(LinkRequest)
+const decodeToken = bodyDecoder(Token)
+const decodeLinkRequest = bodyDecoder(LinkRequest)
 
 const noLink = invalidRequest([
   { path: "token", message: "is none that a link holds; open the whole link from your mail" }
@@ -184,34 +186,31 @@ interface Given {
   readonly next: string | undefined
 }
 
-const NOTHING_GIVEN: Given = { text: "", next: undefined }
-
 /** A field and the next page, of a form, of a JSON object or, without a body, of the query. */
-const given = Effect.fnUntraced(function* (
+const given = Effect.fnUntraced(function* <E>(
   home: Home,
   request: HttpServerRequest.HttpServerRequest,
   field: "token" | "email",
-  ofJson: (body: unknown) => Option.Option<Given>
+  decode: (body: unknown) => Effect.Effect<Given, E>
 ) {
   yield* ownSite(home, request)
   const type = request.headers["content-type"]
-  const ofForm = (form: URLSearchParams): Given => ({
-    text: form.get(field) ?? "",
-    next: pageWithin(form.get("next"))
-  })
-  if (type === undefined) return ofForm(new URL(request.url, home.baseUrl).searchParams)
-  if (!/^application\/json\b/i.test(type)) return ofForm(yield* readForm(request, MAX_BODY))
-  return Option.getOrElse(ofJson(yield* readJson(request, MAX_BODY)), () => NOTHING_GIVEN)
+  if (type === undefined) {
+    const query = new URL(request.url, home.baseUrl).searchParams
+    return { text: query.get(field) ?? "", next: pageWithin(query.get("next")) }
+  }
+  if (/^application\/json\b/i.test(type)) return yield* decode(yield* readJson(request, MAX_BODY))
+  return yield* decode({ [field]: "", ...Object.fromEntries(yield* readForm(request, MAX_BODY)) })
 })
 
 const givenToken = (home: Home, request: HttpServerRequest.HttpServerRequest) =>
   given(home, request, "token", (body) =>
-    Option.map(decodeToken(body), ({ next, token }) => ({ text: token, next: pageWithin(next) }))
+    Effect.map(decodeToken(body), ({ next, token }) => ({ text: token, next: pageWithin(next) }))
   )
 
 const givenAddress = (home: Home, request: HttpServerRequest.HttpServerRequest) =>
   given(home, request, "email", (body) =>
-    Option.map(decodeLinkRequest(body), ({ email, next }) => ({ text: email, next: pageWithin(next) }))
+    Effect.map(decodeLinkRequest(body), ({ email, next }) => ({ text: email, next: pageWithin(next) }))
   )
 
 const redeemLink = Effect.fnUntraced(function* (

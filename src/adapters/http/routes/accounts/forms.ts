@@ -15,7 +15,10 @@ const MAX_BODY = 64 * 1024
 /** Longest message of a form, characters; a mail shows all of it. */
 const MAX_MESSAGE = 5000
 
-const Message = Schema.String.check(Schema.isPattern(/\S/), Schema.isMaxLength(MAX_MESSAGE))
+const Message = Schema.String.check(
+  Schema.isPattern(/\S/, { message: "is empty" }),
+  Schema.isMaxLength(MAX_MESSAGE)
+)
 const Email = Schema.String.check(Schema.isMaxLength(320))
 
 /** A field that people do not see: only robots fill it in. */
@@ -24,7 +27,9 @@ const honeypot = { website: Schema.optionalKey(Schema.String.check(Schema.isMaxL
 /** The body of the contact form. */
 const ContactRequest = Schema.Struct({
   name: Schema.optionalKey(
-    Schema.NullOr(Schema.String.check(Schema.isPattern(/\S/), Schema.isMaxLength(200)))
+    Schema.NullOr(
+      Schema.String.check(Schema.isPattern(/\S/, { message: "is empty" }), Schema.isMaxLength(200))
+    )
   ),
   email: Email,
   message: Message,

@@ -9,7 +9,7 @@ import { invitePage, joinedPage } from "../../pages/link-pages.ts"
 import { AUTH_PAGE_POLICY, refuse } from "../../pages/sign-in.ts"
 import { CurrentOwner, OwnerAccess } from "../../server/access.ts"
 import { type PublicAddresses, siteOf } from "../../server/credentials.ts"
-import { apiOf, isLinkToken, mailboxIn, Page } from "../../server/endpoint.ts"
+import { apiOf, isLinkToken, mailboxIn, openQuery, Page } from "../../server/endpoint.ts"
 import { JsonBody, jsonBody } from "../../server/json-body.ts"
 import { Forbidden, problem, problemSchema, unavailable } from "../../server/problem.ts"
 import { RateLimited, RequestLimits, RequestsPerMinute, takeOrRefuse } from "../../server/rate-limit.ts"
@@ -72,7 +72,8 @@ export class InvitePageGroup extends HttpApiGroup.make("invites")
       .annotate(RequestsPerMinute, 60)
       .annotate(OpenApi.Summary, "Accepts an invitation, once")
   )
-  .middleware(RateLimited) {}
+  .middleware(RateLimited)
+  .annotateEndpointsMerge(openQuery) {}
 
 /** How many people one customer invites: a stolen token must not become a source of unwanted mail. */
 const INVITES_OF_A_CUSTOMER = { limit: 50, window: "1 day" } as const

@@ -12,7 +12,7 @@ import { AdminAccess, CurrentPrincipal } from "../../server/access.ts"
 import { apiOf, isUuid } from "../../server/endpoint.ts"
 import { problem, problemSchema, Unavailable, unavailable } from "../../server/problem.ts"
 import { cancel } from "./conversions.ts"
-import { active, insufficient } from "./own-file.ts"
+import { active, insufficient, resolved } from "./own-file.ts"
 
 const params = { jobId: JobId }
 const JobMoved = Schema.Struct({ jobId: Schema.String, status: JobStatus })
@@ -52,14 +52,16 @@ export class AdminJobGroup extends HttpApiGroup.make("adminJobs")
         problemSchema("NOT_FOUND", {}),
         problemSchema("INSUFFICIENT_CREDITS", {}),
         problemSchema("CONVERSION_ACTIVE", {}),
+        problemSchema("ALREADY_RESOLVED", {}),
+        problemSchema("NOT_CONVERTING", {}),
         Unavailable
       ]
     }).annotateMerge(
       OpenApi.annotations({
-        summary: "Converts the file of a failed or cancelled job again, as it was asked for",
+        summary: "Converts the file of a failed job again, as it was asked for",
         description:
-          "It costs the customer what the first one would have: that one was not charged. The answer names the new job. A " +
-          "`job_retried` row is written to `admin_audit_log`."
+          "It costs the customer what the first one would have, which was not charged: a free reflow stays free. A cancelled job, and one " +
+          "whose file was converted anew since, is refused with `NOT_CONVERTING`. The answer names the new job. A `job_retried` row is written to `admin_audit_log`."
       })
     )
   )
@@ -68,6 +70,8 @@ export class AdminJobGroup extends HttpApiGroup.make("adminJobs")
 const noJob = problem("NOT_FOUND", "There is no such job, or its file was deleted")
 const ended = problem("NOT_CONVERTING", "This job has ended")
 const notFailed = problem("CONVERSION_ACTIVE", "This job is under way or has its result")
+const stopped = problem("NOT_CONVERTING", "This job was cancelled: its owner may convert the file again")
+const replaced = problem("NOT_CONVERTING", "The file was converted anew since this job")
 const away = unavailable("conversion jobs cannot be reached", "Conversion jobs cannot be reached now")
 
 /** `/api/admin/job-counts` and what is done with one job. */
@@ -112,22 +116,9 @@ export const adminJobHandlers = HttpApiBuilder.group(
         return { jobId, status }
       }),
       retryJob: Effect.fnUntraced(function* ({ params: { jobId } }) {
-        const { customerId, fileId, options, status } = yield* jobOf(jobId)
-        if (status !== "failed" && status !== "cancelled") return yield* Effect.fail(notFailed)
-        yield* note("job_retried", jobId)
-        const { highFidelity, keepRunningHeads, mathOcr, parser } = options
-        const started = yield* conversions
-          .convert({
-            fileId,
-            customerId,
-            options: {
-              ...(highFidelity === undefined ? {} : { highFidelity }),
-              ...(keepRunningHeads === undefined ? {} : { keepRunningHeads }),
-              ...(mathOcr === undefined ? {} : { mathOcr }),
-              ...(parser === undefined ? {} : { parser })
-            }
-          })
-          .pipe(Effect.catch(away))
+        const job = yield* jobOf(jobId)
+        if (job.status === "failed") yield* note("job_retried", jobId)
+        const started = yield* conversions.retry({ jobId, ...job }).pipe(Effect.catch(away))
         switch (started.answer) {
           case "queued":
             return { jobId: started.id, status: started.status }
@@ -137,6 +128,14 @@ export const adminJobHandlers = HttpApiBuilder.group(
             return yield* Effect.fail(active)
           case "insufficient":
             return yield* Effect.fail(insufficient)
+          case "resolved":
+            return yield* Effect.fail(resolved)
+          case "not_failed":
+            return yield* Effect.fail(notFailed)
+          case "replaced":
+            return yield* Effect.fail(replaced)
+          case "stopped":
+            return yield* Effect.fail(stopped)
         }
       })
     })

@@ -18,6 +18,12 @@ const BulkRequest = Schema.Struct({
       fileId: Schema.String,
       urgent: Schema.optionalKey(
         Schema.Boolean.annotate({ description: "Converted on demand; never goes through the batch lane." })
+      ),
+      options: Schema.optionalKey(
+        ConversionOptions.annotate({
+          identifier: "BulkItemOptions",
+          description: "Of this file, in place of those of the order."
+        })
       )
     })
   ).check(Schema.isMinLength(1), Schema.isMaxLength(MAX_BULK_ITEMS)),
@@ -62,14 +68,20 @@ const MAX_BODY = 256 * 1024
 const decodeBulk = bodyDecoder(BulkRequest)
 
 /** The items' files. A duplicate is an error: its second conversion would find the file already converting. */
-const itemsOf = (items: (typeof BulkRequest.Type)["items"]) => {
+const itemsOf = ({ items, options = {} }: typeof BulkRequest.Type) => {
   const ids = items.map(({ fileId }) => FileId.make(fileId.toLowerCase()))
   const issues = ids.flatMap((id, at) =>
     ids.indexOf(id) < at ? [{ path: `items.${at}.fileId`, message: "is there twice" }] : []
   )
   return issues.length > 0
     ? Effect.fail(invalidRequest(issues))
-    : Effect.succeed(items.map(({ urgent }, at) => ({ fileId: ids[at]!, urgent: urgent === true })))
+    : Effect.succeed(
+        items.map((item, at) => ({
+          fileId: ids[at]!,
+          urgent: item.urgent === true,
+          options: item.options ?? options
+        }))
+      )
 }
 
 /** Why nothing was started. */
@@ -100,12 +112,10 @@ export const bulkHandlers = HttpApiBuilder.group(
           Effect.flatMap(refuseInternalOptions),
           Effect.flatMap(decodeBulk)
         )
-        const items = yield* itemsOf(body.items)
+        const items = yield* itemsOf(body)
         // The id is not echoed: it may be any text.
         if (items.some(({ fileId }) => !isUuid(fileId))) return yield* refusals.not_found("of that id")
-        const started = yield* bulk
-          .start({ customerId, items, options: body.options ?? {} })
-          .pipe(Effect.catch(filesAway))
+        const started = yield* bulk.start({ customerId, items }).pipe(Effect.catch(filesAway))
         if (started.answer !== "queued") return yield* refusals[started.answer](started.fileId)
         const price = creditsFor({ standard: started.pages, complex: 0 })
         return { bulkId: started.bulkId, price, jobs: started.jobs }

@@ -24,6 +24,7 @@ import {
   ownFile,
   Price,
   priceOf,
+  resolved,
   startRefusals
 } from "./own-file.ts"
 
@@ -159,9 +160,7 @@ export const chooseReflow = Effect.fnUntraced(function* (
     case "insufficient":
       return yield* Effect.fail(active)
     case "resolved":
-      return yield* Effect.fail(
-        problem("ALREADY_RESOLVED", "The free reflow was chosen already, or is not offered")
-      )
+      return yield* Effect.fail(resolved)
   }
 })
 

@@ -43,6 +43,7 @@ export const active = problem(
   "CONVERSION_ACTIVE",
   "A conversion of this file is under way: wait for it, or cancel it"
 )
+export const resolved = problem("ALREADY_RESOLVED", "The free reflow was chosen already, or is not offered")
 export const finishing = problem(
   "CONVERSION_FINISHING",
   "The result is being put together; it is there in a moment"
@@ -65,18 +66,21 @@ export const ownFile = (store: Pick<ConversionStore["Service"], "file">) =>
 
 const isObject = (value: unknown): value is object => typeof value === "object" && value !== null
 
+/** Where the options in a body are internal ones. */
+const internalIn = (body: unknown, place: string): ReadonlyArray<string> => {
+  const options = isObject(body) && "options" in body ? body.options : undefined
+  const names = isObject(options) ? Object.keys(options) : []
+  return names.filter((name) => name.startsWith("_")).map((name) => `${place}options.${name}`)
+}
+
 /**
- * Refuses a body whose `options` name an internal one (with an underscore): those hold the service's notes about money and
+ * Refuses a body whose `options`, or an item's, name an internal one (with an underscore): those hold the service's notes about money and
  * the batch lane, and dropping one silently would let the caller believe that it counts.
  */
 export const refuseInternalOptions = (body: unknown) => {
-  const options = isObject(body) && "options" in body ? body.options : undefined
-  const wrong = isObject(options) ? Object.keys(options).filter((name) => name.startsWith("_")) : []
+  const items = isObject(body) && "items" in body && Array.isArray(body.items) ? body.items : []
+  const wrong = [...internalIn(body, ""), ...items.flatMap((item, at) => internalIn(item, `items.${at}.`))]
   return wrong.length === 0
     ? Effect.succeed(body)
-    : Effect.fail(
-        invalidRequest(
-          wrong.map((name) => ({ path: `options.${name}`, message: "cannot be set from outside" }))
-        )
-      )
+    : Effect.fail(invalidRequest(wrong.map((path) => ({ path, message: "cannot be set from outside" }))))
 }

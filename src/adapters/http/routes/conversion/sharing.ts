@@ -10,7 +10,7 @@ import { FileObjects } from "../../../../ports/object-store.ts"
 import { acceptsPages, pageResponse } from "../../pages/html-page.ts"
 import { SHARED_PAGE_POLICY, sharedGonePage } from "../../pages/link-pages.ts"
 import { OwnerAccess } from "../../server/access.ts"
-import { apiOf, Page } from "../../server/endpoint.ts"
+import { apiOf, openQuery, Page } from "../../server/endpoint.ts"
 import { readJson } from "../../server/json-body.ts"
 import { bodyDecoder, InvalidRequest, invalidRequest, problem, problemSchema } from "../../server/problem.ts"
 import { RateLimited, RequestLimits, RequestsPerMinute, takeOrRefuse } from "../../server/rate-limit.ts"
@@ -123,7 +123,8 @@ export class SharedGroup extends HttpApiGroup.make("shared")
         })
       )
   )
-  .middleware(RateLimited) {}
+  .middleware(RateLimited)
+  .annotateEndpointsMerge(openQuery) {}
 
 /** Largest body of a share, bytes. */
 const MAX_BODY = 64 * 1024

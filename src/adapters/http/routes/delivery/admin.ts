@@ -12,10 +12,18 @@ import {
   MAX_EMAIL_LOG_PAGE
 } from "../../../../ports/delivery/email-log-query.ts"
 import { DeferQueue, withoutContent } from "../../../../ports/mail/defer-queue.ts"
-import { AdminAccess } from "../../server/access.ts"
+import { AdminAccess, CurrentPrincipal } from "../../server/access.ts"
 import { type CsvColumns, csvResponse } from "../../server/csv.ts"
-import { apiOf, cursor, DEFAULT_PAGE, filter, page, Text } from "../../server/endpoint.ts"
-import { invalidCursor, InvalidRequest, problem, Unavailable, unavailable } from "../../server/problem.ts"
+import { apiOf, cursor, DEFAULT_PAGE, filter, isUuid, page, Text } from "../../server/endpoint.ts"
+import {
+  invalidCursor,
+  InvalidRequest,
+  problem,
+  problemSchema,
+  Unavailable,
+  unavailable
+} from "../../server/problem.ts"
+import { makePlaces, takePlace } from "../../server/rate-limit.ts"
 import { EmailLogRow, logAway, mailStory, makeMailStoryHandler, NoSuchThing } from "./mail-story.ts"
 
 /** A day, UTC. The log's database knows no year 0. */
@@ -35,6 +43,7 @@ const search = {
   provider: filter(Provider),
   recipient: filter(Text.check(Schema.isMaxLength(320))),
   subject: filter(Text.check(Schema.isMaxLength(998))),
+  id: filter(Schema.String.check(Schema.makeFilter((id) => isUuid(id) || "is not the id of a row"))),
   key: filter(Text.check(Schema.isMaxLength(1000))),
   messageId: filter(Text.check(Schema.isMaxLength(1000))),
   since: filter(Day),
@@ -49,6 +58,7 @@ const searchOf = (query: typeof Search.Type): EmailLogSearch => ({
   provider: query.provider || undefined,
   recipient: query.recipient || undefined,
   subject: query.subject || undefined,
+  id: query.id || undefined,
   key: query.key || undefined,
   providerMessageId: query.messageId || undefined,
   since: query.since || undefined,
@@ -71,7 +81,7 @@ const emailLog = HttpApiEndpoint.get("emailLog", "/api/admin/email-log", {
   OpenApi.annotations({
     summary: "The send log, newest first",
     description:
-      "`recipient` matches To, Cc, Bcc and who was left out, exactly and ignoring case; `subject` matches a part; `key` (the idempotency key) and `messageId` (the provider's id) match exactly; " +
+      "`recipient` matches To, Cc, Bcc and who was left out, exactly and ignoring case; `subject` matches a part; `id` (the `sendId`), `key` (the idempotency key) and `messageId` (the provider's id) match exactly; " +
       "`since` and `until` are the first and the last day, UTC. An empty filter counts as missing. " +
       "`stoppedAfter`: so many rows were read for a part of the subject, which no index answers; `nextCursor` leads on behind them."
   })
@@ -94,13 +104,13 @@ const emailLogCount = HttpApiEndpoint.get("emailLogCount", "/api/admin/email-log
 const emailLogCsv = HttpApiEndpoint.get("emailLogCsv", "/api/admin/email-log.csv", {
   query: search,
   success: Schema.String.pipe(HttpApiSchema.asText({ contentType: "text/csv; charset=utf-8" })),
-  error: [InvalidRequest, Unavailable]
+  error: [InvalidRequest, problemSchema("RATE_LIMITED", {}), Unavailable]
 }).annotateMerge(
   OpenApi.annotations({
     summary: "The send log as CSV, newest first, streamed",
     description:
       "Every row that matches. Cells that a spreadsheet would take for a formula begin with an apostrophe. A file that was cut short " +
-      "ends with a broken connection."
+      "ends with a broken connection. One at a time for each token or session, two in a process."
   })
 )
 
@@ -161,6 +171,9 @@ export class AdminGroup extends HttpApiGroup.make("admin")
   .add(redrive)
   .middleware(AdminAccess) {}
 
+/** Exports of one process: each keeps a connection busy for as long as it runs. */
+const EXPORTS = 2
+
 const queueAway = unavailable("the retry queue does not answer", "The retry queue does not answer now")
 
 /** The rows of a search as CSV: the first page is read before the answer begins, so that a log that is away is a 503. */
@@ -192,6 +205,7 @@ export const adminHandlers = HttpApiBuilder.group(
     const log = yield* EmailLogQuery
     const queue = yield* DeferQueue
     const storyOf = yield* makeMailStoryHandler
+    const exporting = makePlaces(1, "export", EXPORTS)
     return handlers.handleAll({
       emailLog: ({ query }) =>
         log
@@ -211,7 +225,11 @@ export const adminHandlers = HttpApiBuilder.group(
           Effect.map((count) => ({ count: Math.min(count, MOST_COUNTED), more: count > MOST_COUNTED })),
           Effect.catch(logAway)
         ),
-      emailLogCsv: ({ query }) => csvOf(log, searchOf(query)),
+      emailLogCsv: Effect.fnUntraced(function* ({ query }) {
+        const { actor } = yield* CurrentPrincipal
+        yield* takePlace(exporting, actor)
+        return yield* csvOf(log, searchOf(query))
+      }),
       mailStory: ({ params: { sendId } }) => storyOf(sendId),
       deadLetters: ({ query }) =>
         queue.deadLetters({ limit: query.limit || DEFAULT_PAGE }).pipe(

@@ -50,7 +50,7 @@ const refusal = ({ cause, counts }: PollFailure) => {
   }
   const { kind, message } = cause
   return Effect.as(
-    Effect.logWarning("the poll broke off", { kind, message, ...counts }),
+    Effect.logWarning("the poll broke off", { kind, reason: message, ...counts }),
     problemResponse(
       kind === "unconfigured"
         ? problem("UNAVAILABLE", "PROVIDERA_API_KEY is unset or malformed: there is no list to read")

@@ -6,7 +6,7 @@ import { makeStoryReader } from "../../../../domain/delivery/mail-story.ts"
 import { FailureKind, Provider } from "../../../../domain/mail/failover.ts"
 import { SendStatus } from "../../../../domain/mail/send-result.ts"
 import { EmailStatus } from "../../../../domain/mail/status.ts"
-import { SuppressionReason } from "../../../../domain/mail/suppression/policy.ts"
+import { ListedReason } from "../../../../domain/mail/suppression/policy.ts"
 import { Attempt } from "../../../../domain/mail/trace.ts"
 import { type MailStory, MAX_STORY_ROWS } from "../../../../ports/delivery/mail-stories.ts"
 import { isUuid } from "../../server/endpoint.ts"
@@ -104,7 +104,7 @@ const Story = Schema.Struct({
   suppressions: Schema.Array(
     Schema.Struct({
       email: Schema.String,
-      reason: SuppressionReason,
+      reason: ListedReason,
       note: Schema.NullOr(Schema.String),
       since: Schema.String
     })

@@ -17,6 +17,7 @@ const summary = {
   total: Schema.Int,
   byStatus: Schema.Record(EmailStatus, Schema.Int),
   failedOver: Schema.Int,
+  undelivered: Schema.Int,
   costUsd: Schema.Finite,
   rates: Schema.Struct({ delivered: Rate, bounced: Rate, complained: Rate })
 }
@@ -45,7 +46,8 @@ export class StatsGroup extends HttpApiGroup.make("stats")
         summary: "The send log by day, category and provider",
         description:
           "`days` days in UTC, the last of which is today; newest first. Rates are shares of what a provider accepted, " +
-          "null where it accepted nothing; what was opened or reported as spam counts as delivered."
+          "null where it accepted nothing; what was opened or reported as spam counts as delivered. `undelivered`: what the " +
+          "provider gave up without a status of its own, as Amazon SES after a temporary bounce."
       })
     )
   )

@@ -15,7 +15,7 @@ import { isDeeperThan } from "../../../../domain/delivery/untrusted.ts"
 import { CampaignEvents } from "../../../../domain/outreach/campaign-events.ts"
 import { DeliveryIntake } from "../../../../ports/delivery/delivery-log.ts"
 import { secretCheck } from "../../server/credentials.ts"
-import { apiOf, builtWith } from "../../server/endpoint.ts"
+import { apiOf, builtWith, openQuery } from "../../server/endpoint.ts"
 import { readLargeBytes, readLargeJson } from "../../server/json-body.ts"
 import { Forbidden, InvalidRequest, problem, type Problem, problemSchema } from "../../server/problem.ts"
 import { makeWebhookAnswer, MAX_DEPTH, MAX_INTAKE_BODY, notRecorded, refused } from "./webhook-answer.ts"
@@ -35,24 +35,26 @@ const errors = [
 ] as const
 
 /** The webhook of `provider_a`: the signature authorises the caller. */
-export class WebhookGroup extends HttpApiGroup.make("webhook").add(
-  HttpApiEndpoint.post("providerA", "/functions/v1/provider-a-webhook", {
-    success: Schema.Struct({
-      ok: Schema.Literal(true),
-      ignored: Schema.optionalKey(Schema.Literal(true)),
-      warning: Schema.optionalKey(Schema.String)
-    }).annotate({ identifier: "WebhookAnswer" }),
-    error: [...errors, Forbidden, problemSchema("ALERT_FAILED", {})]
-  }).annotateMerge(
-    OpenApi.annotations({
-      summary: "A delivery event of provider_a",
-      description:
-        "Standard Webhooks: the headers `svix-id`, `svix-timestamp` and `svix-signature`, or the same with `webhook-`. " +
-        "The raw body is verified before it is read; a signature that does not hold, or a time more than five minutes " +
-        "off, is a 400 and nothing is recorded; where PROVIDERA_WEBHOOK_SECRET is unset, everything is a 403. 502 where the event's alert did not go out: send it again."
-    })
+export class WebhookGroup extends HttpApiGroup.make("webhook")
+  .add(
+    HttpApiEndpoint.post("providerA", "/functions/v1/provider-a-webhook", {
+      success: Schema.Struct({
+        ok: Schema.Literal(true),
+        ignored: Schema.optionalKey(Schema.Literal(true)),
+        warning: Schema.optionalKey(Schema.String)
+      }).annotate({ identifier: "WebhookAnswer" }),
+      error: [...errors, Forbidden, problemSchema("ALERT_FAILED", {})]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "A delivery event of provider_a",
+        description:
+          "Standard Webhooks: the headers `svix-id`, `svix-timestamp` and `svix-signature`, or the same with `webhook-`. " +
+          "The raw body is verified before it is read; a signature that does not hold, or a time more than five minutes " +
+          "off, is a 400 and nothing is recorded; where PROVIDERA_WEBHOOK_SECRET is unset, everything is a 403. 502 where the event's alert did not go out: send it again."
+      })
+    )
   )
-) {}
+  .annotateEndpointsMerge(openQuery) {}
 
 /** The event bus of `provider_b`. */
 export class EventBusGroup extends HttpApiGroup.make("eventBus")
@@ -68,12 +70,13 @@ export class EventBusGroup extends HttpApiGroup.make("eventBus")
       OpenApi.annotations({
         summary: "Delivery events of provider_b",
         description:
-          "One EventBridge envelope or a list of them. 500 where one of them was not recorded: send all of them again, " +
+          "One EventBridge envelope or a list of them. Answered once all are recorded; alerts go out afterwards. 500 where one of them was not recorded: send all of them again, " +
           "which changes nothing of those that were."
       })
     )
   )
-  .middleware(WebhookSecret) {}
+  .middleware(WebhookSecret)
+  .annotateEndpointsMerge(openQuery) {}
 
 /** How many events of one list are recorded at once. */
 const AT_ONCE = 50
@@ -147,7 +150,7 @@ export const eventBusHandlers = HttpApiBuilder.group(
         // All are tried before a failure is returned: when the list is sent again, the recorded ones change nothing.
         const results = yield* Effect.forEach(
           events,
-          (event) => Effect.result(Effect.andThen(recording.record(event), campaigns.record(event))),
+          (event) => Effect.result(Effect.andThen(recording.recordFirst(event), campaigns.record(event))),
           { concurrency: AT_ONCE }
         )
         for (const result of results) {

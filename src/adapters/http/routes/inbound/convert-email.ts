@@ -5,7 +5,7 @@ import { ConvertByEmail } from "../../../../domain/inbound/convert-by-email.ts"
 import { ReplyChannel } from "../../../../ports/inbound/mails.ts"
 import { MailObjects } from "../../../../ports/object-store.ts"
 import { CurrentOwner, OwnerAccess, ProxySecret } from "../../server/access.ts"
-import { apiOf, Page } from "../../server/endpoint.ts"
+import { apiOf, openQuery, Page } from "../../server/endpoint.ts"
 import { JsonBody, jsonBody } from "../../server/json-body.ts"
 import { bodyRefusals, problem, problemSchema, unavailable } from "../../server/problem.ts"
 import { RateLimited, RequestsPerMinute } from "../../server/rate-limit.ts"
@@ -44,7 +44,8 @@ export class ConvertEmailGroup extends HttpApiGroup.make("convertEmail")
         })
       )
   )
-  .middleware(RateLimited) {}
+  .middleware(RateLimited)
+  .annotateEndpointsMerge(openQuery) {}
 
 /** A result of convert-by-email behind a link. */
 const MailResultView = Schema.Struct({

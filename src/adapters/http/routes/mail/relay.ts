@@ -4,7 +4,8 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi, HttpApiBuilder } from "effect/h
 
 import { FailureKind, Provider, dedupes } from "../../../../domain/mail/failover.ts"
 import { Mailer } from "../../../../domain/mail/mailer.ts"
-import { decodeSendRequest, SendRequest } from "../../../../domain/mail/message.ts"
+import { SendRequest } from "../../../../domain/mail/message.ts"
+import { decodeSendRequest } from "../../../../domain/mail/read-request.ts"
 import type * as Refusal from "../../../../domain/mail/send-result.ts"
 import type { SendResult } from "../../../../domain/mail/send-result.ts"
 import { ProxySecret } from "../../server/access.ts"
@@ -50,6 +51,9 @@ export const EmailFailed = problemSchema("EMAIL_FAILED", {
   kind: FailureKind,
   provider: Schema.NullOr(Provider)
 })
+/** The key where a caller writes it as other mail APIs want it, in a header. */
+const KEY_HEADER = "idempotency-key"
+
 const answers = {
   payload: SendRequest.annotate({ identifier: "SendRequest" }),
   success: RelayAnswer,
@@ -67,8 +71,17 @@ const answers = {
   ]
 } as const
 
+const keyHeader = {
+  name: "Idempotency-Key",
+  in: "header",
+  required: false,
+  description: "The same as the member `idempotencyKey`. Where a request has both, they must be equal.",
+  schema: { type: "string" }
+}
+
 const describe = OpenApi.annotations({
   summary: "Sends one mail",
+  transform: (operation) => ({ ...operation, parameters: [keyHeader] }),
   description:
     "Suppression look-up, primary provider, fallback only after proof that the primary did not accept, one log row. " +
     "Safe to call again with the same `idempotencyKey` for 24 hours. `retryable` of `EMAIL_FAILED` is true for " +
@@ -130,9 +143,23 @@ export const sendRefusals = {
   ClaimUnavailable: ({ message }: Refusal.ClaimUnavailable) => Effect.fail(problem("UNAVAILABLE", message))
 }
 
-/** The send in a request's body. */
+const twoKeys = problem(
+  "IDEMPOTENCY_CONFLICT",
+  "The header Idempotency-Key and the member idempotencyKey differ: send one of them, or the same in both"
+)
+
+/** The body with the key of the header, where it has none itself. */
+const withKey = (request: HttpServerRequest.HttpServerRequest, body: unknown) => {
+  const key = request.headers[KEY_HEADER]
+  if (key === undefined || typeof body !== "object" || body === null || Array.isArray(body))
+    return Effect.succeed(body)
+  const named: unknown = Reflect.get(body, "idempotencyKey") ?? key
+  return named === key ? Effect.succeed({ ...body, idempotencyKey: key }) : Effect.fail(twoKeys)
+}
+
+/** The send in a request. */
 const read = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
-  const decoded = decodeSendRequest(yield* readLargeJson(request, MAX_RELAY_BODY))
+  const decoded = decodeSendRequest(yield* withKey(request, yield* readLargeJson(request, MAX_RELAY_BODY)))
   return Result.isSuccess(decoded) ? decoded.success : yield* Effect.fail(invalidRequest(decoded.failure))
 })
 

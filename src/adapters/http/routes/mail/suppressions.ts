@@ -2,7 +2,7 @@ import { Schema, Effect } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi, HttpApiBuilder } from "effect/http-api"
 
 import { addressKey, parsePublicMailbox, writtenKey } from "../../../../domain/mail/address.ts"
-import { SuppressionReason } from "../../../../domain/mail/suppression/policy.ts"
+import { ListedReason } from "../../../../domain/mail/suppression/policy.ts"
 import { MAX_SUPPRESSION_PAGE, SuppressionList } from "../../../../ports/mail/suppression-list.ts"
 import { AdminAccess, CurrentPrincipal } from "../../server/access.ts"
 import { apiOf, DEFAULT_PAGE, filter, mailboxIn, page, Text } from "../../server/endpoint.ts"
@@ -27,7 +27,7 @@ const SuppressionRequest = Schema.Struct({
 
 const SuppressionRow = Schema.Struct({
   email: Schema.String,
-  reason: SuppressionReason,
+  reason: ListedReason,
   note: Schema.NullOr(Schema.String),
   created_at: Schema.String
 }).annotate({ identifier: "SuppressionRow" })
@@ -40,7 +40,7 @@ export class SuppressionGroup extends HttpApiGroup.make("suppressions")
     HttpApiEndpoint.get("listSuppressions", PATH, {
       query: {
         email: filter(Text.check(Schema.isMaxLength(320))),
-        reason: filter(SuppressionReason),
+        reason: filter(ListedReason),
         limit: page(DEFAULT_PAGE, MAX_SUPPRESSION_PAGE),
         cursor: filter(Text.check(Schema.isMaxLength(1000)))
       },
@@ -73,7 +73,7 @@ export class SuppressionGroup extends HttpApiGroup.make("suppressions")
       error: [InvalidRequest, problemSchema("NOT_FOUND", {}), Unavailable]
     }).annotateMerge(
       OpenApi.annotations({
-        summary: "Removes every suppression of an address",
+        summary: "Removes every suppression of an address, and its unsubscription",
         description:
           "Only where the address was fixed or its owner asked for mail again; `note` says why. One `email_unsuppress` row " +
           "in `admin_audit_log` tells of it."

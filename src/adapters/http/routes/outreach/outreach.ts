@@ -23,7 +23,11 @@ const short = Text.check(Schema.isMaxLength(200))
 const OutreachRequest = Schema.Struct({
   email: Text.check(Schema.isMaxLength(320)),
   name: Schema.optionalKey(short),
-  campaign: Schema.String.check(Schema.isPattern(CAMPAIGN)),
+  campaign: Schema.String.check(
+    Schema.isPattern(CAMPAIGN, {
+      message: "must be 1 to 64 letters, digits, dots, hyphens and underscores, the first a letter or a digit"
+    })
+  ),
   subject: Schema.NonEmptyString.check(Schema.isMaxLength(200)),
   paragraphs: Schema.Array(Text.check(Schema.isMaxLength(5000))).check(
     Schema.isMinLength(1),

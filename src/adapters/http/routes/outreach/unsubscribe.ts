@@ -6,7 +6,7 @@ import { type UnsubscribeSubject, Unsubscribing } from "../../../../domain/outre
 import type { StoreUnavailable } from "../../../../ports/store-unavailable.ts"
 import { acceptsPages, pageResponse } from "../../pages/html-page.ts"
 import { askPage, donePage, unknownPage, UNSUBSCRIBE_POLICY } from "../../pages/link-pages.ts"
-import { apiOf, Page } from "../../server/endpoint.ts"
+import { apiOf, openQuery, Page } from "../../server/endpoint.ts"
 import { problem, problemSchema } from "../../server/problem.ts"
 import { RateLimited, RequestsPerMinute } from "../../server/rate-limit.ts"
 
@@ -45,7 +45,8 @@ export class UnsubscribeGroup extends HttpApiGroup.make("unsubscribe")
         })
       )
   )
-  .middleware(RateLimited) {}
+  .middleware(RateLimited)
+  .annotateEndpointsMerge(openQuery) {}
 
 /** A person's browser gets a page, a program a problem. */
 const unknown = (request: HttpServerRequest.HttpServerRequest) =>

@@ -40,7 +40,7 @@ const REPORT: DocumentReport = {
 
 let status: JobStatus
 let newest: JobId
-let started: "queued" | "insufficient" | "active" | "not_found"
+let started: Effect.Success<ReturnType<Conversions["Service"]["retry"]>>["answer"]
 let noted: Array<string>
 let asked: Array<unknown>
 let documentsDown = false
@@ -80,9 +80,9 @@ beforeAll(async () => {
             asked.push(file)
             return { answer: "cancelled", jobId: JOB }
           }),
-        convert: (request) =>
+        retry: (job) =>
           Effect.sync(() => {
-            asked.push(request)
+            asked.push(job)
             return started === "queued"
               ? { answer: started, id: NEXT, status: "pending" }
               : { answer: started }
@@ -164,27 +164,33 @@ describe("conversion jobs of admins", () => {
     expect(noted).toHaveLength(1)
   })
 
-  it("are retried once they failed or were cancelled, as they were asked for, without the service's own notes", async () => {
-    for (const ended of ["failed", "cancelled"] as const) {
-      status = ended
-      const retried = await post("retry")
-      expect([retried.status, retried.json]).toEqual([202, { jobId: NEXT, status: "pending" }])
-    }
-    expect(asked).toEqual([
-      { fileId, customerId, options: { highFidelity: true } },
-      { fileId, customerId, options: { highFidelity: true } }
-    ])
-    expect(noted[0]).toBe(`admin job_retried ${JOB}`)
+  it("are retried once they failed, with an entry in the audit log; what cannot be is said", async () => {
+    status = "failed"
+    const retried = await post("retry")
+    expect([retried.status, retried.json]).toEqual([202, { jobId: NEXT, status: "pending" }])
+    const job = { fileId, customerId, options: { highFidelity: true, _batchPrimed: true } }
+    expect(asked).toEqual([{ ...job, jobId: JOB, status }])
+    expect(noted).toEqual([`admin job_retried ${JOB}`])
     for (const [answer, code] of [
       ["insufficient", "INSUFFICIENT_CREDITS"],
       ["active", "CONVERSION_ACTIVE"],
-      ["not_found", "NOT_FOUND"]
+      ["not_found", "NOT_FOUND"],
+      ["resolved", "ALREADY_RESOLVED"],
+      ["replaced", "NOT_CONVERTING"]
     ] as const) {
       started = answer
       expect((await post("retry")).json.code).toBe(code)
     }
-    status = "completed"
-    expect((await post("retry")).json.code).toBe("CONVERSION_ACTIVE")
+    noted = []
+    for (const [ended, answer, code] of [
+      ["cancelled", "stopped", "NOT_CONVERTING"],
+      ["completed", "not_failed", "CONVERSION_ACTIVE"]
+    ] as const) {
+      status = ended
+      started = answer
+      expect((await post("retry")).json.code).toBe(code)
+    }
+    expect(noted).toEqual([])
   })
 
   it("are touched by nobody without the right, under no made-up id, and not while it cannot be written down", async () => {

@@ -79,6 +79,28 @@ describe("POST /api/v1/bulk", () => {
     expect(await held(owner)).toBe(4)
   })
 
+  it("an item may have options of its own, in place of the order's", async () => {
+    const owner = await world.customer()
+    const [a, b] = [await uploaded(owner), await uploaded(owner)]
+    const answer = await order(owner, {
+      items: [
+        { fileId: a, urgent: true, options: { highFidelity: false } },
+        { fileId: b, urgent: true }
+      ],
+      options: { highFidelity: true }
+    })
+    expect(answer.status).toBe(202)
+    const rows = await sql<{ id: string; options: object }>(
+      (on) => on`select file_id as id, options from convert_queue where customer_id = ${owner}::uuid`
+    )
+    expect(new Map(rows.map(({ id, options }) => [id, options]))).toEqual(
+      new Map([
+        [a, { highFidelity: false }],
+        [b, { highFidelity: true }]
+      ])
+    )
+  })
+
   it("all or nothing: one unknown file, one active one, or too few credits for the sum, and nothing was started", async () => {
     const [owner, stranger] = [await world.customer(5), await world.customer()]
     const [a, b, c] = [await uploaded(owner), await uploaded(owner), await uploaded(owner)]
@@ -115,7 +137,9 @@ describe("POST /api/v1/bulk", () => {
       [{ items: [{}] }, "items.0.fileId"],
       [{ items: [{ fileId: id }, { fileId: id.toUpperCase() }] }, "items.1.fileId"],
       [{ items: [{ fileId: id }], options: { parser: "x" } }, "options.parser"],
-      [{ items: [{ fileId: id }], options: { _batchLane: true } }, "options._batchLane"]
+      [{ items: [{ fileId: id }], options: { _batchLane: true } }, "options._batchLane"],
+      [{ items: [{ fileId: id, options: { parser: "x" } }] }, "items.0.options.parser"],
+      [{ items: [{ fileId: id, options: { _batchPrimed: true } }] }, "items.0.options._batchPrimed"]
     ] as const) {
       const answer = await order(owner, body)
       expect([answer.status, answer.json.code, answer.json.issues?.[0]?.path]).toEqual([

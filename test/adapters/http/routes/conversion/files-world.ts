@@ -139,7 +139,11 @@ const access = Layer.merge(
 )
 
 /** Files and conversions behind real routes: PostgreSQL, objects on disk, the real readers; `servers` processes' worth of routes. */
-export const startFiles = async (servers = 1, times?: ListenerTimes) => {
+export const startFiles = async (
+  servers = 1,
+  times?: ListenerTimes,
+  behind: Parameters<typeof startServer>[0] = {}
+) => {
   const folder = await mkdtemp(join(TEMPORARY, "postlane-files-"))
   const scope = Scope.makeUnsafe()
   const post: Post = { requests: [], send: () => Effect.succeed(sent) }
@@ -180,7 +184,8 @@ export const startFiles = async (servers = 1, times?: ListenerTimes) => {
         sharing: known,
         funds: known,
         batch: known,
-        ...(times && { times })
+        ...(times && { times }),
+        ...behind
       })
     )
   )

@@ -183,6 +183,15 @@ describe("POST /api/v1/files/:fileId/convert", () => {
     expect((await world.ask("GET", `/api/v1/files/${id}`, owner)).json.file.status).toBe("uploaded")
   })
 
+  it.each(["null", "[]", "{}", '{"options":null}', '{"options":[]}', '\uFEFF{"options":{"parser":null}}'])(
+    "takes %s, as clients of other languages write that nothing is wished",
+    async (body) => {
+      const owner = await world.customer()
+      const id = await uploaded(owner)
+      expect((await world.ask("POST", `/api/v1/files/${id}/convert`, owner, body)).status).toBe(202)
+    }
+  )
+
   it("400 that names the option; Postlane's own cannot be set", async () => {
     const owner = await world.customer()
     const id = await uploaded(owner)
@@ -191,9 +200,9 @@ describe("POST /api/v1/files/:fileId/convert", () => {
       ...own.map((name) => [`{"options":{"${name}":true}}`, `options.${name}`] as const),
       ['{"options":{"highFidelity":"yes"}}', "options.highFidelity"],
       ['{"options":{"parser":"gpt"}}', "options.parser"],
-      ['{"options":[]}', "options"],
-      ['{"options":null}', "options"],
-      ["[]", ""],
+      ['{"options":[1]}', "options"],
+      ['{"highFidelity":true}', "highFidelity"],
+      ["[1]", ""],
       ["{", ""]
     ] as const) {
       const answer = await world.ask("POST", `/api/v1/files/${id}/convert`, owner, body)

@@ -166,9 +166,10 @@ describe("the email log", () => {
   })
 
   it("a key, a provider's id and days go through; what is no day is refused", async () => {
-    const query = "key=order%2017&messageId=m%2B1&since=2026-01-31&until=2028-02-29"
+    const query = `id=${row.id}&key=order%2017&messageId=m%2B1&since=2026-01-31&until=2028-02-29`
     expect((await get(`/api/admin/email-log?${query}`)).status).toBe(200)
     expect(filter).toMatchObject({
+      id: row.id,
       key: "order 17",
       providerMessageId: "m+1",
       since: "2026-01-31",
@@ -184,6 +185,9 @@ describe("the email log", () => {
       "%00"
     ])
       expect([day, (await get(`/api/admin/email-log?since=${day}`)).status]).toEqual([day, 400])
+    expect((await get("/api/admin/email-log?id=order-17")).json.issues).toEqual([
+      { path: "id", message: "is not the id of a row" }
+    ])
   })
 
   it("a count stops at 10,000, under the same filter", async () => {

@@ -28,6 +28,7 @@ beforeAll(async () => {
                     status: "delivered" as const,
                     count: 3,
                     failedOver: 1,
+                    undelivered: 0,
                     costUsd: 0.0012
                   }
                 ]
@@ -53,7 +54,8 @@ it("answers rows and totals for thirty days, or as many as are asked for", async
     category: "unknown",
     provider: null,
     total: 3,
-    failedOver: 1
+    failedOver: 1,
+    undelivered: 0
   })
   expect(totals).toMatchObject({
     total: 3,

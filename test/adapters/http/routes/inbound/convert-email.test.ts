@@ -3,6 +3,7 @@ import { afterAll, assert, beforeAll, describe, it } from "vitest"
 
 import { ConvertByEmail } from "../../../../../src/domain/inbound/convert-by-email.ts"
 import { Access, MagicLinks } from "../../../../../src/ports/accounts/access.ts"
+import { type IncomingMailRow, IncomingMails } from "../../../../../src/ports/inbound/incoming-mails.ts"
 import { type OutgoingReply, ReplyChannel, ReplyFailure } from "../../../../../src/ports/inbound/mails.ts"
 import { MailObjects } from "../../../../../src/ports/object-store.ts"
 import { anyId } from "../../../../support/any-id.ts"
@@ -69,10 +70,55 @@ const access = Layer.merge(
   Layer.mock(MagicLinks, {})
 )
 
+const mailOf = (changes: Partial<IncomingMailRow>): IncomingMailRow => ({
+  id: "mail",
+  createdAt: "2026-01-01T00:00:00.000000Z",
+  sender: "ann@x.test",
+  envelopeFrom: "ann@x.test",
+  subject: "Report",
+  rawBytes: 1,
+  step: "ended",
+  outcome: null,
+  reason: null,
+  customerId: OWNER,
+  filename: "a.pdf",
+  fileBytes: 1,
+  pages: 2,
+  creditsCharged: 0,
+  attempts: 1,
+  failingPart: null,
+  failingSince: null,
+  notBefore: "2026-01-01T00:00:00.000000Z",
+  endedAt: null,
+  replies: [
+    {
+      kind: "success",
+      recipient: "ann@x.test",
+      status: "failed",
+      attempts: 1,
+      asLink: false,
+      error: "no",
+      createdAt: "2026-01-01T00:00:00.000000Z",
+      endedAt: null
+    }
+  ],
+  ...changes
+})
+
 describe("convert-by-email over HTTP", () => {
   let server: TestServer
   beforeAll(async () => {
-    server = await startServer({ convertByEmail: layer, access })
+    server = await startServer({
+      convertByEmail: layer,
+      access,
+      incomingMails: Layer.mock(IncomingMails, {
+        ofCustomer: (customerId) =>
+          Effect.succeed([
+            mailOf({ id: customerId, outcome: "success", creditsCharged: 2 }),
+            mailOf({ id: "other", outcome: "error", reason: "It opens with a password only.", replies: [] })
+          ])
+      })
+    })
   })
   afterAll(() => server.stop())
 
@@ -132,6 +178,43 @@ describe("convert-by-email over HTTP", () => {
         reply: "failed",
         expiresAt: "1970-01-01T00:00:00.000Z",
         url: "https://p.test/convert-email/results/good"
+      }
+    ])
+    assert.strictEqual((await list("nobody")).status, 401)
+  })
+
+  it("lists an owner's mails with what became of each, and the result that no reply brought", async () => {
+    const list = (token: string) =>
+      call(server, "/api/v1/mails", { headers: { authorization: `Bearer ${token}` } })
+    const answer = await list(OWNER)
+    assert.strictEqual(answer.status, 200)
+    const common = {
+      receivedAt: "2026-01-01T00:00:00.000000Z",
+      subject: "Report",
+      fileName: "a.pdf",
+      step: "ended",
+      pages: 2
+    }
+    assert.deepStrictEqual(answer.json.mails, [
+      {
+        ...common,
+        id: OWNER,
+        outcome: "success",
+        reason: null,
+        creditsCharged: 2,
+        reply: "failed",
+        url: "https://p.test/convert-email/results/good",
+        expiresAt: "1970-01-01T00:00:00.000Z"
+      },
+      {
+        ...common,
+        id: "other",
+        outcome: "error",
+        reason: "It opens with a password only.",
+        creditsCharged: 0,
+        reply: null,
+        url: null,
+        expiresAt: null
       }
     ])
     assert.strictEqual((await list("nobody")).status, 401)

@@ -29,6 +29,25 @@ afterAll(async () => {
   await Effect.runPromise(Effect.andThen(parts.harness.shutDown, Scope.close(scope, Exit.void)))
 })
 
+describe("the relay and who unsubscribed by one click (MAIL-65)", () => {
+  it("mails no marketing there, with a key and without one, and everything else", async () => {
+    const to = "left@x.test"
+    const { harness, sql } = parts
+    await Effect.runPromise(sql`select record_unsubscribe(${to}, 'spring')`)
+    for (const request of [{}, { idempotencyKey: "m-1" }, { idempotencyKey: "m-1" }]) {
+      const answer = await relay(server, { ...mail, to, category: "marketing", ...request })
+      expect(answer.status).toBe(422)
+      expect(answer.json).toMatchObject({
+        code: "EMAIL_SUPPRESSED",
+        detail: "Recipient suppressed: unsubscribed"
+      })
+    }
+    expect((await Effect.runPromise(harness.received)).provider_a).toBe(0)
+    const receipt = await relay(server, { ...mail, to, category: "transactional" })
+    expect(receipt.json).toMatchObject({ status: "sent" })
+  })
+})
+
 describe("the relay and who was erased (P3, S7)", () => {
   it("blocks the address with a key and without one, the first time and again", async () => {
     const to = "gone@x.test"
@@ -52,7 +71,7 @@ describe("the relay and who was erased (P3, S7)", () => {
         detail: "Recipient suppressed: complaint"
       })
     }
-    expect((await Effect.runPromise(harness.received)).provider_a).toBe(0)
+    expect((await Effect.runPromise(harness.received)).provider_a).toBe(1)
     const other = await relay(server, { ...mail, to: [to, "here@x.test"], idempotencyKey: "k-3" })
     expect(other.json).toMatchObject({ status: "sent", suppressedRecipients: [to] })
   })

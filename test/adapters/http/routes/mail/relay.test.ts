@@ -160,6 +160,33 @@ describe("the relay's answers", () => {
   })
 })
 
+describe("the header Idempotency-Key", () => {
+  it("is the key of a request that has none", async () => {
+    next = () => Effect.succeed(sent)
+    for (const path of ["/internal/send-email", "/api/send-email"]) {
+      for (const body of [mail, { ...mail, idempotencyKey: null }, { ...mail, idempotencyKey: "order-17" }]) {
+        expect((await relay(server, body, { "idempotency-key": "order-17" }, path)).status).toBe(200)
+        expect(got.at(-1)).toEqual({ ...mail, idempotencyKey: "order-17" })
+      }
+    }
+  })
+
+  it("is refused where it differs from the member, where it is empty, and where it is too long", async () => {
+    const calls = got.length
+    const differs = await relay(server, { ...mail, idempotencyKey: "a" }, { "idempotency-key": "b" })
+    expect([differs.status, differs.json.code, differs.json.retryable]).toEqual([
+      409,
+      "IDEMPOTENCY_CONFLICT",
+      false
+    ])
+    for (const key of ["", "k".repeat(257)]) {
+      const answer = await relay(server, mail, { "idempotency-key": key })
+      expect([answer.status, answer.json.issues[0].path]).toEqual([400, "idempotencyKey"])
+    }
+    expect(got.length).toBe(calls)
+  })
+})
+
 describe("the relay's body", () => {
   const before = () => {
     next = () => Effect.succeed(sent)
@@ -236,14 +263,60 @@ describe("the relay's body", () => {
     expect(answer.text.length).toBeLessThan(20_000)
   })
 
-  it("__proto__ and constructor keys touch nothing", async () => {
-    before()
+  it("__proto__ and constructor keys are refused by name and touch nothing", async () => {
+    const calls = before()
     const body = `{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},${JSON.stringify(mail).slice(1)}`
-    expect((await relay(server, body)).status).toBe(200)
-    expect(Reflect.get({}, "polluted")).toBeUndefined()
-    expect(got.at(-1)).toEqual(mail)
-    expect(Object.getPrototypeOf(got.at(-1))).toBe(Object.prototype)
+    const answer = await relay(server, body)
+    expect(answer.json.issues.map((issue: { path: string }) => issue.path)).toEqual([
+      "__proto__",
+      "constructor"
+    ])
+    expect([answer.status, got.length, Reflect.get({}, "polluted")]).toEqual([400, calls, undefined])
   })
+
+  it.each([
+    ["sendAt", "2030-01-01T00:00:00Z"],
+    ["scheduledAt", "in 1 min"],
+    ["scheduled_at", "in 1 min"],
+    ["queue", true]
+  ])("400 for %s, which would be sent at once", async (name, value) => {
+    const calls = before()
+    const answer = await relay(server, { ...mail, [name]: value })
+    expect([answer.status, answer.json.issues[0].path, got.length]).toEqual([400, name, calls])
+    expect(answer.json.detail).toContain("is sent at once")
+  })
+
+  it("takes null for what is absent, [] for no tags, and a byte order mark", async () => {
+    before()
+    const nulls = { cc: null, bcc: null, from: null, html: null, idempotencyKey: null, expiresAt: null }
+    const attachment = { filename: "a.txt", content: "aGk=", contentType: null, contentId: null }
+    const body = { ...mail, ...nulls, tags: [], headers: [], attachments: [attachment] }
+    expect((await relay(server, `\uFEFF${JSON.stringify(body)}`)).status).toBe(200)
+    expect(got.at(-1)).toEqual({
+      ...mail,
+      tags: {},
+      headers: {},
+      attachments: [{ filename: "a.txt", content: "aGk=" }]
+    })
+  })
+
+  it.each([{ cc: "b@x.test" }, { bcc: ["b@x.test"], to: null }])(
+    "400 with what to write for a mail that has only %j",
+    async (recipients) => {
+      const { to: _, ...rest } = mail
+      const answer = await relay(server, { ...rest, ...recipients })
+      expect([answer.status, answer.json.issues]).toEqual([
+        400,
+        [
+          {
+            path: "to",
+            message:
+              "names no recipient, and neither cc nor bcc can stand alone: put one of them into to, or an address of your own"
+          }
+        ]
+      ])
+    }
+  )
 
   it("of a key that is there twice, the last one counts", async () => {
     before()

@@ -88,7 +88,7 @@ const act = async (job, what) => {
         }
       : {
           title: `Convert ${name} again?`,
-          text: "It is converted as it was asked for, and costs the customer what the first one would have; that one was not charged.",
+          text: "It is converted as it was asked for, and costs the customer what the first one would have; that one was not charged. What was free of charge stays so.",
           yes: "Retry",
           no: "Leave it",
           kind: "primary"
@@ -107,7 +107,7 @@ const act = async (job, what) => {
 
 /** @param {Job} job */
 const change = (job) => {
-  if (job.status === "failed" || job.status === "cancelled")
+  if (job.status === "failed")
     return button("Retry", { about: nameOf(job), press: () => void act(job, "retry") })
   return ENDED.has(job.status) || job.status === "assembling"
     ? NOTHING

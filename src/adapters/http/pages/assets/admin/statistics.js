@@ -4,7 +4,7 @@ import { count, daysQuery, fillFigures, fillTable, NOTHING, percent, showProblem
 /**
  * @typedef {{
  *   readonly total: number, readonly byStatus: Readonly<Record<string, number>>, readonly failedOver: number,
- *   readonly costUsd: number,
+ *   readonly undelivered: number, readonly costUsd: number,
  *   readonly rates: { readonly delivered: number | null, readonly bounced: number | null, readonly complained: number | null }
  * }} Summary
  * @typedef {Summary & { readonly day: string, readonly category: string, readonly provider: string | null }} Day
@@ -24,6 +24,7 @@ const columns = [
   { head: "Provider", kind: "short", cell: ({ provider }) => provider ?? NOTHING },
   { head: "Mails", kind: "number", cell: ({ total }) => count(total) },
   { head: "Delivered", kind: "number", cell: (day) => known(day, day.rates.delivered) },
+  { head: "Not delivered", kind: "number", cell: ({ undelivered }) => count(undelivered) },
   { head: "Bounced", kind: "number", cell: (day) => known(day, day.rates.bounced) },
   { head: "Complained", kind: "number", cell: (day) => known(day, day.rates.complained) },
   { head: "Failed over", kind: "number", cell: ({ failedOver }) => count(failedOver) },

@@ -11,7 +11,7 @@ const PATH = "/api/admin/email-suppressions"
 const remove = async ({ email }) => {
   const sure = await confirmed({
     title: `Mail ${email} again?`,
-    text: "Every suppression of this address is removed, and the removal is written into the audit log.",
+    text: "Every suppression of this address is removed, with its unsubscription from marketing, and the removal is written into the audit log.",
     yes: "Remove",
     no: "Keep it suppressed"
   })
@@ -48,7 +48,10 @@ const add = async () => {
 /** @type {ReadonlyArray<import("./list.js").Column<Suppression>>} */
 const columns = [
   { head: "Address", kind: "free", cell: ({ email }) => email },
-  { head: "Reason", cell: ({ reason }) => tag(reason, reason === "manual" ? "" : "bad") },
+  {
+    head: "Reason",
+    cell: ({ reason }) => tag(reason, reason === "manual" || reason === "unsubscribed" ? "" : "bad")
+  },
   { head: "Note", kind: "free", cell: ({ note }) => note ?? NOTHING },
   { head: "Since", kind: "short", cell: ({ created_at: at }) => time(at) }
 ]

@@ -12,6 +12,7 @@ const MOST_AT_ONCE = 500
 const search = byId("search", HTMLInputElement)
 const state = byId("state", HTMLSelectElement)
 const every = byId("every", HTMLInputElement)
+const together = byId("chosen-way", HTMLSelectElement)
 const bar = byId("chosen", HTMLElement)
 
 /** Most results of one archive. */
@@ -22,6 +23,9 @@ const GROUPS = { ready: ["ready"], working: ["working", "waiting"], done: ["done
 
 /** @param {number} count */
 const files = (count) => `${count.toLocaleString("en-GB")} ${count === 1 ? "file" : "files"}`
+
+/** How ways are named in the question. @type {Readonly<Record<import("./row.js").Way, string>>} */
+const WAYS = { standard: "standard", highFidelity: "in high fidelity", layout: "with their layout kept" }
 
 /** @param {Row} row */
 const price = ({ file }) => file.price
@@ -46,6 +50,18 @@ export const startChosen = ({ changed, rows }) => {
     chosen()
       .filter(({ file }) => !isRunning(file) && file.price > 0)
       .slice(0, MOST_AT_ONCE)
+
+  /** The way of all, or that of the file. @param {Row} row @returns {import("./row.js").Way} */
+  const wayOf = ({ way }) =>
+    together.value === "standard" || together.value === "highFidelity" ? together.value : way
+
+  /** How many go which way. @param {ReadonlyArray<Row>} wanted */
+  const waysOf = (wanted) =>
+    Object.entries(WAYS)
+      .map(([way, name]) => ({ name, count: wanted.filter((row) => wayOf(row) === way).length }))
+      .filter(({ count }) => count > 0)
+      .map(({ count, name }) => `${files(count)} ${name}`)
+      .join(", ")
 
   /** Draws what the filter shows and the bar of what is selected. */
   const draw = () => {
@@ -89,7 +105,7 @@ export const startChosen = ({ changed, rows }) => {
     const sure = await confirmed({
       title: `Convert ${files(wanted.length)}?`,
       text:
-        `It costs ${priceIn(total(wanted))}, charged as each result is there. You are mailed once, when the last is done.` +
+        `${waysOf(wanted)}. It costs ${priceIn(total(wanted))}, charged as each result is there. You are mailed once, when the last is done.` +
         (again === 0 ? "" : ` ${files(again)} had a result before: it is replaced by the new one.`),
       yes: `Convert for ${priceIn(total(wanted))}`,
       no: "Not now",
@@ -97,8 +113,21 @@ export const startChosen = ({ changed, rows }) => {
     })
     if (!sure) return
     try {
-      await ask("POST", "/api/v1/bulk", { items: wanted.map(({ file }) => ({ fileId: file.id })) })
-      for (const { choice } of wanted) choice.checked = false
+      const flowing = wanted.filter((row) => wayOf(row) !== "layout")
+      if (flowing.length > 0) {
+        await ask("POST", "/api/v1/bulk", {
+          items: flowing.map((row) => ({
+            fileId: row.file.id,
+            options: { highFidelity: wayOf(row) === "highFidelity" }
+          }))
+        })
+      }
+      for (const { choice } of flowing) choice.checked = false
+      for (const row of wanted.filter((one) => wayOf(one) === "layout")) {
+        await ask("POST", `/api/v1/files/${encodeURIComponent(row.file.id)}/preserve-formatting`)
+        row.choice.checked = false
+        void row.layout.look()
+      }
       show(byId("chosen-problem", HTMLElement), undefined)
       say(`The conversion of ${files(wanted.length)} has begun.`)
     } catch (failure) {

@@ -3,6 +3,7 @@ import { confirmed } from "../dialogs.js"
 import { byId, say, show, warn } from "../dom.js"
 import { startChosen } from "./chosen.js"
 import { priceIn, showFunds } from "./funds.js"
+import { showMails } from "./mails.js"
 import { hasLayout, Row } from "./row.js"
 import { share } from "./share.js"
 import { isRunning } from "./state.js"
@@ -285,12 +286,16 @@ const commands = {
   }
 }
 
+/** Mails are beside the documents: where they cannot be read, what was shown stays. */
+const readMails = () => void showMails().catch(() => undefined)
+
 document.addEventListener("visibilitychange", () => {
   if (document.hidden) {
     streams.set([])
     return
   }
   void showFunds()
+  readMails()
   void refresh()
 })
 startUploads({
@@ -301,3 +306,4 @@ startUploads({
 })
 void showFunds()
 void refresh()
+readMails()

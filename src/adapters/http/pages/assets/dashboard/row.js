@@ -31,6 +31,12 @@ export const hasLayout = (name) => ["pdf", "file"].includes(kindOf(name))
 /** @param {string} name */
 const resultName = (name) => `${name.replace(/\.(?:pdf|docx|png|jpe?g)$/i, "")}.html`
 
+/**
+ * Whether its conversion cannot be cancelled any more: it is done in one go, or its result is being put together.
+ * @param {FileView} file @param {Progress | undefined} live
+ */
+const cannotStop = ({ status }, live) => status === "processing" || live?.status === "assembling"
+
 /** A conversion that has stood still for so long says what it waits for, milliseconds; then it is asked again, ever less often. */
 const STILL_AFTER = 15_000
 const ASKED_EVERY_MOST = 120_000
@@ -45,6 +51,8 @@ export class Row {
   kind = ""
   /** The buttons shown, as one text: when it changes, they are made again. */
   #offers = ""
+  /** The focus waits on the title for the next buttons. */
+  #parked = false
   /** @type {Way} */
   #way = "standard"
   /** How far it was, and what is to be said unless it moves on. */
@@ -111,6 +119,11 @@ export class Row {
     }
   }
 
+  /** The way that is chosen for the file. */
+  get way() {
+    return this.#way
+  }
+
   focusConvert() {
     const convert = this.actions.querySelector('[data-does="convert"]')
     if (convert instanceof HTMLElement) convert.focus()
@@ -148,7 +161,12 @@ export class Row {
       this.bar.max = Math.max(1, state.progress.total)
       this.bar.value = state.progress.done
     }
-    const able = state.kind === "waiting" || state.kind === "working" ? state.kind : "convert"
+    const able =
+      state.kind === "working" && cannotStop(file, this.live)
+        ? "finishing"
+        : state.kind === "waiting" || state.kind === "working"
+          ? state.kind
+          : "convert"
     const offers = `${able}${file.hasResult ? " result" : ""}`
     if (offers !== this.#offers) this.#offer(offers)
   }
@@ -182,13 +200,15 @@ export class Row {
   /** @param {string} offers */
   #offer(offers) {
     const before = document.activeElement
-    const held = before !== null && this.actions.contains(before)
+    const held = before !== null && (this.actions.contains(before) || (this.#parked && before === this.title))
     const was = before instanceof HTMLElement ? before.dataset["does"] : undefined
     this.#offers = offers
     this.actions.replaceChildren(...this.#made(offers))
     if (!held) return
     const same = was === undefined ? null : this.actions.querySelector(`[data-does="${was}"]`)
-    const next = same ?? this.actions.querySelector("a, button") ?? this.title
+    // Never on to Delete: who was about to cancel would throw the file away.
+    const next = same ?? this.actions.querySelector('a, button:not([data-does="delete"])') ?? this.title
+    this.#parked = next === this.title
     if (next instanceof HTMLElement) next.focus()
   }
 
@@ -230,6 +250,9 @@ export class Row {
           ...result,
           remove
         ]
+      case "finishing":
+      case "finishing result":
+        return [...result, remove]
       default:
         return [cancel, ...result, remove]
     }

@@ -1,0 +1,40 @@
+import type { LogRowId } from "../ids.ts"
+import type { Provider } from "./failover.ts"
+import type { SendResult } from "./send-result.ts"
+
+/** How a deferral ended, by the newest row of its key that says so. */
+export interface DeferralEnd {
+  readonly sendId: LogRowId
+  /** `sent`: a provider accepted it, by its answer or by an event. */
+  readonly outcome: "sent" | "suppressed" | "failed"
+  readonly provider: Provider | null
+  readonly providerMessageId: string | null
+  readonly failedOver: boolean
+  readonly error: string | null
+}
+
+/**
+ * What a repeated call is answered whose first call was deferred: how the mail ended since, where it has. A copy may be out whatever
+ * ended it, so that an end without an acceptance is always ambiguous.
+ */
+export const endedSince = (first: SendResult, end: DeferralEnd | undefined): SendResult => {
+  if (end === undefined) return first
+  const { failedOver, sendId } = end
+  const common = {
+    sendId,
+    failedOver,
+    provider: end.provider ?? first.provider,
+    idempotencyKey: first.idempotencyKey,
+    suppressedRecipients: first.suppressedRecipients
+  }
+  return end.outcome === "sent"
+    ? { ...common, ok: true, status: "sent", providerMessageId: end.providerMessageId }
+    : {
+        ...common,
+        ok: false,
+        status: "failed",
+        kind: "ambiguous",
+        error: end.error ?? "its retries ended without an acceptance",
+        providerMessageId: null
+      }
+}

@@ -1,0 +1,73 @@
+import { Result, Schema, SchemaAST } from "effect"
+
+import { type FieldIssue, fieldIssues } from "./field-issues.ts"
+
+/** How requests are decoded: every fault is named, and so is every member that is not known. */
+export const STRICT: SchemaAST.ParseOptions = { errors: "all", onExcessProperty: "error" }
+
+const takesNull = (ast: SchemaAST.AST): boolean =>
+  ast._tag === "Null" || (ast._tag === "Union" && ast.types.some(takesNull))
+
+/** The one alternative that values of this kind belong to. */
+const alternative = (ast: SchemaAST.Union, kind: "Arrays" | "Objects"): SchemaAST.AST | undefined => {
+  const found = ast.types.filter(({ _tag }) => _tag === kind)
+  return found.length === 1 ? found[0] : undefined
+}
+
+const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0
+
+const forgivenList = (ast: SchemaAST.Arrays, list: ReadonlyArray<unknown>): ReadonlyArray<unknown> => {
+  const element = ast.rest[0]
+  if (element === undefined || (element._tag !== "Objects" && element._tag !== "Union")) return list
+  const items = list.map((item) => forgive(element, item))
+  return items.some((item, at) => item !== list[at]) ? items : list
+}
+
+const forgivenObject = (ast: SchemaAST.Objects, given: object): object => {
+  const known = new Map(ast.propertySignatures.map(({ name, type }) => [name, type]))
+  let changed = false
+  const members = Object.entries(given).flatMap(([name, value]: [string, unknown]) => {
+    const type = known.get(name)
+    const missing =
+      type === undefined
+        ? value === undefined && ast.indexSignatures.length === 0
+        : value === null && SchemaAST.isOptional(type) && !takesNull(type)
+    const forgiven = type === undefined ? value : forgive(type, value)
+    changed ||= missing || forgiven !== value
+    return missing ? [] : [[name, forgiven] as const]
+  })
+  return changed ? Object.fromEntries(members) : given
+}
+
+const forgive = (ast: SchemaAST.AST, value: unknown): unknown => {
+  if (typeof value !== "object" || value === null) return value
+  switch (ast._tag) {
+    case "Union": {
+      const list = Array.isArray(value) ? alternative(ast, "Arrays") : undefined
+      const type = list ?? alternative(ast, "Objects")
+      return type === undefined ? value : forgive(type, value)
+    }
+    case "Arrays":
+      return Array.isArray(value) ? forgivenList(ast, value) : value
+    case "Objects":
+      if (isEmptyList(value)) return {}
+      return Array.isArray(value) ? value : forgivenObject(ast, value)
+    default:
+      return value
+  }
+}
+
+/**
+ * The value as its schema's wire form has it, where other languages write the same in another way: `null` for a member that is
+ * absent (Go, Java, Python), `[]` for an object without members (PHP). Everything else is left to the decoder; a value that needs
+ * nothing is returned as it is.
+ */
+export const forgiven = (schema: { readonly ast: SchemaAST.AST }, value: unknown): unknown =>
+  forgive(SchemaAST.toEncoded(schema.ast), value)
+
+/** Makes a decoder of parsed bodies that names every wrong and every unknown member. */
+export const strictDecoder = <S extends Schema.ConstraintDecoder<unknown>>(schema: S) => {
+  const decode = Schema.decodeUnknownResult(schema, STRICT)
+  return (body: unknown): Result.Result<S["Type"], ReadonlyArray<FieldIssue>> =>
+    Result.mapError(decode(forgiven(schema, body)), fieldIssues)
+}

@@ -1,0 +1,22 @@
+import { area, open, secret, vendor } from "./setting.ts"
+import { httpUrl, region, text } from "./shapes.ts"
+
+/** The cloud account: its region, its keys, and where its services are. */
+export const cloud = area("Cloud account", {
+  region: open("CLOUD_REGION", region, {
+    alias: "AWS_REGION",
+    fallback: "us-east-1"
+  })`Region of the cloud services.`,
+  accessKeyId: secret("CLOUD_ACCESS_KEY_ID", text)`
+    Access key. Unset, the first of these signs that is there: AWS_ACCESS_KEY_ID in the environment, AWS_WEB_IDENTITY_TOKEN_FILE, a
+    profile (AWS_PROFILE), the container's endpoint, the instance role (IMDSv2). Embedded and unset, provider_b is simulated.`,
+  secretAccessKey: secret("CLOUD_SECRET_ACCESS_KEY", text)`Secret of the access key.`,
+  sessionToken: secret("CLOUD_SESSION_TOKEN", text)`Session token, needed with temporary keys.`,
+  stsEndpoint: open("STS_ENDPOINT", httpUrl, vendor)`Address of AWS STS (AWS_ENDPOINT_URL is not read).`,
+  imdsEndpoint: open("IMDS_ENDPOINT", httpUrl, vendor)`Address of the instance metadata service.`,
+  s3Endpoint: open("S3_ENDPOINT", httpUrl, vendor)`Address of the S3 API.`,
+  sqsEndpoint: open("SQS_ENDPOINT", httpUrl, vendor)`Address of the SQS API.`,
+  bedrockEndpoint: open("BEDROCK_ENDPOINT", httpUrl, vendor)`Address of the Bedrock API (batch jobs).`,
+  bedrockRuntimeEndpoint: open("BEDROCK_RUNTIME_ENDPOINT", httpUrl, vendor)`
+    Address of the Bedrock runtime API.`
+})

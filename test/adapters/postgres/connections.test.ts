@@ -1,0 +1,94 @@
+import { setFlagsFromString } from "node:v8"
+import { runInNewContext } from "node:vm"
+
+import { assert, layer } from "@effect/vitest"
+import { Effect, Fiber, Layer, Redacted, Schedule } from "effect"
+
+import { DearSql, layerSingle, ReadSql, WriteSql } from "../../../src/adapters/postgres/client.ts"
+import * as MailStores from "../../../src/adapters/postgres/mail/mail-store.ts"
+import { KeyHash } from "../../../src/domain/ids.ts"
+import { MailStore } from "../../../src/ports/mail/mail-store.ts"
+import { layerPostgres, TestDatabase } from "../../support/postgres/postgres.ts"
+
+/** More than any pool has connections. */
+const STATEMENTS = 40
+
+const BYTES = 100_000
+const READS = 1500
+
+setFlagsFromString("--expose-gc")
+const gc: unknown = runInNewContext("gc")
+const heapUsed = (): number => {
+  if (typeof gc === "function") gc()
+  return process.memoryUsage().heapUsed
+}
+
+/** Every connection of the other clients: two of shared reads, three of dear ones, six of writes. */
+const CONNECTIONS = 11
+
+/** Waits until the server works on a slow statement for each of them. */
+const untilSlow = Effect.gen(function* () {
+  const { url } = yield* TestDatabase
+  const aside = yield* Layer.build(Layer.fresh(layerSingle({ url: Redacted.make(url) })))
+  const slow = WriteSql.use(
+    (sql) =>
+      sql<{
+        readonly found: number
+      }>`select count(*)::int as found from pg_stat_activity where state = 'active' and query like 'select pg_sleep(30)%'`
+  )
+  yield* slow.pipe(
+    Effect.repeat({
+      until: ([row]) => row?.found === CONNECTIONS,
+      schedule: Schedule.spaced("20 millis")
+    }),
+    Effect.provide(aside)
+  )
+})
+
+layer(Layer.provideMerge(MailStores.layer, layerPostgres), { excludeTestServices: true })(
+  "connections",
+  (it) => {
+    it.effect("what a send waits for is answered while all others are taken (P2, S7)", () =>
+      Effect.gen(function* () {
+        const mails = yield* MailStore
+        const write = yield* WriteSql
+        yield* write`insert into email_suppressions (email, reason) values ('gone@x.test', 'manual')`
+        const taken = []
+        for (const sql of [yield* ReadSql, yield* DearSql, write])
+          for (let at = 0; at < STATEMENTS; at += 1)
+            taken.push(yield* Effect.forkChild(sql`select pg_sleep(30)`.pipe(Effect.exit)))
+        yield* untilSlow
+        const { suppressions } = yield* mails.begin({
+          keyHash: KeyHash.make("00".repeat(32)),
+          addresses: ["gone@x.test"],
+          claim: undefined
+        })
+        assert.deepStrictEqual(
+          suppressions.map(({ email }) => email),
+          ["gone@x.test"]
+        )
+        for (const fiber of taken) assert.isUndefined(fiber.pollUnsafe())
+        yield* Fiber.interruptAll(taken)
+      })
+    )
+  }
+)
+
+layer(Layer.fresh(layerPostgres), { excludeTestServices: true })("shared connections", (it) => {
+  it.effect("reads that overlap without a pause hold no answers", () =>
+    Effect.gen(function* () {
+      const sql = yield* ReadSql
+      let left = READS
+      // While the answer of one comes, the server works on the other: the shared connection is never idle.
+      const reader = Effect.gen(function* () {
+        while (left > 0) {
+          left -= 1
+          yield* sql`select pg_sleep(0.001), repeat('x', ${BYTES}::integer) as text`
+        }
+      })
+      const before = heapUsed()
+      yield* Effect.all([reader, reader, reader, reader, reader, reader], { concurrency: "unbounded" })
+      assert.isBelow(heapUsed() - before, (READS * BYTES) / 6)
+    })
+  )
+})

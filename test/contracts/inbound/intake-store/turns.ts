@@ -1,0 +1,86 @@
+import { assert, layer as suiteLayer } from "@effect/vitest"
+import { Duration, Effect, type Layer } from "effect"
+
+import type { CustomerId } from "../../../../src/domain/ids.ts"
+import { IntakeStore } from "../../../../src/ports/inbound/intake-store.ts"
+import { anyId } from "../../../support/any-id.ts"
+import { clean, customer, pass, STALE } from "../../conversion/documents-world.ts"
+import { admit, claim, emailOf, finish, HOME, identityOf, type Stores, taken } from "./world.ts"
+
+/** Admits so many mails of a customer, of so many pages each; their ids. */
+const admitted = Effect.fnUntraced(function* (owner: CustomerId, count: number, pages = 1) {
+  const store = yield* IntakeStore
+  const ids: Array<string> = []
+  for (let n = 0; n < count; n++) {
+    const mail = yield* taken
+    yield* store.identify(mail, identityOf(mail.id, emailOf(owner)), 100)
+    assert.strictEqual(yield* admit(mail, owner, pages), "admitted")
+    ids.push(mail.id)
+    yield* pass(Duration.millis(5))
+  }
+  return ids
+})
+
+/** The mail that is converted next, and is then over. */
+const converted = Effect.gen(function* () {
+  const mail = yield* claim("converting")
+  if (mail?.job !== undefined) yield* finish(mail, mail.job.customerId, 1)
+  return mail?.id
+})
+
+/** Whose mail is converted next (H3). */
+export const turns = (name: string, stores: Layer.Layer<Stores>) =>
+  suiteLayer(stores)(`turns of conversions of mails: ${name}`, (it) => {
+    it.effect("H3: customers take turns, and of one the mail that waits longest is first", () =>
+      Effect.gen(function* () {
+        yield* clean
+        const [busy, quiet] = [yield* customer(100), yield* customer(100)]
+        const many = yield* admitted(busy, 4)
+        const few = yield* admitted(quiet, 2)
+        const order: Array<string | undefined> = []
+        for (let n = 0; n < 6; n++) order.push(yield* converted)
+        assert.sameMembers(order.slice(0, 2), [many[0], few[0]])
+        assert.sameMembers(order.slice(2, 4), [many[1], few[1]])
+        assert.deepStrictEqual(order.slice(4), many.slice(2))
+        assert.isUndefined(yield* converted)
+      })
+    )
+
+    it.effect("H3: a customer of whom a mail is being converted is passed over while another one waits", () =>
+      Effect.gen(function* () {
+        yield* clean
+        const [busy, quiet] = [yield* customer(100), yield* customer(100)]
+        const many = yield* admitted(busy, 3)
+        assert.strictEqual((yield* claim("converting"))?.id, many[0])
+        const few = yield* admitted(quiet, 2)
+        assert.strictEqual((yield* claim("converting"))?.id, few[0])
+        // Both are busy: a worker that is free does not stand still.
+        assert.sameMembers(
+          [(yield* claim("converting"))?.id, (yield* claim("converting"))?.id],
+          [many[1], few[1]]
+        )
+        assert.strictEqual((yield* claim("converting"))?.id, many[2])
+      })
+    )
+
+    it.effect("a worker for short mails takes no others, and the same claim again gives the same mail", () =>
+      Effect.gen(function* () {
+        yield* clean
+        const store = yield* IntakeStore
+        const owner = yield* customer(2000)
+        yield* admitted(owner, 1, 900)
+        assert.isUndefined(yield* store.claim("converting", anyId(), STALE, HOME, 20))
+        const short = yield* admitted(owner, 1, 20)
+        const lease = anyId()
+        const mail = yield* store.claim("converting", lease, STALE, HOME, 20)
+        assert.strictEqual(mail?.id, short[0])
+        assert.deepStrictEqual(yield* store.claim("converting", lease, STALE, HOME, 20), mail)
+        assert.strictEqual(mail?.attempts, 1)
+        assert.isUndefined(yield* store.claim("converting", anyId(), STALE, HOME, 20))
+        // Its worker went silent.
+        yield* pass(Duration.times(STALE, 2))
+        const again = yield* store.claim("converting", anyId(), STALE, HOME, 20)
+        assert.deepStrictEqual([again?.id, again?.attempts], [short[0], 2])
+      })
+    )
+  })
