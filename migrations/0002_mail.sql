@@ -1350,6 +1350,8 @@ begin
         update email_send_claims c set
           state = n.state,
           ambiguous = c.ambiguous or v_settle.ambiguous,
+          -- The claim may have been taken without its owner's hearing of it, and asked another provider than it names.
+          provider = coalesce(v_settle.result ->> 'provider', c.provider),
           -- A key that is `ended` is never reported as certainly not delivered (S2).
           result = case
             when n.state = 'ended' and v_settle.result -> 'ok' = 'false'
@@ -1391,7 +1393,7 @@ $$;
 -- A deferral: retry it, learn its end
 
 -- Decides whether a queued retry may go out (MAIL-52, MAIL-54). Called by `MailStore`. Keys of the entry: key_hash, tag (what its
--- request carries), first_attempt_at (milliseconds of the epoch), provider, row_id, addresses, owner, lease_ms.
+-- request carries), first_attempt_at (milliseconds of the epoch; null where no store gave it), age_ms (the least that it can be), provider, row_id, addresses, owner, lease_ms.
 --   Recorded  its row is there: its outcome was recorded before its message came back.
 --   Settled   `evidence` { provider, providerMessageId } of an accepted attempt.
 --   Busy      another owner's lease on the key is alive.
@@ -1448,7 +1450,9 @@ begin
   end loop;
 
   select jsonb_build_object('provider', x.provider, 'providerMessageId', x.provider_message_id) into evidence
-  from find_email_evidence(v_key, v_tag, to_timestamp((p_entry ->> 'first_attempt_at')::float8 / 1000.0)) as x;
+  from find_email_evidence(v_key, v_tag, coalesce(
+    to_timestamp((p_entry ->> 'first_attempt_at')::float8 / 1000.0),
+    clock_timestamp() - make_interval(secs => (p_entry ->> 'age_ms')::float8 / 1000.0))) as x;
   if evidence is not null then
     decision := 'Settled';
   elsif c.lease_until > clock_timestamp() and c.owner <> v_owner then

@@ -240,6 +240,8 @@ export const settledClaim = (claim: Claim | undefined, end: ClaimEnd, now: numbe
   return {
     ...claim,
     state,
+    // The claim may have been taken without its owner's hearing of it, and asked another provider than it names.
+    provider: end.result.provider ?? claim.provider,
     ambiguous,
     leaseUntil: NO_LEASE,
     lastAttemptAt: state === "accepted" || state === "refused" ? now : claim.lastAttemptAt,

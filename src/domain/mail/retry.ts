@@ -7,7 +7,7 @@ import { withDeadline } from "../deadline.ts"
 import { uptime } from "../uptime.ts"
 import { unconfigured } from "./attempt.ts"
 import { type ClaimEnd, settledState } from "./claim.ts"
-import { type DeferredSend, delayBefore, hasExpired, tagOf, withoutDropped } from "./deferred-send.ts"
+import { ageBySchedule, type DeferredSend, delayBefore, hasExpired, tagOf, withoutDropped } from "./deferred-send.ts"
 import { dedupes, type FailureKind, withinWindow } from "./failover.ts"
 import { layerKeyMemory } from "./key-memory.ts"
 import { countRetry } from "./metrics.ts"
@@ -118,9 +118,9 @@ const handle = Effect.fnUntraced(function* (
   message: DeferredSend
 ): Effect.fn.Return<void, NotBegun | StoreUnavailable> {
   const owner = yield* parts.newId()
-  const { details, firstAttemptAt, request } = message
+  const { details, request } = message
   const { memory } = parts
-  const ageMs = Math.max(0, (yield* Clock.currentTimeMillis) - firstAttemptAt)
+  const ageMs = ageBySchedule(message, parts.config.deferDelaysSeconds)
   const retry = {
     provider: request.provider,
     owner,
@@ -217,8 +217,18 @@ const begin = Effect.fnUntraced(function* (
   if (!parts.store.configured) return unknown
   const addresses = [...details.to, ...details.others]
   const leaseMs = claimLeaseMs(parts.config)
-  const { keyHash } = details
-  const entry = { keyHash, tag: tagOf(details), firstAttemptAt, provider, rowId, addresses, owner, leaseMs }
+  const entry = {
+    keyHash: details.keyHash,
+    tag: tagOf(details),
+    // A process's clock may be a day off.
+    firstAttemptAt: message.timedBy === "process" ? undefined : firstAttemptAt,
+    ageMs: ageBySchedule(message, parts.config.deferDelaysSeconds),
+    provider,
+    rowId,
+    addresses,
+    owner,
+    leaseMs
+  }
   const asked = yield* Effect.result(bounded(parts, "beginRetry", parts.store.beginRetry(entry)))
   if (Result.isFailure(asked)) {
     const error = asked.failure

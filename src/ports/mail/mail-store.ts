@@ -53,8 +53,10 @@ export interface BeginRetry {
   readonly keyHash: KeyHash
   /** The tag that the queued request carries. */
   readonly tag: KeyTag | undefined
-  /** By the clock of the process that made it. */
-  readonly firstAttemptAt: number
+  /** Of the use of the key, by the store's clock; absent where only a process's clock was at hand. */
+  readonly firstAttemptAt: number | undefined
+  /** How old the use of the key is at least, by the schedule of its retries. */
+  readonly ageMs: number
   readonly provider: Provider
   /** The row that this retry writes. */
   readonly rowId: LogRowId

@@ -15,6 +15,7 @@ import { announce } from "./vendor-events.ts"
 import { makeWeather, type Weather } from "./weather.ts"
 
 const VISIBILITY_SECONDS = 60
+const DAY_MS = 24 * 60 * 60_000
 
 /** Faults of this world; each draws its chances whether or not it happens, so that leaving one out moves little else. */
 export const FAULTS = [
@@ -106,6 +107,7 @@ const makeRate = (chance: Chance, clock: SimClock, isOn: () => boolean, saw: (wh
 const makeObserver = (clock: SimClock) => {
   const now = () => clock.currentTimeMillisUnsafe()
   const reports: Array<Report> = []
+  const attempts: Array<Attempt> = []
   const proofs: Array<{ readonly attempt: Attempt; readonly at: number }> = []
   const doubts: Array<{ readonly subject: string; readonly at: number }> = []
   const silent = new Set<string>()
@@ -118,6 +120,8 @@ const makeObserver = (clock: SimClock) => {
     if (attempt !== undefined) proofs.push({ attempt, at: now() })
   }
   return {
+    attempts,
+    attempted: (subject: string) => attempts.filter((attempt) => attempt.subject === subject),
     reports,
     proofs,
     doubts,
@@ -215,11 +219,18 @@ export const makeWorld = (seed: number, { bug, limits, story }: RunOptions, cloc
       clock,
       mood: isOurs ? mood : () => CALM_MOOD,
       road: isOurs ? roadToProvider : () => CALM,
-      onAttempt: () => undefined,
+      onAttempt: (attempt) => isOurs && observer.attempts.push(attempt),
       onAccepted: (attempt, messageId) => {
         note(() => `${name} accepts ${attempt.key} of ${attempt.process} as ${messageId}`)
         if (isOurs) observer.accepted.set(messageId, attempt)
-        return announce({ chance, chronicle, databases, happens, weather, onRecorded: observer.prove }, attempt, messageId)
+        const onRecorded = (id: string) => {
+          // Without a claim a later use carries the first one's tag: which day's mail an event tells of, the store cannot know.
+          const isOfLaterUse =
+            attempt.askedAt === -Infinity &&
+            observer.attempted(attempt.subject).some(({ startedAt }) => attempt.startedAt - startedAt > DAY_MS / 2)
+          if (!isOfLaterUse) observer.prove(id)
+        }
+        return announce({ chance, chronicle, databases, happens, weather, onRecorded }, attempt, messageId)
       }
     })
   const providers = { provider_a: provider("provider_a", true), provider_b: provider("provider_b", true) }
@@ -276,10 +287,7 @@ export const makeWorld = (seed: number, { bug, limits, story }: RunOptions, cloc
     calm,
     weather,
     spawn: ours.spawn,
-    observed: () => ({
-      ...observer,
-      attempts: [...providers.provider_a.attempts, ...providers.provider_b.attempts]
-    }),
+    observed: () => observer,
     receives,
     elsewhere
   }

@@ -199,7 +199,7 @@ export const beginRetry = (tables: MailTables, entry: BeginRetry, now: number): 
   claims.set(keyHash, claim)
   const decision = decideRetry(
     claim,
-    { ...entry, evidence: findEvidence(tables, keyHash, tag, entry.firstAttemptAt) },
+    { ...entry, evidence: findEvidence(tables, keyHash, tag, entry.firstAttemptAt ?? now - entry.ageMs) },
     now
   )
   if (decision._tag !== "Go") return decision

@@ -362,11 +362,12 @@ const make = Effect.gen(function* () {
         ([row]) => row
       ),
     beginRetry: (entry) => {
-      const { firstAttemptAt, keyHash, leaseMs, rowId, ...rest } = entry
+      const { ageMs, firstAttemptAt, keyHash, leaseMs, rowId, ...rest } = entry
       const asked = toJsonText({
         ...rest,
         key_hash: keyHash,
         first_attempt_at: firstAttemptAt,
+        age_ms: ageMs,
         row_id: rowId,
         lease_ms: leaseMs
       })
