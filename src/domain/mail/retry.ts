@@ -143,6 +143,14 @@ const handle = Effect.fnUntraced(function* (
   yield* countRetry("settled")
 })
 
+/** The claim's words for a retry: any payload fits, as with a claim that a retry made. */
+const requestOf = ({ details, request }: DeferredSend, owner: string) => ({
+  payloadHash: "",
+  provider: request.provider,
+  owner,
+  tag: tagOf(details)
+})
+
 /** Look-up and lease, the attempt, the row. What the process learns it remembers before it is written. */
 const retried = Effect.fnUntraced(function* (
   parts: SendParts,
@@ -154,7 +162,9 @@ const retried = Effect.fnUntraced(function* (
   if (began._tag === "Settled") {
     const { provider, providerMessageId } = began.evidence
     const result = sent(message, { ...triedBy(message), provider }, providerMessageId)
-    yield* remember(settledBy(owner, { result }))
+    // As old as its key: nothing was asked now.
+    const told = { result, ageMs: ageBySchedule(message, parts.config.deferDelaysSeconds) }
+    parts.memory.learn(message.details.keyHash, told, requestOf(message, owner), yield* uptime)
     yield* noteEvidence(began.evidence)
     return yield* countRetry("settled")
   }

@@ -50,7 +50,7 @@ export interface InstallationOptions {
   readonly chronicle: Pick<Chronicle, "saw" | "note">
   readonly onRecorded: (entry: RecordSend) => void
   readonly onSilence: (subject: string) => void
-  readonly onGranted: (subject: string) => void
+  readonly onGranted: (subject: string, isNew: boolean) => void
   readonly onReport: (report: Report) => void
   readonly receives: Array<Receive>
 }
@@ -89,7 +89,7 @@ const storeOf = (options: InstallationOptions, process: SimProcess): MailStore["
     Effect.tap(apply, ({ decision }) =>
       Effect.map(
         CallTrace,
-        ({ subject }) => decision._tag === "Claimed" && subject !== undefined && options.onGranted(subject)
+        ({ subject }) => decision._tag === "Claimed" && subject !== undefined && options.onGranted(subject, decision.sticky === undefined)
       )
     )
   return MailStore.of({

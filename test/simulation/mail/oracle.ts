@@ -48,7 +48,7 @@ export interface Observed {
   /** When a row of the library was written: after an outage later than its attempt. */
   readonly written: ReadonlyArray<{ readonly subject: string; readonly at: number }>
   /** When the store let a call have a key: from then on an attempt may be made. */
-  readonly grants: ReadonlyArray<{ readonly subject: string; readonly at: number }>
+  readonly grants: ReadonlyArray<{ readonly subject: string; readonly at: number; readonly isNew: boolean }>
 }
 
 /**
@@ -59,6 +59,17 @@ type Use = ReadonlyArray<Attempt>
 const isClaimed = ({ askedAt }: Attempt): boolean => askedAt > -Infinity
 
 /** What a send without a claim does, the store cannot count: it prolongs no use. */
+/**
+ * From when on nothing is judged of a send: where its attempts are so nearly a day after others that they may be another use's, or where
+ * the store knew nothing of the day before, since every send of it went without a claim: its tag is the key's next day, too.
+ */
+const judgedUntil = (attempts: ReadonlyArray<Attempt>): number => {
+  const first = Math.min(...attempts.map(({ startedAt }) => startedAt))
+  const dayTwo = first + IDEMPOTENCY_WINDOW_MS / 2
+  const dayOne = attempts.filter(({ startedAt }) => startedAt < dayTwo)
+  return dayOne.some(isClaimed) ? greyFrom(attempts) : dayTwo
+}
+
 /** From when on a send's attempts are so nearly a day after others that they may be another use's; never, mostly. */
 const greyFrom = (attempts: ReadonlyArray<Attempt>): number =>
   Math.min(
@@ -81,11 +92,14 @@ const GREY_MS = 11 * 60_000
 const isGrey = (gapMs: number, isClaimedOne: boolean): boolean =>
   Math.abs(gapMs - IDEMPOTENCY_WINDOW_MS) < (isClaimedOne ? 2 * SLACK_MS : GREY_MS)
 
-const usesOf = (attempts: ReadonlyArray<Attempt>): ReadonlyArray<Use> => {
+const usesOf = (attempts: ReadonlyArray<Attempt>, prolonged: ReadonlyArray<number> = []): ReadonlyArray<Use> => {
   const uses: Array<Array<Attempt>> = []
   for (const attempt of attempts.toSorted((a, b) => a.startedAt - b.startedAt)) {
     const last = uses.at(-1)
-    const heldAt = last?.findLast((one) => isClaimed(one) && !isRefused(one))?.startedAt ?? last?.[0]?.startedAt ?? -Infinity
+    const attemptedAt =
+      last?.findLast((one) => isClaimed(one) && !isRefused(one))?.startedAt ?? last?.[0]?.startedAt ?? -Infinity
+    const grantedAt = prolonged.findLast((at) => at < attempt.startedAt) ?? -Infinity
+    const heldAt = Math.max(attemptedAt, grantedAt)
     const gap = attempt.startedAt - heldAt
     const isHeld = last !== undefined && gap < IDEMPOTENCY_WINDOW_MS
     if (isHeld) last.push(attempt)
@@ -142,14 +156,19 @@ const copiesOf = (observed: Observed, use: Use): ReadonlyArray<string> => {
 /** S2 of one use: nobody else sees a key that was ambiguous. */
 const strangersOf = (observed: Observed, use: Use): ReadonlyArray<string> => {
   // Where an admitted exception has brought both providers in, each goes on with its own.
-  const isOwn = ({ provider, startedAt }: Attempt) =>
-    use.some((one) => isDoubtful(one) && one.provider === provider && one.startedAt < startedAt)
+  const isOwn = (doubtful: Attempt, { provider, startedAt }: Attempt) =>
+    use.some(
+      (one) =>
+        one.provider === provider &&
+        one.startedAt < startedAt &&
+        (isDoubtful(one) || (isClaimed(one) && !isClaimed(doubtful)))
+    )
   for (const doubtful of use.filter(isDoubtful)) {
     const stranger = use.find(
       (attempt) =>
         doubtful.startedAt < begunAt(attempt) &&
         attempt.provider !== doubtful.provider &&
-        !isOwn(attempt) &&
+        !isOwn(doubtful, attempt) &&
         hadToKnow(observed, doubtful, asActor(attempt))
     )
     if (stranger !== undefined)
@@ -254,8 +273,13 @@ export const brokenBySending = (observed: Observed): ReadonlyArray<string> => {
   const reports = Map.groupBy(observed.reports, ({ subject }) => subject)
   const subjects = new Set([...bySend.keys(), ...reports.keys()])
   return [...subjects].flatMap((subject) => {
-    const until = greyFrom(bySend.get(subject) ?? [])
-    const uses = usesOf((bySend.get(subject) ?? []).filter(({ startedAt }) => startedAt < until))
+    const until = judgedUntil(bySend.get(subject) ?? [])
+    // A call that went on with a key prolongs its use, whether or not it asked anybody.
+    const prolonged = observed.grants.filter((grant) => grant.subject === subject && !grant.isNew).map(({ at }) => at)
+    const uses = usesOf(
+      (bySend.get(subject) ?? []).filter(({ startedAt }) => startedAt < until),
+      prolonged
+    )
     const answers = (reports.get(subject) ?? []).filter(({ at }) => at < until)
     return [
       ...uses.flatMap((use) => [
@@ -273,7 +297,7 @@ export const brokenBySending = (observed: Observed): ReadonlyArray<string> => {
 /** How many copies of one use left a provider: what a reader of the counts sees of the documented window. */
 export const copiesOfUses = (attempts: ReadonlyArray<Attempt>, provider: Provider): ReadonlyArray<number> =>
   [...Map.groupBy(attempts, ({ subject }) => subject).values()]
-    .flatMap(usesOf)
+    .flatMap((ofSend) => usesOf(ofSend))
     .map((use) => use.filter((attempt) => attempt.provider === provider && attempt.delivered).length)
 
 /**

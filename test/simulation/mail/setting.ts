@@ -112,7 +112,7 @@ const makeObserver = (clock: SimClock) => {
   const doubts: Array<{ readonly subject: string; readonly at: number }> = []
   const silent = new Set<string>()
   const written: Array<{ readonly subject: string; readonly at: number }> = []
-  const grants: Array<{ readonly subject: string; readonly at: number }> = []
+  const grants: Array<{ readonly subject: string; readonly at: number; readonly isNew: boolean }> = []
   /** The attempt that made a message leave, by the message's id. */
   const accepted = new Map<string, Attempt>()
   const prove = (messageId: string | null) => {
@@ -128,7 +128,7 @@ const makeObserver = (clock: SimClock) => {
     silent,
     grants,
     written,
-    granted: (subject: string) => void grants.push({ subject, at: now() }),
+    granted: (subject: string, isNew: boolean) => void grants.push({ subject, at: now(), isNew }),
     accepted,
     prove,
     recorded: ({ details, errorKind, outcome, providerMessageId }: RecordSend) => {
