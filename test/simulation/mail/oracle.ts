@@ -61,13 +61,13 @@ const isClaimed = ({ askedAt }: Attempt): boolean => askedAt > -Infinity
 /** What a send without a claim does, the store cannot count: it prolongs no use. */
 /**
  * From when on nothing is judged of a send: where its attempts are so nearly a day after others that they may be another use's, or where
- * the store knew nothing of the day before, since every send of it went without a claim: its tag is the key's next day, too.
+ * a send of the day before went without a claim, so that the store may know nothing of it: its tag is the key's next day, too.
  */
 const judgedUntil = (attempts: ReadonlyArray<Attempt>): number => {
   const first = Math.min(...attempts.map(({ startedAt }) => startedAt))
   const dayTwo = first + IDEMPOTENCY_WINDOW_MS / 2
   const dayOne = attempts.filter(({ startedAt }) => startedAt < dayTwo)
-  return dayOne.some(isClaimed) ? greyFrom(attempts) : dayTwo
+  return dayOne.every(isClaimed) ? greyFrom(attempts) : dayTwo
 }
 
 /** From when on a send's attempts are so nearly a day after others that they may be another use's; never, mostly. */
