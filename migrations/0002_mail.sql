@@ -1005,7 +1005,8 @@ begin
   select * into c from email_send_claims x
   where x.key_hash = p_key_hash and x.owner = p_owner and x.state = 'held' for update;
   -- What a send without a claim has written since binds this one, too.
-  if not found or exists (select from find_email_evidence(p_key_hash, c.tag)) or exists (
+  if not found or (c.ambiguous and c.provider <> p_provider)
+    or exists (select from find_email_evidence(p_key_hash, c.tag)) or exists (
     select from email_log l
     where l.key_hash = p_key_hash and l.created_at >= c.first_attempt_at and l.provider <> p_provider
       and (l.outcome = 'deferred' or (l.outcome = 'failed' and l.error_kind = 'ambiguous'))
@@ -1461,7 +1462,13 @@ begin
     decision := 'Go';
     v_lease := clock_timestamp() + make_interval(secs => (p_entry ->> 'lease_ms')::float8 / 1000.0);
     first_attempt_at := extract(epoch from c.first_attempt_at) * 1000;
-    update email_send_claims x set owner = v_owner, lease_until = v_lease, last_attempt_at = v_lease, updated_at = now()
+    update email_send_claims x set
+      owner = v_owner, provider = v_provider, ambiguous = true, lease_until = v_lease,
+      -- One that is a day late asks nobody any more.
+      last_attempt_at = case
+        when clock_timestamp() - c.first_attempt_at < interval '24 hours' then v_lease else c.last_attempt_at
+      end,
+      updated_at = now()
     where x.key_hash = v_key;
     suppressions := email_suppressions_of(email_addresses(p_entry -> 'addresses')) || coalesce((
       select jsonb_agg(jsonb_build_object('email', x.email, 'reason', 'erased'))

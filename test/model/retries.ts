@@ -82,7 +82,7 @@ const received = (context: Context, state: State): Moves =>
         state.claim ?? rules.claimOfRetry({ provider: retry.provider, owner, tag }, retry.firstAttemptAt, now)
       const decision = rules.decideRetry(
         claim,
-        { owner, leaseMs: LEASE_MS, evidence: evidenceOf(state, retry.tag, retry.firstAttemptAt) },
+        { owner, provider: retry.provider, leaseMs: LEASE_MS, evidence: evidenceOf(state, retry.tag, retry.firstAttemptAt) },
         now
       )
       if (decision._tag === "Busy") return []

@@ -191,7 +191,11 @@ export const claimOf = (
 
 /** The claim once its holder has said that a request to `provider` leaves now; undefined where it is not this owner's any more. */
 export const movedClaim = (claim: Claim | undefined, owner: string, provider: Provider): Claim | undefined =>
-  claim === undefined || claim.owner !== owner || claim.state !== "held"
+  claim === undefined ||
+  claim.owner !== owner ||
+  claim.state !== "held" ||
+  // Granted unheard: another attempt on the key was ambiguous, of which this owner does not know (S2).
+  (claim.ambiguous && claim.provider !== provider)
     ? undefined
     : { ...claim, provider, leaving: true }
 
@@ -258,16 +262,21 @@ export type RetryDecision =
 /** What a queued retry may do, and the claim with its lease where it may go out (`begin_email_retry`). */
 export const decideRetry = (
   claim: Claim,
-  retry: { readonly owner: string; readonly leaseMs: number; readonly evidence: Evidence | undefined },
+  retry: {
+    readonly owner: string
+    readonly provider: Provider
+    readonly leaseMs: number
+    readonly evidence: Evidence | undefined
+  },
   now: number
 ): RetryDecision => {
-  const { evidence, leaseMs, owner } = retry
+  const { evidence, leaseMs, owner, provider } = retry
   if (evidence !== undefined) return { _tag: "Settled", evidence }
   if (isLeased(claim, now) && claim.owner !== owner) return { _tag: "Busy" }
   const leaseUntil = now + leaseMs
   // One that is a day late asks nobody any more.
   const lastAttemptAt = withinWindow(now - claim.firstAttemptAt) ? leaseUntil : claim.lastAttemptAt
-  return { _tag: "Go", claim: { ...claim, owner, leaseUntil, lastAttemptAt } }
+  return { _tag: "Go", claim: { ...claim, owner, provider, ambiguous: true, leaseUntil, lastAttemptAt } }
 }
 
 /** The claim that a retry makes where its first call left none: any payload fits. */

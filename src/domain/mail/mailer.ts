@@ -285,7 +285,8 @@ const deliver = Effect.fnUntraced(function* (
 const unmoved = (sending: Sending, tried: Tried, refusal: string | undefined): SendResult => {
   sending.hold.ownKind = undefined
   const why = "the key's claim could not be kept, since the database did not answer"
-  return failed(sending, tried, "ambiguous", refusal === undefined ? why : `${refusal}; ${why}`)
+  const provider = sending.trace.attempts.at(-1)?.provider ?? tried.provider
+  return failed(sending, { ...tried, provider }, "ambiguous", refusal === undefined ? why : `${refusal}; ${why}`)
 }
 
 /** A refusal is certain only while the call holds its key. */
