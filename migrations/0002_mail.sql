@@ -737,7 +737,8 @@ as $$
     where r.provider is not null
       and (r.outcome is not null or r.key_tag in (select x.key_tag from recent x where x.outcome is not null))
       and (r.provider_message_id is not null or r.status = 'deferred'
-        or (r.status = 'failed' and r.error_kind = 'ambiguous'))
+        -- An end without an attempt says nothing of its own: a call that came a day too late, or whose claim could not be moved.
+        or (r.status = 'failed' and r.error_kind = 'ambiguous' and jsonb_array_length(coalesce(r.attempts, '[]')) > 0))
   )
   (
     select o.provider, (select min(x.created_at) from left_open x), o.key_tag from left_open o

@@ -80,7 +80,8 @@ const storeOf = (options: InstallationOptions, process: SimProcess): MailStore["
           saw(`store ${operation} lost`)
           return storeDown("connection lost")
         }
-      )
+        // Its caller did not wait for it.
+      ).pipe(Effect.onInterrupt(() => Effect.sync(silent)))
     })
   /** Notes when the database let this process send a key: proof that was there before must have stopped it (S4). */
   const asked = <A>(operation: string, apply: Effect.Effect<A, StoreUnavailable>) =>

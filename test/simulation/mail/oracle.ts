@@ -61,13 +61,13 @@ const isClaimed = ({ askedAt }: Attempt): boolean => askedAt > -Infinity
 /** What a send without a claim does, the store cannot count: it prolongs no use. */
 /**
  * From when on nothing is judged of a send: where its attempts are so nearly a day after others that they may be another use's, or where
- * a send of the day before went without a claim, so that the store may know nothing of it: its tag is the key's next day, too.
+ * a send of the day before went without a claim or was not written, so that the store may know nothing of it: its tag is the key's next day, too.
  */
-const judgedUntil = (attempts: ReadonlyArray<Attempt>): number => {
+const judgedUntil = (attempts: ReadonlyArray<Attempt>, isLost: boolean): number => {
   const first = Math.min(...attempts.map(({ startedAt }) => startedAt))
   const dayTwo = first + IDEMPOTENCY_WINDOW_MS / 2
   const dayOne = attempts.filter(({ startedAt }) => startedAt < dayTwo)
-  return dayOne.every(isClaimed) ? greyFrom(attempts) : dayTwo
+  return dayOne.every(isClaimed) && !isLost ? greyFrom(attempts) : dayTwo
 }
 
 /** From when on a send's attempts are so nearly a day after others that they may be another use's; never, mostly. */
@@ -123,7 +123,9 @@ const hadToKnow = (
   if (known.process === actor.process) return true
   if (!actor.claimed) return false
   return (
-    isClaimed(known) || doubts.some(({ at, subject }) => subject === known.subject && at < actor.at)
+    isClaimed(known) || doubts.some(
+        ({ at, subject }) => subject === known.subject && known.startedAt <= at && at < actor.at
+      )
   )
 }
 
@@ -255,7 +257,7 @@ const untrue = (
   )
   if (isCertain && doubtful !== undefined)
     found.push(
-      `S2: reported as certainly not delivered (${result.kind}), and ${doubtful.provider} answered: ${doubtful.outcome}`
+      `S2: ${subject} reported as certainly not delivered (${result.kind}), and ${doubtful.provider} answered: ${doubtful.outcome}`
     )
   return found
 }
@@ -271,7 +273,7 @@ const mailsOf = (
   return [...byUse].flatMap(([use = [], answers]) => {
     const ids = new Set(answers.map(({ result }) => result.providerMessageId))
     const isExempt = use.some((attempt) => !isClaimed(attempt) || silent.has(attempt.subject))
-    return ids.size > 1 && !isExempt ? ["S9: two calls on one key, two mails"] : []
+    return ids.size > 1 && !isExempt ? [`S9: two calls on one key, two mails: ${use[0]?.subject}`] : []
   })
 }
 
@@ -281,7 +283,7 @@ export const brokenBySending = (observed: Observed): ReadonlyArray<string> => {
   const reports = Map.groupBy(observed.reports, ({ subject }) => subject)
   const subjects = new Set([...bySend.keys(), ...reports.keys()])
   return [...subjects].flatMap((subject) => {
-    const until = judgedUntil(bySend.get(subject) ?? [])
+    const until = judgedUntil(bySend.get(subject) ?? [], observed.silent.has(subject))
     // A call that went on with a key prolongs its use, whether or not it asked anybody.
     const prolonged = observed.grants.filter((grant) => grant.subject === subject && !grant.isNew).map(({ at }) => at)
     const uses = usesOf(

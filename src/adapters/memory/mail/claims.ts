@@ -106,7 +106,8 @@ const findTrail = (tables: MailTables, keyHash: KeyHash, now: number): Trail | u
       (row.outcome !== null || tags.has(row.keyTag)) &&
       (row.providerMessageId !== null ||
         row.status === "deferred" ||
-        (row.status === "failed" && row.errorKind === "ambiguous"))
+        // An end without an attempt says nothing of its own: a call that came a day too late, or whose claim could not be moved.
+        (row.status === "failed" && row.errorKind === "ambiguous" && row.attempts.length > 0))
   )
   const newest = left.findLast((row) => row.providerMessageId !== null) ?? left.at(-1)
   return newest?.provider === undefined || newest.provider === null
