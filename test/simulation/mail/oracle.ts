@@ -286,14 +286,12 @@ export const brokenBySending = (observed: Observed): ReadonlyArray<string> => {
     const until = judgedUntil(bySend.get(subject) ?? [], observed.silent.has(subject))
     // A call that went on with a key prolongs its use, whether or not it asked anybody.
     const prolonged = observed.grants.filter((grant) => grant.subject === subject && !grant.isNew).map(({ at }) => at)
-    const uses = usesOf(
-      (bySend.get(subject) ?? []).filter(({ startedAt }) => startedAt < until),
-      prolonged
-    )
+    const attempts = (bySend.get(subject) ?? []).filter(({ startedAt }) => startedAt < until)
+    const uses = usesOf(attempts, prolonged)
     const answers = (reports.get(subject) ?? []).filter(({ at }) => at < until)
     return [
+      ...usesOf(attempts).flatMap((use) => copiesOf(observed, use)),
       ...uses.flatMap((use) => [
-        ...copiesOf(observed, use),
         ...strangersOf(observed, use),
         ...repeatedOf(observed, use),
         ...twoProvidersOf(use)

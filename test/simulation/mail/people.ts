@@ -98,6 +98,18 @@ export const stranger = (world: World, orders: ReadonlyArray<Order>, roughMs: nu
     }
   })
 
+/** Housekeeping drops claims that have expired, at any moment. */
+export const housekeeping = ({ chance, chronicle, database, weather }: World, forMs: number) =>
+  Effect.gen(function* () {
+    for (let passed = 0; passed < forMs; ) {
+      const wait = chance.int(1_000, 1_200_000)
+      passed += wait
+      yield* Effect.sleep(wait)
+      const gone = yield* Effect.provideService(database.purgeClaims, Clock.Clock, weather.databaseClock)
+      for (let n = 0; n < gone; n++) chronicle.saw("housekeeping drops a claim")
+    }
+  })
+
 /** Kills, freezes and starts processes, steps their clocks and cuts their connections, while the weather is rough. */
 export const nemesis = (world: World, roughMs: number, rounds: number) =>
   Effect.gen(function* () {

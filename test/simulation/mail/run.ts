@@ -4,7 +4,7 @@ import { runSeeded, type SimClock } from "../kernel.ts"
 import type { Run, RunOptions, SimulatedWorld } from "../world.ts"
 import { BUGS } from "./bugs.ts"
 import { brokenBySending, copiesOfUses, type Observed, unexcusedDead } from "./oracle.ts"
-import { client, clientAroundOutage, clientNextDay, nemesis, type Order, stranger } from "./people.ts"
+import { client, clientAroundOutage, clientNextDay, housekeeping, nemesis, type Order, stranger } from "./people.ts"
 import { FAULTS, makeWorld, type World } from "./setting.ts"
 
 /** A copy beyond the first, where a provider does not dedupe. */
@@ -75,6 +75,7 @@ const rough = (world: World, orders: ReadonlyArray<Order>, roughMs: number) =>
         const order = explicit[(2 * n + (at === from ? 0 : 1)) % Math.max(1, explicit.length)]
         if (order !== undefined) yield* begin(clientAroundOutage(world, order, at))
       }
+    if (happens("housekeeping")) yield* begin(housekeeping(world, roughMs))
     if (happens("another installation")) yield* begin(stranger(world, orders, roughMs))
     yield* begin(nemesis(world, roughMs, 12))
     yield* Effect.sleep(roughMs)
@@ -101,6 +102,7 @@ const nextDay = (world: World, orders: ReadonlyArray<Order>, firstAt: ReadonlyMa
       yield* Effect.forkDetach(Effect.andThen(Effect.sleep(wait), clientNextDay(world, order)))
     }
     yield* Effect.forkDetach(nemesis(world, NEXT_DAY_ROUGH_MS, 4))
+    if (world.happens("housekeeping")) yield* Effect.forkDetach(housekeeping(world, NEXT_DAY_ROUGH_MS))
     yield* Effect.sleep(NEXT_DAY_ROUGH_MS)
     calm.now = true
     yield* world.spawn
@@ -193,6 +195,7 @@ export const mailWorld: SimulatedWorld = {
     "event comes a day later",
     "event never comes",
     "event recorded",
+    "housekeeping drops a claim",
     "key used a day later",
     "process's clock steps",
     "provider answers late",

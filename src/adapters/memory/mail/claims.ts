@@ -279,3 +279,13 @@ export const settleClaim = (
   const settled = settledClaim(claim, { ...settle, result }, now)
   if (settled !== undefined) tables.claims.set(details.keyHash, settled)
 }
+
+/** Drops claims that have expired, with none under way (`purge_email_claims`). */
+export const purgeClaims = ({ claims }: MailTables, now: number): number => {
+  let gone = 0
+  for (const [keyHash, { firstAttemptAt, lastAttemptAt, leaseUntil }] of claims) {
+    const isOld = [firstAttemptAt, lastAttemptAt].every((at) => at <= now - IDEMPOTENCY_WINDOW_MS)
+    if (isOld && leaseUntil < now && claims.delete(keyHash)) gone += 1
+  }
+  return gone
+}
