@@ -107,7 +107,7 @@ export const brokenByAnswer = (
   if (result.status === "sent" && !sofar.some(({ copy }) => copy))
     return "S5: answered sent, and no mail of this use of the key left"
   if (result.status === "failed") {
-    if (result.kind === "ambiguous" && sofar.length === 0 && state.retries.length === 0)
+    if (result.kind === "ambiguous" && sofar.length === 0 && state.retries.length === 0 && state.hasQueue)
       return "S5: answered that it may have left, though nobody was ever asked: it is never sent"
     const known = { rows: state.rows.slice(0, since.rows) }
     const doubtful = sofar.find(

@@ -90,7 +90,7 @@ const evidenceOf = (state: State, tag: string, since: number): Evidence | undefi
   const isOfUse = (one: string) => one === tag || (isOfClaim && one === tagText(claim.tag))
   // An event settles the row of its use.
   const isProof = ({ says, tag: own }: State["rows"][number]) =>
-    says === "accepted" || requests.some((request) => request.told && request.tag === own)
+    says === "accepted" || (says === "open" && requests.some((request) => request.told && request.tag === own))
   const row = rows.find((one) => isProof(one) && (isOfUse(one.tag) || (one.at >= from && one.at < to)))
   const told = requests.find((request) => request.told && isOfUse(request.tag))
   const provider = row?.provider ?? told?.provider
@@ -114,6 +114,12 @@ const trailOf = (state: State, process: number): Trail | undefined => {
   return known === undefined || isFree(known, now)
     ? undefined
     : { provider: known.provider, since: known.firstAttemptAt, tag: known.tag }
+}
+
+/** The tag of a key that no claim binds: that of its rows of the last day, else the key's first. */
+const tagWithoutClaim = (state: State, first: KeyTag): KeyTag => {
+  const recent = state.rows.findLast(({ at }) => at > nowOf(state) - IDEMPOTENCY_WINDOW_MS)
+  return recent === undefined ? first : KeyTag.make(recent.tag)
 }
 
 /** What the process itself says, by the rules of the store. */
@@ -190,12 +196,7 @@ const begins = (context: Context, state: State): Moves => {
   if (n === -1) return []
   const now = nowOf(state)
   const owner = `c${n}`
-  const request = {
-    payloadHash: "",
-    provider: bounds.primary,
-    owner,
-    tag: KeyTag.make(rules.tagOf(owner))
-  }
+  const request = { payloadHash: "", provider: bounds.primary, owner, tag: KeyTag.make(rules.tagOf("first")) }
   // The first call is anybody's.
   const processes = n === 0 ? [0] : [0, 1]
   return processes.flatMap((process): Moves => {
@@ -215,9 +216,11 @@ const begins = (context: Context, state: State): Moves => {
       afterBegin(context, from, n, open, { process, claimed: false, label: `${label}, ${why}` })
     if (!state.storeIsUp) return [without(state, "the store is away")]
     const { claim } = state
+    // A later use of the key is its claim's.
+    const asked = { ...request, tag: claim === undefined ? tagWithoutClaim(state, request.tag) : KeyTag.make(rules.tagOf(owner)) }
     const decision = rules.decideClaim(
       claim,
-      request,
+      asked,
       {
         evidence: claim === undefined ? undefined : evidenceOf(state, tagText(claim.tag), claim.firstAttemptAt),
         trail: trailOf(state, process)
@@ -228,7 +231,7 @@ const begins = (context: Context, state: State): Moves => {
       return [afterBegin(context, state, n, decision, { process, claimed: true, label })]
     const granted: State = {
       ...state,
-      claim: rules.claimOf(claim, decision, { ...request, leaseMs: LEASE_MS, leaving: true }, now)
+      claim: rules.claimOf(claim, decision, { ...asked, leaseMs: LEASE_MS, leaving: true }, now)
     }
     const moves = [afterBegin(context, granted, n, decision, { process, claimed: true, label })]
     return state.lateAnswers === 0

@@ -90,7 +90,7 @@ const received = (context: Context, state: State): Moves =>
         return [
           {
             label: `${words}: settled by evidence`,
-            state: { ...without({ ...state, claim }, n), rows: withRow(state, retry, "accepted") }
+            state: without({ ...state, claim }, n)
           }
         ]
       const going = { ...state, claim: decision.claim }

@@ -111,6 +111,8 @@ export interface State {
   readonly deferred: ReadonlyArray<string>
   /** How the last deferral ended, where its end could not be written. */
   readonly isReported: boolean
+  /** Without a queue an ambiguous send ends failed. */
+  readonly hasQueue: boolean
 }
 
 export const nowOf = (state: State): number => MOMENTS[state.moment]!

@@ -99,7 +99,15 @@ const tick = ({ bounds }: Context, state: State): Moves => {
     state.retries.every(({ holder }) => holder === undefined)
   if (!isIdle || state.moment >= bounds.moments || state.requests.length === 0) return []
   const minutes = Math.round(MOMENTS[state.moment + 1]! / 60_000)
-  return [{ label: `it is ${Math.floor(minutes / 60)} h ${minutes % 60} min later`, state: { ...state, moment: state.moment + 1 } }]
+  const moment = state.moment + 1
+  // No request is on its way for a day.
+  const requests = moment < 2 ? state.requests : state.requests.map((request) => ({ ...request, flying: false }))
+  return [
+    {
+      label: `it is ${Math.floor(minutes / 60)} h ${minutes % 60} min later`,
+      state: { ...state, moment, requests }
+    }
+  ]
 }
 
 const MOVES = [...callMoves, ...retryMoves, lateArrivals, events, leaseOver, crash, outage, tick]
@@ -137,7 +145,8 @@ export const keyModel = (rules: Rules, bounds: Bounds) => {
     requests: [],
     window: undefined,
     deferred: [],
-    isReported: false
+    isReported: false,
+    hasQueue: bounds.retries > 0
   }
   return {
     initial,
