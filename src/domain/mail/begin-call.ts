@@ -3,7 +3,7 @@ import { Clock, Effect } from "effect"
 import type { BeganSend } from "../../ports/mail/mail-store.ts"
 import type { IdempotencyKey, KeyHash, KeyTag, LogRowId } from "../ids.ts"
 import { uptime } from "../uptime.ts"
-import { type ClaimDecision, type Claimed, type ClaimRequest, settledState } from "./claim.ts"
+import type { ClaimDecision, Claimed, ClaimRequest } from "./claim.ts"
 import type { Provider } from "./failover.ts"
 import { type Message, payloadOf } from "./message.ts"
 import { ClaimUnavailable } from "./send-result.ts"
@@ -46,16 +46,6 @@ const agreed = (stored: ClaimDecision, own: ClaimDecision | undefined, isProven:
   return own._tag !== "Claimed" || stored.sticky === undefined ? own : stored
 }
 
-/** Remembers what the store says of the key, too: the next call may not reach it. */
-const learn = (parts: SendParts, call: Call, decision: ClaimDecision, now: number) => {
-  if (decision._tag !== "Replay") return
-  const { result } = decision
-  const { keyHash, rowId: owner } = call
-  if (result.provider !== null) parts.memory.move(keyHash, owner, result.provider)
-  const state = settledState(result.status, undefined, false)
-  parts.memory.settle(keyHash, { owner, state, ambiguous: state === "ambiguous", result }, now)
-}
-
 const forKey = Effect.fnUntraced(function* (
   parts: SendParts,
   call: Call,
@@ -74,7 +64,8 @@ const forKey = Effect.fnUntraced(function* (
     leaving: true,
     claim,
     tag: undefined,
-    untold: false
+    untold: false,
+    time: undefined
   }
   if (remembered?._tag === "InProgress" || remembered?._tag === "Conflict")
     return { ...answer, time: undefined, decision: remembered, since }
@@ -113,8 +104,15 @@ const forKey = Effect.fnUntraced(function* (
   const decision = agreed(began.decision, ownAt(now), began.evidence !== undefined)
   if (decision._tag === "Claimed") remember(decision, now)
   else if (own?._tag !== "Replay") {
-    learn(parts, call, decision, since)
-    if (decision._tag !== "Replay") undo()
+    // Remembered, too: the next call may not reach the store.
+    if (decision._tag === "Replay")
+      memory.learn(
+        keyHash,
+        { ...decision, ageMs: Math.max(0, now - decision.firstAttemptAt) },
+        request,
+        since
+      )
+    else undo()
   }
   const tag = decision._tag === "Claimed" ? decision.tag : known?.tag
   return {
@@ -123,7 +121,7 @@ const forKey = Effect.fnUntraced(function* (
     decision,
     tag,
     since,
-    untold: began.decision._tag === "Claimed" && decision._tag === "Replay"
+    untold: began.time !== undefined && began.decision._tag === "Claimed" && decision._tag === "Replay"
   }
 })
 

@@ -1,3 +1,5 @@
+import { Context, Layer } from "effect"
+
 import type { KeyHash, KeyTag } from "../ids.ts"
 import {
   type Claim,
@@ -5,12 +7,18 @@ import {
   type Claimed,
   type ClaimEnd,
   claimOf,
+  claimOfRetry,
   type ClaimRequest,
   decideClaim,
+  decideRetry,
+  type Evidence,
   isFree,
   keptResult,
   movedClaim,
-  settledClaim
+  NO_LEASE,
+  type RetryDecision,
+  settledClaim,
+  settledState
 } from "./claim.ts"
 import type { Provider } from "./failover.ts"
 import type { SendResult } from "./send-result.ts"
@@ -43,11 +51,40 @@ interface KeyMemory {
     request: ClaimRequest & { readonly leaseMs: number },
     now: number
   ) => () => void
+  /** What the store said of the key: it is as old as the store says. */
+  readonly learn: (
+    keyHash: KeyHash,
+    told: { readonly result: SendResult; readonly ageMs: number },
+    request: ClaimRequest,
+    now: number
+  ) => void
+  /** What a queued retry may do, for all that the process knows; it holds the key where it may go out. */
+  readonly beginRetry: (
+    keyHash: KeyHash,
+    retry: {
+      readonly provider: Provider
+      readonly owner: string
+      readonly tag: KeyTag | undefined
+      readonly leaseMs: number
+      /** Since the key's first attempt, milliseconds. */
+      readonly ageMs: number
+    },
+    now: number
+  ) => RetryDecision
   readonly move: (keyHash: KeyHash, owner: string, provider: Provider) => void
   readonly settle: (keyHash: KeyHash, end: ClaimEnd, now: number) => void
   /** The settled result as the caller gets it: the log may know the row by another id, or an acceptance. */
   readonly answer: (keyHash: KeyHash, owner: string, result: SendResult) => void
 }
+
+/** Proof that is in the claim itself. */
+const acceptedBy = ({ result, state }: Claim): Evidence | undefined =>
+  state === "accepted" &&
+  result !== undefined &&
+  result.provider !== null &&
+  result.providerMessageId !== null
+    ? { provider: result.provider, providerMessageId: result.providerMessageId }
+    : undefined
 
 export const makeKeyMemory = (maxKeys = MAX_KEYS): KeyMemory => {
   /** The oldest first. */
@@ -100,6 +137,33 @@ export const makeKeyMemory = (maxKeys = MAX_KEYS): KeyMemory => {
         else put(keyHash, before)
       }
     },
+    learn: (keyHash, { ageMs, result }, request, now) => {
+      const state = settledState(result.status, undefined, false)
+      const firstAttemptAt = now - ageMs
+      put(keyHash, {
+        ...request,
+        provider: result.provider ?? request.provider,
+        state,
+        ambiguous: result.status !== "sent",
+        leaving: true,
+        leaseUntil: NO_LEASE,
+        firstAttemptAt,
+        lastAttemptAt: firstAttemptAt,
+        result
+      })
+      bound(now)
+    },
+    beginRetry: (keyHash, retry, now) => {
+      const known = live(keyHash, now)
+      const claim = known ?? claimOfRetry(retry, now - retry.ageMs, now)
+      const evidence = known === undefined ? undefined : acceptedBy(known)
+      const decision = decideRetry(claim, { ...retry, evidence }, now)
+      if (decision._tag === "Go") {
+        put(keyHash, decision.claim)
+        bound(now)
+      }
+      return decision
+    },
     move: (keyHash, owner, provider) => {
       const moved = movedClaim(claims.get(keyHash), owner, provider)
       if (moved !== undefined) put(keyHash, moved)
@@ -115,3 +179,11 @@ export const makeKeyMemory = (maxKeys = MAX_KEYS): KeyMemory => {
     }
   }
 }
+
+/** The memory of this process: mailer and retries share it. */
+export class ProcessKeyMemory extends Context.Service<ProcessKeyMemory, KeyMemory>()(
+  "postlane/domain/ProcessKeyMemory"
+) {}
+
+/** One for all that is built together, which is a process. */
+export const layerKeyMemory: Layer.Layer<ProcessKeyMemory> = Layer.sync(ProcessKeyMemory, makeKeyMemory)

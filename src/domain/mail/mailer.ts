@@ -11,6 +11,7 @@ import { afterwardsMs, defer } from "./defer.ts"
 import { type ProviderRequest, type SendDetails, tagOf } from "./deferred-send.ts"
 import { afterFailure, type Provider, type Route, routeOf, stickTo, stickyKind } from "./failover.ts"
 import { type ClaimPassed, holdsFor, mayLeave } from "./hold.ts"
+import { layerKeyMemory } from "./key-memory.ts"
 import { makeMessage, type Message, recipientKeys, type SendRequest, withoutBlocked } from "./message.ts"
 import { countFailover, countSend } from "./metrics.ts"
 import { endedSince } from "./replay.ts"
@@ -27,7 +28,7 @@ import {
 } from "./send-result.ts"
 import { makeSendParts, type Sending, type SendParts, type SendServices } from "./sending.ts"
 import { statusRank } from "./status.ts"
-import { deferralEnd, noteEvidence, record, rowOf } from "./store-access.ts"
+import { deferralEnd, findEvidence, noteEvidence, record, rowOf } from "./store-access.ts"
 import { type BlockReason, blockedAddresses, suppressedError } from "./suppression/policy.ts"
 import { newTrace, traced } from "./trace.ts"
 import { reportUnclaimed } from "./unclaimed.ts"
@@ -57,7 +58,7 @@ export const layer: Layer.Layer<Mailer, never, SendServices> = Layer.effect(
       }
     })
   )
-)
+).pipe(Layer.provide(layerKeyMemory))
 
 /** One send, whose log lines all name it. */
 const send = (
@@ -241,12 +242,14 @@ const deliver = Effect.fnUntraced(function* (
   const tried = { provider, failedOver: refusal !== undefined }
   const { config, providers, runner } = parts
   const isHeld = yield* holdsFor(parts, sending, provider, config.attemptTimeoutMs + afterwardsMs(parts))
-  if (!isHeld) return unmoved(sending, tried, refusal)
-  const leaves = sending.hold.leaving ? "may" : yield* mayLeave(parts, sending, provider)
-  if (leaves !== "may")
+  const leaves = !isHeld ? "passed" : sending.hold.leaving ? "may" : yield* mayLeave(parts, sending, provider)
+  if (leaves !== "may") {
+    const evidence = yield* findEvidence(parts, sending)
+    if (evidence !== undefined) return proven(sending, evidence, route)
     return leaves === "unanswered" && refusal === undefined
       ? unbegun(sending, tried)
       : unmoved(sending, tried, refusal)
+  }
   const adapter = providers.get(provider)
   const request = requestFor(parts, sending, provider)
   const attempt = yield* traced(
@@ -292,7 +295,9 @@ const unbegun = (sending: Sending, tried: Tried): SendResult => {
 /** The claim could not say that a request leaves, or is not this call's any more: nothing is asked, and nothing is certain. */
 const unmoved = (sending: Sending, tried: Tried, refusal: string | undefined): SendResult => {
   sending.hold.ownKind = undefined
-  return failed(sending, tried, "ambiguous", refusal === undefined ? NOT_KEPT : `${refusal}; ${NOT_KEPT}`)
+  const provider = sending.trace.attempts.at(-1)?.provider ?? tried.provider
+  const error = refusal === undefined ? NOT_KEPT : `${refusal}; ${NOT_KEPT}`
+  return failed(sending, { ...tried, provider }, "ambiguous", error)
 }
 
 /** A refusal is certain only while the call holds its key. */
