@@ -97,10 +97,27 @@ const sesMail = (to = ["b@x.example"]) => ({
 })
 const many = (count: number) => Array.from({ length: count }, (_, n) => `p${n}@x.example`)
 
-const eventsOf = async (name: string) =>
-  JSON.parse(await readFile(new URL(`test/support/vendors/${name}.json`, root), "utf8")) as ReadonlyArray<
-    Record<string, any>
-  >
+const eventsOf = async <E>(name: string) =>
+  JSON.parse(await readFile(new URL(`test/support/vendors/${name}.json`, root), "utf8")) as ReadonlyArray<E>
+
+/** What the probes read of an event as Resend sends it. */
+interface ResendEvent {
+  readonly created_at: string
+  readonly data: { readonly created_at?: string; readonly email_id?: string }
+}
+
+/** What the probes read of an event as the bus hands over SES's. */
+interface SesEvent {
+  readonly detail: {
+    readonly eventType: string
+    readonly mail: {
+      readonly messageId: string
+      readonly timestamp: string
+      readonly tags?: Readonly<Record<string, unknown>>
+    }
+    readonly bounce?: { readonly bouncedRecipients: ReadonlyArray<{ readonly emailAddress: string }> }
+  }
+}
 
 /** What happened in some runs of a world. */
 const seenIn = async (world: typeof mailWorld, seeds: number) => {
@@ -205,10 +222,10 @@ const PROBES: Readonly<Record<string, () => Promise<void>>> = {
     assert.deepStrictEqual([answers[0]?.status, answers[0]?.body["name"]], [401, "restricted_api_key"])
   },
   "resend-webhook-fields": async () => {
-    for (const event of await eventsOf("resend-events")) {
-      assert.isString(event["data"].created_at)
-      assert.notStrictEqual(event["data"].created_at, event["created_at"])
-      if (decodeWebhookEvent(event)._tag === "Event") assert.isString(event["data"].email_id)
+    for (const event of await eventsOf<ResendEvent>("resend-events")) {
+      assert.isString(event.data.created_at)
+      assert.notStrictEqual(event.data.created_at, event.created_at)
+      if (decodeWebhookEvent(event)._tag === "Event") assert.isString(event.data.email_id)
     }
   },
   "resend-webhook-team": async () =>
@@ -268,7 +285,7 @@ const PROBES: Readonly<Record<string, () => Promise<void>>> = {
     )
   },
   "ses-event-fields": async () => {
-    for (const { detail } of await eventsOf("ses-events")) {
+    for (const { detail } of await eventsOf<SesEvent>("ses-events")) {
       assert.isString(detail.eventType)
       assert.isString(detail.mail.messageId)
       assert.isNotNaN(Date.parse(detail.mail.timestamp))
@@ -278,12 +295,14 @@ const PROBES: Readonly<Record<string, () => Promise<void>>> = {
   "ses-bus-account": async () =>
     assert.isTrue((await seenIn(mailWorld, 40)).has("another installation sends the key")),
   "ses-bounce-recipients": async () => {
-    const bounces = (await eventsOf("ses-events")).filter(({ detail }) => detail.eventType === "Bounce")
+    const bounces = (await eventsOf<SesEvent>("ses-events")).filter(
+      ({ detail }) => detail.eventType === "Bounce"
+    )
     assert.isNotEmpty(bounces)
     for (const envelope of bounces) {
       const [event] = decodeBusEvents(envelope, { outreachSet: undefined })
-      const bounced = envelope["detail"].bounce.bouncedRecipients.map(
-        ({ emailAddress }: { emailAddress: string }) => emailAddress.toLowerCase()
+      const bounced = envelope.detail.bounce?.bouncedRecipients.map(({ emailAddress }) =>
+        emailAddress.toLowerCase()
       )
       assert.isNotEmpty(bounced)
       if (event?._tag === "Event" && event.event.event === "bounced")

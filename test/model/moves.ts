@@ -90,7 +90,7 @@ const tagText = (tag: KeyTag | undefined): string => tag ?? "none"
 
 /**
  * Proof that an attempt of this use was accepted: an event that names the use, by its own tag or that of the claim on the key, or a row of
- * the library in its time. `since`: when the use began, as whoever asks knows.
+ * the library in its time. `since`: when the use began, as the one who asks knows.
  */
 const evidenceOf = (state: State, tag: string, since: number): Evidence | undefined => {
   const { claim, requests, rows } = state

@@ -24,7 +24,7 @@ export interface Rules {
   readonly settledState: typeof settledState
   readonly afterFailure: typeof afterFailure
   readonly mayGoOn: typeof mayGoOn
-  /** What a request is tagged with: the use of the key, by whoever began it, or the key alone. */
+  /** What a request is tagged with: the use of the key, by the one who began it, or the key alone. */
   readonly tagOf: (owner: string) => string
   /** What a process still remembers of a key once its end is written. */
   readonly afterWriting: (claim: Claim | undefined) => Claim | undefined

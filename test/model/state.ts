@@ -19,7 +19,7 @@ export const MOMENTS = [
 /** How long a claim is leased. */
 export const LEASE_MS = 50_000
 
-/** What became of a request, as whoever sent it knows. */
+/** What became of a request, as its sender knows. */
 export type Heard = "accepted" | FailureKind | "nothing"
 
 /** A request that left a process. */

@@ -104,7 +104,7 @@ export interface Road {
   readonly lostAfterMs: number
   /** Nothing is lost, but the request is on its way for so long, whether or not its caller lives and waits. */
   readonly lateMs?: number | undefined
-  /** Told of each request or answer that is lost. */
+  /** Called with each request or answer that is lost. */
   readonly onLost?: () => void
 }
 

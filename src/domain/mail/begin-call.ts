@@ -46,6 +46,19 @@ const agreed = (stored: ClaimDecision, own: ClaimDecision | undefined, isProven:
   return own._tag !== "Claimed" || stored.sticky === undefined ? own : stored
 }
 
+/** The process's own refusal: the store need not be asked. */
+const unasked = (decision: ClaimDecision, claim: BegunCall["claim"], since: number): BegunCall => ({
+  suppressions: [],
+  evidence: undefined,
+  leaving: true,
+  claim,
+  tag: undefined,
+  untold: false,
+  time: undefined,
+  decision,
+  since
+})
+
 const forKey = Effect.fnUntraced(function* (
   parts: SendParts,
   call: Call,
@@ -58,17 +71,8 @@ const forKey = Effect.fnUntraced(function* (
   const wallClock = yield* Clock.currentTimeMillis
   const claim = { owner, payloadHash: request.payloadHash }
   const remembered = memory.decide(keyHash, request, since)
-  const answer = {
-    suppressions: [],
-    evidence: undefined,
-    leaving: true,
-    claim,
-    tag: undefined,
-    untold: false,
-    time: undefined
-  }
   if (remembered?._tag === "InProgress" || remembered?._tag === "Conflict")
-    return { ...answer, time: undefined, decision: remembered, since }
+    return unasked(remembered, claim, since)
   const known = memory.known(keyHash, since)
   const ownAt = (now: number) =>
     remembered?._tag === "Claimed" ? { ...remembered, firstAttemptAt: now - (known?.ageMs ?? 0) } : remembered

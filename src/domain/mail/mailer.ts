@@ -14,7 +14,7 @@ import { type ClaimPassed, holdsFor, mayLeave } from "./hold.ts"
 import { layerKeyMemory } from "./key-memory.ts"
 import { makeMessage, type Message, recipientKeys, type SendRequest, withoutBlocked } from "./message.ts"
 import { countFailover, countSend } from "./metrics.ts"
-import { endedSince } from "./replay.ts"
+import { replay } from "./replay.ts"
 import {
   failed,
   IdempotencyConflict,
@@ -28,7 +28,7 @@ import {
 } from "./send-result.ts"
 import { makeSendParts, type Sending, type SendParts, type SendServices } from "./sending.ts"
 import { statusRank } from "./status.ts"
-import { deferralEnd, findEvidence, noteEvidence, record, rowOf } from "./store-access.ts"
+import { findEvidence, noteEvidence, record, rowOf } from "./store-access.ts"
 import { type BlockReason, blockedAddresses, suppressedError } from "./suppression/policy.ts"
 import { newTrace, traced } from "./trace.ts"
 import { reportUnclaimed } from "./unclaimed.ts"
@@ -197,12 +197,6 @@ const tell = (parts: SendParts, details: SendDetails, owner: string, result: Sen
   const settle = { owner, state, ambiguous: result.status !== "sent", result }
   return record(parts, rowOf(parts.config, result, details, newTrace(), settle))
 }
-/** The first result again; of a deferral, how it ended since. */
-const replay = (parts: SendParts, keyHash: KeyHash, result: SendResult): Effect.Effect<SendResult> =>
-  result.status === "deferred"
-    ? Effect.map(deferralEnd(parts, { keyHash, sendId: result.sendId }), (end) => endedSince(result, end))
-    : Effect.succeed(result)
-
 /** What the rows of a send have in common; `mailed` is the message without the suppressed recipients. */
 const detailsOf = (
   message: Message,

@@ -1,9 +1,8 @@
-import { Clock, Context, Data, Effect, Layer, Result, Schedule } from "effect"
+import { Clock, Context, Data, Effect, Layer, Result } from "effect"
 
 import type { ProviderFailure } from "../../ports/mail/mail-provider.ts"
 import type { BeganRetry } from "../../ports/mail/mail-store.ts"
-import { noAnswer, type StoreUnavailable } from "../../ports/store-unavailable.ts"
-import { withDeadline } from "../deadline.ts"
+import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { uptime } from "../uptime.ts"
 import { unconfigured } from "./attempt.ts"
 import { type ClaimEnd, settledState } from "./claim.ts"
@@ -18,6 +17,7 @@ import {
 import { dedupes, type FailureKind, withinWindow } from "./failover.ts"
 import { layerKeyMemory } from "./key-memory.ts"
 import { countRetry } from "./metrics.ts"
+import { bounded, recordRetry, untilAnswered } from "./retry-store.ts"
 import { deferred, failed, type SendResult, sent, suppressed } from "./send-result.ts"
 import {
   claimLeaseMs,
@@ -34,9 +34,6 @@ import { newTrace, type Trace, traced } from "./trace.ts"
 
 /** How long a message waits whose attempt could not begin, seconds; no longer than for its first retry, which drills shorten. */
 const NOT_BEGUN_WAIT_SECONDS = 30
-
-/** How often a store that does not take what a retry has to leave with it is asked again. */
-const ASK_AGAIN = "5 seconds"
 
 /** Nothing was asked of a provider: the store does not answer, or another process works on the key. */
 class NotBegun extends Data.TaggedError("NotBegun")<{ readonly reason: string }> {}
@@ -87,23 +84,6 @@ const putBack = (
   )
 }
 
-/** Repeats a call for as long as its store is away: what it says after that is the answer. */
-const untilAnswered = <A>(
-  what: string,
-  call: Effect.Effect<A, StoreUnavailable>
-): Effect.Effect<A, StoreUnavailable> =>
-  Effect.suspend(() => {
-    let isSaid = false
-    return call.pipe(
-      Effect.tapError((error) => {
-        if (isSaid || !error.isRetryable) return Effect.void
-        isSaid = true
-        return Effect.logWarning(`a retry cannot ${what} yet: tried until the store answers`, error)
-      }),
-      Effect.retry({ schedule: Schedule.spaced(ASK_AGAIN), while: ({ isRetryable }) => isRetryable })
-    )
-  })
-
 /** How a retry ended: the key's result, and the last attempt's own answer where that was a refusal. */
 interface Ended {
   readonly result: SendResult
@@ -144,7 +124,7 @@ const handle = Effect.fnUntraced(function* (
     )
   const { provider, providerMessageId } = own.evidence
   const result = sent(message, { ...triedBy(message), provider }, providerMessageId)
-  yield* record(parts, rowOf(parts.config, result, details, newTrace(), settledBy(owner, { result })))
+  yield* recordRetry(parts, rowOf(parts.config, result, details, newTrace(), settledBy(owner, { result })))
   yield* noteEvidence(own.evidence)
   yield* countRetry("settled")
 })
@@ -182,7 +162,7 @@ const retried = Effect.fnUntraced(function* (
   const { result } = ended
   const end = settledBy(owner, ended)
   yield* remember(end)
-  yield* record(parts, rowOf(parts.config, result, withoutDropped(details, blocked), trace, end))
+  yield* recordRetry(parts, rowOf(parts.config, result, withoutDropped(details, blocked), trace, end))
   yield* countRetry(result.status)
   if (result.status === "failed") {
     yield* Effect.logError("a deferred send ended failed: no retry follows").pipe(
@@ -190,16 +170,6 @@ const retried = Effect.fnUntraced(function* (
     )
   }
 })
-
-const bounded = <A>(
-  { config }: SendParts,
-  operation: string,
-  call: Effect.Effect<A, StoreUnavailable>
-): Effect.Effect<A, StoreUnavailable> =>
-  withDeadline(call, {
-    duration: config.dbTimeoutMs,
-    onTimeout: () => Effect.fail(noAnswer(operation, `${config.dbTimeoutMs} ms`))
-  })
 
 /** What an attempt goes by. */
 interface Go {
@@ -341,27 +311,3 @@ const again = Effect.fnUntraced(function* (
   )
   return { result: deferred(message, triedBy(message)) }
 })
-
-/**
- * Writes the row and returns the lease. An acceptance is never repeated for the sake of its row, which is written a second time
- * instead: in a process that was frozen, the overdue timer fires before the answer is read. Any other outcome waits here until the
- * store takes it: a message that came back without it would cost an attempt that the schedule does not have.
- */
-const record = (
-  parts: SendParts,
-  row: Parameters<SendParts["store"]["record"]>[0]
-): Effect.Effect<void, StoreUnavailable> => {
-  if (!parts.store.configured) return Effect.void
-  const write = bounded(parts, "record", Effect.asVoid(parts.store.record(row)))
-  return row.outcome === "sent"
-    ? write.pipe(
-        Effect.retry({ times: 1 }),
-        Effect.catch((error) =>
-          Effect.logError(
-            "a retry was accepted, but its row could not be written: the log shows it as deferred until an event settles it",
-            error
-          )
-        )
-      )
-    : untilAnswered("write its row", write)
-}

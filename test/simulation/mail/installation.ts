@@ -105,7 +105,7 @@ const storeOf = (options: InstallationOptions, process: SimProcess): MailStore["
           const what = `${decision._tag}${decision._tag === "Claimed" && decision.takeover ? " takeover" : ""}`
           saw(`claim ${what}`)
           if (entry.claim !== undefined)
-            chronicle.note(() => `${process.id} is told of ${entry.keyHash.slice(0, 6)}: ${what}`)
+            chronicle.note(() => `${process.id} learns of ${entry.keyHash.slice(0, 6)}: ${what}`)
         })
       ),
     moveClaim: (entry) =>

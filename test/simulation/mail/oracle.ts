@@ -117,7 +117,7 @@ const usesOf = (
 const begunAt = (attempt: Attempt): number => (isClaimed(attempt) ? attempt.askedAt : attempt.startedAt)
 
 /**
- * Whether whoever acts under a claim at `at`, or without one, had to know of an attempt: S2, S3 and S4 hold for what the store or the
+ * Whether one who acts under a claim at `at`, or without one, had to know of an attempt: S2, S3 and S4 hold for what the store or the
  * process itself knows; a send without a claim in another process is the admitted exception.
  */
 const hadToKnow = (
