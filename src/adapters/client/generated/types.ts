@@ -266,7 +266,7 @@ export interface ConvertRequest {
 export interface File {
   readonly id: string
   readonly name: string
-  readonly sizeBytes: number | "Infinity" | "-Infinity" | "NaN"
+  readonly sizeBytes: number
   readonly pages: number
   readonly status: "uploaded" | "processing" | "chunked_processing" | "completed" | "failed"
   /** What is going on, in words. */ readonly phase: string | null
@@ -418,12 +418,12 @@ export interface ContactRequest {
   readonly website?: string | undefined
 }
 
-export interface SignInLinkRequest_1 {
+export interface SignInLinkRequest {
   readonly email: string
   /** The page to open then: a path of this server's pages; anything else is left out. */ readonly next?: string | undefined
 }
 
-export interface SignInLinkRequest {
+export interface SignInLinkForm {
   readonly email: string
   /** The page to open then: a path of this server's pages; anything else is left out. */ readonly next?: string | undefined
 }
@@ -891,7 +891,7 @@ export interface Operations {
   }
   /** Mails a sign-in link to a customer or an admin: `POST /auth/link` */
   readonly "auth.requestLink": {
-    readonly input: { readonly body: SignInLinkRequest_1 }
+    readonly input: { readonly body: SignInLinkRequest }
     readonly success: string
     readonly problem: "INVALID_REQUEST" | "FORBIDDEN" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false

@@ -211,4 +211,38 @@ describe("the OpenAPI document", () => {
     const ids = operations.map(([, { operationId }]) => operationId)
     expect(new Set(ids).size).toBe(ids.length)
   })
+
+  it("is one that generators of other languages make types of", () => {
+    for (const [name, { operationId }] of operations)
+      expect([name, operationId]).toEqual([name, expect.stringMatching(/^[a-z]+[A-Za-z]*$/)])
+    // Copies that are numbered would be renumbered by the next route.
+    expect(Object.keys(document.components.schemas).filter((name) => /\d$/.test(name))).toEqual([])
+    for (const [at, { enum: values, type, maximum, minimum }] of objects(document)) {
+      // Neither a constant that Python cannot spell, nor a text for a number, nor a bound that says nothing.
+      expect([at, type === "boolean" && values !== undefined]).toEqual([at, false])
+      expect([at, Array.isArray(values) && values.includes("Infinity")]).toEqual([at, false])
+      expect([at, Math.abs(maximum ?? minimum ?? 0) === Number.MAX_SAFE_INTEGER]).toEqual([at, false])
+    }
+    for (const [name, { parameters, responses }] of operations) {
+      for (const { schema, name: parameter, in: place } of parameters) {
+        if (place !== "query") continue
+        expect([name, parameter, schema.anyOf, (schema.enum ?? []).includes("")]).toEqual([
+          name,
+          parameter,
+          undefined,
+          false
+        ])
+        if (parameter === "limit" || parameter === "days")
+          expect([name, schema]).toEqual([
+            name,
+            expect.objectContaining({ type: "integer", minimum: 1, maximum: expect.any(Number) })
+          ])
+      }
+      for (const [status, { content, headers }] of Object.entries<Json>(responses)) {
+        if (status === "429") expect([name, Object.keys(headers)]).toEqual([name, ["Retry-After"]])
+        const inline = content?.["application/json"]?.schema.properties
+        expect([name, status, inline]).toEqual([name, status, undefined])
+      }
+    }
+  })
 })

@@ -55,7 +55,7 @@ import {
 const FileView = Schema.Struct({
   id: Schema.String,
   name: Schema.String,
-  sizeBytes: Schema.Number,
+  sizeBytes: Schema.Int,
   pages: Schema.Int,
   status: FileStatus,
   phase: Schema.NullOr(Schema.String).annotate({ description: "What is going on, in words." }),
