@@ -223,26 +223,24 @@ describe("the OpenAPI document", () => {
       expect([at, Array.isArray(values) && values.includes("Infinity")]).toEqual([at, false])
       expect([at, Math.abs(maximum ?? minimum ?? 0) === Number.MAX_SAFE_INTEGER]).toEqual([at, false])
     }
-    for (const [name, { parameters, responses }] of operations) {
-      for (const { schema, name: parameter, in: place } of parameters) {
-        if (place !== "query") continue
-        expect([name, parameter, schema.anyOf, (schema.enum ?? []).includes("")]).toEqual([
-          name,
-          parameter,
-          undefined,
-          false
-        ])
-        if (parameter === "limit" || parameter === "days")
-          expect([name, schema]).toEqual([
-            name,
-            expect.objectContaining({ type: "integer", minimum: 1, maximum: expect.any(Number) })
-          ])
-      }
-      for (const [status, { content, headers }] of Object.entries<Json>(responses)) {
-        if (status === "429") expect([name, Object.keys(headers)]).toEqual([name, ["Retry-After"]])
-        const inline = content?.["application/json"]?.schema.properties
-        expect([name, status, inline]).toEqual([name, status, undefined])
-      }
-    }
+    const queries = operations.flatMap(([name, { parameters }]) =>
+      parameters
+        .filter((one: Json) => one.in === "query")
+        .map((one: Json) => ({ at: `${name} ?${one.name}`, name: one.name, schema: one.schema }))
+    )
+    for (const { at, schema } of queries)
+      expect([at, schema.anyOf, (schema.enum ?? []).includes("")]).toEqual([at, undefined, false])
+    for (const { at, schema } of queries.filter(({ name }) => ["limit", "days"].includes(name)))
+      expect([at, schema]).toEqual([
+        at,
+        expect.objectContaining({ type: "integer", minimum: 1, maximum: expect.any(Number) })
+      ])
+    const answers = operations.flatMap(([name, { responses }]) =>
+      Object.entries<Json>(responses).map(([status, answer]) => ({ at: `${name} ${status}`, status, answer }))
+    )
+    for (const { answer, at } of answers.filter(({ status }) => status === "429"))
+      expect([at, Object.keys(answer.headers)]).toEqual([at, ["Retry-After"]])
+    for (const { answer, at } of answers)
+      expect([at, answer.content?.["application/json"]?.schema.properties]).toEqual([at, undefined])
   })
 })
