@@ -8,7 +8,7 @@ import {
 import type { Chance } from "../kernel.ts"
 import { alive, type SimProcess } from "../process.ts"
 import type { Chronicle } from "../world.ts"
-import { askedPage, USAGE, wordsOf } from "./papers.ts"
+import { askedPages, readWords, USAGE } from "./papers.ts"
 
 /** How often a model does what nobody wants, a call. */
 export interface ModelMood {
@@ -37,18 +37,22 @@ export const makeModel = (options: {
   const { chance, chronicle, mood } = options
   const reported: Array<ReportedTokens> = []
   const answerOf = (
-    words: string,
+    pages: ReadonlyArray<string>,
+    together: boolean,
     { skips, truncates }: ModelMood
   ): Pick<VisionAnswer, "text" | "stopReason"> => {
     if (chance.bool(truncates)) {
       chronicle.saw("model truncates")
-      return { text: words.slice(0, -5), stopReason: "max_tokens" }
+      return { text: pages.join("").slice(0, -5), stopReason: "max_tokens" }
     }
-    if (chance.bool(skips)) {
-      chronicle.saw("model skips words")
-      return { text: `<p>${words.slice(0, words.indexOf(" four"))}</p>`, stopReason: "end_turn" }
-    }
-    return { text: `<p>${words}</p>`, stopReason: "end_turn" }
+    const isSkipping = chance.bool(skips)
+    if (isSkipping) chronicle.saw("model skips words")
+    const html = pages.map((words) =>
+      words === "" ? "" : `<p>${isSkipping ? words.slice(0, words.indexOf(" four")) : words}</p>`
+    )
+    // Pages that are asked about together come in a section each.
+    const text = together ? html.map((page) => `<section>${page}</section>`).join("") : html.join("")
+    return { text, stopReason: "end_turn" }
   }
   return {
     reported: reported as ReadonlyArray<ReportedTokens>,
@@ -70,10 +74,11 @@ export const makeModel = (options: {
                 message: reason
               })
             }
-            const { name, page } = askedPage(call)
+            const pages = askedPages(call)
             chronicle.saw(`model answers ${place.tier}`)
-            reported.push({ process: process.id, name })
-            return { ...answerOf(wordsOf(name, page), now), usage: USAGE, fromBatch: false }
+            reported.push({ process: process.id, name: pages[0]?.name ?? "" })
+            const words = pages.map(readWords)
+            return { ...answerOf(words, place.tier === "math-ocr", now), usage: USAGE, fromBatch: false }
           })
       })
   }
