@@ -641,6 +641,7 @@ export const makeWorld = (
             Effect.repeat(step, { while: (worked) => worked })
           yield* every(20_000, all(intake.admitNext), due.mails("received"))
           yield* every(20_000, all(intake.convertNext), due.mails("converting"))
+          yield* every(20_000, all(intake.convertNextOfIdle), due.mails("converting"))
           yield* every(20_000, all(intake.replyNext), due.replies)
           yield* every(900_000, intake.clean)
           break

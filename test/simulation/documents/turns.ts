@@ -103,11 +103,12 @@ export const makeTurns = (db: Documents, violations: Array<string>) => {
       claimFlyer: (lease, stale, perOwner) =>
         Effect.suspend(() => {
           const waiting = flyersWait()
+          const pending = new Set(db.flyers.where(({ status }) => status === "pending").map(({ id }) => id))
           return Effect.tap(store.claimFlyer(lease, stale, perOwner), (flyer) =>
             Effect.sync(() => {
               // One whose worker went silent comes before all that wait.
-              const isNext = flyer?.attempts === 1
-              if (isNext) served("flyer", db.files.get(flyer.fileId)?.customerId ?? "", waiting)
+              if (flyer !== undefined && pending.has(flyer.id))
+                served("flyer", db.files.get(flyer.fileId)?.customerId ?? "", waiting)
             })
           )
         })
@@ -115,7 +116,7 @@ export const makeTurns = (db: Documents, violations: Array<string>) => {
 
     ofMails: (store: Intake): Intake => ({
       ...store,
-      claim: (step, lease, stale, home, mostPages = Infinity) =>
+      claim: (step, lease, stale, home, only) =>
         Effect.suspend(() => {
           const converting = db.mails.where((mail) => mail.step === "converting")
           const silent = db.moment() - micros(stale)
@@ -127,14 +128,14 @@ export const makeTurns = (db: Documents, violations: Array<string>) => {
             converting.flatMap((mail) =>
               isFree(mail) &&
               mail.notBefore <= db.moment() &&
-              (mail.pages ?? 0) <= mostPages &&
+              (mail.pages ?? 0) <= (only?.mostPages ?? Infinity) &&
               mail.customerId !== null &&
               !busy.has(mail.customerId)
                 ? [mail.customerId]
                 : []
             )
           )
-          return Effect.tap(store.claim(step, lease, stale, home, mostPages), (mail) =>
+          return Effect.tap(store.claim(step, lease, stale, home, only), (mail) =>
             Effect.sync(() => {
               if (step === "converting" && mail?.job !== undefined && !isRepeated)
                 served("mail", mail.job.customerId, waiting)
