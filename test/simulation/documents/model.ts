@@ -33,8 +33,10 @@ export const makeModel = (options: {
   readonly chance: Chance
   readonly chronicle: Chronicle
   readonly mood: () => ModelMood
+  /** How long a call takes, at least and at most, milliseconds. */
+  readonly takesMs: readonly [least: number, most: number]
 }) => {
-  const { chance, chronicle, mood } = options
+  const { chance, chronicle, mood, takesMs } = options
   const reported: Array<ReportedTokens> = []
   const answerOf = (
     pages: ReadonlyArray<string>,
@@ -62,9 +64,7 @@ export const makeModel = (options: {
           Effect.gen(function* () {
             const now = mood()
             yield* alive(process)
-            yield* Effect.sleep(
-              chance.bool(now.slow) ? chance.int(20_000, 180_000) : chance.int(1_000, 15_000)
-            )
+            yield* Effect.sleep(chance.bool(now.slow) ? chance.int(20_000, 180_000) : chance.int(...takesMs))
             yield* alive(process)
             for (const reason of ["throttled", "unavailable", "refuses"] as const) {
               if (!chance.bool(now[reason])) continue

@@ -267,11 +267,20 @@ const somethingFor = (db: Documents, clock: SimClock) => {
   }
 }
 
+/** A world that is measured, and not searched for faults. */
+interface Measured {
+  /** How often whoever has nothing to do looks for work. */
+  readonly lookMs: number
+  /** How long a call of the model takes, at least and at most. */
+  readonly modelMs: readonly [least: number, most: number]
+}
+
 /** The world of a seed. `bug`: one of {@link Bug}, planted. */
 export const makeWorld = (
   seed: number,
   { bug, limits, story }: RunOptions,
-  kernelClock: SimClock
+  kernelClock: SimClock,
+  measured?: Measured
 ): DocumentsWorld => {
   const chance = makeChance(seed + 4_000_037)
   const faults: ReadonlySet<string> = new Set(limits.faults)
@@ -326,6 +335,7 @@ export const makeWorld = (
   const model = makeModel({
     chance,
     chronicle,
+    takesMs: measured?.modelMs ?? [1_000, 15_000],
     mood: () => ({
       throttled: models.all === "throttle" ? share("no model answers", 1) : share("model throttles", 0.1),
       unavailable: share("model throttles", 0.05),
@@ -387,7 +397,7 @@ export const makeWorld = (
   const batchService = overRoads(breakService(planted, vendor.service, () => String(serial++)))
   /** Every write of the database is followed by a look at all that is there. */
   const seen = <A>(answer: A): A => {
-    ledger.look()
+    if (measured === undefined) ledger.look()
     return answer
   }
 
@@ -525,7 +535,15 @@ export const makeWorld = (
       const started = <I, S>(key: Context.Key<I, S>, layer: Layer.Layer<I, never, Outside>) =>
         run(Effect.map(Effect.scoped(Layer.build(layer)), Context.get(key)))
       const every = <A, E>(millis: number, work: Effect.Effect<A, E, Outside>, isDue?: () => boolean) =>
-        repeatedly(process, () => pace() * millis + chance.int(0, millis / 2), work, isDue).pipe(
+        repeatedly(
+          process,
+          () =>
+            measured === undefined || isDue === undefined
+              ? pace() * millis + chance.int(0, millis / 2)
+              : measured.lookMs,
+          work,
+          isDue
+        ).pipe(
           run,
           Effect.forkDetach,
           Effect.tap((fiber) => Effect.sync(() => fibers.push(fiber)))
