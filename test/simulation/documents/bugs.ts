@@ -68,7 +68,7 @@ export const BUGS = [
   "retry-charged",
   /** Chunks are claimed in the order of owners, and not of their turns. */
   "chunk-turns-forgotten",
-  /** Mails are converted in the order that they came in, whoever waits. */
+  /** Mails are converted in the order that they came in, and not in turns. */
   "mails-first-come",
   /** Layout-true results wait until there are no chunks. */
   "flyers-behind-chunks"

@@ -46,7 +46,7 @@ const htmlOf = (name: string, page: number): string => `<p>${wordsOf(name, page)
 const pageBytes = ({ name, pages }: Paper, page: number): Uint8Array =>
   encoder.encode(JSON.stringify({ name, page, isBlank: pages[page] === "blank" }))
 
-/** What a model writes into the HTML of a page, so that it is told from the layout tier's. */
+/** What a model writes into the HTML of a page, which the layout tier does not. */
 const BY_MODEL = "as a model reads it:"
 
 /** The words of a page as a model reads them. */

@@ -127,7 +127,7 @@ const moveCredits = (world: DocumentsWorld, n: number) =>
     }
   })
 
-/** Whoever runs the installation: an admin at the lists of jobs and of customers. */
+/** An admin of the installation, at the lists of jobs and of customers. */
 export const admin = (world: DocumentsWorld, roughMs: number) =>
   Effect.gen(function* () {
     const { calm, chance, happens } = world

@@ -269,7 +269,7 @@ const somethingFor = (db: Documents, clock: SimClock) => {
 
 /** A world that is measured, and not searched for faults. */
 interface Measured {
-  /** How often whoever has nothing to do looks for work. */
+  /** How often a worker without work looks for some. */
   readonly lookMs: number
   /** How long a call of the model takes, at least and at most. */
   readonly modelMs: readonly [least: number, most: number]
