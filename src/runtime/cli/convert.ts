@@ -1,6 +1,6 @@
 import { basename, dirname, extname, join, resolve } from "node:path"
 
-import { Clock, Console, Effect, FileSystem, Layer, Option, Schema, Stdio, Stream } from "effect"
+import { Clock, Console, Effect, FileSystem, Option, Schema, Stdio, Stream } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 
 import { readableLanguages } from "../../adapters/tesseract/recognition.ts"
