@@ -57,6 +57,9 @@ create table files (
   unreadable_pages integer[] not null default '{}',
   no_model_pages integer[] not null default '{}',
   has_text boolean,
+  -- Of the result: what it was made with (options, tiers, models), and when.
+  made jsonb,
+  made_at timestamptz,
   -- Links to the result that were made until then are stopped (DOC-50).
   shares_from timestamptz,
   -- The inline path: when this attempt began.
@@ -932,7 +935,7 @@ $$;
 -- page could be read: then the job has failed, free of charge. Lock order: job, file, customer, hold.
 create function complete_assembly(
   p_id uuid, p_lease uuid, p_result_key text, p_unreadable integer[] default '{}', p_has_text boolean default null,
-  p_no_model integer[] default '{}'
+  p_no_model integer[] default '{}', p_made jsonb default null
 ) returns text
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
@@ -967,7 +970,8 @@ begin
   where id = p_id;
   update files set
     status = 'completed', result_key = p_result_key, done = total, phase = null, error = null,
-    unreadable_pages = p_unreadable, no_model_pages = p_no_model, has_text = p_has_text, updated_at = v_now
+    unreadable_pages = p_unreadable, no_model_pages = p_no_model, has_text = p_has_text, made = p_made,
+    made_at = v_now, updated_at = v_now
   where id = j.file_id and job_id = p_id and status = 'chunked_processing';
   return 'completed';
 end
@@ -1351,7 +1355,7 @@ $$;
 -- was accepted (R1). Lock order: file, customer, hold.
 create function complete_inline(
   p_id uuid, p_lease uuid, p_result_key text, p_costs jsonb, p_pages integer default null, p_has_text boolean default null,
-  p_no_model integer[] default '{}'
+  p_no_model integer[] default '{}', p_made jsonb default null
 ) returns text
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
@@ -1381,7 +1385,7 @@ begin
   update files set
     status = 'completed', result_key = p_result_key, phase = null, error = null, pages = coalesce(p_pages, pages),
     total = coalesce(p_pages, total), done = coalesce(p_pages, total), unreadable_pages = '{}', no_model_pages = p_no_model,
-    has_text = p_has_text, updated_at = clock_timestamp()
+    has_text = p_has_text, made = p_made, made_at = clock_timestamp(), updated_at = clock_timestamp()
   where id = p_id;
   return 'completed';
 end
@@ -1919,7 +1923,7 @@ select secure_function(name) from unnest(array[
   'claim_assembly(uuid, interval)',
   'heartbeat_assembly(uuid, uuid, interval)',
   'hand_back_assembly(uuid, uuid)',
-  'complete_assembly(uuid, uuid, text, integer[], boolean, integer[])',
+  'complete_assembly(uuid, uuid, text, integer[], boolean, integer[], jsonb)',
   'cancel_conversion_job(uuid, boolean)',
   'cancel_flyer_jobs_for_file(uuid, text)',
   'cancel_flyer_job(uuid, uuid, text)',
@@ -1930,7 +1934,7 @@ select secure_function(name) from unnest(array[
   'sweep_conversions(interval, interval)',
   'claim_inline(uuid, interval)',
   'heartbeat_inline(uuid, uuid, interval)',
-  'complete_inline(uuid, uuid, text, jsonb, integer, boolean, integer[])',
+  'complete_inline(uuid, uuid, text, jsonb, integer, boolean, integer[], jsonb)',
   'fail_inline(uuid, uuid, text, jsonb, integer)',
   'inline_turn_ended()',
   'request_flyer(uuid, uuid, uuid, interval)',

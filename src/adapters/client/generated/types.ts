@@ -160,10 +160,10 @@ export interface BulkOrder {
 
 export interface BulkRequest {
   readonly items: ReadonlyArray<{ readonly fileId: string; /** Converted on demand; never goes through the batch lane. */ readonly urgent?: boolean | undefined; readonly options?: BulkItemOptions | undefined }>
-  readonly options?: ConversionOptions | undefined
+  readonly options?: ConversionOptions_1 | undefined
 }
 
-export interface ConversionOptions {
+export interface ConversionOptions_1 {
   readonly highFidelity?: boolean | undefined
   readonly parser?: "auto" | "layout" | "harness" | undefined
   readonly mathOcr?: boolean | undefined
@@ -260,7 +260,7 @@ export interface Job {
 }
 
 export interface ConvertRequest {
-  readonly options?: ConversionOptions | undefined
+  readonly options?: ConversionOptions_1 | undefined
 }
 
 export interface File {
@@ -280,6 +280,7 @@ export interface File {
   /** Pages of the result, from 1, that could not be read: each has a note in its place and was not charged. */ readonly unreadablePages: ReadonlyArray<number>
   /** Whether there is a word of text in the result; null where there is none, or nobody looked. */ readonly hasText: boolean | null
   /** Pages of the result, from 1, that no model converted though high fidelity was asked for: they were converted without it. */ readonly noModelPages: ReadonlyArray<number>
+  /** What the result was made with, and when it was done; null where there is none. */ readonly made: ResultMaking | null
   readonly waitsFor?: WaitsFor | undefined
 }
 
@@ -287,6 +288,20 @@ export interface WaitsFor {
   /** `page`: a worker is at its pages, or puts the result together; `turn`: workers are busy with other conversions; `worker`: no worker takes conversions; `takeover`: its worker is silent, and another one takes over; `retry`: a part failed and is tried again; `budget`: the day’s budget for models is spent; `batch`: the batch service. */ readonly cause: "page" | "turn" | "worker" | "takeover" | "retry" | "budget" | "batch"
   /** `retry`: until then; else since when: its worker was heard of, the batch service took it, or it was requested. */ readonly seconds: number
   /** Other conversions that wait or are under way, up to 1,000. */ readonly others: number
+}
+
+export interface ResultMaking {
+  readonly at: string
+  readonly options: ConversionOptions
+  /** How many pages were converted in which way, as each page's `tier` has it; empty for a Word document. */ readonly tiers: Readonly<Record<string, number>>
+  /** The models that wrote pages of it; empty where none did. */ readonly models: ReadonlyArray<string>
+}
+
+export interface ConversionOptions {
+  readonly highFidelity?: boolean | undefined
+  readonly parser?: "auto" | "layout" | "harness" | undefined
+  readonly mathOcr?: boolean | undefined
+  /** Running headers, footers and page numbers stay in the result, as notes; else they are left out. */ readonly keepRunningHeads?: boolean | undefined
 }
 
 export interface IncomingMail {

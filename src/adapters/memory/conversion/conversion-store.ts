@@ -145,8 +145,8 @@ const chunksOn = (
   claimAssembly: (lease, stale) => run((db) => claimAssembly(db, lease, stale)),
   heartbeatAssembly: (assembly, window) => run((db) => heartbeatAssembly(db, assembly, window)),
   handBackAssembly: (assembly) => run((db) => handBackAssembly(db, assembly)),
-  finishJob: (assembly, resultKey, legibility, noModelPages) =>
-    run((db) => finishJob(db, assembly, resultKey, legibility, noModelPages)),
+  finishJob: (assembly, resultKey, legibility, noModelPages, made) =>
+    run((db) => finishJob(db, assembly, resultKey, legibility, noModelPages, made)),
   recoverOrphan: (stale, maxAttempts) => run((db) => recoverOrphan(db, stale, maxAttempts)),
   applyBudget: (budgetUsd) => run((db) => applyBudget(db, budgetUsd)),
   modelCostToday: run(modelCostToday),

@@ -14,8 +14,9 @@ import { isUsable, MAX_IMAGE_BYTES } from "../cascade/model-call.ts"
 import { pagePrompt, ask } from "../cascade/vision.ts"
 import { pictureOnly, readPicture } from "../cascade/whole-chunk.ts"
 import { MAX_PICTURE_BYTES } from "../document-limits.ts"
-import { HOLD_WINDOW, usesCascade } from "../job.ts"
-import { hasWords, NO_MODEL, withoutModelText } from "../page-line.ts"
+import { askedOf, HOLD_WINDOW, usesCascade } from "../job.ts"
+import type { Making } from "../making.ts"
+import { hasWords, isModelTier, NO_MODEL, type PageLine, withoutModelText } from "../page-line.ts"
 import { inlineResultKey } from "../stored-files.ts"
 import {
   costsOf,
@@ -59,6 +60,8 @@ interface Converted {
   readonly noModelPages?: ReadonlyArray<number>
   /** What stands above the document, for its reader. */
   readonly note?: string
+  /** How its only page came about; undefined for a Word document. */
+  readonly tier?: PageLine["tier"]
 }
 
 const convertDocx = Effect.fnUntraced(function* (claim: ClaimedInline) {
@@ -108,7 +111,7 @@ const convertPicture = Effect.fnUntraced(function* (
   const source = `data:image/${kind};base64,${encode(bytes)}`
   const standard = Effect.map(
     standardPicture({ objectKey: claim.objectKey, name: claim.name, source }),
-    ({ hasText, html }): Converted => ({ title: undefined, html, pages: undefined, hasText })
+    ({ hasText, html, tier }): Converted => ({ title: undefined, html, pages: undefined, hasText, tier })
   )
   if (!usesCascade(claim.options)) return yield* standard
   const unread = Effect.fnUntraced(function* (why: keyof typeof UNREAD) {
@@ -125,7 +128,8 @@ const convertPicture = Effect.fnUntraced(function* (
       title: undefined,
       html: readPicture(claim.name, source, read.success),
       pages: undefined,
-      hasText: hasWords(read.success)
+      hasText: hasWords(read.success),
+      tier: "hifi-single-pass"
     }
     return converted
   }
@@ -139,7 +143,7 @@ const convertPicture = Effect.fnUntraced(function* (
 const convert = Effect.fnUntraced(function* (claim: ClaimedInline, settings: WorkSettings) {
   const objects = yield* FileObjects
   const assembly = yield* HtmlAssembly
-  const { hasText, html, noModelPages, note, pages, title }: Converted = yield* claim.kind === "png" ||
+  const { hasText, html, noModelPages, note, pages, tier, title }: Converted = yield* claim.kind === "png" ||
   claim.kind === "jpeg"
     ? convertPicture(claim, claim.kind, settings)
     : convertDocx(claim)
@@ -153,7 +157,12 @@ const convert = Effect.fnUntraced(function* (claim: ClaimedInline, settings: Wor
   })
   const key = inlineResultKey(claim.fileId, claim.lease)
   yield* objects.put(key, Stream.encodeText(document), { contentType: "text/html; charset=utf-8" })
-  return { key, pages, hasText, noModelPages: noModelPages ?? [] }
+  const made: Making = {
+    options: askedOf(claim.options),
+    tiers: tier === undefined ? {} : { [tier]: 1 },
+    models: tier !== undefined && isModelTier(tier) ? [settings.modelId] : []
+  }
+  return { key, pages, hasText, noModelPages: noModelPages ?? [], made }
 })
 
 /**

@@ -56,6 +56,7 @@ it(
   async () => {
     const { complaints, customer, ids, page } = await signIn([`<b>"Report'.pdf`])
     await page.goto(`${world.server.url}/dashboard`)
+    await page.getByText("Result in the standard way").waitFor()
     await tabTo(page, `Compare <b>"Report'.pdf with its result, page by page`)
     await page.keyboard.press("Enter")
     await page.waitForURL(`**/dashboard/files/${ids[0]}`)
@@ -65,6 +66,7 @@ it(
     await isDrawn(page)
     await page.frameLocator("#result").getByText("1", { exact: false }).first().waitFor()
     expect(await page.textContent("#looks-title")).toBe("No page is known to need a look")
+    expect(await page.textContent("#made")).toMatch(/^Made in the standard way · \d/)
     const report = page.getByRole("region", { name: "Accessibility of the result" })
     await report.waitFor()
     expect(await report.textContent()).toContain(`Its title is the file’s name, “<b>"Report'”`)

@@ -5,6 +5,7 @@ import { HttpApiBuilder, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi }
 import { BatchControls } from "../../../../domain/batch/controls.ts"
 import { Conversions } from "../../../../domain/conversion/conversions.ts"
 import { FileWatch } from "../../../../domain/conversion/file-watch.ts"
+import { Making } from "../../../../domain/conversion/making.ts"
 import { momentOf } from "../../../../domain/conversion/progress.ts"
 import { MAX_UPLOADS_AT_ONCE } from "../../../../domain/conversion/stored-files.ts"
 import { MAX_FILE_BYTES, Uploads } from "../../../../domain/conversion/uploads.ts"
@@ -79,6 +80,11 @@ const FileView = Schema.Struct({
   noModelPages: Schema.Array(Schema.Int).annotate({
     description:
       "Pages of the result, from 1, that no model converted though high fidelity was asked for: they were converted without it."
+  }),
+  made: Schema.NullOr(
+    Schema.Struct({ at: Schema.String, ...Making.fields }).annotate({ identifier: "ResultMaking" })
+  ).annotate({
+    description: "What the result was made with, and when it was done; null where there is none."
   }),
   waitsFor: Schema.optionalKey(WaitsFor).annotate({
     description: "Of one file whose conversion is under way: why it may stand still. Lists leave it out."
@@ -206,7 +212,8 @@ const viewOf = (file: StoredFile): typeof FileView.Type => ({
   createdAt: file.createdAt,
   unreadablePages: file.unreadablePages,
   hasText: file.hasText,
-  noModelPages: file.noModelPages
+  noModelPages: file.noModelPages,
+  made: file.made
 })
 
 /** One file, and what its conversion waits for. */

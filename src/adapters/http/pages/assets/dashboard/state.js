@@ -1,4 +1,12 @@
 /**
+ * What a result was made with, and when.
+ * @typedef {{
+ *   readonly at: string, readonly options: { readonly highFidelity?: boolean, readonly parser?: string, readonly mathOcr?: boolean },
+ *   readonly tiers: Readonly<Record<string, number>>, readonly models: ReadonlyArray<string>
+ * }} Made
+ */
+
+/**
  * A file as the API returns it.
  * @typedef {{
  *   readonly id: string, readonly name: string, readonly sizeBytes: number, readonly pages: number,
@@ -6,7 +14,8 @@
  *   readonly phase: string | null, readonly batchWaiting: boolean, readonly jobId: string | null,
  *   readonly progress: { readonly done: number, readonly total: number }, readonly error: string | null,
  *   readonly hasResult: boolean, readonly price: number,
- *   readonly createdAt: string, readonly unreadablePages: ReadonlyArray<number>, readonly noModelPages: ReadonlyArray<number>, readonly hasText: boolean | null
+ *   readonly createdAt: string, readonly unreadablePages: ReadonlyArray<number>, readonly noModelPages: ReadonlyArray<number>, readonly hasText: boolean | null,
+ *   readonly made: Made | null
  * }} FileView
  */
 
@@ -126,6 +135,32 @@ const MOST_NUMBERS = 20
 const listed = (numbers) => {
   const more = numbers.length - MOST_NUMBERS
   return `${numbers.slice(0, MOST_NUMBERS).join(", ")}${more > 0 ? ` and ${more} more` : ""}`
+}
+
+/** How a page was converted, in words. @type {Readonly<Record<string, string>>} */
+export const TIERS = {
+  blank: "blank",
+  layout: "from the layout",
+  "table-of-contents": "a table of contents",
+  recognised: "read from a picture",
+  "poorly-recognised": "read from a picture, not well",
+  "hifi-single-pass": "by the model",
+  "coverage-retry": "by the model, asked again",
+  agentic: "by the model, then mended",
+  "math-ocr": "by the model for formulas",
+  harness: "by the model for whole documents",
+  unreadable: "could not be read"
+}
+
+/** What a result was made with, in words. @param {Made} made */
+export const madeText = ({ models, options, tiers }) => {
+  const asked =
+    options.highFidelity === true || options.mathOcr === true || options.parser === "harness"
+      ? "in high fidelity"
+      : "in the standard way"
+  const ways = Object.entries(tiers).map(([tier, count]) => `${pages(count)} ${TIERS[tier] ?? tier}`)
+  const by = models.length === 0 ? "" : ` (${models.join(", ")})`
+  return `${asked}${by}${ways.length < 2 ? "" : `: ${ways.join(", ")}`}`
 }
 
 /** What the result lacks, if anything. @param {FileView} file @returns {string | undefined} */

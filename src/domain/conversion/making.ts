@@ -1,0 +1,16 @@
+import { Schema } from "effect"
+
+import { ConversionOptions } from "./job.ts"
+
+/** What a result was made with. */
+export const Making = Schema.Struct({
+  options: ConversionOptions.annotate({ description: "What was asked for." }),
+  tiers: Schema.Record(Schema.String, Schema.Int).annotate({
+    description:
+      "How many pages were converted in which way, as each page's `tier` has it; empty for a Word document."
+  }),
+  models: Schema.Array(Schema.String).annotate({
+    description: "The models that wrote pages of it; empty where none did."
+  })
+})
+export type Making = typeof Making.Type
