@@ -84,6 +84,8 @@ create index files_live on files (status, updated_at) where status in ('processi
 -- Inline conversions by owner: those that wait, oldest first, and those under a lease.
 create index files_inline on files (customer_id, updated_at) where status = 'processing' and deleted_at is null;
 create index files_inline_claimed on files (customer_id, lease) where status = 'processing' and lease is not null;
+-- What a charge of the inline path was for.
+create index files_job on files (job_id) where job_id is not null;
 create index files_to_purge on files (deleted_at) where deleted_at is not null and purged_at is null;
 
 -- The turns of owners on the inline path (DOC-12, H3): until when an owner has used up their share. Owners who have not go

@@ -37,6 +37,7 @@ export interface GrantRow {
   readonly customerId: CustomerId
   readonly credits: number
   readonly reference: string
+  readonly createdAt: Moment
 }
 
 /** `funds_holds`, by job. */
@@ -48,6 +49,7 @@ export interface HoldRow {
   readonly state: "held" | "released" | "settled"
   readonly outcome: string | null
   readonly expiresAt: Moment
+  readonly createdAt: Moment
 }
 
 /** `credit_charges`, by job. */
@@ -56,6 +58,7 @@ export interface ChargeRow {
   readonly customerId: CustomerId
   readonly credits: number
   readonly freePages: number
+  readonly createdAt: Moment
 }
 
 /** `cost_ledger`. */

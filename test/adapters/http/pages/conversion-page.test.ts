@@ -107,6 +107,41 @@ it(
 )
 
 it(
+  "an owner reads what was charged and what is shared with whom, and stops a share, by keyboard",
+  async () => {
+    const { complaints, customer, ids, page } = await signIn(["Report.pdf"])
+    const shared = await world.ask("POST", `/api/v1/files/${ids[0]}/share`, customer, {
+      recipients: ["ann@x.test"]
+    })
+    expect(shared.status).toBe(200)
+    await page.goto(`${world.server.url}/dashboard`)
+    await page.getByRole("heading", { name: "Report.pdf" }).first().waitFor()
+    await listen(page)
+    await page.locator("#charges-book summary").focus()
+    await page.keyboard.press("Enter")
+    const charges = page.locator("#charges > li")
+    await charges.first().waitFor()
+    expect(await charges.allTextContents()).toEqual([
+      expect.stringMatching(/^Conversion of Report\.pdf−3 credits\d/)
+    ])
+    await page.locator("#shares-summary").focus()
+    await page.keyboard.press("Enter")
+    const shares = page.locator("#shares > li")
+    await shares.first().waitFor()
+    expect(await shares.first().textContent()).toContain("ann@x.test")
+    await expectAccessible(page, "charges and shares")
+    await tabTo(page, "Stop sharing Report.pdf with ann@x.test")
+    await page.keyboard.press("Enter")
+    await hears(page, "ann@x.test cannot open the result of Report.pdf any more.")
+    await expect.poll(() => page.locator("#no-shares").isVisible()).toBe(true)
+    expect(await page.evaluate("document.activeElement.id")).toBe("shares-summary")
+    expect(complaints).toEqual([])
+    await page.context().close()
+  },
+  PATIENCE
+)
+
+it(
   "a page of somebody else's file says so, and shows nothing",
   async () => {
     const [mine, theirs] = [await signIn([]), await signIn(["a.pdf"])]
