@@ -2,7 +2,7 @@ import { Context, type Duration, type Effect, Schema } from "effect"
 
 import type { CostEntry } from "../../domain/conversion/cascade/cost.ts"
 import type { JobStatus, JobOptions } from "../../domain/conversion/job.ts"
-import type { Making } from "../../domain/conversion/making.ts"
+import type { Made, Making } from "../../domain/conversion/making.ts"
 import type { Legibility } from "../../domain/conversion/page-line.ts"
 import type { NoRoomForFile } from "../../domain/conversion/stored-files.ts"
 import type { WaitFacts } from "../../domain/conversion/waiting.ts"
@@ -53,7 +53,7 @@ export interface StoredFile {
   /** Pages from 1 that no model converted though high fidelity was asked for. */
   readonly noModelPages: ReadonlyArray<number>
   /** Of the result: what it was made with, and when (ISO 8601); null: there is none, or nobody wrote it down. */
-  readonly made: (Making & { readonly at: string }) | null
+  readonly made: Made | null
 }
 
 /** A requested conversion without a job yet. */
@@ -181,6 +181,7 @@ export class ConversionStore extends Context.Service<
     readonly jobStatus: (jobId: JobId) => Store<JobStatus | undefined>
     /** Why its conversion does not move on; undefined where none is under way. */
     readonly waitFacts: (fileId: FileId) => Store<WaitFacts | undefined>
+    readonly flyerWaitFacts: (flyerId: FlyerId) => Store<WaitFacts | undefined>
     readonly deleteFile: (
       fileId: FileId,
       customerId: CustomerId

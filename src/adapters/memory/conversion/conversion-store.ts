@@ -31,7 +31,7 @@ import { claimInline, failInline, finishInline, heartbeatInline } from "./inline
 import { bookCosts, failJob } from "./jobs.ts"
 import { cancelJob, createJob, deleteFile, nextQueued, ownFile, request } from "./requests.ts"
 import { applyBudget, deleteFileOfClosedAccount, modelCostToday, sweep } from "./upkeep.ts"
-import { waitFacts } from "./waiting.ts"
+import { flyerWaitFacts, waitFacts } from "./waiting.ts"
 
 type Store = ConversionStore["Service"]
 
@@ -51,6 +51,7 @@ const filesOn = (
   | "filesById"
   | "jobStatus"
   | "waitFacts"
+  | "flyerWaitFacts"
   | "deleteFile"
   | "filesToPurge"
   | "filePurged"
@@ -90,6 +91,7 @@ const filesOn = (
     ),
   jobStatus: (jobId) => run((db) => db.jobs.get(jobId)?.status),
   waitFacts: (fileId) => run((db) => waitFacts(db, fileId)),
+  flyerWaitFacts: (flyerId) => run((db) => flyerWaitFacts(db, flyerId)),
   deleteFile: (fileId, customerId) => run((db) => deleteFile(db, fileId, customerId)),
   filesToPurge: (limit) => run((db) => filesToPurge(db, limit)),
   filePurged: (fileId) =>

@@ -120,4 +120,7 @@ it("what waits for the batch says for how long", () => {
     stateOf(parked, undefined, true, { cause: "batch", seconds, others: 0 }).more
   expect(more(7200)).toMatch(/^It has waited for the batch for 2 hours\. It is converted together/)
   expect(more(1)).toMatch(/for 1 second\./)
+  expect(
+    stateOf(parked, undefined, true, { cause: "batch", seconds: 7200, others: 0, within: 79_200 }).more
+  ).toMatch(/^It has waited for the batch for 2 hours, and goes on without it within 22 hours\. /)
 })

@@ -56,14 +56,16 @@ export const size = (bytes) => {
  * Why a conversion stands still, as the API says it.
  * @typedef {{
  *   readonly cause: "page" | "turn" | "worker" | "takeover" | "retry" | "budget" | "batch",
- *   readonly seconds: number, readonly others: number
+ *   readonly seconds: number, readonly others: number, readonly within?: number | null
  * }} Waits
  */
 
 /** What is said where no page was finished for a while. */
 const STILL = "No page was finished for a while."
 
-const OVER_BUDGET = "The day’s budget for models is spent; it goes on by itself."
+/** @param {Waits | undefined} [waits] */
+const overBudget = (waits) =>
+  `The day’s budget for models is spent; it goes on by itself${waits?.cause === "budget" && typeof waits.within === "number" ? `, within ${span(waits.within)}` : ""}.`
 
 /** While the cause is not known. */
 const MAYBE =
@@ -89,13 +91,17 @@ const REASONS = {
   takeover: ({ seconds }) =>
     `The process that worked on it was last heard of ${span(seconds)} ago. Another one takes over by itself.`,
   retry: ({ seconds }) => `A part of it failed, and is tried again in ${span(seconds)}.`,
-  budget: () => OVER_BUDGET,
-  batch: ({ seconds }) => `It has waited for the batch for ${span(seconds)}.`
+  budget: overBudget,
+  batch: ({ seconds, within }) =>
+    `It has waited for the batch for ${span(seconds)}${typeof within !== "number" ? "" : `, and goes on without it within ${span(within)}`}.`
 }
+
+/** Why it stands still, in words. @param {Waits} waits */
+export const reasonOf = (waits) => REASONS[waits.cause](waits)
 
 /** @param {boolean} queued @param {Waits | undefined} waits */
 const stillText = (queued, waits) => {
-  const reason = waits && REASONS[waits.cause](waits)
+  const reason = waits && reasonOf(waits)
   return queued ? reason : `${STILL} ${reason ?? MAYBE}`
 }
 
@@ -116,7 +122,7 @@ const running = (file, live, still, waits) => {
     return {
       kind: "working",
       text: "Paused",
-      more: OVER_BUDGET,
+      more: overBudget(waits),
       progress
     }
   }
