@@ -84,6 +84,9 @@ create index files_live on files (status, updated_at) where status in ('processi
 -- Inline conversions by owner: those that wait, oldest first, and those under a lease.
 create index files_inline on files (customer_id, updated_at) where status = 'processing' and deleted_at is null;
 create index files_inline_claimed on files (customer_id, lease) where status = 'processing' and lease is not null;
+-- Inline conversions, what moved last first.
+create index files_inline_moved on files (updated_at desc, job_id desc)
+where kind <> 'pdf' and job_id is not null and deleted_at is null;
 -- What a charge of the inline path was for.
 create index files_job on files (job_id) where job_id is not null;
 create index files_to_purge on files (deleted_at) where deleted_at is not null and purged_at is null;
@@ -221,6 +224,7 @@ create table flyer_jobs (
   unreadable_pages integer[] not null default '{}'
 );
 
+create index flyer_jobs_moved on flyer_jobs (updated_at desc, id desc);
 create index flyer_jobs_file on flyer_jobs (file_id, created_at desc);
 create index flyer_jobs_next on flyer_jobs (customer_id, created_at) where status = 'pending';
 create index flyer_jobs_running on flyer_jobs (customer_id, lease) where status = 'processing';

@@ -183,6 +183,7 @@ export interface FlyerRow extends Leased {
   readonly unreadablePages: ReadonlyArray<number>
   readonly error: string | null
   readonly createdAt: Moment
+  readonly updatedAt: Moment
 }
 
 /** `bulk_orders`. */

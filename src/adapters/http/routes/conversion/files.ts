@@ -82,9 +82,7 @@ const FileView = Schema.Struct({
     description:
       "Pages of the result, from 1, that no model converted though high fidelity was asked for: they were converted without it."
   }),
-  made: Schema.NullOr(Made).annotate({
-    description: "Null where there is no result, or nobody wrote it down."
-  }),
+  made: Schema.NullOr(Made),
   waitsFor: Schema.optionalKey(WaitsFor).annotate({
     description: "Of one file whose conversion is under way: why it may stand still. Lists leave it out."
   })
