@@ -145,6 +145,7 @@ create table large_conversion_jobs (
 
 create index large_conversion_jobs_newest on large_conversion_jobs (created_at desc, id desc);
 create index large_conversion_jobs_status on large_conversion_jobs (status, created_at desc, id desc);
+create index large_conversion_jobs_failed on large_conversion_jobs (finished_at) where status = 'failed';
 create index large_conversion_jobs_file on large_conversion_jobs (file_id, created_at desc);
 create index large_conversion_jobs_bulk on large_conversion_jobs (bulk_id) where bulk_id is not null;
 create index large_conversion_jobs_open on large_conversion_jobs (customer_id, created_at, id)
