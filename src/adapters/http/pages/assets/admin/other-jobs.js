@@ -13,7 +13,7 @@ import { tag } from "./list.js"
 /** @type {Readonly<Record<OtherJob["kind"], string>>} */
 const KINDS = { docx: "Word document", png: "Picture", jpeg: "Picture", layout: "Layout-true result" }
 
-/** @type {Readonly<Record<OtherJob["status"], readonly [string, string]>>} */
+/** @type {Readonly<Record<OtherJob["status"], readonly [string, "" | "bad" | "good" | "wait"]>>} */
 const STATES = {
   pending: ["Waiting", "wait"],
   processing: ["Under way", ""],
