@@ -8,7 +8,7 @@ export const DOCUMENT_ALARMS = [
   "unverified_mails",
   "waiting_mails"
 ] as const
-export type DocumentAlarm = (typeof DOCUMENT_ALARMS)[number]
+type DocumentAlarm = (typeof DOCUMENT_ALARMS)[number]
 
 /** The window of failures and of unverified mails, minutes, and that of batch jobs, hours. */
 export const DOCUMENT_MINUTES = 30

@@ -197,7 +197,12 @@ describe("postlane convert", () => {
         const folder = yield* folderWith({ "note.png": png })
         const ran = yield* run(["convert", join(folder, "note.png"), "--json"])
         assert.strictEqual(ran.code, 0, ran.err)
-        assert.deepInclude(jsonOf<object>(ran), { pages: 1, recognisedPages: 1, unreadPictures: [], hasText: true })
+        assert.deepInclude(jsonOf<object>(ran), {
+          pages: 1,
+          recognisedPages: 1,
+          unreadPictures: [],
+          hasText: true
+        })
         const html = yield* textOf(join(folder, "note.html"))
         for (const word of words) assert.include(html, word)
         const ranged = yield* run(["convert", join(folder, "note.png"), "--pages", "1", "-o", "-"])

@@ -51,7 +51,6 @@ const filesOn = (
   | "filesById"
   | "jobStatus"
   | "waitFacts"
-  | "flyerWaitFacts"
   | "deleteFile"
   | "filesToPurge"
   | "filePurged"
@@ -91,7 +90,6 @@ const filesOn = (
     ),
   jobStatus: (jobId) => run((db) => db.jobs.get(jobId)?.status),
   waitFacts: (fileId) => run((db) => waitFacts(db, fileId)),
-  flyerWaitFacts: (flyerId) => run((db) => flyerWaitFacts(db, flyerId)),
   deleteFile: (fileId, customerId) => run((db) => deleteFile(db, fileId, customerId)),
   filesToPurge: (limit) => run((db) => filesToPurge(db, limit)),
   filePurged: (fileId) =>
@@ -168,6 +166,7 @@ const inlineOn = (
   | "requestFlyer"
   | "flyer"
   | "flyersOf"
+  | "flyerWaitFacts"
   | "claimFlyer"
   | "heartbeatFlyer"
   | "finishFlyer"
@@ -183,6 +182,7 @@ const inlineOn = (
   requestFlyer: (asked) => run((db) => requestFlyer(db, asked)),
   flyer: (flyerId, customerId) => run((db) => flyer(db, flyerId, customerId)),
   flyersOf: (fileId, customerId) => run((db) => flyersOf(db, fileId, customerId)),
+  flyerWaitFacts: (flyerId) => run((db) => flyerWaitFacts(db, flyerId)),
   claimFlyer: (lease, stale, perOwner) => run((db) => claimFlyer(db, lease, stale, perOwner)),
   heartbeatFlyer: (held, window) => run((db) => heartbeatFlyer(db, held, window)),
   finishFlyer: (held, resultKey, costs, unreadable = []) =>

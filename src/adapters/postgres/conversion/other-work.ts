@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 
-import { JobReport, OtherWork } from "../../../ports/conversion/job-report.ts"
+import { type JobReport, OtherWork } from "../../../ports/conversion/job-report.ts"
 import type { DearSql } from "../client.ts"
 import { decodedPage, newestFirst, type StoredRow } from "../newest-first.ts"
 import { dearly } from "../statement.ts"

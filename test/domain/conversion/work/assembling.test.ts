@@ -68,7 +68,7 @@ const world = (
     Layer.mock(ConversionStore, {
       heartbeatAssembly: () => Effect.succeed(true),
       handBackAssembly: () => Effect.as(note("handed back"), true),
-      finishJob: (_, key, legibility, noModelPages = [], made = undefined) => {
+      finishJob: (_, key, legibility, noModelPages = [], made) => {
         makings.push(made)
         found.push(legibility)
         without.push(noModelPages)

@@ -63,7 +63,7 @@ export const size = (bytes) => {
 /** What is said where no page was finished for a while. */
 const STILL = "No page was finished for a while."
 
-/** @param {Waits | undefined} [waits] */
+/** @param {Waits} [waits] */
 const overBudget = (waits) =>
   `The day’s budget for models is spent; it goes on by itself${waits?.cause === "budget" && typeof waits.within === "number" ? `, within ${span(waits.within)}` : ""}.`
 
