@@ -268,7 +268,8 @@ it(
     expect((await world.ask("GET", `/api/v1/files/${id}`, customer)).json.file.waitsFor).toEqual({
       cause: "worker",
       seconds: 600,
-      others: expect.any(Number)
+      others: expect.any(Number),
+      within: null
     })
     await reach(2)
     await page.getByText("Converting: 2 of 3 pages").waitFor()
