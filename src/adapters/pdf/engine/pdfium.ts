@@ -7,6 +7,8 @@ import { WasmMemory } from "./wasm-memory.ts"
 
 /** The functions of pdfium's C interface that are used here (pdfium's `public/*.h` documents them). */
 const CALLS = [
+  "EPDFImageObj_SetJpeg",
+  "EPDFImageObj_SetPng",
   "EPDF_GetPageBoxByIndex",
   "EPDF_GetPageRotationByIndex",
   "FORM_OnAfterLoadPage",
@@ -60,6 +62,7 @@ const CALLS = [
   "FPDFImageObj_GetImagePixelSize",
   "FPDFImageObj_GetRenderedBitmap",
   "FPDFImageObj_LoadJpegFileInline",
+  "FPDFImageObj_SetMatrix",
   "FPDFLink_Enumerate",
   "FPDFLink_GetAction",
   "FPDFLink_GetAnnotRect",
@@ -79,10 +82,13 @@ const CALLS = [
   "FPDFPageObj_SetMatrix",
   "FPDFPage_CloseAnnot",
   "FPDFPage_CountObjects",
+  "FPDFPage_GenerateContent",
   "FPDFPage_GetAnnot",
   "FPDFPage_GetAnnotCount",
   "FPDFPage_GetObject",
   "FPDFPage_GetRotation",
+  "FPDFPage_InsertObject",
+  "FPDFPage_New",
   "FPDFPathSegment_GetPoint",
   "FPDFPathSegment_GetType",
   "FPDFPath_CountSegments",

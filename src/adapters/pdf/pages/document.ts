@@ -19,6 +19,7 @@ import type { Libraries } from "../engine/libraries.ts"
 import type { Pdfium } from "../engine/pdfium.ts"
 import type { Qpdf } from "../engine/qpdf.ts"
 import { pdfError } from "../failure.ts"
+import { openPicture, pictureKind } from "./picture-document.ts"
 import { showsWords } from "./shows-words.ts"
 import { copyPage, Splitter } from "./splitter.ts"
 
@@ -54,6 +55,11 @@ interface Handles {
 
 const openHandles = (pdfium: Pdfium, file: FileReader): Handles => {
   const { call, memory } = pdfium
+  const picture = pictureKind(file)
+  if (picture !== undefined) {
+    const document = openPicture(pdfium, file, picture)
+    return { document, form: 0, close: () => void call.FPDF_CloseDocument(document) }
+  }
   const access = fileAccess(pdfium, file)
   const document = memory.withString("", (password) => call.FPDF_LoadCustomDocument(access.pointer, password))
   if (document === 0) {
