@@ -14,7 +14,7 @@ const MAX_STATES = 1_000_000
 const PRIMARIES: ReadonlyArray<Provider> = ["provider_a", "provider_b"]
 
 const BOUNDS: ReadonlyArray<Omit<Bounds, "primary">> = [
-  { calls: 3, retries: 2, crashes: 1, outages: 0, lateAnswers: 0, moments: 2, flies: true },
+  { calls: 3, retries: 1, crashes: 1, outages: 0, lateAnswers: 0, moments: 2, flies: true },
   { calls: 2, retries: 2, crashes: 1, outages: 1, lateAnswers: 0, moments: 2, flies: true }
 ]
 
