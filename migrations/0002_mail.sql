@@ -1489,6 +1489,7 @@ begin
   else
     decision := 'Go';
     v_lease := clock_timestamp() + make_interval(secs => (p_entry ->> 'lease_ms')::float8 / 1000.0);
+    -- One that ends a use which is over, a day late, leaves the present one alone.
     update email_send_claims x set
       owner = v_owner, provider = v_provider, ambiguous = true, lease_until = v_lease,
       -- One that is a day late asks nobody any more.
@@ -1496,7 +1497,8 @@ begin
         when clock_timestamp() - c.first_attempt_at < interval '24 hours' then v_lease else c.last_attempt_at
       end,
       updated_at = now()
-    where x.key_hash = v_key;
+    where x.key_hash = v_key
+      and (c.tag is not distinct from v_tag or clock_timestamp() - v_first < interval '24 hours');
     suppressions := email_suppressions_of(email_addresses(p_entry -> 'addresses')) || coalesce((
       select jsonb_agg(jsonb_build_object('email', x.email, 'reason', 'erased'))
       from unnest(email_erased_of(v_key, email_addresses(p_entry -> 'addresses'))) as x(email)

@@ -29,13 +29,12 @@ const isDoubtful = ({ flying, heard }: Request): boolean =>
  * their row is there. Without the store a process counts a key's time from the last attempt of its own.
  */
 const hadToKnow = (state: State, request: Request, { by, claimed }: Actor): boolean =>
-  (request.by === by && (claimed || isOfToday(state, by))) ||
+  (request.by === by && (claimed || isOfToday(state, request))) ||
   (claimed &&
     (request.claimed ||
       state.rows.some(({ provider, tag }) => tag === request.tag && provider === request.provider)))
 
-const isOfToday = (state: State, by: string): boolean =>
-  state.requests.some((one) => one.by === by && nowOf(state) - one.at < IDEMPOTENCY_WINDOW_MS)
+const isOfToday = (state: State, { at }: Request): boolean => nowOf(state) - at < IDEMPOTENCY_WINDOW_MS
 
 /** The store holds proof: a row, or an event whose tag it can tell to be of this key, since a claim or a row has it. */
 const isProven = (state: State, { accepted, claimed, tag, told }: Request): boolean =>
@@ -51,7 +50,10 @@ export const brokenByBegin = (state: State, actor: Actor): string | undefined =>
     !state.retries.some(({ holder }) => holder !== undefined && state.requests[holder.request] === request)
   const known = ofUse(state, use).find(
     (request) =>
-      (request.heard === "accepted" && request.by === actor.by && isTakenIn(request)) ||
+      (request.heard === "accepted" &&
+        request.by === actor.by &&
+        (actor.claimed || isOfToday(state, request)) &&
+        isTakenIn(request)) ||
       (actor.claimed && isProven(state, request))
   )
   return known === undefined
@@ -76,8 +78,8 @@ export const brokenByLeaving = (
   const stranger = isOwn ? undefined : doubtful.find((request) => request.provider !== provider)
   if (stranger !== undefined)
     return `S2: ${actor.by} asks ${provider}, and the key is ambiguous on ${stranger.provider}`
-  const first = ofUse(state, use).find((request) => isDoubtful(request) || request.accepted)
-  if (first !== undefined && nowOf(state) - first.at >= IDEMPOTENCY_WINDOW_MS && doubtful.length > 0)
+  const first = doubtful[0]
+  if (first !== undefined && nowOf(state) - first.at >= IDEMPOTENCY_WINDOW_MS)
     return `S1: ${actor.by} asks ${provider} on an ambiguous key, 24 hours after its first attempt`
   const hasRefused = ofUse(state, use).some(
     ({ by, heard, provider: other }) => by === actor.by && heard === "unavailable" && other !== provider
@@ -115,7 +117,9 @@ export const brokenByAnswer = (
   if (result.status === "sent" && !isOfYesterday && !sofar.some(({ copy }) => copy))
     return "S5: answered sent, and no mail of this use of the key left"
   if (result.status === "failed") {
-    if (result.kind === "ambiguous" && sofar.length === 0 && state.retries.length === 0 && state.hasQueue)
+    const hasAsked = state.requests.some((one) => one.by === actor.by && isOfToday(state, one))
+    const isUnasked = sofar.length === 0 && state.retries.length === 0 && !hasAsked
+    if (result.kind === "ambiguous" && isUnasked && state.hasQueue)
       return "S5: answered that it may have left, though nobody was ever asked: it is never sent"
     const known = { ...state, rows: state.rows.slice(0, since.rows) }
     const doubtful = sofar.find(

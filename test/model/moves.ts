@@ -371,7 +371,8 @@ const leave = (
   }
 ): State => ({
   ...state,
-  held: heldNow(state),
+  // What a send without a claim does, the store cannot count: it prolongs no use.
+  held: from.claimed || useNow(state) !== state.held.use ? heldNow(state) : state.held,
   requests: [
     ...state.requests,
     {

@@ -121,6 +121,8 @@ const received = (context: Context, state: State): Moves =>
           owner,
           provider: retry.provider,
           leaseMs: LEASE_MS,
+          tag,
+          ageMs: now - retry.firstAttemptAt,
           evidence: evidenceOf(state, retry.tag, retry.firstAttemptAt)
         },
         now
@@ -163,7 +165,14 @@ const holding = ({ rules }: Context, state: State, retry: Retry, { owner, proces
     known === undefined || isFree(known, now)
       ? rules.claimOfRetry({ provider, owner, tag }, { firstAttemptAt, lastAttemptAt: firstAttemptAt })
       : known
-  const asked = { owner, provider, leaseMs: LEASE_MS, evidence: undefined }
+  const asked = {
+    owner,
+    provider,
+    tag,
+    leaseMs: LEASE_MS,
+    ageMs: now - firstAttemptAt,
+    evidence: undefined
+  }
   const decision = rules.decideRetry(claim, asked, now)
   return decision._tag === "Go"
     ? { ...state, memory: replaceAt(state.memory, process, decision.claim) }

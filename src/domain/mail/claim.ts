@@ -296,12 +296,17 @@ export const decideRetry = (
     readonly provider: Provider
     readonly leaseMs: number
     readonly evidence: Evidence | undefined
+    readonly tag: KeyTag | undefined
+    /** How old the retry's use of the key is at least, milliseconds. */
+    readonly ageMs: number
   },
   now: number
 ): RetryDecision => {
   const { evidence, leaseMs, owner, provider } = retry
   if (evidence !== undefined) return { _tag: "Settled", evidence }
   if (isLeased(claim, now) && claim.owner !== owner) return { _tag: "Busy" }
+  // A day late: it ends a use that is over, and leaves the present one alone.
+  if (claim.tag !== retry.tag && !withinWindow(retry.ageMs)) return { _tag: "Go", claim }
   const leaseUntil = now + leaseMs
   // One that is a day late asks nobody any more.
   const lastAttemptAt = withinWindow(now - claim.firstAttemptAt) ? leaseUntil : claim.lastAttemptAt

@@ -240,7 +240,14 @@ describe("claim of a key", () => {
       NOW
     )
     assert.strictEqual(granted.lastAttemptAt, NOW - HOUR_MS)
-    const retry = { owner: "r", provider: "provider_a", leaseMs: 1000, evidence: undefined } as const
+    const retry = {
+      owner: "r",
+      provider: "provider_a",
+      leaseMs: 1000,
+      evidence: undefined,
+      tag: dead.tag,
+      ageMs: 0
+    } as const
     const late = decideRetry(granted, retry, NOW + 1000)
     assert.strictEqual(late._tag === "Go" && late.claim.lastAttemptAt, NOW - HOUR_MS)
     const asked = decideRetry({ ...granted, firstAttemptAt: NOW - HOUR_MS }, retry, NOW + 1000)

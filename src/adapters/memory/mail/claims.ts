@@ -216,7 +216,7 @@ export const beginRetry = (tables: MailTables, entry: BeginRetry, now: number): 
   claims.set(keyHash, claim)
   const decision = decideRetry(
     claim,
-    { ...entry, evidence: findEvidence(tables, keyHash, tag, firstAt) },
+    { ...entry, ageMs: now - firstAt, evidence: findEvidence(tables, keyHash, tag, firstAt) },
     now
   )
   if (decision._tag === "Settled") {

@@ -292,7 +292,7 @@ export const perform = (world: MailWorld, name: Names, one: Step): Effect.Effect
         .beginRetry({
           keyHash: name.hash(one.key),
           tag: name.tag(one.key),
-          firstAttemptAt: 0,
+          firstAttemptAt: undefined,
           ageMs: 0,
           provider: one.provider,
           rowId: anyId(name.id(one.key * 10 + one.slot, one.slot)),
