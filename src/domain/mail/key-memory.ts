@@ -26,16 +26,13 @@ import type { SendResult } from "./send-result.ts"
 /** Most keys that a process remembers: some 50 MB. */
 const MAX_KEYS = 100_000
 
-/** How long ago the first and the last attempt on a key were, milliseconds. */
-interface Ages {
-  readonly ageMs: number
-  readonly lastAgeMs: number
-}
-
 /** What the process knows of a key that the store may not know. */
-export interface KnownKey extends Ages {
+export interface KnownKey {
   readonly provider: Provider
   readonly tag: KeyTag | undefined
+  /** How long ago the first and the last attempt on it were, milliseconds. */
+  readonly ageMs: number
+  readonly lastAgeMs: number
 }
 
 /**
@@ -53,14 +50,14 @@ export class ProcessKeyMemory extends Context.Service<
     /** Returns what puts the key back as it was. */
     readonly hold: (
       keyHash: KeyHash,
-      decision: Pick<Claimed, "sticky" | "tag" | "late"> & Ages,
+      decision: Pick<Claimed, "sticky" | "tag" | "late"> & Pick<KnownKey, "ageMs" | "lastAgeMs">,
       request: ClaimRequest & { readonly leaseMs: number; readonly isSettled: boolean },
       now: number
     ) => () => void
     /** What the store said of the key: it is as old as the store says. */
     readonly learn: (
       keyHash: KeyHash,
-      told: Ages & { readonly result: SendResult },
+      told: Pick<KnownKey, "ageMs" | "lastAgeMs"> & { readonly result: SendResult },
       request: ClaimRequest,
       now: number
     ) => void
