@@ -675,8 +675,13 @@ as $$
   ), use as (
     select
       coalesce(c.at, own.at - interval '23 hours 50 minutes') as since,
-      case when c.at is null then own.at + interval '23 hours 50 minutes' else 'infinity' end as until
+      case when c.at is null then own.at + interval '23 hours 50 minutes' else 'infinity' end as until,
+      coalesce(c.at, own.at) - interval '23 hours 50 minutes' as tag_since
     from (
+      -- A later use without a claim carries the first one's tag.
+      select coalesce((select p_first - b.last_attempt_at >= interval '24 hours' from bound b), false) as is_over
+    ) as v
+    cross join (
       select coalesce(
         (
           select min(m.created_at) from mine m
@@ -684,7 +689,7 @@ as $$
             and m.created_at > coalesce(p_first - interval '23 hours 50 minutes', '-infinity')
         ), p_first) as at
     ) as own
-    left join (select b.first_attempt_at as at from bound b where b.tag is not distinct from p_tag) as c on true
+    left join (select b.first_attempt_at as at from bound b where b.tag is not distinct from p_tag) as c on not v.is_over
   ), claim as (
     select b.* from bound b, use u where b.first_attempt_at >= u.since and b.first_attempt_at < u.until
   ), written as (
@@ -694,12 +699,12 @@ as $$
     from mine m, use u
     where m.id in (select w.id from written w)
       or (
-        m.created_at >= u.since - interval '23 hours 50 minutes'
+        m.created_at >= u.tag_since
         and (m.key_tag = p_tag or m.key_tag in (select w.key_tag from written w union all select c.tag from claim c))
       )
     union all
     select t.id, t.provider, t.provider_message_id, t.created_at from tagged t, use u
-    where t.created_at >= u.since - interval '23 hours 50 minutes'
+    where t.created_at >= u.tag_since
   )
   (
     select p.provider, p.provider_message_id from proof p
@@ -732,7 +737,8 @@ as $$
     where r.provider is not null
       and (r.outcome is not null or r.key_tag in (select x.key_tag from recent x where x.outcome is not null))
       and (r.provider_message_id is not null or r.status = 'deferred'
-        or (r.status = 'failed' and r.error_kind = 'ambiguous'))
+        -- An end without an attempt says nothing of its own: a call that came a day too late, or whose claim could not be moved.
+        or (r.status = 'failed' and r.error_kind = 'ambiguous' and jsonb_array_length(coalesce(r.attempts, '[]')) > 0))
   )
   (
     select o.provider, (select min(x.created_at) from left_open x), o.key_tag from left_open o
@@ -987,16 +993,29 @@ begin
 end
 $$;
 
--- Notes that a request of the call that holds a claim leaves now, to this provider; false where it no longer holds it. Called by
--- `MailStore` before a fail-over (MAIL-31), and before a first attempt where `begin_email_sends` did not say so.
+-- Notes that a request of the call that holds a claim leaves now, to this provider; false where it no longer holds it, or where a send
+-- without a claim has been accepted meanwhile or is open at another provider. Called by `MailStore` before a fail-over (MAIL-31), and
+-- before a first attempt where `begin_email_sends` did not say so.
 create function move_email_claim(p_key_hash text, p_owner text, p_provider text) returns boolean
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
 as $$
+declare
+  c email_send_claims;
 begin
-  update email_send_claims set provider = p_provider, leaving = true, updated_at = now()
-  where key_hash = p_key_hash and owner = p_owner and state = 'held';
-  return found;
+  select * into c from email_send_claims x
+  where x.key_hash = p_key_hash and x.owner = p_owner and x.state = 'held' for update;
+  -- What a send without a claim has written since binds this one, too.
+  if not found or (c.ambiguous and c.provider <> p_provider)
+    or exists (select from find_email_evidence(p_key_hash, c.tag)) or exists (
+    select from email_log l
+    where l.key_hash = p_key_hash and l.created_at >= c.first_attempt_at and l.provider <> p_provider
+      and (l.outcome = 'deferred' or (l.outcome = 'failed' and l.error_kind = 'ambiguous'))
+  ) then
+    return false;
+  end if;
+  update email_send_claims x set provider = p_provider, leaving = true, updated_at = now() where x.key_hash = p_key_hash;
+  return true;
 end
 $$;
 
@@ -1141,6 +1160,7 @@ begin
       select l.provider, l.provider_message_id from email_log l
       where coalesce(x.outcome, x.status) = 'deferred' and l.key_tag = x.key_tag and l.outcome is null
         and l.outcome is distinct from 'sent' and l.provider_message_id is not null
+        and l.created_at > clock_timestamp() - interval '23 hours 50 minutes'
       order by l.created_at desc, l.id desc
       limit 1
     ) as early on true
@@ -1184,6 +1204,8 @@ begin
       from email_log l
       where l.key_tag = e.key_tag and l.outcome is null and l.outcome is distinct from 'sent'
         and l.provider_message_id is not null
+        -- A tag is a key's for as long as nobody knows of an earlier use: yesterday's mail is not this one.
+        and l.created_at > clock_timestamp() - interval '23 hours 50 minutes'
       order by l.created_at desc, l.id desc
       limit 1
       for update;
@@ -1330,6 +1352,8 @@ begin
         update email_send_claims c set
           state = n.state,
           ambiguous = c.ambiguous or v_settle.ambiguous,
+          -- The claim may have been taken without its owner's hearing of it, and asked another provider than it names.
+          provider = coalesce(v_settle.result ->> 'provider', c.provider),
           -- A key that is `ended` is never reported as certainly not delivered (S2).
           result = case
             when n.state = 'ended' and v_settle.result -> 'ok' = 'false'
@@ -1371,7 +1395,7 @@ $$;
 -- A deferral: retry it, learn its end
 
 -- Decides whether a queued retry may go out (MAIL-52, MAIL-54). Called by `MailStore`. Keys of the entry: key_hash, tag (what its
--- request carries), first_attempt_at (milliseconds of the epoch), provider, row_id, addresses, owner, lease_ms.
+-- request carries), first_attempt_at (milliseconds of the epoch; null where no store gave it), age_ms (the least that it can be), provider, row_id, addresses, owner, lease_ms.
 --   Recorded  its row is there: its outcome was recorded before its message came back.
 --   Settled   `evidence` { provider, providerMessageId } of an accepted attempt.
 --   Busy      another owner's lease on the key is alive.
@@ -1428,7 +1452,9 @@ begin
   end loop;
 
   select jsonb_build_object('provider', x.provider, 'providerMessageId', x.provider_message_id) into evidence
-  from find_email_evidence(v_key, v_tag, to_timestamp((p_entry ->> 'first_attempt_at')::float8 / 1000.0)) as x;
+  from find_email_evidence(v_key, v_tag, coalesce(
+    to_timestamp((p_entry ->> 'first_attempt_at')::float8 / 1000.0),
+    clock_timestamp() - make_interval(secs => (p_entry ->> 'age_ms')::float8 / 1000.0))) as x;
   if evidence is not null then
     decision := 'Settled';
   elsif c.lease_until > clock_timestamp() and c.owner <> v_owner then
@@ -1437,7 +1463,13 @@ begin
     decision := 'Go';
     v_lease := clock_timestamp() + make_interval(secs => (p_entry ->> 'lease_ms')::float8 / 1000.0);
     first_attempt_at := extract(epoch from c.first_attempt_at) * 1000;
-    update email_send_claims x set owner = v_owner, lease_until = v_lease, last_attempt_at = v_lease, updated_at = now()
+    update email_send_claims x set
+      owner = v_owner, provider = v_provider, ambiguous = true, lease_until = v_lease,
+      -- One that is a day late asks nobody any more.
+      last_attempt_at = case
+        when clock_timestamp() - c.first_attempt_at < interval '24 hours' then v_lease else c.last_attempt_at
+      end,
+      updated_at = now()
     where x.key_hash = v_key;
     suppressions := email_suppressions_of(email_addresses(p_entry -> 'addresses')) || coalesce((
       select jsonb_agg(jsonb_build_object('email', x.email, 'reason', 'erased'))

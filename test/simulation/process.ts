@@ -1,4 +1,4 @@
-import { Context, Deferred, Duration, Effect } from "effect"
+import { Clock, Context, Deferred, Duration, Effect, Fiber } from "effect"
 
 import { type Chance, type SimClock, sleepOn } from "./kernel.ts"
 
@@ -7,10 +7,17 @@ export interface SimProcess {
   readonly id: string
   dead: boolean
   frozenUntil: number
+  diedAt: number
+  /** Each time that it stood still. */
+  readonly freezes: Array<{ readonly from: number; readonly until: number }>
   /** Completes when the process dies: what its clients see. */
   readonly died: Deferred.Deferred<void>
+  /** How far its time of day is ahead of everybody's, milliseconds; what it measures by the monotonic clock stays right. */
+  skewMs: number
   /** The time that it sees: while it is frozen none of its timers fires, and once it is dead none ever does. */
   readonly clock: SimClock
+  /** The time of the world outside it. */
+  readonly base: SimClock
 }
 
 export const makeProcess = (id: string, base: SimClock): SimProcess => {
@@ -23,25 +30,46 @@ export const makeProcess = (id: string, base: SimClock): SimProcess => {
     }
     base.after(millis, fire)
   }
+  const ofDay = () => base.currentTimeMillisUnsafe() + process.skewMs
   const process: SimProcess = {
     id,
     dead: false,
     frozenUntil: 0,
+    diedAt: Infinity,
+    freezes: [],
+    skewMs: 0,
     died: Deferred.makeUnsafe<void>(),
-    clock: { ...base, after, sleep: sleepOn(after) }
+    base,
+    clock: {
+      ...base,
+      currentTimeMillisUnsafe: ofDay,
+      currentTimeMillis: Effect.sync(ofDay),
+      after,
+      sleep: sleepOn(after)
+    }
   }
   return process
 }
+
+/** One of the processes that live. */
+export const pickAlive = <P extends SimProcess>(chance: Chance, processes: ReadonlyArray<P>): P =>
+  chance.pick(processes.filter(({ dead }) => !dead))
 
 /** The answers that one call or one handling of a message has got: travels with its fibers. */
 export const CallTrace = Context.Reference<{
   /** When the database last let it send its key, milliseconds. */
   askedAt: number
-}>("postlane/test/CallTrace", { defaultValue: () => ({ askedAt: -Infinity }) })
+  /** Whether the database ever did. */
+  claimed: boolean
+  /** The mail that it is about. */
+  readonly subject: string | undefined
+}>("postlane/test/CallTrace", {
+  defaultValue: () => ({ askedAt: -Infinity, claimed: false, subject: undefined })
+})
 
 /** Gives each run of an effect a trace of its own. */
-export const traced = <A, E, R>(run: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-  Effect.suspend(() => Effect.provideService(run, CallTrace, { askedAt: -Infinity }))
+export const traced = <A, E, R>(run: Effect.Effect<A, E, R>, subject?: string): Effect.Effect<A, E, R> =>
+  Effect.suspend(() => Effect.provideService(run, CallTrace, { askedAt: -Infinity, claimed: false, subject }))
 
 /** Notes in the trace when the database answered a call: what it knew by then, its caller goes by. */
 export const noted = <A, E, L>(
@@ -59,6 +87,7 @@ export const noted = <A, E, L>(
     })
     return Effect.map(road(applied), (answer) => {
       trace.askedAt = at
+      trace.claimed = true
       return answer
     })
   })
@@ -73,11 +102,15 @@ export interface Road {
   readonly slowMs: number
   /** How long a lost call takes to fail; Infinity: it never does, the caller's own deadline has to. */
   readonly lostAfterMs: number
+  /** Nothing is lost, but the request is on its way for so long, whether or not its caller lives and waits. */
+  readonly lateMs?: number | undefined
+  /** Called with each request or answer that is lost. */
+  readonly onLost?: () => void
 }
 
 /** How long the process stays frozen; infinite where it is dead (SIGKILL runs no finalizers). */
-const frozenFor = ({ clock, dead, frozenUntil }: SimProcess): number =>
-  dead ? Infinity : frozenUntil - clock.currentTimeMillisUnsafe()
+const frozenFor = ({ base, dead, frozenUntil }: SimProcess): number =>
+  dead ? Infinity : frozenUntil - base.currentTimeMillisUnsafe()
 
 /** Waits while the process is frozen; never returns where it is dead. */
 export const alive = (process: SimProcess): Effect.Effect<void> =>
@@ -135,19 +168,35 @@ const struckFirst = <A, E>(
   return struck === undefined ? next() : Effect.flatMap(struck, next)
 }
 
+/** A request that is late: it arrives whatever became of its caller, and is answered to whoever still waits. */
+const late = <A, E>(process: SimProcess, lateMs: number, apply: Effect.Effect<A, E>): Effect.Effect<A, E> => {
+  const arrives = Effect.callback<void>((resume) => process.base.after(lateMs, () => resume(Effect.void)))
+  return Effect.flatMap(Effect.forkDetach(Effect.andThen(arrives, apply)), (request) =>
+    Effect.andThen(alive(process), Effect.andThen(Fiber.await(request), alive(process))).pipe(
+      Effect.andThen(Fiber.join(request))
+    )
+  )
+}
+
 /**
  * One call from a process to the outside: latency, loss before and after it takes effect, death and freezing at each point.
- * `apply` runs at once and as a whole, as a transaction does; `strike` just before it and, where it succeeds, just after.
+ * `apply` runs at once and as a whole, as a transaction does, on the time of the world outside; `strike` just before it and,
+ * where it succeeds, just after.
  */
 export const call = <A, E, L>(
   process: SimProcess,
   chance: Chance,
   road: Road,
-  apply: Effect.Effect<A, E>,
+  work: Effect.Effect<A, E>,
   lost: () => L,
   strike?: Strike
 ): Effect.Effect<A, E | L> => {
-  const hang = () => wait(process, road.lostAfterMs, () => Effect.fail(lost()))
+  const apply = Effect.provideService(work, Clock.Clock, process.base)
+  if (road.lateMs !== undefined) return Effect.andThen(alive(process), late(process, road.lateMs, apply))
+  const hang = () => {
+    road.onLost?.()
+    return wait(process, road.lostAfterMs, () => Effect.fail(lost()))
+  }
   const answered = (answer: Effect.Effect<A, E>): Effect.Effect<A, E | L> =>
     wait<A, E | L>(process, chance.int(1, 20), () => (chance.bool(road.responseLost) ? hang() : answer))
   const applied = (): Effect.Effect<A, E | L> =>

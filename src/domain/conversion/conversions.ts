@@ -31,15 +31,6 @@ type Started<R> =
   | { readonly answer: "queued"; readonly id: JobId; readonly status: JobStatus }
   | { readonly answer: Exclude<R, "queued"> }
 
-/** A job that an admin wants done again. */
-interface EndedJob {
-  readonly jobId: JobId
-  readonly fileId: FileId
-  readonly customerId: CustomerId
-  readonly status: JobStatus
-  readonly options: JobOptions
-}
-
 /** `stopped`: somebody wanted no result. `replaced`: the file's newest conversion is another one. */
 type NoRetry = "not_failed" | "stopped" | "replaced"
 
@@ -70,9 +61,13 @@ export class Conversions extends Context.Service<
       readonly options: ConversionOptions
     }) => Effect.Effect<Started<Requested>, StoreUnavailable>
     /** Converts the file of a failed job again as it was asked for, at its price: what was free of charge stays so (F2). */
-    readonly retry: (
-      job: EndedJob
-    ) => Effect.Effect<Started<Requested | "resolved" | NoRetry>, StoreUnavailable>
+    readonly retry: (job: {
+      readonly jobId: JobId
+      readonly fileId: FileId
+      readonly customerId: CustomerId
+      readonly status: JobStatus
+      readonly options: JobOptions
+    }) => Effect.Effect<Started<Requested | "resolved" | NoRetry>, StoreUnavailable>
     readonly cancel: (file: {
       readonly fileId: FileId
       readonly customerId: CustomerId

@@ -223,7 +223,7 @@ export const judge = (name: AlarmName, measures: Measures): Verdict => {
       const { unclaimed } = measures
       return {
         level: counted(unclaimed, UNCLAIMED),
-        detail: `${unclaimed} sends went out without suppression look-up and claim, as told in the last ${RECENT_MINUTES} minutes`
+        detail: `${unclaimed} sends went out without suppression look-up and claim, as reported in the last ${RECENT_MINUTES} minutes`
       }
     }
     case "silence_provider_a":

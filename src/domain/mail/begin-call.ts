@@ -3,7 +3,7 @@ import { Clock, Effect } from "effect"
 import type { BeganSend } from "../../ports/mail/mail-store.ts"
 import type { IdempotencyKey, KeyHash, KeyTag, LogRowId } from "../ids.ts"
 import { uptime } from "../uptime.ts"
-import { type ClaimDecision, type Claimed, type ClaimRequest, settledState } from "./claim.ts"
+import type { ClaimDecision, Claimed, ClaimRequest } from "./claim.ts"
 import type { Provider } from "./failover.ts"
 import { type Message, payloadOf } from "./message.ts"
 import { ClaimUnavailable } from "./send-result.ts"
@@ -46,15 +46,18 @@ const agreed = (stored: ClaimDecision, own: ClaimDecision | undefined, isProven:
   return own._tag !== "Claimed" || stored.sticky === undefined ? own : stored
 }
 
-/** Remembers what the store says of the key, too: the next call may not reach it. */
-const learn = (parts: SendParts, call: Call, decision: ClaimDecision, now: number) => {
-  if (decision._tag !== "Replay") return
-  const { result } = decision
-  const { keyHash, rowId: owner } = call
-  if (result.provider !== null) parts.memory.move(keyHash, owner, result.provider)
-  const state = settledState(result.status, undefined, false)
-  parts.memory.settle(keyHash, { owner, state, ambiguous: state === "ambiguous", result }, now)
-}
+/** The process's own refusal: the store need not be asked. */
+const unasked = (decision: ClaimDecision, claim: BegunCall["claim"], since: number): BegunCall => ({
+  suppressions: [],
+  evidence: undefined,
+  leaving: true,
+  claim,
+  tag: undefined,
+  untold: false,
+  time: undefined,
+  decision,
+  since
+})
 
 const forKey = Effect.fnUntraced(function* (
   parts: SendParts,
@@ -68,16 +71,8 @@ const forKey = Effect.fnUntraced(function* (
   const wallClock = yield* Clock.currentTimeMillis
   const claim = { owner, payloadHash: request.payloadHash }
   const remembered = memory.decide(keyHash, request, since)
-  const answer = {
-    suppressions: [],
-    evidence: undefined,
-    leaving: true,
-    claim,
-    tag: undefined,
-    untold: false
-  }
   if (remembered?._tag === "InProgress" || remembered?._tag === "Conflict")
-    return { ...answer, time: undefined, decision: remembered, since }
+    return unasked(remembered, claim, since)
   const known = memory.known(keyHash, since)
   const ownAt = (now: number) =>
     remembered?._tag === "Claimed" ? { ...remembered, firstAttemptAt: now - (known?.ageMs ?? 0) } : remembered
@@ -113,8 +108,15 @@ const forKey = Effect.fnUntraced(function* (
   const decision = agreed(began.decision, ownAt(now), began.evidence !== undefined)
   if (decision._tag === "Claimed") remember(decision, now)
   else if (own?._tag !== "Replay") {
-    learn(parts, call, decision, since)
-    if (decision._tag !== "Replay") undo()
+    // Remembered, too: the next call may not reach the store.
+    if (decision._tag === "Replay")
+      memory.learn(
+        keyHash,
+        { ...decision, ageMs: Math.max(0, now - decision.firstAttemptAt) },
+        request,
+        since
+      )
+    else undo()
   }
   const tag = decision._tag === "Claimed" ? decision.tag : known?.tag
   return {
@@ -123,7 +125,7 @@ const forKey = Effect.fnUntraced(function* (
     decision,
     tag,
     since,
-    untold: began.decision._tag === "Claimed" && decision._tag === "Replay"
+    untold: began.time !== undefined && began.decision._tag === "Claimed" && decision._tag === "Replay"
   }
 })
 

@@ -79,8 +79,8 @@ export type ClaimDecision =
       readonly firstAttemptAt: number
       readonly tag: KeyTag | undefined
     }
-  /** Send nothing, return this result. */
-  | { readonly _tag: "Replay"; readonly result: SendResult }
+  /** Send nothing, return this result. `firstAttemptAt`: of the use of the key that it is about. */
+  | { readonly _tag: "Replay"; readonly result: SendResult; readonly firstAttemptAt: number }
   | { readonly _tag: "Conflict" }
   | { readonly _tag: "InProgress" }
 export type Claimed = Extract<ClaimDecision, { readonly _tag: "Claimed" }>
@@ -146,13 +146,14 @@ export const decideClaim = (
       : continued({ ...claim, provider: evidence.provider }, true, now)
   }
   if (claim.payloadHash !== "" && claim.payloadHash !== request.payloadHash) return { _tag: "Conflict" }
-  const { result, state } = claim
+  const { firstAttemptAt, result, state } = claim
   if (result !== undefined && (state === "accepted" || state === "deferred")) {
-    return { _tag: "Replay", result }
+    return { _tag: "Replay", result, firstAttemptAt }
   }
   if (isLeased(claim, now)) return { _tag: "InProgress" }
-  const askable = state !== "ended" && dedupes(claim.provider) && withinWindow(now - claim.firstAttemptAt)
-  if (known.evidence === undefined && !askable && result !== undefined) return { _tag: "Replay", result }
+  const askable = state !== "ended" && dedupes(claim.provider) && withinWindow(now - firstAttemptAt)
+  if (known.evidence === undefined && !askable && result !== undefined)
+    return { _tag: "Replay", result, firstAttemptAt }
   return continued(claim, result === undefined, now)
 }
 
@@ -191,7 +192,11 @@ export const claimOf = (
 
 /** The claim once its holder has said that a request to `provider` leaves now; undefined where it is not this owner's any more. */
 export const movedClaim = (claim: Claim | undefined, owner: string, provider: Provider): Claim | undefined =>
-  claim === undefined || claim.owner !== owner || claim.state !== "held"
+  claim === undefined ||
+  claim.owner !== owner ||
+  claim.state !== "held" ||
+  // Granted unheard: another attempt on the key was ambiguous, of which this owner does not know (S2).
+  (claim.ambiguous && claim.provider !== provider)
     ? undefined
     : { ...claim, provider, leaving: true }
 
@@ -240,6 +245,8 @@ export const settledClaim = (claim: Claim | undefined, end: ClaimEnd, now: numbe
   return {
     ...claim,
     state,
+    // The claim may have been taken without its owner's hearing of it, and asked another provider than it names.
+    provider: end.result.provider ?? claim.provider,
     ambiguous,
     leaseUntil: NO_LEASE,
     lastAttemptAt: state === "accepted" || state === "refused" ? now : claim.lastAttemptAt,
@@ -247,20 +254,30 @@ export const settledClaim = (claim: Claim | undefined, end: ClaimEnd, now: numbe
   }
 }
 
+/** What a queued retry may do. */
+export type RetryDecision =
+  | { readonly _tag: "Settled"; readonly evidence: Evidence }
+  | { readonly _tag: "Busy" }
+  | { readonly _tag: "Go"; readonly claim: Claim }
+
 /** What a queued retry may do, and the claim with its lease where it may go out (`begin_email_retry`). */
 export const decideRetry = (
   claim: Claim,
-  retry: { readonly owner: string; readonly leaseMs: number; readonly evidence: Evidence | undefined },
+  retry: {
+    readonly owner: string
+    readonly provider: Provider
+    readonly leaseMs: number
+    readonly evidence: Evidence | undefined
+  },
   now: number
-):
-  | { readonly _tag: "Settled"; readonly evidence: Evidence }
-  | { readonly _tag: "Busy" }
-  | { readonly _tag: "Go"; readonly claim: Claim } => {
-  const { evidence, leaseMs, owner } = retry
+): RetryDecision => {
+  const { evidence, leaseMs, owner, provider } = retry
   if (evidence !== undefined) return { _tag: "Settled", evidence }
   if (isLeased(claim, now) && claim.owner !== owner) return { _tag: "Busy" }
   const leaseUntil = now + leaseMs
-  return { _tag: "Go", claim: { ...claim, owner, leaseUntil, lastAttemptAt: leaseUntil } }
+  // One that is a day late asks nobody any more.
+  const lastAttemptAt = withinWindow(now - claim.firstAttemptAt) ? leaseUntil : claim.lastAttemptAt
+  return { _tag: "Go", claim: { ...claim, owner, provider, ambiguous: true, leaseUntil, lastAttemptAt } }
 }
 
 /** The claim that a retry makes where its first call left none: any payload fits. */

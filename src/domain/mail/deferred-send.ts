@@ -94,6 +94,12 @@ export const delayBefore = (
   return withinWindow(sinceFirstMs + delay * 1000) ? delay : undefined
 }
 
+/** How old the first attempt is at least when a retry is due, milliseconds. */
+export const ageBySchedule = (
+  { attempt }: Pick<DeferredSend, "attempt">,
+  delaysSeconds: readonly [number, number, number]
+): number => delaysSeconds.slice(0, attempt).reduce((sum, seconds) => sum + seconds * 1000, 0)
+
 /** Whether a mail that expires (a sign-in link) has done so at `at`; both in milliseconds since the epoch. */
 export const hasExpired = (expiresAt: number | undefined, at: number): boolean =>
   expiresAt !== undefined && at >= expiresAt

@@ -1,3 +1,5 @@
+import { Context, Layer } from "effect"
+
 import type { KeyHash, KeyTag } from "../ids.ts"
 import {
   type Claim,
@@ -5,12 +7,18 @@ import {
   type Claimed,
   type ClaimEnd,
   claimOf,
+  claimOfRetry,
   type ClaimRequest,
   decideClaim,
+  decideRetry,
+  type Evidence,
   isFree,
   keptResult,
   movedClaim,
-  settledClaim
+  NO_LEASE,
+  type RetryDecision,
+  settledClaim,
+  settledState
 } from "./claim.ts"
 import type { Provider } from "./failover.ts"
 import type { SendResult } from "./send-result.ts"
@@ -31,54 +39,93 @@ export interface KnownKey {
  * the key's time also after they are written: calls of one key in one process agree through an outage of the store, during it and
  * right after it, when the store knows nothing of what happened (S2, S4).
  */
-interface KeyMemory {
-  /** What the process itself says to a call on the key; undefined where the key is free for all it knows. */
-  readonly decide: (keyHash: KeyHash, request: ClaimRequest, now: number) => ClaimDecision | undefined
-  /** What the store gets to know, lest it takes the key for a new one. */
-  readonly known: (keyHash: KeyHash, now: number) => KnownKey | undefined
-  /** Returns what puts the key back as it was. */
-  readonly hold: (
-    keyHash: KeyHash,
-    decision: Pick<Claimed, "sticky" | "tag"> & { readonly ageMs: number },
-    request: ClaimRequest & { readonly leaseMs: number },
-    now: number
-  ) => () => void
-  readonly move: (keyHash: KeyHash, owner: string, provider: Provider) => void
-  readonly settle: (keyHash: KeyHash, end: ClaimEnd, now: number) => void
-  /** The settled result as the caller gets it: the log may know the row by another id, or an acceptance. */
-  readonly answer: (keyHash: KeyHash, owner: string, result: SendResult) => void
-}
+export class ProcessKeyMemory extends Context.Service<
+  ProcessKeyMemory,
+  {
+    /** What the process itself says to a call on the key; undefined where the key is free for all it knows. */
+    readonly decide: (keyHash: KeyHash, request: ClaimRequest, now: number) => ClaimDecision | undefined
+    /** What the store gets to know, lest it takes the key for a new one. */
+    readonly known: (keyHash: KeyHash, now: number) => KnownKey | undefined
+    /** Returns what puts the key back as it was. */
+    readonly hold: (
+      keyHash: KeyHash,
+      decision: Pick<Claimed, "sticky" | "tag"> & { readonly ageMs: number },
+      request: ClaimRequest & { readonly leaseMs: number },
+      now: number
+    ) => () => void
+    /** What the store said of the key: it is as old as the store says. */
+    readonly learn: (
+      keyHash: KeyHash,
+      told: { readonly result: SendResult; readonly ageMs: number },
+      request: ClaimRequest,
+      now: number
+    ) => void
+    /** What a queued retry may do, for all that the process knows; it holds the key where it may go out. */
+    readonly beginRetry: (
+      keyHash: KeyHash,
+      retry: {
+        readonly provider: Provider
+        readonly owner: string
+        readonly tag: KeyTag | undefined
+        readonly leaseMs: number
+        /** Since the key's first attempt, milliseconds. */
+        readonly ageMs: number
+      },
+      now: number
+    ) => RetryDecision
+    readonly move: (keyHash: KeyHash, owner: string, provider: Provider) => void
+    readonly settle: (keyHash: KeyHash, end: ClaimEnd, now: number) => void
+    /** The settled result as the caller gets it: the log may know the row by another id, or an acceptance. */
+    readonly answer: (keyHash: KeyHash, owner: string, result: SendResult) => void
+  }
+>()("postlane/domain/ProcessKeyMemory") {}
 
-export const makeKeyMemory = (maxKeys = MAX_KEYS): KeyMemory => {
-  /** The oldest first. */
+/** Proof that is in the claim itself. */
+const acceptedBy = ({ result, state }: Claim): Evidence | undefined =>
+  state === "accepted" &&
+  result !== undefined &&
+  result.provider !== null &&
+  result.providerMessageId !== null
+    ? { provider: result.provider, providerMessageId: result.providerMessageId }
+    : undefined
+
+/** The claims themselves, the oldest first, at most `maxKeys` of them. */
+const makeClaims = (maxKeys: number) => {
   const claims = new Map<KeyHash, Claim>()
-
   const put = (keyHash: KeyHash, claim: Claim) => {
     claims.delete(keyHash)
     claims.set(keyHash, claim)
   }
-
-  const bound = (now: number) => {
-    for (const [keyHash, claim] of claims) {
-      if (claims.size <= maxKeys && !isFree(claim, now)) return
-      claims.delete(keyHash)
+  return {
+    put,
+    get: (keyHash: KeyHash) => claims.get(keyHash),
+    delete: (keyHash: KeyHash) => claims.delete(keyHash),
+    live: (keyHash: KeyHash, now: number): Claim | undefined => {
+      const claim = claims.get(keyHash)
+      return claim === undefined || isFree(claim, now) ? undefined : claim
+    },
+    /** Adds a claim, and drops the oldest ones that are free or too many. */
+    add: (keyHash: KeyHash, claim: Claim, now: number) => {
+      put(keyHash, claim)
+      for (const [oldest, kept] of claims) {
+        if (claims.size <= maxKeys && !isFree(kept, now)) return
+        claims.delete(oldest)
+      }
     }
   }
+}
 
-  const live = (keyHash: KeyHash, now: number): Claim | undefined => {
-    const claim = claims.get(keyHash)
-    return claim === undefined || isFree(claim, now) ? undefined : claim
-  }
-
+export const makeKeyMemory = (maxKeys = MAX_KEYS): ProcessKeyMemory["Service"] => {
+  const claims = makeClaims(maxKeys)
   return {
     decide: (keyHash, request, now) => {
-      const claim = live(keyHash, now)
+      const claim = claims.live(keyHash, now)
       return claim === undefined
         ? undefined
         : decideClaim(claim, request, { evidence: undefined, trail: undefined }, now)
     },
     known: (keyHash, now) => {
-      const claim = live(keyHash, now)
+      const claim = claims.live(keyHash, now)
       return claim === undefined
         ? undefined
         : { provider: claim.provider, tag: claim.tag, ageMs: now - claim.firstAttemptAt }
@@ -92,26 +139,57 @@ export const makeKeyMemory = (maxKeys = MAX_KEYS): KeyMemory => {
         now
       )
       const before = claims.get(keyHash)
-      put(keyHash, claim)
-      bound(now)
+      claims.add(keyHash, claim, now)
       return () => {
         if (claims.get(keyHash)?.owner !== request.owner) return
         if (before === undefined) claims.delete(keyHash)
-        else put(keyHash, before)
+        else claims.put(keyHash, before)
       }
+    },
+    learn: (keyHash, { ageMs, result }, request, now) => {
+      const state = settledState(result.status, undefined, false)
+      const firstAttemptAt = now - ageMs
+      claims.add(
+        keyHash,
+        {
+          ...request,
+          provider: result.provider ?? request.provider,
+          state,
+          ambiguous: result.status !== "sent",
+          leaving: true,
+          leaseUntil: NO_LEASE,
+          firstAttemptAt,
+          lastAttemptAt: firstAttemptAt,
+          result
+        },
+        now
+      )
+    },
+    beginRetry: (keyHash, retry, now) => {
+      const known = claims.live(keyHash, now)
+      const claim = known ?? claimOfRetry(retry, now - retry.ageMs, now)
+      const evidence = known === undefined ? undefined : acceptedBy(known)
+      const decision = decideRetry(claim, { ...retry, evidence }, now)
+      if (decision._tag === "Go") {
+        claims.add(keyHash, decision.claim, now)
+      }
+      return decision
     },
     move: (keyHash, owner, provider) => {
       const moved = movedClaim(claims.get(keyHash), owner, provider)
-      if (moved !== undefined) put(keyHash, moved)
+      if (moved !== undefined) claims.put(keyHash, moved)
     },
     settle: (keyHash, end, now) => {
       const settled = settledClaim(claims.get(keyHash), end, now)
-      if (settled !== undefined) put(keyHash, settled)
+      if (settled !== undefined) claims.put(keyHash, settled)
     },
     answer: (keyHash, owner, result) => {
       const claim = claims.get(keyHash)
       if (claim?.owner === owner && claim.result !== undefined)
-        put(keyHash, { ...claim, result: keptResult(claim.state, result) })
+        claims.put(keyHash, { ...claim, result: keptResult(claim.state, result) })
     }
   }
 }
+
+/** One for all that is built together, which is a process. */
+export const layerKeyMemory: Layer.Layer<ProcessKeyMemory> = Layer.sync(ProcessKeyMemory, makeKeyMemory)

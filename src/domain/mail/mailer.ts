@@ -11,9 +11,10 @@ import { afterwardsMs, defer } from "./defer.ts"
 import { type ProviderRequest, type SendDetails, tagOf } from "./deferred-send.ts"
 import { afterFailure, type Provider, type Route, routeOf, stickTo, stickyKind } from "./failover.ts"
 import { type ClaimPassed, holdsFor, mayLeave } from "./hold.ts"
+import { layerKeyMemory } from "./key-memory.ts"
 import { makeMessage, type Message, recipientKeys, type SendRequest, withoutBlocked } from "./message.ts"
 import { countFailover, countSend } from "./metrics.ts"
-import { endedSince } from "./replay.ts"
+import { replay } from "./replay.ts"
 import {
   failed,
   IdempotencyConflict,
@@ -27,7 +28,7 @@ import {
 } from "./send-result.ts"
 import { makeSendParts, type Sending, type SendParts, type SendServices } from "./sending.ts"
 import { statusRank } from "./status.ts"
-import { deferralEnd, noteEvidence, record, rowOf } from "./store-access.ts"
+import { findEvidence, noteEvidence, record, rowOf } from "./store-access.ts"
 import { type BlockReason, blockedAddresses, suppressedError } from "./suppression/policy.ts"
 import { newTrace, traced } from "./trace.ts"
 import { reportUnclaimed } from "./unclaimed.ts"
@@ -57,7 +58,7 @@ export const layer: Layer.Layer<Mailer, never, SendServices> = Layer.effect(
       }
     })
   )
-)
+).pipe(Layer.provide(layerKeyMemory))
 
 /** One send, whose log lines all name it. */
 const send = (
@@ -196,12 +197,6 @@ const tell = (parts: SendParts, details: SendDetails, owner: string, result: Sen
   const settle = { owner, state, ambiguous: result.status !== "sent", result }
   return record(parts, rowOf(parts.config, result, details, newTrace(), settle))
 }
-/** The first result again; of a deferral, how it ended since. */
-const replay = (parts: SendParts, keyHash: KeyHash, result: SendResult): Effect.Effect<SendResult> =>
-  result.status === "deferred"
-    ? Effect.map(deferralEnd(parts, { keyHash, sendId: result.sendId }), (end) => endedSince(result, end))
-    : Effect.succeed(result)
-
 /** What the rows of a send have in common; `mailed` is the message without the suppressed recipients. */
 const detailsOf = (
   message: Message,
@@ -241,12 +236,14 @@ const deliver = Effect.fnUntraced(function* (
   const tried = { provider, failedOver: refusal !== undefined }
   const { config, providers, runner } = parts
   const isHeld = yield* holdsFor(parts, sending, provider, config.attemptTimeoutMs + afterwardsMs(parts))
-  if (!isHeld) return unmoved(sending, tried, refusal)
-  const leaves = sending.hold.leaving ? "may" : yield* mayLeave(parts, sending, provider)
-  if (leaves !== "may")
+  const leaves = !isHeld ? "passed" : sending.hold.leaving ? "may" : yield* mayLeave(parts, sending, provider)
+  if (leaves !== "may") {
+    const evidence = yield* findEvidence(parts, sending)
+    if (evidence !== undefined) return proven(sending, evidence, route)
     return leaves === "unanswered" && refusal === undefined
       ? unbegun(sending, tried)
       : unmoved(sending, tried, refusal)
+  }
   const adapter = providers.get(provider)
   const request = requestFor(parts, sending, provider)
   const attempt = yield* traced(
@@ -292,7 +289,9 @@ const unbegun = (sending: Sending, tried: Tried): SendResult => {
 /** The claim could not say that a request leaves, or is not this call's any more: nothing is asked, and nothing is certain. */
 const unmoved = (sending: Sending, tried: Tried, refusal: string | undefined): SendResult => {
   sending.hold.ownKind = undefined
-  return failed(sending, tried, "ambiguous", refusal === undefined ? NOT_KEPT : `${refusal}; ${NOT_KEPT}`)
+  const provider = sending.trace.attempts.at(-1)?.provider ?? tried.provider
+  const error = refusal === undefined ? NOT_KEPT : `${refusal}; ${NOT_KEPT}`
+  return failed(sending, { ...tried, provider }, "ambiguous", error)
 }
 
 /** A refusal is certain only while the call holds its key. */

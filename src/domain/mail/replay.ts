@@ -1,6 +1,10 @@
-import type { LogRowId } from "../ids.ts"
+import { Effect } from "effect"
+
+import type { KeyHash, LogRowId } from "../ids.ts"
 import type { Provider } from "./failover.ts"
 import type { SendResult } from "./send-result.ts"
+import type { SendParts } from "./sending.ts"
+import { deferralEnd } from "./store-access.ts"
 
 /** How a deferral ended, by the newest row of its key that says so. */
 export interface DeferralEnd {
@@ -17,7 +21,7 @@ export interface DeferralEnd {
  * What a repeated call is answered whose first call was deferred: how the mail ended since, where it has. A copy may be out whatever
  * ended it, so that an end without an acceptance is always ambiguous.
  */
-export const endedSince = (first: SendResult, end: DeferralEnd | undefined): SendResult => {
+const endedSince = (first: SendResult, end: DeferralEnd | undefined): SendResult => {
   if (end === undefined) return first
   const { failedOver, sendId } = end
   const common = {
@@ -38,3 +42,9 @@ export const endedSince = (first: SendResult, end: DeferralEnd | undefined): Sen
         providerMessageId: null
       }
 }
+
+/** The first result again; of a deferral, how it ended since. */
+export const replay = (parts: SendParts, keyHash: KeyHash, result: SendResult): Effect.Effect<SendResult> =>
+  result.status === "deferred"
+    ? Effect.map(deferralEnd(parts, { keyHash, sendId: result.sendId }), (end) => endedSince(result, end))
+    : Effect.succeed(result)

@@ -1,14 +1,23 @@
-import { Clock, Context, Data, Effect, Layer, Result, Schedule } from "effect"
+import { Clock, Context, Data, Effect, Layer, Result } from "effect"
 
 import type { ProviderFailure } from "../../ports/mail/mail-provider.ts"
 import type { BeganRetry } from "../../ports/mail/mail-store.ts"
-import { noAnswer, type StoreUnavailable } from "../../ports/store-unavailable.ts"
-import { withDeadline } from "../deadline.ts"
+import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
+import { uptime } from "../uptime.ts"
 import { unconfigured } from "./attempt.ts"
 import { type ClaimEnd, settledState } from "./claim.ts"
-import { type DeferredSend, delayBefore, hasExpired, tagOf, withoutDropped } from "./deferred-send.ts"
+import {
+  ageBySchedule,
+  type DeferredSend,
+  delayBefore,
+  hasExpired,
+  tagOf,
+  withoutDropped
+} from "./deferred-send.ts"
 import { dedupes, type FailureKind, withinWindow } from "./failover.ts"
+import { layerKeyMemory } from "./key-memory.ts"
 import { countRetry } from "./metrics.ts"
+import { bounded, recordRetry, untilAnswered } from "./retry-store.ts"
 import { deferred, failed, type SendResult, sent, suppressed } from "./send-result.ts"
 import {
   claimLeaseMs,
@@ -25,9 +34,6 @@ import { newTrace, type Trace, traced } from "./trace.ts"
 
 /** How long a message waits whose attempt could not begin, seconds; no longer than for its first retry, which drills shorten. */
 const NOT_BEGUN_WAIT_SECONDS = 30
-
-/** How often a store that does not take what a retry has to leave with it is asked again. */
-const ASK_AGAIN = "5 seconds"
 
 /** Nothing was asked of a provider: the store does not answer, or another process works on the key. */
 class NotBegun extends Data.TaggedError("NotBegun")<{ readonly reason: string }> {}
@@ -62,7 +68,7 @@ export const layer: Layer.Layer<RetryHandler, never, SendServices> = Layer.effec
       }
     })
   )
-)
+).pipe(Layer.provide(layerKeyMemory))
 
 /** Hands the message back, with no receive counted; a queue that does not answer either is asked again until it does. */
 const putBack = (
@@ -78,49 +84,6 @@ const putBack = (
   )
 }
 
-/** Repeats a call for as long as its store is away: what it says after that is the answer. */
-const untilAnswered = <A>(
-  what: string,
-  call: Effect.Effect<A, StoreUnavailable>
-): Effect.Effect<A, StoreUnavailable> =>
-  Effect.suspend(() => {
-    let isSaid = false
-    return call.pipe(
-      Effect.tapError((error) => {
-        if (isSaid || !error.isRetryable) return Effect.void
-        isSaid = true
-        return Effect.logWarning(`a retry cannot ${what} yet: tried until the store answers`, error)
-      }),
-      Effect.retry({ schedule: Schedule.spaced(ASK_AGAIN), while: ({ isRetryable }) => isRetryable })
-    )
-  })
-
-/** One retry: look-up and lease, the attempt, the row. */
-const handle = Effect.fnUntraced(function* (
-  parts: SendParts,
-  message: DeferredSend
-): Effect.fn.Return<void, NotBegun | StoreUnavailable> {
-  const owner = yield* parts.newId()
-  const began = yield* begin(parts, message, owner)
-  if (began._tag === "Settled") {
-    yield* noteEvidence(began.evidence)
-    return yield* countRetry("settled")
-  }
-  if (began._tag === "Recorded") return yield* countRetry("recorded")
-  const { details } = message
-  const blocked = blockedAddresses(details.category, began.suppressions)
-  const trace = newTrace()
-  const { ownKind, result } = yield* send(parts, message, { ...began, blocked }, trace)
-  const settle = settledBy(owner, result, ownKind)
-  yield* record(parts, rowOf(parts.config, result, withoutDropped(details, blocked), trace, settle))
-  yield* countRetry(result.status)
-  if (result.status === "failed") {
-    yield* Effect.logError("a deferred send ended failed: no retry follows").pipe(
-      Effect.annotateLogs({ error: result.error, source: details.source })
-    )
-  }
-})
-
 /** How a retry ended: the key's result, and the last attempt's own answer where that was a refusal. */
 interface Ended {
   readonly result: SendResult
@@ -128,7 +91,7 @@ interface Ended {
 }
 
 /** A retry that another one follows returns the lease on its key; one that is the last of them says how the key ended. */
-const settledBy = (owner: string, result: SendResult, ownKind: FailureKind | undefined): ClaimEnd => ({
+const settledBy = (owner: string, { ownKind, result }: Ended): ClaimEnd => ({
   owner,
   state: settledState(result.status, ownKind, true),
   ambiguous: true,
@@ -136,15 +99,77 @@ const settledBy = (owner: string, result: SendResult, ownKind: FailureKind | und
   isRetry: true
 })
 
-const bounded = <A>(
-  { config }: SendParts,
-  operation: string,
-  call: Effect.Effect<A, StoreUnavailable>
-): Effect.Effect<A, StoreUnavailable> =>
-  withDeadline(call, {
-    duration: config.dbTimeoutMs,
-    onTimeout: () => Effect.fail(noAnswer(operation, `${config.dbTimeoutMs} ms`))
-  })
+/** One retry: what the process itself knows of the key, and then what the store does. */
+const handle = Effect.fnUntraced(function* (
+  parts: SendParts,
+  message: DeferredSend
+): Effect.fn.Return<void, NotBegun | StoreUnavailable> {
+  const owner = yield* parts.newId()
+  const { details, request } = message
+  const { memory } = parts
+  const ageMs = ageBySchedule(message, parts.config.deferDelaysSeconds)
+  const retry = {
+    provider: request.provider,
+    owner,
+    tag: tagOf(details),
+    leaseMs: claimLeaseMs(parts.config),
+    ageMs
+  }
+  const own = memory.beginRetry(details.keyHash, retry, yield* uptime)
+  if (own._tag === "Busy") return yield* new NotBegun({ reason: "this process works on its key" })
+  const settle = (end: ClaimEnd) => Effect.map(uptime, (now) => memory.settle(details.keyHash, end, now))
+  if (own._tag === "Go")
+    return yield* retried(parts, message, owner, settle).pipe(
+      Effect.ensuring(settle({ owner, state: "deferred", ambiguous: true, result: undefined, isRetry: true }))
+    )
+  const { provider, providerMessageId } = own.evidence
+  const result = sent(message, { ...triedBy(message), provider }, providerMessageId)
+  yield* recordRetry(parts, rowOf(parts.config, result, details, newTrace(), settledBy(owner, { result })))
+  yield* noteEvidence(own.evidence)
+  yield* countRetry("settled")
+})
+
+/** The claim's words for a retry: any payload fits, as with a claim that a retry made. */
+const requestOf = ({ details, request }: DeferredSend, owner: string) => ({
+  payloadHash: "",
+  provider: request.provider,
+  owner,
+  tag: tagOf(details)
+})
+
+/** Look-up and lease, the attempt, the row. What the process learns it remembers before it is written. */
+const retried = Effect.fnUntraced(function* (
+  parts: SendParts,
+  message: DeferredSend,
+  owner: string,
+  remember: (end: ClaimEnd) => Effect.Effect<void>
+): Effect.fn.Return<void, NotBegun | StoreUnavailable> {
+  const began = yield* begin(parts, message, owner)
+  if (began._tag === "Settled") {
+    const { provider, providerMessageId } = began.evidence
+    const result = sent(message, { ...triedBy(message), provider }, providerMessageId)
+    // As old as its key: nothing was asked now.
+    const told = { result, ageMs: ageBySchedule(message, parts.config.deferDelaysSeconds) }
+    parts.memory.learn(message.details.keyHash, told, requestOf(message, owner), yield* uptime)
+    yield* noteEvidence(began.evidence)
+    return yield* countRetry("settled")
+  }
+  if (began._tag === "Recorded") return yield* countRetry("recorded")
+  const { details } = message
+  const blocked = blockedAddresses(details.category, began.suppressions)
+  const trace = newTrace()
+  const ended = yield* send(parts, message, { ...began, blocked }, trace)
+  const { result } = ended
+  const end = settledBy(owner, ended)
+  yield* remember(end)
+  yield* recordRetry(parts, rowOf(parts.config, result, withoutDropped(details, blocked), trace, end))
+  yield* countRetry(result.status)
+  if (result.status === "failed") {
+    yield* Effect.logError("a deferred send ended failed: no retry follows").pipe(
+      Effect.annotateLogs({ error: result.error, source: details.source })
+    )
+  }
+})
 
 /** What an attempt goes by. */
 interface Go {
@@ -181,7 +206,9 @@ const begin = Effect.fnUntraced(function* (
   const entry = {
     keyHash: details.keyHash,
     tag: tagOf(details),
-    firstAttemptAt,
+    // A process's clock may be a day off.
+    firstAttemptAt: message.timedBy === "process" ? undefined : firstAttemptAt,
+    ageMs: ageBySchedule(message, parts.config.deferDelaysSeconds),
     provider,
     rowId,
     addresses,
@@ -253,7 +280,7 @@ const send = Effect.fnUntraced(function* (
   if (Result.isSuccess(attempt)) return { result: sent(message, triedBy(message), attempt.success.messageId) }
   const { kind, message: reason } = attempt.failure
   if (kind === "rejected") return gaveUp(message, reason, kind)
-  const evidence = yield* findEvidence(parts, message)
+  const evidence = yield* findEvidence(parts, { ...began, details })
   if (evidence === undefined)
     return yield* again(parts, message, { ...began, failure: attempt.failure }, trace)
   yield* noteEvidence(evidence)
@@ -284,27 +311,3 @@ const again = Effect.fnUntraced(function* (
   )
   return { result: deferred(message, triedBy(message)) }
 })
-
-/**
- * Writes the row and returns the lease. An acceptance is never repeated for the sake of its row, which is written a second time
- * instead: in a process that was frozen, the overdue timer fires before the answer is read. Any other outcome waits here until the
- * store takes it: a message that came back without it would cost an attempt that the schedule does not have.
- */
-const record = (
-  parts: SendParts,
-  row: Parameters<SendParts["store"]["record"]>[0]
-): Effect.Effect<void, StoreUnavailable> => {
-  if (!parts.store.configured) return Effect.void
-  const write = bounded(parts, "record", Effect.asVoid(parts.store.record(row)))
-  return row.outcome === "sent"
-    ? write.pipe(
-        Effect.retry({ times: 1 }),
-        Effect.catch((error) =>
-          Effect.logError(
-            "a retry was accepted, but its row could not be written: the log shows it as deferred until an event settles it",
-            error
-          )
-        )
-      )
-    : untilAnswered("write its row", write)
-}

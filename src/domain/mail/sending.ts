@@ -11,7 +11,7 @@ import { LogRowId } from "../ids.ts"
 import { makeAttemptRunner } from "./attempt.ts"
 import type { DeferredSend, SendDetails } from "./deferred-send.ts"
 import type { FailureKind, Provider } from "./failover.ts"
-import { makeKeyMemory } from "./key-memory.ts"
+import { ProcessKeyMemory } from "./key-memory.ts"
 import type { Message, MessageDefaults } from "./message.ts"
 import type { StoreTime } from "./store-time.ts"
 import type { Trace } from "./trace.ts"
@@ -105,7 +105,7 @@ export const makeSendParts = Effect.gen(function* () {
     queue: yield* DeferQueue,
     providers: yield* MailProviders,
     runner: yield* makeAttemptRunner(config.attemptTimeoutMs),
-    memory: makeKeyMemory(),
+    memory: yield* ProcessKeyMemory,
     /** Sends without look-up and claim that the store has not heard of yet. */
     unclaimed: { pending: 0 },
     scope: yield* Effect.scope,

@@ -18,7 +18,7 @@ import { countDegraded } from "./metrics.ts"
 import type { DeferralEnd } from "./replay.ts"
 import type { SendResult } from "./send-result.ts"
 import type { MailerConfig } from "./sending.ts"
-import { heard, type StoreTime } from "./store-time.ts"
+import { heard, storeNow, type StoreTime } from "./store-time.ts"
 import type { Trace } from "./trace.ts"
 
 /** What the calls to the store need. */
@@ -93,14 +93,28 @@ export const begin = Effect.fnUntraced(function* (
 /** Proof that a provider accepted a send of this use of the key; none where the store does not answer. */
 export const findEvidence = (
   access: Access,
-  { details, firstAttemptAt }: { readonly details: SendDetails; readonly firstAttemptAt: number }
+  {
+    details,
+    firstAttemptAt,
+    time
+  }: {
+    readonly details: SendDetails
+    readonly firstAttemptAt: number
+    readonly time: StoreTime | undefined
+  }
 ): Effect.Effect<Evidence | undefined> =>
   access.store.configured
-    ? orDegraded(
-        access,
-        "findEvidence",
-        access.store.findEvidence({ keyHash: details.keyHash, tag: tagOf(details), firstAttemptAt }),
-        undefined
+    ? Effect.flatMap(storeNow(time), (now) =>
+        orDegraded(
+          access,
+          "findEvidence",
+          access.store.findEvidence({
+            keyHash: details.keyHash,
+            tag: tagOf(details),
+            ageMs: Math.max(0, now - firstAttemptAt)
+          }),
+          undefined
+        )
       )
     : Effect.succeed(undefined)
 

@@ -53,8 +53,10 @@ export interface BeginRetry {
   readonly keyHash: KeyHash
   /** The tag that the queued request carries. */
   readonly tag: KeyTag | undefined
-  /** By the clock of the process that made it. */
-  readonly firstAttemptAt: number
+  /** Of the use of the key, by the store's clock; absent where only a process's clock was at hand. */
+  readonly firstAttemptAt: number | undefined
+  /** How old the use of the key is at least, by the schedule of its retries. */
+  readonly ageMs: number
   readonly provider: Provider
   /** The row that this retry writes. */
   readonly rowId: LogRowId
@@ -122,7 +124,10 @@ export class MailStore extends Context.Service<
     readonly begin: (entry: BeginSend) => Effect.Effect<BeganSend, StoreUnavailable>
     /** The secret that tags are made with, as soon as the database has handed it out with a look-up. */
     readonly tagSecret: Effect.Effect<Redacted.Redacted<Uint8Array> | undefined>
-    /** Records that a request of the claim's holder leaves now, to this provider; false where it no longer holds the claim. */
+    /**
+     * Records that a request of the claim's holder leaves now, to this provider; false where it no longer holds the claim, or where a send
+     * without one has written meanwhile that the key was accepted, or is open at another provider.
+     */
     readonly moveClaim: (entry: {
       readonly keyHash: KeyHash
       readonly owner: string
@@ -132,8 +137,8 @@ export class MailStore extends Context.Service<
     readonly findEvidence: (entry: {
       readonly keyHash: KeyHash
       readonly tag: KeyTag | undefined
-      /** By the process's clock: of a send that found no claim store. */
-      readonly firstAttemptAt: number
+      /** How old the use of the key is, as the caller knows: a tag is a key's for its first use, and nobody counts those without a claim. */
+      readonly ageMs: number
     }) => Effect.Effect<Evidence | undefined, StoreUnavailable>
     /**
      * How the deferral that wrote this row ended: by the newest row of its key, not older than that one, that a provider accepted,

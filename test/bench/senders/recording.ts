@@ -73,8 +73,7 @@ const row = (n: number): RecordSend => ({
 export const driverSends: OpenSender = (targets, concurrency) =>
   open(
     driver(targets, concurrency),
-    (sql) => () =>
-      sql`select * from record_email_send(${JSON.stringify(toEntry(row(next())))}::jsonb)`
+    (sql) => () => sql`select * from record_email_send(${JSON.stringify(toEntry(row(next())))}::jsonb)`
   )
 
 /** The same rows through our mail store. */

@@ -230,7 +230,10 @@ describe("claim of a key", () => {
     if (decision._tag !== "Claimed") return
     const granted = claimOf(dead, decision, { ...REQUEST, leaseMs: 1000, leaving: true }, NOW)
     assert.strictEqual(granted.lastAttemptAt, NOW - HOUR_MS)
-    const asked = decideRetry(granted, { owner: "r", leaseMs: 1000, evidence: undefined }, NOW + 1000)
+    const retry = { owner: "r", provider: "provider_a", leaseMs: 1000, evidence: undefined } as const
+    const late = decideRetry(granted, retry, NOW + 1000)
+    assert.strictEqual(late._tag === "Go" && late.claim.lastAttemptAt, NOW - HOUR_MS)
+    const asked = decideRetry({ ...granted, firstAttemptAt: NOW - HOUR_MS }, retry, NOW + 1000)
     assert.strictEqual(asked._tag === "Go" && asked.claim.lastAttemptAt, NOW + 2000)
   })
 

@@ -53,13 +53,48 @@ describe("what a process remembers of its keys", () => {
     assert.isUndefined(memory.decide(anyId("new"), request("fifth"), 7))
   })
 
+  it("keeps what the store said for as long as the store does, and not a day more (S4)", () => {
+    const memory = makeKeyMemory()
+    const age = IDEMPOTENCY_WINDOW_MS - 60_000
+    memory.learn(anyId("old"), { result, ageMs: age }, request("first"), age)
+    const ask = (now: number) => memory.decide(anyId("old"), request("second"), now)?._tag
+    assert.strictEqual(ask(age + 59_999), "Replay")
+    assert.isUndefined(ask(age + 60_000))
+  })
+
+  describe("of its retries (S4)", () => {
+    const retry = (owner: string) =>
+      ({ provider: "provider_b", owner, tag: undefined, leaseMs: 1000, ageMs: 120_000 }) as const
+    const key = anyId("key")
+
+    it("is busy while a call or a retry of the process has the key, and then tells how it ended", () => {
+      const memory = makeKeyMemory()
+      memory.hold(key, fresh, request("call"), 0)
+      assert.strictEqual(memory.beginRetry(key, retry("retry"), 1)._tag, "Busy")
+      memory.settle(key, { owner: "call", state: "accepted", ambiguous: false, result }, 2)
+      assert.deepStrictEqual(memory.beginRetry(key, retry("retry"), 3), {
+        _tag: "Settled",
+        evidence: { provider: "provider_a", providerMessageId: "m" }
+      })
+    })
+
+    it("holds the key, and answers calls with what the retry heard", () => {
+      const memory = makeKeyMemory()
+      assert.strictEqual(memory.beginRetry(key, retry("retry"), 0)._tag, "Go")
+      assert.strictEqual(memory.decide(key, request("call"), 1)?._tag, "InProgress")
+      memory.settle(key, { owner: "retry", state: "accepted", ambiguous: true, result }, 2)
+      assert.strictEqual(memory.decide(key, request("call"), 3)?._tag, "Replay")
+    })
+  })
+
   it("answers with the row's own id, and with an acceptance that the log knew of", () => {
     const memory = sent(10, 1)
     memory.answer(anyId("key 0"), "call 0", { ...result, sendId: anyId("the row") })
     memory.answer(anyId("key 0"), "somebody else", { ...result, sendId: anyId("another row") })
     assert.deepStrictEqual(memory.decide(anyId("key 0"), request("second"), 1), {
       _tag: "Replay",
-      result: { ...result, sendId: anyId("the row") }
+      result: { ...result, sendId: anyId("the row") },
+      firstAttemptAt: 0
     })
   })
 })

@@ -362,6 +362,7 @@ describe("a queued retry", () => {
         keyHash,
         tag: tagOf(world.message.details),
         firstAttemptAt: 0,
+        ageMs: 0,
         provider: "provider_b",
         rowId: anyId("other"),
         addresses: [],

@@ -212,9 +212,10 @@ export const makeWorld = (
     makeProviderModel({
       provider: name,
       chance,
+      clock: kernelClock,
       mood,
       road: () => ({ ...CALM, slow: 0.05, slowMs: 2_000 }),
-      onAttempt: (attempt, asked) => ledger.attempted(attempt, asked),
+      onAttempt: (attempt) => ledger.attempted(attempt, attempt.askedAt),
       onAccepted: (attempt: Attempt, messageId) =>
         Effect.gen(function* () {
           ledger.accepted(attempt)
@@ -277,11 +278,14 @@ export const makeWorld = (
 
   /** What a process sees of the outside, each on a road of its own. */
   const outsideOf = (process: SimProcess, queue: DeferQueue["Service"]) => {
+    // Each try finds the road as it is then.
     const road = <A, E>(operation: string, apply: Effect.Effect<A, E>) =>
-      call(process, chance, roadToStore(), apply, () => {
-        saw(`${operation} lost`)
-        return lost(operation)
-      })
+      Effect.suspend(() =>
+        call(process, chance, roadToStore(), apply, () => {
+          saw(`${operation} lost`)
+          return lost(operation)
+        })
+      )
     /** Notes when the database answered this call's look-up: what was blocked by then must not be sent. */
     const asked = <A, E>(operation: string, apply: Effect.Effect<A, E>) =>
       noted(kernelClock, apply, (applied) => road(operation, applied))
@@ -386,11 +390,8 @@ export const makeWorld = (
       ),
       Context.add(DeferQueue, {
         ...queue,
-        enqueue: (message, delay) =>
-          call(process, chance, roadToStore(), queue.enqueue(message, delay), () => {
-            saw("enqueue lost")
-            return lost("enqueue")
-          })
+        enqueue: (message, delay) => road("enqueue", queue.enqueue(message, delay)),
+        putBack: (message, delay) => road("put back", queue.putBack(message, delay))
       }),
       Context.add(MailProviders, { get: (name) => connected[name] }),
       Context.add(AlertPreferences, Context.get(shared, AlertPreferences)),

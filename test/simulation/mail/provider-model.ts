@@ -1,13 +1,18 @@
-import { Clock, Effect } from "effect"
+import { Effect } from "effect"
 
 import type { KeyHash, KeyTag } from "../../../src/domain/ids.ts"
 import { addressKey } from "../../../src/domain/mail/address.ts"
-import { dedupes, IDEMPOTENCY_WINDOW_MS, type Provider } from "../../../src/domain/mail/failover.ts"
+import {
+  dedupes,
+  type FailureKind,
+  IDEMPOTENCY_WINDOW_MS,
+  type Provider
+} from "../../../src/domain/mail/failover.ts"
 import { type MailProvider, ProviderFailure } from "../../../src/ports/mail/mail-provider.ts"
-import type { Chance } from "../kernel.ts"
+import type { Chance, SimClock } from "../kernel.ts"
 import { call, CallTrace, type Road, type SimProcess } from "../process.ts"
 
-/** One request that reached a provider, whatever became of the answer. */
+/** One request that left a process for a provider, whatever became of the answer. */
 export interface Attempt {
   readonly provider: Provider
   readonly key: string
@@ -16,8 +21,12 @@ export interface Attempt {
   readonly keyTag: KeyTag | null
   readonly process: string
   readonly startedAt: number
-  /** The answer that the caller got; `none` where it got none (lost, timed out, dead). */
-  outcome: "accepted" | "rejected" | "unavailable" | "ambiguous" | "none"
+  /** When the database let this call send its key; -Infinity where it gave no answer: the call has no claim. */
+  readonly askedAt: number
+  /** The answer that the caller got; `none` where it got none (timed out, dead). */
+  outcome: "accepted" | FailureKind | "none"
+  /** When the caller got its answer. */
+  heardAt: number | undefined
   /** Whether a copy left because of this request. */
   delivered: boolean
   /** To, Cc and Bcc, bare. */
@@ -25,6 +34,9 @@ export interface Attempt {
   readonly to: ReadonlyArray<string>
   readonly subject: string
 }
+
+/** Whether nobody who asked can know what became of it. */
+export const isDoubtful = ({ outcome }: Attempt): boolean => outcome === "ambiguous" || outcome === "none"
 
 interface Body {
   readonly subject: string
@@ -34,7 +46,7 @@ interface Body {
   readonly keyTag: KeyTag | null
 }
 
-/** A provider that everybody shares: an append-only log of what it was asked and of the copies that left. */
+/** A provider's account that everybody shares: an append-only log of what it was asked and of the copies that left. */
 export interface ProviderModel {
   readonly provider: Provider
   readonly attempts: Array<Attempt>
@@ -49,52 +61,58 @@ export interface Mood {
   readonly breaksAfter: number
 }
 
+/** What a provider keeps of the keys that it has accepted; provider_a's memory is the account's, not the installation's. */
+export type KeyMemory = Map<
+  string,
+  { readonly messageId: string; readonly at: number; readonly body: string }
+>
+
 export const makeProviderModel = (options: {
   readonly provider: Provider
   readonly chance: Chance
+  /** The time of the world outside the processes. */
+  readonly clock: SimClock
   readonly mood: () => Mood
   readonly road: () => Road
-  /** `askedAt`: when the database let this call send its key. */
-  readonly onAttempt: (attempt: Attempt, askedAt: number) => void
+  /** Whether the account's rate refuses a request now. */
+  readonly isOverRate?: () => boolean
+  readonly memory?: KeyMemory
+  /** When the attempt begins. */
+  readonly onAttempt: (attempt: Attempt) => void
   readonly onAccepted: (attempt: Attempt, messageId: string) => Effect.Effect<void>
 }): ProviderModel => {
-  const { provider, chance } = options
+  const { chance, clock, isOverRate = () => false, memory: accepted = new Map(), provider } = options
   const attempts: Array<Attempt> = []
-  const accepted = new Map<
-    string,
-    { readonly messageId: string; readonly at: number; readonly body: string }
-  >()
   let serial = 0
+  const fail = (kind: FailureKind, message: string) => new ProviderFailure({ provider, kind, message })
+  const keyIsKnown = () =>
+    new ProviderFailure({
+      provider,
+      kind: "rejected",
+      message: "409 invalid_idempotent_request",
+      knowsKey: true
+    })
 
   const apply = (attempt: Attempt, body: string) =>
     Effect.gen(function* () {
       const mood = options.mood()
-      const fail = (kind: "rejected" | "unavailable" | "ambiguous", message: string) => {
-        attempt.outcome = kind
-        return new ProviderFailure({
-          provider,
-          kind,
-          message,
-          knowsKey: message === "invalid_idempotent_request"
-        })
-      }
-      const now = yield* Clock.currentTimeMillis
+      const now = clock.currentTimeMillisUnsafe()
       const known = dedupes(provider) ? accepted.get(attempt.key) : undefined
       const remembered = known !== undefined && now - known.at < IDEMPOTENCY_WINDOW_MS ? known : undefined
+      if (isOverRate()) return yield* fail("unavailable", "429 rate_limit_exceeded, retry-after: 1")
       if (remembered !== undefined && remembered.body !== body) {
-        return yield* fail("rejected", "invalid_idempotent_request")
+        return yield* keyIsKnown()
       }
       if (chance.bool(mood.unavailable)) return yield* fail("unavailable", "503")
       if (remembered === undefined && chance.bool(mood.rejects)) return yield* fail("rejected", "422")
       if (chance.bool(mood.breaksBefore)) return yield* fail("ambiguous", "500")
-      const messageId = remembered?.messageId ?? `${provider}-${serial++}`
+      const messageId = remembered?.messageId ?? `${provider}-${attempt.process}-${serial++}`
       if (remembered === undefined) {
         attempt.delivered = true
         accepted.set(attempt.key, { messageId, at: now, body })
         yield* options.onAccepted(attempt, messageId)
       }
       if (chance.bool(mood.breaksAfter)) return yield* fail("ambiguous", "504 after acceptance")
-      attempt.outcome = "accepted"
       return { messageId }
     })
 
@@ -132,25 +150,32 @@ export const makeProviderModel = (options: {
             keyHash: body.keyHash,
             keyTag: body.keyTag,
             process: process.id,
-            startedAt: yield* Clock.currentTimeMillis,
+            startedAt: clock.currentTimeMillisUnsafe(),
+            askedAt: (yield* CallTrace).askedAt,
             outcome: "none",
+            heardAt: undefined,
             delivered: false,
             recipients: [...body.to, ...body.others],
             to: body.to,
             subject: body.subject
           }
           attempts.push(attempt)
-          options.onAttempt(attempt, (yield* CallTrace).askedAt)
+          options.onAttempt(attempt)
+          const heard = (outcome: Attempt["outcome"]) =>
+            Effect.sync(() => {
+              attempt.outcome = outcome
+              attempt.heardAt = clock.currentTimeMillisUnsafe()
+            })
           return yield* call(
             process,
             chance,
             options.road(),
             apply(attempt, JSON.stringify(request.body)),
-            () => {
-              attempt.outcome = "ambiguous"
-              return new ProviderFailure({ provider, kind: "ambiguous", message: "connection reset" })
-            }
-          ).pipe(Effect.onInterrupt(() => Effect.sync(() => void (attempt.outcome = "none"))))
+            () => fail("ambiguous", "connection reset")
+          ).pipe(
+            Effect.tap(() => heard("accepted")),
+            Effect.tapError(({ kind }) => heard(kind))
+          )
         })
     })
   }

@@ -1,11 +1,18 @@
-import { Clock, Deferred, Effect, Result } from "effect"
+import { Clock, Effect } from "effect"
 
-import { MAX_RECEIVES } from "../../../src/domain/mail/deferred-send.ts"
-import { dedupes, type Provider } from "../../../src/domain/mail/failover.ts"
-import type { SendResult } from "../../../src/domain/mail/send-result.ts"
 import { runSeeded, type SimClock } from "../kernel.ts"
 import type { Run, RunOptions, SimulatedWorld } from "../world.ts"
 import { BUGS } from "./bugs.ts"
+import { brokenBySending, copiesOfUses, type Observed, unexcusedDead } from "./oracle.ts"
+import {
+  client,
+  clientAroundOutage,
+  clientNextDay,
+  housekeeping,
+  nemesis,
+  type Order,
+  stranger
+} from "./people.ts"
 import { FAULTS, makeWorld, type World } from "./setting.ts"
 
 /** A copy beyond the first, where a provider does not dedupe. */
@@ -13,174 +20,104 @@ const EXTRA_COPY = "extra copy from provider_b (documented)"
 
 /** Long enough for every schedule, lease, visibility time and late event to run out once the weather is calm. */
 const CALM_MS = 3 * 60 * 60_000
+/** How long things go wrong again around the moment when the keys are a day old. */
+const NEXT_DAY_ROUGH_MS = 80 * 60_000
+const DAY_MS = 24 * 60 * 60_000
 
-/** What a client was answered, and when. */
-interface Report {
-  readonly result: SendResult
-  readonly at: number
-}
-
-/** One client's view of one send. */
-interface Order {
-  readonly key: string
-  readonly explicit: boolean
-  readonly reports: Array<Report>
-}
-
-/** A client that repeats its call with the same key until the answer is final (MAIL-41). */
-const client = (world: World, order: Order, roughMs: number) =>
+/** What an operator does whom the alarm of dead letters tells of them: puts them back (D3). */
+const redriveAll = ({ broker, chronicle }: World) =>
   Effect.gen(function* () {
-    const { chance, chronicle, processes } = world
-    yield* Effect.sleep(chance.int(0, roughMs / 2))
-    const calls = order.explicit ? chance.int(1, 6) : 1
-    for (let n = 0; n < calls; n++) {
-      const process = chance.pick(processes.filter((each) => !each.dead))
-      const answer = yield* Effect.raceFirst(
-        Effect.result(
-          process.mailer.send({
-            to: "a@x.test",
-            subject: order.key,
-            text: "t",
-            category: "transactional",
-            source: "api:simulation",
-            ...(order.explicit ? { idempotencyKey: order.key } : {})
-          })
-        ),
-        Effect.as(Deferred.await(process.died), undefined)
-      )
-      if (answer === undefined) chronicle.saw("client lost its process")
-      else if (Result.isSuccess(answer)) {
-        const result = answer.success
-        order.reports.push({ result, at: yield* Clock.currentTimeMillis })
-        chronicle.note(() => `the client of ${order.key} hears from ${process.id}: ${result.status}`)
-      }
-      yield* Effect.sleep(chance.bool(0.5) ? chance.int(0, 100) : chance.int(0, 240_000))
+    const { queue } = broker.attach()
+    for (const { id } of yield* queue.deadLetters({ limit: 100 })) {
+      chronicle.saw("dead letter is put back")
+      yield* queue.redrive(id)
     }
   })
 
-/** Kills, freezes and starts processes while the weather is rough. */
-const nemesis = (world: World, roughMs: number) =>
+/** D1, D2 and D3: what became of deferrals; a dead letter is no end, and only a crash or a stall makes one. */
+const brokenByDeferrals = (world: World, { attempts, silent }: Observed) =>
   Effect.gen(function* () {
-    const { chance, chronicle, happens, processes } = world
-    const { note, saw } = chronicle
-    for (let n = 0; n < 12; n++) {
-      yield* Effect.sleep(chance.int(1_000, roughMs / 8))
-      const process = chance.pick(processes.filter((each) => !each.dead))
-      if (chance.bool(0.5)) {
-        if (!happens("kill")) continue
-        saw("SIGKILL")
-        note(() => `${process.id} is killed`)
-        yield* world.spawn
-        process.dead = true
-        yield* Deferred.succeed(process.died, undefined)
-      } else if (happens("freeze")) {
-        saw("SIGSTOP")
-        const millis = chance.int(1_000, 180_000)
-        note(() => `${process.id} freezes for ${Math.round(millis / 1000)} s`)
-        process.frozenUntil = (yield* Clock.currentTimeMillis) + millis
-      }
-      if (chance.bool(0.3) && happens("queue duplicates")) {
-        for (const { body } of yield* world.broker.pending) {
-          saw("queue duplicates a message")
-          yield* world.broker.duplicate(JSON.parse(body).rowId)
-          break
-        }
-      }
+    const violations: Array<string> = []
+    const { broker, database, receives } = world
+    const dead = (yield* broker.attach().queue.deadLetters({ limit: 100 })).flatMap(({ message, receives }) =>
+      message === null ? [] : [{ rowId: message.rowId, receives }]
+    )
+    const stoodStill = (id: string, from: number, until: number) =>
+      world.processes.some(
+        ({ diedAt, freezes, id: other }) =>
+          other === id &&
+          (diedAt <= until || freezes.some((freeze) => freeze.from <= until && freeze.until >= from))
+      )
+    violations.push(...unexcusedDead(dead, receives, stoodStill))
+    for (const { body, held } of yield* broker.pending)
+      violations.push(
+        `D1: the queue is not empty: ${held ? "held" : "waiting"} ${JSON.parse(body).details.subject} ${JSON.parse(body).rowId}`
+      )
+
+    const subjectOf = new Map<string | null, string>()
+    for (const row of database.rows()) if (row.subject !== null) subjectOf.set(row.keyHash, row.subject)
+    const rows = Map.groupBy(database.rows(), (row) => row.subject ?? subjectOf.get(row.keyHash))
+    for (const [subject, ofSend] of rows) {
+      if (subject === undefined || ofSend.some(({ status }) => status !== "deferred")) continue
+      // An acceptance that was answered ends a send without a row, where the store would not take it (D3).
+      const isReported = attempts.some(
+        (attempt) => attempt.subject === subject && attempt.outcome === "accepted" && silent.has(subject)
+      )
+      if (!isReported) violations.push(`D1: ${subject} is deferred for ever`)
     }
+    return { violations, letters: dead.length }
   })
 
-/** Everything that must hold once the dust has settled (invariants S, D, L). */
-const check = (world: World, orders: ReadonlyArray<Order>, storeFails: boolean) =>
+const rough = (world: World, orders: ReadonlyArray<Order>, roughMs: number) =>
   Effect.gen(function* () {
-    const violations = [...world.violations]
-    const attempts = [...world.providers.provider_a.attempts, ...world.providers.provider_b.attempts].sort(
-      (a, b) => a.startedAt - b.startedAt
-    )
-    const rows = world.database.rows()
-    const hashes = new Set(attempts.map((attempt) => attempt.keyHash))
-
-    for (const keyHash of hashes) {
-      const ofKey = attempts.filter((attempt) => attempt.keyHash === keyHash)
-      const copies = (provider: Provider) =>
-        ofKey.filter((attempt) => attempt.provider === provider && attempt.delivered).length
-      if (copies("provider_a") > 1)
-        violations.push(`S1: ${copies("provider_a")} copies of one key left provider_a`)
-
-      if (storeFails) continue
-      const doubtful = ofKey.find((attempt) => attempt.outcome === "ambiguous" || attempt.outcome === "none")
-      const stranger =
-        doubtful === undefined
-          ? undefined
-          : ofKey.find(
-              (attempt) => attempt.startedAt > doubtful.startedAt && attempt.provider !== doubtful.provider
-            )
-      if (stranger !== undefined)
-        violations.push(`S2: ${stranger.provider} saw a key that was ambiguous on ${doubtful?.provider}`)
-      if (copies("provider_a") > 0 && copies("provider_b") > 0)
-        violations.push("S2: one key left both providers")
+    const { calm, happens, weather } = world
+    let busy = 0
+    const begin = (work: Effect.Effect<void>) => {
+      busy++
+      return work.pipe(Effect.andThen(Effect.sync(() => void busy--)), Effect.forkDetach)
     }
-
-    for (const order of orders) {
-      for (const { at, result } of order.reports) {
-        if (result.ok !== (result.status === "sent" || result.status === "deferred"))
-          violations.push(`S5: ok ${result.ok} on ${result.status}`)
-        const ofKey = attempts.filter((attempt) => attempt.key === result.idempotencyKey)
-        if (result.status === "sent" && !ofKey.some((attempt) => attempt.delivered))
-          violations.push("S5: sent, and no provider accepted it")
-        // A refusal that was reported stays true when the key, free again, meets doubt in a later call.
-        const doubtful = ofKey.some(
-          ({ outcome, startedAt }) => startedAt < at && (outcome === "ambiguous" || outcome === "none")
-        )
-        const certain = result.status === "failed" && result.kind !== "ambiguous"
-        if (!storeFails && certain && doubtful) {
-          violations.push(`S2: reported as certainly not delivered (${result.kind}), and nobody can know`)
-        }
+    yield* weather.run
+    for (const order of orders) yield* begin(client(world, order, roughMs))
+    const explicit = orders.filter((order) => order.explicit)
+    for (const [n, { from, until }] of weather.outages.entries())
+      for (const at of [from, until]) {
+        const order = explicit[(2 * n + (at === from ? 0 : 1)) % Math.max(1, explicit.length)]
+        if (order !== undefined) yield* begin(clientAroundOutage(world, order, at))
       }
-      const results = order.reports.map(({ result }) => result)
-      const sent = results.filter((result) => result.status === "sent")
-      if (!storeFails && new Set(sent.map((result) => result.providerMessageId)).size > 1)
-        violations.push("S9: two calls on one key, two mails")
-    }
+    if (happens("housekeeping")) yield* begin(housekeeping(world, roughMs))
+    if (happens("another installation")) yield* begin(stranger(world, orders, roughMs))
+    yield* begin(nemesis(world, roughMs, 12))
+    yield* Effect.sleep(roughMs)
+    calm.now = true
+    yield* world.spawn
+    yield* Effect.sleep(CALM_MS / 3)
+    yield* redriveAll(world)
+    yield* Effect.sleep((2 * CALM_MS) / 3)
+    return busy
+  })
 
-    const byKey = Map.groupBy(
-      rows.filter((row) => row.keyHash !== null),
-      (row) => row.keyHash
-    )
-    const dead = yield* world.broker.attach().queue.deadLetters({ limit: 100 })
-    const deadKeys = new Set(dead.flatMap((letter) => letter.message?.details.keyHash ?? []))
-    // Where the log can lose a write, an acceptance that was answered ends a send without a row (D3).
-    const settled = new Set(
-      attempts
-        .filter((attempt) => storeFails && attempt.outcome === "accepted")
-        .map((attempt) => attempt.keyHash)
-    )
-    for (const [keyHash, ofKey] of byKey) {
-      if (keyHash === null || deadKeys.has(keyHash) || settled.has(keyHash)) continue
-      if (ofKey.every((row) => row.status === "deferred")) {
-        violations.push("D1: deferred for ever")
-      }
-    }
-    for (const letter of dead) {
-      if (letter.receives < MAX_RECEIVES)
-        violations.push(`D3: a dead letter after ${letter.receives} receives`)
-    }
-    if ((yield* world.broker.pending).length > 0) violations.push("D1: the queue is not empty")
+/** The keys are used again when they are a day old, while things go wrong once more. */
+const nextDay = (world: World, orders: ReadonlyArray<Order>, firstAt: ReadonlyMap<string, number>) =>
+  Effect.gen(function* () {
+    const { calm, chance } = world
+    const now = yield* Clock.currentTimeMillis
+    const beginAt = Math.min(...firstAt.values()) + DAY_MS - 600_000
+    yield* Effect.sleep(Math.max(0, beginAt - now))
+    calm.now = false
     for (const order of orders) {
-      const results = order.reports.map(({ result }) => result)
-      const deferred = results.some((result) => result.status === "deferred")
-      const mine = new Set(
-        attempts
-          .filter((attempt) => results.some((result) => result.idempotencyKey === attempt.key))
-          .map((attempt) => attempt.keyHash)
-      )
-      const keyed = rows.filter((row) => row.keyHash !== null && mine.has(row.keyHash))
-      const ended =
-        keyed.some((row) => row.status !== "deferred") ||
-        dead.length > 0 ||
-        [...mine].some((keyHash) => settled.has(keyHash))
-      if (deferred && !ended) violations.push("D1: a deferred send has no end")
+      const at = firstAt.get(order.key)
+      if (at === undefined || !order.explicit) continue
+      const wait = Math.max(0, at + DAY_MS - beginAt + chance.int(-300_000, 2_400_000))
+      yield* Effect.forkDetach(Effect.andThen(Effect.sleep(wait), clientNextDay(world, order)))
     }
-    return violations
+    yield* Effect.forkDetach(nemesis(world, NEXT_DAY_ROUGH_MS, 4))
+    if (world.happens("housekeeping")) yield* Effect.forkDetach(housekeeping(world, NEXT_DAY_ROUGH_MS))
+    yield* Effect.sleep(NEXT_DAY_ROUGH_MS)
+    calm.now = true
+    yield* world.spawn
+    yield* Effect.sleep(CALM_MS / 3)
+    yield* redriveAll(world)
+    yield* Effect.sleep((2 * CALM_MS) / 3)
   })
 
 /** One run of the mailer under faults, from a seed. */
@@ -189,45 +126,47 @@ const simulate = (seed: number, options: RunOptions): Promise<Run> =>
     seed,
     Effect.fnUntraced(function* (clock: SimClock) {
       const world = makeWorld(seed, options, clock)
-      const { chance, chronicle } = world
+      const { chance, chronicle, happens } = world
       const roughMs = options.limits.roughMinutes * 60_000
       yield* world.spawn
       yield* world.spawn
       const orders: ReadonlyArray<Order> = Array.from({ length: options.limits.size }, (_, n) => ({
         key: `order-${n}`,
-        explicit: chance.bool(0.7),
-        reports: []
+        explicit: chance.bool(0.7)
       }))
-      let busy = orders.length + 1
-      const done = Effect.sync(() => void busy--)
-      for (const order of orders)
-        yield* client(world, order, roughMs).pipe(Effect.andThen(done), Effect.forkDetach)
-      yield* nemesis(world, roughMs).pipe(Effect.andThen(done), Effect.forkDetach)
-      yield* Effect.sleep(roughMs)
-      world.calm.now = true
-      yield* world.spawn
-      yield* Effect.sleep(CALM_MS)
-      const violations = [...(yield* check(world, orders, seed % 2 === 0))]
-      if (busy > 0) violations.push(`liveness: ${busy} clients never ended`)
-      const all = [...world.providers.provider_a.attempts, ...world.providers.provider_b.attempts]
-      for (const { key, outcome, process, provider, startedAt } of all) {
-        chronicle.saw(`attempt ${outcome}`)
-        chronicle.noteAt(startedAt, () => `${process} asks ${provider} to send ${key}: ${outcome}`)
+      const busy = yield* rough(world, orders, roughMs)
+      const first = yield* brokenByDeferrals(world, world.observed())
+      const goesOn = chance.bool(0.4) && happens("a day passes") && world.weather.databaseSkewMs() === 0
+      if (goesOn) {
+        const firstAt = new Map<string, number>()
+        for (const { startedAt, subject } of world.observed().attempts)
+          firstAt.set(subject, Math.min(startedAt, firstAt.get(subject) ?? Infinity))
+        if (firstAt.size > 0) yield* nextDay(world, orders, firstAt)
       }
-      for (const order of orders)
-        for (const { result } of order.reports) chronicle.saw(`result ${result.status}`)
-      const copies = Map.groupBy(
-        all.filter((attempt) => attempt.delivered && !dedupes(attempt.provider)),
-        (attempt) => attempt.keyHash
-      )
+      const observed = world.observed()
+      const violations = [
+        ...brokenBySending(observed),
+        ...first.violations,
+        ...(goesOn ? (yield* brokenByDeferrals(world, observed)).violations : [])
+      ]
+      if (busy > 0) violations.push(`liveness: ${busy} clients never ended`)
+      const all = observed.attempts
+      for (const { askedAt, key, keyHash, keyTag, outcome, process, provider, startedAt } of all) {
+        chronicle.saw(`attempt ${outcome}`)
+        chronicle.noteAt(
+          startedAt,
+          () =>
+            `${process} asks ${provider} to send ${key} (${keyHash.slice(0, 6)}, tag ${keyTag?.slice(0, 4)}, ${askedAt > -Infinity ? "with" : "without"} a claim): ${outcome}`
+        )
+      }
       // `provider_b` knows no idempotency key: its second copies are the documented window.
-      for (const list of copies.values()) {
-        for (let copy = 1; copy < list.length; copy++) chronicle.saw(EXTRA_COPY)
-        if (list.length > 1) chronicle.saw(`${list.length} copies of one key from provider_b`)
+      for (const copies of copiesOfUses(all, "provider_b")) {
+        if (copies > 1) chronicle.saw(`${copies} copies from provider_b`)
+        for (let copy = 1; copy < copies; copy++) chronicle.saw(EXTRA_COPY)
       }
       return {
         seed,
-        violations,
+        violations: [...new Set(violations)],
         seen: chronicle.seen,
         story: chronicle.story(),
         trace: all
@@ -252,6 +191,7 @@ export const mailWorld: SimulatedWorld = {
   mustHappen: [
     "SIGKILL",
     "SIGSTOP",
+    "another installation sends the key",
     "attempt accepted",
     "attempt ambiguous",
     "attempt none",
@@ -262,8 +202,17 @@ export const mailWorld: SimulatedWorld = {
     "claim InProgress",
     "claim Replay",
     "client lost its process",
-    "event recorded",
+    "connection is half open",
+    "database's clock steps",
+    "disk is full",
+    "event comes a day later",
     "event never comes",
+    "event recorded",
+    "housekeeping drops a claim",
+    "key used a day later",
+    "process's clock steps",
+    "provider answers late",
+    "provider's rate refuses",
     "queue duplicates a message",
     "result deferred",
     "result failed",
@@ -273,6 +222,8 @@ export const mailWorld: SimulatedWorld = {
     "retry Recorded",
     "retry Settled",
     "store begin lost",
+    "store is away",
+    "store is late",
     "store record lost"
   ],
   simulate

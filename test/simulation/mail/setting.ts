@@ -1,26 +1,21 @@
-import { Clock, Context, Deferred, Effect, Exit, Layer, Scope } from "effect"
+import { Effect } from "effect"
 
 import { type DeferBroker, makeDeferBroker } from "../../../src/adapters/memory/mail/defer-queue.ts"
 import { type MailDatabase, makeMailDatabase } from "../../../src/adapters/memory/mail/mail-store.ts"
-import type { KeyHash } from "../../../src/domain/ids.ts"
 import type { Provider } from "../../../src/domain/mail/failover.ts"
-import { layer as layerMailer, Mailer } from "../../../src/domain/mail/mailer.ts"
-import { layer as layerRetry, RetryHandler } from "../../../src/domain/mail/retry.ts"
-import { MailerConfig } from "../../../src/domain/mail/sending.ts"
-import { DeferQueue } from "../../../src/ports/mail/defer-queue.ts"
-import { MailProviders } from "../../../src/ports/mail/mail-provider.ts"
-import { MailStore } from "../../../src/ports/mail/mail-store.ts"
-import type { StoreUnavailable } from "../../../src/ports/store-unavailable.ts"
-import { storeDown } from "../../support/worlds/store-down.ts"
+import type { RecordSend } from "../../../src/ports/mail/mail-store.ts"
 import { type Chance, makeChance, type SimClock } from "../kernel.ts"
-import { alive, call, makeProcess, noted, type Road, type SimProcess, traced } from "../process.ts"
-import { simCrypto } from "../sim-crypto.ts"
+import type { Road, SimProcess } from "../process.ts"
 import { type Chronicle, makeChronicle, type RunOptions } from "../world.ts"
-import { breakHandler, breakMailer, breakProvider, breakStore, type Bug, BUGS } from "./bugs.ts"
+import { type Bug, BUGS } from "./bugs.ts"
+import { makeInstallation, type MailProcess } from "./installation.ts"
+import type { Observed, Receive, Report } from "./oracle.ts"
 import { type Attempt, makeProviderModel, type Mood, type ProviderModel } from "./provider-model.ts"
+import { announce } from "./vendor-events.ts"
+import { makeWeather, type Weather } from "./weather.ts"
 
-export const VISIBILITY_SECONDS = 60
-export const ATTEMPT_TIMEOUT_MS = 15_000
+const VISIBILITY_SECONDS = 60
+const DAY_MS = 24 * 60 * 60_000
 
 /** Faults of this world; each draws its chances whether or not it happens, so that leaving one out moves little else. */
 export const FAULTS = [
@@ -33,15 +28,25 @@ export const FAULTS = [
   "provider rejects",
   "provider breaks before it accepts",
   "provider breaks after it accepted",
+  "provider answers later than a lease",
+  "provider has a rate",
   "database and queue lose requests",
   "database and queue lose answers",
   "database is slow",
+  "store is away",
+  "store is late",
+  "disk is full",
+  "connections are half open",
+  "clocks step",
   "queue duplicates",
   "events are late",
   "events come twice",
-  "events never come"
+  "events never come",
+  "another installation",
+  "housekeeping",
+  "a day passes"
 ] as const
-type Fault = (typeof FAULTS)[number]
+export type Fault = (typeof FAULTS)[number]
 
 /** Everything that lives outside the simulated processes, and survives them. */
 export interface World {
@@ -51,14 +56,19 @@ export interface World {
   readonly database: MailDatabase
   readonly broker: DeferBroker
   readonly providers: Readonly<Record<Provider, ProviderModel>>
-  readonly violations: Array<string>
-  readonly processes: Array<SimProcess & { readonly mailer: Mailer["Service"] }>
+  readonly processes: ReadonlyArray<MailProcess>
   readonly calm: { now: boolean }
+  readonly weather: Weather
   readonly spawn: Effect.Effect<void>
-  readonly events: { pending: number }
+  /** What the oracle goes by. */
+  readonly observed: () => Observed
+  readonly receives: ReadonlyArray<Receive>
+  /** Somebody else's installation: it sends through the same accounts at the providers, under the same keys. */
+  readonly elsewhere: { readonly processes: ReadonlyArray<MailProcess>; readonly spawn: Effect.Effect<void> }
 }
 
 const CALM: Road = { requestLost: 0, responseLost: 0, slow: 0, slowMs: 2, lostAfterMs: 100 }
+const CALM_MOOD: Mood = { rejects: 0, unavailable: 0, breaksBefore: 0, breaksAfter: 0 }
 
 const config = (chance: Chance) => ({
   primary: chance.pick<Provider>(["provider_a", "provider_b"]),
@@ -67,48 +77,115 @@ const config = (chance: Chance) => ({
     from: { name: undefined, local: "noreply", domain: "postlane.test" },
     domains: { sender: "postlane.test", legacy: "legacy.test" }
   },
-  attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
+  attemptTimeoutMs: 15_000,
   dbTimeoutMs: 2_500,
   deferDelaysSeconds: [120, 600, 900] as const,
   costUsd: { provider_a: 0.0004, provider_b: 0.0001 }
 })
 
-const programs = Layer.mergeAll(layerMailer, layerRetry)
+/** How long an account's rate looks back, milliseconds, and how many requests it allows in that; none: no rate. */
+const RATES = [undefined, undefined, { perMs: 1_000, allowed: 2 }, { perMs: 20_000, allowed: 1 }] as const
+
+/** Counts requests against an account's rate. */
+const makeRate = (chance: Chance, clock: SimClock, isOn: () => boolean, saw: (what: string) => void) => {
+  const rate = chance.pick(RATES)
+  const taken: Array<number> = []
+  return (): boolean => {
+    if (rate === undefined || !isOn()) return false
+    const now = clock.currentTimeMillisUnsafe()
+    while (taken.length > 0 && taken[0]! <= now - rate.perMs) taken.shift()
+    if (taken.length < rate.allowed) {
+      taken.push(now)
+      return false
+    }
+    saw("provider's rate refuses")
+    return true
+  }
+}
+
+/** What an observer notes while a run goes on. */
+const makeObserver = (clock: SimClock) => {
+  const now = () => clock.currentTimeMillisUnsafe()
+  const reports: Array<Report> = []
+  const attempts: Array<Attempt> = []
+  const proofs: Array<{ readonly attempt: Attempt; readonly at: number }> = []
+  const doubts: Array<{ readonly subject: string; readonly at: number }> = []
+  const silent = new Set<string>()
+  const written: Array<{ readonly subject: string; readonly at: number }> = []
+  const grants: Array<{ readonly subject: string; readonly at: number; readonly isNew: boolean }> = []
+  /** The attempt that made a message leave, by the message's id. */
+  const accepted = new Map<string, Attempt>()
+  const prove = (messageId: string | null) => {
+    const attempt = messageId === null ? undefined : accepted.get(messageId)
+    if (attempt !== undefined) proofs.push({ attempt, at: now() })
+  }
+  return {
+    attempts,
+    attempted: (subject: string) => attempts.filter((attempt) => attempt.subject === subject),
+    reports,
+    proofs,
+    doubts,
+    silent,
+    grants,
+    written,
+    granted: (subject: string, isNew: boolean) => void grants.push({ subject, at: now(), isNew }),
+    accepted,
+    prove,
+    recorded: ({ details, errorKind, outcome, providerMessageId }: RecordSend) => {
+      written.push({ subject: details.subject, at: now() })
+      if (outcome === "sent") prove(providerMessageId)
+      if (outcome === "deferred" || errorKind === "ambiguous")
+        doubts.push({ subject: details.subject, at: now() })
+    }
+  }
+}
 
 /** The world of a seed. `bug`: one of {@link Bug}, planted. */
-export const makeWorld = (seed: number, { bug, limits, story }: RunOptions, kernelClock: SimClock): World => {
+export const makeWorld = (seed: number, { bug, limits, story }: RunOptions, clock: SimClock): World => {
   const chance = makeChance(seed + 1_000_003)
   const faults: ReadonlySet<string> = new Set(limits.faults)
   const happens = (fault: Fault) => faults.has(fault)
   const share = (fault: Fault, often: number) => (happens(fault) ? often : 0)
   const planted = BUGS.find((name): name is Bug => name === bug)
-  const chronicle = makeChronicle(story === true, kernelClock)
+  const chronicle = makeChronicle(story === true, clock)
   const { note, saw } = chronicle
-  const database = makeMailDatabase()
   const broker = makeDeferBroker({ visibilitySeconds: VISIBILITY_SECONDS })
   const calm = { now: false }
-  const events = { pending: 0 }
-  /** When the database first held proof that a provider accepted a key. */
-  const provenAt = new Map<string, number>()
-  const violations: Array<string> = []
   const settings = config(chance)
-  /** Some worlds have no queue: there an ambiguous send ends failed. */
+  /** Some worlds have no queue: there an ambiguous send ends failed. Half of the queues are in the database. */
   const hasQueue = chance.bool(0.8)
+  const isInDatabase = chance.bool(0.5)
+  const weather = makeWeather({
+    chance: makeChance(seed + 7_000_003),
+    clock,
+    happens,
+    isCalm: () => calm.now,
+    saw,
+    note,
+    roughMs: limits.roughMinutes * 60_000,
+    queue: isInDatabase ? broker : undefined
+  })
+  const observer = makeObserver(clock)
+  const database = makeMailDatabase()
+  const databases = [database, makeMailDatabase(new Uint8Array(32).fill(9))] as const
 
   /** Half of the worlds have a database and a queue that lose requests and answers, too. */
   const storeFails = seed % 2 === 0
 
-  const roadToProvider = (): Road =>
-    calm.now
-      ? CALM
-      : {
-          requestLost: share("provider loses requests", 0.08),
-          responseLost: share("provider loses answers", 0.12),
-          slow: share("provider is slow", 0.1),
-          slowMs: 20_000,
-          lostAfterMs: chance.bool(0.5) ? 200 : Infinity
-        }
-  const roadToStore = (): Road =>
+  const roadToProvider = (): Road => {
+    if (calm.now) return CALM
+    const isLate = chance.bool(0.03) && happens("provider answers later than a lease")
+    if (isLate) saw("provider answers late")
+    return {
+      requestLost: share("provider loses requests", 0.08),
+      responseLost: share("provider loses answers", 0.12),
+      slow: share("provider is slow", 0.1),
+      slowMs: 20_000,
+      lostAfterMs: chance.bool(0.5) ? 200 : Infinity,
+      ...(isLate ? { lateMs: chance.int(5_000, 900_000) } : {})
+    }
+  }
+  const roadToQueue = (): Road =>
     calm.now
       ? CALM
       : {
@@ -120,7 +197,7 @@ export const makeWorld = (seed: number, { bug, limits, story }: RunOptions, kern
         }
   const mood = (): Mood =>
     calm.now
-      ? { rejects: 0, unavailable: 0, breaksBefore: 0, breaksAfter: 0 }
+      ? CALM_MOOD
       : {
           rejects: share("provider rejects", 0.03),
           unavailable: share("provider is unavailable", 0.15),
@@ -128,164 +205,77 @@ export const makeWorld = (seed: number, { bug, limits, story }: RunOptions, kern
           breaksAfter: share("provider breaks after it accepted", 0.1)
         }
 
-  const noteProof = (provider: Provider | null, keyHash: KeyHash) =>
-    Effect.map(Clock.currentTimeMillis, (now) => {
-      const proof = `${provider} ${keyHash}`
-      provenAt.set(proof, Math.min(provenAt.get(proof) ?? Infinity, now))
-    })
-
-  /** Tells the database what the provider knows, late, twice, out of order, or never. */
-  const announce = (
-    provider: Provider,
-    { keyHash, keyTag }: Pick<Attempt, "keyHash" | "keyTag">,
-    messageId: string,
-    recipients: ReadonlyArray<string>
-  ) =>
-    Effect.gen(function* () {
-      if (chance.bool(0.3) && happens("events never come")) return saw("event never comes")
-      const copies = chance.bool(0.3) && happens("events come twice") ? 2 : 1
-      for (let copy = 0; copy < copies; copy++) {
-        for (const event of chance.bool(0.5) ? ["delivered"] : ["delivered", "sent"]) {
-          events.pending++
-          const soon = chance.bool(0.4) || !happens("events are late")
-          const wait = soon ? chance.int(0, 3_000) : chance.int(0, 1_500_000)
-          yield* Effect.gen(function* () {
-            yield* Effect.sleep(wait)
-            yield* database.recordEvent({
-              provider,
-              providerMessageId: messageId,
-              event,
-              keyTag: keyTag ?? undefined,
-              recipients
-            })
-            // Of a send that had no claim, and no row yet, the store does not know what key its event is about.
-            const isKnown = database
-              .rows()
-              .some((row) => row.providerMessageId === messageId && row.keyHash === keyHash)
-            if (isKnown) yield* noteProof(provider, keyHash)
-            saw("event recorded")
-            note(() => `the event ${event} of ${messageId} is recorded`)
-            events.pending--
-          }).pipe(Effect.forkDetach)
-        }
-      }
-    })
-
-  const provider = (name: Provider) =>
+  const account = (name: Provider) => ({
+    isOverRate: makeRate(chance, clock, () => !calm.now && happens("provider has a rate"), saw),
+    memory: new Map(),
+    provider: name
+  })
+  const accounts = { provider_a: account("provider_a"), provider_b: account("provider_b") }
+  /** An account at a provider, as one installation uses it: what it accepts, everybody hears of. */
+  const provider = (name: Provider, isOurs: boolean): ProviderModel =>
     makeProviderModel({
-      provider: name,
+      ...accounts[name],
       chance,
-      mood,
-      road: roadToProvider,
-      onAttempt: (attempt, asked) => {
-        const proven = provenAt.get(`${name} ${attempt.keyHash}`) ?? Infinity
-        if (proven < asked)
-          violations.push(
-            `S4: ${attempt.process} sent ${attempt.key} at ${attempt.startedAt}: proven at ${proven}, asked at ${asked}`
-          )
-      },
+      clock,
+      mood: isOurs ? mood : () => CALM_MOOD,
+      road: isOurs ? roadToProvider : () => CALM,
+      onAttempt: (attempt) => isOurs && observer.attempts.push(attempt),
       onAccepted: (attempt, messageId) => {
         note(() => `${name} accepts ${attempt.key} of ${attempt.process} as ${messageId}`)
-        return announce(name, attempt, messageId, attempt.recipients)
+        if (isOurs) observer.accepted.set(messageId, attempt)
+        const onRecorded = (id: string) => {
+          // Without a claim a later use carries the first one's tag: which day's mail an event tells of, the store cannot know.
+          const isOfLaterUse =
+            attempt.askedAt === -Infinity &&
+            observer
+              .attempted(attempt.subject)
+              .some(({ startedAt }) => attempt.startedAt - startedAt > DAY_MS / 2)
+          if (!isOfLaterUse) observer.prove(id)
+        }
+        return announce({ chance, chronicle, databases, happens, weather, onRecorded }, attempt, messageId)
       }
     })
-  const providers = { provider_a: provider("provider_a"), provider_b: provider("provider_b") }
-
-  const storeOf = (process: SimProcess): MailStore["Service"] => {
-    const inner = breakStore(planted, database.store)
-    const road = <A>(operation: string, apply: Effect.Effect<A, StoreUnavailable>) =>
-      call(process, chance, roadToStore(), apply, () => {
-        saw(`store ${operation} lost`)
-        return storeDown("connection lost")
-      })
-    /** Notes when the database let this process send a key: proof that was there before must have stopped it (S4). */
-    const asked = <A>(operation: string, apply: Effect.Effect<A, StoreUnavailable>) =>
-      noted(kernelClock, apply, (applied) => road(operation, applied))
-    return MailStore.of({
-      configured: true,
-      begin: (entry) =>
-        Effect.tap(asked("begin", inner.begin(entry)), ({ decision }) =>
-          Effect.sync(() =>
-            saw(
-              `claim ${decision._tag}${decision._tag === "Claimed" && decision.takeover ? " takeover" : ""}`
-            )
-          )
-        ),
-      moveClaim: (entry) => road("moveClaim", inner.moveClaim(entry)),
-      findEvidence: (entry) => asked("findEvidence", inner.findEvidence(entry)),
-      deferralEnd: (entry) => road("deferralEnd", inner.deferralEnd(entry)),
-      beginRetry: (entry) =>
-        Effect.tap(asked("beginRetry", inner.beginRetry(entry)), (began) =>
-          Effect.sync(() => saw(`retry ${began._tag}`))
-        ),
-      tagSecret: inner.tagSecret,
-      noteUnclaimed: (count) => road("noteUnclaimed", inner.noteUnclaimed(count)),
-      record: (entry) =>
-        road(
-          "record",
-          Effect.tap(inner.record(entry), () =>
-            entry.outcome === "sent" ? noteProof(entry.provider, entry.details.keyHash) : Effect.void
-          )
-        )
-    })
-  }
-
-  const queueOf = (process: SimProcess, inner: DeferQueue["Service"]): DeferQueue["Service"] => ({
-    ...inner,
-    configured: hasQueue,
-    enqueue: (message, delay) =>
-      call(process, chance, roadToStore(), inner.enqueue(message, delay), () => {
-        saw("enqueue lost")
-        return storeDown("connection lost")
-      })
+  const providers = { provider_a: provider("provider_a", true), provider_b: provider("provider_b", true) }
+  const strangers = { provider_a: provider("provider_a", false), provider_b: provider("provider_b", false) }
+  const receives: Array<Receive> = []
+  const shared = { chance, clock, settings, databaseClock: weather.databaseClock }
+  const ours = makeInstallation({
+    ...shared,
+    name: "P",
+    bug: planted,
+    database,
+    queueClock: isInDatabase ? weather.databaseClock : clock,
+    broker,
+    hasQueue,
+    providers,
+    roadToStore: (process: SimProcess, writes: boolean) =>
+      weather.roadToStore(process, roadToQueue(), writes),
+    roadToQueue: (process) =>
+      isInDatabase ? weather.roadToStore(process, roadToQueue(), true) : roadToQueue(),
+    chronicle,
+    onRecorded: observer.recorded,
+    onSilence: (subject) => observer.silent.add(subject),
+    onGranted: observer.granted,
+    onReport: (report) => observer.reports.push(report),
+    receives
   })
-
-  const processes: World["processes"] = []
-  let serial = 0
-
-  /** Starts a process: a mailer and a retry consumer on roads of its own. Nothing of it is ever closed: it can only die. */
-  const spawn = Effect.gen(function* () {
-    const process = makeProcess(`P${serial++}`, kernelClock)
-    const attached = broker.attach()
-    yield* Deferred.await(process.died).pipe(Effect.andThen(attached.kill), Effect.forkDetach)
-    const queue = queueOf(process, attached.queue)
-    const connected = {
-      provider_a: breakProvider(planted, providers.provider_a.connect(process)),
-      provider_b: breakProvider(planted, providers.provider_b.connect(process))
-    }
-    const outside = simCrypto(chance).pipe(
-      Context.add(MailerConfig, settings),
-      Context.add(MailStore, storeOf(process)),
-      Context.add(DeferQueue, queue),
-      Context.add(MailProviders, { get: (name) => connected[name] })
-    )
-    const scope = yield* Scope.make()
-    const context: Context.Context<Mailer | RetryHandler> = yield* Layer.buildWithScope(
-      programs.pipe(Layer.provide(Layer.succeedContext(outside))),
-      scope
-    )
-    const handler = breakHandler(planted, Context.get(context, RetryHandler))
-    yield* attached.queue
-      .consume((message) => Effect.andThen(alive(process), traced(handler.handle(message))), {
-        concurrency: 3
-      })
-      .pipe(
-        Effect.exit,
-        Effect.tap((exit) =>
-          Exit.isFailure(exit) && !process.dead ? Effect.sync(() => saw("consumer ended")) : Effect.void
-        ),
-        Effect.provideService(Clock.Clock, process.clock),
-        Effect.forkDetach
-      )
-    const mailer = breakMailer(planted, Context.get(context, Mailer))
-    const inside = Mailer.of({
-      send: (request) =>
-        Effect.andThen(
-          alive(process),
-          Effect.provideService(traced(mailer.send(request)), Clock.Clock, process.clock)
-        )
-    })
-    processes.push(Object.assign(process, { mailer: inside }))
+  const elsewhere = makeInstallation({
+    ...shared,
+    name: "X",
+    bug: undefined,
+    database: databases[1],
+    queueClock: clock,
+    broker: makeDeferBroker({ visibilitySeconds: VISIBILITY_SECONDS }),
+    hasQueue: true,
+    providers: strangers,
+    roadToStore: () => CALM,
+    roadToQueue: () => CALM,
+    chronicle: { saw: () => undefined, note: () => undefined },
+    onRecorded: () => undefined,
+    onSilence: () => undefined,
+    onGranted: () => undefined,
+    onReport: () => undefined,
+    receives: []
   })
 
   return {
@@ -295,10 +285,12 @@ export const makeWorld = (seed: number, { bug, limits, story }: RunOptions, kern
     database,
     broker,
     providers,
-    violations,
-    processes,
+    processes: ours.processes,
     calm,
-    spawn,
-    events
+    weather,
+    spawn: ours.spawn,
+    observed: () => observer,
+    receives,
+    elsewhere
   }
 }

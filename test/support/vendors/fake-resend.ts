@@ -1,4 +1,5 @@
 import { FakeHttp, type FakeOptions, type Reply, runAsProcess, type Seen } from "./fake-http.ts"
+import { makeVendorRate } from "./vendor-rate.ts"
 
 const WINDOW_MS = 24 * 60 * 60 * 1000
 const TAG = /^[A-Za-z0-9_-]{1,256}$/
@@ -31,6 +32,8 @@ export interface ResendPayload {
 export interface FakeResendOptions extends FakeOptions {
   /** The only key that is let in; any, where absent. */
   readonly apiKey?: string
+  /** Requests a second that the team is allowed, whichever key they come with; any number, where absent. */
+  readonly perSecond?: number
   /** Sender domains that are verified; all, where absent. */
   readonly verifiedDomains?: ReadonlyArray<string>
   /** The account's domains, in the order of the list. */
@@ -102,6 +105,7 @@ export const fakeResend = (options: FakeResendOptions = {}): FakeHttp => {
   const keys = new Map<string, { readonly body: string; readonly id: string; readonly at: number }>()
   const sent = new Map<string, { readonly payload: ResendPayload; readonly at: number }>()
   const inFlight = new Set<string>()
+  const isTooFast = makeVendorRate(options.perSecond, now)
   const keep = options.keep ?? "all"
 
   const send = (request: Seen, accept: (key: string, payload: unknown) => string): Reply => {
@@ -236,6 +240,7 @@ export const fakeResend = (options: FakeResendOptions = {}): FakeHttp => {
         const bearer = /^Bearer (.+)$/.exec(request.headers.authorization ?? "")?.[1]
         if (bearer === undefined) return ERRORS[401]
         if (options.apiKey !== undefined && bearer !== options.apiKey) return ERRORS[403]
+        if (isTooFast()) return ERRORS[429]
         if (request.method === "GET") return get(request.path)
         return request.method === "POST" && request.path === "/emails" ? send(request, accept) : undefined
       }

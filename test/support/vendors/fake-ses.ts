@@ -1,4 +1,5 @@
 import { FakeHttp, type FakeOptions, type Reply, runAsProcess, type Seen } from "./fake-http.ts"
+import { makeVendorRate } from "./vendor-rate.ts"
 
 const TAG = /^[A-Za-z0-9_-]{1,256}$/
 const PATH = "/v2/email/outbound-emails"
@@ -57,6 +58,8 @@ export interface SesAccount {
 export interface FakeSesOptions extends FakeOptions {
   /** Asked at each request, so that a test can change it; without it these calls are unknown paths. */
   readonly account?: () => SesAccount
+  /** Mails a second that the account is allowed; any number, where absent. */
+  readonly perSecond?: number
   /** Sender domains that are verified; all, where absent. */
   readonly verifiedDomains?: ReadonlyArray<string>
   /** Configuration sets that exist; all, where absent. */
@@ -158,6 +161,7 @@ const read = (path: string, state: SesAccount): Reply | undefined => {
 
 /** Amazon SES v2 `SendEmail`. It knows no idempotency key: every accepted request is a copy that leaves. */
 export const fakeSes = (options: FakeSesOptions = {}): FakeHttp => {
+  const isTooFast = makeVendorRate(options.perSecond, options.now ?? Date.now)
   const send = (request: Seen, accept: (key: string, payload: unknown) => string): Reply => {
     const payload = JSON.parse(request.body) as SesPayload
     const refused = refusal(payload, options)
@@ -181,7 +185,8 @@ export const fakeSes = (options: FakeSesOptions = {}): FakeHttp => {
         }
         if (request.method === "GET" && options.account !== undefined)
           return read(request.path, options.account())
-        return request.method === "POST" && request.path === PATH ? send(request, accept) : undefined
+        if (request.method !== "POST" || request.path !== PATH) return undefined
+        return isTooFast() ? ERRORS[429] : send(request, accept)
       }
     },
     options

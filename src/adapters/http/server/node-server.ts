@@ -8,7 +8,7 @@ import { HttpServer } from "effect/http"
 import { watchBodies } from "./body-watch.ts"
 import { type ConnectionLimits, limitConnections } from "./connection-places.ts"
 import { problem, PROBLEM_MEDIA_TYPE, type ProblemCode } from "./problem.ts"
-import { takeTurns } from "./request-turns.ts"
+import { keepEarly, takeTurns } from "./request-turns.ts"
 
 /** Limits of the listener. A request whose headers or body arrive too slowly is cut. */
 export interface ListenerTimes {
@@ -143,6 +143,7 @@ export const nodeServerLayer = (options: {
       if (options.connections !== undefined)
         limitConnections(node, options.connections, () => Effect.runFork(countRefusedConnection))
       const watchers = new Set(node.listeners("request"))
+      const handEarly = keepEarly(node, watchers)
       const server = yield* NodeHttpServer.make(() => node, {
         host: options.host,
         port: options.port,
@@ -154,7 +155,7 @@ export const nodeServerLayer = (options: {
         serve: (app, middleware) =>
           (middleware === undefined ? server.serve(app) : server.serve(app, middleware)).pipe(
             Effect.andThen(Effect.sync(() => ignoreUpgrades(node))),
-            Effect.andThen(Effect.sync(() => takeTurns(node, watchers))),
+            Effect.andThen(Effect.sync(() => handEarly(() => takeTurns(node, watchers)))),
             Effect.andThen(closeIdleWhileClosing(node))
           )
       })

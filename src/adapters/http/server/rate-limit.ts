@@ -25,20 +25,21 @@ export class RateLimited extends HttpApiMiddleware.Service<RateLimited>()("postl
 /** Most keys of one generation of counters; then all are dropped, so that strangers cannot fill the memory. */
 const MAX_KEYS = 20_000
 
-/** More than a key may use. */
-interface TooMany {
-  readonly problem: Problem<"RATE_LIMITED">
-  /** When to retry; at least 1. */
-  readonly retryAfterSeconds: number
-}
-
 /** Counts what callers use, in all processes together where they share a store (HTTP-6). */
 export class RequestLimits extends Context.Service<
   RequestLimits,
-  { readonly take: (allowance: Allowance) => Effect.Effect<void, TooMany> }
+  {
+    /** Fails where it is more than the key may use, with when to retry: at least 1. */
+    readonly take: (
+      allowance: Allowance
+    ) => Effect.Effect<
+      void,
+      { readonly problem: Problem<"RATE_LIMITED">; readonly retryAfterSeconds: number }
+    >
+  }
 >()("postlane/http/RequestLimits") {}
 
-const tooMany = (retryAfter: Duration.Duration): TooMany => {
+const tooMany = (retryAfter: Duration.Duration) => {
   const retryAfterSeconds = Math.max(1, Math.ceil(Duration.toSeconds(retryAfter)))
   return { problem: problem("RATE_LIMITED", `Come again in ${retryAfterSeconds} s`), retryAfterSeconds }
 }

@@ -58,6 +58,33 @@ const makeTurns = () => {
   }
 }
 
+/** Events by which Node hands over a request. */
+const EVENTS = ["request", "checkContinue"] as const
+
+/**
+ * Keeps the requests that come while the server listens and its routes are still being built: nobody would ever answer them. The
+ * result runs `ready` and then hands them to the listeners that are there besides those of `before`, which saw them as they came.
+ */
+export const keepEarly = (server: Server, before: ReadonlySet<unknown>): ((ready: () => void) => void) => {
+  const early: Array<{
+    readonly event: string
+    readonly request: IncomingMessage
+    readonly response: ServerResponse
+  }> = []
+  const keepers = EVENTS.map((event) => {
+    const keep: Listener = (request, response) => void early.push({ event, request, response })
+    server.on(event, keep)
+    return () => void server.off(event, keep)
+  })
+  return (ready) => {
+    for (const forget of keepers) forget()
+    ready()
+    for (const { event, request, response } of early)
+      for (const listener of server.listeners(event) as Array<Listener>)
+        if (!before.has(listener) && !request.socket.destroyed) listener.call(server, request, response)
+  }
+}
+
 /**
  * Has the requests of a connection take turns, one at a time, and the connections, too. Node hands over all requests that one
  * packet holds at once, thousands of them: answers go out in order anyway (RFC 9112, section 9.3.2), so that nobody gets
@@ -97,7 +124,7 @@ export const takeTurns = (server: Server, before: ReadonlySet<unknown> = new Set
     waiting.response.shouldKeepAlive = false
   }
 
-  for (const event of ["request", "checkContinue"] as const) {
+  for (const event of EVENTS) {
     for (const listener of server.listeners(event) as Array<Listener>) {
       if (before.has(listener)) continue
       server.off(event, listener)

@@ -23,7 +23,7 @@ import type {
   RecordedSend,
   RecordSend
 } from "../../../ports/mail/mail-store.ts"
-import { erasedOf, type LogRow, type MailTables, putRow } from "./tables.ts"
+import { AROUND_MS, erasedOf, type LogRow, type MailTables, putRow } from "./tables.ts"
 
 /** `email_suppressions_of`: the one look-up, for every path. */
 const suppressionsOf = (
@@ -38,19 +38,21 @@ const suppressionsOf = (
   )
 }
 
-/** Two uses of a key are 24 hours apart at least; less ten minutes, for clocks that differ. */
-const AROUND_MS = IDEMPOTENCY_WINDOW_MS - 10 * 60_000
-
-/** Since when this use of a key is known, and until when; `firstAt`: its first attempt, where it has no row. */
+/** Since when this use of a key is known, and until when, and since when its tag is its own; `firstAt`: its first attempt. */
 const timeOfUse = (
   { claims, rows }: MailTables,
   keyHash: KeyHash,
   tag: KeyTag | undefined,
   firstAt: number | undefined
-): { readonly since: number; readonly until: number } => {
+): { readonly since: number; readonly until: number; readonly tagSince: number } => {
   const claim = claims.get(keyHash)
-  if (claim !== undefined && claim.tag === tag)
-    return { since: claim.firstAttemptAt, until: Number.POSITIVE_INFINITY }
+  // A later use without a claim carries the first one's tag.
+  const isOver =
+    claim !== undefined && firstAt !== undefined && firstAt - claim.lastAttemptAt >= IDEMPOTENCY_WINDOW_MS
+  if (claim !== undefined && claim.tag === tag && !isOver) {
+    const since = claim.firstAttemptAt
+    return { since, until: Number.POSITIVE_INFINITY, tagSince: since - AROUND_MS }
+  }
   const first = rows.find(
     (row) =>
       row.keyHash === keyHash &&
@@ -59,7 +61,8 @@ const timeOfUse = (
       (firstAt === undefined || row.createdAt > firstAt - AROUND_MS)
   )
   const own = first?.createdAt ?? firstAt ?? Number.POSITIVE_INFINITY
-  return { since: own - AROUND_MS, until: own + AROUND_MS }
+  const since = own - AROUND_MS
+  return { since, until: own + AROUND_MS, tagSince: since }
 }
 
 /** Proof that an attempt of this use of the key was accepted: `find_email_evidence`. */
@@ -69,7 +72,7 @@ export const findEvidence = (
   tag: KeyTag | undefined,
   firstAt?: number
 ): Evidence | undefined => {
-  const { since, until } = timeOfUse(tables, keyHash, tag, firstAt)
+  const { since, tagSince, until } = timeOfUse(tables, keyHash, tag, firstAt)
   const isOfThisUse = (at: number) => at >= since && at < until
   const stored = tables.claims.get(keyHash)
   const claim = stored !== undefined && isOfThisUse(stored.firstAttemptAt) ? stored : undefined
@@ -78,9 +81,9 @@ export const findEvidence = (
   const written = mine.filter(({ createdAt, outcome }) => outcome !== null && isOfThisUse(createdAt))
   const tags = new Set([claim?.tag, ...written.map(({ keyTag }) => keyTag ?? undefined)])
   const proves = (row: LogRow) =>
-    (tag !== undefined && row.keyTag === tag && isMine(row) && row.createdAt >= since - AROUND_MS) ||
+    (tag !== undefined && row.keyTag === tag && isMine(row) && row.createdAt >= tagSince) ||
     written.includes(row) ||
-    (mine.includes(row) && row.keyTag !== null && tags.has(row.keyTag) && row.createdAt >= since - AROUND_MS)
+    (mine.includes(row) && row.keyTag !== null && tags.has(row.keyTag) && row.createdAt >= tagSince)
   const row = tables.rows.findLast((one) => one.providerMessageId !== null && proves(one))
   if (row !== undefined && row.provider !== null && row.providerMessageId !== null)
     return { provider: row.provider, providerMessageId: row.providerMessageId }
@@ -103,7 +106,8 @@ const findTrail = (tables: MailTables, keyHash: KeyHash, now: number): Trail | u
       (row.outcome !== null || tags.has(row.keyTag)) &&
       (row.providerMessageId !== null ||
         row.status === "deferred" ||
-        (row.status === "failed" && row.errorKind === "ambiguous"))
+        // An end without an attempt says nothing of its own: a call that came a day too late, or whose claim could not be moved.
+        (row.status === "failed" && row.errorKind === "ambiguous" && row.attempts.length > 0))
   )
   const newest = left.findLast((row) => row.providerMessageId !== null) ?? left.at(-1)
   return newest?.provider === undefined || newest.provider === null
@@ -196,7 +200,7 @@ export const beginRetry = (tables: MailTables, entry: BeginRetry, now: number): 
   claims.set(keyHash, claim)
   const decision = decideRetry(
     claim,
-    { ...entry, evidence: findEvidence(tables, keyHash, tag, entry.firstAttemptAt) },
+    { ...entry, evidence: findEvidence(tables, keyHash, tag, entry.firstAttemptAt ?? now - entry.ageMs) },
     now
   )
   if (decision._tag !== "Go") return decision
@@ -213,14 +217,31 @@ export const beginRetry = (tables: MailTables, entry: BeginRetry, now: number): 
   }
 }
 
-/** Notes the provider that the holder of a claim asks now; false where it holds the claim no longer. */
+/** Whether a send without a claim has written since that the key was accepted, or is open at another provider. */
+const isWritten = (
+  tables: MailTables,
+  { keyHash, provider }: { readonly keyHash: KeyHash; readonly provider: Provider },
+  { firstAttemptAt, tag }: Claim
+): boolean =>
+  findEvidence(tables, keyHash, tag) !== undefined ||
+  tables.rows.some(
+    (row) =>
+      row.keyHash === keyHash &&
+      row.createdAt >= firstAttemptAt &&
+      row.provider !== provider &&
+      (row.outcome === "deferred" || (row.outcome === "failed" && row.errorKind === "ambiguous"))
+  )
+
+/** Notes the provider that the holder of a claim asks now; false where it may not (`move_email_claim`). */
 export const moveClaim = (
-  { claims }: MailTables,
+  tables: MailTables,
   entry: { readonly keyHash: KeyHash; readonly owner: string; readonly provider: Provider }
 ): boolean => {
-  const moved = movedClaim(claims.get(entry.keyHash), entry.owner, entry.provider)
-  if (moved !== undefined) claims.set(entry.keyHash, moved)
-  return moved !== undefined
+  const claim = tables.claims.get(entry.keyHash)
+  const moved = movedClaim(claim, entry.owner, entry.provider)
+  if (claim === undefined || moved === undefined || isWritten(tables, entry, claim)) return false
+  tables.claims.set(entry.keyHash, moved)
+  return true
 }
 
 /** The result that the first caller gets: with the row's own id, and `sent` where an event proved a deferral accepted. */
@@ -257,4 +278,14 @@ export const settleClaim = (
       : finalResult(settle.result, entry, recorded)
   const settled = settledClaim(claim, { ...settle, result }, now)
   if (settled !== undefined) tables.claims.set(details.keyHash, settled)
+}
+
+/** Drops claims that have expired, with none under way (`purge_email_claims`). */
+export const purgeClaims = ({ claims }: MailTables, now: number): number => {
+  let gone = 0
+  for (const [keyHash, { firstAttemptAt, lastAttemptAt, leaseUntil }] of claims) {
+    const isOld = [firstAttemptAt, lastAttemptAt].every((at) => at <= now - IDEMPOTENCY_WINDOW_MS)
+    if (isOld && leaseUntil < now && claims.delete(keyHash)) gone += 1
+  }
+  return gone
 }

@@ -8,7 +8,7 @@ import type { Suppression } from "../../../domain/mail/suppression/policy.ts"
 import { MailStore } from "../../../ports/mail/mail-store.ts"
 import { StoreUnavailable } from "../../../ports/store-unavailable.ts"
 import { claimDueAlert, confirmAlert, releaseAlert } from "./alerts.ts"
-import { beginRetry, beginSend, findEvidence, moveClaim, settleClaim } from "./claims.ts"
+import { beginRetry, beginSend, findEvidence, moveClaim, purgeClaims, settleClaim } from "./claims.ts"
 import { deferralEnd } from "./deferral-end.ts"
 import { recordEvent } from "./record-event.ts"
 import { recordSend } from "./record-send.ts"
@@ -85,6 +85,8 @@ export interface MailDatabase {
   /** What `erase_person` does to an address: its suppressions leave the list, and still block. */
   readonly erase: (email: string) => Effect.Effect<void>
   readonly claim: (keyHash: KeyHash) => Claim | undefined
+  /** What housekeeping does to claims that have expired (`purge_email_claims`); returns how many. */
+  readonly purgeClaims: Effect.Effect<number>
   /** How many sends without look-up or claim were noted. */
   readonly unclaimed: () => number
 }
@@ -145,8 +147,8 @@ const storeOf = (tables: MailTables, secret: Uint8Array, note: (count: number) =
     configured: true,
     begin: (entry) => atNow((now) => beginSend(tables, entry, now)),
     moveClaim: (entry) => Effect.sync(() => moveClaim(tables, entry)),
-    findEvidence: ({ firstAttemptAt, keyHash, tag }) =>
-      Effect.sync(() => findEvidence(tables, keyHash, tag, firstAttemptAt)),
+    findEvidence: ({ ageMs, keyHash, tag }) =>
+      atNow((now) => findEvidence(tables, keyHash, tag, now - ageMs)),
     tagSecret: Effect.succeed(Redacted.make(secret)),
     noteUnclaimed: (count) => Effect.sync(() => note(count)),
     deferralEnd: ({ keyHash, sendId }) => atNow((now) => deferralEnd(tables.rows, keyHash, sendId, now)),
@@ -177,6 +179,7 @@ export const makeMailDatabase = (secret: Uint8Array = new Uint8Array(32).fill(7)
     unsuppress: (email) => takeOut(tables, email).length,
     unsubscribe: (email) => void tables.unsubscribed.add(email),
     erase: (email) => atNow((now) => erasePerson(tables, email, now)),
-    claim: (keyHash) => tables.claims.get(keyHash)
+    claim: (keyHash) => tables.claims.get(keyHash),
+    purgeClaims: atNow((now) => purgeClaims(tables, now))
   }
 }

@@ -2,6 +2,7 @@ import { tagOf } from "../../../domain/mail/deferred-send.ts"
 import { advance, isDelivered, statusRank } from "../../../domain/mail/status.ts"
 import type { RecordedSend, RecordSend } from "../../../ports/mail/mail-store.ts"
 import {
+  AROUND_MS,
   distinct,
   EMPTY_ROW,
   ERASED,
@@ -23,7 +24,7 @@ interface Entry extends RecordSend {
 /** Records an attempt of the library, by the rules of `record_email_sends` (MAIL-70). */
 export const recordSend = (tables: MailTables, given: RecordSend, now: number): RecordedSend => {
   const entry = withoutErasedPeople(tables, given, now)
-  const known = rowOfAttempt(tables, entry)
+  const known = rowOfAttempt(tables, entry, now)
   if (known !== undefined) return recorded(merge(tables, known, entry))
   const isTaken = tables.rows.some(({ id }) => id === entry.rowId)
   return recorded(putRow(tables, { ...rowOf(entry, now), ...(isTaken ? { id: tables.newId() } : {}) }))
@@ -44,12 +45,17 @@ const recorded = (row: LogRow): RecordedSend => ({
 })
 
 /** The row that the attempt belongs to, where it has one. */
-const rowOfAttempt = (tables: MailTables, entry: RecordSend): LogRow | undefined => {
+const rowOfAttempt = (tables: MailTables, entry: RecordSend, now: number): LogRow | undefined => {
   if (entry.providerMessageId !== null) return rowOfAcceptance(tables, entry)
   const own = tables.rows.find(({ entryId, id }) => id === entry.rowId || entryId === entry.rowId)
   const tag = tagOf(entry.details)
   return own === undefined && entry.outcome === "deferred" && tag !== undefined
-    ? newestRow(tables, tag, (row) => row.outcome === null && row.providerMessageId !== null)
+    ? newestRow(
+        tables,
+        tag,
+        // A tag is a key's for as long as nobody knows of an earlier use: yesterday's mail is not this one.
+        (row) => row.outcome === null && row.providerMessageId !== null && row.createdAt > now - AROUND_MS
+      )
     : own
 }
 

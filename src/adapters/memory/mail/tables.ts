@@ -1,7 +1,7 @@
 import type { FailedSend } from "../../../domain/delivery/delivery-event.ts"
 import { type KeyHash, type KeyTag, LogRowId } from "../../../domain/ids.ts"
 import type { Claim } from "../../../domain/mail/claim.ts"
-import type { FailureKind, Provider } from "../../../domain/mail/failover.ts"
+import { type FailureKind, IDEMPOTENCY_WINDOW_MS, type Provider } from "../../../domain/mail/failover.ts"
 import type { SendStatus } from "../../../domain/mail/send-result.ts"
 import type { EmailStatus } from "../../../domain/mail/status.ts"
 import type {
@@ -185,6 +185,9 @@ export const EMPTY_ROW: Omit<LogRow, "id" | "category" | "status" | "createdAt">
   attempts: [],
   events: []
 }
+
+/** Two uses of a key are 24 hours apart at least; less ten minutes, for clocks that differ. */
+export const AROUND_MS = IDEMPOTENCY_WINDOW_MS - 10 * 60_000
 
 /** Inserts the row, or replaces the one of its id. */
 export const putRow = ({ rows }: MailTables, row: LogRow): LogRow => {

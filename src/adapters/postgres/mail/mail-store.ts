@@ -122,7 +122,11 @@ const toDecision = (row: typeof Began.Type): Result.Result<BeganSend, StoreUnava
         : Result.succeed({
             at,
             suppressions,
-            decision: { _tag: "Replay", result: row.result },
+            decision: {
+              _tag: "Replay",
+              result: row.result,
+              firstAttemptAt: Math.floor(row.firstAttemptAt)
+            },
             evidence,
             leaving
           })
@@ -289,12 +293,12 @@ const make = Effect.gen(function* () {
         send`select move_email_claim(${keyHash}, ${owner}, ${provider}) as answer`
       ),
     tagSecret: Effect.sync(() => learned.secret),
-    findEvidence: ({ firstAttemptAt, keyHash, tag }) =>
+    findEvidence: ({ ageMs, keyHash, tag }) =>
       ask.first(
         "findEvidence",
         EvidenceRow,
         send`select provider, provider_message_id from find_email_evidence(
-          ${keyHash}, ${tag ?? null}::text, to_timestamp(${firstAttemptAt / 1000}::float8))`
+          ${keyHash}, ${tag ?? null}::text, clock_timestamp() - make_interval(secs => ${ageMs / 1000}::float8))`
       ),
     deferralEnd: ({ keyHash, sendId }) =>
       Effect.map(
@@ -302,11 +306,12 @@ const make = Effect.gen(function* () {
         ([row]) => row
       ),
     beginRetry: (entry) => {
-      const { firstAttemptAt, keyHash, leaseMs, rowId, ...rest } = entry
+      const { ageMs, firstAttemptAt, keyHash, leaseMs, rowId, ...rest } = entry
       const asked = toJsonText({
         ...rest,
         key_hash: keyHash,
         first_attempt_at: firstAttemptAt,
+        age_ms: ageMs,
         row_id: rowId,
         lease_ms: leaseMs
       })

@@ -1,9 +1,10 @@
 import { once } from "node:events"
-import { connect } from "node:net"
+import { createServer } from "node:http"
+import { type AddressInfo, connect } from "node:net"
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 
-import { MOST_WAITING } from "../../../../src/adapters/http/server/request-turns.ts"
+import { keepEarly, MOST_WAITING, takeTurns } from "../../../../src/adapters/http/server/request-turns.ts"
 import { MAX_STALL_MS, stallOf } from "../../../hostile/stalls.ts"
 import { call, startServer, type TestServer } from "../harness.ts"
 
@@ -26,6 +27,27 @@ const exchange = async (text: string): Promise<string> => {
 
 const statuses = (answers: string) =>
   [...answers.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => status)
+
+it("a request that comes before the routes are there is answered once they are (H2)", async () => {
+  const node = createServer()
+  node.listen(0, "127.0.0.1")
+  await once(node, "listening")
+  const seen: Array<string> = []
+  const watcher = () => void seen.push("watched")
+  node.on("request", watcher)
+  const before = new Set<unknown>([watcher])
+  const hand = keepEarly(node, before)
+  const { port } = node.address() as AddressInfo
+  const asked = fetch(`http://127.0.0.1:${port}/early`).then((answer) => answer.text())
+  await expect.poll(() => seen).toEqual(["watched"])
+  node.on("request", (request, response) => void response.end(`answer to ${request.url}`))
+  hand(() => takeTurns(node, before))
+  expect(await asked).toBe("answer to /early")
+  expect(await (await fetch(`http://127.0.0.1:${port}/later`)).text()).toBe("answer to /later")
+  expect(seen).toEqual(["watched", "watched"])
+  node.closeAllConnections()
+  node.close()
+})
 
 describe("requests of one connection (H1, H3)", () => {
   it("are answered in their order, also several in one packet", async () => {

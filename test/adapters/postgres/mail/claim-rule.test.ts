@@ -103,14 +103,13 @@ const decided = ({ claim, logged, provider }: Case, now: number): ClaimDecision 
 }
 
 /** Times as ages in ten minutes: the database's clock goes on while the test runs. */
-const canonical = (decision: ClaimDecision, now: number) =>
-  decision._tag === "Claimed"
-    ? {
-        ...decision,
-        tag: decision.tag === undefined ? "none" : "some",
-        firstAttemptAt: Math.abs(Math.round((now - decision.firstAttemptAt) / (10 * MINUTE_MS)))
-      }
-    : decision
+const canonical = (decision: ClaimDecision, now: number) => {
+  if (decision._tag !== "Claimed" && decision._tag !== "Replay") return decision
+  const firstAttemptAt = Math.abs(Math.round((now - decision.firstAttemptAt) / (10 * MINUTE_MS)))
+  return decision._tag === "Replay"
+    ? { ...decision, firstAttemptAt }
+    : { ...decision, tag: decision.tag === undefined ? "none" : "some", firstAttemptAt }
+}
 
 const iso = (ms: number) => new Date(ms).toISOString()
 

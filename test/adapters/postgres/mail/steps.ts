@@ -183,7 +183,11 @@ const canonicalDecision = (decision: ClaimDecision, first: string) => {
         tag: decision.tag === undefined ? "none" : decision.tag === first ? "first" : "later"
       }
     case "Replay":
-      return { ...decision, result: { ...decision.result, sendId: canonicalId(decision.result.sendId) } }
+      return {
+        ...decision,
+        firstAttemptAt: "some time",
+        result: { ...decision.result, sendId: canonicalId(decision.result.sendId) }
+      }
     default:
       return decision
   }
@@ -285,6 +289,7 @@ export const perform = (world: MailWorld, name: Names, one: Step): Effect.Effect
           keyHash: name.hash(one.key),
           tag: name.tag(one.key),
           firstAttemptAt: 0,
+          ageMs: 0,
           provider: one.provider,
           rowId: anyId(name.id(one.key * 10 + one.slot, one.slot)),
           addresses: [],
@@ -313,7 +318,7 @@ export const perform = (world: MailWorld, name: Names, one: Step): Effect.Effect
       )
     case "evidence":
       return Effect.orDie(
-        world.store.findEvidence({ keyHash: name.hash(one.key), tag: name.tag(one.key), firstAttemptAt: 0 })
+        world.store.findEvidence({ keyHash: name.hash(one.key), tag: name.tag(one.key), ageMs: 0 })
       )
     case "release":
     case "confirm":

@@ -2,7 +2,17 @@ import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 
 import { tagOf } from "../../../../src/domain/mail/deferred-send.ts"
-import { asking, attempt, fresh, mail, Mails, type MailTests, resultOf, settling } from "./mails.ts"
+import {
+  asking,
+  attempt,
+  firstAttemptOf,
+  fresh,
+  mail,
+  Mails,
+  type MailTests,
+  resultOf,
+  settling
+} from "./mails.ts"
 
 /** A key is claimed by one call; the others wait, or get its result. */
 export const claims = (it: MailTests): void => {
@@ -73,7 +83,7 @@ export const claims = (it: MailTests): void => {
           const world = yield* Mails
           const one = mail()
           const ask = asking(one)
-          yield* world.store.begin(ask)
+          const { decision: first } = yield* world.store.begin(ask)
           yield* world.store.record(
             attempt(one, status, {
               providerMessageId: status === "sent" ? fresh("m") : null,
@@ -83,7 +93,8 @@ export const claims = (it: MailTests): void => {
           const again = yield* world.store.begin(asking(one))
           assert.deepStrictEqual(again.decision, {
             _tag: "Replay",
-            result: resultOf(status, one.details.idempotencyKey)
+            result: resultOf(status, one.details.idempotencyKey),
+            firstAttemptAt: firstAttemptOf(first)
           })
         })
       )

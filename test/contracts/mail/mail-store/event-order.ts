@@ -98,7 +98,7 @@ export const eventOrder = (it: MailTests): void => {
         const world = yield* Mails
         const one = mail()
         const keyTag = tagOf(one.details)
-        const ask = { keyHash: one.details.keyHash, tag: keyTag, firstAttemptAt: 0 }
+        const ask = { keyHash: one.details.keyHash, tag: keyTag, ageMs: 0 }
         assert.isUndefined(yield* world.store.findEvidence(ask))
         const [first, second] = [fresh("m"), fresh("m")]
         yield* world.recordEvent(event(first, "sent", { keyTag }))

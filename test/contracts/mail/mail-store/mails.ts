@@ -3,7 +3,7 @@ import { assert } from "@effect/vitest"
 import { Context, Effect } from "effect"
 
 import type { EventEntry } from "../../../../src/adapters/memory/mail/tables.ts"
-import type { ClaimState } from "../../../../src/domain/mail/claim.ts"
+import type { ClaimDecision, ClaimState } from "../../../../src/domain/mail/claim.ts"
 import { type SendDetails, tagOf } from "../../../../src/domain/mail/deferred-send.ts"
 import type { Provider } from "../../../../src/domain/mail/failover.ts"
 import type { SendResult, SendStatus } from "../../../../src/domain/mail/send-result.ts"
@@ -116,7 +116,8 @@ export const asking = (
 export const retrying = ({ details }: Mail, provider: Provider = "provider_a") => ({
   keyHash: details.keyHash,
   tag: tagOf(details),
-  firstAttemptAt: 0,
+  firstAttemptAt: undefined,
+  ageMs: 0,
   provider,
   rowId: rowId(),
   addresses: [...details.to],
@@ -124,9 +125,13 @@ export const retrying = ({ details }: Mail, provider: Provider = "provider_a") =
   leaseMs: LEASE_MS
 })
 
-/** How a call settles its claim. */
+/** When the first attempt of the use was that a decision is about. */
+export const firstAttemptOf = (decision: ClaimDecision): number =>
+  decision._tag === "Claimed" || decision._tag === "Replay" ? decision.firstAttemptAt : Number.NaN
+
+/** How a call settles its claim, by the provider that it asked first. */
 export const settling = (
-  begun: { readonly claim: { readonly owner: string } },
+  begun: { readonly claim: { readonly owner: string; readonly provider: Provider } },
   { details }: Mail,
   state: ClaimState,
   status: SendStatus,
@@ -135,7 +140,7 @@ export const settling = (
   owner: begun.claim.owner,
   state,
   ambiguous: state === "ambiguous" || state === "deferred",
-  result: resultOf(status, details.idempotencyKey, kind)
+  result: { ...resultOf(status, details.idempotencyKey, kind), provider: begun.claim.provider }
 })
 /** The rows of a mail. */
 export const rowsOf = ({ details }: Mail) =>

@@ -6,6 +6,7 @@ import {
   asking,
   attempt,
   event,
+  firstAttemptOf,
   fresh,
   LEASE_MS,
   type Mail,
@@ -95,7 +96,7 @@ export const retries = (it: MailTests): void => {
         const world = yield* Mails
         const one = mail()
         const call = asking(one)
-        yield* world.store.begin(call)
+        const { decision: first } = yield* world.store.begin(call)
         yield* world.store.record(
           attempt(one, "deferred", { settle: settling(call, one, "deferred", "deferred") })
         )
@@ -107,7 +108,8 @@ export const retries = (it: MailTests): void => {
         const replayed = yield* world.store.begin(asking(one))
         assert.deepStrictEqual(replayed.decision, {
           _tag: "Replay",
-          result: resultOf("deferred", one.details.idempotencyKey)
+          result: resultOf("deferred", one.details.idempotencyKey),
+          firstAttemptAt: firstAttemptOf(first)
         })
       })
     )
@@ -174,7 +176,7 @@ export const retries = (it: MailTests): void => {
         const evidence = { provider: "provider_a", providerMessageId: messageId } as const
         const { keyHash } = one.details
         assert.deepStrictEqual(
-          yield* world.store.findEvidence({ keyHash, tag: tagOf(one.details), firstAttemptAt: 0 }),
+          yield* world.store.findEvidence({ keyHash, tag: tagOf(one.details), ageMs: 0 }),
           evidence
         )
         assert.deepStrictEqual(yield* world.store.beginRetry(retrying(one)), { _tag: "Settled", evidence })

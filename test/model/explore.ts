@@ -1,0 +1,79 @@
+/** A step from one state to another, in words. */
+export interface Step<S> {
+  readonly label: string
+  readonly state: S
+  /** The invariant that it breaks, and how. */
+  readonly broken?: string | undefined
+}
+
+/** What a walk found. */
+export interface Walk {
+  readonly states: number
+  /** The longest of the shortest ways to a state. */
+  readonly depth: number
+  readonly milliseconds: number
+  /** Whether every state was walked: false where the walk ended at a violation or at its bound. */
+  readonly isWhole: boolean
+  readonly violation: { readonly text: string; readonly trace: ReadonlyArray<string> } | undefined
+}
+
+export interface Model<S> {
+  readonly initial: S
+  readonly steps: (state: S) => ReadonlyArray<Step<S>>
+  /** What does not hold in a state. */
+  readonly violated: (state: S) => string | undefined
+  readonly textOf: (state: S) => string
+}
+
+/** 53 bits of a text: two states that differ share them once in some thousand walks of a million states. */
+const fingerprint = (text: string): number => {
+  let a = 0x811c9dc5
+  let b = 0x1b873593
+  for (let n = 0; n < text.length; n++) {
+    const code = text.charCodeAt(n)
+    a = Math.imul(a ^ code, 0x01000193)
+    b = Math.imul(b ^ code, 0x85ebca6b)
+    b ^= b >>> 13
+  }
+  return (a >>> 0) * 2 ** 21 + (b & 0x1fffff)
+}
+
+/** Walks every state breadth-first, so that the trace of what it finds is a shortest one. */
+export const explore = <S>(model: Model<S>, maxStates = Infinity): Walk => {
+  const started = process.hrtime.bigint()
+  const seen = new Set<number>([fingerprint(model.textOf(model.initial))])
+  const parents: Array<number> = [-1]
+  const labels: Array<string> = [""]
+  let level: Array<readonly [S, number]> = [[model.initial, 0]]
+  let depth = 0
+  const traceTo = (id: number): ReadonlyArray<string> => {
+    const trace: Array<string> = []
+    for (let at = id; at > 0; at = parents[at]!) trace.push(labels[at]!)
+    return trace.reverse()
+  }
+  const walk = (isWhole: boolean, violation?: Walk["violation"]): Walk => ({
+    states: parents.length,
+    depth,
+    milliseconds: Number(process.hrtime.bigint() - started) / 1e6,
+    isWhole,
+    violation
+  })
+  while (level.length > 0) {
+    const next: Array<readonly [S, number]> = []
+    for (const [state, id] of level)
+      for (const { broken, label, state: then } of model.steps(state)) {
+        const mark = fingerprint(model.textOf(then))
+        if (broken === undefined && seen.has(mark)) continue
+        seen.add(mark)
+        const child = parents.push(id) - 1
+        labels.push(label)
+        const text = broken ?? model.violated(then)
+        if (text !== undefined) return walk(false, { text, trace: traceTo(child) })
+        if (parents.length >= maxStates) return walk(false)
+        next.push([then, child])
+      }
+    if (next.length > 0) depth++
+    level = next
+  }
+  return walk(true)
+}

@@ -1,0 +1,570 @@
+import { IdempotencyKey, KeyHash, KeyTag, LogRowId } from "../../src/domain/ids.ts"
+import {
+  type ClaimDecision,
+  type Claimed,
+  type ClaimState,
+  type Evidence,
+  isFree,
+  type Trail
+} from "../../src/domain/mail/claim.ts"
+import { delayBefore, type SendDetails } from "../../src/domain/mail/deferred-send.ts"
+import {
+  IDEMPOTENCY_WINDOW_MS,
+  type FailureKind,
+  type Provider,
+  type Route,
+  stickTo
+} from "../../src/domain/mail/failover.ts"
+import { deferred, failed, type SendResult, sent } from "../../src/domain/mail/send-result.ts"
+import type { Step } from "./explore.ts"
+import {
+  type Actor,
+  brokenByAnswer,
+  brokenByBegin,
+  brokenByCopy,
+  brokenByLeaving,
+  useNow
+} from "./invariants.ts"
+import type { Rules } from "./rules.ts"
+import { type Call, type Heard, LEASE_MS, nowOf, type Request, type Retry, type State } from "./state.ts"
+
+/** How many retries a deferral has in the model, and how often a message is received. */
+export interface Bounds {
+  readonly primary: Provider
+  readonly calls: number
+  readonly retries: number
+  readonly crashes: number
+  readonly outages: number
+  readonly lateAnswers: number
+  /** The last moment that is reached: see `MOMENTS`. */
+  readonly moments: number
+  /** Whether a request that its caller gave up may still arrive. */
+  readonly flies: boolean
+}
+
+export interface Context {
+  readonly rules: Rules
+  readonly bounds: Bounds
+}
+
+type Moves = ReadonlyArray<Step<State>>
+
+const DETAILS: SendDetails = {
+  category: "transactional",
+  source: "model",
+  from: "a@x.test",
+  to: ["b@x.test"],
+  others: [],
+  subject: "model",
+  idempotencyKey: IdempotencyKey.make("key"),
+  keyHash: KeyHash.make("hash")
+}
+const SEND = { rowId: LogRowId.make("row"), details: DETAILS }
+
+const other = (provider: Provider): Provider => (provider === "provider_a" ? "provider_b" : "provider_a")
+
+const replaceAt = <A>(all: ReadonlyArray<A>, at: number, one: A): ReadonlyArray<A> =>
+  all.map((known, n) => (n === at ? one : known))
+
+const withCall = (state: State, n: number, change: Partial<Call>): State => ({
+  ...state,
+  calls: replaceAt(state.calls, n, { ...state.calls[n]!, ...change })
+})
+
+const withRequest = (state: State, n: number, change: Partial<Request>): State => ({
+  ...state,
+  requests: replaceAt(state.requests, n, { ...state.requests[n]!, ...change })
+})
+
+const lifeOf = (state: State, process: number): string => `P${process}.${state.lives[process]}`
+
+const actorOf = (
+  state: State,
+  { claimed, process }: { readonly claimed: boolean; readonly process: number }
+): Actor => ({
+  by: lifeOf(state, process),
+  claimed
+})
+
+const tagText = (tag: KeyTag | undefined): string => tag ?? "none"
+
+/**
+ * Proof that an attempt of this use was accepted: an event that names the use, by its own tag or that of the claim on the key, or a row of
+ * the library in its time. `since`: when the use began, as the one who asks knows.
+ */
+const evidenceOf = (state: State, tag: string, since: number): Evidence | undefined => {
+  const { claim, requests, rows } = state
+  const isOfClaim = claim !== undefined && since >= claim.firstAttemptAt && !isFree(claim, nowOf(state))
+  const from = isOfClaim ? claim.firstAttemptAt : since
+  const to = isOfClaim ? Infinity : since + IDEMPOTENCY_WINDOW_MS
+  const isOfUse = (one: string) => one === tag || (isOfClaim && one === tagText(claim.tag))
+  // An event settles the row of its use.
+  const isProof = ({ says, tag: own }: State["rows"][number]) =>
+    says === "accepted" ||
+    (says === "open" && requests.some((request) => request.told && request.tag === own))
+  const row = rows.find((one) => isProof(one) && (isOfUse(one.tag) || (one.at >= from && one.at < to)))
+  const told = requests.find((request) => request.told && isOfUse(request.tag))
+  const provider = row?.provider ?? told?.provider
+  return provider === undefined ? undefined : { provider, providerMessageId: `${provider}-${tag}` }
+}
+
+/** What the rows say of a key without a claim, else what the process remembers. */
+const trailOf = (state: State, process: number): Trail | undefined => {
+  const now = nowOf(state)
+  const { claim } = state
+  // What a use that is over by its age wrote last is nothing to the next.
+  const rows = state.rows.filter(
+    ({ at, tag }) =>
+      at > now - IDEMPOTENCY_WINDOW_MS &&
+      !(claim !== undefined && claim.state !== "refused" && tag === tagText(claim.tag))
+  )
+  const newest = rows.findLast(({ says }) => says === "accepted") ?? rows.at(-1)
+  if (newest !== undefined)
+    return { provider: newest.provider, since: rows[0]!.at, tag: KeyTag.make(newest.tag) }
+  const known = state.memory[process]
+  return known === undefined || isFree(known, now)
+    ? undefined
+    : { provider: known.provider, since: known.firstAttemptAt, tag: known.tag }
+}
+
+/** The tag of a key that no claim binds: that of its rows of the last day, else the key's first. */
+const tagWithoutClaim = (state: State, first: KeyTag): KeyTag => {
+  const recent = state.rows.findLast(({ at }) => at > nowOf(state) - IDEMPOTENCY_WINDOW_MS)
+  return recent === undefined ? first : KeyTag.make(recent.tag)
+}
+
+/** What the process itself says, by the rules of the store. */
+const remembered = (
+  { rules }: Context,
+  state: State,
+  process: number,
+  request: Parameters<Rules["decideClaim"]>[1]
+) => {
+  const claim = state.memory[process]
+  if (claim === undefined) return undefined
+  const decision = rules.decideClaim(claim, request, { evidence: undefined, trail: undefined }, nowOf(state))
+  // A key that is free for all that the process knows is the store's to judge.
+  return decision._tag === "Claimed" && decision.sticky === undefined ? undefined : decision
+}
+
+const answered = (state: State, n: number, result: SendResult, actor: Actor, label: string): Step<State> => {
+  return {
+    label: `${label}: ${result.status}${result.status === "failed" ? ` (${result.kind})` : ""}`,
+    broken: brokenByAnswer(state, result, actor, state.calls[n]!),
+    state: withCall(state, n, { phase: "done", result: undefined })
+  }
+}
+
+/** What follows a look-up: an answer, or the first step of a send. */
+const afterBegin = (
+  context: Context,
+  state: State,
+  n: number,
+  decision: ClaimDecision,
+  given: { readonly process: number; readonly claimed: boolean; readonly label: string }
+): Step<State> => {
+  const { bounds, rules } = context
+  const { claimed, label, process } = given
+  const since = { requests: state.requests.length, rows: state.rows.length }
+  const began = withCall(state, n, { process, claimed, beganAt: state.moment, since })
+  const actor = actorOf(state, given)
+  if (decision._tag === "InProgress" || decision._tag === "Conflict")
+    return { label: `${label}: under way`, state: withCall(began, n, { phase: "done" }) }
+  if (decision._tag === "Replay") return answered(began, n, decision.result, actor, `${label} again`)
+  const { firstAttemptAt, sticky, tag } = decision
+  const route: Route = stickTo(sticky, { first: bounds.primary, fallback: other(bounds.primary) })
+  const next = rules.continuation(decision)
+  const hold = rules.claimOf(
+    undefined,
+    { ...decision, takeover: false, late: false },
+    { payloadHash: "", provider: bounds.primary, owner: `c${n}`, tag, leaseMs: LEASE_MS, leaving: true },
+    nowOf(state)
+  )
+  const evidence =
+    claimed && sticky !== undefined ? evidenceOf(state, tagText(tag), firstAttemptAt) : undefined
+  const sending = {
+    ...withCall(began, n, {
+      hasLost: false,
+      phase: evidence !== undefined ? "end" : next === "ask" ? "ask" : next === "defer" ? "defer" : "end",
+      owner: `c${n}`,
+      sticky,
+      firstAttemptAt,
+      tag: tagText(tag),
+      route,
+      request: -1,
+      ownKind: undefined,
+      result:
+        evidence !== undefined
+          ? sent(SEND, { provider: evidence.provider, failedOver: false }, evidence.providerMessageId)
+          : next === "end"
+            ? failed(SEND, { provider: route.first, failedOver: false }, "ambiguous", "too old")
+            : undefined
+    }),
+    memory: replaceAt(state.memory, process, hold)
+  }
+  const begins = evidence === undefined && next === "ask"
+  return { label, state: sending, broken: begins ? brokenByBegin(sending, actor) : undefined }
+}
+
+/** A call begins: the process's memory, and the store, which answers, is late, or does not. */
+const begins = (context: Context, state: State): Moves => {
+  const { bounds, rules } = context
+  const n = state.calls.findIndex(({ phase }) => phase === "new")
+  if (n === -1) return []
+  const now = nowOf(state)
+  const owner = `c${n}`
+  const request = { payloadHash: "", provider: bounds.primary, owner, tag: KeyTag.make(rules.tagOf("first")) }
+  // The first call is anybody's.
+  const processes = n === 0 ? [0] : [0, 1]
+  return processes.flatMap((process): Moves => {
+    const label = `call ${n} at P${process}`
+    const own = remembered(context, state, process, request)
+    if (own !== undefined && own._tag !== "Claimed")
+      return [afterBegin(context, state, n, own, { process, claimed: false, label: `${label}, remembered` })]
+    const open: Claimed = own ?? {
+      _tag: "Claimed",
+      sticky: undefined,
+      takeover: false,
+      late: false,
+      firstAttemptAt: now,
+      tag: request.tag
+    }
+    const without = (from: State, why: string) =>
+      afterBegin(context, from, n, open, { process, claimed: false, label: `${label}, ${why}` })
+    if (!state.storeIsUp) return [without(state, "the store is away")]
+    const { claim } = state
+    // A later use of the key is its claim's.
+    const asked = {
+      ...request,
+      tag: claim === undefined ? tagWithoutClaim(state, request.tag) : KeyTag.make(rules.tagOf(owner))
+    }
+    const decision = rules.decideClaim(
+      claim,
+      asked,
+      {
+        evidence:
+          claim === undefined ? undefined : evidenceOf(state, tagText(claim.tag), claim.firstAttemptAt),
+        trail: trailOf(state, process)
+      },
+      now
+    )
+    if (decision._tag !== "Claimed")
+      return [afterBegin(context, state, n, decision, { process, claimed: true, label })]
+    const granted: State = {
+      ...state,
+      claim: rules.claimOf(claim, decision, { ...asked, leaseMs: LEASE_MS, leaving: true }, now)
+    }
+    const moves = [afterBegin(context, granted, n, decision, { process, claimed: true, label })]
+    return state.lateAnswers === 0
+      ? moves
+      : [
+          ...moves,
+          without(
+            { ...granted, lateAnswers: state.lateAnswers - 1 },
+            "the store takes the claim, and its answer is late"
+          )
+        ]
+  })
+}
+
+const leave = (
+  state: State,
+  from: {
+    readonly process: number
+    readonly claimed: boolean
+    readonly provider: Provider
+    readonly tag: string
+  }
+): State => ({
+  ...state,
+  requests: [
+    ...state.requests,
+    {
+      provider: from.provider,
+      tag: from.tag,
+      by: lifeOf(state, from.process),
+      claimed: from.claimed,
+      at: nowOf(state),
+      use: useNow(state),
+      flying: true,
+      accepted: false,
+      copy: false,
+      heard: "nothing",
+      told: false
+    }
+  ]
+})
+
+/** A caller that lost its claim answers what the claim says: the key is under way, or settled by somebody else. */
+const underWay = (state: State, n: number, why: string): Step<State> => ({
+  label: `call ${n} ${why}: under way`,
+  state: withCall(state, n, { phase: "done", result: undefined })
+})
+
+/** A call's request leaves. */
+const leaves = (_: Context, state: State): Moves =>
+  state.calls.flatMap((call, n): Moves => {
+    if (call.phase !== "ask") return []
+    const provider = call.route.first
+    const failsOver = call.ownKind !== undefined
+    // It looks at its clock before, and may stand still after that.
+    return [
+      ...(call.hasLost ? [underWay(state, n, "has lost its claim")] : []),
+      {
+        label: `call ${n} asks ${provider}`,
+        broken: brokenByLeaving(state, provider, actorOf(state, call), call.since, failsOver),
+        state: withCall(leave(state, { ...call, provider }), n, {
+          phase: "wait",
+          request: state.requests.length
+        })
+      }
+    ]
+  })
+
+/** What the provider does with a request that arrives: what it answers, and the state after it. */
+const arrive = (state: State, n: number): ReadonlyArray<readonly [Heard, State]> => {
+  const request = state.requests[n]!
+  const now = nowOf(state)
+  const { provider, tag } = request
+  const done = { flying: false }
+  const refused = ["unavailable", withRequest(state, n, done)] as const
+  const { window } = state
+  if (provider === "provider_a" && window !== undefined && now - window.at < IDEMPOTENCY_WINDOW_MS)
+    return window.tag === tag
+      ? [["accepted", withRequest(state, n, { ...done, accepted: true })], refused]
+      : [["ambiguous", withRequest(state, n, done)], refused]
+  const accepted = withRequest(state, n, { ...done, accepted: true, copy: true })
+  return [
+    ["accepted", provider === "provider_a" ? { ...accepted, window: { tag, at: now } } : accepted],
+    refused,
+    ["rejected", withRequest(state, n, done)]
+  ]
+}
+
+/** What the waiting caller of a request may hear: the answer, nothing of what happened, or nothing while it is still on its way. */
+const hears = (
+  { bounds }: Context,
+  state: State,
+  n: number
+): ReadonlyArray<{ readonly label: string; readonly heard: Heard; readonly state: State }> => {
+  const { provider } = state.requests[n]!
+  const give = (label: string, heard: Heard, from: State) => ({
+    label,
+    heard,
+    state: withRequest(from, n, { heard })
+  })
+  const arrivals = arrive(state, n)
+  return [
+    ...arrivals.map(([heard, then]) => give(`${provider}: ${heard}`, heard, then)),
+    ...arrivals
+      .filter(([heard]) => heard === "accepted")
+      .map(([, then]) => give(`${provider}: accepted, the answer is lost`, "ambiguous", then)),
+    give(`${provider}: the request is lost`, "ambiguous", withRequest(state, n, { flying: false })),
+    ...(bounds.flies
+      ? [give(`${provider}: no answer in time, the request is on its way`, "ambiguous", state)]
+      : [])
+  ]
+}
+
+/** The answer of a call's attempt, and what follows it. */
+const hearsAnswer = (context: Context, state: State): Moves =>
+  state.calls.flatMap((call, n): Moves => {
+    if (call.phase !== "wait") return []
+    const provider = call.route.first
+    const tried = { provider, failedOver: call.ownKind !== undefined }
+    return hears(context, state, call.request).map(({ heard, label, state: then }) => {
+      const words = `call ${n} hears from ${label}`
+      const broken = brokenByCopy(then)
+      if (heard === "accepted")
+        return {
+          label: words,
+          broken,
+          state: withCall(then, n, {
+            phase: "end",
+            ownKind: undefined,
+            result: sent(SEND, tried, `${provider}-${call.tag}`)
+          })
+        }
+      const kind: FailureKind = heard === "nothing" ? "ambiguous" : heard
+      const after = context.rules.afterFailure(call.route, call.sticky !== undefined, kind)
+      if (after._tag === "FailOver")
+        return { label: words, broken, state: withCall(then, n, { phase: "move", ownKind: kind }) }
+      if (after._tag === "Defer")
+        return { label: words, broken, state: withCall(then, n, { phase: "defer", ownKind: kind }) }
+      return {
+        label: words,
+        broken,
+        state: withCall(then, n, {
+          phase: "end",
+          ownKind: kind,
+          result: failed(SEND, tried, after.kind, "refused")
+        })
+      }
+    })
+  })
+
+/** A fail-over: the claim is moved first, where there is one. */
+const moves = ({ rules }: Context, state: State): Moves =>
+  state.calls.flatMap((call, n): Moves => {
+    if (call.phase !== "move") return []
+    const to = other(call.route.first)
+    const goesOn = (from: State, label: string, isStored: boolean): Step<State> => ({
+      label,
+      broken: isStored ? brokenByBegin(from, actorOf(from, call)) : undefined,
+      state: {
+        ...withCall(from, n, {
+          phase: "ask",
+          route: { first: to, fallback: undefined },
+          since: { requests: from.requests.length, rows: from.rows.length }
+        }),
+        memory: from.memory.map((claim, process) =>
+          process === call.process ? (rules.movedClaim(claim, call.owner, to) ?? claim) : claim
+        )
+      }
+    })
+    const ends = (from: State, label: string): Step<State> => ({
+      label,
+      state: withCall(from, n, {
+        phase: "end",
+        ownKind: "ambiguous",
+        result: failed(SEND, { provider: call.route.first, failedOver: false }, "ambiguous", "not moved")
+      })
+    })
+    const words = `call ${n} turns to ${to}`
+    // A send whose look-up got no answer may hold its claim all the same: it is moved, and the send goes on in any case.
+    if (!call.claimed) {
+      const granted = state.storeIsUp ? rules.movedClaim(state.claim, call.owner, to) : undefined
+      return [goesOn(granted === undefined ? state : { ...state, claim: granted }, words, false)]
+    }
+    const unknown = (from: State, why: string) =>
+      rules.mayGoOn(true, "unknown")
+        ? goesOn(from, `${words}, ${why}`, false)
+        : ends(from, `${words}, ${why}`)
+    if (!state.storeIsUp) return [unknown(state, "the store is away")]
+    const moved = rules.movedClaim(state.claim, call.owner, to)
+    // Somebody without a claim may have written of the key since.
+    const isWritten = rules.moveLooks && state.rows.some(({ at }) => at >= call.firstAttemptAt)
+    if (moved === undefined || isWritten)
+      return rules.mayGoOn(true, "passed")
+        ? [goesOn(state, `${words}, its claim has passed on`, false)]
+        : [underWay(state, n, `turns to ${to}, its claim has passed on`)]
+    const stored = { ...state, claim: moved }
+    return state.lateAnswers === 0
+      ? [goesOn(stored, words, true)]
+      : [
+          goesOn(stored, words, true),
+          unknown({ ...stored, lateAnswers: state.lateAnswers - 1 }, "stored, and the answer is late"),
+          unknown({ ...state, lateAnswers: state.lateAnswers - 1 }, "not stored in time")
+        ]
+  })
+
+/** An ambiguous attempt is settled by evidence, or queued. */
+const defers = ({ bounds }: Context, state: State): Moves =>
+  state.calls.flatMap((call, n): Moves => {
+    if (call.phase !== "defer") return []
+    const provider = call.route.first
+    const tried = {
+      provider,
+      failedOver: call.ownKind !== undefined && call.route.fallback === undefined && call.sticky === undefined
+    }
+    const end = (from: State, result: SendResult, words: string): Step<State> => ({
+      label: `call ${n} ${words}`,
+      state: withCall(from, n, { phase: "end", result })
+    })
+    const evidence = state.storeIsUp ? evidenceOf(state, call.tag, call.firstAttemptAt) : undefined
+    if (evidence !== undefined)
+      return [
+        end(
+          state,
+          sent(SEND, { ...tried, provider: evidence.provider }, evidence.providerMessageId),
+          "finds evidence"
+        )
+      ]
+    if (call.hasLost) return [underWay(state, n, "has lost its claim")]
+    if (bounds.retries === 0)
+      return [end(state, failed(SEND, tried, "ambiguous", "no queue"), "cannot defer")]
+    const since = nowOf(state) - call.firstAttemptAt
+    if (delayBefore(1, [120, 600, 900], since) === undefined)
+      return [end(state, failed(SEND, tried, "ambiguous", "too old"), "is too old to defer")]
+    const retry: Retry = {
+      isOfClaim: call.claimed,
+      attempt: 1,
+      provider,
+      tag: call.tag,
+      firstAttemptAt: call.firstAttemptAt,
+      holder: undefined
+    }
+    const queued = { ...state, retries: [...state.retries, retry], deferred: [...state.deferred, call.tag] }
+    return [end(queued, deferred(SEND, tried), "queues a retry")]
+  })
+
+const stateOfEnd = ({ rules }: Context, { ownKind, result, sticky }: Call): ClaimState =>
+  rules.settledState(result!.status, ownKind, sticky !== undefined)
+
+/** A call ends: its row and its claim, where the store takes them, and the process's memory. */
+const ends = (context: Context, state: State): Moves =>
+  state.calls.flatMap((call, n): Moves => {
+    const { result } = call
+    if (call.phase !== "end" || result === undefined) return []
+    // An acceptance that it learns of is recorded as evidence, whoever holds the claim.
+    if (call.hasLost && result.status !== "sent") return [underWay(state, n, "has lost its claim")]
+    const { rules } = context
+    const now = nowOf(state)
+    const kept = stateOfEnd(context, call)
+    const ambiguous =
+      call.sticky !== undefined || result.status === "deferred" || kept === "ambiguous" || kept === "ended"
+    const end = { owner: call.owner, state: kept, ambiguous, result }
+    const actor = actorOf(state, call)
+    const inMemory = (isWritten: boolean) =>
+      state.memory.map((claim, process) => {
+        if (process !== call.process) return claim
+        const settled = rules.settledClaim(claim, end, now) ?? claim
+        return isWritten ? rules.afterWriting(settled) : settled
+      })
+    const unwritten = (from: State, why: string) =>
+      answered({ ...from, memory: inMemory(false) }, n, result, actor, `call ${n} ends, ${why}`)
+    if (!state.storeIsUp) return [unwritten(state, "the store is away")]
+    const isOpen = result.status === "deferred" || (result.status === "failed" && result.kind === "ambiguous")
+    const row = {
+      provider: call.route.first,
+      tag: call.tag,
+      says: result.status === "sent" ? ("accepted" as const) : ("open" as const),
+      at: now
+    }
+    const isKnown = state.rows.some((one) => one.tag === row.tag && one.says === row.says)
+    const written: State = {
+      ...state,
+      claim: rules.settledClaim(state.claim, end, now) ?? state.claim,
+      rows: (isOpen || row.says === "accepted") && !isKnown ? [...state.rows, row] : state.rows,
+      memory: inMemory(true)
+    }
+    const steps = [answered(written, n, result, actor, `call ${n} ends`)]
+    return state.lateAnswers === 0
+      ? steps
+      : [...steps, unwritten({ ...state, lateAnswers: state.lateAnswers - 1 }, "its row is lost")]
+  })
+
+export const callMoves: ReadonlyArray<(context: Context, state: State) => Moves> = [
+  begins,
+  leaves,
+  hearsAnswer,
+  moves,
+  defers,
+  ends
+]
+
+export {
+  answered,
+  arrive,
+  evidenceOf,
+  hears,
+  leave,
+  lifeOf,
+  replaceAt,
+  tagText,
+  withCall,
+  withRequest,
+  actorOf,
+  SEND
+}
+export type { Moves }

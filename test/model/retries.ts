@@ -1,0 +1,214 @@
+import { KeyTag } from "../../src/domain/ids.ts"
+import { type Claim, type ClaimEnd, isFree } from "../../src/domain/mail/claim.ts"
+import { delayBefore } from "../../src/domain/mail/deferred-send.ts"
+import { dedupes, withinWindow } from "../../src/domain/mail/failover.ts"
+import { failed, sent } from "../../src/domain/mail/send-result.ts"
+import { brokenByBegin, brokenByCopy, brokenByLeaving } from "./invariants.ts"
+import { actorOf, type Context, evidenceOf, hears, leave, type Moves, replaceAt, SEND } from "./moves.ts"
+import { type Heard, LEASE_MS, nowOf, type Retry, type State } from "./state.ts"
+
+const DELAYS_SECONDS = [120, 600, 900] as const
+
+type Holder = NonNullable<Retry["holder"]>
+
+const withRetry = (state: State, n: number, change: Partial<Retry>): State => ({
+  ...state,
+  retries: replaceAt(state.retries, n, { ...state.retries[n]!, ...change })
+})
+const withHolder = (state: State, n: number, holder: Holder | undefined): State =>
+  withRetry(state, n, { holder })
+const without = (state: State, n: number): State => ({
+  ...state,
+  retries: state.retries.filter((_, at) => at !== n)
+})
+
+/** The rows with what the retry's says. */
+const withRow = (
+  state: State,
+  { provider, tag }: Retry,
+  says: State["rows"][number]["says"]
+): State["rows"] =>
+  state.rows.some((row) => row.tag === tag && row.says === says)
+    ? state.rows
+    : [...state.rows, { provider, tag, says, at: nowOf(state) }]
+
+/** Whether the key has gone to the other provider since, as the process or a row says. */
+const isElsewhere = ({ rules }: Context, state: State, retry: Retry, own: Claim | undefined): boolean =>
+  rules.retryRemembers &&
+  ((own !== undefined && own.ambiguous && own.provider !== retry.provider) ||
+    state.rows.some(({ at, provider }) => at >= retry.firstAttemptAt && provider !== retry.provider))
+
+/** A message is received: the look-up, which finds evidence, another's lease, or nothing. */
+const received = (context: Context, state: State): Moves =>
+  state.retries.flatMap((retry, n): Moves => {
+    if (retry.holder !== undefined) return []
+    const { rules } = context
+    const now = nowOf(state)
+    return [0, 1].flatMap((process): Moves => {
+      const owner = `r${process}`
+      const words = `P${process} takes retry ${retry.attempt}`
+      const holder = { process, claimed: true, owner, request: state.requests.length }
+      const asks = (from: State, held: Holder, label: string) => ({
+        label,
+        broken:
+          brokenByBegin(from, actorOf(from, held)) ??
+          brokenByLeaving(
+            from,
+            retry.provider,
+            actorOf(from, held),
+            // What a send without a claim did not know, its retries on the same provider go on with.
+            { requests: retry.isOfClaim ? from.requests.length : 0, rows: from.rows.length },
+            false
+          ),
+        state: remembering(
+          context,
+          withHolder(leave(from, { ...held, provider: retry.provider, tag: retry.tag }), n, held),
+          retry,
+          held
+        )
+      })
+      // What the process itself knows, its retries know.
+      const own = state.memory[process]
+      if (rules.retryRemembers && own !== undefined && !isFree(own, now)) {
+        if (now < own.leaseUntil) return []
+        if (own.state === "accepted")
+          return recorded(context, withHolder(state, n, holder), n, "accepted", `${words}, which remembers`)
+      }
+      if (!state.storeIsUp)
+        return dedupes(retry.provider) && own?.provider !== "provider_b"
+          ? [asks(state, { ...holder, claimed: false }, `${words} without the store`)]
+          : []
+      const tag = retry.tag === "none" ? undefined : KeyTag.make(retry.tag)
+      const claim =
+        state.claim ?? rules.claimOfRetry({ provider: retry.provider, owner, tag }, retry.firstAttemptAt, now)
+      const decision = rules.decideRetry(
+        claim,
+        {
+          owner,
+          provider: retry.provider,
+          leaseMs: LEASE_MS,
+          evidence: evidenceOf(state, retry.tag, retry.firstAttemptAt)
+        },
+        now
+      )
+      if (decision._tag === "Busy") return []
+      if (decision._tag === "Settled")
+        return [
+          {
+            label: `${words}: settled by evidence`,
+            state: without({ ...state, claim }, n)
+          }
+        ]
+      const going = { ...state, claim: decision.claim }
+      const live = own === undefined || isFree(own, now) ? undefined : own
+      if (isElsewhere(context, state, retry, live))
+        return recorded(
+          context,
+          withHolder(going, n, holder),
+          n,
+          "rejected",
+          `${words}, whose key is elsewhere`
+        )
+      return withinWindow(now - retry.firstAttemptAt)
+        ? [asks(going, holder, words)]
+        : recorded(context, withHolder(going, n, holder), n, "rejected", `${words}, a day later`)
+    })
+  })
+
+/** What the process remembers of the key while its retry is under way, and once it has ended. */
+const remembering = (
+  { rules }: Context,
+  state: State,
+  retry: Retry,
+  holder: Holder,
+  end?: ClaimEnd
+): State => {
+  const { firstAttemptAt, provider, tag } = retry
+  const now = nowOf(state)
+  if (!rules.retryRemembers || !withinWindow(now - firstAttemptAt)) return state
+  const made = rules.claimOfRetry(
+    { provider, owner: holder.owner, tag: tag === "none" ? undefined : KeyTag.make(tag) },
+    firstAttemptAt,
+    now
+  )
+  const held = { ...made, leaseUntil: now + LEASE_MS }
+  const settled = end === undefined ? held : rules.settledClaim(held, end, now)
+  return { ...state, memory: replaceAt(state.memory, holder.process, settled) }
+}
+
+/** How a retry's end is written: the key's end, or the next retry. */
+const recorded = (context: Context, state: State, n: number, heard: Heard, words: string): Moves => {
+  const { bounds, rules } = context
+  const retry = state.retries[n]!
+  const { attempt, firstAttemptAt, holder, provider, tag } = retry
+  if (holder === undefined) return []
+  const now = nowOf(state)
+  const { claim } = state
+  const isFinal = heard === "rejected" || (rules.refusedRetry === "unavailable" && heard === "unavailable")
+  const endOf = (ended: Heard): ClaimEnd => {
+    const isRefused = rules.refusedRetry === "unavailable" && ended === "unavailable"
+    const result =
+      ended === "accepted"
+        ? sent(SEND, { provider, failedOver: false }, `${provider}-${tag}`)
+        : failed(SEND, { provider, failedOver: false }, isRefused ? "unavailable" : "ambiguous", "over")
+    const kind = ended === "accepted" || ended === "nothing" ? undefined : ended
+    return {
+      owner: holder.owner,
+      state: rules.settledState(result.status, kind, true),
+      ambiguous: true,
+      result
+    }
+  }
+  const settled = (ended: Heard): State => {
+    const end = endOf(ended)
+    return {
+      ...remembering(context, without(state, n), retry, holder, end),
+      claim: rules.settledClaim(claim, end, now) ?? claim,
+      rows: withRow(state, retry, ended === "accepted" ? "accepted" : "over")
+    }
+  }
+  if (heard === "accepted")
+    return state.storeIsUp
+      ? [{ label: `${words}: sent`, state: settled("accepted") }]
+      : [
+          {
+            label: `${words}: sent, and nobody can write it`,
+            state: {
+              ...remembering(context, without(state, n), retry, holder, endOf("accepted")),
+              isReported: true
+            }
+          }
+        ]
+  const goesOn = { owner: holder.owner, state: "deferred", ambiguous: true, result: undefined } as const
+  if (!state.storeIsUp)
+    return [
+      {
+        label: `${words}, and its message returns to the queue`,
+        state: remembering(context, withHolder(state, n, undefined), retry, holder, goesOn)
+      }
+    ]
+  if (evidenceOf(state, tag, firstAttemptAt) !== undefined && heard !== "rejected")
+    return [{ label: `${words}: settled by evidence`, state: settled("accepted") }]
+  const delay = delayBefore(attempt + 1, DELAYS_SECONDS, now - firstAttemptAt)
+  if (isFinal || attempt >= bounds.retries || delay === undefined)
+    return [{ label: `${words}: failed`, state: settled(heard) }]
+  const returned = { ...state, claim: rules.settledClaim(claim, goesOn, now) ?? claim }
+  const next = withRetry(returned, n, { attempt: attempt + 1, holder: undefined })
+  return [{ label: `${words}: another follows`, state: remembering(context, next, retry, holder, goesOn) }]
+}
+
+/** The answer of a retry's attempt, and its end. */
+const hearsAnswer = (context: Context, state: State): Moves =>
+  state.retries.flatMap((retry, n): Moves => {
+    const { holder } = retry
+    if (holder === undefined) return []
+    return hears(context, state, holder.request).flatMap(({ heard, label, state: then }) => {
+      const broken = brokenByCopy(then)
+      return recorded(context, then, n, heard, `retry ${retry.attempt} hears from ${label}`).map((step) => ({
+        ...step,
+        broken
+      }))
+    })
+  })
+
+export const retryMoves = [received, hearsAnswer]

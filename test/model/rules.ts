@@ -1,0 +1,97 @@
+import {
+  type Claim,
+  claimOf,
+  claimOfRetry,
+  type Claimed,
+  continuation,
+  decideClaim,
+  decideRetry,
+  movedClaim,
+  settledClaim,
+  settledState
+} from "../../src/domain/mail/claim.ts"
+import { afterFailure, mayGoOn } from "../../src/domain/mail/failover.ts"
+
+/** What the model decides by: production's own decisions, and the few choices around them that a wording makes. */
+export interface Rules {
+  readonly decideClaim: typeof decideClaim
+  readonly claimOf: typeof claimOf
+  readonly claimOfRetry: typeof claimOfRetry
+  readonly continuation: typeof continuation
+  readonly decideRetry: typeof decideRetry
+  readonly movedClaim: typeof movedClaim
+  readonly settledClaim: typeof settledClaim
+  readonly settledState: typeof settledState
+  readonly afterFailure: typeof afterFailure
+  readonly mayGoOn: typeof mayGoOn
+  /** What a request is tagged with: the use of the key, by the one who began it, or the key alone. */
+  readonly tagOf: (owner: string) => string
+  /** What a process still remembers of a key once its end is written. */
+  readonly afterWriting: (claim: Claim | undefined) => Claim | undefined
+  /** Whether the move of a claim looks for rows of sends without one. */
+  readonly moveLooks: boolean
+  /** Whether a retry asks the memory of the process that takes it. */
+  readonly retryRemembers: boolean
+  /** What a retry that was refused says of the key. */
+  readonly refusedRetry: "ambiguous" | "unavailable"
+}
+
+/** The rules that production follows. */
+export const PRODUCTION: Rules = {
+  decideClaim,
+  claimOf,
+  claimOfRetry,
+  continuation,
+  decideRetry,
+  movedClaim,
+  settledClaim,
+  settledState,
+  afterFailure,
+  mayGoOn,
+  tagOf: (owner) => owner,
+  afterWriting: (claim) => claim,
+  moveLooks: true,
+  retryRemembers: true,
+  refusedRetry: "ambiguous"
+}
+
+const isHeld = (claim: Claim | undefined): boolean => claim?.state === "held"
+
+/**
+ * Rules as they were worded at first, each in production's place: where the model finds nothing wrong with them, it would find
+ * nothing wrong with production either.
+ */
+export const LITERAL = {
+  /** "After a proven non-acceptance the key is free": the last attempt's answer, whatever came before it. */
+  "the last attempt's kind": {
+    settledState: (status, kind) => settledState(status, kind, false),
+    settledClaim: (claim, end, now) =>
+      settledClaim(claim === undefined ? undefined : { ...claim, ambiguous: false }, end, now),
+    refusedRetry: "unavailable"
+  },
+  /** "24 hours from the key's first attempt". */
+  "24 hours from the first attempt": {
+    decideClaim: (claim, request, known, now) =>
+      decideClaim(
+        claim === undefined ? undefined : { ...claim, lastAttemptAt: claim.firstAttemptAt },
+        request,
+        known,
+        now
+      )
+  },
+  /** The tag is the key's, and so the same for yesterday's mail. */
+  "one tag a key": { tagOf: () => "key" },
+  /** "The log and the look-up never change the outcome": nor does a move of the claim that nobody could store. */
+  "fail-over without a stored move": { mayGoOn: () => true },
+  /** The process's memory is kept until its answer is written. */
+  "remembered until it is written": { afterWriting: (claim) => (isHeld(claim) ? claim : undefined) },
+  /** A dead claim on a provider that does not dedupe: "the first result again", where there is none. */
+  "the first result again": {
+    continuation: (claimed: Claimed) => (continuation(claimed) === "defer" ? "end" : continuation(claimed))
+  }
+} as const satisfies Readonly<Record<string, Partial<Rules>>>
+export type Literal = keyof typeof LITERAL
+
+/** Production's rules, with some as they were worded at first. */
+export const rulesWith = (literal: ReadonlyArray<Literal>): Rules =>
+  literal.reduce<Rules>((rules, name) => ({ ...rules, ...LITERAL[name] }), PRODUCTION)
