@@ -111,7 +111,7 @@ export const pdfOf = ({ catalog = "", info, inherit = false, more, pages }: Docu
   const ids = pages.map(() => writer.reserve())
   const tree = writer.reserve()
   const added = more?.(writer, ids) ?? {}
-  const resourcesOf = (own: string) => 
+  const resourcesOf = (own: string) =>
     `/Resources << /Font << ${fonts} ${added.fonts ?? ""} >> ${own} ${added.resources ?? ""} >>`
   for (const [
     at,

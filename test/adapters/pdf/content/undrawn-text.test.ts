@@ -30,7 +30,8 @@ const notEmbedded = (writer: PdfWriter): string => {
 const japanese = (text: string, y = 700): string => `BT /J 12 Tf 72 ${y} Td <${utf16(text)}> Tj ET\n`
 
 const PICTURE = "q 500 0 0 700 50 50 cm /Undrawn Do Q "
-const LETTER = "What stands behind the picture of a letter that was scanned, in words that a recogniser once read from it "
+const LETTER =
+  "What stands behind the picture of a letter that was scanned, in words that a recogniser once read from it "
 
 /** Contents of pages, whether they are blank, and what stands there. */
 const PAGES: ReadonlyArray<readonly [content: string, blank: boolean, text: string]> = [
