@@ -6,7 +6,7 @@ import type { DocumentFacts, FontFace } from "../../domain/conversion/page-conte
 import { append } from "../../domain/lists.ts"
 import type { PdfError } from "../../ports/conversion/pdf.ts"
 import { pdfError } from "./failure.ts"
-import type { Request, Timed, ToWorker, WorkerData } from "./messages.ts"
+import type { Request, Timed, ToWorker, Trap, WorkerData } from "./messages.ts"
 
 /** How many times its processor time a page may take by the clock, on a machine that does other things. */
 const CLOCK_FACTOR = 15
@@ -37,6 +37,8 @@ export interface Answer {
   readonly facts: DocumentFacts | undefined
   readonly newFonts: ReadonlyArray<FontFace>
   readonly failure: PdfError | undefined
+  /** The trap that it failed by; undefined where it did not, or nobody knows on which page. */
+  readonly trap: Trap | undefined
 }
 
 /** Processor time of a thread, microseconds; without end for one that is gone. */
@@ -160,9 +162,9 @@ export class ReaderThread {
       worker.off("message", onMessage).off("error", onError).off("exit", onExit)
       worker.unref()
     }
-    const finish = (failure?: PdfError) => {
+    const finish = (failure?: PdfError, trap?: Trap) => {
       leave()
-      resume(Effect.succeed({ items, next: request.first + items.length, facts, newFonts, failure }))
+      resume(Effect.succeed({ items, next: request.first + items.length, facts, newFonts, failure, trap }))
     }
     const endThread = () => {
       this.#forget(worker)
@@ -193,8 +195,11 @@ export class ReaderThread {
           return finish()
         case "failed":
           // A page over a limit may leave much memory behind; after a trap the library cannot be trusted.
-          if (message.reason === "bomb" || message.reason === "crashed") endThread()
-          return finish(pdfError(message.reason, message.page ?? atPage(), message.cause))
+          if (message.reason === "bomb" || message.cause !== undefined) endThread()
+          return finish(
+            pdfError(message.reason, message.page ?? atPage(), message.cause),
+            message.atHand === undefined ? undefined : { ...message.atHand, reason: message.reason }
+          )
         case "fault":
           leave()
           return resume(Effect.die(new Error(message.message)))

@@ -43,6 +43,10 @@ interface Options {
 /** Folder of qpdf's file system that the input's folder is mounted on. */
 export const QPDF_INPUT = "/in"
 
+/** Its stack, and what a function takes of it that calls nothing outside. */
+const STACK_BYTES = 64 * 1024
+const RESERVE_BYTES = 8 * 1024
+
 const PACKAGE = "@neslinesli93/qpdf-wasm"
 
 /** A fresh qpdf; its warnings go nowhere. */
@@ -53,7 +57,7 @@ export const loadQpdf = async (): Promise<Qpdf> => {
     options: Options
   ) => Promise<QpdfModule>
   let written: Array<number> = []
-  const { instances, module } = await withInstances(() =>
+  const { guard, instances, module } = await withInstances(() =>
     factory({
       noInitialRun: true,
       preRun: [
@@ -69,6 +73,8 @@ export const loadQpdf = async (): Promise<Qpdf> => {
   const stack = stackOf(instances, module.HEAPU8.buffer)
   if (stack === undefined)
     throw new Error(`${PACKAGE} is another build: the names of its stack's functions are not known`)
+  guard.floor = stack.save() - STACK_BYTES + RESERVE_BYTES
+  guard.save = stack.save
   module.FS.mkdir(QPDF_INPUT)
   return {
     FS: module.FS,

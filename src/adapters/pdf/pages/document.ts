@@ -2,7 +2,7 @@ import type { Stats } from "node:fs"
 
 import { tableFrames } from "../../../domain/conversion/layout/tables/rules.ts"
 import type { DocumentFacts, FontFace, PageContent } from "../../../domain/conversion/page-content.ts"
-import { MAX_PAGES, MAX_PAGE_POINTS, type SinglePage } from "../../../ports/conversion/pdf.ts"
+import { MAX_PAGES, MAX_PAGE_POINTS, PdfError, type SinglePage } from "../../../ports/conversion/pdf.ts"
 import { readObjects } from "../content/drawings.ts"
 import { readFields } from "../content/fields.ts"
 import { FontTable } from "../content/fonts.ts"
@@ -19,6 +19,7 @@ import type { Libraries } from "../engine/libraries.ts"
 import type { Pdfium } from "../engine/pdfium.ts"
 import type { Qpdf } from "../engine/qpdf.ts"
 import { pdfError } from "../failure.ts"
+import type { AtHand, Trap } from "../messages.ts"
 import { showsWords } from "./shows-words.ts"
 import { copyPage, Splitter } from "./splitter.ts"
 
@@ -44,6 +45,9 @@ const SAMPLE_PAGES = 16
 const MAX_SIZE_RATIO = 1.03
 /** and by this, which is nothing. */
 const SLACK_BYTES = 256
+
+/** How often what trapped is tried: a fresh thread has all of its memory. */
+const TRIES = 2
 
 /** What pdfium holds of an open document. */
 interface Handles {
@@ -101,6 +105,10 @@ export class OpenDocument {
   #destinations: Destinations
   #bytesAtOpening = 0
   #asked = 1
+  /** What ended in a trap before. */
+  traps: ReadonlyArray<Trap> = []
+  /** What is being done, also where that trapped. */
+  atHand: AtHand | undefined
 
   /** `fonts`: those that were met before, whose indexes stay. */
   constructor({ pdfium, qpdf }: Libraries, path: string, fonts: ReadonlyArray<FontFace> = []) {
@@ -194,8 +202,44 @@ export class OpenDocument {
     this.#destinations = new Destinations(this.pdfium, this.#handles.document, this.facts.pageCount)
   }
 
-  /** Opens a page for `use` and closes it again. A page that pdfium cannot load is `broken`. */
+  /** Notes what is done with a page while it is. */
+  #at<A>(doing: AtHand["doing"], page: number, use: () => A): A {
+    const before = this.atHand
+    this.atHand = { doing, page }
+    try {
+      const result = use()
+      this.atHand = before
+      return result
+    } catch (error) {
+      if (error instanceof PdfError) this.atHand = before
+      throw error
+    }
+  }
+
+  #trapped(doing: AtHand["doing"], index: number): ReadonlyArray<Trap> {
+    return this.traps.filter((trap) => trap.page === index && trap.doing === doing)
+  }
+
+  /** The page as a document of its own, by pdfium; undefined where it cannot. */
+  #copy(index: number): Uint8Array<ArrayBuffer> | undefined {
+    if (this.#trapped("copying", index).length > 0) return undefined
+    return this.#at("copying", index, () => copyPage(this.pdfium, this.#handles.document, index))
+  }
+
+  /** The same by qpdf; undefined where it trapped on any page: most of such a document's pages lead to what it trapped on. */
+  #splitOff(splitter: Splitter, index: number, end: number): Uint8Array<ArrayBuffer> | undefined {
+    if (this.traps.some(({ doing }) => doing === "splitting")) return undefined
+    return this.#at("splitting", index, () => splitter.page(index, end))
+  }
+
+  /** Opens a page for `use` and closes it again. A page that pdfium cannot load is `broken`, one that traps each time is refused. */
   withPage<A>(index: number, use: (page: OpenPage) => A): A {
+    const last = this.#trapped("reading", index)[TRIES - 1]
+    if (last !== undefined) throw pdfError(last.reason, index)
+    return this.#at("reading", index, () => this.#opened(index, use))
+  }
+
+  #opened<A>(index: number, use: (page: OpenPage) => A): A {
     this.#refresh()
     const { call, memory } = this.pdfium
     const { document, form } = this.#handles
@@ -246,7 +290,7 @@ export class OpenDocument {
         ligature: (font, code) =>
           this.#file.size > MOST_COPIED_BYTES
             ? undefined
-            : this.#glyphNames.ligature(font, code, () => copyPage(pdfium, document, index))
+            : this.#glyphNames.ligature(font, code, () => this.#copy(index))
       })
       const label = memory.utf16((buffer, size) => call.FPDF_GetPageLabel(document, index, buffer, size))
       return {
@@ -269,11 +313,10 @@ export class OpenDocument {
   singlePage(index: number, end: number, words: boolean): SinglePage {
     this.#splitter ??= new Splitter(this.#qpdf, this.#path, this.#file.size, this.facts.pageCount)
     this.#refresh()
-    const copy = () => copyPage(this.pdfium, this.#handles.document, index)
     this.#copies ??= this.#copiesAreAsGood(this.#splitter)
     const bytes = this.#copies
-      ? (copy() ?? this.#splitter.page(index, end))
-      : (this.#splitter.page(index, end) ?? copy())
+      ? (this.#copy(index) ?? this.#splitOff(this.#splitter, index, end))
+      : (this.#splitOff(this.#splitter, index, end) ?? this.#copy(index))
     if (bytes === undefined) throw pdfError("broken", index)
     return words
       ? { index, bytes, hasWords: showsWords(this.pdfium, this.#handles.document, index, bytes) }
@@ -286,14 +329,14 @@ export class OpenDocument {
    */
   #copiesAreAsGood(splitter: Splitter): boolean {
     const { pageCount } = this.facts
-    if (pageCount < MANY_PAGES || this.#handles.form !== 0) return false
+    if (pageCount < MANY_PAGES || this.traps.length > 0 || this.#handles.form !== 0) return false
     const sample = Array.from({ length: SAMPLE_PAGES }, (_, at) =>
       Math.floor((at * pageCount) / SAMPLE_PAGES)
     )
     const sizes = splitter.sizesOf(sample)
     return (
       sizes?.every((size, at) => {
-        const copy = copyPage(this.pdfium, this.#handles.document, sample[at] ?? 0)
+        const copy = this.#copy(sample[at] ?? 0)
         return copy !== undefined && copy.length <= size * MAX_SIZE_RATIO + SLACK_BYTES
       }) ?? false
     )
