@@ -1,4 +1,4 @@
-import { assert, it, layer } from "@effect/vitest"
+import { assert, layer } from "@effect/vitest"
 import { Effect, Stream } from "effect"
 
 import { layerPdf } from "../../../src/adapters/pdf/pdf.ts"
@@ -13,7 +13,7 @@ const PATIENCE_MS = 60_000
 /** Longer chains cannot be copied on any stack: such a page has no document of its own. */
 const MOST_COPIED = 5_000
 
-layer(layerPdf({ threads: 1 }), { timeout: PATIENCE_MS })("articles", (it) => {
+layer(layerPdf({ threads: 1 }), { timeout: PATIENCE_MS })("traps", (it) => {
   // As long books have them, and longer than any stack is deep.
   for (const beads of [1_000, 4_000, 60_000])
     it.effect(
@@ -41,45 +41,44 @@ layer(layerPdf({ threads: 1 }), { timeout: PATIENCE_MS })("articles", (it) => {
         ),
       PATIENCE_MS
     )
+  it.effect(
+    "a page that traps however it is read is refused by itself, without another trap, and ends no other page",
+    () =>
+      Effect.gen(function* () {
+        const path = yield* temporaryPdf(numbered(3))
+        const thread = yield* Effect.acquireRelease(
+          Effect.sync(
+            () =>
+              new ReaderThread({
+                batchPages: 4,
+                batchBytes: 1_000_000,
+                libraryBytes: 96 * 1024 * 1024,
+                pageTimeoutMs: PATIENCE_MS
+              })
+          ),
+          (one) => Effect.promise(() => one.stop())
+        )
+        const trap = { page: 1, doing: "reading", reason: "crashed" } as const
+        const ask = (first: number, traps: ReadonlyArray<typeof trap>) =>
+          thread.ask({
+            document: 1,
+            path,
+            fonts: [],
+            traps,
+            operation: "layout",
+            first,
+            end: 3,
+            argument: undefined
+          })
+        assert.lengthOf((yield* ask(0, [trap])).items, 3)
+        // The sample of the document is counted without it.
+        const { failure, items, trap: another } = yield* ask(0, [trap, trap])
+        assert.deepStrictEqual(
+          [items.length, failure?.reason, failure?.page, another],
+          [1, "crashed", 1, undefined]
+        )
+        assert.lengthOf((yield* ask(2, [trap, trap])).items, 1)
+      }),
+    PATIENCE_MS
+  )
 })
-
-it.live(
-  "a page that traps however it is read is refused by itself, without another trap, and ends no other page",
-  () =>
-    Effect.gen(function* () {
-      const path = yield* temporaryPdf(numbered(3))
-      const thread = yield* Effect.acquireRelease(
-        Effect.sync(
-          () =>
-            new ReaderThread({
-              batchPages: 4,
-              batchBytes: 1_000_000,
-              libraryBytes: 96 * 1024 * 1024,
-              pageTimeoutMs: PATIENCE_MS
-            })
-        ),
-        (one) => Effect.promise(() => one.stop())
-      )
-      const trap = { page: 1, doing: "reading", reason: "crashed" } as const
-      const ask = (first: number, traps: ReadonlyArray<typeof trap>) =>
-        thread.ask({
-          document: 1,
-          path,
-          fonts: [],
-          traps,
-          operation: "layout",
-          first,
-          end: 3,
-          argument: undefined
-        })
-      assert.lengthOf((yield* ask(0, [trap])).items, 3)
-      // The sample of the document is counted without it.
-      const { failure, items, trap: another } = yield* ask(0, [trap, trap])
-      assert.deepStrictEqual(
-        [items.length, failure?.reason, failure?.page, another],
-        [1, "crashed", 1, undefined]
-      )
-      assert.lengthOf((yield* ask(2, [trap, trap])).items, 1)
-    }),
-  PATIENCE_MS
-)

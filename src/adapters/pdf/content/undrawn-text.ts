@@ -1,6 +1,9 @@
 import { speaksForPicture } from "../../../domain/conversion/recognition/text-layer.ts"
 import type { Pdfium } from "../engine/pdfium.ts"
+import { readObjects } from "./drawings.ts"
 import { type Matrix, mapX, mapY } from "./geometry.ts"
+import type { Layers } from "./layers.ts"
+import { markOf, markWithin, OFF, UNMARKED } from "./marks.ts"
 
 // FPDF_PAGEOBJ_IMAGE
 const IMAGE = 3
@@ -21,6 +24,7 @@ interface Looked {
   readonly width: number
   readonly height: number
   readonly matrix: Matrix
+  readonly layers: Layers
 }
 
 /** How a text object is meant to be seen. */
@@ -71,6 +75,7 @@ export const holdsText = (pdfium: Pdfium, looked: Looked, ground: number, spread
   const text = call.FPDFText_LoadPage(looked.page)
   if (text === 0) return false
   try {
+    const { inherited } = readObjects(pdfium, looked)
     const looks = new Map<number, Look>()
     const count = Math.min(MAX_CHARACTERS, call.FPDFText_CountChars(text))
     let behind = ""
@@ -81,7 +86,11 @@ export const holdsText = (pdfium: Pdfium, looked: Looked, ground: number, spread
       if (object === 0) behind += behind === "" ? "" : " "
       if (object === 0 || !/[\p{L}\p{N}]/u.test(character)) continue
       if (call.FPDFText_HasUnicodeMapError(text, at) === 1 || !isOnPage(pdfium, text, at, looked)) continue
-      const look = looks.get(object) ?? lookOf(pdfium, object, ground, spread)
+      const look =
+        looks.get(object) ??
+        (markWithin(markOf(pdfium, object, looked.layers), inherited.get(object) ?? UNMARKED) === OFF
+          ? "hidden"
+          : lookOf(pdfium, object, ground, spread))
       looks.set(object, look)
       if (look === "seen") return true
       if (look === "behind") behind += character

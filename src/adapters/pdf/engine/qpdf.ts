@@ -1,4 +1,5 @@
 import { createRequire } from "node:module"
+import { basename, dirname } from "node:path"
 import { fileURLToPath } from "node:url"
 
 import { stackOf, withInstances } from "./wasm-stack.ts"
@@ -92,5 +93,23 @@ export const loadQpdf = async (): Promise<Qpdf> => {
     },
     output: () => Buffer.from(written).toString("utf8"),
     memoryBytes: () => module.HEAPU8.buffer.byteLength
+  }
+}
+
+// qpdf's exit codes.
+export const SUCCESS = 0
+export const WARNINGS = 3
+
+/** Runs qpdf with a file at hand, which it finds as `input`; returns its exit code. */
+export const callQpdf = (
+  { callMain, FS, NODEFS }: Qpdf,
+  path: string,
+  args: (input: string) => ReadonlyArray<string>
+): number => {
+  FS.mount(NODEFS, { root: dirname(path) }, QPDF_INPUT)
+  try {
+    return callMain(["--no-warn", ...args(`${QPDF_INPUT}/${basename(path)}`)])
+  } finally {
+    FS.unmount(QPDF_INPUT)
   }
 }

@@ -6,28 +6,27 @@ import { MAX_PAGES, MAX_PAGE_POINTS, PdfError, type SinglePage } from "../../../
 import { readObjects } from "../content/drawings.ts"
 import { readFields } from "../content/fields.ts"
 import { FontTable } from "../content/fonts.ts"
+import { readFreeText } from "../content/free-text.ts"
 import { type Matrix, pageMatrix, round } from "../content/geometry.ts"
 import { GlyphNames } from "../content/glyph-names.ts"
+import { type Layers, layersOf, NO_LAYERS } from "../content/layers.ts"
 import { Destinations, readLinks } from "../content/links.ts"
 import { readOutline } from "../content/outline.ts"
 import { readStructure } from "../content/structure.ts"
 import { readRuns } from "../content/text-runs.ts"
 import { showsText } from "../content/visible-text.ts"
-import { fileAccess } from "../engine/file-access.ts"
 import { type FileReader, openFile } from "../engine/file-reader.ts"
 import type { Libraries } from "../engine/libraries.ts"
+import { PdfObjects } from "../engine/pdf-objects.ts"
 import type { Pdfium } from "../engine/pdfium.ts"
 import type { Qpdf } from "../engine/qpdf.ts"
 import { pdfError } from "../failure.ts"
 import type { AtHand, Trap } from "../messages.ts"
+import { type Handles, openHandles } from "./handles.ts"
 import { showsWords } from "./shows-words.ts"
 import { copyPage, Splitter } from "./splitter.ts"
 
-// FPDF_GetLastError
-const NEEDS_PASSWORD = 4
-const UNKNOWN_SECURITY = 5
 // FPDF_GetFormType
-const NO_FORM = 0
 const XFA_FULL = 2
 const XFA_FOREGROUND = 3
 
@@ -49,36 +48,6 @@ const SLACK_BYTES = 256
 /** How often what trapped is tried: a fresh thread has all of its memory. */
 const TRIES = 2
 
-/** What pdfium holds of an open document. */
-interface Handles {
-  readonly document: number
-  readonly form: number
-  readonly close: () => void
-}
-
-const openHandles = (pdfium: Pdfium, file: FileReader): Handles => {
-  const { call, memory } = pdfium
-  const access = fileAccess(pdfium, file)
-  const document = memory.withString("", (password) => call.FPDF_LoadCustomDocument(access.pointer, password))
-  if (document === 0) {
-    const code = call.FPDF_GetLastError()
-    access.free()
-    throw pdfError(code === NEEDS_PASSWORD || code === UNKNOWN_SECURITY ? "encrypted" : "broken")
-  }
-  const info = call.FPDF_GetFormType(document) === NO_FORM ? 0 : call.PDFiumExt_OpenFormFillInfo()
-  const form = info === 0 ? 0 : call.PDFiumExt_InitFormFillEnvironment(document, info)
-  return {
-    document,
-    form,
-    close: () => {
-      if (form !== 0) call.PDFiumExt_ExitFormFillEnvironment(form)
-      if (info !== 0) call.PDFiumExt_CloseFormFillInfo(info)
-      call.FPDF_CloseDocument(document)
-      access.free()
-    }
-  }
-}
-
 /** A page while it is being read. */
 export interface OpenPage {
   readonly page: number
@@ -87,6 +56,7 @@ export interface OpenPage {
   readonly width: number
   readonly height: number
   readonly matrix: Matrix
+  readonly layers: Layers
 }
 
 /** A document that this thread has open. All its methods throw `PdfError`; one that traps leaves the module unusable. */
@@ -97,6 +67,7 @@ export class OpenDocument {
   readonly #path: string
   readonly #file: FileReader
   readonly #qpdf: Qpdf
+  readonly #layers: Layers
   readonly #glyphNames = new GlyphNames()
   #splitter: Splitter | undefined
   /** Undefined until the first page is split. */
@@ -117,6 +88,7 @@ export class OpenDocument {
     this.#file = openFile(path)
     this.#qpdf = qpdf
     this.#path = path
+    this.#layers = layersOf(new PdfObjects(qpdf, path))
     try {
       if (this.#file.size === 0) throw pdfError("broken")
       this.#handles = openHandles(pdfium, this.#file)
@@ -263,7 +235,10 @@ export class OpenDocument {
       const [across, up] = [crop.x1 - crop.x0, crop.y1 - crop.y0]
       const [width, height] = rotation % 2 === 0 ? [across, up] : [up, across]
       if (!(width <= MAX_PAGE_POINTS && height <= MAX_PAGE_POINTS)) throw pdfError("too-large-page", index)
-      return use({ page, document, form, width, height, matrix: pageMatrix(crop, rotation) })
+      const matrix = pageMatrix(crop, rotation)
+      // Where qpdf, or anything else, fails on the document, all of its layers are read.
+      const layers = this.traps.length > 0 ? NO_LAYERS : this.#layers
+      return use({ page, document, form, width, height, matrix, layers })
     } finally {
       if (form !== 0) call.FORM_OnBeforeClosePage(page, form)
       call.FPDF_ClosePage(page)
@@ -279,12 +254,13 @@ export class OpenDocument {
     const { call, memory } = pdfium
     return this.withPage(index, (open) => {
       const { document, form, height, matrix, page, width } = open
-      const { drawings, groups, inherited } = readObjects(pdfium, page, matrix)
+      const { drawings, groups, inherited } = readObjects(pdfium, open)
       const links = readLinks(pdfium, document, page, matrix, this.#destinations)
       const runs = readRuns(pdfium, this.fonts, {
         page,
         index,
         matrix,
+        layers: open.layers,
         inherited,
         places: forLayout ? [...links, ...tableFrames(drawings, width, height)] : undefined,
         ligature: (font, code) =>
@@ -298,7 +274,7 @@ export class OpenDocument {
         label: label === "" ? String(index + 1) : label,
         width: round(width),
         height: round(height),
-        runs,
+        runs: [...runs, ...readFreeText(pdfium, page, matrix, runs[0]?.font ?? 0)],
         drawings,
         groups,
         links,

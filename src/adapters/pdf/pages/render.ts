@@ -197,7 +197,7 @@ export const imageOfPage = (document: OpenDocument, index: number, image: number
   document.withPage(index, (open) => {
     const { pdfium } = document
     const { call } = pdfium
-    const object = readObjects(pdfium, open.page, open.matrix).images[image]
+    const object = readObjects(pdfium, open).images[image]
     const size = object === undefined ? undefined : sizeOf(pdfium, object)
     if (object === undefined || size === undefined) return null
     const jpeg = jpegOf(pdfium, open, object)
