@@ -36,7 +36,13 @@ const stringOf = (token: string): string => {
 /** Reads an object as qpdf prints it; undefined where it is none, or nested without end. */
 export const parseObject = (printed: string): PdfValue => {
   TOKEN.lastIndex = 0
-  const next = () => TOKEN.exec(printed)
+  let ended = false
+  // After its last token the expression would begin anew.
+  const next = () => {
+    const token = ended ? null : TOKEN.exec(printed)
+    ended = token === null
+    return token
+  }
   const read = (token: RegExpExecArray | null, depth: number): PdfValue => {
     if (token === null || depth > MAX_DEPTH) return undefined
     const [, text = "", reference] = token
