@@ -506,7 +506,7 @@ const ends = (context: Context, state: State): Moves =>
   state.calls.flatMap((call, n): Moves => {
     const { result } = call
     if (call.phase !== "end" || result === undefined) return []
-    // An acceptance that it learns of is recorded as evidence, whoever holds the claim.
+    // An acceptance that it learns of is recorded as evidence, also where another call holds the claim.
     if (call.hasLost && result.status !== "sent") return [underWay(state, n, "has lost its claim")]
     const { rules } = context
     const now = nowOf(state)

@@ -94,4 +94,4 @@ export type Literal = keyof typeof LITERAL
 
 /** Production's rules, with some as they were worded at first. */
 export const rulesWith = (literal: ReadonlyArray<Literal>): Rules =>
-  literal.reduce<Rules>((rules, name) => ({ ...rules, ...LITERAL[name] }), PRODUCTION)
+  Object.assign({}, PRODUCTION, ...literal.map((name) => LITERAL[name]))

@@ -149,11 +149,14 @@ describe("simulation: what failed once", () => {
 
 describe("a failure", () => {
   it("is made small and described in words", { timeout: 240_000 }, async () => {
-    const found = await shrink(mailWorld, 97, { bug: "ambiguous-fails-over" })
+    const bug = "ambiguous-fails-over"
+    let seed = 1
+    while ((await mailWorld.simulate(seed, { limits: mailWorld.full, bug })).violations.length === 0) seed++
+    const found = await shrink(mailWorld, seed, { bug })
     assert.isDefined(found)
     assert.isBelow(found.limits.size, mailWorld.full.size)
     assert.isBelow(found.limits.faults.length, mailWorld.full.faults.length)
-    assert.match(found.run.story.join("\n"), /asks provider_[ab] to send order-\d+: ambiguous/)
+    assert.match(found.run.story.join("\n"), /asks provider_[ab] to send order-\d+ .*: ambiguous/)
     assert.isUndefined(await shrink(mailWorld, 1, {}), "nothing to make smaller where nothing fails")
   })
 })

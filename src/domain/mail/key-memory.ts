@@ -115,6 +115,23 @@ const makeClaims = (maxKeys: number) => {
   }
 }
 
+/** The claim that makes the process repeat what the store said of a key. */
+const learntClaim = (
+  { ageMs, result }: { readonly result: SendResult; readonly ageMs: number },
+  request: ClaimRequest,
+  now: number
+): Claim => ({
+  ...request,
+  provider: result.provider ?? request.provider,
+  state: settledState(result.status, undefined, false),
+  ambiguous: result.status !== "sent",
+  leaving: true,
+  leaseUntil: NO_LEASE,
+  firstAttemptAt: now - ageMs,
+  lastAttemptAt: now - ageMs,
+  result
+})
+
 export const makeKeyMemory = (maxKeys = MAX_KEYS): ProcessKeyMemory["Service"] => {
   const claims = makeClaims(maxKeys)
   return {
@@ -146,25 +163,7 @@ export const makeKeyMemory = (maxKeys = MAX_KEYS): ProcessKeyMemory["Service"] =
         else claims.put(keyHash, before)
       }
     },
-    learn: (keyHash, { ageMs, result }, request, now) => {
-      const state = settledState(result.status, undefined, false)
-      const firstAttemptAt = now - ageMs
-      claims.add(
-        keyHash,
-        {
-          ...request,
-          provider: result.provider ?? request.provider,
-          state,
-          ambiguous: result.status !== "sent",
-          leaving: true,
-          leaseUntil: NO_LEASE,
-          firstAttemptAt,
-          lastAttemptAt: firstAttemptAt,
-          result
-        },
-        now
-      )
-    },
+    learn: (keyHash, told, request, now) => claims.add(keyHash, learntClaim(told, request, now), now),
     beginRetry: (keyHash, retry, now) => {
       const known = claims.live(keyHash, now)
       const claim = known ?? claimOfRetry(retry, now - retry.ageMs, now)

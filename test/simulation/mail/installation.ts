@@ -124,7 +124,7 @@ const storeOf = (options: InstallationOptions, process: SimProcess): MailStore["
         Effect.sync(() => {
           saw(`retry ${began._tag}`)
           chronicle.note(
-            () => `the retry at ${process.id} of ${entry.keyHash.slice(0, 6)} is told: ${began._tag}`
+            () => `the retry at ${process.id} of ${entry.keyHash.slice(0, 6)} begins: ${began._tag}`
           )
         })
       ),
@@ -176,7 +176,7 @@ const consume = (
   const now = () => clock.currentTimeMillisUnsafe()
   const waiting: SimClock = {
     ...process.clock,
-    currentTimeMillisUnsafe: queueClock.currentTimeMillisUnsafe,
+    currentTimeMillisUnsafe: () => queueClock.currentTimeMillisUnsafe(),
     currentTimeMillis: queueClock.currentTimeMillis
   }
   return queue

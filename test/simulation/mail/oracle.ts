@@ -201,7 +201,7 @@ const repeatedOf = (observed: Observed, use: Use): ReadonlyArray<string> => {
     ...observed.proofs.filter(({ attempt }) => use.includes(attempt)).map(({ at }) => at)
   )
   return use.flatMap((attempt) => {
-    const heardAt = Math.min(
+    const acceptedAt = Math.min(
       ...use
         .filter(
           ({ heardAt, outcome, process }) =>
@@ -210,11 +210,11 @@ const repeatedOf = (observed: Observed, use: Use): ReadonlyArray<string> => {
         .map((accepted) => accepted.heardAt!)
     )
     const storeKnew = isClaimed(attempt) && provenAt < attempt.askedAt
-    const processKnew = heardAt < begunAt(attempt)
+    const processKnew = acceptedAt < begunAt(attempt)
     return storeKnew || processKnew
       ? [
           `S4: ${attempt.process} asked ${attempt.provider} to send ${attempt.subject} at ${attempt.startedAt}, proven ${
-            storeKnew ? `in the store at ${provenAt}` : `to itself at ${heardAt}`
+            storeKnew ? `in the store at ${provenAt}` : `to itself at ${acceptedAt}`
           }`
         ]
       : []
@@ -223,9 +223,9 @@ const repeatedOf = (observed: Observed, use: Use): ReadonlyArray<string> => {
 
 /** S3 of one call: two providers of one use are asked by fail-over alone, after proof, by a send whose claim was moved. */
 const twoProvidersOf = (use: Use): ReadonlyArray<string> => {
-  const delivered = new Set(use.filter(({ delivered }) => delivered).map(({ provider }) => provider))
+  const providers = new Set(use.filter(({ delivered }) => delivered).map(({ provider }) => provider))
   const isOfOthers = use.some((attempt) => !isClaimed(attempt))
-  return delivered.size > 1 && !isOfOthers
+  return providers.size > 1 && !isOfOthers
     ? ["S2: one key left both providers, and every send of it had a claim"]
     : []
 }

@@ -40,7 +40,19 @@ const LOGGED = [
   { row: "nothing", proof: false, open: false, columns: undefined },
   { row: "an acceptance", proof: true, open: true, columns: { status: "sent", kind: null } },
   { row: "a deferral", proof: false, open: true, columns: { status: "deferred", kind: null } },
-  { row: "an ambiguous failure", proof: false, open: true, columns: { status: "failed", kind: "ambiguous" } },
+  {
+    row: "an ambiguous failure",
+    proof: false,
+    open: true,
+    columns: { status: "failed", kind: "ambiguous", attempts: [{ outcome: "ambiguous" }] }
+  },
+  // It says nothing of its own: the row that left the key open is another one.
+  {
+    row: "an end without an attempt",
+    proof: false,
+    open: false,
+    columns: { status: "failed", kind: "ambiguous", attempts: [] }
+  },
   { row: "a refusal", proof: false, open: false, columns: { status: "failed", kind: "rejected" } }
 ] as const
 
@@ -144,8 +156,8 @@ const insert = Effect.fnUntraced(function* (cases: ReadonlyArray<Case>, now: num
     ]
   )
   yield* sql.unsafe(
-    `insert into email_log (key_hash, provider, provider_message_id, outcome, status, error_kind, created_at)
-     select key_hash, provider, provider_message_id, status, status, error_kind, created_at
+    `insert into email_log (key_hash, provider, provider_message_id, outcome, status, error_kind, attempts, created_at)
+     select key_hash, provider, provider_message_id, status, status, error_kind, attempts, created_at
      from jsonb_populate_recordset(null::email_log, $1::jsonb)`,
     [
       JSON.stringify(
@@ -159,6 +171,7 @@ const insert = Effect.fnUntraced(function* (cases: ReadonlyArray<Case>, now: num
                   provider_message_id: logged.proof ? `message of ${keyHash}` : null,
                   status: logged.columns.status,
                   error_kind: logged.columns.kind,
+                  attempts: "attempts" in logged.columns ? logged.columns.attempts : null,
                   created_at: iso(now - ROW_AGE_MS)
                 }
               ]
