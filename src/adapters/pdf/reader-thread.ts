@@ -4,9 +4,9 @@ import { Effect, Semaphore } from "effect"
 
 import type { DocumentFacts, FontFace } from "../../domain/conversion/page-content.ts"
 import { append } from "../../domain/lists.ts"
-import type { PdfError } from "../../ports/conversion/pdf.ts"
+import type { PdfError, PdfFailure } from "../../ports/conversion/pdf.ts"
 import { pdfError } from "./failure.ts"
-import type { Request, Timed, ToWorker, Trap, WorkerData } from "./messages.ts"
+import type { AtHand, Request, Timed, ToWorker, Trap, WorkerData } from "./messages.ts"
 
 /** How many times its processor time a page may take by the clock, on a machine that does other things. */
 const CLOCK_FACTOR = 15
@@ -40,6 +40,9 @@ export interface Answer {
   /** The trap that it failed by; undefined where it did not, or nobody knows on which page. */
   readonly trap: Trap | undefined
 }
+
+const trapOf = ({ atHand, reason }: { readonly atHand?: AtHand | undefined; readonly reason: PdfFailure }) =>
+  atHand === undefined ? undefined : { ...atHand, reason }
 
 /** Processor time of a thread, microseconds; without end for one that is gone. */
 const cpuMicrosOf = (worker: Worker): Promise<number> =>
@@ -196,10 +199,7 @@ export class ReaderThread {
         case "failed":
           // A page over a limit may leave much memory behind; after a trap the library cannot be trusted.
           if (message.reason === "bomb" || message.cause !== undefined) endThread()
-          return finish(
-            pdfError(message.reason, message.page ?? atPage(), message.cause),
-            message.atHand === undefined ? undefined : { ...message.atHand, reason: message.reason }
-          )
+          return finish(pdfError(message.reason, message.page ?? atPage(), message.cause), trapOf(message))
         case "fault":
           leave()
           return resume(Effect.die(new Error(message.message)))

@@ -15,7 +15,9 @@ export interface Layers {
 /** All is shown. */
 export const NO_LAYERS: Layers = { isOff: () => false, areAllOff: () => false }
 
-const listOf = (value: PdfValue): ReadonlyArray<PdfValue> => (Array.isArray(value) ? value : [])
+const isList = (value: PdfValue): value is ReadonlyArray<PdfValue> => Array.isArray(value)
+
+const listOf = (value: PdfValue): ReadonlyArray<PdfValue> => (isList(value) ? value : [])
 
 const idOf = (value: PdfValue): number | undefined =>
   typeof value === "object" && "ref" in value ? value.ref : undefined

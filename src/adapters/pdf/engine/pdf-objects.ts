@@ -15,7 +15,13 @@ const TOKEN =
 /** Objects within one another. */
 const MAX_DEPTH = 20
 
-const ESCAPED: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t", b: "\b", f: "\f" }
+const ESCAPED: ReadonlyMap<string, string> = new Map([
+  ["n", "\n"],
+  ["r", "\r"],
+  ["t", "\t"],
+  ["b", "\b"],
+  ["f", "\f"]
+])
 
 /** A text string, of its bytes. */
 export const textOf = (bytes: Buffer): string => {
@@ -28,7 +34,7 @@ const stringOf = (token: string): string => {
   const plain = token
     .slice(1, -1)
     .replace(/\\([0-7]{1,3}|[^])/g, (_, given: string) =>
-      /^[0-7]/.test(given) ? String.fromCharCode(Number.parseInt(given, 8)) : (ESCAPED[given] ?? given)
+      /^[0-7]/.test(given) ? String.fromCharCode(Number.parseInt(given, 8)) : (ESCAPED.get(given) ?? given)
     )
   return `(${textOf(Buffer.from(plain, "latin1"))}`
 }
