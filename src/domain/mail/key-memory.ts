@@ -128,7 +128,7 @@ const makeClaims = (maxKeys: number) => {
 
 /** The claim that makes the process repeat what the store said of a key. */
 const learntClaim = (
-  { ageMs, lastAgeMs, result }: Ages & { readonly result: SendResult },
+  { ageMs, lastAgeMs, result }: Pick<KnownKey, "ageMs" | "lastAgeMs"> & { readonly result: SendResult },
   request: ClaimRequest,
   now: number
 ): Claim => ({

@@ -26,6 +26,7 @@ const CALLS = [
   "FPDFAnnot_GetOptionCount",
   "FPDFAnnot_GetOptionLabel",
   "FPDFAnnot_GetRect",
+  "FPDFAnnot_GetStringValue",
   "FPDFAnnot_GetSubtype",
   "FPDFAnnot_IsChecked",
   "FPDFAnnot_IsOptionSelected",
@@ -68,6 +69,8 @@ const CALLS = [
   "FPDFLink_GetAnnotRect",
   "FPDFLink_GetDest",
   "FPDFPageObjMark_GetName",
+  "FPDFPageObjMark_GetParamBlobValue",
+  "FPDFPageObjMark_GetParamValueType",
   "FPDFPageObj_CountMarks",
   "FPDFPageObj_Destroy",
   "FPDFPageObj_GetFillColor",
@@ -154,6 +157,7 @@ const CALLS = [
   "PDFiumExt_OpenFileWriter",
   "PDFiumExt_OpenFormFillInfo",
   "PDFiumExt_SaveAsCopy",
+  "_emscripten_stack_restore",
   "free",
   "malloc"
 ] as const
@@ -172,6 +176,21 @@ export interface Pdfium {
 }
 
 const isCall = (value: unknown): value is Call => typeof value === "function"
+
+/**
+ * The build's own stack has 64 KiB, where a program has 8 MB: a chain of 500 objects, each of which names the next one, as the parts
+ * of a book's articles do, ran over its end when a page was copied.
+ */
+const STACK_BYTES = 4 * 1024 * 1024
+const STACK_ALIGNMENT = 16
+
+/** Has it go on on a larger stack, for good. */
+const deepen = (call: Pdfium["call"]): void => {
+  const stack = call.malloc(STACK_BYTES) >>> 0
+  if (stack === 0) throw new Error("there is no memory for a stack")
+  const top = stack + STACK_BYTES
+  call._emscripten_stack_restore(top - (top % STACK_ALIGNMENT))
+}
 
 /** Compiles and starts a pdfium of its own; a trap in one leaves others alone. */
 export const loadPdfium = async (): Promise<Pdfium> => {
@@ -192,6 +211,7 @@ export const loadPdfium = async (): Promise<Pdfium> => {
   if (missing.length > 0 || !(memory instanceof WebAssembly.Memory))
     throw new Error(`this build of pdfium lacks ${missing.join(", ") || "its memory"}`)
   const call = exports as Pdfium["call"]
+  deepen(call)
   call.PDFiumExt_Init()
   return {
     call,
