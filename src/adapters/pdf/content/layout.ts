@@ -15,7 +15,7 @@ import {
   type Turn,
   withoutSpecks
 } from "../../../domain/conversion/recognition/recognised-text.ts"
-import { textLayerOf } from "../../../domain/conversion/recognition/text-layer.ts"
+import { type GlyphShares, textLayerOf } from "../../../domain/conversion/recognition/text-layer.ts"
 import { uprightPage } from "../../../domain/conversion/recognition/upright-page.ts"
 import { PdfError, type Picture, type ReadScan } from "../../../ports/conversion/pdf.ts"
 import type { Pdfium } from "../engine/pdfium.ts"
@@ -122,21 +122,23 @@ const illustrated = (document: OpenDocument, page: LayoutPage): LayoutPage => {
 /** Characters that are asked whether the document says which letters they are. */
 const SAMPLE = 400
 
-/** Whether the document fails to say which letters most of a page's glyphs are: pdfium shows their codes instead. */
-const hasUnnamedGlyphs = ({ call }: Pdfium, page: number): boolean => {
+/** pdfium shows the codes of glyphs whose letters the document does not say; those of control characters are lost. */
+const glyphShares = ({ call }: Pdfium, page: number): GlyphShares => {
   const text = call.FPDFText_LoadPage(page)
-  if (text === 0) return false
+  if (text === 0) return { unnamed: 0, lost: 0 }
   try {
     const count = call.FPDFText_CountChars(text)
     const step = Math.max(1, Math.floor(count / SAMPLE))
-    let asked = 0
-    let unnamed = 0
+    let [asked, unnamed, lost] = [0, 0, 0]
     for (let at = 0; at < count; at += step) {
       if (call.FPDFText_IsGenerated(text, at) === 1) continue
       asked += 1
-      if (call.FPDFText_HasUnicodeMapError(text, at) === 1) unnamed += 1
+      if (call.FPDFText_HasUnicodeMapError(text, at) !== 1) continue
+      unnamed += 1
+      const code = call.FPDFText_GetUnicode(text, at) >>> 0
+      if (code < 0x20 || (code >= 0x7f && code < 0xa0)) lost += 1
     }
-    return unnamed * 2 > asked
+    return { unnamed: unnamed / Math.max(1, asked), lost: lost / Math.max(1, asked) }
   } finally {
     call.FPDFText_ClosePage(text)
   }
@@ -145,7 +147,7 @@ const hasUnnamedGlyphs = ({ call }: Pdfium, page: number): boolean => {
 /** Whether what the page says has to be read from its picture. */
 const textLayer = (document: OpenDocument, content: PageContent) =>
   textLayerOf(content, () =>
-    document.withPage(content.index, ({ page }) => hasUnnamedGlyphs(document.pdfium, page))
+    document.withPage(content.index, ({ page }) => glyphShares(document.pdfium, page))
   )
 
 /** Share of a page that a picture covers from which on it is the page. */
@@ -234,9 +236,9 @@ export const layoutOf = (
     options
   }).map((page, at): LayoutPage => {
     const content = contents[at]
-    return content === undefined || textLayer(document, content) === "usable"
-      ? page
-      : { ...page, isScan: true }
+    const layer = content === undefined ? "usable" : textLayer(document, content)
+    if (layer === "usable") return page
+    return layer === "rubble" ? { ...page, isScan: true, isRubble: true } : { ...page, isScan: true }
   })
   known.set(document, {
     counts,

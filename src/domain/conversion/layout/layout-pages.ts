@@ -27,6 +27,8 @@ export interface LayoutPage {
   readonly text: string
   /** Its text layer cannot be used: what it says has to be read from its picture. */
   readonly isScan?: true
+  /** What is shown of it is codes and not letters: it is no result where its picture is not read. */
+  readonly isRubble?: true
   /** As of {@link PageContent.hasWords}. */
   readonly hasWords?: boolean | undefined
   /** Whether nothing is seen on it; undefined where that was not looked at. */

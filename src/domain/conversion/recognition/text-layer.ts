@@ -1,10 +1,16 @@
 import type { PageContent, TextRun } from "../page-content.ts"
 
 /**
- * What a page's own text is worth. `sparse`: none or little, beside a picture or outlines that may hold the rest; `unusable`: it says
- * nothing (glyphs without Unicode, rubbish behind a scan).
+ * What a page's own text is worth. `sparse`: none or little, beside a picture or outlines that may hold the rest; `unusable`: what
+ * stands behind a scan says nothing; `rubble`: what is shown says nothing (glyphs without Unicode), so that it is no text at all.
  */
-type TextLayer = "usable" | "sparse" | "unusable"
+type TextLayer = "usable" | "sparse" | "unusable" | "rubble"
+
+/** Of the glyphs of a page, the share whose letter the document does not say, and of those whose code is no sign either. */
+export interface GlyphShares {
+  readonly unnamed: number
+  readonly lost: number
+}
 
 /** A page with more characters than this, spaces left out, has a text of its own. */
 const LITTLE = 80
@@ -28,6 +34,10 @@ const NO_LETTERS = 0.4
 const MIN_LETTERS = 100
 /** Running text of every language in Latin letters has a third or more vowels; shifted codes have a seventh. */
 const VOWELS = 0.2
+/** The eight commonest letters make up about half or more of a text in Latin letters; of one in shifted codes a third. */
+const COMMON = 0.42
+/** Letters make up more of running text; a table of numbers has fewer, too. */
+const PROSE_LETTERS = 0.7
 /** Invisible text of so many words of one letter is what a recogniser made of specks. */
 const LONE_LETTERS = 0.6
 
@@ -44,19 +54,25 @@ const inked = (text: string): number => {
   return characters
 }
 
-const VOWEL_CODES: ReadonlySet<number> = new Set(Array.from("aeiouy", (vowel) => vowel.charCodeAt(0)))
+const codesOf = (letters: string): ReadonlySet<number> =>
+  new Set(Array.from(letters, (letter) => letter.charCodeAt(0)))
+const VOWEL_CODES = codesOf("aeiouy")
+const COMMON_CODES = codesOf("aeinorst")
 
 /** Latin letters of a text, and the vowels among them. */
-const latinIn = (text: string): { readonly letters: number; readonly vowels: number } => {
-  let [letters, vowels] = [0, 0]
+const latinIn = (
+  text: string
+): { readonly letters: number; readonly vowels: number; readonly common: number } => {
+  let [letters, vowels, common] = [0, 0, 0]
   for (let at = 0; at < text.length; at++) {
     // As a small letter.
     const code = text.charCodeAt(at) | 0x20
     if (code < 0x61 || code > 0x7a) continue
     letters += 1
     if (VOWEL_CODES.has(code)) vowels += 1
+    if (COMMON_CODES.has(code)) common += 1
   }
-  return { letters, vowels }
+  return { letters, vowels, common }
 }
 
 /** Whether a text is made of codes, not of letters. */
@@ -66,6 +82,18 @@ const isRubbish = (text: string): boolean => {
   if ((text.match(NO_LETTER)?.length ?? 0) > NO_LETTERS * characters) return true
   const { letters, vowels } = latinIn(text.normalize("NFD"))
   return letters >= MIN_LETTERS && vowels < VOWELS * letters
+}
+
+/** Whether what is shown says nothing. The glyphs are asked only where the text looks like it: that takes time. */
+const isRubble = (shown: string, glyphs: () => GlyphShares): boolean => {
+  const text = shown.normalize("NFD")
+  const ink = inked(text)
+  if (ink < NONE) return false
+  const { common, letters } = latinIn(text)
+  const isOdd = isRubbish(shown) || (letters >= MIN_LETTERS && common < COMMON * letters)
+  if (isOdd) return glyphs().unnamed > 0.5
+  const isProse = (text.match(/[\p{L}\p{M}]/gu)?.length ?? 0) >= PROSE_LETTERS * ink
+  return !isProse && glyphs().lost > 0.5
 }
 
 const isSpecks = (text: string): boolean => {
@@ -107,12 +135,12 @@ const outlines = ({ drawings }: PageContent): number =>
   drawings.slice(0, MAX_DRAWINGS).filter((drawing) => drawing.kind === "path" && drawing.filled).length
 
 /**
- * Judges the text of a page. `mayBeWrong`: asked where the text looks like rubbish, whether the document fails to say which letters
- * most of its glyphs are; text that is rubbish by its own account is left alone (a table of codes).
+ * Judges the text of a page. `glyphs`: asked where the text looks like rubbish, what the document says of its glyphs; text that is
+ * rubbish by its own account is left alone (a table of codes).
  */
-export const textLayerOf = (page: PageContent, mayBeWrong: () => boolean): TextLayer => {
+export const textLayerOf = (page: PageContent, glyphs: () => GlyphShares): TextLayer => {
   const shown = sampleOf(page.runs, false)
-  if (isRubbish(shown) && mayBeWrong()) return "unusable"
+  if (isRubble(shown, glyphs)) return "rubble"
   const behind = sampleOf(page.runs, true)
   const isLost = behind !== "" && (isRubbish(behind) || isSpecks(behind))
   const characters = inked(isLost ? shown : shown + behind)

@@ -1,6 +1,6 @@
 import { Effect, Fiber, Result } from "effect"
 
-import type { PdfDocument, PdfError, PageRange, ReadScan } from "../../../ports/conversion/pdf.ts"
+import { type PdfDocument, PdfError, type PageRange, type ReadScan } from "../../../ports/conversion/pdf.ts"
 import type { Recogniser } from "../../../ports/conversion/text-recognition.ts"
 import type { LayoutPage } from "../layout/layout-pages.ts"
 import { type RecognisedText, showsText } from "../recognition/recognised-text.ts"
@@ -16,6 +16,19 @@ interface Scans {
   readonly isBlank: (index: number) => Effect.Effect<boolean, PdfError>
   readonly recogniser: Recogniser
 }
+
+/** A page as it stands where its picture was not read; codes in place of letters are no text, and not charged. */
+const unread = (page: LayoutPage): Effect.Effect<LayoutPage, PdfError> =>
+  page.isRubble === true
+    ? Effect.fail(
+        new PdfError({
+          reason: "broken",
+          page: page.index,
+          message:
+            "The file does not say which letters this page's signs are, and they were not read from its picture."
+        })
+      )
+    : Effect.succeed(page)
 
 /** A page's picture, read: `undefined` where that failed, `not-text` where there is nothing to read. */
 type Read = RecognisedText | undefined | "not-text"
@@ -68,11 +81,11 @@ export const makeRecognised = Effect.fnUntraced(function* ({
   return (index: number): Effect.Effect<LayoutPage, PdfError> =>
     Effect.gen(function* () {
       const page = yield* layout(index)
-      if (page.isScan !== true || atOnce === 0) return page
+      if (page.isScan !== true || atOnce === 0) return yield* unread(page)
       const ahead = Math.min(range.end - 1, index + Math.max(1, atOnce - 1))
       for (let next = index; next <= ahead; next++) yield* begin(next)
       const text = yield* Effect.flatMap(begin(index), Fiber.join)
-      if (text === "not-text") return page
+      if (text === "not-text") return yield* unread(page)
       const [before, after] = [yield* neighbour(index - 1), yield* neighbour(index + 1)]
       return yield* document.layoutRead(index, [...before, { page: index, text }, ...after])
     })

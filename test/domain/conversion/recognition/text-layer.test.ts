@@ -40,7 +40,7 @@ const page = (runs: ReadonlyArray<TextRun>, drawings: ReadonlyArray<Drawing>): P
   structure: []
 })
 const layerOf = (runs: ReadonlyArray<TextRun>, drawings: ReadonlyArray<Drawing>, mayBeWrong = false) =>
-  textLayerOf(page(runs, drawings), () => mayBeWrong)
+  textLayerOf(page(runs, drawings), () => ({ unnamed: mayBeWrong ? 0.9 : 0, lost: 0 }))
 const text = (words: string, invisible = false) => [run(words, 50, 100, { invisible })]
 
 describe("the text layer of a page", () => {
@@ -76,10 +76,24 @@ describe("the text layer of a page", () => {
   })
 
   it("DOC-23: glyphs without Unicode have to be read, unless the document means those letters", () => {
-    assert.strictEqual(layerOf(text(SHIFTED), [], true), "unusable")
+    assert.strictEqual(layerOf(text(SHIFTED), [], true), "rubble")
+    // Shifted otherwise there are as many vowels as in a language.
+    const shifted = PROSE.replaceAll(/[A-Za-z]/g, (sign) => String.fromCodePoint(sign.charCodeAt(0) - 31))
+    assert.strictEqual(layerOf(text(shifted), [], true), "rubble")
+    assert.strictEqual(layerOf(text(shifted), [], false), "usable")
+    // Of most glyphs nothing is left; the rest is signs. A table of numbers has all of its glyphs.
+    const signs = page(text("7 % ( -.48 &79) & ! 1 % ' % 3* % ( -./5) & 6"), [])
+    assert.strictEqual(
+      textLayerOf(signs, () => ({ unnamed: 0.9, lost: 0.8 })),
+      "rubble"
+    )
+    assert.strictEqual(
+      textLayerOf(signs, () => ({ unnamed: 0.9, lost: 0 })),
+      "usable"
+    )
     assert.strictEqual(layerOf(text(SHIFTED), [], false), "usable")
     const privateUse = "\ue001\ue002\ue003 \ue004\ue005 \ue006\ue007\ue008\ue009"
-    assert.strictEqual(layerOf(text(privateUse), [], true), "unusable")
+    assert.strictEqual(layerOf(text(privateUse), [], true), "rubble")
     assert.strictEqual(layerOf(text(privateUse), [], false), "usable")
   })
 
