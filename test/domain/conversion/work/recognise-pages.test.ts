@@ -13,6 +13,8 @@ import { RecognitionError, TextRecognition } from "../../../../src/ports/convers
 const PAGES = 12
 /** These have a text of their own. */
 const TYPED = new Set([4, 5])
+/** What this one shows is codes, not letters. */
+const RUBBLE = 2
 /** This one shows nothing. */
 const BLANK = 7
 
@@ -74,7 +76,8 @@ const world = (
           tier: "layout",
           html: "as it is",
           text: "",
-          ...(TYPED.has(index) ? {} : { isScan: true as const })
+          ...(TYPED.has(index) ? {} : { isScan: true as const }),
+          ...(index === RUBBLE ? { isRubble: true as const } : {})
         }),
       isBlank: (index) => Effect.succeed(index === BLANK)
     })
@@ -199,6 +202,14 @@ describe("recognising pages", () => {
       assert.deepStrictEqual(yield* htmlOf(photographs, [0, 1]), ["as it is", "as it is"])
       const broken = world(1, undefined, { broken: new Set([1]) })
       assert.deepStrictEqual(yield* htmlOf(broken, [0, 1, 2]), ["0", "broken", "2 3"])
+    })
+  )
+
+  it.effect("DOC-23: a page of codes that nobody reads is unreadable, and not charged", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* htmlOf(world(0), [1, RUBBLE]), ["as it is", "broken"])
+      const nothing = world(1, () => Effect.succeed({ ...textOf(0), lines: [] }))
+      assert.deepStrictEqual(yield* htmlOf(nothing, [1, RUBBLE]), ["as it is", "broken"])
     })
   )
 })
