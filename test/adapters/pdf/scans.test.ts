@@ -6,7 +6,7 @@ import { layerPdf } from "../../../src/adapters/pdf/pdf.ts"
 import type { RecognisedText } from "../../../src/domain/conversion/recognition/recognised-text.ts"
 import { MAX_PICTURE_PIXELS, Pdf } from "../../../src/ports/conversion/pdf.ts"
 import { temporaryPdf } from "../../support/files/pdf-files.ts"
-import { line, pdfOf } from "../../support/files/pdf-writer.ts"
+import { line, pdfOf, type PdfWriter, ref } from "../../support/files/pdf-writer.ts"
 import { jpeg } from "../../support/files/picture-files.ts"
 import { scannedPdf } from "../../support/files/scanned-pages.ts"
 import { typedPdf } from "../../support/files/typed-picture.ts"
@@ -37,6 +37,24 @@ const read = (words: ReadonlyArray<string>, confidence = 95): RecognisedText => 
   }))
 })
 
+const PROSE = [
+  "The keeper of the light went up the narrow stairs each evening before the sun",
+  "was down, and wrote in his book what he had seen of ships and of weather."
+]
+
+/** A font whose glyphs have made-up names: its codes are all that is known of them. */
+const nameless = (writer: PdfWriter): { readonly fonts: string } => {
+  const box = writer.stream("500 0 0 0 400 500 d1 0 0 400 500 re f")
+  const codes = Array.from({ length: 224 }, (_, at) => 32 + at)
+  const font = writer.object(
+    "<< /Type /Font /Subtype /Type3 /FontBBox [0 0 500 500] /FontMatrix [0.001 0 0 0.001 0 0] " +
+      `/CharProcs << ${codes.map((code) => `/zz${code}q ${ref(box)}`).join(" ")} >> ` +
+      `/Encoding << /Type /Encoding /Differences [32 ${codes.map((code) => `/zz${code}q`).join(" ")}] >> ` +
+      `/FirstChar 32 /LastChar 255 /Widths [${codes.map(() => 500).join(" ")}] >>`
+  )
+  return { fonts: `/F9 ${ref(font)}` }
+}
+
 layer(layerPdf({ threads: 1 }), { timeout: PATIENCE_MS })("scans", (it) => {
   it.effect("DOC-23: a page without a text is a scan; one with text is not", () =>
     Effect.gen(function* () {
@@ -47,6 +65,26 @@ layer(layerPdf({ threads: 1 }), { timeout: PATIENCE_MS })("scans", (it) => {
       const typed = yield* pdf.open(yield* temporaryPdf(typedPdf))
       const [other] = yield* Stream.runCollect(typed.layout({ first: 0, end: 1 }))
       assert.strictEqual(other?.isScan, undefined)
+    })
+  )
+
+  it.effect("DOC-23: codes of glyphs that have no letters are rubble; those that are letters are text", () =>
+    Effect.gen(function* () {
+      const pdf = yield* Pdf
+      const shift = (words: string) =>
+        words.replaceAll(/[A-Za-z]/g, (sign) => String.fromCodePoint(sign.charCodeAt(0) - 31))
+      const pages = [PROSE, PROSE.map(shift)].flatMap((lines) =>
+        ["F9", "F1"].map((font) => ({
+          content: lines.map((words, at) => line(words, 40, 700 - 20 * at, { font })).join("")
+        }))
+      )
+      const document = yield* pdf.open(yield* temporaryPdf(pdfOf({ pages, more: nameless })))
+      const found = yield* Stream.runCollect(document.layout({ first: 0, end: 4 }))
+      // A document may mean such a text, as a table of codes does: then its glyphs have names.
+      assert.deepStrictEqual(
+        found.map(({ isRubble }) => isRubble),
+        [undefined, undefined, true, undefined]
+      )
     })
   )
 
