@@ -78,6 +78,7 @@ const REGRESSIONS: ReadonlyArray<
 const SHOWN_BY: Readonly<Record<string, number>> = {
   "ack-before-work": 201,
   "asks-on-the-old-key": 13,
+  "chunk-without-fence": 312,
   "erased-person-mailed": 19,
   "hold-released-twice": 247,
   "retry-charged": 68
