@@ -352,6 +352,8 @@ describe("the table of vendors and their twins (docs/vendors.md)", () => {
   })
 
   it.each(table)("$id: its twin does so", { timeout: 60_000 }, async ({ id }) => {
-    await PROBES[id]?.()
+    const probe = PROBES[id]
+    assert.isDefined(probe)
+    await probe?.()
   })
 })

@@ -205,28 +205,47 @@ export const crowdOn = (
 
 /** The dearest requests of each role, for so many at once. */
 export const DEAREST: ReadonlyArray<readonly [role: keyof Secrets, path: string]> = [
-  ["admin", "/api/admin/email-log?subject=ab&count=true"],
+  ["admin", "/api/admin/email-log?subject=ab&limit=200"],
+  ["admin", "/api/admin/email-log/count?subject=ab"],
   ["admin", "/api/admin/email-log?recipient=nobody%40x.test"],
   ["admin", "/api/admin/email-stats?days=365"],
-  ["admin", "/api/admin/email-log/export"],
-  ["admin", "/api/admin/jobs"],
-  ["owner", "/api/files?limit=50"],
-  ["owner", "/api/files"]
+  ["admin", "/api/admin/email-log.csv"],
+  ["admin", "/api/admin/jobs?limit=200"],
+  ["admin", "/api/admin/costs?days=365"],
+  ["admin", "/api/admin/customers?search=ab"],
+  ["owner", "/api/files"],
+  ["owner", "/api/v1/mails"]
 ]
 
-export const dearestOf = (
+/** What those who ask for something dear are answered: it, or that too many ask at once. */
+const DEAR_ANSWERS = new Set([200, 429, 503])
+
+export const dearestOf = async (
   server: Attacked,
   secrets: Secrets,
   [role, path]: (typeof DEAREST)[number],
   atOnce: number
-): Promise<Outcome> =>
-  underAttack(server, secrets, `${role}: GET ${path}`, () =>
+): Promise<Outcome> => {
+  const authorization = `Bearer ${secrets[role]}`
+  // One alone is answered: the request is what it claims to be.
+  const alone = await ask(server, { method: "GET", path }, { authorization })
+  const statuses = new Set<number>()
+  const outcome = await underAttack(server, secrets, `${role}: GET ${path}`, () =>
     Promise.all(
-      Array.from({ length: atOnce }, () =>
-        ask(server, { method: "GET", path }, { authorization: `Bearer ${secrets[role]}` })
-      )
+      Array.from({ length: atOnce }, async () => {
+        const { status } = await ask(server, { method: "GET", path }, { authorization })
+        statuses.add(status)
+      })
     )
   )
+  const wrong = [...statuses]
+    .filter((status) => !DEAR_ANSWERS.has(status))
+    .map((status) => `${path}: ${status}`)
+  return {
+    ...outcome,
+    wrong: [...outcome.wrong, ...wrong, ...(alone.status === 200 ? [] : [`${path}, alone: ${alone.status}`])]
+  }
+}
 
 /** A table of outcomes, the worst stall first. */
 export const table = (outcomes: ReadonlyArray<Outcome>): string =>

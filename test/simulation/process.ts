@@ -168,7 +168,7 @@ const struckFirst = <A, E>(
   return struck === undefined ? next() : Effect.flatMap(struck, next)
 }
 
-/** A request that is late: it arrives whatever became of its caller, and is answered to whoever still waits. */
+/** A request that is late: it arrives whatever became of its caller, which is answered where it still waits. */
 const late = <A, E>(process: SimProcess, lateMs: number, apply: Effect.Effect<A, E>): Effect.Effect<A, E> => {
   const arrives = Effect.callback<void>((resume) => process.base.after(lateMs, () => resume(Effect.void)))
   return Effect.flatMap(Effect.forkDetach(Effect.andThen(arrives, apply)), (request) =>

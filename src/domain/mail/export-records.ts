@@ -180,15 +180,13 @@ export const recordReader = (): RecordReader => {
   return {
     feed: (piece) => {
       if (reader !== undefined) return reader.feed(piece)
-      blank += piece
-      const first = blank.replace(/^\uFEFF/, "").trimStart()
-      if (first === "") {
-        // Only line breaks count, for the numbers of the lines.
-        blank = blank.replaceAll(/[^\n]/g, "")
-        return []
-      }
+      // A byte order mark is white space, too.
+      const first = piece.trimStart()
+      // Of what precedes the first sign, only line breaks count, for the numbers of the lines.
+      blank += piece.slice(0, piece.length - first.length).replaceAll(/[^\n]/g, "")
+      if (first === "") return []
       reader = /^[[{]/.test(first) ? jsonReader() : csvReader()
-      return reader.feed(blank.replace(/^\uFEFF/, ""))
+      return reader.feed(blank + first)
     },
     end: () => reader?.end() ?? [],
     isPartial: () => reader?.isPartial() ?? false

@@ -1,21 +1,9 @@
 import { Effect } from "effect"
 
-import type { KeyHash, LogRowId } from "../ids.ts"
-import type { Provider } from "./failover.ts"
-import type { SendResult } from "./send-result.ts"
+import type { KeyHash } from "../ids.ts"
+import type { DeferralEnd, SendResult } from "./send-result.ts"
 import type { SendParts } from "./sending.ts"
 import { deferralEnd } from "./store-access.ts"
-
-/** How a deferral ended, by the newest row of its key that says so. */
-export interface DeferralEnd {
-  readonly sendId: LogRowId
-  /** `sent`: a provider accepted it, by its answer or by an event. */
-  readonly outcome: "sent" | "suppressed" | "failed"
-  readonly provider: Provider | null
-  readonly providerMessageId: string | null
-  readonly failedOver: boolean
-  readonly error: string | null
-}
 
 /**
  * What a repeated call is answered whose first call was deferred: how the mail ended since, where it has. A copy may be out whatever

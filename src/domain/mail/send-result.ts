@@ -59,6 +59,17 @@ const Failed = Schema.Struct({
 export const SendResult = Schema.Union([Sent, Deferred, Suppressed, Failed])
 export type SendResult = typeof SendResult.Type
 
+/** How a deferral ended, by the newest row of its key that says so. */
+export interface DeferralEnd {
+  readonly sendId: LogRowId
+  /** `sent`: a provider accepted it, by its answer or by an event. */
+  readonly outcome: "sent" | "suppressed" | "failed"
+  readonly provider: Provider | null
+  readonly providerMessageId: string | null
+  readonly failedOver: boolean
+  readonly error: string | null
+}
+
 /** The send that a result is about. */
 interface Send {
   readonly rowId: LogRowId

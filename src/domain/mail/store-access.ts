@@ -10,13 +10,12 @@ import type {
 import { withDeadline } from "../deadline.ts"
 import type { KeyHash } from "../ids.ts"
 import { uptime } from "../uptime.ts"
-import type { Evidence } from "./claim.ts"
+import { type Evidence, newUse } from "./claim.ts"
 import { type SendDetails, tagOf } from "./deferred-send.ts"
 import type { Moved } from "./failover.ts"
 import { type Message, recipientKeys } from "./message.ts"
 import { countDegraded } from "./metrics.ts"
-import type { DeferralEnd } from "./replay.ts"
-import type { SendResult } from "./send-result.ts"
+import type { DeferralEnd, SendResult } from "./send-result.ts"
 import type { MailerConfig } from "./sending.ts"
 import { heard, storeNow, type StoreTime } from "./store-time.ts"
 import type { Trace } from "./trace.ts"
@@ -65,14 +64,7 @@ export const begin = Effect.fnUntraced(function* (
     suppressions: [],
     evidence: undefined,
     leaving: true,
-    decision: {
-      _tag: "Claimed",
-      sticky: undefined,
-      takeover: false,
-      late: false,
-      firstAttemptAt: now,
-      tag: asked.claim?.tag
-    }
+    decision: newUse(asked.claim?.tag, now)
   }
   if (!store.configured) return open
   const lookUp = orDegraded(

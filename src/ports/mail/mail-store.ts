@@ -5,8 +5,7 @@ import type { ClaimDecision, ClaimEnd, Evidence } from "../../domain/mail/claim.
 import type { SendDetails } from "../../domain/mail/deferred-send.ts"
 import type { FailureKind, Provider } from "../../domain/mail/failover.ts"
 import type { KnownKey } from "../../domain/mail/key-memory.ts"
-import type { DeferralEnd } from "../../domain/mail/replay.ts"
-import type { SendStatus } from "../../domain/mail/send-result.ts"
+import type { DeferralEnd, SendStatus } from "../../domain/mail/send-result.ts"
 import type { EmailStatus } from "../../domain/mail/status.ts"
 import type { Block } from "../../domain/mail/suppression/policy.ts"
 import type { Attempt } from "../../domain/mail/trace.ts"
@@ -22,8 +21,11 @@ export interface ClaimEntry {
   readonly leaseMs: number
   /** The tag of the key's first use; absent while the installation's secret is not known here. The store makes what it lacks. */
   readonly tag: KeyTag | undefined
-  /** What the process remembers of the key: a store that knows nothing of it takes it for an earlier attempt. */
-  readonly known: KnownKey | undefined
+  /**
+   * What the process remembers of the key: a store that knows nothing of it takes it for an earlier attempt. `isSettled`: the process
+   * repeats a result, so that nobody is asked.
+   */
+  readonly known: (KnownKey & { readonly isSettled: boolean }) | undefined
 }
 
 /** The look-up before a send. */
@@ -75,8 +77,14 @@ export type BeganRetry =
       readonly at: number
       readonly firstAttemptAt: number
     }
-  /** An attempt on this key was accepted. */
-  | { readonly _tag: "Settled"; readonly evidence: Evidence }
+  /** An attempt on this key was accepted. Milliseconds of the store's clock: now, and the first and the last attempt of the key. */
+  | {
+      readonly _tag: "Settled"
+      readonly evidence: Evidence
+      readonly at: number
+      readonly firstAttemptAt: number
+      readonly lastAttemptAt: number
+    }
   /** This retry's row exists already: its outcome was recorded before its message was received again. */
   | { readonly _tag: "Recorded" }
   /** Another process works on the key. */

@@ -39,8 +39,8 @@ const brokenByDeferrals = (world: World, { attempts, silent }: Observed) =>
   Effect.gen(function* () {
     const violations: Array<string> = []
     const { broker, database, receives } = world
-    const dead = (yield* broker.attach().queue.deadLetters({ limit: 100 })).flatMap(({ message, receives }) =>
-      message === null ? [] : [{ rowId: message.rowId, receives }]
+    const dead = (yield* broker.attach().queue.deadLetters({ limit: 100 })).flatMap(
+      ({ message, receives: count }) => (message === null ? [] : [{ rowId: message.rowId, receives: count }])
     )
     const stoodStill = (id: string, from: number, until: number) =>
       world.processes.some(

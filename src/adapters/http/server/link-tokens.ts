@@ -30,8 +30,8 @@ const LINK = new RegExp(
   "gi"
 )
 
-/** An escape of an ASCII character that can be shown. */
-const ESCAPE = /%([2-6][0-9a-f]|7[0-9a-e])/gi
+/** An escape of an ASCII character that can be shown, but for those of `#` and `?`: escaped, they end no token. */
+const ESCAPE = /%(2[0-24-9a-f]|3[0-9a-e]|[4-6][0-9a-f]|7[0-9a-e])/gi
 
 /** An escaped per cent sign, however many times over (`%252525…`). */
 const ESCAPED_PERCENT = /%(?:25)+/g

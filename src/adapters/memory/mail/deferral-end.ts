@@ -1,6 +1,6 @@
 import type { KeyHash, LogRowId } from "../../../domain/ids.ts"
 import { IDEMPOTENCY_WINDOW_MS } from "../../../domain/mail/failover.ts"
-import type { DeferralEnd } from "../../../domain/mail/replay.ts"
+import type { DeferralEnd } from "../../../domain/mail/send-result.ts"
 import type { LogRow } from "./tables.ts"
 
 const isAccepted = ({ outcome, providerMessageId }: LogRow): boolean =>

@@ -22,6 +22,11 @@ it("whatever is in the place of a link's token is redacted", () => {
   )
 })
 
+it("an escaped sign that would end a token ends none", () => {
+  expect(withoutLinkTokens("/unsubscribe/%%23A~~")).toBe("/unsubscribe/:token")
+  expect(withoutLinkTokens("/x?url=%2Fshared%2Fab%253Fcd%2523ef")).toBe("/x?url=/shared/:token")
+})
+
 it("a link that is written otherwise is redacted, too", () => {
   const escaped = (text: string, times: number): string => {
     let written = text.replace(/[a-z/]/g, (char) => `%${char.charCodeAt(0).toString(16)}`)

@@ -74,7 +74,7 @@ export const PLANTED_IN_MAIL: ReadonlyArray<Planted<keyof typeof MAIL_SCENARIOS>
     about: "a call that lost its key moves it",
     scene: "left open",
     function: "move_email_claim",
-    from: " and owner = p_owner",
+    from: " and x.owner = p_owner",
     to: ""
   },
   withoutLocks("deferred", "begin_email_retry", "two retries of one key go out"),

@@ -40,7 +40,19 @@ const LOGGED = [
   { row: "nothing", proof: false, open: false, columns: undefined },
   { row: "an acceptance", proof: true, open: true, columns: { status: "sent", kind: null } },
   { row: "a deferral", proof: false, open: true, columns: { status: "deferred", kind: null } },
-  { row: "an ambiguous failure", proof: false, open: true, columns: { status: "failed", kind: "ambiguous" } },
+  {
+    row: "an ambiguous failure",
+    proof: false,
+    open: true,
+    columns: { status: "failed", kind: "ambiguous", attempts: [{ outcome: "ambiguous" }] }
+  },
+  // It says nothing of its own: the row that left the key open is another one.
+  {
+    row: "an end without an attempt",
+    proof: false,
+    open: false,
+    columns: { status: "failed", kind: "ambiguous", attempts: [] }
+  },
   { row: "a refusal", proof: false, open: false, columns: { status: "failed", kind: "rejected" } }
 ] as const
 
@@ -97,7 +109,7 @@ const REQUEST = {
 const decided = ({ claim, logged, provider }: Case, now: number): ClaimDecision => {
   const evidence = logged.proof ? { provider, providerMessageId: "m" } : undefined
   const trail: Trail | undefined = logged.open
-    ? { provider, since: now - ROW_AGE_MS, tag: undefined }
+    ? { provider, since: now - ROW_AGE_MS, last: now - ROW_AGE_MS, tag: undefined }
     : undefined
   return decideClaim(claim, REQUEST, { evidence, trail }, now)
 }
@@ -105,10 +117,14 @@ const decided = ({ claim, logged, provider }: Case, now: number): ClaimDecision 
 /** Times as ages in ten minutes: the database's clock goes on while the test runs. */
 const canonical = (decision: ClaimDecision, now: number) => {
   if (decision._tag !== "Claimed" && decision._tag !== "Replay") return decision
-  const firstAttemptAt = Math.abs(Math.round((now - decision.firstAttemptAt) / (10 * MINUTE_MS)))
+  const ageOf = (at: number) => Math.abs(Math.round((now - at) / (10 * MINUTE_MS)))
+  const times = {
+    firstAttemptAt: ageOf(decision.firstAttemptAt),
+    lastAttemptAt: ageOf(decision.lastAttemptAt)
+  }
   return decision._tag === "Replay"
-    ? { ...decision, firstAttemptAt }
-    : { ...decision, tag: decision.tag === undefined ? "none" : "some", firstAttemptAt }
+    ? { ...decision, ...times }
+    : { ...decision, tag: decision.tag === undefined ? "none" : "some", ...times }
 }
 
 const iso = (ms: number) => new Date(ms).toISOString()
@@ -144,8 +160,8 @@ const insert = Effect.fnUntraced(function* (cases: ReadonlyArray<Case>, now: num
     ]
   )
   yield* sql.unsafe(
-    `insert into email_log (key_hash, provider, provider_message_id, outcome, status, error_kind, created_at)
-     select key_hash, provider, provider_message_id, status, status, error_kind, created_at
+    `insert into email_log (key_hash, provider, provider_message_id, outcome, status, error_kind, attempts, created_at)
+     select key_hash, provider, provider_message_id, status, status, error_kind, attempts, created_at
      from jsonb_populate_recordset(null::email_log, $1::jsonb)`,
     [
       JSON.stringify(
@@ -159,6 +175,7 @@ const insert = Effect.fnUntraced(function* (cases: ReadonlyArray<Case>, now: num
                   provider_message_id: logged.proof ? `message of ${keyHash}` : null,
                   status: logged.columns.status,
                   error_kind: logged.columns.kind,
+                  attempts: "attempts" in logged.columns ? logged.columns.attempts : null,
                   created_at: iso(now - ROW_AGE_MS)
                 }
               ]

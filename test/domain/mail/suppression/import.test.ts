@@ -121,7 +121,8 @@ describe("an export of suppressions", () => {
     fc.assert(
       fc.property(text, fc.integer({ min: 1, max: 9 }), (file, width) => {
         expect(read(file, "manual", width)).toEqual(read(file, "manual"))
-      })
+      }),
+      { examples: [[' "', 1]] }
     )
   })
 
