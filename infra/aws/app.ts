@@ -18,7 +18,7 @@ const stackIn = (app: App, stackName: string, region: string, description: strin
   })
 
 /** What a stack's outputs say it is for: another domain or address is another installation. */
-export const standsFor = (sender: string, baseUrl: string) => ({ Sender: sender, BaseUrl: baseUrl })
+export const standsFor = (sender: string, baseUrl: string) => ({ SenderDomain: sender, BaseUrl: baseUrl })
 
 /** The cloud side, written to `outdir`: one stack, and one more for mail where Amazon SES is used in another region. */
 export const cloudApp = (plan: Plan, outdir: string): App => {
