@@ -535,7 +535,7 @@ describe("npm run infra", () => {
     assert.include(calls[5], "wait stack-create-complete")
   })
 
-  it("touches no stack that stands for another domain or address, unless it is told to", () => {
+  it("touches no stack that stands for another domain or address, unless --replace says so", () => {
     const production = [
       ["SenderDomain", "mail.example.com"],
       ["BaseUrl", "https://api.example.com"]

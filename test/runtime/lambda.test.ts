@@ -314,8 +314,8 @@ describe("a request of a gateway", () => {
   })
 
   it("of an HTTP API, which decodes paths, names the address that was asked for", () => {
-    // RFC 5322's atext; the API's slash is one, whoever wrote it.
-    const atext = [..."abzAZ019!#$%&'*+-=?^_`{|}~."]
+    // RFC 5322's atext; the slash, which an API hands over as one of the path, left out.
+    const atext = "abzAZ019!#$%&'*+-=?^_`{|}~.".split("")
     const local = fc
       .array(fc.constantFrom(...atext), { minLength: 1, maxLength: 12 })
       .map((all) => all.join(""))

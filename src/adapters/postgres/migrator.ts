@@ -135,7 +135,7 @@ const refail = (cause: MigrationError | SqlError | Schema.SchemaError) =>
     : new MigrationError({ message: `the database was not migrated: ${cause.message}`, cause })
 
 /**
- * How long a lock on a table is waited for: whoever comes after waits behind us for as long, and a send waits no longer than
+ * How long a lock on a table is waited for: what comes after waits behind us for as long, and a send waits no longer than
  * `EMAIL_DB_TIMEOUT_MS` for its look-up before it goes out without one.
  */
 const LOCK_WAIT = "2s"
