@@ -9,6 +9,8 @@ interface Reference {
 export type PdfValue = string | number | Reference | ReadonlyArray<PdfValue> | PdfDictionary | undefined
 type PdfDictionary = ReadonlyMap<string, PdfValue>
 
+const isDictionary = (value: PdfValue): value is PdfDictionary => value instanceof Map
+
 const TOKEN =
   /\s*(<<|>>|\[|\]|(\d+) \d+ R\b|\/[^\s/<>[\]()]*|<[0-9a-fA-F\s]*>|\((?:[^\\()]|\\[^])*\)|[^\s/<>[\]()]+)/y
 
@@ -99,7 +101,7 @@ export class PdfObjects {
   /** The entry of a dictionary, or of one that is referred to. */
   entry(of: PdfValue, key: string): PdfValue {
     const dictionary = this.resolve(of)
-    return dictionary instanceof Map ? this.resolve(dictionary.get(key)) : undefined
+    return isDictionary(dictionary) ? this.resolve(dictionary.get(key)) : undefined
   }
 
   get catalogue(): PdfValue {
