@@ -246,6 +246,12 @@ export const bucket = matching(
 
 export const region = matching(/^[a-z0-9-]{2,32}$/, "must be a region, such as us-east-1")
 
+/** Part of names at the cloud: of queues, log groups and a function. */
+export const installation = matching(
+  /^[a-z][a-z0-9-]{0,19}$/,
+  "must be the name of an installation: up to 20 small letters, digits and -, a letter first"
+)
+
 export const configurationSet = matching(
   /^[A-Za-z0-9_-]{1,64}$/,
   "must be the name of a configuration set: up to 64 letters, digits, - and _"
