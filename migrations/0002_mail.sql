@@ -719,10 +719,11 @@ as $$
 $$;
 
 -- What is known of a key that no claim binds (a call that found no claim store left only its rows): the provider and the tag of the
--- newest row of the last 24 hours that proves acceptance, else of the newest that leaves it open, and how old they are (rows of the
--- library, and what an event made of the mail of one of these); else what the calling process remembers, `p_known` { provider, tag, ageMs }. No row where there is neither.
+-- newest row of the last 24 hours that proves acceptance, else of the newest that leaves it open, and when the first and the last of
+-- them were written (rows of the library, and what an event made of the mail of one of these); else what the calling process
+-- remembers, `p_known` { provider, tag, ageMs, lastAgeMs, isSettled }. No row where there is neither.
 create function find_email_trail(p_key_hash text, p_known jsonb)
-returns table (provider text, since timestamptz, tag text)
+returns table (provider text, since timestamptz, last timestamptz, tag text)
 language sql
 stable
 set search_path = pg_catalog, public, pg_temp
@@ -741,13 +742,15 @@ as $$
         or (r.status = 'failed' and r.error_kind = 'ambiguous' and jsonb_array_length(coalesce(r.attempts, '[]')) > 0))
   )
   (
-    select o.provider, (select min(x.created_at) from left_open x), o.key_tag from left_open o
+    select o.provider, (select min(x.created_at) from left_open x), (select max(x.created_at) from left_open x), o.key_tag
+    from left_open o
     order by o.provider_message_id is not null desc, o.created_at desc, o.id desc
     limit 1
   )
   union all
   select
     p_known ->> 'provider', clock_timestamp() - make_interval(secs => (p_known ->> 'ageMs')::float8 / 1000.0),
+    clock_timestamp() - make_interval(secs => (p_known ->> 'lastAgeMs')::float8 / 1000.0),
     p_known ->> 'tag'
   where p_known ->> 'provider' is not null and not exists (select from left_open)
 $$;
@@ -760,6 +763,7 @@ $$;
 --   Claimed     the key is held for the owner; `sticky` is the only provider that may see it, `takeover` that an attempt
 --               on it left no result, `late` that its first attempt, at `first_attempt_at` (milliseconds of the epoch), is 24 hours
 --               old, `tag` what its requests carry, `evidence` { provider, providerMessageId } that an earlier attempt was accepted.
+--               `last_attempt_at` is the last attempt before this call's: it stays that where nobody is asked (`late`, `evidence`).
 --   Replay      `result` is the first call's.
 --   Conflict, InProgress
 -- The same owner asking again (its first answer was lost) is answered `Claimed` again.
@@ -771,7 +775,7 @@ $$;
 -- older than most of their rows.
 create function begin_email_sends(p_entries jsonb)
 returns table (
-  ordinal integer, decision text, sticky text, takeover boolean, late boolean, first_attempt_at float8, tag text, result jsonb,
+  ordinal integer, decision text, sticky text, takeover boolean, late boolean, first_attempt_at float8, last_attempt_at float8, tag text, result jsonb,
   evidence jsonb, leaving boolean, suppressions jsonb
 )
 language plpgsql
@@ -791,6 +795,8 @@ declare
   v_expired boolean;
   v_since timestamptz;
   v_last timestamptz;
+  v_before timestamptz;
+  v_owned boolean;
   v_new bigint[];
   v_all jsonb;
 begin
@@ -832,7 +838,7 @@ begin
   if v_new is not null then
     return query
     select
-      x.ord::integer, 'Claimed', null::text, false, false, (extract(epoch from v_now) * 1000)::float8,
+      x.ord::integer, 'Claimed', null::text, false, false, (extract(epoch from v_now) * 1000)::float8, (extract(epoch from v_now) * 1000)::float8,
       coalesce(x.tag, email_use_tag(x.key_hash, 'first')), null::jsonb, null::jsonb, s.found = '[]', s.found
     from rows from (jsonb_to_recordset(p_entries) as (key_hash text, tag text, addresses jsonb))
       with ordinality as x(key_hash, tag, addresses, ord),
@@ -865,9 +871,11 @@ begin
       tag := e.tag;
       leaving := e.suppressions = '[]';
       v_since := null;
+      v_before := null;
+      v_owned := false;
       v_now := clock_timestamp();
       if not exists (select from email_send_claims x where x.key_hash = e.key_hash) then
-        select t.provider, t.since, t.tag into sticky, v_since, tag from find_email_trail(e.key_hash, e.known) as t;
+        select t.provider, t.since, t.last, t.tag into sticky, v_since, v_before, tag from find_email_trail(e.key_hash, e.known) as t;
         if not found then
           -- Of the refusals of the last 24 hours, as long as nothing was accepted; else of a use of its own, where the key was used.
           select l.key_tag into tag from email_log l
@@ -887,10 +895,11 @@ begin
         key_hash, payload_hash, state, provider, ambiguous, leaving, owner, lease_until, first_attempt_at, last_attempt_at, tag
       ) values (
         e.key_hash, e.payload_hash, 'held', coalesce(sticky, e.provider), takeover, leaving, e.owner, v_now + e.lease,
-        coalesce(v_since, v_now), case when late then v_now else v_now + e.lease end, tag
+        coalesce(v_since, v_now), case when late then coalesce(v_before, v_now) else v_now + e.lease end, tag
       )
       on conflict (key_hash) do nothing;
       if found then
+        v_before := coalesce(v_before, v_now);
         first_attempt_at := extract(epoch from coalesce(v_since, v_now)) * 1000;
         exit;
       end if;
@@ -904,6 +913,7 @@ begin
       takeover := false;
       tag := c.tag;
       late := v_now - c.first_attempt_at >= interval '24 hours';
+      v_before := c.last_attempt_at;
       v_last := case when late then c.last_attempt_at else v_lease end;
       first_attempt_at := extract(epoch from c.first_attempt_at) * 1000;
 
@@ -911,6 +921,7 @@ begin
         sticky := case when c.ambiguous then c.provider end;
         takeover := c.ambiguous;
         leaving := c.leaving;
+        v_owned := true;
         update email_send_claims x set lease_until = v_lease, last_attempt_at = v_last, updated_at = now()
         where x.key_hash = e.key_hash;
         exit;
@@ -921,13 +932,15 @@ begin
         or (c.state = 'held' and not c.leaving and not c.ambiguous)))
       then
         v_since := null;
+        v_before := null;
         v_expired := not v_leased and v_now - c.last_attempt_at >= interval '24 hours';
-        select t.provider, t.since, t.tag into sticky, v_since, tag from find_email_trail(e.key_hash, e.known) as t;
+        select t.provider, t.since, t.last, t.tag into sticky, v_since, v_before, tag from find_email_trail(e.key_hash, e.known) as t;
         if not found and not v_expired then
           -- No mail carries the tag of a use of which nothing was accepted: it goes on to be the key's. What has evidence all the same
           -- was sent under that tag by a call that found no claim store.
           tag := coalesce(c.tag, email_use_tag(e.key_hash, e.owner));
-          select x.provider, c.first_attempt_at into sticky, v_since from find_email_evidence(e.key_hash, c.tag) as x;
+          select x.provider, c.first_attempt_at, c.last_attempt_at into sticky, v_since, v_before
+          from find_email_evidence(e.key_hash, c.tag) as x;
           if found then
             tag := c.tag;
           end if;
@@ -936,11 +949,12 @@ begin
         end if;
         takeover := sticky is not null;
         late := coalesce(v_now - v_since >= interval '24 hours', false);
+        v_before := coalesce(v_before, v_now);
         update email_send_claims x set
           payload_hash = e.payload_hash, state = 'held', provider = coalesce(sticky, e.provider),
           ambiguous = takeover, leaving = e.suppressions = '[]', owner = e.owner, lease_until = v_lease,
           first_attempt_at = coalesce(v_since, v_now),
-          last_attempt_at = case when late then x.last_attempt_at else v_lease end,
+          last_attempt_at = case when late then v_before else v_lease end,
           tag = begin_email_sends.tag, result = null, updated_at = now()
         where x.key_hash = e.key_hash;
         first_attempt_at := extract(epoch from coalesce(v_since, v_now)) * 1000;
@@ -976,11 +990,15 @@ begin
       exit;
     end loop;
 
+    last_attempt_at := extract(epoch from v_before) * 1000;
     if decision = 'Claimed' then
       suppressions := e.suppressions;
       if sticky is not null then
         select jsonb_build_object('provider', x.provider, 'providerMessageId', x.provider_message_id) into evidence
         from find_email_evidence(e.key_hash, tag) as x;
+        if not v_owned and (evidence is not null or (e.known -> 'isSettled')::boolean) then
+          update email_send_claims x set last_attempt_at = v_before where x.key_hash = e.key_hash;
+        end if;
       end if;
     else
       suppressions := '[]';
@@ -1360,7 +1378,9 @@ begin
               then v_settle.result || '{"status": "failed", "kind": "ambiguous"}'
             else v_settle.result
           end,
-          last_attempt_at = case when n.state in ('accepted', 'refused') then clock_timestamp() else c.last_attempt_at end,
+          last_attempt_at = case
+            when n.state in ('accepted', 'refused') then least(c.last_attempt_at, clock_timestamp()) else c.last_attempt_at
+          end,
           lease_until = null,
           updated_at = now()
         from (
@@ -1399,12 +1419,13 @@ $$;
 --   Recorded  its row is there: its outcome was recorded before its message came back.
 --   Settled   `evidence` { provider, providerMessageId } of an accepted attempt.
 --   Busy      another owner's lease on the key is alive.
---   Go        the key is leased to the caller (again, where it asked before); `first_attempt_at`, milliseconds of the epoch.
+--   Go        the key is leased to the caller (again, where it asked before).
+-- Of `Settled` and `Go`: `first_attempt_at` and `last_attempt_at` of this use of the key, milliseconds of the epoch.
 --
 -- Lock order: key, rows, claim. An event of the key that is being recorded is waited for: it may be the evidence. A row that it
 -- made while nothing here knew the key of its tag learns it now: where the deferral's own row was lost, nothing else tells its end.
 create function begin_email_retry(p_entry jsonb)
-returns table (decision text, evidence jsonb, suppressions jsonb, first_attempt_at float8)
+returns table (decision text, evidence jsonb, suppressions jsonb, first_attempt_at float8, last_attempt_at float8)
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
 as $$
@@ -1418,6 +1439,9 @@ declare
   v_provider text := p_entry ->> 'provider';
   v_owner text := p_entry ->> 'owner';
   v_lease timestamptz;
+  v_first timestamptz := coalesce(
+    to_timestamp((p_entry ->> 'first_attempt_at')::float8 / 1000.0),
+    clock_timestamp() - make_interval(secs => (p_entry ->> 'age_ms')::float8 / 1000.0));
 begin
   suppressions := '[]';
   perform pg_advisory_xact_lock(email_key_lock(coalesce(v_tag, v_key)));
@@ -1439,30 +1463,33 @@ begin
     -- 24 hours count, and any payload fits.
     insert into email_send_claims (
       key_hash, payload_hash, state, provider, ambiguous, leaving, owner, first_attempt_at, last_attempt_at, tag
-    ) values (
-      v_key, '', 'deferred', v_provider, true, true, v_owner,
-      coalesce((
-        select min(l.created_at) from email_log l
-        where l.key_hash = v_key and l.outcome is not null
-          and l.created_at > clock_timestamp() - interval '23 hours 50 minutes'
-      ), clock_timestamp()),
-      clock_timestamp(), v_tag
     )
+    select
+      v_key, '', 'deferred', v_provider, true, true, v_owner, coalesce(min(l.created_at), v_first),
+      coalesce(max(l.created_at), v_first), v_tag
+    from email_log l
+    where l.key_hash = v_key and l.outcome is not null
+      and l.created_at > clock_timestamp() - interval '23 hours 50 minutes'
     on conflict (key_hash) do nothing;
   end loop;
 
   select jsonb_build_object('provider', x.provider, 'providerMessageId', x.provider_message_id) into evidence
-  from find_email_evidence(v_key, v_tag, coalesce(
-    to_timestamp((p_entry ->> 'first_attempt_at')::float8 / 1000.0),
-    clock_timestamp() - make_interval(secs => (p_entry ->> 'age_ms')::float8 / 1000.0))) as x;
+  from find_email_evidence(v_key, v_tag, v_first) as x;
+  first_attempt_at := extract(epoch from c.first_attempt_at) * 1000;
+  last_attempt_at := extract(epoch from least(c.last_attempt_at, clock_timestamp())) * 1000;
   if evidence is not null then
     decision := 'Settled';
+    -- The claim may be a later use's.
+    if c.tag is distinct from v_tag then
+      first_attempt_at := extract(epoch from v_first) * 1000;
+      last_attempt_at := first_attempt_at;
+    end if;
   elsif c.lease_until > clock_timestamp() and c.owner <> v_owner then
     decision := 'Busy';
   else
     decision := 'Go';
     v_lease := clock_timestamp() + make_interval(secs => (p_entry ->> 'lease_ms')::float8 / 1000.0);
-    first_attempt_at := extract(epoch from c.first_attempt_at) * 1000;
+    -- One that ends a use which is over, a day late, leaves the present one alone.
     update email_send_claims x set
       owner = v_owner, provider = v_provider, ambiguous = true, lease_until = v_lease,
       -- One that is a day late asks nobody any more.
@@ -1470,7 +1497,8 @@ begin
         when clock_timestamp() - c.first_attempt_at < interval '24 hours' then v_lease else c.last_attempt_at
       end,
       updated_at = now()
-    where x.key_hash = v_key;
+    where x.key_hash = v_key
+      and (c.tag is not distinct from v_tag or clock_timestamp() - v_first < interval '24 hours');
     suppressions := email_suppressions_of(email_addresses(p_entry -> 'addresses')) || coalesce((
       select jsonb_agg(jsonb_build_object('email', x.email, 'reason', 'erased'))
       from unnest(email_erased_of(v_key, email_addresses(p_entry -> 'addresses'))) as x(email)

@@ -57,6 +57,9 @@ create table files (
   unreadable_pages integer[] not null default '{}',
   no_model_pages integer[] not null default '{}',
   has_text boolean,
+  -- Of the result: what it was made with (options, tiers, models), and when.
+  made jsonb,
+  made_at timestamptz,
   -- Links to the result that were made until then are stopped (DOC-50).
   shares_from timestamptz,
   -- The inline path: when this attempt began.
@@ -81,6 +84,11 @@ create index files_live on files (status, updated_at) where status in ('processi
 -- Inline conversions by owner: those that wait, oldest first, and those under a lease.
 create index files_inline on files (customer_id, updated_at) where status = 'processing' and deleted_at is null;
 create index files_inline_claimed on files (customer_id, lease) where status = 'processing' and lease is not null;
+-- Inline conversions, what moved last first.
+create index files_inline_moved on files (updated_at desc, job_id desc)
+where kind <> 'pdf' and job_id is not null and deleted_at is null;
+-- What a charge of the inline path was for.
+create index files_job on files (job_id) where job_id is not null;
 create index files_to_purge on files (deleted_at) where deleted_at is not null and purged_at is null;
 
 -- The turns of owners on the inline path (DOC-12, H3): until when an owner has used up their share. Owners who have not go
@@ -137,6 +145,7 @@ create table large_conversion_jobs (
 
 create index large_conversion_jobs_newest on large_conversion_jobs (created_at desc, id desc);
 create index large_conversion_jobs_status on large_conversion_jobs (status, created_at desc, id desc);
+create index large_conversion_jobs_failed on large_conversion_jobs (finished_at) where status = 'failed';
 create index large_conversion_jobs_file on large_conversion_jobs (file_id, created_at desc);
 create index large_conversion_jobs_bulk on large_conversion_jobs (bulk_id) where bulk_id is not null;
 create index large_conversion_jobs_open on large_conversion_jobs (customer_id, created_at, id)
@@ -216,6 +225,7 @@ create table flyer_jobs (
   unreadable_pages integer[] not null default '{}'
 );
 
+create index flyer_jobs_moved on flyer_jobs (updated_at desc, id desc);
 create index flyer_jobs_file on flyer_jobs (file_id, created_at desc);
 create index flyer_jobs_next on flyer_jobs (customer_id, created_at) where status = 'pending';
 create index flyer_jobs_running on flyer_jobs (customer_id, lease) where status = 'processing';
@@ -932,7 +942,7 @@ $$;
 -- page could be read: then the job has failed, free of charge. Lock order: job, file, customer, hold.
 create function complete_assembly(
   p_id uuid, p_lease uuid, p_result_key text, p_unreadable integer[] default '{}', p_has_text boolean default null,
-  p_no_model integer[] default '{}'
+  p_no_model integer[] default '{}', p_made jsonb default null
 ) returns text
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
@@ -967,7 +977,8 @@ begin
   where id = p_id;
   update files set
     status = 'completed', result_key = p_result_key, done = total, phase = null, error = null,
-    unreadable_pages = p_unreadable, no_model_pages = p_no_model, has_text = p_has_text, updated_at = v_now
+    unreadable_pages = p_unreadable, no_model_pages = p_no_model, has_text = p_has_text, made = p_made,
+    made_at = v_now, updated_at = v_now
   where id = j.file_id and job_id = p_id and status = 'chunked_processing';
   return 'completed';
 end
@@ -1351,7 +1362,7 @@ $$;
 -- was accepted (R1). Lock order: file, customer, hold.
 create function complete_inline(
   p_id uuid, p_lease uuid, p_result_key text, p_costs jsonb, p_pages integer default null, p_has_text boolean default null,
-  p_no_model integer[] default '{}'
+  p_no_model integer[] default '{}', p_made jsonb default null
 ) returns text
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
@@ -1381,7 +1392,7 @@ begin
   update files set
     status = 'completed', result_key = p_result_key, phase = null, error = null, pages = coalesce(p_pages, pages),
     total = coalesce(p_pages, total), done = coalesce(p_pages, total), unreadable_pages = '{}', no_model_pages = p_no_model,
-    has_text = p_has_text, updated_at = clock_timestamp()
+    has_text = p_has_text, made = p_made, made_at = clock_timestamp(), updated_at = clock_timestamp()
   where id = p_id;
   return 'completed';
 end
@@ -1919,7 +1930,7 @@ select secure_function(name) from unnest(array[
   'claim_assembly(uuid, interval)',
   'heartbeat_assembly(uuid, uuid, interval)',
   'hand_back_assembly(uuid, uuid)',
-  'complete_assembly(uuid, uuid, text, integer[], boolean, integer[])',
+  'complete_assembly(uuid, uuid, text, integer[], boolean, integer[], jsonb)',
   'cancel_conversion_job(uuid, boolean)',
   'cancel_flyer_jobs_for_file(uuid, text)',
   'cancel_flyer_job(uuid, uuid, text)',
@@ -1930,7 +1941,7 @@ select secure_function(name) from unnest(array[
   'sweep_conversions(interval, interval)',
   'claim_inline(uuid, interval)',
   'heartbeat_inline(uuid, uuid, interval)',
-  'complete_inline(uuid, uuid, text, jsonb, integer, boolean, integer[])',
+  'complete_inline(uuid, uuid, text, jsonb, integer, boolean, integer[], jsonb)',
   'fail_inline(uuid, uuid, text, jsonb, integer)',
   'inline_turn_ended()',
   'request_flyer(uuid, uuid, uuid, interval)',

@@ -6,8 +6,7 @@
  * - every problem is one schema, `Problem`, with the members of all: a client gets one type of error, and tells them apart by `code`;
  * - an object may have members that are not named, so that a client outlives a server that has learnt a new one;
  * - a boolean that is always true or always false is any boolean;
- * - whole numbers have 64 bits and others double precision;
- * - an answer that has no name is titled after its operation, so that its type is `FilesListFilesAnswer` and not the twentieth of its kind.
+ * - whole numbers have 64 bits and others double precision.
  */
 import { fileURLToPath } from "node:url"
 
@@ -82,29 +81,6 @@ const ofRequest = (content: Node): Node => {
   return type === undefined ? content : { [type]: content[type] }
 }
 
-const titled = (operation: string) =>
-  `${operation
-    .split(".")
-    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
-    .join("")}Answer`
-
-const named = (operation: Node): Node => {
-  const { operationId, responses } = operation
-  if (typeof operationId !== "string" || !isNode(responses)) return operation
-  const content = (value: Json, type: string) =>
-    isNode(value) &&
-    isNode(value["schema"]) &&
-    type === "application/json" &&
-    value["schema"]["properties"] !== undefined
-      ? { ...value, schema: { title: titled(operationId), ...value["schema"] } }
-      : value
-  const response = (value: Json) =>
-    isNode(value) && isNode(value["content"])
-      ? { ...value, content: mapped(value["content"], content) }
-      : value
-  return { ...operation, responses: mapped(responses, response) }
-}
-
 /** Everything but schemas is as it was. */
 const rewritten = (value: Json, name: string): Json => {
   if (Array.isArray(value)) return (value as ReadonlyArray<Json>).map((one) => rewritten(one, ""))
@@ -113,7 +89,7 @@ const rewritten = (value: Json, name: string): Json => {
   if (name === PROBLEM) return { schema: { $ref: `${REF}Problem` } }
   if (name === "requestBody" && isNode(value["content"]))
     return mapped({ ...value, content: ofRequest(value["content"]) }, rewritten)
-  return mapped(named(value), rewritten)
+  return mapped(value, rewritten)
 }
 
 const propertiesOf = (schema: Json | undefined): Node =>

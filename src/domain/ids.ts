@@ -33,7 +33,8 @@ export const LogRowId = Schema.String.pipe(Schema.brand("LogRowId"))
 export type LogRowId = typeof LogRowId.Type
 
 /** Any work that funds are held for and costs are booked on. */
-export type WorkId = JobId | FlyerId | MailId
+export const WorkId = Schema.Union([JobId, FlyerId, MailId])
+export type WorkId = typeof WorkId.Type
 
 /** What a send is recognised by when it is called again: its caller gives it, or it is the id of the send's row. */
 export const IdempotencyKey = Schema.String.pipe(Schema.brand("IdempotencyKey"))

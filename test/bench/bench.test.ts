@@ -2,6 +2,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 
 import { layerDatabase, TestDatabase } from "../support/postgres/postgres.ts"
+import { measureMixedDay, mixedDayTable } from "./conversion/mixed-day.ts"
 import { timeAdminLists } from "./delivery/admin-lists.ts"
 import { foldEvents } from "./delivery/fold-events.ts"
 import { table } from "./report.ts"
@@ -84,5 +85,27 @@ it.live(
       const times = yield* Effect.promise(() => timeAdminLists({ rows: 100, times: 1, databaseUrl: url }))
       assert.isTrue(times.every(({ longest, median }) => median > 0 && longest >= median))
     }).pipe(Effect.provide(layerDatabase)),
+  PATIENCE_MS
+)
+
+it.live(
+  "a day of mixed load is simulated: no owner waits for the end of another's order",
+  () =>
+    Effect.gen(function* () {
+      const lines = yield* Effect.promise(() => measureMixedDay({ hours: 1, bulk: 10 }))
+      assert.deepStrictEqual(
+        lines.map(({ load, pieces }) => [load, pieces]),
+        [
+          ["bulk", 10],
+          ["pages", 6],
+          ["mails", 6]
+        ]
+      )
+      const [bulk, pages, mails] = lines
+      // The time of this world is virtual: the figures are those of its seed, whatever the machine does.
+      assert.isBelow(pages!.longest, bulk!.longest / 2)
+      assert.isBelow(mails!.longest, bulk!.longest / 2)
+      assert.lengthOf(mixedDayTable(lines).split("\n"), lines.length + 2)
+    }),
   PATIENCE_MS
 )

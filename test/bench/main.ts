@@ -10,6 +10,7 @@ import { speedTable, tickTable } from "./batch/batch-tables.ts"
 import { measureTicks } from "./batch/batch-ticks.ts"
 import { measureQuality, qualityTable } from "./conversion/layout-quality.ts"
 import { layoutTable, measureLayout } from "./conversion/layout.ts"
+import { measureMixedDay, mixedDayTable } from "./conversion/mixed-day.ts"
 import { foreignManuals, measurePdf, pdfTable, tenthsTable } from "./conversion/pdf.ts"
 import { measureServerMemory } from "./conversion/server-memory.ts"
 import { measureStarts } from "./conversion/start-time.ts"
@@ -35,6 +36,7 @@ import { EVENT_ROWS } from "./senders/recording.ts"
  * and empty one, where pg_stat_statements may be loaded) and says what they wait for.
  * `--server-memory` converts `--documents N` PDFs of `--folder FOLDER`, or made ones, with one server and looks at its memory;
  * with `--serve` it is `serve` instead of `npm start`.
+ * `--day` is a simulated day of mixed load by three owners, and says how long each waits beside a day alone.
  * `--intake` mails PDFs of 1, 10 and 100 pages to a server, and then 200 at once.
  */
 const { values } = parseArgs({
@@ -47,6 +49,7 @@ const { values } = parseArgs({
     pages: { type: "string" },
     intake: { type: "boolean", default: false },
     scale: { type: "boolean", default: false },
+    day: { type: "boolean", default: false },
     database: { type: "string" },
     "batch-memory": { type: "boolean", default: false },
     "server-memory": { type: "boolean", default: false },
@@ -181,6 +184,12 @@ const runIntake = async () => {
   })
 }
 
+const runDay = async () => {
+  const lines = await measureMixedDay(values.quick ? { hours: 1, bulk: 10 } : { hours: 24, bulk: 250 })
+  console.log(mixedDayTable(lines))
+  await save("day", { node: process.version, lines })
+}
+
 const runFold = async () => {
   const loadBefore = loadavg()
   const fold = await foldEvents({ sends: values.quick ? 1_000 : 20_000 })
@@ -279,4 +288,6 @@ await (values.memory
                 ? runIntake()
                 : values.scale
                   ? runScale()
-                  : runTables())
+                  : values.day
+                    ? runDay()
+                    : runTables())

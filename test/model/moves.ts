@@ -1,10 +1,14 @@
 import { IdempotencyKey, KeyHash, KeyTag, LogRowId } from "../../src/domain/ids.ts"
+import { agreed } from "../../src/domain/mail/begin-call.ts"
 import {
+  type Claim,
   type ClaimDecision,
   type Claimed,
   type ClaimState,
   type Evidence,
   isFree,
+  newUse,
+  NO_LEASE,
   type Trail
 } from "../../src/domain/mail/claim.ts"
 import { delayBefore, type SendDetails } from "../../src/domain/mail/deferred-send.ts"
@@ -23,6 +27,7 @@ import {
   brokenByBegin,
   brokenByCopy,
   brokenByLeaving,
+  heldNow,
   useNow
 } from "./invariants.ts"
 import type { Rules } from "./rules.ts"
@@ -111,26 +116,31 @@ const evidenceOf = (state: State, tag: string, since: number): Evidence | undefi
 /** What the rows say of a key without a claim, else what the process remembers. */
 const trailOf = (state: State, process: number): Trail | undefined => {
   const now = nowOf(state)
-  const { claim } = state
-  // What a use that is over by its age wrote last is nothing to the next.
-  const rows = state.rows.filter(
-    ({ at, tag }) =>
-      at > now - IDEMPOTENCY_WINDOW_MS &&
-      !(claim !== undefined && claim.state !== "refused" && tag === tagText(claim.tag))
-  )
+  const rows = state.rows.filter(({ at, says }) => at > now - IDEMPOTENCY_WINDOW_MS && says !== "ended")
   const newest = rows.findLast(({ says }) => says === "accepted") ?? rows.at(-1)
   if (newest !== undefined)
-    return { provider: newest.provider, since: rows[0]!.at, tag: KeyTag.make(newest.tag) }
+    return {
+      provider: newest.provider,
+      since: rows[0]!.at,
+      last: rows.at(-1)!.at,
+      tag: KeyTag.make(newest.tag)
+    }
   const known = state.memory[process]
   return known === undefined || isFree(known, now)
     ? undefined
-    : { provider: known.provider, since: known.firstAttemptAt, tag: known.tag }
+    : {
+        provider: known.provider,
+        since: known.firstAttemptAt,
+        last: known.lastAttemptAt,
+        tag: known.tag
+      }
 }
 
-/** The tag of a key that no claim binds: that of its rows of the last day, else the key's first. */
-const tagWithoutClaim = (state: State, first: KeyTag): KeyTag => {
+/** The tag of a key that no claim binds: that of its rows of the last day, else one of its own where the key was used before. */
+const tagWithoutClaim = ({ rules }: Context, state: State, owner: string, first: KeyTag): KeyTag => {
   const recent = state.rows.findLast(({ at }) => at > nowOf(state) - IDEMPOTENCY_WINDOW_MS)
-  return recent === undefined ? first : KeyTag.make(recent.tag)
+  if (recent !== undefined) return KeyTag.make(recent.tag)
+  return state.rows.length === 0 ? first : KeyTag.make(rules.tagOf(owner))
 }
 
 /** What the process itself says, by the rules of the store. */
@@ -141,10 +151,33 @@ const remembered = (
   request: Parameters<Rules["decideClaim"]>[1]
 ) => {
   const claim = state.memory[process]
-  if (claim === undefined) return undefined
-  const decision = rules.decideClaim(claim, request, { evidence: undefined, trail: undefined }, nowOf(state))
   // A key that is free for all that the process knows is the store's to judge.
-  return decision._tag === "Claimed" && decision.sticky === undefined ? undefined : decision
+  return claim === undefined || isFree(claim, nowOf(state))
+    ? undefined
+    : rules.decideClaim(claim, request, { evidence: undefined, trail: undefined }, nowOf(state))
+}
+
+/** What the store said of a key is remembered for as long as the store holds it. */
+const learnt = (
+  { rules }: Context,
+  state: State,
+  process: number,
+  { firstAttemptAt, lastAttemptAt, result }: Extract<ClaimDecision, { readonly _tag: "Replay" }>
+): State => {
+  const claim: Claim = {
+    payloadHash: "",
+    owner: "learnt",
+    tag: undefined,
+    provider: result.provider ?? "provider_a",
+    state: rules.settledState(result.status, undefined, false),
+    ambiguous: result.status !== "sent",
+    leaving: true,
+    leaseUntil: NO_LEASE,
+    firstAttemptAt,
+    lastAttemptAt: rules.lastOfLearnt(lastAttemptAt, nowOf(state)),
+    result
+  }
+  return { ...state, memory: replaceAt(state.memory, process, claim) }
 }
 
 const answered = (state: State, n: number, result: SendResult, actor: Actor, label: string): Step<State> => {
@@ -161,12 +194,17 @@ const afterBegin = (
   state: State,
   n: number,
   decision: ClaimDecision,
-  given: { readonly process: number; readonly claimed: boolean; readonly label: string }
+  given: {
+    readonly process: number
+    readonly claimed: boolean
+    readonly label: string
+    readonly evidence: Evidence | undefined
+  }
 ): Step<State> => {
   const { bounds, rules } = context
-  const { claimed, label, process } = given
+  const { evidence, label, process, claimed } = given
   const since = { requests: state.requests.length, rows: state.rows.length }
-  const began = withCall(state, n, { process, claimed, beganAt: state.moment, since })
+  const began = withCall(state, n, { process, claimed, since })
   const actor = actorOf(state, given)
   if (decision._tag === "InProgress" || decision._tag === "Conflict")
     return { label: `${label}: under way`, state: withCall(began, n, { phase: "done" }) }
@@ -176,12 +214,18 @@ const afterBegin = (
   const next = rules.continuation(decision)
   const hold = rules.claimOf(
     undefined,
-    { ...decision, takeover: false, late: false },
-    { payloadHash: "", provider: bounds.primary, owner: `c${n}`, tag, leaseMs: LEASE_MS, leaving: true },
+    { ...decision, takeover: false },
+    {
+      payloadHash: "",
+      provider: bounds.primary,
+      owner: `c${n}`,
+      tag,
+      leaseMs: LEASE_MS,
+      leaving: true,
+      isSettled: evidence !== undefined
+    },
     nowOf(state)
   )
-  const evidence =
-    claimed && sticky !== undefined ? evidenceOf(state, tagText(tag), firstAttemptAt) : undefined
   const sending = {
     ...withCall(began, n, {
       hasLost: false,
@@ -219,24 +263,26 @@ const begins = (context: Context, state: State): Moves => {
   return processes.flatMap((process): Moves => {
     const label = `call ${n} at P${process}`
     const own = remembered(context, state, process, request)
-    if (own !== undefined && own._tag !== "Claimed")
-      return [afterBegin(context, state, n, own, { process, claimed: false, label: `${label}, remembered` })]
-    const open: Claimed = own ?? {
-      _tag: "Claimed",
-      sticky: undefined,
-      takeover: false,
-      late: false,
-      firstAttemptAt: now,
-      tag: request.tag
+    if (own?._tag === "InProgress" || own?._tag === "Conflict")
+      return [underWay(state, n, `at P${process}, remembered`)]
+    const unasked = { process, claimed: false, evidence: undefined }
+    const without = (from: State, why: string) => {
+      if (own?._tag === "Replay")
+        return answered(from, n, own.result, actorOf(from, unasked), `${label}, remembered, ${why}`)
+      return afterBegin(context, from, n, own ?? newUse(request.tag, now), {
+        ...unasked,
+        label: `${label}, ${why}`
+      })
     }
-    const without = (from: State, why: string) =>
-      afterBegin(context, from, n, open, { process, claimed: false, label: `${label}, ${why}` })
     if (!state.storeIsUp) return [without(state, "the store is away")]
     const { claim } = state
     // A later use of the key is its claim's.
     const asked = {
       ...request,
-      tag: claim === undefined ? tagWithoutClaim(state, request.tag) : KeyTag.make(rules.tagOf(owner))
+      tag:
+        claim === undefined
+          ? tagWithoutClaim(context, state, owner, request.tag)
+          : KeyTag.make(rules.tagOf(owner))
     }
     const decision = rules.decideClaim(
       claim,
@@ -249,12 +295,35 @@ const begins = (context: Context, state: State): Moves => {
       now
     )
     if (decision._tag !== "Claimed")
-      return [afterBegin(context, state, n, decision, { process, claimed: true, label })]
-    const granted: State = {
+      return [
+        afterBegin(
+          context,
+          decision._tag === "Replay" ? learnt(context, state, process, decision) : state,
+          n,
+          decision,
+          { process, claimed: true, evidence: undefined, label }
+        )
+      ]
+    const isRepeated = own?._tag === "Replay"
+    const grant = (isSettled: boolean): State => ({
       ...state,
-      claim: rules.claimOf(claim, decision, { ...asked, leaseMs: LEASE_MS, leaving: true }, now)
+      claim: rules.claimOf(claim, decision, { ...asked, leaseMs: LEASE_MS, leaving: true, isSettled }, now)
+    })
+    const evidence =
+      decision.sticky === undefined
+        ? undefined
+        : evidenceOf(grant(isRepeated), tagText(decision.tag), decision.firstAttemptAt)
+    const asksNobody = isRepeated || decision.late || evidence !== undefined
+    const granted: State = {
+      ...grant(isRepeated || evidence !== undefined),
+      held: asksNobody ? state.held : heldNow(state)
     }
-    const moves = [afterBegin(context, granted, n, decision, { process, claimed: true, label })]
+    const final = agreed(decision, own, evidence !== undefined)
+    const moves = [
+      final._tag === "Claimed"
+        ? afterBegin(context, granted, n, final, { process, claimed: true, evidence, label })
+        : repeated(context, granted, n, final, { process, label })
+    ]
     return state.lateAnswers === 0
       ? moves
       : [
@@ -267,6 +336,31 @@ const begins = (context: Context, state: State): Moves => {
   })
 }
 
+/** What the process repeats though the store took the key for an earlier attempt's: the store gets to know it. */
+const repeated = (
+  { rules }: Context,
+  state: State,
+  n: number,
+  final: Exclude<ClaimDecision, Claimed>,
+  { label, process }: { readonly process: number; readonly label: string }
+): Step<State> => {
+  if (final._tag !== "Replay") return underWay(state, n, `at P${process}`)
+  const { result } = final
+  const told = rules.settledState(result.status, undefined, false)
+  const end = { owner: `c${n}`, state: told, ambiguous: result.status !== "sent", result }
+  const claim = rules.settledClaim(state.claim, end, nowOf(state)) ?? state.claim
+  const began = withCall(state, n, {
+    since: { requests: state.requests.length, rows: state.rows.length }
+  })
+  return answered(
+    { ...began, claim },
+    n,
+    result,
+    actorOf(state, { process, claimed: true }),
+    `${label}, remembered`
+  )
+}
+
 const leave = (
   state: State,
   from: {
@@ -277,6 +371,8 @@ const leave = (
   }
 ): State => ({
   ...state,
+  // What a send without a claim does, the store cannot count: it prolongs no use.
+  held: from.claimed || useNow(state) !== state.held.use ? heldNow(state) : state.held,
   requests: [
     ...state.requests,
     {
@@ -498,6 +594,10 @@ const defers = ({ bounds }: Context, state: State): Moves =>
     return [end(queued, deferred(SEND, tried), "queues a retry")]
   })
 
+/** An acceptance is as old as its event, where that made the row. */
+const acceptedAt = (state: State, { tag }: { readonly tag: string }): number =>
+  state.requests.findLast(({ accepted, tag: own }) => accepted && own === tag)?.at ?? nowOf(state)
+
 const stateOfEnd = ({ rules }: Context, { ownKind, result, sticky }: Call): ClaimState =>
   rules.settledState(result!.status, ownKind, sticky !== undefined)
 
@@ -528,8 +628,13 @@ const ends = (context: Context, state: State): Moves =>
     const row = {
       provider: call.route.first,
       tag: call.tag,
-      says: result.status === "sent" ? ("accepted" as const) : ("open" as const),
-      at: now
+      says:
+        result.status === "sent"
+          ? ("accepted" as const)
+          : result.status === "failed" && call.request === -1
+            ? ("ended" as const)
+            : ("open" as const),
+      at: result.status === "sent" ? acceptedAt(state, call) : now
     }
     const isKnown = state.rows.some((one) => one.tag === row.tag && one.says === row.says)
     const written: State = {
@@ -554,10 +659,12 @@ export const callMoves: ReadonlyArray<(context: Context, state: State) => Moves>
 ]
 
 export {
+  acceptedAt,
   answered,
   arrive,
   evidenceOf,
   hears,
+  learnt,
   leave,
   lifeOf,
   replaceAt,

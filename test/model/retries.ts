@@ -1,11 +1,25 @@
 import { KeyTag } from "../../src/domain/ids.ts"
-import { type Claim, type ClaimEnd, isFree } from "../../src/domain/mail/claim.ts"
+import { type Claim, type ClaimEnd, type Evidence, isFree } from "../../src/domain/mail/claim.ts"
 import { delayBefore } from "../../src/domain/mail/deferred-send.ts"
 import { dedupes, withinWindow } from "../../src/domain/mail/failover.ts"
 import { failed, sent } from "../../src/domain/mail/send-result.ts"
 import { brokenByBegin, brokenByCopy, brokenByLeaving } from "./invariants.ts"
-import { actorOf, type Context, evidenceOf, hears, leave, type Moves, replaceAt, SEND } from "./moves.ts"
+import {
+  acceptedAt,
+  actorOf,
+  type Context,
+  evidenceOf,
+  hears,
+  learnt,
+  leave,
+  type Moves,
+  replaceAt,
+  SEND
+} from "./moves.ts"
 import { type Heard, LEASE_MS, nowOf, type Retry, type State } from "./state.ts"
+
+/** How far apart two uses of a key are at least, less what clocks may differ. */
+const AROUND_MS = 23 * 3_600_000 + 50 * 60_000
 
 const DELAYS_SECONDS = [120, 600, 900] as const
 
@@ -30,13 +44,28 @@ const withRow = (
 ): State["rows"] =>
   state.rows.some((row) => row.tag === tag && row.says === says)
     ? state.rows
-    : [...state.rows, { provider, tag, says, at: nowOf(state) }]
+    : [
+        ...state.rows,
+        { provider, tag, says, at: says === "accepted" ? acceptedAt(state, { tag }) : nowOf(state) }
+      ]
 
 /** Whether the key has gone to the other provider since, as the process or a row says. */
 const isElsewhere = ({ rules }: Context, state: State, retry: Retry, own: Claim | undefined): boolean =>
   rules.retryRemembers &&
   ((own !== undefined && own.ambiguous && own.provider !== retry.provider) ||
     state.rows.some(({ at, provider }) => at >= retry.firstAttemptAt && provider !== retry.provider))
+
+/** What a retry that evidence settles learns of its use of the key. */
+const settledBy = (claim: Claim, retry: Retry, { provider, providerMessageId }: Evidence) => {
+  const { firstAttemptAt } = retry
+  const isOfThisUse = claim.tag === (retry.tag === "none" ? undefined : retry.tag)
+  return {
+    _tag: "Replay" as const,
+    result: sent(SEND, { provider, failedOver: false }, providerMessageId),
+    firstAttemptAt: isOfThisUse ? claim.firstAttemptAt : firstAttemptAt,
+    lastAttemptAt: isOfThisUse ? claim.lastAttemptAt : firstAttemptAt
+  }
+}
 
 /** A message is received: the look-up, which finds evidence, another's lease, or nothing. */
 const received = (context: Context, state: State): Moves =>
@@ -60,7 +89,7 @@ const received = (context: Context, state: State): Moves =>
             { requests: retry.isOfClaim ? from.requests.length : 0, rows: from.rows.length },
             false
           ),
-        state: remembering(
+        state: holding(
           context,
           withHolder(leave(from, { ...held, provider: retry.provider, tag: retry.tag }), n, held),
           retry,
@@ -75,18 +104,25 @@ const received = (context: Context, state: State): Moves =>
           return recorded(context, withHolder(state, n, holder), n, "accepted", `${words}, which remembers`)
       }
       if (!state.storeIsUp)
-        return dedupes(retry.provider) && own?.provider !== "provider_b"
+        // Its own clock, right or wrong, and what it remembers can hold it back; neither ends it.
+        return dedupes(retry.provider) &&
+          own?.provider !== "provider_b" &&
+          withinWindow(now - retry.firstAttemptAt)
           ? [asks(state, { ...holder, claimed: false }, `${words} without the store`)]
           : []
       const tag = retry.tag === "none" ? undefined : KeyTag.make(retry.tag)
-      const claim =
-        state.claim ?? rules.claimOfRetry({ provider: retry.provider, owner, tag }, retry.firstAttemptAt, now)
+      const written = state.rows.filter(({ at }) => at > now - AROUND_MS)
+      const firstAttemptAt = written[0]?.at ?? retry.firstAttemptAt
+      const times = { firstAttemptAt, lastAttemptAt: written.at(-1)?.at ?? firstAttemptAt }
+      const claim = state.claim ?? rules.claimOfRetry({ provider: retry.provider, owner, tag }, times)
       const decision = rules.decideRetry(
         claim,
         {
           owner,
           provider: retry.provider,
           leaseMs: LEASE_MS,
+          tag,
+          ageMs: now - retry.firstAttemptAt,
           evidence: evidenceOf(state, retry.tag, retry.firstAttemptAt)
         },
         now
@@ -96,7 +132,10 @@ const received = (context: Context, state: State): Moves =>
         return [
           {
             label: `${words}: settled by evidence`,
-            state: without({ ...state, claim }, n)
+            state: without(
+              learnt(context, { ...state, claim }, process, settledBy(claim, retry, decision.evidence)),
+              n
+            )
           }
         ]
       const going = { ...state, claim: decision.claim }
@@ -115,25 +154,37 @@ const received = (context: Context, state: State): Moves =>
     })
   })
 
-/** What the process remembers of the key while its retry is under way, and once it has ended. */
-const remembering = (
-  { rules }: Context,
-  state: State,
-  retry: Retry,
-  holder: Holder,
-  end?: ClaimEnd
-): State => {
-  const { firstAttemptAt, provider, tag } = retry
+/** What the process remembers of the key while its retry is under way. */
+const holding = ({ rules }: Context, state: State, retry: Retry, { owner, process }: Holder): State => {
+  if (!rules.retryRemembers) return state
+  const { firstAttemptAt, provider } = retry
   const now = nowOf(state)
-  if (!rules.retryRemembers || !withinWindow(now - firstAttemptAt)) return state
-  const made = rules.claimOfRetry(
-    { provider, owner: holder.owner, tag: tag === "none" ? undefined : KeyTag.make(tag) },
-    firstAttemptAt,
-    now
-  )
-  const held = { ...made, leaseUntil: now + LEASE_MS }
-  const settled = end === undefined ? held : rules.settledClaim(held, end, now)
-  return { ...state, memory: replaceAt(state.memory, holder.process, settled) }
+  const known = state.memory[process]
+  const tag = retry.tag === "none" ? undefined : KeyTag.make(retry.tag)
+  const claim =
+    known === undefined || isFree(known, now)
+      ? rules.claimOfRetry({ provider, owner, tag }, { firstAttemptAt, lastAttemptAt: firstAttemptAt })
+      : known
+  const asked = {
+    owner,
+    provider,
+    tag,
+    leaseMs: LEASE_MS,
+    ageMs: now - firstAttemptAt,
+    evidence: undefined
+  }
+  const decision = rules.decideRetry(claim, asked, now)
+  return decision._tag === "Go"
+    ? { ...state, memory: replaceAt(state.memory, process, decision.claim) }
+    : state
+}
+
+/** What the process remembers of the key once its retry has ended. */
+const remembering = ({ rules }: Context, state: State, { process }: Holder, end: ClaimEnd): State => {
+  const settled = rules.retryRemembers
+    ? rules.settledClaim(state.memory[process], end, nowOf(state))
+    : undefined
+  return settled === undefined ? state : { ...state, memory: replaceAt(state.memory, process, settled) }
 }
 
 /** How a retry's end is written: the key's end, or the next retry. */
@@ -159,12 +210,18 @@ const recorded = (context: Context, state: State, n: number, heard: Heard, words
       result
     }
   }
+  // What a retry of an earlier use learns is not the end of the present one.
+  const isOfThisUse = claim === undefined || claim.tag === (tag === "none" ? undefined : tag)
   const settled = (ended: Heard): State => {
     const end = endOf(ended)
     return {
-      ...remembering(context, without(state, n), retry, holder, end),
-      claim: rules.settledClaim(claim, end, now) ?? claim,
-      rows: withRow(state, retry, ended === "accepted" ? "accepted" : "over")
+      ...remembering(context, without(state, n), holder, end),
+      claim: rules.settledClaim(claim, isOfThisUse ? end : { ...end, result: undefined }, now) ?? claim,
+      rows: withRow(
+        state,
+        retry,
+        ended === "accepted" ? "accepted" : holder.request === state.requests.length ? "ended" : "over"
+      )
     }
   }
   if (heard === "accepted")
@@ -174,7 +231,7 @@ const recorded = (context: Context, state: State, n: number, heard: Heard, words
           {
             label: `${words}: sent, and nobody can write it`,
             state: {
-              ...remembering(context, without(state, n), retry, holder, endOf("accepted")),
+              ...remembering(context, without(state, n), holder, endOf("accepted")),
               isReported: true
             }
           }
@@ -184,7 +241,7 @@ const recorded = (context: Context, state: State, n: number, heard: Heard, words
     return [
       {
         label: `${words}, and its message returns to the queue`,
-        state: remembering(context, withHolder(state, n, undefined), retry, holder, goesOn)
+        state: remembering(context, withHolder(state, n, undefined), holder, goesOn)
       }
     ]
   if (evidenceOf(state, tag, firstAttemptAt) !== undefined && heard !== "rejected")
@@ -194,7 +251,7 @@ const recorded = (context: Context, state: State, n: number, heard: Heard, words
     return [{ label: `${words}: failed`, state: settled(heard) }]
   const returned = { ...state, claim: rules.settledClaim(claim, goesOn, now) ?? claim }
   const next = withRetry(returned, n, { attempt: attempt + 1, holder: undefined })
-  return [{ label: `${words}: another follows`, state: remembering(context, next, retry, holder, goesOn) }]
+  return [{ label: `${words}: another follows`, state: remembering(context, next, holder, goesOn) }]
 }
 
 /** The answer of a retry's attempt, and its end. */

@@ -28,6 +28,8 @@ export interface Rules {
   readonly tagOf: (owner: string) => string
   /** What a process still remembers of a key once its end is written. */
   readonly afterWriting: (claim: Claim | undefined) => Claim | undefined
+  /** When the last attempt was on a key of which a process learns from the store. */
+  readonly lastOfLearnt: (told: number, now: number) => number
   /** Whether the move of a claim looks for rows of sends without one. */
   readonly moveLooks: boolean
   /** Whether a retry asks the memory of the process that takes it. */
@@ -50,6 +52,7 @@ export const PRODUCTION: Rules = {
   mayGoOn,
   tagOf: (owner) => owner,
   afterWriting: (claim) => claim,
+  lastOfLearnt: (told) => told,
   moveLooks: true,
   retryRemembers: true,
   refusedRetry: "ambiguous"
@@ -85,6 +88,13 @@ export const LITERAL = {
   "fail-over without a stored move": { mayGoOn: () => true },
   /** The process's memory is kept until its answer is written. */
   "remembered until it is written": { afterWriting: (claim) => (isHeld(claim) ? claim : undefined) },
+  /** What a process learns from the store it remembers a day from then. */
+  "learnt for a day": { lastOfLearnt: (_, now) => now },
+  /** Evidence that settles a call prolongs the key's time. */
+  "held anew by evidence": {
+    claimOf: (claim, decision, request, now) =>
+      claimOf(claim, decision, { ...request, isSettled: false }, now)
+  },
   /** A dead claim on a provider that does not dedupe: "the first result again", where there is none. */
   "the first result again": {
     continuation: (claimed: Claimed) => (continuation(claimed) === "defer" ? "end" : continuation(claimed))

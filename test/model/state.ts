@@ -1,4 +1,4 @@
-import type { Claim } from "../../src/domain/mail/claim.ts"
+import { type Claim, isFree, NO_LEASE } from "../../src/domain/mail/claim.ts"
 import type { FailureKind, Provider, Route } from "../../src/domain/mail/failover.ts"
 import type { SendResult } from "../../src/domain/mail/send-result.ts"
 
@@ -48,7 +48,6 @@ export interface Call {
   readonly phase: "new" | "ask" | "wait" | "move" | "defer" | "end" | "done" | "dead"
   readonly process: number
   readonly owner: string
-  readonly beganAt: number
   /** Whether the store confirmed the claim. */
   readonly claimed: boolean
   /** How many requests and rows there were when its claim committed, or when it went on without one. */
@@ -89,7 +88,8 @@ export interface Retry {
 interface Row {
   readonly provider: Provider
   readonly tag: string
-  readonly says: "accepted" | "open" | "over"
+  /** `ended`: nobody was asked, so that it says nothing of its own. */
+  readonly says: "accepted" | "open" | "over" | "ended"
   readonly at: number
 }
 
@@ -110,6 +110,8 @@ export interface State {
   readonly calls: ReadonlyArray<Call>
   readonly retries: ReadonlyArray<Retry>
   readonly requests: ReadonlyArray<Request>
+  /** The use of the key that was begun last, and when its last attempt began. */
+  readonly held: { readonly use: number; readonly at: number }
   /** What provider_a remembers of the key. */
   readonly window: { readonly tag: string; readonly at: number } | undefined
   /** The tags of deferrals. */
@@ -125,9 +127,10 @@ export const nowOf = (state: State): number => MOMENTS[state.moment]!
 const claimText = (claim: Claim | undefined, now: number): string =>
   claim === undefined
     ? "-"
-    : `${claim.state}${claim.provider}${claim.ambiguous ? "?" : ""}${claim.leaving ? "!" : ""}${claim.owner}${
-        now < claim.leaseUntil
-      }${claim.firstAttemptAt}/${claim.lastAttemptAt}${claim.tag}${claim.result?.status}${
+    : `${claim.state}${claim.provider}${claim.ambiguous ? "?" : ""}${claim.leaving ? "!" : ""}${
+        // Nobody's any more.
+        claim.leaseUntil === NO_LEASE ? "" : claim.owner
+      }${now < claim.leaseUntil}${claim.firstAttemptAt}/${claim.lastAttemptAt}${claim.tag}${claim.result?.status}${
         claim.result?.status === "failed" ? claim.result.kind : ""
       }`
 
@@ -160,8 +163,7 @@ const requestsText = (requests: ReadonlyArray<Request>): string => {
     const text = requestText(request)
     texts.add(request.copy && request.provider === "provider_a" && texts.has(text) ? `${text}+` : text)
   }
-  const last = requests.at(-1)
-  return `${[...texts].sort().join(";")}/${last?.at}.${last?.use}`
+  return [...texts].sort().join(";")
 }
 
 const waitedFor = (state: State, n: number): string => (n === -1 ? "" : requestText(state.requests[n]!))
@@ -169,7 +171,7 @@ const waitedFor = (state: State, n: number): string => (n === -1 ? "" : requestT
 const callText = (state: State, call: Call): string =>
   call.phase === "new" || call.phase === "dead" || call.phase === "done"
     ? call.phase
-    : `${call.phase}${call.process}${call.owner}${call.beganAt}${call.claimed ? "c" : "u"}${call.hasLost ? "l" : ""}${call.since.rows}${
+    : `${call.phase}${call.process}${call.owner}${call.claimed ? "c" : "u"}${call.hasLost ? "l" : ""}${call.since.rows}${
         call.phase === "ask" ? requestsText(state.requests.slice(0, call.since.requests)) : ""
       }${
         call.sticky
@@ -194,12 +196,12 @@ export const textOf = (state: State): string => {
     `${state.moment}${state.storeIsUp}${state.outages}${state.crashes}${state.lateAnswers}${state.isReported}${state.deferred.join()}`,
     claimText(state.claim, now),
     state.rows.map(({ at, provider, says, tag }) => `${provider}${tag}${says}${at}`).join(","),
-    claimText(state.memory[0], now),
-    claimText(state.memory[1], now),
+    ...state.memory.map((claim) => (claim !== undefined && isFree(claim, now) ? "-" : claimText(claim, now))),
     state.lives.join(),
     state.calls.map((call) => callText(state, call)).join(";"),
     state.retries.map((retry) => retryText(state, retry)).join(";"),
     requestsText(state.requests),
+    `${state.held.use}@${state.held.at}`,
     state.window === undefined ? "-" : `${state.window.tag}${state.window.at}`
   ].join("|")
 }

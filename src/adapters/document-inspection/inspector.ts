@@ -1,6 +1,7 @@
 import { Effect, Layer, type Scope } from "effect"
 import { fileTypeFromBuffer } from "file-type"
 
+import { isPdf, signedKind } from "../../domain/conversion/file-signatures.ts"
 import type { FileKind } from "../../ports/conversion/conversion-store.ts"
 import {
   DocumentInspector,
@@ -13,17 +14,13 @@ import { Pdf } from "../../ports/conversion/pdf.ts"
 import { compoundNames, openFile, type OpenedFile } from "./opened-file.ts"
 import { inspectJpeg, inspectPng } from "./pictures.ts"
 
-/** Where a PDF's header may stand (PDF 1.7 reference, implementation note 13). */
-const PDF_HEADER_WITHIN = 1024
-
 /** Magic bytes of a kind. */
 const HEAD_BYTES = 16_384
 
 type Leading = "pdf" | "png" | "jpeg" | "zip" | "compound"
 
-/** By what a file begins with; what stands at its very beginning wins over a PDF header further in. */
+/** By what a file begins with. */
 const SIGNATURES: ReadonlyArray<readonly [Leading, Buffer]> = [
-  ["pdf", Buffer.from("%PDF-")],
   ["png", Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])],
   ["jpeg", Buffer.from([0xff, 0xd8, 0xff])],
   ["zip", Buffer.from("PK\u0003\u0004", "latin1")],
@@ -32,7 +29,7 @@ const SIGNATURES: ReadonlyArray<readonly [Leading, Buffer]> = [
 
 const leadingOf = (head: Buffer): Leading | undefined =>
   SIGNATURES.find(([, bytes]) => head.subarray(0, bytes.length).equals(bytes))?.[0] ??
-  (head.subarray(0, PDF_HEADER_WITHIN).includes("%PDF-") ? "pdf" : undefined)
+  (isPdf(head) ? "pdf" : undefined)
 
 const isText = (head: Buffer): boolean => !head.includes(0) && !head.toString("utf8").includes("\ufffd\ufffd")
 
@@ -46,9 +43,7 @@ const unsupported = Effect.fnUntraced(function* (head: Buffer) {
   )
   const found =
     type === undefined
-      ? isText(head)
-        ? "plain text, HTML or the like"
-        : "a file of an unknown kind"
+      ? (signedKind(head) ?? (isText(head) ? "plain text, HTML or the like" : "a file of an unknown kind"))
       : `a .${type.ext} file (${type.mime})`
   return yield* new UnsupportedDocument({ found })
 })

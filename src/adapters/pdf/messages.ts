@@ -2,12 +2,25 @@ import type { DocumentFacts, FontFace } from "../../domain/conversion/page-conte
 import type { PdfFailure } from "../../ports/conversion/pdf.ts"
 import type { Operation } from "./operations.ts"
 
+/** What a library is doing with a page: pdfium reads it or copies it, qpdf splits it off. */
+export interface AtHand {
+  readonly page: number
+  readonly doing: "reading" | "copying" | "splitting"
+}
+
+/** What ended in a trap of a library, and what that looked like. */
+export interface Trap extends AtHand {
+  readonly reason: PdfFailure
+}
+
 /** A batch of pages to be worked on. It says all that a fresh thread needs, since the one before may have crashed. */
 export interface Request {
   readonly document: number
   readonly path: string
   /** Faces known so far, whose indexes hold. */
   readonly fonts: ReadonlyArray<FontFace>
+  /** Every trap so far: what trapped is done in another way. */
+  readonly traps: ReadonlyArray<Trap>
   /** Undefined: only open. */
   readonly operation: Operation | undefined
   readonly first: number
@@ -43,8 +56,10 @@ export type FromWorker =
       readonly kind: "failed"
       readonly reason: PdfFailure
       readonly page: number | undefined
-      /** What a library threw, where it did. */
+      /** What a library threw, where it did: a trap. */
       readonly cause?: string
+      /** What it was doing then, not always with a page that was asked for. */
+      readonly atHand?: AtHand | undefined
     }
   /** The file could not be read at all: not the document's fault. */
   | { readonly kind: "fault"; readonly message: string }

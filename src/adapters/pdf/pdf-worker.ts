@@ -2,7 +2,7 @@ import { parentPort, workerData } from "node:worker_threads"
 
 import { PdfError } from "../../ports/conversion/pdf.ts"
 import { loadLibraries, limitWasmMemory } from "./engine/libraries.ts"
-import type { FromWorker, Request, Timed, ToWorker, WorkerData } from "./messages.ts"
+import type { AtHand, FromWorker, Request, Timed, ToWorker, WorkerData } from "./messages.ts"
 import { OPERATIONS } from "./operations.ts"
 import type { OpenDocument } from "./pages/document.ts"
 import { OpenDocuments } from "./pages/open-documents.ts"
@@ -30,8 +30,14 @@ const answer = (message: FromWorker, transfer: ReadonlyArray<ArrayBuffer> = []):
   port.postMessage(timed, [...transfer])
 }
 
+/** The document that is being read. */
+let served: OpenDocument | undefined
+const atHand = (): AtHand | undefined => served?.atHand
+
 const serve = (request: Request): void => {
   const document = documents.of(request.document, request.path, request.fonts)
+  document.traps = request.traps
+  served = document
   const { faces } = document.fonts
   let page = request.first
   let bytes = 0
@@ -57,6 +63,7 @@ const serve = (request: Request): void => {
 const isFileError = (error: unknown): error is Error => error instanceof Error && "syscall" in error
 
 const handle = (request: Request): void => {
+  served = undefined
   try {
     serve(request)
   } catch (error) {
@@ -67,7 +74,8 @@ const handle = (request: Request): void => {
       answer({
         kind: "failed",
         reason: outOfMemory() ? "bomb" : "crashed",
-        page: undefined,
+        page: atHand()?.page,
+        atHand: atHand(),
         cause: String(error)
       })
   }

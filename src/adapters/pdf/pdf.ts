@@ -6,6 +6,7 @@ import { USUAL_LAYOUT } from "../../domain/conversion/layout/layout-pages.ts"
 import type { DocumentFacts, FontFace } from "../../domain/conversion/page-content.ts"
 import { append, least } from "../../domain/lists.ts"
 import { type PageRange, Pdf, type PdfDocument, type PdfError } from "../../ports/conversion/pdf.ts"
+import type { Trap } from "./messages.ts"
 import type { ArgumentOf, Operation, Results } from "./operations.ts"
 import { type Answer, ReaderThread } from "./reader-thread.ts"
 
@@ -16,6 +17,9 @@ const BATCH_BYTES = 8 * 1024 * 1024
 const MAX_LIBRARY_BYTES = 512 * 1024 * 1024
 /** The longest that one page may take, opening included. Real ones take milliseconds. */
 const PAGE_TIMEOUT_MS = 60_000
+
+/** Traps of one document that are stepped over: each costs a new thread. */
+const MAX_TRAPS = 20
 
 interface PdfOptions {
   /** Threads; a document stays with one of them. One less than the machine has cores, four at most, unless given. */
@@ -36,6 +40,7 @@ interface Seat {
 /** One document on the thread that reads it. */
 class Reading {
   readonly fonts: Array<FontFace> = []
+  readonly #traps: Array<Trap> = []
   readonly #thread: ReaderThread
   readonly #key: number
   readonly #path: string
@@ -46,18 +51,35 @@ class Reading {
     this.#path = path
   }
 
-  ask(operation: Operation | undefined, range: PageRange, argument?: unknown): Effect.Effect<Answer> {
+  #ask(operation: Operation | undefined, range: PageRange, argument?: unknown): Effect.Effect<Answer> {
     return Effect.suspend(() =>
       this.#thread.ask({
         document: this.#key,
         path: this.#path,
         fonts: [...this.fonts],
+        traps: [...this.#traps],
         operation,
         first: range.first,
         end: range.end,
         argument
       })
     ).pipe(Effect.tap(({ newFonts }) => Effect.sync(() => append(this.fonts, newFonts))))
+  }
+
+  /**
+   * Goes on behind a trap, with the page read in another way, and without it where that trapped, too: pages are read for other pages'
+   * sake, and one must not end all.
+   */
+  ask(operation: Operation | undefined, range: PageRange, argument?: unknown): Effect.Effect<Answer> {
+    return Effect.flatMap(this.#ask(operation, range, argument), (answer) => {
+      const { items, next, trap } = answer
+      if (trap === undefined || this.#traps.length >= MAX_TRAPS) return Effect.succeed(answer)
+      this.#traps.push(trap)
+      return Effect.map(this.ask(operation, { first: next, end: range.end }, argument), (rest) => ({
+        ...rest,
+        items: [...items, ...rest.items]
+      }))
+    })
   }
 
   stream<K extends Operation>(

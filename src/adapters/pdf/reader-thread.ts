@@ -4,9 +4,9 @@ import { Effect, Semaphore } from "effect"
 
 import type { DocumentFacts, FontFace } from "../../domain/conversion/page-content.ts"
 import { append } from "../../domain/lists.ts"
-import type { PdfError } from "../../ports/conversion/pdf.ts"
+import type { PdfError, PdfFailure } from "../../ports/conversion/pdf.ts"
 import { pdfError } from "./failure.ts"
-import type { Request, Timed, ToWorker, WorkerData } from "./messages.ts"
+import type { AtHand, Request, Timed, ToWorker, Trap, WorkerData } from "./messages.ts"
 
 /** How many times its processor time a page may take by the clock, on a machine that does other things. */
 const CLOCK_FACTOR = 15
@@ -37,7 +37,12 @@ export interface Answer {
   readonly facts: DocumentFacts | undefined
   readonly newFonts: ReadonlyArray<FontFace>
   readonly failure: PdfError | undefined
+  /** The trap that it failed by; undefined where it did not, or nobody knows on which page. */
+  readonly trap: Trap | undefined
 }
+
+const trapOf = ({ atHand, reason }: { readonly atHand?: AtHand | undefined; readonly reason: PdfFailure }) =>
+  atHand === undefined ? undefined : { ...atHand, reason }
 
 /** Processor time of a thread, microseconds; without end for one that is gone. */
 const cpuMicrosOf = (worker: Worker): Promise<number> =>
@@ -160,9 +165,9 @@ export class ReaderThread {
       worker.off("message", onMessage).off("error", onError).off("exit", onExit)
       worker.unref()
     }
-    const finish = (failure?: PdfError) => {
+    const finish = (failure?: PdfError, trap?: Trap) => {
       leave()
-      resume(Effect.succeed({ items, next: request.first + items.length, facts, newFonts, failure }))
+      resume(Effect.succeed({ items, next: request.first + items.length, facts, newFonts, failure, trap }))
     }
     const endThread = () => {
       this.#forget(worker)
@@ -193,8 +198,8 @@ export class ReaderThread {
           return finish()
         case "failed":
           // A page over a limit may leave much memory behind; after a trap the library cannot be trusted.
-          if (message.reason === "bomb" || message.reason === "crashed") endThread()
-          return finish(pdfError(message.reason, message.page ?? atPage(), message.cause))
+          if (message.reason === "bomb" || message.cause !== undefined) endThread()
+          return finish(pdfError(message.reason, message.page ?? atPage(), message.cause), trapOf(message))
         case "fault":
           leave()
           return resume(Effect.die(new Error(message.message)))

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto"
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 
-import { isPdf } from "../../domain/inbound/attachment-choice.ts"
+import { isPdf } from "../../domain/conversion/file-signatures.ts"
 import { HEAD_BYTES, type IncomingMail, type PartNames } from "../../domain/inbound/incoming-mail.ts"
 import { readMail } from "./read-mail.ts"
 

@@ -1,7 +1,7 @@
 import { Effect, Layer, Stream } from "effect"
 import { Digest, sha256 } from "effect/crypto/Digest"
 
-import { isPdf } from "../../domain/inbound/attachment-choice.ts"
+import { isPdf } from "../../domain/conversion/file-signatures.ts"
 import { HEAD_BYTES } from "../../domain/inbound/incoming-mail.ts"
 import { MailReader, UnreadableMail } from "../../ports/inbound/mails.ts"
 import { MailObjects, ObjectStoreError } from "../../ports/object-store.ts"

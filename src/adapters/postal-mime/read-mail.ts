@@ -1,6 +1,6 @@
 import PostalMime, { type Attachment, type Email } from "postal-mime"
 
-import { isPdf } from "../../domain/inbound/attachment-choice.ts"
+import { isPdf } from "../../domain/conversion/file-signatures.ts"
 import type { IncomingMail, PartNames } from "../../domain/inbound/incoming-mail.ts"
 import { beyondLimits } from "../../domain/inbound/mail-limits.ts"
 import { append } from "../../domain/lists.ts"
@@ -52,10 +52,10 @@ const parse = (raw: Uint8Array): Promise<Email> =>
     LIMITS
   )
 
-/** A `winmail.dat` with one PDF in it: the files within it stand in its place (INBOUND-15). */
+/** A `winmail.dat` with PDFs in it: the files within it stand in its place (INBOUND-15). */
 const withinTnef = (part: ParsedPart): ReadonlyArray<ParsedPart> | undefined => {
   const files = filesInTnef(part.content)
-  if (files?.filter(({ content }) => isPdf(content)).length !== 1) return undefined
+  if (files?.some(({ content }) => isPdf(content)) !== true) return undefined
   return files.map(({ content, filename }) => ({
     filename,
     mediaType: "application/octet-stream",

@@ -2,6 +2,7 @@
 interface TnefFile {
   /** Undefined where it has none. */
   readonly filename: string | undefined
+  /** Empty where it is of another form (a message), or cut off: it has a name only. */
   readonly content: Uint8Array
 }
 
@@ -27,7 +28,7 @@ const nameOf = (bytes: Uint8Array): string | undefined => {
 
 /**
  * The files in a `winmail.dat`, the form in which Outlook sends attachments to a recipient that it takes for Outlook (MS-OXTNEF).
- * A truncated file ends the list; undefined for any other file. Each byte is looked at once, and nothing is unpacked.
+ * A file that is cut off ends the list; undefined for any other file. Each byte is looked at once, and nothing is unpacked.
  */
 export const filesInTnef = (tnef: Uint8Array): ReadonlyArray<TnefFile> | undefined => {
   const view = new DataView(tnef.buffer, tnef.byteOffset, tnef.byteLength)
@@ -45,5 +46,7 @@ export const filesInTnef = (tnef: Uint8Array): ReadonlyArray<TnefFile> | undefin
     else if (attribute === ATTACHMENT_DATA && file !== undefined) file.content = bytes.slice()
     at = end + CHECKSUM
   }
-  return files.flatMap(({ content, filename }) => (content === undefined ? [] : [{ content, filename }]))
+  return files.flatMap(({ content = new Uint8Array(0), filename }) =>
+    content.length === 0 && filename === undefined ? [] : [{ content, filename }]
+  )
 }

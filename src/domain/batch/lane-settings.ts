@@ -1,4 +1,4 @@
-import { Duration } from "effect"
+import { Context, Duration } from "effect"
 
 import type { ModelPrice } from "../conversion/cascade/cost.ts"
 import { type JobOptions, usesCascade, HOLD_WINDOW } from "../conversion/job.ts"
@@ -66,6 +66,11 @@ export const RELEASE_SLACK = Duration.minutes(5)
 /** How long after its creation a waiting job is released; its batch job is given up on then. */
 export const giveUpIn = ({ timeoutHours }: Pick<DriverSettings, "timeoutHours">): Duration.Duration =>
   Duration.sum(Duration.hours(timeoutHours), GRACE)
+
+/** `BATCH_CONVERSION_TIMEOUT_HOURS`, for those who tell owners how long their conversions wait at most. */
+export const BatchTimeoutHours = Context.Reference<number>("postlane/domain/BatchTimeoutHours", {
+  defaultValue: () => 24
+})
 
 /** How long funds stay on hold while a job waits: time-out, grace and the on-demand window after them. */
 export const waitingWindow = (settings: Pick<DriverSettings, "timeoutHours">): Duration.Duration =>

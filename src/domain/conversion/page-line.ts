@@ -1,5 +1,7 @@
 import { Schema } from "effect"
 
+import type { Making } from "./making.ts"
+
 /**
  * Why a page has no model's answer though one was wanted: the model or the account `refused`, or did not answer (`unavailable`); the
  * page is too large for a call (`unfit`); its answers were cut off, withheld or empty (`unusable`).
@@ -29,7 +31,9 @@ export const PageLine = Schema.Struct({
   /** A clean fragment. */
   html: Schema.String,
   /** Absent where a model converted the page, or none was wanted. */
-  noModel: Schema.optional(NoModel)
+  noModel: Schema.optional(NoModel),
+  /** Which model converted the page, where one did. */
+  model: Schema.optional(Schema.String)
 })
 export type PageLine = typeof PageLine.Type
 
@@ -42,7 +46,7 @@ const MODEL_TIERS: ReadonlySet<PageLine["tier"]> = new Set([
 ])
 
 /** Whether a model converted the page. */
-const isModelTier = (tier: PageLine["tier"]): boolean => MODEL_TIERS.has(tier)
+export const isModelTier = (tier: PageLine["tier"]): boolean => MODEL_TIERS.has(tier)
 
 /** The notice in place of a page that cannot be read. */
 export const notice = (index: number): PageLine => ({
@@ -110,16 +114,33 @@ export class LegibilityTally {
   readonly #recognised = new Set<number>()
   readonly #poor = new Set<number>()
   readonly #noModel = new Set<number>()
+  readonly #tiers = new Map<number, PageLine["tier"]>()
+  readonly #models = new Set<string>()
   #byModel = false
   #hasText = false
 
-  add({ html, noModel, page, tier }: Pick<PageLine, "html" | "noModel" | "page" | "tier">): void {
+  add({
+    html,
+    model,
+    noModel,
+    page,
+    tier
+  }: Pick<PageLine, "html" | "model" | "noModel" | "page" | "tier">): void {
+    this.#tiers.set(page, tier)
+    if (model !== undefined) this.#models.add(model)
     if (noModel !== undefined) this.#noModel.add(page + 1)
     this.#byModel ||= isModelTier(tier)
     if (tier === "unreadable") this.#unreadable.add(page + 1)
     else this.#hasText ||= hasWords(html)
     if (tier === "recognised" || tier === "poorly-recognised") this.#recognised.add(page + 1)
     if (tier === "poorly-recognised") this.#poor.add(page + 1)
+  }
+
+  /** How many pages came about in which way, and the models that wrote some. */
+  get making(): Pick<Making, "models" | "tiers"> {
+    const tiers: Partial<Record<PageLine["tier"], number>> = {}
+    for (const tier of this.#tiers.values()) tiers[tier] = (tiers[tier] ?? 0) + 1
+    return { tiers, models: [...this.#models].sort() }
   }
 
   get fidelity(): Fidelity {

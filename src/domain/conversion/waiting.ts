@@ -18,6 +18,8 @@ export interface WaitFacts {
   readonly anySilent: number | null
   /** Since the batch service took it. */
   readonly submitted: number | null
+  /** Until the day ends, UTC, and with it what models may cost of it. */
+  readonly dayLeft: number
 }
 
 /** Why a conversion does not move on. */
@@ -30,7 +32,11 @@ export const WaitsFor = Schema.Struct({
     description:
       "`retry`: until then; else since when: its worker was heard of, the batch service took it, or it was requested."
   }),
-  others: Schema.Int.annotate({ description: "Other conversions that wait or are under way, up to 1,000." })
+  others: Schema.Int.annotate({ description: "Other conversions that wait or are under way, up to 1,000." }),
+  within: Schema.NullOr(Schema.Int).annotate({
+    description:
+      "`budget`, `batch`: it goes on within so many seconds at the latest, in the new day, UTC, or without the batch; else null."
+  })
 }).annotate({ identifier: "WaitsFor" })
 export type WaitsFor = typeof WaitsFor.Type
 
@@ -48,8 +54,14 @@ const cause = ({ anySilent, due, jobStatus, requested, silent }: WaitFacts): Wai
   return requested < CLAIMED_WITHIN || (anySilent !== null && anySilent < SILENCE) ? "turn" : "worker"
 }
 
-/** What a conversion under way waits for (DOC-17). */
-export const waitsFor = (facts: WaitFacts): WaitsFor => {
+/** How long a conversion waits at most from then on, seconds; null where nothing bounds it. */
+const within = (why: WaitsFor["cause"], { dayLeft, requested }: WaitFacts, batchSeconds: number) => {
+  if (why === "budget") return dayLeft
+  return why === "batch" ? Math.max(0, batchSeconds - requested) : null
+}
+
+/** What a conversion under way waits for (DOC-17); `batchSeconds`: after which it is converted without the batch. */
+export const waitsFor = (facts: WaitFacts, batchSeconds: number): WaitsFor => {
   const why = cause(facts)
   const { due, requested, silent, submitted } = facts
   const since = {
@@ -61,5 +73,10 @@ export const waitsFor = (facts: WaitFacts): WaitsFor => {
     worker: null,
     budget: null
   }
-  return { cause: why, seconds: since[why] ?? requested, others: facts.others }
+  return {
+    cause: why,
+    seconds: since[why] ?? requested,
+    others: facts.others,
+    within: within(why, facts, batchSeconds)
+  }
 }

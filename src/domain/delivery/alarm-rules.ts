@@ -1,7 +1,8 @@
 import type { Provider } from "../mail/failover.ts"
-import type { AlertText } from "./alert-policy.ts"
+import { counted, type Level, percent, type Verdict } from "./alarm-verdict.ts"
+import { DOCUMENT_ALARMS, type DocumentMeasures, judgeDocuments } from "./document-alarms.ts"
 
-/** The alarms about outbound mail as a whole, and about the model of conversions (EVENT-40). */
+/** The alarms about outbound mail as a whole, and about conversions (EVENT-40). */
 export const ALARMS = [
   "failovers",
   "provider_b_bounces",
@@ -15,6 +16,7 @@ export const ALARMS = [
   "silence_provider_a",
   "silence_provider_b",
   "no_model",
+  ...DOCUMENT_ALARMS,
   "clocks"
 ] as const
 export type AlarmName = (typeof ALARMS)[number]
@@ -45,6 +47,7 @@ export interface Measures {
   readonly deadLetters: boolean | undefined
   /** Pages of the last {@link RECENT_MINUTES} that the high-fidelity model refused, or gave no answer to. */
   readonly unanswered: number
+  readonly documents: DocumentMeasures
 }
 
 /** The state of an alarm. */
@@ -117,19 +120,6 @@ const UNANSWERED = { bad: 3, calm: 0 }
 
 /** How long an alarm must be calm without a break before it ends: a flapping alarm stays one episode. */
 export const CALM_MS = 15 * 60_000
-
-/** `bad` begins an episode, `calm` lets it end; in between the state stays, so that a figure at the limit cannot flap. */
-type Level = "bad" | "calm" | "between"
-
-interface Verdict {
-  readonly level: Level
-  readonly detail: string
-}
-
-const percent = (share: number): string => `${(share * 100).toFixed(2)} %`
-
-const counted = (count: number, limits: { readonly bad: number; readonly calm: number }): Level =>
-  count >= limits.bad ? "bad" : count <= limits.calm ? "calm" : "between"
 
 const rate = (what: string, sends: number, hits: number, limits: typeof BOUNCES): Verdict => {
   const share = sends === 0 ? 0 : hits / sends
@@ -234,6 +224,8 @@ export const judge = (name: AlarmName, measures: Measures): Verdict => {
       return modelVerdict(measures)
     case "clocks":
       return clocksVerdict(measures)
+    default:
+      return judgeDocuments(name, measures.documents)
   }
 }
 
@@ -272,6 +264,11 @@ export const alarmTable = (stateOf: (name: AlarmName) => AlarmState): AlarmTable
   silence_provider_a: stateOf("silence_provider_a"),
   silence_provider_b: stateOf("silence_provider_b"),
   no_model: stateOf("no_model"),
+  failed_conversions: stateOf("failed_conversions"),
+  waiting_conversions: stateOf("waiting_conversions"),
+  batch_fallback: stateOf("batch_fallback"),
+  unverified_mails: stateOf("unverified_mails"),
+  waiting_mails: stateOf("waiting_mails"),
   clocks: stateOf("clocks")
 })
 
@@ -284,67 +281,3 @@ export const evaluate = (previous: AlarmTable, measures: Measures): ReadonlyArra
     const same = to.firing === from.firing && to.calmSince === from.calmSince
     return same ? [] : [{ name, from, to, notice, detail }]
   })
-
-const TITLES: Readonly<Record<AlarmName, string>> = {
-  failovers: "Sends fail over",
-  provider_b_bounces: "Too many mails bounce",
-  provider_b_complaints: "Too many mails are reported as spam",
-  dead_letters: "Deferred mails could not be retried",
-  fallback_only: "Only the fallback takes mail",
-  deferred_sends: "Many mails wait for a retry",
-  retries_overdue: "Nobody retries deferred mails",
-  failed_sends: "Mails failed that nobody refused",
-  unclaimed_sends: "Mail went out without look-up and claim",
-  silence_provider_a: "No delivery events of provider_a",
-  silence_provider_b: "No delivery events of provider_b",
-  no_model: "High fidelity is not available",
-  clocks: "Clocks are apart"
-}
-
-const ADVICE: Readonly<Record<AlarmName, string>> = {
-  failovers: "The first provider refuses mail: look at the log lines EMAIL_FAILOVER for its reasons.",
-  provider_b_bounces:
-    "The provider reviews the account at 5 %. Find the source of the bad addresses and stop it.",
-  provider_b_complaints:
-    "The provider reviews the account at 0.1 %. Find the mail that people do not want and stop it.",
-  dead_letters: "See GET /api/admin/dead-letters; POST /api/admin/dead-letters/:id/redrive puts one back.",
-  fallback_only: "Mail goes out, and nothing is left to fail over to: see to the first provider.",
-  deferred_sends:
-    "A provider does not answer, or not clearly. The mails are tried again for half an hour; then they fail.",
-  retries_overdue:
-    "Their messages wait in a queue that no process takes from: doctor names it. Start a process with the role retry on that EMAIL_DEFER_QUEUE_URL.",
-  failed_sends:
-    "See GET /api/admin/email-log?status=failed. With the kind ambiguous nobody can say whether the mail arrived; with unavailable no provider took it.",
-  unclaimed_sends:
-    "The database did not answer these sends in time. Their keys are in the log lines “a send goes out without look-up and claim”: look for a second copy in another process, and for suppressed recipients.",
-  silence_provider_a: "Bounces go unseen. Look at the webhook, its signing secret and the poll.",
-  silence_provider_b:
-    "Bounces go unseen. Look at the event bus rule, its API destination and the webhook secret.",
-  no_model:
-    "Conversions fail, or do without it. The log lines HIFI_UNAVAILABLE hold the vendor's words; postlane doctor names what is missing.",
-  clocks:
-    "Let NTP set them; the log line CLOCK_OFF names a process that is off. While the database's own clock has gone back, keys and leases last longer by as much."
-}
-
-/** What an alarm means, and what to do about it. */
-export const alarmMeaning = (name: AlarmName): { readonly title: string; readonly remedy: string } => ({
-  title: TITLES[name],
-  remedy: ADVICE[name]
-})
-
-/** The text of a notice. It holds our own names and figures only, nothing that strangers wrote. */
-export const alarmText = (name: AlarmName, kind: NoticeKind, detail: string): AlertText => {
-  const heading = `${kind === "begun" ? "Alarm" : "Alarm over"}: ${TITLES[name]}`
-  const lines = [
-    `${detail[0]?.toUpperCase() ?? ""}${detail.slice(1)}.`,
-    ...(kind === "begun" ? [ADVICE[name]] : [])
-  ]
-  return {
-    subject: `[Postlane] ${heading}`,
-    text: `${heading}.\n\n${lines.join("\n\n")}\n`,
-    html:
-      `<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><meta name="color-scheme" content="light dark">` +
-      `<title>${heading}</title></head><body>\n<h1>${heading}</h1>\n` +
-      `${lines.map((line) => `<p>${line}</p>`).join("\n")}\n</body></html>\n`
-  }
-}

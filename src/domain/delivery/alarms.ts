@@ -7,8 +7,10 @@ import type { Deferrals } from "../../ports/mail/deferrals.ts"
 import { withDeadline } from "../deadline.ts"
 import type { Mailer } from "../mail/mailer.ts"
 import { makeSendOnce, notSent } from "../mail/send-once.ts"
-import { alarmText, ALARMS, type AlarmName, evaluate } from "./alarm-rules.ts"
+import { ALARMS, type AlarmName, evaluate } from "./alarm-rules.ts"
+import { alarmText } from "./alarm-texts.ts"
 import { AlertConfig, ALERT_TIME_LIMIT } from "./alerts.ts"
+import type { DocumentMeasures } from "./document-alarms.ts"
 
 /** `source` of the mails that carry notices. The alarms do not look at mails of this source, so that none feeds itself. */
 export const ALARM_SOURCE = "api:email-alarm"
@@ -127,10 +129,42 @@ const log = (name: AlarmName, notice: "begun" | "ended", detail: string) =>
     : Effect.logInfo(`EMAIL_ALARM_OVER ${name}`)
   ).pipe(Effect.annotateLogs({ alarm: name, detail }))
 
+const figure = (name: string, description: string) => Metric.gauge(name, { description })
+
+const FIGURES: ReadonlyArray<readonly [Metric.Gauge<number>, (documents: DocumentMeasures) => number]> = [
+  [
+    figure("postlane_conversions_failed_recently", "Conversions that failed in the last half hour."),
+    ({ failed }) => failed
+  ],
+  [
+    figure(
+      "postlane_conversions_waiting_minutes",
+      "Since when the oldest conversion waits while nobody works."
+    ),
+    ({ waitingMinutes }) => waitingMinutes
+  ],
+  [
+    figure("postlane_batch_fallback_share", "Share of a day's batch pages that were converted on demand."),
+    ({ batch }) => (batch.pages === 0 ? 0 : batch.fallback / batch.pages)
+  ],
+  [
+    figure(
+      "postlane_intake_unverified_recently",
+      "Mails of the last half hour whose sender nobody vouched for."
+    ),
+    ({ mails }) => mails.unverified
+  ],
+  [
+    figure("postlane_intake_waiting_minutes", "Since when the oldest mail to the convert address is due."),
+    ({ mailWaitingMinutes }) => mailWaitingMinutes
+  ]
+]
+
 /** Updates the alarms from the current measurements. If two processes do it at once, each alarm changes once. */
 const judgeAlarms = Effect.gen(function* () {
   const board = yield* AlarmBoard
   const measures = { ...(yield* board.measure), deadLetters: yield* deadLetters }
+  for (const [gauge, of] of FIGURES) yield* Metric.update(gauge, of(measures.documents))
   for (const change of evaluate(yield* board.read, measures)) {
     const moved = yield* board.change(change)
     if (moved && change.notice !== undefined) yield* log(change.name, change.notice, change.detail)

@@ -1,35 +1,6 @@
+import { signedKind, startsWith } from "../conversion/file-signatures.ts"
 import { cleanFileName } from "../conversion/stored-files.ts"
 import type { MailPart, PartNames } from "./incoming-mail.ts"
-
-/** How far into a file `%PDF-` may stand: PDF readers have always allowed this. */
-const PDF_WITHIN = 1024
-
-const startsWith = (bytes: Uint8Array, signature: ReadonlyArray<number>, at = 0): boolean =>
-  signature.every((byte, index) => bytes[at + index] === byte)
-
-const PDF = [0x25, 0x50, 0x44, 0x46, 0x2d]
-
-/** Whether the bytes are a PDF, by content: the only input format. */
-export const isPdf = (bytes: Uint8Array): boolean => {
-  const end = Math.min(bytes.length - PDF.length, PDF_WITHIN)
-  for (let at = 0; at <= end; at++) if (startsWith(bytes, PDF, at)) return true
-  return false
-}
-
-const SIGNATURES: ReadonlyArray<readonly [ReadonlyArray<number>, string]> = [
-  [[0x78, 0x9f, 0x3e, 0x22], "an Outlook file (winmail.dat)"],
-  [[0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1], "an Office document"],
-  [[0x89, 0x50, 0x4e, 0x47], "a picture"],
-  [[0xff, 0xd8, 0xff], "a picture"],
-  [[0x47, 0x49, 0x46, 0x38], "a picture"],
-  [[0x49, 0x49, 0x2a, 0x00], "a picture"],
-  [[0x4d, 0x4d, 0x00, 0x2a], "a picture"],
-  [[0x42, 0x4d], "a picture"],
-  [[0x7b, 0x5c, 0x72, 0x74, 0x66], "an RTF document"],
-  [[0x52, 0x61, 0x72, 0x21], "an archive"],
-  [[0x37, 0x7a, 0xbc, 0xaf], "an archive"],
-  [[0x1f, 0x8b], "an archive"]
-]
 
 /** By extension: containers that look alike, and text files. */
 const EXTENSIONS: ReadonlyMap<string, string> = new Map([
@@ -60,8 +31,8 @@ export const describeFile = (
   const extension = /\.([A-Za-z0-9]{1,8})$/.exec(filename)?.[1]?.toLowerCase() ?? ""
   const zip = startsWith(head, [0x50, 0x4b, 0x03, 0x04])
   if (zip) return EXTENSIONS.get(extension) ?? "an archive"
-  const known = SIGNATURES.find(([signature]) => startsWith(head, signature))
-  if (known !== undefined) return known[1]
+  const known = signedKind(head)
+  if (known !== undefined) return known
   const named = EXTENSIONS.get(extension)
   if (extension !== "pdf" && named !== undefined) return named
   if (mediaType.startsWith("message/")) return "a mail"

@@ -18,7 +18,7 @@ import { IntakeConfig, rawKey } from "./intake-config.ts"
 import { judgeSender } from "./judge-sender.ts"
 import { withHead } from "./mail-head.ts"
 import { MailHome } from "./mail-home.ts"
-import { admitNext, convertNext, convertNextShort, replyNext } from "./mail-steps.ts"
+import { admitNext, convertNext, convertNextOfIdle, convertNextShort, replyNext } from "./mail-steps.ts"
 import { countReceived, underWay } from "./metrics.ts"
 import { LINK_LIVES_MS, makeResultLinks, resultUrl } from "./result-link.ts"
 
@@ -43,6 +43,8 @@ export class ConvertByEmail extends Context.Service<
     readonly convertNext: Effect.Effect<boolean, StoreUnavailable>
     /** The same of short mails: a worker for these alone has none of them wait behind long ones (H3). */
     readonly convertNextShort: Effect.Effect<boolean, StoreUnavailable>
+    /** The same of customers of whom no mail is being converted: none of them waits for the end of others' long ones (H3). */
+    readonly convertNextOfIdle: Effect.Effect<boolean, StoreUnavailable>
     /** Sends the reply that has waited longest. False: there is none. */
     readonly replyNext: Effect.Effect<boolean, StoreUnavailable>
     /** Removes the objects of mails that have ended, and deletes old ones (INBOUND-8). */
@@ -124,6 +126,7 @@ const make = Effect.gen(function* () {
     ),
     admitNext: provided(admitNext),
     convertNext: provided(convertNext),
+    convertNextOfIdle: provided(convertNextOfIdle),
     convertNextShort: provided(convertNextShort),
     replyNext: provided(replyNext(links)),
     clean: provided(cleanMails),

@@ -1,4 +1,4 @@
-import { Effect, Layer, Schema, Stream } from "effect"
+import { Effect, Layer, Schema, Semaphore, Stream } from "effect"
 
 import { HtmlAssembly, type PageFragment } from "../../ports/conversion/html-assembly.ts"
 import { type OpenPages, PageSources } from "../../ports/conversion/page-sources.ts"
@@ -14,6 +14,12 @@ import { classifyPage } from "./page-class.ts"
 
 /** Pages that are laid out together, and are in memory at once. */
 const PAGES_AT_ONCE = 20
+
+/**
+ * Groups that are converted at once. They take turns in the order that they ask: a mail asks for its next group when it has the last
+ * one, so that a document of a thousand pages holds up another mail by one group (H3).
+ */
+const GROUPS_AT_ONCE = 2
 
 /** Always the layout tier: a mail cannot say how its file is to be converted. */
 const OPTIONS: ConversionOptions = { highFidelity: false }
@@ -93,13 +99,18 @@ const convertGroup = Effect.fnUntraced(function* (
 }, Effect.scoped)
 
 /** Converts all pages, group by group, and parks them as lines; all that is needed for assembly is known then. */
-const convertPages = Effect.fnUntraced(function* (sourceKey: string, pagesKey: string, pageCount: number) {
+const convertPages = Effect.fnUntraced(function* (
+  sourceKey: string,
+  pagesKey: string,
+  pageCount: number,
+  turns: Semaphore.Semaphore
+) {
   const objects = yield* MailObjects
   const counted: Counted = { standard: 0, complex: 0, tally: new LegibilityTally() }
   const starts = Array.from({ length: Math.ceil(pageCount / PAGES_AT_ONCE) }, (_, at) => at * PAGES_AT_ONCE)
   const lines = Stream.fromIterable(starts).pipe(
     Stream.mapEffect((first) =>
-      convertGroup(sourceKey, first, Math.min(first + PAGES_AT_ONCE, pageCount), counted)
+      turns.withPermit(convertGroup(sourceKey, first, Math.min(first + PAGES_AT_ONCE, pageCount), counted))
     ),
     Stream.map((fragments) =>
       encoder.encode(fragments.map((fragment) => `${JSON.stringify(fragment)}\n`).join(""))
@@ -110,13 +121,16 @@ const convertPages = Effect.fnUntraced(function* (sourceKey: string, pagesKey: s
 })
 
 const convert = Effect.fnUntraced(
-  function* ({ name, resultKey, sourceKey }: Parameters<ConvertPipeline["Service"]["convert"]>[0]) {
+  function* (
+    { name, resultKey, sourceKey }: Parameters<ConvertPipeline["Service"]["convert"]>[0],
+    turns: Semaphore.Semaphore
+  ) {
     const objects = yield* MailObjects
     const assembly = yield* HtmlAssembly
     const sources = yield* PageSources
     const facts = yield* sources.facts(sourceKey)
     const pagesKey = `${resultKey}.pages.jsonl`
-    const { complex, standard, tally } = yield* convertPages(sourceKey, pagesKey, facts.pageCount)
+    const { complex, standard, tally } = yield* convertPages(sourceKey, pagesKey, facts.pageCount, turns)
     const { legibility, recognition } = tally
     const { poorlyReadPages } = recognition
     if (legibility.unreadablePages.length === facts.pageCount) {
@@ -156,10 +170,11 @@ export const layer: Layer.Layer<ConvertPipeline, never, Needs> = Layer.effect(
   Effect.gen(function* () {
     const context = yield* Effect.context<Needs>()
     const sources = yield* PageSources
+    const turns = yield* Semaphore.make(GROUPS_AT_ONCE)
     return ConvertPipeline.of({
       countPages: (sourceKey) =>
         Effect.map(Effect.mapError(sources.facts(sourceKey), failureOf), ({ pageCount }) => pageCount),
-      convert: (request) => Effect.provideContext(convert(request), context)
+      convert: (request) => Effect.provideContext(convert(request, turns), context)
     })
   })
 )

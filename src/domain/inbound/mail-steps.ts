@@ -123,16 +123,18 @@ const runStep = Effect.fnUntraced(function* <R>(mail: ClaimedMail, { abandon, st
   )
 })
 
-const nextMail = <R>(at: "received" | "converting", steps: Step<R>, mostPages?: number) =>
+const nextMail = <R>(
+  at: "received" | "converting",
+  steps: Step<R>,
+  only?: Parameters<IntakeStore["Service"]["claim"]>[4]
+) =>
   doNext(
     "mails",
     Effect.fnUntraced(function* (lease) {
       const store = yield* IntakeStore
       const { heartbeat } = yield* IntakeConfig
       const home = yield* homeOrNone
-      return home === undefined
-        ? undefined
-        : yield* store.claim(at, lease, staleAfter(heartbeat), home, mostPages)
+      return home === undefined ? undefined : yield* store.claim(at, lease, staleAfter(heartbeat), home, only)
     }),
     (mail) =>
       underWay(at === "received" ? "reading" : at, runStep(mail, steps)).pipe(
@@ -149,7 +151,10 @@ const converting = { step: convertMail, abandon: abandonConversion }
 export const convertNext = nextMail("converting", converting)
 
 /** The same of the mails whose document is no longer than a chunk, so that none waits behind long ones. */
-export const convertNextShort = nextMail("converting", converting, CHUNK_PAGES)
+export const convertNextShort = nextMail("converting", converting, { mostPages: CHUNK_PAGES })
+
+/** The same of customers of whom no mail is being converted, so that none of them waits for the end of others' long ones. */
+export const convertNextOfIdle = nextMail("converting", converting, { ofIdle: true })
 
 /** Sends the reply that has waited longest. False: there is none. */
 export const replyNext = (links: ResultLinks) =>

@@ -3,7 +3,7 @@ import { Clock, Effect } from "effect"
 import type { BeganSend } from "../../ports/mail/mail-store.ts"
 import type { IdempotencyKey, KeyHash, KeyTag, LogRowId } from "../ids.ts"
 import { uptime } from "../uptime.ts"
-import type { ClaimDecision, Claimed, ClaimRequest } from "./claim.ts"
+import { type ClaimDecision, type Claimed, type ClaimRequest, newUse } from "./claim.ts"
 import type { Provider } from "./failover.ts"
 import { type Message, payloadOf } from "./message.ts"
 import { ClaimUnavailable } from "./send-result.ts"
@@ -40,7 +40,11 @@ interface BegunCall extends Omit<BeganSend, "at"> {
 }
 
 /** The store's word, unless it knows less than the process itself (it was away, and nothing is written yet). */
-const agreed = (stored: ClaimDecision, own: ClaimDecision | undefined, isProven: boolean): ClaimDecision => {
+export const agreed = (
+  stored: ClaimDecision,
+  own: ClaimDecision | undefined,
+  isProven: boolean
+): ClaimDecision => {
   if (own === undefined || stored._tag !== "Claimed") return stored
   if (isProven && !(own._tag === "Replay" && own.result.status === "sent")) return stored
   return own._tag !== "Claimed" || stored.sticky === undefined ? own : stored
@@ -59,6 +63,11 @@ const unasked = (decision: ClaimDecision, claim: BegunCall["claim"], since: numb
   since
 })
 
+const agesOf = (
+  { firstAttemptAt, lastAttemptAt }: Pick<Claimed, "firstAttemptAt" | "lastAttemptAt">,
+  now: number
+) => ({ ageMs: Math.max(0, now - firstAttemptAt), lastAgeMs: Math.max(0, now - lastAttemptAt) })
+
 const forKey = Effect.fnUntraced(function* (
   parts: SendParts,
   call: Call,
@@ -75,27 +84,30 @@ const forKey = Effect.fnUntraced(function* (
     return unasked(remembered, claim, since)
   const known = memory.known(keyHash, since)
   const ownAt = (now: number) =>
-    remembered?._tag === "Claimed" ? { ...remembered, firstAttemptAt: now - (known?.ageMs ?? 0) } : remembered
+    remembered?._tag === "Claimed"
+      ? {
+          ...remembered,
+          firstAttemptAt: now - (known?.ageMs ?? 0),
+          lastAttemptAt: now - (known?.lastAgeMs ?? 0)
+        }
+      : remembered
   const own = ownAt(wallClock)
-  const remember = (
-    { firstAttemptAt, sticky, tag }: Pick<Claimed, "firstAttemptAt" | "sticky" | "tag">,
-    now: number
-  ) =>
-    memory.hold(
-      keyHash,
-      { sticky, tag, ageMs: Math.max(0, now - firstAttemptAt) },
-      { ...request, leaseMs },
-      since
-    )
+  const remember = (claimed: Claimed, now: number, isSettled: boolean) =>
+    memory.hold(keyHash, { ...claimed, ...agesOf(claimed, now) }, { ...request, leaseMs, isSettled }, since)
   // Held before the store is asked: of two calls at once, one sends, whether or not the store answers.
   const undo =
-    own?._tag === "Replay"
-      ? () => {}
-      : remember(own ?? { sticky: undefined, firstAttemptAt: wallClock, tag: request.tag }, wallClock)
+    own?._tag === "Replay" ? () => {} : remember(own ?? newUse(request.tag, wallClock), wallClock, false)
   const began = yield* begin(
     parts,
     call.message,
-    { keyHash, claim: { ...request, leaseMs, known } },
+    {
+      keyHash,
+      claim: {
+        ...request,
+        leaseMs,
+        known: known === undefined ? undefined : { ...known, isSettled: own?._tag === "Replay" }
+      }
+    },
     wallClock
   )
   if (began.time !== undefined) yield* reportUnclaimed(parts)
@@ -106,16 +118,11 @@ const forKey = Effect.fnUntraced(function* (
   // How old a key is goes by the store's clock, where it is known.
   const now = began.time?.at ?? wallClock
   const decision = agreed(began.decision, ownAt(now), began.evidence !== undefined)
-  if (decision._tag === "Claimed") remember(decision, now)
+  if (decision._tag === "Claimed") remember(decision, now, began.evidence !== undefined)
   else if (own?._tag !== "Replay") {
     // Remembered, too: the next call may not reach the store.
     if (decision._tag === "Replay")
-      memory.learn(
-        keyHash,
-        { ...decision, ageMs: Math.max(0, now - decision.firstAttemptAt) },
-        request,
-        since
-      )
+      memory.learn(keyHash, { ...decision, ...agesOf(decision, now) }, request, since)
     else undo()
   }
   const tag = decision._tag === "Claimed" ? decision.tag : known?.tag

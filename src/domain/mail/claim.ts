@@ -60,8 +60,9 @@ export interface Evidence {
  */
 export interface Trail {
   readonly provider: Provider
-  /** The first attempt, milliseconds of the store's clock. */
+  /** The first attempt, and the last one that is known of; milliseconds of the store's clock. */
   readonly since: number
+  readonly last: number
   readonly tag: KeyTag | undefined
 }
 
@@ -77,10 +78,17 @@ export type ClaimDecision =
       /** 24 hours after the first attempt: nobody is asked any more. */
       readonly late: boolean
       readonly firstAttemptAt: number
+      /** The last attempt before this call's; of a new use, now. */
+      readonly lastAttemptAt: number
       readonly tag: KeyTag | undefined
     }
-  /** Send nothing, return this result. `firstAttemptAt`: of the use of the key that it is about. */
-  | { readonly _tag: "Replay"; readonly result: SendResult; readonly firstAttemptAt: number }
+  /** Send nothing, return this result. The times are those of the use of the key that it is about. */
+  | {
+      readonly _tag: "Replay"
+      readonly result: SendResult
+      readonly firstAttemptAt: number
+      readonly lastAttemptAt: number
+    }
   | { readonly _tag: "Conflict" }
   | { readonly _tag: "InProgress" }
 export type Claimed = Extract<ClaimDecision, { readonly _tag: "Claimed" }>
@@ -99,18 +107,28 @@ export const isFree = (claim: Claim, now: number): boolean =>
   isExpired(claim, now) ||
   (!isLeased(claim, now) && claim.state === "held" && !claim.leaving && !claim.ambiguous)
 
-const fresh = (claim: Claim | undefined, request: ClaimRequest, now: number): Claimed => ({
+/** A new use of a key. */
+export const newUse = (tag: KeyTag | undefined, now: number): Claimed => ({
   _tag: "Claimed",
   sticky: undefined,
   takeover: false,
   late: false,
   firstAttemptAt: now,
-  // No mail carries the tag of a use of which nothing was accepted: it goes on to be the key's.
-  tag: claim === undefined || isExpired(claim, now) ? request.tag : (claim.tag ?? request.tag)
+  lastAttemptAt: now,
+  tag
 })
 
+const fresh = (claim: Claim | undefined, request: ClaimRequest, now: number): Claimed =>
+  // No mail carries the tag of a use of which nothing was accepted: it goes on to be the key's.
+  newUse(claim === undefined || isExpired(claim, now) ? request.tag : (claim.tag ?? request.tag), now)
+
 const continued = (
-  { firstAttemptAt, provider, tag }: Pick<Claim, "firstAttemptAt" | "provider" | "tag">,
+  {
+    firstAttemptAt,
+    lastAttemptAt,
+    provider,
+    tag
+  }: Pick<Claim, "firstAttemptAt" | "lastAttemptAt" | "provider" | "tag">,
   takeover: boolean,
   now: number
 ): Claimed => ({
@@ -119,6 +137,7 @@ const continued = (
   takeover,
   late: !withinWindow(now - firstAttemptAt),
   firstAttemptAt,
+  lastAttemptAt,
   tag
 })
 
@@ -139,21 +158,22 @@ export const decideClaim = (
   }
   if (claim === undefined || isFree(claim, now)) {
     const { evidence, trail } = known
-    if (trail !== undefined) return continued({ ...trail, firstAttemptAt: trail.since }, true, now)
+    if (trail !== undefined)
+      return continued({ ...trail, firstAttemptAt: trail.since, lastAttemptAt: trail.last }, true, now)
     // A send under the same tag that found no claim store was accepted.
     return claim === undefined || evidence === undefined || isExpired(claim, now)
       ? fresh(claim, request, now)
       : continued({ ...claim, provider: evidence.provider }, true, now)
   }
   if (claim.payloadHash !== "" && claim.payloadHash !== request.payloadHash) return { _tag: "Conflict" }
-  const { firstAttemptAt, result, state } = claim
+  const { firstAttemptAt, lastAttemptAt, result, state } = claim
   if (result !== undefined && (state === "accepted" || state === "deferred")) {
-    return { _tag: "Replay", result, firstAttemptAt }
+    return { _tag: "Replay", result, firstAttemptAt, lastAttemptAt }
   }
   if (isLeased(claim, now)) return { _tag: "InProgress" }
   const askable = state !== "ended" && dedupes(claim.provider) && withinWindow(now - firstAttemptAt)
   if (known.evidence === undefined && !askable && result !== undefined)
-    return { _tag: "Replay", result, firstAttemptAt }
+    return { _tag: "Replay", result, firstAttemptAt, lastAttemptAt }
   return continued(claim, result === undefined, now)
 }
 
@@ -164,11 +184,18 @@ export const continuation = ({ late, sticky, takeover }: Claimed): "ask" | "defe
   return takeover && !dedupes(sticky) ? "defer" : "ask"
 }
 
-/** The claim once it is granted. `leaving`: its request goes out at once, so that no other step has to say so. */
+/**
+ * The claim once it is granted. `leaving`: its request goes out at once, so that no other step has to say so. `isSettled`: evidence
+ * settles it. Where nobody is asked, the last attempt stays the one before.
+ */
 export const claimOf = (
   claim: Claim | undefined,
   decision: Claimed,
-  request: ClaimRequest & { readonly leaseMs: number; readonly leaving: boolean },
+  request: ClaimRequest & {
+    readonly leaseMs: number
+    readonly leaving: boolean
+    readonly isSettled: boolean
+  },
   now: number
 ): Claim => {
   const { firstAttemptAt, late, sticky, tag } = decision
@@ -184,7 +211,7 @@ export const claimOf = (
     owner: request.owner,
     leaseUntil,
     firstAttemptAt,
-    lastAttemptAt: late ? (claim?.lastAttemptAt ?? now) : leaseUntil,
+    lastAttemptAt: late || request.isSettled ? decision.lastAttemptAt : leaseUntil,
     tag,
     result: undefined
   }
@@ -249,7 +276,8 @@ export const settledClaim = (claim: Claim | undefined, end: ClaimEnd, now: numbe
     provider: end.result.provider ?? claim.provider,
     ambiguous,
     leaseUntil: NO_LEASE,
-    lastAttemptAt: state === "accepted" || state === "refused" ? now : claim.lastAttemptAt,
+    lastAttemptAt:
+      state === "accepted" || state === "refused" ? Math.min(claim.lastAttemptAt, now) : claim.lastAttemptAt,
     result: keptResult(state, end.result)
   }
 }
@@ -268,12 +296,17 @@ export const decideRetry = (
     readonly provider: Provider
     readonly leaseMs: number
     readonly evidence: Evidence | undefined
+    readonly tag: KeyTag | undefined
+    /** How old the retry's use of the key is at least, milliseconds. */
+    readonly ageMs: number
   },
   now: number
 ): RetryDecision => {
   const { evidence, leaseMs, owner, provider } = retry
   if (evidence !== undefined) return { _tag: "Settled", evidence }
   if (isLeased(claim, now) && claim.owner !== owner) return { _tag: "Busy" }
+  // A day late: it ends a use that is over, and leaves the present one alone.
+  if (claim.tag !== retry.tag && !withinWindow(retry.ageMs)) return { _tag: "Go", claim }
   const leaseUntil = now + leaseMs
   // One that is a day late asks nobody any more.
   const lastAttemptAt = withinWindow(now - claim.firstAttemptAt) ? leaseUntil : claim.lastAttemptAt
@@ -283,8 +316,7 @@ export const decideRetry = (
 /** The claim that a retry makes where its first call left none: any payload fits. */
 export const claimOfRetry = (
   retry: { readonly provider: Provider; readonly owner: string; readonly tag: KeyTag | undefined },
-  firstAttemptAt: number,
-  now: number
+  { firstAttemptAt, lastAttemptAt }: Pick<Claim, "firstAttemptAt" | "lastAttemptAt">
 ): Claim => ({
   payloadHash: "",
   state: "deferred",
@@ -294,7 +326,7 @@ export const claimOfRetry = (
   owner: retry.owner,
   leaseUntil: NO_LEASE,
   firstAttemptAt,
-  lastAttemptAt: now,
+  lastAttemptAt,
   tag: retry.tag,
   result: undefined
 })

@@ -30,8 +30,9 @@ const MAX_KEYS = 100_000
 export interface KnownKey {
   readonly provider: Provider
   readonly tag: KeyTag | undefined
-  /** Since the first attempt, milliseconds. */
+  /** How long ago the first and the last attempt on it were, milliseconds. */
   readonly ageMs: number
+  readonly lastAgeMs: number
 }
 
 /**
@@ -49,18 +50,18 @@ export class ProcessKeyMemory extends Context.Service<
     /** Returns what puts the key back as it was. */
     readonly hold: (
       keyHash: KeyHash,
-      decision: Pick<Claimed, "sticky" | "tag"> & { readonly ageMs: number },
-      request: ClaimRequest & { readonly leaseMs: number },
+      decision: Pick<Claimed, "sticky" | "tag" | "late"> & Pick<KnownKey, "ageMs" | "lastAgeMs">,
+      request: ClaimRequest & { readonly leaseMs: number; readonly isSettled: boolean },
       now: number
     ) => () => void
     /** What the store said of the key: it is as old as the store says. */
     readonly learn: (
       keyHash: KeyHash,
-      told: { readonly result: SendResult; readonly ageMs: number },
+      told: Pick<KnownKey, "ageMs" | "lastAgeMs"> & { readonly result: SendResult },
       request: ClaimRequest,
       now: number
     ) => void
-    /** What a queued retry may do, for all that the process knows; it holds the key where it may go out. */
+    /** What a queued retry may do, for all that the process knows; it holds the key where it may go out, until it is put back (`undo`). */
     readonly beginRetry: (
       keyHash: KeyHash,
       retry: {
@@ -72,7 +73,7 @@ export class ProcessKeyMemory extends Context.Service<
         readonly ageMs: number
       },
       now: number
-    ) => RetryDecision
+    ) => { readonly decision: RetryDecision; readonly undo: () => void }
     readonly move: (keyHash: KeyHash, owner: string, provider: Provider) => void
     readonly settle: (keyHash: KeyHash, end: ClaimEnd, now: number) => void
     /** The settled result as the caller gets it: the log may know the row by another id, or an acceptance. */
@@ -96,20 +97,30 @@ const makeClaims = (maxKeys: number) => {
     claims.delete(keyHash)
     claims.set(keyHash, claim)
   }
+  /** Adds a claim, and drops the oldest ones that are free or too many. */
+  const add = (keyHash: KeyHash, claim: Claim, now: number) => {
+    put(keyHash, claim)
+    for (const [oldest, kept] of claims) {
+      if (claims.size <= maxKeys && !isFree(kept, now)) return
+      claims.delete(oldest)
+    }
+  }
   return {
     put,
+    add,
     get: (keyHash: KeyHash) => claims.get(keyHash),
-    delete: (keyHash: KeyHash) => claims.delete(keyHash),
     live: (keyHash: KeyHash, now: number): Claim | undefined => {
       const claim = claims.get(keyHash)
       return claim === undefined || isFree(claim, now) ? undefined : claim
     },
-    /** Adds a claim, and drops the oldest ones that are free or too many. */
-    add: (keyHash: KeyHash, claim: Claim, now: number) => {
-      put(keyHash, claim)
-      for (const [oldest, kept] of claims) {
-        if (claims.size <= maxKeys && !isFree(kept, now)) return
-        claims.delete(oldest)
+    /** Returns what puts the key back as it was, where the claim's owner still has it. */
+    hold: (keyHash: KeyHash, claim: Claim, now: number) => {
+      const before = claims.get(keyHash)
+      add(keyHash, claim, now)
+      return () => {
+        if (claims.get(keyHash)?.owner !== claim.owner) return
+        if (before === undefined) claims.delete(keyHash)
+        else put(keyHash, before)
       }
     }
   }
@@ -117,7 +128,7 @@ const makeClaims = (maxKeys: number) => {
 
 /** The claim that makes the process repeat what the store said of a key. */
 const learntClaim = (
-  { ageMs, result }: { readonly result: SendResult; readonly ageMs: number },
+  { ageMs, lastAgeMs, result }: Pick<KnownKey, "ageMs" | "lastAgeMs"> & { readonly result: SendResult },
   request: ClaimRequest,
   now: number
 ): Claim => ({
@@ -128,7 +139,7 @@ const learntClaim = (
   leaving: true,
   leaseUntil: NO_LEASE,
   firstAttemptAt: now - ageMs,
-  lastAttemptAt: now - ageMs,
+  lastAttemptAt: now - lastAgeMs,
   result
 })
 
@@ -145,34 +156,27 @@ export const makeKeyMemory = (maxKeys = MAX_KEYS): ProcessKeyMemory["Service"] =
       const claim = claims.live(keyHash, now)
       return claim === undefined
         ? undefined
-        : { provider: claim.provider, tag: claim.tag, ageMs: now - claim.firstAttemptAt }
+        : {
+            provider: claim.provider,
+            tag: claim.tag,
+            ageMs: now - claim.firstAttemptAt,
+            lastAgeMs: now - claim.lastAttemptAt
+          }
     },
-    hold: (keyHash, { ageMs, sticky, tag }, request, now) => {
-      const decision = { _tag: "Claimed", sticky, tag, takeover: false, late: false } as const
-      const claim = claimOf(
-        undefined,
-        { ...decision, firstAttemptAt: now - ageMs },
-        { ...request, leaving: true },
-        now
-      )
-      const before = claims.get(keyHash)
-      claims.add(keyHash, claim, now)
-      return () => {
-        if (claims.get(keyHash)?.owner !== request.owner) return
-        if (before === undefined) claims.delete(keyHash)
-        else claims.put(keyHash, before)
-      }
+    hold: (keyHash, { ageMs, lastAgeMs, late, sticky, tag }, request, now) => {
+      const times = { firstAttemptAt: now - ageMs, lastAttemptAt: now - lastAgeMs }
+      const decision = { _tag: "Claimed", sticky, tag, takeover: false, late, ...times } as const
+      return claims.hold(keyHash, claimOf(undefined, decision, { ...request, leaving: true }, now), now)
     },
     learn: (keyHash, told, request, now) => claims.add(keyHash, learntClaim(told, request, now), now),
     beginRetry: (keyHash, retry, now) => {
       const known = claims.live(keyHash, now)
-      const claim = known ?? claimOfRetry(retry, now - retry.ageMs, now)
+      const first = now - retry.ageMs
+      const claim = known ?? claimOfRetry(retry, { firstAttemptAt: first, lastAttemptAt: first })
       const evidence = known === undefined ? undefined : acceptedBy(known)
       const decision = decideRetry(claim, { ...retry, evidence }, now)
-      if (decision._tag === "Go") {
-        claims.add(keyHash, decision.claim, now)
-      }
-      return decision
+      const undo = decision._tag === "Go" ? claims.hold(keyHash, decision.claim, now) : () => {}
+      return { decision, undo }
     },
     move: (keyHash, owner, provider) => {
       const moved = movedClaim(claims.get(keyHash), owner, provider)

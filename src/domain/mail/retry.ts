@@ -115,13 +115,26 @@ const handle = Effect.fnUntraced(function* (
     leaseMs: claimLeaseMs(parts.config),
     ageMs
   }
-  const own = memory.beginRetry(details.keyHash, retry, yield* uptime)
+  const now = yield* uptime
+  const { decision: own, undo } = memory.beginRetry(details.keyHash, retry, now)
   if (own._tag === "Busy") return yield* new NotBegun({ reason: "this process works on its key" })
-  const settle = (end: ClaimEnd) => Effect.map(uptime, (now) => memory.settle(details.keyHash, end, now))
-  if (own._tag === "Go")
-    return yield* retried(parts, message, owner, settle).pipe(
+  const settle = (end: ClaimEnd) => Effect.map(uptime, (at) => memory.settle(details.keyHash, end, at))
+  if (own._tag === "Go") {
+    const held: Held = {
+      owner,
+      ageMs: now - own.claim.firstAttemptAt,
+      undo,
+      goOn: (age) =>
+        Effect.map(uptime, (at) => {
+          undo()
+          memory.beginRetry(details.keyHash, { ...retry, ageMs: age }, at)
+        }),
+      settle
+    }
+    return yield* retried(parts, message, held).pipe(
       Effect.ensuring(settle({ owner, state: "deferred", ambiguous: true, result: undefined, isRetry: true }))
     )
+  }
   const { provider, providerMessageId } = own.evidence
   const result = sent(message, { ...triedBy(message), provider }, providerMessageId)
   yield* recordRetry(parts, rowOf(parts.config, result, details, newTrace(), settledBy(owner, { result })))
@@ -137,19 +150,37 @@ const requestOf = ({ details, request }: DeferredSend, owner: string) => ({
   tag: tagOf(details)
 })
 
+/** What the process holds of the key while its retry is under way. */
+interface Held {
+  readonly owner: string
+  /** Since the key's first attempt, milliseconds, as far as the process knows. */
+  readonly ageMs: number
+  /** Puts the key back as it was: nobody is asked. */
+  readonly undo: () => void
+  /** An attempt follows, on a key that is so old. */
+  readonly goOn: (ageMs: number) => Effect.Effect<void>
+  readonly settle: (end: ClaimEnd) => Effect.Effect<void>
+}
+
 /** Look-up and lease, the attempt, the row. What the process learns it remembers before it is written. */
 const retried = Effect.fnUntraced(function* (
   parts: SendParts,
   message: DeferredSend,
-  owner: string,
-  remember: (end: ClaimEnd) => Effect.Effect<void>
+  held: Held
 ): Effect.fn.Return<void, NotBegun | StoreUnavailable> {
-  const began = yield* begin(parts, message, owner)
+  const { owner } = held
+  const began = yield* begin(parts, message, held).pipe(Effect.tapError(() => Effect.sync(held.undo)))
+  if (began._tag !== "Go") held.undo()
   if (began._tag === "Settled") {
+    const { at, firstAttemptAt, lastAttemptAt } = began
     const { provider, providerMessageId } = began.evidence
     const result = sent(message, { ...triedBy(message), provider }, providerMessageId)
     // As old as its key: nothing was asked now.
-    const told = { result, ageMs: ageBySchedule(message, parts.config.deferDelaysSeconds) }
+    const told = {
+      result,
+      ageMs: Math.max(0, at - firstAttemptAt),
+      lastAgeMs: Math.max(0, at - lastAttemptAt)
+    }
     parts.memory.learn(message.details.keyHash, told, requestOf(message, owner), yield* uptime)
     yield* noteEvidence(began.evidence)
     return yield* countRetry("settled")
@@ -158,10 +189,15 @@ const retried = Effect.fnUntraced(function* (
   const { details } = message
   const blocked = blockedAddresses(details.category, began.suppressions)
   const trace = newTrace()
-  const ended = yield* send(parts, message, { ...began, blocked }, trace)
+  const now = yield* storeNow(began.time)
+  const late = tooLate(message, began.firstAttemptAt, now)
+  if (late === undefined) yield* held.goOn(Math.max(held.ageMs, now - began.firstAttemptAt))
+  else held.undo()
+  const ended =
+    late === undefined ? yield* send(parts, message, { ...began, blocked }, trace) : gaveUp(message, late)
   const { result } = ended
   const end = settledBy(owner, ended)
-  yield* remember(end)
+  yield* held.settle(end)
   yield* recordRetry(parts, rowOf(parts.config, result, withoutDropped(details, blocked), trace, end))
   yield* countRetry(result.status)
   if (result.status === "failed") {
@@ -190,12 +226,12 @@ const firstOf = ({ firstAttemptAt, timedBy }: DeferredSend, known: number): numb
 /**
  * Evidence and suppressions before an attempt, and the lease on the key. A provider that dedupes is tried even if the database does
  * not answer. The other one is not: a mail whose acceptance an event has proven would go out twice. Its message waits instead, and so
- * does one that seems too old by this process's clock, which alone ends no mail.
+ * does one that seems too old by this process's clock, or by what the process remembers, which alone end no mail.
  */
 const begin = Effect.fnUntraced(function* (
   parts: SendParts,
   message: DeferredSend,
-  owner: string
+  { ageMs, owner }: Pick<Held, "ageMs" | "owner">
 ): Effect.fn.Return<Began, NotBegun | StoreUnavailable> {
   const { details, firstAttemptAt, rowId } = message
   const { provider } = message.request
@@ -218,7 +254,8 @@ const begin = Effect.fnUntraced(function* (
   const asked = yield* Effect.result(bounded(parts, "beginRetry", parts.store.beginRetry(entry)))
   if (Result.isFailure(asked)) {
     const error = asked.failure
-    const isYoung = tooLate(message, firstAttemptAt, yield* Clock.currentTimeMillis) === undefined
+    const isYoung =
+      withinWindow(ageMs) && tooLate(message, firstAttemptAt, yield* Clock.currentTimeMillis) === undefined
     if (dedupes(provider) && isYoung)
       return yield* Effect.logWarning(
         "mail store: beginRetry failed, the provider dedupes, the retry goes on",
@@ -251,7 +288,7 @@ const gaveUp = (message: DeferredSend, error: string, ownKind?: FailureKind): En
   ...(ownKind === undefined ? {} : { ownKind })
 })
 
-/** Sends the request again, unless the mail came due too late or nobody is left to get it. */
+/** Sends the request again, unless nobody is left to get it. */
 const send = Effect.fnUntraced(function* (
   parts: SendParts,
   message: DeferredSend,
@@ -260,8 +297,6 @@ const send = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Ended, StoreUnavailable> {
   const { details, request } = message
   const { blocked } = began
-  const late = tooLate(message, began.firstAttemptAt, yield* storeNow(began.time))
-  if (late !== undefined) return gaveUp(message, late)
   const adapter = parts.providers.get(request.provider)
   const isTouched = [...details.to, ...details.others].some((address) => blocked.has(address))
   const mailed =

@@ -10,7 +10,7 @@ import type {
 import { withDeadline } from "../deadline.ts"
 import type { KeyHash } from "../ids.ts"
 import { uptime } from "../uptime.ts"
-import type { Evidence } from "./claim.ts"
+import { type Evidence, newUse } from "./claim.ts"
 import { type SendDetails, tagOf } from "./deferred-send.ts"
 import type { Moved } from "./failover.ts"
 import { type Message, recipientKeys } from "./message.ts"
@@ -64,14 +64,7 @@ export const begin = Effect.fnUntraced(function* (
     suppressions: [],
     evidence: undefined,
     leaving: true,
-    decision: {
-      _tag: "Claimed",
-      sticky: undefined,
-      takeover: false,
-      late: false,
-      firstAttemptAt: now,
-      tag: asked.claim?.tag
-    }
+    decision: newUse(asked.claim?.tag, now)
   }
   if (!store.configured) return open
   const lookUp = orDegraded(

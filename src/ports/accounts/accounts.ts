@@ -1,6 +1,6 @@
 import { Context, type Effect, type Redacted } from "effect"
 
-import type { CustomerId } from "../../domain/ids.ts"
+import type { CustomerId, FileId, WorkId } from "../../domain/ids.ts"
 import type { InvalidCursor } from "../cursor.ts"
 import type { StoreUnavailable } from "../store-unavailable.ts"
 
@@ -18,12 +18,55 @@ export interface AccountFunds {
   readonly heldCredits: number
 }
 
+/** What a charge or a hold is for. */
+interface PaidWork {
+  /** The conversion, the layout-true one, or the mail; null where no work is paid. */
+  readonly jobId: WorkId | null
+  readonly work: "conversion" | "layout" | "mail" | null
+  /** Null where it is not known any more, or deleted. */
+  readonly fileId: FileId | null
+  /** Of the file or the attachment; null likewise. */
+  readonly name: string | null
+}
+
+/** A move of an account's funds: what a result cost, credits that were added or taken back. Amounts are never below zero. */
+export interface FundsMove extends PaidWork {
+  readonly id: string
+  readonly kind: "charge" | "grant" | "debit"
+  /** ISO 8601. */
+  readonly createdAt: string
+  readonly credits: number
+  readonly freePages: number
+}
+
+/** What is set aside for work under way. Times are ISO 8601. */
+export interface FundsHold extends PaidWork {
+  readonly createdAt: string
+  /** Until then, unless the work goes on. */
+  readonly expiresAt: string
+  readonly credits: number
+  readonly freePages: number
+}
+
+/** Most moves of one page. */
+export const MAX_MOVES_PAGE = 200
+
 /** Accounts: their funds, closing and erasure. */
 export class Accounts extends Context.Service<
   Accounts,
   {
     /** The account and its funds; `undefined` where it is closed. */
     readonly funds: (customerId: CustomerId) => Effect.Effect<AccountFunds | undefined, StoreUnavailable>
+    /** What moved its funds, newest first, the page after `cursor`. */
+    readonly moves: (
+      customerId: CustomerId,
+      page: { readonly limit: number; readonly cursor: string | undefined }
+    ) => Effect.Effect<
+      { readonly rows: ReadonlyArray<FundsMove>; readonly nextCursor: string | null },
+      StoreUnavailable | InvalidCursor
+    >
+    /** What is set aside now, newest first; what is free of charge is left out. */
+    readonly holds: (customerId: CustomerId) => Effect.Effect<ReadonlyArray<FundsHold>, StoreUnavailable>
     /**
      * Closes the account: sign-ins, tokens, links and open invitations end with it, in one step. `undefined` where it is
      * closed already.

@@ -2,6 +2,7 @@ import { Context, type Duration, type Effect, Schema } from "effect"
 
 import type { CostEntry } from "../../domain/conversion/cascade/cost.ts"
 import type { JobStatus, JobOptions } from "../../domain/conversion/job.ts"
+import type { Made, Making } from "../../domain/conversion/making.ts"
 import type { Legibility } from "../../domain/conversion/page-line.ts"
 import type { NoRoomForFile } from "../../domain/conversion/stored-files.ts"
 import type { WaitFacts } from "../../domain/conversion/waiting.ts"
@@ -49,8 +50,10 @@ export interface StoredFile {
   /** Of the result: pages from 1 that could not be read, and whether it contains any text; null: not known. */
   readonly unreadablePages: ReadonlyArray<number>
   readonly hasText: boolean | null
-  /** Of the result: pages from 1 that no model converted though high fidelity was asked for. */
+  /** Pages from 1 that no model converted though high fidelity was asked for. */
   readonly noModelPages: ReadonlyArray<number>
+  /** Of the result: what it was made with, and when (ISO 8601); null: there is none, or nobody wrote it down. */
+  readonly made: Made | null
 }
 
 /** A requested conversion without a job yet. */
@@ -115,14 +118,12 @@ export interface ClaimedFlyer {
   readonly attempts: number
 }
 
-/** Statuses of a flyer job; a stopped one is `failed` (DOC-42). */
-type FlyerStatus = "pending" | "processing" | "completed" | "failed"
-
 /** A flyer job as its owner sees it. */
 export interface StoredFlyer {
   readonly id: FlyerId
   readonly fileId: FileId
-  readonly status: FlyerStatus
+  /** A stopped one is `failed` (DOC-42). */
+  readonly status: "pending" | "processing" | "completed" | "failed"
   /** Of one that has failed for good; null while it is retried. */
   readonly error: string | null
   /** The free reflow that was chosen instead. */
@@ -139,12 +140,6 @@ type Store<A> = Effect.Effect<A, StoreUnavailable>
 
 /** Most files of one page. */
 export const MAX_FILES_PAGE = 1000
-
-/** Some of an owner's files; `nextCursor` is null at the end. */
-interface FilePage {
-  readonly files: ReadonlyArray<StoredFile>
-  readonly nextCursor: string | null
-}
 
 /** The answer to a request for work. */
 export type Requested = "queued" | "not_found" | "active" | "insufficient"
@@ -171,11 +166,14 @@ export class ConversionStore extends Context.Service<
     readonly addFile: (
       file: Pick<StoredFile, "id" | "customerId" | "name" | "kind" | "sizeBytes" | "pages" | "objectKey">
     ) => Effect.Effect<StoredFile, StoreUnavailable | NoRoomForFile>
-    /** Of this owner only; newest first, the page after `cursor`. */
+    /** Of this owner only; newest first, the page after `cursor`; `nextCursor` is null at the end. */
     readonly files: (
       customerId: CustomerId,
       page: { readonly limit: number; readonly cursor: string | undefined }
-    ) => Effect.Effect<FilePage, StoreUnavailable | InvalidCursor>
+    ) => Effect.Effect<
+      { readonly files: ReadonlyArray<StoredFile>; readonly nextCursor: string | null },
+      StoreUnavailable | InvalidCursor
+    >
     readonly file: (fileId: FileId, customerId: CustomerId) => Store<StoredFile | undefined>
     /** Files by id, for progress streams: many in one call. */
     readonly filesById: (fileIds: ReadonlyArray<FileId>) => Store<ReadonlyArray<StoredFile>>
@@ -183,6 +181,7 @@ export class ConversionStore extends Context.Service<
     readonly jobStatus: (jobId: JobId) => Store<JobStatus | undefined>
     /** Why its conversion does not move on; undefined where none is under way. */
     readonly waitFacts: (fileId: FileId) => Store<WaitFacts | undefined>
+    readonly flyerWaitFacts: (flyerId: FlyerId) => Store<WaitFacts | undefined>
     readonly deleteFile: (
       fileId: FileId,
       customerId: CustomerId
@@ -273,7 +272,8 @@ export class ConversionStore extends Context.Service<
       assembly: Pick<ClaimedAssembly, "jobId" | "lease">,
       resultKey: string,
       legibility?: Legibility,
-      noModelPages?: ReadonlyArray<number>
+      noModelPages?: ReadonlyArray<number>,
+      made?: Making
     ) => Store<"completed" | "stale" | "insufficient" | "unreadable">
 
     // Inline and layout-true
@@ -339,9 +339,9 @@ export class ConversionStore extends Context.Service<
     // Upkeep
     /** Recovers one orphan a call; returns how many (0 or 1). */
     readonly recoverOrphan: (stale: Duration.Duration, maxAttempts: number) => Store<number>
-    /** Pauses and resumes by the daily model budget, USD; undefined: no budget. Returns how many changed. */
     /** What models have cost since midnight UTC, US dollars. */
     readonly modelCostToday: Store<number>
+    /** Pauses and resumes by the daily model budget, USD; undefined: no budget. Returns how many changed. */
     readonly applyBudget: (budgetUsd: number | undefined) => Store<number>
     /** Deletes one file of a closed account a call; returns how many (0 or 1). */
     readonly deleteFileOfClosedAccount: Store<number>

@@ -48,6 +48,23 @@ export interface JobRow {
   } | null
 }
 
+/** Work that has no job: a Word document or a picture that is converted in one go, or a result that keeps the layout. */
+export const OtherWork = Schema.Struct({
+  id: Schema.String,
+  kind: Schema.Literals(["docx", "png", "jpeg", "layout"]),
+  fileId: FileId,
+  /** Null where the file or its owner was erased. */
+  fileName: Schema.NullOr(Schema.String),
+  customerEmail: Schema.NullOr(Schema.String),
+  status: Schema.Literals(["pending", "processing", "completed", "failed"]),
+  pages: Schema.Int,
+  attempts: Schema.Int,
+  error: Schema.NullOr(Schema.String),
+  /** When it last moved (ISO 8601). */
+  movedAt: Schema.String
+})
+export type OtherWork = typeof OtherWork.Type
+
 /** Most jobs, and most chunks, of one document's report. */
 export const MAX_DOCUMENT_ROWS = 50
 
@@ -129,6 +146,16 @@ export class JobReport extends Context.Service<
       readonly cursor?: string | undefined
     }) => Effect.Effect<
       { readonly rows: ReadonlyArray<JobRow>; readonly nextCursor: string | null },
+      StoreUnavailable | InvalidCursor
+    >
+    /** Documents without jobs, of each file the newest conversion, and flyers; what moved last comes first. */
+    readonly others: (filter: {
+      readonly status?: OtherWork["status"] | undefined
+      /** 1 to {@link MAX_JOBS_PAGE}. */
+      readonly limit: number
+      readonly cursor?: string | undefined
+    }) => Effect.Effect<
+      { readonly rows: ReadonlyArray<OtherWork>; readonly nextCursor: string | null },
       StoreUnavailable | InvalidCursor
     >
     /** How many jobs have each status; one that no job has may be missing. */

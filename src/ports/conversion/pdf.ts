@@ -111,7 +111,10 @@ export const MAX_PAGE_CHARACTERS = 400_000
 export class Pdf extends Context.Service<
   Pdf,
   {
-    /** Opens a file, which must not change until the scope closes. Reads only what is requested, never the whole file. */
+    /**
+     * Opens a file, which must not change until the scope closes. Reads only what is requested, never the whole file. A picture (PNG,
+     * JPEG) is a document whose one page shows it, as a scan is; it is not split.
+     */
     readonly open: (path: string) => Effect.Effect<PdfDocument, PdfError, Scope.Scope>
   }
 >()("postlane/ports/Pdf") {}

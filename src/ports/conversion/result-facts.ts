@@ -1,3 +1,5 @@
+import type { Making } from "../../domain/conversion/making.ts"
+
 /** How the pages of a chunk's result came about. */
 export interface ChunkPages {
   /** Pages that the model or the account refused, or gave no answer to. */
@@ -11,4 +13,5 @@ export interface InlineFound {
   readonly pages: number | undefined
   readonly hasText: boolean
   readonly noModelPages?: ReadonlyArray<number>
+  readonly made?: Making
 }

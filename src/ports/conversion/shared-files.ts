@@ -49,6 +49,14 @@ export class SharedFiles extends Context.Service<
       readonly fileId: FileId
       readonly customerId: CustomerId
     }) => Effect.Effect<ReadonlyArray<Share>, StoreUnavailable>
+    /** Whom this customer's files are shared with, newest first, `limit` at most; links that have expired are left out. */
+    readonly allShares: (
+      customerId: CustomerId,
+      limit: number
+    ) => Effect.Effect<
+      ReadonlyArray<Share & { readonly fileId: FileId; readonly fileName: string }>,
+      StoreUnavailable
+    >
     /** Stops every link to the file that was made until now; false where there is no such file of this customer's. */
     readonly stop: (file: {
       readonly fileId: FileId

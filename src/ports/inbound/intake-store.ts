@@ -48,6 +48,12 @@ export interface ClaimedMail extends ReceivedMail {
     | undefined
 }
 
+/** Which mails a worker converts: of at most so many pages, and of customers alone of whom none is being converted. */
+interface ConvertedMails {
+  readonly mostPages?: number
+  readonly ofIdle?: boolean
+}
+
 /** The dependencies of a mail's processing. */
 export type FailingPart = "database" | "objects" | "pipeline" | "reader"
 
@@ -176,14 +182,14 @@ export class IntakeStore extends Context.Service<
   IntakeStore,
   {
     readonly receive: (mail: Arrival) => Ask<void>
-    /** `received`: customers take turns; `converting`: the mail that is due for longest. */
+    /** Customers take turns, and of one the mail that is due for longest is first. */
     readonly claim: (
       step: "received" | "converting",
       lease: LeaseId,
       stale: Duration.Duration,
       home: string,
-      /** Of at most so many pages; to be converted, where customers take turns. */
-      mostPages?: number
+      /** To be converted: which mails this worker takes. */
+      only?: ConvertedMails
     ) => Ask<ClaimedMail | undefined>
     /** False: the lease is lost. Keeps the funds set aside for `window`. */
     readonly heartbeat: (mail: Claimed, window: Duration.Duration) => Ask<boolean>

@@ -21,8 +21,11 @@ export interface ClaimEntry {
   readonly leaseMs: number
   /** The tag of the key's first use; absent while the installation's secret is not known here. The store makes what it lacks. */
   readonly tag: KeyTag | undefined
-  /** What the process remembers of the key: a store that knows nothing of it takes it for an earlier attempt. */
-  readonly known: KnownKey | undefined
+  /**
+   * What the process remembers of the key: a store that knows nothing of it takes it for an earlier attempt. `isSettled`: the process
+   * repeats a result, so that nobody is asked.
+   */
+  readonly known: (KnownKey & { readonly isSettled: boolean }) | undefined
 }
 
 /** The look-up before a send. */
@@ -74,8 +77,14 @@ export type BeganRetry =
       readonly at: number
       readonly firstAttemptAt: number
     }
-  /** An attempt on this key was accepted. */
-  | { readonly _tag: "Settled"; readonly evidence: Evidence }
+  /** An attempt on this key was accepted. Milliseconds of the store's clock: now, and the first and the last attempt of the key. */
+  | {
+      readonly _tag: "Settled"
+      readonly evidence: Evidence
+      readonly at: number
+      readonly firstAttemptAt: number
+      readonly lastAttemptAt: number
+    }
   /** This retry's row exists already: its outcome was recorded before its message was received again. */
   | { readonly _tag: "Recorded" }
   /** Another process works on the key. */

@@ -1,35 +1,16 @@
 import { basename, dirname, extname, join, resolve } from "node:path"
 
-import { Clock, Console, Effect, FileSystem, Layer, Option, Schema, Stdio, Stream } from "effect"
+import { Clock, Console, Effect, FileSystem, Option, Schema, Stdio, Stream } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 
-import { makeDiskObjects } from "../../adapters/disk/object-store.ts"
-import * as Inspector from "../../adapters/document-inspection/inspector.ts"
-import { layerDocx } from "../../adapters/docx/docx-converter.ts"
-import * as Html from "../../adapters/html/html-assembly.ts"
-import { layerPdf } from "../../adapters/pdf/pdf.ts"
-import * as ReaderProcess from "../../adapters/reader-process/reader-process.ts"
-import {
-  layerTesseract,
-  readableLanguages,
-  type RecognitionOptions
-} from "../../adapters/tesseract/recognition.ts"
-import { hasWords } from "../../domain/conversion/page-line.ts"
-import { cleanFileName } from "../../domain/conversion/stored-files.ts"
-import { convertAtHand, type ConvertedAtHand } from "../../domain/conversion/work/document-at-hand.ts"
-import * as ReadPages from "../../domain/conversion/work/read-pages.ts"
-import { docxHtml } from "../../domain/conversion/work/word-document.ts"
-import { DocumentInspector } from "../../ports/conversion/documents.ts"
-import { HtmlAssembly } from "../../ports/conversion/html-assembly.ts"
+import { readableLanguages } from "../../adapters/tesseract/recognition.ts"
+import type { ConvertedAtHand } from "../../domain/conversion/work/document-at-hand.ts"
 import type { PageRange } from "../../ports/conversion/pdf.ts"
-import { FileObjects, type ObjectStoreService } from "../../ports/object-store.ts"
 import { languages } from "../settings/shapes.ts"
-import { makeProgress, type Progress } from "./progress.ts"
+import { convertDocument, layerOf } from "./convert-document.ts"
+import { makeProgress } from "./progress.ts"
 import { CommandFailed, print, telling, Json, whyNot } from "./shell.ts"
 import { counted, visible } from "./table.ts"
-
-/** The document's key among the objects; it is read where it stands. */
-const SOURCE = "source"
 
 /** Where the result goes instead of a file. */
 const STDOUT = "-"
@@ -55,15 +36,6 @@ export const parsePages = (text: string): PageRange | undefined => {
 
 const failed = (message: string) => new CommandFailed({ message })
 
-/** Finished parts are kept in a temporary folder; the document itself is not copied. */
-const objectsAt = (folder: string, document: string): ObjectStoreService => {
-  const disk = makeDiskObjects(folder)
-  return {
-    ...disk,
-    localPath: (key) => (key === SOURCE ? Effect.succeed(document) : disk.localPath(key))
-  }
-}
-
 /** How scans are recognised; undefined: they stay pictures. */
 const recognitionOf = Effect.fnUntraced(function* ({ ocr, ocrLanguages }: Input) {
   if (ocr === "off") return undefined
@@ -76,73 +48,6 @@ const recognitionOf = Effect.fnUntraced(function* ({ ocr, ocrLanguages }: Input)
   return Option.isSome(decoded)
     ? { languages: decoded.value }
     : yield* failed(`--ocr-languages ${visible(ocrLanguages.value)}: write codes such as eng,deu`)
-})
-
-const layerOf = (folder: string, document: string, recognition: RecognitionOptions | undefined) =>
-  Layer.mergeAll(ReadPages.layer, Inspector.layer).pipe(
-    Layer.provideMerge(
-      Layer.mergeAll(
-        layerPdf(),
-        recognition === undefined ? Layer.empty : layerTesseract(recognition),
-        Layer.provide(layerDocx(), ReaderProcess.layer),
-        Html.layerStarted,
-        Layer.succeed(FileObjects, objectsAt(folder, document))
-      )
-    )
-  )
-
-const convertWord = Effect.fnUntraced(function* (path: string, name: string) {
-  const { assemble } = yield* HtmlAssembly
-  const { html, pages, title } = yield* docxHtml(path)
-  const converted: ConvertedAtHand = {
-    pages,
-    unreadablePages: [],
-    recognisedPages: 0,
-    poorlyReadPages: [],
-    unreadPictures: [],
-    hasText: hasWords(html),
-    html: assemble({
-      facts: { lang: undefined, title },
-      name,
-      pages: Stream.make({ index: 0, label: "1", html }),
-      estimatedPages: pages
-    })
-  }
-  return converted
-})
-
-/** The document, converted by what its content is. */
-const converted = Effect.fnUntraced(function* (
-  path: string,
-  {
-    keepsRunningLines,
-    range
-  }: { readonly range: PageRange | undefined; readonly keepsRunningLines: boolean },
-  progress: Progress
-) {
-  const inspector = yield* DocumentInspector
-  const shown = visible(basename(path))
-  const name = cleanFileName(basename(path))
-  yield* progress.phase("Reading the document")
-  const { kind } = yield* inspector.inspect(path)
-  switch (kind) {
-    case "pdf":
-      return yield* convertAtHand({
-        objectKey: SOURCE,
-        name,
-        range,
-        options: { keepsRunningLines },
-        onPage: ({ done, total }) => progress.pages("Converting", done, total)
-      })
-    case "docx":
-      if (range !== undefined) return yield* failed(`${shown} is a Word document: it has no pages to choose`)
-      return yield* convertWord(path, name)
-    case "png":
-    case "jpeg":
-      return yield* failed(
-        `${shown} is a picture: describing it takes a model, which a server with cloud credentials asks. This command converts PDF and Word documents (DOCX)`
-      )
-  }
 })
 
 /** Writes it whole or not at all. */
@@ -268,7 +173,11 @@ const run = Effect.fnUntraced(function* (input: Input) {
     .makeTempDirectoryScoped({ prefix: "postlane-convert-" })
     .pipe(Effect.mapError((error) => failed(`There is no place for temporary files: ${whyNot(error)}`)))
   const { bytes, ...document } = yield* Effect.gen(function* () {
-    const made = yield* converted(path, { range, keepsRunningLines: input.runningHeads === "keep" }, progress)
+    const made = yield* convertDocument(
+      path,
+      { range, keepsRunningLines: input.runningHeads === "keep" },
+      progress
+    )
     yield* progress.phase("Putting it together")
     const written = yield* Effect.scoped(writeTo(output, made.html))
     return { ...made, bytes: written }
@@ -277,7 +186,7 @@ const run = Effect.fnUntraced(function* (input: Input) {
     Effect.ensuring(progress.clear),
     Effect.catchTags({
       UnsupportedDocument: ({ found }) =>
-        failed(`${visible(input.file)} is ${found}; PDF and DOCX are converted, by their content`),
+        failed(`${visible(input.file)} is ${found}; PDF, DOCX, PNG and JPEG are converted, by their content`),
       DocumentReaderAway: () =>
         failed("No process could be started to read it in: is the machine out of memory?"),
       UnreadableDocument: ({ message }) => failed(`${visible(input.file)}: ${message}`),
@@ -302,7 +211,9 @@ const run = Effect.fnUntraced(function* (input: Input) {
 })
 
 const config = {
-  file: Argument.String("file").pipe(Argument.withDescription("A PDF or a Word document (DOCX)")),
+  file: Argument.String("file").pipe(
+    Argument.withDescription("A PDF, a Word document (DOCX) or a picture (PNG, JPEG)")
+  ),
   output: Flag.String("output").pipe(
     Flag.withAlias("o"),
     Flag.withDescription("Where the HTML goes (default: beside the document); - is the standard output"),

@@ -18,6 +18,7 @@ import * as StoreIdentities from "../../adapters/postgres/conversion/store-ident
 import * as ReaderProcess from "../../adapters/reader-process/reader-process.ts"
 import type { CredentialSource } from "../../adapters/ses/credentials.ts"
 import { layerTesseract } from "../../adapters/tesseract/recognition.ts"
+import { BatchTimeoutHours } from "../../domain/batch/lane-settings.ts"
 import {
   BULK_MESSAGE_INTERVAL,
   BulkMessages,
@@ -80,6 +81,7 @@ const core = (settings: ConversionSettings, credentials: CredentialSource) =>
     Layer.provideMerge(ReadPages.layer),
     Layer.provideMerge(model(settings, credentials)),
     Layer.provideMerge(Layer.succeed(HifiTemperature, settings.conversion.temperature)),
+    Layer.provideMerge(Layer.succeed(BatchTimeoutHours, settings.batch.timeoutHours)),
     Layer.provideMerge(
       Layer.mergeAll(
         layerPdf(),

@@ -16,6 +16,9 @@ import { whereOwn } from "./objects.ts"
 /** Steps of each kind in progress at once in one process: a mail is in memory while it is read, its result while it is sent. */
 const WORKERS = 2
 
+/** Customers whose mails are converted beside these: their pages take turns in the pipeline, so that more are slower and none waits. */
+const OTHERS = 6
+
 /** How long a worker that found nothing to do waits. */
 const IDLE = Duration.millis(250)
 
@@ -104,6 +107,11 @@ export const intakeWorkers = (settings: InboundSettings) => {
       "short-mail-converter",
       ConvertByEmail.use((intake) => intake.convertNextShort),
       1
+    ),
+    worker(
+      "other-mail-converter",
+      ConvertByEmail.use((intake) => intake.convertNextOfIdle),
+      OTHERS
     ),
     worker(
       "mail-replies",

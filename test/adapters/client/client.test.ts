@@ -4,7 +4,7 @@ import { afterAll, assert, beforeAll, describe, expect, expectTypeOf, it } from 
 
 import type { ConversionEvent } from "../../../src/adapters/client/events.ts"
 import { ROUTES } from "../../../src/adapters/client/generated/routes.ts"
-import { openApiDocument } from "../../../src/adapters/http/routes/api.ts"
+import { definedDocument } from "../../../src/adapters/http/routes/api.ts"
 import type { ProgressMoment } from "../../../src/domain/conversion/progress.ts"
 import type { SendRequest } from "../../../src/domain/mail/message.ts"
 import { makeClient } from "../../../src/runtime/client-effect.ts"
@@ -31,7 +31,7 @@ afterAll(() => world.stop())
 
 describe("the client of the HTTP API", () => {
   it("has every operation of the definition, with its types", () => {
-    const document = openApiDocument() as {
+    const document = definedDocument() as {
       readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly operationId: string }>>>>
     }
     const defined = Object.entries(document.paths).flatMap(([path, methods]) =>

@@ -10,8 +10,9 @@ import { encryptPdf } from "../../support/files/pdf-encrypt.ts"
 import { temporaryPdf } from "../../support/files/pdf-files.ts"
 import { numbered } from "../../support/files/pdf-samples.ts"
 import { jpeg, pngOf } from "../../support/files/picture-files.ts"
+import { tnefOf } from "../../support/files/tnef-files.ts"
 import { compoundOf, paragraph, wordOf, wordParts, words } from "../../support/files/word-files.ts"
-import { zipOf } from "../../support/files/zip-files.ts"
+import { tarOf, zipOf } from "../../support/files/zip-files.ts"
 
 /** Kind and pages, or what was found instead, or why it cannot be read. */
 const inspected = (bytes: Uint8Array) =>
@@ -42,6 +43,12 @@ const TABLE: ReadonlyArray<readonly [string, () => Uint8Array, string | RegExp]>
   ["a PDF behind other bytes", () => Buffer.concat([Buffer.alloc(900, "x"), pdf]), "pdf 3"],
   ["a PDF header too far in", () => Buffer.concat([Buffer.alloc(1025, "x"), pdf]), /^unsupported: a file/],
   ["a PDF with a Word document behind it", () => Buffer.concat([pdf, word]), "pdf 3"],
+  [
+    "a winmail.dat of Outlook's with PDFs in it",
+    () => tnefOf(["a.pdf", pdf], ["b.pdf", pdf]),
+    "unsupported: an Outlook file (winmail.dat)"
+  ],
+  ["an archive of Unix's with a PDF in it", () => tarOf("a.pdf", pdf), /^unsupported: a \.tar file/],
   ["a PDF cut off", () => pdf.subarray(0, 200), /^unreadable: .*damaged/],
   ["a Word document", () => word, "docx 1"],
   [

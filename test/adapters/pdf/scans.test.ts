@@ -1,11 +1,13 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Stream } from "effect"
 
+import { encodePng } from "../../../src/adapters/pdf/pages/png.ts"
 import { layerPdf } from "../../../src/adapters/pdf/pdf.ts"
 import type { RecognisedText } from "../../../src/domain/conversion/recognition/recognised-text.ts"
 import { MAX_PICTURE_PIXELS, Pdf } from "../../../src/ports/conversion/pdf.ts"
 import { temporaryPdf } from "../../support/files/pdf-files.ts"
 import { line, pdfOf } from "../../support/files/pdf-writer.ts"
+import { jpeg } from "../../support/files/picture-files.ts"
 import { scannedPdf } from "../../support/files/scanned-pages.ts"
 import { typedPdf } from "../../support/files/typed-picture.ts"
 
@@ -45,6 +47,32 @@ layer(layerPdf({ threads: 1 }), { timeout: PATIENCE_MS })("scans", (it) => {
       const typed = yield* pdf.open(yield* temporaryPdf(typedPdf))
       const [other] = yield* Stream.runCollect(typed.layout({ first: 0, end: 1 }))
       assert.strictEqual(other?.isScan, undefined)
+    })
+  )
+
+  it.effect("DOC-23: a picture is a document of one scanned page, as large as what it probably shows", () =>
+    Effect.gen(function* () {
+      const pdf = yield* Pdf
+      const png = (width: number, height: number) =>
+        encodePng({ ...grey(width, height), channels: 1, data: grey(width, height).bytes })
+      const sizes: Array<readonly [number, number]> = []
+      for (const bytes of [png(960, 480), png(1654, 2339), png(3308, 4678), jpeg()]) {
+        const document = yield* pdf.open(yield* temporaryPdf(bytes))
+        assert.strictEqual(document.facts.pageCount, 1)
+        const [page] = yield* Stream.runCollect(document.layout({ first: 0, end: 1 }))
+        assert.strictEqual(page?.isScan, true)
+        const { height, width } = yield* document.scan(0)
+        sizes.push([width, height])
+      }
+      // A screen's picture is drawn finer; a sheet at 200 dpi as it is, one at 400 dpi at 200.
+      const [screen, sheet, fine] = sizes
+      assert.deepStrictEqual(screen, [2000, 1000])
+      for (const one of [sheet, fine]) {
+        assert.closeTo(one?.[0] ?? 0, 1654, 10)
+        assert.closeTo(one?.[1] ?? 0, 2339, 10)
+      }
+      const broken = yield* Effect.flip(pdf.open(yield* temporaryPdf(jpeg().subarray(0, 40))))
+      assert.strictEqual(broken.reason, "broken")
     })
   )
 

@@ -22,6 +22,7 @@ const request = (path: string, first: number, end: number, operation: Operation 
   document: 1,
   path,
   fonts: [],
+  traps: [],
   operation,
   first,
   end,

@@ -37,21 +37,41 @@ describe("winmail.dat", () => {
     assert.isUndefined(filesInTnef(Buffer.alloc(0)))
   })
 
-  it("with exactly one PDF is that PDF, the other files beside it; else it stays what it is", async () => {
+  it("with PDFs its files stand in its place; else it stays what it is", async () => {
     assert.deepStrictEqual(await partsOf(tnefOf(["a.txt", TEXT], ["b.pdf", PDF])), [
       ["a.txt", "plain"],
       ["b.pdf", PDF.toString()]
     ])
-    for (const other of [tnefOf(["a.txt", TEXT]), tnefOf(["a.pdf", PDF], ["b.pdf", PDF]), tnefOf()]) {
+    assert.deepStrictEqual(await partsOf(tnefOf(["a.pdf", PDF], ["b.pdf", PDF])), [
+      ["a.pdf", PDF.toString()],
+      ["b.pdf", PDF.toString()]
+    ])
+    for (const other of [tnefOf(["a.txt", TEXT]), tnefOf()]) {
       assert.deepStrictEqual(await partsOf(other), [["winmail.dat", other.toString()]])
     }
+  })
+
+  it("names a file that is cut off, or of another form", () => {
+    const message = Buffer.concat([
+      tnefOf(["a.pdf", PDF]),
+      attribute(2, 0x00069002, Buffer.alloc(14)),
+      attribute(2, 0x00018010, Buffer.from("Re: boats\0"))
+    ])
+    for (const tnef of [message, tnefOf(["a.pdf", PDF], ["Re: boats", TEXT]).subarray(0, -22)])
+      assert.deepStrictEqual(
+        filesInTnef(tnef)?.map(({ content, filename }) => [filename, content.length]),
+        [
+          ["a.pdf", PDF.length],
+          ["Re: boats", 0]
+        ]
+      )
   })
 
   it("takes any bytes, and reads nothing beyond them", () => {
     const whole = tnefOf(["a.pdf", PDF], ["b.txt", TEXT])
     for (let end = 0; end <= whole.length; end++) {
       for (const { content } of filesInTnef(whole.subarray(0, end)) ?? []) {
-        assert.include([PDF.length, TEXT.length], content.length)
+        assert.include([PDF.length, TEXT.length, 0], content.length)
       }
     }
     const long = Buffer.concat([

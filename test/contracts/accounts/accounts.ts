@@ -9,7 +9,15 @@ import { Effect, type Layer } from "effect"
 import { Accounts } from "../../../src/ports/accounts/accounts.ts"
 import { ConversionStore } from "../../../src/ports/conversion/conversion-store.ts"
 import { anyId } from "../../support/any-id.ts"
-import { addFile, ask, clean, customer, DocumentsWorld, STALE } from "../conversion/documents-world.ts"
+import {
+  addFile,
+  ask,
+  clean,
+  customer,
+  DocumentsWorld,
+  STALE,
+  WINDOW
+} from "../conversion/documents-world.ts"
 
 /** What every store of accounts says of their funds, and does when they are closed. */
 export const suite = (name: string, stores: Layer.Layer<Accounts | ConversionStore | DocumentsWorld>) =>
@@ -60,6 +68,85 @@ export const suite = (name: string, stores: Layer.Layer<Accounts | ConversionSto
         yield* ask(paid, yield* addFile(paid, 30))
         yield* world.setCredits(paid, 10)
         assert.deepStrictEqual(yield* figures, [9, 0, 0, 30])
+      })
+    )
+
+    it.effect("F1: an owner sees each charge, what it was for, and what is set aside, newest first", () =>
+      Effect.gen(function* () {
+        yield* clean
+        const accounts = yield* Accounts
+        const store = yield* ConversionStore
+        const [owner, other] = [yield* customer(100), yield* customer(100)]
+        const all = { limit: 10, cursor: undefined }
+        assert.deepStrictEqual(yield* accounts.moves(owner, all), { rows: [], nextCursor: null })
+        const [word, large, gone, flyer, theirs] = [anyId(), anyId(), anyId(), anyId(), anyId()]
+        const file = yield* addFile(owner, 2, "docx")
+        yield* ask(owner, file, word)
+        yield* store.finishInline((yield* store.claimInline(anyId(), STALE))!, "result", [])
+        const pdf = yield* addFile(owner, 30)
+        yield* ask(owner, pdf, large)
+        const deleted = yield* addFile(owner, 5)
+        yield* store.requestFlyer({ id: flyer, fileId: deleted, customerId: owner, window: WINDOW })
+        yield* store.finishFlyer((yield* store.claimFlyer(anyId(), STALE))!, "flyer", [])
+        yield* store.deleteFile(deleted, owner)
+        const cancelled = yield* addFile(owner, 7)
+        yield* ask(owner, cancelled, gone)
+        yield* store.cancel(gone)
+        yield* ask(other, yield* addFile(other, 1), theirs)
+        const { nextCursor, rows } = yield* accounts.moves(owner, all)
+        assert.deepStrictEqual(
+          rows.map(({ credits, fileId, freePages, jobId, kind, name: of, work }) => ({
+            kind,
+            credits,
+            freePages,
+            jobId,
+            work,
+            fileId,
+            name: of
+          })),
+          [
+            {
+              kind: "charge",
+              credits: 5,
+              freePages: 0,
+              jobId: flyer,
+              work: "layout",
+              fileId: null,
+              name: null
+            },
+            {
+              kind: "charge",
+              credits: 2,
+              freePages: 0,
+              jobId: word,
+              work: "conversion",
+              fileId: file,
+              name: "a.docx"
+            }
+          ]
+        )
+        assert.isNull(nextCursor)
+        const holds = yield* accounts.holds(owner)
+        assert.deepStrictEqual(
+          holds.map(({ credits, fileId, freePages, jobId, name: of, work }) => ({
+            credits,
+            freePages,
+            jobId,
+            work,
+            fileId,
+            name: of
+          })),
+          [{ credits: 30, freePages: 0, jobId: large, work: "conversion", fileId: pdf, name: "a.pdf" }]
+        )
+        assert.isAbove(Date.parse(holds[0]?.expiresAt ?? ""), Date.parse(holds[0]?.createdAt ?? ""))
+        const first = yield* accounts.moves(owner, { limit: 1, cursor: undefined })
+        const second = yield* accounts.moves(owner, { limit: 1, cursor: first.nextCursor ?? undefined })
+        assert.deepStrictEqual([...first.rows, ...second.rows], rows)
+        assert.isNull(second.nextCursor)
+        assert.strictEqual(
+          (yield* Effect.flip(accounts.moves(owner, { limit: 1, cursor: "?" })))._tag,
+          "InvalidCursor"
+        )
       })
     )
 

@@ -12,7 +12,19 @@ import { JobReport } from "../../../src/ports/conversion/job-report.ts"
 import { SharedFiles } from "../../../src/ports/conversion/shared-files.ts"
 import { anyId } from "../../support/any-id.ts"
 import { claimAs, endWith, JOB, PRICE } from "../batch/batch-store/rows.ts"
-import { clean, cost, customer, DocumentsWorld, job, parked, pdf } from "./documents-world.ts"
+import {
+  addFile,
+  ask,
+  clean,
+  cost,
+  customer,
+  DocumentsWorld,
+  job,
+  parked,
+  pdf,
+  STALE,
+  WINDOW
+} from "./documents-world.ts"
 
 /** What every report on jobs and costs shows to admins. */
 export const suite = (
@@ -20,6 +32,55 @@ export const suite = (
   stores: Layer.Layer<JobReport | SharedFiles | ConversionStore | BatchStore | DocumentsWorld>
 ) =>
   suiteLayer(stores, { timeout: 60_000 })(`jobs and costs for admins: ${name}`, (it) => {
+    it.effect("Word documents, pictures and flyers are reported beside the jobs, what moved last first", () =>
+      Effect.gen(function* () {
+        yield* clean
+        const jobs = yield* JobReport
+        const store = yield* ConversionStore
+        const owner = yield* customer(100)
+        const [word, picture, flyer] = [
+          yield* addFile(owner, 2, "docx"),
+          yield* addFile(owner, 1, "png"),
+          anyId()
+        ]
+        yield* addFile(owner, 1, "docx")
+        yield* job(owner, yield* pdf(owner, 2))
+        yield* ask(owner, word)
+        yield* ask(owner, picture)
+        const kept = yield* pdf(owner, 3)
+        yield* store.requestFlyer({ id: flyer, fileId: kept, customerId: owner, window: WINDOW })
+        const claimed = yield* store.claimInline(anyId(), STALE)
+        yield* store.failInline(claimed!, {
+          error: "This Word document is damaged",
+          costs: [],
+          maxAttempts: 1
+        })
+        const { nextCursor, rows } = yield* jobs.others({ limit: 10 })
+        assert.isNull(nextCursor)
+        assert.deepStrictEqual(
+          rows.map(({ error, fileId, kind, status }) => [kind, fileId, status, error]),
+          [
+            ["docx", word, "failed", "This Word document is damaged"],
+            ["layout", kept, "pending", null],
+            ["png", picture, "pending", null]
+          ]
+        )
+        assert.deepInclude(rows[0], {
+          fileName: "a.docx",
+          customerEmail: `${owner}@x.test`,
+          pages: 2,
+          attempts: 1
+        })
+        const first = yield* jobs.others({ limit: 1, status: "pending" })
+        const second = yield* jobs.others({
+          limit: 1,
+          status: "pending",
+          cursor: first.nextCursor ?? undefined
+        })
+        assert.deepStrictEqual([...first.rows, ...second.rows], rows.slice(1))
+      })
+    )
+
     it.effect("jobs, newest first, page by page, by status, with what they cost", () =>
       Effect.gen(function* () {
         yield* clean

@@ -81,6 +81,17 @@ export const suite = (name: string, stores: Layer.Layer<SharedFiles | Conversion
           const shares = yield* links.shares(mine)
           assert.deepStrictEqual(shares.map(({ email }) => email).toSorted(), ["Ann@x.test", "bob@x.test"])
           assert.strictEqual(shares[0]?.expiresAt, expiresAt)
+          const all = yield* links.allShares(owner, 10)
+          assert.deepStrictEqual(
+            all.map(({ email, fileId: of, fileName }) => `${email} ${of} ${fileName}`).toSorted(),
+            [`Ann@x.test ${fileId} a.png`, `bob@x.test ${fileId} a.png`, `eve@x.test ${other} a.png`]
+          )
+          assert.deepStrictEqual(
+            all.find(({ email }) => email === shares[0]?.email),
+            { ...shares[0]!, fileId, fileName: "a.png" }
+          )
+          assert.lengthOf(yield* links.allShares(owner, 2), 2)
+          assert.deepStrictEqual(yield* links.allShares(stranger, 10), [])
           assert.deepStrictEqual(yield* links.shares(theirs), [])
           assert.isFalse(yield* links.stop(theirs))
           assert.isFalse(yield* links.stop({ fileId: anyId(), customerId: owner }))
@@ -88,6 +99,10 @@ export const suite = (name: string, stores: Layer.Layer<SharedFiles | Conversion
           assert.isTrue(yield* links.stop(mine))
           assert.isUndefined(yield* links.open(tokenOf(url)))
           assert.deepStrictEqual(yield* links.shares(mine), [])
+          assert.deepStrictEqual(
+            (yield* links.allShares(owner, 10)).map(({ email }) => email),
+            ["eve@x.test"]
+          )
           assert.isDefined(yield* links.open(tokenOf(kept.url)))
           // In the same second as the stop.
           const anew = (yield* links.link(mine))!

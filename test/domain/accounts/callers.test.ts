@@ -220,6 +220,7 @@ describe("sharing", () => {
   const files = Layer.succeed(
     SharedFiles,
     SharedFiles.of({
+      allShares: () => Effect.succeed([]),
       link: ({ customerId, fileId }) =>
         Effect.succeed(
           fileId === "f" && customerId === "c"
@@ -453,7 +454,9 @@ describe("closing an account", () => {
                   return { email: "ann@reader.test", deletedAt: "2026-02-03T00:00:00Z" }
                 }),
               erase: () => Effect.succeed(true),
-              funds: () => Effect.succeed(undefined)
+              funds: () => Effect.succeed(undefined),
+              moves: () => Effect.succeed({ rows: [], nextCursor: null }),
+              holds: () => Effect.succeed([])
             })
           )
           const close = AccountClosing.AccountClosing.use((service) => service.close(anyId("c"))).pipe(

@@ -135,7 +135,7 @@ export const worldOf = ({ chunk, model, open, store = {} }: Script) => {
 /** The pages of the one result, in its order. */
 export const linesOf = (
   objects: ReadonlyMap<string, string>
-): ReadonlyArray<{ page: number; tier: string; html: string; noModel?: string }> =>
+): ReadonlyArray<{ page: number; tier: string; html: string; noModel?: string; model?: string }> =>
   [...objects.values()].flatMap((text) =>
     text
       .split("\n")

@@ -22,5 +22,6 @@ export const storedFile = (parts: Partial<StoredFile> = {}): StoredFile => ({
   unreadablePages: [],
   hasText: null,
   noModelPages: [],
+  made: null,
   ...parts
 })

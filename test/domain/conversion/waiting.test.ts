@@ -11,10 +11,14 @@ const facts: WaitFacts = {
   due: -300,
   others: 0,
   anySilent: null,
-  submitted: null
+  submitted: null,
+  dayLeft: 4000
 }
+
+/** The batch lane gives up after 26 hours. */
+const BATCH = 93_600
 const why = (parts: Partial<WaitFacts>) => {
-  const { cause, seconds } = waitsFor({ ...facts, ...parts })
+  const { cause, seconds } = waitsFor({ ...facts, ...parts }, BATCH)
   return [cause, seconds]
 }
 
@@ -32,6 +36,15 @@ describe("what a conversion waits for (DOC-17)", () => {
     assert.deepStrictEqual(why({ anySilent: 600 }), ["worker", 300])
   })
 
+  it("says when it goes on at the latest: with the new day's budget, or without the batch", () => {
+    const within = (parts: Partial<WaitFacts>) => waitsFor({ ...facts, ...parts }, BATCH).within
+    assert.strictEqual(within({ jobStatus: "paused_budget" }), 4000)
+    assert.strictEqual(within({ jobStatus: "waiting_batch" }), BATCH - 300)
+    assert.strictEqual(within({ jobStatus: "waiting_batch", requested: BATCH + 1 }), 0)
+    assert.isNull(within({ silent: 4 }))
+    assert.isNull(within({}))
+  })
+
   const seconds = fc.option(fc.integer({ min: 0, max: 10_000 }), { nil: null })
   const any = fc.record({
     jobStatus: fc.constantFrom(null, ...JobStatus.literals),
@@ -40,13 +53,14 @@ describe("what a conversion waits for (DOC-17)", () => {
     due: fc.option(fc.integer({ min: -10_000, max: 10_000 }), { nil: null }),
     others: fc.nat(1000),
     anySilent: seconds,
-    submitted: seconds
+    submitted: seconds,
+    dayLeft: fc.integer({ min: 1, max: 86_400 })
   })
 
   it("never blames absent workers while one was heard of, and counts no time below 0", () => {
     fc.assert(
       fc.property(any, (seen) => {
-        const { cause, others, seconds: time } = waitsFor(seen)
+        const { cause, others, seconds: time } = waitsFor(seen, BATCH)
         if ([seen.silent, seen.anySilent].some((one) => one !== null && one < 60))
           assert.notStrictEqual(cause, "worker")
         if (cause === "page" || cause === "takeover") assert.strictEqual(time, seen.silent)

@@ -11,6 +11,7 @@ import {
   type Measures,
   QUIET
 } from "../../../src/domain/delivery/alarm-rules.ts"
+import type { DocumentMeasures } from "../../../src/domain/delivery/document-alarms.ts"
 
 const nothing: Measures = {
   at: 0,
@@ -23,8 +24,19 @@ const nothing: Measures = {
   clocks: { processOffMs: 0, databaseBackMs: 0 },
   silent: { provider_a: 0, provider_b: 0 },
   deadLetters: false,
-  unanswered: 0
+  unanswered: 0,
+  documents: {
+    failed: 0,
+    waitingMinutes: 0,
+    batch: { pages: 0, fallback: 0 },
+    mails: { ended: 0, unverified: 0 },
+    mailWaitingMinutes: 0
+  }
 }
+
+const documents = (parts: Partial<DocumentMeasures>): Partial<Measures> => ({
+  documents: { ...nothing.documents, ...parts }
+})
 
 const b = (sends: number, bounced: number, complained = 0): Partial<Measures> => ({
   providerB: { sends, bounced, complained }
@@ -88,7 +100,24 @@ const TABLE: ReadonlyArray<readonly [AlarmName, Partial<Measures>, "bad" | "betw
   ["silence_provider_b", silent(0, 4), "calm"],
   ["no_model", { unanswered: 3 }, "bad"],
   ["no_model", { unanswered: 2 }, "between"],
-  ["no_model", { unanswered: 0 }, "calm"]
+  ["no_model", { unanswered: 0 }, "calm"],
+  ["failed_conversions", documents({ failed: 10 }), "bad"],
+  ["failed_conversions", documents({ failed: 9 }), "between"],
+  ["failed_conversions", documents({ failed: 3 }), "calm"],
+  ["waiting_conversions", documents({ waitingMinutes: 30 }), "bad"],
+  ["waiting_conversions", documents({ waitingMinutes: 29 }), "between"],
+  ["waiting_conversions", documents({ waitingMinutes: 5 }), "calm"],
+  ["batch_fallback", documents({ batch: { pages: 99, fallback: 99 } }), "calm"],
+  ["batch_fallback", documents({ batch: { pages: 100, fallback: 21 } }), "bad"],
+  ["batch_fallback", documents({ batch: { pages: 100, fallback: 20 } }), "between"],
+  ["batch_fallback", documents({ batch: { pages: 100, fallback: 10 } }), "calm"],
+  ["unverified_mails", documents({ mails: { ended: 19, unverified: 10 } }), "bad"],
+  ["unverified_mails", documents({ mails: { ended: 20, unverified: 10 } }), "between"],
+  ["unverified_mails", documents({ mails: { ended: 9, unverified: 9 } }), "between"],
+  ["unverified_mails", documents({ mails: { ended: 2, unverified: 2 } }), "calm"],
+  ["waiting_mails", documents({ mailWaitingMinutes: 30 }), "bad"],
+  ["waiting_mails", documents({ mailWaitingMinutes: 6 }), "between"],
+  ["waiting_mails", documents({ mailWaitingMinutes: 0 }), "calm"]
 ]
 
 it.each(TABLE)("%s: %j is %s", (name, measures, level) => {
@@ -115,7 +144,14 @@ const counts = fc.record({
   clocks: fc.record({ processOffMs: fc.nat(120_000), databaseBackMs: fc.nat(120_000) }),
   silent: fc.record({ provider_a: fc.nat(30), provider_b: fc.nat(30) }),
   deadLetters: fc.constantFrom(true, false, undefined),
-  unanswered: fc.nat(5)
+  unanswered: fc.nat(5),
+  documents: fc.record({
+    failed: fc.nat(12),
+    waitingMinutes: fc.nat(40),
+    batch: fc.record({ pages: fc.nat(200), fallback: fc.nat(60) }),
+    mails: fc.record({ ended: fc.nat(40), unverified: fc.nat(20) }),
+    mailWaitingMinutes: fc.nat(40)
+  })
 })
 
 /** Ticks, one to twenty minutes apart. */

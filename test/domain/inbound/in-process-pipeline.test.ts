@@ -1,5 +1,6 @@
 import { assert, it } from "@effect/vitest"
-import { Effect, Layer, Stream } from "effect"
+import { Effect, Fiber, Layer, Stream } from "effect"
+import { TestClock } from "effect/testing"
 
 import type { DocumentFacts } from "../../../src/domain/conversion/page-content.ts"
 import { layer } from "../../../src/domain/inbound/in-process-pipeline.ts"
@@ -56,32 +57,37 @@ it.effect(
     })
 )
 
+const unused = () => Stream.die("not asked for")
+
+const documentOf = (facts: DocumentFacts): PdfDocument => ({
+  facts,
+  fonts: Effect.succeed([]),
+  pages: () => Stream.empty,
+  split: unused,
+  layout: unused,
+  blanks: unused,
+  render: () => Effect.die("not asked for"),
+  image: () => Effect.die("not asked for"),
+  scan: () => Effect.die("not asked for"),
+  layoutRead: () => Effect.die("not asked for"),
+  isBlank: () => Effect.die("not asked for")
+})
+
+const factsOf = (pageCount: number): DocumentFacts => ({
+  pageCount,
+  title: undefined,
+  author: undefined,
+  lang: undefined,
+  tagged: false,
+  outline: [],
+  fonts: []
+})
+
 /** What the pipeline makes of a document of three pages, of which these cannot be read. */
 const convertedWithout = (lost: ReadonlySet<number>) => {
   const objects = new Map<string, Uint8Array>()
-  const facts: DocumentFacts = {
-    pageCount: 3,
-    title: undefined,
-    author: undefined,
-    lang: undefined,
-    tagged: false,
-    outline: [],
-    fonts: []
-  }
-  const unused = () => Stream.die("not asked for")
-  const document: PdfDocument = {
-    facts,
-    fonts: Effect.succeed([]),
-    pages: () => Stream.empty,
-    split: unused,
-    layout: unused,
-    blanks: unused,
-    render: () => Effect.die("not asked for"),
-    image: () => Effect.die("not asked for"),
-    scan: () => Effect.die("not asked for"),
-    layoutRead: () => Effect.die("not asked for"),
-    isBlank: () => Effect.die("not asked for")
-  }
+  const facts = factsOf(3)
+  const document = documentOf(facts)
   const page = (index: number) =>
     lost.has(index)
       ? Effect.fail(new PdfError({ reason: "timeout", message: "slow" }))
@@ -120,4 +126,53 @@ it.effect("R2: pages that cannot be read are named and not counted; where none c
     assert.strictEqual(failure.reason, "document")
     assert.match(failure.message, /No page of this document could be read/)
   })
+)
+
+it.effect(
+  "H3: pages of long documents take turns: a mail waits for one group of pages of each other one",
+  () =>
+    Effect.gen(function* () {
+      const pages: Readonly<Record<string, number>> = { "a.pdf": 200, "b.pdf": 200, "c.pdf": 60 }
+      const begun: Array<string> = []
+      let [atOnce, most] = [0, 0]
+      const opened = (key: string) =>
+        Effect.gen(function* () {
+          begun.push(key)
+          most = Math.max(most, ++atOnce)
+          yield* Effect.sleep("1 second")
+          atOnce -= 1
+          return { page: (index: number) => Effect.succeed(pageOf(index, "words")) }
+        })
+      const facts = (key: string) => Effect.succeed(factsOf(pages[key] ?? 0))
+      const surroundings = layer.pipe(
+        Layer.provide([
+          Layer.mock(Pdf, { open: () => Effect.succeed(documentOf(factsOf(200))) }),
+          Layer.mock(PageSources, { facts, open: opened }),
+          Layer.succeed(MailObjects, {
+            ...makeMapObjects(new Map()),
+            localPath: (key) => Effect.succeed(key)
+          }),
+          Layer.mock(HtmlAssembly, { assemble: () => Stream.make("<html>") }),
+          Layer.mock(VisionModel, {})
+        ])
+      )
+      const done = yield* Effect.gen(function* () {
+        const { convert } = yield* ConvertPipeline
+        const mailed = (sourceKey: string) =>
+          convert({ sourceKey, resultKey: `${sourceKey}.html`, name: "x" })
+        const long = yield* Effect.forkChild(
+          Effect.all([mailed("a.pdf"), mailed("b.pdf")], { concurrency: "unbounded" })
+        )
+        yield* TestClock.adjust("3 seconds")
+        const short = yield* Effect.forkChild(mailed("c.pdf"))
+        const before = begun.length
+        yield* TestClock.adjust("1 minute")
+        yield* Fiber.join(short)
+        yield* Fiber.join(long)
+        return begun.slice(before)
+      }).pipe(Effect.provide(surroundings))
+      assert.strictEqual(most, 2)
+      assert.isAtMost(done.lastIndexOf("c.pdf"), 8, done.join(" "))
+      assert.deepStrictEqual([begun.filter((key) => key === "a.pdf").length, begun.length], [10, 23])
+    })
 )

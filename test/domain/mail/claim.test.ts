@@ -141,7 +141,12 @@ describe("claim of a key", () => {
   })
 
   it("S2: goes on where a trail of rows, or the process's own memory, leaves a key without a claim open", () => {
-    const trail = { provider: "provider_a", since: NOW - 1, tag: anyId("of the trail") } as const
+    const trail = {
+      provider: "provider_a",
+      since: NOW - 1,
+      last: NOW - 1,
+      tag: anyId("of the trail")
+    } as const
     for (const stored of [undefined, claim({ state: "refused" })]) {
       const decision = decideClaim(stored, REQUEST, { evidence: undefined, trail }, NOW)
       assert.deepInclude(decision, {
@@ -228,13 +233,38 @@ describe("claim of a key", () => {
     const decision = decideClaim(dead, REQUEST, { evidence: undefined, trail: undefined }, NOW)
     assert.strictEqual(decision._tag, "Claimed")
     if (decision._tag !== "Claimed") return
-    const granted = claimOf(dead, decision, { ...REQUEST, leaseMs: 1000, leaving: true }, NOW)
+    const granted = claimOf(
+      dead,
+      decision,
+      { ...REQUEST, leaseMs: 1000, leaving: true, isSettled: false },
+      NOW
+    )
     assert.strictEqual(granted.lastAttemptAt, NOW - HOUR_MS)
-    const retry = { owner: "r", provider: "provider_a", leaseMs: 1000, evidence: undefined } as const
+    const retry = {
+      owner: "r",
+      provider: "provider_a",
+      leaseMs: 1000,
+      evidence: undefined,
+      tag: dead.tag,
+      ageMs: 0
+    } as const
     const late = decideRetry(granted, retry, NOW + 1000)
     assert.strictEqual(late._tag === "Go" && late.claim.lastAttemptAt, NOW - HOUR_MS)
     const asked = decideRetry({ ...granted, firstAttemptAt: NOW - HOUR_MS }, retry, NOW + 1000)
     assert.strictEqual(asked._tag === "Go" && asked.claim.lastAttemptAt, NOW + 2000)
+  })
+
+  it("S5: a call that evidence settles holds its key no longer than the attempt that was accepted", () => {
+    const dead = claim({ state: "held", result: undefined, lastAttemptAt: NOW - HOUR_MS })
+    const decision = decideClaim(dead, REQUEST, { evidence: undefined, trail: undefined }, NOW)
+    assert.strictEqual(decision._tag, "Claimed")
+    if (decision._tag !== "Claimed") return
+    const request = { ...REQUEST, leaseMs: 1000, leaving: true, isSettled: true }
+    const granted = claimOf(dead, decision, request, NOW)
+    const end = { owner: REQUEST.owner, state: "accepted", ambiguous: true, result } as const
+    const settled = settledClaim(granted, end, NOW + 1)
+    assert.strictEqual(settled?.lastAttemptAt, NOW - HOUR_MS)
+    assert.isTrue(settled !== undefined && isFree(settled, NOW - HOUR_MS + IDEMPOTENCY_WINDOW_MS))
   })
 
   it("S3: moves for its owner alone, while that one holds it", () => {

@@ -16,8 +16,15 @@ const result: SendResult = {
   suppressedRecipients: []
 }
 const request = (owner: string) =>
-  ({ payloadHash: "p", provider: "provider_a", owner, tag: anyId(`tag of ${owner}`), leaseMs: 1000 }) as const
-const fresh = { sticky: undefined, tag: undefined, ageMs: 0 }
+  ({
+    payloadHash: "p",
+    provider: "provider_a",
+    owner,
+    tag: anyId(`tag of ${owner}`),
+    leaseMs: 1000,
+    isSettled: false
+  }) as const
+const fresh = { sticky: undefined, tag: undefined, late: false, ageMs: 0, lastAgeMs: 0 }
 
 /** A memory of so many keys, in which key 0 to `count - 1` were sent one after another. */
 const sent = (maxKeys: number, count: number) => {
@@ -56,10 +63,22 @@ describe("what a process remembers of its keys", () => {
   it("keeps what the store said for as long as the store does, and not a day more (S4)", () => {
     const memory = makeKeyMemory()
     const age = IDEMPOTENCY_WINDOW_MS - 60_000
-    memory.learn(anyId("old"), { result, ageMs: age }, request("first"), age)
+    const ages = { ageMs: IDEMPOTENCY_WINDOW_MS, lastAgeMs: age }
+    memory.learn(anyId("old"), { result, ...ages }, request("first"), age)
     const ask = (now: number) => memory.decide(anyId("old"), request("second"), now)?._tag
     assert.strictEqual(ask(age + 59_999), "Replay")
     assert.isUndefined(ask(age + 60_000))
+  })
+
+  it("keeps a key that evidence settles for no longer than the attempt that was accepted (S5)", () => {
+    const memory = makeKeyMemory()
+    const key = anyId("key")
+    const claimed = { ...fresh, sticky: "provider_a", ageMs: 60_000, lastAgeMs: 60_000 } as const
+    memory.hold(key, claimed, { ...request("call"), isSettled: true }, 60_000)
+    memory.settle(key, { owner: "call", state: "accepted", ambiguous: true, result }, 60_001)
+    const ask = (now: number) => memory.decide(key, request("another"), now)?._tag
+    assert.strictEqual(ask(IDEMPOTENCY_WINDOW_MS - 1), "Replay")
+    assert.isUndefined(ask(IDEMPOTENCY_WINDOW_MS))
   })
 
   describe("of its retries (S4)", () => {
@@ -70,17 +89,24 @@ describe("what a process remembers of its keys", () => {
     it("is busy while a call or a retry of the process has the key, and then tells how it ended", () => {
       const memory = makeKeyMemory()
       memory.hold(key, fresh, request("call"), 0)
-      assert.strictEqual(memory.beginRetry(key, retry("retry"), 1)._tag, "Busy")
+      assert.strictEqual(memory.beginRetry(key, retry("retry"), 1).decision._tag, "Busy")
       memory.settle(key, { owner: "call", state: "accepted", ambiguous: false, result }, 2)
-      assert.deepStrictEqual(memory.beginRetry(key, retry("retry"), 3), {
+      assert.deepStrictEqual(memory.beginRetry(key, retry("retry"), 3).decision, {
         _tag: "Settled",
         evidence: { provider: "provider_a", providerMessageId: "m" }
       })
     })
 
+    it("is as before once a retry that asks nobody has put the key back", () => {
+      const memory = makeKeyMemory()
+      memory.beginRetry(key, retry("late"), 0).undo()
+      memory.settle(key, { owner: "late", state: "ambiguous", ambiguous: true, result: undefined }, 1)
+      assert.isUndefined(memory.decide(key, request("call"), 2))
+    })
+
     it("holds the key, and answers calls with what the retry heard", () => {
       const memory = makeKeyMemory()
-      assert.strictEqual(memory.beginRetry(key, retry("retry"), 0)._tag, "Go")
+      assert.strictEqual(memory.beginRetry(key, retry("retry"), 0).decision._tag, "Go")
       assert.strictEqual(memory.decide(key, request("call"), 1)?._tag, "InProgress")
       memory.settle(key, { owner: "retry", state: "accepted", ambiguous: true, result }, 2)
       assert.strictEqual(memory.decide(key, request("call"), 3)?._tag, "Replay")
@@ -94,7 +120,8 @@ describe("what a process remembers of its keys", () => {
     assert.deepStrictEqual(memory.decide(anyId("key 0"), request("second"), 1), {
       _tag: "Replay",
       result: { ...result, sendId: anyId("the row") },
-      firstAttemptAt: 0
+      firstAttemptAt: 0,
+      lastAttemptAt: 0
     })
   })
 })

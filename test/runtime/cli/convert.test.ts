@@ -7,12 +7,12 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import * as fc from "fast-check"
 
+import { encodePng } from "../../../src/adapters/pdf/pages/png.ts"
 import { parsePages } from "../../../src/runtime/cli/convert.ts"
 import { barOf } from "../../../src/runtime/cli/progress.ts"
 import { encryptPdf } from "../../support/files/pdf-encrypt.ts"
 import { notPdf, withoutPages } from "../../support/files/pdf-hostile.ts"
 import { numbered } from "../../support/files/pdf-samples.ts"
-import { pngOf } from "../../support/files/picture-files.ts"
 import { scannedPdf } from "../../support/files/scanned-pages.ts"
 import { typedPicture } from "../../support/files/typed-picture.ts"
 import { makeFolder, runChild } from "../../support/processes/child.ts"
@@ -126,8 +126,7 @@ describe("postlane convert", () => {
           "document.pdf": numbered(1),
           "text.pdf": notPdf(),
           "empty.pdf": withoutPages(),
-          "nothing.pdf": Buffer.alloc(0),
-          "picture.pdf": pngOf()
+          "nothing.pdf": Buffer.alloc(0)
         })
         yield* Effect.promise(async () => {
           const locked = await encryptPdf(join(folder, "document.pdf"), "hunter2")
@@ -141,7 +140,6 @@ describe("postlane convert", () => {
           [["text.pdf"], /plain text/],
           [["empty.pdf"], /page/],
           [["nothing.pdf"], /empty file/],
-          [["picture.pdf"], /picture/],
           [["missing.pdf"], /cannot be read: there is nothing of that name$/],
           [["dir.pdf"], /it is no file/],
           [["document.pdf", "--pages", "x"], /--pages x: write/],
@@ -187,6 +185,31 @@ describe("postlane convert", () => {
         assert.isTrue(yield* Effect.promise(async () => (await lstat(link)).isSymbolicLink()))
         assert.include(yield* textOf(join(folder, "target.html")), "Page number 2")
       }),
+    PATIENCE
+  )
+
+  it.live(
+    "reads a picture of text on this machine",
+    () =>
+      Effect.gen(function* () {
+        const { picture, words } = yield* typedPicture
+        const png = encodePng({ ...picture, channels: 1, data: picture.bytes })
+        const folder = yield* folderWith({ "note.png": png })
+        const ran = yield* run(["convert", join(folder, "note.png"), "--json"])
+        assert.strictEqual(ran.code, 0, ran.err)
+        assert.deepInclude(jsonOf<object>(ran), {
+          pages: 1,
+          recognisedPages: 1,
+          unreadPictures: [],
+          hasText: true
+        })
+        const html = yield* textOf(join(folder, "note.html"))
+        for (const word of words) assert.include(html, word)
+        const ranged = yield* run(["convert", join(folder, "note.png"), "--pages", "1", "-o", "-"])
+        assert.include(ranged.err, "it has no pages to choose")
+        const off = yield* run(["convert", join(folder, "note.png"), "--ocr", "off", "-o", "-"])
+        assert.match(off.err, /stayed a picture.*--ocr is off/)
+      }).pipe(Effect.scoped),
     PATIENCE
   )
 

@@ -41,6 +41,7 @@ const start = Effect.fnUntraced(function* (env: Env, embedded = false) {
     admitNext: Effect.never,
     convertNext: Effect.never,
     convertNextShort: Effect.never,
+    convertNextOfIdle: Effect.never,
     replyNext: Effect.never,
     clean: Effect.never,
     sweep: Effect.never

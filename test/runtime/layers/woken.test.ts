@@ -53,6 +53,7 @@ const idleProcess = (looks: Array<string>) => {
       admitNext: look("mails", false),
       convertNext: look("conversions of mails", false),
       convertNextShort: look("conversions of short mails", false),
+      convertNextOfIdle: look("conversions of others' mails", false),
       replyNext: look("replies", false),
       clean: Effect.never,
       sweep: Effect.never
@@ -78,11 +79,12 @@ const idleProcess = (looks: Array<string>) => {
   ).pipe(Layer.provide([stores, Logger.layer([])]), Layer.provide(Supervisors.layer))
 }
 
-/** Each kind of worker twice, the executor and the worker for short mails once. */
+/** Each kind of worker twice, the executor and the worker for short mails once, that for customers who wait six times. */
 const OF_CONVERSIONS = ["assemblies", "assemblies", "requests"]
 const OF_MAILS = [
   "conversions of mails",
   "conversions of mails",
+  ...Array.from({ length: 6 }, () => "conversions of others' mails"),
   "conversions of short mails",
   "mails",
   "mails",

@@ -2,7 +2,8 @@ import { Clock, Effect } from "effect"
 
 import type { MailDatabase } from "../../../src/adapters/memory/mail/mail-store.ts"
 import type { EventEntry, RecordedEvent } from "../../../src/adapters/memory/mail/tables.ts"
-import { type AlarmChange, type AlarmName, alarmText } from "../../../src/domain/delivery/alarm-rules.ts"
+import { type AlarmChange, type AlarmName } from "../../../src/domain/delivery/alarm-rules.ts"
+import { alarmText } from "../../../src/domain/delivery/alarm-texts.ts"
 import {
   isProviderFailure,
   isTerminal,

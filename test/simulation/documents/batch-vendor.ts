@@ -4,7 +4,7 @@ import type { BatchStatus, EndStatus } from "../../../src/domain/batch/row.ts"
 import { type BatchJob, BatchService, BatchServiceError } from "../../../src/ports/batch/batch-service.ts"
 import type { Chance } from "../kernel.ts"
 import type { Chronicle } from "../world.ts"
-import { type BatchRecordLine, USAGE, wordsOf } from "./papers.ts"
+import { type BatchRecordLine, readWords, USAGE } from "./papers.ts"
 
 /** How often the batch service does what nobody wants. */
 export interface VendorMood {
@@ -54,7 +54,7 @@ const outputOf = (
 ): ReadonlyArray<string> => {
   const line = (id: string, stopReason: string, text: string) =>
     JSON.stringify({ recordId: id, answer: { text, stopReason } })
-  const whole = line(recordId, "end_turn", `<p>${wordsOf(name, page)}</p>`)
+  const whole = line(recordId, "end_turn", `<p>${readWords({ name, page })}</p>`)
   if (!chance.bool(spoils)) return [whole]
   const how = chance.pick(["missing", "failed", "cut off", "twice", "foreign", "unreadable"])
   saw(`batch record ${how}`)

@@ -5,6 +5,9 @@ import { makeConversionStore } from "../../../src/adapters/memory/conversion/con
 import type { Documents } from "../../../src/adapters/memory/documents/state.ts"
 import { makeIntakeStore } from "../../../src/adapters/memory/inbound/intake-store.ts"
 import { queueReply } from "../../../src/adapters/memory/inbound/replies.ts"
+import type { Conversions as ConversionRequests } from "../../../src/domain/conversion/conversions.ts"
+import { askedOf } from "../../../src/domain/conversion/job.ts"
+import type { Customers } from "../../../src/ports/accounts/customers.ts"
 import type { BatchService } from "../../../src/ports/batch/batch-service.ts"
 import type { BatchStore } from "../../../src/ports/batch/batch-store.ts"
 import type { ConversionStore } from "../../../src/ports/conversion/conversion-store.ts"
@@ -50,13 +53,33 @@ export const BUGS = [
   /** Each attempt at a reply has a key of its own. */
   "reply-key-of-the-attempt",
   /** A mail that could not be worked on is not tried again. */
-  "failed-mail-forgotten"
+  "failed-mail-forgotten",
+  /** A worker whose settings name no batch store asks nobody whether there is one. */
+  "batch-store-not-compared",
+  /** A conversion that no model answered is charged as one of high fidelity. */
+  "unanswered-charged",
+  /** Pages that no model converted are named nowhere. */
+  "unanswered-not-named",
+  /** Credits are taken back that are set aside for work. */
+  "debit-of-what-is-set-aside",
+  /** A repeated debit takes the credits again. */
+  "debited-twice",
+  /** What was free of charge is charged where an admin has it tried again. */
+  "retry-charged",
+  /** Chunks are claimed in the order of owners, and not of their turns. */
+  "chunk-turns-forgotten",
+  /** Mails are converted in the order that they came in, and not in turns. */
+  "mails-first-come",
+  /** Layout-true results wait until there are no chunks. */
+  "flyers-behind-chunks"
 ] as const
 export type Bug = (typeof BUGS)[number]
 
 type Conversions = ConversionStore["Service"]
 type Batches = BatchStore["Service"]
 type Intake = IntakeStore["Service"]
+type Accounts = Customers["Service"]
+type Requests = ConversionRequests["Service"]
 
 /** Pays an owner what a job's hold was for. */
 const payBack = (db: Documents, jobId: string, times: number): void => {
@@ -82,8 +105,8 @@ export const breakConversions = (bug: Bug | undefined, db: Documents): Conversio
     case "completed-without-lease":
       return {
         ...store,
-        finishJob: (held, key, legibility) =>
-          after(store.finishJob(held, key, legibility), (answer) => {
+        finishJob: (held, key, ...found) =>
+          after(store.finishJob(held, key, ...found), (answer) => {
             const job = db.jobs.get(held.jobId)
             if (answer === "stale" && job !== undefined) db.files.update(job.fileId, { resultKey: key })
           })
@@ -102,15 +125,18 @@ export const breakConversions = (bug: Bug | undefined, db: Documents): Conversio
     case "charged-twice":
       return {
         ...store,
-        finishJob: (held, key, legibility) => {
+        finishJob: (held, key, ...found) => {
           const was = db.jobs.get(held.jobId)?.status
-          return after(store.finishJob(held, key, legibility), (answer) => {
+          return after(store.finishJob(held, key, ...found), (answer) => {
             if (answer === "completed" && was === "completed") payBack(db, held.jobId, -1)
           })
         }
       }
     case "unreadable-page-charged":
-      return { ...store, finishJob: (held, key) => store.finishJob(held, key, undefined) }
+      return {
+        ...store,
+        finishJob: (held, key, _, noModelPages) => store.finishJob(held, key, undefined, noModelPages)
+      }
     case "cancel-forgets-chunks":
       return {
         ...store,
@@ -141,10 +167,75 @@ export const breakConversions = (bug: Bug | undefined, db: Documents): Conversio
         completeChunk: (held, key, costs) =>
           store.completeChunk(held, key, db.chunks.get(held.id)?.lease === held.lease ? costs : [])
       }
+    case "unanswered-not-named":
+      return { ...store, finishJob: (held, key, legibility) => store.finishJob(held, key, legibility) }
+    case "chunk-turns-forgotten":
+      return {
+        ...store,
+        claimChunk: (...asked) =>
+          Effect.suspend(() => {
+            if (db.served.get("chunk") !== undefined) db.served.update("chunk", { customerId: "" })
+            return store.claimChunk(...asked)
+          })
+      }
+    case "flyers-behind-chunks":
+      return {
+        ...store,
+        claimFlyer: (...asked) =>
+          Effect.suspend(() =>
+            db.chunks.find(({ status }) => status === "pending") === undefined
+              ? store.claimFlyer(...asked)
+              : Effect.undefined
+          )
+      }
     default:
       return store
   }
 }
+
+/** What admins do with customers, with the bug in it. */
+export const breakCustomers = (bug: Bug | undefined, db: Documents, store: Accounts): Accounts => {
+  const taken = (customerId: string, credits: number) => {
+    const customer = db.customers.get(customerId)
+    if (customer !== undefined)
+      db.customers.update(customer.id, { credits: Math.max(0, customer.credits - credits) })
+  }
+  switch (bug) {
+    case "debit-of-what-is-set-aside":
+      return {
+        ...store,
+        debit: (asked) =>
+          Effect.map(store.debit(asked), (answer) => {
+            if (
+              answer !== "insufficient" ||
+              (db.customers.get(asked.customerId)?.credits ?? 0) < asked.credits
+            )
+              return answer
+            taken(asked.customerId, asked.credits)
+            return "debited"
+          })
+      }
+    case "debited-twice":
+      return {
+        ...store,
+        debit: (asked) =>
+          after(store.debit(asked), (answer) => {
+            if (answer === "repeated") taken(asked.customerId, asked.credits)
+          })
+      }
+    default:
+      return store
+  }
+}
+
+/** What owners and admins ask of conversions, with the bug in it. */
+export const breakRequests = (bug: Bug | undefined, conversions: Requests): Requests =>
+  bug === "retry-charged"
+    ? {
+        ...conversions,
+        retry: (job) => conversions.retry({ ...job, options: askedOf(job.options) })
+      }
+    : conversions
 
 /** The store of batch rows with the bug in it. */
 export const breakBatches = (bug: Bug | undefined, db: Documents): Batches => {
@@ -204,6 +295,20 @@ export const breakIntake = (bug: Bug | undefined, db: Documents): Intake => {
               ignored: []
             } as const
             if (answer === "admitted") queueReply(db, { mailId: mail.id, recipient, content, asLink: true })
+          })
+      }
+    case "mails-first-come":
+      return {
+        ...store,
+        claim: (...asked) =>
+          Effect.suspend(() => {
+            const waiting = db.mails.where(({ lease, step }) => step === asked[0] && lease === null)
+            const [first] = waiting.toSorted((one, other) => one.notBefore - other.notBefore)
+            const others = waiting.filter(({ customerId }) => customerId !== first?.customerId)
+            for (const { id } of others) db.mails.update(id, { notBefore: Infinity })
+            return after(store.claim(...asked), () => {
+              for (const { id, notBefore } of others) db.mails.update(id, { notBefore })
+            })
           })
       }
     case "failed-mail-forgotten":

@@ -3,12 +3,14 @@ import { Effect } from "effect"
 import type { Documents } from "../../../src/adapters/memory/documents/state.ts"
 import { type BatchRowState, moveBatchRow } from "../../../src/domain/batch/row.ts"
 import { isTerminal, type JobMove, type JobStatus, moveJob } from "../../../src/domain/conversion/job.ts"
+import type { Customers } from "../../../src/ports/accounts/customers.ts"
 import type { BatchStore } from "../../../src/ports/batch/batch-store.ts"
 import type { ConversionStore } from "../../../src/ports/conversion/conversion-store.ts"
 import type { Chronicle } from "../world.ts"
 
 type Conversions = ConversionStore["Service"]
 type Batches = BatchStore["Service"]
+type Accounts = Customers["Service"]
 
 const MOVES: ReadonlyArray<JobMove> = [
   "start",
@@ -96,6 +98,13 @@ export const makeLedger = (
       if (freePagesUsed !== sum.freePages)
         wrong(`F1: ${sum.freePages} free pages were charged, and ${freePagesUsed} used`)
     }
+    const setAside = new Map<string, number>()
+    for (const { credits, customerId, expiresAt, state } of db.holds.where())
+      if (state === "held" && expiresAt > db.moment())
+        setAside.set(customerId, (setAside.get(customerId) ?? 0) + credits)
+    for (const { credits, id } of db.customers.where())
+      if (credits < (setAside.get(id) ?? 0))
+        wrong(`F1: ${setAside.get(id)} credits are set aside, and ${credits} are there`)
     for (const { jobId, outcome, state } of db.holds.where()) {
       const before = holds.get(jobId)
       if (before === state) continue
@@ -281,6 +290,27 @@ export const watchedConversions = (
       ),
     failFlyer: (held, failure) =>
       fenced(store.failFlyer(held, failure), held.lease, flyer(held.id), "a flyer's failure")
+  }
+}
+
+/** What admins do with credits: each reference counts once (DOC-33). */
+export const watchedCustomers = (store: Accounts, ledger: Ledger): Accounts => {
+  const counted = new Set<string>()
+  const moved = (customerId: string, reference: string, credits: number) => {
+    if (counted.has(`${customerId} ${reference}`)) ledger.violations.push("F1: one reference counted twice")
+    counted.add(`${customerId} ${reference}`)
+    ledger.grant(customerId, credits)
+  }
+  return {
+    ...store,
+    grant: (asked) =>
+      Effect.tap(store.grant(asked), (answer) =>
+        Effect.sync(() => answer === "granted" && moved(asked.customerId, asked.reference, asked.credits))
+      ),
+    debit: (asked) =>
+      Effect.tap(store.debit(asked), (answer) =>
+        Effect.sync(() => answer === "debited" && moved(asked.customerId, asked.reference, -asked.credits))
+      )
   }
 }
 

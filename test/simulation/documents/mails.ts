@@ -31,6 +31,8 @@ export interface SentMail {
 export interface MailMood {
   readonly pipelineAway: number
   readonly pipelineCrashes: number
+  /** The document is a long one. */
+  readonly pipelineSlow: number
   readonly replyRefused: number
   readonly replyDeferred: number
   readonly replyLost: number
@@ -182,7 +184,9 @@ export const makeMailSurroundings = (options: {
       convert: ({ resultKey, sourceKey }) =>
         Effect.gen(function* () {
           const { name, pages } = yield* paperAt(sourceKey)
-          yield* Effect.sleep(chance.int(1_000, 40_000))
+          yield* Effect.sleep(
+            chance.bool(mood().pipelineSlow) ? chance.int(40_000, 400_000) : chance.int(1_000, 40_000)
+          )
           const unreadablePages = pages.flatMap((page, at) => (page === "broken" ? [at + 1] : []))
           if (unreadablePages.length === pages.length)
             return yield* new PipelineError({ reason: "document", message: "it cannot be read" })

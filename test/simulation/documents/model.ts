@@ -8,7 +8,7 @@ import {
 import type { Chance } from "../kernel.ts"
 import { alive, type SimProcess } from "../process.ts"
 import type { Chronicle } from "../world.ts"
-import { askedPage, USAGE, wordsOf } from "./papers.ts"
+import { askedPages, readWords, USAGE } from "./papers.ts"
 
 /** How often a model does what nobody wants, a call. */
 export interface ModelMood {
@@ -33,22 +33,28 @@ export const makeModel = (options: {
   readonly chance: Chance
   readonly chronicle: Chronicle
   readonly mood: () => ModelMood
+  /** How long a call takes, at least and at most, milliseconds. */
+  readonly takesMs: readonly [least: number, most: number]
 }) => {
-  const { chance, chronicle, mood } = options
+  const { chance, chronicle, mood, takesMs } = options
   const reported: Array<ReportedTokens> = []
   const answerOf = (
-    words: string,
+    pages: ReadonlyArray<string>,
+    together: boolean,
     { skips, truncates }: ModelMood
   ): Pick<VisionAnswer, "text" | "stopReason"> => {
     if (chance.bool(truncates)) {
       chronicle.saw("model truncates")
-      return { text: words.slice(0, -5), stopReason: "max_tokens" }
+      return { text: pages.join("").slice(0, -5), stopReason: "max_tokens" }
     }
-    if (chance.bool(skips)) {
-      chronicle.saw("model skips words")
-      return { text: `<p>${words.slice(0, words.indexOf(" four"))}</p>`, stopReason: "end_turn" }
-    }
-    return { text: `<p>${words}</p>`, stopReason: "end_turn" }
+    const isSkipping = chance.bool(skips)
+    if (isSkipping) chronicle.saw("model skips words")
+    const html = pages.map((words) =>
+      words === "" ? "" : `<p>${isSkipping ? words.slice(0, words.indexOf(" four")) : words}</p>`
+    )
+    // Pages that are asked about together come in a section each.
+    const text = together ? html.map((page) => `<section>${page}</section>`).join("") : html.join("")
+    return { text, stopReason: "end_turn" }
   }
   return {
     reported: reported as ReadonlyArray<ReportedTokens>,
@@ -58,9 +64,7 @@ export const makeModel = (options: {
           Effect.gen(function* () {
             const now = mood()
             yield* alive(process)
-            yield* Effect.sleep(
-              chance.bool(now.slow) ? chance.int(20_000, 180_000) : chance.int(1_000, 15_000)
-            )
+            yield* Effect.sleep(chance.bool(now.slow) ? chance.int(20_000, 180_000) : chance.int(...takesMs))
             yield* alive(process)
             for (const reason of ["throttled", "unavailable", "refuses"] as const) {
               if (!chance.bool(now[reason])) continue
@@ -70,10 +74,11 @@ export const makeModel = (options: {
                 message: reason
               })
             }
-            const { name, page } = askedPage(call)
+            const pages = askedPages(call)
             chronicle.saw(`model answers ${place.tier}`)
-            reported.push({ process: process.id, name })
-            return { ...answerOf(wordsOf(name, page), now), usage: USAGE, fromBatch: false }
+            reported.push({ process: process.id, name: pages[0]?.name ?? "" })
+            const words = pages.map(readWords)
+            return { ...answerOf(words, place.tier === "math-ocr", now), usage: USAGE, fromBatch: false }
           })
       })
   }

@@ -21,6 +21,8 @@ export interface Paper {
   readonly name: string
   readonly kind: FileKind
   readonly pages: ReadonlyArray<PageKind>
+  /** Its reader crashes, until nothing fails any more. */
+  readonly isFragile?: boolean
 }
 
 const encoder = new TextEncoder()
@@ -41,16 +43,42 @@ export const wordsOf = (name: string, page: number): string =>
 
 const htmlOf = (name: string, page: number): string => `<p>${wordsOf(name, page)}</p>`
 
-const pageBytes = (name: string, page: number): Uint8Array => encoder.encode(JSON.stringify({ name, page }))
+const pageBytes = ({ name, pages }: Paper, page: number): Uint8Array =>
+  encoder.encode(JSON.stringify({ name, page, isBlank: pages[page] === "blank" }))
 
-/** The page that a model is asked about; a picture is its document's only one. */
-export const askedPage = (call: ModelCall): { readonly name: string; readonly page: number } => {
-  for (const { content } of call.messages)
-    for (const block of content) {
+/** What a model writes into the HTML of a page, which the layout tier does not. */
+const BY_MODEL = "as a model reads it:"
+
+/** The words of a page as a model reads them. */
+export const readWords = ({ isBlank = false, name, page }: AskedPage): string =>
+  isBlank ? "" : `${BY_MODEL} ${wordsOf(name, page)}`
+
+/** Whether a model made this of a page. */
+export const isByModel = (html: string): boolean => html.includes(BY_MODEL)
+
+/** A page that a model is asked about. */
+interface AskedPage {
+  readonly name: string
+  readonly page: number
+  readonly isBlank?: boolean
+}
+
+/** The pages that a model is asked about; a picture is its document's only one. */
+export const askedPages = (call: ModelCall): ReadonlyArray<AskedPage> =>
+  call.messages.flatMap(({ content }) =>
+    content.flatMap((block) => {
       const bytes = "pdf" in block ? block.pdf : "picture" in block ? block.picture : undefined
-      if (bytes !== undefined) return { page: 0, ...(JSON.parse(decoder.decode(bytes)) as { name: string }) }
-    }
-  throw new Error("a call without a page")
+      return bytes === undefined
+        ? []
+        : [{ page: 0, ...(JSON.parse(decoder.decode(bytes)) as { name: string }) }]
+    })
+  )
+
+/** The one page of a call of the batch lane. */
+const askedPage = (call: ModelCall): AskedPage => {
+  const [page] = askedPages(call)
+  if (page === undefined) throw new Error("a call without a page")
+  return page
 }
 
 /** The page of a call that stands in a record of the batch lane. */
@@ -61,7 +89,7 @@ export interface BatchRecordLine {
 }
 
 /** A document: one that a few bytes describe. */
-export const drawPaper = (chance: Chance, name: string): Paper => {
+export const drawPaper = (chance: Chance, name: string, fragile = 0): Paper => {
   const kind = chance.pick<FileKind>(["pdf", "pdf", "pdf", "pdf", "png", "docx"])
   const count = kind === "pdf" ? chance.int(1, 7) : 1
   const allBroken = chance.bool(0.05)
@@ -71,7 +99,7 @@ export const drawPaper = (chance: Chance, name: string): Paper => {
     if (allBroken || draw < 0.08) return "broken"
     return draw < 0.16 ? "blank" : "words"
   })
-  return { name, kind, pages }
+  return { name, kind, pages, isFragile: chance.bool(fragile) }
 }
 
 const broken = (page: number) => new PdfError({ reason: "broken", message: "it is broken", page })
@@ -98,8 +126,13 @@ const factsOf = ({ pages }: Paper): DocumentFacts => ({
 })
 
 /** The pages of stored documents. */
-export const pageSourcesOver = ({ whole }: WholeObjects): PageSources["Service"] => {
-  const read = (key: string) => Effect.map(whole(key), paperOf)
+export const pageSourcesOver = ({ whole }: WholeObjects, crashed: () => boolean): PageSources["Service"] => {
+  const read = (key: string) =>
+    Effect.flatMap(Effect.map(whole(key), paperOf), (paper) =>
+      paper.isFragile === true && crashed()
+        ? Effect.fail(new PdfError({ reason: "crashed", message: "its reader crashed" }))
+        : Effect.succeed(paper)
+    )
   return PageSources.of({
     facts: (key) => Effect.map(read(key), factsOf),
     open: (key) =>
@@ -113,8 +146,8 @@ export const pageSourcesOver = ({ whole }: WholeObjects): PageSources["Service"]
             pdf:
               paper.pages[index] === "broken"
                 ? Effect.fail(broken(index))
-                : Effect.succeed(pageBytes(paper.name, index)),
-            image: Effect.succeed(pageBytes(paper.name, index))
+                : Effect.succeed(pageBytes(paper, index)),
+            image: Effect.succeed(pageBytes(paper, index))
           })
       }))
   })

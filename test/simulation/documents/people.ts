@@ -64,10 +64,10 @@ const act = (world: DocumentsWorld, fileId: FileId, customerId: CustomerId) =>
       note(() => `${what} of ${db.files.get(fileId)?.name} at ${process.id}: ${answer ?? "no answer"}`)
     }
     const draw = chance.next()
-    if (draw < 0.5) {
+    if (draw < 0.42) {
       const answer = yield* asked(process, conversions.convert({ ...file, options: chance.pick(OPTIONS) }))
       done("convert", answer?.answer)
-    } else if (draw < 0.65) {
+    } else if (draw < 0.57) {
       const answer = yield* asked(
         process,
         Effect.tap(conversions.cancel(file), (ended) =>
@@ -75,9 +75,9 @@ const act = (world: DocumentsWorld, fileId: FileId, customerId: CustomerId) =>
         )
       )
       done("cancel", answer?.answer)
-    } else if (draw < 0.8) {
+    } else if (draw < 0.7) {
       done("process now", (yield* asked(process, controls.processNow(file)))?.answer)
-    } else if (draw < 0.88) {
+    } else if (draw < 0.8) {
       done("preserve formatting", (yield* asked(process, conversions.preserveFormatting(file)))?.answer)
     } else if (draw < 0.95) {
       const flyer = db.flyers.find((one) => one.fileId === fileId)
@@ -86,11 +86,63 @@ const act = (world: DocumentsWorld, fileId: FileId, customerId: CustomerId) =>
     } else done("delete", yield* asked(process, process.deleteFile(fileId, customerId)))
   })
 
+/** An admin has a job tried again, as the admin's list does it. */
+const retry = (world: DocumentsWorld) =>
+  Effect.gen(function* () {
+    const { chance, chronicle, db, ledger, retriedFree } = world
+    const jobs = db.jobs.where(({ status }) => status === "failed" || status === "cancelled")
+    const free = jobs.filter(({ options }) => options._compedFlyerJobId !== undefined)
+    if (jobs.length === 0) return
+    const { customerId, fileId, id, options, status } = chance.pick(free.length > 0 ? free : jobs)
+    const process = front(world)
+    const work = process.conversions.retry({ jobId: id, fileId, customerId, options, status })
+    const answer = yield* asked(process, work)
+    chronicle.saw(`retry: ${answer?.answer ?? "no answer"}`)
+    if (answer?.answer !== "queued") return
+    if (status === "cancelled") ledger.violations.push("X1: what somebody had cancelled was tried again")
+    if (options._compedFlyerJobId === undefined) return
+    chronicle.saw("retry of what is free of charge")
+    retriedFree.add(answer.id)
+  })
+
+/** An admin gives credits, or takes some back: again and again under one reference, until there is an answer. */
+const moveCredits = (world: DocumentsWorld, n: number) =>
+  Effect.gen(function* () {
+    const { chance, chronicle, owners } = world
+    const what = chance.bool(0.5) ? "grant" : "debit"
+    const move = {
+      customerId: chance.pick(owners),
+      credits: chance.int(1, 12),
+      reference: `${what} ${n}`,
+      note: undefined,
+      actor: "an admin"
+    }
+    for (let attempt = 0; attempt < 5; attempt++) {
+      const process = front(world)
+      const answer = yield* asked(process, process.customers[what](move))
+      chronicle.note(() => `${what} ${move.credits} of ${move.customerId}: ${answer ?? "no answer"}`)
+      chronicle.saw(`${what}: ${answer ?? "no answer"}`)
+      // Some are asked for again although they were answered.
+      if (answer !== undefined && chance.bool(0.8)) return
+    }
+  })
+
+/** An admin of the installation, at the lists of jobs and of customers. */
+export const admin = (world: DocumentsWorld, roughMs: number) =>
+  Effect.gen(function* () {
+    const { calm, chance, happens } = world
+    for (let n = 0; !calm.now; n++) {
+      yield* Effect.sleep(chance.int(1_000, roughMs / 5))
+      if (chance.bool(0.5) && happens("admins retry")) yield* retry(world)
+      else if (happens("admins give and take credits")) yield* moveCredits(world, n)
+    }
+  })
+
 /** The owner of a document: uploads it, has it converted, and does this and that. Others may do so at the same time. */
 export const owner = (world: DocumentsWorld, n: number, roughMs: number) =>
   Effect.gen(function* () {
     const { calm, chance, chronicle, owners } = world
-    const paper = drawPaper(chance, `doc-${n}`)
+    const paper = drawPaper(chance, `doc-${n}`, 0.1)
     const customerId = chance.pick(owners)
     yield* Effect.sleep(chance.int(0, roughMs / 2))
     chronicle.note(() => `${customerId} uploads ${paper.name}: ${paper.kind}, ${paper.pages.join(" ")}`)
@@ -98,7 +150,10 @@ export const owner = (world: DocumentsWorld, n: number, roughMs: number) =>
     if (fileId === undefined) return chronicle.saw("an upload was given up")
     const process = front(world)
     const options = chance.pick(OPTIONS)
-    yield* asked(process, process.conversions.convert({ fileId, customerId, options }))
+    const file = { fileId, customerId }
+    yield* chance.bool(0.3)
+      ? asked(process, process.conversions.preserveFormatting(file))
+      : asked(process, process.conversions.convert({ ...file, options }))
     const acts = chance.int(0, 7)
     for (let m = 0; m < acts && !calm.now; m++) {
       yield* Effect.sleep(chance.bool(0.3) ? chance.int(1, 5_000) : chance.int(5_000, roughMs / 6))
@@ -109,15 +164,13 @@ export const owner = (world: DocumentsWorld, n: number, roughMs: number) =>
     }
   })
 
-/** Somebody who sends a mail, and whose server sends it again; each delivery until it is accepted. */
-export const correspondent = (world: DocumentsWorld, n: number, roughMs: number) =>
+/** Sends a mail, and as a server does, again; each delivery until it is accepted. */
+const sendMail = (world: DocumentsWorld, from: string, name: string, roughMs: number) =>
   Effect.gen(function* () {
-    const { accepted, chance, chronicle, owners, processes, sentMails } = world
-    const paper = { ...drawPaper(chance, `%PDF-mail-${n}`), kind: "pdf" as const }
-    const from = chance.bool(0.1) ? "stranger@x.test" : `${chance.pick(owners)}@x.test`
-    const mail = { from, messageId: `<mail-${n}@x.test>`, paper: chance.bool(0.1) ? undefined : paper }
+    const { accepted, chance, chronicle, processes, sentMails } = world
+    const paper = { ...drawPaper(chance, `%PDF-${name}`), kind: "pdf" as const }
+    const mail = { from, messageId: `<${name}@x.test>`, paper: chance.bool(0.1) ? undefined : paper }
     sentMails.push(mail)
-    yield* Effect.sleep(chance.int(0, roughMs / 2))
     const deliver = Effect.gen(function* () {
       yield* Effect.sleep(chance.bool(0.5) ? 1 : chance.int(1, roughMs / 4))
       for (;;) {
@@ -146,10 +199,24 @@ export const correspondent = (world: DocumentsWorld, n: number, roughMs: number)
     )
   })
 
+/** Somebody who sends a mail, or several at once. */
+export const correspondent = (world: DocumentsWorld, n: number, roughMs: number) =>
+  Effect.gen(function* () {
+    const { chance, owners } = world
+    const from = chance.bool(0.1) ? "stranger@x.test" : `${chance.pick(owners)}@x.test`
+    // Many write at the same hour.
+    yield* Effect.sleep(chance.bool(0.5) ? roughMs / 4 : chance.int(0, roughMs / 2))
+    const names = Array.from({ length: chance.pick([1, 1, 1, 1, 4]) }, (_, at) => `mail-${n}-${at}`)
+    yield* Effect.all(
+      names.map((name) => sendMail(world, from, name, roughMs)),
+      { concurrency: "unbounded", discard: true }
+    )
+  })
+
 /** Kills, freezes and stops processes, and does what operators do, while things go wrong. */
 export const nemesis = (world: DocumentsWorld, roughMs: number) =>
   Effect.gen(function* () {
-    const { budget, calm, chance, chronicle, db, happens, ledger, owners, processes } = world
+    const { budget, calm, chance, chronicle, db, happens, ledger, models, owners, processes } = world
     const { note, saw } = chronicle
     for (let n = 0; n < 10 && !calm.now; n++) {
       yield* Effect.sleep(chance.int(1_000, roughMs / 6))
@@ -197,6 +264,14 @@ export const nemesis = (world: DocumentsWorld, roughMs: number) =>
           db.customers.update(id, { deletedAt: db.moment() })
           break
         }
+        case 5:
+          if (!happens("no model answers")) break
+          models.all = chance.pick(["refuse", "throttle"])
+          saw(`every model: ${models.all}`)
+          break
+        case 6:
+          models.all = "answer"
+          break
         default:
       }
     }
@@ -205,9 +280,12 @@ export const nemesis = (world: DocumentsWorld, roughMs: number) =>
 /** Nothing fails any more; some processes are started anew, others are those that lived through it all. */
 export const heal = (world: DocumentsWorld) =>
   Effect.gen(function* () {
-    const { budget, calm, chance, processes } = world
+    const { budget, calm, chance, models, processes } = world
     calm.now = true
     budget.usd = undefined
+    models.all = "answer"
+    // The worker that has the batch store may be about to stop.
+    yield* world.spawn("worker")
     if (chance.bool(0.5)) return
     for (const old of processes.filter(({ dead }) => !dead)) yield* world.kill(old)
   })

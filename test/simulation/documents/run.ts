@@ -6,8 +6,8 @@ import type { Run, RunOptions, SimulatedWorld } from "../world.ts"
 import { BUGS } from "./bugs.ts"
 import { unfinished } from "./ledger.ts"
 import { unfinishedMails, wrongMails } from "./mails.ts"
-import { markOf, type Paper, paperOf, shownPages, USAGE } from "./papers.ts"
-import { correspondent, heal, nemesis, owner } from "./people.ts"
+import { isByModel, markOf, type Paper, paperOf, shownPages, USAGE } from "./papers.ts"
+import { admin, correspondent, heal, nemesis, owner } from "./people.ts"
 import { type DocumentsWorld, FAULTS, makeWorld, PRICE } from "./setting.ts"
 
 /** How long what is left may take once nothing fails any more, and how often that is looked at. */
@@ -52,7 +52,7 @@ const wrongResults = (world: DocumentsWorld): ReadonlyArray<string> => {
 
 /** Whether each result was paid for, once, page by page that could be read (F2, R2). */
 const wrongCharges = (world: DocumentsWorld): ReadonlyArray<string> => {
-  const { db } = world
+  const { db, retriedFree } = world
   const found: Array<string> = []
   const readable = (fileId: string): number | undefined => {
     const paper = paperBehind(world, fileId)
@@ -60,6 +60,9 @@ const wrongCharges = (world: DocumentsWorld): ReadonlyArray<string> => {
   }
   const hold = (jobId: string, fileId: string, done: boolean, free: boolean) => {
     const charge = db.charges.get(jobId)
+    const { credits = 0, freePages = 0 } = db.holds.get(jobId) ?? {}
+    if (free && (charge !== undefined || credits + freePages > 0))
+      found.push("F2: funds were set aside or charged for what is free")
     if (done && !free && charge === undefined) found.push("F2: a result was not charged")
     if (!done && charge !== undefined) found.push("F2: there is a charge, and no result")
     const pages = readable(fileId)
@@ -68,12 +71,43 @@ const wrongCharges = (world: DocumentsWorld): ReadonlyArray<string> => {
       found.push(`R2: ${charged} pages were charged, and ${pages} could be read`)
   }
   for (const { fileId, id, options, status } of db.jobs.where())
-    hold(id, fileId, status === "completed", options._compedFlyerJobId !== undefined)
+    hold(id, fileId, status === "completed", options._compedFlyerJobId !== undefined || retriedFree.has(id))
   for (const { fileId, id, status } of db.flyers.where()) hold(id, fileId, status === "completed", false)
   for (const { deletedAt, id, jobId, kind, resultKey, status } of db.files.where())
     if (kind !== "pdf" && jobId !== null && deletedAt === null)
       hold(jobId, id, status === "completed" && resultKey !== null, false)
   return found
+}
+
+/** Whether each page that no model converted is named where one was asked for, and nothing without any such page charged (DOC-16). */
+const wrongFidelity = (world: DocumentsWorld): ReadonlyArray<string> => {
+  const { chronicle, db, objects } = world
+  return db.files
+    .where(({ deletedAt, resultKey }) => deletedAt === null && resultKey !== null)
+    .flatMap((file) => {
+      const paper = paperBehind(world, file.id)
+      const bytes = objects.get(file.resultKey ?? "")
+      if (paper === undefined || bytes === undefined) return []
+      const [job] = db.jobs
+        .where(({ fileId, status }) => fileId === file.id && status === "completed")
+        .sort((one, other) => (other.finishedAt ?? 0) - (one.finishedAt ?? 0))
+      const isWanted = job?.options.highFidelity === true || job?.options.mathOcr === true
+      if (job === undefined || !isWanted) return []
+      const shown = shownPages(bytes).filter(({ page }) => paper.pages[page] === "words")
+      const without = shown.filter(({ html }) => !isByModel(html)).map(({ page }) => page + 1)
+      const { noModelPages } = file
+      if (without.length > 0) chronicle.saw("a result has pages without a model")
+      return [
+        ...(noModelPages.join() === without.join()
+          ? []
+          : [
+              `DOC-16: no model converted the pages ${without.join(" ")}, and ${noModelPages.join(" ")} are named`
+            ]),
+        ...(shown.length > 0 && without.length === shown.length && db.charges.get(job.id) !== undefined
+          ? ["DOC-16: high fidelity was charged, and no page has it"]
+          : [])
+      ]
+    })
 }
 
 /** Whether the costs are those that the models reported (K1): never more, and all of them where every process could book. */
@@ -207,7 +241,21 @@ const MUST_HAPPEN = [
   "mail ended: insufficient",
   "mail ended: no_attachment",
   "mail ended: success",
-  "mail ended: unregistered"
+  "mail ended: unregistered",
+  "a reader crashed",
+  "a worker lacks the batch store",
+  "every model: refuse",
+  "every model: throttle",
+  "a result has pages without a model",
+  "grant: granted",
+  "grant: repeated",
+  "debit: debited",
+  "debit: repeated",
+  "debit: insufficient",
+  "retry: queued",
+  "retry: stopped",
+  "retry: replaced",
+  "retry of what is free of charge"
 ]
 
 /** One run of the documents side under faults, from a seed. */
@@ -224,6 +272,7 @@ const simulate = (seed: number, options: RunOptions): Promise<Run> =>
       for (let n = 0; n < options.limits.size / 2; n++)
         yield* Effect.forkDetach(correspondent(world, n, roughMs))
       yield* Effect.forkDetach(nemesis(world, roughMs))
+      yield* Effect.forkDetach(admin(world, roughMs))
       yield* Effect.sleep(roughMs)
       yield* heal(world)
       const isUnderWay = () => unfinished(db).length + unfinishedMails(db).length > 0
@@ -238,6 +287,7 @@ const simulate = (seed: number, options: RunOptions): Promise<Run> =>
         ...wrongMails(db, world.sentMails, world.accepted, world.delivered()),
         ...wrongResults(world),
         ...wrongCharges(world),
+        ...wrongFidelity(world),
         ...wrongCosts(world),
         ...wrongBatches(world)
       ]

@@ -14,6 +14,8 @@ import {
 } from "effect"
 
 import { addCustomer } from "../../../src/adapters/memory/accounts/accounts.ts"
+import { layer as layerCustomers } from "../../../src/adapters/memory/accounts/customers.ts"
+import { layer as layerIdentities } from "../../../src/adapters/memory/conversion/store-identities.ts"
 import type { ChunkRow } from "../../../src/adapters/memory/documents/rows.ts"
 import { type Documents, makeDocuments, micros } from "../../../src/adapters/memory/documents/state.ts"
 import { makeLeases } from "../../../src/adapters/memory/leadership.ts"
@@ -23,10 +25,13 @@ import { BatchReplay } from "../../../src/domain/batch/replay.ts"
 import { Conversions, createQueuedJobs } from "../../../src/domain/conversion/conversions.ts"
 import { HOLD_WINDOW, isTerminal, MAX_CHUNK_ATTEMPTS } from "../../../src/domain/conversion/job.ts"
 import { purgeFiles, Uploads } from "../../../src/domain/conversion/uploads.ts"
+import type { WorkSettings } from "../../../src/domain/conversion/work/attempt.ts"
 import { workOnce } from "../../../src/domain/conversion/work/worker.ts"
 import { CustomerId } from "../../../src/domain/ids.ts"
 import { ConvertByEmail, layer as layerConvertByEmail } from "../../../src/domain/inbound/convert-by-email.ts"
 import { staleAfter } from "../../../src/domain/leased-work.ts"
+import { onOwnStores, OwnStores } from "../../../src/domain/own-stores.ts"
+import { Customers } from "../../../src/ports/accounts/customers.ts"
 import { BatchService, BatchServiceError } from "../../../src/ports/batch/batch-service.ts"
 import { BatchStore } from "../../../src/ports/batch/batch-store.ts"
 import { ConversionStore } from "../../../src/ports/conversion/conversion-store.ts"
@@ -34,6 +39,7 @@ import { PageSources } from "../../../src/ports/conversion/page-sources.ts"
 import { VisionModel } from "../../../src/ports/conversion/vision-model.ts"
 import { IntakeStore } from "../../../src/ports/inbound/intake-store.ts"
 import { BatchObjects, FileObjects, MailObjects, ObjectStoreError } from "../../../src/ports/object-store.ts"
+import { StoreIdentities } from "../../../src/ports/store-identities.ts"
 import { StoreUnavailable } from "../../../src/ports/store-unavailable.ts"
 import { type Chance, makeChance, type SimClock } from "../kernel.ts"
 import { alive, call, makeProcess, orNowAndThen, repeatedly, type Road, type SimProcess } from "../process.ts"
@@ -44,16 +50,27 @@ import {
   breakBatches,
   breakChannel,
   breakConversions,
+  breakCustomers,
   breakIntake,
+  breakRequests,
   breakService,
   type Bug,
   BUGS
 } from "./bugs.ts"
-import { type Ledger, makeLedger, overRoads, watchedBatches, watchedConversions } from "./ledger.ts"
+import {
+  type Ledger,
+  makeLedger,
+  overRoads,
+  watchedBatches,
+  watchedConversions,
+  watchedCustomers
+} from "./ledger.ts"
 import { makeMailSurroundings, type SentMail, watchedIntake } from "./mails.ts"
 import { makeModel, type ReportedTokens } from "./model.ts"
 import { objectsOver } from "./objects.ts"
+import { builtOn, ownBatchStore, watchedReplay } from "./own-stores.ts"
 import { pageSourcesOver, readersOf } from "./papers.ts"
+import { makeTurns } from "./turns.ts"
 
 /** Faults of this world; each draws its chances whether or not it happens. */
 export const FAULTS = [
@@ -81,9 +98,17 @@ export const FAULTS = [
   "pipeline is away",
   "replies are refused",
   "replies are deferred",
-  "replies lose answers"
+  "replies lose answers",
+  "a worker lacks the batch store",
+  "no model answers",
+  "admins give and take credits",
+  "admins retry",
+  "readers crash",
+  "pipeline is slow"
 ] as const
 export type Fault = (typeof FAULTS)[number]
+
+type OwnStoresService = (typeof OwnStores)["Service"]
 
 type Role = "api" | "worker" | "leader" | "intake"
 
@@ -93,6 +118,7 @@ interface Front {
   readonly conversions: Conversions["Service"]
   readonly controls: BatchControls["Service"]
   readonly deleteFile: ConversionStore["Service"]["deleteFile"]
+  readonly customers: Customers["Service"]
 }
 
 /** A process of this world. */
@@ -130,6 +156,10 @@ export interface DocumentsWorld {
   readonly forgetful: Set<string>
   readonly calm: { now: boolean }
   readonly budget: { usd: number | undefined }
+  /** What every call of a model is answered, as long as that is so. */
+  readonly models: { all: "answer" | "refuse" | "throttle" }
+  /** Jobs that an admin had tried again, of which the first was free of charge. */
+  readonly retriedFree: Set<string>
   readonly spawn: (role: Role) => Effect.Effect<DocumentsProcess>
   /** SIGKILL; another process takes its place. */
   readonly kill: (process: SimProcess) => Effect.Effect<void>
@@ -237,11 +267,20 @@ const somethingFor = (db: Documents, clock: SimClock) => {
   }
 }
 
+/** A world that is measured, and not searched for faults. */
+interface Measured {
+  /** How often a worker without work looks for some. */
+  readonly lookMs: number
+  /** How long a call of the model takes, at least and at most. */
+  readonly modelMs: readonly [least: number, most: number]
+}
+
 /** The world of a seed. `bug`: one of {@link Bug}, planted. */
 export const makeWorld = (
   seed: number,
   { bug, limits, story }: RunOptions,
-  kernelClock: SimClock
+  kernelClock: SimClock,
+  measured?: Measured
 ): DocumentsWorld => {
   const chance = makeChance(seed + 4_000_037)
   const faults: ReadonlySet<string> = new Set(limits.faults)
@@ -259,6 +298,7 @@ export const makeWorld = (
   /** Pieces of work that each process is at. */
   const working = new Map<string, number>()
   const budget: { usd: number | undefined } = { usd: undefined }
+  const models: DocumentsWorld["models"] = { all: "answer" }
   const owners = ["rich", "poor", "free"].map((id) => CustomerId.make(id))
   for (const [name, plan, credits] of [
     ["rich", "paid", 500],
@@ -269,6 +309,8 @@ export const makeWorld = (
     addCustomer(db, { id, email: `${id}@x.test`, plan, credits })
     ledger.grant(id, credits)
   }
+  /** Workers whose settings name no batch store. */
+  const lacking = new Set<string>()
   let serial = 0
 
   const due = somethingFor(db, kernelClock)
@@ -293,10 +335,11 @@ export const makeWorld = (
   const model = makeModel({
     chance,
     chronicle,
+    takesMs: measured?.modelMs ?? [1_000, 15_000],
     mood: () => ({
-      throttled: share("model throttles", 0.1),
+      throttled: models.all === "throttle" ? share("no model answers", 1) : share("model throttles", 0.1),
       unavailable: share("model throttles", 0.05),
-      refuses: share("model refuses", 0.05),
+      refuses: models.all === "refuse" ? share("no model answers", 1) : share("model refuses", 0.05),
       truncates: share("model spoils answers", 0.05),
       skips: share("model spoils answers", 0.08),
       slow: share("model is slow", 0.1)
@@ -322,6 +365,7 @@ export const makeWorld = (
     mood: () => ({
       pipelineAway: share("pipeline is away", 0.1),
       pipelineCrashes: share("pipeline is away", 0.03),
+      pipelineSlow: share("pipeline is slow", 0.3),
       replyRefused: share("replies are refused", 0.1),
       replyDeferred: share("replies are deferred", 0.1),
       replyLost: share("replies lose answers", 0.15)
@@ -331,17 +375,29 @@ export const makeWorld = (
   const logger = Effect.runSync(Effect.scoped(Layer.build(branchLogger(saw))))
   const readers = readersOf(objects)
   const leases = makeLeases()
-  const conversions = watchedConversions(breakConversions(planted, db), db, ledger, objects)
+  const turns = makeTurns(db, ledger.violations)
+  const conversions = watchedConversions(
+    turns.ofConversions(breakConversions(planted, db)),
+    db,
+    ledger,
+    objects
+  )
   const conversionStore = overRoads({
     ...conversions,
     createJob: (jobId, job) => conversions.createJob(jobId, { ...job, chunkPages: CHUNK_PAGES })
   } satisfies typeof conversions)
-  const intakeStore = overRoads(watchedIntake(breakIntake(planted, db), db, objects, ledger.violations))
+  const intakeStore = overRoads(
+    watchedIntake(turns.ofMails(breakIntake(planted, db)), db, objects, ledger.violations)
+  )
+  const customerStore = overRoads(
+    watchedCustomers(breakCustomers(planted, db, builtOn(db, Customers, layerCustomers)), ledger)
+  )
+  const identities = overRoads(builtOn(db, StoreIdentities, layerIdentities))
   const batchStore = overRoads(watchedBatches(breakBatches(planted, db), ledger))
   const batchService = overRoads(breakService(planted, vendor.service, () => String(serial++)))
   /** Every write of the database is followed by a look at all that is there. */
   const seen = <A>(answer: A): A => {
-    ledger.look()
+    if (measured === undefined) ledger.look()
     return answer
   }
 
@@ -362,19 +418,27 @@ export const makeWorld = (
     const toDatabase = <A, E, R>(operation: string, apply: Effect.Effect<A, E, R>) => {
       const gone = () => {
         saw("database lost")
+        turns.kindLost(process.id, operation)
         return lost(operation)
       }
-      const watched = Effect.map(apply as Effect.Effect<A, E>, seen<A>)
+      const watched = Effect.map(apply as Effect.Effect<A, E>, (answer) => {
+        turns.kindAnswered(process.id, operation, answer, !lacking.has(process.id))
+        return seen(answer)
+      })
       const asked = call(process, chance, roadToDatabase(), watched, gone, strike)
       return asked as Effect.Effect<A, E, R>
     }
-    const files = objectsOver(objects, (operation, key, apply) => {
-      const gone = () => {
-        saw(`objects lost a ${operation}`)
-        return new ObjectStoreError({ reason: "unavailable", key })
-      }
-      return call(process, chance, roadToObjects(), apply, gone, strike)
-    })
+    const over = (store: Map<string, Uint8Array>) =>
+      objectsOver(store, (operation, key, apply) => {
+        const gone = () => {
+          saw(`objects lost a ${operation}`)
+          return new ObjectStoreError({ reason: "unavailable", key })
+        }
+        return call(process, chance, roadToObjects(), apply, gone, strike)
+      })
+    const files = over(objects)
+    /** Where no setting names the batch store, a folder of the process's own is taken for it. */
+    const batchFiles = lacking.has(process.id) ? over(new Map()) : files
     const early =
       planted === "charged-before-stored"
         ? {
@@ -403,13 +467,20 @@ export const makeWorld = (
           }
         ) as Effect.Effect<A, E, R>
     )
+    const readerCrashes = () => {
+      const crashes = share("readers crash", 1) > 0
+      if (crashes) saw("a reader crashed")
+      return crashes
+    }
     const surroundings = mails.servicesOf(process, files, HEARTBEAT)
     return Context.mergeAll(simCrypto(chance), logger, readers, surroundings).pipe(
-      Context.add(PageSources, pageSourcesOver(early)),
+      Context.add(PageSources, pageSourcesOver(early, readerCrashes)),
       Context.add(ConversionStore, conversionStore(toDatabase)),
       Context.add(BatchStore, batchStore(toDatabase)),
       Context.add(FileObjects, early),
-      Context.add(BatchObjects, files),
+      Context.add(BatchObjects, batchFiles),
+      Context.add(StoreIdentities, identities(toDatabase)),
+      Context.add(Customers, customerStore(toDatabase)),
       Context.add(MailObjects, files),
       Context.add(IntakeStore, intakeStore(toDatabase)),
       Context.add(BatchService, service),
@@ -449,6 +520,12 @@ export const makeWorld = (
   const spawn = (role: Role): Effect.Effect<DocumentsProcess> =>
     Effect.gen(function* () {
       const process = makeProcess(`${role}-${serial++}`, kernelClock)
+      // There is always a worker that has the store: nothing else converts what has batch results.
+      const isSpare = processes.some((one) => one.role === "worker" && !one.dead && !lacking.has(one.id))
+      if (role === "worker" && isSpare && chance.bool(share("a worker lacks the batch store", 0.4))) {
+        saw("a worker lacks the batch store")
+        lacking.add(process.id)
+      }
       const context = outsideOf(process, role)
       type Outside = typeof context extends Context.Context<infer Services> ? Services : never
       const fibers: Array<Fiber.Fiber<unknown, unknown>> = []
@@ -458,7 +535,15 @@ export const makeWorld = (
       const started = <I, S>(key: Context.Key<I, S>, layer: Layer.Layer<I, never, Outside>) =>
         run(Effect.map(Effect.scoped(Layer.build(layer)), Context.get(key)))
       const every = <A, E>(millis: number, work: Effect.Effect<A, E, Outside>, isDue?: () => boolean) =>
-        repeatedly(process, () => pace() * millis + chance.int(0, millis / 2), work, isDue).pipe(
+        repeatedly(
+          process,
+          () =>
+            measured === undefined || isDue === undefined
+              ? pace() * millis + chance.int(0, millis / 2)
+              : measured.lookMs,
+          work,
+          isDue
+        ).pipe(
           run,
           Effect.forkDetach,
           Effect.tap((fiber) => Effect.sync(() => fibers.push(fiber)))
@@ -475,15 +560,23 @@ export const makeWorld = (
         yield* store.applyBudget(budget.usd)
         yield* purgeFiles
       })
-      const busy = (replay: BatchReplay["Service"]) =>
+      const settings: WorkSettings = {
+        heartbeat: HEARTBEAT,
+        modelId: MODEL,
+        price: PRICE,
+        withoutModel: planted === "unanswered-charged" ? "standard" : "fail"
+      }
+      const busy = (
+        replay: BatchReplay["Service"],
+        stores: OwnStoresService,
+        work = workOnce(process.id, settings)
+      ) =>
         Effect.gen(function* () {
           working.set(process.id, (working.get(process.id) ?? 0) + 1)
-          const settings = { heartbeat: HEARTBEAT, modelId: MODEL, price: PRICE }
           const exit = yield* Effect.exit(
             Effect.gen(function* () {
-              const work = workOnce(process.id, settings)
               while (yield* work);
-            }).pipe(Effect.provideService(BatchReplay, replay))
+            }).pipe(Effect.provideService(BatchReplay, replay), Effect.provideService(OwnStores, stores))
           )
           working.set(process.id, (working.get(process.id) ?? 0) - 1)
           // The end of some work may not have been recorded; a claim without an answer has cost nothing.
@@ -493,41 +586,70 @@ export const makeWorld = (
           if (Exit.isFailure(exit) && failure?.operation.startsWith("claim") !== true)
             forgetful.add(process.id)
         })
+      const withBatchStore = <A, E, R>(stores: OwnStoresService, work: Effect.Effect<A, E, R>) =>
+        Effect.provideService(onOwnStores(Effect.asVoid(work), undefined), OwnStores, stores)
+      /** What runs once the process has looked at its stores, which may take long, and which it may not survive. */
+      const onceStarted = (begin: (stores: OwnStoresService) => Effect.Effect<void>) =>
+        started(
+          OwnStores,
+          ownBatchStore(!lacking.has(process.id) || planted === "batch-store-not-compared")
+        ).pipe(
+          Effect.flatMap(begin),
+          Effect.forkDetach,
+          Effect.tap((fiber) => Effect.sync(() => fibers.push(fiber)))
+        )
       let front: Front | undefined
       let accept: DocumentsProcess["accept"]
       switch (role) {
         case "worker": {
-          const replay = yield* started(BatchReplay, BatchReplay.layer)
-          yield* every(25_000, busy(replay), due.workers)
-          yield* every(25_000, busy(replay), due.workers)
+          const asItIs = yield* started(BatchReplay, BatchReplay.layer)
+          const replay = watchedReplay(asItIs, objects, ledger.violations)
+          yield* onceStarted(
+            Effect.fnUntraced(function* (stores) {
+              yield* every(30_000, stores.examine)
+              yield* every(25_000, busy(replay, stores), due.workers)
+              yield* every(25_000, busy(replay, stores), due.workers)
+            })
+          )
           break
         }
         case "leader":
-          yield* every(30_000, leads.beat)
-          yield* every(20_000, createQueuedJobs(LANE), due.executor)
-          yield* every(
-            40_000,
-            leading(() => upkeep),
-            orNowAndThen(() => budget.usd !== undefined || due.upkeep())
-          )
-          yield* every(
-            60_000,
-            leading(() => pollTick(driver)),
-            due.lane
-          )
-          yield* every(
-            90_000,
-            leading(() => releaseTick(driver)),
-            due.lane
-          )
-          yield* every(
-            45_000,
-            leading((term) => prepareTick(driver, term)),
-            due.lane
-          )
-          yield* every(
-            600_000,
-            leading(() => purgeBatches)
+          yield* onceStarted(
+            Effect.fnUntraced(function* (stores) {
+              yield* every(30_000, stores.examine)
+              yield* every(30_000, leads.beat)
+              yield* every(20_000, createQueuedJobs(LANE), due.executor)
+              yield* every(
+                40_000,
+                leading(() => upkeep),
+                orNowAndThen(() => budget.usd !== undefined || due.upkeep())
+              )
+              yield* every(
+                60_000,
+                withBatchStore(
+                  stores,
+                  leading(() => pollTick(driver))
+                ),
+                due.lane
+              )
+              yield* every(
+                90_000,
+                leading(() => releaseTick(driver)),
+                due.lane
+              )
+              yield* every(
+                45_000,
+                withBatchStore(
+                  stores,
+                  leading((term) => prepareTick(driver, term))
+                ),
+                due.lane
+              )
+              yield* every(
+                600_000,
+                leading(() => purgeBatches)
+              )
+            })
           )
           break
         case "intake": {
@@ -537,6 +659,7 @@ export const makeWorld = (
             Effect.repeat(step, { while: (worked) => worked })
           yield* every(20_000, all(intake.admitNext), due.mails("received"))
           yield* every(20_000, all(intake.convertNext), due.mails("converting"))
+          yield* every(20_000, all(intake.convertNextOfIdle), due.mails("converting"))
           yield* every(20_000, all(intake.replyNext), due.replies)
           yield* every(900_000, intake.clean)
           break
@@ -544,9 +667,10 @@ export const makeWorld = (
         case "api":
           front = {
             uploads: yield* started(Uploads, Uploads.layer),
-            conversions: yield* started(Conversions, Conversions.layer),
+            conversions: breakRequests(planted, yield* started(Conversions, Conversions.layer)),
             controls: yield* started(BatchControls, BatchControls.layer),
-            deleteFile: Context.get(context, ConversionStore).deleteFile
+            deleteFile: Context.get(context, ConversionStore).deleteFile,
+            customers: Context.get(context, Customers)
           }
       }
       const here: DocumentsProcess["here"] = (work) =>
@@ -589,6 +713,8 @@ export const makeWorld = (
     forgetful,
     calm,
     budget,
+    models,
+    retriedFree: new Set(),
     spawn,
     kill: (process) =>
       Effect.gen(function* () {

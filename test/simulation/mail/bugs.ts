@@ -1,5 +1,6 @@
 import { Clock, Effect } from "effect"
 
+import { newUse } from "../../../src/domain/mail/claim.ts"
 import type { Mailer } from "../../../src/domain/mail/mailer.ts"
 import type { RetryHandler } from "../../../src/domain/mail/retry.ts"
 import { type MailProvider, ProviderFailure } from "../../../src/ports/mail/mail-provider.ts"
@@ -58,14 +59,7 @@ export const breakStore = (bug: Bug | undefined, store: MailStore["Service"]): M
               ? {
                   ...began,
                   leaving: true,
-                  decision: {
-                    _tag: "Claimed",
-                    sticky: undefined,
-                    takeover: false,
-                    late: false,
-                    firstAttemptAt: 0,
-                    tag: entry.claim?.tag
-                  }
+                  decision: newUse(entry.claim?.tag, 0)
                 }
               : began
           )

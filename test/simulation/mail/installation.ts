@@ -86,13 +86,15 @@ const storeOf = (options: InstallationOptions, process: SimProcess): MailStore["
   /** Notes when the database let this process send a key: proof that was there before must have stopped it (S4). */
   const asked = <A>(operation: string, apply: Effect.Effect<A, StoreUnavailable>) =>
     noted(clock, apply, (applied) => road(operation, applied))
-  const granted = (apply: ReturnType<typeof inner.begin>) =>
-    Effect.tap(apply, ({ decision }) =>
+  /** What evidence settles, or the process repeats, or is too old, asks nobody. */
+  const granted = (apply: ReturnType<typeof inner.begin>, isRepeated: boolean) =>
+    Effect.tap(apply, ({ decision, evidence }) =>
       Effect.map(
         CallTrace,
         ({ subject }) =>
           decision._tag === "Claimed" &&
           subject !== undefined &&
+          !(isRepeated || decision.late || evidence !== undefined) &&
           options.onGranted(subject, decision.sticky === undefined)
       )
     )
@@ -100,13 +102,15 @@ const storeOf = (options: InstallationOptions, process: SimProcess): MailStore["
     ...inner,
     noteUnclaimed: (count) => road("noteUnclaimed", inner.noteUnclaimed(count)),
     begin: (entry) =>
-      Effect.tap(asked("begin", granted(inner.begin(entry))), ({ decision }) =>
-        Effect.sync(() => {
-          const what = `${decision._tag}${decision._tag === "Claimed" && decision.takeover ? " takeover" : ""}`
-          saw(`claim ${what}`)
-          if (entry.claim !== undefined)
-            chronicle.note(() => `${process.id} learns of ${entry.keyHash.slice(0, 6)}: ${what}`)
-        })
+      Effect.tap(
+        asked("begin", granted(inner.begin(entry), entry.claim?.known?.isSettled === true)),
+        ({ decision }) =>
+          Effect.sync(() => {
+            const what = `${decision._tag}${decision._tag === "Claimed" && decision.takeover ? " takeover" : ""}`
+            saw(`claim ${what}`)
+            if (entry.claim !== undefined)
+              chronicle.note(() => `${process.id} learns of ${entry.keyHash.slice(0, 6)}: ${what}`)
+          })
       ),
     moveClaim: (entry) =>
       Effect.flatMap(CallTrace, (trace) => {

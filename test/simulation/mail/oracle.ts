@@ -237,8 +237,7 @@ const useAt = (uses: ReadonlyArray<Use>, at: number): Use | undefined =>
 const untrue = (
   observed: Observed,
   uses: ReadonlyArray<Use>,
-  { at, claimed, from, process, result, subject }: Report,
-  answers: ReadonlyArray<Report>
+  { at, claimed, from, process, result, subject }: Report
 ): ReadonlyArray<string> => {
   const found: Array<string> = []
   if (result.ok !== (result.status === "sent" || result.status === "deferred"))
@@ -249,15 +248,9 @@ const untrue = (
     if (!sofar.some(({ delivered }) => delivered))
       found.push(`S5: ${process} says sent at ${at}, and no provider accepted ${subject}`)
     const last = sofar.at(-1)
-    // Evidence may have settled it somewhat later.
-    const settledAt = Math.min(
-      ...answers
-        .filter((one) => one.result.status === "sent" && one.at >= (use[0]?.startedAt ?? 0))
-        .map((one) => one.at)
-    )
     const granted = observed.grants.filter((grant) => grant.subject === subject && grant.at < from)
     const written = observed.written.filter((row) => row.subject === subject && row.at < from)
-    const heldAt = Math.max(last?.startedAt ?? 0, settledAt, granted.at(-1)?.at ?? 0, written.at(-1)?.at ?? 0)
+    const heldAt = Math.max(last?.startedAt ?? 0, granted.at(-1)?.at ?? 0, written.at(-1)?.at ?? 0)
     if (last !== undefined && from - heldAt >= IDEMPOTENCY_WINDOW_MS + SLACK_MS)
       found.push(`S4: sent, by what proves yesterday's mail alone (${last.subject} at ${at})`)
   }
@@ -297,7 +290,7 @@ export const brokenBySending = (observed: Observed): ReadonlyArray<string> => {
   const subjects = new Set([...bySend.keys(), ...reports.keys()])
   return [...subjects].flatMap((subject) => {
     const until = judgedUntil(bySend.get(subject) ?? [], observed.silent.has(subject))
-    // A call that went on with a key prolongs its use, whether or not it asked anybody.
+    // A call that was let go on with a key prolongs its use, whether or not its request left.
     const prolonged = observed.grants
       .filter((grant) => grant.subject === subject && !grant.isNew)
       .map(({ at }) => at)
@@ -311,7 +304,7 @@ export const brokenBySending = (observed: Observed): ReadonlyArray<string> => {
         ...repeatedOf(observed, use),
         ...twoProvidersOf(use)
       ]),
-      ...answers.flatMap((report) => untrue(observed, uses, report, answers)),
+      ...answers.flatMap((report) => untrue(observed, uses, report)),
       ...mailsOf(observed, uses, answers)
     ]
   })

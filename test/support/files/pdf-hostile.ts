@@ -105,3 +105,26 @@ export const manyFields = (count: number): Buffer =>
       return { catalog: `/AcroForm << /Fields [${all}] >>`, entries: [`/Annots [${all}]`] }
     }
   })
+
+/**
+ * Three pages, the first of which is in an article of so many parts, each of which names the next one. A word is cut at a line's end
+ * on each.
+ */
+export const articleOf = (beads: number): Buffer =>
+  pdfOf({
+    pages: ["first", "second", "third"].map((name) => ({
+      content: line(`What the ${name} page says is con-`, 72, 700) + line("firmed by the master.", 72, 686)
+    })),
+    more: (writer, pages) => {
+      const thread = writer.reserve()
+      const ids = Array.from({ length: beads }, () => writer.reserve())
+      const at = (index: number) => ref(ids[(index + beads) % beads] ?? 0)
+      for (const [index, id] of ids.entries())
+        writer.object(
+          `<< /T ${ref(thread)} /N ${at(index + 1)} /V ${at(index - 1)} /P ${ref(pages[0] ?? 0)} /R [50 50 500 800] >>`,
+          id
+        )
+      writer.object(`<< /F ${at(0)} /I << /Title (A) >> >>`, thread)
+      return { catalog: `/Threads [${ref(thread)}]`, entries: [`/B [${at(0)}]`] }
+    }
+  })

@@ -84,11 +84,16 @@ export interface DocumentSpec {
   readonly info?: string
   /** The page tree has the resources, and the pages inherit them. */
   readonly inherit?: boolean
-  /** Writes more objects, before the pages, whose numbers it gets; adds to the catalogue, to all pages' resources, to each page. */
+  /** Writes more objects, before the pages, whose numbers it gets; adds to the catalogue, to all pages' resources and fonts, to each page. */
   readonly more?: (
     writer: PdfWriter,
     pages: ReadonlyArray<number>
-  ) => { readonly catalog?: string; readonly resources?: string; readonly entries?: ReadonlyArray<string> }
+  ) => {
+    readonly catalog?: string
+    readonly resources?: string
+    readonly fonts?: string
+    readonly entries?: ReadonlyArray<string>
+  }
 }
 
 const FONTS = ["Helvetica", "Helvetica-Bold", "Courier"]
@@ -106,7 +111,8 @@ export const pdfOf = ({ catalog = "", info, inherit = false, more, pages }: Docu
   const ids = pages.map(() => writer.reserve())
   const tree = writer.reserve()
   const added = more?.(writer, ids) ?? {}
-  const resourcesOf = (own: string) => `/Resources << /Font << ${fonts} >> ${own} ${added.resources ?? ""} >>`
+  const resourcesOf = (own: string) =>
+    `/Resources << /Font << ${fonts} ${added.fonts ?? ""} >> ${own} ${added.resources ?? ""} >>`
   for (const [
     at,
     { content, entries = "", mediaBox = [0, 0, 612, 792], resources = "" }

@@ -1,5 +1,6 @@
 import { numbered } from "./pdf-samples.ts"
 import { tnefOf } from "./tnef-files.ts"
+import { zipOf } from "./zip-files.ts"
 
 /** A mail as some program writes it, and how it ends; `refused`: it is not taken. */
 export interface StrangeMail {
@@ -9,8 +10,10 @@ export interface StrangeMail {
   readonly raw: string
 }
 
+const base64 = (bytes: Buffer): string => bytes.toString("base64").replaceAll(/.{76}/g, "$&\n")
+
 const pdf = numbered(1).toString("base64")
-const folded = pdf.replaceAll(/.{76}/g, "$&\n")
+const folded = base64(numbered(1))
 
 const head = (from: string, extra = "") =>
   `From: ${from}\nTo: convert@legacy.test\nSubject: strange\nMIME-Version: 1.0\n${extra}`
@@ -152,9 +155,30 @@ export const strangeMails = (from: string): ReadonlyArray<StrangeMail> => [
       from,
       part(
         "Content-Type: application/ms-tnef; name=winmail.dat\nContent-Disposition: attachment; filename=winmail.dat\nContent-Transfer-Encoding: base64",
-        tnefOf(["a.pdf", numbered(1)])
-          .toString("base64")
-          .replaceAll(/.{76}/g, "$&\n")
+        base64(tnefOf(["a.pdf", numbered(1)]))
+      )
+    )
+  },
+  {
+    about: "winmail.dat with two PDFs in it",
+    outcome: "success",
+    raw: mixed(
+      from,
+      part(
+        "Content-Type: application/ms-tnef; name=winmail.dat\nContent-Disposition: attachment; filename=winmail.dat\nContent-Transfer-Encoding: base64",
+        base64(tnefOf(["a.pdf", numbered(1)], ["b.pdf", numbered(2)]))
+      )
+    )
+  },
+  {
+    about: "an archive that does not compress its PDF",
+    outcome: "unsupported",
+    raw: mixed(
+      from,
+      pdfPart(
+        "application/zip",
+        "attachment; filename=a.zip",
+        base64(zipOf([{ name: "a.pdf", data: numbered(1), stored: true }]))
       )
     )
   },

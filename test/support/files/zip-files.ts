@@ -7,6 +7,8 @@ export interface ZipEntry {
   /** What its headers say that it unpacks to; its length, unless given. */
   readonly says?: number
   readonly encrypted?: boolean
+  /** Not compressed. */
+  readonly stored?: boolean
 }
 
 /** The parts of a ZIP archive that begins at `from`: what its directory stands behind, and the directory. */
@@ -14,13 +16,13 @@ const partsOf = (entries: ReadonlyArray<ZipEntry>, from = 0) => {
   const bodies: Array<Buffer> = []
   const directory: Array<Buffer> = []
   let offset = from
-  for (const { data, encrypted = false, name, says } of entries) {
+  for (const { data, encrypted = false, name, says, stored = false } of entries) {
     const plain = Buffer.from(data)
-    const packed = deflateRawSync(plain)
+    const packed = stored ? plain : deflateRawSync(plain)
     const facts = Buffer.alloc(26)
     facts.writeUInt16LE(20, 0)
     facts.writeUInt16LE(encrypted ? 0x801 : 0x800, 2)
-    facts.writeUInt16LE(8, 4)
+    facts.writeUInt16LE(stored ? 0 : 8, 4)
     facts.writeUInt32LE(crc32(plain), 10)
     facts.writeUInt32LE(packed.length, 14)
     facts.writeUInt32LE(says ?? plain.length, 18)
@@ -47,7 +49,7 @@ const endOf = (entries: number, size: number, offset: number): Buffer => {
   return end
 }
 
-/** A ZIP archive, every entry deflated. */
+/** A ZIP archive. */
 export const zipOf = (entries: ReadonlyArray<ZipEntry>): Buffer => {
   const { bodies, directory, offset } = partsOf(entries)
   return Buffer.concat([bodies, directory, endOf(entries.length, directory.length, offset)])
@@ -85,4 +87,15 @@ export const twoFacedZip = (byZip64: ReadonlyArray<ZipEntry>, byEnd: ReadonlyArr
     locator,
     endOf(byEnd.length, second.directory.length + LEADING, firstAt + first.directory.length)
   ])
+}
+
+/** A tar archive of one file. */
+export const tarOf = (name: string, data: Buffer): Buffer => {
+  const head = Buffer.alloc(512)
+  head.write(name)
+  head.write(data.length.toString(8).padStart(11, "0"), 124)
+  head.write("ustar\u000000", 257, "latin1")
+  const sum = head.fill(" ", 148, 156).reduce((all, byte) => all + byte, 0)
+  head.write(`${sum.toString(8).padStart(6, "0")}\u0000 `, 148, "latin1")
+  return Buffer.concat([head, data, Buffer.alloc(512 - (data.length % 512) + 1024)])
 }

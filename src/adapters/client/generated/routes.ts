@@ -78,7 +78,8 @@ export const ROUTES = {
   },
   account: {
     showAccount: "GET /api/v1/account",
-    closeAccount: "DELETE /api/v1/account"
+    closeAccount: "DELETE /api/v1/account",
+    listCharges: "GET /api/v1/account/charges"
   },
   digest: {
     auditDigest: "POST /functions/v1/audit-digest secret"
@@ -136,6 +137,7 @@ export const ROUTES = {
   },
   jobs: {
     jobs: "GET /api/admin/jobs",
+    otherWork: "GET /api/admin/other-jobs",
     document: "GET /api/admin/files/{fileId}",
     costs: "GET /api/admin/costs"
   },
@@ -146,6 +148,7 @@ export const ROUTES = {
     shareFile: "POST /api/v1/files/{fileId}/share",
     listShares: "GET /api/v1/files/{fileId}/shares",
     stopSharing: "DELETE /api/v1/files/{fileId}/shares none",
+    listAllShares: "GET /api/v1/shares",
     revokeShare: "DELETE /api/v1/files/{fileId}/shares/{email} none"
   },
   shared: {

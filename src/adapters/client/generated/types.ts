@@ -136,6 +136,14 @@ export interface CustomerRequest {
   readonly name?: string | undefined
 }
 
+export interface FileShare {
+  readonly fileId: string
+  readonly fileName: string
+  readonly email: string
+  readonly sharedAt: string
+  readonly expiresAt: string
+}
+
 export interface Share {
   readonly email: string
   readonly sharedAt: string
@@ -160,10 +168,10 @@ export interface BulkOrder {
 
 export interface BulkRequest {
   readonly items: ReadonlyArray<{ readonly fileId: string; /** Converted on demand; never goes through the batch lane. */ readonly urgent?: boolean | undefined; readonly options?: BulkItemOptions | undefined }>
-  readonly options?: ConversionOptions | undefined
+  readonly options?: ConversionOptions_1 | undefined
 }
 
-export interface ConversionOptions {
+export interface ConversionOptions_1 {
   readonly highFidelity?: boolean | undefined
   readonly parser?: "auto" | "layout" | "harness" | undefined
   readonly mathOcr?: boolean | undefined
@@ -243,6 +251,19 @@ export type BatchOutcome = "collected" | "skipped" | "failed" | "expired"
 
 export type BatchRowState = "preparing" | "submitted" | "closed"
 
+export interface OtherWorkRow {
+  readonly id: string
+  readonly kind: "docx" | "png" | "jpeg" | "layout"
+  readonly fileId: string
+  readonly fileName: string | null
+  readonly customerEmail: string | null
+  readonly status: "pending" | "processing" | "completed" | "failed"
+  readonly pages: number
+  readonly attempts: number
+  readonly error: string | null
+  readonly movedAt: string
+}
+
 export interface FlyerJob {
   readonly id: string
   readonly fileId: string
@@ -251,6 +272,14 @@ export interface FlyerJob {
   /** The conversion that was chosen instead, free of charge. */ readonly compConversionId: string | null
   readonly createdAt: string
   /** Pages of the result, from 1, that could not be read: each has a note in its place and was not charged. */ readonly unreadablePages: ReadonlyArray<number>
+  readonly waitsFor?: WaitsFor_1 | undefined
+}
+
+export interface WaitsFor_1 {
+  /** `page`: a worker is at its pages, or puts the result together; `turn`: workers are busy with other conversions; `worker`: no worker takes conversions; `takeover`: its worker is silent, and another one takes over; `retry`: a part failed and is tried again; `budget`: the day’s budget for models is spent; `batch`: the batch service. */ readonly cause: "page" | "turn" | "worker" | "takeover" | "retry" | "budget" | "batch"
+  /** `retry`: until then; else since when: its worker was heard of, the batch service took it, or it was requested. */ readonly seconds: number
+  /** Other conversions that wait or are under way, up to 1,000. */ readonly others: number
+  /** `budget`, `batch`: it goes on within so many seconds at the latest, in the new day, UTC, or without the batch; else null. */ readonly within: number | null
 }
 
 export interface Job {
@@ -260,13 +289,13 @@ export interface Job {
 }
 
 export interface ConvertRequest {
-  readonly options?: ConversionOptions | undefined
+  readonly options?: ConversionOptions_1 | undefined
 }
 
 export interface File {
   readonly id: string
   readonly name: string
-  readonly sizeBytes: number | "Infinity" | "-Infinity" | "NaN"
+  readonly sizeBytes: number
   readonly pages: number
   readonly status: "uploaded" | "processing" | "chunked_processing" | "completed" | "failed"
   /** What is going on, in words. */ readonly phase: string | null
@@ -280,6 +309,7 @@ export interface File {
   /** Pages of the result, from 1, that could not be read: each has a note in its place and was not charged. */ readonly unreadablePages: ReadonlyArray<number>
   /** Whether there is a word of text in the result; null where there is none, or nobody looked. */ readonly hasText: boolean | null
   /** Pages of the result, from 1, that no model converted though high fidelity was asked for: they were converted without it. */ readonly noModelPages: ReadonlyArray<number>
+  readonly made: ResultMaking | null
   readonly waitsFor?: WaitsFor | undefined
 }
 
@@ -287,6 +317,21 @@ export interface WaitsFor {
   /** `page`: a worker is at its pages, or puts the result together; `turn`: workers are busy with other conversions; `worker`: no worker takes conversions; `takeover`: its worker is silent, and another one takes over; `retry`: a part failed and is tried again; `budget`: the day’s budget for models is spent; `batch`: the batch service. */ readonly cause: "page" | "turn" | "worker" | "takeover" | "retry" | "budget" | "batch"
   /** `retry`: until then; else since when: its worker was heard of, the batch service took it, or it was requested. */ readonly seconds: number
   /** Other conversions that wait or are under way, up to 1,000. */ readonly others: number
+  /** `budget`, `batch`: it goes on within so many seconds at the latest, in the new day, UTC, or without the batch; else null. */ readonly within: number | null
+}
+
+export interface ResultMaking {
+  readonly at: string
+  readonly options: ConversionOptions
+  /** How many pages were converted in which way, as each page's `tier` has it; empty for a Word document. */ readonly tiers: Readonly<Record<string, number>>
+  /** The models that wrote pages of it; empty where none did. */ readonly models: ReadonlyArray<string>
+}
+
+export interface ConversionOptions {
+  readonly highFidelity?: boolean | undefined
+  readonly parser?: "auto" | "layout" | "harness" | undefined
+  readonly mathOcr?: boolean | undefined
+  /** Running headers, footers and page numbers stay in the result, as notes; else they are left out. */ readonly keepRunningHeads?: boolean | undefined
 }
 
 export interface IncomingMail {
@@ -385,6 +430,29 @@ export interface AccountClosed {
   readonly confirmationSent: boolean
 }
 
+export interface FundsHold {
+  readonly createdAt: string
+  /** It is renewed while the work goes on. */ readonly expiresAt: string
+  readonly credits: number
+  readonly freePages: number
+  readonly jobId: string | null
+  /** A conversion, one that keeps the layout, or a mailed document; null where no work was paid. */ readonly work: "conversion" | "layout" | "mail" | null
+  /** Null where the file is deleted, or not known any more. */ readonly fileId: string | null
+  /** Of the file or the attachment. */ readonly name: string | null
+}
+
+export interface FundsMove {
+  readonly id: string
+  readonly kind: "charge" | "grant" | "debit"
+  readonly createdAt: string
+  readonly credits: number
+  readonly freePages: number
+  readonly jobId: string | null
+  /** A conversion, one that keeps the layout, or a mailed document; null where no work was paid. */ readonly work: "conversion" | "layout" | "mail" | null
+  /** Null where the file is deleted, or not known any more. */ readonly fileId: string | null
+  /** Of the file or the attachment. */ readonly name: string | null
+}
+
 export interface Account {
   readonly account: { readonly id: string; readonly email: string; readonly name: string | null; readonly planType: "free" | "paid"; readonly creditsRemaining: number | null; readonly freePagesLeft: number | null; readonly heldCredits: number }
 }
@@ -418,12 +486,12 @@ export interface ContactRequest {
   readonly website?: string | undefined
 }
 
-export interface SignInLinkRequest_1 {
+export interface SignInLinkRequest {
   readonly email: string
   /** The page to open then: a path of this server's pages; anything else is left out. */ readonly next?: string | undefined
 }
 
-export interface SignInLinkRequest {
+export interface SignInLinkForm {
   readonly email: string
   /** The page to open then: a path of this server's pages; anything else is left out. */ readonly next?: string | undefined
 }
@@ -891,7 +959,7 @@ export interface Operations {
   }
   /** Mails a sign-in link to a customer or an admin: `POST /auth/link` */
   readonly "auth.requestLink": {
-    readonly input: { readonly body: SignInLinkRequest_1 }
+    readonly input: { readonly body: SignInLinkRequest }
     readonly success: string
     readonly problem: "INVALID_REQUEST" | "FORBIDDEN" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
@@ -964,6 +1032,13 @@ export interface Operations {
     readonly input: Nothing
     readonly success: AccountClosed
     readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "UNAVAILABLE"
+    readonly events: false
+  }
+  /** What moved the account's funds, newest first, and what is set aside: `GET /api/v1/account/charges` */
+  readonly "account.listCharges": {
+    readonly input: { readonly limit?: string | number | undefined; readonly cursor?: string | number | undefined }
+    readonly success: { readonly rows: ReadonlyArray<FundsMove>; readonly nextCursor: string | null; /** What is set aside now, newest first. */ readonly holds: ReadonlyArray<FundsHold> }
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "UNAVAILABLE"
     readonly events: false
   }
   /** Sends the digest of the last period that is over: `POST /functions/v1/audit-digest` */
@@ -1183,6 +1258,13 @@ export interface Operations {
     readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
+  /** Word documents, pictures and layout-true results, what moved last first: `GET /api/admin/other-jobs` */
+  readonly "jobs.otherWork": {
+    readonly input: { readonly status?: "pending" | "processing" | "completed" | "failed" | undefined; readonly limit?: string | number | undefined; readonly cursor?: string | number | undefined }
+    readonly success: { readonly rows: ReadonlyArray<OtherWorkRow>; readonly nextCursor: string | null }
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "RATE_LIMITED" | "UNAVAILABLE"
+    readonly events: false
+  }
   /** A customer's document and its conversions, without its words: `GET /api/admin/files/{fileId}` */
   readonly "jobs.document": {
     readonly input: { readonly fileId: string | number }
@@ -1223,6 +1305,13 @@ export interface Operations {
     readonly input: { readonly fileId: string | number }
     readonly success: undefined
     readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "FILE_NOT_FOUND" | "UNAVAILABLE"
+    readonly events: false
+  }
+  /** What is shared with whom, over all files, newest first: `GET /api/v1/shares` */
+  readonly "sharing.listAllShares": {
+    readonly input: Nothing
+    readonly success: { readonly shares: ReadonlyArray<FileShare> }
+    readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "UNAVAILABLE"
     readonly events: false
   }
   /** Stops the links that were mailed to one address: `DELETE /api/v1/files/{fileId}/shares/{email}` */

@@ -84,6 +84,12 @@ const JOBS: Screen = {
 ${statusLinks}
 ${table("Conversion jobs, newest first")}
 ${pager}
+<h2 id="others-title">Word documents, pictures and layout-true results</h2>
+<p class="help">What is converted in one go has no job. What moved last comes first.</p>
+<p id="others-problem" class="problem" role="alert" hidden></p>
+<p id="no-others" class="empty" hidden>None yet.</p>
+<ul id="others" class="others" aria-labelledby="others-title"></ul>
+<div id="more-others" class="buttons"></div>
 ${confirmDialog}`
 }
 

@@ -20,6 +20,7 @@ export const conversionMain = (fileId: string): string => `<div id="conversion" 
 <section class="card" aria-labelledby="looks-title">
 <h2 id="looks-title"></h2>
 <p class="facts" id="ways"></p>
+<p class="facts" id="made" hidden></p>
 <ul id="looks"></ul>
 </section>
 <section aria-labelledby="where">

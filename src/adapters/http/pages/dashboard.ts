@@ -84,5 +84,21 @@ export const dashboardMain = `<h1>Your documents</h1>
 <p class="help">The newest mails to the convert address, and what became of each. Results that no mail brought as an attachment can be opened here for 7 days.</p>
 <ul id="mails" class="mailed"></ul>
 </section>
+<section aria-labelledby="books-title">
+<h2 id="books-title">Account</h2>
+<details class="explain" id="charges-book">
+<summary>Charges and what is set aside</summary>
+<p id="charges-problem" class="problem" role="alert" hidden></p>
+<p id="no-charges" class="empty" hidden>Nothing was charged yet, and nothing is set aside.</p>
+<ul id="charges" class="mailed" aria-label="Charges" hidden></ul>
+<div id="more-charges" class="buttons"></div>
+</details>
+<details class="explain" id="shares-book">
+<summary id="shares-summary">What is shared with whom</summary>
+<p id="shares-problem" class="problem" role="alert" hidden></p>
+<p id="no-shares" class="empty" hidden>No result is shared with anybody.</p>
+<ul id="shares" class="mailed" aria-label="Shared results" hidden></ul>
+</details>
+</section>
 ${confirmDialog}
 ${shareDialog}`

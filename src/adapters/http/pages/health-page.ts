@@ -1,4 +1,5 @@
-import { alarmMeaning, type AlarmName } from "../../../domain/delivery/alarm-rules.ts"
+import { type AlarmName } from "../../../domain/delivery/alarm-rules.ts"
+import { alarmMeaning } from "../../../domain/delivery/alarm-texts.ts"
 import { type Measure, type Period, PERIODS, type Series } from "../../../domain/delivery/health.ts"
 import { Provider } from "../../../domain/mail/failover.ts"
 import { type HealthFacts, MOST_WAITING, type QueueName } from "../../../ports/delivery/health-board.ts"

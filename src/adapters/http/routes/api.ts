@@ -13,6 +13,7 @@ import { FormGroup } from "./accounts/forms.ts"
 import { PromoGroup } from "./accounts/promo.ts"
 import { ReceiptGroup } from "./accounts/receipts.ts"
 import { InvitePageGroup, TeamGroup } from "./accounts/team.ts"
+import { cleanDocument } from "./clean-document.ts"
 import { AdminJobGroup } from "./conversion/admin-jobs.ts"
 import { BulkGroup } from "./conversion/bulk.ts"
 import { FileGroup } from "./conversion/files.ts"
@@ -103,13 +104,16 @@ export class DocumentedApi extends HttpApi.make("postlane-documented")
     })
   ) {}
 
-let document: Readonly<Record<string, Schema.Json>> | undefined
+type Document = Readonly<Record<string, Schema.Json>>
 
-/** The OpenAPI 3.1 document of the whole API; made once. */
-export const openApiDocument = (): Readonly<Record<string, Schema.Json>> =>
-  (document ??= JSON.parse(JSON.stringify(OpenApi.fromApi(DocumentedApi))) as Readonly<
-    Record<string, Schema.Json>
-  >)
+/** The document that the definition gives: of it the client of this package is made, whose methods have the names of the groups. */
+export const definedDocument = (): Document =>
+  JSON.parse(JSON.stringify(OpenApi.fromApi(DocumentedApi))) as Document
+
+let document: Document | undefined
+
+/** The OpenAPI 3.1 document of the whole API, as it is served; made once. */
+export const openApiDocument = (): Document => (document ??= cleanDocument(definedDocument()))
 
 /** The document as `public/openapi.json` holds it. */
 export const openApiText = (): string => `${JSON.stringify(openApiDocument(), undefined, 2)}\n`

@@ -75,12 +75,18 @@ export const Text = Schema.String.check(
 export const filter = <S extends Schema.Constraint>(schema: S) =>
   Schema.optionalKey(Schema.Union([schema, Schema.Literal("")]))
 
-/** The number of rows of one page. */
+/** The number of rows of one page, or of days, from 1. A query is text: the OpenAPI document says what the text has to be. */
 export const page = (fallback: number, maximum: number) =>
   filter(
-    Schema.NumberFromString.check(Schema.isInt(), Schema.isBetween({ minimum: 1, maximum })).annotate({
-      description: `1 to ${maximum}; ${fallback} where it is missing`
-    })
+    Schema.String.check(
+      Schema.makeFilter(() => true, {
+        toJsonSchema: () => ({ type: "integer", minimum: 1, maximum, default: fallback })
+      })
+    ).pipe(
+      Schema.decodeTo(
+        Schema.NumberFromString.check(Schema.isInt(), Schema.isBetween({ minimum: 1, maximum }))
+      )
+    )
   )
 
 /** Rows of one page where the query names no number. */

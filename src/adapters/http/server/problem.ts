@@ -129,11 +129,7 @@ export const AnyProblem = Schema.Struct({
   description: "Every answer outside 2xx (RFC 9457); some have members of their own beside these."
 })
 
-/** Declares that an endpoint answers with this problem; `members` are its additional ones. */
-export const problemSchema = <C extends ProblemCode, const F extends Schema.Struct.Fields>(
-  code: C,
-  members: F
-) =>
+const schemaOf = <C extends ProblemCode, const F extends Schema.Struct.Fields>(code: C, members: F) =>
   Schema.Struct({
     type: Schema.String,
     title: Schema.String,
@@ -149,10 +145,23 @@ export const problemSchema = <C extends ProblemCode, const F extends Schema.Stru
       HttpApiSchema.asJson({ contentType: PROBLEM_MEDIA_TYPE })
     )
 
+const plain = new Map<ProblemCode, unknown>()
+
 /**
- * Problems that many endpoints declare. Other resources declare the same ones anew: the OpenAPI document numbers them apart, and
- * clients may have generated types by these names.
+ * Declares that an endpoint answers with this problem; `members` are its additional ones. A problem without any is one schema wherever
+ * it is declared: of two that are equal the OpenAPI document would make two components, and clients two types.
  */
+export const problemSchema = <C extends ProblemCode, const F extends Schema.Struct.Fields>(
+  code: C,
+  members: F
+): ReturnType<typeof schemaOf<C, F>> => {
+  if (Object.keys(members).length > 0) return schemaOf(code, members)
+  const known = plain.get(code) ?? schemaOf(code, members)
+  plain.set(code, known)
+  return known as ReturnType<typeof schemaOf<C, F>>
+}
+
+/** Problems that many endpoints declare. */
 export const InvalidRequest = problemSchema("INVALID_REQUEST", { issues: Schema.Array(ProblemIssue) })
 export const Forbidden = problemSchema("FORBIDDEN", {})
 export const Unavailable = problemSchema("UNAVAILABLE", {})

@@ -8,6 +8,7 @@ import type { CustomerRow } from "../documents/rows.ts"
 import { type Documents, MemoryDocuments, transaction } from "../documents/state.ts"
 import { Refused } from "../documents/table.ts"
 import { erasedAlias, eraseFromMails } from "../inbound/upkeep.ts"
+import { makeMoves } from "./funds-moves.ts"
 import { availableFunds } from "./funds.ts"
 
 /** A new customer. One who was erased has the free pages of then (`recall_free_pages`). */
@@ -76,6 +77,7 @@ export const makeAccounts = (documents: Documents): Accounts["Service"] =>
         const customer = db.customers.get(customerId)
         return customer?.deletedAt === null ? fundsOf(db, customer) : undefined
       }),
+    ...makeMoves(documents, (read) => transaction(documents, read)),
     close: (customerId) => transaction(documents, (db) => close(db, customerId)),
     erase: ({ email }) => transaction(documents, (db) => erase(db, email))
   })

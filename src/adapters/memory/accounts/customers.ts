@@ -55,7 +55,7 @@ const grant = (db: Documents, { credits, customerId, reference }: CreditMove): G
   const known = db.grants.get(`${customerId} ${reference}`)
   if (known !== undefined) return known.credits === credits ? "repeated" : "reference_taken"
   if (customer.credits + credits > MAX_CREDITS) return "too_many"
-  db.grants.insert({ customerId, credits, reference })
+  db.grants.insert({ customerId, credits, reference, createdAt: db.moment() })
   db.customers.update(customerId, { plan: "paid", credits: customer.credits + credits })
   return "granted"
 }
@@ -67,7 +67,7 @@ const debit = (db: Documents, { credits, customerId, reference }: CreditMove): D
   const known = db.grants.get(`${customerId} ${reference}`)
   if (known !== undefined) return known.credits === -credits ? "repeated" : "reference_taken"
   if ((availableFunds(db, customerId)?.credits ?? 0) < credits) return "insufficient"
-  db.grants.insert({ customerId, credits: -credits, reference })
+  db.grants.insert({ customerId, credits: -credits, reference, createdAt: db.moment() })
   db.customers.update(customerId, { credits: customer.credits - credits })
   return "debited"
 }

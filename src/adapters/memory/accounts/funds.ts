@@ -82,7 +82,8 @@ export const placeHold = (
     freePages: funds.plan === "paid" ? 0 : pages,
     state: "held",
     outcome: null,
-    expiresAt: db.moment() + micros(window)
+    expiresAt: db.moment() + micros(window),
+    createdAt: db.moment()
   })
   return true
 }
@@ -151,6 +152,12 @@ export const settleHold = (
     credits: credits > 0 ? customer.credits - credits : customer.credits,
     freePagesUsed: customer.freePagesUsed + freePages
   })
-  db.charges.insert({ jobId: hold.jobId, customerId: hold.customerId, credits, freePages })
+  db.charges.insert({
+    jobId: hold.jobId,
+    customerId: hold.customerId,
+    credits,
+    freePages,
+    createdAt: db.moment()
+  })
   return "settled"
 }

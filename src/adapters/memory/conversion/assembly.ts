@@ -1,6 +1,7 @@
 import type { Duration } from "effect"
 
 import { moveJob } from "../../../domain/conversion/job.ts"
+import type { Making } from "../../../domain/conversion/making.ts"
 import type { Legibility } from "../../../domain/conversion/page-line.ts"
 import { jobPrefix } from "../../../domain/conversion/stored-files.ts"
 import type { LeaseId } from "../../../domain/ids.ts"
@@ -80,7 +81,8 @@ export const finishJob = (
   { jobId, lease }: Held,
   resultKey: string,
   legibility: Legibility | undefined,
-  noModelPages: ReadonlyArray<number> = []
+  noModelPages: ReadonlyArray<number> = [],
+  made: Making | null = null
 ): "completed" | "stale" | "insufficient" | "unreadable" => {
   const job = db.jobs.get(jobId)
   if (job === undefined || job.lease !== lease) return "stale"
@@ -108,7 +110,9 @@ export const finishJob = (
       error: null,
       unreadablePages,
       noModelPages,
-      hasText: legibility?.hasText ?? null
+      hasText: legibility?.hasText ?? null,
+      made,
+      madeAt: db.moment()
     })
   return "completed"
 }

@@ -31,7 +31,7 @@ import { claimInline, failInline, finishInline, heartbeatInline } from "./inline
 import { bookCosts, failJob } from "./jobs.ts"
 import { cancelJob, createJob, deleteFile, nextQueued, ownFile, request } from "./requests.ts"
 import { applyBudget, deleteFileOfClosedAccount, modelCostToday, sweep } from "./upkeep.ts"
-import { waitFacts } from "./waiting.ts"
+import { flyerWaitFacts, waitFacts } from "./waiting.ts"
 
 type Store = ConversionStore["Service"]
 
@@ -145,8 +145,8 @@ const chunksOn = (
   claimAssembly: (lease, stale) => run((db) => claimAssembly(db, lease, stale)),
   heartbeatAssembly: (assembly, window) => run((db) => heartbeatAssembly(db, assembly, window)),
   handBackAssembly: (assembly) => run((db) => handBackAssembly(db, assembly)),
-  finishJob: (assembly, resultKey, legibility, noModelPages) =>
-    run((db) => finishJob(db, assembly, resultKey, legibility, noModelPages)),
+  finishJob: (assembly, resultKey, legibility, noModelPages, made) =>
+    run((db) => finishJob(db, assembly, resultKey, legibility, noModelPages, made)),
   recoverOrphan: (stale, maxAttempts) => run((db) => recoverOrphan(db, stale, maxAttempts)),
   applyBudget: (budgetUsd) => run((db) => applyBudget(db, budgetUsd)),
   modelCostToday: run(modelCostToday),
@@ -166,6 +166,7 @@ const inlineOn = (
   | "requestFlyer"
   | "flyer"
   | "flyersOf"
+  | "flyerWaitFacts"
   | "claimFlyer"
   | "heartbeatFlyer"
   | "finishFlyer"
@@ -181,6 +182,7 @@ const inlineOn = (
   requestFlyer: (asked) => run((db) => requestFlyer(db, asked)),
   flyer: (flyerId, customerId) => run((db) => flyer(db, flyerId, customerId)),
   flyersOf: (fileId, customerId) => run((db) => flyersOf(db, fileId, customerId)),
+  flyerWaitFacts: (flyerId) => run((db) => flyerWaitFacts(db, flyerId)),
   claimFlyer: (lease, stale, perOwner) => run((db) => claimFlyer(db, lease, stale, perOwner)),
   heartbeatFlyer: (held, window) => run((db) => heartbeatFlyer(db, held, window)),
   finishFlyer: (held, resultKey, costs, unreadable = []) =>

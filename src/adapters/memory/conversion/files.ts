@@ -29,7 +29,8 @@ export const shown = (db: Documents, file: FileRow): StoredFile => {
     resultKey: file.resultKey,
     unreadablePages: file.unreadablePages,
     hasText: file.hasText,
-    noModelPages: file.noModelPages
+    noModelPages: file.noModelPages,
+    made: file.made === null || file.madeAt === null ? null : { ...file.made, at: isoOf(file.madeAt) }
   }
 }
 
@@ -64,6 +65,8 @@ export const addFile = (db: Documents, file: NewFile): FileRow | undefined => {
     unreadablePages: [],
     noModelPages: [],
     hasText: null,
+    made: null,
+    madeAt: null,
     jobId: null,
     done: 0,
     total: 0,

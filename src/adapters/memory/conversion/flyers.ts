@@ -13,7 +13,7 @@ import { placeHold, refreshHold, releaseHold, settleHold } from "../accounts/fun
 import type { FlyerRow } from "../documents/rows.ts"
 import { type Documents, isoOf, micros } from "../documents/state.ts"
 import { by } from "../documents/table.ts"
-import { bookCosts, isLive, NOT_ENOUGH_CREDITS, stopFlyer } from "./jobs.ts"
+import { bookCosts, isLive, NOT_ENOUGH_CREDITS, stopFlyer, moveFlyer } from "./jobs.ts"
 import { isBeingConverted, ownFile, request } from "./requests.ts"
 import { inTurn, wasServed } from "./turns.ts"
 
@@ -83,7 +83,8 @@ export const requestFlyer = (
     lease: null,
     heartbeatAt: null,
     attempts: 0,
-    createdAt: db.moment()
+    createdAt: db.moment(),
+    updatedAt: db.moment()
   })
   return "queued"
 }
@@ -125,7 +126,7 @@ export const claimFlyer = (
   const file = db.files.get(next?.fileId)
   if (next === undefined || file === undefined) return undefined
   const attempts = next.attempts + (next.lease === lease ? 0 : 1)
-  db.flyers.update(next.id, { status: "processing", lease, heartbeatAt: now, attempts })
+  moveFlyer(db, next.id, { status: "processing", lease, heartbeatAt: now, attempts })
   const { id: fileId, name, objectKey, pages } = file
   return { id: next.id, lease, fileId, name, objectKey, pages, attempts }
 }
@@ -163,11 +164,11 @@ export const finishFlyer = (
       ? Math.max(pages - unreadablePages.length, 0)
       : undefined
   if (settleHold(db, found.id, readable) === "insufficient") {
-    db.flyers.update(found.id, { status: "failed", error: NOT_ENOUGH_CREDITS })
+    moveFlyer(db, found.id, { status: "failed", error: NOT_ENOUGH_CREDITS })
     releaseHold(db, found.id, "failed")
     return "insufficient"
   }
-  db.flyers.update(found.id, { status: "completed", resultKey, error: null, unreadablePages })
+  moveFlyer(db, found.id, { status: "completed", resultKey, error: null, unreadablePages })
   return "completed"
 }
 
@@ -183,7 +184,7 @@ export const failFlyer = (
   const { error = found.error, maxAttempts } = failure
   const status = maxAttempts !== undefined && found.attempts >= maxAttempts ? "failed" : "pending"
   const attempts = maxAttempts === undefined ? found.attempts - 1 : found.attempts
-  db.flyers.update(found.id, { status, lease: null, error, attempts })
+  moveFlyer(db, found.id, { status, lease: null, error, attempts })
   if (status === "failed") releaseHold(db, found.id, "failed")
   return status
 }
@@ -227,6 +228,6 @@ export const requestReflow = (
     options: { ...options, _compedFlyerJobId: flyerId },
     window
   })
-  if (answer === "queued") db.flyers.update(flyerId, { compConversionId: jobId })
+  if (answer === "queued") moveFlyer(db, flyerId, { compConversionId: jobId })
   return answer
 }

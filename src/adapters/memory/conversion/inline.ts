@@ -97,7 +97,9 @@ export const finishInline = (
     done: pages ?? file.total,
     unreadablePages: [],
     noModelPages: found?.noModelPages ?? [],
-    hasText: found?.hasText ?? null
+    hasText: found?.hasText ?? null,
+    made: found?.made ?? null,
+    madeAt: db.moment()
   })
   return "completed"
 }

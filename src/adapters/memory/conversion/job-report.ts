@@ -7,10 +7,11 @@ import {
   type DocumentReport,
   JobReport,
   type JobRow as ReportedJob,
-  MAX_DOCUMENT_ROWS
+  MAX_DOCUMENT_ROWS,
+  type OtherWork
 } from "../../../ports/conversion/job-report.ts"
 import { newestFirst } from "../documents/page.ts"
-import type { BatchRow, JobRow, LedgerRow } from "../documents/rows.ts"
+import type { BatchRow, FileRow, JobRow, LedgerRow, Moment } from "../documents/rows.ts"
 import { type Documents, isoOf, isoOrNull, MemoryDocuments, micros, transaction } from "../documents/state.ts"
 import { by } from "../documents/table.ts"
 import { conversionCost, sumUsd } from "./jobs.ts"
@@ -52,6 +53,38 @@ const reported = (db: Documents, job: JobRow): ReportedJob => {
     batch: batch === undefined ? null : batchOf(batch)
   }
 }
+
+/** A conversion in one go that nobody holds is pending. */
+const inlineStatus = ({ lease, status }: FileRow): OtherWork["status"] | undefined => {
+  if (status === "processing") return lease === null ? "pending" : "processing"
+  return status === "completed" || status === "failed" ? status : undefined
+}
+
+/** Work that has no job; what has moved last is the newest. */
+const othersOf = (
+  db: Documents
+): ReadonlyArray<Omit<OtherWork, "movedAt"> & { readonly createdAt: Moment }> => [
+  ...db.files.where().flatMap((file) => {
+    const status = inlineStatus(file)
+    const { attempts, customerId, deletedAt, error, id, jobId, kind, name, pages, updatedAt } = file
+    if (kind === "pdf" || jobId === null || deletedAt !== null || status === undefined) return []
+    const customerEmail = db.customers.get(customerId)?.email ?? null
+    const facts = { fileId: id, fileName: name, customerEmail, status, pages, attempts }
+    return [{ id: jobId, kind, ...facts, error: status === "failed" ? error : null, createdAt: updatedAt }]
+  }),
+  ...db.flyers.where().map(({ attempts, customerId, error, fileId, id, status, updatedAt }) => ({
+    id,
+    kind: "layout" as const,
+    fileId,
+    fileName: db.files.get(fileId)?.name ?? null,
+    customerEmail: db.customers.get(customerId)?.email ?? null,
+    status,
+    pages: db.files.get(fileId)?.pages ?? 0,
+    attempts,
+    error: status === "failed" ? error : null,
+    createdAt: updatedAt
+  }))
+]
 
 const documentOf = (db: Documents, fileId: FileId): DocumentReport | undefined => {
   const file = db.files.get(fileId)
@@ -151,6 +184,14 @@ export const layer: Layer.Layer<JobReport, never, MemoryDocuments> = Layer.effec
           Effect.flatMap((rows) => newestFirst(rows, page)),
           Effect.map(({ nextCursor, rows }) => ({
             rows: rows.map((job) => reported(documents, job)),
+            nextCursor
+          }))
+        ),
+      others: ({ status, ...page }) =>
+        run((db) => othersOf(db).filter((one) => status === undefined || one.status === status)).pipe(
+          Effect.flatMap((rows) => newestFirst(rows, page)),
+          Effect.map(({ nextCursor, rows }) => ({
+            rows: rows.map(({ createdAt, ...row }) => ({ ...row, movedAt: isoOf(createdAt) })),
             nextCursor
           }))
         ),

@@ -17,6 +17,10 @@ export const sumUsd = (amounts: Iterable<number>): number => {
 const LONGEST_TURN = 10 * 60 * 1_000_000
 const WITHOUT_RESULT = 30 * 1_000_000
 
+/** Changes a flyer job, which moves it. */
+export const moveFlyer = (db: Documents, id: FlyerId, changes: Partial<FlyerRow>): FlyerRow =>
+  db.flyers.update(id, { updatedAt: db.moment(), ...changes })
+
 /** Changes a file. The end of an inline attempt counts what it took against its owner (`inline_turn_ended`). */
 export const updateFile = (db: Documents, before: FileRow, changes: Partial<FileRow>): FileRow => {
   const after = db.files.update(before.id, { updatedAt: db.moment(), ...changes })
@@ -99,7 +103,7 @@ const phaseOf = (status: JobRow["status"], begun: boolean, chunks: string): stri
 /** A free reflow that failed or was cancelled may be chosen again. */
 export const reopenReflow = (db: Documents, { id, options }: JobRow): void => {
   const flyer = db.flyers.get(options._compedFlyerJobId)
-  if (flyer?.compConversionId === id) db.flyers.update(flyer.id, { compConversionId: null })
+  if (flyer?.compConversionId === id) moveFlyer(db, flyer.id, { compConversionId: null })
 }
 
 /** `fail_conversion_job`: ends a live job without a result; nothing is charged. With a lease: only while it is that one's. */
@@ -132,7 +136,7 @@ export const isLive = ({ status }: Pick<FlyerRow, "status">): boolean =>
 
 /** Ends a live flyer job on its owner's behalf; a running one loses its claim. */
 export const stopFlyer = (db: Documents, id: FlyerId, error: string): void => {
-  db.flyers.update(id, { status: "failed", error, lease: null })
+  moveFlyer(db, id, { status: "failed", error, lease: null })
   releaseHold(db, id, "cancelled")
 }
 

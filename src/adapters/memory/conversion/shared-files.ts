@@ -4,7 +4,7 @@ import type * as Mac from "effect/crypto/Mac"
 import { firstMoment, isAfterStop, makeShareLinks } from "../../../domain/conversion/share-token.ts"
 import type { FileId } from "../../../domain/ids.ts"
 import { SharedFiles } from "../../../ports/conversion/shared-files.ts"
-import type { CustomerRow, FileRow } from "../documents/rows.ts"
+import type { CustomerRow, FileRow, ShareRow } from "../documents/rows.ts"
 import { type Documents, MemoryDocuments, transaction } from "../documents/state.ts"
 import { by } from "../documents/table.ts"
 
@@ -18,13 +18,32 @@ const fileAndOwner = (
   return file?.deletedAt === null && owner?.deletedAt === null ? { file, owner } : undefined
 }
 
+/** Shares whose links have not expired, newest first. */
+const liveShares = (db: Documents, which: (share: ShareRow) => boolean): ReadonlyArray<ShareRow> => {
+  const now = new Date(Math.floor(db.moment() / 1000)).toISOString()
+  return db.shares
+    .where((share) => which(share) && share.expiresAt > now)
+    .toSorted(
+      by(
+        ({ sharedAt }) => -Math.floor(sharedAt / 1000),
+        ({ email }) => email
+      )
+    )
+}
+
+const shownShare = ({ email, expiresAt, sharedAt }: ShareRow) => ({
+  email,
+  sharedAt: new Date(Math.floor(sharedAt / 1000)).toISOString(),
+  expiresAt
+})
+
 type LinkOfShare = (fileId: FileId, shareId: string, until: string) => Effect.Effect<string>
 
 /** Whom results are shared with. */
 const recipientsOf = (
   documents: MemoryDocuments["Service"],
   links: { readonly ofShare: LinkOfShare }
-): Pick<SharedFiles["Service"], "note" | "shares" | "stop" | "revoke"> => ({
+): Pick<SharedFiles["Service"], "note" | "shares" | "allShares" | "stop" | "revoke"> => ({
   note: Effect.fnUntraced(function* ({ expiresAt, fileId, recipients }) {
     const noted = yield* transaction(documents, (db) =>
       recipients.map((email) => {
@@ -47,24 +66,21 @@ const recipientsOf = (
       return isOurs
     }),
   shares: ({ customerId, fileId }) =>
-    transaction(documents, (db) => {
-      const now = new Date(Math.floor(db.moment() / 1000)).toISOString()
-      const it = fileAndOwner(db, fileId)
-      if (it?.owner.id !== customerId) return []
-      return db.shares
-        .where((share) => share.fileId === fileId && share.expiresAt > now)
-        .toSorted(
-          by(
-            ({ sharedAt }) => -Math.floor(sharedAt / 1000),
-            ({ email }) => email
-          )
-        )
-        .map(({ email, expiresAt: until, sharedAt }) => ({
-          email,
-          sharedAt: new Date(Math.floor(sharedAt / 1000)).toISOString(),
-          expiresAt: until
+    transaction(documents, (db) =>
+      fileAndOwner(db, fileId)?.owner.id === customerId
+        ? liveShares(db, (share) => share.fileId === fileId).map(shownShare)
+        : []
+    ),
+  allShares: (customerId, limit) =>
+    transaction(documents, (db) =>
+      liveShares(db, (share) => fileAndOwner(db, share.fileId)?.owner.id === customerId)
+        .slice(0, limit)
+        .map((share) => ({
+          ...shownShare(share),
+          fileId: share.fileId,
+          fileName: fileAndOwner(db, share.fileId)?.file.name ?? ""
         }))
-    }),
+    ),
   stop: ({ customerId, fileId }) =>
     Effect.flatMap(Clock.currentTimeMillis, (now) =>
       transaction(documents, (db) => {

@@ -103,7 +103,14 @@ export const NOTHING: MemoryMeasures["Service"]["now"] = {
   overdue: 0,
   clocks: { processOffMs: 0, databaseBackMs: 0 },
   silent: { provider_a: 0, provider_b: 0 },
-  unanswered: 0
+  unanswered: 0,
+  documents: {
+    failed: 0,
+    waitingMinutes: 0,
+    batch: { pages: 0, fallback: 0 },
+    mails: { ended: 0, unverified: 0 },
+    mailWaitingMinutes: 0
+  }
 }
 
 /** The alarms of one process, with their measures beside them. */

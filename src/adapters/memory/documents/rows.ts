@@ -1,6 +1,7 @@
 import type { BatchOutcome, BatchRowState } from "../../../domain/batch/row.ts"
 import type { CostEntry } from "../../../domain/conversion/cascade/cost.ts"
 import type { ChunkStatus, JobOptions, JobStatus } from "../../../domain/conversion/job.ts"
+import type { Making } from "../../../domain/conversion/making.ts"
 import type {
   WorkId,
   CustomerId,
@@ -36,6 +37,7 @@ export interface GrantRow {
   readonly customerId: CustomerId
   readonly credits: number
   readonly reference: string
+  readonly createdAt: Moment
 }
 
 /** `funds_holds`, by job. */
@@ -47,6 +49,7 @@ export interface HoldRow {
   readonly state: "held" | "released" | "settled"
   readonly outcome: string | null
   readonly expiresAt: Moment
+  readonly createdAt: Moment
 }
 
 /** `credit_charges`, by job. */
@@ -55,6 +58,7 @@ export interface ChargeRow {
   readonly customerId: CustomerId
   readonly credits: number
   readonly freePages: number
+  readonly createdAt: Moment
 }
 
 /** `cost_ledger`. */
@@ -84,6 +88,8 @@ export interface FileRow extends Leased {
   readonly unreadablePages: ReadonlyArray<number>
   readonly noModelPages: ReadonlyArray<number>
   readonly hasText: boolean | null
+  readonly made: Making | null
+  readonly madeAt: Moment | null
   readonly jobId: JobId | null
   readonly done: number
   readonly total: number
@@ -177,6 +183,7 @@ export interface FlyerRow extends Leased {
   readonly unreadablePages: ReadonlyArray<number>
   readonly error: string | null
   readonly createdAt: Moment
+  readonly updatedAt: Moment
 }
 
 /** `bulk_orders`. */

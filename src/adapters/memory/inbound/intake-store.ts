@@ -39,8 +39,7 @@ export const makeIntakeStore = (
   const run = <A>(body: (db: Documents) => A) => transaction(documents, body)
   return IntakeStore.of({
     receive: (mail) => run((db) => receive(db, mail)),
-    claim: (step, lease, stale, home, mostPages) =>
-      run((db) => claim(db, step, lease, stale, home, mostPages)),
+    claim: (step, lease, stale, home, only) => run((db) => claim(db, step, lease, stale, home, only)),
     heartbeat: (mail, window) => run((db) => heartbeat(db, mail, window)),
     handBack: (mail, options) => run((db) => handBack(db, mail, options)),
     defer: (mail, options) => run((db) => defer(db, mail, options)),

@@ -10,6 +10,7 @@ import { by } from "../documents/table.ts"
 import { queueReply } from "./replies.ts"
 
 type Store = IntakeStore["Service"]
+type Only = NonNullable<Parameters<Store["claim"]>[4]>
 type Held = Pick<ClaimedMail, "id" | "lease">
 
 const HOUR = micros(Duration.hours(1))
@@ -104,14 +105,14 @@ const served = (db: Documents): ReadonlyMap<string, number> => {
 
 /**
  * `claim_converting_mail`: the mail that this lease holds, else those of the customer whose turn it is; one of whom a mail is being
- * converted comes last.
+ * converted comes last, or, for a worker of idle ones, not at all.
  */
 const ofNextCustomer = (
   db: Documents,
   isFree: (mail: MailRow) => boolean,
   lease: LeaseId,
   home: string,
-  mostPages = Infinity
+  { mostPages = Infinity, ofIdle = false }: Only = {}
 ): Array<MailRow> => {
   const converting = db.mails.where(({ step }) => step === "converting")
   const mine = converting.filter((mail) => mail.lease === lease)
@@ -123,7 +124,7 @@ const ofNextCustomer = (
   const isBusy = (owner: string) =>
     converting.some((mail) => mail.customerId === owner && mail.lease !== null && !isFree(mail))
   const turns = inTurn(db, "mail", waiting.keys())
-  const owner = turns.find((one) => !isBusy(one)) ?? turns[0]
+  const owner = turns.find((one) => !isBusy(one)) ?? (ofIdle ? undefined : turns[0])
   if (owner === undefined) return []
   wasServed(db, "mail", owner)
   return waiting.get(owner) ?? []
@@ -139,7 +140,7 @@ export const claim = (
   lease: LeaseId,
   stale: Duration.Duration,
   home: string,
-  mostPages?: number
+  only?: Only
 ): ClaimedMail | undefined => {
   const now = db.moment()
   const isFree = (mail: MailRow) =>
@@ -148,7 +149,7 @@ export const claim = (
   const turns = step === "received" ? served(db) : new Map<string, number>()
   const [next] = (
     step === "converting"
-      ? ofNextCustomer(db, isFree, lease, home, mostPages)
+      ? ofNextCustomer(db, isFree, lease, home, only)
       : db.mails.where((mail) => mail.step === step && mail.home === home && isFree(mail))
   ).sort(
     by(

@@ -6,6 +6,7 @@ import {
   decideRetry,
   type Evidence,
   movedClaim,
+  newUse,
   settledClaim,
   type Trail,
   type Claim
@@ -112,13 +113,20 @@ const findTrail = (tables: MailTables, keyHash: KeyHash, now: number): Trail | u
   const newest = left.findLast((row) => row.providerMessageId !== null) ?? left.at(-1)
   return newest?.provider === undefined || newest.provider === null
     ? undefined
-    : { provider: newest.provider, since: left[0]!.createdAt, tag: newest.keyTag ?? undefined }
+    : {
+        provider: newest.provider,
+        since: left[0]!.createdAt,
+        last: left.at(-1)!.createdAt,
+        tag: newest.keyTag ?? undefined
+      }
 }
 
 /** The rows say what happened, and else the process that asks. */
 const trailOf = (tables: MailTables, keyHash: KeyHash, { known }: ClaimEntry, now: number) =>
   findTrail(tables, keyHash, now) ??
-  (known === undefined ? undefined : { provider: known.provider, since: now - known.ageMs, tag: known.tag })
+  (known === undefined
+    ? undefined
+    : { provider: known.provider, since: now - known.ageMs, last: now - known.lastAgeMs, tag: known.tag })
 
 /** Stands for the HMAC of a later use: unique to it, and nobody else's. */
 const laterTag = ({ owner }: ClaimEntry): KeyTag =>
@@ -142,14 +150,7 @@ export const beginSend = (tables: MailTables, entry: BeginSend, now: number): Be
     return {
       at: now,
       suppressions,
-      decision: {
-        _tag: "Claimed",
-        sticky: undefined,
-        takeover: false,
-        late: false,
-        firstAttemptAt: now,
-        tag: undefined
-      },
+      decision: newUse(undefined, now),
       evidence: undefined,
       leaving: true
     }
@@ -171,13 +172,25 @@ export const beginSend = (tables: MailTables, entry: BeginSend, now: number): Be
   )
   if (decision._tag !== "Claimed")
     return { at: now, suppressions: [], decision, evidence: undefined, leaving: false }
-  const granted = claimOf(claim, decision, { ...request, leaving: suppressions.length === 0 }, now)
-  tables.claims.set(keyHash, granted)
+  const grant = (isSettled: boolean) => {
+    const granted = claimOf(
+      claim,
+      decision,
+      { ...request, leaving: suppressions.length === 0, isSettled },
+      now
+    )
+    tables.claims.set(keyHash, granted)
+    return granted
+  }
+  const isRepeated = asked.known?.isSettled === true
+  const granted = grant(isRepeated)
+  const evidence = decision.sticky === undefined ? undefined : evidenceOf(decision.tag)
+  if (evidence !== undefined && !isRepeated) grant(true)
   return {
     at: now,
     suppressions,
     decision,
-    evidence: decision.sticky === undefined ? undefined : evidenceOf(decision.tag),
+    evidence,
     leaving: granted.leaving
   }
 }
@@ -192,17 +205,30 @@ export const beginRetry = (tables: MailTables, entry: BeginRetry, now: number): 
   if (rows.some(({ entryId, id }) => id === entry.rowId || entryId === entry.rowId))
     return { _tag: "Recorded" }
   // Without a claim of the first call, all rows of the key's last 24 hours count.
-  const first = rows.find(
+  const written = rows.filter(
     ({ createdAt, keyHash: key, outcome }) =>
       key === keyHash && outcome !== null && createdAt > now - AROUND_MS
   )
-  const claim = claims.get(keyHash) ?? claimOfRetry(entry, first?.createdAt ?? now, now)
+  const firstAt = entry.firstAttemptAt ?? now - entry.ageMs
+  const firstAttemptAt = written[0]?.createdAt ?? firstAt
+  const lastAttemptAt = written.at(-1)?.createdAt ?? firstAttemptAt
+  const claim = claims.get(keyHash) ?? claimOfRetry(entry, { firstAttemptAt, lastAttemptAt })
   claims.set(keyHash, claim)
   const decision = decideRetry(
     claim,
-    { ...entry, evidence: findEvidence(tables, keyHash, tag, entry.firstAttemptAt ?? now - entry.ageMs) },
+    { ...entry, ageMs: now - firstAt, evidence: findEvidence(tables, keyHash, tag, firstAt) },
     now
   )
+  if (decision._tag === "Settled") {
+    // The claim may be a later use's.
+    const times = claim.tag === tag ? claim : { firstAttemptAt: firstAt, lastAttemptAt: firstAt }
+    return {
+      ...decision,
+      at: now,
+      firstAttemptAt: times.firstAttemptAt,
+      lastAttemptAt: Math.min(times.lastAttemptAt, now)
+    }
+  }
   if (decision._tag !== "Go") return decision
   claims.set(keyHash, decision.claim)
   const gone = erasedOf(tables, keyHash, addresses, now)

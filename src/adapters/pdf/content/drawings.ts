@@ -1,7 +1,8 @@
 import type { Box, Drawing } from "../../../domain/conversion/page-content.ts"
 import type { Pdfium } from "../engine/pdfium.ts"
 import { IDENTITY, type Matrix, mapBox, mapX, mapY, multiply, roundBox, scaleOf } from "./geometry.ts"
-import { type Mark, markOf, UNMARKED } from "./marks.ts"
+import type { Layers } from "./layers.ts"
+import { type Mark, markOf, markWithin, OFF, UNMARKED } from "./marks.ts"
 
 // FPDF_PAGEOBJ_…
 const TEXT = 1
@@ -116,6 +117,7 @@ const subpaths = (pdfium: Pdfium, path: number, matrix: Matrix, width: number) =
 /** What a walk has found, and how many objects it may still look at. */
 interface Walk {
   readonly pdfium: Pdfium
+  readonly layers: Layers
   readonly page: number
   readonly drawings: Array<Drawing>
   readonly groups: Array<Box>
@@ -218,12 +220,12 @@ const visit = (walk: Walk, object: number, at: Matrix, outer: Mark, depth: numbe
     if (outer !== UNMARKED) walk.inherited.set(object, outer)
     return
   }
-  const own = markOf(walk.pdfium, object)
-  const mark = own === UNMARKED ? outer : own
+  const mark = markWithin(markOf(walk.pdfium, object, walk.layers), outer)
+  if (mark === OFF && type !== FORM) return
   if (type === PATH) addPath(walk, object, at, mark)
   else if (type === IMAGE) addImage(walk, object, at, mark)
   else if (type === FORM && depth < MAX_DEPTH) {
-    addGroup(walk, object, at, mark)
+    if (mark !== OFF) addGroup(walk, object, at, mark)
     const inner = multiply(matrixOf(walk.pdfium, object), at)
     const count = call.FPDFFormObj_CountObjects(object)
     for (let child = 0; child < count && walk.left > 0; child++)
@@ -232,10 +234,14 @@ const visit = (walk: Walk, object: number, at: Matrix, outer: Mark, depth: numbe
 }
 
 /** Walks through the page's objects, form XObjects included, in the order in which they are painted. */
-export const readObjects = (pdfium: Pdfium, page: number, matrix: Matrix): PageObjects => {
+export const readObjects = (
+  pdfium: Pdfium,
+  { layers, matrix, page }: { readonly page: number; readonly matrix: Matrix; readonly layers: Layers }
+): PageObjects => {
   const { call } = pdfium
   const walk: Walk = {
     pdfium,
+    layers,
     page,
     drawings: [],
     groups: [],

@@ -22,7 +22,7 @@ import type { Pdfium } from "../engine/pdfium.ts"
 import { pdfError } from "../failure.ts"
 import type { OpenDocument } from "../pages/document.ts"
 import { drawParts, type Part } from "../pages/region.ts"
-import { imageOfPage, isOneColor, pictureOfScan } from "../pages/render.ts"
+import { imageOfPage, pictureOfScan, showsNothing } from "../pages/render.ts"
 
 /** What was worked out for a document: counts over its sample, and the pages of the newest range. */
 interface LaidOut {
@@ -113,7 +113,7 @@ const illustrated = (document: OpenDocument, page: LayoutPage): LayoutPage => {
   const isBlank = document.withPage(page.index, (open) => {
     drawParts(pdfium, open, places.map(partOf), give)
     // Nobody has to draw the page again to see that: to read its pictures takes most of the time, and an open page keeps them.
-    return page.hasWords !== true && isOneColor(pdfium, open)
+    return page.hasWords !== true && showsNothing(pdfium, open)
   })
   const html = pictures.size === 0 ? page.html : withPictures(page.html, pictures)
   return { ...page, html, isBlank }

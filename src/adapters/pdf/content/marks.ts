@@ -1,4 +1,5 @@
 import type { Pdfium } from "../engine/pdfium.ts"
+import { isInOffLayer, type Layers } from "./layers.ts"
 
 /** What the marked content around a page object declares. */
 export interface Mark {
@@ -7,21 +8,29 @@ export interface Mark {
 }
 
 export const UNMARKED: Mark = { mcid: undefined, artifact: false }
+/** Of content in a layer that is switched off: nobody sees it. */
+export const OFF: Mark = { mcid: undefined, artifact: true }
 
 /** Marks around one object; more are nested by mistake or malice. */
 const MAX_MARKS = 32
 
-/** The marks of an object's own content stream; {@link UNMARKED} itself where there are none. */
-export const markOf = ({ call, memory }: Pdfium, object: number): Mark => {
+/** The marks of an object's own content stream; {@link UNMARKED} itself where there are none, {@link OFF} itself in a layer that is off. */
+export const markOf = (pdfium: Pdfium, object: number, layers: Layers): Mark => {
+  const { call, memory } = pdfium
   const count = Math.min(MAX_MARKS, call.FPDFPageObj_CountMarks(object))
   if (count <= 0) return UNMARKED
   const mcid = call.FPDFPageObj_GetMarkedContentID(object)
   let artifact = false
-  for (let at = 0; at < count && !artifact && mcid < 0; at++) {
+  for (let at = 0; at < count; at++) {
     const mark = call.FPDFPageObj_GetMark(object, at)
-    artifact =
-      memory.utf16By((buffer, size, length) => call.FPDFPageObjMark_GetName(mark, buffer, size, length)) ===
-      "Artifact"
+    const name = memory.utf16By((buffer, size, length) =>
+      call.FPDFPageObjMark_GetName(mark, buffer, size, length)
+    )
+    if (name === "OC" && isInOffLayer(pdfium, mark, layers)) return OFF
+    artifact ||= name === "Artifact" && mcid < 0
   }
   return mcid < 0 && !artifact ? UNMARKED : { mcid: mcid < 0 ? undefined : mcid, artifact }
 }
+
+/** The mark of an object within others: its own, unless it has none, or they are off. */
+export const markWithin = (own: Mark, outer: Mark): Mark => (outer === OFF || own === UNMARKED ? outer : own)

@@ -6,8 +6,9 @@ import { pdfError } from "../failure.ts"
 import { isAccent } from "./accents.ts"
 import { type FontTable, nameOf } from "./fonts.ts"
 import { type Matrix, mapBox, mapX, mapY } from "./geometry.ts"
+import type { Layers } from "./layers.ts"
 import { characterOrder } from "./line-order.ts"
-import { type Mark, markOf, UNMARKED } from "./marks.ts"
+import { type Mark, markOf, markWithin, OFF, UNMARKED } from "./marks.ts"
 import { OpenRun, type Place, type Style } from "./open-run.ts"
 import { privateCharacter } from "./private-use.ts"
 import { mayLendAccent, sameStyle, styleOf } from "./style.ts"
@@ -45,6 +46,7 @@ interface RunsOf {
   readonly page: number
   readonly index: number
   readonly matrix: Matrix
+  readonly layers: Layers
   readonly inherited: ReadonlyMap<number, Mark>
   readonly places: ReadonlyArray<Place> | undefined
   /** The letters of a ligature that pdfium knows no character for, by its font's name and its code. */
@@ -102,8 +104,8 @@ const beginObject = (reading: Reading, object: number, at: number): Style => {
   reading.object = object
   let style = styles.get(object)
   if (style === undefined) {
-    const own = markOf(pdfium, object)
-    const mark = own === UNMARKED ? (of.inherited.get(object) ?? UNMARKED) : own
+    const own = markOf(pdfium, object, of.layers)
+    const mark = markWithin(own, of.inherited.get(object) ?? UNMARKED)
     style = styleOf(pdfium, fonts, { page: of.matrix, text, character: at, object, mark })
     styles.set(object, style)
   }
@@ -283,6 +285,7 @@ const readCharacter = (reading: Reading, at: number) => {
   const isFresh = object !== reading.object
   const known = isFresh ? undefined : reading.style
   const style = known ?? beginObject(reading, object, at)
+  if (style.mark === OFF) return
   const letters = bare < SPACE && style.tex === null ? ligatureOf(reading, bare) : undefined
   const code = letters?.codePointAt(0) ?? characterOf(reading, at, bare, style)
   if (doubtful && isInkless(reading, at, code)) return

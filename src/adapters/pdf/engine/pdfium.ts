@@ -7,6 +7,8 @@ import { WasmMemory } from "./wasm-memory.ts"
 
 /** The functions of pdfium's C interface that are used here (pdfium's `public/*.h` documents them). */
 const CALLS = [
+  "EPDFImageObj_SetJpeg",
+  "EPDFImageObj_SetPng",
   "EPDF_GetPageBoxByIndex",
   "EPDF_GetPageRotationByIndex",
   "FORM_OnAfterLoadPage",
@@ -24,6 +26,7 @@ const CALLS = [
   "FPDFAnnot_GetOptionCount",
   "FPDFAnnot_GetOptionLabel",
   "FPDFAnnot_GetRect",
+  "FPDFAnnot_GetStringValue",
   "FPDFAnnot_GetSubtype",
   "FPDFAnnot_IsChecked",
   "FPDFAnnot_IsOptionSelected",
@@ -60,11 +63,14 @@ const CALLS = [
   "FPDFImageObj_GetImagePixelSize",
   "FPDFImageObj_GetRenderedBitmap",
   "FPDFImageObj_LoadJpegFileInline",
+  "FPDFImageObj_SetMatrix",
   "FPDFLink_Enumerate",
   "FPDFLink_GetAction",
   "FPDFLink_GetAnnotRect",
   "FPDFLink_GetDest",
   "FPDFPageObjMark_GetName",
+  "FPDFPageObjMark_GetParamBlobValue",
+  "FPDFPageObjMark_GetParamValueType",
   "FPDFPageObj_CountMarks",
   "FPDFPageObj_Destroy",
   "FPDFPageObj_GetFillColor",
@@ -79,10 +85,13 @@ const CALLS = [
   "FPDFPageObj_SetMatrix",
   "FPDFPage_CloseAnnot",
   "FPDFPage_CountObjects",
+  "FPDFPage_GenerateContent",
   "FPDFPage_GetAnnot",
   "FPDFPage_GetAnnotCount",
   "FPDFPage_GetObject",
   "FPDFPage_GetRotation",
+  "FPDFPage_InsertObject",
+  "FPDFPage_New",
   "FPDFPathSegment_GetPoint",
   "FPDFPathSegment_GetType",
   "FPDFPath_CountSegments",
@@ -148,6 +157,7 @@ const CALLS = [
   "PDFiumExt_OpenFileWriter",
   "PDFiumExt_OpenFormFillInfo",
   "PDFiumExt_SaveAsCopy",
+  "_emscripten_stack_restore",
   "free",
   "malloc"
 ] as const
@@ -166,6 +176,21 @@ export interface Pdfium {
 }
 
 const isCall = (value: unknown): value is Call => typeof value === "function"
+
+/**
+ * The build's own stack has 64 KiB, where a program has 8 MB: a chain of 500 objects, each of which names the next one, as the parts
+ * of a book's articles do, ran over its end when a page was copied.
+ */
+const STACK_BYTES = 4 * 1024 * 1024
+const STACK_ALIGNMENT = 16
+
+/** Has it go on on a larger stack, for good. */
+const deepen = (call: Pdfium["call"]): void => {
+  const stack = call.malloc(STACK_BYTES) >>> 0
+  if (stack === 0) throw new Error("there is no memory for a stack")
+  const top = stack + STACK_BYTES
+  call._emscripten_stack_restore(top - (top % STACK_ALIGNMENT))
+}
 
 /** Compiles and starts a pdfium of its own; a trap in one leaves others alone. */
 export const loadPdfium = async (): Promise<Pdfium> => {
@@ -186,6 +211,7 @@ export const loadPdfium = async (): Promise<Pdfium> => {
   if (missing.length > 0 || !(memory instanceof WebAssembly.Memory))
     throw new Error(`this build of pdfium lacks ${missing.join(", ") || "its memory"}`)
   const call = exports as Pdfium["call"]
+  deepen(call)
   call.PDFiumExt_Init()
   return {
     call,

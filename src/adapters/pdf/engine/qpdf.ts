@@ -1,4 +1,5 @@
 import { createRequire } from "node:module"
+import { basename, dirname } from "node:path"
 import { fileURLToPath } from "node:url"
 
 import { stackOf, withInstances } from "./wasm-stack.ts"
@@ -43,6 +44,10 @@ interface Options {
 /** Folder of qpdf's file system that the input's folder is mounted on. */
 export const QPDF_INPUT = "/in"
 
+/** Its stack, and what a function takes of it that calls nothing outside. */
+const STACK_BYTES = 64 * 1024
+const RESERVE_BYTES = 8 * 1024
+
 const PACKAGE = "@neslinesli93/qpdf-wasm"
 
 /** A fresh qpdf; its warnings go nowhere. */
@@ -53,7 +58,7 @@ export const loadQpdf = async (): Promise<Qpdf> => {
     options: Options
   ) => Promise<QpdfModule>
   let written: Array<number> = []
-  const { instances, module } = await withInstances(() =>
+  const { guard, instances, module } = await withInstances(() =>
     factory({
       noInitialRun: true,
       preRun: [
@@ -69,6 +74,8 @@ export const loadQpdf = async (): Promise<Qpdf> => {
   const stack = stackOf(instances, module.HEAPU8.buffer)
   if (stack === undefined)
     throw new Error(`${PACKAGE} is another build: the names of its stack's functions are not known`)
+  guard.floor = stack.save() - STACK_BYTES + RESERVE_BYTES
+  guard.save = stack.save
   module.FS.mkdir(QPDF_INPUT)
   return {
     FS: module.FS,
@@ -86,5 +93,23 @@ export const loadQpdf = async (): Promise<Qpdf> => {
     },
     output: () => Buffer.from(written).toString("utf8"),
     memoryBytes: () => module.HEAPU8.buffer.byteLength
+  }
+}
+
+// qpdf's exit codes.
+export const SUCCESS = 0
+export const WARNINGS = 3
+
+/** Runs qpdf with a file at hand, which it finds as `input`; returns its exit code. */
+export const callQpdf = (
+  { callMain, FS, NODEFS }: Qpdf,
+  path: string,
+  args: (input: string) => ReadonlyArray<string>
+): number => {
+  FS.mount(NODEFS, { root: dirname(path) }, QPDF_INPUT)
+  try {
+    return callMain(["--no-warn", ...args(`${QPDF_INPUT}/${basename(path)}`)])
+  } finally {
+    FS.unmount(QPDF_INPUT)
   }
 }

@@ -105,6 +105,13 @@ export class WasmMemory {
     const { scratch } = this
     return this.utf16((buffer, size) => (write(buffer, size, scratch) === 0 ? 0 : this.uint(scratch)))
   }
+  /** Bytes as they are, where the call reports their number through a pointer and returns whether it worked. */
+  bytesBy(write: (buffer: number, size: number, length: number) => number): Buffer {
+    const { scratch } = this
+    return Buffer.from(
+      this.#filled((buffer, size) => (write(buffer, size, scratch) === 0 ? 0 : this.uint(scratch)))
+    )
+  }
   /** Bytes with a NUL at their end, one character each; UTF-8 where they are. */
   ascii(write: (buffer: number, size: number) => number): string {
     const bytes = this.#filled(write)

@@ -1,18 +1,44 @@
 let loading: Promise<unknown> = Promise.resolve()
 
+/** The stack of a module that is loaded, once it is known, and how far down it goes. */
+interface Guard {
+  save: () => number
+  floor: number
+}
+
+/** What a module calls, each call refused where its stack is nearly full: what lies below would be overwritten. */
+const guarded = (imports: WebAssembly.Imports, guard: Guard): WebAssembly.Imports =>
+  Object.fromEntries(
+    Object.entries(imports).map(([name, values]) => [
+      name,
+      Object.fromEntries(
+        Object.entries(values).map(([key, value]) => [
+          key,
+          typeof value === "function"
+            ? (...given: ReadonlyArray<unknown>): unknown => {
+                if (guard.save() < guard.floor) throw new RangeError("its stack is full")
+                return Reflect.apply(value, undefined, given)
+              }
+            : value
+        ])
+      )
+    ])
+  )
+
 /** Loads a module, and returns the WebAssembly instances made meanwhile; one load at a time. */
 export const withInstances = <A>(load: () => Promise<A>) => {
   const loaded = loading.then(async () => {
     const { instantiate } = WebAssembly
     const instances: Array<WebAssembly.Instance> = []
-    const watched = async (bytes: BufferSource, imports?: WebAssembly.Imports) => {
-      const source = await instantiate(bytes, imports)
+    const guard: Guard = { save: () => 0, floor: 0 }
+    const watched = async (bytes: BufferSource, imports: WebAssembly.Imports = {}) => {
+      const source = await instantiate(bytes, guarded(imports, guard))
       instances.push(source.instance)
       return source
     }
     Object.assign(WebAssembly, { instantiate: watched })
     try {
-      return { module: await load(), instances }
+      return { module: await load(), instances, guard }
     } finally {
       Object.assign(WebAssembly, { instantiate })
     }

@@ -2,31 +2,31 @@ import type { Stats } from "node:fs"
 
 import { tableFrames } from "../../../domain/conversion/layout/tables/rules.ts"
 import type { DocumentFacts, FontFace, PageContent } from "../../../domain/conversion/page-content.ts"
-import { MAX_PAGES, MAX_PAGE_POINTS, type SinglePage } from "../../../ports/conversion/pdf.ts"
+import { MAX_PAGES, MAX_PAGE_POINTS, PdfError, type SinglePage } from "../../../ports/conversion/pdf.ts"
 import { readObjects } from "../content/drawings.ts"
 import { readFields } from "../content/fields.ts"
 import { FontTable } from "../content/fonts.ts"
+import { readFreeText } from "../content/free-text.ts"
 import { type Matrix, pageMatrix, round } from "../content/geometry.ts"
 import { GlyphNames } from "../content/glyph-names.ts"
+import { type Layers, layersOf, NO_LAYERS } from "../content/layers.ts"
 import { Destinations, readLinks } from "../content/links.ts"
 import { readOutline } from "../content/outline.ts"
 import { readStructure } from "../content/structure.ts"
 import { readRuns } from "../content/text-runs.ts"
 import { showsText } from "../content/visible-text.ts"
-import { fileAccess } from "../engine/file-access.ts"
 import { type FileReader, openFile } from "../engine/file-reader.ts"
 import type { Libraries } from "../engine/libraries.ts"
+import { PdfObjects } from "../engine/pdf-objects.ts"
 import type { Pdfium } from "../engine/pdfium.ts"
 import type { Qpdf } from "../engine/qpdf.ts"
 import { pdfError } from "../failure.ts"
+import type { AtHand, Trap } from "../messages.ts"
+import { type Handles, openHandles } from "./handles.ts"
 import { showsWords } from "./shows-words.ts"
 import { copyPage, Splitter } from "./splitter.ts"
 
-// FPDF_GetLastError
-const NEEDS_PASSWORD = 4
-const UNKNOWN_SECURITY = 5
 // FPDF_GetFormType
-const NO_FORM = 0
 const XFA_FULL = 2
 const XFA_FOREGROUND = 3
 
@@ -45,35 +45,8 @@ const MAX_SIZE_RATIO = 1.03
 /** and by this, which is nothing. */
 const SLACK_BYTES = 256
 
-/** What pdfium holds of an open document. */
-interface Handles {
-  readonly document: number
-  readonly form: number
-  readonly close: () => void
-}
-
-const openHandles = (pdfium: Pdfium, file: FileReader): Handles => {
-  const { call, memory } = pdfium
-  const access = fileAccess(pdfium, file)
-  const document = memory.withString("", (password) => call.FPDF_LoadCustomDocument(access.pointer, password))
-  if (document === 0) {
-    const code = call.FPDF_GetLastError()
-    access.free()
-    throw pdfError(code === NEEDS_PASSWORD || code === UNKNOWN_SECURITY ? "encrypted" : "broken")
-  }
-  const info = call.FPDF_GetFormType(document) === NO_FORM ? 0 : call.PDFiumExt_OpenFormFillInfo()
-  const form = info === 0 ? 0 : call.PDFiumExt_InitFormFillEnvironment(document, info)
-  return {
-    document,
-    form,
-    close: () => {
-      if (form !== 0) call.PDFiumExt_ExitFormFillEnvironment(form)
-      if (info !== 0) call.PDFiumExt_CloseFormFillInfo(info)
-      call.FPDF_CloseDocument(document)
-      access.free()
-    }
-  }
-}
+/** How often what trapped is tried: a fresh thread has all of its memory. */
+const TRIES = 2
 
 /** A page while it is being read. */
 export interface OpenPage {
@@ -83,6 +56,7 @@ export interface OpenPage {
   readonly width: number
   readonly height: number
   readonly matrix: Matrix
+  readonly layers: Layers
 }
 
 /** A document that this thread has open. All its methods throw `PdfError`; one that traps leaves the module unusable. */
@@ -93,6 +67,7 @@ export class OpenDocument {
   readonly #path: string
   readonly #file: FileReader
   readonly #qpdf: Qpdf
+  readonly #layers: Layers
   readonly #glyphNames = new GlyphNames()
   #splitter: Splitter | undefined
   /** Undefined until the first page is split. */
@@ -101,6 +76,10 @@ export class OpenDocument {
   #destinations: Destinations
   #bytesAtOpening = 0
   #asked = 1
+  /** What ended in a trap before. */
+  traps: ReadonlyArray<Trap> = []
+  /** What is being done, also where that trapped. */
+  atHand: AtHand | undefined
 
   /** `fonts`: those that were met before, whose indexes stay. */
   constructor({ pdfium, qpdf }: Libraries, path: string, fonts: ReadonlyArray<FontFace> = []) {
@@ -109,6 +88,7 @@ export class OpenDocument {
     this.#file = openFile(path)
     this.#qpdf = qpdf
     this.#path = path
+    this.#layers = layersOf(new PdfObjects(qpdf, path))
     try {
       if (this.#file.size === 0) throw pdfError("broken")
       this.#handles = openHandles(pdfium, this.#file)
@@ -194,8 +174,44 @@ export class OpenDocument {
     this.#destinations = new Destinations(this.pdfium, this.#handles.document, this.facts.pageCount)
   }
 
-  /** Opens a page for `use` and closes it again. A page that pdfium cannot load is `broken`. */
+  /** Notes what is done with a page while it is. */
+  #at<A>(doing: AtHand["doing"], page: number, use: () => A): A {
+    const before = this.atHand
+    this.atHand = { doing, page }
+    try {
+      const result = use()
+      this.atHand = before
+      return result
+    } catch (error) {
+      if (error instanceof PdfError) this.atHand = before
+      throw error
+    }
+  }
+
+  #trapped(doing: AtHand["doing"], index: number): ReadonlyArray<Trap> {
+    return this.traps.filter((trap) => trap.page === index && trap.doing === doing)
+  }
+
+  /** The page as a document of its own, by pdfium; undefined where it cannot. */
+  #copy(index: number): Uint8Array<ArrayBuffer> | undefined {
+    if (this.#trapped("copying", index).length > 0) return undefined
+    return this.#at("copying", index, () => copyPage(this.pdfium, this.#handles.document, index))
+  }
+
+  /** The same by qpdf; undefined where it trapped on any page: most of such a document's pages lead to what it trapped on. */
+  #splitOff(splitter: Splitter, index: number, end: number): Uint8Array<ArrayBuffer> | undefined {
+    if (this.traps.some(({ doing }) => doing === "splitting")) return undefined
+    return this.#at("splitting", index, () => splitter.page(index, end))
+  }
+
+  /** Opens a page for `use` and closes it again. A page that pdfium cannot load is `broken`, one that traps each time is refused. */
   withPage<A>(index: number, use: (page: OpenPage) => A): A {
+    const last = this.#trapped("reading", index)[TRIES - 1]
+    if (last !== undefined) throw pdfError(last.reason, index)
+    return this.#at("reading", index, () => this.#opened(index, use))
+  }
+
+  #opened<A>(index: number, use: (page: OpenPage) => A): A {
     this.#refresh()
     const { call, memory } = this.pdfium
     const { document, form } = this.#handles
@@ -219,7 +235,10 @@ export class OpenDocument {
       const [across, up] = [crop.x1 - crop.x0, crop.y1 - crop.y0]
       const [width, height] = rotation % 2 === 0 ? [across, up] : [up, across]
       if (!(width <= MAX_PAGE_POINTS && height <= MAX_PAGE_POINTS)) throw pdfError("too-large-page", index)
-      return use({ page, document, form, width, height, matrix: pageMatrix(crop, rotation) })
+      const matrix = pageMatrix(crop, rotation)
+      // Where qpdf, or anything else, fails on the document, all of its layers are read.
+      const layers = this.traps.length > 0 ? NO_LAYERS : this.#layers
+      return use({ page, document, form, width, height, matrix, layers })
     } finally {
       if (form !== 0) call.FORM_OnBeforeClosePage(page, form)
       call.FPDF_ClosePage(page)
@@ -235,18 +254,19 @@ export class OpenDocument {
     const { call, memory } = pdfium
     return this.withPage(index, (open) => {
       const { document, form, height, matrix, page, width } = open
-      const { drawings, groups, inherited } = readObjects(pdfium, page, matrix)
+      const { drawings, groups, inherited } = readObjects(pdfium, open)
       const links = readLinks(pdfium, document, page, matrix, this.#destinations)
       const runs = readRuns(pdfium, this.fonts, {
         page,
         index,
         matrix,
+        layers: open.layers,
         inherited,
         places: forLayout ? [...links, ...tableFrames(drawings, width, height)] : undefined,
         ligature: (font, code) =>
           this.#file.size > MOST_COPIED_BYTES
             ? undefined
-            : this.#glyphNames.ligature(font, code, () => copyPage(pdfium, document, index))
+            : this.#glyphNames.ligature(font, code, () => this.#copy(index))
       })
       const label = memory.utf16((buffer, size) => call.FPDF_GetPageLabel(document, index, buffer, size))
       return {
@@ -254,7 +274,7 @@ export class OpenDocument {
         label: label === "" ? String(index + 1) : label,
         width: round(width),
         height: round(height),
-        runs,
+        runs: [...runs, ...readFreeText(pdfium, page, matrix, runs[0]?.font ?? 0)],
         drawings,
         groups,
         links,
@@ -269,11 +289,10 @@ export class OpenDocument {
   singlePage(index: number, end: number, words: boolean): SinglePage {
     this.#splitter ??= new Splitter(this.#qpdf, this.#path, this.#file.size, this.facts.pageCount)
     this.#refresh()
-    const copy = () => copyPage(this.pdfium, this.#handles.document, index)
     this.#copies ??= this.#copiesAreAsGood(this.#splitter)
     const bytes = this.#copies
-      ? (copy() ?? this.#splitter.page(index, end))
-      : (this.#splitter.page(index, end) ?? copy())
+      ? (this.#copy(index) ?? this.#splitOff(this.#splitter, index, end))
+      : (this.#splitOff(this.#splitter, index, end) ?? this.#copy(index))
     if (bytes === undefined) throw pdfError("broken", index)
     return words
       ? { index, bytes, hasWords: showsWords(this.pdfium, this.#handles.document, index, bytes) }
@@ -286,14 +305,14 @@ export class OpenDocument {
    */
   #copiesAreAsGood(splitter: Splitter): boolean {
     const { pageCount } = this.facts
-    if (pageCount < MANY_PAGES || this.#handles.form !== 0) return false
+    if (pageCount < MANY_PAGES || this.traps.length > 0 || this.#handles.form !== 0) return false
     const sample = Array.from({ length: SAMPLE_PAGES }, (_, at) =>
       Math.floor((at * pageCount) / SAMPLE_PAGES)
     )
     const sizes = splitter.sizesOf(sample)
     return (
       sizes?.every((size, at) => {
-        const copy = copyPage(this.pdfium, this.#handles.document, sample[at] ?? 0)
+        const copy = this.#copy(sample[at] ?? 0)
         return copy !== undefined && copy.length <= size * MAX_SIZE_RATIO + SLACK_BYTES
       }) ?? false
     )

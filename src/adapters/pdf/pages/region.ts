@@ -150,7 +150,7 @@ export const drawParts = (
   parts: ReadonlyArray<Part>,
   give: (at: number, picture: Picture | null) => boolean
 ): void => {
-  const objects = readObjects(pdfium, open.page, open.matrix)
+  const objects = readObjects(pdfium, open)
   for (const [at, part] of parts.entries()) {
     const picture =
       "image" in part

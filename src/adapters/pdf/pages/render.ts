@@ -1,6 +1,7 @@
 import type { GreyPicture, Turn } from "../../../domain/conversion/recognition/recognised-text.ts"
 import { MAX_PICTURE_PIXELS, type Picture } from "../../../ports/conversion/pdf.ts"
 import { readObjects } from "../content/drawings.ts"
+import { holdsText } from "../content/undrawn-text.ts"
 import { showsText } from "../content/visible-text.ts"
 import type { Pdfium } from "../engine/pdfium.ts"
 import { pdfError } from "../failure.ts"
@@ -127,22 +128,28 @@ export const pictureOfScan = (document: OpenDocument, index: number, turn: Turn)
     return asPicture({ ...pixels, data })
   })
 
-/** Whether an open page is drawn all of one colour. */
-export const isOneColor = (pdfium: Pdfium, page: OpenPage): boolean => {
+/** The level of grey that an open page is drawn in throughout; undefined where more than one is to be seen. */
+const onlyLevel = (pdfium: Pdfium, page: OpenPage): number | undefined => {
   const pixels = renderPixels(pdfium, page, { dpi: BLANK_DPI, format: GRAY })
-  if (pixels === undefined) return false
+  if (pixels === undefined) return undefined
   let [darkest, lightest] = [255, 0]
   for (const level of pixels.data) {
     if (level < darkest) darkest = level
     if (level > lightest) lightest = level
-    if (lightest - darkest > BLANK_SPREAD) return false
+    if (lightest - darkest > BLANK_SPREAD) return undefined
   }
-  return true
+  return lightest
 }
 
-/** Whether the page is all of one colour. One with dark text at its beginning is not, and need not be drawn. */
+/** Whether nothing is seen on an open page, and no words are lost with it: those of a font that cannot be drawn here are there. */
+export const showsNothing = (pdfium: Pdfium, page: OpenPage): boolean => {
+  const level = onlyLevel(pdfium, page)
+  return level !== undefined && !holdsText(pdfium, page, level, BLANK_SPREAD)
+}
+
+/** Whether the page shows nothing. One with dark text at its beginning does, and need not be drawn. */
 export const isBlankPage = (document: OpenDocument, index: number): boolean =>
-  document.withPage(index, (page) => !showsText(document.pdfium, page) && isOneColor(document.pdfium, page))
+  document.withPage(index, (page) => !showsText(document.pdfium, page) && showsNothing(document.pdfium, page))
 
 /** The JPEG as it stands in the file, where a browser can show it. */
 const rawJpeg = (
@@ -190,7 +197,7 @@ export const imageOfPage = (document: OpenDocument, index: number, image: number
   document.withPage(index, (open) => {
     const { pdfium } = document
     const { call } = pdfium
-    const object = readObjects(pdfium, open.page, open.matrix).images[image]
+    const object = readObjects(pdfium, open).images[image]
     const size = object === undefined ? undefined : sizeOf(pdfium, object)
     if (object === undefined || size === undefined) return null
     const jpeg = jpegOf(pdfium, open, object)

@@ -1,7 +1,5 @@
-import { basename, dirname } from "node:path"
-
 import type { Pdfium } from "../engine/pdfium.ts"
-import { type Qpdf, QPDF_INPUT } from "../engine/qpdf.ts"
+import { callQpdf, type Qpdf, SUCCESS, WARNINGS } from "../engine/qpdf.ts"
 
 /** qpdf reads the whole page tree anew for each range, and keeps a range's pages in memory until they are taken. */
 const MAX_RANGE = 500
@@ -21,10 +19,8 @@ const FIRST_RANGE_BYTES = 256 * 1024 * 1024
 /** After so many failures in a row it is left alone: each costs a pass over the whole file. */
 const MAX_FAILURES = 3
 
-// qpdf's exit codes.
-const SUCCESS = 0
+// qpdf's exit code, as SUCCESS.
 const FAILURE = 2
-const WARNINGS = 3
 
 let folders = 0
 
@@ -33,8 +29,6 @@ export class Splitter {
   readonly #qpdf: Qpdf
   readonly #path: string
   readonly #pageCount: number
-  /** The document, as qpdf finds it. */
-  readonly #input: string
   readonly #folder = `/out${folders++}`
   #range: number
   #failures = 0
@@ -47,26 +41,20 @@ export class Splitter {
     this.#qpdf = qpdf
     this.#path = path
     this.#pageCount = pageCount
-    this.#input = `${QPDF_INPUT}/${basename(path)}`
     this.#range = Math.max(1, Math.min(FIRST_RANGE, Math.floor(FIRST_RANGE_BYTES / size)))
     qpdf.FS.mkdir(this.#folder)
   }
 
   /** Runs qpdf with the document at hand. */
-  #run(args: ReadonlyArray<string>): number {
-    const { callMain, FS, NODEFS } = this.#qpdf
-    FS.mount(NODEFS, { root: dirname(this.#path) }, QPDF_INPUT)
-    try {
-      return callMain(["--no-warn", ...args])
-    } finally {
-      FS.unmount(QPDF_INPUT)
-    }
+  #run(args: (input: string) => ReadonlyArray<string>): number {
+    return callQpdf(this.#qpdf, this.#path, args)
   }
 
   /** pdfium counted the pages; where qpdf repairs a file differently, its n-th page may be another one. */
   #countsTheSame(): boolean {
     this.#sameCount ??=
-      this.#run([this.#input, "--show-npages"]) !== FAILURE && Number(this.#qpdf.output()) === this.#pageCount
+      this.#run((input) => [input, "--show-npages"]) !== FAILURE &&
+      Number(this.#qpdf.output()) === this.#pageCount
     return this.#sameCount
   }
 
@@ -87,8 +75,8 @@ export class Splitter {
     // The same page gives the same bytes each time it is split, hence the deterministic id.
     const options = ["--split-pages", "--decrypt", "--deterministic-id", `${this.#folder}/%d.pdf`]
     const range = pages.map((page) => page + 1).join(",")
-    const start = this.#pageCount < LONG ? this.#input : "--empty"
-    const code = this.#run([start, "--pages", this.#input, range, "--", ...options])
+    const isLong = this.#pageCount >= LONG
+    const code = this.#run((input) => [isLong ? "--empty" : input, "--pages", input, range, "--", ...options])
     const files = this.#files()
     const whole = (code === SUCCESS || code === WARNINGS) && files.length === pages.length
     if (!whole || (code === WARNINGS && !this.#countsTheSame())) {

@@ -6,6 +6,7 @@ import { type AccountFunds, Accounts } from "../../../ports/accounts/accounts.ts
 import { ReadSql, WriteSql } from "../client.ts"
 import { statements } from "../statement.ts"
 import { IsoTime, TextOrNull } from "../values.ts"
+import { movesOn } from "./funds-moves.ts"
 
 /** Erasing reads the send log. */
 const ask = statements({ within: "10 seconds" })
@@ -61,6 +62,7 @@ export const layer: Layer.Layer<Accounts, never, ReadSql | WriteSql> = Layer.eff
           ),
           (row) => row && fundsOf(row)
         ),
+      ...movesOn(readSql),
       close: (customerId) =>
         ask.first(
           "closeAccount",

@@ -3,7 +3,7 @@ import { Duration, Effect, Schema } from "effect"
 import { jobPrefix } from "../../../domain/conversion/stored-files.ts"
 import type { ConversionStore } from "../../../ports/conversion/conversion-store.ts"
 import type { WriteSql } from "../client.ts"
-import { interval } from "../values.ts"
+import { interval, toJsonText } from "../values.ts"
 import { ask, AssemblyRow, ChunkRow, costsText, heldBy } from "./rows.ts"
 
 type Store = ConversionStore["Service"]
@@ -110,13 +110,14 @@ export const assembliesOn = (
       Schema.Boolean,
       sql`select hand_back_assembly(${jobId}::uuid, ${lease}::uuid) as answer`
     ),
-  finishJob: ({ jobId, lease }, resultKey, legibility, noModelPages) =>
+  finishJob: ({ jobId, lease }, resultKey, legibility, noModelPages, made) =>
     ask.answer(
       "finishJob",
       Schema.Literals(["completed", "stale", "insufficient", "unreadable"]),
       sql`select complete_assembly(
         ${jobId}::uuid, ${lease}::uuid, ${resultKey}, ${legibility?.unreadablePages ?? []}::integer[],
-        ${legibility?.hasText ?? null}::boolean, ${noModelPages ?? []}::integer[]
+        ${legibility?.hasText ?? null}::boolean, ${noModelPages ?? []}::integer[],
+        ${made === undefined ? null : toJsonText(made)}::jsonb
       ) as answer`
     )
 })

@@ -8,7 +8,7 @@ import type { ReadSql, WriteSql } from "../client.ts"
 import { decodedPage, newestFirst, type StoredRow } from "../newest-first.ts"
 import { interval, toJsonText } from "../values.ts"
 import { ask, FILE_COLUMNS, FILE_FROM, FileRow, QueuedRow, toFile } from "./rows.ts"
-import { WaitRow, WAITING } from "./waiting.ts"
+import { FLYER_WAITING, WaitRow, WAITING } from "./waiting.ts"
 
 const Requested = Schema.Literals(["queued", "not_found", "active", "insufficient"])
 
@@ -34,7 +34,15 @@ export const filesOn = (
   write: WriteSql["Service"]
 ): Pick<
   Store,
-  "hasRoom" | "addFile" | "files" | "file" | "filesById" | "jobStatus" | "waitFacts" | "deleteFile"
+  | "hasRoom"
+  | "addFile"
+  | "files"
+  | "file"
+  | "filesById"
+  | "jobStatus"
+  | "waitFacts"
+  | "flyerWaitFacts"
+  | "deleteFile"
 > => ({
   hasRoom: (customerId) =>
     ask.answer("hasRoom", Schema.Boolean, read.unsafe(ROOM, [customerId, toJsonText(FILE_ROOM)])),
@@ -79,6 +87,7 @@ export const filesOn = (
       (row) => row?.status
     ),
   waitFacts: (fileId) => ask.first("waitFacts", WaitRow, read.unsafe(WAITING, [fileId])),
+  flyerWaitFacts: (flyerId) => ask.first("flyerWaitFacts", WaitRow, read.unsafe(FLYER_WAITING, [flyerId])),
   deleteFile: (fileId, customerId) =>
     ask.answer(
       "deleteFile",

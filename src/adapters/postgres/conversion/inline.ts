@@ -2,7 +2,7 @@ import { Effect, Schema } from "effect"
 
 import type { ConversionStore } from "../../../ports/conversion/conversion-store.ts"
 import type { WriteSql } from "../client.ts"
-import { interval } from "../values.ts"
+import { interval, toJsonText } from "../values.ts"
 import { ask, costsText, heldBy, InlineRow } from "./rows.ts"
 
 /** The inline path: DOCX and images. */
@@ -32,7 +32,8 @@ export const inlineOn = (
       Schema.Literals(["completed", "stale", "insufficient"]),
       sql`select complete_inline(
         ${fileId}::uuid, ${lease}::uuid, ${resultKey}, ${costsText(costs)}::jsonb, ${found?.pages ?? null}::integer,
-        ${found?.hasText ?? null}::boolean, ${found?.noModelPages ?? []}::integer[]
+        ${found?.hasText ?? null}::boolean, ${found?.noModelPages ?? []}::integer[],
+        ${found?.made === undefined ? null : toJsonText(found.made)}::jsonb
       ) as answer`
     ),
   failInline: ({ fileId, lease }, { costs, error, maxAttempts }) =>

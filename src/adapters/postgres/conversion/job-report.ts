@@ -15,6 +15,7 @@ import { DearSql } from "../client.ts"
 import { decodedPage, newestFirst, type StoredRow } from "../newest-first.ts"
 import { dearly } from "../statement.ts"
 import { TextOrNull, timeColumn } from "../values.ts"
+import { othersIn } from "./other-work.ts"
 import { StoredOptions } from "./rows.ts"
 
 const Row = Schema.Struct({
@@ -192,6 +193,7 @@ export const layer: Layer.Layer<JobReport, never, DearSql> = Layer.effect(
           Effect.flatMap(decodedPage("jobs", Row)),
           Effect.map(({ nextCursor, rows }) => ({ rows: rows.map(toRow), nextCursor }))
         ),
+      others: othersIn(sql),
       jobCounts: dearly.rows(
         "jobCounts",
         Schema.Struct({ status: JobStatus, jobs: Schema.Int }),

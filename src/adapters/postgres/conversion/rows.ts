@@ -2,6 +2,7 @@ import { Option, Schema, SchemaTransformation } from "effect"
 
 import type { CostEntry } from "../../../domain/conversion/cascade/cost.ts"
 import { JobStatus, JobOptions } from "../../../domain/conversion/job.ts"
+import { Making } from "../../../domain/conversion/making.ts"
 import { CustomerId, FileId, JobId, ChunkId, FlyerId, type LeaseId } from "../../../domain/ids.ts"
 import { FileKind, FileStatus, type StoredFile } from "../../../ports/conversion/conversion-store.ts"
 import { statements } from "../statement.ts"
@@ -48,19 +49,22 @@ export const FileRow = Schema.Struct({
   resultKey: TextOrNull,
   unreadablePages: Schema.Array(Schema.Int),
   hasText: Schema.NullOr(Schema.Boolean),
-  noModelPages: Schema.Array(Schema.Int)
+  noModelPages: Schema.Array(Schema.Int),
+  made: Schema.NullOr(Making),
+  madeAt: TextOrNull
 })
 
 /** Its columns, where `f` is the file and `j` its job. */
 export const FILE_COLUMNS = `f.id, f.customer_id, f.name, f.kind, f.size_bytes::float8 as size_bytes, f.pages, f.status, f.phase, f.job_id,
 j.status as job_status, f.done, f.total, f.error, ${timeColumn("created_at", "f.created_at")}, f.object_key, f.result_key,
-f.unreadable_pages, f.has_text, f.no_model_pages`
+f.unreadable_pages, f.has_text, f.no_model_pages, f.made, ${timeColumn("made_at", "f.made_at")}`
 
 /** Where they come from. */
 export const FILE_FROM = "files f left join large_conversion_jobs j on j.id = f.job_id"
 
-export const toFile = ({ done, total, ...row }: typeof FileRow.Type): StoredFile => ({
+export const toFile = ({ done, made, madeAt, total, ...row }: typeof FileRow.Type): StoredFile => ({
   ...row,
+  made: made === null || madeAt === null ? null : { ...made, at: madeAt },
   batchWaiting: row.jobStatus === "waiting_batch",
   progress: { done, total }
 })

@@ -2,7 +2,7 @@ import { Clock, Effect, Layer, Schema } from "effect"
 import type * as Mac from "effect/crypto/Mac"
 
 import { firstMoment, makeShareLinks } from "../../../domain/conversion/share-token.ts"
-import type { FileId } from "../../../domain/ids.ts"
+import { FileId } from "../../../domain/ids.ts"
 import { SharedFiles } from "../../../ports/conversion/shared-files.ts"
 import type { StoreUnavailable } from "../../../ports/store-unavailable.ts"
 import { ReadSql, WriteSql } from "../client.ts"
@@ -16,6 +16,7 @@ const FileRow = Schema.Struct({
   sharesFrom: Schema.NullOr(Schema.Finite)
 })
 const ShareRow = Schema.Struct({ email: Schema.String, sharedAt: IsoTime, expiresAt: IsoTime })
+const FileShareRow = Schema.Struct({ ...ShareRow.fields, fileId: FileId, fileName: Schema.String })
 const NotedRow = Schema.Struct({ id: Schema.String, email: Schema.String })
 const ResultRow = Schema.Struct({ fileName: Schema.String, resultKey: Schema.String })
 
@@ -26,7 +27,7 @@ const recipientsOf = (
   sql: ReadSql["Service"],
   write: WriteSql["Service"],
   links: { readonly ofShare: LinkOfShare }
-): Pick<SharedFiles["Service"], "note" | "shares" | "stop" | "revoke"> => ({
+): Pick<SharedFiles["Service"], "note" | "shares" | "allShares" | "stop" | "revoke"> => ({
   note: Effect.fnUntraced(function* ({ expiresAt, fileId, recipients }) {
     const now = yield* Clock.currentTimeMillis
     const noted = yield* ask.rows(
@@ -61,6 +62,18 @@ const recipientsOf = (
           where f.id = ${fileId}::uuid and f.customer_id = ${customerId}::uuid and f.deleted_at is null
             and s.expires_at > to_timestamp(${now}::float8 / 1000)
           order by s.shared_at desc, s.email`
+      )
+    ),
+  allShares: (customerId, limit) =>
+    Effect.flatMap(Clock.currentTimeMillis, (now) =>
+      ask.rows(
+        "allShares",
+        FileShareRow,
+        sql`select s.email, s.shared_at, s.expires_at, f.id as file_id, f.name as file_name
+          from files f join file_shares s on s.file_id = f.id
+          where f.customer_id = ${customerId}::uuid and f.deleted_at is null
+            and s.expires_at > to_timestamp(${now}::float8 / 1000)
+          order by s.shared_at desc, s.email, f.id limit ${limit}`
       )
     ),
   stop: ({ customerId, fileId }) =>

@@ -20,6 +20,7 @@ import { AlarmBoard } from "../../../ports/delivery/alarm-board.ts"
 import { ReadSql, WriteSql } from "../client.ts"
 import { statements } from "../statement.ts"
 import { Absent } from "../values.ts"
+import { documentColumns, DOCUMENT_MEASURES, documentsOf } from "./document-measures.ts"
 
 /** How far back silence is looked for. */
 const SILENCE_WINDOW_HOURS = 24
@@ -43,7 +44,8 @@ const Counted = Schema.Struct({
   databaseBackMs: Schema.Finite,
   silentA: Schema.Int,
   silentB: Schema.Int,
-  unanswered: Schema.Int
+  unanswered: Schema.Int,
+  ...documentColumns
 })
 
 const Alarm = Schema.Struct({
@@ -129,7 +131,8 @@ select
   (
     select coalesce(sum(c.unanswered_pages), 0)::int from chunk_jobs c
     where c.unanswered_pages > 0 and c.updated_at > now() - interval '${RECENT_MINUTES} minutes'
-  ) as unanswered
+  ) as unanswered,
+  ${DOCUMENT_MEASURES}
 from (
   select
     (count(distinct key) filter (
@@ -167,7 +170,8 @@ const measuresOf = (row: typeof Counted.Type): Omit<Measures, "deadLetters"> => 
   overdue: row.overdue,
   clocks: { processOffMs: row.processOffMs, databaseBackMs: row.databaseBackMs },
   silent: { provider_a: row.silentA, provider_b: row.silentB },
-  unanswered: row.unanswered
+  unanswered: row.unanswered,
+  documents: documentsOf(row)
 })
 
 /** The alarms in Postgres, on its clock. */

@@ -49,14 +49,15 @@ const mailsOn = (
         ${storableOrNull(mail.ended?.reason)}, ${mail.home}
       )::text`
     ),
-  claim: (step, lease, stale, home, mostPages) =>
+  claim: (step, lease, stale, home, { mostPages, ofIdle } = {}) =>
     Effect.map(
       ask.first(
         "claim",
         MailRow,
         step === "converting"
           ? sql`select * from claim_converting_mail(
-              ${lease}::uuid, ${interval(stale)}::interval, ${home}, ${mostPages ?? null}::integer
+              ${lease}::uuid, ${interval(stale)}::interval, ${home}, ${mostPages ?? null}::integer,
+              ${ofIdle === true}::boolean
             )`
           : sql`select * from claim_received_mail(${lease}::uuid, ${interval(stale)}::interval, ${home})`
       ),

@@ -1,6 +1,7 @@
 import { Effect, Exit, Layer, Redacted, Result, Schedule, Schema } from "effect"
 
 import { KeyTag, LogRowId } from "../../../domain/ids.ts"
+import { newUse } from "../../../domain/mail/claim.ts"
 import { Provider } from "../../../domain/mail/failover.ts"
 import { SendResult } from "../../../domain/mail/send-result.ts"
 import { EmailStatus } from "../../../domain/mail/status.ts"
@@ -48,6 +49,7 @@ const Began = Schema.Struct({
   takeover: Schema.Boolean,
   late: Schema.Boolean,
   firstAttemptAt: Schema.Number,
+  lastAttemptAt: Schema.Number,
   tag: Absent(KeyTag),
   result: Schema.NullOr(SendResult),
   evidence: Absent(EvidenceRow),
@@ -71,6 +73,7 @@ const Retry = Schema.Struct({
   evidence: Absent(EvidenceRow),
   suppressions: Suppressions,
   firstAttemptAt: Schema.NullOr(Moment),
+  lastAttemptAt: Schema.NullOr(Moment),
   at: Moment
 })
 
@@ -111,6 +114,7 @@ const toDecision = (row: typeof Began.Type): Result.Result<BeganSend, StoreUnava
           takeover: row.takeover,
           late: row.late,
           firstAttemptAt: Math.floor(row.firstAttemptAt),
+          lastAttemptAt: Math.floor(row.lastAttemptAt),
           tag: row.tag
         },
         evidence,
@@ -125,7 +129,8 @@ const toDecision = (row: typeof Began.Type): Result.Result<BeganSend, StoreUnava
             decision: {
               _tag: "Replay",
               result: row.result,
-              firstAttemptAt: Math.floor(row.firstAttemptAt)
+              firstAttemptAt: Math.floor(row.firstAttemptAt),
+              lastAttemptAt: Math.floor(row.lastAttemptAt)
             },
             evidence,
             leaving
@@ -249,9 +254,15 @@ const toRetry = (row: typeof Retry.Type): Result.Result<BeganRetry, StoreUnavail
             firstAttemptAt: Math.floor(row.firstAttemptAt)
           })
     case "Settled":
-      return row.evidence === undefined
-        ? Result.fail(storeUnavailable("beginRetry")("settled without evidence"))
-        : Result.succeed({ _tag: "Settled", evidence: row.evidence })
+      return row.evidence === undefined || row.firstAttemptAt === null || row.lastAttemptAt === null
+        ? Result.fail(storeUnavailable("beginRetry")("settled without evidence or times"))
+        : Result.succeed({
+            _tag: "Settled",
+            evidence: row.evidence,
+            at: Math.floor(row.at),
+            firstAttemptAt: Math.floor(row.firstAttemptAt),
+            lastAttemptAt: Math.floor(row.lastAttemptAt)
+          })
     case "Recorded":
     case "Busy":
       return Result.succeed({ _tag: row.decision })
@@ -261,14 +272,7 @@ const toRetry = (row: typeof Retry.Type): Result.Result<BeganRetry, StoreUnavail
 const unclaimed = ({ at, suppressions }: LookUp): BeganSend => ({
   at,
   suppressions,
-  decision: {
-    _tag: "Claimed",
-    sticky: undefined,
-    takeover: false,
-    late: false,
-    firstAttemptAt: at,
-    tag: undefined
-  },
+  decision: newUse(undefined, at),
   evidence: undefined,
   leaving: true
 })

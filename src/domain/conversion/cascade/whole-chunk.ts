@@ -13,10 +13,12 @@ import { type CallContent, isUsable } from "./model-call.ts"
 import { chunkPrompt, ask, imageBlock } from "./vision.ts"
 
 /** Why a picture has no text version. */
-type NoText = "not-asked" | "too-large" | "no-answer"
+type NoText = "not-asked" | "nothing-on-it" | "not-read" | "too-large" | "no-answer"
 
 const NOTES: Readonly<Record<NoText, string>> = {
   "not-asked": "This file is a picture. No text version of it was made: high fidelity was not asked for.",
+  "nothing-on-it": "This file is a picture. No text was found on it.",
+  "not-read": "This file is a picture. It could not be read here, so no text version was made.",
   "too-large":
     "This file is a picture. It is too large for the model that reads pictures, so no text version was made.",
   "no-answer":

@@ -13,6 +13,13 @@ export const withScan = (html: string, legible: Legible): string => {
   return legible === "good" ? html + picture : picture + html
 }
 
+/** The picture in a fragment that {@link withScan} made, filled in. */
+const FILLED = /(<details data-scan="[a-z]+"><img src=")[^"]*"/
+
+/** The same with the picture as it was uploaded in place of the one that was drawn to be read. */
+export const withOwnPicture = (html: string, source: string): string =>
+  html.replace(FILLED, (_, before: string) => `${before}${source}"`)
+
 /** The picture of a recognised page, with what its reader has to know about it; `lang` where the words are in another language. */
 export const scanDetails = (
   legible: string | undefined,

@@ -6,7 +6,7 @@ import { withOneTitle } from "./blocks/front-matter.ts"
 import { outlineOf } from "./blocks/outline.ts"
 import { placesOf } from "./blocks/places.ts"
 import { withReferences } from "./blocks/references.ts"
-import { runningNotes } from "./blocks/running-notes.ts"
+import { runningNotes, saidOnce } from "./blocks/running-notes.ts"
 import { untaggedBlocks } from "./page.ts"
 import { profileOf } from "./profile.ts"
 import { countPage, mergeStatistics, type PageStatistics } from "./statistics.ts"
@@ -86,13 +86,14 @@ export const layoutPages = ({
   const context = { fonts, profile, outline: outlineOf(facts.outline, analyses, profile) }
   const contents = new Set(analyses.filter(isContentsPage))
   const targets = contentsTargets(facts.pageCount, facts.outline, profile)
+  const once = facts.pageCount === pages.length ? saidOnce(analyses, profile) : undefined
   const read = analyses.map((analysis) => {
     const isContents = contents.has(analysis)
     const blocks = taggedBlocks(analysis, context) ?? untaggedBlocks(analysis, context, isContents)
     const linked = withContentsApart(blocks, isContents).flatMap((block) =>
       isContents || block.kind === "contents" ? withContentsLinks([block], targets) : [block]
     )
-    const kept = options.keepsRunningLines ? runningNotes(analysis, context) : undefined
+    const kept = options.keepsRunningLines ? runningNotes(analysis, context) : once?.get(analysis)
     return {
       analysis,
       index: analysis.page.index,

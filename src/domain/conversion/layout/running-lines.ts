@@ -112,6 +112,19 @@ const areAlike = (row: Line, other: Line): boolean =>
 const neighbour = (rows: ReadonlyArray<Line>, row: Line): Line | undefined =>
   rows[0] === row ? rows[1] : rows.at(-2)
 
+/** So many drawings on a page are rules and frames. */
+const FEW_DRAWINGS = 20
+
+/** A number, with what is set around one: no words. */
+const isBareNumber = (text: string): boolean => !/\p{L}{2}/u.test(text)
+
+/** Whether a page shows nothing but its running lines: then they are what it says. */
+const isAllThatIsThere = ({ page, readable, rows }: PageAnalysis, running: ReadonlyArray<Line>): boolean =>
+  readable.turned.length === 0 &&
+  page.drawings.length <= FEW_DRAWINGS &&
+  !page.drawings.some(({ kind }) => kind === "image") &&
+  rows.every((row) => running.includes(row) || isBareNumber(row.text))
+
 /** The page's running headers and footers: from either edge inwards, as far as lines are running. */
 export const runningLines = (profile: DocumentProfile, analysis: PageAnalysis): ReadonlySet<Line> => {
   const { foot, head } = marginRows(analysis)
@@ -145,5 +158,6 @@ export const runningLines = (profile: DocumentProfile, analysis: PageAnalysis): 
   const lines = [...running]
   const alike = lengthOf(lines.filter((line) => !numbered.has(line))) > MAX_RUNNING_SHARE * average
   const left = alike ? lines.filter((line) => numbered.has(line)) : lines
-  return new Set(lengthOf(left) <= MAX_NUMBERED_SHARE * average ? left : [])
+  const found = lengthOf(left) <= MAX_NUMBERED_SHARE * average ? left : []
+  return new Set(isAllThatIsThere(analysis, found) ? found.filter(({ text }) => isBareNumber(text)) : found)
 }

@@ -76,6 +76,10 @@ const isSpecks = (text: string): boolean => {
   )
 }
 
+/** Whether text that stands behind a page's picture says enough to stand for it. */
+export const speaksForPicture = (behind: string): boolean =>
+  inked(behind) > LITTLE && !isRubbish(behind) && !isSpecks(behind)
+
 /** The beginning of the text of some runs: enough to judge it by. */
 const sampleOf = (runs: ReadonlyArray<TextRun>, invisible: boolean): string => {
   let text = ""

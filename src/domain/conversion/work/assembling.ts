@@ -6,7 +6,7 @@ import { PageSources } from "../../../ports/conversion/page-sources.ts"
 import { FileObjects, type ObjectStoreError } from "../../../ports/object-store.ts"
 import type { StoreUnavailable } from "../../../ports/store-unavailable.ts"
 import { underLease } from "../../leased-work.ts"
-import { HOLD_WINDOW, MAX_CHUNK_ATTEMPTS } from "../job.ts"
+import { askedOf, HOLD_WINDOW, MAX_CHUNK_ATTEMPTS } from "../job.ts"
 import { LegibilityTally, NO_MODEL, withoutModelText } from "../page-line.ts"
 import { fileKey, resultKey } from "../stored-files.ts"
 import { storedLines } from "../stored-lines.ts"
@@ -51,7 +51,8 @@ const write = Effect.fnUntraced(function* (
     Stream.map(parts, (part) => encoder.encode(part)),
     { contentType: "text/html; charset=utf-8" }
   )
-  return { key, legibility: tally.legibility, noModelPages }
+  const made = { ...tally.making, options: askedOf(assembly.options) }
+  return { key, legibility: tally.legibility, noModelPages, made }
 })
 
 /**
@@ -75,8 +76,8 @@ export const assembleJob = (
         name: `assembly of job ${assembly.jobId}`,
         heartbeat: () => store.heartbeatAssembly(assembly, HOLD_WINDOW),
         release: () => store.handBackAssembly(assembly),
-        complete: ({ key, legibility, noModelPages }) =>
-          recordResult(objects, key, store.finishJob(assembly, key, legibility, noModelPages)),
+        complete: ({ key, legibility, made, noModelPages }) =>
+          recordResult(objects, key, store.finishJob(assembly, key, legibility, noModelPages, made)),
         fail: (failure) => {
           if (failure._tag === "NoModel") return store.failJob(assembly.jobId, NO_MODEL, assembly.lease)
           // Otherwise the lease runs out, and it is tried again.

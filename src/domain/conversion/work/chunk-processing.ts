@@ -12,7 +12,7 @@ import { underLease } from "../../leased-work.ts"
 import { convertPage, type PageResult } from "../cascade/cascade.ts"
 import { convertWhole, isWholeChunk } from "../cascade/whole-chunk.ts"
 import { HOLD_WINDOW, layoutOptionsOf, MAX_CHUNK_ATTEMPTS, usesCascade } from "../job.ts"
-import { notice, type PageLine } from "../page-line.ts"
+import { isModelTier, notice, type PageLine } from "../page-line.ts"
 import { chunkResultKey } from "../stored-files.ts"
 import {
   costsOf,
@@ -158,6 +158,7 @@ const convert = Effect.fnUntraced(function* (
     Stream.unwrap
   )
   const lines = (isWholeChunk(chunk.options) ? together : oneByOne).pipe(
+    Stream.map((line) => (isModelTier(line.tier) ? { ...line, model: settings.modelId } : line)),
     Stream.map((line) => encoder.encode(`${JSON.stringify(line)}\n`)),
     // An object exists whole or not at all: one that lacks pages is never written.
     Stream.concat(Stream.drain(Stream.fromEffect(whole)))

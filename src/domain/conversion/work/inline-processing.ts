@@ -4,6 +4,7 @@ import { encode } from "effect/encoding/Base64"
 import { type ClaimedInline, ConversionStore } from "../../../ports/conversion/conversion-store.ts"
 import type { DocxConverter } from "../../../ports/conversion/documents.ts"
 import { HtmlAssembly, type PageFragment } from "../../../ports/conversion/html-assembly.ts"
+import type { PageSources } from "../../../ports/conversion/page-sources.ts"
 import { VisionModel, VisionModelError } from "../../../ports/conversion/vision-model.ts"
 import { FileObjects } from "../../../ports/object-store.ts"
 import type { StoreUnavailable } from "../../../ports/store-unavailable.ts"
@@ -13,8 +14,9 @@ import { isUsable, MAX_IMAGE_BYTES } from "../cascade/model-call.ts"
 import { pagePrompt, ask } from "../cascade/vision.ts"
 import { pictureOnly, readPicture } from "../cascade/whole-chunk.ts"
 import { MAX_PICTURE_BYTES } from "../document-limits.ts"
-import { HOLD_WINDOW, usesCascade } from "../job.ts"
-import { hasWords, NO_MODEL } from "../page-line.ts"
+import { askedOf, HOLD_WINDOW, usesCascade } from "../job.ts"
+import type { Making } from "../making.ts"
+import { hasWords, isModelTier, NO_MODEL, type PageLine, withoutModelText } from "../page-line.ts"
 import { inlineResultKey } from "../stored-files.ts"
 import {
   costsOf,
@@ -25,6 +27,7 @@ import {
   recordResult,
   type WorkSettings
 } from "./attempt.ts"
+import { standardPicture } from "./standard-picture.ts"
 import { docxHtml } from "./word-document.ts"
 
 /** Attempts of an inline conversion, worker crashes included. */
@@ -55,6 +58,10 @@ interface Converted {
   readonly hasText: boolean
   /** Pages from 1 that no model read though one was wanted. */
   readonly noModelPages?: ReadonlyArray<number>
+  /** What stands above the document, for its reader. */
+  readonly note?: string
+  /** How its only page came about; undefined for a Word document. */
+  readonly tier?: PageLine["tier"]
 }
 
 const convertDocx = Effect.fnUntraced(function* (claim: ClaimedInline) {
@@ -92,8 +99,8 @@ const readByModel = Effect.fnUntraced(function* (bytes: Uint8Array, kind: "png" 
 })
 
 /**
- * With a model: what it reads, and the picture. Without one, or where the picture may go without an answer: the picture, with a note
- * that there is no text version.
+ * With a model: what it reads, and the picture. Without one, or where the picture may go without an answer: what is recognised on
+ * this machine, else the picture with a note that there is no text version.
  */
 const convertPicture = Effect.fnUntraced(function* (
   claim: ClaimedInline,
@@ -102,17 +109,18 @@ const convertPicture = Effect.fnUntraced(function* (
 ) {
   const bytes = yield* bytesOf(claim.objectKey)
   const source = `data:image/${kind};base64,${encode(bytes)}`
-  const only = (why: Parameters<typeof pictureOnly>[2]): Converted => ({
-    title: undefined,
-    html: pictureOnly(claim.name, source, why),
-    pages: undefined,
-    hasText: false
+  const standard = Effect.map(
+    standardPicture({ objectKey: claim.objectKey, name: claim.name, source }),
+    ({ hasText, html, tier }): Converted => ({ title: undefined, html, pages: undefined, hasText, tier })
+  )
+  if (!usesCascade(claim.options)) return yield* standard
+  const unread = Effect.fnUntraced(function* (why: keyof typeof UNREAD) {
+    if (withoutModel !== "standard") return yield* UNREAD[why]
+    const found = yield* standard
+    return found.hasText
+      ? { ...found, noModelPages: [1], note: withoutModelText([1]) }
+      : { ...found, html: pictureOnly(claim.name, source, why), noModelPages: [1] }
   })
-  if (!usesCascade(claim.options)) return only("not-asked")
-  const unread = (why: keyof typeof UNREAD): Effect.Effect<Converted, VisionModelError> =>
-    withoutModel === "standard"
-      ? Effect.succeed({ ...only(why), noModelPages: [1] })
-      : Effect.fail(UNREAD[why])
   if (bytes.length > MAX_IMAGE_BYTES) return yield* unread("too-large")
   const read = yield* Effect.result(readByModel(bytes, kind, modelId))
   if (Result.isSuccess(read) && read.success !== undefined) {
@@ -120,7 +128,8 @@ const convertPicture = Effect.fnUntraced(function* (
       title: undefined,
       html: readPicture(claim.name, source, read.success),
       pages: undefined,
-      hasText: hasWords(read.success)
+      hasText: hasWords(read.success),
+      tier: "hifi-single-pass"
     }
     return converted
   }
@@ -134,7 +143,7 @@ const convertPicture = Effect.fnUntraced(function* (
 const convert = Effect.fnUntraced(function* (claim: ClaimedInline, settings: WorkSettings) {
   const objects = yield* FileObjects
   const assembly = yield* HtmlAssembly
-  const { hasText, html, noModelPages, pages, title }: Converted = yield* claim.kind === "png" ||
+  const { hasText, html, noModelPages, note, pages, tier, title }: Converted = yield* claim.kind === "png" ||
   claim.kind === "jpeg"
     ? convertPicture(claim, claim.kind, settings)
     : convertDocx(claim)
@@ -142,12 +151,18 @@ const convert = Effect.fnUntraced(function* (claim: ClaimedInline, settings: Wor
   const document = assembly.assemble({
     facts: { lang: undefined, title },
     name: claim.name,
+    note,
     pages: Stream.succeed(page),
     estimatedPages: pages
   })
   const key = inlineResultKey(claim.fileId, claim.lease)
   yield* objects.put(key, Stream.encodeText(document), { contentType: "text/html; charset=utf-8" })
-  return { key, pages, hasText, noModelPages: noModelPages ?? [] }
+  const made: Making = {
+    options: askedOf(claim.options),
+    tiers: tier === undefined ? {} : { [tier]: 1 },
+    models: tier !== undefined && isModelTier(tier) ? [settings.modelId] : []
+  }
+  return { key, pages, hasText, noModelPages: noModelPages ?? [], made }
 })
 
 /**
@@ -160,7 +175,7 @@ export const processInline = (
 ): Effect.Effect<
   void,
   StoreUnavailable,
-  ConversionStore | FileObjects | DocxConverter | HtmlAssembly | VisionModel
+  ConversionStore | FileObjects | DocxConverter | HtmlAssembly | PageSources | VisionModel
 > =>
   Effect.gen(function* () {
     const store = yield* ConversionStore

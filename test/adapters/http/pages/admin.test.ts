@@ -182,6 +182,24 @@ beforeAll(async () => {
   server = await startServer({
     jobs: Layer.succeed(JobReport, {
       jobCounts: Effect.succeed([{ status: "cancelled" as const, jobs: 1234 }]),
+      others: ({ cursor }) =>
+        Effect.succeed({
+          rows: [
+            {
+              id: "w",
+              kind: cursor === undefined ? ("docx" as const) : ("layout" as const),
+              fileId: jobOf("failed").fileId,
+              fileName: cursor === undefined ? "letter.docx" : "flyer.pdf",
+              customerEmail: "ann@x.test",
+              status: "failed" as const,
+              pages: 1,
+              attempts: 3,
+              error: HOSTILE,
+              movedAt: "2026-11-20T10:00:00.000Z"
+            }
+          ],
+          nextCursor: cursor === undefined ? "next" : null
+        }),
       jobOf: () => Effect.succeed(undefined),
       document: (fileId) =>
         Effect.succeed(fileId === jobOf("failed").fileId ? documentOf(jobOf("failed")) : undefined),
@@ -372,6 +390,12 @@ it(
     const error = (await page.getByRole("cell", { name: HOSTILE, exact: true }).boundingBox())!
     expect(error.x + error.width).toBeLessThanOrEqual(1280)
     await page.getByText("Cancelled by user").waitFor()
+    const others = page.getByRole("list", { name: "Word documents, pictures and layout-true results" })
+    await others.getByRole("link", { name: "letter.docx" }).waitFor()
+    expect(await others.textContent()).toContain("Word document · 3 attempts · ann@x.test")
+    await tabTo(page, "Show older Word documents, pictures and layout-true results")
+    await page.keyboard.press("Enter")
+    await others.getByRole("link", { name: "flyer.pdf" }).waitFor()
     await expectAccessible(page, "cancelled jobs")
     // What a customer cancelled is theirs to begin anew.
     expect(await page.getByRole("button", { name: `Retry ${HOSTILE}.pdf` }).count()).toBe(0)

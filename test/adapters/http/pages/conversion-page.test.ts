@@ -56,6 +56,7 @@ it(
   async () => {
     const { complaints, customer, ids, page } = await signIn([`<b>"Report'.pdf`])
     await page.goto(`${world.server.url}/dashboard`)
+    await page.getByText("Result in the standard way").waitFor()
     await tabTo(page, `Compare <b>"Report'.pdf with its result, page by page`)
     await page.keyboard.press("Enter")
     await page.waitForURL(`**/dashboard/files/${ids[0]}`)
@@ -65,6 +66,7 @@ it(
     await isDrawn(page)
     await page.frameLocator("#result").getByText("1", { exact: false }).first().waitFor()
     expect(await page.textContent("#looks-title")).toBe("No page is known to need a look")
+    expect(await page.textContent("#made")).toMatch(/^Made in the standard way · \d/)
     const report = page.getByRole("region", { name: "Accessibility of the result" })
     await report.waitFor()
     expect(await report.textContent()).toContain(`Its title is the file’s name, “<b>"Report'”`)
@@ -99,6 +101,41 @@ it(
     expect(await findings(page, { rules: WCAG })).toMatchObject({ violations: [], undecided: [] })
     // axe asks the frame, which answers nobody.
     expect(complaints.filter((text) => !text.includes("'postMessage'"))).toEqual([])
+    await page.context().close()
+  },
+  PATIENCE
+)
+
+it(
+  "an owner reads what was charged and what is shared with whom, and stops a share, by keyboard",
+  async () => {
+    const { complaints, customer, ids, page } = await signIn(["Report.pdf"])
+    const shared = await world.ask("POST", `/api/v1/files/${ids[0]}/share`, customer, {
+      recipients: ["ann@x.test"]
+    })
+    expect(shared.status).toBe(200)
+    await page.goto(`${world.server.url}/dashboard`)
+    await page.getByRole("heading", { name: "Report.pdf" }).first().waitFor()
+    await listen(page)
+    await page.locator("#charges-book summary").focus()
+    await page.keyboard.press("Enter")
+    const charges = page.locator("#charges > li")
+    await charges.first().waitFor()
+    expect(await charges.allTextContents()).toEqual([
+      expect.stringMatching(/^Conversion of Report\.pdf−3 credits\d/)
+    ])
+    await page.locator("#shares-summary").focus()
+    await page.keyboard.press("Enter")
+    const shares = page.locator("#shares > li")
+    await shares.first().waitFor()
+    expect(await shares.first().textContent()).toContain("ann@x.test")
+    await expectAccessible(page, "charges and shares")
+    await tabTo(page, "Stop sharing Report.pdf with ann@x.test")
+    await page.keyboard.press("Enter")
+    await hears(page, "ann@x.test cannot open the result of Report.pdf any more.")
+    await expect.poll(() => page.locator("#no-shares").isVisible()).toBe(true)
+    expect(await page.evaluate("document.activeElement.id")).toBe("shares-summary")
+    expect(complaints).toEqual([])
     await page.context().close()
   },
   PATIENCE
@@ -231,7 +268,8 @@ it(
     expect((await world.ask("GET", `/api/v1/files/${id}`, customer)).json.file.waitsFor).toEqual({
       cause: "worker",
       seconds: 600,
-      others: expect.any(Number)
+      others: expect.any(Number),
+      within: null
     })
     await reach(2)
     await page.getByText("Converting: 2 of 3 pages").waitFor()

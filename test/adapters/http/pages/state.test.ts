@@ -3,8 +3,10 @@ import { expect, it } from "vitest"
 // The browser's modules are checked by themselves.
 const STATE = new URL("../../../../src/adapters/http/pages/assets/dashboard/state.js", import.meta.url).href
 const {
+  madeText,
   stateOf
 }: {
+  madeText: (made: object) => string
   stateOf: (
     file: object,
     live: object | undefined,
@@ -29,6 +31,7 @@ const file = {
   createdAt: "2026-01-01T00:00:00.000Z",
   unreadablePages: [],
   noModelPages: [],
+  made: null,
   hasText: true
 }
 
@@ -45,6 +48,18 @@ it("R2: a row says which pages could not be read, and that there is no text", ()
   expect(stateOf({ ...file, noModelPages: [2, 9] }, undefined).more).toBe(
     "High fidelity was not available for 2 pages: 2, 9."
   )
+})
+
+it("a result says in which way it was made, how its pages came about, and by which model", () => {
+  expect(madeText({ at: "", options: {}, tiers: { layout: 3 }, models: [] })).toBe("in the standard way")
+  expect(
+    madeText({
+      at: "",
+      options: { highFidelity: true },
+      tiers: { "hifi-single-pass": 11, layout: 1 },
+      models: ["us.model-1"]
+    })
+  ).toBe("in high fidelity (us.model-1): 11 pages by the model, 1 page from the layout")
 })
 
 it("a conversion that stands still says what it may wait for, unless it is queued, paused or being put together", () => {
@@ -105,4 +120,7 @@ it("what waits for the batch says for how long", () => {
     stateOf(parked, undefined, true, { cause: "batch", seconds, others: 0 }).more
   expect(more(7200)).toMatch(/^It has waited for the batch for 2 hours\. It is converted together/)
   expect(more(1)).toMatch(/for 1 second\./)
+  expect(
+    stateOf(parked, undefined, true, { cause: "batch", seconds: 7200, others: 0, within: 79_200 }).more
+  ).toMatch(/^It has waited for the batch for 2 hours, and goes on without it within 22 hours\. /)
 })

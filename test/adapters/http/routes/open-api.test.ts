@@ -211,4 +211,36 @@ describe("the OpenAPI document", () => {
     const ids = operations.map(([, { operationId }]) => operationId)
     expect(new Set(ids).size).toBe(ids.length)
   })
+
+  it("is one that generators of other languages make types of", () => {
+    for (const [name, { operationId }] of operations)
+      expect([name, operationId]).toEqual([name, expect.stringMatching(/^[a-z]+[A-Za-z]*$/)])
+    // Copies that are numbered would be renumbered by the next route.
+    expect(Object.keys(document.components.schemas).filter((name) => /\d$/.test(name))).toEqual([])
+    for (const [at, { enum: values, type, maximum, minimum }] of objects(document)) {
+      // Neither a constant that Python cannot spell, nor a text for a number, nor a bound that says nothing.
+      expect([at, type === "boolean" && values !== undefined]).toEqual([at, false])
+      expect([at, Array.isArray(values) && values.includes("Infinity")]).toEqual([at, false])
+      expect([at, Math.abs(maximum ?? minimum ?? 0) === Number.MAX_SAFE_INTEGER]).toEqual([at, false])
+    }
+    const queries = operations.flatMap(([name, { parameters }]) =>
+      parameters
+        .filter((one: Json) => one.in === "query")
+        .map((one: Json) => ({ at: `${name} ?${one.name}`, name: one.name, schema: one.schema }))
+    )
+    for (const { at, schema } of queries)
+      expect([at, schema.anyOf, (schema.enum ?? []).includes("")]).toEqual([at, undefined, false])
+    for (const { at, schema } of queries.filter(({ name }) => ["limit", "days"].includes(name)))
+      expect([at, schema]).toEqual([
+        at,
+        expect.objectContaining({ type: "integer", minimum: 1, maximum: expect.any(Number) })
+      ])
+    const answers = operations.flatMap(([name, { responses }]) =>
+      Object.entries<Json>(responses).map(([status, answer]) => ({ at: `${name} ${status}`, status, answer }))
+    )
+    for (const { answer, at } of answers.filter(({ status }) => status === "429"))
+      expect([at, Object.keys(answer.headers)]).toEqual([at, ["Retry-After"]])
+    for (const { answer, at } of answers)
+      expect([at, answer.content?.["application/json"]?.schema.properties]).toEqual([at, undefined])
+  })
 })

@@ -34,6 +34,14 @@ const row = (minutes: number, values: Record<string, unknown> = {}) =>
       })}`
   )
 
+const NO_DOCUMENTS = {
+  failed: 0,
+  waitingMinutes: 0,
+  batch: { pages: 0, fallback: 0 },
+  mails: { ended: 0, unverified: 0 },
+  mailWaitingMinutes: 0
+}
+
 const measured = AlarmBoard.use((board) => board.measure)
 
 describe("what the alarms measure", () => {
@@ -50,8 +58,51 @@ describe("what the alarms measure", () => {
         overdue: 0,
         clocks: { processOffMs: 0, databaseBackMs: 0 },
         silent: { provider_a: 0, provider_b: 0 },
-        unanswered: 0
+        unanswered: 0,
+        documents: NO_DOCUMENTS
       })
+    }).pipe(Effect.provide(layerBoard))
+  )
+
+  it.live("conversions of every kind that failed, and what waits while nobody works", () =>
+    Effect.gen(function* () {
+      const sql = yield* WriteSql
+      const documents = Effect.map(measured, (counts) => counts.documents)
+      yield* sql`insert into customers (id, email) values ('00000000-0000-0000-0000-0000000000c1', 'docs@x.test')`
+      const file = (kind: string, status: string, minutes: number) =>
+        Effect.map(
+          sql<{
+            readonly id: string
+          }>`insert into files (customer_id, name, kind, size_bytes, pages, object_key, status, job_id, updated_at)
+            values ('00000000-0000-0000-0000-0000000000c1', 'a', ${kind}, 1, 1, 'k', ${status}, gen_random_uuid(),
+              now() - make_interval(mins => ${minutes})) returning id`,
+          (rows) => rows[0]!.id
+        )
+      yield* file("docx", "failed", 1)
+      yield* file("docx", "failed", 31)
+      const pdf = yield* file("pdf", "uploaded", 1)
+      yield* sql`insert into large_conversion_jobs (id, file_id, status, finished_at)
+        values (gen_random_uuid(), ${pdf}::uuid, 'failed', now()), (gen_random_uuid(), ${pdf}::uuid, 'failed', now() - interval '1 hour')`
+      yield* sql`insert into flyer_jobs (file_id, customer_id, status, error)
+        values (${pdf}::uuid, '00000000-0000-0000-0000-0000000000c1', 'failed', 'broken'),
+          (${pdf}::uuid, '00000000-0000-0000-0000-0000000000c1', 'failed', 'The user stopped the conversion')`
+      yield* sql`insert into intake_mails (id, raw_key, raw_bytes, envelope_from, peer_trusted, turn, step, outcome, reason, ended_at)
+        values (gen_random_uuid(), 'a', 1, 'e@x.test', true, 't', 'ended', 'error', 'r', now()),
+          (gen_random_uuid(), 'b', 1, 'e@x.test', true, 't', 'ended', 'unverified', 'r', now())`
+      assert.deepStrictEqual(yield* documents, {
+        ...NO_DOCUMENTS,
+        failed: 4,
+        mails: { ended: 2, unverified: 1 }
+      })
+      const waiting = yield* file("png", "processing", 40)
+      // A row that comes with this status is taken for another program's work.
+      yield* sql`update files set lease = null, heartbeat_at = null where id = ${waiting}::uuid`
+      yield* sql`insert into intake_mails (id, raw_key, raw_bytes, envelope_from, peer_trusted, turn, not_before)
+        values (gen_random_uuid(), 'c', 1, 'e@x.test', true, 't', now() - interval '50 minutes')`
+      const late = yield* documents
+      assert.deepStrictEqual([late.waitingMinutes, late.mailWaitingMinutes], [40, 50])
+      yield* sql`update files set lease = gen_random_uuid(), heartbeat_at = now() where id = ${waiting}::uuid`
+      assert.strictEqual((yield* documents).waitingMinutes, 0)
     }).pipe(Effect.provide(layerBoard))
   )
 

@@ -109,7 +109,7 @@ const REQUEST = {
 const decided = ({ claim, logged, provider }: Case, now: number): ClaimDecision => {
   const evidence = logged.proof ? { provider, providerMessageId: "m" } : undefined
   const trail: Trail | undefined = logged.open
-    ? { provider, since: now - ROW_AGE_MS, tag: undefined }
+    ? { provider, since: now - ROW_AGE_MS, last: now - ROW_AGE_MS, tag: undefined }
     : undefined
   return decideClaim(claim, REQUEST, { evidence, trail }, now)
 }
@@ -117,10 +117,14 @@ const decided = ({ claim, logged, provider }: Case, now: number): ClaimDecision 
 /** Times as ages in ten minutes: the database's clock goes on while the test runs. */
 const canonical = (decision: ClaimDecision, now: number) => {
   if (decision._tag !== "Claimed" && decision._tag !== "Replay") return decision
-  const firstAttemptAt = Math.abs(Math.round((now - decision.firstAttemptAt) / (10 * MINUTE_MS)))
+  const ageOf = (at: number) => Math.abs(Math.round((now - at) / (10 * MINUTE_MS)))
+  const times = {
+    firstAttemptAt: ageOf(decision.firstAttemptAt),
+    lastAttemptAt: ageOf(decision.lastAttemptAt)
+  }
   return decision._tag === "Replay"
-    ? { ...decision, firstAttemptAt }
-    : { ...decision, tag: decision.tag === undefined ? "none" : "some", firstAttemptAt }
+    ? { ...decision, ...times }
+    : { ...decision, tag: decision.tag === undefined ? "none" : "some", ...times }
 }
 
 const iso = (ms: number) => new Date(ms).toISOString()

@@ -60,7 +60,8 @@ const ends = ({ state }: World, answers: Effect.Effect<Rows, unknown>) =>
         .map((row): Rows[number] => ({
           ...row,
           send_id: given(row["send_id"]),
-          first_attempt_at: roughly(row["first_attempt_at"])
+          first_attempt_at: roughly(row["first_attempt_at"]),
+          last_attempt_at: roughly(row["last_attempt_at"])
         }))
         .toSorted((a, b) => Number(a["ordinal"]) - Number(b["ordinal"])),
       table: yield* sql.unsafe<object>(state)

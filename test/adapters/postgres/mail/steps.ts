@@ -180,12 +180,14 @@ const canonicalDecision = (decision: ClaimDecision, first: string) => {
       return {
         ...decision,
         firstAttemptAt: "some time",
+        lastAttemptAt: "some time",
         tag: decision.tag === undefined ? "none" : decision.tag === first ? "first" : "later"
       }
     case "Replay":
       return {
         ...decision,
         firstAttemptAt: "some time",
+        lastAttemptAt: "some time",
         result: { ...decision.result, sendId: canonicalId(decision.result.sendId) }
       }
     default:
@@ -270,7 +272,9 @@ export const perform = (world: MailWorld, name: Names, one: Step): Effect.Effect
             known: one.known && {
               provider: "provider_b",
               tag: name.tag(one.key),
-              ageMs: one.known.hours * 3_600_000
+              ageMs: one.known.hours * 3_600_000,
+              lastAgeMs: one.known.hours * 3_600_000,
+              isSettled: false
             }
           }
         })
@@ -288,7 +292,7 @@ export const perform = (world: MailWorld, name: Names, one: Step): Effect.Effect
         .beginRetry({
           keyHash: name.hash(one.key),
           tag: name.tag(one.key),
-          firstAttemptAt: 0,
+          firstAttemptAt: undefined,
           ageMs: 0,
           provider: one.provider,
           rowId: anyId(name.id(one.key * 10 + one.slot, one.slot)),
@@ -299,13 +303,20 @@ export const perform = (world: MailWorld, name: Names, one: Step): Effect.Effect
         .pipe(
           Effect.orDie,
           Effect.map((began) =>
-            began._tag === "Go"
+            began._tag === "Settled"
               ? {
                   ...began,
                   at: "now",
-                  firstAttemptAt: Math.round((began.at - began.firstAttemptAt) / 60_000)
+                  firstAttemptAt: Math.round((began.at - began.firstAttemptAt) / 60_000),
+                  lastAttemptAt: Math.round((began.at - began.lastAttemptAt) / 60_000)
                 }
-              : began
+              : began._tag === "Go"
+                ? {
+                    ...began,
+                    at: "now",
+                    firstAttemptAt: Math.round((began.at - began.firstAttemptAt) / 60_000)
+                  }
+                : began
           )
         )
     case "move":

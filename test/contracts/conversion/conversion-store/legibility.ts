@@ -1,6 +1,7 @@
 import { assert, layer as suiteLayer } from "@effect/vitest"
 import { Effect, type Layer } from "effect"
 
+import type { Making } from "../../../../src/domain/conversion/making.ts"
 import type { Legibility } from "../../../../src/domain/conversion/page-line.ts"
 import type { CustomerId } from "../../../../src/domain/ids.ts"
 import { ConversionStore } from "../../../../src/ports/conversion/conversion-store.ts"
@@ -22,7 +23,8 @@ import {
 const finished = Effect.fnUntraced(function* (
   owner: CustomerId,
   legibility: Legibility,
-  noModelPages?: ReadonlyArray<number>
+  noModelPages?: ReadonlyArray<number>,
+  made?: Making
 ) {
   const store = yield* ConversionStore
   const fileId = yield* pdf(owner, 4)
@@ -30,7 +32,7 @@ const finished = Effect.fnUntraced(function* (
   const chunk = yield* store.claimChunk("w", anyId())
   yield* store.completeChunk(chunk!, "r", [], { unanswered: noModelPages?.length ?? 0 })
   const assembly = yield* store.claimAssembly(anyId(), STALE)
-  const answer = yield* store.finishJob(assembly!, "result", legibility, noModelPages)
+  const answer = yield* store.finishJob(assembly!, "result", legibility, noModelPages, made)
   assert.strictEqual(
     yield* store.finishJob(assembly!, "result", legibility, noModelPages),
     answer === "completed" ? answer : "stale"
@@ -93,6 +95,36 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
             noModelPages: [1]
           })
           assert.deepStrictEqual((yield* store.file(picture, owner))?.noModelPages, [1])
+        })
+    )
+
+    it.effect(
+      "DOC-15: the file says what its result was made with, and when, until a newer one takes its place",
+      () =>
+        Effect.gen(function* () {
+          yield* clean
+          const store = yield* ConversionStore
+          const owner = yield* customer(10)
+          const made: Making = {
+            options: { highFidelity: true },
+            tiers: { "hifi-single-pass": 3, layout: 1 },
+            models: ["us.model-1"]
+          }
+          const { file } = yield* finished(owner, { unreadablePages: [], hasText: true }, [4], made)
+          assert.deepInclude(file.made, made)
+          assert.isAtLeast(Date.parse(file.made?.at ?? ""), Date.parse(file.createdAt))
+          yield* job(owner, file.id, {}, 4)
+          assert.deepStrictEqual((yield* store.file(file.id, owner))?.made, file.made)
+          yield* store.completeChunk((yield* store.claimChunk("w", anyId()))!, "r2", [])
+          yield* store.finishJob((yield* store.claimAssembly(anyId(), STALE))!, "result2")
+          assert.isNull((yield* store.file(file.id, owner))?.made)
+          const picture = yield* addFile(owner, 1, "png")
+          yield* ask(owner, picture)
+          assert.isNull((yield* store.file(picture, owner))?.made)
+          const inline = yield* store.claimInline(anyId(), STALE)
+          const read: Making = { options: {}, tiers: { recognised: 1 }, models: [] }
+          yield* store.finishInline(inline!, "picture", [], { pages: undefined, hasText: true, made: read })
+          assert.deepInclude((yield* store.file(picture, owner))?.made, read)
         })
     )
 

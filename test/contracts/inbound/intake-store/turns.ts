@@ -63,23 +63,41 @@ export const turns = (name: string, stores: Layer.Layer<Stores>) =>
       })
     )
 
+    it.effect("H3: a worker for customers of whom no mail is being converted takes no others", () =>
+      Effect.gen(function* () {
+        yield* clean
+        const store = yield* IntakeStore
+        const next = Effect.suspend(() =>
+          Effect.map(store.claim("converting", anyId(), STALE, HOME, { ofIdle: true }), (mail) => mail?.id)
+        )
+        const [busy, quiet] = [yield* customer(3000), yield* customer(3000)]
+        const many = yield* admitted(busy, 2, 900)
+        assert.strictEqual(yield* next, many[0])
+        assert.isUndefined(yield* next)
+        const [long] = yield* admitted(quiet, 1, 900)
+        assert.strictEqual(yield* next, long)
+        // A worker for all takes the rest.
+        assert.strictEqual((yield* claim("converting"))?.id, many[1])
+      })
+    )
+
     it.effect("a worker for short mails takes no others, and the same claim again gives the same mail", () =>
       Effect.gen(function* () {
         yield* clean
         const store = yield* IntakeStore
         const owner = yield* customer(2000)
         yield* admitted(owner, 1, 900)
-        assert.isUndefined(yield* store.claim("converting", anyId(), STALE, HOME, 20))
+        assert.isUndefined(yield* store.claim("converting", anyId(), STALE, HOME, { mostPages: 20 }))
         const short = yield* admitted(owner, 1, 20)
         const lease = anyId()
-        const mail = yield* store.claim("converting", lease, STALE, HOME, 20)
+        const mail = yield* store.claim("converting", lease, STALE, HOME, { mostPages: 20 })
         assert.strictEqual(mail?.id, short[0])
-        assert.deepStrictEqual(yield* store.claim("converting", lease, STALE, HOME, 20), mail)
+        assert.deepStrictEqual(yield* store.claim("converting", lease, STALE, HOME, { mostPages: 20 }), mail)
         assert.strictEqual(mail?.attempts, 1)
-        assert.isUndefined(yield* store.claim("converting", anyId(), STALE, HOME, 20))
+        assert.isUndefined(yield* store.claim("converting", anyId(), STALE, HOME, { mostPages: 20 }))
         // Its worker went silent.
         yield* pass(Duration.times(STALE, 2))
-        const again = yield* store.claim("converting", anyId(), STALE, HOME, 20)
+        const again = yield* store.claim("converting", anyId(), STALE, HOME, { mostPages: 20 })
         assert.deepStrictEqual([again?.id, again?.attempts], [short[0], 2])
       })
     )

@@ -4,7 +4,21 @@ import { Effect } from "effect"
 import { tagOf } from "../../../../src/domain/mail/deferred-send.ts"
 import { IDEMPOTENCY_WINDOW_MS } from "../../../../src/domain/mail/failover.ts"
 import { anyId } from "../../../support/any-id.ts"
-import { asking, attempt, fresh, LEASE_MS, mail, Mails, type MailTests, rowId, settling } from "./mails.ts"
+import {
+  asking,
+  attempt,
+  event,
+  fresh,
+  lastAttemptOf,
+  LEASE_MS,
+  mail,
+  Mails,
+  type MailTests,
+  rowId,
+  settling
+} from "./mails.ts"
+
+const HOUR_MS = 3_600_000
 
 /** What the next call on a key may do once a call has been refused, has ended ambiguously or has died. */
 export const claimsAfter = (it: MailTests): void => {
@@ -102,7 +116,8 @@ export const claimsAfter = (it: MailTests): void => {
           takeover: false,
           late: false,
           tag: tagOf(one.details),
-          firstAttemptAt: first.decision._tag === "Claimed" ? first.decision.firstAttemptAt : Number.NaN
+          firstAttemptAt: first.decision._tag === "Claimed" ? first.decision.firstAttemptAt : Number.NaN,
+          lastAttemptAt: lastAttemptOf(again.decision)
         })
       })
     )
@@ -193,12 +208,58 @@ export const claimsAfter = (it: MailTests): void => {
       })
     )
 
+    it.effect("holds a key for no longer where evidence settles it, and nobody is asked (S5)", () =>
+      Effect.gen(function* () {
+        const world = yield* Mails
+        const one = mail()
+        const messageId = fresh("m")
+        yield* world.store.begin(asking(one))
+        yield* world.recordEvent(event(messageId, "delivered", { keyTag: tagOf(one.details) }))
+        yield* world.advance(HOUR_MS)
+        const heir = asking(one)
+        const { decision, evidence } = yield* world.store.begin(heir)
+        assert.strictEqual(evidence?.providerMessageId, messageId)
+        const settle = settling(heir, one, "accepted", "sent")
+        yield* world.store.record(attempt(one, "sent", { providerMessageId: messageId, settle }))
+        const again = yield* world.store.begin(asking(one))
+        assert.strictEqual(again.decision._tag, "Replay")
+        assert.closeTo(lastAttemptOf(again.decision), lastAttemptOf(decision), 1)
+        yield* world.advance(IDEMPOTENCY_WINDOW_MS - HOUR_MS + LEASE_MS)
+        const next = yield* world.store.begin(asking(one))
+        assert.deepInclude(next.decision, { _tag: "Claimed", sticky: undefined, late: false })
+        assert.isUndefined(next.evidence)
+      })
+    )
+
+    it.effect("holds a key for no longer where the process repeats what it knows (S5)", () =>
+      Effect.gen(function* () {
+        const world = yield* Mails
+        const one = mail()
+        const tag = tagOf(one.details)
+        const ages = { ageMs: 2 * HOUR_MS, lastAgeMs: HOUR_MS }
+        const known = { provider: "provider_b", tag, ...ages, isSettled: true } as const
+        const heir = asking(one, { known })
+        const { decision } = yield* world.store.begin(heir)
+        const settle = settling(heir, one, "accepted", "sent")
+        yield* world.store.record(attempt(one, "sent", { providerMessageId: fresh("m"), settle }))
+        const again = yield* world.store.begin(asking(one))
+        assert.strictEqual(again.decision._tag, "Replay")
+        assert.closeTo(lastAttemptOf(again.decision), lastAttemptOf(decision), 1)
+      })
+    )
+
     it.effect("takes the word of a process that knows more, and keeps it when that one dies (S2)", () =>
       Effect.gen(function* () {
         const world = yield* Mails
         const one = mail()
         const tag = tagOf({ ...one.details, keyTag: anyId(fresh("tag")) })
-        const known = { provider: "provider_b", tag, ageMs: 60 * 60_000 } as const
+        const known = {
+          provider: "provider_b",
+          tag,
+          ageMs: 60 * 60_000,
+          lastAgeMs: 60 * 60_000,
+          isSettled: false
+        } as const
         const told = yield* world.store.begin(asking(one, { known }))
         assert.deepInclude(told.decision, {
           _tag: "Claimed",

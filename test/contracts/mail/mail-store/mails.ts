@@ -129,6 +129,9 @@ export const retrying = ({ details }: Mail, provider: Provider = "provider_a") =
 export const firstAttemptOf = (decision: ClaimDecision): number =>
   decision._tag === "Claimed" || decision._tag === "Replay" ? decision.firstAttemptAt : Number.NaN
 
+export const lastAttemptOf = (decision: ClaimDecision): number =>
+  decision._tag === "Claimed" || decision._tag === "Replay" ? decision.lastAttemptAt : Number.NaN
+
 /** How a call settles its claim, by the provider that it asked first. */
 export const settling = (
   begun: { readonly claim: { readonly owner: string; readonly provider: Provider } },

@@ -2,11 +2,13 @@ import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 
 import { tagOf } from "../../../../src/domain/mail/deferred-send.ts"
+import { IDEMPOTENCY_WINDOW_MS } from "../../../../src/domain/mail/failover.ts"
 import {
   asking,
   attempt,
   event,
   firstAttemptOf,
+  lastAttemptOf,
   fresh,
   LEASE_MS,
   type Mail,
@@ -109,7 +111,8 @@ export const retries = (it: MailTests): void => {
         assert.deepStrictEqual(replayed.decision, {
           _tag: "Replay",
           result: resultOf("deferred", one.details.idempotencyKey),
-          firstAttemptAt: firstAttemptOf(first)
+          firstAttemptAt: firstAttemptOf(first),
+          lastAttemptAt: lastAttemptOf(replayed.decision)
         })
       })
     )
@@ -132,13 +135,32 @@ export const retries = (it: MailTests): void => {
         yield* world.store.record(attempt(one, "deferred"))
         yield* world.recordEvent(event(messageId, "delivered", { keyTag: tagOf(one.details) }))
         for (const provider of ["provider_b", "provider_a"] as const)
-          assert.deepStrictEqual(yield* world.store.beginRetry(retrying(one, provider)), {
+          assert.deepInclude(yield* world.store.beginRetry(retrying(one, provider)), {
             _tag: "Settled",
             evidence: { provider: "provider_a", providerMessageId: messageId }
           })
       })
     )
   })
+
+  it.effect("a retry that comes a day late, and finds no claim, holds its key no longer (S5)", () =>
+    Effect.gen(function* () {
+      const world = yield* Mails
+      const one = mail()
+      const { at } = yield* world.store.begin({
+        keyHash: mail().details.keyHash,
+        addresses: [],
+        claim: undefined
+      })
+      const late = { ...retrying(one), firstAttemptAt: at - IDEMPOTENCY_WINDOW_MS - LEASE_MS }
+      const began = yield* world.store.beginRetry(late)
+      assert.strictEqual(began._tag === "Go" && began.firstAttemptAt, late.firstAttemptAt)
+      const settle = settling({ claim: late }, one, "ambiguous", "failed", "ambiguous")
+      yield* world.store.record(attempt(one, "failed", { rowId: late.rowId, errorKind: "ambiguous", settle }))
+      const next = yield* world.store.begin(asking(one))
+      assert.deepInclude(next.decision, { _tag: "Claimed", sticky: undefined, late: false })
+    })
+  )
 
   describe("an acceptance after its row has ended otherwise", () => {
     /** A retry whose failure was written but did not reach its queue, and which was accepted when it came back. */
@@ -179,7 +201,7 @@ export const retries = (it: MailTests): void => {
           yield* world.store.findEvidence({ keyHash, tag: tagOf(one.details), ageMs: 0 }),
           evidence
         )
-        assert.deepStrictEqual(yield* world.store.beginRetry(retrying(one)), { _tag: "Settled", evidence })
+        assert.deepInclude(yield* world.store.beginRetry(retrying(one)), { _tag: "Settled", evidence })
         const began = yield* world.store.begin(asking(one))
         assert.deepInclude(began.decision, { _tag: "Claimed", sticky: "provider_a" })
         assert.deepStrictEqual(began.evidence, evidence)

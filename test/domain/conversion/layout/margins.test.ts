@@ -296,3 +296,34 @@ it("DOC-20: running lines and page numbers stay where they are asked for, as not
   assert.isTrue(html.startsWith(note("A handbook of rivers")), html)
   assert.isTrue(html.endsWith(note("3")), html)
 })
+
+describe("what is all that a page says, or is said once", () => {
+  it("a running line is never all that a page has", () => {
+    const cards = [1, 2, 3].map((at) => [run(`Card ${at}`, 60, 100)])
+    const [first, ...others] = htmlOf([run("A set of cards. Each has a page.", 60, 80), ...text(1)], ...cards)
+    assert.include(first, "A set of cards")
+    for (const [at, html] of others.entries()) assert.include(html, `Card ${at + 1}`)
+    const [, one] = htmlOf(
+      ...[1, 2, 3].map((at) => [run("Rivers", 60, 50), ...text(at), run(`${at}`, 300, 800)])
+    )
+    assert.notInclude(one, "Rivers")
+  })
+
+  it("an artifact that one page has is content, and one of several is none", () => {
+    const artifact = (words: string, y: number): TextRun => ({ ...run(words, 60, y), artifact: true })
+    const foot = "Bank of Rivers, IBAN AT12 3456"
+    const [letter = ""] = htmlOf([
+      artifact("Rivers Ltd", 40),
+      ...text(1),
+      artifact(foot, 800),
+      artifact("Page 1 of 1", 820)
+    ])
+    assert.match(letter, /^<p[^>]*>Rivers Ltd<\/p>/)
+    assert.include(letter, foot)
+    assert.notInclude(letter, "Page 1")
+    const pages = htmlOf(
+      ...[1, 2].map((at) => [artifact("Rivers Ltd", 40), ...text(at), artifact(`${foot}${at}`, 800)])
+    )
+    for (const html of pages) assert.notMatch(html, /Rivers Ltd|IBAN/)
+  })
+})

@@ -4,6 +4,7 @@ import { TestClock } from "effect/testing"
 
 import { Surveyor } from "../../../../src/domain/conversion/html/survey.ts"
 import { MAX_CHUNK_ATTEMPTS } from "../../../../src/domain/conversion/job.ts"
+import type { Making } from "../../../../src/domain/conversion/making.ts"
 import {
   type Legibility,
   NO_MODEL,
@@ -57,6 +58,7 @@ const world = (
   const calls: Array<string> = []
   const found: Array<Legibility | undefined> = []
   const without: Array<ReadonlyArray<number>> = []
+  const makings: Array<Making | undefined> = []
   const { layer, objects } = mapObjects()
   objects.set("c0", line(0) + line(1))
   objects.set("c1", line(2))
@@ -66,7 +68,8 @@ const world = (
     Layer.mock(ConversionStore, {
       heartbeatAssembly: () => Effect.succeed(true),
       handBackAssembly: () => Effect.as(note("handed back"), true),
-      finishJob: (_, key, legibility, noModelPages = []) => {
+      finishJob: (_, key, legibility, noModelPages = [], made) => {
+        makings.push(made)
         found.push(legibility)
         without.push(noModelPages)
         return Effect.as(note(`finished ${key}`), "completed")
@@ -88,6 +91,7 @@ const world = (
     calls,
     found,
     without,
+    makings,
     objects,
     run: Effect.provide(assembleJob(assembly, { heartbeat: HEARTBEAT, withoutModel }), layers)
   }
@@ -109,6 +113,17 @@ describe("an assembly", () => {
       objects.set("c1", `${JSON.stringify(notice(2))}\n`)
       yield* run
       assert.deepStrictEqual(found, [{ unreadablePages: [3], hasText: true }])
+    })
+  )
+
+  it.effect("DOC-15: tells what the result was made with, each page once", () =>
+    Effect.gen(function* () {
+      const { makings, objects, run } = world(claim({ options: { highFidelity: true, _batchLane: true } }))
+      objects.set("c0", line(0, { tier: "agentic", model: "m2" }) + line(1, { tier: "agentic", model: "m1" }))
+      yield* run
+      assert.deepStrictEqual(makings, [
+        { options: { highFidelity: true }, tiers: { agentic: 2, layout: 1 }, models: ["m1", "m2"] }
+      ])
     })
   )
 

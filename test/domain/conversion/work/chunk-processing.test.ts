@@ -23,8 +23,8 @@ describe("a chunk", () => {
         const key = chunkResultKey(anyId("job"), 3, anyId("lease"))
         assert.deepStrictEqual([...world.objects.keys()], [key])
         assert.deepStrictEqual(
-          linesOf(world.objects).map(({ html, page, tier }) => [page, tier, html]),
-          [60, 61, 62, 63, 64, 65].map((page) => [page, "hifi-single-pass", words(page)])
+          linesOf(world.objects).map(({ html, model, page, tier }) => [page, tier, html, model]),
+          [60, 61, 62, 63, 64, 65].map((page) => [page, "hifi-single-pass", words(page), "m"])
         )
         assert.deepStrictEqual(world.storeCalls, [`complete ${key}`])
         assert.deepStrictEqual(world.booked, [

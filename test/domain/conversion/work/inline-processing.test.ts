@@ -1,10 +1,14 @@
 import { assert, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer } from "effect"
+import { encode } from "effect/encoding/Base64"
 import { TestClock } from "effect/testing"
 
 import { layerDocx } from "../../../../src/adapters/docx/docx-converter.ts"
+import { encodePng } from "../../../../src/adapters/pdf/pages/png.ts"
+import { layerPdf } from "../../../../src/adapters/pdf/pdf.ts"
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import * as ReaderProcess from "../../../../src/adapters/reader-process/reader-process.ts"
+import { layerTesseract } from "../../../../src/adapters/tesseract/recognition.ts"
 import type { ConversionOptions } from "../../../../src/domain/conversion/job.ts"
 import { NO_MODEL } from "../../../../src/domain/conversion/page-line.ts"
 import type { WorkSettings } from "../../../../src/domain/conversion/work/attempt.ts"
@@ -12,6 +16,7 @@ import {
   MAX_INLINE_ATTEMPTS,
   processInline
 } from "../../../../src/domain/conversion/work/inline-processing.ts"
+import * as ReadPages from "../../../../src/domain/conversion/work/read-pages.ts"
 import { type ClaimedInline, ConversionStore } from "../../../../src/ports/conversion/conversion-store.ts"
 import { DocxConverter } from "../../../../src/ports/conversion/documents.ts"
 import { FileObjects } from "../../../../src/ports/object-store.ts"
@@ -19,6 +24,7 @@ import { customer, funds } from "../../../adapters/postgres/conversion/world.ts"
 import { STALE } from "../../../contracts/conversion/documents-world.ts"
 import { anyId } from "../../../support/any-id.ts"
 import { jpeg, pngOf } from "../../../support/files/picture-files.ts"
+import { typedPicture } from "../../../support/files/typed-picture.ts"
 import { paragraph, pictureOf, wordOf } from "../../../support/files/word-files.ts"
 import { empty } from "../../../support/postgres/empty.ts"
 import { asked, HEARTBEAT, keysWith, layerWorld, seen, stored, textOf } from "../inline-world.ts"
@@ -60,7 +66,16 @@ const endless = Effect.map(Deferred.make<void>(), (begun) => ({
 
 const clean = empty("customers, files, cost_ledger, funds_holds, credit_charges")
 
-const layerAll = Layer.merge(layerWorld, Layer.provide(layerDocx(), ReaderProcess.layer))
+const layerPages = Layer.provide(ReadPages.layer, layerPdf({ threads: 1 }))
+
+const layerAll = layerPages.pipe(
+  Layer.provideMerge(Layer.merge(layerWorld, Layer.provide(layerDocx(), ReaderProcess.layer)))
+)
+
+/** With pictures read on this machine. */
+const layerReading = Layer.fresh(layerPages).pipe(
+  Layer.provideMerge(layerTesseract({ threads: 1, languages: ["eng"] }))
+)
 
 const HIFI: ConversionOptions = { highFidelity: true }
 
@@ -127,6 +142,57 @@ layer(layerAll, { timeout: 120_000 })("inline conversions", (it) => {
       assert.include(html, `src="data:image/jpeg;base64,${jpeg().toString("base64")}"`)
       assert.include(html, 'alt="Picture of the uploaded file cat &lt;1&gt;.jpg; no text version was made"')
       assert.include(html, "high fidelity was not asked for")
+    })
+  )
+
+  it.effect(
+    "DOC-23: without a model a picture is recognised as a scanned page is, and shown as it was sent",
+    () =>
+      Effect.gen(function* () {
+        const owner = yield* begin
+        const { picture, words } = yield* typedPicture
+        const png = encodePng({ ...picture, channels: 1, data: picture.bytes })
+        const file = yield* stored(owner, "png", "note.png", png)
+        yield* asked(owner, file.id)
+        yield* run().pipe(Effect.provide(layerReading))
+        const { hasText, resultKey, status } = yield* seen(owner, file.id)
+        assert.deepStrictEqual([status, hasText], ["completed", true])
+        const html = yield* textOf(resultKey)
+        for (const word of words) assert.include(html, word)
+        assert.match(html, /<h1[^>]*>Harbour Lights/)
+        assert.include(html, `src="data:image/png;base64,${encode(png)}"`)
+        assert.deepStrictEqual(yield* funds(owner), { credits: 9, held: 0, charged: 1 })
+      })
+  )
+
+  it.effect("a picture without text, and one that cannot be decoded, stand for themselves and say so", () =>
+    Effect.gen(function* () {
+      const owner = yield* begin
+      const plain = yield* stored(owner, "png", "sky.png", pngOf(64, 64))
+      yield* asked(owner, plain.id)
+      yield* run().pipe(Effect.provide(layerReading))
+      assert.deepInclude(yield* seen(owner, plain.id), { status: "completed", hasText: false })
+      assert.include(yield* textOf((yield* seen(owner, plain.id)).resultKey), "No text was found on it")
+      const broken = yield* stored(owner, "jpeg", "x.jpg", jpeg().subarray(0, 40))
+      yield* asked(owner, broken.id)
+      yield* run().pipe(Effect.provide(layerReading))
+      assert.include(yield* textOf((yield* seen(owner, broken.id)).resultKey), "It could not be read here")
+    })
+  )
+
+  it.effect("where no model reads it, what is recognised stands in, and that is said", () =>
+    Effect.gen(function* () {
+      const owner = yield* begin
+      const { picture, words } = yield* typedPicture
+      const png = encodePng({ ...picture, channels: 1, data: picture.bytes })
+      const file = yield* stored(owner, "png", "note.png", png)
+      yield* asked(owner, file.id)
+      yield* run(HIFI, silent, STANDARD).pipe(Effect.provide(layerReading))
+      const { noModelPages, resultKey } = yield* seen(owner, file.id)
+      assert.deepStrictEqual(noModelPages, [1])
+      const html = yield* textOf(resultKey)
+      assert.include(html, words[0] ?? "none")
+      assert.include(html, "High fidelity was not available for 1 page")
     })
   )
 

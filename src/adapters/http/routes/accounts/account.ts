@@ -2,10 +2,10 @@ import { Schema, Effect } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi, HttpApiBuilder } from "effect/http-api"
 
 import { AccountClosing } from "../../../../domain/accounts/account-closing.ts"
-import { Accounts } from "../../../../ports/accounts/accounts.ts"
+import { Accounts, MAX_MOVES_PAGE } from "../../../../ports/accounts/accounts.ts"
 import { CurrentOwner, OwnerAccess } from "../../server/access.ts"
-import { apiOf } from "../../server/endpoint.ts"
-import { problem, unavailable } from "../../server/problem.ts"
+import { apiOf, cursor, DEFAULT_PAGE, page } from "../../server/endpoint.ts"
+import { invalidCursor, InvalidRequest, problem, Unavailable, unavailable } from "../../server/problem.ts"
 
 const AccountAnswer = Schema.Struct({
   account: Schema.Struct({
@@ -19,6 +19,34 @@ const AccountAnswer = Schema.Struct({
   })
 }).annotate({ identifier: "Account" })
 
+/** What a charge or a hold is for. */
+const paidWork = {
+  jobId: Schema.NullOr(Schema.String),
+  work: Schema.NullOr(Schema.Literals(["conversion", "layout", "mail"])).annotate({
+    description: "A conversion, one that keeps the layout, or a mailed document; null where no work was paid."
+  }),
+  fileId: Schema.NullOr(Schema.String).annotate({
+    description: "Null where the file is deleted, or not known any more."
+  }),
+  name: Schema.NullOr(Schema.String).annotate({ description: "Of the file or the attachment." })
+}
+const amounts = { credits: Schema.Int, freePages: Schema.Int }
+
+const Move = Schema.Struct({
+  id: Schema.String,
+  kind: Schema.Literals(["charge", "grant", "debit"]),
+  createdAt: Schema.String,
+  ...amounts,
+  ...paidWork
+}).annotate({ identifier: "FundsMove" })
+
+const Hold = Schema.Struct({
+  createdAt: Schema.String,
+  expiresAt: Schema.String.annotate({ description: "It is renewed while the work goes on." }),
+  ...amounts,
+  ...paidWork
+}).annotate({ identifier: "FundsHold" })
+
 /** The caller's account. */
 export class AccountGroup extends HttpApiGroup.make("account")
   .add(
@@ -29,6 +57,24 @@ export class AccountGroup extends HttpApiGroup.make("account")
           "`creditsRemaining` (paid plan) and `freePagesLeft` (free plan) are what can be spent now; the other one is null. " +
           "`heldCredits` is set aside for work under way, and not part of them: it is charged when a result is there, and " +
           "comes back where none is. On the free plan it counts pages."
+      })
+    )
+  )
+  .add(
+    HttpApiEndpoint.get("listCharges", "/api/v1/account/charges", {
+      query: { limit: page(DEFAULT_PAGE, MAX_MOVES_PAGE), cursor },
+      success: Schema.Struct({
+        rows: Schema.Array(Move),
+        nextCursor: Schema.NullOr(Schema.String),
+        holds: Schema.Array(Hold).annotate({ description: "What is set aside now, newest first." })
+      }),
+      error: [InvalidRequest, Unavailable]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "What moved the account's funds, newest first, and what is set aside",
+        description:
+          "Charges for results, and credits that were added (`grant`) or taken back (`debit`). A conversion that failed or was cancelled " +
+          "is not among them: it cost nothing."
       })
     )
   )
@@ -63,6 +109,14 @@ export const accountHandlers = HttpApiBuilder.group(
         const { customerId } = yield* CurrentOwner
         const account = yield* accounts.funds(customerId).pipe(Effect.catch(away))
         return account === undefined ? yield* Effect.fail(accountClosed) : { account }
+      }),
+      listCharges: Effect.fnUntraced(function* ({ query }) {
+        const { customerId } = yield* CurrentOwner
+        const holds = yield* accounts.holds(customerId).pipe(Effect.catch(away))
+        const { nextCursor, rows } = yield* accounts
+          .moves(customerId, { limit: query.limit || DEFAULT_PAGE, cursor: query.cursor || undefined })
+          .pipe(Effect.catchTags({ StoreUnavailable: away, InvalidCursor: () => invalidCursor("list") }))
+        return { rows, nextCursor, holds }
       }),
       closeAccount: () =>
         CurrentOwner.use(({ customerId }) => closing.close(customerId)).pipe(Effect.catch(away))

@@ -53,7 +53,8 @@ const TokenBody = [Token.pipe(HttpApiSchema.asFormUrlEncoded()), Token] as const
 const LinkRequest = Schema.Struct({ email: Schema.String, next: Next }).annotate({
   identifier: "SignInLinkRequest"
 })
-const LinkBody = [LinkRequest.pipe(HttpApiSchema.asFormUrlEncoded()), LinkRequest] as const
+const LinkForm = LinkRequest.annotate({ identifier: "SignInLinkForm" })
+const LinkBody = [LinkForm.pipe(HttpApiSchema.asFormUrlEncoded()), LinkRequest] as const
 
 const LinkExpired = problemSchema("LINK_EXPIRED", {})
 const refusals = [

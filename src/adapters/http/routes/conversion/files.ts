@@ -1,10 +1,12 @@
-import { Schema, Effect } from "effect"
+import { Duration, Schema, Effect } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 
 import { BatchControls } from "../../../../domain/batch/controls.ts"
+import { BatchTimeoutHours, giveUpIn } from "../../../../domain/batch/lane-settings.ts"
 import { Conversions } from "../../../../domain/conversion/conversions.ts"
 import { FileWatch } from "../../../../domain/conversion/file-watch.ts"
+import { Made } from "../../../../domain/conversion/making.ts"
 import { momentOf } from "../../../../domain/conversion/progress.ts"
 import { MAX_UPLOADS_AT_ONCE } from "../../../../domain/conversion/stored-files.ts"
 import { MAX_FILE_BYTES, Uploads } from "../../../../domain/conversion/uploads.ts"
@@ -55,7 +57,7 @@ import {
 const FileView = Schema.Struct({
   id: Schema.String,
   name: Schema.String,
-  sizeBytes: Schema.Number,
+  sizeBytes: Schema.Int,
   pages: Schema.Int,
   status: FileStatus,
   phase: Schema.NullOr(Schema.String).annotate({ description: "What is going on, in words." }),
@@ -80,6 +82,7 @@ const FileView = Schema.Struct({
     description:
       "Pages of the result, from 1, that no model converted though high fidelity was asked for: they were converted without it."
   }),
+  made: Schema.NullOr(Made),
   waitsFor: Schema.optionalKey(WaitsFor).annotate({
     description: "Of one file whose conversion is under way: why it may stand still. Lists leave it out."
   })
@@ -206,16 +209,20 @@ const viewOf = (file: StoredFile): typeof FileView.Type => ({
   createdAt: file.createdAt,
   unreadablePages: file.unreadablePages,
   hasText: file.hasText,
-  noModelPages: file.noModelPages
+  noModelPages: file.noModelPages,
+  made: file.made
 })
 
 /** One file, and what its conversion waits for. */
-const one = (store: ConversionStore["Service"], file: StoredFile) =>
+const one = (store: ConversionStore["Service"], file: StoredFile, batchSeconds: number) =>
   file.status === "processing" || file.status === "chunked_processing"
     ? store.waitFacts(file.id).pipe(
         Effect.catch(filesAway),
         Effect.map((facts) => ({
-          file: { ...viewOf(file), ...(facts === undefined ? {} : { waitsFor: waitsFor(facts) }) }
+          file: {
+            ...viewOf(file),
+            ...(facts === undefined ? {} : { waitsFor: waitsFor(facts, batchSeconds) })
+          }
         }))
       )
     : Effect.succeed({ file: viewOf(file) })
@@ -300,6 +307,7 @@ export const fileHandlers = HttpApiBuilder.group(
     const uploading = makePlaces(MAX_UPLOADS_AT_ONCE, "uploads")
     const streaming = makePlaces(MAX_STREAMS, "streams")
     const fileOf = ownFile(store)
+    const batchSeconds = Duration.toSeconds(giveUpIn({ timeoutHours: yield* BatchTimeoutHours }))
     return handlers
       .handleRaw("convertFile", ({ params, request }) =>
         Effect.flatMap(fileOf(params.fileId), (file) => convert(conversions, file, request))
@@ -317,7 +325,8 @@ export const fileHandlers = HttpApiBuilder.group(
       )
       .handleAll({
         listFiles: ({ query }) => list(store, query),
-        getFile: ({ params }) => Effect.flatMap(fileOf(params.fileId), (file) => one(store, file)),
+        getFile: ({ params }) =>
+          Effect.flatMap(fileOf(params.fileId), (file) => one(store, file, batchSeconds)),
         deleteFile: ({ params }) =>
           Effect.flatMap(fileOf(params.fileId), (file) => remove(store, batch, file)),
         getResult: ({ params }) => Effect.flatMap(fileOf(params.fileId), (file) => result(objects, file)),

@@ -2,6 +2,7 @@ import { Schema, Effect } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi, HttpApiBuilder } from "effect/http-api"
 
 import type { Conversions } from "../../../../domain/conversion/conversions.ts"
+import { waitsFor, WaitsFor } from "../../../../domain/conversion/waiting.ts"
 import { FlyerId } from "../../../../domain/ids.ts"
 import {
   ConversionStore,
@@ -41,6 +42,9 @@ const FlyerJobView = Schema.Struct({
   unreadablePages: Schema.Array(Schema.Int).annotate({
     description:
       "Pages of the result, from 1, that could not be read: each has a note in its place and was not charged."
+  }),
+  waitsFor: Schema.optionalKey(WaitsFor).annotate({
+    description: "Of one that is under way: why it may stand still."
   })
 }).annotate({ identifier: "FlyerJob" })
 
@@ -94,6 +98,18 @@ const viewOf = (flyer: StoredFlyer): typeof FlyerJobView.Type => ({
   createdAt: flyer.createdAt,
   unreadablePages: flyer.unreadablePages
 })
+
+/** One flyer job, and what it waits for: the daily budget and the batch lane do not hold it. */
+const seen = (store: ConversionStore["Service"], flyer: StoredFlyer) =>
+  flyer.status === "pending" || flyer.status === "processing"
+    ? store.flyerWaitFacts(flyer.id).pipe(
+        Effect.catch(filesAway),
+        Effect.map((facts) => ({
+          ...viewOf(flyer),
+          ...(facts === undefined ? {} : { waitsFor: waitsFor(facts, 0) })
+        }))
+      )
+    : Effect.succeed(viewOf(flyer))
 
 export const preserveFormatting = HttpApiEndpoint.post(
   "preserveFormatting",
@@ -194,9 +210,13 @@ export const flyerHandlers = HttpApiBuilder.group(
       listFlyerJobs: Effect.fnUntraced(function* ({ params }) {
         const { id, customerId } = yield* fileOf(params.fileId)
         const flyers = yield* store.flyersOf(id, customerId).pipe(Effect.catch(filesAway))
-        return { flyerJobs: flyers.map(viewOf) }
+        return { flyerJobs: yield* Effect.forEach(flyers, (flyer) => seen(store, flyer)) }
       }),
-      getFlyerJob: ({ params }) => Effect.map(flyerOf(params.id), (flyer) => ({ flyerJob: viewOf(flyer) })),
+      getFlyerJob: ({ params }) =>
+        flyerOf(params.id).pipe(
+          Effect.flatMap((flyer) => seen(store, flyer)),
+          Effect.map((flyerJob) => ({ flyerJob }))
+        ),
       getFlyerResult: Effect.fnUntraced(function* ({ params }) {
         const { resultKey, status } = yield* flyerOf(params.id)
         if (status !== "completed" || resultKey === null) {

@@ -10,6 +10,7 @@ import {
   MAX_COST_DAYS,
   MAX_DOCUMENT_ROWS,
   MAX_JOBS_PAGE,
+  OtherWork,
   ReportedChunk
 } from "../../../../ports/conversion/job-report.ts"
 import { AdminAccess } from "../../server/access.ts"
@@ -59,6 +60,10 @@ const JobRow = Schema.Struct({
   batch: Schema.NullOr(Batch)
 }).annotate({ identifier: "ConversionJobRow" })
 
+const OtherWorkRow = Schema.Struct({ ...OtherWork.fields, fileId: Schema.String }).annotate({
+  identifier: "OtherWorkRow"
+})
+
 const DocumentReport = Schema.Struct({
   ...DocumentFacts.fields,
   id: Schema.String,
@@ -105,6 +110,23 @@ export class JobGroup extends HttpApiGroup.make("jobs")
     }).annotate(OpenApi.Summary, "Conversion jobs with their batch rows, newest first")
   )
   .add(
+    HttpApiEndpoint.get("otherWork", "/api/admin/other-jobs", {
+      query: {
+        status: filter(OtherWork.fields.status),
+        limit: page(DEFAULT_PAGE, MAX_JOBS_PAGE),
+        cursor
+      },
+      success: Schema.Struct({ rows: Schema.Array(OtherWorkRow), nextCursor: TextOrNull }),
+      error: [InvalidRequest, Unavailable]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Word documents, pictures and layout-true results, what moved last first",
+        description:
+          "They have no job: of a document that is converted in one go its newest conversion is listed."
+      })
+    )
+  )
+  .add(
     HttpApiEndpoint.get("document", "/api/admin/files/:fileId", {
       params: { fileId: FileId },
       success: DocumentReport,
@@ -141,6 +163,14 @@ export const jobHandlers = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const report = yield* JobReport
     return handlers.handleAll({
+      otherWork: ({ query }) =>
+        report
+          .others({
+            status: query.status || undefined,
+            cursor: query.cursor || undefined,
+            limit: query.limit || DEFAULT_PAGE
+          })
+          .pipe(Effect.catchTags({ StoreUnavailable: away, InvalidCursor: () => invalidCursor("list") })),
       jobs: ({ query }) =>
         report
           .jobs({

@@ -9,7 +9,7 @@ import { SharedFiles } from "../../../../ports/conversion/shared-files.ts"
 import { FileObjects } from "../../../../ports/object-store.ts"
 import { acceptsPages, pageResponse } from "../../pages/html-page.ts"
 import { SHARED_PAGE_POLICY, sharedGonePage } from "../../pages/link-pages.ts"
-import { OwnerAccess } from "../../server/access.ts"
+import { CurrentOwner, OwnerAccess } from "../../server/access.ts"
 import { apiOf, openQuery, Page } from "../../server/endpoint.ts"
 import { readJson } from "../../server/json-body.ts"
 import { bodyDecoder, InvalidRequest, invalidRequest, problem, problemSchema } from "../../server/problem.ts"
@@ -30,6 +30,15 @@ const ShareRequest = Schema.Struct({
 }).annotate({ identifier: "ShareRequest" })
 
 const NotShared = problemSchema("NOT_FOUND", {})
+
+/** Most shares of all files that are listed. */
+const MAX_SHARES = 1000
+
+const Share = Schema.Struct({
+  email: Schema.String,
+  sharedAt: Schema.String,
+  expiresAt: Schema.String
+}).annotate({ identifier: "Share" })
 
 /** Sharing of results by mail. */
 export class SharingGroup extends HttpApiGroup.make("sharing")
@@ -65,19 +74,30 @@ export class SharingGroup extends HttpApiGroup.make("sharing")
     HttpApiEndpoint.get("listShares", "/api/v1/files/:fileId/shares", {
       params: fileParams,
       success: Schema.Struct({
-        shares: Schema.Array(
-          Schema.Struct({
-            email: Schema.String,
-            sharedAt: Schema.String,
-            expiresAt: Schema.String
-          }).annotate({ identifier: "Share" })
-        )
+        shares: Schema.Array(Share)
       }),
       error: [FileNotFound, FilesUnavailable]
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Whom the result is shared with, newest first",
         description: "Those whose links have expired are left out."
+      })
+    )
+  )
+  .add(
+    HttpApiEndpoint.get("listAllShares", "/api/v1/shares", {
+      success: Schema.Struct({
+        shares: Schema.Array(
+          Schema.Struct({ fileId: Schema.String, fileName: Schema.String, ...Share.fields }).annotate({
+            identifier: "FileShare"
+          })
+        )
+      }),
+      error: FilesUnavailable
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "What is shared with whom, over all files, newest first",
+        description: `The ${MAX_SHARES} newest; those whose links have expired are left out.`
       })
     )
   )
@@ -163,6 +183,11 @@ export const sharingHandlers = HttpApiBuilder.group(
         listShares: Effect.fnUntraced(function* ({ params }) {
           const { customerId, id } = yield* fileOf(params.fileId)
           const shares = yield* shared.shares({ fileId: id, customerId }).pipe(Effect.catch(filesAway))
+          return { shares }
+        }),
+        listAllShares: Effect.fnUntraced(function* () {
+          const { customerId } = yield* CurrentOwner
+          const shares = yield* shared.allShares(customerId, MAX_SHARES).pipe(Effect.catch(filesAway))
           return { shares }
         }),
         stopSharing: Effect.fnUntraced(function* ({ params }) {

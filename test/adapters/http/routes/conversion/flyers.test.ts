@@ -102,7 +102,8 @@ describe("a flyer job", () => {
             error: null,
             compConversionId: null,
             unreadablePages: [],
-            createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT/)
+            createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
+            waitsFor: { cause: "turn", seconds: expect.any(Number), others: expect.any(Number), within: null }
           }
         }
       ])
@@ -111,7 +112,8 @@ describe("a flyer job", () => {
       await work()
       expect((await flyer(owner, id)).json.flyerJob).toEqual({
         ...before.json.flyerJob,
-        status: "completed"
+        status: "completed",
+        waitsFor: undefined
       })
       for (const method of ["GET", "HEAD"]) {
         const answer = await world.ask(method, `/api/v1/flyer-jobs/${id}/result`, owner)

@@ -68,7 +68,8 @@ describe("POST /api/v1/files", () => {
           createdAt: expect.any(String),
           unreadablePages: [],
           hasText: null,
-          noModelPages: []
+          noModelPages: [],
+          made: null
         }
       }
     ])

@@ -2,6 +2,7 @@ import { ask } from "../api.js"
 import { confirmed } from "../dialogs.js"
 import { button, el, say } from "../dom.js"
 import { count, mayWrite, NOTHING, showList, showProblem, tag, time, usd } from "./list.js"
+import { showOthers } from "./other-jobs.js"
 
 /**
  * @typedef {{
@@ -173,5 +174,6 @@ const read = showList({
   none: wanted === "" ? "No jobs yet." : `No job of the status “${words.get(wanted) ?? wanted}”.`,
   columns: mayWrite() ? [...columns, { head: "Change", cell: change }] : columns
 })
+void showOthers()
 // The list says what is wrong where the API does not answer.
 showCounts().catch(() => undefined)

@@ -1,6 +1,7 @@
 import { ask, explain } from "../api.js"
 import { confirmed } from "../dialogs.js"
 import { byId, say, show, warn } from "../dom.js"
+import { startBooks } from "./books.js"
 import { startChosen } from "./chosen.js"
 import { priceIn, showFunds } from "./funds.js"
 import { showMails } from "./mails.js"
@@ -304,6 +305,7 @@ startUploads({
     await refresh()
   }
 })
+startBooks()
 void showFunds()
 void refresh()
 readMails()

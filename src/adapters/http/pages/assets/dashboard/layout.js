@@ -1,18 +1,24 @@
 import { ask, Refused } from "../api.js"
 import { button, el, hidden, say, warn } from "../dom.js"
+import { reasonOf } from "./state.js"
 
 /** @import { Row } from "./row.js" */
+/** @import { Waits } from "./state.js" */
 
 /**
  * A layout-true result, under way or finished ("Keep the layout").
  * @typedef {{
  *   readonly id: string, readonly status: "pending" | "processing" | "completed" | "failed", readonly error: string | null,
- *   readonly compConversionId: string | null
+ *   readonly compConversionId: string | null, readonly waitsFor?: Waits
  * }} FlyerJob
  */
 
 /** How often one under way is polled, milliseconds. */
 const SOON = 2_000
+
+/** What it waits for, in words; nothing is said while its pages are worked on. @param {FlyerJob | undefined} job */
+const waiting = (job) =>
+  job?.waitsFor === undefined || job.waitsFor.cause === "page" ? "" : ` ${reasonOf(job.waitsFor)}`
 
 /** The newest layout-true result of a row's file, looked up when the row is first seen and while it is under way. */
 export class Layout {
@@ -50,7 +56,11 @@ export class Layout {
       const now = flyerJobs[0]
       this.#job = now
       this.#kept = flyerJobs.find(({ status }) => status === "completed")
-      if (before?.status !== now?.status || before?.compConversionId !== now?.compConversionId) this.#draw()
+      const moved =
+        before?.status !== now?.status ||
+        before?.compConversionId !== now?.compConversionId ||
+        waiting(before) !== waiting(now)
+      if (moved) this.#draw()
       if (before !== undefined && before.id === now?.id && before.status !== now.status) {
         if (now.status === "completed") say(`The result of ${name} that keeps the layout is ready.`)
         if (now.status === "failed") warn(`Keeping the layout of ${name} failed. ${now.error ?? ""}`)
@@ -113,7 +123,7 @@ export class Layout {
         ]
       default:
         return [
-          el("p", {}, "The result that keeps the layout is being made…"),
+          el("p", {}, `The result that keeps the layout is being made…${waiting(job)}`),
           el(
             "div",
             { class: "buttons" },

@@ -1,30 +1,15 @@
 import { ask, explain } from "../api.js"
 import { confirmed } from "../dialogs.js"
-import { byId, el, say, show, warn } from "../dom.js"
+import { byId, el, say, show, time, warn } from "../dom.js"
 import { priceIn, showFunds } from "./funds.js"
 import { showReport } from "./report.js"
-import { pages as inPages } from "./state.js"
+import { madeText, pages as inPages, TIERS } from "./state.js"
 
 /** @import { FileView } from "./state.js" */
 /** @typedef {{ readonly page: number, readonly label: string, readonly tier: string, readonly look: string | null }} OutlinePage */
 
 const id = byId("conversion", HTMLElement).dataset["file"] ?? ""
 const path = `/api/v1/files/${encodeURIComponent(id)}`
-
-/** How a page was converted, in words. @type {Readonly<Record<string, string>>} */
-const TIERS = {
-  blank: "blank",
-  layout: "from the layout",
-  "table-of-contents": "a table of contents",
-  recognised: "read from a picture",
-  "poorly-recognised": "read from a picture, not well",
-  "hifi-single-pass": "by the model",
-  "coverage-retry": "by the model, asked again",
-  agentic: "by the model, then mended",
-  "math-ocr": "by the model for formulas",
-  harness: "by the model for whole documents",
-  unreadable: "could not be read"
-}
 
 /** Why a page needs a look, in words. @type {Readonly<Record<string, string>>} */
 const LOOKS = {
@@ -119,6 +104,9 @@ const drawFile = (file) => {
   byId("again-price", HTMLElement).textContent =
     `It costs ${priceIn(file.price)}, charged when the new result is there; pages that cannot be read cost nothing.`
   byId("open", HTMLAnchorElement).href = `${path}/result`
+  const made = byId("made", HTMLElement)
+  made.hidden = file.made === null
+  if (file.made !== null) made.replaceChildren(`Made ${madeText(file.made)} · `, time(file.made.at))
 }
 
 byId("picture", HTMLImageElement).addEventListener("error", () => {

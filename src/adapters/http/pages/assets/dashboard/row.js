@@ -1,6 +1,6 @@
 import { button, el, hidden, time } from "../dom.js"
 import { Layout } from "./layout.js"
-import { pages, size, stateOf } from "./state.js"
+import { madeText, pages, size, stateOf } from "./state.js"
 
 /** @import { FlyerJob } from "./layout.js" */
 /** @import { FileView, Progress, Waits } from "./state.js" */
@@ -71,6 +71,7 @@ export class Row {
     this.title = el("h3", { tabindex: -1 }, file.name)
     this.badge = el("span", { class: "badge", "aria-hidden": "true" }, kindOf(file.name).toUpperCase())
     this.facts = el("p", { class: "facts" })
+    this.made = el("p", { class: "facts" })
     this.status = el("p", { class: "state" })
     this.more = el("p", { class: "help" })
     this.bar = el("progress", { "aria-label": `Progress of ${file.name}` })
@@ -90,6 +91,7 @@ export class Row {
         { class: "what" },
         this.title,
         this.facts,
+        this.made,
         this.status,
         this.more,
         this.bar,
@@ -151,6 +153,9 @@ export class Row {
       `${file.pages > 0 ? `${pages(file.pages)} · ` : ""}${size(file.sizeBytes)} · `,
       time(file.createdAt)
     )
+    const { made } = file
+    this.made.hidden = made === null
+    if (made !== null) this.made.replaceChildren(`Result ${madeText(made)} · `, time(made.at))
     this.kind = state.kind
     this.element.dataset["state"] = state.kind
     if (this.status.textContent !== state.text) this.status.textContent = state.text

@@ -1,4 +1,12 @@
 /**
+ * What a result was made with, and when.
+ * @typedef {{
+ *   readonly at: string, readonly options: { readonly highFidelity?: boolean, readonly parser?: string, readonly mathOcr?: boolean },
+ *   readonly tiers: Readonly<Record<string, number>>, readonly models: ReadonlyArray<string>
+ * }} Made
+ */
+
+/**
  * A file as the API returns it.
  * @typedef {{
  *   readonly id: string, readonly name: string, readonly sizeBytes: number, readonly pages: number,
@@ -6,7 +14,8 @@
  *   readonly phase: string | null, readonly batchWaiting: boolean, readonly jobId: string | null,
  *   readonly progress: { readonly done: number, readonly total: number }, readonly error: string | null,
  *   readonly hasResult: boolean, readonly price: number,
- *   readonly createdAt: string, readonly unreadablePages: ReadonlyArray<number>, readonly noModelPages: ReadonlyArray<number>, readonly hasText: boolean | null
+ *   readonly createdAt: string, readonly unreadablePages: ReadonlyArray<number>, readonly noModelPages: ReadonlyArray<number>, readonly hasText: boolean | null,
+ *   readonly made: Made | null
  * }} FileView
  */
 
@@ -47,14 +56,16 @@ export const size = (bytes) => {
  * Why a conversion stands still, as the API says it.
  * @typedef {{
  *   readonly cause: "page" | "turn" | "worker" | "takeover" | "retry" | "budget" | "batch",
- *   readonly seconds: number, readonly others: number
+ *   readonly seconds: number, readonly others: number, readonly within?: number | null
  * }} Waits
  */
 
 /** What is said where no page was finished for a while. */
 const STILL = "No page was finished for a while."
 
-const OVER_BUDGET = "The day’s budget for models is spent; it goes on by itself."
+/** @param {Waits} [waits] */
+const overBudget = (waits) =>
+  `The day’s budget for models is spent; it goes on by itself${waits?.cause === "budget" && typeof waits.within === "number" ? `, within ${span(waits.within)}` : ""}.`
 
 /** While the cause is not known. */
 const MAYBE =
@@ -80,13 +91,17 @@ const REASONS = {
   takeover: ({ seconds }) =>
     `The process that worked on it was last heard of ${span(seconds)} ago. Another one takes over by itself.`,
   retry: ({ seconds }) => `A part of it failed, and is tried again in ${span(seconds)}.`,
-  budget: () => OVER_BUDGET,
-  batch: ({ seconds }) => `It has waited for the batch for ${span(seconds)}.`
+  budget: overBudget,
+  batch: ({ seconds, within }) =>
+    `It has waited for the batch for ${span(seconds)}${typeof within !== "number" ? "" : `, and goes on without it within ${span(within)}`}.`
 }
+
+/** Why it stands still, in words. @param {Waits} waits */
+export const reasonOf = (waits) => REASONS[waits.cause](waits)
 
 /** @param {boolean} queued @param {Waits | undefined} waits */
 const stillText = (queued, waits) => {
-  const reason = waits && REASONS[waits.cause](waits)
+  const reason = waits && reasonOf(waits)
   return queued ? reason : `${STILL} ${reason ?? MAYBE}`
 }
 
@@ -107,7 +122,7 @@ const running = (file, live, still, waits) => {
     return {
       kind: "working",
       text: "Paused",
-      more: OVER_BUDGET,
+      more: overBudget(waits),
       progress
     }
   }
@@ -126,6 +141,32 @@ const MOST_NUMBERS = 20
 const listed = (numbers) => {
   const more = numbers.length - MOST_NUMBERS
   return `${numbers.slice(0, MOST_NUMBERS).join(", ")}${more > 0 ? ` and ${more} more` : ""}`
+}
+
+/** How a page was converted, in words. @type {Readonly<Record<string, string>>} */
+export const TIERS = {
+  blank: "blank",
+  layout: "from the layout",
+  "table-of-contents": "a table of contents",
+  recognised: "read from a picture",
+  "poorly-recognised": "read from a picture, not well",
+  "hifi-single-pass": "by the model",
+  "coverage-retry": "by the model, asked again",
+  agentic: "by the model, then mended",
+  "math-ocr": "by the model for formulas",
+  harness: "by the model for whole documents",
+  unreadable: "could not be read"
+}
+
+/** What a result was made with, in words. @param {Made} made */
+export const madeText = ({ models, options, tiers }) => {
+  const asked =
+    options.highFidelity === true || options.mathOcr === true || options.parser === "harness"
+      ? "in high fidelity"
+      : "in the standard way"
+  const ways = Object.entries(tiers).map(([tier, count]) => `${pages(count)} ${TIERS[tier] ?? tier}`)
+  const by = models.length === 0 ? "" : ` (${models.join(", ")})`
+  return `${asked}${by}${ways.length < 2 ? "" : `: ${ways.join(", ")}`}`
 }
 
 /** What the result lacks, if anything. @param {FileView} file @returns {string | undefined} */

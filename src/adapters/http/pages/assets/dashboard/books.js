@@ -1,0 +1,122 @@
+import { ask, explain } from "../api.js"
+import { button, byId, el, say, show, time } from "../dom.js"
+
+/**
+ * @typedef {{
+ *   readonly work: "conversion" | "layout" | "mail" | null, readonly fileId: string | null, readonly name: string | null,
+ *   readonly credits: number, readonly freePages: number, readonly createdAt: string
+ * }} Amount
+ * @typedef {Amount & { readonly id: string, readonly kind: "charge" | "grant" | "debit" }} Move
+ * @typedef {Amount & { readonly expiresAt: string }} Hold
+ * @typedef {{
+ *   readonly fileId: string, readonly fileName: string, readonly email: string, readonly sharedAt: string, readonly expiresAt: string
+ * }} FileShare
+ */
+
+/** @param {Amount} amount */
+const inWords = ({ credits, freePages }) => {
+  const [count, unit] = freePages > 0 ? [freePages, "free page"] : [credits, "credit"]
+  return `${count.toLocaleString("en-GB")} ${unit}${count === 1 ? "" : "s"}`
+}
+
+/** @type {Readonly<Record<"conversion" | "layout" | "mail", string>>} */
+const WORK = { conversion: "Conversion", layout: "Layout kept", mail: "Mailed document" }
+
+/** What it was for. @param {Amount} amount */
+const about = ({ name, work }) => (work === null ? "" : `${WORK[work]}${name === null ? "" : ` of ${name}`}`)
+
+/** @type {Readonly<Record<Move["kind"], string>>} */
+const KINDS = { charge: "", grant: "Credits added", debit: "Credits taken back" }
+
+/** @param {string} what @param {string} amount @param {string} at */
+const row = (what, amount, at) =>
+  el("li", {}, el("h3", {}, what), el("p", {}, amount), el("p", { class: "facts" }, time(at)))
+
+/** @param {Move} move */
+const moveRow = (move) =>
+  row(
+    move.kind === "charge" ? about(move) : KINDS[move.kind],
+    `${move.kind === "grant" ? "+" : "−"}${inWords(move)}`,
+    move.createdAt
+  )
+
+/** @param {Hold} hold */
+const holdRow = (hold) => row(about(hold), `${inWords(hold)} set aside`, hold.createdAt)
+
+/** @param {string | undefined} cursor */
+const readCharges = async (cursor) => {
+  const more = cursor === undefined ? "" : `?cursor=${encodeURIComponent(cursor)}`
+  /** @type {{ readonly rows: ReadonlyArray<Move>, readonly nextCursor: string | null, readonly holds: ReadonlyArray<Hold> }} */
+  const { holds, nextCursor, rows } = await ask("GET", `/api/v1/account/charges${more}`)
+  const body = byId("charges", HTMLElement)
+  if (cursor === undefined) body.replaceChildren(...holds.map(holdRow))
+  body.append(...rows.map(moveRow))
+  body.hidden = body.childElementCount === 0
+  byId("no-charges", HTMLElement).hidden = body.childElementCount > 0
+  const next = byId("more-charges", HTMLElement)
+  const press = button("Show older", {
+    press: () => {
+      void listed("charges-problem", async () => {
+        await readCharges(nextCursor ?? undefined)
+        say("Older charges are shown.")
+      })
+    }
+  })
+  next.replaceChildren(...(nextCursor === null ? [] : [press]))
+}
+
+/** @param {FileShare} share */
+const shareRow = ({ email, expiresAt, fileId, fileName, sharedAt }) => {
+  const path = `/api/v1/files/${encodeURIComponent(fileId)}/shares/${encodeURIComponent(email)}`
+  const stop = button("Stop", {
+    about: `sharing ${fileName} with ${email}`,
+    kind: "quiet",
+    press: () => {
+      void listed("shares-problem", async () => {
+        await ask("DELETE", path)
+        await readShares()
+        say(`${email} cannot open the result of ${fileName} any more.`)
+        byId("shares-summary", HTMLElement).focus()
+      })
+    }
+  })
+  return el(
+    "li",
+    {},
+    el("h3", {}, fileName),
+    el("p", {}, email),
+    el("p", { class: "facts" }, "Since ", time(sharedAt), ", until ", time(expiresAt)),
+    el("p", {}, stop)
+  )
+}
+
+const readShares = async () => {
+  /** @type {{ readonly shares: ReadonlyArray<FileShare> }} */
+  const { shares } = await ask("GET", "/api/v1/shares")
+  const list = byId("shares", HTMLElement)
+  list.replaceChildren(...shares.map(shareRow))
+  list.hidden = shares.length === 0
+  byId("no-shares", HTMLElement).hidden = shares.length > 0
+}
+
+/** Reads a list; a refusal stands beside it. @param {string} problem @param {() => Promise<void>} read */
+const listed = async (problem, read) => {
+  show(byId(problem, HTMLElement), undefined)
+  try {
+    await read()
+  } catch (failure) {
+    show(byId(problem, HTMLElement), explain(failure))
+  }
+}
+
+/** Has the lists read whenever they are opened. */
+export const startBooks = () => {
+  const charges = byId("charges-book", HTMLDetailsElement)
+  charges.addEventListener("toggle", () => {
+    if (charges.open) void listed("charges-problem", () => readCharges(undefined))
+  })
+  const shares = byId("shares-book", HTMLDetailsElement)
+  shares.addEventListener("toggle", () => {
+    if (shares.open) void listed("shares-problem", readShares)
+  })
+}

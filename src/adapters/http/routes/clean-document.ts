@@ -1,0 +1,227 @@
+/**
+ * The OpenAPI document as clients in other languages want it, made from the one that the definition gives: what a generator would make
+ * numbered types, texts or constants of is named, typed and open. The requests and answers are the same.
+ */
+type Json = string | number | boolean | null | ReadonlyArray<Json> | Node
+interface Node {
+  readonly [name: string]: Json
+}
+
+const REF = "#/components/schemas/"
+
+const isNode = (value: Json | undefined): value is Node =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+const nodes = (value: Json | undefined): ReadonlyArray<Node> =>
+  Array.isArray(value) ? (value as ReadonlyArray<Json>).filter(isNode) : []
+const mapped = (node: Node, change: (value: Json, name: string) => Json): Node =>
+  Object.fromEntries(Object.entries(node).map(([name, value]) => [name, change(value, name)]))
+const without = (node: Node, ...names: ReadonlyArray<string>): Node =>
+  Object.fromEntries(Object.entries(node).filter(([name]) => !names.includes(name)))
+
+/** What an operation is called by its clients, where the definition's own name is no verb, or is not known outside its group. */
+const VERBS: ReadonlyMap<string, string> = new Map([
+  ["sending.internal", "sendEmail"],
+  ["sending.api", "sendEmailAsAdmin"],
+  ["receipts.receipt", "sendReceipt"],
+  ["health.health", "getHealth"],
+  ["health.ready", "getReadiness"],
+  ["health.metrics", "getMetrics"],
+  ["health.openapi", "getOpenApi"],
+  ["admin.emailLog", "listEmailLog"],
+  ["admin.emailLogCount", "countEmailLog"],
+  ["admin.emailLogCsv", "exportEmailLog"],
+  ["admin.mailStory", "getMailStory"],
+  ["admin.deadLetters", "listDeadLetters"],
+  ["admin.redrive", "redriveDeadLetter"],
+  ["auditLog.auditLog", "listAuditLog"],
+  ["contactMessages.contactMessages", "listContactMessages"],
+  ["alerts.raise", "raiseAlert"],
+  ["stats.emailStats", "getEmailStats"],
+  ["webhook.providerA", "receiveProviderAEvent"],
+  ["eventBus.providerB", "receiveProviderBEvents"],
+  ["eventPoll.poll", "pollProviderA"],
+  ["forms.contact", "sendContactMessage"],
+  ["forms.feedback", "sendFeedback"],
+  ["team.invite", "inviteToTeam"],
+  ["digest.auditDigest", "sendAuditDigest"],
+  ["unsubscribe.show", "showUnsubscribe"],
+  ["convertEmail.convertEmailHealth", "getConvertEmailHealth"],
+  ["convertEmail.convertEmailResult", "getConvertEmailResult"],
+  ["convertEmailTest.convertEmailTestSend", "sendConvertEmailTest"],
+  ["incomingMails.incomingMails", "listIncomingMails"],
+  ["pipeline.pipelinePages", "countPipelinePages"],
+  ["pipeline.pipelineConvert", "convertInPipeline"],
+  ["jobs.jobs", "listJobs"],
+  ["jobs.document", "getDocumentReport"],
+  ["jobs.costs", "getCosts"],
+  ["embedded.page", "showDevPage"],
+  ["embedded.outbox", "listOutbox"],
+  ["embedded.message", "getOutboxMessage"],
+  ["embedded.removeMessage", "removeOutboxMessage"],
+  ["embedded.outboxChanges", "streamOutbox"],
+  ["embedded.simulate", "simulateProvider"],
+  ["templates.templates", "listTemplates"],
+  ["templates.template", "showTemplate"],
+  ["reader.messagePage", "showMessage"],
+  ["reader.messageHtml", "getMessageHtml"],
+  ["reader.messageAccessibility", "getMessageAccessibility"],
+  ["reader.messageFile", "getMessageFile"]
+])
+
+const textOf = (value: Json | undefined): string => (typeof value === "string" ? value : "")
+
+const verbOf = (operation: string): string =>
+  VERBS.get(operation) ?? operation.slice(operation.indexOf(".") + 1)
+
+/** Members that are moments in ISO 8601, and ids of our own: every one of that name is. */
+const MOMENT = /(?:At|_at|leaseUntil)$/
+const UUID = /^(?:sendId|fileId|jobId|customerId|mailId|bulkId)$/
+
+const formatOf = (name: string): string | undefined =>
+  MOMENT.test(name) ? "date-time" : UUID.test(name) ? "uuid" : undefined
+
+/** Filters by day, in queries. */
+const DAY = new Set(["since", "until"])
+
+/** The schema of a member, with the format that its name stands for. */
+const formatted = (schema: Json, name: string): Json => {
+  const format = formatOf(name)
+  if (!isNode(schema) || format === undefined) return schema
+  if (schema["anyOf"] !== undefined)
+    return { ...schema, anyOf: nodes(schema["anyOf"]).map((one) => formatted(one, name)) }
+  return schema["type"] === "string" && schema["format"] === undefined && schema["enum"] === undefined
+    ? { ...schema, format }
+    : schema
+}
+
+/** `limit` comes as text; what the text has to be is its only further schema. */
+const ofText = (schema: Node): Node => {
+  const [more] = nodes(schema["allOf"])
+  return more?.["type"] === "integer" ? { ...without(schema, "allOf", "type"), ...more } : schema
+}
+
+const isBlank = ({ enum: values }: Node) => Array.isArray(values) && values.length === 1 && values[0] === ""
+
+/** An empty filter counts as missing: nobody has to send one. */
+const withoutBlank = (schema: Node): Node => {
+  const { anyOf, enum: values } = schema
+  if (anyOf !== undefined) {
+    const rest = nodes(anyOf).filter((one) => !isBlank(one))
+    const [only] = rest
+    return only !== undefined && rest.length === 1
+      ? { ...ofText(only), ...without(schema, "anyOf") }
+      : { ...schema, anyOf: rest }
+  }
+  return Array.isArray(values) && values.length > 1
+    ? { ...schema, enum: values.filter((value) => value !== "") }
+    : ofText(schema)
+}
+
+/** Bounds that every whole number has say nothing. */
+const numeric = (schema: Node): Node =>
+  without(
+    schema["type"] === "integer" ? { format: "int64", ...schema } : { format: "double", ...schema },
+    ...(schema["minimum"] === Number.MIN_SAFE_INTEGER ? ["minimum"] : []),
+    ...(schema["maximum"] === Number.MAX_SAFE_INTEGER ? ["maximum"] : [])
+  )
+
+const schemaOf = (schema: Node): Node => {
+  const { additionalProperties, anyOf, items, properties } = schema
+  const whole: Node = {
+    ...schema,
+    ...(anyOf === undefined ? {} : { anyOf: nodes(anyOf).map(schemaOf) }),
+    ...(isNode(items) ? { items: schemaOf(items) } : {}),
+    ...(isNode(properties)
+      ? {
+          properties: mapped(properties, (one, name) => formatted(isNode(one) ? schemaOf(one) : one, name))
+        }
+      : {}),
+    ...(isNode(additionalProperties) ? { additionalProperties: schemaOf(additionalProperties) } : {})
+  }
+  // Generators write JSON's `true` into languages that have no such word, and refuse an answer that they did not expect.
+  if (whole["type"] === "boolean") return without(whole, "enum")
+  return whole["type"] === "integer" || whole["type"] === "number" ? numeric(whole) : whole
+}
+
+const parameterOf = (schema: Node, name: string): Json => {
+  const one = schemaOf(withoutBlank(schema))
+  return DAY.has(name) ? { ...one, format: "date" } : formatted(one, name)
+}
+
+/** The answers that have no name get that of their operation: `ListFilesAnswer`, and not the twentieth inline object. */
+interface Named {
+  readonly answers: Map<string, Json>
+}
+
+const RETRY_AFTER: Json = {
+  "Retry-After": {
+    description: "Seconds until the request may be sent again.",
+    required: true,
+    schema: { type: "integer", format: "int64", minimum: 1 }
+  }
+}
+
+const contentOf = (content: Node, verb: string, { answers }: Named): Node =>
+  mapped(content, (media, type) => {
+    if (!isNode(media) || !isNode(media["schema"])) return media
+    const schema = schemaOf(media["schema"])
+    if (type !== "application/json" || schema["properties"] === undefined) return { ...media, schema }
+    const name = `${verb.charAt(0).toUpperCase()}${verb.slice(1)}Answer`
+    answers.set(name, schema)
+    return { ...media, schema: { $ref: `${REF}${name}` } }
+  })
+
+const operationOf = (operation: Node, named: Named): Node => {
+  const { operationId, parameters, requestBody, responses } = operation
+  const verb = verbOf(textOf(operationId))
+  const body =
+    isNode(requestBody) && isNode(requestBody["content"])
+      ? {
+          requestBody: {
+            ...requestBody,
+            content: mapped(requestBody["content"], (media) =>
+              isNode(media) && isNode(media["schema"])
+                ? { ...media, schema: schemaOf(media["schema"]) }
+                : media
+            )
+          }
+        }
+      : {}
+  return {
+    ...operation,
+    operationId: verb,
+    parameters: nodes(parameters).map((one) => ({
+      ...one,
+      ...(isNode(one["schema"]) ? { schema: parameterOf(one["schema"], textOf(one["name"])) } : {})
+    })),
+    ...body,
+    responses: mapped(isNode(responses) ? responses : {}, (response, status) =>
+      isNode(response)
+        ? {
+            ...response,
+            ...(status === "429" ? { headers: RETRY_AFTER } : {}),
+            ...(isNode(response["content"]) ? { content: contentOf(response["content"], verb, named) } : {})
+          }
+        : response
+    )
+  }
+}
+
+/** The document that is served and kept, of the one that the definition gives. */
+export const cleanDocument = (document: Node): Node => {
+  const { components, paths } = document
+  if (!isNode(components) || !isNode(components["schemas"]) || !isNode(paths))
+    throw new Error("not an OpenAPI document")
+  const named: Named = { answers: new Map() }
+  const operations = mapped(paths, (methods) =>
+    isNode(methods)
+      ? mapped(methods, (operation) => (isNode(operation) ? operationOf(operation, named) : operation))
+      : methods
+  )
+  const schemas = mapped(components["schemas"], (schema) => (isNode(schema) ? schemaOf(schema) : schema))
+  return {
+    ...document,
+    paths: operations,
+    components: { ...components, schemas: { ...schemas, ...Object.fromEntries(named.answers) } }
+  }
+}

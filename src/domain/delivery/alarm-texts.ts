@@ -1,0 +1,81 @@
+import type { AlarmName, NoticeKind } from "./alarm-rules.ts"
+import type { AlertText } from "./alert-policy.ts"
+
+const TITLES: Readonly<Record<AlarmName, string>> = {
+  failovers: "Sends fail over",
+  provider_b_bounces: "Too many mails bounce",
+  provider_b_complaints: "Too many mails are reported as spam",
+  dead_letters: "Deferred mails could not be retried",
+  fallback_only: "Only the fallback takes mail",
+  deferred_sends: "Many mails wait for a retry",
+  retries_overdue: "Nobody retries deferred mails",
+  failed_sends: "Mails failed that nobody refused",
+  unclaimed_sends: "Mail went out without look-up and claim",
+  silence_provider_a: "No delivery events of provider_a",
+  silence_provider_b: "No delivery events of provider_b",
+  no_model: "High fidelity is not available",
+  failed_conversions: "Many conversions fail",
+  waiting_conversions: "Nobody works on conversions",
+  batch_fallback: "The batch lane does not serve its pages",
+  unverified_mails: "Nobody vouches for who mails documents",
+  waiting_mails: "Nobody works on mailed documents",
+  clocks: "Clocks are apart"
+}
+
+const ADVICE: Readonly<Record<AlarmName, string>> = {
+  failovers: "The first provider refuses mail: look at the log lines EMAIL_FAILOVER for its reasons.",
+  provider_b_bounces:
+    "The provider reviews the account at 5 %. Find the source of the bad addresses and stop it.",
+  provider_b_complaints:
+    "The provider reviews the account at 0.1 %. Find the mail that people do not want and stop it.",
+  dead_letters: "See GET /api/admin/dead-letters; POST /api/admin/dead-letters/:id/redrive puts one back.",
+  fallback_only: "Mail goes out, and nothing is left to fail over to: see to the first provider.",
+  deferred_sends:
+    "A provider does not answer, or not clearly. The mails are tried again for half an hour; then they fail.",
+  retries_overdue:
+    "Their messages wait in a queue that no process takes from: doctor names it. Start a process with the role retry on that EMAIL_DEFER_QUEUE_URL.",
+  failed_sends:
+    "See GET /api/admin/email-log?status=failed. With the kind ambiguous nobody can say whether the mail arrived; with unavailable no provider took it.",
+  unclaimed_sends:
+    "The database did not answer these sends in time. Their keys are in the log lines “a send goes out without look-up and claim”: look for a second copy in another process, and for suppressed recipients.",
+  silence_provider_a: "Bounces go unseen. Look at the webhook, its signing secret and the poll.",
+  silence_provider_b:
+    "Bounces go unseen. Look at the event bus rule, its API destination and the webhook secret.",
+  no_model:
+    "Conversions fail, or do without it. The log lines HIFI_UNAVAILABLE hold the vendor's words; postlane doctor names what is missing.",
+  failed_conversions:
+    "See GET /api/admin/jobs?status=failed, GET /api/admin/other-jobs?status=failed and GET /api/admin/incoming-mails?outcome=error: their errors name the cause.",
+  waiting_conversions:
+    "Start a process with the role worker, or more of them; one whose store is another one than the database knows takes no work, and says so at GET /ready.",
+  batch_fallback:
+    "Each such page costs twice as much. See GET /api/admin/jobs for the outcomes of the batch jobs, and the log for records that were refused.",
+  unverified_mails:
+    "The reports of the mail server in front may not be read: compare TRUSTED_MAIL_HOPS with it. See GET /api/admin/incoming-mails?outcome=unverified for the reasons.",
+  waiting_mails:
+    "Start a process with the role intake. See GET /api/admin/incoming-mails for what each mail waits for.",
+  clocks:
+    "Let NTP set them; the log line CLOCK_OFF names a process that is off. While the database's own clock has gone back, keys and leases last longer by as much."
+}
+
+/** What an alarm means, and what to do about it. */
+export const alarmMeaning = (name: AlarmName): { readonly title: string; readonly remedy: string } => ({
+  title: TITLES[name],
+  remedy: ADVICE[name]
+})
+
+/** The text of a notice. It holds our own names and figures only, nothing that strangers wrote. */
+export const alarmText = (name: AlarmName, kind: NoticeKind, detail: string): AlertText => {
+  const heading = `${kind === "begun" ? "Alarm" : "Alarm over"}: ${TITLES[name]}`
+  const lines = [
+    `${detail[0]?.toUpperCase() ?? ""}${detail.slice(1)}.`,
+    ...(kind === "begun" ? [ADVICE[name]] : [])
+  ]
+  return {
+    subject: `[Postlane] ${heading}`,
+    text: `${heading}.\n\n${lines.join("\n\n")}\n`,
+    html:
+      `<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><meta name="color-scheme" content="light dark">` +
+      `<title>${heading}</title></head><body>\n<h1>${heading}</h1>\n` +
+      `${lines.map((line) => `<p>${line}</p>`).join("\n")}\n</body></html>\n`
+  }
+}

@@ -1,0 +1,38 @@
+import { assert, it } from "@effect/vitest"
+import { Effect } from "effect"
+
+import { layoutOf } from "../../../../src/adapters/pdf/content/layout.ts"
+import { loadLibraries } from "../../../../src/adapters/pdf/engine/libraries.ts"
+import { OpenDocument } from "../../../../src/adapters/pdf/pages/document.ts"
+import { temporaryPdf } from "../../../support/files/pdf-files.ts"
+import { line, pdfOf } from "../../../support/files/pdf-writer.ts"
+
+const annotation = (type: string, words: string, y: number, more = ""): string =>
+  `<< /Type /Annot /Subtype /${type} /Rect [72 ${y} 400 ${y + 30}] /DA (/Helv 11 Tf 0 g) /Contents (${words}) ${more} >>`
+
+it.effect(
+  "what was typed onto a page is part of it, and hidden notes and remarks are not",
+  () =>
+    Effect.gen(function* () {
+      const annotations = [
+        annotation("FreeText", "Approved on 3 May.\\nAnn", 600),
+        annotation("FreeText", "Hidden", 500, "/F 2"),
+        annotation("Text", "A remark", 400)
+      ].join(" ")
+      const path = yield* temporaryPdf(
+        pdfOf({
+          pages: [
+            { content: line("The words of the page itself.", 72, 700), entries: `/Annots [${annotations}]` },
+            { content: "", entries: `/Annots [${annotation("FreeText", "Alone", 600, "/F 4")}]` }
+          ]
+        })
+      )
+      const document = new OpenDocument(yield* Effect.promise(loadLibraries), path)
+      const [first, second] = [0, 1].map((index) => layoutOf(document, index, index + 1).html)
+      document.close()
+      assert.match(first ?? "", /<p>The words of the page itself\.<\/p>.*Approved on 3 May\..*Ann/s)
+      assert.notMatch(first ?? "", /Hidden|remark/)
+      assert.include(second ?? "", "Alone")
+    }),
+  120_000
+)
