@@ -48,8 +48,8 @@ const onEdge: BuildOptions = {
 const runtimeFiles = (names: ReadonlyArray<string>) => names.map((name) => `src/runtime/${name}.ts`)
 
 /**
- * The types of Resend's SDK, whose members the drop-in carries, stand in the package: the SDK is bundled, and whoever uses the drop-in
- * has neither it nor React.
+ * The types of Resend's SDK, whose members the drop-in carries, stand in the package: the SDK is bundled, and an app with the drop-in
+ * need have neither it nor React.
  */
 const carryResendTypes = () => {
   const copy = join(dist, "adapters/drop-ins/resend-sdk.d.ts")

@@ -1,5 +1,5 @@
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
-import { Context, Data, Effect, Exit, Layer, Logger, RcMap, Result, Scope } from "effect"
+import { Context, Data, Effect, Exit, Layer, Logger, RcMap, type Result, Scope } from "effect"
 
 import { UndiciResend } from "../adapters/resend/undici-resend.ts"
 import { withDeadline } from "../domain/deadline.ts"
@@ -16,7 +16,7 @@ import {
   type SendEmail,
   type SendOptions,
   readSettings,
-  SettingsRefused
+  type SettingsRefused
 } from "./edge/plain-send-email.ts"
 import { realProviders } from "./layers/mail-providers.ts"
 import { mailDatabase, mailer } from "./layers/mail.ts"

@@ -31,7 +31,7 @@ export class Resend implements ResendDropIn, Omit<VendorResend, "batch" | "email
     return this.#vendor().apiKeys
   }
   get audiences(): VendorResend["audiences"] {
-    return this.#vendor().audiences
+    return this.#vendor().segments
   }
   get automations(): VendorResend["automations"] {
     return this.#vendor().automations

@@ -1,5 +1,5 @@
 /** Names of Resend's errors that an answer here can have. */
-export type ResendErrorName =
+type ResendErrorName =
   | "validation_error"
   | "invalid_parameter"
   | "invalid_attachment"

@@ -118,7 +118,7 @@ const namedToday = (email: ResendEmail): Result.Result<ResendEmail, string> =>
   })
 
 /** A name without quotes in which brackets stand. By RFC 5322 they are a comment, which is dropped; to Resend they are the name. */
-const NAME_WITH_BRACKETS = /^([^"<>]*[()][^"<>]*)<([^<>]+)>$/
+const NAME_WITH_BRACKETS = /^([^"<>()]*[()][^"<>]*)<([^<>]+)>$/
 
 const asMeant = (address: unknown): unknown => {
   const [, name, mailbox] = typeof address === "string" ? (NAME_WITH_BRACKETS.exec(address.trim()) ?? []) : []

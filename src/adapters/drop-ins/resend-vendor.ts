@@ -17,7 +17,10 @@ export const makeVendor = (settings: ResendSettings): (() => VendorResend) => {
   }
 }
 
-const refusing = (reason: string): Refusing => () => Promise.resolve(notTaken(reason))
+const refusing =
+  (reason: string): Refusing =>
+  () =>
+    Promise.resolve(notTaken(reason))
 
 const NOT_SCHEDULED = "mails are not scheduled: send at the time, from a job"
 const NO_BODIES = "the send log keeps no bodies and no attachments"
