@@ -52,6 +52,9 @@ export const redacted = (shape: Schema.Codec<string>): Schema.Codec<Redacted.Red
 
 export const text = Schema.String
 
+/** The value of a header. */
+export const userAgent = matching(/^[ -~]{1,200}$/, "must be printable ASCII, 200 characters at most")
+
 export const oneOf = <const A extends string>(options: ReadonlyArray<A>) =>
   Schema.Literals(options).annotate({ message: `must be ${anyOf(options)}` })
 

@@ -346,7 +346,7 @@ describe("a tagged page", () => {
   })
 
   it("leaves out artifacts and keeps what its structure forgot", () => {
-    const forgotten = ["Forgotten", "Also left behind"]
+    const forgotten = ["Forgotten.", "Also left behind."]
     const pages = forgotten.map((text, index) =>
       page(
         [
