@@ -18,16 +18,14 @@ begin
       create role service_role nologin;
     exception
       when duplicate_object or unique_violation then null; -- Another database of this server made it at the same time.
-      when insufficient_privilege then
-        raise notice 'role service_role could not be created: grant the tables to the role that Postlane connects as';
+      when insufficient_privilege then null; -- `npm run migrate` says so.
     end;
   end if;
   if exists (select from pg_roles where rolname = 'service_role' and not rolbypassrls) then
     begin
       alter role service_role bypassrls;
     exception
-      when insufficient_privilege then
-        raise notice 'role service_role could not be given bypassrls: connect as the owner of the tables, or as a role that has it';
+      when insufficient_privilege then null; -- `npm run migrate` says so.
       when others then
         -- Two migrations of one server may alter the role at once; the other one has done it.
         if sqlerrm <> 'tuple concurrently updated' then raise; end if;
@@ -76,8 +74,8 @@ begin
 end
 $$;
 
-revoke all on function secure_table(regclass) from public;
-revoke all on function secure_function(regprocedure) from public;
+select secure_function('secure_table(regclass)');
+select secure_function('secure_function(regprocedure)');
 
 
 -- Leases: work that one process at a time should do. The database's clock alone judges them. Called by `LeaseStore`.

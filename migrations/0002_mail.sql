@@ -1104,6 +1104,7 @@ declare
   r email_log;
   v_entries email_log_row[];
   v_settle record;
+  v_retries boolean;
   v_unproven boolean;
   v_found boolean;
   v_row email_log_row;
@@ -1114,8 +1115,10 @@ declare
   -- What the kept result says other than the entry, by entry: the row's own id, and an acceptance that was proven.
   v_learned jsonb := '{}';
 begin
-  if p_entries @? '$[*].settle.isRetry ? (@ == true)' then
-    p_entries := without_erased_people(p_entries);
+  v_retries := p_entries @? '$[*].settle.isRetry ? (@ == true)';
+  if v_retries then
+    -- Before any other lock, as there: an erasure neither misses the row nor is missed by it.
+    perform pg_advisory_xact_lock_shared(email_key_lock('erase_person'));
   end if;
   v_unproven := p_entries @? '$[*] ? (!exists(@.provider_message_id ? (@ != null)))';
   if v_unproven then
@@ -1130,6 +1133,10 @@ begin
     loop
       perform pg_advisory_xact_lock(v_lock);
     end loop;
+  end if;
+  if v_retries then
+    -- Not before: what another writer says of the key decides whom its rows may name.
+    p_entries := without_erased_people(p_entries);
   end if;
 
   v_entries := array(

@@ -586,7 +586,7 @@ $$;
 -- Erases a person: closes the account, and removes the address from everything but the audit trail of admins. Addresses
 -- that must not be mailed stay so, by a hash (P3). Returns whether anything was found. `p_email`: bare and lower-case.
 --
--- Lock order: mails of intake with customer and hold, queued retries, keys, rows of the log, suppressions, claims, admin, customer,
+-- Lock order: erasures (`record_email_sends` shares it for retries), mails of intake with customer and hold, queued retries, keys, rows of the log, suppressions, claims, admin, customer,
 -- outreach. The log comes before the suppressions, as in the writers of events, which lock a row before they add its suppressions.
 create function erase_person(p_email text, p_actor text) returns boolean
 language plpgsql
@@ -599,6 +599,7 @@ declare
   v_found boolean;
   v_mails uuid[];
 begin
+  perform pg_advisory_xact_lock(email_key_lock('erase_person'));
   v_found := erase_intake_person(p_email);
   v_found := erase_deferred_person(p_email) or v_found;
 

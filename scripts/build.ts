@@ -47,6 +47,27 @@ const onEdge: BuildOptions = {
 }
 const runtimeFiles = (names: ReadonlyArray<string>) => names.map((name) => `src/runtime/${name}.ts`)
 
+/**
+ * The types of Resend's SDK, whose members the drop-in carries, stand in the package: the SDK is bundled, and an app with the drop-in
+ * need have neither it nor React.
+ */
+const carryResendTypes = () => {
+  const copy = join(dist, "adapters/drop-ins/resend-sdk.d.ts")
+  const types = readFileSync(fileURLToPath(import.meta.resolve("resend")).replace(/\.mjs$/, ".d.mts"), "utf8")
+  writeFileSync(
+    copy,
+    types
+      .replace(/^import .* from "react";\n/m, "")
+      .replaceAll(/\bReact(?:\$1)?\.ReactNode\b/g, "unknown")
+      .replaceAll(/\bBuffer\b/g, "Uint8Array")
+  )
+  for (const name of ["runtime/resend.d.ts", "adapters/drop-ins/resend-vendor.d.ts"]) {
+    const path = join(dist, name)
+    const sdk = name.startsWith("runtime/") ? "../adapters/drop-ins/resend-sdk.ts" : "./resend-sdk.ts"
+    writeFileSync(path, readFileSync(path, "utf8").replaceAll('from "resend"', `from "${sdk}"`))
+  }
+}
+
 /** The declarations that the entries lead to, and no others. */
 const pruneTypes = () => {
   const kept = new Set<string>()
@@ -85,6 +106,7 @@ const main = async () => {
     console.error(errors.join("\n"))
     return 1
   }
+  carryResendTypes()
   pruneTypes()
   const built = await Promise.all([
     bundlePrograms(outdir),

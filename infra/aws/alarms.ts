@@ -12,7 +12,7 @@ import {
   FAILOVER_WINDOW_MINUTES,
   FAILOVERS
 } from "../../src/domain/delivery/alarm-rules.ts"
-import { type CountedLine, LOG_GROUPS, NAMESPACE, patternOf } from "../../src/domain/doctor/cloud-side.ts"
+import { type CloudNames, type CountedLine, patternOf } from "../../src/domain/doctor/cloud-side.ts"
 
 type AlarmOptions = Pick<
   cloudwatch.AlarmProps,
@@ -79,8 +79,8 @@ export const reputationAlarms = (add: AddAlarm): void => {
 }
 
 /** The log groups, and the alarms on lines that the processes write. */
-export const logAlarms = (stack: Stack, add: AddAlarm): void => {
-  const groups = Object.entries(LOG_GROUPS).map(
+export const logAlarms = (stack: Stack, add: AddAlarm, { logGroups, namespace }: CloudNames): void => {
+  const groups = Object.entries(logGroups).map(
     ([name, logGroupName]) =>
       new logs.LogGroup(stack, `${name === "api" ? "Api" : "Anchor"}Logs`, {
         logGroupName,
@@ -93,13 +93,13 @@ export const logAlarms = (stack: Stack, add: AddAlarm): void => {
     for (const group of groups) {
       group.addMetricFilter(metricName, {
         filterPattern: logs.FilterPattern.literal(patternOf(metricName)),
-        metricNamespace: NAMESPACE,
+        metricNamespace: namespace,
         metricName,
         metricValue: "1"
       })
     }
     return new cloudwatch.Metric({
-      namespace: NAMESPACE,
+      namespace,
       metricName,
       statistic: cloudwatch.Stats.SUM,
       period

@@ -9,13 +9,14 @@ import { Schedule, ScheduleExpression } from "aws-cdk-lib/aws-scheduler"
 import { LambdaInvoke } from "aws-cdk-lib/aws-scheduler-targets"
 import type * as sqs from "aws-cdk-lib/aws-sqs"
 
-import { LOG_GROUPS } from "../../src/domain/doctor/cloud-side.ts"
 import { functionSeconds, RETRIES_AT_ONCE } from "../../src/domain/mail/function-sizes.ts"
-import type { Env, Settings } from "../../src/runtime/settings/settings.ts"
+import type { Env } from "../../src/runtime/settings/settings.ts"
 import { SETTINGS } from "../../src/runtime/settings/table.ts"
-import type { FunctionCode } from "./plan.ts"
+import type { FunctionCode, Plan } from "./plan.ts"
 
 const MEMORY_MB = 1_024
+/** The least that a queue may be limited to. */
+const FEWEST_FROM_QUEUE = 2
 /** An invocation of this age says nothing new any more. */
 const SCHEDULE_RETRY = { maxEventAge: Duration.minutes(1), retryAttempts: 0 }
 
@@ -33,14 +34,21 @@ const LEFT_OUT: ReadonlySet<string> = new Set([...KEYS, ...OWN])
  * The settings of the environment that the stack is made in. Values that must not be shown stand in no template: they come from
  * `secretName`, whose JSON has the settings' names as keys.
  */
-const environmentOf = (env: Env, secretName: string): Record<string, string> =>
+const environmentOf = (env: Env, { secretName, secretVersion }: FunctionCode): Record<string, string> =>
   Object.fromEntries(
     SETTINGS.filter(({ name }) => !LEFT_OUT.has(name)).flatMap(({ alias, name, secret }) => {
       const value = [name, alias ?? name].map((one) => env[one] ?? "").find((text) => text !== "")
       if (value === undefined) return []
-      return [[name, secret ? `{{resolve:secretsmanager:${secretName}:SecretString:${name}}}` : value]]
+      const version = secretVersion === undefined ? "" : `::${secretVersion}`
+      const reference = `{{resolve:secretsmanager:${secretName}:SecretString:${name}${version}}}`
+      return [[name, secret ? reference : value]]
     })
   )
+
+/** What the function is made from. */
+interface FunctionPlan extends Pick<Plan, "env" | "names" | "settings"> {
+  readonly code: FunctionCode
+}
 
 /** What the function works with of the other stack. */
 interface Beside {
@@ -48,15 +56,15 @@ interface Beside {
   readonly policy: iam.IManagedPolicy
 }
 
-/** The function, with its own policy for its log lines; what it calls beside is what every process calls. */
+/** The function, with its own policy for its log lines beside that for what it calls. */
 const makeFunction = (
   stack: Stack,
-  { code, env, settings }: { code: FunctionCode; env: Env; settings: Settings },
+  { code, env, names, settings }: FunctionPlan,
   { policy, queue }: Beside
 ) => {
-  const logGroup = logs.LogGroup.fromLogGroupName(stack, "Logs", LOG_GROUPS.api)
+  const logGroup = logs.LogGroup.fromLogGroupName(stack, "Logs", names.logGroups.api)
   const role = new iam.Role(stack, "FunctionRole", {
-    description: "Postlane as a function: what its processes call, and log lines",
+    description: "Postlane as a function: what it calls, and log lines",
     assumedBy: new iam.ServicePrincipal("lambda.amazonaws.com"),
     managedPolicies: [policy]
   })
@@ -68,14 +76,18 @@ const makeFunction = (
         stack.formatArn({
           service: "logs",
           resource: "log-group",
-          resourceName: `${LOG_GROUPS.api}:*`,
+          resourceName: `${names.logGroups.api}:*`,
           arnFormat: ArnFormat.COLON_RESOURCE_NAME
         })
       ]
     })
   )
-  return new lambda.Function(stack, "Function", {
-    functionName: "postlane",
+  if (code.network !== undefined)
+    role.addManagedPolicy(
+      iam.ManagedPolicy.fromAwsManagedPolicyName("service-role/AWSLambdaVPCAccessExecutionRole")
+    )
+  const made = new lambda.Function(stack, "Function", {
+    functionName: names.prefix,
     description: "Postlane: requests, retries and what is due",
     runtime: lambda.Runtime.NODEJS_24_X,
     handler: "index.handler",
@@ -84,22 +96,21 @@ const makeFunction = (
     timeout: Duration.seconds(functionSeconds(settings.sending)),
     environment: {
       EMAIL_DEFER_QUEUE_URL: queue.queueUrl,
-      ...environmentOf(env, code.secretName)
+      ...environmentOf(env, code)
     },
     role: role.withoutPolicyUpdates(),
-    logGroup
+    logGroup,
+    ...(code.concurrency === 0 ? {} : { reservedConcurrentExecutions: code.concurrency })
   })
+  if (code.network !== undefined) (made.node.defaultChild as lambda.CfnFunction).vpcConfig = code.network
+  return made
 }
 
 /** The serverless entry: one function behind an HTTP API, on the retry queue and once a minute. */
-export const functionResources = (
-  stack: Stack,
-  plan: { readonly code: FunctionCode; readonly env: Env; readonly settings: Settings },
-  beside: Beside
-): void => {
+export const functionResources = (stack: Stack, plan: FunctionPlan, beside: Beside): void => {
   const handler = makeFunction(stack, plan, beside)
   const gateway = new api.HttpApi(stack, "Api", {
-    apiName: "postlane",
+    apiName: plan.names.prefix,
     defaultIntegration: new HttpLambdaIntegration("Requests", handler)
   })
   new CfnOutput(stack, "ApiUrl", {
@@ -111,6 +122,10 @@ export const functionResources = (
     eventSourceArn: beside.queue.queueArn,
     // They begin together: none waits for another's time to be over.
     batchSize: RETRIES_AT_ONCE,
+    // The rest is for requests and for what is due.
+    ...(plan.code.concurrency === 0
+      ? {}
+      : { maxConcurrency: Math.max(FEWEST_FROM_QUEUE, Math.floor(plan.code.concurrency / 2)) }),
     reportBatchItemFailures: true
   })
   new Schedule(stack, "Due", {

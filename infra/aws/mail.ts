@@ -48,7 +48,9 @@ const configurationSet = (
 }
 
 /** Delivers every event of SES to the webhook, for 24 hours, and keeps what could not be delivered (EVENT-12). */
-const deliverEvents = (stack: Stack, baseUrl: string, add: AddAlarm) => {
+const deliverEvents = (stack: Stack, plan: Plan, add: AddAlarm) => {
+  const { cloud, http, providerB } = plan.settings
+  const sets = [plan.configurationSet, providerB.outreachConfigurationSet]
   const secret = new secrets.Secret(stack, "WebhookSecret", {
     description: "PROVIDERB_WEBHOOK_SECRET: what the event bus sends in X-Webhook-Secret",
     generateSecretString: { excludePunctuation: true, passwordLength: 48 }
@@ -62,18 +64,25 @@ const deliverEvents = (stack: Stack, baseUrl: string, add: AddAlarm) => {
   })
   const destination = new events.ApiDestination(stack, "Webhook", {
     connection,
-    endpoint: webhookOf(baseUrl),
+    endpoint: webhookOf(http.baseUrl),
     httpMethod: events.HttpMethod.POST
   })
   const deadLetterQueue = new sqs.Queue(stack, "EventDeadLetters", {
-    queueName: "postlane-event-dead-letters",
+    queueName: `${plan.names.prefix}-event-dead-letters`,
     retentionPeriod: Duration.days(DEAD_LETTER_DAYS),
     encryption: sqs.QueueEncryption.SQS_MANAGED,
     enforceSSL: true
   })
   new events.Rule(stack, "MailEvents", {
     description: "Delivery events of Amazon SES to Postlane's webhook",
-    eventPattern: { source: [EVENT_SOURCE], detailType: [...DETAIL_TYPES] },
+    eventPattern: {
+      source: [EVENT_SOURCE],
+      detailType: [...DETAIL_TYPES],
+      // The bus is the account's: an installation with a name takes the events of its own sets.
+      ...(cloud.installation === undefined
+        ? {}
+        : { detail: { mail: { tags: { "ses:configuration-set": sets } } } })
+    },
     targets: [
       new ApiDestinationTarget(destination, {
         deadLetterQueue,
@@ -88,7 +97,7 @@ const deliverEvents = (stack: Stack, baseUrl: string, add: AddAlarm) => {
 
 /** Everything about `provider_b`: the sender's identity, both configuration sets, the way of its events, and its reputation. */
 export const mailResources = (stack: Stack, plan: Plan, add: AddAlarm): void => {
-  const { domains, http, providerB } = plan.settings
+  const { domains, providerB } = plan.settings
   const own = configurationSet(stack, "TransactionalSet", plan.configurationSet, MAIL_EVENTS)
   configurationSet(stack, "OutreachSet", providerB.outreachConfigurationSet, [
     ...MAIL_EVENTS,
@@ -103,6 +112,6 @@ export const mailResources = (stack: Stack, plan: Plan, add: AddAlarm): void => 
   identity.dkimRecords.forEach(({ name, value }, index) => {
     new CfnOutput(stack, `DkimRecord${index + 1}`, { value: `${name} CNAME ${value}` })
   })
-  deliverEvents(stack, http.baseUrl, add)
+  deliverEvents(stack, plan, add)
   reputationAlarms(add)
 }

@@ -3,7 +3,7 @@ import * as iam from "aws-cdk-lib/aws-iam"
 import type * as s3 from "aws-cdk-lib/aws-s3"
 import type * as sqs from "aws-cdk-lib/aws-sqs"
 
-import { LOG_GROUPS } from "../../src/domain/doctor/cloud-side.ts"
+import type { CloudNames } from "../../src/domain/doctor/cloud-side.ts"
 
 /** What the code calls, by the name of the SDK's command in src, and the actions that IAM checks for it. */
 type Calls = Readonly<Record<string, ReadonlyArray<string>>>
@@ -141,6 +141,7 @@ export const batchRole = (stack: Stack, bucket: s3.Bucket, modelId: string): iam
 
 /** What the processes use. */
 export interface Used {
+  readonly names: CloudNames
   /** Region of Amazon SES. */
   readonly mailRegion: string
   readonly sender: string
@@ -170,7 +171,11 @@ const batchStatements = (
 ]
 
 /** What `doctor` reads of the event bus, the alarms, the log groups and the topics. */
-const examinedStatements = (stack: Stack, mailRegion: string): ReadonlyArray<iam.PolicyStatement> => {
+const examinedStatements = (
+  stack: Stack,
+  mailRegion: string,
+  names: CloudNames
+): ReadonlyArray<iam.PolicyStatement> => {
   const events = (resource: string) =>
     stack.formatArn({ service: "events", region: mailRegion, resource, resourceName: "*" })
   const regions = [...new Set([stack.region, mailRegion])]
@@ -181,7 +186,7 @@ const examinedStatements = (stack: Stack, mailRegion: string): ReadonlyArray<iam
     allow("eventDelivery", [events("rule"), events("api-destination"), events("connection")]),
     allow(
       "lines",
-      Object.values(LOG_GROUPS).map((name) =>
+      Object.values(names.logGroups).map((name) =>
         stack.formatArn({
           service: "logs",
           resource: "log-group",
@@ -192,9 +197,37 @@ const examinedStatements = (stack: Stack, mailRegion: string): ReadonlyArray<iam
     ),
     allow(
       "topics",
-      regions.map((region) => stack.formatArn({ service: "sns", region, resource: "postlane-*" }))
+      regions.map((region) => stack.formatArn({ service: "sns", region, resource: `${names.prefix}-*` }))
     )
   ]
+}
+
+/**
+ * The policy of a function, which the internet calls: it sends, queues and takes retries, and keeps files. Models, batch jobs, dead letters and
+ * what doctor looks at are the processes'.
+ */
+export const functionPolicy = (stack: Stack, used: Used): iam.ManagedPolicy => {
+  const ses = (resource: string, resourceName: string) =>
+    stack.formatArn({ service: "ses", region: used.mailRegion, resource, resourceName })
+  return new iam.ManagedPolicy(stack, "FunctionPolicy", {
+    description: "What Postlane calls as a function, and nothing else",
+    statements: [
+      allow("send", [
+        ses("identity", used.sender),
+        ...used.configurationSets.map((name) => ses("configuration-set", name))
+      ]),
+      allow("queue", [used.queue.queueArn]),
+      allow("queues", [used.queue.queueArn]),
+      allow(
+        "objects",
+        used.buckets.map((bucket) => bucket.arnForObjects("*"))
+      ),
+      allow(
+        "buckets",
+        used.buckets.map(({ bucketArn }) => bucketArn)
+      )
+    ]
+  })
 }
 
 /** The policy of the identity that signs the processes' calls: attach it to the instance role, or to the user of the keys. */
@@ -225,7 +258,7 @@ export const callerPolicy = (stack: Stack, used: Used): iam.ManagedPolicy => {
         "bucketSettings",
         used.buckets.map(({ bucketArn }) => bucketArn)
       ),
-      ...examinedStatements(stack, used.mailRegion),
+      ...examinedStatements(stack, used.mailRegion, used.names),
       allow("model", modelArns(stack, used.modelId)),
       // What doctor looks at: the profile of this id, if it is one.
       allow("profile", [

@@ -30,12 +30,12 @@ export const deferQueue = (stack: Stack, plan: Plan, add: AddAlarm) => {
   const sealed = { encryption: sqs.QueueEncryption.SQS_MANAGED, enforceSSL: true }
   const dead = new sqs.Queue(stack, "DeferDeadLetters", {
     ...sealed,
-    queueName: "postlane-email-defer-dead-letters",
+    queueName: `${plan.names.prefix}-email-defer-dead-letters`,
     retentionPeriod: Duration.days(DEAD_LETTER_DAYS)
   })
   const queue = new sqs.Queue(stack, "DeferQueue", {
     ...sealed,
-    queueName: "postlane-email-defer",
+    queueName: `${plan.names.prefix}-email-defer`,
     retentionPeriod: Duration.days(QUEUE_DAYS),
     visibilityTimeout: Duration.seconds(visibilityOf(plan)),
     deadLetterQueue: { queue: dead, maxReceiveCount: RECEIVES }

@@ -5,7 +5,7 @@ import { migrateDatabase, shownUrl } from "./layers/database-start.ts"
 import { CannotStart, endWithWords } from "./process/run-program.ts"
 import { decodeSettings, formatProblems } from "./settings/settings.ts"
 
-/** `npm run migrate`: applies the numbered migrations to `DB_URL`, all or none. */
+/** `npm run migrate`: applies the numbered migrations to `DB_URL`. */
 const program = Effect.gen(function* () {
   const decoded = decodeSettings({ DB_URL: process.env["DB_URL"], ...process.env }, { embedded: true })
   if (Result.isFailure(decoded)) {

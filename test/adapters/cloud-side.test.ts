@@ -8,13 +8,14 @@ import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { cloudAlarms } from "../../src/adapters/cloudwatch/alarms.ts"
 import { examineEvents } from "../../src/adapters/eventbridge/examination.ts"
 import { alarmVerdicts, watchedMetrics } from "../../src/domain/doctor/cloud-alarms.ts"
-import { DETAIL_TYPES, patternOf, webhookOf } from "../../src/domain/doctor/cloud-side.ts"
+import { cloudNames, DETAIL_TYPES, patternOf, webhookOf } from "../../src/domain/doctor/cloud-side.ts"
 import { eventDeadLetters, eventVerdicts } from "../../src/domain/doctor/event-delivery.ts"
 import type { Verdict } from "../../src/domain/doctor/verdict.ts"
 
 const WEBHOOK = webhookOf("https://api.example.com/")
 const QUEUES = { deferred: "defer-dead-letters", events: ["event-dead-letters"] }
-const WATCHED = watchedMetrics(QUEUES)
+const NAMES = cloudNames(undefined)
+const WATCHED = watchedMetrics(QUEUES, NAMES)
 const TOPIC = "arn:aws:sns:us-east-1:1:postlane-AlarmTopic"
 
 interface Question {
@@ -111,7 +112,7 @@ const examined = async (change: Account = {}) => {
   const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const credentials = { accessKeyId: "AKIA", secretAccessKey: "s" }
   const events = await Effect.runPromise(examineEvents({ region: "us-east-1", endpoint, credentials }))
-  const alarms = cloudAlarms({ home: "us-east-1", mail: "eu-west-1", endpoint, credentials })
+  const alarms = cloudAlarms({ names: NAMES, home: "us-east-1", mail: "eu-west-1", endpoint, credentials })
   return [
     ...eventVerdicts(events, WEBHOOK),
     ...(await Effect.runPromise(

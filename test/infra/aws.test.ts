@@ -479,28 +479,210 @@ describe("alarms", () => {
   )
 })
 
+/** Runs `npm run infra` with an AWS CLI whose stacks give out `outputs`; without any, there are none. */
+const infra = (
+  args: ReadonlyArray<string>,
+  outputs?: ReadonlyArray<readonly [string, string]>,
+  change: NodeJS.ProcessEnv = {}
+) => {
+  const folder = mkdtempSync(join(tmpdir(), "postlane-aws-"))
+  const script = `#!/bin/sh
+echo "$@" >> ${folder}/calls
+case "$*" in
+  *"--query Stacks[0].Outputs[].[OutputKey,OutputValue] "*)
+    ${outputs === undefined ? 'echo "Stack with id postlane does not exist" >&2; exit 254' : `echo '${JSON.stringify(outputs)}'`} ;;
+  *"describe-secret"*) echo '{"one":["AWSPREVIOUS"],"two":["AWSCURRENT"]}' ;;
+  *"cloudformation deploy"*)
+    echo "Run: aws cloudformation describe-change-set --change-set-name arn:aws:cloudformation:us-east-1:1:changeSet/one/2" ;;
+esac
+`
+  try {
+    writeFileSync(join(folder, "aws"), script, { mode: 0o755 })
+    const PATH = `${folder}${delimiter}${process.env["PATH"]}`
+    const { status, stderr } = spawnSync(process.execPath, [join(root, "infra/aws/main.ts"), ...args], {
+      env: { ...ENV, ...change, PATH },
+      encoding: "utf8"
+    })
+    const calls = readFileSync(join(folder, "calls"), "utf8").trim().split("\n")
+    return { status, stderr, calls: calls.map((call) => call.split(" ").slice(1).join(" ")) }
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+const verbs = (calls: ReadonlyArray<string>) => calls.map((call) => call.split(" ")[0])
+
 describe("npm run infra", () => {
-  it("applies each stack with the AWS CLI, then prints what it gives out", () => {
-    const folder = mkdtempSync(join(tmpdir(), "postlane-aws-"))
-    try {
-      const script = `#!/bin/sh\necho "$@" >> ${folder}/calls\n`
-      writeFileSync(join(folder, "aws"), script, { mode: 0o755 })
-      const PATH = `${folder}${delimiter}${process.env["PATH"]}`
-      const { status, stderr } = spawnSync(process.execPath, [join(root, "infra/aws/main.ts"), "apply"], {
-        env: { ...ENV, PATH },
-        encoding: "utf8"
-      })
-      // What a template breaks of CDK's rules is a warning there.
-      assert.deepStrictEqual([status, stderr], [0, ""])
-      const calls = readFileSync(join(folder, "calls"), "utf8").trim().split("\n")
-      assert.lengthOf(calls, 2)
-      assert.match(
-        calls[0]!,
-        /^cloudformation deploy --region us-east-1 --stack-name postlane --template-file \S+postlane\.template\.json --capabilities CAPABILITY_IAM/
+  it("shows what changes, applies it with the AWS CLI, then prints what the stack gives out", () => {
+    const { calls, status, stderr } = infra(["apply"])
+    // What a template breaks of CDK's rules is a warning there.
+    assert.deepStrictEqual([status, stderr], [0, ""])
+    assert.deepStrictEqual(verbs(calls), [
+      "describe-stacks",
+      "describe-stacks",
+      "deploy",
+      "describe-change-set",
+      "execute-change-set",
+      "wait",
+      "describe-stacks"
+    ])
+    assert.match(
+      calls[2]!,
+      /^deploy --region us-east-1 --stack-name postlane --template-file \S+postlane\.template\.json --capabilities CAPABILITY_IAM --no-execute-changeset/
+    )
+    for (const call of calls.slice(3, 5))
+      assert.include(call, "--change-set-name arn:aws:cloudformation:us-east-1:1:changeSet/one/2")
+    assert.include(calls[5], "wait stack-create-complete")
+  })
+
+  it("touches no stack that stands for another domain or address, unless --replace says so", () => {
+    const production = [
+      ["SenderDomain", "mail.example.com"],
+      ["BaseUrl", "https://api.example.com"]
+    ] as const
+    const staging = { BASE_URL: "https://staging.example.com" }
+    const refused = infra(["apply"], production, staging)
+    assert.strictEqual(refused.status, 1)
+    assert.include(
+      refused.stderr,
+      "postlane stands for another installation:\n  BaseUrl: https://api.example.com there, https://staging.example.com here"
+    )
+    assert.include(refused.stderr, "INSTALLATION=staging")
+    assert.deepStrictEqual(verbs(refused.calls), ["describe-stacks"])
+    assert.strictEqual(infra(["apply"], production, { SENDER_DOMAIN: "mail.staging.example.com" }).status, 1)
+    const told = infra(["apply", "--replace"], production, staging)
+    assert.strictEqual(told.status, 0, told.stderr)
+    assert.include(told.calls.join("\n"), "wait stack-update-complete")
+    assert.strictEqual(infra(["apply"], production).status, 0)
+  })
+})
+
+describe("the function's surroundings", () => {
+  const CODE = { FUNCTION_CODE: "s3://example-code/postlane-1.zip" }
+  const functionOf = (change: NodeJS.ProcessEnv) => Template.fromStack(stacksOf({ ...CODE, ...change })[1]!)
+
+  it("a rotated secret changes the template: its version is in it, and apply looks it up", () => {
+    const keyed = functionOf({ DB_URL: "postgres://p@db/p", FUNCTION_SECRET_VERSION: "two" })
+    keyed.hasResourceProperties("AWS::Lambda::Function", {
+      Environment: {
+        Variables: Match.objectLike({
+          DB_URL: "{{resolve:secretsmanager:postlane/settings:SecretString:DB_URL::two}}"
+        })
+      }
+    })
+    const { calls } = infra(["apply"], [], CODE)
+    assert.include(calls[0], "describe-secret --region us-east-1 --secret-id postlane/settings")
+    const looked = calls.filter((call) => call.startsWith("deploy"))
+    assert.lengthOf(looked, 2)
+  })
+
+  it("a network and a limit of its own, so that a database is reached and its connections suffice", () => {
+    functionOf({}).hasResourceProperties("AWS::Lambda::Function", { ReservedConcurrentExecutions: 6 })
+    functionOf({}).hasResourceProperties("AWS::Lambda::EventSourceMapping", {
+      ScalingConfig: { MaximumConcurrency: 3 }
+    })
+    const inside = functionOf({
+      FUNCTION_SUBNETS: "subnet-1, subnet-2",
+      FUNCTION_SECURITY_GROUPS: "sg-1",
+      FUNCTION_CONCURRENCY: "0"
+    })
+    inside.hasResourceProperties("AWS::Lambda::Function", {
+      VpcConfig: { SubnetIds: ["subnet-1", "subnet-2"], SecurityGroupIds: ["sg-1"] },
+      ReservedConcurrentExecutions: Match.absent()
+    })
+    assert.include(JSON.stringify(inside.findResources("AWS::IAM::Role")), "AWSLambdaVPCAccessExecutionRole")
+    assert.throws(() => functionOf({ FUNCTION_SUBNETS: "subnet-1" }), /FUNCTION_SECURITY_GROUPS/)
+    assert.throws(() => functionOf({ FUNCTION_CONCURRENCY: "1" }), /FUNCTION_CONCURRENCY must be 3/)
+  })
+
+  it("a policy without roles to pass, models, batch jobs and dead letters", () => {
+    const policies = template.findResources("AWS::IAM::ManagedPolicy", {
+      Properties: { Description: "What Postlane calls as a function, and nothing else" }
+    })
+    const text = JSON.stringify(policies)
+    assert.lengthOf(Object.keys(policies), 1)
+    assert.include(text, "ses:SendEmail")
+    assert.notMatch(text, /PassRole|bedrock|DeferDeadLetters|example-batch|BatchBucket|events:|cloudwatch:/)
+    // The function holds that one, and its log lines.
+    const used = JSON.stringify(functionOf({}).findResources("AWS::IAM::Role"))
+    assert.include(used, "FunctionPolicy")
+    assert.notInclude(used, "CallerPolicy")
+  })
+})
+
+describe("a second installation in the account", () => {
+  const STAGING = {
+    INSTALLATION: "staging",
+    PROVIDERB_CONFIGURATION_SET: "staging-outreach-set",
+    FUNCTION_CODE: "s3://example-code/postlane-1.zip"
+  }
+
+  it("shares no name with the first one", () => {
+    const namesOf = (change: NodeJS.ProcessEnv) => {
+      const stacks = stacksOf(change)
+      const named = stacks.flatMap((stack) =>
+        Object.values(
+          Template.fromStack(stack).toJSON()["Resources"] as Record<string, { Properties: object }>
+        ).flatMap(({ Properties }) =>
+          Object.entries(Properties).flatMap(([key, value]) =>
+            // Buckets and the domain are named by settings.
+            /^(?:QueueName|FunctionName|LogGroupName|MetricNamespace|Namespace|TopicName)$|^Name$/.test(
+              key
+            ) &&
+            typeof value === "string" &&
+            !value.startsWith("AWS/")
+              ? [value]
+              : []
+          )
+        )
       )
-      assert.match(calls[1]!, /^cloudformation describe-stacks --region us-east-1 --stack-name postlane/)
-    } finally {
-      rmSync(folder, { recursive: true })
+      return new Set([...named, ...stacks.map(({ stackName }) => stackName)])
     }
+    const first = namesOf({ FUNCTION_CODE: STAGING.FUNCTION_CODE })
+    const second = namesOf(STAGING)
+    assert.sameMembers(
+      [...first],
+      [
+        "postlane",
+        "postlane-function",
+        "postlane-email-defer",
+        "postlane-email-defer-dead-letters",
+        "postlane-event-dead-letters",
+        "/postlane/api",
+        "/postlane/anchor",
+        "Postlane",
+        "transactional-set",
+        "outreach-set"
+      ]
+    )
+    assert.strictEqual(second.size, first.size)
+    assert.deepStrictEqual(
+      [...second].filter((name) => first.has(name)),
+      []
+    )
+    assert.isTrue(second.has("postlane-staging-function"))
+  })
+
+  it("takes the events of its own configuration sets, which it has to name", () => {
+    const [home] = stacksOf(STAGING)
+    Template.fromStack(home!).hasResourceProperties("AWS::Events::Rule", {
+      EventPattern: {
+        detail: {
+          mail: { tags: { "ses:configuration-set": ["staging-transactional-set", "staging-outreach-set"] } }
+        }
+      }
+    })
+    assert.throws(() => stacksOf({ INSTALLATION: "staging" }), /PROVIDERB_CONFIGURATION_SET is unset/)
+  })
+
+  it("gives out what a function uses also while none is made", () => {
+    const exported = (change: NodeJS.ProcessEnv) =>
+      Object.values(
+        Template.fromStack(stacksOf(change)[0]!).toJSON()["Outputs"] as Record<string, { Export?: object }>
+      )
+        .flatMap(({ Export }) => (Export === undefined ? [] : [JSON.stringify(Export)]))
+        .sort()
+    assert.isAtLeast(exported({}).length, 3)
+    assert.deepStrictEqual(exported({}), exported({ FUNCTION_CODE: STAGING.FUNCTION_CODE }))
   })
 })

@@ -2,6 +2,7 @@ import { CreateBucketCommand, S3Client } from "@aws-sdk/client-s3"
 import { ReceiveMessageCommand, SQSClient } from "@aws-sdk/client-sqs"
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import fc from "fast-check"
 
 import { WriteSql } from "../../src/adapters/postgres/client.ts"
 import { makeLambda } from "../../src/runtime/lambda.ts"
@@ -312,9 +313,33 @@ describe("a request of a gateway", () => {
     assert.deepStrictEqual(Buffer.from(await request.arrayBuffer()), body)
   })
 
+  it("of an HTTP API, which decodes paths, names the address that was asked for", () => {
+    // RFC 5322's atext; the slash, which an API hands over as one of the path, left out.
+    const atext = "abzAZ019!#$%&'*+-=?^_`{|}~.".split("")
+    const local = fc
+      .array(fc.constantFrom(...atext), { minLength: 1, maxLength: 12 })
+      .map((all) => all.join(""))
+    fc.assert(
+      fc.property(fc.oneof(local, fc.constantFrom("a%61b", "o#x", "a?b", "%", "%2f", "50%25")), (name) => {
+        const path = `/api/v1/suppressions/${name}@x.test`
+        const seen = new URL(requestFrom({ path, isApi: true })!.url)
+        assert.strictEqual(decodeURIComponent(seen.pathname), path)
+        assert.deepStrictEqual([seen.search, seen.hash], ["", ""])
+        const asked = `/api/v1/suppressions/${encodeURIComponent(`${name}@x.test`)}`
+        assert.strictEqual(new URL(requestFrom({ path: asked })!.url).pathname, asked)
+      })
+    )
+    assert.strictEqual(
+      new URL(requestFrom({ path: "/prod/a%61b", stage: "prod", isApi: true })!.url).pathname,
+      "/a%2561b"
+    )
+    assert.isUndefined(requestFrom({ path: "/\ud800", isApi: true }))
+  })
+
   it("cannot lead to another origin", () => {
     for (const path of ["//evil.example/x", "/\\evil.example", "/@evil.example"]) {
-      assert.strictEqual(new URL(requestFrom({ path })!.url).host, "localhost", path)
+      for (const isApi of [false, true])
+        assert.strictEqual(new URL(requestFrom({ path, isApi })!.url).host, "localhost", path)
     }
   })
 })

@@ -58,6 +58,11 @@ const REGRESSIONS: ReadonlyArray<
   readonly [mend: string, world: SimulatedWorld, seeds: ReadonlyArray<number>]
 > = [
   ["a process that was frozen asks the database a second time", mailWorld, [913, 991]],
+  [
+    "a row tells of its own provider, and a refusal stays true",
+    mailWorld,
+    [44104572, 44109436, 44114312, 45201496]
+  ],
   ["rows bind a key whose claim was never written", mailWorld, [10, 20]],
   ["an acceptance that comes after its row has ended is kept", mailWorld, [2770]],
   ["what a retry sent counts though the row of its deferral was lost", deliveryWorld, [125]],
@@ -73,6 +78,7 @@ const REGRESSIONS: ReadonlyArray<
 const SHOWN_BY: Readonly<Record<string, number>> = {
   "ack-before-work": 201,
   "asks-on-the-old-key": 13,
+  "chunk-without-fence": 312,
   "erased-person-mailed": 19,
   "hold-released-twice": 247,
   "retry-charged": 68

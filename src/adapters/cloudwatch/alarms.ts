@@ -9,11 +9,12 @@ import { ListSubscriptionsByTopicCommand, SNSClient } from "@aws-sdk/client-sns"
 import { Effect } from "effect"
 
 import type { CloudAlarms } from "../../domain/doctor/cloud-alarms.ts"
-import { asked, found, type Found, NAMESPACE } from "../../domain/doctor/cloud-side.ts"
+import { asked, type CloudNames, found, type Found } from "../../domain/doctor/cloud-side.ts"
 import { withBoundedAnswers } from "../aws/bounded-answers.ts"
 
 /** Where alarms are looked for. */
 interface CloudAlarmsOptions {
+  readonly names: CloudNames
   readonly home: string
   /** Region of Amazon SES. */
   readonly mail: string
@@ -46,7 +47,13 @@ const ask = <C extends Client, A, B>(
 const regionOf = (topic: string): string | undefined => topic.split(":")[3]
 
 /** Reads alarms, filters of log groups and subscriptions. Changes nothing. */
-export const cloudAlarms = ({ credentials, endpoint, home, mail }: CloudAlarmsOptions): CloudAlarms => {
+export const cloudAlarms = ({
+  credentials,
+  endpoint,
+  home,
+  mail,
+  names
+}: CloudAlarmsOptions): CloudAlarms => {
   const config = (region: string) => ({
     region,
     credentials,
@@ -55,6 +62,7 @@ export const cloudAlarms = ({ credentials, endpoint, home, mail }: CloudAlarmsOp
     ...(endpoint === undefined ? {} : { endpoint })
   })
   return {
+    names,
     alarmsOn: ({ metric, namespace, place, queueName }) =>
       ask(
         () => withBoundedAnswers(new CloudWatchClient(config(place === "home" ? home : mail))),
@@ -86,7 +94,7 @@ export const cloudAlarms = ({ credentials, endpoint, home, mail }: CloudAlarmsOp
           answer &&
           (answer.metricFilters ?? []).flatMap(({ filterPattern = "", metricTransformations = [] }) =>
             metricTransformations.flatMap(({ metricName = "", metricNamespace }) =>
-              metricNamespace === NAMESPACE ? [{ metric: metricName, pattern: filterPattern }] : []
+              metricNamespace === names.namespace ? [{ metric: metricName, pattern: filterPattern }] : []
             )
           )
       ),

@@ -3,7 +3,8 @@ import { SqlClient } from "effect/sql"
 
 import type { DatabaseFacts } from "../../domain/doctor/database.ts"
 import { failureText } from "../../domain/mail/failover.ts"
-import { label, pending } from "./migrator.ts"
+import { label } from "./migration-files.ts"
+import { pending } from "./migrator.ts"
 import { reasonOf } from "./statement.ts"
 
 /** A consumer takes what is due within seconds. */
@@ -38,8 +39,8 @@ export const examineDatabase = (
       (extract(epoch from clock_timestamp()) * 1000)::float8 as now`.unprepared
     const after = yield* Clock.currentTimeMillis
     const migrations = yield* pending(directory).pipe(
-      Effect.map((missing) => ({ _tag: "Pending" as const, names: missing.map(label) })),
-      Effect.catch(({ message }) => Effect.succeed({ _tag: "Broken" as const, why: message }))
+      Effect.map(({ missing, newer }) => ({ _tag: "Pending" as const, names: missing.map(label), newer })),
+      Effect.catch(({ message, remedy }) => Effect.succeed({ _tag: "Broken" as const, why: message, remedy }))
     )
     const waiting = yield* waitingMessages
     const waitingMails = yield* sql<{

@@ -1,42 +1,10 @@
-import { createHash } from "node:crypto"
-
-import { Data, Effect, FileSystem, Path, Schema } from "effect"
+import { Effect, Schedule, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import type { SqlError } from "effect/sql/SqlError"
+import { isSqlError, type SqlError } from "effect/sql/SqlError"
 
+import { whyTooOld } from "../../domain/doctor/database.ts"
 import { greatest } from "../../domain/lists.ts"
-
-/** Comments, quoted texts and names, dollar-quoted bodies, the separator, and everything else. */
-const TOKEN =
-  /--[^\n]*|\/\*[\s\S]*?\*\/|'(?:[^']|'')*'|"(?:[^"]|"")*"|\$(\w*)\$[\s\S]*?\$\1\$|;|[^;'"$\-/]+|[\s\S]/g
-
-/**
- * The statements of an SQL file, without comments between them: the extended protocol takes one statement per call. Does
- * not support `E''` text with an escaped quote, nested comments and `begin atomic` bodies.
- */
-export const splitStatements = (text: string): ReadonlyArray<string> => {
-  const statements = [""]
-  for (const [part] of text.matchAll(TOKEN)) {
-    if (part === ";") statements.push("")
-    else if (!part.startsWith("--") && !part.startsWith("/*")) statements[statements.length - 1] += part
-  }
-  return statements.map((statement) => statement.trim()).filter((statement) => statement !== "")
-}
-
-/** Why the database was not migrated; `message` is for the operator. */
-export class MigrationError extends Data.TaggedError("MigrationError")<{
-  readonly message: string
-  readonly cause?: unknown
-}> {}
-
-/** One numbered file. */
-interface Migration {
-  readonly id: number
-  readonly name: string
-  /** SHA-256 hex of the text with line ends as LF, so that a checkout with CRLF has the same checksum. */
-  readonly checksum: string
-  readonly statements: ReadonlyArray<string>
-}
+import { CONCURRENT, label, type Migration, MigrationError, readMigrations } from "./migration-files.ts"
 
 const TABLE = "postlane_migrations"
 
@@ -45,92 +13,89 @@ const AppliedRows = Schema.Array(
 )
 type Applied = (typeof AppliedRows.Type)[number]
 
-const FILE = /^(\d+)_([^.]+)\.sql$/
+/** A major version's files have numbers of one thousand: within it, processes of all versions work on one database. */
+const majorOf = ({ id }: { readonly id: number }) => Math.floor(id / 1000)
 
-/** Reads the numbered `.sql` files of a directory, lowest id first. */
-const readMigrations = Effect.fn("postgres.readMigrations")(
-  function* (directory: string) {
-    const fs = yield* FileSystem.FileSystem
-    const path = yield* Path.Path
-    const files = yield* fs.readDirectory(directory)
-    const found = yield* Effect.forEach(
-      files,
-      Effect.fnUntraced(function* (file) {
-        const match = FILE.exec(file)
-        if (match === null) return []
-        const text = (yield* fs.readFileString(path.join(directory, file))).replaceAll("\r\n", "\n")
-        const migration: Migration = {
-          id: Number(match[1]),
-          name: match[2]!,
-          checksum: createHash("sha256").update(text).digest("hex"),
-          statements: splitStatements(text)
-        }
-        return [migration]
-      })
-    )
-    const sorted = found.flat().sort((a, b) => a.id - b.id)
-    for (const [index, { id }] of sorted.entries()) {
-      if (sorted[index + 1]?.id === id) {
-        return yield* new MigrationError({ message: `two migrations have the number ${id} in ${directory}` })
-      }
-    }
-    if (sorted.length === 0) {
-      return yield* new MigrationError({ message: `there is no numbered .sql file in ${directory}` })
-    }
-    return sorted
-  },
-  Effect.mapError((cause) =>
-    cause._tag === "MigrationError"
-      ? cause
-      : new MigrationError({ message: `the migrations cannot be read: ${cause.message}`, cause })
-  )
-)
+const REINSTALL =
+  "install this version of Postlane anew: a file in its folder of migrations differs from the released one"
 
-/** Number and name, as in its file name. */
-export const label = (migration: { readonly id: number; readonly name: string }) =>
-  `${String(migration.id).padStart(4, "0")}_${migration.name}`
+/** The first row that these files cannot have made. */
+const misfit = (files: ReadonlyArray<Migration>, row: Applied): MigrationError | undefined => {
+  const file = files.find(({ id }) => id === row.id)
+  if (file === undefined)
+    return new MigrationError({
+      message: `migration ${label(row)} was applied to this database and its file is missing`,
+      remedy: REINSTALL
+    })
+  if (file.name !== row.name)
+    return new MigrationError({
+      message: `migration ${label(row)} was applied to this database, and this version has ${label(file)} in its place: a version from before the first release made the database, and there is no upgrade from there. Migrate an empty database, and copy over what you want to keep`
+    })
+  if (file.checksum !== row.checksum)
+    return new MigrationError({
+      message: `migration ${label(file)} was applied to this database by a version whose file does something else`,
+      remedy: REINSTALL
+    })
+  return undefined
+}
+
+/** Where a database stands beside these files. */
+interface Standing {
+  /** Not applied yet. */
+  readonly missing: ReadonlyArray<Migration>
+  /** Applied by a newer version: this one works on, since no file of a major version takes away what another version of it uses. */
+  readonly newer: ReadonlyArray<string>
+}
 
 /**
- * The migrations still to apply; fails where the database has another history, an applied file is missing or changed, or a
- * new one has too low a number.
+ * Compares; fails where the database has another history, an applied file is missing or changed, a new one has too low a
+ * number, or a newer major version migrated it.
  */
-const remaining = Effect.fnUntraced(function* (
+const compare = Effect.fnUntraced(function* (
   files: ReadonlyArray<Migration>,
   applied: ReadonlyArray<Applied>
 ) {
+  const newestFile = files.at(-1)!
   for (const row of applied) {
-    const file = files.find(({ id }) => id === row.id)
-    if (file !== undefined && file.name !== row.name) {
+    if (row.id <= newestFile.id) {
+      const why = misfit(files, row)
+      if (why !== undefined) return yield* why
+    } else if (majorOf(row) > majorOf(newestFile)) {
       return yield* new MigrationError({
-        message: `migration ${label(row)} was applied to this database, and this version has ${label(file)} in its place: a version from before the first release made the database, and there is no upgrade from there. Migrate an empty database, and copy over what you want to keep`
-      })
-    }
-    if (file === undefined) {
-      return yield* new MigrationError({
-        message: `migration ${label(row)} was applied to this database and its file is missing`
-      })
-    }
-    if (file.checksum !== row.checksum) {
-      return yield* new MigrationError({
-        message: `migration ${label(file)} was changed after it was applied: put it back, and make the change in a new migration`
+        message: `migration ${label(row)} of a newer major version of Postlane was applied to this database`,
+        remedy: "use that version"
       })
     }
   }
   const newest = greatest([0, ...applied.map(({ id }) => id)])
-  const todo = files.filter(({ id }) => !applied.some((row) => row.id === id))
-  const late = todo.find(({ id }) => id < newest)
+  const missing = files.filter(({ id }) => !applied.some((row) => row.id === id))
+  const late = missing.find(({ id }) => id < newest)
   if (late !== undefined) {
     return yield* new MigrationError({
       message: `migration ${label(late)} comes before ${newest}, which was applied already: give it a higher number`
     })
   }
-  return todo
+  const standing: Standing = {
+    missing,
+    newer: applied.filter(({ id }) => id > newestFile.id).map(label)
+  }
+  return standing
 })
 
 const selectApplied = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
+  const [table] = yield* sql`select to_regclass(${TABLE}) is not null as found`.unprepared
+  if (table?.["found"] !== true) return []
   const rows = yield* sql`select id, name, checksum from ${sql(TABLE)} order by id`.unprepared
   return yield* Schema.decodeUnknownEffect(AppliedRows)(rows)
+})
+
+/** Before anything else: what an older server says about the files is a syntax error. */
+const requireNewEnough = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const [row] = yield* sql`select current_setting('server_version_num')::int as version`.unprepared
+  const why = whyTooOld(Number(row?.["version"]))
+  if (why !== undefined) return yield* new MigrationError({ message: why })
 })
 
 /**
@@ -157,11 +122,6 @@ const SET_LIMITS = `do $$
   end
 $$`
 
-/** What is set for the role, a migration is not held to. */
-const LIFT_LIMITS = ["statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout"].map(
-  (name) => `set local ${name} = 0`
-)
-
 /** Whether the role that is connected has no limit of a statement: another role than the one that migrated. */
 export const isUnlimited = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -175,63 +135,209 @@ const refail = (cause: MigrationError | SqlError | Schema.SchemaError) =>
     : new MigrationError({ message: `the database was not migrated: ${cause.message}`, cause })
 
 /**
- * Applies every pending migration in one transaction, all or none, and returns those applied. A lock that ends with the
- * transaction serialises processes that race, so that it works behind a pooler too. No statement of a migration may be
- * one that cannot run in a transaction (`create index concurrently`).
+ * How long a lock on a table is waited for: what comes after waits behind us for as long, and a send waits no longer than
+ * `EMAIL_DB_TIMEOUT_MS` for its look-up before it goes out without one.
  */
-export const migrate = Effect.fn("postgres.migrate")(function* (directory: string) {
-  const sql = yield* SqlClient.SqlClient
-  const files = yield* readMigrations(directory)
-  const run = Effect.gen(function* () {
-    for (const statement of LIFT_LIMITS) yield* sql.unsafe(statement).unprepared
-    yield* sql`select pg_advisory_xact_lock(hashtextextended(${`${TABLE} lock`}, 0))`.unprepared
-    yield* sql`create table if not exists ${sql(TABLE)} (
-      id integer primary key,
-      name text not null,
-      checksum text not null,
-      applied_at timestamptz not null default now()
-    )`.unprepared
-    yield* sql`alter table ${sql(TABLE)} enable row level security`.unprepared
-    yield* sql`revoke all on table ${sql(TABLE)} from public`.unprepared
-    const todo = yield* remaining(files, yield* selectApplied)
-    for (const migration of todo) {
-      for (const statement of migration.statements) {
-        yield* sql.unsafe(statement).unprepared.pipe(
-          Effect.mapError(
-            (cause) =>
-              new MigrationError({
-                message: `migration ${label(migration)} failed: ${describe(cause)}`,
-                cause
-              })
+const LOCK_WAIT = "2s"
+
+/** Between two tries whatever queued behind the first goes on. */
+const NEXT_TRY = Schedule.spaced("1 second")
+
+const isHeldUp = (error: MigrationError | SqlError | Schema.SchemaError): boolean => {
+  const cause = error._tag === "MigrationError" ? error.cause : error
+  return (
+    isSqlError(cause) && (cause.reason._tag === "LockTimeoutError" || cause.reason._tag === "DeadlockError")
+  )
+}
+
+const untilFree = <A, R>(
+  what: string,
+  run: Effect.Effect<A, MigrationError | SqlError | Schema.SchemaError, R>
+) =>
+  run.pipe(
+    Effect.tapError((error) =>
+      isHeldUp(error)
+        ? Effect.logWarning(
+            `${what} waits for a table that another session uses (a long read, a dump): tried again until it is free`
           )
-        )
-      }
-      yield* sql`insert into ${sql(TABLE)} (id, name, checksum)
-        values (${migration.id}, ${migration.name}, ${migration.checksum})`.unprepared
-    }
-    // A serving process reads what is pending, as the service role where it does not own the tables.
-    yield* sql.unsafe(`do $$
-      begin
-        if exists (select from pg_roles where rolname = 'service_role') then
-          grant select on table ${TABLE} to service_role;
-        end if;
-      end
-    $$`).unprepared
-    yield* sql.unsafe(SET_LIMITS).unprepared
-    return todo
+        : Effect.void
+    ),
+    Effect.retry({ while: isHeldUp, schedule: NEXT_TRY })
+  )
+
+/**
+ * Runs it in a transaction of its own, one process at a time, without the role's limit of a statement, and again where a lock was not
+ * given in time. The first lock ends with the transaction, so that it works behind a pooler too, and may be waited for: it stands
+ * in nobody's way.
+ */
+const inTurn = <A, R>(
+  what: string,
+  run: Effect.Effect<A, MigrationError | SqlError | Schema.SchemaError, R>
+) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const once = sql.withTransaction(
+      Effect.gen(function* () {
+        for (const name of ["statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout"])
+          yield* sql.unsafe(`set local ${name} = 0`).unprepared
+        yield* sql`select pg_advisory_xact_lock(hashtextextended(${`${TABLE} lock`}, 0))`.unprepared
+        yield* sql.unsafe(`set local lock_timeout = '${LOCK_WAIT}'`).unprepared
+        return yield* run
+      })
+    )
+    return yield* untilFree(what, once)
   })
-  return yield* sql.withTransaction(run).pipe(Effect.mapError(refail))
+
+const makeTable = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const [table] = yield* sql`select to_regclass(${TABLE}) is not null as found`.unprepared
+  if (table?.["found"] === true) return
+  yield* sql`create table ${sql(TABLE)} (
+    id integer primary key,
+    name text not null,
+    checksum text not null,
+    applied_at timestamptz not null default now()
+  )`.unprepared
+  yield* sql`alter table ${sql(TABLE)} enable row level security`.unprepared
+  yield* sql`revoke all on table ${sql(TABLE)} from public`.unprepared
 })
 
-/** The migrations that the database still lacks, for a process that must not apply them itself. */
-export const pending = Effect.fn("postgres.pending")(function* (directory: string) {
-  const sql = yield* SqlClient.SqlClient
-  const files = yield* readMigrations(directory)
-  const found = yield* sql`select to_regclass(${TABLE}) is not null as found`.unprepared.pipe(
-    Effect.mapError(refail)
+const failed = (migration: Migration) => (cause: SqlError) =>
+  new MigrationError({ message: `migration ${label(migration)} failed: ${describe(cause)}`, cause })
+
+const note = (migration: Migration) =>
+  SqlClient.SqlClient.use(
+    (sql) =>
+      sql`insert into ${sql(TABLE)} (id, name, checksum)
+      values (${migration.id}, ${migration.name}, ${migration.checksum}) on conflict (id) do nothing`
+        .unprepared
   )
-  if (found[0]?.["found"] !== true) return files
-  return yield* remaining(files, yield* selectApplied.pipe(Effect.mapError(refail)))
+
+/** What an index was left as by a statement that was broken off, and that nobody is building: it is in the way of the next. */
+const LEFTOVER = `select from pg_index i join pg_class c on c.oid = i.indexrelid
+  where not i.indisvalid and c.relname = $1 and pg_table_is_visible(c.oid)
+    and not exists (select from pg_stat_progress_create_index p where p.index_relid = i.indexrelid)`
+
+/**
+ * Builds and drops indexes beside readers and writers, each statement by itself on one connection. Processes that race do the
+ * same one after another, since the table's lock orders them, and the second finds it done or, as a deadlock, tries again: a lock of ours would be a
+ * transaction that the first one waits for.
+ */
+const applyConcurrently = Effect.fnUntraced(function* (migration: Migration) {
+  const sql = yield* SqlClient.SqlClient
+  const connection = yield* sql.reserve
+  const run = (statement: string, values: ReadonlyArray<unknown> = []) =>
+    connection.executeUnprepared(statement, values, undefined)
+  const limits = ["statement_timeout", "lock_timeout"]
+  yield* Effect.acquireRelease(
+    Effect.forEach(limits, (name) => run(`set ${name} = 0`)),
+    () => Effect.ignore(Effect.forEach(limits, (name) => run(`reset ${name}`)))
+  )
+  for (const statement of migration.statements) {
+    const name = CONCURRENT.exec(statement)![1]!
+    if ((yield* run(LEFTOVER, [name])).length > 0) yield* run(`drop index concurrently if exists ${name}`)
+    yield* run(statement)
+  }
+}, Effect.scoped)
+
+/** Applies the next file that is missing, and returns it. */
+const applyNext = Effect.fnUntraced(function* (files: ReadonlyArray<Migration>) {
+  const sql = yield* SqlClient.SqlClient
+  const [next] = (yield* compare(files, yield* selectApplied)).missing
+  if (next === undefined) return undefined
+  if (next.isConcurrent) {
+    yield* untilFree(`migration ${label(next)}`, Effect.mapError(applyConcurrently(next), failed(next)))
+    yield* note(next)
+    return next
+  }
+  return yield* inTurn(
+    `migration ${label(next)}`,
+    Effect.gen(function* () {
+      // Another process may have applied it before it was our turn.
+      const { missing } = yield* compare(files, yield* selectApplied)
+      if (!missing.some(({ id }) => id === next.id)) return undefined
+      for (const statement of next.statements)
+        yield* sql.unsafe(statement).unprepared.pipe(Effect.mapError(failed(next)))
+      yield* note(next)
+      return next
+    })
+  )
+})
+
+/** The role that works with the tables, where the one that migrates cannot make it: nobody else would say so. */
+const SERVICE_ROLE = `select case
+    when not exists (select from pg_roles where rolname = 'service_role') then
+      'the role service_role is missing, and the role of DB_URL may not make it: only the owner of the tables works with them. Where others connect, have an administrator run "create role service_role nologin bypassrls", and migrate again'
+    when exists (select from pg_roles where rolname = 'service_role' and not rolbypassrls) then
+      'the role service_role sees no rows, and the role of DB_URL may not change that: have an administrator run "alter role service_role bypassrls"'
+  end as lacks`
+
+/**
+ * Closes what the files made and a restore, or a role that was missing, left open: a dump takes a privilege back in the same breath as it
+ * grants one to a role that may not exist.
+ */
+const secure = Effect.fnUntraced(function* (files: ReadonlyArray<Migration>) {
+  const sql = yield* SqlClient.SqlClient
+  const [found] = yield* sql`select to_regproc('secure_function') is not null as found`.unprepared
+  if (found?.["found"] !== true) return
+  const names = JSON.stringify(files.flatMap(({ makes }) => makes))
+  yield* sql`select secure_function(p.oid) from pg_proc p
+    where p.pronamespace = 'public'::regnamespace and pg_has_role(p.proowner, 'usage')
+      and p.proname in (select jsonb_array_elements_text(${names}::jsonb))
+      and (has_function_privilege('public', p.oid, 'execute')
+        or not coalesce(has_function_privilege((select r.oid from pg_roles r where r.rolname = 'service_role'), p.oid, 'execute'), true))
+    `.unprepared
+  yield* sql`select secure_table(c.oid) from pg_class c
+    where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and pg_has_role(c.relowner, 'usage')
+      and c.relname in (select jsonb_array_elements_text(${names}::jsonb))
+      and (not c.relrowsecurity or has_table_privilege('public', c.oid, 'select')
+        or not coalesce(has_table_privilege((select r.oid from pg_roles r where r.rolname = 'service_role'), c.oid, 'select'), true))
+    `.unprepared
+})
+
+/** Grants and limits: a serving process reads what is pending, as the service role where it does not own the tables. */
+const settle = Effect.fnUntraced(function* (files: ReadonlyArray<Migration>) {
+  const sql = yield* SqlClient.SqlClient
+  yield* secure(files)
+  yield* sql.unsafe(`do $$
+    begin
+      if exists (select from pg_roles where rolname = 'service_role') then
+        grant select on table ${TABLE} to service_role;
+      end if;
+    end
+  $$`).unprepared
+  yield* sql.unsafe(SET_LIMITS).unprepared
+  const [row] = yield* sql.unsafe<{ readonly lacks: string | null }>(SERVICE_ROLE).unprepared
+  if (typeof row?.lacks === "string") yield* Effect.logWarning(row.lacks)
+})
+
+/**
+ * Applies every pending migration, each file in a transaction, all of it or none, and returns those applied. A file that builds indexes
+ * concurrently is the exception: it is none, and can be run again.
+ */
+export const migrate = Effect.fn("postgres.migrate")(function* (directory: string) {
+  const files = yield* readMigrations(directory)
+  return yield* Effect.gen(function* () {
+    yield* requireNewEnough
+    yield* inTurn("the table of migrations", makeTable)
+    const applied: Array<Migration> = []
+    for (let more = true; more;) {
+      const next = yield* applyNext(files)
+      if (next !== undefined) applied.push(next)
+      more = next !== undefined || (yield* compare(files, yield* selectApplied)).missing.length > 0
+    }
+    yield* inTurn("the closing of tables", settle(files))
+    return applied
+  }).pipe(Effect.mapError(refail))
+})
+
+/** Where the database stands, for a process that must not migrate it itself. */
+export const pending = Effect.fn("postgres.pending")(function* (directory: string) {
+  const files = yield* readMigrations(directory)
+  return yield* Effect.andThen(
+    requireNewEnough,
+    Effect.flatMap(selectApplied, (applied) => compare(files, applied))
+  ).pipe(Effect.mapError(refail))
 })
 
 /** What the server said, which the driver keeps in the cause. */

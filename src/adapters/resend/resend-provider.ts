@@ -13,6 +13,8 @@ export interface ResendOptions {
   readonly apiKey: Redacted.Redacted<string>
   /** `PROVIDERA_BASE_URL`; the vendor's where absent. */
   readonly baseUrl?: string | undefined
+  /** `PROVIDERA_USER_AGENT`; `postlane` where absent. */
+  readonly userAgent?: string | undefined
   /** A client with another transport than `fetch`. */
   readonly client?: ResendClient | undefined
 }
@@ -40,10 +42,11 @@ type SendOptions = CreateEmailRequestOptions & { readonly redirect: "manual" }
 export const makeClient = (
   apiKey: string,
   baseUrl: string,
-  Client: ResendClient = BoundedResend
+  Client: ResendClient = BoundedResend,
+  userAgent = "postlane"
 ): Resend | undefined => {
   if (!BEARER_TOKEN.test(apiKey)) return undefined
-  const client = new Client(apiKey, { baseUrl: baseUrl.replace(/(?<!\/)\/+$/, ""), userAgent: "postlane" })
+  const client = new Client(apiKey, { baseUrl: baseUrl.replace(/(?<!\/)\/+$/, ""), userAgent })
   // RESEND_DEBUG=true makes the SDK print error bodies, which hold message data, to the console.
   Object.defineProperty(client, "debug", { value: false })
   return client
@@ -56,7 +59,7 @@ export const makeClient = (
 export const makeResendProvider = (options: ResendOptions): MailProvider => {
   const apiKey = Redacted.value(options.apiKey)
   const address = options.baseUrl ?? VENDOR_URL
-  const client = makeClient(apiKey, address, options.client)
+  const client = makeClient(apiKey, address, options.client, options.userAgent)
 
   const failure = (kind: FailureKind, message: string, code?: string) =>
     new ProviderFailure({

@@ -4,7 +4,8 @@ import { ConversionOptions } from "./job.ts"
 
 /** What a result was made with. */
 export const Making = Schema.Struct({
-  options: ConversionOptions.annotate({ description: "What was asked for." }),
+  /** What was asked for. */
+  options: ConversionOptions,
   tiers: Schema.Record(Schema.String, Schema.Int).annotate({
     description:
       "How many pages were converted in which way, as each page's `tier` has it; empty for a Word document."

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 
 import { BOUNCES, COMPLAINTS, FAILOVER_WINDOW_MINUTES, FAILOVERS } from "../delivery/alarm-rules.ts"
-import { APPLY, type CountedLine, type Found, LINES, LOG_GROUPS, NAMESPACE, patternOf } from "./cloud-side.ts"
+import { APPLY, type CloudNames, type CountedLine, type Found, LINES, patternOf } from "./cloud-side.ts"
 import { type Verdict, verdictsOf } from "./verdict.ts"
 
 /** A metric that an alarm has to watch. */
@@ -40,6 +40,7 @@ interface Subscriptions {
 
 /** What is asked of the services. */
 export interface CloudAlarms {
+  readonly names: CloudNames
   readonly alarmsOn: (watched: WatchedMetric) => Effect.Effect<Found<ReadonlyArray<CloudAlarm>>>
   /** The filters of a log group; `undefined`: there is no such group. */
   readonly filtersOf: (group: string) => Effect.Effect<Found<ReadonlyArray<LineFilter> | undefined>>
@@ -53,10 +54,13 @@ interface DeadLetterQueues {
 }
 
 /** The alarms of EVENT-40. */
-export const watchedMetrics = ({ deferred, events }: DeadLetterQueues): ReadonlyArray<WatchedMetric> => {
+export const watchedMetrics = (
+  { deferred, events }: DeadLetterQueues,
+  { namespace }: CloudNames
+): ReadonlyArray<WatchedMetric> => {
   const counted = (metric: CountedLine, what: string, threshold: number): WatchedMetric => ({
     what,
-    namespace: NAMESPACE,
+    namespace,
     metric,
     place: "home",
     threshold
@@ -124,7 +128,7 @@ const alarmVerdict = (watched: WatchedMetric, found: Found<ReadonlyArray<CloudAl
 
 /** Whether the lines of one log group are counted. */
 const filterVerdicts = (
-  group: string,
+  { group, namespace }: { readonly group: string; readonly namespace: string },
   found: Found<ReadonlyArray<LineFilter> | undefined>
 ): ReadonlyArray<Verdict> => {
   if (found._tag === "Unseen") {
@@ -152,7 +156,7 @@ const filterVerdicts = (
   return uncounted.map((metric) =>
     warn({
       what: `the lines ${LINES[metric]} of ${group} are not counted`,
-      why: `no filter there makes ${NAMESPACE} ${metric} of ${patternOf(metric)}`,
+      why: `no filter there makes ${namespace} ${metric} of ${patternOf(metric)}`,
       do: APPLY
     })
   )
@@ -187,15 +191,15 @@ const topicVerdict = (topic: string, found: Found<Subscriptions>): Verdict => {
 
 /** Looks for every alarm of EVENT-40, the filters that feed them and who gets them. */
 export const alarmVerdicts = (
-  { alarmsOn, filtersOf, subscriptionsOf }: CloudAlarms,
+  { alarmsOn, filtersOf, names, subscriptionsOf }: CloudAlarms,
   queues: DeadLetterQueues
 ): Effect.Effect<ReadonlyArray<Verdict>> =>
   Effect.gen(function* () {
-    const alarms = yield* Effect.forEach(watchedMetrics(queues), (watched) =>
+    const alarms = yield* Effect.forEach(watchedMetrics(queues, names), (watched) =>
       Effect.map(alarmsOn(watched), (found) => ({ watched, found }))
     )
-    const filters = yield* Effect.forEach(Object.values(LOG_GROUPS), (group) =>
-      Effect.map(filtersOf(group), (found) => filterVerdicts(group, found))
+    const filters = yield* Effect.forEach(Object.values(names.logGroups), (group) =>
+      Effect.map(filtersOf(group), (found) => filterVerdicts({ group, namespace: names.namespace }, found))
     )
     const topics = new Set(
       alarms.flatMap(({ found }) =>

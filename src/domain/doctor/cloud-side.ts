@@ -4,11 +4,24 @@ import { failureText } from "../mail/failover.ts"
 
 /** Names and figures that the cloud side as code (`infra`) makes and that the doctor looks for. */
 
-/** Our own metrics, which filters on log lines count. */
-export const NAMESPACE = "Postlane"
+/** The names of one installation's cloud side: another one in the same account and region has others. */
+export interface CloudNames {
+  /** Of its stacks, queues, function, API and secret: the name, or what the name begins with. */
+  readonly prefix: string
+  /** Our own metrics, which filters on log lines count. */
+  readonly namespace: string
+  /** Where the processes' log lines have to go: those with the role `api` (and the serverless entry), and the anchor. */
+  readonly logGroups: { readonly api: string; readonly anchor: string }
+}
 
-/** Where the processes' log lines have to go: those with the role `api` (and the serverless entry), and the anchor. */
-export const LOG_GROUPS = { api: "/postlane/api", anchor: "/postlane/anchor" } as const
+export const cloudNames = (installation: string | undefined): CloudNames => {
+  const prefix = installation === undefined ? "postlane" : `postlane-${installation}`
+  return {
+    prefix,
+    namespace: installation === undefined ? "Postlane" : `Postlane/${installation}`,
+    logGroups: { api: `/${prefix}/api`, anchor: `/${prefix}/anchor` }
+  }
+}
 
 /** The lines that are counted, by their `message`; `*` is any text. */
 export const LINES = { Failovers: "EMAIL_FAILOVER", Alarms: "EMAIL_ALARM *" } as const

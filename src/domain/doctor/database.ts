@@ -15,9 +15,14 @@ export type DatabaseFacts =
       /** `server_version_num`: 150004 is 15.4. */
       readonly version: number
       readonly migrations:
-        | { readonly _tag: "Pending"; readonly names: ReadonlyArray<string> }
-        /** A file was changed or is missing, or they could not be compared. */
-        | { readonly _tag: "Broken"; readonly why: string }
+        /** `newer`: those that a newer version applied. */
+        | {
+            readonly _tag: "Pending"
+            readonly names: ReadonlyArray<string>
+            readonly newer: ReadonlyArray<string>
+          }
+        /** A file was changed or is missing, or they could not be compared; `remedy` where the comparison knows it. */
+        | { readonly _tag: "Broken"; readonly why: string; readonly remedy: string | undefined }
       /** Mails of convert-by-email that have been due for 15 minutes, and that no process works on. */
       readonly waitingMails: number
       /** The database's clock minus this machine's, milliseconds. */
@@ -32,6 +37,12 @@ const { fail, ok, warn } = verdictsOf("database")
 
 const versionText = (version: number) => `${Math.floor(version / 10_000)}.${version % 10_000}`
 
+/** Why a server of this `server_version_num` cannot be used; undefined where it can. */
+export const whyTooOld = (version: number): string | undefined =>
+  version >= OLDEST
+    ? undefined
+    : `PostgreSQL ${versionText(version)} is too old: the migrations need ${Math.floor(OLDEST / 10_000)} or later`
+
 const migrationsVerdict = (
   migrations: Extract<DatabaseFacts, { _tag: "Reached" }>["migrations"]
 ): Verdict => {
@@ -39,10 +50,12 @@ const migrationsVerdict = (
     return fail({
       what: "the migrations do not fit the files",
       why: migrations.why,
-      do: "use the version of Postlane that migrated this database, or a newer one"
+      do: migrations.remedy ?? "use the version of Postlane that migrated this database, or a newer one"
     })
   }
-  const { names } = migrations
+  const { names, newer } = migrations
+  if (newer.length > 0)
+    return ok(`a newer version migrated this database (${newer.join(", ")}), and this one works on it`)
   return names.length === 0
     ? ok("all migrations are applied, unchanged")
     : fail({
@@ -95,7 +108,7 @@ export const databaseVerdicts = (facts: DatabaseFacts): ReadonlyArray<Verdict> =
   }
   const version = versionText(facts.version)
   return [
-    facts.version >= OLDEST
+    whyTooOld(facts.version) === undefined
       ? ok(`PostgreSQL ${version} answers`)
       : fail({
           what: `PostgreSQL ${version} is too old`,

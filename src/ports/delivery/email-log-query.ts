@@ -78,6 +78,14 @@ export interface EmailLogPage {
   readonly stoppedAfter?: number
 }
 
+/** The rows next to one. */
+export interface EmailLogPlace {
+  /** The row's id, a UUID. */
+  readonly id: string
+  readonly side: "newer" | "older"
+  readonly limit: number
+}
+
 /**
  * Reads the send log. Pages follow (`created_at`, `id`), newest first: a page begins where the last one ended, so that new
  * rows cause neither repeated nor skipped ones.
@@ -86,6 +94,13 @@ export class EmailLogQuery extends Context.Service<
   EmailLogQuery,
   {
     readonly page: (filter: EmailLogFilter) => Effect.Effect<EmailLogPage, StoreUnavailable | InvalidCursor>
+    /** The rows right before or right behind one, newest first, and whether there are more on that side. None of a row that is not there. */
+    readonly beside: (
+      place: EmailLogPlace
+    ) => Effect.Effect<
+      { readonly rows: ReadonlyArray<EmailLogRow>; readonly hasMore: boolean },
+      StoreUnavailable
+    >
     /** How many rows there are; of more than `most`, `most`. Where a page would stop reading, the count does. */
     readonly count: (search: EmailLogSearch, most: number) => Effect.Effect<number, StoreUnavailable>
   }

@@ -27,7 +27,9 @@ const serve = Command.make("serve", {}, () => handOver(() => import("../serve.ts
 
 /** `postlane migrate`. */
 const migrate = Command.make("migrate", {}, () => handOver(() => import("../migrate.ts"))).pipe(
-  Command.withDescription("Apply the pending migrations to DB_URL, all or none.")
+  Command.withDescription(
+    "Apply the pending migrations to DB_URL, one after another, each all or none. A table that is in use is waited for without holding anybody up."
+  )
 )
 
 /** A command, and what it is for. What it works with is loaded where it is asked for; the list of commands needs none of it. */

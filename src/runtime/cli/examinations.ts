@@ -6,6 +6,7 @@ import * as Postgres from "../../adapters/postgres/client.ts"
 import { examineDatabase } from "../../adapters/postgres/examination.ts"
 import type { CloudAlarms } from "../../domain/doctor/cloud-alarms.ts"
 import type { CredentialFacts } from "../../domain/doctor/cloud-credentials.ts"
+import { cloudNames } from "../../domain/doctor/cloud-side.ts"
 import type { DatabaseFacts } from "../../domain/doctor/database.ts"
 import type { ObjectStoreFacts } from "../../domain/doctor/objects.ts"
 import type { ProviderAFacts } from "../../domain/doctor/provider-a.ts"
@@ -233,12 +234,14 @@ const events = (here: Installation) =>
 const alarms = (here: Installation): CloudAlarms | undefined => {
   if (!hasCloudSide(here)) return undefined
   const { credentials, settings } = here
+  const names = cloudNames(settings.cloud.installation)
   const loaded = Effect.map(
     Effect.promise(() => import("../../adapters/cloudwatch/alarms.ts")),
     ({ cloudAlarms }) =>
-      cloudAlarms({ home: settings.cloud.region, mail: settings.providerB.region, credentials })
+      cloudAlarms({ names, home: settings.cloud.region, mail: settings.providerB.region, credentials })
   )
   return {
+    names,
     alarmsOn: (watched) => Effect.flatMap(loaded, ({ alarmsOn }) => alarmsOn(watched)),
     filtersOf: (group) => Effect.flatMap(loaded, ({ filtersOf }) => filtersOf(group)),
     subscriptionsOf: (topic) => Effect.flatMap(loaded, ({ subscriptionsOf }) => subscriptionsOf(topic))

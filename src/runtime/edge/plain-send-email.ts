@@ -59,6 +59,13 @@ export interface MailRuntime {
 
 const loggersOn = (sink: LogSink, scrub: Scrub): Loggers => new Set([lineLogger(sink, scrub)])
 
+/** Decodes the settings of a call. */
+export const readSettings = (env: Env, edge: boolean): Effect.Effect<Settings, SettingsRefused> =>
+  Effect.mapError(
+    Effect.fromResult(decodeSettings(env, { embedded: false, library: true, edge })),
+    (problems) => new SettingsRefused({ problems })
+  )
+
 /** Decodes the settings and makes their mailer, which lives as long as the scope. */
 export const openMailer = Effect.fnUntraced(function* (
   env: Env,
@@ -69,9 +76,7 @@ export const openMailer = Effect.fnUntraced(function* (
     readonly logSink?: LogSink
   }
 ): Effect.fn.Return<OpenMailer, SettingsRefused, Scope.Scope> {
-  const decoded = decodeSettings(env, { embedded: false, library: true, edge: options.edge })
-  if (Result.isFailure(decoded)) return yield* new SettingsRefused({ problems: decoded.failure })
-  const settings = decoded.success
+  const settings = yield* readSettings(env, options.edge)
   const loggers =
     options.logSink === undefined
       ? yield* Logger.CurrentLoggers

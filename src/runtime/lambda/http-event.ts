@@ -18,6 +18,7 @@ const HttpEvent = Schema.Struct({
   isBase64Encoded: Schema.optionalKey(Schema.Boolean),
   requestContext: Schema.Struct({
     stage: Schema.optionalKey(Schema.String),
+    domainName: Schema.optionalKey(Schema.String),
     http: Schema.Struct({ method: Schema.String, sourceIp: Schema.optionalKey(Schema.String) })
   })
 })
@@ -54,18 +55,26 @@ const bodyOf = ({
     : Option.none()
 }
 
+/** Who hands over the path as it was asked for; an HTTP API hands it over decoded. */
+const FUNCTION_URL = /\.lambda-url\.[a-z0-9-]+\.on\.aws$/
+
+/** What stands in a path as it is, of what a decoded one holds: its slashes, and what needs no escape. */
+const encoded = (path: string): string => path.split("/").map(encodeURIComponent).join("/")
+
 /** A stage of its own name stands before the path; the default one does not. */
-const pathOf = ({ rawPath, requestContext: { stage = "$default" } }: HttpEvent): string =>
-  rawPath.startsWith(`/${stage}/`) ? rawPath.slice(stage.length + 1) : rawPath
+const pathOf = ({ rawPath, requestContext: { domainName = "", stage = "$default" } }: HttpEvent): string => {
+  const path = rawPath.startsWith(`/${stage}/`) ? rawPath.slice(stage.length + 1) : rawPath
+  return FUNCTION_URL.test(domainName) ? path : encoded(path)
+}
 
 /** The request as a web server would have received it; `undefined` where it is none that HTTP allows. */
 export const requestOf = (event: HttpEvent): Request | undefined => {
   const body = Option.getOrUndefined(bodyOf(event))
-  const path = pathOf(event)
-  if (body === undefined || !path.startsWith("/")) return undefined
+  if (body === undefined || !event.rawPath.startsWith("/")) return undefined
   const { headers = {}, cookies = [], rawQueryString = "", requestContext } = event
   const { method } = requestContext.http
   try {
+    const path = pathOf(event)
     const kept = new Headers(
       Object.entries(headers).filter(([name]) => !NOT_HANDED_ON.has(name.toLowerCase()))
     )

@@ -3,7 +3,8 @@ import { Effect, Layer, Redacted, Result } from "effect"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
 
 import * as Postgres from "../../adapters/postgres/client.ts"
-import { isUnlimited, migrate, type MigrationError, pending } from "../../adapters/postgres/migrator.ts"
+import type { MigrationError } from "../../adapters/postgres/migration-files.ts"
+import { isUnlimited, migrate, pending } from "../../adapters/postgres/migrator.ts"
 import { connectionsAtOnce, keepsTransactions, whyReadOnly } from "../../adapters/postgres/usability.ts"
 import { withDeadline } from "../../domain/deadline.ts"
 import { MIGRATIONS, typed } from "../package.ts"
@@ -40,8 +41,9 @@ const onDatabase = <A>(
     Effect.mapError((error) => {
       if (error._tag === "CannotStart") return error
       const why = whyNotConnected(error._tag === "SqlError" ? error : error.cause)
+      const remedy = error._tag === "MigrationError" && error.remedy !== undefined ? `: ${error.remedy}` : ""
       return why === undefined
-        ? new CannotStart({ message: `${shownUrl(options.url)}: ${error.message}` })
+        ? new CannotStart({ message: `${shownUrl(options.url)}: ${error.message}${remedy}` })
         : new CannotStart({
             message: `The database ${shownUrl(options.url)} cannot be reached: ${why}. Is it running, and is DB_URL right?`,
             mayPass: true
@@ -49,11 +51,25 @@ const onDatabase = <A>(
     })
   )
 
+const noteNewer = (newer: ReadonlyArray<string>) =>
+  newer.length === 0
+    ? Effect.void
+    : Effect.logInfo(
+        `a newer version of Postlane migrated the database (${newer.join(", ")}): this one works on it`
+      )
+
 /** Applies what is pending; returns the names of what it applied. */
 export const migrateDatabase = (
   options: Postgres.PostgresOptions
 ): Effect.Effect<ReadonlyArray<string>, CannotStart> =>
-  Effect.map(onDatabase(options, migrate(MIGRATIONS)), (applied) => applied.map(({ name }) => name))
+  onDatabase(
+    options,
+    Effect.gen(function* () {
+      const applied = yield* migrate(MIGRATIONS)
+      yield* noteNewer((yield* pending(MIGRATIONS)).newer)
+      return applied.map(({ name }) => name)
+    })
+  )
 
 const warnOfUnlimited = Effect.flatMap(isUnlimited, (found) =>
   found
@@ -65,14 +81,15 @@ const warnOfUnlimited = Effect.flatMap(isUnlimited, (found) =>
 
 /** Refuses a database that lacks a migration, with the command that applies it. */
 export const requireMigrated = (options: Postgres.PostgresOptions): Effect.Effect<void, CannotStart> =>
-  Effect.flatMap(onDatabase(options, Effect.tap(pending(MIGRATIONS), warnOfUnlimited)), (missing) =>
-    missing.length === 0
-      ? Effect.void
-      : Effect.fail(
-          new CannotStart({
-            message: `The database ${shownUrl(options.url)} lacks ${missing.length} migration(s). Apply them with: ${typed("migrate")}`
-          })
-        )
+  Effect.flatMap(
+    onDatabase(options, Effect.tap(pending(MIGRATIONS), warnOfUnlimited)),
+    ({ missing, newer }) => {
+      if (missing.length > 0)
+        return new CannotStart({
+          message: `The database ${shownUrl(options.url)} lacks ${missing.length} migration(s). Apply them with: ${typed("migrate")}`
+        })
+      return noteNewer(newer)
+    }
   )
 
 /** With fewer, two sends and what runs beside them leave nothing for the rest: everything else waits in vain. */

@@ -7,8 +7,8 @@ import type { MailSettings } from "../settings/settings.ts"
 
 /** `provider_a`, where its key is set; its SDK over `fetch` where no other client is given. */
 export const realProviderA = (settings: MailSettings, client?: ResendClient): MailProvider | undefined => {
-  const { apiKey, baseUrl } = settings.providerA
-  return apiKey === undefined ? undefined : makeResendProvider({ apiKey, baseUrl, client })
+  const { apiKey, baseUrl, userAgent } = settings.providerA
+  return apiKey === undefined ? undefined : makeResendProvider({ apiKey, baseUrl, client, userAgent })
 }
 
 /** `provider_b`. Its SDK is loaded here and not before: it is the larger part of a start. */

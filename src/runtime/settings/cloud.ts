@@ -1,5 +1,5 @@
 import { area, open, secret, vendor } from "./setting.ts"
-import { httpUrl, oneOf, region, text } from "./shapes.ts"
+import { httpUrl, installation, oneOf, region, text } from "./shapes.ts"
 
 /** The cloud account: its region, its keys, and where its services are. */
 export const cloud = area("Cloud account", {
@@ -7,6 +7,9 @@ export const cloud = area("Cloud account", {
     alias: "AWS_REGION",
     fallback: "us-east-1"
   })`Region of the cloud services.`,
+  installation: open("INSTALLATION", installation)`
+    Name of this installation, where another one lives in the same account and region (staging beside production): its stacks, queues, log
+    groups, metrics and function are named after it. With INSTALLATION=staging, postlane-staging stands beside postlane.`,
   accessKeyId: secret("CLOUD_ACCESS_KEY_ID", text)`
     Access key. Unset, the first of these signs that is there: AWS_ACCESS_KEY_ID in the environment, AWS_WEB_IDENTITY_TOKEN_FILE, a
     profile (AWS_PROFILE), the container's endpoint, the instance role (IMDSv2). Embedded and unset, provider_b is simulated.`,

@@ -52,6 +52,9 @@ export const redacted = (shape: Schema.Codec<string>): Schema.Codec<Redacted.Red
 
 export const text = Schema.String
 
+/** The value of a header. */
+export const userAgent = matching(/^[ -~]{1,200}$/, "must be printable ASCII, 200 characters at most")
+
 export const oneOf = <const A extends string>(options: ReadonlyArray<A>) =>
   Schema.Literals(options).annotate({ message: `must be ${anyOf(options)}` })
 
@@ -245,6 +248,12 @@ export const bucket = matching(
 )
 
 export const region = matching(/^[a-z0-9-]{2,32}$/, "must be a region, such as us-east-1")
+
+/** Part of names at the cloud: of queues, log groups and a function. */
+export const installation = matching(
+  /^[a-z][a-z0-9-]{0,19}$/,
+  "must be the name of an installation: up to 20 small letters, digits and -, a letter first"
+)
 
 export const configurationSet = matching(
   /^[A-Za-z0-9_-]{1,64}$/,

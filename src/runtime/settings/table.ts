@@ -25,6 +25,7 @@ import {
   roles,
   serviceAccountKey,
   text,
+  userAgent,
   words
 } from "./shapes.ts"
 import { batch, conversion } from "./table-conversion.ts"
@@ -123,6 +124,9 @@ export const AREAS = {
       Signing secret of the event webhook; several, separated by spaces, while one is being replaced. Unset, every event is
       refused.`,
     baseUrl: open("PROVIDERA_BASE_URL", httpUrl, vendor)`Address of the provider's API.`,
+    userAgent: open("PROVIDERA_USER_AGENT", userAgent, {
+      fallback: "postlane"
+    })`What sends call themselves there.`,
     costUsd: open("EMAIL_PROVIDERA_COST_USD", decimal, { fallback: "0.0004", unit: "USD a message" })`
       Price of a message, as email_log.cost_usd records it. The default is Resend's Pro plan, 20 USD for 50,000 mails
       (resend.com/pricing).`

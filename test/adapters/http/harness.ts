@@ -244,6 +244,7 @@ export const startServer = async (behind: Partial<Behind> = {}): Promise<TestSer
       EmailLogQuery,
       EmailLogQuery.of({
         page: behind.page ?? (() => Effect.succeed({ rows: [], nextCursor: null })),
+        beside: () => Effect.succeed({ rows: [], hasMore: false }),
         count: behind.count ?? (() => Effect.succeed(0))
       })
     ),

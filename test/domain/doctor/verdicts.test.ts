@@ -3,7 +3,7 @@ import { Result } from "effect"
 import fc from "fast-check"
 import { Webhook } from "standardwebhooks"
 
-import { databaseVerdicts } from "../../../src/domain/doctor/database.ts"
+import { type DatabaseFacts, databaseVerdicts } from "../../../src/domain/doctor/database.ts"
 import { type ProviderAFacts, providerAVerdicts } from "../../../src/domain/doctor/provider-a.ts"
 import {
   type IdentityFacts,
@@ -38,7 +38,7 @@ describe("the database", () => {
     databaseVerdicts({
       _tag: "Reached",
       version: 150_004,
-      migrations: { _tag: "Pending", names: [] },
+      migrations: { _tag: "Pending", names: [], newer: [] },
       skewMs: 0,
       uncertaintyMs: 0,
       waiting: [],
@@ -51,14 +51,22 @@ describe("the database", () => {
     assert.deepStrictEqual(statuses(databaseVerdicts({ _tag: "Unreachable", why: "refused" })), ["fail"])
     assert.deepStrictEqual(complaints(reached({ version: 140_012 })), ["fail: PostgreSQL 14.12 is too old"])
     assert.deepStrictEqual(
-      complaints(reached({ migrations: { _tag: "Pending", names: ["0007_a", "0008_b"] } })),
+      complaints(reached({ migrations: { _tag: "Pending", names: ["0007_a", "0008_b"], newer: [] } })),
       ["fail: 2 migrations are missing"]
     )
-    assert.deepStrictEqual(statuses(reached({ migrations: { _tag: "Broken", why: "changed" } })), [
-      "ok",
-      "fail",
-      "ok"
+    assert.deepStrictEqual(
+      statuses(reached({ migrations: { _tag: "Broken", why: "changed", remedy: undefined } })),
+      ["ok", "fail", "ok"]
+    )
+    const remedies = (migrations: Extract<DatabaseFacts, { _tag: "Reached" }>["migrations"]) =>
+      reached({ migrations }).flatMap((verdict) => ("do" in verdict ? [verdict.do] : []))
+    assert.deepStrictEqual(remedies({ _tag: "Broken", why: "changed", remedy: "install it anew" }), [
+      "install it anew"
     ])
+    assert.deepStrictEqual(
+      statuses(reached({ migrations: { _tag: "Pending", names: [], newer: ["0009_n"] } })),
+      ["ok", "ok", "ok"]
+    )
   })
 
   it("names every queue whose messages nobody takes", () => {

@@ -42,7 +42,12 @@ export interface Observed {
   /** Proof of acceptance that the store held: an event, or a row. */
   readonly proofs: ReadonlyArray<Knowledge>
   /** Rows that leave an attempt open, by the send's subject. */
-  readonly doubts: ReadonlyArray<{ readonly subject: string; readonly at: number }>
+  /** The rows that leave a key open, each by the provider that it names: it tells nothing of the other one. */
+  readonly doubts: ReadonlyArray<{
+    readonly subject: string
+    readonly provider: Provider | null
+    readonly at: number
+  }>
   /** Sends of which the store failed to answer or to write something, by subject. */
   readonly silent: ReadonlySet<string>
   /** When a row of the library was written: after an outage later than its attempt. */
@@ -51,14 +56,11 @@ export interface Observed {
   readonly grants: ReadonlyArray<{ readonly subject: string; readonly at: number; readonly isNew: boolean }>
 }
 
-/**
- * The attempts of one use of a key (S): a key is held until 24 hours after its last attempt, and is another one's from then on.
- */
+/** The attempts of one use of a key (S): a key is held until 24 hours after its last attempt, and is another one's from then on. */
 type Use = ReadonlyArray<Attempt>
 
 const isClaimed = ({ askedAt }: Attempt): boolean => askedAt > -Infinity
 
-/** What a send without a claim does, the store cannot count: it prolongs no use. */
 /**
  * From when on nothing is judged of a send: where its attempts are so nearly a day after others that they may be another use's, or where
  * a send of the day before went without a claim or was not written, so that the store may know nothing of it: its tag is the key's next day, too.
@@ -92,6 +94,7 @@ const GREY_MS = 11 * 60_000
 const isGrey = (gapMs: number, isClaimedOne: boolean): boolean =>
   Math.abs(gapMs - IDEMPOTENCY_WINDOW_MS) < (isClaimedOne ? 2 * SLACK_MS : GREY_MS)
 
+/** What a send without a claim does, the store cannot count: it prolongs no use. */
 const usesOf = (
   attempts: ReadonlyArray<Attempt>,
   prolonged: ReadonlyArray<number> = []
@@ -129,7 +132,10 @@ const hadToKnow = (
   if (!actor.claimed) return false
   return (
     isClaimed(known) ||
-    doubts.some(({ at, subject }) => subject === known.subject && known.startedAt <= at && at < actor.at)
+    doubts.some(
+      ({ at, provider, subject }) =>
+        subject === known.subject && provider === known.provider && known.startedAt <= at && at < actor.at
+    )
   )
 }
 
@@ -254,11 +260,15 @@ const untrue = (
     if (last !== undefined && from - heldAt >= IDEMPOTENCY_WINDOW_MS + SLACK_MS)
       found.push(`S4: sent, by what proves yesterday's mail alone (${last.subject} at ${at})`)
   }
-  // A refusal that was reported stays true when the key, free again, meets doubt in a later call.
+  // A refusal stays true when the key, free again, meets doubt in a later call of the process, also before its own row is written.
   const isCertain = result.status === "failed" && result.kind !== "ambiguous"
+  const refusedAt = sofar.findLastIndex(
+    (attempt) => attempt.process === process && attempt.startedAt >= from && isRefused(attempt)
+  )
   const doubtful = sofar.find(
-    (attempt) =>
+    (attempt, index) =>
       (isDoubtful(attempt) || attempt.outcome === "accepted") &&
+      (attempt.process !== process || refusedAt === -1 || index < refusedAt) &&
       hadToKnow(observed, attempt, { process, claimed, at: from })
   )
   if (isCertain && doubtful !== undefined)

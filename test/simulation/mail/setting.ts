@@ -109,7 +109,8 @@ const makeObserver = (clock: SimClock) => {
   const reports: Array<Report> = []
   const attempts: Array<Attempt> = []
   const proofs: Array<{ readonly attempt: Attempt; readonly at: number }> = []
-  const doubts: Array<{ readonly subject: string; readonly at: number }> = []
+  const doubts: Array<{ readonly subject: string; readonly provider: Provider | null; readonly at: number }> =
+    []
   const silent = new Set<string>()
   const written: Array<{ readonly subject: string; readonly at: number }> = []
   const grants: Array<{ readonly subject: string; readonly at: number; readonly isNew: boolean }> = []
@@ -131,11 +132,11 @@ const makeObserver = (clock: SimClock) => {
     granted: (subject: string, isNew: boolean) => void grants.push({ subject, at: now(), isNew }),
     accepted,
     prove,
-    recorded: ({ details, errorKind, outcome, providerMessageId }: RecordSend) => {
+    recorded: ({ details, errorKind, outcome, provider, providerMessageId }: RecordSend) => {
       written.push({ subject: details.subject, at: now() })
       if (outcome === "sent") prove(providerMessageId)
       if (outcome === "deferred" || errorKind === "ambiguous")
-        doubts.push({ subject: details.subject, at: now() })
+        doubts.push({ subject: details.subject, provider, at: now() })
     }
   }
 }

@@ -12,13 +12,18 @@ interface HttpParts {
   readonly body?: string
   readonly base64?: boolean
   readonly stage?: string
+  /** Through an HTTP API, which hands the path over decoded; else through a function URL, which does not. */
+  readonly isApi?: boolean
   readonly sourceIp?: string
 }
 
-/** A request through an HTTP API, or with the stage `$default` through a function URL. */
+/** A request through a function URL, or through an HTTP API. */
 export const httpEvent = (parts: HttpParts = {}) => {
   const { base64 = false, body, cookies, headers = {}, method = "GET", path = "/", query = "" } = parts
-  const { sourceIp = "198.51.100.7", stage = "$default" } = parts
+  const { sourceIp = "198.51.100.7", stage = "$default", isApi = false } = parts
+  const domainName = isApi
+    ? "abcdefgh.execute-api.us-east-1.amazonaws.com"
+    : "abcdefgh.lambda-url.us-east-1.on.aws"
   return {
     version: "2.0",
     routeKey: "$default",
@@ -28,7 +33,7 @@ export const httpEvent = (parts: HttpParts = {}) => {
     headers: {
       accept: "*/*",
       "content-length": String(body?.length ?? 0),
-      host: "abcdefgh.lambda-url.us-east-1.on.aws",
+      host: domainName,
       "user-agent": "curl/8.9.1",
       "x-amzn-trace-id": "Root=1-5e6722a7-cc56xmpl46db7ae02d4da47e",
       "x-forwarded-for": "198.51.100.7",
@@ -39,7 +44,7 @@ export const httpEvent = (parts: HttpParts = {}) => {
     requestContext: {
       accountId: "anonymous",
       apiId: "abcdefgh",
-      domainName: "abcdefgh.lambda-url.us-east-1.on.aws",
+      domainName,
       domainPrefix: "abcdefgh",
       http: { method, path, protocol: "HTTP/1.1", sourceIp, userAgent: "curl/8.9.1" },
       requestId: "id",

@@ -168,10 +168,10 @@ export interface BulkOrder {
 
 export interface BulkRequest {
   readonly items: ReadonlyArray<{ readonly fileId: string; /** Converted on demand; never goes through the batch lane. */ readonly urgent?: boolean | undefined; readonly options?: BulkItemOptions | undefined }>
-  readonly options?: ConversionOptions_1 | undefined
+  readonly options?: ConversionOptions | undefined
 }
 
-export interface ConversionOptions_1 {
+export interface ConversionOptions {
   readonly highFidelity?: boolean | undefined
   readonly parser?: "auto" | "layout" | "harness" | undefined
   readonly mathOcr?: boolean | undefined
@@ -272,10 +272,10 @@ export interface FlyerJob {
   /** The conversion that was chosen instead, free of charge. */ readonly compConversionId: string | null
   readonly createdAt: string
   /** Pages of the result, from 1, that could not be read: each has a note in its place and was not charged. */ readonly unreadablePages: ReadonlyArray<number>
-  readonly waitsFor?: WaitsFor_1 | undefined
+  readonly waitsFor?: WaitsFor | undefined
 }
 
-export interface WaitsFor_1 {
+export interface WaitsFor {
   /** `page`: a worker is at its pages, or puts the result together; `turn`: workers are busy with other conversions; `worker`: no worker takes conversions; `takeover`: its worker is silent, and another one takes over; `retry`: a part failed and is tried again; `budget`: the day’s budget for models is spent; `batch`: the batch service. */ readonly cause: "page" | "turn" | "worker" | "takeover" | "retry" | "budget" | "batch"
   /** `retry`: until then; else since when: its worker was heard of, the batch service took it, or it was requested. */ readonly seconds: number
   /** Other conversions that wait or are under way, up to 1,000. */ readonly others: number
@@ -289,7 +289,7 @@ export interface Job {
 }
 
 export interface ConvertRequest {
-  readonly options?: ConversionOptions_1 | undefined
+  readonly options?: ConversionOptions | undefined
 }
 
 export interface File {
@@ -313,25 +313,11 @@ export interface File {
   readonly waitsFor?: WaitsFor | undefined
 }
 
-export interface WaitsFor {
-  /** `page`: a worker is at its pages, or puts the result together; `turn`: workers are busy with other conversions; `worker`: no worker takes conversions; `takeover`: its worker is silent, and another one takes over; `retry`: a part failed and is tried again; `budget`: the day’s budget for models is spent; `batch`: the batch service. */ readonly cause: "page" | "turn" | "worker" | "takeover" | "retry" | "budget" | "batch"
-  /** `retry`: until then; else since when: its worker was heard of, the batch service took it, or it was requested. */ readonly seconds: number
-  /** Other conversions that wait or are under way, up to 1,000. */ readonly others: number
-  /** `budget`, `batch`: it goes on within so many seconds at the latest, in the new day, UTC, or without the batch; else null. */ readonly within: number | null
-}
-
 export interface ResultMaking {
   readonly at: string
   readonly options: ConversionOptions
   /** How many pages were converted in which way, as each page's `tier` has it; empty for a Word document. */ readonly tiers: Readonly<Record<string, number>>
   /** The models that wrote pages of it; empty where none did. */ readonly models: ReadonlyArray<string>
-}
-
-export interface ConversionOptions {
-  readonly highFidelity?: boolean | undefined
-  readonly parser?: "auto" | "layout" | "harness" | undefined
-  readonly mathOcr?: boolean | undefined
-  /** Running headers, footers and page numbers stay in the result, as notes; else they are left out. */ readonly keepRunningHeads?: boolean | undefined
 }
 
 export interface IncomingMail {

@@ -47,7 +47,10 @@ const recorded = (row: LogRow): RecordedSend => ({
 /** The row that the attempt belongs to, where it has one. */
 const rowOfAttempt = (tables: MailTables, entry: RecordSend, now: number): LogRow | undefined => {
   if (entry.providerMessageId !== null) return rowOfAcceptance(tables, entry)
-  const own = tables.rows.find(({ entryId, id }) => id === entry.rowId || entryId === entry.rowId)
+  // An attempt that completed the row of another message before is that row's.
+  const own =
+    tables.rows.find(({ entryId }) => entryId === entry.rowId) ??
+    tables.rows.find(({ id }) => id === entry.rowId)
   const tag = tagOf(entry.details)
   return own === undefined && entry.outcome === "deferred" && tag !== undefined
     ? newestRow(

@@ -4,6 +4,7 @@ import { writtenKey } from "../../../domain/mail/address.ts"
 import { Provider } from "../../../domain/mail/failover.ts"
 import {
   type EmailLogFilter,
+  type EmailLogPlace,
   EmailLogQuery,
   type EmailLogSearch,
   type EmailLogRow
@@ -112,6 +113,25 @@ const pageOf = (sql: DearSql["Service"], mostRead: number) =>
     return yield* newestFirst<EmailLogRow>(run, { ...wanted, conditions: all })
   })
 
+/** The rows next to one. */
+const besideOf = (sql: DearSql["Service"]) =>
+  Effect.fnUntraced(function* ({ id, limit, side }: EmailLogPlace) {
+    const [compared, order] = side === "older" ? ["<", "desc"] : [">", "asc"]
+    const found = yield* dearly.stored(
+      "emailLog",
+      sql.unsafe<EmailLogRow>(
+        `select ${COLUMNS} from email_log
+        where (email_log.created_at, email_log.id) ${compared} (
+          (select l.created_at from email_log l where l.id = $1::uuid), $1::uuid
+        )
+        order by email_log.created_at ${order}, email_log.id ${order} limit ${limit + 1}`,
+        [id]
+      )
+    )
+    const rows = found.slice(0, limit)
+    return { rows: side === "older" ? rows : rows.toReversed(), hasMore: found.length > limit }
+  })
+
 /** How many rows there are, of those that a page reads. */
 const countOf = (sql: DearSql["Service"], mostRead: number) =>
   Effect.fnUntraced(function* (search: EmailLogSearch, most: number) {
@@ -141,7 +161,11 @@ export const layerReading = (mostRead: number): Layer.Layer<EmailLogQuery, never
   Layer.effect(
     EmailLogQuery,
     Effect.map(DearSql, (sql) =>
-      EmailLogQuery.of({ page: pageOf(sql, mostRead), count: countOf(sql, mostRead) })
+      EmailLogQuery.of({
+        page: pageOf(sql, mostRead),
+        beside: besideOf(sql),
+        count: countOf(sql, mostRead)
+      })
     )
   )
 

@@ -5,7 +5,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 
 import { layerSqlClient, WriteSql } from "../../../../src/adapters/postgres/client.ts"
-import { migrate, splitStatements } from "../../../../src/adapters/postgres/migrator.ts"
+import { splitStatements } from "../../../../src/adapters/postgres/migration-files.ts"
+import { migrate } from "../../../../src/adapters/postgres/migrator.ts"
 import { layerClients, layerEmptyDatabase, layerPostgres } from "../../../support/postgres/postgres.ts"
 
 const MIGRATIONS = fileURLToPath(new URL("../../../../migrations", import.meta.url))

@@ -83,9 +83,8 @@ const FileView = Schema.Struct({
       "Pages of the result, from 1, that no model converted though high fidelity was asked for: they were converted without it."
   }),
   made: Schema.NullOr(Made),
-  waitsFor: Schema.optionalKey(WaitsFor).annotate({
-    description: "Of one file whose conversion is under way: why it may stand still. Lists leave it out."
-  })
+  /** Of one file whose conversion is under way: why it may stand still. Lists leave it out. */
+  waitsFor: Schema.optionalKey(WaitsFor)
 }).annotate({ identifier: "File" })
 
 const OneFile = Schema.Struct({ file: FileView })

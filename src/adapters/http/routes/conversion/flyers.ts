@@ -43,9 +43,8 @@ const FlyerJobView = Schema.Struct({
     description:
       "Pages of the result, from 1, that could not be read: each has a note in its place and was not charged."
   }),
-  waitsFor: Schema.optionalKey(WaitsFor).annotate({
-    description: "Of one that is under way: why it may stand still."
-  })
+  /** Of one that is under way: why it may stand still. */
+  waitsFor: Schema.optionalKey(WaitsFor)
 }).annotate({ identifier: "FlyerJob" })
 
 const idParam = { id: FlyerId }

@@ -1,0 +1,140 @@
+import { Effect, Result } from "effect"
+
+import type { EmailStatus } from "../../domain/mail/status.ts"
+import type { InvalidCursor } from "../../ports/cursor.ts"
+import type { EmailLogQuery, EmailLogRow } from "../../ports/delivery/email-log-query.ts"
+import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
+import { failure, notTaken, type ResendAnswer, type ResendFailure, success } from "./resend-answers.ts"
+
+type Env = Readonly<Record<string, unknown>>
+
+/** Reads the send log that these settings name; fails with why it cannot be read. */
+export type ReadLog = <A>(
+  env: Env,
+  read: (log: EmailLogQuery["Service"]) => Effect.Effect<A, StoreUnavailable | InvalidCursor>
+) => Promise<Result.Result<A, string>>
+
+/** A mail of the list, in the words of Resend's SDK. */
+interface ListedEmail {
+  readonly id: string
+  readonly to: Array<string>
+  /** The log keeps copies and blind copies together: they stand under `bcc`. */
+  readonly cc: null
+  readonly bcc: Array<string> | null
+  readonly from: string
+  readonly subject: string
+  readonly created_at: string
+  readonly last_event: ResendEvent
+  /** Not kept: empty. */
+  readonly message_id: string
+  readonly reply_to: null
+  readonly scheduled_at: null
+}
+
+/** One mail. Bodies are not kept. */
+export interface LoggedEmail extends ListedEmail {
+  readonly object: "email"
+  readonly html: null
+  readonly text: null
+}
+
+export interface LoggedEmails {
+  readonly object: "list"
+  readonly has_more: boolean
+  readonly data: Array<ListedEmail>
+}
+
+/** Which page: at most one of `after` (older ones) and `before` (newer ones). */
+export interface ResendListOptions {
+  readonly limit?: number | undefined
+  readonly after?: string | undefined
+  readonly before?: string | undefined
+}
+
+const EVENTS = {
+  deferred: "queued",
+  sent: "sent",
+  delivery_delayed: "delivery_delayed",
+  delivered: "delivered",
+  opened: "opened",
+  clicked: "clicked",
+  suppressed: "suppressed",
+  failed: "failed",
+  bounced: "bounced",
+  complained: "complained"
+} as const satisfies Record<EmailStatus, string>
+type ResendEvent = (typeof EVENTS)[EmailStatus]
+
+const listedOf = (row: EmailLogRow): ListedEmail => ({
+  id: row.id,
+  to: [...row.to_addresses],
+  cc: null,
+  bcc: row.other_addresses.length === 0 ? null : [...row.other_addresses],
+  from: row.from_address ?? "",
+  subject: row.subject ?? "",
+  created_at: row.created_at,
+  last_event: EVENTS[row.status],
+  message_id: "",
+  reply_to: null,
+  scheduled_at: null
+})
+
+const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
+const DEFAULT_LIMIT = 20
+const MAX_LIMIT = 100
+
+/** The row of an id that a send answered, else of the provider's own, which its webhooks name. */
+const rowOf = Effect.fnUntraced(function* (log: EmailLogQuery["Service"], id: string) {
+  const own = UUID.test(id) ? (yield* log.page({ id, limit: 1 })).rows[0] : undefined
+  return own ?? (yield* log.page({ providerMessageId: id, limit: 1 })).rows[0]
+})
+
+const answered = <A>(read: Result.Result<A, string>): Result.Result<A, ResendFailure> =>
+  Result.mapError(read, (reason) => failure("application_error", 503, reason))
+
+const notFound = () => failure("not_found", 404, "Email not found")
+
+/** What is wrong with the page that was asked for. */
+const wrongPage = ({ after, before, limit = DEFAULT_LIMIT, ...others }: ResendListOptions) => {
+  const [unknown] = Object.keys(others)
+  if (unknown !== undefined) return `${unknown} is not known here; known are limit, after, before`
+  if (after !== undefined && before !== undefined) return "after and before are not taken together"
+  return Number.isInteger(limit) && limit >= 1 && limit <= MAX_LIMIT
+    ? undefined
+    : `limit must be a whole number from 1 to ${MAX_LIMIT}`
+}
+
+const pageOf = Effect.fnUntraced(function* (log: EmailLogQuery["Service"], options: ResendListOptions) {
+  const { after, before, limit = DEFAULT_LIMIT } = options
+  const place = after ?? before
+  if (place === undefined) {
+    const { nextCursor, rows } = yield* log.page({ limit })
+    return { rows, hasMore: nextCursor !== null }
+  }
+  const row = yield* rowOf(log, place)
+  return row === undefined
+    ? undefined
+    : yield* log.beside({ id: row.id, limit, side: after === undefined ? "newer" : "older" })
+})
+
+/** `emails.get` and `emails.list`, from the send log. */
+export const makeSentEmails = (readLog: ReadLog, env: () => Env) => ({
+  get: async (id: string): Promise<ResendAnswer<LoggedEmail>> => {
+    const read = answered(await readLog(env(), (log) => rowOf(log, id)))
+    if (Result.isFailure(read)) return read.failure
+    const row = read.success
+    return row === undefined
+      ? notFound()
+      : success({ object: "email", ...listedOf(row), html: null, text: null })
+  },
+  list: async (options: ResendListOptions = {}): Promise<ResendAnswer<LoggedEmails>> => {
+    const wrong = wrongPage(options)
+    if (wrong !== undefined) return notTaken(wrong)
+    const read = answered(await readLog(env(), (log) => pageOf(log, options)))
+    if (Result.isFailure(read)) return read.failure
+    const page = read.success
+    return page === undefined
+      ? notFound()
+      : success({ object: "list", has_more: page.hasMore, data: page.rows.map(listedOf) })
+  }
+})

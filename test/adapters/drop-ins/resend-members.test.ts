@@ -1,0 +1,240 @@
+import { ManagedRuntime } from "effect"
+import { Resend as VendorResend } from "resend"
+import { Webhook } from "standardwebhooks"
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest"
+
+import { close } from "../../../src/runtime/library.ts"
+import { Resend } from "../../../src/runtime/resend.ts"
+import { layerPostgres, TestDatabase } from "../../support/postgres/postgres.ts"
+import { fakeResend, type ResendPayload } from "../../support/vendors/fake-resend.ts"
+
+const email = { from: "Shop <shop@x.test>", to: "a@x.test", subject: "Hello", html: "<p>Hi</p>" }
+const mock = fakeResend()
+const other = fakeResend()
+const postgres = ManagedRuntime.make(layerPostgres)
+let database: Record<string, string>
+
+beforeAll(async () => {
+  await Promise.all([mock.listen(), other.listen()])
+  const { url } = await postgres.runPromise(TestDatabase)
+  database = { DB_URL: url, DB_SECRET_KEY: "database-password" }
+})
+afterAll(async () => {
+  await close()
+  await Promise.all([mock.close(), other.close(), postgres.dispose()])
+})
+beforeEach(() => {
+  for (const name of ["PROVIDERA_API_KEY", "PROVIDERA_BASE_URL", "DB_URL", "RESEND_USER_AGENT"])
+    vi.stubEnv(name, undefined)
+})
+afterEach(() => {
+  vi.unstubAllEnvs()
+  for (const one of [mock, other]) {
+    one.requests.length = 0
+    one.accepted.length = 0
+  }
+})
+
+/** The members of an object and of its class. */
+const membersOf = (object: object): ReadonlyArray<string> =>
+  [object, Object.getPrototypeOf(object) as object]
+    .flatMap((one) => Object.getOwnPropertyNames(one))
+    .filter((name) => name !== "constructor")
+
+/** Private in the SDK's types. */
+const PRIVATE = new Set(["debug", "headers", "logError", "resend"])
+
+describe("where the SDK would ask", () => {
+  it.each(["RESEND_BASE_URL", "baseUrl"])("mails and everything else reach the mock of %s", async (by) => {
+    vi.stubEnv("RESEND_API_KEY", "re_env")
+    vi.stubEnv("RESEND_BASE_URL", by === "RESEND_BASE_URL" ? mock.url : other.url)
+    const options = by === "RESEND_BASE_URL" ? {} : { baseUrl: mock.url }
+    const agent = { ...options, userAgent: "shop/1" }
+    for (const make of [() => new VendorResend(undefined, agent), () => new Resend(undefined, agent)]) {
+      mock.requests.length = 0
+      const resend = make()
+      expect((await resend.emails.send(email)).error).toBeNull()
+      expect((await resend.domains.list()).error).toBeNull()
+      expect(
+        mock.requests.map(({ headers, path }) => [path, headers.authorization, headers["user-agent"]])
+      ).toEqual([
+        ["/emails", "Bearer re_env", "shop/1"],
+        ["/domains", "Bearer re_env", "shop/1"]
+      ])
+    }
+    expect(other.requests).toEqual([])
+  })
+
+  it("takes the settings' key and address first, and the constructor's key before the environment's", async () => {
+    vi.stubEnv("RESEND_API_KEY", "re_env")
+    vi.stubEnv("RESEND_BASE_URL", other.url)
+    const keys = [
+      new Resend("re_given", { env: { PROVIDERA_API_KEY: "re_setting", PROVIDERA_BASE_URL: mock.url } }),
+      new Resend("re_given", { env: { RESEND_API_KEY: "re_own", RESEND_BASE_URL: mock.url } }),
+      new Resend(undefined, { env: { RESEND_API_KEY: "re_own", RESEND_BASE_URL: mock.url } })
+    ]
+    for (const resend of keys) expect((await resend.emails.send(email)).error).toBeNull()
+    expect(mock.requests.map(({ headers }) => headers.authorization)).toEqual([
+      "Bearer re_setting",
+      "Bearer re_given",
+      "Bearer re_own"
+    ])
+    expect(other.requests).toEqual([])
+  })
+
+  it("refuses an option that it does not know", () => {
+    expect(() => new Resend("re_key", { baseURL: mock.url } as object)).toThrow(
+      "baseURL is not known here; did you mean baseUrl?"
+    )
+  })
+})
+
+describe("what the SDK has beside", () => {
+  const theirs = new VendorResend("re_key")
+  const ours = new Resend("re_key", { env: {} })
+
+  it("every member of it is there, and of its emails and batch", () => {
+    const missing = (given: object, here: object) =>
+      membersOf(given).filter((name) => !PRIVATE.has(name) && typeof Reflect.get(here, name) === "undefined")
+    expect(missing(theirs, ours)).toEqual([])
+    expect(missing(theirs.emails, ours.emails)).toEqual([])
+    expect(missing(theirs.batch, ours.batch)).toEqual([])
+    expect(missing(theirs.emails.attachments, ours.emails.attachments)).toEqual([])
+    const inbound = new Set(["forwardPassthrough", "forwardWrapped", "downloadRaw"])
+    expect(
+      missing(theirs.emails.receiving, ours.emails.receiving).filter((name) => !inbound.has(name))
+    ).toEqual([])
+  })
+
+  it("refuses what it cannot do, and what would send past it", async () => {
+    const { emails } = ours
+    const answers = await Promise.all([
+      emails.update(),
+      emails.cancel(),
+      emails.share(),
+      emails.metrics(),
+      emails.attachments.list(),
+      emails.receiving.forward(),
+      ours.post("/emails", email),
+      ours.post("/emails/batch", [email]),
+      ours.fetchRequest("/emails", { method: "POST" })
+    ])
+    expect(answers.map(({ error }) => error?.name)).toEqual(answers.map(() => "invalid_parameter"))
+  })
+
+  it("verifies webhooks as the SDK does", () => {
+    const webhookSecret = "whsec_c2VjcmV0"
+    const payload = JSON.stringify({ type: "email.sent", data: {} })
+    const now = new Date()
+    const headers = {
+      id: "msg_1",
+      timestamp: String(Math.floor(now.getTime() / 1000)),
+      signature: new Webhook(webhookSecret).sign("msg_1", now, payload)
+    }
+    expect(ours.webhooks.verify({ payload, webhookSecret, headers })).toEqual(JSON.parse(payload))
+    expect(() => ours.webhooks.verify({ payload: "{}", webhookSecret, headers })).toThrow(
+      "No matching signature"
+    )
+  })
+})
+
+describe("the mails that were sent", () => {
+  const resendOf = (env: Record<string, string> = database) =>
+    new Resend("re_key", { env: { ...env, RESEND_BASE_URL: mock.url } })
+
+  it("are read from the send log, by either id, page by page in both directions", async () => {
+    const resend = resendOf()
+    const ids: Array<string> = []
+    for (const subject of ["one", "two", "three"]) {
+      const { data } = await resend.emails.send({ ...email, subject, cc: "c@x.test" })
+      ids.unshift(data?.id ?? "")
+    }
+    const { data } = await resend.emails.get(ids[0] ?? "")
+    expect(data).toMatchObject({
+      object: "email",
+      id: ids[0],
+      to: ["a@x.test"],
+      bcc: ["c@x.test"],
+      subject: "three",
+      last_event: "sent",
+      html: null
+    })
+    const vendorId = mock.accepted.at(-1)?.id ?? ""
+    expect((await resend.emails.get(vendorId)).data?.id).toBe(ids[0])
+    const idsOf = async (options: { limit?: number; after?: string; before?: string }) => {
+      const page = await resend.emails.list(options)
+      return [page.data?.data.map(({ id }) => id), page.data?.has_more]
+    }
+    expect(await idsOf({})).toEqual([ids, false])
+    expect(await idsOf({ limit: 2 })).toEqual([ids.slice(0, 2), true])
+    expect(await idsOf({ limit: 1, after: ids[0]! })).toEqual([[ids[1]], true])
+    expect(await idsOf({ after: ids[1]! })).toEqual([[ids[2]], false])
+    expect(await idsOf({ limit: 1, before: ids[2]! })).toEqual([[ids[1]], true])
+    expect(await idsOf({ before: ids[2]! })).toEqual([ids.slice(0, 2), false])
+  })
+
+  it("answers not_found, and what is wrong", async () => {
+    const resend = resendOf()
+    const unknown = "00000000-0000-7000-8000-000000000000"
+    const answers = await Promise.all([
+      resend.emails.get(unknown),
+      resend.emails.get("no id"),
+      resend.emails.list({ after: unknown }),
+      resend.emails.list({ limit: 0 }),
+      resend.emails.list({ after: unknown, before: unknown }),
+      resendOf({}).emails.get(unknown)
+    ])
+    expect(answers.map(({ error }) => [error?.name, error?.statusCode])).toEqual([
+      ["not_found", 404],
+      ["not_found", 404],
+      ["not_found", 404],
+      ["invalid_parameter", 422],
+      ["invalid_parameter", 422],
+      ["application_error", 503]
+    ])
+    expect(answers.at(-1)?.error?.message).toContain("DB_URL")
+  })
+})
+
+describe("the same calls to both", () => {
+  const listed = (value: string | ReadonlyArray<string> | undefined) =>
+    value === undefined ? [] : [value].flat()
+  /** Every member of a mail; one address and a list of one are the same, and our tag of the send is beside the caller's. */
+  const withoutOurs = ({ attachments, bcc, cc, reply_to, tags, to, ...rest }: ResendPayload) => ({
+    ...rest,
+    to: listed(to),
+    cc: listed(cc),
+    bcc: listed(bcc),
+    reply_to: listed(reply_to),
+    tags: (tags ?? []).filter(({ name }) => name === "order"),
+    attachments: attachments ?? []
+  })
+  it.each([
+    { to: ["Ann <a@x.test>", "b@x.test"], replyTo: "r@x.test" },
+    { tags: [{ name: "order", value: "17" }], headers: { "X-Order": "17" } },
+    { attachments: [{ filename: "a.txt", content: Buffer.from("hi"), contentType: "text/plain" }] },
+    { text: "plain", html: undefined }
+  ])("leave the same mail: %j", async (part) => {
+    const options = { baseUrl: mock.url }
+    const mail = { ...email, ...part }
+    await new VendorResend("re_key", options).emails.send(mail as typeof email)
+    await new Resend("re_key", { ...options, env: {} }).emails.send(mail)
+    expect(mock.accepted.length).toBe(2)
+    const [theirs, ours] = mock.accepted.map(({ payload }) => withoutOurs(payload as ResendPayload))
+    expect(ours).toEqual(theirs)
+  })
+
+  it("keeps a name with brackets, and refuses what would be lost", async () => {
+    const resend = new Resend("re_key", { baseUrl: mock.url, env: {} })
+    expect((await resend.emails.send({ ...email, to: "Ann (Sales) <a@x.test>" })).error).toBeNull()
+    expect(JSON.stringify(mock.accepted[0]?.payload)).toContain("Ann (Sales)")
+    const both = [{ filename: "a", content: "aGk=", path: "https://x.test/a" }]
+    const twice = [
+      { name: "a", value: "1" },
+      { name: "a", value: "2" }
+    ]
+    expect((await resend.emails.send({ ...email, attachments: both })).error?.name).toBe("invalid_attachment")
+    expect((await resend.emails.send({ ...email, tags: twice })).error?.message).toContain("twice")
+    expect(mock.accepted.length).toBe(1)
+  })
+})
