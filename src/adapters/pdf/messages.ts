@@ -1,17 +1,7 @@
 import type { DocumentFacts, FontFace } from "../../domain/conversion/page-content.ts"
 import type { PdfFailure } from "../../ports/conversion/pdf.ts"
 import type { Operation } from "./operations.ts"
-
-/** What a library is doing with a page: pdfium reads it or copies it, qpdf splits it off. */
-export interface AtHand {
-  readonly page: number
-  readonly doing: "reading" | "copying" | "splitting"
-}
-
-/** What ended in a trap of a library, and what that looked like. */
-export interface Trap extends AtHand {
-  readonly reason: PdfFailure
-}
+import type { AtHand, Trap } from "./traps.ts"
 
 /** A batch of pages to be worked on. It says all that a fresh thread needs, since the one before may have crashed. */
 export interface Request {

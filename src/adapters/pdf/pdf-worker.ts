@@ -2,10 +2,11 @@ import { parentPort, workerData } from "node:worker_threads"
 
 import { PdfError } from "../../ports/conversion/pdf.ts"
 import { loadLibraries, limitWasmMemory } from "./engine/libraries.ts"
-import type { AtHand, FromWorker, Request, Timed, ToWorker, WorkerData } from "./messages.ts"
+import type { FromWorker, Request, Timed, ToWorker, WorkerData } from "./messages.ts"
 import { OPERATIONS } from "./operations.ts"
 import type { OpenDocument } from "./pages/document.ts"
 import { OpenDocuments } from "./pages/open-documents.ts"
+import type { AtHand } from "./traps.ts"
 
 const port = parentPort
 if (port === null) throw new Error("pdf-worker.ts runs as a worker thread")

@@ -6,9 +6,9 @@ import { USUAL_LAYOUT } from "../../domain/conversion/layout/layout-pages.ts"
 import type { DocumentFacts, FontFace } from "../../domain/conversion/page-content.ts"
 import { append, least } from "../../domain/lists.ts"
 import { type PageRange, Pdf, type PdfDocument, type PdfError } from "../../ports/conversion/pdf.ts"
-import type { Trap } from "./messages.ts"
 import type { ArgumentOf, Operation, Results } from "./operations.ts"
 import { type Answer, ReaderThread } from "./reader-thread.ts"
+import type { Trap } from "./traps.ts"
 
 /** Pages, and bytes of split pages, that go from thread to thread before the reader of a stream is waited for. */
 const BATCH_PAGES = 32

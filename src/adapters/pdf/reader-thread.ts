@@ -6,7 +6,8 @@ import type { DocumentFacts, FontFace } from "../../domain/conversion/page-conte
 import { append } from "../../domain/lists.ts"
 import type { PdfError, PdfFailure } from "../../ports/conversion/pdf.ts"
 import { pdfError } from "./failure.ts"
-import type { AtHand, Request, Timed, ToWorker, Trap, WorkerData } from "./messages.ts"
+import type { Request, Timed, ToWorker, WorkerData } from "./messages.ts"
+import type { AtHand, Trap } from "./traps.ts"
 
 /** How many times its processor time a page may take by the clock, on a machine that does other things. */
 const CLOCK_FACTOR = 15
