@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto"
 
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it, vi } from "@effect/vitest"
 import { Context, Effect, Layer, Redacted } from "effect"
 import * as fc from "fast-check"
 import { Webhook } from "standardwebhooks"
@@ -257,10 +257,18 @@ describe("delivery events over HTTP, on PostgreSQL", () => {
                 await Promise.all(Array.from({ length: 12 }, lane))
 
                 const ids = run.map(({ story }) => `'${story.id}'`).join(", ")
-                const rows = await query<Row>(
-                  `select l.id, provider_message_id, status, last_event, alerted_at is not null as alerted,
-                    a.confirmed_at is not null as confirmed
-                  from email_log l left join email_alerts a on a.send_id = l.id where provider_message_id in (${ids})`
+                // The bus is answered once its events are recorded; what they alert about goes out after that.
+                const rows = await vi.waitFor(
+                  async () => {
+                    const found = await query<Row>(
+                      `select l.id, provider_message_id, status, last_event, alerted_at is not null as alerted,
+                        a.confirmed_at is not null as confirmed
+                      from email_log l left join email_alerts a on a.send_id = l.id where provider_message_id in (${ids})`
+                    )
+                    assert.isEmpty(found.filter(({ alerted, confirmed }) => alerted && !confirmed))
+                    return found
+                  },
+                  { timeout: 20_000, interval: 20 }
                 )
                 const suppressed = await query<{ email: string; reason: string }>(
                   `select email, reason from email_suppressions

@@ -8,7 +8,7 @@ import { Effect, Stream } from "effect"
 import { makeS3Objects } from "../../../src/adapters/s3/object-store.ts"
 import { TEMPORARY } from "../../support/temporary.ts"
 
-const LIMIT_MS = 200
+const LIMIT_MS = 500
 const MORE_THAN_BUFFERS_HOLD = Buffer.alloc(16 * 1024 * 1024)
 
 /** A bucket on a service that takes every request and does this with it, perhaps nothing. */
