@@ -111,6 +111,9 @@ const forKey = Effect.fnUntraced(function* (
     wallClock
   )
   if (began.time !== undefined) yield* reportUnclaimed(parts)
+  else if (own?._tag !== "Replay" && !memory.owns(keyHash, owner))
+    // It was frozen past its lease while it asked: another call of the process has taken the key.
+    return unasked({ _tag: "InProgress" }, claim, since)
   else if (call.requireClaim && own?._tag !== "Replay") {
     undo()
     return yield* new ClaimUnavailable({ idempotencyKey: call.key })

@@ -44,7 +44,7 @@ const renew = Effect.fnUntraced(function* (
 
 /**
  * Whether this call holds its key for `forMs` more: a process that was frozen past its lease may have lost it. False where the
- * store does not say. A send without a claim has nothing to lose.
+ * store does not say. A send without a claim loses its key to another call of its process.
  */
 export const holdsFor = (
   parts: SendParts,
@@ -58,7 +58,9 @@ export const holdsFor = (
           ? Effect.succeed(true)
           : renew(parts, sending, provider)
       )
-    : Effect.succeed(true)
+    : Effect.sync(
+        () => sending.claim === undefined || parts.memory.owns(sending.details.keyHash, sending.claim.owner)
+      )
 
 /**
  * Notes in the claim that a request to `provider` leaves now. `unanswered`: nothing may leave, since the store did not say that it

@@ -74,6 +74,8 @@ export class ProcessKeyMemory extends Context.Service<
       },
       now: number
     ) => { readonly decision: RetryDecision; readonly undo: () => void }
+    /** Whether no other call of the process has taken the key since. */
+    readonly owns: (keyHash: KeyHash, owner: string) => boolean
     readonly move: (keyHash: KeyHash, owner: string, provider: Provider) => void
     readonly settle: (keyHash: KeyHash, end: ClaimEnd, now: number) => void
     /** The settled result as the caller gets it: the log may know the row by another id, or an acceptance. */
@@ -178,6 +180,7 @@ export const makeKeyMemory = (maxKeys = MAX_KEYS): ProcessKeyMemory["Service"] =
       const undo = decision._tag === "Go" ? claims.hold(keyHash, decision.claim, now) : () => {}
       return { decision, undo }
     },
+    owns: (keyHash, owner) => (claims.get(keyHash)?.owner ?? owner) === owner,
     move: (keyHash, owner, provider) => {
       const moved = movedClaim(claims.get(keyHash), owner, provider)
       if (moved !== undefined) claims.put(keyHash, moved)

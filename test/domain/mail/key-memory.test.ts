@@ -52,6 +52,19 @@ describe("what a process remembers of its keys", () => {
     assert.isUndefined(memory.known(anyId("key 0"), IDEMPOTENCY_WINDOW_MS))
   })
 
+  it("says who has the key: another call takes it once a lease has passed", () => {
+    const memory = makeKeyMemory()
+    memory.hold(anyId("key"), fresh, request("first"), 0)
+    assert.isTrue(memory.owns(anyId("key"), "first"))
+    assert.strictEqual(memory.decide(anyId("key"), request("second"), 999)?._tag, "InProgress")
+    assert.strictEqual(memory.decide(anyId("key"), request("second"), 1_001)?._tag, "Claimed")
+    memory.hold(anyId("key"), { ...fresh, sticky: "provider_a" }, request("second"), 1_001)
+    assert.deepStrictEqual(
+      ["first", "second"].map((owner) => memory.owns(anyId("key"), owner)),
+      [false, true]
+    )
+  })
+
   it("is put back as it was by a call that did not begin after all", () => {
     const memory = sent(10, 1)
     memory.hold(anyId("key 0"), { ...fresh, sticky: "provider_b" }, request("second"), 5)()
