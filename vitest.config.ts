@@ -9,6 +9,7 @@ import { bundledThreads } from "./test/support/processes/bundled-programs.ts"
 const ALONE = [
   "test/hostile/**/*.test.ts",
   "test/fuzz/**/*.test.ts",
+  "test/adapters/http/server/request-turns.test.ts",
   "test/adapters/smtp/peer-names.test.ts",
   "test/inbound/metrics.test.ts"
 ]

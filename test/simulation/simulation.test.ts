@@ -77,12 +77,16 @@ const REGRESSIONS: ReadonlyArray<
  * search. Where the kernel makes other runs, the search finds the bug again.
  */
 const SHOWN_BY: Readonly<Record<string, number>> = {
-  "ack-before-work": 201,
-  "asks-on-the-old-key": 13,
+  "ack-before-work": 39,
+  "charged-twice": 19,
+  "chunk-turns-forgotten": 23,
   "chunk-without-fence": 312,
-  "erased-person-mailed": 19,
-  "hold-released-twice": 247,
-  "retry-charged": 68
+  "flyers-behind-chunks": 42,
+  "hold-released-twice": 142,
+  "mails-first-come": 114,
+  "resumed-twice": 14,
+  "retry-charged": 154,
+  "stranded-forgotten": 26
 }
 
 const seedsFrom = (first: number, count: number) => Array.from({ length: count }, (_, index) => first + index)
