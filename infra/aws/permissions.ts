@@ -202,6 +202,17 @@ const examinedStatements = (
   ]
 }
 
+const allowBuckets = ({ buckets }: Pick<Used, "buckets">) => [
+  allow(
+    "objects",
+    buckets.map((bucket) => bucket.arnForObjects("*"))
+  ),
+  allow(
+    "buckets",
+    buckets.map(({ bucketArn }) => bucketArn)
+  )
+]
+
 /**
  * The policy of a function, which the internet calls: it sends, queues and takes retries, and keeps files. Models, batch jobs, dead letters and
  * what doctor looks at are the processes'.
@@ -218,14 +229,7 @@ export const functionPolicy = (stack: Stack, used: Used): iam.ManagedPolicy => {
       ]),
       allow("queue", [used.queue.queueArn]),
       allow("queues", [used.queue.queueArn]),
-      allow(
-        "objects",
-        used.buckets.map((bucket) => bucket.arnForObjects("*"))
-      ),
-      allow(
-        "buckets",
-        used.buckets.map(({ bucketArn }) => bucketArn)
-      )
+      ...allowBuckets(used)
     ]
   })
 }
@@ -246,14 +250,7 @@ export const callerPolicy = (stack: Stack, used: Used): iam.ManagedPolicy => {
       allow("account", ["*"]),
       allow("queue", [used.queue.queueArn]),
       allow("queues", [used.queue.queueArn, used.deadLetters.queueArn]),
-      allow(
-        "objects",
-        used.buckets.map((bucket) => bucket.arnForObjects("*"))
-      ),
-      allow(
-        "buckets",
-        used.buckets.map(({ bucketArn }) => bucketArn)
-      ),
+      ...allowBuckets(used),
       allow(
         "bucketSettings",
         used.buckets.map(({ bucketArn }) => bucketArn)

@@ -1,6 +1,7 @@
 import fc from "fast-check"
 import { assert, describe, expect, it } from "vitest"
 
+import { NOTHING } from "../../../src/adapters/memory/delivery/alarm-board.ts"
 import {
   ALARMS,
   type AlarmName,
@@ -13,26 +14,7 @@ import {
 } from "../../../src/domain/delivery/alarm-rules.ts"
 import type { DocumentMeasures } from "../../../src/domain/delivery/document-alarms.ts"
 
-const nothing: Measures = {
-  at: 0,
-  failovers: 0,
-  providerB: { sends: 0, bounced: 0, complained: 0 },
-  accepted: { byFallback: 0, byPrimary: 0 },
-  unsettled: { deferred: 0, failed: 0 },
-  unclaimed: 0,
-  overdue: 0,
-  clocks: { processOffMs: 0, databaseBackMs: 0 },
-  silent: { provider_a: 0, provider_b: 0 },
-  deadLetters: false,
-  unanswered: 0,
-  documents: {
-    failed: 0,
-    waitingMinutes: 0,
-    batch: { pages: 0, fallback: 0 },
-    mails: { ended: 0, unverified: 0 },
-    mailWaitingMinutes: 0
-  }
-}
+const nothing: Measures = { ...NOTHING, at: 0, deadLetters: false }
 
 const documents = (parts: Partial<DocumentMeasures>): Partial<Measures> => ({
   documents: { ...nothing.documents, ...parts }

@@ -72,7 +72,7 @@ const peerOf = (fake: FakeHttp, copyOf: (acceptance: Acceptance) => Copy): Provi
 const keys = (...lists: ReadonlyArray<string | ReadonlyArray<string> | undefined>): ReadonlyArray<string> =>
   lists.flatMap((list) => list ?? []).map(formattedKey)
 
-/** For the contract suite. */
+/** Resend, as test/contracts/mail asks for a provider. */
 export const resendUnderTest = (
   client?: ResendClient
 ): Effect.Effect<ProviderUnderTest, never, Scope.Scope> =>
@@ -88,7 +88,7 @@ export const resendUnderTest = (
     })
   }))
 
-/** For the contract suite. */
+/** Amazon SES, likewise. */
 export const sesUnderTest: Effect.Effect<ProviderUnderTest, never, Scope.Scope> = Effect.map(
   sesWithFake(),
   ({ fake, provider }) => ({
