@@ -11,6 +11,7 @@ import { Effect, Layer, Logger } from "effect"
 import { afterAll, assert, describe, expect, it } from "vitest"
 
 import { cloudApp } from "../../infra/aws/app.ts"
+import { applyAll, type AwsCli } from "../../infra/aws/apply.ts"
 import { CALLS } from "../../infra/aws/permissions.ts"
 import { readPlan } from "../../infra/aws/plan.ts"
 import { readSourceFiles } from "../../scripts/source-files.ts"
@@ -480,41 +481,64 @@ describe("alarms", () => {
 })
 
 /** Runs `npm run infra` with an AWS CLI whose stacks give out `outputs`; without any, there are none. */
-const infra = (
-  args: ReadonlyArray<string>,
-  outputs?: ReadonlyArray<readonly [string, string]>,
-  change: NodeJS.ProcessEnv = {}
-) => {
-  const folder = mkdtempSync(join(tmpdir(), "postlane-aws-"))
-  const script = `#!/bin/sh
-echo "$@" >> ${folder}/calls
-case "$*" in
-  *"--query Stacks[0].Outputs[].[OutputKey,OutputValue] "*)
-    ${outputs === undefined ? 'echo "Stack with id postlane does not exist" >&2; exit 254' : `echo '${JSON.stringify(outputs)}'`} ;;
-  *"describe-secret"*) echo '{"one":["AWSPREVIOUS"],"two":["AWSCURRENT"]}' ;;
-  *"cloudformation deploy"*)
-    echo "Run: aws cloudformation describe-change-set --change-set-name arn:aws:cloudformation:us-east-1:1:changeSet/one/2" ;;
-esac
-`
-  try {
-    writeFileSync(join(folder, "aws"), script, { mode: 0o755 })
-    const PATH = `${folder}${delimiter}${process.env["PATH"]}`
-    const { status, stderr } = spawnSync(process.execPath, [join(root, "infra/aws/main.ts"), ...args], {
-      env: { ...ENV, ...change, PATH },
-      encoding: "utf8"
-    })
-    const calls = readFileSync(join(folder, "calls"), "utf8").trim().split("\n")
-    return { status, stderr, calls: calls.map((call) => call.split(" ").slice(1).join(" ")) }
-  } finally {
-    rmSync(folder, { recursive: true })
+type Standing = ReadonlyArray<readonly [string, string]>
+
+const answerOf = (call: string, outputs: Standing | undefined) => {
+  const isAskedFor = (what: string) => call.includes(what)
+  if (isAskedFor("--query Stacks[0].Outputs[].[OutputKey,OutputValue] "))
+    return outputs && JSON.stringify(outputs)
+  if (isAskedFor("describe-secret")) return '{"one":["AWSPREVIOUS"],"two":["AWSCURRENT"]}'
+  const changeSet = "arn:aws:cloudformation:us-east-1:1:changeSet/one/2"
+  return isAskedFor("cloudformation deploy")
+    ? `Run: aws cloudformation describe-change-set --change-set-name ${changeSet}`
+    : ""
+}
+
+/** `apply` against an AWS CLI that answers as the real one does of a stack that gives out `outputs`, or of none. */
+const infra = (isReplacing: boolean, outputs?: Standing, change: NodeJS.ProcessEnv = {}) => {
+  const calls: Array<string> = []
+  const ask: AwsCli = (...args) => {
+    const call = args.join(" ")
+    calls.push(args.slice(1).join(" "))
+    const stdout = answerOf(call, outputs)
+    return stdout === undefined
+      ? { isDone: false, stdout: "", why: "Stack with id postlane does not exist" }
+      : { isDone: true, stdout, why: "" }
   }
+  const outdir = mkdtempSync(join(templates, "apply-"))
+  let refusal = ""
+  try {
+    applyAll({ ...ENV, ...change }, outdir, isReplacing, { ask, print: () => undefined })
+  } catch (error) {
+    refusal = String(error)
+  }
+  return { calls, refusal }
 }
 
 const verbs = (calls: ReadonlyArray<string>) => calls.map((call) => call.split(" ")[0])
 
+/** The program itself, whose AWS CLI writes down how it was called: no stack stands. */
+const spawned = () => {
+  const folder = mkdtempSync(join(templates, "aws-"))
+  const script = `#!/bin/sh
+echo "$@" >> ${folder}/calls
+case "$*" in
+  *"[OutputKey,OutputValue] "*) echo "Stack with id postlane does not exist" >&2; exit 254 ;;
+  *"cloudformation deploy"*) echo '${answerOf("cloudformation deploy", [])}' ;;
+esac
+`
+  writeFileSync(join(folder, "aws"), script, { mode: 0o755 })
+  const { status, stderr } = spawnSync(process.execPath, [join(root, "infra/aws/main.ts"), "apply"], {
+    env: { ...ENV, PATH: `${folder}${delimiter}${process.env["PATH"]}` },
+    encoding: "utf8"
+  })
+  const calls = readFileSync(join(folder, "calls"), "utf8").trim().split("\n")
+  return { status, stderr, calls: calls.map((call) => call.split(" ").slice(1).join(" ")) }
+}
+
 describe("npm run infra", () => {
   it("shows what changes, applies it with the AWS CLI, then prints what the stack gives out", () => {
-    const { calls, status, stderr } = infra(["apply"])
+    const { calls, status, stderr } = spawned()
     // What a template breaks of CDK's rules is a warning there.
     assert.deepStrictEqual([status, stderr], [0, ""])
     assert.deepStrictEqual(verbs(calls), [
@@ -541,19 +565,19 @@ describe("npm run infra", () => {
       ["BaseUrl", "https://api.example.com"]
     ] as const
     const staging = { BASE_URL: "https://staging.example.com" }
-    const refused = infra(["apply"], production, staging)
-    assert.strictEqual(refused.status, 1)
+    const refused = infra(false, production, staging)
     assert.include(
-      refused.stderr,
+      refused.refusal,
       "postlane stands for another installation:\n  BaseUrl: https://api.example.com there, https://staging.example.com here"
     )
-    assert.include(refused.stderr, "INSTALLATION=staging")
+    assert.include(refused.refusal, "INSTALLATION=staging")
     assert.deepStrictEqual(verbs(refused.calls), ["describe-stacks"])
-    assert.strictEqual(infra(["apply"], production, { SENDER_DOMAIN: "mail.staging.example.com" }).status, 1)
-    const told = infra(["apply", "--replace"], production, staging)
-    assert.strictEqual(told.status, 0, told.stderr)
-    assert.include(told.calls.join("\n"), "wait stack-update-complete")
-    assert.strictEqual(infra(["apply"], production).status, 0)
+    const other = infra(false, production, { SENDER_DOMAIN: "mail.staging.example.com" })
+    assert.include(other.refusal, "SenderDomain: mail.example.com there")
+    const replaced = infra(true, production, staging)
+    assert.strictEqual(replaced.refusal, "")
+    assert.include(replaced.calls.join("\n"), "wait stack-update-complete")
+    assert.strictEqual(infra(false, production).refusal, "")
   })
 })
 
@@ -570,7 +594,7 @@ describe("the function's surroundings", () => {
         })
       }
     })
-    const { calls } = infra(["apply"], [], CODE)
+    const { calls } = infra(false, [], CODE)
     assert.include(calls[0], "describe-secret --region us-east-1 --secret-id postlane/settings")
     const looked = calls.filter((call) => call.startsWith("deploy"))
     assert.lengthOf(looked, 2)
