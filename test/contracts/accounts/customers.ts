@@ -121,6 +121,44 @@ export const suite = (
       })
     )
 
+    it.effect.each(["grant", "debit", "spend"] as const)(
+      "F1: credits are given and taken back beside a %s that is under way, and none is lost",
+      (under) =>
+        Effect.gen(function* () {
+          const customers = yield* Customers
+          const world = yield* DocumentsWorld
+          const customerId = yield* customer(50)
+          const entry = { customerId, note: undefined, actor }
+          const first = {
+            grant: Effect.asVoid(customers.grant({ ...entry, credits: 10, reference: "first" })),
+            debit: Effect.asVoid(customers.debit({ ...entry, credits: 10, reference: "first" })),
+            spend: world.spend(customerId, 10)
+          }[under]
+          const before = under === "grant" ? 60 : 40
+          const given = customers.grant({ ...entry, credits: 7, reference: "second" })
+          assert.strictEqual(yield* world.whileOpen(first, given), "granted")
+          assert.strictEqual((yield* world.funds(customerId)).credits, before + 7)
+          const taken = customers.debit({ ...entry, credits: 3, reference: "fourth" })
+          const third = customers.grant({ ...entry, credits: 20, reference: "third" })
+          assert.strictEqual(yield* world.whileOpen(third, taken), "debited")
+          assert.strictEqual((yield* world.funds(customerId)).credits, before + 7 + 20 - 3)
+        })
+    )
+
+    it.effect("F1: what is taken back twice at once is taken once, and no more than there is", () =>
+      Effect.gen(function* () {
+        const customers = yield* Customers
+        const world = yield* DocumentsWorld
+        const customerId = yield* customer(10)
+        const take = (reference: string) =>
+          customers.debit({ customerId, credits: 10, reference, note: undefined, actor })
+        assert.strictEqual(yield* world.whileOpen(take("one"), take("one")), "repeated")
+        yield* world.setCredits(customerId, 10)
+        assert.strictEqual(yield* world.whileOpen(take("two"), take("three")), "insufficient")
+        assert.strictEqual((yield* world.funds(customerId)).credits, 0)
+      })
+    )
+
     it.effect("twenty who give the same at once give it once, and what is spent meanwhile stays spent", () =>
       Effect.gen(function* () {
         const customers = yield* Customers

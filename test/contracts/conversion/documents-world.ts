@@ -110,6 +110,11 @@ export class DocumentsWorld extends Context.Service<
         readonly claimedFor?: Duration.Duration
       }
     ) => Effect.Effect<void>
+    /** Runs `second` while `first` has written and is not over; where stores take calls one by one, after it. */
+    readonly whileOpen: <A, E, B, E2>(
+      first: Effect.Effect<A, E>,
+      second: Effect.Effect<B, E2>
+    ) => Effect.Effect<B, E | E2>
     /** The driver of the batch lane resumes a job. */
     readonly resume: (jobId: JobId) => Effect.Effect<void>
     readonly batchRow: (jobId: JobId) => Effect.Effect<BatchSeen | undefined>

@@ -7,7 +7,7 @@ import { StoredOptions } from "../../../src/adapters/postgres/conversion/rows.ts
 import { BatchOutcome, BatchRowState } from "../../../src/domain/batch/row.ts"
 import { JobStatus, ChunkStatus } from "../../../src/domain/conversion/job.ts"
 import { ChunkId } from "../../../src/domain/ids.ts"
-import { clean, customer, funds } from "../../adapters/postgres/conversion/world.ts"
+import { clean, customer, funds, whileOpen } from "../../adapters/postgres/conversion/world.ts"
 import { DocumentsWorld } from "../../contracts/conversion/documents-world.ts"
 import { layerPostgres } from "./postgres.ts"
 
@@ -182,6 +182,8 @@ const layer: Layer.Layer<DocumentsWorld, never, WriteSql> = Layer.effect(
             where job_id = ${jobId}::uuid`
         ),
       bookedYesterday: Effect.orDie(sql`update cost_ledger set created_at = created_at - interval '1 day'`),
+      whileOpen: (first, second) =>
+        Effect.provideService(whileOpen(first, second), WriteSql, sql).pipe(Effect.catchTag("SqlError", Effect.die)),
       resume: (jobId) => Effect.orDie(sql`select resume_batch_conversion_job(${jobId}::uuid)`)
     })
   })

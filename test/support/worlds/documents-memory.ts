@@ -144,6 +144,7 @@ const layer: Layer.Layer<DocumentsWorld, never, MemoryDocuments> = Layer.effect(
           )
         }),
       setBatchRow: (jobId, changes) => now(() => setBatchRow(db, jobId, changes)),
+      whileOpen: (first, second) => Effect.andThen(first, second),
       resume: (jobId) => now(() => void resumeJob(db, jobId, {}, WINDOW))
     })
   })

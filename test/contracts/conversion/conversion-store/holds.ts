@@ -150,9 +150,12 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
 
     it.effect("is converted one way at a time", () =>
       Effect.gen(function* () {
-        const { convert, flyer, store } = yield* made
+        const { convert, flyer, owner, store } = yield* made
         assert.strictEqual(yield* convert(anyId()), "active")
-        yield* store.finishFlyer((yield* store.claimFlyer(anyId(), STALE))!, "k", [])
+        const claimed = (yield* store.claimFlyer(anyId(), STALE))!
+        assert.strictEqual(yield* convert(anyId()), "active", "while it is made, too")
+        assert.deepStrictEqual(yield* funds(owner), { credits: 10, held: 2, charged: 0 })
+        yield* store.finishFlyer(claimed, "k", [])
         assert.strictEqual(yield* convert(anyId()), "queued")
         assert.strictEqual(yield* store.requestFlyer({ ...flyer, id: anyId() }), "active")
       })
@@ -190,6 +193,43 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
           assert.strictEqual(yield* store.finishFlyer(claim!, "late", []), "stale")
           assert.deepStrictEqual(yield* funds(owner), { credits: 10, held: 0, charged: 0 })
         })
+    )
+
+    it.effect("that fails is made again; its last attempt ends it, free of charge", () =>
+      Effect.gen(function* () {
+        const { flyerId, owner, store } = yield* made
+        const failed = (error: string) => ({ error, costs: [], maxAttempts: 2 })
+        const shown = Effect.map(store.flyer(flyerId, owner), (flyer) => [flyer?.status, flyer?.error])
+        const first = (yield* store.claimFlyer(anyId(), STALE))!
+        assert.strictEqual(yield* store.failFlyer({ ...first, lease: anyId() }, failed("theirs")), "stale")
+        assert.strictEqual(yield* store.failFlyer(first, failed("no model")), "pending")
+        assert.deepStrictEqual(yield* shown, ["pending", null])
+        assert.strictEqual((yield* funds(owner)).held, 2)
+        const second = (yield* store.claimFlyer(anyId(), STALE))!
+        assert.deepStrictEqual([second.id, second.attempts], [flyerId, 2])
+        assert.strictEqual(yield* store.failFlyer(first, failed("late")), "stale")
+        // A worker that stops gives no reason, and its attempt does not count.
+        assert.strictEqual(yield* store.failFlyer(second, { costs: [] }), "pending")
+        const third = (yield* store.claimFlyer(anyId(), STALE))!
+        assert.strictEqual(third.attempts, 2)
+        assert.strictEqual(yield* store.failFlyer(third, failed("still none")), "failed")
+        assert.deepStrictEqual(yield* shown, ["failed", "still none"])
+        assert.deepStrictEqual(yield* funds(owner), { credits: 10, held: 0, charged: 0 })
+        assert.strictEqual(yield* store.failFlyer(third, failed("again")), "stale")
+        assert.isUndefined(yield* store.claimFlyer(anyId(), STALE))
+      })
+    )
+
+    it.effect("that has ended is not failed by who made it, though nobody took it over", () =>
+      Effect.gen(function* () {
+        const { convert, flyerId, owner, store } = yield* made
+        const claimed = (yield* store.claimFlyer(anyId(), STALE))!
+        assert.strictEqual(yield* store.finishFlyer(claimed, "k", []), "completed")
+        const failure = { error: "late", costs: [], maxAttempts: 1 }
+        assert.strictEqual(yield* store.failFlyer(claimed, failure), "stale")
+        assert.deepInclude(yield* store.flyer(flyerId, owner), { status: "completed", error: null })
+        assert.strictEqual(yield* convert(anyId()), "queued")
+      })
     )
 
     it.effect("that the user stopped gives its funds back", () =>

@@ -7,6 +7,7 @@ import { ConversionStore } from "../../../../src/ports/conversion/conversion-sto
 import type { StoreUnavailable } from "../../../../src/ports/store-unavailable.ts"
 import { anyId } from "../../../support/any-id.ts"
 import {
+  addFile,
   ask,
   clean,
   completeAll,
@@ -61,6 +62,41 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
         )
         const { doneChunks, status, totalCostUsd } = yield* world.job(jobId)
         assert.deepStrictEqual([status, doneChunks, totalCostUsd], ["completed", 3, 1.5])
+      })
+    )
+
+    it.effect("DOC-14: pages stand in their order, whichever chunk was completed first", () =>
+      Effect.gen(function* () {
+        yield* clean
+        const store = yield* ConversionStore
+        const owner = yield* customer(10)
+        yield* job(owner, yield* pdf(owner, 8))
+        const chunks = yield* Effect.forEach([0, 1, 2, 3], () => store.claimChunk("w", anyId()))
+        for (const index of [3, 1, 0, 2]) yield* store.completeChunk(chunks[index]!, `r${index}`, [])
+        const assembly = yield* store.claimAssembly(anyId(), STALE)
+        assert.deepStrictEqual(assembly?.chunkKeys, ["r0", "r1", "r2", "r3"])
+      })
+    )
+
+    it.effect("DOC-14: the oldest job is assembled first; one whose worker is gone, by the next one", () =>
+      Effect.gen(function* () {
+        yield* clean
+        const store = yield* ConversionStore
+        const world = yield* DocumentsWorld
+        const owner = yield* customer(10)
+        const young = yield* job(owner, yield* pdf(owner, 1))
+        const old = yield* job(owner, yield* pdf(owner, 1))
+        yield* completeAll
+        yield* world.setJob(old, { age: Duration.hours(1) })
+        const first = (yield* store.claimAssembly(anyId(), STALE))!
+        assert.strictEqual(first.jobId, old)
+        assert.strictEqual((yield* store.claimAssembly(anyId(), STALE))?.jobId, young)
+        yield* world.setJob(young, { age: Duration.hours(2) })
+        assert.strictEqual((yield* store.claimAssembly(first.lease, STALE))?.jobId, old, "asked again")
+        yield* world.setJob(young, { age: Duration.minutes(1) })
+        assert.isUndefined(yield* store.claimAssembly(anyId(), STALE))
+        assert.strictEqual((yield* store.claimAssembly(anyId(), Duration.zero))?.jobId, old)
+        assert.isFalse(yield* store.heartbeatAssembly(first, WINDOW))
       })
     )
 
@@ -127,6 +163,11 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
         assert.strictEqual(yield* ask(owner, fileId, jobId), "queued")
         assert.strictEqual(yield* ask(owner, fileId, jobId), "queued")
         assert.strictEqual(yield* ask(owner, fileId, anyId()), "active")
+        const picture = yield* addFile(owner, 1, "png")
+        assert.strictEqual(yield* ask(owner, picture), "queued")
+        assert.strictEqual(yield* ask(owner, picture), "active")
+        yield* store.deleteFile(picture, owner)
+        assert.strictEqual(yield* ask(owner, picture), "not_found")
         assert.strictEqual(yield* ask(owner, yield* pdf(owner, 2), anyId()), "insufficient")
         assert.deepStrictEqual(yield* funds(owner), { credits: 5, held: 4, charged: 0 })
         assert.strictEqual((yield* store.nextQueued)?.jobId, jobId)

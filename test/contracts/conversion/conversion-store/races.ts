@@ -3,7 +3,18 @@ import { Effect, type Layer } from "effect"
 
 import { ConversionStore } from "../../../../src/ports/conversion/conversion-store.ts"
 import { anyId } from "../../../support/any-id.ts"
-import { clean, customer, type DocumentsWorld, fileOf, funds, job, pdf, WINDOW } from "../documents-world.ts"
+import {
+  clean,
+  completeAll,
+  customer,
+  DocumentsWorld,
+  fileOf,
+  funds,
+  job,
+  pdf,
+  STALE,
+  WINDOW
+} from "../documents-world.ts"
 
 /** Races: a chunk is claimed once, credits are held once, a cancel or the last chunk wins. */
 export const suite = (name: string, stores: Layer.Layer<ConversionStore | DocumentsWorld>) =>
@@ -42,6 +53,96 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
         )
         assert.strictEqual(answers.filter((answer) => answer === "queued").length, 10)
         assert.deepStrictEqual(yield* funds(owner), { credits: 10, held: 10, charged: 0 })
+      })
+    )
+
+    it.effect("DOC-14: of the last two chunks, completed at once, one takes the job to its assembly", () =>
+      Effect.gen(function* () {
+        yield* clean
+        const store = yield* ConversionStore
+        const world = yield* DocumentsWorld
+        const owner = yield* customer(10)
+        const jobId = yield* job(owner, yield* pdf(owner, 4))
+        const [one, other] = [
+          (yield* store.claimChunk("w", anyId()))!,
+          (yield* store.claimChunk("w", anyId()))!
+        ]
+        const answer = yield* world.whileOpen(
+          store.completeChunk(one, "r0", []),
+          store.completeChunk(other, "r1", [])
+        )
+        assert.strictEqual(answer, "assembling")
+        assert.deepInclude(yield* world.job(jobId), { status: "assembling", doneChunks: 2 })
+        assert.strictEqual((yield* store.claimAssembly(anyId(), STALE))?.jobId, jobId)
+      })
+    )
+
+    it.effect.each(["request", "requestFlyer"] as const)(
+      "C3: a file is converted one way, though both are asked for at once (%s second)",
+      (second) =>
+        Effect.gen(function* () {
+          yield* clean
+          const store = yield* ConversionStore
+          const world = yield* DocumentsWorld
+          const owner = yield* customer(10)
+          const fileId = yield* pdf(owner, 2)
+          const asked = { fileId, customerId: owner, window: WINDOW }
+          const ways = {
+            request: store.request({ ...asked, jobId: anyId(), options: {} }),
+            requestFlyer: store.requestFlyer({ ...asked, id: anyId() })
+          }
+          const first = second === "request" ? "requestFlyer" : "request"
+          assert.strictEqual(yield* world.whileOpen(ways[first], ways[second]), "active")
+          assert.deepStrictEqual(yield* funds(owner), { credits: 10, held: 2, charged: 0 })
+        })
+    )
+
+    it.effect("DOC-14: two workers at once assemble two jobs", () =>
+      Effect.gen(function* () {
+        yield* clean
+        const store = yield* ConversionStore
+        const world = yield* DocumentsWorld
+        const owner = yield* customer(10)
+        const first = yield* job(owner, yield* pdf(owner, 1))
+        const second = yield* job(owner, yield* pdf(owner, 1))
+        yield* completeAll
+        const claim = Effect.suspend(() => store.claimAssembly(anyId(), STALE))
+        assert.strictEqual((yield* world.whileOpen(claim, claim))?.jobId, second)
+        assert.deepInclude(yield* world.job(first), { status: "assembling" })
+        assert.isUndefined(yield* claim)
+      })
+    )
+
+    it.effect("C3: of two heartbeats of one chunk the one with more pages counts, whichever comes last", () =>
+      Effect.gen(function* () {
+        yield* clean
+        const store = yield* ConversionStore
+        const world = yield* DocumentsWorld
+        const owner = yield* customer(10)
+        const fileId = yield* pdf(owner, 4)
+        yield* job(owner, fileId, {}, 4)
+        const chunk = (yield* store.claimChunk("w", anyId()))!
+        const beat = (pages: number) => store.heartbeatChunk(chunk, pages, WINDOW)
+        assert.isTrue(yield* world.whileOpen(beat(3), beat(1)))
+        assert.strictEqual((yield* fileOf(fileId, owner)).progress.done, 3)
+        assert.isTrue(yield* beat(2))
+        assert.strictEqual((yield* fileOf(fileId, owner)).progress.done, 3)
+      })
+    )
+
+    it.effect("C2: a chunk that is completed meanwhile is not heard of again", () =>
+      Effect.gen(function* () {
+        yield* clean
+        const store = yield* ConversionStore
+        const world = yield* DocumentsWorld
+        const owner = yield* customer(10)
+        yield* job(owner, yield* pdf(owner, 2))
+        const chunk = (yield* store.claimChunk("w", anyId()))!
+        const alive = yield* world.whileOpen(
+          store.completeChunk(chunk, "r0", []),
+          store.heartbeatChunk(chunk, 1, WINDOW)
+        )
+        assert.isFalse(alive)
       })
     )
 

@@ -131,6 +131,33 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
       })
     )
 
+    it.effect("an assembly that is handed back is claimed at once by another, and counts no attempt", () =>
+      Effect.gen(function* () {
+        yield* clean
+        const store = yield* ConversionStore
+        const world = yield* DocumentsWorld
+        const owner = yield* customer(10)
+        const jobId = yield* job(owner, yield* pdf(owner, 2))
+        yield* store.completeChunk((yield* store.claimChunk("w", anyId()))!, "r", [])
+        for (let stop = 0; stop < 3; stop++) {
+          const stopped = (yield* store.claimAssembly(anyId(), STALE))!
+          assert.deepStrictEqual([stopped.jobId, stopped.attempts], [jobId, 1])
+          assert.isTrue(yield* store.handBackAssembly(stopped))
+          assert.isFalse(yield* store.handBackAssembly(stopped))
+          assert.isFalse(yield* store.heartbeatAssembly(stopped, WINDOW))
+        }
+        const gone = (yield* store.claimAssembly(anyId(), STALE))!
+        const holder = (yield* store.claimAssembly(anyId(), Duration.zero))!
+        assert.strictEqual(holder.attempts, 2)
+        assert.isFalse(yield* store.handBackAssembly(gone))
+        assert.isUndefined(yield* store.claimAssembly(anyId(), STALE))
+        assert.strictEqual(yield* store.finishJob(holder, "result"), "completed")
+        assert.isFalse(yield* store.handBackAssembly(holder))
+        assert.strictEqual((yield* world.job(jobId)).status, "completed")
+        assert.strictEqual(yield* store.finishJob(holder, "result"), "completed", "its worker did not hear it")
+      })
+    )
+
     it.effect("the same file again is there once, as it is by now", () =>
       Effect.gen(function* () {
         yield* clean

@@ -4,10 +4,11 @@ import { Duration, Effect, type Layer } from "effect"
 import type { MailId } from "../../../../src/domain/ids.ts"
 import { IntakeStore } from "../../../../src/ports/inbound/intake-store.ts"
 import { anyId } from "../../../support/any-id.ts"
-import { clean, customer, pass, WINDOW } from "../../conversion/documents-world.ts"
+import { clean, customer, DocumentsWorld, pass, WINDOW } from "../../conversion/documents-world.ts"
 import {
   admit,
   claim,
+  converting,
   emailOf,
   finish,
   HOME,
@@ -276,6 +277,60 @@ export const leases = (name: string, stores: Layer.Layer<Stores>) =>
         made = 10
         yield* pass(Duration.minutes(61))
         assert.strictEqual(yield* next, "claimed")
+      })
+    )
+
+    it.effect("what was refused or came twice takes no place in the hour after it", () =>
+      Effect.gen(function* () {
+        yield* clean
+        const store = yield* IntakeStore
+        const come = Effect.fnUntraced(function* (names: ReadonlyArray<string>) {
+          const answers: Array<string> = []
+          for (const name of names) {
+            const mail = yield* taken
+            answers.push(yield* store.identify(mail, identityOf(name, "a@x.test"), 2))
+            yield* store.end(mail, { outcome: "error", reason: "no attachment" })
+          }
+          return answers
+        })
+        assert.deepStrictEqual(yield* come(["a", "b"]), ["claimed", "claimed"])
+        yield* pass(Duration.minutes(40))
+        // The hour of the next mails has these alone.
+        assert.deepStrictEqual(yield* come(["c", "d", "a", "b"]), [
+          "limited",
+          "limited",
+          "duplicate",
+          "duplicate"
+        ])
+        yield* pass(Duration.minutes(21))
+        assert.deepStrictEqual(yield* come(["e", "f", "g"]), ["claimed", "claimed", "limited"])
+        // An hour counts back from the mail: what came later takes no place of what came first.
+        yield* pass(Duration.minutes(61))
+        const [early, ...late] = [yield* taken, yield* taken, yield* taken]
+        for (const [index, mail] of late.entries())
+          assert.strictEqual(
+            yield* store.identify(mail, identityOf(`late ${index}`, "a@x.test"), 2),
+            "claimed"
+          )
+        assert.strictEqual(yield* store.identify(early!, identityOf("early", "a@x.test"), 2), "claimed")
+      })
+    )
+
+    it.effect("F1: the funds of a mail stay set aside as long as its worker is heard of, and no longer", () =>
+      Effect.gen(function* () {
+        yield* clean
+        const store = yield* IntakeStore
+        const world = yield* DocumentsWorld
+        const owner = yield* customer(10)
+        const mail = yield* converting(owner, 3)
+        const lasts = Effect.map(world.hold(mail.id), (hold) => (hold?.minutes ?? 0) > 60)
+        yield* world.lapsesIn(mail.id, 1)
+        assert.isFalse(yield* store.heartbeat({ ...mail, lease: anyId() }, WINDOW))
+        assert.isFalse(yield* lasts)
+        assert.isTrue(yield* store.heartbeat(mail, WINDOW))
+        assert.isTrue(yield* lasts)
+        assert.strictEqual(yield* finish(mail, owner, 3), "completed")
+        assert.isFalse(yield* store.heartbeat(mail, WINDOW))
       })
     )
   })

@@ -1,0 +1,70 @@
+import { Effect, Redacted } from "effect"
+import { createVitest, type TestModule, type Vitest } from "vitest/node"
+
+import { layerSingle, WriteSql } from "../../src/adapters/postgres/client.ts"
+
+/** How a run of tests ended: `undefined` where all passed. */
+export type Failure = string | undefined
+
+/** Tests that run again and again in one process: the server, the bundles and what is compiled are made once. */
+export interface Session {
+  /** The first failure of the tests whose path holds one of these. */
+  readonly run: (filters: ReadonlyArray<string>) => Promise<Failure>
+  /** Runs a statement in the database that each test file copies; what the server says of it where it fails. */
+  readonly inTemplate: (statement: string) => Promise<Failure>
+  /** From now on a module has this text; `undefined`: the file's. */
+  readonly replace: (path: string, text: string | undefined) => void
+  readonly end: () => Promise<void>
+}
+
+const failureOf = (modules: ReadonlyArray<TestModule>, unhandled: ReadonlyArray<unknown>): Failure => {
+  for (const module of modules) {
+    for (const test of module.children.allTests("failed"))
+      return `${test.fullName}: ${test.result().errors?.[0]?.message.split("\n")[0] ?? ""}`
+    for (const error of module.errors()) return `${module.moduleId}: ${error.message.split("\n")[0]}`
+    for (const suite of module.children.allSuites())
+      for (const error of suite.errors()) return `${suite.fullName}: ${error.message.split("\n")[0]}`
+  }
+  return unhandled.length === 0 ? undefined : String(unhandled[0]).split("\n")[0]
+}
+
+const inTemplate = (vitest: Vitest) => (statement: string) => {
+  const url = new URL(vitest.getProjectByName("shared").getProvidedContext().postgresUrl)
+  url.pathname = "/postlane_template"
+  return Effect.runPromise(
+    WriteSql.use((sql) => sql.unsafe(statement).unprepared).pipe(
+      Effect.as(undefined),
+      Effect.provide(layerSingle({ url: Redacted.make(url.href) })),
+      Effect.catch((error) => Effect.succeed(String(error.cause)))
+    )
+  )
+}
+
+export const startSession = async (): Promise<Session> => {
+  const replaced = new Map<string, string>()
+  const vitest = await createVitest(
+    { watch: false, bail: 1, reporters: [{}], testTimeout: 30_000 },
+    {
+      plugins: [
+        { name: "postlane-mutants", enforce: "pre", load: (id: string) => replaced.get(id.split("?")[0]!) }
+      ]
+    }
+  )
+  await vitest.standalone()
+  return {
+    run: async (filters) => {
+      const specifications = await vitest.globTestSpecifications([...filters])
+      if (specifications.length === 0) throw new Error(`no test file matches ${filters.join(" ")}`)
+      const { testModules, unhandledErrors } = await vitest.runTestSpecifications(specifications)
+      vitest.state.clearErrors()
+      return failureOf(testModules, unhandledErrors)
+    },
+    inTemplate: inTemplate(vitest),
+    replace: (path, text) => {
+      if (text === undefined) replaced.delete(path)
+      else replaced.set(path, text)
+      vitest.invalidateFile(path)
+    },
+    end: () => vitest.close()
+  }
+}

@@ -1,0 +1,131 @@
+/**
+ * Faults in the functions of the migrations, one at a time: a lock dropped, a comparison turned, a state, a lease's owner or an order
+ * dropped, an interval changed. Pure: what runs them is `main.ts`.
+ */
+
+/** A text in which one thing is other than it should be. */
+export interface Mutant {
+  readonly about: string
+  readonly line: number
+  /** The whole of it: a function's definition, a module. */
+  readonly text: string
+}
+
+export interface SqlFunction {
+  /** The file of the migrations. */
+  readonly file: string
+  readonly name: string
+  readonly line: number
+  /** Its definition, in words that put it in the place of the one that is there. */
+  readonly text: string
+}
+
+const DEFINITION = /^create function (\w+)\([^]*?^\$\$;$/gm
+
+const lineOf = (text: string, at: number) => text.slice(0, at).split("\n").length
+
+/** The functions that a file of the migrations makes. */
+export const functionsOf = (file: string, text: string): ReadonlyArray<SqlFunction> =>
+  [...text.matchAll(DEFINITION)].map((match) => ({
+    file,
+    name: match[1]!,
+    line: lineOf(text, match.index),
+    text: match[0].replace("create function", "create or replace function")
+  }))
+
+interface Kind {
+  readonly about: string
+  readonly what: RegExp
+  readonly becomes: (...match: ReadonlyArray<string>) => string
+}
+
+/** What may stand before a condition, so that no assignment counts as one. */
+const CONDITION = String.raw`(?<=\b(?:where|and|or|when|if|not|on|elsif)\s+\(?\s*)`
+
+const TURNED: Readonly<Record<string, string>> = {
+  "<": ">=",
+  "<=": ">",
+  ">": "<=",
+  ">=": "<",
+  "<>": "=",
+  "is distinct from": "is not distinct from",
+  "is not distinct from": "is distinct from",
+  "is null": "is not null",
+  "is not null": "is null"
+}
+
+const STATE = String.raw`(?:\w+\.)?(?:status|state|step|outcome|kind)`
+
+const KINDS: ReadonlyArray<Kind> = [
+  {
+    about: "a lock dropped",
+    what: /\sfor (?:no key update|update|key share|share)(?: of \w+)?(?: skip locked| nowait)?(?=[\s;)])/g,
+    becomes: () => ""
+  },
+  {
+    about: "a lock dropped",
+    what: /perform pg_advisory_xact_lock(?:_shared)?\([^;]*;/g,
+    becomes: () => "null;"
+  },
+  {
+    about: "a call dropped",
+    what: /perform (?!pg_)[^;]*;/g,
+    becomes: () => "null;"
+  },
+  {
+    about: "a comparison turned",
+    what: /(?<=\s)(?:<=|>=|<>|<|>)(?=\s)|is (?:not )?distinct from|is not null|is null/g,
+    becomes: (operator) => TURNED[operator!] ?? operator!
+  },
+  {
+    about: "a state dropped",
+    what: new RegExp(String.raw`${CONDITION}${STATE} (?:=|<>) '\w+'`, "g"),
+    becomes: () => "true"
+  },
+  {
+    about: "a state dropped from a list",
+    what: /(?<=\bin \((?:'\w+', )*)'\w+'(?=(?:, '\w+')*\))/g,
+    becomes: () => "'none such'"
+  },
+  {
+    about: "an owner dropped",
+    what: new RegExp(String.raw`${CONDITION}(?:\w+\.)?(?:lease|owner) (?:=|is not distinct from) [\w.]+`, "g"),
+    becomes: () => "true"
+  },
+  {
+    about: "an owner dropped",
+    what: new RegExp(String.raw`${CONDITION}(?:\w+\.)?(?:lease|owner) is distinct from [\w.]+`, "g"),
+    becomes: () => "false"
+  },
+  {
+    about: "an order dropped",
+    what: /(?<=\s)order by [^\n;]*?(?=\s+limit\b|\s+for\b|\)(?:$|[\s,;)])|\n|;)/g,
+    becomes: () => ""
+  },
+  {
+    about: "an interval changed",
+    what: /(?<=interval ')\d+(?= \w+')/g,
+    becomes: (count) => String(Number(count) === 1 ? 2 : Number(count) - 1)
+  }
+]
+
+/** The text with its comments blanked, everything still where it was. */
+const withoutComments = (text: string): string =>
+  text.replace(/--[^\n]*/g, (comment) => " ".repeat(comment.length))
+
+/** The function with each fault of each kind, one at a time. */
+export const mutantsOf = ({ line, text }: SqlFunction): ReadonlyArray<Mutant> => {
+  const start = text.indexOf("$$")
+  const body = withoutComments(text).slice(start)
+  return KINDS.flatMap(({ about, becomes, what }) =>
+    [...body.matchAll(what)].map((match): Mutant => {
+      const at = start + match.index
+      const after = becomes(...match)
+      return {
+        about: `${about}: \`${match[0].trim().replace(/\s+/g, " ")}\`${after === "" ? "" : ` → \`${after}\``}`,
+        line: line + lineOf(text, at) - 1,
+        text: text.slice(0, at) + after + text.slice(at + match[0].length)
+      }
+    })
+  ).toSorted((one, other) => one.line - other.line)
+}
