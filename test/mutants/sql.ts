@@ -69,7 +69,7 @@ const KINDS: ReadonlyArray<Kind> = [
   },
   {
     about: "a call dropped",
-    what: /perform (?!pg_)[^;]*;/g,
+    what: /(?:perform (?!pg_)|delete from )[^;]*;/g,
     becomes: () => "null;"
   },
   {

@@ -112,6 +112,25 @@ export const suite = <R>(
         }).pipe(Effect.provide(layer))
     )
 
+    it.effect("gives out the alert that is due for longest first, whenever it was claimed", () =>
+      Effect.gen(function* () {
+        const log = yield* DeliveryLog
+        const record = (providerMessageId: string) => log.record(deliveryEvent({ providerMessageId }))
+        yield* record("m-1")
+        yield* advance("10 seconds")
+        const released = yield* record("m-2")
+        assert.isTrue(yield* log.releaseAlert(released.sendId))
+        yield* advance("10 seconds")
+        yield* record("m-3")
+        yield* advance("1 day")
+        const due = yield* Effect.forEach([1, 2, 3, 4], () => log.claimDueAlert)
+        assert.deepStrictEqual(
+          due.map((alert) => alert?.providerMessageId),
+          ["m-2", "m-1", "m-3", undefined]
+        )
+      }).pipe(Effect.provide(layer))
+    )
+
     it.effect("an alert that went out is not raised again, though its claim was released meanwhile", () =>
       Effect.gen(function* () {
         const log = yield* DeliveryLog

@@ -27,6 +27,25 @@ suiteLayer(postgres)("conversions on PostgreSQL", (it) => {
       })
   )
 
+  it.effect("DOC-14: pages stand in their order, in whichever way the database reads them", () =>
+    Effect.gen(function* () {
+      yield* clean
+      const store = yield* ConversionStore
+      const sql = yield* WriteSql
+      const owner = yield* customer(10)
+      yield* job(owner, yield* pdf(owner, 6))
+      const chunks = yield* Effect.forEach([0, 1, 2], () => store.claimChunk("w", anyId()))
+      for (const index of [2, 0, 1]) yield* store.completeChunk(chunks[index]!, `r${index}`, [])
+      const claimed = yield* sql.withTransaction(
+        Effect.andThen(
+          sql`select set_config('enable_indexscan', 'off', true), set_config('enable_bitmapscan', 'off', true)`,
+          sql`select chunk_keys from claim_assembly(${anyId()}::uuid, interval '1 minute')`
+        )
+      )
+      assert.deepStrictEqual(claimed, [{ chunk_keys: ["r0", "r1", "r2"] }])
+    })
+  )
+
   it.effect("progress that is reported after a cancel changes no file (DOC-40)", () =>
     Effect.gen(function* () {
       yield* clean

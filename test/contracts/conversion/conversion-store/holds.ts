@@ -8,10 +8,12 @@ import {
   addFile,
   ask,
   clean,
+  cost,
   customer,
   DocumentsWorld,
   funds,
   job,
+  ledgerUsd,
   pdf,
   STALE,
   WINDOW
@@ -198,7 +200,7 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
     it.effect("that fails is made again; its last attempt ends it, free of charge", () =>
       Effect.gen(function* () {
         const { flyerId, owner, store } = yield* made
-        const failed = (error: string) => ({ error, costs: [], maxAttempts: 2 })
+        const failed = (error: string) => ({ error, costs: [cost(flyerId, 1)], maxAttempts: 2 })
         const shown = Effect.map(store.flyer(flyerId, owner), (flyer) => [flyer?.status, flyer?.error])
         const first = (yield* store.claimFlyer(anyId(), STALE))!
         assert.strictEqual(yield* store.failFlyer({ ...first, lease: anyId() }, failed("theirs")), "stale")
@@ -217,6 +219,7 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
         assert.deepStrictEqual(yield* funds(owner), { credits: 10, held: 0, charged: 0 })
         assert.strictEqual(yield* store.failFlyer(third, failed("again")), "stale")
         assert.isUndefined(yield* store.claimFlyer(anyId(), STALE))
+        assert.strictEqual(yield* ledgerUsd, 5, "every attempt is booked, whoever made it")
       })
     )
 

@@ -72,7 +72,12 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
         const owner = yield* customer(10)
         yield* job(owner, yield* pdf(owner, 8))
         const chunks = yield* Effect.forEach([0, 1, 2, 3], () => store.claimChunk("w", anyId()))
-        for (const index of [3, 1, 0, 2]) yield* store.completeChunk(chunks[index]!, `r${index}`, [])
+        for (const [done, index] of [3, 1, 0, 2].entries()) {
+          assert.isUndefined(yield* store.claimAssembly(anyId(), STALE), "not before all are there")
+          const complete = store.completeChunk(chunks[index]!, `r${index}`, [])
+          const answer = done === 3 ? "assembling" : "completed"
+          assert.deepStrictEqual([yield* complete, yield* complete], [answer, answer])
+        }
         const assembly = yield* store.claimAssembly(anyId(), STALE)
         assert.deepStrictEqual(assembly?.chunkKeys, ["r0", "r1", "r2", "r3"])
       })
@@ -87,13 +92,16 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
         const young = yield* job(owner, yield* pdf(owner, 1))
         const old = yield* job(owner, yield* pdf(owner, 1))
         yield* completeAll
+        const oldest = yield* job(owner, yield* pdf(owner, 1))
+        yield* world.setJob(oldest, { age: Duration.hours(3) })
         yield* world.setJob(old, { age: Duration.hours(1) })
         const first = (yield* store.claimAssembly(anyId(), STALE))!
         assert.strictEqual(first.jobId, old)
         assert.strictEqual((yield* store.claimAssembly(anyId(), STALE))?.jobId, young)
-        yield* world.setJob(young, { age: Duration.hours(2) })
+        yield* completeAll
         assert.strictEqual((yield* store.claimAssembly(first.lease, STALE))?.jobId, old, "asked again")
-        yield* world.setJob(young, { age: Duration.minutes(1) })
+        assert.strictEqual((yield* store.claimAssembly(anyId(), STALE))?.jobId, oldest)
+        yield* world.setJob(oldest, { age: Duration.minutes(1) })
         assert.isUndefined(yield* store.claimAssembly(anyId(), STALE))
         assert.strictEqual((yield* store.claimAssembly(anyId(), Duration.zero))?.jobId, old)
         assert.isFalse(yield* store.heartbeatAssembly(first, WINDOW))

@@ -130,6 +130,24 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
       })
     )
 
+    it.effect("C2: a chunk that is handed back meanwhile is not completed", () =>
+      Effect.gen(function* () {
+        yield* clean
+        const store = yield* ConversionStore
+        const world = yield* DocumentsWorld
+        const owner = yield* customer(10)
+        const jobId = yield* job(owner, yield* pdf(owner, 2))
+        const chunk = (yield* store.claimChunk("w", anyId()))!
+        const answer = yield* world.whileOpen(
+          store.handBackChunk(chunk, []),
+          store.completeChunk(chunk, "r0", [])
+        )
+        assert.strictEqual(answer, "stale")
+        assert.deepInclude(yield* world.job(jobId), { status: "processing", doneChunks: 0 })
+        assert.deepInclude((yield* world.chunks(jobId))[0], { status: "pending", resultKey: null })
+      })
+    )
+
     it.effect("C2: a chunk that is completed meanwhile is not heard of again", () =>
       Effect.gen(function* () {
         yield* clean

@@ -19,6 +19,7 @@ import { retries } from "./retries.ts"
 import { rowEvents } from "./row-events.ts"
 import { logRows } from "./rows.ts"
 import { suppressions } from "./suppressions.ts"
+import { uses } from "./uses.ts"
 
 /** The contract suite of the mail store and of the log behind it. */
 export const suite = (name: string, makeWorld: Effect.Effect<MailWorld, never, Scope.Scope>) =>
@@ -32,7 +33,8 @@ export const suite = (name: string, makeWorld: Effect.Effect<MailWorld, never, S
       keptAttempts,
       logRows,
       events,
-      eventOrder
+      eventOrder,
+      uses
     ])
       chapter(it)
   })
