@@ -29,8 +29,18 @@ class LongFirst extends BaseSequencer {
 
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
+const TWO_SEEDS = at("./test/support/two-seeds.ts")
+
+/** Tests import `fast-check` as it is but for its `assert`, which runs each property on two seeds in continuous integration. */
+const twoSeeds = {
+  name: "postlane-two-seeds",
+  enforce: "pre" as const,
+  resolveId: (id: string, importer: string | undefined) =>
+    id === "fast-check" && importer?.split("?")[0] !== TWO_SEEDS ? TWO_SEEDS : undefined
+}
+
 export default defineConfig({
-  plugins: [bundledThreads],
+  plugins: [bundledThreads, twoSeeds],
   resolve: {
     // The examples import the package by its name, as its users do.
     alias: [

@@ -1,69 +1,148 @@
 /**
- * `npm run mutants -- --sql [NAME…]`: plants faults in the functions of the migrations, runs the tests of their area, and says which
- * faults nothing notices.
+ * `npm run mutants -- [NAME…]`: plants faults, one at a time, runs the tests that hold the place, and says which faults nothing
+ * notices. In the pure rules (NAME: a part of a file's path), with `--sql` in the functions of the migrations (NAME: a function).
+ * `--tests PATH` runs these tests in place of the area's, `--only WORDS` plants the faults that are about them, `--list` runs nothing.
  */
-import { readdirSync, readFileSync } from "node:fs"
+import { globSync, readdirSync, readFileSync } from "node:fs"
+import { resolve } from "node:path"
 import { parseArgs } from "node:util"
 
-import { type Session, startSession } from "./session.ts"
-import { functionsOf, mutantsOf } from "./sql.ts"
+import { EQUIVALENT } from "./equivalent.ts"
+import { mutantsOf as mutantsOfRules } from "./rules.ts"
+import { type Failure, type Session, startSession } from "./session.ts"
+import { functionsOf, type Mutant, mutantsOf as mutantsOfFunction } from "./sql.ts"
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
   options: {
     sql: { type: "boolean", default: false },
-    /** Which tests run, in place of the area's. */
+    list: { type: "boolean", default: false },
     tests: { type: "string", multiple: true },
-    /** A part of what a fault is about. */
-    only: { type: "string" }
+    only: { type: "string", default: "" }
   }
 })
 
-const AREAS: Readonly<Record<string, ReadonlyArray<string>>> = {
+/** The tests of what a file of the migrations holds. */
+const SQL_TESTS: Readonly<Record<string, ReadonlyArray<string>>> = {
   "0001_roles.sql": ["test/adapters/postgres/migrator"],
-  "0002_mail.sql": ["test/adapters/postgres/mail"],
-  "0003_delivery.sql": ["test/adapters/postgres/delivery"],
-  "0004_accounts.sql": ["test/adapters/postgres/accounts"],
+  "0002_mail.sql": ["test/adapters/postgres/mail/"],
+  "0003_delivery.sql": ["test/adapters/postgres/delivery/"],
+  "0004_accounts.sql": ["test/adapters/postgres/accounts/"],
   "0005_conversion.sql": ["test/adapters/postgres/conversion/"],
   "0006_batch.sql": ["test/adapters/postgres/batch/"],
-  "0007_inbound.sql": ["test/adapters/postgres/inbound"],
-  "0008_outreach.sql": ["test/adapters/postgres/outreach"]
+  "0007_inbound.sql": ["test/adapters/postgres/inbound/"],
+  "0008_outreach.sql": ["test/adapters/postgres/outreach/"]
 }
 
+/** The pure rules, by the folder of the domain; of conversion the state machines, not what reads documents. */
+const RULES: Readonly<Record<string, string>> = {
+  mail: "src/domain/mail/**/*.ts",
+  delivery: "src/domain/delivery/*.ts",
+  batch: "src/domain/batch/*.ts",
+  accounts: "src/domain/accounts/*.ts",
+  inbound: "src/domain/inbound/*.ts",
+  conversion: "src/domain/conversion/{,work/}*.ts"
+}
+
+/** A place with its faults. */
+interface Target {
+  /** A folder of rules, a file of the migrations: what a share of the killed is counted for. */
+  readonly area: string
+  readonly name: string
+  readonly mutants: ReadonlyArray<Mutant>
+  readonly tests: ReadonlyArray<string>
+  /** Puts a fault in its place, or what was there (`undefined`); what is wrong with it where it is no program. */
+  readonly plant: (session: Session, text: string | undefined) => Promise<Failure>
+}
+
+const sqlTargets = (): ReadonlyArray<Target> =>
+  readdirSync("migrations")
+    .toSorted()
+    .flatMap((file) => functionsOf(file, readFileSync(`migrations/${file}`, "utf8")))
+    .filter(({ name }) => positionals.length === 0 || positionals.includes(name))
+    .map((fn) => ({
+      area: fn.file,
+      name: fn.name,
+      mutants: mutantsOfFunction(fn),
+      tests: SQL_TESTS[fn.file] ?? [],
+      plant: (session, text) => session.inTemplate(text ?? fn.text)
+    }))
+
+const ruleTargets = (): ReadonlyArray<Target> =>
+  Object.entries(RULES)
+    .flatMap(([area, glob]) => globSync(glob).map((path) => ({ area, path })))
+    .toSorted((one, other) => (one.path < other.path ? -1 : 1))
+    .filter(({ path }) => positionals.length === 0 || positionals.some((name) => path.includes(name)))
+    .map(({ area, path }) => ({
+      area,
+      name: path,
+      mutants: mutantsOfRules(path, readFileSync(path, "utf8")),
+      tests: [`test/domain/${area}/`],
+      plant: (session, text) => {
+        session.replace(resolve(path), text)
+        return Promise.resolve(undefined)
+      }
+    }))
+
+interface Count {
+  killed: number
+  survived: number
+}
+
+const counts = new Map<string, Count>()
 const passed = new Set<string>()
 
 /** Tests have to pass before anything is planted; the first run starts the database, too. */
-const passes = async (session: Session, tests: ReadonlyArray<string>) => {
+const beforehand = async (session: Session, tests: ReadonlyArray<string>) => {
   const name = tests.join(" ")
-  if (passed.has(name)) return undefined
+  if (passed.has(name)) return
+  const failure = await session.run(tests)
+  if (failure !== undefined) throw new Error(`without a fault: ${failure}`)
   passed.add(name)
-  return session.run(tests)
 }
 
-const inSql = async (session: Session) => {
-  const functions = readdirSync("migrations").flatMap((file) =>
-    functionsOf(file, readFileSync(`migrations/${file}`, "utf8"))
-  )
-  for (const fn of functions) {
-    if (positionals.length > 0 && !positionals.includes(fn.name)) continue
-    const tests = values.tests ?? AREAS[fn.file]!
-    const unharmed = await passes(session, tests)
-    if (unharmed !== undefined) throw new Error(`without a fault ${unharmed}`)
-    for (const mutant of mutantsOf(fn)) {
-      if (values.only !== undefined && !mutant.about.includes(values.only)) continue
-      const invalid = await session.inTemplate(mutant.text)
-      const failure = invalid === undefined ? await session.run(tests) : undefined
-      await session.inTemplate(fn.text)
-      console.log(
-        `${invalid ? "invalid " : failure ? "killed  " : "SURVIVED"} ${fn.file}:${mutant.line} ${fn.name} ${mutant.about} ${invalid ?? failure ?? ""}`
-      )
+const runTarget = async (session: Session, target: Target) => {
+  const tests = values.tests ?? target.tests
+  const count = counts.get(target.area) ?? { killed: 0, survived: 0 }
+  counts.set(target.area, count)
+  for (const { about, line, text } of target.mutants) {
+    const what = `${target.name}:${line} ${about}`
+    if (!about.includes(values.only)) continue
+    const reason = EQUIVALENT[target.name]?.[about]
+    if (reason !== undefined) {
+      console.log(`changes nothing  ${what} (${reason})`)
+      continue
     }
+    await beforehand(session, tests)
+    const invalid = await target.plant(session, text)
+    const failure = invalid === undefined ? await session.run(tests) : undefined
+    await target.plant(session, undefined)
+    if (invalid !== undefined) console.log(`no program       ${what} (${invalid})`)
+    else if (failure !== undefined) console.log(`killed           ${what} (${failure})`)
+    else console.log(`SURVIVED         ${what}`)
+    if (invalid === undefined) count[failure === undefined ? "survived" : "killed"] += 1
   }
 }
 
-const session = await startSession()
-try {
-  await inSql(session)
-} finally {
-  await session.end()
+const targets = values.sql ? sqlTargets() : ruleTargets()
+if (targets.every(({ mutants }) => mutants.length === 0)) throw new Error("no such file or function")
+if (values.list) {
+  for (const { mutants, name } of targets) console.log(`${name}: ${mutants.length}`)
+} else {
+  const session = await startSession()
+  try {
+    for (const target of targets) await runTarget(session, target)
+  } finally {
+    await session.end()
+  }
+  for (const [area, { killed, survived }] of counts)
+    if (killed + survived > 0)
+      console.log(
+        `${area}: ${killed} of ${killed + survived} killed (${Math.floor((killed / (killed + survived)) * 100)} %)`
+      )
+  process.exitCode = [...counts.values()].every(
+    ({ killed, survived }) => killed >= 0.95 * (killed + survived)
+  )
+    ? 0
+    : 1
 }

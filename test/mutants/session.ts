@@ -1,7 +1,9 @@
 import { Effect, Redacted } from "effect"
+import type { ViteUserConfig } from "vitest/config"
 import { createVitest, type TestModule, type Vitest } from "vitest/node"
 
 import { layerSingle, WriteSql } from "../../src/adapters/postgres/client.ts"
+import config from "../../vitest.config.ts"
 
 /** How a run of tests ended: `undefined` where all passed. */
 export type Failure = string | undefined
@@ -29,7 +31,7 @@ const failureOf = (modules: ReadonlyArray<TestModule>, unhandled: ReadonlyArray<
 }
 
 const inTemplate = (vitest: Vitest) => (statement: string) => {
-  const url = new URL(vitest.getProjectByName("shared").getProvidedContext().postgresUrl)
+  const url = new URL(vitest.getProvidedContext().postgresUrl)
   url.pathname = "/postlane_template"
   return Effect.runPromise(
     WriteSql.use((sql) => sql.unsafe(statement).unprepared).pipe(
@@ -40,15 +42,25 @@ const inTemplate = (vitest: Vitest) => (statement: string) => {
   )
 }
 
+/** The tests that share workers, in one project: a plugin that is given here does not reach the projects of the configuration. */
+const sharedTests = (plugin: NonNullable<ViteUserConfig["plugins"]>[number]): ViteUserConfig => {
+  const { projects, ...test } = config.test ?? {}
+  const shared = projects?.find((project) => typeof project === "object" && "test" in project)
+  if (typeof shared !== "object" || !("test" in shared)) throw new Error("vitest.config.ts has no projects")
+  return { ...config, plugins: [...(config.plugins ?? []), plugin], test: { ...test, ...shared.test } }
+}
+
 export const startSession = async (): Promise<Session> => {
   const replaced = new Map<string, string>()
+  const plugin = {
+    name: "postlane-mutants",
+    enforce: "pre" as const,
+    load: (id: string) => replaced.get(id.split("?")[0]!)
+  }
   const vitest = await createVitest(
-    { watch: false, bail: 1, reporters: [{}], testTimeout: 30_000 },
-    {
-      plugins: [
-        { name: "postlane-mutants", enforce: "pre", load: (id: string) => replaced.get(id.split("?")[0]!) }
-      ]
-    }
+    // What is kept of modules from run to run would be taken in the place of a fault.
+    { config: false, watch: false, bail: 1, reporters: [{}], testTimeout: 30_000, fsModuleCache: false },
+    sharedTests(plugin)
   )
   await vitest.standalone()
   return {

@@ -36,7 +36,7 @@ export const functionsOf = (file: string, text: string): ReadonlyArray<SqlFuncti
 interface Kind {
   readonly about: string
   readonly what: RegExp
-  readonly becomes: (...match: ReadonlyArray<string>) => string
+  readonly becomes: (found: string) => string
 }
 
 /** What may stand before a condition, so that no assignment counts as one. */
@@ -75,11 +75,14 @@ const KINDS: ReadonlyArray<Kind> = [
   {
     about: "a comparison turned",
     what: /(?<=\s)(?:<=|>=|<>|<|>)(?=\s)|is (?:not )?distinct from|is not null|is null/g,
-    becomes: (operator) => TURNED[operator!] ?? operator!
+    becomes: (operator) => TURNED[operator] ?? operator
   },
   {
     about: "a state dropped",
-    what: new RegExp(String.raw`${CONDITION}${STATE} (?:=|<>) '\w+'`, "g"),
+    what: new RegExp(
+      String.raw`${CONDITION}${STATE} (?:=|<>|is distinct from|is not distinct from) '\w+'`,
+      "g"
+    ),
     becomes: () => "true"
   },
   {
@@ -89,7 +92,10 @@ const KINDS: ReadonlyArray<Kind> = [
   },
   {
     about: "an owner dropped",
-    what: new RegExp(String.raw`${CONDITION}(?:\w+\.)?(?:lease|owner) (?:=|is not distinct from) [\w.]+`, "g"),
+    what: new RegExp(
+      String.raw`${CONDITION}(?:\w+\.)?(?:lease|owner) (?:=|is not distinct from) [\w.]+`,
+      "g"
+    ),
     becomes: () => "true"
   },
   {
@@ -120,7 +126,7 @@ export const mutantsOf = ({ line, text }: SqlFunction): ReadonlyArray<Mutant> =>
   return KINDS.flatMap(({ about, becomes, what }) =>
     [...body.matchAll(what)].map((match): Mutant => {
       const at = start + match.index
-      const after = becomes(...match)
+      const after = becomes(match[0])
       return {
         about: `${about}: \`${match[0].trim().replace(/\s+/g, " ")}\`${after === "" ? "" : ` → \`${after}\``}`,
         line: line + lineOf(text, at) - 1,

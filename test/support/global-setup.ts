@@ -10,6 +10,7 @@ import { migrate } from "../../src/adapters/postgres/migrator.ts"
 import { startTestServer } from "./postgres/postgres-server.ts"
 import { bundle } from "./processes/bundle.ts"
 import { COMPILED } from "./processes/bundled-programs.ts"
+import { propertySeeds } from "./two-seeds.ts"
 
 declare module "vitest" {
   export interface ProvidedContext {
@@ -36,6 +37,8 @@ const makeTemplate = async (url: string) => {
 export default async function setup(project: TestProject) {
   // Workers, and the processes that tests start, compile what they import once.
   process.env["NODE_COMPILE_CACHE"] ??= COMPILED
+  const seeds = propertySeeds()
+  if (seeds.length > 0) console.log(`Properties run on the seeds ${seeds.join(" and ")} (PROPERTY_SEED)`)
   const server = await startTestServer()
   try {
     await Promise.all([makeTemplate(server.url), bundle()])

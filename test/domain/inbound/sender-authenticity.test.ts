@@ -51,6 +51,35 @@ describe("Authentication-Results (RFC 8601)", () => {
     )
   })
 
+  it("a backslash in a comment takes the next character's meaning, as a stranger's HELO there may need it", () => {
+    // As hops write a HELO of `a); dmarc=pass header.from=reader.test (b(c`.
+    const forged = "mx.hop.test; spf=none (helo=a\\); dmarc=pass header.from=reader.test (b\\(c))"
+    assert.deepStrictEqual(
+      parseAuthenticationResults(forged)?.results?.map(({ method, result }) => [method, result]),
+      [["spf", "none"]]
+    )
+    assert.isFalse(verified(forged))
+    assert.isFalse(verified(forged, "mx.hop.test; dmarc=fail header.from=reader.test"))
+    assert.isTrue(verified("mx.hop.test; dmarc=pass (a\\) b) header.from=reader.test"))
+    assert.isTrue(verified("mx.hop.test; dmarc=pass (a\\( b) header.from=reader.test"))
+    assert.isFalse(verified("mx.hop.test; dmarc=pass header.from=reader.test (a\\)"), "it is not closed")
+  })
+
+  it("what stands beyond 8,000 characters is unread, and so is all of its header", () => {
+    const pass = "mx.hop.test; dmarc=pass header.from=reader.test"
+    const room = 8_000 - pass.length
+    assert.isTrue(verified(pass + " ".repeat(room)))
+    for (const beyond of [" ", "; dmarc=fail", " (", `${" ".repeat(9_000)}; dkim=pass`]) {
+      const long = pass + " ".repeat(room) + beyond
+      assert.deepStrictEqual(parseAuthenticationResults(long), { server: "mx.hop.test", results: undefined })
+      assert.isFalse(verified(long), beyond)
+      assert.isFalse(verified(long, pass), "nothing below it counts either")
+    }
+    const unnamed = "spf=pass smtp.mailfrom=reader.test"
+    assert.isDefined(parseAuthenticationResults(unnamed.padEnd(8_000)))
+    assert.isUndefined(parseAuthenticationResults(unnamed.padEnd(8_001)))
+  })
+
   it("takes any text, in time that its length bounds", () => {
     const nasty = fc.array(
       fc.constantFrom("(", ")", '"', "\\", ";", "=", ".", " ", "dmarc", "pass", "mx.hop.test", "header.from"),
@@ -156,6 +185,62 @@ describe("verified senders (INBOUND-4)", () => {
       ).verified,
       "the owner of what is above"
     )
+  })
+
+  it("only where DMARC says that there is no record does a signature or return path count", () => {
+    for (const [result, said] of [
+      [true, "none"],
+      [true, "bestguesspass"],
+      [false, "fail"],
+      [false, "permerror"],
+      [false, "temperror"],
+      [false, "neutral"],
+      [false, "policy"],
+      [false, "softfail"],
+      [false, "unknown"]
+    ] as const)
+      for (const proof of ["dkim=pass header.d=reader.test", "spf=pass smtp.mailfrom=ann@reader.test"])
+        assert.strictEqual(
+          verified(`mx.hop.test; dmarc=${said} header.from=reader.test; ${proof}`),
+          result,
+          said
+        )
+  })
+
+  it("who signed is the domain of the signature, and the identity that it names has to be of it", () => {
+    for (const [result, said] of [
+      [true, "header.d=reader.test header.i=@reader.test"],
+      [true, "header.i=ann@reader.test header.d=reader.test"],
+      [true, "header.d=reader.test header.i=@post.reader.test"],
+      [true, "header.i=@reader.test"],
+      [false, "header.d=evil.test header.i=@reader.test"],
+      [false, "header.i=@reader.test header.d=evil.test"],
+      [false, "header.d=reader.test header.i=@evil.test"],
+      [false, "header.d=post.reader.test header.i=@reader.test"],
+      [false, 'header.d="" header.i=@reader.test'],
+      [false, "header.d=reader.test header.i="],
+      [false, "header.i=@post.reader.test"],
+      [false, "header.from=reader.test"]
+    ] as const)
+      assert.strictEqual(
+        verified(`mx.hop.test; dmarc=none header.from=reader.test; dkim=pass ${said}`),
+        result,
+        said
+      )
+  })
+
+  it("a property has one value: neither the first nor the last of two counts", () => {
+    for (const [result, said] of [
+      [true, "dmarc=pass header.from=reader.test header.from=reader.test"],
+      [false, "dmarc=pass header.from=evil.test header.from=reader.test"],
+      [false, "dmarc=pass header.from=reader.test header.from=evil.test"],
+      [false, "dmarc=pass header.from=evil.test Header.From=reader.test"],
+      [false, "dmarc=none; dkim=pass header.d=reader.test header.d=evil.test"],
+      [false, "dmarc=none; dkim=pass header.d=evil.test header.d=reader.test"],
+      [false, "dmarc=none; dkim=pass header.d=reader.test header.i=@evil.test header.i=@reader.test"],
+      [false, "dmarc=none; spf=pass smtp.mailfrom=evil.test smtp.mailfrom=reader.test"]
+    ] as const)
+      assert.strictEqual(verified(`mx.hop.test; ${said}`), result, said)
   })
 
   it("what contradicts itself proves nothing", () => {

@@ -220,7 +220,13 @@ describe("claim of a key", () => {
     assert.strictEqual(settledState("failed", "rejected", true), "ended")
     assert.strictEqual(settledState("failed", "unavailable", true), "ended")
     assert.strictEqual(settledState("suppressed", undefined, true), "ended")
-    assert.strictEqual(settledState("sent", undefined, true), "accepted")
+    const kinds = ["ambiguous", "rejected", "unavailable", undefined] as const
+    for (const kind of kinds)
+      for (const before of [true, false]) {
+        assert.strictEqual(settledState("sent", kind, before), "accepted")
+        // Its own attempt may have been refused for certain: what waits is neither free nor ended.
+        assert.strictEqual(settledState("deferred", kind, before), "deferred")
+      }
   })
 
   it("is held until 24 hours after its last attempt, and a call that asks nobody does not prolong that", () => {

@@ -183,7 +183,9 @@ const layer: Layer.Layer<DocumentsWorld, never, WriteSql> = Layer.effect(
         ),
       bookedYesterday: Effect.orDie(sql`update cost_ledger set created_at = created_at - interval '1 day'`),
       whileOpen: (first, second) =>
-        Effect.provideService(whileOpen(first, second), WriteSql, sql).pipe(Effect.catchTag("SqlError", Effect.die)),
+        Effect.provideService(whileOpen(first, second), WriteSql, sql).pipe(
+          Effect.catchTag("SqlError", Effect.die)
+        ),
       resume: (jobId) => Effect.orDie(sql`select resume_batch_conversion_job(${jobId}::uuid)`)
     })
   })

@@ -46,6 +46,22 @@ suiteLayer(postgres)("conversions on PostgreSQL", (it) => {
     })
   )
 
+  it.effect("whom a file was shared with is forgotten with the file", () =>
+    Effect.gen(function* () {
+      yield* clean
+      const store = yield* ConversionStore
+      const sql = yield* WriteSql
+      const owner = yield* customer(10)
+      const [gone, kept] = [yield* pdf(owner, 1), yield* pdf(owner, 1)]
+      for (const id of [gone, kept])
+        yield* sql`insert into file_shares (file_id, email, shared_at, expires_at)
+          values (${id}::uuid, 'bob@x.test', now(), now())`
+      yield* store.deleteFile(gone, owner)
+      assert.deepStrictEqual(yield* sql`select file_id from file_shares`, [{ file_id: kept }])
+      assert.deepStrictEqual(yield* sql`select name from files where id = ${gone}::uuid`, [{ name: "" }])
+    })
+  )
+
   it.effect("progress that is reported after a cancel changes no file (DOC-40)", () =>
     Effect.gen(function* () {
       yield* clean

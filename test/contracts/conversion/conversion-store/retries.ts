@@ -154,7 +154,11 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
         assert.strictEqual(yield* store.finishJob(holder, "result"), "completed")
         assert.isFalse(yield* store.handBackAssembly(holder))
         assert.strictEqual((yield* world.job(jobId)).status, "completed")
-        assert.strictEqual(yield* store.finishJob(holder, "result"), "completed", "its worker did not hear it")
+        assert.strictEqual(
+          yield* store.finishJob(holder, "result"),
+          "completed",
+          "its worker did not hear it"
+        )
       })
     )
 

@@ -280,6 +280,22 @@ export const leases = (name: string, stores: Layer.Layer<Stores>) =>
       })
     )
 
+    it.effect("C2: a mail that is handed back meanwhile is not identified by who held it", () =>
+      Effect.gen(function* () {
+        yield* clean
+        const store = yield* IntakeStore
+        const mail = yield* taken
+        const answer = yield* (yield* DocumentsWorld).whileOpen(
+          store.handBack(mail, { after: Duration.zero, counts: true }),
+          store.identify(mail, identityOf("handed back", "a@x.test"), 2)
+        )
+        assert.strictEqual(answer, "stale")
+        const again = yield* taken
+        assert.strictEqual(again.id, mail.id)
+        assert.strictEqual(yield* store.identify(again, identityOf("handed back", "a@x.test"), 2), "claimed")
+      })
+    )
+
     it.effect("what was refused or came twice takes no place in the hour after it", () =>
       Effect.gen(function* () {
         yield* clean

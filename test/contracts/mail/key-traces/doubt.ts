@@ -109,4 +109,21 @@ export const doubts = (it: KeyTests): void => {
         yield* Fiber.interrupt(dead)
       })
   )
+
+  it.effect(
+    "S9: what was refused everywhere and waits is neither free nor over: another call repeats it",
+    () =>
+      Effect.gen(function* () {
+        const { queued, received, scripts, spawn } = yield* world(aFirst)
+        const mail = order()
+        scripts.provider_a.push("unavailable", "unavailable", "unavailable")
+        scripts.provider_b.push("unavailable", "unavailable", "unavailable")
+        const first = yield* (yield* spawn).send(mail)
+        assert.strictEqual(first.status, "deferred")
+        const asked = yield* received
+        assert.deepStrictEqual(yield* (yield* spawn).send(mail), first)
+        assert.deepStrictEqual(yield* received, asked)
+        assert.lengthOf(yield* queued, 1)
+      })
+  )
 }

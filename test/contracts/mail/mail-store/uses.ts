@@ -32,12 +32,35 @@ export const uses = (it: MailTests): void => {
         yield* world.store.record(attempt(free, "sent", { providerMessageId: fresh("m") }))
         yield* world.advance(IDEMPOTENCY_WINDOW_MS - 2 * MINUTE_MS)
         const known = yield* world.store.begin(asking(held, { provider: "provider_b" }))
-        assert.deepInclude(known.decision, { _tag: "Claimed", sticky: "provider_a", tag: tagOf(held.details) })
+        assert.deepInclude(known.decision, {
+          _tag: "Claimed",
+          sticky: "provider_a",
+          tag: tagOf(held.details)
+        })
         assert.deepStrictEqual(known.evidence, { provider: "provider_a", providerMessageId })
         yield* world.advance(3 * MINUTE_MS)
         const anew = yield* world.store.begin(asking(free, { provider: "provider_b" }))
         assert.deepInclude(anew.decision, { _tag: "Claimed", sticky: undefined })
         assert.isUndefined(anew.evidence)
+      })
+    )
+
+    it.effect("count for what they prove before they count for how new they are", () =>
+      Effect.gen(function* () {
+        const world = yield* Mails
+        const one = mail()
+        const doubt = (provider: "provider_a" | "provider_b") => attempt(one, "deferred", { provider })
+        yield* world.store.record(doubt("provider_a"))
+        yield* world.store.record(
+          attempt(one, "sent", { provider: "provider_b", providerMessageId: fresh("m") })
+        )
+        yield* world.store.record(doubt("provider_a"))
+        const proven = yield* world.store.begin(asking(one))
+        assert.deepInclude(proven.decision, { _tag: "Claimed", sticky: "provider_b" })
+        const other = mail()
+        for (const provider of ["provider_a", "provider_b"] as const)
+          yield* world.store.record(attempt(other, "deferred", { provider }))
+        assert.deepInclude((yield* world.store.begin(asking(other))).decision, { sticky: "provider_b" })
       })
     )
 
@@ -49,10 +72,7 @@ export const uses = (it: MailTests): void => {
           errorKind: "ambiguous",
           attempts: [{ ...asked, startedAt: 1_700_000_000_000, durationMs: 1 }]
         } as const
-        const ends = [
-          (one: Mail) => attempt(one, "deferred"),
-          (one: Mail) => attempt(one, "failed", doubt)
-        ]
+        const ends = [(one: Mail) => attempt(one, "deferred"), (one: Mail) => attempt(one, "failed", doubt)]
         for (const end of ends) {
           const [held, free] = [mail(), mail()]
           for (const one of [held, free]) yield* world.store.record(end(one))
