@@ -110,20 +110,19 @@ export const doubts = (it: KeyTests): void => {
       })
   )
 
-  it.effect(
-    "S9: what was refused everywhere and waits is neither free nor over: another call repeats it",
-    () =>
+  for (const options of [{ primary: "provider_b" }, { primary: "provider_a" }] as const)
+    it.effect(`S9: a call repeats that its key waits, until its retry ends it (${options.primary})`, () =>
       Effect.gen(function* () {
-        const { queued, received, scripts, spawn } = yield* world(aFirst)
+        const { queued, received, scripts, spawn } = yield* world(options)
         const mail = order()
-        scripts.provider_a.push("unavailable", "unavailable", "unavailable")
-        scripts.provider_b.push("unavailable", "unavailable", "unavailable")
+        scripts[options.primary].push("ambiguous-lost", "ambiguous-lost", "ambiguous-lost")
         const first = yield* (yield* spawn).send(mail)
         assert.strictEqual(first.status, "deferred")
         const asked = yield* received
         assert.deepStrictEqual(yield* (yield* spawn).send(mail), first)
         assert.deepStrictEqual(yield* received, asked)
-        assert.lengthOf(yield* queued, 1)
+        yield* (yield* spawn).retry(attemptOf(yield* queued, 1))
+        assert.deepStrictEqual(yield* (yield* spawn).send(mail), first)
       })
-  )
+    )
 }
