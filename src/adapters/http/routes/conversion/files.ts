@@ -167,7 +167,7 @@ const getResult = HttpApiEndpoint.get("getResult", "/api/v1/files/:fileId/result
     summary: "The accessible HTML, one self-contained file",
     description:
       "Of the newest conversion that was completed: while the file is converted anew, and after a cancel or a failure, the " +
-      "earlier result stays."
+      "earlier result stays. It has an `ETag`; a download that broke off goes on by `Range`; it is compressed where gzip is accepted."
   })
 )
 
@@ -284,9 +284,13 @@ const remove = Effect.fnUntraced(function* (
 })
 
 /** The result of a file. */
-const result = Effect.fnUntraced(function* (objects: ObjectStoreService, { resultKey }: StoredFile) {
+const result = Effect.fnUntraced(function* (
+  objects: ObjectStoreService,
+  { resultKey }: StoredFile,
+  request: HttpServerRequest.HttpServerRequest
+) {
   if (resultKey === null) return yield* Effect.fail(problem("RESULT_NOT_READY", "The file has no result yet"))
-  return yield* resultResponse(objects, resultKey).pipe(Effect.catch(filesAway))
+  return yield* resultResponse(objects, resultKey, request).pipe(Effect.catch(filesAway))
 })
 
 /**
@@ -328,7 +332,8 @@ export const fileHandlers = HttpApiBuilder.group(
           Effect.flatMap(fileOf(params.fileId), (file) => one(store, file, batchSeconds)),
         deleteFile: ({ params }) =>
           Effect.flatMap(fileOf(params.fileId), (file) => remove(store, batch, file)),
-        getResult: ({ params }) => Effect.flatMap(fileOf(params.fileId), (file) => result(objects, file)),
+        getResult: ({ params, request }) =>
+          Effect.flatMap(fileOf(params.fileId), (file) => result(objects, file, request)),
         cancelConversion: ({ params }) =>
           Effect.flatMap(fileOf(params.fileId), (file) => cancel(conversions, batch, file)),
         processNow: ({ params }) => Effect.flatMap(fileOf(params.fileId), (file) => convertNow(batch, file)),
