@@ -15,6 +15,8 @@ import { mail } from "./layers/mail-server.ts"
 import { objectChecks } from "./layers/objects.ts"
 import { outreach } from "./layers/outreach.ts"
 import { simulates } from "./layers/simulated-mail.ts"
+import { VERSION } from "./package.ts"
+import * as MetricsPage from "./process/metrics-page.ts"
 import * as Readiness from "./process/readiness.ts"
 import { Supervisors } from "./process/supervisor.ts"
 import { layerTraced } from "./process/telemetry.ts"
@@ -63,7 +65,8 @@ export const areas = (settings: Settings, parts: Parts) => {
   const simulated = simulates(settings)
   const onlySimulated = simulated.provider_a && simulated.provider_b
   const untraced = mail(settings, { providers, credentials, crypto: NodeCrypto.layer })
-  return readiness(settings).pipe(
+  return MetricsPage.layer({ version: VERSION, figures: settings.roles.includes("leader") }).pipe(
+    Layer.provideMerge(readiness(settings)),
     Layer.provideMerge(health(settings)),
     Layer.provideMerge(delivery(settings, { outbox, onlySimulated })),
     Layer.provideMerge(outreach(settings)),

@@ -83,15 +83,18 @@ export class Supervisors extends Context.Service<
         [...entries.values()].map((entry) => ({ ...entry })).sort((a, b) => (a.name < b.name ? -1 : 1))
       ),
       enter: (name) =>
-        Effect.sync(() => {
-          const there = entries.get(name)
-          if (there !== undefined && there.state !== "stopped") {
-            throw new Error(`Two supervised fibers are called ${name}`)
-          }
-          const entry = newEntry(name)
-          entries.set(name, entry)
-          return entry
-        })
+        Effect.tap(
+          Effect.sync(() => {
+            const there = entries.get(name)
+            if (there !== undefined && there.state !== "stopped") {
+              throw new Error(`Two supervised fibers are called ${name}`)
+            }
+            const entry = newEntry(name)
+            entries.set(name, entry)
+            return entry
+          }),
+          Metric.value(restartsTotal(name))
+        )
     })
   })
 }
