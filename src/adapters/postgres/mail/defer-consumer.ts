@@ -1,4 +1,4 @@
-import { Cause, Deferred, Duration, Effect, Exit, type Fiber, Schedule, Scope } from "effect"
+import { Cause, Deferred, Duration, Effect, Exit, type Fiber, References, Schedule, Scope } from "effect"
 import { PersistedQueue } from "effect/persistence"
 import { SqlClient } from "effect/sql"
 
@@ -109,19 +109,28 @@ const startWorker = <E, R>(
 ): Effect.Effect<Worker, never, R | Scope.Scope> =>
   Effect.gen(function* () {
     let handling: Deferred.Deferred<void> | undefined
+    const level = yield* References.MinimumLogLevel
     const next = Effect.gen(function* () {
       let handled: Exit.Exit<void, unknown> | undefined
       const taken = yield* Effect.exit(
-        queue.take((message) => {
-          const ended = Deferred.makeUnsafe<void>()
-          handling = ended
-          team.handed += 1
-          return Effect.onExit(failWhereItInterruptsItself(handler(message)), (exit) => {
-            handled = exit
-            handling = undefined
-            return Deferred.succeed(ended, undefined)
+        queue
+          .take((message) => {
+            const ended = Deferred.makeUnsafe<void>()
+            handling = ended
+            team.handed += 1
+            return failWhereItInterruptsItself(handler(message)).pipe(
+              Effect.provideService(References.MinimumLogLevel, level),
+              Effect.onExit((exit) => {
+                handled = exit
+                handling = undefined
+                return Deferred.succeed(ended, undefined)
+              })
+            )
           })
-        })
+          .pipe(
+            // The store warns twice a second while the database is away, in no words; the watchdog says what is wrong.
+            Effect.provideService(References.MinimumLogLevel, "Error")
+          )
       )
       if (Exit.isSuccess(taken)) return
       if (handled !== undefined && Exit.isFailure(handled)) {
