@@ -95,6 +95,7 @@ it.live(
         })
       )
       const traces = bodies.get("/v1/traces") ?? ""
+      assert.include(traces, '"name":"GET /plain/:token"')
       for (const path of ["/unsubscribe/", "/invites/", "/shared/", "/convert-email/results/"]) {
         assert.include(traces, `{"key":"url.path","value":{"stringValue":"${path}:token"}}`)
         assert.include(traces, `{"key":"http.route","value":{"stringValue":"${path}:token"}}`)

@@ -101,7 +101,8 @@ export const countUnclaimed: Effect.Effect<void> = increment(unclaimed)
 /** Counts a queued retry. */
 export const countRetry = (outcome: RetryOutcome): Effect.Effect<void> => increment(retries[outcome])
 
-const attemptOutcome = (exit: Exit.Exit<unknown, ProviderFailure>): AttemptOutcome => {
+/** How an attempt ended. */
+export const attemptOutcome = (exit: Exit.Exit<unknown, ProviderFailure>): AttemptOutcome => {
   if (exit._tag === "Success") return "accepted"
   const failure = Cause.findErrorOption(exit.cause)
   if (failure._tag === "Some") return failure.value.kind
