@@ -1,7 +1,7 @@
 import { Context, Effect, Metric } from "effect"
 
 /** Any metric, for what only has to be there. */
-export type AnyMetric = Metric.Metric<never, unknown>
+type AnyMetric = Metric.Metric<never, unknown>
 
 /**
  * Every label combination has a metric of its own, made once: an update is then one look-up by name, where attaching labels at each

@@ -65,7 +65,7 @@ const anchorsOf = (path: string) =>
     )
   )
 
-describe("what Prometheus and Grafana are told", () => {
+describe("the rules and the board", () => {
   it("names metrics that the code makes", () => {
     const asked = [
       ...rules.map(({ expr }) => expr),

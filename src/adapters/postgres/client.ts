@@ -83,7 +83,7 @@ const placeOf = (text: string) => {
   const port = url.searchParams.get("port") ?? url.port
   const database = url.searchParams.get("dbname") ?? url.pathname.slice(1)
   // What is escaped the driver reads by itself.
-  const isPlain = (text: string) => text !== "" && !text.includes("%")
+  const isPlain = (part: string) => part !== "" && !part.includes("%")
   return {
     ...(isPlain(host) ? { host } : {}),
     ...(/^\d+$/.test(port) ? { port: Number(port) } : {}),

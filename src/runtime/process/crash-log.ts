@@ -6,7 +6,7 @@ import { describeCrash } from "./run-program.ts"
 /** One line a minute about one trouble: what happens a thousand times has the same cause. */
 const LINE_EVERY = 60_000_000_000n
 
-/** What everybody fails at who asks a store that is away: one trouble, whoever has it. */
+/** A store that is away: one trouble of all that ask it. */
 const STORES = "stores"
 
 interface Trouble {

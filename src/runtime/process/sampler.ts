@@ -25,14 +25,14 @@ const parentBased =
 
 const DEFAULT_NAME = "parentbased_always_on"
 
-const SAMPLERS: Readonly<Record<string, (ratio: number) => Sampler>> = {
-  always_on: () => always,
-  always_off: () => never,
-  traceidratio: byRatio,
-  parentbased_always_on: () => parentBased(always),
-  parentbased_always_off: () => parentBased(never),
-  parentbased_traceidratio: (ratio) => parentBased(byRatio(ratio))
-}
+const SAMPLERS: ReadonlyMap<string, (ratio: number) => Sampler> = new Map([
+  ["always_on", () => always],
+  ["always_off", () => never],
+  ["traceidratio", byRatio],
+  [DEFAULT_NAME, () => parentBased(always)],
+  ["parentbased_always_off", () => parentBased(never)],
+  ["parentbased_traceidratio", (ratio: number) => parentBased(byRatio(ratio))]
+])
 
 /**
  * The sampler of `OTEL_TRACES_SAMPLER` and `OTEL_TRACES_SAMPLER_ARG`, as OpenTelemetry's specification has them: what it does not know
@@ -43,7 +43,7 @@ export const samplerOf = (
   ratioText: string | undefined
 ): { readonly sampler: Sampler; readonly notes: ReadonlyArray<string> } => {
   const notes: Array<string> = []
-  const made = Object.hasOwn(SAMPLERS, name) ? SAMPLERS[name] : undefined
+  const made = SAMPLERS.get(name)
   if (made === undefined)
     notes.push(`OTEL_TRACES_SAMPLER names no sampler that is known: ${DEFAULT_NAME} is used`)
   const ratio = ratioText === undefined ? 1 : Number(ratioText)

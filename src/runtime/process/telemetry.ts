@@ -84,7 +84,7 @@ const sampled = (settings: Settings["telemetry"]) =>
       const { notes, sampler } = samplerOf(settings.tracesSampler, settings.tracesSamplerArg)
       for (const note of notes) yield* Effect.logWarning(note)
       return Tracer.make({
-        ...inner,
+        ...(inner.context === undefined ? {} : { context: inner.context }),
         span: (options) => {
           if (options.kind === "client" && Option.isNone(options.parent)) return unrecorded(options)
           const span = inner.span({ ...options, sampled: true })

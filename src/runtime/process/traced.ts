@@ -1,4 +1,4 @@
-import { Effect, Layer, Option, Tracer } from "effect"
+import { Effect, Layer, Option, type Tracer } from "effect"
 import { Headers, HttpTraceContext } from "effect/http"
 
 import { EventRecording } from "../../domain/delivery/event-recording.ts"
