@@ -1,4 +1,4 @@
-import { Context, Effect, Metric } from "effect"
+import { type Context, Effect, Metric } from "effect"
 
 /** Any metric, for what only has to be there. */
 type AnyMetric = Metric.Metric<never, unknown>

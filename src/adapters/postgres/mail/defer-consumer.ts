@@ -51,6 +51,9 @@ const failWhereItInterruptsItself = <E, R>(handler: Effect.Effect<void, E, R>) =
     Cause.hasInterrupts(cause) ? Effect.die(cause) : Effect.failCause(cause)
   )
 
+/** The store warns twice a second while the database is away, in no words; the watchdog says what is wrong. */
+const inSilence = Effect.provideService(References.MinimumLogLevel, "Error")
+
 /** Effect's queue store and one queue on it, for as long as the scope is open. */
 const openQueue = (options: QueueOptions) =>
   Effect.gen(function* () {
@@ -60,7 +63,7 @@ const openQueue = (options: QueueOptions) =>
       pollInterval: "1 second",
       lockExpiration: visibility,
       lockRefreshInterval: Duration.divideUnsafe(visibility, 3)
-    }).pipe(Effect.provideService(SqlClient.SqlClient, options.sql))
+    }).pipe(Effect.provideService(SqlClient.SqlClient, options.sql), inSilence)
     yield* store
       .cleanup({ timeToLive: Duration.fromInputUnsafe(FINISHED_TIME_TO_LIVE), failedTimeToLive: undefined })
       .pipe(
@@ -127,10 +130,7 @@ const startWorker = <E, R>(
               })
             )
           })
-          .pipe(
-            // The store warns twice a second while the database is away, in no words; the watchdog says what is wrong.
-            Effect.provideService(References.MinimumLogLevel, "Error")
-          )
+          .pipe(inSilence)
       )
       if (Exit.isSuccess(taken)) return
       if (handled !== undefined && Exit.isFailure(handled)) {
