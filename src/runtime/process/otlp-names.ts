@@ -37,13 +37,27 @@ const nameOf = (span: Span): string => {
   return `${operation} ${target ?? textOf(span, "db.namespace") ?? ""}`.trimEnd()
 }
 
-/** The spans under the names of the semantic conventions. */
+/** One part of an address of the web: a part of its path, a name or a value of its query. */
+const PART = /[^/?&=#\s]+/g
+
+const withoutPersons = (url: string): string =>
+  url.replace(PART, (part) => (/@|%40/.test(part) ? "<redacted>" : part))
+
+/** Paths and queries may hold the addresses that somebody looked for. */
+const withoutAddresses = (span: Span): Span["attributes"] =>
+  span.attributes.map((attribute) =>
+    attribute.key.startsWith("url.") && typeof attribute.value.stringValue === "string"
+      ? { ...attribute, value: { stringValue: withoutPersons(attribute.value.stringValue) } }
+      : attribute
+  )
+
+/** The spans under the names of the semantic conventions, and without addresses of mail. */
 export const conventionalSpans = (data: TraceData): TraceData => ({
   resourceSpans: data.resourceSpans.map((resource) => ({
     ...resource,
     scopeSpans: resource.scopeSpans.map((scope) => ({
       ...scope,
-      spans: scope.spans.map((span) => ({ ...span, name: nameOf(span) }))
+      spans: scope.spans.map((span) => ({ ...span, name: nameOf(span), attributes: withoutAddresses(span) }))
     }))
   }))
 })
