@@ -13,6 +13,7 @@ import {
   Schema,
   Scope
 } from "effect"
+import { PrometheusMetrics } from "effect/observability"
 import { TestClock } from "effect/testing"
 
 import { type Rest, WorkBell } from "../../../src/domain/work-bell.ts"
@@ -381,6 +382,28 @@ describe("stopping", () => {
       assert.deepStrictEqual(seen, [true])
       assert.isFalse(open)
     })
+  )
+})
+
+describe("the crashes of a supervised fiber", () => {
+  test(
+    "are counted from 0, which is shown before there is one",
+    Effect.gen(function* () {
+      const page = Effect.map(PrometheusMetrics.format(), (text) =>
+        text.split("\n").filter((line) => line.startsWith("postlane_supervisor_restarts_total"))
+      )
+      let isBroken = false
+      yield* superviseTicks(
+        "counted",
+        "1 second",
+        Effect.suspend(() => (isBroken ? Effect.die(new Error("boom")) : Effect.void))
+      )
+      yield* TestClock.adjust(0)
+      assert.deepStrictEqual(yield* page, ['postlane_supervisor_restarts_total{name="counted"} 0'])
+      isBroken = true
+      yield* TestClock.adjust("1 second")
+      assert.deepStrictEqual(yield* page, ['postlane_supervisor_restarts_total{name="counted"} 1'])
+    }).pipe(Effect.provideService(Metric.MetricRegistry, new Map()))
   )
 })
 
