@@ -1,4 +1,4 @@
-import { type PdfObjects, type PdfValue, textOf } from "../engine/pdf-objects.ts"
+import { listOf, type PdfObjects, type PdfValue, textOf } from "../engine/pdf-objects.ts"
 import type { Pdfium } from "../engine/pdfium.ts"
 
 /** Most layers of a document that are looked at; drawings of plants have some hundreds. */
@@ -14,10 +14,6 @@ export interface Layers {
 
 /** All is shown. */
 export const NO_LAYERS: Layers = { isOff: () => false, areAllOff: () => false }
-
-const isList = (value: PdfValue): value is ReadonlyArray<PdfValue> => Array.isArray(value)
-
-const listOf = (value: PdfValue): ReadonlyArray<PdfValue> => (isList(value) ? value : [])
 
 const idOf = (value: PdfValue): number | undefined =>
   typeof value === "object" && "ref" in value ? value.ref : undefined

@@ -1,6 +1,7 @@
 import type { Stats } from "node:fs"
 
 import { tableFrames } from "../../../domain/conversion/layout/tables/rules.ts"
+import type { LeftOut } from "../../../domain/conversion/left-out.ts"
 import type { DocumentFacts, FontFace, PageContent } from "../../../domain/conversion/page-content.ts"
 import { MAX_PAGES, MAX_PAGE_POINTS, PdfError, type SinglePage } from "../../../ports/conversion/pdf.ts"
 import { readObjects } from "../content/drawings.ts"
@@ -10,6 +11,7 @@ import { readFreeText } from "../content/free-text.ts"
 import { type Matrix, pageMatrix, round } from "../content/geometry.ts"
 import { GlyphNames } from "../content/glyph-names.ts"
 import { type Layers, layersOf, NO_LAYERS } from "../content/layers.ts"
+import { readLeftOut } from "../content/left-out.ts"
 import { Destinations, readLinks } from "../content/links.ts"
 import { readOutline } from "../content/outline.ts"
 import { readStructure } from "../content/structure.ts"
@@ -67,6 +69,7 @@ export class OpenDocument {
   readonly #path: string
   readonly #file: FileReader
   readonly #qpdf: Qpdf
+  readonly #objects: PdfObjects
   readonly #layers: Layers
   readonly #glyphNames = new GlyphNames()
   #splitter: Splitter | undefined
@@ -88,7 +91,8 @@ export class OpenDocument {
     this.#file = openFile(path)
     this.#qpdf = qpdf
     this.#path = path
-    this.#layers = layersOf(new PdfObjects(qpdf, path))
+    this.#objects = new PdfObjects(qpdf, path)
+    this.#layers = layersOf(this.#objects)
     try {
       if (this.#file.size === 0) throw pdfError("broken")
       this.#handles = openHandles(pdfium, this.#file)
@@ -151,6 +155,12 @@ export class OpenDocument {
       outline: readOutline(this.pdfium, document, this.#destinations),
       fonts: []
     }
+  }
+
+  /** What the document holds that its pages do not show. */
+  leftOut(): LeftOut {
+    this.#refresh()
+    return readLeftOut(this.pdfium, this.#handles.document, this.facts.pageCount, this.#objects)
   }
 
   /** The page that Adobe's designer puts into dynamic forms for viewers that cannot run them. */
