@@ -88,6 +88,7 @@ const CALLS = [
   "FPDFPageObj_GetStrokeWidth",
   "FPDFPageObj_GetType",
   "FPDFPageObj_NewImageObj",
+  "FPDFPageObj_SetIsActive",
   "FPDFPageObj_SetMatrix",
   "FPDFPage_CloseAnnot",
   "FPDFPage_CountObjects",

@@ -10,6 +10,7 @@ import { FontTable } from "../content/fonts.ts"
 import { readFreeText } from "../content/free-text.ts"
 import { type Matrix, pageMatrix, round } from "../content/geometry.ts"
 import { GlyphNames } from "../content/glyph-names.ts"
+import { hasFormsOrImages, hiddenObjects, namesLayer } from "../content/hidden-objects.ts"
 import { type Layers, layersOf, NO_LAYERS } from "../content/layers.ts"
 import { readLeftOut } from "../content/left-out.ts"
 import { Destinations, readLinks } from "../content/links.ts"
@@ -59,6 +60,8 @@ export interface OpenPage {
   readonly height: number
   readonly matrix: Matrix
   readonly layers: Layers
+  /** Its forms and images that are in a layer which is off by an entry of their own. */
+  readonly hidden: () => ReadonlySet<number>
 }
 
 /** A document that this thread has open. All its methods throw `PdfError`; one that traps leaves the module unusable. */
@@ -248,11 +251,22 @@ export class OpenDocument {
       const matrix = pageMatrix(crop, rotation)
       // Where qpdf, or anything else, fails on the document, all of its layers are read.
       const layers = this.traps.length > 0 ? NO_LAYERS : this.#layers
-      return use({ page, document, form, width, height, matrix, layers })
+      let known: ReadonlySet<number> | undefined
+      const hidden = () => (known ??= this.#hiddenOn(index, { page, width, height }, layers))
+      return use({ page, document, form, width, height, matrix, layers, hidden })
     } finally {
       if (form !== 0) call.FORM_OnBeforeClosePage(page, form)
       call.FPDF_ClosePage(page)
     }
+  }
+
+  /** Looked for where a layer is off, and something on the page names one. */
+  #hiddenOn(index: number, page: Parameters<typeof hiddenObjects>[1], layers: Layers): ReadonlySet<number> {
+    const { pdfium } = this
+    if (this.#file.size > MOST_COPIED_BYTES || !hasFormsOrImages(pdfium, page.page) || !layers.areSomeOff())
+      return new Set()
+    const copy = this.#copy(index)
+    return copy !== undefined && namesLayer(copy) ? hiddenObjects(pdfium, page) : new Set()
   }
 
   /**
