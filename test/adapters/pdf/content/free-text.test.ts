@@ -78,10 +78,35 @@ it.effect(
       const { html } = layoutOf(document, 0, 1)
       document.close()
       assert.strictEqual(
-        html.replaceAll(/ data-element="\d+"/g, ""),
+        html.replaceAll(/ data-\w+="\d*"/g, ""),
         "<p>The words of the page itself, a whole sentence.</p><h1>And another sentence below that, as long as it.</h1>" +
           "<p>Name:</p><p>Ada</p><p>Approved.</p>"
       )
+    }),
+  120_000
+)
+
+it.effect(
+  "in letters of the size that it names, as wide as its words: a wide box around few does not part the page's lines",
+  () =>
+    Effect.gen(function* () {
+      const sentences = ["Visible first sentence of the page.", "Visible second sentence of the page."]
+      const path = yield* temporaryPdf(
+        pdfOf({
+          pages: [
+            {
+              content: sentences.map((words, at) => line(words, 72, 700 - 13 * at, { size: 10 })).join(""),
+              entries: `/Annots [${annotation("FreeText", "Approved on 3 May.", 600)}]`
+            }
+          ]
+        })
+      )
+      const document = new OpenDocument(yield* Effect.promise(loadLibraries), path)
+      const typed = document.page(0).runs.at(-1)
+      const { html } = layoutOf(document, 0, 1)
+      document.close()
+      assert.deepStrictEqual([typed?.size, typed?.box.x0, typed?.box.x1], [11, 72, 171])
+      assert.strictEqual(html, `<p>${sentences.join(" ")}</p><p>Approved on 3 May.</p>`)
     }),
   120_000
 )
