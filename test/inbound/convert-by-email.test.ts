@@ -31,7 +31,7 @@ describe("convert-by-email over SMTP", () => {
   let world: IntakeWorld
   beforeAll(async () => {
     world = await startIntake({ pipeline: "real" })
-  }, 60_000)
+  })
   afterAll(() => world.stop())
 
   it("answers a PDF with an acknowledgement and the HTML, in the thread, and charges a credit a page", async () => {

@@ -104,5 +104,5 @@ it.live(
       assert.include(bodies.get("/v1/logs") ?? "", "/shared/:token")
       assert.notInclude([...bodies.values(), ...lines].join("\n"), "secret-of-a-link")
     }),
-  60_000
+  180_000
 )

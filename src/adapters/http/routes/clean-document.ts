@@ -2,6 +2,8 @@
  * The OpenAPI document as clients in other languages want it, made from the one that the definition gives: what a generator would make
  * numbered types, texts or constants of is named, typed and open. The requests and answers are the same.
  */
+import { REQUEST_EXAMPLES } from "./request-examples.ts"
+
 type Json = string | number | boolean | null | ReadonlyArray<Json> | Node
 interface Node {
   readonly [name: string]: Json
@@ -171,6 +173,11 @@ const contentOf = (content: Node, verb: string, { answers }: Named): Node =>
     return { ...media, schema: { $ref: `${REF}${name}` } }
   })
 
+const exampleOf = (verb: string, type: string): Node => {
+  const example = type === "application/json" ? REQUEST_EXAMPLES.get(verb) : undefined
+  return example === undefined ? {} : { example }
+}
+
 const operationOf = (operation: Node, named: Named): Node => {
   const { operationId, parameters, requestBody, responses } = operation
   const verb = verbOf(textOf(operationId))
@@ -179,9 +186,9 @@ const operationOf = (operation: Node, named: Named): Node => {
       ? {
           requestBody: {
             ...requestBody,
-            content: mapped(requestBody["content"], (media) =>
+            content: mapped(requestBody["content"], (media, type) =>
               isNode(media) && isNode(media["schema"])
-                ? { ...media, schema: schemaOf(media["schema"]) }
+                ? { ...media, schema: schemaOf(media["schema"]), ...exampleOf(verb, type) }
                 : media
             )
           }

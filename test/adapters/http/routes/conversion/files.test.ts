@@ -290,6 +290,24 @@ describe("GET /api/v1/files/:fileId/result", () => {
     }
   })
 
+  it("is not sent again to a client that has it, in the part that it asks for, compressed where it can be", async () => {
+    const owner = await world.customer()
+    const id = await uploaded(owner)
+    await finish(anyId(id), `<!doctype html><p>${"word ".repeat(500)}`)
+    const get = (headers: Readonly<Record<string, string>>) =>
+      world.ask("GET", `/api/v1/files/${id}/result`, owner, undefined, headers)
+    const whole = await get({})
+    const etag = whole.headers["etag"] ?? ""
+    expect([(await get({ "if-none-match": etag })).status, etag]).toEqual([304, expect.stringMatching(/^"/)])
+    const rest = await get({ range: "bytes=2000-", "if-range": etag })
+    expect([rest.status, rest.text]).toEqual([206, whole.text.slice(2000)])
+    const zipped = await get({ "accept-encoding": "gzip" })
+    expect([zipped.headers["content-encoding"], zipped.headers["vary"]]).toEqual(["gzip", "accept-encoding"])
+
+    await finish(anyId(id), "<!doctype html><p>Another")
+    expect((await get({ "if-none-match": etag })).text).toContain("Another")
+  })
+
   it(
     "R1: a paid result is read and shared while a new one is made, after a cancel and after a failure, until it is replaced",
     async () => {
