@@ -6,6 +6,7 @@ import { BatchControls } from "../../../../domain/batch/controls.ts"
 import { BatchTimeoutHours, giveUpIn } from "../../../../domain/batch/lane-settings.ts"
 import { Conversions } from "../../../../domain/conversion/conversions.ts"
 import { FileWatch } from "../../../../domain/conversion/file-watch.ts"
+import { LeftOut } from "../../../../domain/conversion/left-out.ts"
 import { Made } from "../../../../domain/conversion/making.ts"
 import { momentOf } from "../../../../domain/conversion/progress.ts"
 import { MAX_UPLOADS_AT_ONCE } from "../../../../domain/conversion/stored-files.ts"
@@ -83,6 +84,7 @@ const FileView = Schema.Struct({
       "Pages of the result, from 1, that no model converted though high fidelity was asked for: they were converted without it."
   }),
   made: Schema.NullOr(Made),
+  leftOut: Schema.NullOr(LeftOut),
   /** Of one file whose conversion is under way: why it may stand still. Lists leave it out. */
   waitsFor: Schema.optionalKey(WaitsFor)
 }).annotate({ identifier: "File" })
@@ -209,7 +211,8 @@ const viewOf = (file: StoredFile): typeof FileView.Type => ({
   unreadablePages: file.unreadablePages,
   hasText: file.hasText,
   noModelPages: file.noModelPages,
-  made: file.made
+  made: file.made,
+  leftOut: file.leftOut
 })
 
 /** One file, and what its conversion waits for. */
