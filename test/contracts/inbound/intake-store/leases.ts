@@ -22,7 +22,7 @@ import {
 
 /** Mails under way: received once, claimed by one worker, put off and limited. */
 export const leases = (name: string, stores: Layer.Layer<Stores>) =>
-  suiteLayer(stores, { timeout: 60_000 })(`mails under way: ${name}`, (it) => {
+  suiteLayer(stores)(`mails under way: ${name}`, (it) => {
     it.effect(
       "a mail is received once, and claimed by one worker; the one that is due for longest goes first",
       () =>
@@ -328,7 +328,7 @@ export const leases = (name: string, stores: Layer.Layer<Stores>) =>
             yield* store.identify(mail, identityOf(`late ${index}`, "a@x.test"), 2),
             "claimed"
           )
-        assert.strictEqual(yield* store.identify(early!, identityOf("early", "a@x.test"), 2), "claimed")
+        assert.strictEqual(yield* store.identify(early, identityOf("early", "a@x.test"), 2), "claimed")
       })
     )
 
