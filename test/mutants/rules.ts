@@ -54,7 +54,7 @@ export const mutantsOf = (path: string, text: string): ReadonlyArray<Mutant> => 
     mutants.push({
       start,
       end,
-      about: `${about}: \`${before.length > 60 ? `${before.slice(0, 60)}…` : before}\` → \`${after.slice(0, 40)}\``,
+      about: `${about}: \`${before.length > 60 ? `${before.slice(0, 60)}…` : before}\` → \`${after.slice(0, 40).replace(/\s+/g, " ")}\``,
       line: text.slice(0, start).split("\n").length,
       text: text.slice(0, start) + after + text.slice(end)
     })

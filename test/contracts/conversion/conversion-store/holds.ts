@@ -219,7 +219,7 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
         assert.deepStrictEqual(yield* funds(owner), { credits: 10, held: 0, charged: 0 })
         assert.strictEqual(yield* store.failFlyer(third, failed("again")), "stale")
         assert.isUndefined(yield* store.claimFlyer(anyId(), STALE))
-        assert.strictEqual(yield* ledgerUsd, 5, "every attempt is booked, whoever made it")
+        assert.strictEqual(yield* ledgerUsd, 5, "every attempt is booked")
       })
     )
 

@@ -1,7 +1,7 @@
 /**
  * `IntakeStore`: a mail is one, however often it comes; it is claimed by one worker, charged once, and answered in order.
  *
- * Adapters: memory, postgres. Rules: DOC-6, H3, I1, I2, I4, INBOUND-5, INBOUND-7, INBOUND-8, INBOUND-10, INBOUND-12, INBOUND-14.
+ * Adapters: memory, postgres. Rules: C2, F1, DOC-6, H3, I1, I2, I4, INBOUND-5, INBOUND-7, INBOUND-8, INBOUND-10, INBOUND-12, INBOUND-14.
  */
 import type { Layer } from "effect"
 

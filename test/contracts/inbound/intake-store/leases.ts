@@ -302,9 +302,9 @@ export const leases = (name: string, stores: Layer.Layer<Stores>) =>
         const store = yield* IntakeStore
         const come = Effect.fnUntraced(function* (names: ReadonlyArray<string>) {
           const answers: Array<string> = []
-          for (const name of names) {
+          for (const one of names) {
             const mail = yield* taken
-            answers.push(yield* store.identify(mail, identityOf(name, "a@x.test"), 2))
+            answers.push(yield* store.identify(mail, identityOf(one, "a@x.test"), 2))
             yield* store.end(mail, { outcome: "error", reason: "no attachment" })
           }
           return answers
