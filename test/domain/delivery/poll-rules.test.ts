@@ -60,5 +60,7 @@ describe("what the poll records (EVENT-31, EVENT-32)", () => {
   it("does not believe a time that is yet to come", () => {
     assert.deepStrictEqual(newestOf([mail({ sentAt: NOW * 9 }), mail()], NOW), { id: "m-1", sentAt: NOW })
     assert.strictEqual(newestOf([], NOW), undefined)
+    const untimed = newestOf([mail({ sentAt: undefined })], NOW)
+    assert.deepStrictEqual(untimed, { id: "m-1", sentAt: undefined })
   })
 })
