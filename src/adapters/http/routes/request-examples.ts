@@ -1,7 +1,7 @@
 type Json = string | number | boolean | null | ReadonlyArray<Json> | { readonly [name: string]: Json }
 
 const mail: Json = {
-  to: "reader@example.com",
+  to: ["reader@example.com"],
   subject: "Your document is ready",
   text: "It is in your documents.",
   category: "transactional",
