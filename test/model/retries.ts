@@ -49,12 +49,6 @@ const withRow = (
         { provider, tag, says, at: says === "accepted" ? acceptedAt(state, { tag }) : nowOf(state) }
       ]
 
-/** Whether the key has gone to the other provider since, as the process or a row says. */
-const isElsewhere = ({ rules }: Context, state: State, retry: Retry, own: Claim | undefined): boolean =>
-  rules.retryRemembers &&
-  ((own !== undefined && own.ambiguous && own.provider !== retry.provider) ||
-    state.rows.some(({ at, provider }) => at >= retry.firstAttemptAt && provider !== retry.provider))
-
 /** What a retry that evidence settles learns of its use of the key. */
 const settledBy = (claim: Claim, retry: Retry, { provider, providerMessageId }: Evidence) => {
   const { firstAttemptAt } = retry
@@ -139,15 +133,6 @@ const received = (context: Context, state: State): Moves =>
           }
         ]
       const going = { ...state, claim: decision.claim }
-      const live = own === undefined || isFree(own, now) ? undefined : own
-      if (isElsewhere(context, state, retry, live))
-        return recorded(
-          context,
-          withHolder(going, n, holder),
-          n,
-          "rejected",
-          `${words}, whose key is elsewhere`
-        )
       return withinWindow(now - retry.firstAttemptAt)
         ? [asks(going, holder, words)]
         : recorded(context, withHolder(going, n, holder), n, "rejected", `${words}, a day later`)

@@ -227,6 +227,10 @@ export const movedClaim = (claim: Claim | undefined, owner: string, provider: Pr
     ? undefined
     : { ...claim, provider, leaving: true }
 
+/** A held claim whose key a send without a claim has left open at `provider` meanwhile: the doubt is the key's from now on (S2). */
+export const boundClaim = (claim: Claim, provider: Provider): Claim =>
+  claim.ambiguous ? claim : { ...claim, provider, ambiguous: true }
+
 /** The state in which an end leaves its key. `ownKind`: the last attempt's own answer; `ambiguous`: an earlier attempt was. */
 export const settledState = (
   status: SendResult["status"],
