@@ -895,7 +895,7 @@ begin
         key_hash, payload_hash, state, provider, ambiguous, leaving, owner, lease_until, first_attempt_at, last_attempt_at, tag
       ) values (
         e.key_hash, e.payload_hash, 'held', coalesce(sticky, e.provider), takeover, leaving, e.owner, v_now + e.lease,
-        coalesce(v_since, v_now), case when late then coalesce(v_before, v_now) else v_now + e.lease end, tag
+        coalesce(v_since, v_now), case when late or sticky <> 'provider_a' then coalesce(v_before, v_now) else v_now + e.lease end, tag
       )
       on conflict (key_hash) do nothing;
       if found then
@@ -954,7 +954,7 @@ begin
           payload_hash = e.payload_hash, state = 'held', provider = coalesce(sticky, e.provider),
           ambiguous = takeover, leaving = e.suppressions = '[]', owner = e.owner, lease_until = v_lease,
           first_attempt_at = coalesce(v_since, v_now),
-          last_attempt_at = case when late then v_before else v_lease end,
+          last_attempt_at = case when late or sticky <> 'provider_a' then v_before else v_lease end,
           tag = begin_email_sends.tag, result = null, updated_at = now()
         where x.key_hash = e.key_hash;
         first_attempt_at := extract(epoch from coalesce(v_since, v_now)) * 1000;
@@ -985,7 +985,9 @@ begin
       takeover := c.result is null;
       update email_send_claims x set
         payload_hash = e.payload_hash, state = 'held', ambiguous = true, leaving = e.suppressions = '[]', owner = e.owner,
-        lease_until = v_lease, last_attempt_at = v_last, result = null, updated_at = now()
+        lease_until = v_lease, result = null, updated_at = now(),
+        -- Where it is deferred nobody is asked now (`continuation` in the domain).
+        last_attempt_at = case when takeover and c.provider <> 'provider_a' then c.last_attempt_at else v_last end
       where x.key_hash = e.key_hash;
       exit;
     end loop;

@@ -215,7 +215,7 @@ const afterBegin = (
   const next = rules.continuation(decision)
   const hold = rules.claimOf(
     undefined,
-    { ...decision, takeover: false },
+    decision,
     {
       payloadHash: "",
       provider: bounds.primary,
@@ -314,7 +314,7 @@ const begins = (context: Context, state: State): Moves => {
       decision.sticky === undefined
         ? undefined
         : evidenceOf(grant(isRepeated), tagText(decision.tag), decision.firstAttemptAt)
-    const asksNobody = isRepeated || decision.late || evidence !== undefined
+    const asksNobody = isRepeated || evidence !== undefined || rules.continuation(decision) !== "ask"
     const granted: State = {
       ...grant(isRepeated || evidence !== undefined),
       held: asksNobody ? state.held : heldNow(state)
@@ -409,7 +409,7 @@ const leaves = (_: Context, state: State): Moves =>
       ...(call.hasLost ? [underWay(state, n, "has lost its claim")] : []),
       {
         label: `call ${n} asks ${provider}`,
-        broken: brokenByLeaving(state, provider, actorOf(state, call), call.since, failsOver),
+        broken: brokenByLeaving(state, provider, actorOf(state, call), { ...call, failsOver }),
         state: withCall(leave(state, { ...call, provider }), n, {
           phase: "wait",
           request: state.requests.length
@@ -650,7 +650,8 @@ const ends = (context: Context, state: State): Moves =>
           : result.status === "failed" && call.request === -1
             ? ("ended" as const)
             : ("open" as const),
-      at: result.status === "sent" ? acceptedAt(state, call) : now
+      at: result.status === "sent" ? acceptedAt(state, call) : now,
+      by: actor.by
     }
     const isKnown = state.rows.some((one) => one.tag === row.tag && one.says === row.says)
     const written: State = {

@@ -12,6 +12,7 @@ import {
   hears,
   learnt,
   leave,
+  lifeOf,
   type Moves,
   replaceAt,
   SEND
@@ -40,13 +41,14 @@ const without = (state: State, n: number): State => ({
 const withRow = (
   state: State,
   { provider, tag }: Retry,
-  says: State["rows"][number]["says"]
+  says: State["rows"][number]["says"],
+  by: string
 ): State["rows"] =>
   state.rows.some((row) => row.tag === tag && row.says === says)
     ? state.rows
     : [
         ...state.rows,
-        { provider, tag, says, at: says === "accepted" ? acceptedAt(state, { tag }) : nowOf(state) }
+        { provider, tag, says, by, at: says === "accepted" ? acceptedAt(state, { tag }) : nowOf(state) }
       ]
 
 /** What a retry that evidence settles learns of its use of the key. */
@@ -80,8 +82,11 @@ const received = (context: Context, state: State): Moves =>
             retry.provider,
             actorOf(from, held),
             // What a send without a claim did not know, its retries on the same provider go on with.
-            { requests: retry.isOfClaim ? from.requests.length : 0, rows: from.rows.length },
-            false
+            {
+              since: { requests: retry.isOfClaim ? from.requests.length : 0, rows: from.rows.length },
+              sticky: retry.provider,
+              failsOver: false
+            }
           ),
         state: holding(
           context,
@@ -205,7 +210,8 @@ const recorded = (context: Context, state: State, n: number, heard: Heard, words
       rows: withRow(
         state,
         retry,
-        ended === "accepted" ? "accepted" : holder.request === state.requests.length ? "ended" : "over"
+        ended === "accepted" ? "accepted" : holder.request === state.requests.length ? "ended" : "over",
+        lifeOf(state, holder.process)
       )
     }
   }

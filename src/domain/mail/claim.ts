@@ -202,6 +202,7 @@ export const claimOf = (
   const leaseUntil = now + request.leaseMs
   if (claim?.state === "held" && claim.owner === request.owner)
     return { ...claim, leaseUntil, lastAttemptAt: late ? claim.lastAttemptAt : leaseUntil }
+  const asksNobody = request.isSettled || continuation(decision) !== "ask"
   return {
     payloadHash: request.payloadHash,
     state: "held",
@@ -211,7 +212,7 @@ export const claimOf = (
     owner: request.owner,
     leaseUntil,
     firstAttemptAt,
-    lastAttemptAt: late || request.isSettled ? decision.lastAttemptAt : leaseUntil,
+    lastAttemptAt: asksNobody ? decision.lastAttemptAt : leaseUntil,
     tag,
     result: undefined
   }
