@@ -31,8 +31,7 @@ const isDoubtful = ({ flying, heard }: Request): boolean =>
 const hadToKnow = (state: State, request: Request, actor: Actor): boolean =>
   knowsItself(state, request, actor) ||
   (actor.claimed &&
-    (request.claimed ||
-      state.rows.some((row) => row.provider === request.provider && isRowOf(row, request))))
+    (request.claimed || state.rows.some((row) => row.provider === request.provider && isRowOf(row, request))))
 
 const isOfToday = (state: State, { at }: Pick<Request, "at">): boolean =>
   nowOf(state) - at < IDEMPOTENCY_WINDOW_MS
@@ -40,7 +39,8 @@ const isOfToday = (state: State, { at }: Pick<Request, "at">): boolean =>
 /** Requests that one another's time leads to: "a key is held until 24 h after its last attempt", of those who count. */
 const heldBy = (state: State, attempts: ReadonlyArray<Request>): ReadonlyArray<Request> => {
   let since = nowOf(state)
-  for (const { at } of attempts.toReversed()) if (since - at < IDEMPOTENCY_WINDOW_MS) since = Math.min(since, at)
+  for (const { at } of attempts.toReversed())
+    if (since - at < IDEMPOTENCY_WINDOW_MS) since = Math.min(since, at)
   return attempts.filter(({ at }) => at >= since)
 }
 

@@ -46,6 +46,8 @@ export interface Bounds {
   readonly moments: number
   /** Whether a request that its caller gave up may still arrive. */
   readonly flies: boolean
+  /** Whether a retry may find its recipients suppressed. */
+  readonly suppresses: boolean
 }
 
 export interface Context {
@@ -291,7 +293,7 @@ const begins = (context: Context, state: State): Moves => {
       {
         evidence:
           claim === undefined ? undefined : evidenceOf(state, tagText(claim.tag), claim.firstAttemptAt),
-        trail: trailOf(state, process)
+        trail: rules.trailLooks ? trailOf(state, process) : undefined
       },
       now
     )
