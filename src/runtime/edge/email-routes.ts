@@ -1,5 +1,5 @@
 import { Context, Effect, Layer, Result } from "effect"
-import { HttpServerResponse } from "effect/http"
+import { Headers, HttpServerResponse } from "effect/http"
 
 import { makeR2Objects } from "../../adapters/cloudflare/r2-objects.ts"
 import {
@@ -74,7 +74,10 @@ const result: EdgeFunction = makeFunction({
       const found = yield* intake.result(new URL(request.url).pathname.split("/").at(-1) ?? "")
       return found === undefined
         ? problemResponse(problem("NOT_FOUND", "There is no such result, or its link has expired"))
-        : yield* resultResponse(makeR2Objects(parts.success.bucket), found.key)
+        : yield* resultResponse(makeR2Objects(parts.success.bucket), found.key, {
+            // Cloudflare compresses what a Worker answers; what said that it was compressed would be so twice.
+            headers: Headers.remove(Headers.fromInput(request.headers), "accept-encoding")
+          })
     }).pipe(
       Effect.catchTag(["ObjectStoreError", "StoreUnavailable"], (cause) =>
         Effect.andThen(

@@ -4,9 +4,10 @@ import { HttpApiScalar } from "effect/http-api"
 
 import { networkOf } from "../../../domain/networks.ts"
 import { DocumentedApi } from "../routes/api.ts"
-import { answerConstant, constantBody, takesGzip } from "../server/constant-body.ts"
+import { answerConstant, constantBody } from "../server/constant-body.ts"
 import { problemResponse } from "../server/problem.ts"
 import { RequestLimits } from "../server/rate-limit.ts"
+import { takesGzip } from "../server/representations.ts"
 import { PAGE_MEDIA_TYPE } from "./paths.ts"
 
 /** The page is one file with its script and style inline; it may load nothing and talk to this server only. */

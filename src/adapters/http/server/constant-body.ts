@@ -5,6 +5,8 @@ import { gzip } from "node:zlib"
 import { Effect } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 
+import { gzipTag, hasAlready, takesGzip } from "./representations.ts"
+
 /** Bodies smaller than this are sent as they are: compressing saves less than a packet. Bytes. */
 const LEAST_COMPRESSED = 1024
 
@@ -36,21 +38,6 @@ export const constantBody = (
     }
   })
 
-/** True when the client takes gzip: named, or by `*`, and not with a weight of zero. */
-export const takesGzip = (accepted: string): boolean => {
-  for (const entry of accepted.toLowerCase().split(",")) {
-    const [name = "", ...parameters] = entry.split(";").map((part) => part.trim())
-    if (name !== "gzip" && name !== "*") continue
-    return !parameters.some((parameter) => /^q=0(?:\.0*)?$/.test(parameter))
-  }
-  return false
-}
-
-/** True when the client has one of these representations already (RFC 9110, section 13.1.2: weak comparison). */
-const hasAlready = (known: string | undefined, etags: ReadonlyArray<string>): boolean =>
-  known !== undefined &&
-  (known.trim() === "*" || known.split(",").some((tag) => etags.includes(tag.trim().replace(/^W\//, ""))))
-
 /**
  * The answer with constant bytes: 304 where the client has them, compressed where it takes gzip. `cache` is its Cache-Control;
  * `no-cache` has a client ask each time, which costs it a 304.
@@ -61,7 +48,7 @@ export const constantAnswer = (
   cache: string
 ): HttpServerResponse.HttpServerResponse => {
   const compressed = gzipped !== undefined && takesGzip(asked["accept-encoding"] ?? "")
-  const gzipEtag = `${etag.slice(0, -1)}-gzip"`
+  const gzipEtag = gzipTag(etag)
   const headers = {
     etag: compressed ? gzipEtag : etag,
     "cache-control": cache,

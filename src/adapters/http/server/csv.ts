@@ -1,5 +1,7 @@
 import { Stream } from "effect"
-import { HttpServerResponse } from "effect/http"
+import type { HttpServerRequest, HttpServerResponse } from "effect/http"
+
+import { textDownload } from "./stored-body.ts"
 
 /** What a spreadsheet takes for the beginning of a formula, in every width. */
 const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/
@@ -13,11 +15,10 @@ export const csvCell = (value: string | null): string => {
 /** Columns by their headings. */
 export type CsvColumns<R> = Readonly<Record<string, (row: R) => string | null>>
 
-const encoder = new TextEncoder()
-
 /** Rows as a file to download, while they are read. */
 export const csvResponse = <R, E>(
   name: string,
+  request: Pick<HttpServerRequest.HttpServerRequest, "headers">,
   columns: CsvColumns<R>,
   rows: Stream.Stream<ReadonlyArray<R>, E>
 ): HttpServerResponse.HttpServerResponse => {
@@ -27,14 +28,11 @@ export const csvResponse = <R, E>(
     Stream.succeed(line(Object.keys(columns))),
     Stream.map(rows, (some) => some.map((row) => line(cells.map((cell) => cell(row)))).join(""))
   )
-  return HttpServerResponse.stream(
-    Stream.map(lines, (text) => encoder.encode(text)),
-    {
-      contentType: "text/csv; charset=utf-8",
-      headers: {
-        "cache-control": "no-store",
-        "content-disposition": `attachment; filename="${name}.csv"`
-      }
+  return textDownload(Stream.orDie(lines), request, {
+    contentType: "text/csv; charset=utf-8",
+    headers: {
+      "cache-control": "no-store",
+      "content-disposition": `attachment; filename="${name}.csv"`
     }
-  )
+  })
 }

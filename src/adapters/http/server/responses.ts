@@ -1,8 +1,9 @@
 import { Effect, Hash, Stream } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 
-import type { ObjectStoreError, ObjectStoreService } from "../../../ports/object-store.ts"
+import type { ObjectStoreService } from "../../../ports/object-store.ts"
 import { PAGE_MEDIA_TYPE } from "../pages/paths.ts"
+import { type StoredBody, storedAnswer, tagOf } from "./stored-body.ts"
 
 /** A comment line this often keeps proxies from closing a quiet stream (DOC-44). */
 const KEEP_OPEN_EVERY = "15 seconds"
@@ -66,16 +67,21 @@ export const RESULT_HEADERS = {
   "cache-control": "private, no-cache"
 }
 
-/** Streams a result, with these additional headers; the caller has checked access. */
-export const resultResponse = (
+/** Answers a request with a result, with these additional headers; the caller has checked access. */
+export const resultResponse = Effect.fnUntraced(function* (
   objects: Pick<ObjectStoreService, "get" | "stat">,
   key: string,
+  request: Pick<HttpServerRequest.HttpServerRequest, "headers">,
   headers: Readonly<Record<string, string>> = {}
-): Effect.Effect<HttpServerResponse.HttpServerResponse, ObjectStoreError> =>
-  Effect.map(objects.stat(key), ({ size }) =>
-    HttpServerResponse.stream(Stream.orDie(objects.get(key)), {
-      contentType: PAGE_MEDIA_TYPE,
-      contentLength: size,
-      headers: { ...RESULT_HEADERS, ...headers }
-    })
-  )
+) {
+  const { size } = yield* objects.stat(key)
+  const body: StoredBody = {
+    contentType: PAGE_MEDIA_TYPE,
+    size,
+    // No object is written twice under its key; the hash gives the key away to nobody.
+    etag: yield* tagOf(encoder.encode(`${key} ${size}`)),
+    read: (from) => Stream.orDie(objects.get(key, { from })),
+    headers: { ...RESULT_HEADERS, ...headers }
+  }
+  return storedAnswer(body, request)
+})

@@ -216,13 +216,13 @@ export const flyerHandlers = HttpApiBuilder.group(
           Effect.flatMap((flyer) => seen(store, flyer)),
           Effect.map((flyerJob) => ({ flyerJob }))
         ),
-      getFlyerResult: Effect.fnUntraced(function* ({ params }) {
+      getFlyerResult: Effect.fnUntraced(function* ({ params, request }) {
         const { resultKey, status } = yield* flyerOf(params.id)
         if (status !== "completed" || resultKey === null) {
           const detail = status === "failed" ? "The flyer job has failed" : "The flyer job has no result yet"
           return yield* Effect.fail(problem("RESULT_NOT_READY", detail))
         }
-        return yield* resultResponse(objects, resultKey).pipe(Effect.catch(filesAway))
+        return yield* resultResponse(objects, resultKey, request).pipe(Effect.catch(filesAway))
       })
     })
   })

@@ -1,5 +1,4 @@
 import { Schema, Effect } from "effect"
-import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 
 import { ResultCheck } from "../../../../domain/conversion/html/result-check.ts"
@@ -13,6 +12,7 @@ import { apiOf, Page } from "../../server/endpoint.ts"
 import { problem, problemSchema } from "../../server/problem.ts"
 import { makePlaces, takePlace } from "../../server/rate-limit.ts"
 import { RESULT_HEADERS } from "../../server/responses.ts"
+import { bytesAnswer } from "../../server/stored-body.ts"
 import { fileParams, FileNotFound, filesAway, FilesUnavailable, ownFile } from "./own-file.ts"
 
 const pageParams = { ...fileParams, page: Schema.String }
@@ -124,13 +124,13 @@ export const resultPagesHandlers = HttpApiBuilder.group(
         const check = yield* pages.check(file).pipe(Effect.catch(filesAway))
         return check ?? (yield* Effect.fail(noResult))
       }),
-      showPage: Effect.fnUntraced(function* ({ params }) {
+      showPage: Effect.fnUntraced(function* ({ params, request }) {
         const file = yield* owned(params.fileId)
         const html = yield* pages.html(file, pageIn(params.page)).pipe(Effect.catch(filesAway))
         if (html === undefined) return yield* Effect.fail(noPage)
-        return HttpServerResponse.text(html, { contentType: PAGE_MEDIA_TYPE, headers: RESULT_HEADERS })
+        return yield* bytesAnswer(new TextEncoder().encode(html), PAGE_MEDIA_TYPE, request, RESULT_HEADERS)
       }),
-      drawPage: Effect.fnUntraced(function* ({ params }) {
+      drawPage: Effect.fnUntraced(function* ({ params, request }) {
         const file = yield* owned(params.fileId)
         const picture = yield* pages.picture(file, pageIn(params.page)).pipe(
           Effect.catchTags({
@@ -139,11 +139,9 @@ export const resultPagesHandlers = HttpApiBuilder.group(
           })
         )
         if (picture === undefined) return yield* Effect.fail(noPage)
-        return HttpServerResponse.uint8Array(picture.bytes, {
-          contentType: picture.mediaType,
-          // The uploaded file never changes: the browser keeps what was drawn.
-          headers: { "cache-control": "private, max-age=3600", "x-content-type-options": "nosniff" }
-        })
+        // The uploaded file never changes: the browser keeps what was drawn.
+        const kept = { "cache-control": "private, max-age=3600", "x-content-type-options": "nosniff" }
+        return yield* bytesAnswer(picture.bytes, picture.mediaType, request, kept)
       })
     })
   })

@@ -9,6 +9,8 @@ import { CurrentOwner, OwnerAccess } from "../../server/access.ts"
 import { apiOf, Text } from "../../server/endpoint.ts"
 import { InvalidRequest, invalidRequest, problem, problemSchema } from "../../server/problem.ts"
 import { makePlaces, takePlace } from "../../server/rate-limit.ts"
+import { hasAlready } from "../../server/representations.ts"
+import { tagOf } from "../../server/stored-body.ts"
 import { distinctNames, MAX_ZIP_BYTES, zipOf } from "../../server/zip-stream.ts"
 import { FileNotFound, filesAway, FilesUnavailable, ownFile } from "./own-file.ts"
 
@@ -71,7 +73,7 @@ export const resultsArchiveHandlers = HttpApiBuilder.group(
 
     return handlers.handle(
       "downloadResults",
-      Effect.fnUntraced(function* ({ query }) {
+      Effect.fnUntraced(function* ({ query, request }) {
         const ids = [...new Set(query.ids.split(","))]
         if (ids.length > MAX_RESULTS) return yield* Effect.fail(badIds)
         const { customerId } = yield* CurrentOwner
@@ -80,6 +82,16 @@ export const resultsArchiveHandlers = HttpApiBuilder.group(
         if (results.reduce((sum, { size }) => sum + size, 0) > MAX_ZIP_BYTES)
           return yield* Effect.fail(tooLarge)
         const names = distinctNames(results.map(({ name }) => name))
+        const made = results.map(({ key, size }, at) => [names[at], key, size])
+        const etag = yield* tagOf(new TextEncoder().encode(JSON.stringify(made)))
+        const headers = {
+          "content-disposition": 'attachment; filename="results.zip"',
+          "cache-control": "private, no-cache",
+          "x-content-type-options": "nosniff",
+          etag
+        }
+        if (hasAlready(request.headers["if-none-match"], [etag]))
+          return HttpServerResponse.empty({ status: 304, headers })
         const entries = results.map(({ key }, at) => ({
           name: names[at] ?? "result.html",
           body: Stream.toAsyncIterable(objects.get(key))
@@ -88,14 +100,7 @@ export const resultsArchiveHandlers = HttpApiBuilder.group(
           zipOf(entries),
           (cause) => new ObjectStoreError({ reason: "unavailable", key: "archive", cause })
         )
-        return HttpServerResponse.stream(Stream.orDie(archive), {
-          contentType: "application/zip",
-          headers: {
-            "content-disposition": 'attachment; filename="results.zip"',
-            "cache-control": "private, no-store",
-            "x-content-type-options": "nosniff"
-          }
-        })
+        return HttpServerResponse.stream(Stream.orDie(archive), { contentType: "application/zip", headers })
       })
     )
   })

@@ -251,7 +251,7 @@ export const sharedHandlers = HttpApiBuilder.group(
       Effect.fnUntraced(function* ({ params, request }) {
         const found = yield* shared.open(params.token).pipe(Effect.catch(filesAway))
         if (found === undefined) return yield* gone(request)
-        return yield* resultResponse(objects, found.resultKey, PRIVATE).pipe(
+        return yield* resultResponse(objects, found.resultKey, request, PRIVATE).pipe(
           Effect.catchIf(
             ({ reason }) => reason === "missing",
             () => gone(request)

@@ -1,4 +1,5 @@
 import { Effect, Option, Schema, Stream } from "effect"
+import type { HttpServerRequest } from "effect/http"
 import { HttpApiBuilder, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 
 import { Provider } from "../../../../domain/mail/failover.ts"
@@ -177,7 +178,11 @@ const EXPORTS = 2
 const queueAway = unavailable("the retry queue does not answer", "The retry queue does not answer now")
 
 /** The rows of a search as CSV: the first page is read before the answer begins, so that a log that is away is a 503. */
-const csvOf = Effect.fnUntraced(function* (log: EmailLogQuery["Service"], wanted: EmailLogSearch) {
+const csvOf = Effect.fnUntraced(function* (
+  log: EmailLogQuery["Service"],
+  wanted: EmailLogSearch,
+  request: HttpServerRequest.HttpServerRequest
+) {
   const pageAt = (place: string | undefined) =>
     log
       .page({ ...wanted, limit: MAX_EMAIL_LOG_PAGE, cursor: place })
@@ -192,6 +197,7 @@ const csvOf = Effect.fnUntraced(function* (log: EmailLogQuery["Service"], wanted
   )
   return csvResponse(
     "email-log",
+    request,
     LOG_COLUMNS,
     Stream.map(pages, ({ rows }) => rows)
   )
@@ -225,10 +231,10 @@ export const adminHandlers = HttpApiBuilder.group(
           Effect.map((count) => ({ count: Math.min(count, MOST_COUNTED), more: count > MOST_COUNTED })),
           Effect.catch(logAway)
         ),
-      emailLogCsv: Effect.fnUntraced(function* ({ query }) {
+      emailLogCsv: Effect.fnUntraced(function* ({ query, request }) {
         const { actor } = yield* CurrentPrincipal
         yield* takePlace(exporting, actor)
-        return yield* csvOf(log, searchOf(query))
+        return yield* csvOf(log, searchOf(query), request)
       }),
       mailStory: ({ params: { sendId } }) => storyOf(sendId),
       deadLetters: ({ query }) =>

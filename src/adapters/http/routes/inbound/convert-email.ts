@@ -107,11 +107,11 @@ export const convertEmailHandlers = HttpApiBuilder.group(
     const objects = yield* MailObjects
     return handlers.handleAll({
       convertEmailHealth: () => Effect.succeed({ status: "ok" as const, channel: channel.name }),
-      convertEmailResult: Effect.fnUntraced(function* ({ params }) {
+      convertEmailResult: Effect.fnUntraced(function* ({ params, request }) {
         const found = yield* intake.result(params.token).pipe(Effect.catch(resultAway))
         return found === undefined
           ? yield* Effect.fail(problem("NOT_FOUND", "There is no such result, or its link has expired"))
-          : yield* resultResponse(objects, found.key).pipe(Effect.catch(resultAway))
+          : yield* resultResponse(objects, found.key, request).pipe(Effect.catch(resultAway))
       })
     })
   })

@@ -198,7 +198,7 @@ export const startFiles = async (
     path: string,
     customerId: CustomerId,
     body?: unknown,
-    headers: Record<string, string> = {}
+    headers: Readonly<Record<string, string>> = {}
   ): Promise<Answer> =>
     call(server, path, {
       method,
@@ -239,7 +239,7 @@ export const startFiles = async (
       customerId: CustomerId,
       bytes: Uint8Array,
       name = "a.pdf",
-      headers: Record<string, string> = {}
+      headers: Readonly<Record<string, string>> = {}
     ) =>
       ask("POST", `/api/v1/files?name=${encodeURIComponent(name)}`, customerId, bytes, {
         "content-type": "application/octet-stream",

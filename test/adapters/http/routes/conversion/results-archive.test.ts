@@ -11,7 +11,7 @@ import { type FilesWorld, startFiles } from "./files-world.ts"
 let world: FilesWorld
 beforeAll(async () => {
   world = await startFiles()
-}, 60_000)
+})
 afterAll(() => world.stop())
 
 const withResult = async (owner: CustomerId, name: string): Promise<string> => {
@@ -37,6 +37,10 @@ it("results of many files are one archive for their owner: all or none", async (
   const archive = await get(ids.join(","))
   expect([archive.status, archive.headers["content-type"]]).toEqual([200, "application/zip"])
   expect(archive.headers["content-disposition"]).toBe('attachment; filename="results.zip"')
+  const again = (etag: string | undefined) =>
+    world.ask("GET", `/api/v1/results?ids=${ids.join(",")}`, owner, undefined, { "if-none-match": `${etag}` })
+  expect((await again(archive.headers["etag"])).status).toBe(304)
+  expect((await again('"other"')).text).toBe(archive.text)
   for (const name of ["Same.html", "Same (2).html"]) expect(archive.text).toContain(name)
 
   expect((await get(ids.join(","), other)).json.code).toBe("FILE_NOT_FOUND")
@@ -46,4 +50,4 @@ it("results of many files are one archive for their owner: all or none", async (
     expect((await get(`${ids[0]},${wrong}`)).status).toBeGreaterThanOrEqual(400)
   expect((await get(Array.from({ length: 201 }, () => anyId()).join(","))).status).toBe(400)
   expect((await world.ask("GET", "/api/v1/results", owner)).status).toBe(400)
-}, 60_000)
+})
