@@ -145,7 +145,7 @@ export const brokenByAnswer = (
   const sofar = ofUse(state, use)
   if (result.ok !== (result.status === "sent" || result.status === "deferred")) return "S5: ok says otherwise"
   // "A call without a claim carries the tag of the key's first use, so that a day after an earlier one it may be answered by what Resend
-  // remembers of that one, or settled by its event" (docs/reliability.md), and so are the calls that are told what it was told.
+  // remembers of that one, or settled by its event" (docs/reliability.md), and so are the calls that repeat its answer.
   // By what the store counts, or by every attempt there was.
   const held = [...sofar, ...heldBy(state, state.requests)]
   const isSure = actor.claimed && held.every(({ claimed }) => claimed)
