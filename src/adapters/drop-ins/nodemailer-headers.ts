@@ -10,7 +10,7 @@ const valueText = (value: unknown): string | undefined => {
   if (value instanceof Date) return value.toUTCString().replace("GMT", "+0000")
   return typeof value === "object" || typeof value === "function"
     ? undefined
-    : String(value as string | number | boolean).replaceAll(/\r?\n|\r/g, " ")
+    : String(value).replaceAll(/\r?\n|\r/g, " ")
 }
 
 interface Pair {
