@@ -57,9 +57,9 @@ export const onNode: BuildOptions = {
  */
 const nodeWhereItIsThere: Plugin = {
   name: "node-where-it-is-there",
-  setup: ({ onLoad, onResolve }) => {
-    onResolve({ filter: /^node:/ }, ({ path }) => ({ path, namespace: "node" }))
-    onLoad({ filter: /.*/, namespace: "node" }, ({ path }) => ({
+  setup: (bundler) => {
+    bundler.onResolve({ filter: /^node:/ }, ({ path }) => ({ path, namespace: "node" }))
+    bundler.onLoad({ filter: /.*/, namespace: "node" }, ({ path }) => ({
       contents: `const found = globalThis.process?.getBuiltinModule?.(${JSON.stringify(path)})
 if (found === undefined) throw new Error("A database needs ${path}, which is not there: on Cloudflare Workers set the flag nodejs_compat; elsewhere leave DB_URL out")
 module.exports = found`

@@ -8,9 +8,8 @@ const valueText = (value: unknown): string | undefined => {
   if (!value) return ""
   if (typeof value === "object" && "value" in value) return valueText(value.value)
   if (value instanceof Date) return value.toUTCString().replace("GMT", "+0000")
-  return typeof value === "object" || typeof value === "function"
-    ? undefined
-    : String(value).replaceAll(/\r?\n|\r/g, " ")
+  const isText = typeof value === "string" || typeof value === "number" || typeof value === "boolean"
+  return isText ? String(value).replaceAll(/\r?\n|\r/g, " ") : undefined
 }
 
 interface Pair {
