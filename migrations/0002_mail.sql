@@ -132,6 +132,8 @@ create table email_log (
   -- The attempts at providers behind the row (MAIL-74), each an `Attempt` of the domain; null where there was none. Not a
   -- table of their own: writing that costs a send a fifth more of the database's time.
   attempts jsonb,
+  -- The span of the send as W3C writes it, where it was traced: spans of later events link to it.
+  traceparent text,
   constraint email_log_words check (email_log_words_are_known(category, outcome, status, error_kind))
 );
 
@@ -140,7 +142,7 @@ create type email_log_row as (
   ordinal integer, id uuid, category text, source text, from_address text, to_addresses text[], other_addresses text[],
   dropped_addresses text[], subject text, outcome text, error text, error_kind text, failed_over boolean, cost_usd numeric,
   accepted_cost_usd numeric, idempotency_key text, key_hash text, key_tag text, provider text, provider_message_id text,
-  retry_at timestamptz, attempts jsonb
+  retry_at timestamptz, attempts jsonb, traceparent text
 );
 
 -- What an event says of a mail, and when: the shape of the two accounts.
@@ -1048,13 +1050,13 @@ begin
   return query insert into email_log as l (
     id, category, source, from_address, to_addresses, other_addresses, dropped_addresses, recipient_count, subject,
     outcome, status, provider, provider_message_id, error, error_kind, failed_over, cost_usd, accepted_cost_usd,
-    idempotency_key, key_hash, key_tag, retry_at, attempts
+    idempotency_key, key_hash, key_tag, retry_at, attempts, traceparent
   )
   select
     e.id, e.category, e.source, e.from_address, e.to_addresses, e.other_addresses, e.dropped_addresses,
     email_distinct_count(e.to_addresses || e.other_addresses), e.subject,
     e.outcome, e.outcome, e.provider, e.provider_message_id, e.error, e.error_kind, e.failed_over, e.cost_usd,
-    e.accepted_cost_usd, e.idempotency_key, e.key_hash, e.key_tag, e.retry_at, e.attempts
+    e.accepted_cost_usd, e.idempotency_key, e.key_hash, e.key_tag, e.retry_at, e.attempts, e.traceparent
   from unnest(p_entries) as e
   on conflict do nothing
   returning l.id;
@@ -1165,20 +1167,21 @@ begin
       x.provider,
       x.provider_message_id,
       x.retry_at,
-      nullif(x.attempts, '[]')
+      nullif(x.attempts, '[]'),
+      x.traceparent
     )::email_log_row
     from rows from (jsonb_to_recordset(p_entries) as (
       id uuid, category text, source text, "from" text, from_address text, "to" jsonb, to_addresses jsonb,
       others jsonb, other_addresses jsonb, dropped jsonb, dropped_addresses jsonb, subject text, outcome text, status text,
       error text, error_kind text, failed_over boolean, cost_usd numeric, accepted_cost_usd numeric, idempotency_key text,
       key_hash text, key_tag text, provider text,
-      provider_message_id text, retry_at timestamptz, attempts jsonb, settle jsonb
+      provider_message_id text, retry_at timestamptz, attempts jsonb, traceparent text, settle jsonb
     )) with ordinality as x(
       id, category, source, "from", from_address, "to", to_addresses,
       others, other_addresses, dropped, dropped_addresses, subject, outcome, status,
       error, error_kind, failed_over, cost_usd, accepted_cost_usd, idempotency_key,
       key_hash, key_tag, provider,
-      provider_message_id, retry_at, attempts, settle, ord
+      provider_message_id, retry_at, attempts, traceparent, settle, ord
     )
     -- The row that an event had made, of whichever provider it is.
     left join lateral (
@@ -1309,6 +1312,7 @@ begin
           suppression_marks = l.suppression_marks || v_marks,
           retry_at = e.retry_at,
           attempts = e.attempts,
+          traceparent = e.traceparent,
           updated_at = now()
         where l.id = r.id
         returning l.id, l.status, l.provider_message_id into send_id, status, provider_message_id;

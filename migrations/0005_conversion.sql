@@ -60,6 +60,8 @@ create table files (
   -- Of the result: what it was made with (options, tiers, models), and when.
   made jsonb,
   made_at timestamptz,
+  -- What a PDF holds that its pages do not show, and no conversion reads; null: nobody looked, or it is no PDF.
+  left_out jsonb,
   -- Links to the result that were made until then are stopped (DOC-50).
   shares_from timestamptz,
   -- The inline path: when this attempt began.
@@ -365,7 +367,7 @@ $$;
 -- without the others: it locks the customer alone, for the file is new.
 create function add_file(
   p_id uuid, p_customer_id uuid, p_name text, p_kind text, p_size_bytes bigint, p_pages integer, p_object_key text,
-  p_limits jsonb
+  p_limits jsonb, p_left_out jsonb default null
 ) returns text
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
@@ -384,8 +386,8 @@ begin
   if v_files >= (v_limit ->> 'files')::bigint or v_bytes + p_size_bytes > (v_limit ->> 'bytes')::numeric then
     return 'full';
   end if;
-  insert into files (id, customer_id, name, kind, size_bytes, pages, object_key)
-  values (p_id, p_customer_id, p_name, p_kind, p_size_bytes, p_pages, p_object_key);
+  insert into files (id, customer_id, name, kind, size_bytes, pages, object_key, left_out)
+  values (p_id, p_customer_id, p_name, p_kind, p_size_bytes, p_pages, p_object_key, p_left_out);
   return 'added';
 end
 $$;
@@ -1111,7 +1113,7 @@ begin
       if v_job is not null and cancel_conversion_job(v_job, false) = 'finishing' then
         return 'finishing';
       end if;
-      update files set deleted_at = clock_timestamp(), updated_at = clock_timestamp(), name = ''
+      update files set deleted_at = clock_timestamp(), updated_at = clock_timestamp(), name = '', left_out = null
       where id = p_file_id and deleted_at is null and job_id is not distinct from v_job;
       if found then
         exit;
@@ -1911,7 +1913,7 @@ select secure_function(name) from unnest(array[
   'conversion_cost(uuid)',
   'book_costs(jsonb)',
   'conversion_progress(uuid)',
-  'add_file(uuid, uuid, text, text, bigint, integer, text, jsonb)',
+  'add_file(uuid, uuid, text, text, bigint, integer, text, jsonb, jsonb)',
   'request_conversion(uuid, uuid, uuid, jsonb, interval, uuid)',
   'create_conversion_job(uuid, text, integer, jsonb)',
   'fail_conversion_job(uuid, text, uuid)',

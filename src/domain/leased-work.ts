@@ -98,7 +98,7 @@ export const underLease = <A extends {}, F, R>(
       return lease.lost?.() ?? Effect.void
     })
     yield* Effect.retry(report, { schedule: UNTIL_RECORDED, while: ({ isRetryable }) => isRetryable })
-  })
+  }).pipe(Effect.withSpan("leased work", { attributes: { "postlane.work": lease.name } }))
 
 /** Claims a piece of work and does it; what follows may begin then. False: there is none. */
 export const doNext = <C, R, R2>(

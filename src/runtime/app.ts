@@ -13,6 +13,7 @@ import { UndiciResend } from "../adapters/resend/undici-resend.ts"
 import * as Simulated from "../adapters/simulated/simulated-mail.ts"
 import { CLOCK_INTERVAL, watchClock } from "../domain/delivery/clock-watch.ts"
 import { DeferQueue } from "../ports/mail/defer-queue.ts"
+import { MetricsPage } from "../ports/metrics-page.ts"
 import { areas } from "./areas.ts"
 import { accountDuties } from "./layers/accounts.ts"
 import { bulkMessageDuties, conversionDuties, conversionWorkers } from "./layers/conversion.ts"
@@ -39,6 +40,11 @@ import type { Role, Settings } from "./settings/settings.ts"
 /** How often expired keys, links and sessions are deleted. */
 const HOUSEKEEPING_INTERVAL = "10 minutes"
 
+/** How often what is read for the metrics is read for a collector, which does not ask. */
+const FIGURES_INTERVAL = "15 seconds"
+
+const readFigures = MetricsPage.use((page) => page.text)
+
 /** The work that one process at a time does, by area. */
 const leader = (settings: Settings) =>
   Layer.mergeAll(
@@ -55,6 +61,9 @@ const roles = (settings: Settings) => {
   const has = (role: Role) => settings.roles.includes(role)
   return Layer.mergeAll(
     storeWatch(settings),
+    settings.telemetry.otlpEndpoint === undefined
+      ? Layer.empty
+      : ticking("figures", FIGURES_INTERVAL, readFigures),
     Layer.provide(ticking("clock", CLOCK_INTERVAL, watchClock(PROCESS)), AlarmBoard.layer),
     has("retry") ? retryWorker : Layer.empty,
     has("leader") ? leader(settings) : Layer.empty,

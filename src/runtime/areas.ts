@@ -15,9 +15,11 @@ import { mail } from "./layers/mail-server.ts"
 import { objectChecks } from "./layers/objects.ts"
 import { outreach } from "./layers/outreach.ts"
 import { simulates } from "./layers/simulated-mail.ts"
+import { VERSION } from "./package.ts"
+import * as MetricsPage from "./process/metrics-page.ts"
 import * as Readiness from "./process/readiness.ts"
 import { Supervisors } from "./process/supervisor.ts"
-import { layerTraced } from "./process/telemetry.ts"
+import { layerTraced, layerTracedProviders } from "./process/traced.ts"
 import type { Settings } from "./settings/settings.ts"
 
 /** How long a mail may be due before it is said that nobody works on it. */
@@ -62,17 +64,21 @@ export const areas = (settings: Settings, parts: Parts) => {
   const { credentials, outbox, providers } = parts
   const simulated = simulates(settings)
   const onlySimulated = simulated.provider_a && simulated.provider_b
-  const untraced = mail(settings, { providers, credentials, crypto: NodeCrypto.layer })
-  return readiness(settings).pipe(
+  const traced = settings.telemetry.otlpEndpoint !== undefined
+  const untraced = mail(settings, {
+    providers: traced ? Layer.provide(layerTracedProviders, providers) : providers,
+    credentials,
+    crypto: NodeCrypto.layer
+  })
+  return MetricsPage.layer({ version: VERSION, figures: settings.roles.includes("leader") }).pipe(
+    Layer.provideMerge(readiness(settings)),
     Layer.provideMerge(health(settings)),
-    Layer.provideMerge(delivery(settings, { outbox, onlySimulated })),
+    Layer.provideMerge(delivery(settings, { outbox, onlySimulated, traced })),
     Layer.provideMerge(outreach(settings)),
     Layer.provideMerge(inbound(settings)),
     Layer.provideMerge(conversion(settings, credentials)),
     Layer.provideMerge(accounts(settings, { onlySimulated })),
-    Layer.provideMerge(
-      settings.telemetry.otlpEndpoint === undefined ? untraced : Layer.provideMerge(layerTraced, untraced)
-    ),
+    Layer.provideMerge(traced ? Layer.provideMerge(layerTraced, untraced) : untraced),
     Layer.provideMerge(parts.database ?? database(settings)),
     Layer.provideMerge(Supervisors.layer)
   )

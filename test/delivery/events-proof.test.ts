@@ -268,7 +268,7 @@ describe("delivery events over HTTP, on PostgreSQL", () => {
                     assert.isEmpty(found.filter(({ alerted, confirmed }) => alerted && !confirmed))
                     return found
                   },
-                  { timeout: 20_000, interval: 20 }
+                  { timeout: 60_000, interval: 20 }
                 )
                 const suppressed = await query<{ email: string; reason: string }>(
                   `select email, reason from email_suppressions

@@ -94,7 +94,7 @@ describe("the tutorial", () => {
             expect([snippet.line, output]).toEqual([snippet.line, expect.stringContaining(line)])
         }
         // Every step may be repeated: that is what keys are for.
-        await (expected === undefined ? step() : vi.waitFor(step, { timeout: 60_000, interval: 500 }))
+        await (expected === undefined ? step() : vi.waitFor(step, { timeout: 110_000, interval: 500 }))
         functions += /^\w+\(\) \{\n(?:.*\n)*?\}\n/m.exec(`${snippet.text}\n`)?.[0] ?? ""
       }
     },

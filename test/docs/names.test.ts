@@ -54,7 +54,7 @@ const routes = new Set([
 
 describe("what the pages name is there", () => {
   it("metrics, settings and the marks of log lines", () => {
-    const metrics = named(/`(postlane_[a-z_]+_(?:total|seconds|bytes|count|firing|way|state|info))\b/g)
+    const metrics = named(/`((?:postlane|process|nodejs)_[a-z0-9_]+)\b/g)
     const settings = named(/`([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)\b/g)
     assert.isAbove(metrics.length, 10)
     assert.isAbove(settings.length, 100)

@@ -17,7 +17,7 @@ const SECRETS: Secrets = { proxy: "crowd-proxy", admin: "crowd-admin-token", own
 /** What the crowd may add to the memory of a server that has answered every route once. */
 const MOST_ADDED = 300 * 2 ** 20
 /** A small one, since there are many routes; `npm run fuzz -- --crowd` asks them by the large one. */
-const CROWD: Crowd = { pipelines: 2, requests: 1500, connections: 20 }
+const CROWD: Crowd = { pipelines: 2, requests: 600, connections: 8 }
 
 let server: Attacked
 let before: number

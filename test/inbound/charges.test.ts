@@ -35,7 +35,7 @@ describe("the price of a mail: set aside by a count or an estimate, charged by w
               )
             : call
     })
-  }, 60_000)
+  })
   afterAll(() => world.stop())
 
   /** A mail of a new customer, and what came of it. */

@@ -5,7 +5,7 @@ import { Effect, Stream } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 
 import { MailObjects } from "../../src/ports/object-store.ts"
-import { numbered, withForm } from "../support/files/pdf-samples.ts"
+import { numbered, portfolioOf, withForm } from "../support/files/pdf-samples.ts"
 import { CONVERT, type IntakeWorld, startIntake } from "../support/worlds/intake-world.ts"
 
 const pdf = (content: Buffer, filename = "Report.pdf") => ({
@@ -31,7 +31,7 @@ describe("convert-by-email over SMTP", () => {
   let world: IntakeWorld
   beforeAll(async () => {
     world = await startIntake({ pipeline: "real" })
-  }, 60_000)
+  })
   afterAll(() => world.stop())
 
   it("answers a PDF with an acknowledgement and the HTML, in the thread, and charges a credit a page", async () => {
@@ -95,6 +95,17 @@ describe("convert-by-email over SMTP", () => {
     )
     assert.deepStrictEqual(job, { standard_pages: 0, complex_pages: 1, credits_charged: 1 })
     assert.strictEqual((await world.funds(id)).used, 1)
+  })
+
+  it("DOC-16: names what is in a portfolio and was not converted, and does not pass its cover sheet for it", async () => {
+    await world.customer("folio@reader.test", {})
+    await world.send({ from: "folio@reader.test", attachments: [pdf(portfolioOf(["a.csv", "b.docx"]))] })
+    await world.drain()
+    const [, result] = await lastTo(world, "folio@reader.test")
+    assert.match(result?.text ?? "", /Only the cover sheet is converted/)
+    assert.match(result?.text ?? "", /2 files in this portfolio .*- a\.csv\s+- b\.docx\s.*1 note or remark/s)
+    const html = Buffer.from(result?.attachments[0]?.content ?? "", "base64").toString()
+    assert.match(html, /role="note".*Only its cover sheet was converted.*a\.csv/s)
   })
 
   it("tells a stranger how to register, once a day", async () => {

@@ -37,7 +37,7 @@ describe("I1, F2: a crash at every step ends in one result, one charge and one r
           )
         })
     })
-  }, 60_000)
+  })
   afterAll(() => world.stop())
 
   /** Sends until it is taken, as a mail server does, and works on after each crash as a new process does. */
@@ -231,7 +231,7 @@ describe("what fails and comes back", () => {
           `select id, step, attempts, not_before, lease from intake_mails where step <> 'ended'
             union all select mail_id, kind, attempts, not_before, lease from intake_replies where status = 'queued'`
         )
-      const patience = Date.now() + 60_000
+      const patience = Date.now() + 150_000
       for (let open = await left(); open.length > 0; open = await left()) {
         assert.isBelow(Date.now(), patience, `never ended: ${JSON.stringify(open)}`)
         await world.drain()

@@ -19,7 +19,7 @@ describe("erasing a person whose mails were converted", () => {
             )
           : call
     })
-  }, 60_000)
+  })
   afterAll(() => world.stop())
 
   const erase = async (email: string) => {

@@ -12,7 +12,7 @@ describe("which mails are one, and how many one sender may send", () => {
   let world: IntakeWorld
   beforeAll(async () => {
     world = await startIntake()
-  }, 60_000)
+  })
   afterAll(() => world.stop())
 
   const outcomes = async (sender: string) =>

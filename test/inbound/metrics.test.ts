@@ -12,7 +12,7 @@ describe("metrics of convert-by-email", () => {
     world = await startIntake({
       interfere: (port, call) => (broken && port === "store.receive" ? Effect.die(new Error("down")) : call)
     })
-  }, 60_000)
+  })
   afterAll(() => world.stop())
 
   /** Value of each series of ours; buckets of histograms left out. */

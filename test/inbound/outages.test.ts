@@ -42,7 +42,7 @@ describe("I4: an accepted mail outlives every outage shorter than 23 hours", () 
           return Effect.fail(cause) as unknown as typeof call
         })
     })
-  }, 60_000)
+  })
   afterAll(() => world.stop())
   beforeEach(async () => {
     customer = await world.customer(FROM, { credits: 5 })

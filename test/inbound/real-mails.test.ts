@@ -54,7 +54,7 @@ describe(`mails as the world writes them (own ones, ${ABOUT})`, () => {
   let world: IntakeWorld
   beforeAll(async () => {
     world = await startIntake({ pipeline: "real" })
-  }, 60_000)
+  })
   afterAll(() => world.stop())
 
   const ended = async (response: string) => {

@@ -7,7 +7,7 @@ describe("whom an answer goes to", () => {
   let world: IntakeWorld
   beforeAll(async () => {
     world = await startIntake({ pipeline: "real" })
-  }, 60_000)
+  })
   afterAll(() => world.stop())
 
   it("the registered address and nobody else, whatever the envelope and the other headers say", async () => {

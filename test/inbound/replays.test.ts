@@ -16,7 +16,7 @@ describe("mails that somebody sends again or passes on", () => {
   let customer = ""
   beforeAll(async () => {
     world = await startIntake()
-  }, 60_000)
+  })
   afterAll(() => world.stop())
   afterEach(() =>
     world.sql(

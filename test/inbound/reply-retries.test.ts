@@ -36,7 +36,7 @@ describe("replies that do not go out at once", () => {
           })
       }
     })
-  }, 60_000)
+  })
   afterAll(() => world.stop())
   beforeEach(async () => {
     attempts = []

@@ -18,7 +18,7 @@ describe("a customer whom no reply can reach", () => {
           return call
         })
     })
-  }, 60_000)
+  })
   afterAll(() => world.stop())
   afterEach(async () => {
     converted = 0

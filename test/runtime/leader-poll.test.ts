@@ -6,7 +6,7 @@ import { layerPostgres, TestDatabase } from "../support/postgres/postgres.ts"
 import { type Postlane, startPostlane } from "../support/processes/child.ts"
 import { fakeResend, type ListedItem } from "../support/vendors/fake-resend.ts"
 
-describe("the poll of several processes", { timeout: 60_000 }, () => {
+describe("the poll of several processes", () => {
   let listed: ReadonlyArray<ListedItem> = []
   const resend = fakeResend({ listed: () => listed })
   const postgres = ManagedRuntime.make(layerPostgres)

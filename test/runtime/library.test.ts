@@ -201,7 +201,7 @@ describe("sendEmail never throws and never rejects (S5)", () => {
   })
 })
 
-describe("in a process of its own", { timeout: 60_000 }, () => {
+describe("in a process of its own", () => {
   const report = "console.log(JSON.stringify(await sendEmail(request)))"
   const request = `const request = ${JSON.stringify(REQUEST)}\n`
   const processEnv = () => viaResend()
@@ -233,7 +233,7 @@ describe("in a process of its own", { timeout: 60_000 }, () => {
   })
 })
 
-describe("with a database", { timeout: 60_000 }, () => {
+describe("with a database", () => {
   const postgres = ManagedRuntime.make(layerPostgres)
   let env: Readonly<Record<string, string>>
   const rows = (text: string, ...values: ReadonlyArray<string>) =>

@@ -136,7 +136,7 @@ layer(layerPostgres, { timeout: 120_000, excludeTestServices: true })("an outage
           assert.lengthOf(yield* copies, 1)
           assert.deepStrictEqual(yield* queue.deadLetters({ limit: 10 }), [])
         }).pipe(Effect.scoped, Effect.provide(Logger.layer([]))),
-      60_000
+      180_000
     )
 
     it.effect(
@@ -167,7 +167,7 @@ layer(layerPostgres, { timeout: 120_000, excludeTestServices: true })("an outage
           yield* until(old, "failed")
           assert.lengthOf(yield* copies, 1)
         }).pipe(Effect.scoped, Effect.provide(Logger.layer([]))),
-      60_000
+      180_000
     )
   }
 })

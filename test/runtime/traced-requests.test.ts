@@ -87,6 +87,9 @@ it.live(
             answers.push(`${response.status} ${yield* Effect.promise(() => response.text())}`)
           }
           yield* Effect.promise(() => fetch(`${base}/invites/${TOKEN}`, { method: "PUT" }))
+          yield* Effect.promise(() =>
+            fetch(`${base}/plain/ann%40inbox.test?address=bo@inbox.test&subject=private`)
+          )
           assert.deepStrictEqual(
             answers.slice(0, 4),
             PATHS.slice(0, 4).map((path) => `200 ${path}`)
@@ -95,14 +98,17 @@ it.live(
         })
       )
       const traces = bodies.get("/v1/traces") ?? ""
+      assert.include(traces, '"name":"GET /plain/:token"')
       for (const path of ["/unsubscribe/", "/invites/", "/shared/", "/convert-email/results/"]) {
         assert.include(traces, `{"key":"url.path","value":{"stringValue":"${path}:token"}}`)
         assert.include(traces, `{"key":"http.route","value":{"stringValue":"${path}:token"}}`)
       }
       assert.include(traces, "/plain/stays")
+      assert.include(traces, "/plain/<redacted>")
+      assert.notMatch(traces, /ann|bo@|private/)
       assert.include(traces, "x=plain")
       assert.include(bodies.get("/v1/logs") ?? "", "/shared/:token")
       assert.notInclude([...bodies.values(), ...lines].join("\n"), "secret-of-a-link")
     }),
-  60_000
+  180_000
 )

@@ -28,7 +28,7 @@ const SHARES: ReadonlyArray<Share> = [
     invariants: "S1 S2 S4 S5 S9 D1 D3",
     seeds: 120,
     mustHappen: mailWorld.mustHappen,
-    fresh: 1_000,
+    fresh: 400,
     bugSeeds: 150
   },
   {

@@ -2,6 +2,7 @@ import { Effect, Layer, type Scope } from "effect"
 import { fileTypeFromBuffer } from "file-type"
 
 import { isPdf, signedKind } from "../../domain/conversion/file-signatures.ts"
+import type { LeftOut } from "../../domain/conversion/left-out.ts"
 import type { FileKind } from "../../ports/conversion/conversion-store.ts"
 import {
   DocumentInspector,
@@ -65,6 +66,7 @@ const inspectCompound = Effect.fnUntraced(function* (file: OpenedFile) {
 interface Inspected {
   readonly kind: FileKind
   readonly pages: number
+  readonly leftOut?: LeftOut | undefined
 }
 
 /** Detects kinds by content: PDFs through the port `Pdf`, archives through `DocxConverter`, pictures by their headers. */
@@ -74,10 +76,12 @@ export const layer: Layer.Layer<DocumentInspector, never, Pdf | DocxConverter> =
     const pdf = yield* Pdf
     const docx = yield* DocxConverter
 
-    const pagesOfPdf = (path: string) =>
+    const inspectPdf = (path: string) =>
       pdf.open(path).pipe(
-        Effect.map(({ facts }) => facts.pageCount),
-        Effect.mapError(({ message }) => new UnreadableDocument({ message }))
+        Effect.mapError(({ message }) => new UnreadableDocument({ message })),
+        Effect.flatMap(({ facts, leftOut }) =>
+          Effect.map(leftOut, (found): Inspected => ({ kind: "pdf", pages: facts.pageCount, leftOut: found }))
+        )
       )
 
     const inspected = (
@@ -91,7 +95,7 @@ export const layer: Layer.Layer<DocumentInspector, never, Pdf | DocxConverter> =
       const as = (kind: FileKind) => (pages: number) => ({ kind, pages })
       switch (leadingOf(head)) {
         case "pdf":
-          return Effect.map(pagesOfPdf(file.path), as("pdf"))
+          return inspectPdf(file.path)
         case "png":
           return Effect.as(inspectPng(file), as("png")(1))
         case "jpeg":

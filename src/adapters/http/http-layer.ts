@@ -210,8 +210,8 @@ const handlerOf = <R>(options: Around, routes: Layer.Layer<never, never, R>) =>
 
 const layerRequests = Layer.mergeAll(
   Layer.succeed(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(DEFAULT_MAX_BODY)),
-  // Spans record URLs: a magic link has its token in the query (redacted here), other links in the path.
-  Layer.succeed(UrlParams.CurrentRedactedNames, ["token"]),
+  // Spans record URLs: a magic link has its token in the query (redacted here, with what people search for), other links in the path.
+  Layer.succeed(UrlParams.CurrentRedactedNames, ["token", "subject", "search", "q"]),
   layerUntracedLinks,
   NodeHttpServer.layerHttpServices
 )

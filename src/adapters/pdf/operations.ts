@@ -1,4 +1,5 @@
 import type { LayoutOptions, LayoutPage } from "../../domain/conversion/layout/layout-pages.ts"
+import type { LeftOut } from "../../domain/conversion/left-out.ts"
 import type { PageContent } from "../../domain/conversion/page-content.ts"
 import type { GreyPicture } from "../../domain/conversion/recognition/recognised-text.ts"
 import type { Picture, ReadScan, SinglePage } from "../../ports/conversion/pdf.ts"
@@ -16,6 +17,8 @@ export interface Results {
   readonly layout: LayoutPage
   readonly scan: GreyPicture
   readonly layoutRead: LayoutPage
+  /** Of the whole document; asked for as of its first page. */
+  readonly leftOut: LeftOut
 }
 export type Operation = keyof Results
 
@@ -46,5 +49,6 @@ export const OPERATIONS: {
   blank: (document, index) => isBlankPage(document, index),
   layout: (document, index, end, options) => layoutOf(document, index, end, options),
   scan: (document, index) => scanPage(document, index),
-  layoutRead: (document, index, _end, scans) => layoutOfScan(document, index, scans)
+  layoutRead: (document, index, _end, scans) => layoutOfScan(document, index, scans),
+  leftOut: (document) => document.leftOut()
 }

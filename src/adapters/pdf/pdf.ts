@@ -134,7 +134,17 @@ const asDocument = (reading: Reading, facts: DocumentFacts): PdfDocument => ({
   layout: (range, options = USUAL_LAYOUT) =>
     reading.stream("layout", within(range, facts.pageCount), options),
   scan: (index) => reading.single("scan", index, undefined),
-  layoutRead: (index, scans) => reading.single("layoutRead", index, scans)
+  layoutRead: (index, scans) => reading.single("layoutRead", index, scans),
+  leftOut: reading
+    .single("leftOut", 0, undefined)
+    .pipe(
+      Effect.catch((error) =>
+        Effect.as(
+          Effect.logWarning(`what else is in a PDF could not be read: ${error.message}`, error.cause),
+          undefined
+        )
+      )
+    )
 })
 
 const make = ({

@@ -75,8 +75,25 @@ const holdsPassword = (url: string): boolean => {
   return parsed !== null && (parsed.password !== "" || parsed.searchParams.has("password"))
 }
 
+/** Of the address: spans say it of their statements, and the driver takes it for its defaults where it stands in the address alone. */
+const placeOf = (text: string) => {
+  const url = URL.parse(text)
+  if (url === null) return {}
+  const host = (url.searchParams.get("host") ?? url.hostname).replace(/^\[(.*)\]$/, "$1")
+  const port = url.searchParams.get("port") ?? url.port
+  const database = url.searchParams.get("dbname") ?? url.pathname.slice(1)
+  // What is escaped the driver reads by itself.
+  const isPlain = (part: string) => part !== "" && !part.includes("%")
+  return {
+    ...(isPlain(host) ? { host } : {}),
+    ...(/^\d+$/.test(port) ? { port: Number(port) } : {}),
+    ...(isPlain(database) ? { database } : {})
+  }
+}
+
 const config = (options: PostgresOptions): PgClient.PgPoolConfig => ({
   url: options.url,
+  ...placeOf(Redacted.value(options.url)),
   password: holdsPassword(Redacted.value(options.url)) ? undefined : options.password,
   applicationName: "postlane",
   // The retry queue's table has times without a zone. Poolers in transaction mode take this parameter and refuse others: the limits of

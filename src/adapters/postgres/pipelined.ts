@@ -75,6 +75,11 @@ export const makePipelined = Effect.fnUntraced(function* (options: PgPool.Config
     transactionAcquirer: Effect.map(pool.reserve, asSqlConnection),
     compiler: PgClient.makeCompiler(),
     driver: "pg",
-    spanAttributes: [["db.system.name", "postgresql"]]
+    spanAttributes: [
+      ["db.system.name", "postgresql"],
+      ["db.namespace", options.database ?? options.username ?? "postgres"],
+      ["server.address", options.host ?? "localhost"],
+      ["server.port", options.port ?? 5432]
+    ]
   })
 })

@@ -1,6 +1,7 @@
 import { Effect, Option, Redacted } from "effect"
 import type { CreateEmailRequestOptions, Resend } from "resend"
 
+import { answeredWith, asksServer } from "../../domain/mail/attempt-span.ts"
 import { type FailureKind, failureText, noAnswer } from "../../domain/mail/failover.ts"
 import { type Accepted, type MailProvider, ProviderFailure } from "../../ports/mail/mail-provider.ts"
 import { BoundedResend } from "./bounded-resend.ts"
@@ -102,7 +103,11 @@ export const makeResendProvider = (options: ResendOptions): MailProvider => {
         },
         // The SDK returns its errors. One that it throws may come from before or after the request.
         catch: (cause) => failure("ambiguous", cause instanceof Error ? cause.message : "the SDK threw")
-      }).pipe(Effect.flatMap(accepted))
+      }).pipe(
+        Effect.tap(({ error }) => answeredWith(error === null ? 200 : error.statusCode)),
+        Effect.flatMap(accepted),
+        (asked) => Effect.andThen(asksServer(address), asked)
+      )
     })
 
   return { provider: "provider_a", prepare: prepareRequest, withoutRecipients: dropRecipients, send }

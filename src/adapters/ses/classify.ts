@@ -6,6 +6,8 @@ interface Classified {
   readonly kind: FailureKind
   /** Whether no answer arrived. */
   readonly unanswered?: true
+  /** Of the answer. */
+  readonly status?: number
   readonly code: string | undefined
   readonly message: string
 }
@@ -94,5 +96,5 @@ export const classifySesError = (error: unknown): Classified => {
     readonly httpStatusCode?: unknown
   }
   if (typeof status !== "number") return { kind: "ambiguous", unanswered: true, code, message }
-  return { kind: byStatus(status, isServiceError(error, message), code, message), code, message }
+  return { kind: byStatus(status, isServiceError(error, message), code, message), status, code, message }
 }

@@ -1,6 +1,7 @@
 import { SendEmailCommand, SESv2Client } from "@aws-sdk/client-sesv2"
 import { Effect, Option, Result, type Scope } from "effect"
 
+import { answeredWith, asksServer } from "../../domain/mail/attempt-span.ts"
 import { type FailureKind, failureText, noAnswer } from "../../domain/mail/failover.ts"
 import { type MailProvider, ProviderFailure } from "../../ports/mail/mail-provider.ts"
 import { withBoundedAnswers } from "../aws/bounded-answers.ts"
@@ -71,6 +72,8 @@ export const makeSesProvider = Effect.fnUntraced(function* (
     return new ProviderFailure({ provider: "provider_b", kind, message: failureText(message, secrets), code })
   }
 
+  const server = options.endpoint ?? `https://email.${options.region}.amazonaws.com`
+
   const at = (cause: string) => ({
     address: options.endpoint ?? `email.${options.region}.amazonaws.com`,
     cause,
@@ -85,18 +88,23 @@ export const makeSesProvider = Effect.fnUntraced(function* (
       }
       const input = commandInput(body)
       if (Result.isFailure(input)) return Effect.fail(failure("rejected", input.failure))
+      let refusedWith: unknown
       return Effect.tryPromise({
         try: (signal) => client.send(new SendEmailCommand(input.success), { abortSignal: signal }),
         catch: (cause) => {
-          const { code, kind, message, unanswered } = classifySesError(cause)
+          const { code, kind, message, status, unanswered } = classifySesError(cause)
+          refusedWith = status
           return failure(kind, unanswered === true ? noAnswer("provider_b", at(message)) : message, code)
         }
       }).pipe(
+        Effect.tap(({ $metadata }) => answeredWith($metadata.httpStatusCode)),
+        Effect.tapError(() => answeredWith(refusedWith)),
         Effect.flatMap(({ MessageId }) =>
           typeof MessageId === "string" && MessageId !== ""
             ? Effect.succeed({ messageId: MessageId })
             : Effect.fail(failure("ambiguous", "the provider answered without a message id"))
-        )
+        ),
+        (asked) => Effect.andThen(asksServer(server), asked)
       )
     })
 

@@ -89,7 +89,7 @@ export const makeDeadLetters = (
 ): Pick<DeferQueue["Service"], "deadLetters" | "redrive"> => {
   const find = findTarget(client, queueUrl)
   return {
-    deadLetters: Effect.fn("SqsDeferQueue.deadLetters")(function* ({ limit }) {
+    deadLetters: Effect.fnUntraced(function* ({ limit }) {
       const target = yield* find
       if (target === undefined) return []
       return yield* browse(

@@ -43,20 +43,19 @@ const releaseOverdue = Effect.fnUntraced(function* (settings: DriverSettings) {
 
 /** The tick that needs only the database, so that nothing can hold it up: no job waits in the lane for ever. */
 export const releaseTick = (settings: DriverSettings) =>
-  resumeStranded.pipe(Effect.andThen(releaseOverdue(settings)), Effect.withSpan("batch-releaser"))
+  resumeStranded.pipe(Effect.andThen(releaseOverdue(settings)))
 
 /**
  * The tick that polls submitted rows. Several drivers at once only waste work; after an interruption the next one continues. The
  * number of queries does not grow with the number of open rows.
  */
-export const pollTick = (settings: DriverSettings) => pollDue(settings).pipe(Effect.withSpan("batch-driver"))
+export const pollTick = (settings: DriverSettings) => pollDue(settings)
 
 /**
  * The other tick: prepares one job. It is separate because it may take hours, and finished results must not wait for it; the
  * changes of both ticks are guarded row by row.
  */
-export const prepareTick = (settings: DriverSettings, term: number) =>
-  prepareNext(settings, term).pipe(Effect.withSpan("batch-preparer"))
+export const prepareTick = (settings: DriverSettings, term: number) => prepareNext(settings, term)
 
 /** Removes the objects of batches that ended long ago, or whose file was deleted. */
 export const purgeBatches = Effect.gen(function* () {

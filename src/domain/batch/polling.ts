@@ -194,5 +194,8 @@ export const pollDue = (
   Effect.gen(function* () {
     const store = yield* BatchStore
     const rows = yield* store.claimPolls(settings.pollEvery, POLLS_A_TICK)
-    yield* Effect.forEach(rows, (row) => pollRow(row, settings), { concurrency: AT_ONCE, discard: true })
+    yield* Effect.forEach(rows, (row) => Effect.withSpan(pollRow(row, settings), "poll batch job"), {
+      concurrency: AT_ONCE,
+      discard: true
+    })
   })

@@ -3,6 +3,8 @@
  * the page as it is shown (crop box and rotation applied), x to the right, y down.
  */
 
+import type { LeftOut } from "./left-out.ts"
+
 /** A rectangle: left, top, right, bottom. */
 export interface Box {
   readonly x0: number
@@ -165,4 +167,6 @@ export interface DocumentFacts {
   readonly tagged: boolean
   readonly outline: ReadonlyArray<OutlineEntry>
   readonly fonts: ReadonlyArray<FontFace>
+  /** What it holds that its pages do not show; absent where nobody looked. */
+  readonly leftOut?: LeftOut | undefined
 }

@@ -84,8 +84,16 @@ export class Uploads extends Context.Service<
             .pipe(Effect.flatMap(inspector.inspect), Effect.scoped)
           return yield* Effect.uninterruptibleMask((restore) =>
             Effect.gen(function* () {
-              const { kind, pages } = yield* Effect.onError(restore(inspected), () => dropped)
-              const file = { id, customerId, name: cleanFileName(name), kind, sizeBytes, pages, objectKey }
+              const { leftOut = null, ...what } = yield* Effect.onError(restore(inspected), () => dropped)
+              const file = {
+                id,
+                customerId,
+                name: cleanFileName(name),
+                ...what,
+                sizeBytes,
+                objectKey,
+                leftOut
+              }
               // Where its answer is lost the row may be there, and no file may lack its object: the row goes, too.
               return yield* Effect.onError(store.addFile(file), () =>
                 Effect.andThen(Effect.ignore(store.deleteFile(id, customerId)), dropped)

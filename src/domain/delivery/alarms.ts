@@ -106,10 +106,18 @@ export const reportAlarms = Effect.gen(function* () {
   for (const [alarm, gauge] of gauges) yield* Metric.update(gauge, table[alarm].firing ? 1 : 0)
 })
 
+/** Most dead letters that are counted: reading those of SQS hides them from others. */
+const MOST_DEAD_LETTERS = 10
+
+const deadLettersFound = Metric.gauge("postlane_dead_letters", {
+  description: `Dead letters of the retry queue, ${MOST_DEAD_LETTERS} at most, as of the leader's last look.`
+})
+
 const deadLetters = Effect.gen(function* () {
   const queue = yield* DeferQueue
   if (!queue.configured) return false
-  return yield* queue.deadLetters({ limit: 1 }).pipe(
+  return yield* queue.deadLetters({ limit: MOST_DEAD_LETTERS }).pipe(
+    Effect.tap((letters) => Metric.update(deadLettersFound, letters.length)),
     Effect.map((letters): boolean | undefined => letters.length > 0),
     Effect.catch((error) =>
       Effect.as(

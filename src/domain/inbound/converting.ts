@@ -56,7 +56,8 @@ export const convertMail = Effect.fnUntraced(function* (mail: ClaimedMail) {
     if (isFinal(mail, reason)) return yield* endInError(mail, about, message)
     return yield* converted.failure
   }
-  const { bytes, complexPages, hasText, poorlyReadPages, standardPages, unreadablePages } = converted.success
+  const { bytes, complexPages, hasText, leftOut, poorlyReadPages, standardPages, unreadablePages } =
+    converted.success
   const pages = creditsFor({ standard: standardPages, complex: complexPages })
   const answer = yield* store.finish(mail, {
     standardPages,
@@ -73,6 +74,7 @@ export const convertMail = Effect.fnUntraced(function* (mail: ClaimedMail) {
       ignored: job.ignored,
       unreadablePages,
       ...(poorlyReadPages === undefined ? {} : { poorlyReadPages }),
+      ...(leftOut === undefined ? {} : { leftOut }),
       hasText
     },
     asLink: bytes > channel.maxAttachmentBytes

@@ -8,6 +8,7 @@ import { ConvertPipeline, PipelineError } from "../../ports/inbound/convert-pipe
 import { MailObjects, type ObjectStoreError } from "../../ports/object-store.ts"
 import { convertPage } from "../conversion/cascade/cascade.ts"
 import type { ConversionOptions } from "../conversion/job.ts"
+import { leavesOut } from "../conversion/left-out.ts"
 import type { PageContent } from "../conversion/page-content.ts"
 import { LegibilityTally, NOTHING_READABLE, notice, type PageLine } from "../conversion/page-line.ts"
 import { classifyPage } from "./page-class.ts"
@@ -156,7 +157,8 @@ const convert = Effect.fnUntraced(
       standardPages: standard,
       complexPages: complex,
       ...legibility,
-      ...(poorlyReadPages.length === 0 ? {} : { poorlyReadPages })
+      ...(poorlyReadPages.length === 0 ? {} : { poorlyReadPages }),
+      ...(leavesOut(facts.leftOut) ? { leftOut: facts.leftOut } : {})
     }
   },
   Effect.mapError((error) => (error._tag === "PipelineError" ? error : failureOf(error)))

@@ -1,5 +1,6 @@
-import { Schema } from "effect"
+import { Option, Schema } from "effect"
 
+import { leavesOut, LeftOut } from "../conversion/left-out.ts"
 import type { Legibility, Recognition } from "../conversion/page-line.ts"
 
 /** Paths of the conversion pipeline's HTTP service; each takes a POST whose body is the PDF. */
@@ -22,6 +23,8 @@ export const PIPELINE_HEADERS = {
   poorlyReadPages: "x-poorly-read-pages",
   /** 0 where the result has no text at all; absent counts as 1. */
   hasText: "x-has-text",
+  /** {@link LeftOut} as percent-encoded JSON; absent: nothing was. */
+  leftOut: "x-left-out",
   /** Of the HTML: this detects a stream that ends early. */
   bytes: "x-result-bytes"
 } as const
@@ -29,18 +32,42 @@ export const PIPELINE_HEADERS = {
 /** Most page numbers that a header lists: the charge depends on the count, not on them. */
 const MAX_NAMED = 1000
 
+/** Most characters of the header that names files: all headers together may have some 16,000. */
+const MAX_LEFT_OUT = 2000
+
 /** What a result lacks, and what of it was not read well. */
-type Shortcomings = Legibility & Partial<Pick<Recognition, "poorlyReadPages">>
+type Shortcomings = Legibility &
+  Partial<Pick<Recognition, "poorlyReadPages">> & { readonly leftOut?: LeftOut }
 
 const pagesHeader = (name: string, pages: ReadonlyArray<number>): Record<string, string> =>
   pages.length === 0 ? {} : { [name]: pages.slice(0, MAX_NAMED).join(",") }
+
+/** With as many names as fit. */
+const leftOutHeader = (leftOut: LeftOut): string => {
+  const header = encodeURIComponent(JSON.stringify(leftOut))
+  return header.length <= MAX_LEFT_OUT
+    ? header
+    : leftOutHeader({ ...leftOut, files: leftOut.files.slice(0, -1) })
+}
+
+const decodeLeftOut = Schema.decodeUnknownOption(Schema.fromJsonString(LeftOut))
 
 /** What the result lacks, according to the headers. */
 export const legibilityHeaders = (lacks: Shortcomings): Record<string, string> => ({
   ...pagesHeader(PIPELINE_HEADERS.unreadablePages, lacks.unreadablePages),
   ...pagesHeader(PIPELINE_HEADERS.poorlyReadPages, lacks.poorlyReadPages ?? []),
+  ...(leavesOut(lacks.leftOut) ? { [PIPELINE_HEADERS.leftOut]: leftOutHeader(lacks.leftOut) } : {}),
   [PIPELINE_HEADERS.hasText]: lacks.hasText ? "1" : "0"
 })
+
+/** What is percent-encoded in a header; empty where it is invalid. */
+const decoded = (header: string | null | undefined): string => {
+  try {
+    return decodeURIComponent(header ?? "")
+  } catch {
+    return ""
+  }
+}
 
 /** The numbers of a header; what is not a page number is left out. */
 const pagesIn = (header: string | null): ReadonlyArray<number> =>
@@ -52,9 +79,11 @@ const pagesIn = (header: string | null): ReadonlyArray<number> =>
 /** The headers, parsed. */
 export const legibilityOf = (headers: Headers): Shortcomings => {
   const poorlyReadPages = pagesIn(headers.get(PIPELINE_HEADERS.poorlyReadPages))
+  const leftOut = Option.getOrUndefined(decodeLeftOut(decoded(headers.get(PIPELINE_HEADERS.leftOut))))
   return {
     unreadablePages: pagesIn(headers.get(PIPELINE_HEADERS.unreadablePages)),
     ...(poorlyReadPages.length === 0 ? {} : { poorlyReadPages }),
+    ...(leftOut === undefined ? {} : { leftOut }),
     hasText: headers.get(PIPELINE_HEADERS.hasText) !== "0"
   }
 }
@@ -63,10 +92,4 @@ export const legibilityOf = (headers: Headers): Shortcomings => {
 export const PageCount = Schema.Struct({ pages: Schema.Int.check(Schema.isGreaterThan(0)) })
 
 /** The file name in a header; a default where it is invalid. */
-export const fileNameOf = (header: string | null | undefined): string => {
-  try {
-    return decodeURIComponent(header ?? "") || "document.pdf"
-  } catch {
-    return "document.pdf"
-  }
-}
+export const fileNameOf = (header: string | null | undefined): string => decoded(header) || "document.pdf"

@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 
+import { LeftOut } from "../conversion/left-out.ts"
 import type { MailTemplate } from "../mail/templates/template.ts"
 
 const Names = Schema.Array(Schema.String)
@@ -44,6 +45,8 @@ export const ReplyContent = Schema.Union([
     unreadablePages: Schema.optionalKey(Schema.Array(Schema.Int)),
     /** Pages from 1 that were read from their pictures, but not well; absent: none. */
     poorlyReadPages: Schema.optionalKey(Schema.Array(Schema.Int)),
+    /** What the document holds that was not converted; absent: nothing. */
+    leftOut: Schema.optionalKey(LeftOut),
     hasText: Schema.optionalKey(Schema.Boolean)
   }),
   Schema.Struct({ kind: Schema.Literal("error"), fileName: Schema.String, reason: Schema.String })

@@ -32,7 +32,9 @@ export const SendDetails = Schema.Struct({
   idempotencyKey: IdempotencyKey,
   keyHash: KeyHash,
   /** The tag in the request: null where it has none. Absent in messages of an earlier version, whose tag was the hash of the key. */
-  keyTag: Schema.optionalKey(Schema.NullOr(KeyTag))
+  keyTag: Schema.optionalKey(Schema.NullOr(KeyTag)),
+  /** The span of the send, where it was traced. */
+  traceparent: Schema.optionalKey(Schema.String)
 })
 export type SendDetails = typeof SendDetails.Type
 

@@ -31,6 +31,7 @@ import { statusRank } from "./status.ts"
 import { findEvidence, noteEvidence, record, rowOf } from "./store-access.ts"
 import { type BlockReason, blockedAddresses, suppressedError } from "./suppression/policy.ts"
 import { newTrace, traced } from "./trace.ts"
+import { Traceparent } from "./traceparent.ts"
 import { reportUnclaimed } from "./unclaimed.ts"
 
 /**
@@ -95,10 +96,12 @@ const sendOnce = Effect.fnUntraced(function* (
   const begun = yield* beginCall(parts, call)
   const blocked = blockedAddresses(message.category, begun.suppressions)
   const remaining = withoutBlocked(message, blocked)
+  const traceparent = yield* Traceparent
   const details = detailsOf(message, remaining ?? message, blocked, {
     idempotencyKey: key,
     keyHash,
-    keyTag: begun.tag ?? null
+    keyTag: begun.tag ?? null,
+    ...(traceparent === undefined ? {} : { traceparent })
   })
   const { decision } = begun
   if (decision._tag !== "Claimed") {
@@ -202,7 +205,7 @@ const detailsOf = (
   message: Message,
   mailed: Message,
   blocked: ReadonlyMap<string, BlockReason>,
-  key: Pick<SendDetails, "idempotencyKey" | "keyHash" | "keyTag">
+  key: Pick<SendDetails, "idempotencyKey" | "keyHash" | "keyTag" | "traceparent">
 ): SendDetails => ({
   category: message.category,
   source: message.source,

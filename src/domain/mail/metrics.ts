@@ -2,6 +2,7 @@ import { Cause, Clock, Context, Effect, type Exit, Metric } from "effect"
 
 import type { ProviderFailure } from "../../ports/mail/mail-provider.ts"
 import type { MailStore } from "../../ports/mail/mail-store.ts"
+import { counter, increment, perLabel } from "../counters.ts"
 import { FailureKind, Provider } from "./failover.ts"
 import { SendStatus } from "./send-result.ts"
 import { Category } from "./suppression/policy.ts"
@@ -33,22 +34,6 @@ const ATTEMPT_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10
 
 /** The provider label of a send that reached no provider. */
 const NO_PROVIDER = "none"
-
-/**
- * Every label combination has a metric of its own, made once: an update is then one look-up by name. Attaching labels at
- * each update would build and sort them for every mail.
- */
-const perLabel = <K extends string, A>(
-  keys: ReadonlyArray<K>,
-  make: (key: K) => A
-): Readonly<Record<K, A>> => {
-  const record: Partial<Record<K, A>> = {}
-  for (const key of keys) record[key] = make(key)
-  return record as Record<K, A>
-}
-
-const counter = (name: string, description: string, attributes?: Record<string, string>) =>
-  Metric.counter(name, { description, incremental: true, attributes })
 
 const sends = perLabel([...Provider.literals, NO_PROVIDER], (provider) =>
   perLabel(SendStatus.literals, (status) =>
@@ -86,11 +71,15 @@ const unclaimed = counter(
   "Sends that went out without suppression look-up and claim, since the database did not answer."
 )
 
-const increment = (metric: Metric.Counter<number>): Effect.Effect<void> =>
-  Effect.contextWith((context: Context.Context<never>) => {
-    metric.updateUnsafe(1, context)
-    return Effect.void
-  })
+/** Those of mail, for {@link showFromStart}. */
+export const mailMetrics = [
+  ...Object.values(sends).flatMap((byStatus) => Object.values(byStatus).flatMap((by) => Object.values(by))),
+  ...Object.values(attempts).flatMap(({ outcomes, seconds }) => [seconds, ...Object.values(outcomes)]),
+  failovers,
+  ...Object.values(retries),
+  ...Object.values(degraded),
+  unclaimed
+]
 
 /** Counts a send by its result; `provider` is null where none was tried. */
 export const countSend = (
@@ -112,7 +101,8 @@ export const countUnclaimed: Effect.Effect<void> = increment(unclaimed)
 /** Counts a queued retry. */
 export const countRetry = (outcome: RetryOutcome): Effect.Effect<void> => increment(retries[outcome])
 
-const attemptOutcome = (exit: Exit.Exit<unknown, ProviderFailure>): AttemptOutcome => {
+/** How an attempt ended. */
+export const attemptOutcome = (exit: Exit.Exit<unknown, ProviderFailure>): AttemptOutcome => {
   if (exit._tag === "Success") return "accepted"
   const failure = Cause.findErrorOption(exit.cause)
   if (failure._tag === "Some") return failure.value.kind

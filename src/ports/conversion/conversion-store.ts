@@ -2,6 +2,7 @@ import { Context, type Duration, type Effect, Schema } from "effect"
 
 import type { CostEntry } from "../../domain/conversion/cascade/cost.ts"
 import type { JobStatus, JobOptions } from "../../domain/conversion/job.ts"
+import type { LeftOut } from "../../domain/conversion/left-out.ts"
 import type { Made, Making } from "../../domain/conversion/making.ts"
 import type { Legibility } from "../../domain/conversion/page-line.ts"
 import type { NoRoomForFile } from "../../domain/conversion/stored-files.ts"
@@ -9,7 +10,7 @@ import type { WaitFacts } from "../../domain/conversion/waiting.ts"
 import type { CustomerId, FileId, JobId, ChunkId, FlyerId, LeaseId } from "../../domain/ids.ts"
 import type { InvalidCursor } from "../cursor.ts"
 import type { StoreUnavailable } from "../store-unavailable.ts"
-import type { ChunkPages, InlineFound } from "./result-facts.ts"
+import type { ChunkPages, InlineFailure, InlineFound } from "./result-facts.ts"
 
 /** What a file is, by its content. */
 export const FileKind = Schema.Literals(["pdf", "docx", "png", "jpeg"])
@@ -54,6 +55,8 @@ export interface StoredFile {
   readonly noModelPages: ReadonlyArray<number>
   /** Of the result: what it was made with, and when (ISO 8601); null: there is none, or nobody wrote it down. */
   readonly made: Made | null
+  /** What a PDF holds that no conversion reads; null: nobody looked, or it is no PDF. */
+  readonly leftOut: LeftOut | null
 }
 
 /** A requested conversion without a job yet. */
@@ -144,13 +147,12 @@ export const MAX_FILES_PAGE = 1000
 /** The answer to a request for work. */
 export type Requested = "queued" | "not_found" | "active" | "insufficient"
 
-/** How an attempt of inline or layout-true work ended without a result. */
-export interface InlineFailure {
-  readonly error?: string
-  readonly costs: ReadonlyArray<CostEntry>
-  /** Absent: its worker stops, and the attempt does not count. */
-  readonly maxAttempts?: number
-}
+/** A file that comes in. */
+export type NewFile = Pick<
+  StoredFile,
+  "id" | "customerId" | "name" | "kind" | "sizeBytes" | "pages" | "objectKey"
+> &
+  Partial<Pick<StoredFile, "leftOut">>
 
 /**
  * Files, jobs, chunks and their funds. Each method is one guarded statement or function of the database, and returns
@@ -160,12 +162,9 @@ export class ConversionStore extends Context.Service<
   ConversionStore,
   {
     // Files
-    /** Whether their owner may have another file, as of now: `addFile` decides. */
+    /** Whether their owner may have another file (`FILE_ROOM`), as of now: `addFile` decides. */
     readonly hasRoom: (customerId: CustomerId) => Store<boolean>
-    /** As long as its owner has room for one more (`FILE_ROOM`). */
-    readonly addFile: (
-      file: Pick<StoredFile, "id" | "customerId" | "name" | "kind" | "sizeBytes" | "pages" | "objectKey">
-    ) => Effect.Effect<StoredFile, StoreUnavailable | NoRoomForFile>
+    readonly addFile: (file: NewFile) => Effect.Effect<StoredFile, StoreUnavailable | NoRoomForFile>
     /** Of this owner only; newest first, the page after `cursor`; `nextCursor` is null at the end. */
     readonly files: (
       customerId: CustomerId,

@@ -1,5 +1,6 @@
 import { Context, Data, type Effect } from "effect"
 
+import type { LeftOut } from "../../domain/conversion/left-out.ts"
 import type { FileKind } from "./conversion-store.ts"
 
 /** Its content is of no kind that is converted (DOC-1). `found` names what it seems to be. */
@@ -21,10 +22,13 @@ export class DocumentReaderAway extends Data.TaggedError("DocumentReaderAway")<{
 export class DocumentInspector extends Context.Service<
   DocumentInspector,
   {
-    readonly inspect: (
-      path: string
-    ) => Effect.Effect<
-      { readonly kind: FileKind; readonly pages: number },
+    readonly inspect: (path: string) => Effect.Effect<
+      {
+        readonly kind: FileKind
+        readonly pages: number
+        /** Of a PDF: what it holds that its pages do not show; undefined where that could not be read. */
+        readonly leftOut?: LeftOut | undefined
+      },
       UnsupportedDocument | UnreadableDocument | DocumentReaderAway
     >
   }

@@ -15,7 +15,7 @@ export interface PageFragment {
 
 /** The input of an assembled document. */
 export interface AssemblyInput<E> {
-  readonly facts: Pick<DocumentFacts, "lang" | "title">
+  readonly facts: Pick<DocumentFacts, "lang" | "leftOut" | "title">
   /** The file's name, for a document without a title. */
   readonly name: string | undefined
   /** All pages in order. Read twice where there is no survey of them: for headings, title and language, and to write. */

@@ -33,7 +33,7 @@ export interface OpenPages {
 export class PageSources extends Context.Service<
   PageSources,
   {
-    /** Facts about the document as a whole. */
+    /** Facts about the document as a whole, with what it holds that its pages do not show. */
     readonly facts: (objectKey: string) => Effect.Effect<DocumentFacts, PdfError | ObjectStoreError>
     /** Opens the document for these pages, until the scope closes. */
     readonly open: (

@@ -1,6 +1,7 @@
 import { Context, Data, type Effect, type Scope, type Stream } from "effect"
 
 import type { LayoutOptions, LayoutPage } from "../../domain/conversion/layout/layout-pages.ts"
+import type { LeftOut } from "../../domain/conversion/left-out.ts"
 import type { DocumentFacts, FontFace, PageContent } from "../../domain/conversion/page-content.ts"
 import type { GreyPicture, RecognisedText } from "../../domain/conversion/recognition/recognised-text.ts"
 
@@ -96,6 +97,8 @@ export interface PdfDocument {
   readonly scan: (index: number) => Effect.Effect<GreyPicture, PdfError>
   /** A page laid out with the words that were read from its picture; `scans` are its own and its neighbours'. */
   readonly layoutRead: (index: number, scans: ReadonlyArray<ReadScan>) => Effect.Effect<LayoutPage, PdfError>
+  /** What it holds that its pages do not show; undefined: that cannot be read, which says nothing about the pages. */
+  readonly leftOut: Effect.Effect<LeftOut | undefined>
 }
 
 /** Most pages of a document. */

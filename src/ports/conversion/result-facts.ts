@@ -1,3 +1,4 @@
+import type { CostEntry } from "../../domain/conversion/cascade/cost.ts"
 import type { Making } from "../../domain/conversion/making.ts"
 
 /** How the pages of a chunk's result came about. */
@@ -14,4 +15,12 @@ export interface InlineFound {
   readonly hasText: boolean
   readonly noModelPages?: ReadonlyArray<number>
   readonly made?: Making
+}
+
+/** How an attempt of inline or layout-true work ended without a result. */
+export interface InlineFailure {
+  readonly error?: string
+  readonly costs: ReadonlyArray<CostEntry>
+  /** Absent: its worker stops, and the attempt does not count. */
+  readonly maxAttempts?: number
 }

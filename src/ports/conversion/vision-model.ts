@@ -13,13 +13,24 @@ export interface VisionAnswer {
   readonly fromBatch: boolean
 }
 
+/** Why a call gave no answer: {@link VisionModelError}. */
+export const UNANSWERED = [
+  "timeout",
+  "throttled",
+  "unavailable",
+  "refused",
+  "unfit",
+  "captured",
+  "budget"
+] as const
+
 /**
  * A call that gave no answer. `timeout`: not within its time; it may have been billed. `throttled`: rate-limited. `unavailable`: the model or the network; worth a retry. `refused`:
  * this request (not valid) or this account; a retry gives the same. `unfit`: it was not made, since the page is too large for a
  * call. `captured`: it was recorded for the batch lane instead of made. `budget`: it was not made, since the day's budget is spent.
  */
 export class VisionModelError extends Data.TaggedError("VisionModelError")<{
-  readonly reason: "timeout" | "throttled" | "unavailable" | "refused" | "unfit" | "captured" | "budget"
+  readonly reason: (typeof UNANSWERED)[number]
   readonly message: string
   readonly cause?: unknown
   /** What calls without an answer are taken to have cost. */

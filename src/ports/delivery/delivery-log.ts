@@ -37,6 +37,8 @@ export class DeliveryLog extends Context.Service<
     ) => Effect.Effect<LoggedEvent, StoreUnavailable>
     /** Records, to the minute, that a webhook delivered an event of this provider: input of the alarm on silence. */
     readonly heard: (provider: Provider) => Effect.Effect<void, StoreUnavailable>
+    /** The span of the send that wrote the row; undefined where it was not traced. */
+    readonly traceparent: (sendId: LogRowId) => Effect.Effect<string | undefined, StoreUnavailable>
     /** Releases the claim of an alert that did not go out; false where there is none. */
     readonly releaseAlert: (sendId: LogRowId) => Effect.Effect<boolean, StoreUnavailable>
     /**

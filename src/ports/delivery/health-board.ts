@@ -1,6 +1,7 @@
 import { Context, type Effect } from "effect"
 
 import type { AlarmName } from "../../domain/delivery/alarm-rules.ts"
+import type { Provider } from "../../domain/mail/failover.ts"
 import type { StoreUnavailable } from "../store-unavailable.ts"
 
 /** Most waiting things that are counted. */
@@ -55,8 +56,40 @@ export interface HealthFacts {
   readonly newestMailAt: string | null
 }
 
+/** The states of work that is not over. Chunks that wait for a batch job, or for the budget, count as their jobs. */
+export const OPEN = {
+  jobs: ["pending", "waiting_batch", "processing", "paused_budget", "assembling"],
+  chunks: ["pending", "processing"],
+  batchJobs: ["preparing", "submitted"]
+} as const
+
+type Counts<Of extends keyof typeof OPEN> = ReadonlyArray<{
+  readonly state: (typeof OPEN)[Of][number]
+  readonly count: number
+}>
+
+/** What the metrics show of the whole installation. Of each kind {@link MOST_WAITING} at most are counted. */
+export interface Figures {
+  readonly queues: ReadonlyArray<{
+    readonly name: QueueName
+    readonly waiting: number
+    /** Since when the oldest waits, seconds; 0 where none does. */
+    readonly oldestSeconds: number
+  }>
+  /** Retries that should have been made and of which no row tells. */
+  readonly overdueRetries: number
+  readonly jobs: Counts<"jobs">
+  readonly chunks: Counts<"chunks">
+  readonly batchJobs: Counts<"batchJobs">
+  /** Since when no webhook has brought an event, to the minute; a provider of which none ever came is not named. */
+  readonly newestEvents: ReadonlyArray<{ readonly provider: Provider; readonly ageSeconds: number }>
+}
+
 /** Reads the state of the installation, in one statement whose parts are all bounded and indexed (EVENT-63). */
 export class HealthBoard extends Context.Service<
   HealthBoard,
-  { readonly read: Effect.Effect<HealthFacts, StoreUnavailable> }
+  {
+    readonly read: Effect.Effect<HealthFacts, StoreUnavailable>
+    readonly figures: Effect.Effect<Figures, StoreUnavailable>
+  }
 >()("postlane/ports/HealthBoard") {}

@@ -1,5 +1,7 @@
 import { Context, Data, type Effect } from "effect"
 
+import type { LeftOut } from "../../domain/conversion/left-out.ts"
+
 /**
  * A document was not converted. `document`: the document is at fault, and the message is for its owner; `crashed`: its
  * reader died or took too long, worth a few retries; `unavailable`: the pipeline could not be reached, worth a retry for as
@@ -31,6 +33,8 @@ interface Converted {
   readonly poorlyReadPages?: ReadonlyArray<number>
   /** Whether the result contains any text. */
   readonly hasText: boolean
+  /** What the document holds that was not converted; absent: nothing. */
+  readonly leftOut?: LeftOut
 }
 
 /** The conversion pipeline, as intake calls it without authentication (INBOUND-8). */

@@ -4,6 +4,7 @@ import { Clock, Console, Effect, FileSystem, Option, Schema, Stdio, Stream } fro
 import { Argument, Command, Flag } from "effect/cli"
 
 import { readableLanguages } from "../../adapters/tesseract/recognition.ts"
+import { leftOutTexts } from "../../domain/conversion/left-out.ts"
 import type { ConvertedAtHand } from "../../domain/conversion/work/document-at-hand.ts"
 import type { PageRange } from "../../ports/conversion/pdf.ts"
 import { languages } from "../settings/shapes.ts"
@@ -141,7 +142,7 @@ const scansNote = (ocr: Input["ocr"]): string => {
 
 /** What a reader of the result has to know, a line each. */
 const notesOf = (document: ConvertedAtHand, { ocr }: Input): ReadonlyArray<string> => {
-  const { hasText, poorlyReadPages, recognisedPages, unreadablePages, unreadPictures } = document
+  const { hasText, leftOut, poorlyReadPages, recognisedPages, unreadablePages, unreadPictures } = document
   const notes = [
     unreadablePages.length === 0
       ? ""
@@ -151,7 +152,8 @@ const notesOf = (document: ConvertedAtHand, { ocr }: Input): ReadonlyArray<strin
     unreadPictures.length === 0
       ? ""
       : `${counted(unreadPictures.length, "page")} stayed a picture, which not everybody can read (${listed(unreadPictures)}): ${scansNote(ocr)}`,
-    hasText ? "" : "There is no word of text in it"
+    hasText ? "" : "There is no word of text in it",
+    ...leftOutTexts(leftOut)
   ]
   return notes.filter((note) => note !== "")
 }

@@ -18,6 +18,7 @@ import type { Chat } from "../../ports/delivery/alert-channels.ts"
 import type { SimulatedMail } from "../../ports/mail/simulated-mail.ts"
 import { leaderTicking } from "../process/leadership.ts"
 import { ticking } from "../process/supervisor.ts"
+import { layerTracedEvents } from "../process/traced.ts"
 import type { DeliverySettings, Settings } from "../settings/settings.ts"
 import * as AuditDigest from "./audit-digest.ts"
 import * as DeliveryIntake from "./delivery-intake.ts"
@@ -85,16 +86,22 @@ export const health = ({ conversion }: Pick<Settings, "conversion">) =>
 /** What is recorded of mail, what is made of it, and who is notified. */
 export const delivery = (
   settings: DeliverySettings,
-  options: { readonly outbox: Layer.Layer<SimulatedMail> | undefined; readonly onlySimulated: boolean }
-) =>
-  Layer.mergeAll(EventPoll.layer(settings), AuditDigest.layerHere(settings)).pipe(
-    Layer.provideMerge(Layer.provide(EventRecording.layer, recordedAlerts(settings))),
+  options: {
+    readonly outbox: Layer.Layer<SimulatedMail> | undefined
+    readonly onlySimulated: boolean
+    readonly traced: boolean
+  }
+) => {
+  const recording = Layer.provide(EventRecording.layer, recordedAlerts(settings))
+  return Layer.mergeAll(EventPoll.layer(settings), AuditDigest.layerHere(settings)).pipe(
+    Layer.provideMerge(options.traced ? Layer.provide(layerTracedEvents, recording) : recording),
     Layer.provideMerge(
       Layer.mergeAll(DeliveryLog.layer, EmailLogQuery.layer, EmailStats.layer, MailStories.layer)
     ),
     Layer.provideMerge(DeliveryIntake.layer(settings)),
     Layer.provideMerge(alerts(settings, options))
   )
+}
 
 /** How often days that are over are closed, and late changes folded into them. */
 const STATS_INTERVAL = "1 minute"

@@ -15,6 +15,7 @@ import {
 import { withDeadline } from "../../domain/deadline.ts"
 import { uptime } from "../../domain/uptime.ts"
 import type { Rest } from "../../domain/work-bell.ts"
+import { makeCrashLog } from "./crash-log.ts"
 import { describeCrash } from "./run-program.ts"
 
 /** What a supervised fiber is doing: not yet run, at work, waiting to run again after a crash, or ended with its scope. */
@@ -47,6 +48,9 @@ const JITTER = 0.2
 /** A run that lasted this long was healthy: its crash resets the backoff. */
 const HEALTHY_AFTER = Duration.minutes(1)
 
+/** A run that lasted this long after a crash gets on: a store that does not answer is noticed before. */
+const GETS_ON_AFTER = Duration.seconds(10)
+
 /** How long a fiber may take to stop: to finish what it claimed, or to release it. */
 const STOP_WITHIN = Duration.seconds(10)
 
@@ -74,24 +78,30 @@ export class Supervisors extends Context.Service<
     readonly snapshot: Effect.Effect<ReadonlyArray<Supervised>>
     /** Enters a fiber that starts. Two running under one name are a bug, and a defect. */
     readonly enter: (name: string) => Effect.Effect<Entry>
+    /** What they say in the log: one for all, so that a trouble that all have is said once. */
+    readonly crashLog: ReturnType<typeof makeCrashLog>
   }
 >()("postlane/runtime/Supervisors") {
   static readonly layer: Layer.Layer<Supervisors> = Layer.sync(Supervisors, () => {
     const entries = new Map<string, Entry>()
     return Supervisors.of({
+      crashLog: makeCrashLog(),
       snapshot: Effect.sync(() =>
         [...entries.values()].map((entry) => ({ ...entry })).sort((a, b) => (a.name < b.name ? -1 : 1))
       ),
       enter: (name) =>
-        Effect.sync(() => {
-          const there = entries.get(name)
-          if (there !== undefined && there.state !== "stopped") {
-            throw new Error(`Two supervised fibers are called ${name}`)
-          }
-          const entry = newEntry(name)
-          entries.set(name, entry)
-          return entry
-        })
+        Effect.tap(
+          Effect.sync(() => {
+            const there = entries.get(name)
+            if (there !== undefined && there.state !== "stopped") {
+              throw new Error(`Two supervised fibers are called ${name}`)
+            }
+            const entry = newEntry(name)
+            entries.set(name, entry)
+            return entry
+          }),
+          Metric.value(restartsTotal(name))
+        )
     })
   })
 }
@@ -122,23 +132,25 @@ const beginRun = (entry: Entry) =>
 /** Runs `run` forever: whenever it has failed, died or returned, it is restarted. Only interruption from outside ends it. */
 const restartForEver = <E, R>(
   entry: Entry,
+  crashLog: Supervisors["Service"]["crashLog"],
   run: Effect.Effect<unknown, E, R>
 ): Effect.Effect<never, never, R> =>
   Effect.gen(function* () {
     let crashes = 0
+    const getsOn = Effect.andThen(Effect.sleep(GETS_ON_AFTER), crashLog.gotOn(entry.name))
     while (true) {
       const started = yield* uptime
+      const watch = crashes === 0 ? undefined : yield* Effect.forkChild(getsOn)
       const exit = yield* Effect.exit(run)
+      if (watch !== undefined) yield* Fiber.interrupt(watch)
       if (Duration.isGreaterThanOrEqualTo(yield* since(started), HEALTHY_AFTER)) crashes = 0
       const delay = yield* backoff(++crashes)
-      const crash = describeCrash(Exit.isFailure(exit) ? exit.cause : Cause.die(new Error("It returned")))
+      const cause = Exit.isFailure(exit) ? exit.cause : Cause.die(new Error("It returned"))
       entry.state = "restarting"
       entry.restarts++
-      entry.lastError = crash.summary
+      entry.lastError = describeCrash(cause).summary
       yield* Metric.update(restartsTotal(entry.name), 1)
-      yield* Effect.logError(
-        `${entry.name} crashed: ${crash.summary}. It runs again in ${Duration.format(delay)}`
-      ).pipe(Effect.annotateLogs({ stack: crash.stack }))
+      yield* crashLog.crashed({ name: entry.name, cause, delay })
       yield* Effect.sleep(delay)
     }
   })
@@ -154,11 +166,14 @@ const stop = (entry: Entry, fiber: Fiber.Fiber<never>) =>
 
 const superviseEntry = <E, R>(name: string, makeRun: (entry: Entry) => Effect.Effect<unknown, E, R>) =>
   Effect.gen(function* () {
-    const entry = yield* (yield* Supervisors).enter(name)
-    const run = Effect.annotateLogs(restartForEver(entry, Effect.scoped(makeRun(entry))), {
+    const { crashLog, enter } = yield* Supervisors
+    const entry = yield* enter(name)
+    const run = Effect.annotateLogs(restartForEver(entry, crashLog, Effect.scoped(makeRun(entry))), {
       supervisor: name
     })
-    yield* Effect.acquireRelease(Effect.forkDetach(run), (fiber) => stop(entry, fiber))
+    yield* Effect.acquireRelease(Effect.forkDetach(run), (fiber) =>
+      Effect.andThen(stop(entry, fiber), crashLog.ended(name))
+    )
   })
 
 /**

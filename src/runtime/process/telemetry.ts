@@ -1,12 +1,12 @@
-import { Effect, Layer, Logger, Redacted, References, type LogLevel } from "effect"
+import { Effect, Layer, Logger, Option, Redacted, References, Tracer, type LogLevel } from "effect"
 import { FetchHttpClient, HttpBody } from "effect/http"
 import { Otlp, OtlpSerialization } from "effect/observability"
 
-import { Mailer } from "../../domain/mail/mailer.ts"
-import { RetryHandler } from "../../domain/mail/retry.ts"
 import { decodedPercent } from "../percent-encoding.ts"
 import type { Settings } from "../settings/settings.ts"
 import { lineLogger, type LogSink, type Scrub, scrubOf } from "./log-lines.ts"
+import { conventionalMetrics, conventionalSpans } from "./otlp-names.ts"
+import { samplerOf } from "./sampler.ts"
 
 const LEVELS: Readonly<Record<Settings["telemetry"]["logLevel"], LogLevel.LogLevel>> = {
   trace: "Trace",
@@ -40,7 +40,11 @@ const scrubbedJson = (scrub: Scrub) => {
       ),
       "application/json"
     )
-  return Layer.succeed(OtlpSerialization.OtlpSerialization, { traces: body, metrics: body, logs: body })
+  return Layer.succeed(OtlpSerialization.OtlpSerialization, {
+    traces: (data) => body(conventionalSpans(data)),
+    metrics: (data) => body(conventionalMetrics(data)),
+    logs: body
+  })
 }
 
 /** Nobody reads what a collector answers: its body is discarded unread, whatever its length. */
@@ -64,6 +68,32 @@ const otlp = (settings: Settings["telemetry"], endpoint: string, version: string
     ])
   )
 
+/** A span that nothing is recorded of. */
+const unrecorded = (options: Parameters<Tracer.Tracer["span"]>[0]) =>
+  new Tracer.NativeSpan({ ...options, sampled: false })
+
+/**
+ * The tracer of the settings' sampler. A call of a database or a vendor that belongs to no work is how somebody looks for work: a
+ * poll that found nothing is no trace.
+ */
+const sampled = (settings: Settings["telemetry"]) =>
+  Layer.effect(
+    Tracer.Tracer,
+    Effect.gen(function* () {
+      const inner = yield* Tracer.Tracer
+      const { notes, sampler } = samplerOf(settings.tracesSampler, settings.tracesSamplerArg)
+      for (const note of notes) yield* Effect.logWarning(note)
+      return Tracer.make({
+        ...(inner.context === undefined ? {} : { context: inner.context }),
+        span: (options) => {
+          if (options.kind === "client" && Option.isNone(options.parent)) return unrecorded(options)
+          const span = inner.span({ ...options, sampled: true })
+          return sampler({ parent: options.parent, traceId: span.traceId }) ? span : unrecorded(options)
+        }
+      })
+    })
+  )
+
 /**
  * Logs to the sink at the level of `POSTLANE_LOG_LEVEL`, and, where `OTEL_EXPORTER_OTLP_ENDPOINT` is set, traces, metrics
  * and logs to that collector. Provide it last, so that every span and line is seen.
@@ -80,7 +110,10 @@ export const layerTelemetry = (
   const endpoint = settings.telemetry.otlpEndpoint
   return endpoint === undefined
     ? logs
-    : Layer.provideMerge(otlp(settings.telemetry, endpoint, options.version, scrub), logs)
+    : sampled(settings.telemetry).pipe(
+        Layer.provideMerge(otlp(settings.telemetry, endpoint, options.version, scrub)),
+        Layer.provideMerge(logs)
+      )
 }
 
 /** The part of a Node stream on which errors are reported. */
@@ -96,31 +129,3 @@ export const surviveClosedOutput = (streams: ReadonlyArray<ErrorSource>): Effect
   Effect.sync(() => {
     for (const stream of streams) stream.on("error", () => undefined)
   })
-
-/**
- * A span around every send and every retry. Only where traces are collected: unused spans would cost a tenth of a send's time.
- */
-export const layerTraced: Layer.Layer<Mailer | RetryHandler, never, Mailer | RetryHandler> = Layer.merge(
-  Layer.effect(
-    Mailer,
-    Effect.map(Mailer, ({ send }) =>
-      Mailer.of({
-        send: (request) =>
-          Effect.withSpan(send(request), "Mailer.send", {
-            attributes: { category: request.category, source: request.source }
-          })
-      })
-    )
-  ),
-  Layer.effect(
-    RetryHandler,
-    Effect.map(RetryHandler, ({ handle }) =>
-      RetryHandler.of({
-        handle: (message) =>
-          Effect.withSpan(handle(message), "RetryHandler.handle", {
-            attributes: { provider: message.request.provider, attempt: message.attempt }
-          })
-      })
-    )
-  )
-)

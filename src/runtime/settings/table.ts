@@ -235,7 +235,11 @@ export const AREAS = {
     otlpHeaders: secret("OTEL_EXPORTER_OTLP_HEADERS", text)`
       Headers for the collector, name=value, separated by commas, values percent-encoded.`,
     serviceName: open("OTEL_SERVICE_NAME", text, { fallback: "postlane" })`
-      Name of this service at the collector.`
+      Name of this service at the collector.`,
+    tracesSampler: open("OTEL_TRACES_SAMPLER", text, { fallback: "parentbased_always_on" })`
+      Which traces are recorded, as OpenTelemetry names it: always_on, always_off, traceidratio, parentbased_always_on, parentbased_always_off or parentbased_traceidratio. Another name is said at the start, and the default holds.`,
+    tracesSamplerArg: open("OTEL_TRACES_SAMPLER_ARG", text, { otherwise: "1" })`
+      The share of traces that the samplers by ratio record, from 0 to 1.`
   })
 } as const
 

@@ -8,7 +8,7 @@ import * as ReaderProcess from "../../../src/adapters/reader-process/reader-proc
 import { DocumentInspector } from "../../../src/ports/conversion/documents.ts"
 import { encryptPdf } from "../../support/files/pdf-encrypt.ts"
 import { temporaryPdf } from "../../support/files/pdf-files.ts"
-import { numbered } from "../../support/files/pdf-samples.ts"
+import { numbered, portfolioOf } from "../../support/files/pdf-samples.ts"
 import { jpeg, pngOf } from "../../support/files/picture-files.ts"
 import { tnefOf } from "../../support/files/tnef-files.ts"
 import { compoundOf, paragraph, wordOf, wordParts, words } from "../../support/files/word-files.ts"
@@ -182,6 +182,23 @@ layer(
         const path = yield* temporaryPdf(pdf)
         const bytes = yield* Effect.promise(() => encryptPdf(path, "secret"))
         assert.match(yield* inspected(bytes), /^unreadable: .*password/)
+      }),
+    120_000
+  )
+
+  it.effect(
+    "DOC-16: a PDF's other content is named; a Word document's is not looked for",
+    () =>
+      Effect.gen(function* () {
+        const inspector = yield* DocumentInspector
+        const leftOutOf = Effect.fnUntraced(function* (bytes: Uint8Array) {
+          return (yield* inspector.inspect(yield* temporaryPdf(bytes))).leftOut
+        }, Effect.scoped)
+        const nothing = { portfolio: false, files: [], fileCount: 0, remarks: 0 }
+        assert.deepStrictEqual(yield* leftOutOf(pdf), nothing)
+        const found = { portfolio: true, files: ["a.csv"], fileCount: 1, remarks: 1 }
+        assert.deepStrictEqual(yield* leftOutOf(portfolioOf(["a.csv"])), found)
+        assert.isUndefined(yield* leftOutOf(word))
       }),
     120_000
   )

@@ -4,6 +4,7 @@ import { connect } from "node:net"
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { Context, Duration, Effect, Exit, Layer, Logger, Redacted, Result, Scope, Stream } from "effect"
 import { HttpServer } from "effect/http"
+import { PrometheusMetrics } from "effect/observability"
 
 import { embeddedHttpLayer, httpLayer } from "../../../src/adapters/http/http-layer.ts"
 import { PipelineAnswers } from "../../../src/adapters/http/routes/inbound/pipeline-answer.ts"
@@ -56,6 +57,7 @@ import { Deferrals } from "../../../src/ports/mail/deferrals.ts"
 import { MessageViews } from "../../../src/ports/mail/message-views.ts"
 import { SimulatedMail } from "../../../src/ports/mail/simulated-mail.ts"
 import { SuppressionList } from "../../../src/ports/mail/suppression-list.ts"
+import { MetricsPage } from "../../../src/ports/metrics-page.ts"
 import { FileObjects, MailObjects } from "../../../src/ports/object-store.ts"
 import { Readiness, type ReadinessReport } from "../../../src/ports/readiness.ts"
 import { anyId } from "../../support/any-id.ts"
@@ -236,7 +238,13 @@ export const startServer = async (behind: Partial<Behind> = {}): Promise<TestSer
     behind.incomingMails ?? Layer.mock(IncomingMails, { ofCustomer: () => Effect.succeed([]) }),
     behind.pipeline ?? Layer.mock(PipelineAnswers, {}),
     MailTemplates.layer,
-    Layer.succeed(HealthBoard, HealthBoard.of({ read: behind.health ?? Effect.succeed(NO_HEALTH) })),
+    Layer.succeed(
+      HealthBoard,
+      HealthBoard.of({
+        read: behind.health ?? Effect.succeed(NO_HEALTH),
+        figures: Effect.die("not here")
+      })
+    ),
     Layer.succeed(MailStories, MailStories.of({ of: behind.story ?? (() => Effect.succeed(undefined)) })),
     behind.views ?? Layer.mock(MessageViews, {}),
     Layer.mock(DeferQueue, { configured: true, ...behind.queue }),
@@ -248,6 +256,7 @@ export const startServer = async (behind: Partial<Behind> = {}): Promise<TestSer
         count: behind.count ?? (() => Effect.succeed(0))
       })
     ),
+    Layer.succeed(MetricsPage, MetricsPage.of({ text: PrometheusMetrics.format() })),
     Layer.succeed(
       Readiness,
       Readiness.of({

@@ -10,6 +10,7 @@ import {
   safeUrl
 } from "../../../src/adapters/mail-templates/clean.ts"
 import { layer, MAX_HTML_BYTES, renderMail } from "../../../src/adapters/mail-templates/mail-templates.ts"
+import type { LeftOut } from "../../../src/domain/conversion/left-out.ts"
 import { TEMPLATE_SAMPLES } from "../../../src/domain/mail/templates/samples.ts"
 import type { MailTemplate } from "../../../src/domain/mail/templates/template.ts"
 import { MailTemplates } from "../../../src/ports/mail/mail-provider.ts"
@@ -283,6 +284,26 @@ describe("what the mails say", () => {
     expect(processing.text).not.toMatch(/undefined|pages|attachments/)
     expect(success.text).toContain("attached to this mail")
     expect(named(success.html, "a")).toHaveLength(0)
+  })
+
+  it("DOC-16: names what the PDF holds that was not converted, and does not pass a cover sheet for the document", () => {
+    const mailOf = (leftOut: LeftOut) => renderMail({ ...TEMPLATE_SAMPLES.success, leftOut })
+    const leftOut = { portfolio: false, files: ["<b>boats</b>.csv"], fileCount: 3, remarks: 2 }
+    const { html, subject, text } = mailOf(leftOut)
+    expect(subject).toBe("Converted: annual-report.pdf")
+    expect(text).toMatch(
+      /3 files attached to the PDF were not converted\..*:\s+- <b>boats<\/b>\.csv\s+- 2 more\s+2 notes or remarks in the PDF were not converted\./s
+    )
+    expect(html).not.toContain("<b>")
+    const cover = mailOf({ ...leftOut, portfolio: true, remarks: 0 })
+    expect(cover.subject).toBe("Only its cover sheet was converted: annual-report.pdf")
+    expect(cover.text).toMatch(/is a portfolio: .*version of the cover sheet of.*3 files in this portfolio/s)
+    expect(cover.text).not.toContain("Your file is converted")
+    const names = Array.from({ length: 5000 }, (_, at) => `file-${at}.pdf`)
+    const many = mailOf({ ...leftOut, files: names, fileCount: 6000 }).text
+    expect(many).toContain(
+      `${new Intl.NumberFormat("en-US").format(6000 - many.match(/^- file-/gm)!.length)} more`
+    )
   })
 
   it("never drops an entry in silence", () => {

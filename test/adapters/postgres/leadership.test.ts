@@ -70,7 +70,7 @@ describe("leadership of several processes on PostgreSQL", () => {
       "select id from (select id, term, max(term) over (order by id) as newest from lease_test_writes) x where term < newest"
     )
     assert.deepStrictEqual(outOfOrder, [])
-  }, 60_000)
+  })
 
   it("lets a guarded write hold the lease until it is committed, and refuses a past term", async () => {
     await Promise.all(children.map(({ destroy }) => destroy()))
@@ -114,5 +114,5 @@ describe("leadership of several processes on PostgreSQL", () => {
         })
       )
     )
-  }, 60_000)
+  })
 })

@@ -21,7 +21,7 @@ describe("the SMTP server", () => {
     world = await startIntake({
       interfere: (port, call) => (port === broken ? Effect.die(new Error("down")) : call)
     })
-  }, 60_000)
+  })
   afterAll(() => world.stop())
 
   const objects = () =>
@@ -111,7 +111,7 @@ describe("the SMTP server", () => {
     } finally {
       turns.mockRestore()
     }
-  }, 60_000)
+  })
 
   it("keeps dots as they were, however the mail is cut into packets", async () => {
     const text = "From: a@x.test\r\n\r\n.\r\n..\r\n...x\r\n.y\r\n\n.z\r\n.\r\n"
@@ -145,7 +145,7 @@ describe("the SMTP server", () => {
     }
     assert.match(await say("."), /^552 /)
     assert.strictEqual(await objects(), before)
-  }, 60_000)
+  })
 
   it("cuts a client that keeps sending beyond the limit", async () => {
     const { closed, socket } = await talkToData(world.port, CONVERT)
@@ -155,7 +155,7 @@ describe("the SMTP server", () => {
       await Promise.race([new Promise((resolve) => socket.once("drain", resolve)), closed])
     }
     assert.notMatch(await closed, /^250 .*queued/m)
-  }, 60_000)
+  })
 
   it("says 451 where the mail or its row cannot be kept, and leaves at most what the sweep removes", async () => {
     const before = await objects()
@@ -206,7 +206,7 @@ describe("slow clients, certificates and rates", () => {
     } finally {
       await world.stop()
     }
-  }, 60_000)
+  })
 
   it("offers STARTTLS where there is a certificate", async () => {
     const world = await startIntake({ smtp: { certificate: CERTIFICATE } })

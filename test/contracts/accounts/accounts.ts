@@ -21,7 +21,7 @@ import {
 
 /** What every store of accounts says of their funds, and does when they are closed. */
 export const suite = (name: string, stores: Layer.Layer<Accounts | ConversionStore | DocumentsWorld>) =>
-  suiteLayer(stores, { timeout: 60_000 })(`accounts: ${name}`, (it) => {
+  suiteLayer(stores)(`accounts: ${name}`, (it) => {
     it.effect("an account shows what can be spent, whichever way its funds move", () =>
       Effect.gen(function* () {
         yield* clean

@@ -19,7 +19,7 @@ export const suite = (
   name: string,
   stores: Layer.Layer<Accounts | ConversionStore | Customers | DocumentsWorld>
 ) =>
-  suiteLayer(stores, { timeout: 60_000 })(`customers: ${name}`, (it) => {
+  suiteLayer(stores)(`customers: ${name}`, (it) => {
     it.effect("a customer is registered once, found by address, and opened again", () =>
       Effect.gen(function* () {
         const customers = yield* Customers

@@ -52,7 +52,7 @@ const cancelledOrder = Effect.gen(function* () {
 
 /** What every store of bulk orders does. */
 export const suite = (name: string, stores: Layer.Layer<BulkOrders | ConversionStore | DocumentsWorld>) =>
-  suiteLayer(stores, { timeout: 60_000 })(`bulk orders: ${name}`, (it) => {
+  suiteLayer(stores)(`bulk orders: ${name}`, (it) => {
     it.effect("an order is taken whole, once, its items in their order", () =>
       Effect.gen(function* () {
         yield* clean

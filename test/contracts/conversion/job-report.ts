@@ -31,7 +31,7 @@ export const suite = (
   name: string,
   stores: Layer.Layer<JobReport | SharedFiles | ConversionStore | BatchStore | DocumentsWorld>
 ) =>
-  suiteLayer(stores, { timeout: 60_000 })(`jobs and costs for admins: ${name}`, (it) => {
+  suiteLayer(stores)(`jobs and costs for admins: ${name}`, (it) => {
     it.effect("Word documents, pictures and flyers are reported beside the jobs, what moved last first", () =>
       Effect.gen(function* () {
         yield* clean

@@ -44,7 +44,7 @@ export const objectStoreContract = (
     const test = (
       title: string,
       use: (store: ObjectStoreService) => Effect.Effect<void, unknown, Scope.Scope>
-    ) => it.live(title, () => Effect.scoped(Effect.flatMap(make, use)), 60_000)
+    ) => it.live(title, () => Effect.scoped(Effect.flatMap(make, use)))
 
     test("returns what was put, whole and from an offset; the last writer wins", (store) =>
       Effect.gen(function* () {

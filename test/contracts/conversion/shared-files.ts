@@ -28,7 +28,7 @@ const tokenOf = (url: string | undefined) => (url ?? "").slice(`${BASE_URL}/shar
 
 /** What every maker of links does. */
 export const suite = (name: string, stores: Layer.Layer<SharedFiles | ConversionStore | DocumentsWorld>) =>
-  suiteLayer(stores, { timeout: 60_000 })(`links to results: ${name}`, (it) => {
+  suiteLayer(stores)(`links to results: ${name}`, (it) => {
     it.effect("a link shows the newest result of its file, until the file or its owner is gone", () =>
       Effect.gen(function* () {
         yield* clean

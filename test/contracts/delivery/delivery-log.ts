@@ -48,6 +48,15 @@ export const suite = <R>(
       }).pipe(Effect.provide(layer))
     )
 
+    it.effect("knows no span of a mail that nobody traced", () =>
+      Effect.gen(function* () {
+        const log = yield* DeliveryLog
+        const { sendId } = yield* log.record(deliveryEvent())
+        assert.isUndefined(yield* log.traceparent(sendId))
+        assert.isUndefined(yield* log.traceparent(anyId("00000000-0000-4000-8000-00000000dead")))
+      }).pipe(Effect.provide(layer))
+    )
+
     it.effect("raises no alert again that was confirmed, whatever else is said of it (A1)", () =>
       Effect.gen(function* () {
         const log = yield* DeliveryLog

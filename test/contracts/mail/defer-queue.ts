@@ -117,8 +117,8 @@ export const suite = (
   ) => {
     // Handlers fail on purpose here: what is logged about it would only hide a real failure.
     const run = Effect.flatMap(makeWorld({ visibilitySeconds }), body).pipe(Effect.provide(Logger.layer([])))
-    if (capabilities.virtualTime) it.effect(title, () => driven(run), 60_000)
-    else it.live(title, () => run, 60_000)
+    if (capabilities.virtualTime) it.effect(title, () => driven(run))
+    else it.live(title, () => run)
   }
 
   describe.concurrent(`DeferQueue (${name})`, () => {

@@ -183,7 +183,7 @@ export const suite = (
             )
           )
         ),
-      60_000
+      180_000
     )
 
     test("a send's row takes its events by tag, before and after the library knows the message", (world) =>

@@ -22,6 +22,7 @@ export const storedFile = (parts: Partial<StoredFile> = {}): StoredFile => ({
   unreadablePages: [],
   hasText: null,
   noModelPages: [],
+  leftOut: null,
   made: null,
   ...parts
 })

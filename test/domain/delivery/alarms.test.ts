@@ -137,6 +137,8 @@ describe("alarms", () => {
       yield* passMinutes(world.tick, 3)
       assert.lengthOf(world.posts, 1)
       assert.include(world.posts[0], "the retry queue has dead letters".slice(1))
+      const letters = (yield* Metric.snapshot).find(({ id }) => id === "postlane_dead_letters")
+      assert.deepStrictEqual(letters?.state, { value: 1 })
     })
   )
 

@@ -2,6 +2,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Stream } from "effect"
 import { TestClock } from "effect/testing"
 
+import type { LeftOut } from "../../../src/domain/conversion/left-out.ts"
 import type { DocumentFacts } from "../../../src/domain/conversion/page-content.ts"
 import { layer } from "../../../src/domain/inbound/in-process-pipeline.ts"
 import { HtmlAssembly } from "../../../src/ports/conversion/html-assembly.ts"
@@ -61,6 +62,7 @@ const unused = () => Stream.die("not asked for")
 
 const documentOf = (facts: DocumentFacts): PdfDocument => ({
   facts,
+  leftOut: Effect.succeed(undefined),
   fonts: Effect.succeed([]),
   pages: () => Stream.empty,
   split: unused,
@@ -84,9 +86,9 @@ const factsOf = (pageCount: number): DocumentFacts => ({
 })
 
 /** What the pipeline makes of a document of three pages, of which these cannot be read. */
-const convertedWithout = (lost: ReadonlySet<number>) => {
+const convertedWithout = (lost: ReadonlySet<number>, leftOut?: LeftOut) => {
   const objects = new Map<string, Uint8Array>()
-  const facts = factsOf(3)
+  const facts = { ...factsOf(3), leftOut }
   const document = documentOf(facts)
   const page = (index: number) =>
     lost.has(index)
@@ -125,6 +127,15 @@ it.effect("R2: pages that cannot be read are named and not counted; where none c
     const failure = yield* Effect.flip(convertedWithout(new Set([0, 1, 2])))
     assert.strictEqual(failure.reason, "document")
     assert.match(failure.message, /No page of this document could be read/)
+  })
+)
+
+it.effect("DOC-16: what the document holds that was not converted is part of the answer", () =>
+  Effect.gen(function* () {
+    const leftOut = { portfolio: true, files: ["a.pdf"], fileCount: 1, remarks: 0 }
+    assert.deepStrictEqual((yield* convertedWithout(new Set(), leftOut)).converted.leftOut, leftOut)
+    const nothing = { portfolio: false, files: [], fileCount: 0, remarks: 0 }
+    assert.notProperty((yield* convertedWithout(new Set(), nothing)).converted, "leftOut")
   })
 )
 

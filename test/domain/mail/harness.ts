@@ -33,6 +33,9 @@ export const makeHarness = Effect.fnUntraced(function* (
     readonly store?: (real: MailStore["Service"]) => MailStore["Service"]
     readonly broker?: (real: DeferQueue["Service"]) => DeferQueue["Service"]
     readonly missing?: Provider
+    readonly wrapProviders?: (
+      real: MailProviders["Service"]
+    ) => Effect.Effect<MailProviders["Service"], never, Scope.Scope>
   } = {}
 ) {
   const database = makeMailDatabase()
@@ -42,6 +45,9 @@ export const makeHarness = Effect.fnUntraced(function* (
     makeMemoryProvider({ provider: name, outcome: () => Effect.sync(() => scripts[name].shift() ?? "ok") })
   const providers = { provider_a: provider("provider_a"), provider_b: provider("provider_b") }
   const scope = yield* Scope.make()
+  const plain = MailProviders.of({
+    get: (name) => (name === options.missing ? undefined : providers[name].provider)
+  })
   const storeClock = yield* Clock.Clock
   /** The store's clock is its own, whatever the process's shows. */
   const inTime = (store: MailStore["Service"]): MailStore["Service"] => {
@@ -75,9 +81,7 @@ export const makeHarness = Effect.fnUntraced(function* (
             ...(options.broker?.(queue) ?? queue),
             configured: options.queue ?? true
           }),
-          Layer.succeed(MailProviders, {
-            get: (name) => (name === options.missing ? undefined : providers[name].provider)
-          }),
+          Layer.effect(MailProviders, options.wrapProviders?.(plain) ?? Effect.succeed(plain)),
           NodeCrypto.layer
         )
       )

@@ -11,7 +11,7 @@ import { jsonOf, run } from "./harness.ts"
 const costs = (...args: ReadonlyArray<string>) =>
   TestDatabase.use(({ url }) => run(["costs", ...args], { DB_URL: url }))
 
-layer(layerPostgres, { timeout: 60_000, excludeTestServices: true })("postlane costs", (it) => {
+layer(layerPostgres, { excludeTestServices: true })("postlane costs", (it) => {
   it.effect("says what models cost and what the batch lane saved, in words and as JSON", () =>
     Effect.gen(function* () {
       const sql = yield* WriteSql

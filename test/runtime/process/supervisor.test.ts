@@ -13,9 +13,11 @@ import {
   Schema,
   Scope
 } from "effect"
+import { PrometheusMetrics } from "effect/observability"
 import { TestClock } from "effect/testing"
 
 import { type Rest, WorkBell } from "../../../src/domain/work-bell.ts"
+import { StoreUnavailable } from "../../../src/ports/store-unavailable.ts"
 import {
   background,
   supervise,
@@ -383,7 +385,98 @@ describe("stopping", () => {
   )
 })
 
+describe("the crashes of a supervised fiber", () => {
+  test(
+    "are counted from 0, which is shown before there is one",
+    Effect.gen(function* () {
+      const page = Effect.map(PrometheusMetrics.format(), (text) =>
+        text.split("\n").filter((line) => line.startsWith("postlane_supervisor_restarts_total"))
+      )
+      let isBroken = false
+      yield* superviseTicks(
+        "counted",
+        "1 second",
+        Effect.suspend(() => (isBroken ? Effect.die(new Error("boom")) : Effect.void))
+      )
+      yield* TestClock.adjust(0)
+      assert.deepStrictEqual(yield* page, ['postlane_supervisor_restarts_total{name="counted"} 0'])
+      isBroken = true
+      yield* TestClock.adjust("1 second")
+      assert.deepStrictEqual(yield* page, ['postlane_supervisor_restarts_total{name="counted"} 1'])
+    }).pipe(Effect.provideService(Metric.MetricRegistry, new Map()))
+  )
+})
+
 describe("the log lines of a crash", () => {
+  test(
+    "a store that is away is one line, one a minute with a count, and one when all get on again",
+    Effect.gen(function* () {
+      const lines: Array<readonly [string, unknown]> = []
+      const collect = Logger.make(({ fiber, message }) => {
+        const { sinceLastLine, crashes } = fiber.getRef(References.CurrentLogAnnotations)
+        lines.push([String(message), sinceLastLine ?? crashes])
+      })
+      let isAway = true
+      const ask = (operation: string) =>
+        Effect.suspend(() =>
+          isAway
+            ? Effect.fail(
+                new StoreUnavailable({ operation, reason: "connection refused", isRetryable: true })
+              )
+            : Effect.void
+        )
+      yield* Effect.gen(function* () {
+        for (let at = 0; at < 20; at += 1) yield* superviseTicks(`tick-${at}`, "1 second", ask(`${at}`))
+        yield* supervise("consumer", Effect.andThen(ask("take"), Effect.never))
+        yield* TestClock.adjust("59 seconds")
+        assert.deepStrictEqual(
+          lines.map(([, count]) => count),
+          [undefined]
+        )
+        assert.match(lines[0]![0], /^a store does not answer.*0: connection refused$/)
+        yield* TestClock.adjust("5 seconds")
+        const crashes = (yield* (yield* Supervisors).snapshot).reduce(
+          (sum, { restarts }) => sum + restarts,
+          0
+        )
+        assert.isAbove(crashes, 200)
+        assert.lengthOf(lines, 2)
+        assert.isAbove(Number(lines[1]![1]), 200)
+        isAway = false
+        yield* TestClock.adjust("15 seconds")
+        assert.deepStrictEqual(lines.slice(2), [["what needs the store that was away runs again", crashes]])
+        isAway = true
+        yield* TestClock.adjust("1 second")
+        assert.lengthOf(lines, 4)
+      }).pipe(Effect.provide(Logger.layer([collect])))
+    })
+  )
+
+  test(
+    "a part that crashes by itself has lines of its own",
+    Effect.gen(function* () {
+      const lines: Array<string> = []
+      const collect = Logger.make(({ message }) => void lines.push(String(message)))
+      let isBroken = true
+      yield* Effect.gen(function* () {
+        yield* superviseTicks(
+          "one",
+          "1 second",
+          Effect.suspend(() => (isBroken ? Effect.die(new Error("a")) : Effect.void))
+        )
+        yield* supervise("two", Effect.die(new Error("b")))
+        yield* TestClock.adjust("30 seconds")
+        isBroken = false
+        yield* TestClock.adjust("15 seconds")
+      }).pipe(Effect.provide(Logger.layer([collect])))
+      assert.deepStrictEqual(lines, [
+        "one crashed: Error: a. It runs again in 200ms",
+        "two crashed: Error: b. It runs again in 200ms",
+        "one runs again"
+      ])
+    })
+  )
+
   test(
     "holds neither what a schema refused nor what an error carries along",
     Effect.gen(function* () {

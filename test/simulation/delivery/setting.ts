@@ -317,6 +317,7 @@ export const makeWorld = (
         DeliveryLog.of({
           record: (event, options) => road("record event", log.record(event, options)),
           heard: () => Effect.void,
+          traceparent: (sendId) => log.traceparent(sendId),
           releaseAlert: (sendId) => road("release alert", log.releaseAlert(sendId)),
           confirmAlert: (sendId) => road("confirm alert", log.confirmAlert(sendId)),
           claimDueAlert: road("claim alert", log.claimDueAlert)

@@ -174,6 +174,7 @@ const notUsed = () => Stream.die(new Error("not used here"))
 
 const documentOf = (paper: Paper): PdfDocument => ({
   facts: factsOf(paper),
+  leftOut: Effect.succeed(undefined),
   fonts: Effect.succeed([]),
   pages: ({ end, first }) =>
     Stream.mapEffect(Stream.range(first, end - 1), (index) => contentOf(paper, index)),

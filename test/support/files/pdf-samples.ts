@@ -106,6 +106,26 @@ export const withForm = (pages = 1): Buffer =>
     }
   })
 
+/** A portfolio: a cover sheet with a sticky note, and these files in it. */
+export const portfolioOf = (names: ReadonlyArray<string>): Buffer =>
+  pdfOf({
+    pages: [
+      {
+        content: line("Open this portfolio in another program.", 72, 700),
+        entries: "/Annots [<< /Type /Annot /Subtype /Text /Rect [72 400 90 420] /Contents (A remark) >>]"
+      }
+    ],
+    more: (writer) => {
+      const files = names.map((name) => {
+        const bytes = writer.stream("words", { dictionary: "/Type /EmbeddedFile" })
+        return `(${name}) ${ref(writer.object(`<< /Type /Filespec /UF (${name}) /EF << /F ${ref(bytes)} >> >>`))}`
+      })
+      return {
+        catalog: `/Collection << /Type /Collection >> /Names << /EmbeddedFiles << /Names [${files.join(" ")}] >> >>`
+      }
+    }
+  })
+
 const PIXEL = Buffer.from([200, 30, 40])
 
 /** A picture of 4 by 2 pixels of one colour, inside a form XObject that is marked as an artifact, with text beside it. */

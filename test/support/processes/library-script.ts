@@ -20,7 +20,7 @@ export const runScript = async (source: string, env: Readonly<Record<string, str
   const child = spawn(process.execPath, ["--input-type=module", "--eval", module], {
     env,
     stdio: ["ignore", "pipe", "pipe"],
-    timeout: 60_000,
+    timeout: 120_000,
     killSignal: "SIGKILL"
   })
   const out: Array<Buffer> = []

@@ -44,7 +44,7 @@ export const tick = async (worker: EdgeWorker): Promise<string> =>
 
 /** Waits until `look` finds something. */
 export const until = async <A>(look: () => Promise<A | undefined>): Promise<A> => {
-  const deadline = Date.now() + 60_000
+  const deadline = Date.now() + 150_000
   for (;;) {
     const found = await look()
     if (found !== undefined) return found

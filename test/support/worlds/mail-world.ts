@@ -116,6 +116,7 @@ const Row = Schema.Struct({
   accounts: Schema.NullOr(Schema.Struct({ received: Schema.NullOr(Account), listed: Account })),
   retryAt: Schema.NullOr(Schema.Number),
   attempts: Schema.Array(Attempt),
+  traceparent: Schema.NullOr(Schema.String),
   events: Schema.Array(Schema.Struct({ ...Account.fields, number: Schema.Int, listed: Schema.Boolean })),
   createdAt: Schema.Number
 })
@@ -214,6 +215,7 @@ export const makePostgresWorld: Effect.Effect<MailWorld, never, MailStore | Writ
           jsonb_build_object('received', ${account("received")}, 'listed', ${account("listed")}) end as accounts,
         extract(epoch from retry_at)::float8 * 1000 as "retryAt",
         coalesce(attempts, '[]') as attempts,
+        traceparent,
         coalesce((select jsonb_agg(jsonb_build_object('number', e.number, 'event', e.event,
           'at', extract(epoch from e.occurred_at)::float8 * 1000, 'listed', e.listed, 'raw', e.raw) order by e.number)
           from email_events e where e.send_id = email_log.id), '[]') as events,

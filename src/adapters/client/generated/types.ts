@@ -311,7 +311,15 @@ export interface File {
   /** Whether there is a word of text in the result; null where there is none, or nobody looked. */ readonly hasText: boolean | null
   /** Pages of the result, from 1, that no model converted though high fidelity was asked for: they were converted without it. */ readonly noModelPages: ReadonlyArray<number>
   readonly made: ResultMaking | null
+  readonly leftOut: LeftOut | null
   readonly waitsFor?: WaitsFor | undefined
+}
+
+export interface LeftOut {
+  /** It is a portfolio: its pages are the cover sheet of the files in it. */ readonly portfolio: boolean
+  /** Names of files in it, the first 20; none of them was converted. */ readonly files: ReadonlyArray<string>
+  /** How many files are in it. */ readonly fileCount: number
+  /** How many notes, remarks and marks by hand are on its pages; text boxes are converted, and not counted. */ readonly remarks: number
 }
 
 export interface ResultMaking {

@@ -2,6 +2,8 @@
  * The OpenAPI document as clients in other languages want it, made from the one that the definition gives: what a generator would make
  * numbered types, texts or constants of is named, typed and open. The requests and answers are the same.
  */
+import { REQUEST_EXAMPLES } from "./request-examples.ts"
+
 type Json = string | number | boolean | null | ReadonlyArray<Json> | Node
 interface Node {
   readonly [name: string]: Json
@@ -125,7 +127,17 @@ const numeric = (schema: Node): Node =>
     ...(schema["maximum"] === Number.MAX_SAFE_INTEGER ? ["maximum"] : [])
   )
 
-const schemaOf = (schema: Node): Node => {
+/** Of a value and a list of such values the list, which the server takes as well: few languages have a type for either. */
+const withoutSingle = (schema: Node): Node => {
+  const all = nodes(schema["anyOf"])
+  const list = all.find(({ type }) => type === "array")
+  if (list === undefined) return schema
+  const rest = all.filter((one) => one === list || one["type"] === "null")
+  return rest.length === 1 ? { ...list, ...without(schema, "anyOf") } : { ...schema, anyOf: rest }
+}
+
+const schemaOf = (given: Node): Node => {
+  const schema = withoutSingle(given)
   const { additionalProperties, anyOf, items, properties } = schema
   const whole: Node = {
     ...schema,
@@ -151,6 +163,8 @@ const parameterOf = (schema: Node, name: string): Json => {
 /** The answers that have no name get that of their operation: `ListFilesAnswer`, and not the twentieth inline object. */
 interface Named {
   readonly answers: Map<string, Json>
+  /** The document's schemas as the definition gives them. */
+  readonly schemas: Node
 }
 
 const RETRY_AFTER: Json = {
@@ -161,8 +175,17 @@ const RETRY_AFTER: Json = {
   }
 }
 
+const PROBLEM = "application/problem+json"
+
+/** Of bodies that a request may have either way: JSON, where a browser's page sends a form; and the form, where the other is bytes. */
+const ofRequest = (content: Node): Node => {
+  const type = ["application/json", "multipart/form-data"].find((one) => content[one] !== undefined)
+  return type === undefined ? content : { [type]: content[type] ?? null }
+}
+
 const contentOf = (content: Node, verb: string, { answers }: Named): Node =>
   mapped(content, (media, type) => {
+    if (type === PROBLEM) return { schema: { $ref: `${REF}Problem` } }
     if (!isNode(media) || !isNode(media["schema"])) return media
     const schema = schemaOf(media["schema"])
     if (type !== "application/json" || schema["properties"] === undefined) return { ...media, schema }
@@ -170,6 +193,24 @@ const contentOf = (content: Node, verb: string, { answers }: Named): Node =>
     answers.set(name, schema)
     return { ...media, schema: { $ref: `${REF}${name}` } }
   })
+
+const exampleOf = (verb: string, type: string): Node => {
+  const example = type === "application/json" ? REQUEST_EXAMPLES.get(verb) : undefined
+  return example === undefined ? {} : { example }
+}
+
+/** The codes that a refusal may have, before what they mean. */
+const refusalOf = ({ content, description }: Node, { schemas }: Named): Node => {
+  const media = isNode(content) ? content[PROBLEM] : undefined
+  const schema = isNode(media) ? media["schema"] : undefined
+  if (!isNode(schema)) return {}
+  const codes = [schema, ...nodes(schema["anyOf"])].flatMap(({ $ref }) => {
+    const problem = schemas[textOf($ref).slice(REF.length)]
+    const code = isNode(problem) && isNode(problem["properties"]) ? problem["properties"]["code"] : undefined
+    return isNode(code) && Array.isArray(code["enum"]) ? (code["enum"] as ReadonlyArray<string>) : []
+  })
+  return { description: `${codes.map((code) => `\`${code}\``).join(", ")}: ${textOf(description)}` }
+}
 
 const operationOf = (operation: Node, named: Named): Node => {
   const { operationId, parameters, requestBody, responses } = operation
@@ -179,9 +220,9 @@ const operationOf = (operation: Node, named: Named): Node => {
       ? {
           requestBody: {
             ...requestBody,
-            content: mapped(requestBody["content"], (media) =>
+            content: mapped(ofRequest(requestBody["content"]), (media, type) =>
               isNode(media) && isNode(media["schema"])
-                ? { ...media, schema: schemaOf(media["schema"]) }
+                ? { ...media, schema: schemaOf(media["schema"]), ...exampleOf(verb, type) }
                 : media
             )
           }
@@ -199,6 +240,7 @@ const operationOf = (operation: Node, named: Named): Node => {
       isNode(response)
         ? {
             ...response,
+            ...refusalOf(response, named),
             ...(status === "429" ? { headers: RETRY_AFTER } : {}),
             ...(isNode(response["content"]) ? { content: contentOf(response["content"], verb, named) } : {})
           }
@@ -207,21 +249,76 @@ const operationOf = (operation: Node, named: Named): Node => {
   }
 }
 
+const isProblem = (name: string) => /.Problem$/.test(name)
+
+/** One problem with the members of all: a client gets one type of error, and tells them apart by `code`. */
+const withOneProblem = (schemas: Node): Node => {
+  const { Problem } = schemas
+  if (!isNode(Problem)) throw new Error("no schema is called Problem")
+  const members = Object.entries(schemas).flatMap(([name, schema]) =>
+    isProblem(name) && isNode(schema) && isNode(schema["properties"])
+      ? Object.entries(schema["properties"])
+      : []
+  )
+  const own = isNode(Problem["properties"]) ? Problem["properties"] : {}
+  const properties: Node = { ...Object.fromEntries(members), ...own }
+  const kept = Object.entries(schemas).filter(([name]) => !isProblem(name))
+  return { ...Object.fromEntries(kept), Problem: { ...Problem, properties } }
+}
+
+/** Every node in a value, itself first. */
+const within = (value: Json): ReadonlyArray<Node> =>
+  Array.isArray(value)
+    ? (value as ReadonlyArray<Json>).flatMap(within)
+    : isNode(value)
+      ? [value, ...Object.values(value).flatMap(within)]
+      : []
+
+/** Names of the schemas that requests are made of. */
+const asked = (operations: Node, schemas: Node): ReadonlySet<string> => {
+  const names = new Set<string>()
+  const look = (value: Json): void => {
+    for (const { $ref } of within(value)) {
+      const name = textOf($ref).slice(REF.length)
+      if (name === "" || names.has(name)) continue
+      names.add(name)
+      look(schemas[name] ?? null)
+    }
+  }
+  for (const { requestBody } of within(operations)) look(requestBody ?? null)
+  return names
+}
+
+/** A client that reads an answer outlives a server that has learnt a new member. */
+const open = (value: Json): Json =>
+  Array.isArray(value)
+    ? (value as ReadonlyArray<Json>).map(open)
+    : isNode(value)
+      ? mapped(value["additionalProperties"] === false ? without(value, "additionalProperties") : value, open)
+      : value
+
 /** The document that is served and kept, of the one that the definition gives. */
 export const cleanDocument = (document: Node): Node => {
   const { components, paths } = document
   if (!isNode(components) || !isNode(components["schemas"]) || !isNode(paths))
     throw new Error("not an OpenAPI document")
-  const named: Named = { answers: new Map() }
+  const named: Named = { answers: new Map(), schemas: components["schemas"] }
   const operations = mapped(paths, (methods) =>
     isNode(methods)
       ? mapped(methods, (operation) => (isNode(operation) ? operationOf(operation, named) : operation))
       : methods
   )
-  const schemas = mapped(components["schemas"], (schema) => (isNode(schema) ? schemaOf(schema) : schema))
+  const schemas = mapped(withOneProblem(components["schemas"]), (schema) =>
+    isNode(schema) ? schemaOf(schema) : schema
+  )
+  const requests = asked(operations, schemas)
+  const all = { ...schemas, ...Object.fromEntries(named.answers) }
   return {
     ...document,
     paths: operations,
-    components: { ...components, schemas: { ...schemas, ...Object.fromEntries(named.answers) } }
+    components: {
+      ...components,
+      schemas: mapped(all, (schema, name) => (requests.has(name) ? schema : open(schema)))
+    }
   }
 }

@@ -1,7 +1,7 @@
 import { Schema, Effect } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi, HttpApiBuilder } from "effect/http-api"
-import { PrometheusMetrics } from "effect/observability"
 
+import { MetricsPage } from "../../../ports/metrics-page.ts"
 import { Readiness, type ReadinessReport, SUPERVISOR_STATES } from "../../../ports/readiness.ts"
 import { makeAdminCheck } from "../server/access.ts"
 import { constantAnswer, constantBody } from "../server/constant-body.ts"
@@ -93,6 +93,7 @@ export const healthHandlers = (document: () => string) =>
     "health",
     Effect.fnUntraced(function* (handlers) {
       const readiness = yield* Readiness
+      const page = yield* MetricsPage
       const isAdmin = yield* makeAdminCheck
       const openapi = yield* Effect.cached(
         Effect.flatMap(Effect.sync(document), (text) => constantBody(text, "application/json"))
@@ -108,7 +109,7 @@ export const healthHandlers = (document: () => string) =>
           if (report.ready) return { status: "ready" as const, ...parts }
           return yield* Effect.fail({ ...problem("NOT_READY", whatIsNotReady(report)), ...parts })
         }),
-        metrics: () => PrometheusMetrics.format(),
+        metrics: () => page.text,
         openapi: ({ request }) => Effect.map(openapi, (body) => constantAnswer(body, request, "no-cache"))
       })
     })

@@ -63,10 +63,16 @@ export const withoutLinkTokens = (url: string): string => {
   return safe === read ? plain : safe
 }
 
-/** Turns off the server's own span, which has the unmodified address, for requests of such links. */
+/** What load balancers and scrapers ask all day. */
+const PROBES = new Set(["/health", "/ready", "/metrics"])
+
+/**
+ * Turns off the server's own span, which has the unmodified address, for requests of such links; {@link traceLinks} makes theirs. Probes
+ * have none.
+ */
 export const layerUntracedLinks: Layer.Layer<never> = Layer.succeed(
   HttpMiddleware.TracerDisabledWhen,
-  ({ url }) => withoutLinkTokens(url) !== url
+  ({ url }) => PROBES.has(url) || withoutLinkTokens(url) !== url
 )
 
 /** The span that {@link layerUntracedLinks} leaves out, without the token; the handler sees the unmodified address. */

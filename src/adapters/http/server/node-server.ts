@@ -33,7 +33,8 @@ const MAX_HEADER_BYTES = 16 * 1024
 /** How long requests under way may take to finish once the server closes; then their connections are cut. */
 const CLOSE_GRACE = "5 seconds"
 
-const refusedConnections = Metric.counter("postlane_http_connections_refused_total", {
+/** Shown from the start. */
+export const refusedConnections = Metric.counter("postlane_http_connections_refused_total", {
   description: "HTTP connections that were closed unread, since there were too many",
   incremental: true
 })

@@ -27,7 +27,7 @@ export const tagOf = (bytes: Uint8Array): Effect.Effect<string> =>
   })
 
 /** A part of a body: its first byte and its length, which is 1 at least. */
-export interface ByteRange {
+interface ByteRange {
   readonly from: number
   readonly length: number
 }

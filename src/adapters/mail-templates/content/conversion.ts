@@ -1,23 +1,51 @@
+import type { LeftOut } from "../../../domain/conversion/left-out.ts"
 import type { Block, Row } from "../mail-content.ts"
 import { count, counted, paragraph, type Values, type Writer } from "./values.ts"
 
 const AGAIN = ["To convert another file, reply to this mail with one PDF attached."]
 
+/** Names of files, a line each; `unnamed`: how many there are beside them. */
+const fileList = (names: ReadonlyArray<string>, unnamed: number, { line, limits }: Values): Block => {
+  const shown = names.slice(0, limits.items)
+  const more = names.length - shown.length + unnamed
+  return {
+    piece: "list",
+    items: [...shown.map((name) => [line(name)]), ...(more === 0 ? [] : [[`${count(more)} more`]])]
+  }
+}
+
 /** Names of attachments that were not converted, if there were any. */
-const ignoredFiles = (names: ReadonlyArray<string>, { line, some }: Values): ReadonlyArray<Block> =>
+const ignoredFiles = (names: ReadonlyArray<string>, values: Values): ReadonlyArray<Block> =>
   names.length === 0
     ? []
     : [
         paragraph("One mail converts one PDF. These attachments were not converted:"),
-        {
-          piece: "list",
-          items: some<string, ReadonlyArray<string>>(
-            names,
-            (name) => [line(name)],
-            (more) => [`${count(more)} more`]
-          )
-        }
+        fileList(names, 0, values)
       ]
+
+/** What the PDF itself holds that was not converted. */
+const leftBehind = (leftOut: LeftOut | undefined, values: Values): ReadonlyArray<Block> => {
+  if (leftOut === undefined) return []
+  const { fileCount, files, portfolio, remarks } = leftOut
+  const where = portfolio ? "in this portfolio" : "attached to the PDF"
+  return [
+    ...(fileCount === 0
+      ? []
+      : [
+          paragraph(
+            `${counted(fileCount, "file", "files")} ${where} ${fileCount === 1 ? "was" : "were"} not converted. Send each that you need in a mail of its own:`
+          ),
+          fileList(files, Math.max(0, fileCount - files.length), values)
+        ]),
+    ...(remarks === 0
+      ? []
+      : [
+          paragraph(
+            `${counted(remarks, "note or remark", "notes or remarks")} in the PDF ${remarks === 1 ? "was" : "were"} not converted.`
+          )
+        ])
+  ]
+}
 
 export const unregistered: Writer<"unregistered"> = (data, { address, url }) => ({
   subject: "Register to convert files by email",
@@ -176,14 +204,19 @@ const shortcomings = (
 
 export const success: Writer<"success"> = (data, values) => {
   const resultUrl = data.resultUrl === undefined ? undefined : values.url(data.resultUrl)
+  const name = values.line(data.fileName)
+  const isCover = data.leftOut?.portfolio === true
   return {
-    subject: `Converted: ${values.line(data.fileName)}`,
-    title: "Your file is converted",
+    subject: isCover ? `Only its cover sheet was converted: ${name}` : `Converted: ${name}`,
+    title: isCover ? "Only the cover sheet is converted" : "Your file is converted",
     preview: `${counted(data.pages, "page", "pages")}, ${counted(data.creditsCharged, "credit", "credits")}`,
     blocks: [
+      ...(isCover
+        ? [paragraph({ strong: name }, " is a portfolio: a cover sheet with other files in it.")]
+        : []),
       paragraph(
-        "The accessible HTML version of ",
-        { strong: values.line(data.fileName) },
+        isCover ? "The accessible HTML version of the cover sheet of " : "The accessible HTML version of ",
+        { strong: name },
         data.resultUrl === undefined ? " is attached to this mail." : " is ready. It is too big to attach."
       ),
       ...(data.resultUrl === undefined
@@ -203,6 +236,7 @@ export const success: Writer<"success"> = (data, values) => {
         ]
       },
       ...shortcomings(data, values),
+      ...leftBehind(data.leftOut, values),
       ...ignoredFiles(data.ignored, values)
     ],
     footer: [AGAIN]

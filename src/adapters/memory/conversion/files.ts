@@ -1,11 +1,9 @@
 import { FILE_ROOM } from "../../../domain/conversion/stored-files.ts"
 import type { CustomerId } from "../../../domain/ids.ts"
-import type { StoredFile } from "../../../ports/conversion/conversion-store.ts"
+import type { NewFile, StoredFile } from "../../../ports/conversion/conversion-store.ts"
 import type { FileRow } from "../documents/rows.ts"
 import { type Documents, isoOf } from "../documents/state.ts"
 import { by, Refused } from "../documents/table.ts"
-
-type NewFile = Pick<StoredFile, "id" | "customerId" | "name" | "kind" | "sizeBytes" | "pages" | "objectKey">
 
 /** A file as its owner sees it. */
 export const shown = (db: Documents, file: FileRow): StoredFile => {
@@ -30,7 +28,8 @@ export const shown = (db: Documents, file: FileRow): StoredFile => {
     unreadablePages: file.unreadablePages,
     hasText: file.hasText,
     noModelPages: file.noModelPages,
-    made: file.made === null || file.madeAt === null ? null : { ...file.made, at: isoOf(file.madeAt) }
+    made: file.made === null || file.madeAt === null ? null : { ...file.made, at: isoOf(file.madeAt) },
+    leftOut: file.leftOut
   }
 }
 
@@ -59,6 +58,7 @@ export const addFile = (db: Documents, file: NewFile): FileRow | undefined => {
   const now = db.moment()
   return db.files.insert({
     ...file,
+    leftOut: file.leftOut ?? null,
     status: "uploaded",
     phase: null,
     resultKey: null,

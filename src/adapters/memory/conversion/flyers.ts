@@ -3,12 +3,8 @@ import type { Duration } from "effect"
 import type { CostEntry } from "../../../domain/conversion/cascade/cost.ts"
 import type { JobOptions } from "../../../domain/conversion/job.ts"
 import type { CustomerId, FileId, JobId, FlyerId, LeaseId } from "../../../domain/ids.ts"
-import type {
-  ClaimedFlyer,
-  InlineFailure,
-  Requested,
-  StoredFlyer
-} from "../../../ports/conversion/conversion-store.ts"
+import type { ClaimedFlyer, Requested, StoredFlyer } from "../../../ports/conversion/conversion-store.ts"
+import type { InlineFailure } from "../../../ports/conversion/result-facts.ts"
 import { placeHold, refreshHold, releaseHold, settleHold } from "../accounts/funds.ts"
 import type { FlyerRow } from "../documents/rows.ts"
 import { type Documents, isoOf, micros } from "../documents/state.ts"

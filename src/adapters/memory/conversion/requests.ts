@@ -187,7 +187,7 @@ export const deleteFile = (
   const file = ownFile(db, fileId, customerId)
   if (file === undefined) return "not_found"
   if (file.jobId !== null && cancelJob(db, file.jobId, true) === "finishing") return "finishing"
-  updateFile(db, file, { deletedAt: db.moment(), name: "" })
+  updateFile(db, file, { deletedAt: db.moment(), name: "", leftOut: null })
   cancelFlyersOf(db, fileId, "The user stopped the conversion: the file was deleted")
   releaseHold(db, file.jobId, "cancelled")
   return "deleted"

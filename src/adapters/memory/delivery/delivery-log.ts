@@ -17,6 +17,8 @@ export const layer = (database: MailDatabase): Layer.Layer<DeliveryLog> =>
         }),
       // Nothing to note: the alarms in memory get their measures from the test.
       heard: () => Effect.void,
+      traceparent: (sendId) =>
+        Effect.sync(() => database.rows().find(({ id }) => id === sendId)?.traceparent ?? undefined),
       releaseAlert: database.releaseAlert,
       confirmAlert: database.confirmAlert,
       claimDueAlert: database.claimDueAlert

@@ -1,6 +1,7 @@
 import type { BatchOutcome, BatchRowState } from "../../../domain/batch/row.ts"
 import type { CostEntry } from "../../../domain/conversion/cascade/cost.ts"
 import type { ChunkStatus, JobOptions, JobStatus } from "../../../domain/conversion/job.ts"
+import type { LeftOut } from "../../../domain/conversion/left-out.ts"
 import type { Making } from "../../../domain/conversion/making.ts"
 import type {
   WorkId,
@@ -90,6 +91,7 @@ export interface FileRow extends Leased {
   readonly hasText: boolean | null
   readonly made: Making | null
   readonly madeAt: Moment | null
+  readonly leftOut: LeftOut | null
   readonly jobId: JobId | null
   readonly done: number
   readonly total: number

@@ -98,6 +98,7 @@ const rowOf = (entry: Entry, now: number): LogRow => {
     keyTag: tagOf(details) ?? null,
     retryAt: entry.retryAt,
     attempts: entry.attempts,
+    traceparent: details.traceparent ?? null,
     createdAt: now
   }
   return withoutPeople(row, entry.gone)

@@ -67,6 +67,8 @@ export interface LogRow {
   /** When the retry of a deferral is due. */
   readonly retryAt: number | null
   readonly attempts: ReadonlyArray<Attempt>
+  /** The span of the send, where it was traced. */
+  readonly traceparent: string | null
   readonly events: ReadonlyArray<KeptEvent>
   readonly createdAt: number
 }
@@ -183,6 +185,7 @@ export const EMPTY_ROW: Omit<LogRow, "id" | "category" | "status" | "createdAt">
   accounts: null,
   retryAt: null,
   attempts: [],
+  traceparent: null,
   events: []
 }
 

@@ -118,6 +118,8 @@ const subpaths = (pdfium: Pdfium, path: number, matrix: Matrix, width: number) =
 interface Walk {
   readonly pdfium: Pdfium
   readonly layers: Layers
+  /** Forms and images that are off by an entry of their own. */
+  readonly hidden: ReadonlySet<number>
   readonly page: number
   readonly drawings: Array<Drawing>
   readonly groups: Array<Box>
@@ -220,7 +222,8 @@ const visit = (walk: Walk, object: number, at: Matrix, outer: Mark, depth: numbe
     if (outer !== UNMARKED) walk.inherited.set(object, outer)
     return
   }
-  const mark = markWithin(markOf(walk.pdfium, object, walk.layers), outer)
+  const own = walk.hidden.has(object) ? OFF : markOf(walk.pdfium, object, walk.layers)
+  const mark = markWithin(own, outer)
   if (mark === OFF && type !== FORM) return
   if (type === PATH) addPath(walk, object, at, mark)
   else if (type === IMAGE) addImage(walk, object, at, mark)
@@ -236,12 +239,23 @@ const visit = (walk: Walk, object: number, at: Matrix, outer: Mark, depth: numbe
 /** Walks through the page's objects, form XObjects included, in the order in which they are painted. */
 export const readObjects = (
   pdfium: Pdfium,
-  { layers, matrix, page }: { readonly page: number; readonly matrix: Matrix; readonly layers: Layers }
+  {
+    hidden,
+    layers,
+    matrix,
+    page
+  }: {
+    readonly page: number
+    readonly matrix: Matrix
+    readonly layers: Layers
+    readonly hidden: () => ReadonlySet<number>
+  }
 ): PageObjects => {
   const { call } = pdfium
   const walk: Walk = {
     pdfium,
     layers,
+    hidden: hidden(),
     page,
     drawings: [],
     groups: [],

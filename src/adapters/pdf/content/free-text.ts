@@ -10,9 +10,12 @@ const NO_VIEW = 32
 /** Annotations, and lines of one, that are looked at. */
 const MAX_ANNOTATIONS = 1_000
 const MAX_LINES = 200
-/** Size of its letters, points, where its box does not ask for smaller ones, and a line's height in sizes. */
+/** Size of its letters, points, where it names none (`/Helv 11 Tf`) and its box asks for no smaller ones; a line's height in sizes. */
 const SIZE = 12
+const NAMED_SIZE = /(\d{1,3}(?:\.\d{1,6})?)\s+Tf\b/
 const LEADING = 1.2
+/** A letter's usual width, in sizes. */
+const WIDTH = 0.5
 /** How far below a line's top its baseline is, in sizes. */
 const ASCENT = 0.9
 
@@ -25,18 +28,20 @@ const rectangleOf = ({ call, memory }: Pdfium, annotation: number, matrix: Matri
   return Number.isFinite(box.x0 + box.x1 + box.y0 + box.y1) ? box : undefined
 }
 
-const runsOf = (text: string, box: Box, font: number): ReadonlyArray<TextRun> => {
+const runsOf = (text: string, appearance: string, box: Box, font: number): ReadonlyArray<TextRun> => {
   const lines = text.split(/\r\n?|\n/).slice(0, MAX_LINES)
-  const size = round(Math.max(1, Math.min(SIZE, (box.y1 - box.y0) / (LEADING * lines.length))))
+  const named = Number(NAMED_SIZE.exec(appearance)?.[1] ?? 0) || SIZE
+  const size = round(Math.max(1, Math.min(named, (box.y1 - box.y0) / (LEADING * lines.length))))
   return lines.flatMap((line, at): ReadonlyArray<TextRun> => {
     const words = line.replaceAll(/\s+/g, " ").trim()
     if (words === "") return []
     const y0 = box.y0 + at * LEADING * size
-    const step = (box.x1 - box.x0) / words.length
+    const x1 = Math.min(box.x1, box.x0 + words.length * WIDTH * size)
+    const step = (x1 - box.x0) / words.length
     return [
       {
         text: words,
-        box: roundBox({ ...box, y0, y1: y0 + size }),
+        box: roundBox({ x0: box.x0, x1, y0, y1: y0 + size }),
         baseline: round(y0 + ASCENT * size),
         edges: Array.from({ length: words.length + 1 }, (_, edge) => round(box.x0 + edge * step)),
         font,
@@ -71,10 +76,11 @@ export const readFreeText = (
       if (call.FPDFAnnot_GetSubtype(annotation) !== FREE_TEXT) return []
       if ((call.FPDFAnnot_GetFlags(annotation) & (HIDDEN | NO_VIEW)) !== 0) return []
       const box = rectangleOf(pdfium, annotation, matrix)
-      const text = memory.withString("Contents", (key) =>
-        memory.utf16((buffer, size) => call.FPDFAnnot_GetStringValue(annotation, key, buffer, size))
-      )
-      return box === undefined ? [] : runsOf(text, box, font)
+      const valueOf = (name: string) =>
+        memory.withString(name, (key) =>
+          memory.utf16((buffer, size) => call.FPDFAnnot_GetStringValue(annotation, key, buffer, size))
+        )
+      return box === undefined ? [] : runsOf(valueOf("Contents"), valueOf("DA"), box, font)
     } finally {
       call.FPDFPage_CloseAnnot(annotation)
     }

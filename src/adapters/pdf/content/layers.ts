@@ -1,4 +1,4 @@
-import { type PdfObjects, type PdfValue, textOf } from "../engine/pdf-objects.ts"
+import { listOf, type PdfObjects, type PdfValue, textOf } from "../engine/pdf-objects.ts"
 import type { Pdfium } from "../engine/pdfium.ts"
 
 /** Most layers of a document that are looked at; drawings of plants have some hundreds. */
@@ -10,14 +10,12 @@ export interface Layers {
   readonly isOff: (name: string) => boolean
   /** Whether there are layers, and none is on. */
   readonly areAllOff: () => boolean
+  /** Whether any is off. */
+  readonly areSomeOff: () => boolean
 }
 
 /** All is shown. */
-export const NO_LAYERS: Layers = { isOff: () => false, areAllOff: () => false }
-
-const isList = (value: PdfValue): value is ReadonlyArray<PdfValue> => Array.isArray(value)
-
-const listOf = (value: PdfValue): ReadonlyArray<PdfValue> => (isList(value) ? value : [])
+export const NO_LAYERS: Layers = { isOff: () => false, areAllOff: () => false, areSomeOff: () => false }
 
 const idOf = (value: PdfValue): number | undefined =>
   typeof value === "object" && "ref" in value ? value.ref : undefined
@@ -46,7 +44,8 @@ export const layersOf = (objects: PdfObjects): Layers => {
   const layers = () => (known ??= readLayers(objects))
   return {
     isOff: (name) => layers().offNames.has(name) && !layers().onNames.has(name),
-    areAllOff: () => layers().offNames.size > 0 && layers().onNames.size === 0
+    areAllOff: () => layers().offNames.size > 0 && layers().onNames.size === 0,
+    areSomeOff: () => layers().offNames.size > 0
   }
 }
 

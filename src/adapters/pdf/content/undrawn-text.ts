@@ -25,6 +25,7 @@ interface Looked {
   readonly height: number
   readonly matrix: Matrix
   readonly layers: Layers
+  readonly hidden: () => ReadonlySet<number>
 }
 
 /** How a text object is meant to be seen. */

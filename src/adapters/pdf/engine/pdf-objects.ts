@@ -9,6 +9,11 @@ interface Reference {
 export type PdfValue = string | number | Reference | ReadonlyArray<PdfValue> | PdfDictionary | undefined
 type PdfDictionary = ReadonlyMap<string, PdfValue>
 
+const isList = (value: PdfValue): value is ReadonlyArray<PdfValue> => Array.isArray(value)
+
+/** The values of a list; none where it is something else. */
+export const listOf = (value: PdfValue): ReadonlyArray<PdfValue> => (isList(value) ? value : [])
+
 const isDictionary = (value: PdfValue): value is PdfDictionary => value instanceof Map
 
 const TOKEN =

@@ -1,6 +1,7 @@
 import type { Stats } from "node:fs"
 
 import { tableFrames } from "../../../domain/conversion/layout/tables/rules.ts"
+import type { LeftOut } from "../../../domain/conversion/left-out.ts"
 import type { DocumentFacts, FontFace, PageContent } from "../../../domain/conversion/page-content.ts"
 import { MAX_PAGES, MAX_PAGE_POINTS, PdfError, type SinglePage } from "../../../ports/conversion/pdf.ts"
 import { readObjects } from "../content/drawings.ts"
@@ -9,7 +10,9 @@ import { FontTable } from "../content/fonts.ts"
 import { readFreeText } from "../content/free-text.ts"
 import { type Matrix, pageMatrix, round } from "../content/geometry.ts"
 import { GlyphNames } from "../content/glyph-names.ts"
+import { hasFormsOrImages, hiddenObjects, namesLayer } from "../content/hidden-objects.ts"
 import { type Layers, layersOf, NO_LAYERS } from "../content/layers.ts"
+import { readLeftOut } from "../content/left-out.ts"
 import { Destinations, readLinks } from "../content/links.ts"
 import { readOutline } from "../content/outline.ts"
 import { readStructure } from "../content/structure.ts"
@@ -57,6 +60,8 @@ export interface OpenPage {
   readonly height: number
   readonly matrix: Matrix
   readonly layers: Layers
+  /** Its forms and images that are in a layer which is off by an entry of their own. */
+  readonly hidden: () => ReadonlySet<number>
 }
 
 /** A document that this thread has open. All its methods throw `PdfError`; one that traps leaves the module unusable. */
@@ -67,6 +72,7 @@ export class OpenDocument {
   readonly #path: string
   readonly #file: FileReader
   readonly #qpdf: Qpdf
+  readonly #objects: PdfObjects
   readonly #layers: Layers
   readonly #glyphNames = new GlyphNames()
   #splitter: Splitter | undefined
@@ -88,7 +94,8 @@ export class OpenDocument {
     this.#file = openFile(path)
     this.#qpdf = qpdf
     this.#path = path
-    this.#layers = layersOf(new PdfObjects(qpdf, path))
+    this.#objects = new PdfObjects(qpdf, path)
+    this.#layers = layersOf(this.#objects)
     try {
       if (this.#file.size === 0) throw pdfError("broken")
       this.#handles = openHandles(pdfium, this.#file)
@@ -151,6 +158,12 @@ export class OpenDocument {
       outline: readOutline(this.pdfium, document, this.#destinations),
       fonts: []
     }
+  }
+
+  /** What the document holds that its pages do not show. */
+  leftOut(): LeftOut {
+    this.#refresh()
+    return readLeftOut(this.pdfium, this.#handles.document, this.facts.pageCount, this.#objects)
   }
 
   /** The page that Adobe's designer puts into dynamic forms for viewers that cannot run them. */
@@ -238,11 +251,22 @@ export class OpenDocument {
       const matrix = pageMatrix(crop, rotation)
       // Where qpdf, or anything else, fails on the document, all of its layers are read.
       const layers = this.traps.length > 0 ? NO_LAYERS : this.#layers
-      return use({ page, document, form, width, height, matrix, layers })
+      let known: ReadonlySet<number> | undefined
+      const hidden = () => (known ??= this.#hiddenOn(index, { page, width, height }, layers))
+      return use({ page, document, form, width, height, matrix, layers, hidden })
     } finally {
       if (form !== 0) call.FORM_OnBeforeClosePage(page, form)
       call.FPDF_ClosePage(page)
     }
+  }
+
+  /** Looked for where a layer is off, and something on the page names one. */
+  #hiddenOn(index: number, page: Parameters<typeof hiddenObjects>[1], layers: Layers): ReadonlySet<number> {
+    const { pdfium } = this
+    if (this.#file.size > MOST_COPIED_BYTES || !hasFormsOrImages(pdfium, page.page) || !layers.areSomeOff())
+      return new Set()
+    const copy = this.#copy(index)
+    return copy !== undefined && namesLayer(copy) ? hiddenObjects(pdfium, page) : new Set()
   }
 
   /**

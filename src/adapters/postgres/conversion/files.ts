@@ -27,7 +27,7 @@ const ROOM = `select coalesce((
   ), true) as answer`
 
 // Retried after a lost answer: adding the same file a second time changes nothing.
-const ADD = "select add_file($1::uuid, $2::uuid, $3, $4, $5, $6, $7, $8::jsonb) as answer"
+const ADD = "select add_file($1::uuid, $2::uuid, $3, $4, $5, $6, $7, $8::jsonb, $9::jsonb) as answer"
 
 export const filesOn = (
   read: ReadSql["Service"],
@@ -48,8 +48,9 @@ export const filesOn = (
     ask.answer("hasRoom", Schema.Boolean, read.unsafe(ROOM, [customerId, toJsonText(FILE_ROOM)])),
   addFile: (file) =>
     Effect.gen(function* () {
-      const { customerId, id, kind, name, objectKey, pages, sizeBytes } = file
-      const parameters = [id, customerId, name, kind, sizeBytes, pages, objectKey, toJsonText(FILE_ROOM)]
+      const { customerId, id, kind, leftOut, name, objectKey, pages, sizeBytes } = file
+      const entry = [id, customerId, name, kind, sizeBytes, pages, objectKey]
+      const parameters = [...entry, toJsonText(FILE_ROOM), leftOut ? toJsonText(leftOut) : null]
       const answer = yield* ask.answer(
         "addFile",
         Schema.Literals(["added", "full"]),

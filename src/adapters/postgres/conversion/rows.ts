@@ -2,6 +2,7 @@ import { Option, Schema, SchemaTransformation } from "effect"
 
 import type { CostEntry } from "../../../domain/conversion/cascade/cost.ts"
 import { JobStatus, JobOptions } from "../../../domain/conversion/job.ts"
+import { LeftOut } from "../../../domain/conversion/left-out.ts"
 import { Making } from "../../../domain/conversion/making.ts"
 import { CustomerId, FileId, JobId, ChunkId, FlyerId, type LeaseId } from "../../../domain/ids.ts"
 import { FileKind, FileStatus, type StoredFile } from "../../../ports/conversion/conversion-store.ts"
@@ -51,13 +52,14 @@ export const FileRow = Schema.Struct({
   hasText: Schema.NullOr(Schema.Boolean),
   noModelPages: Schema.Array(Schema.Int),
   made: Schema.NullOr(Making),
-  madeAt: TextOrNull
+  madeAt: TextOrNull,
+  leftOut: Schema.NullOr(LeftOut)
 })
 
 /** Its columns, where `f` is the file and `j` its job. */
 export const FILE_COLUMNS = `f.id, f.customer_id, f.name, f.kind, f.size_bytes::float8 as size_bytes, f.pages, f.status, f.phase, f.job_id,
 j.status as job_status, f.done, f.total, f.error, ${timeColumn("created_at", "f.created_at")}, f.object_key, f.result_key,
-f.unreadable_pages, f.has_text, f.no_model_pages, f.made, ${timeColumn("made_at", "f.made_at")}`
+f.unreadable_pages, f.has_text, f.no_model_pages, f.made, ${timeColumn("made_at", "f.made_at")}, f.left_out`
 
 /** Where they come from. */
 export const FILE_FROM = "files f left join large_conversion_jobs j on j.id = f.job_id"

@@ -7,8 +7,6 @@ import {
   CLOCK_NOTED_MINUTES,
   FAILOVER_WINDOW_MINUTES,
   type Measures,
-  OVERDUE_MINUTES,
-  OVERDUE_WINDOW_HOURS,
   QUIET,
   RATE_WINDOW_HOURS,
   RECENT_MINUTES,
@@ -21,6 +19,7 @@ import { ReadSql, WriteSql } from "../client.ts"
 import { statements } from "../statement.ts"
 import { Absent } from "../values.ts"
 import { documentColumns, DOCUMENT_MEASURES, documentsOf } from "./document-measures.ts"
+import { OVERDUE } from "./overdue-retries.ts"
 
 /** How far back silence is looked for. */
 const SILENCE_WINDOW_HOURS = 24
@@ -89,17 +88,6 @@ const silent = (provider: Provider, since: string) => `(
       and l.created_at > greatest(${since}, now() - interval '${SILENCE_WINDOW_HOURS} hours')
     limit ${MAX_SILENT}
   ) as x
-)`
-
-/** Deferrals of whose retry no row tells: it was never begun, or nobody wrote down how it ended. */
-const OVERDUE = `(
-  select count(distinct l.key_hash)::int from email_log l
-  where l.status = 'deferred' and l.created_at > now() - interval '${OVERDUE_WINDOW_HOURS} hours'
-    and l.retry_at < now() - interval '${OVERDUE_MINUTES} minutes'
-    and not exists (
-      select from email_log n
-      where n.key_hash = l.key_hash and n.outcome is not null and n.created_at > l.created_at
-    )
 )`
 
 const PROCESS_OFF = `coalesce((

@@ -97,6 +97,15 @@ const make = Effect.gen(function* () {
     record: (event, options) =>
       record({ event, backfill: options?.backfill ?? false, listed: options?.polled ?? false }),
     heard: (provider) => ask.done("noteIntake", write`select note_event_intake(${provider})`),
+    traceparent: (sendId) =>
+      Effect.map(
+        ask.first(
+          "traceparent",
+          Schema.Struct({ traceparent: Absent(Schema.String) }),
+          write`select traceparent from email_log where id = ${sendId}::uuid`
+        ),
+        (row) => row?.traceparent
+      ),
     releaseAlert: (sendId) =>
       ask.answer(
         "releaseAlert",

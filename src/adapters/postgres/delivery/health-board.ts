@@ -1,10 +1,18 @@
 import { Effect, Layer, Schema } from "effect"
 
 import { ALARMS } from "../../../domain/delivery/alarm-rules.ts"
-import { HealthBoard, MOST_WAITING, type QueueName, QUEUES } from "../../../ports/delivery/health-board.ts"
+import { Provider } from "../../../domain/mail/failover.ts"
+import {
+  HealthBoard,
+  MOST_WAITING,
+  OPEN,
+  type QueueName,
+  QUEUES
+} from "../../../ports/delivery/health-board.ts"
 import { DearSql } from "../client.ts"
 import { dearly } from "../statement.ts"
 import { timeColumn } from "../values.ts"
+import { OVERDUE } from "./overdue-retries.ts"
 
 /** How many past episodes are shown. */
 const PAST = 10
@@ -73,6 +81,53 @@ const READ = `select
     where created_at >= date_trunc('day', now() at time zone 'UTC') at time zone 'UTC') as spent_usd,
   (select ${timeColumn("at", "created_at")} from email_log order by email_log.created_at desc, id desc limit 1) as newest_mail_at`
 
+const Seconds = Schema.Finite
+const counted = <const S extends ReadonlyArray<string>>(states: S) =>
+  Schema.Array(Schema.Struct({ state: Schema.Literals(states), count: Schema.Int }))
+
+const Figured = Schema.Struct({
+  queues: Schema.Array(
+    Schema.Struct({ name: Schema.Literals(QUEUES), waiting: Schema.Int, oldestSeconds: Seconds })
+  ),
+  overdueRetries: Schema.Int,
+  jobs: counted(OPEN.jobs),
+  chunks: counted(OPEN.chunks),
+  batchJobs: counted(OPEN.batchJobs),
+  newestEvents: Schema.Array(Schema.Struct({ provider: Provider, ageSeconds: Seconds }))
+})
+
+const secondsSince = (moment: string) =>
+  `greatest(0, coalesce(extract(epoch from clock_timestamp() - ${moment}), 0))::float8`
+
+const listOf = (rows: string) => `(select coalesce(jsonb_agg(x), '[]') from (${rows}) as x)`
+
+/** Each state by its own index scan, bounded: jobs that are over are many. */
+const countsOf = (table: string, column: string, states: ReadonlyArray<string>) =>
+  listOf(
+    states
+      .map(
+        (state) =>
+          `select '${state}' as state, count(*)::int as count
+          from (select from ${table} where ${column} = '${state}' limit ${MOST_WAITING}) as y`
+      )
+      .join(" union all ")
+  )
+
+const FIGURES = `select
+  ${listOf(
+    QUEUES.map(
+      (
+        name
+      ) => `select '${name}' as name, count(*)::int as waiting, ${secondsSince("min(at)")} as "oldestSeconds"
+        from (${WAITING[name]} limit ${MOST_WAITING}) as y`
+    ).join(" union all ")
+  )} as queues,
+  ${OVERDUE} as overdue_retries,
+  ${countsOf("large_conversion_jobs", "status", OPEN.jobs)} as jobs,
+  ${countsOf("chunk_jobs", "status", OPEN.chunks)} as chunks,
+  ${countsOf("conversion_batch_jobs", "state", OPEN.batchJobs)} as batch_jobs,
+  ${listOf(`select provider, ${secondsSince("heard_at")} as "ageSeconds" from event_intakes`)} as newest_events`
+
 /** The state of the installation in Postgres. `budgetUsd`: what models may cost a day. */
 export const layer = (budgetUsd: number | undefined): Layer.Layer<HealthBoard, never, DearSql> =>
   Layer.effect(
@@ -82,7 +137,8 @@ export const layer = (budgetUsd: number | undefined): Layer.Layer<HealthBoard, n
         read: Effect.map(dearly.one("healthBoard", Facts, sql.unsafe(READ, [ALARMS])), (facts) => ({
           ...facts,
           budgetUsd
-        }))
+        })),
+        figures: dearly.one("figures", Figured, sql.unsafe(FIGURES))
       })
     )
   )

@@ -1,4 +1,4 @@
-import { Cause, Deferred, Duration, Effect, Exit, type Fiber, Schedule, Scope } from "effect"
+import { Cause, Deferred, Duration, Effect, Exit, type Fiber, References, Schedule, Scope } from "effect"
 import { PersistedQueue } from "effect/persistence"
 import { SqlClient } from "effect/sql"
 
@@ -51,6 +51,9 @@ const failWhereItInterruptsItself = <E, R>(handler: Effect.Effect<void, E, R>) =
     Cause.hasInterrupts(cause) ? Effect.die(cause) : Effect.failCause(cause)
   )
 
+/** The store warns twice a second while the database is away, in no words; the watchdog says what is wrong. */
+const inSilence = Effect.provideService(References.MinimumLogLevel, "Error")
+
 /** Effect's queue store and one queue on it, for as long as the scope is open. */
 const openQueue = (options: QueueOptions) =>
   Effect.gen(function* () {
@@ -60,7 +63,7 @@ const openQueue = (options: QueueOptions) =>
       pollInterval: "1 second",
       lockExpiration: visibility,
       lockRefreshInterval: Duration.divideUnsafe(visibility, 3)
-    }).pipe(Effect.provideService(SqlClient.SqlClient, options.sql))
+    }).pipe(Effect.provideService(SqlClient.SqlClient, options.sql), inSilence)
     yield* store
       .cleanup({ timeToLive: Duration.fromInputUnsafe(FINISHED_TIME_TO_LIVE), failedTimeToLive: undefined })
       .pipe(
@@ -109,19 +112,25 @@ const startWorker = <E, R>(
 ): Effect.Effect<Worker, never, R | Scope.Scope> =>
   Effect.gen(function* () {
     let handling: Deferred.Deferred<void> | undefined
+    const level = yield* References.MinimumLogLevel
     const next = Effect.gen(function* () {
       let handled: Exit.Exit<void, unknown> | undefined
       const taken = yield* Effect.exit(
-        queue.take((message) => {
-          const ended = Deferred.makeUnsafe<void>()
-          handling = ended
-          team.handed += 1
-          return Effect.onExit(failWhereItInterruptsItself(handler(message)), (exit) => {
-            handled = exit
-            handling = undefined
-            return Deferred.succeed(ended, undefined)
+        queue
+          .take((message) => {
+            const ended = Deferred.makeUnsafe<void>()
+            handling = ended
+            team.handed += 1
+            return failWhereItInterruptsItself(handler(message)).pipe(
+              Effect.provideService(References.MinimumLogLevel, level),
+              Effect.onExit((exit) => {
+                handled = exit
+                handling = undefined
+                return Deferred.succeed(ended, undefined)
+              })
+            )
           })
-        })
+          .pipe(inSilence)
       )
       if (Exit.isSuccess(taken)) return
       if (handled !== undefined && Exit.isFailure(handled)) {

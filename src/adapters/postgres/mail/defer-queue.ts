@@ -112,11 +112,7 @@ const putBack = Effect.fn("PostgresDeferQueue.putBack")(function* (
   )
 })
 
-const deadLetters = Effect.fn("PostgresDeferQueue.deadLetters")(function* (
-  sql: Sql,
-  name: QueueName,
-  limit: number
-) {
+const deadLetters = Effect.fnUntraced(function* (sql: Sql, name: QueueName, limit: number) {
   const rows = yield* call(
     "list its dead letters",
     ask.rows(

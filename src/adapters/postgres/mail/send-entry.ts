@@ -24,5 +24,6 @@ export const toEntry = ({ details, ...entry }: RecordSend) => ({
   provider_message_id: entry.providerMessageId,
   retry_at: entry.retryAt === null ? null : new Date(entry.retryAt),
   attempts: entry.attempts,
+  traceparent: details.traceparent,
   settle: entry.settle
 })

@@ -1,17 +1,19 @@
-import { Effect, Metric } from "effect"
+import { Effect } from "effect"
 
-import type { VisionModel, VisionModelError } from "../../../ports/conversion/vision-model.ts"
+import { UNANSWERED, type VisionModel } from "../../../ports/conversion/vision-model.ts"
+import { counter, increment, perLabel } from "../../counters.ts"
 import { makeSparseLines } from "../../sparse-lines.ts"
 
-const count = ({ reason }: VisionModelError) =>
-  Metric.update(
-    Metric.counter("postlane_model_unanswered_total", {
-      description: "Calls of the high-fidelity model that ended without an answer, by the reason.",
-      incremental: true,
-      attributes: { reason }
-    }),
-    1
+const unanswered = perLabel(UNANSWERED, (reason) =>
+  counter(
+    "postlane_model_unanswered_total",
+    "Calls of the high-fidelity model that ended without an answer, by the reason.",
+    { reason }
   )
+)
+
+/** Those of the model, for {@link showFromStart}. */
+export const modelMetrics = Object.values(unanswered)
 
 /**
  * A model whose calls without an answer are counted and, once a minute for each reason, an error line with the vendor's words: the
@@ -23,7 +25,7 @@ export const watchedModel = (model: VisionModel["Service"]): VisionModel["Servic
     converse: (call, place) =>
       Effect.tapError(model.converse(call, place), (error) =>
         Effect.andThen(
-          count(error),
+          increment(unanswered[error.reason]),
           sparsely(error.reason, Effect.logError("HIFI_UNAVAILABLE"), {
             reason: error.reason,
             detail: error.message,

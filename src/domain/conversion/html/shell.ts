@@ -112,7 +112,7 @@ const aboutPages = ({ pageCount, words }: Plan, own: string | undefined): HtmlEl
 
 /** The document up to where its pages begin: head, skip link, header, table of contents. */
 export const documentStart = (plan: Plan): string => {
-  const { lang, note, ownTitle, pageCount, title, words } = plan
+  const { lang, notes, ownTitle, pageCount, title, words } = plan
   const own = ownLanguage(plan)
   const head = element("head", {}, [
     element("meta", { charset: "utf-8" }),
@@ -121,13 +121,13 @@ export const documentStart = (plan: Plan): string => {
     element("title", {}, [title])
   ])
   const about = pageCount < 2 ? [] : [aboutPages(plan, own)]
-  const told = note === undefined ? [] : [element("p", { role: "note", lang: "en" }, [note])]
+  const said = notes.map((note) => element("p", { role: "note", lang: "en" }, [note]))
   const titled = ownTitle ? [] : [element("h1", {}, [title])]
   const before = serialize([
     element("a", { class: "skip", href: "#main", lang: own }, [words.skip]),
-    ...(about.length + titled.length + told.length === 0
+    ...(about.length + titled.length + said.length === 0
       ? []
-      : [element("header", {}, [...titled, ...about, ...told])]),
+      : [element("header", {}, [...titled, ...about, ...said])]),
     // Below the document's own heading, where there is one.
     ...(ownTitle ? [] : contentsOf(plan))
   ])

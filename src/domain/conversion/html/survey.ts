@@ -1,3 +1,4 @@
+import { leftOutTexts } from "../left-out.ts"
 import type { DocumentFacts } from "../page-content.ts"
 import { headingId, languageTag } from "./allowed.ts"
 import { type Headings, headingsByWords, lettersOf } from "./link-targets.ts"
@@ -86,8 +87,8 @@ export interface Plan {
   readonly words: InterfaceWords
   /** 0 where the document has no pages of its own: then it does not show where any begin. */
   readonly pageCount: number
-  /** What stands above the document, for its reader. */
-  readonly note?: string | undefined
+  /** What stands above the document, for its reader, a paragraph each. */
+  readonly notes: ReadonlyArray<string>
 }
 
 /** Most headings that are remembered; a manual of 16,000 pages has 10,000. */
@@ -230,7 +231,7 @@ const chaptersOf = ({ headings }: Survey, ownTitle: boolean): ReadonlyArray<numb
  */
 export const planOf = (
   survey: Survey,
-  facts: Pick<DocumentFacts, "lang" | "title">,
+  facts: Pick<DocumentFacts, "lang" | "leftOut" | "title">,
   {
     detect,
     estimatedPages,
@@ -256,5 +257,6 @@ export const planOf = (
   const named = inChapters(survey.named, chaptersOf(survey, ownTitle))
   const { places, repeated } = survey
   const pageCount = estimatedPages === undefined ? survey.pages : 0
-  return { lang, title, ownTitle, contents, places, named, repeated, headings, words, pageCount, note }
+  const notes = [...(note === undefined ? [] : [note]), ...leftOutTexts(facts.leftOut)]
+  return { lang, title, ownTitle, contents, places, named, repeated, headings, words, pageCount, notes }
 }

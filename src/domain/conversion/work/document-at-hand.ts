@@ -6,6 +6,7 @@ import { PdfError, type PageRange } from "../../../ports/conversion/pdf.ts"
 import { FileObjects, type ObjectStoreError } from "../../../ports/object-store.ts"
 import { CHUNK_PAGES } from "../job.ts"
 import type { LayoutOptions } from "../layout/layout-pages.ts"
+import type { LeftOut } from "../left-out.ts"
 import {
   type Legibility,
   LegibilityTally,
@@ -33,6 +34,8 @@ export interface ConvertedAtHand extends Legibility, Recognition {
   readonly pages: number
   /** Pages from 1 that are pictures, and whose text was not read: the result shows them and has no words of theirs. */
   readonly unreadPictures: ReadonlyArray<number>
+  /** What it holds that is not converted. */
+  readonly leftOut?: LeftOut | undefined
   /** The whole file, part by part. */
   readonly html: Stream.Stream<string, ObjectStoreError>
 }
@@ -133,6 +136,7 @@ export const convertAtHand = Effect.fnUntraced(function* ({
     ...legibility,
     ...recognition,
     unreadPictures: unreadPictures.toSorted((a, b) => a - b),
+    leftOut: facts.leftOut,
     html: assemble({ facts, name, pages, survey })
   }
   return result

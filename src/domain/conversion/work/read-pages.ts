@@ -142,7 +142,9 @@ export const layer: Layer.Layer<PageSources, never, Pdf | FileObjects> = Layer.e
       facts: (objectKey) =>
         objects.localPath(objectKey).pipe(
           Effect.flatMap(opened),
-          Effect.map(({ facts }) => facts),
+          Effect.flatMap(({ facts, leftOut }) =>
+            Effect.map(leftOut, (found) => ({ ...facts, leftOut: found }))
+          ),
           Effect.scoped
         ),
       open: (objectKey, range, options) =>

@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 
-import { PageSources } from "../../../ports/conversion/page-sources.ts"
+import { type OpenPages, PageSources } from "../../../ports/conversion/page-sources.ts"
+import { PdfError } from "../../../ports/conversion/pdf.ts"
 import { TextRecognition } from "../../../ports/conversion/text-recognition.ts"
 import { pictureOnly } from "../cascade/whole-chunk.ts"
 import { withOwnPicture } from "../html/scan.ts"
@@ -20,9 +21,15 @@ interface StandardPicture {
   readonly hasText: boolean
 }
 
+/** A picture that cannot be decoded is a page that cannot be read: there is no result, and nothing is charged. */
+const undecodable = new PdfError({
+  reason: "broken",
+  message: "This picture is damaged and cannot be shown. Save it anew, then send it again."
+})
+
 /**
- * A picture without a model: recognised on this machine as a scanned page is, else the picture alone, with a note why. What cannot be
- * decoded here, a browser may still show.
+ * A picture without a model: recognised on this machine as a scanned page is, else the picture alone, with a note why. Fails where it
+ * cannot be decoded.
  */
 export const standardPicture = Effect.fnUntraced(function* ({ name, objectKey, source }: UploadedPicture) {
   const { atOnce } = yield* TextRecognition
@@ -31,18 +38,21 @@ export const standardPicture = Effect.fnUntraced(function* ({ name, objectKey, s
     tier: "layout",
     hasText: false
   })
-  if (atOnce === 0) return alone("not-asked")
   const sources = yield* PageSources
+  const read = Effect.fnUntraced(function* (pages: OpenPages) {
+    if (atOnce === 0) return alone("not-asked")
+    const { recognised } = yield* pages.page(0)
+    const { html, tier } = yield* recognised
+    const found: StandardPicture = { html: withOwnPicture(html, source), tier, hasText: hasWords(html) }
+    return tier === "recognised" || tier === "poorly-recognised" ? found : alone("nothing-on-it")
+  })
   return yield* sources.open(objectKey, { first: 0, end: 1 }).pipe(
-    Effect.flatMap((pages) => pages.page(0)),
-    Effect.flatMap(({ recognised }) => recognised),
-    Effect.map(({ html, tier }): StandardPicture =>
-      tier === "recognised" || tier === "poorly-recognised"
-        ? { html: withOwnPicture(html, source), tier, hasText: hasWords(html) }
-        : alone("nothing-on-it")
-    ),
+    Effect.flatMap(read),
     Effect.catchTag("PdfError", ({ cause, reason }) =>
-      Effect.as(Effect.logWarning(`a picture was not read: ${reason}`, cause), alone("not-read"))
+      Effect.andThen(
+        Effect.logWarning(`a picture was not read: ${reason}`, cause),
+        reason === "broken" ? Effect.fail(undecodable) : Effect.succeed(alone("not-read"))
+      )
     ),
     Effect.scoped
   )

@@ -3,6 +3,7 @@
  * `../../../ports/mail/mail-provider.ts`) decides how they look. Every value here may come from strangers; the renderer
  * escapes it.
  */
+import type { LeftOut } from "../../conversion/left-out.ts"
 
 /** A link with words of its own. */
 export interface TemplateLink {
@@ -137,6 +138,8 @@ export type MailTemplate =
       readonly unreadablePages: ReadonlyArray<number>
       /** Pages from 1 that were read from their pictures, but not well. */
       readonly poorlyReadPages?: ReadonlyArray<number>
+      /** What the PDF holds that was not converted; absent: nothing. */
+      readonly leftOut?: LeftOut
       /** Whether the result contains any text. */
       readonly hasText: boolean
       /** Where the result is too big to attach. */

@@ -32,6 +32,7 @@ const file = {
   unreadablePages: [],
   noModelPages: [],
   made: null,
+  leftOut: null,
   hasText: true
 }
 
@@ -48,6 +49,18 @@ it("R2: a row says which pages could not be read, and that there is no text", ()
   expect(stateOf({ ...file, noModelPages: [2, 9] }, undefined).more).toBe(
     "High fidelity was not available for 2 pages: 2, 9."
   )
+})
+
+it("DOC-16: a row says what of the PDF is not converted, before it is bought and after", () => {
+  const leftOut = { portfolio: false, files: ["a.csv"], fileCount: 3, remarks: 0 }
+  const files = "3 files in it are not converted: a.csv and 2 more."
+  expect(stateOf({ ...file, leftOut }, undefined).more).toBe(files)
+  const uploaded = { ...file, status: "uploaded" as const, hasResult: false }
+  expect(stateOf({ ...uploaded, leftOut: { ...leftOut, portfolio: true, remarks: 1 } }, undefined).more).toBe(
+    `A portfolio: only its cover sheet is converted. ${files} 1 remark in it is not converted.`
+  )
+  const nothing = { portfolio: false, files: [], fileCount: 0, remarks: 0 }
+  expect(stateOf({ ...uploaded, leftOut: nothing }, undefined).more).toBeUndefined()
 })
 
 it("a result says in which way it was made, how its pages came about, and by which model", () => {

@@ -86,6 +86,80 @@ it.effect(
   120_000
 )
 
+it.effect(
+  "a form and an image that are in a layer by an entry of their own are left out where it is off, alone and within others",
+  () =>
+    Effect.gen(function* () {
+      const contents = [
+        `${line("plain", 72, 720)}/Off Do /On Do q 50 0 0 50 72 300 cm /OffImage Do Q q 50 0 0 50 172 300 cm /OnImage Do Q`,
+        "/Around Do",
+        "/Scan Do",
+        "/Off Do"
+      ]
+      const read = (off: boolean) =>
+        Effect.gen(function* () {
+          const bytes = pdfOf({
+            pages: contents.map((content) => ({ content })),
+            more: (writer) => {
+              const layer = (name: string) => ref(writer.object(`<< /Type /OCG /Name (${name}) >>`))
+              const [hidden, shown] = [layer("hidden"), layer("shown")]
+              const several = ref(writer.object(`<< /Type /OCMD /OCGs [${hidden}] /P /AnyOn >>`))
+              const form = (content: string, entries: string) =>
+                ref(
+                  writer.stream(content, {
+                    dictionary: `/Type /XObject /Subtype /Form /BBox [0 0 612 792] ${entries}`
+                  })
+                )
+              const FONTS = "/Font << /F1 << /Type /Font /Subtype /Type1 /BaseFont /Helvetica >> >>"
+              const image = (oc: string) =>
+                ref(
+                  writer.stream(Buffer.from([200, 30, 40]), {
+                    dictionary: `/Type /XObject /Subtype /Image /Width 1 /Height 1 /ColorSpace /DeviceRGB /BitsPerComponent 8 /OC ${oc}`
+                  })
+                )
+              const one = form(line("off", 72, 600), `/OC ${hidden} /Resources << ${FONTS} >>`)
+              const other = form(line("on", 72, 580), `/OC ${shown} /Resources << ${FONTS} >>`)
+              const member = form(line("member", 72, 560), `/OC ${several} /Resources << ${FONTS} >>`)
+              const around = form(
+                `${line("around", 72, 540)}/Member Do /On Do`,
+                `/Resources << ${FONTS} /XObject << /Member ${member} /On ${other} >> >>`
+              )
+              // Words that nobody is to see, as those beside a scan: they are no layer's.
+              const scan = form(
+                `BT 3 Tr ET ${line("scanned", 72, 520)}`,
+                `/OC ${shown} /Resources << ${FONTS} >>`
+              )
+              return {
+                catalog: `/OCProperties << /OCGs [${hidden} ${shown}] /D << ${off ? `/OFF [${hidden}]` : ""} >> >>`,
+                resources: `/XObject << /Off ${one} /On ${other} /OffImage ${image(hidden)} /OnImage ${image(shown)} /Around ${around} /Scan ${scan} >>`
+              }
+            }
+          })
+          const path = yield* temporaryPdf(bytes)
+          const document = new OpenDocument(yield* Effect.promise(loadLibraries), path)
+          const found = contents.map((_, index) => {
+            const { drawings, runs } = document.page(index)
+            return [runs.map((run) => run.text).join(" "), drawings.length, isBlankPage(document, index)]
+          })
+          document.close()
+          return found
+        })
+      assert.deepStrictEqual(yield* read(false), [
+        ["plain off on", 2, false],
+        ["around member on", 0, false],
+        ["scanned", 0, true],
+        ["off", 0, false]
+      ])
+      assert.deepStrictEqual(yield* read(true), [
+        ["plain on", 1, false],
+        ["around on", 0, false],
+        ["scanned", 0, true],
+        ["", 0, true]
+      ])
+    }),
+  120_000
+)
+
 it("objects are read as qpdf prints them, cut off or nested without end", () => {
   const printed = "<< /A [ 1 -2.5 (x \\(y\\) \\101) <feff00dc> 3 0 R true ] /B << /C /D#20E >> >>"
   assert.deepStrictEqual(

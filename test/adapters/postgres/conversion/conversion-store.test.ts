@@ -27,6 +27,20 @@ suiteLayer(postgres)("conversions on PostgreSQL", (it) => {
       })
   )
 
+  it.effect("of a deleted file neither its name nor those of the files in it are kept", () =>
+    Effect.gen(function* () {
+      yield* clean
+      const store = yield* ConversionStore
+      const sql = yield* WriteSql
+      const owner = yield* customer(10)
+      const leftOut = { portfolio: false, files: ["Diagnosis of Ann.pdf"], fileCount: 1, remarks: 0 }
+      const file = { name: "a.pdf", kind: "pdf" as const, sizeBytes: 1, pages: 1, objectKey: "files/a" }
+      const { id } = yield* store.addFile({ id: anyId(), customerId: owner, ...file, leftOut })
+      assert.strictEqual(yield* store.deleteFile(id, owner), "deleted")
+      assert.deepStrictEqual(yield* sql`select name, left_out from files`, [{ name: "", left_out: null }])
+    })
+  )
+
   it.effect("progress that is reported after a cancel changes no file (DOC-40)", () =>
     Effect.gen(function* () {
       yield* clean

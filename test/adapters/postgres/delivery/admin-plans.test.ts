@@ -223,7 +223,12 @@ suiteLayer(layerAdmin, { timeout: 120_000 })("admin reads of a large log", (it) 
     it.effect("the overview, and the hours of a day", () =>
       Effect.gen(function* () {
         const read = HealthPort.HealthBoard.use((board) => board.read)
-        const plans = [...(yield* plansOf(read)), ...(yield* plansOf(Stats.use(({ lastDay }) => lastDay)))]
+        const figures = HealthPort.HealthBoard.use((board) => board.figures)
+        const plans = [
+          ...(yield* plansOf(read)),
+          ...(yield* plansOf(figures)),
+          ...(yield* plansOf(Stats.use(({ lastDay }) => lastDay)))
+        ]
         assert.notMatch(plans.join("\n"), /Seq Scan on email_log/)
       })
     )

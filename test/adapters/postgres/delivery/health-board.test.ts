@@ -61,6 +61,41 @@ suiteLayer(layers)("HealthBoard on Postgres", (it) => {
       })
   )
 
+  it.effect("figures: what waits, what is overdue, open jobs, and when events came last", () =>
+    Effect.gen(function* () {
+      const sql = yield* WriteSql
+      const figures = HealthBoard.use((board) => board.figures)
+      const before = yield* figures
+      const world = yield* makePostgresWorld
+      const due = attempt(mail(), "deferred")
+      yield* world.store.record(due)
+      yield* sql`update email_log set retry_at = now() - interval '1 hour' where id = ${due.rowId}::uuid`
+      yield* sql`insert into event_intakes (provider, heard_at) values ('provider_a', now() - interval '5 minutes')
+        on conflict (provider) do update set heard_at = excluded.heard_at`
+      const after = yield* figures
+      const retries = ({ queues }: typeof after) => queues.find(({ name }) => name === "retries")?.waiting
+      assert.deepStrictEqual(
+        before.queues.map(({ name }) => name),
+        [...QUEUES]
+      )
+      assert.strictEqual((retries(after) ?? 0) - (retries(before) ?? 0), 1)
+      assert.strictEqual(after.overdueRetries - before.overdueRetries, 1)
+      assert.deepStrictEqual(
+        [after.jobs, after.chunks, after.batchJobs].map((counts) =>
+          counts.map(({ count, state }) => `${state} ${count}`).join()
+        ),
+        [
+          "pending 0,waiting_batch 0,processing 0,paused_budget 0,assembling 0",
+          "pending 0,processing 0",
+          "preparing 0,submitted 0"
+        ]
+      )
+      const [event] = after.newestEvents
+      assert.strictEqual(event?.provider, "provider_a")
+      assert.isAtLeast(event?.ageSeconds ?? 0, 300)
+    })
+  )
+
   it.effect("names what fires since when, what is over, and what the models cost", () =>
     Effect.gen(function* () {
       const sql = yield* WriteSql

@@ -69,7 +69,8 @@ const files: Record<string, Step> = {
         kind: KINDS[b % KINDS.length] ?? "pdf",
         sizeBytes: 1,
         pages: 1 + (b % 5),
-        objectKey: `files/${id}`
+        objectKey: `files/${id}`,
+        leftOut: b % 2 === 0 ? null : { portfolio: false, files: ["a.csv"], fileCount: 1, remarks: b % 5 }
       }),
       "NoRoomForFile",
       Effect.die

@@ -13,7 +13,7 @@ const REAL = {
   charges: `select job_id as "jobId", customer_id as "customerId", credits, free_pages as "freePages" from credit_charges`,
   ledger: `select id, job_id as "jobId", source, cost_usd::float8 as "costUsd" from cost_ledger`,
   files: `select id, name, status, phase, pages, result_key as "resultKey", unreadable_pages as "unreadablePages",
-    has_text as "hasText", job_id as "jobId", done, total, error, lease, attempts, deleted_at is not null as deleted from files`,
+    has_text as "hasText", left_out as "leftOut", job_id as "jobId", done, total, error, lease, attempts, deleted_at is not null as deleted from files`,
   queue: `select job_id as "jobId", file_id as "fileId", bulk_id as "bulkId" from convert_queue`,
   bulkOrders: `select id, customer_id as "customerId", attempts, ended_at is not null as ended, notified_at is not null as notified
     from bulk_orders`,

@@ -98,7 +98,7 @@ beforeAll(async () => {
   const services = Layer.mergeAll(layerBook, layerUnsubscribes).pipe(Layer.provideMerge(layerPostgres))
   context = await Effect.runPromise(Layer.buildWithScope(services, scope))
   world = makeWorld(Context.get(context, WriteSql))
-}, 60_000)
+})
 afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
 
 suite("PostgreSQL", 40, (body) => Effect.suspend(() => Effect.provideContext(body(world), context)))

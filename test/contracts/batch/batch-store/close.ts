@@ -22,7 +22,7 @@ import {
 
 /** Rows that are closed and jobs that are resumed: one of many wins. */
 export const closed = (name: string, stores: Layer.Layer<Stores>) =>
-  suiteLayer(stores, { timeout: 60_000 })(`batch rows, closed and resumed: ${name}`, (it) => {
+  suiteLayer(stores)(`batch rows, closed and resumed: ${name}`, (it) => {
     it.effect("closing: one of many wins, one bill; a closed row stays as it is (B1, B2)", () =>
       Effect.gen(function* () {
         yield* clean

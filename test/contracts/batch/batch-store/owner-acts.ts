@@ -9,7 +9,7 @@ import { jobOf, rowOf, type Stores } from "./rows.ts"
 
 /** What an owner does to a job that waits for its batch. */
 export const ownersActs = (name: string, stores: Layer.Layer<Stores>) =>
-  suiteLayer(stores, { timeout: 60_000 })(`what an owner does to a batch row: ${name}`, (it) => {
+  suiteLayer(stores)(`what an owner does to a batch row: ${name}`, (it) => {
     for (const found of ["none", "preparing", "submitted", "closed"] as const) {
       const act = whenUserActs(found)
       const made = Effect.gen(function* () {

@@ -20,7 +20,7 @@ import {
 
 /** Rows that are prepared and submitted: each claimed by one, moved by its owner alone. */
 export const prepared = (name: string, stores: Layer.Layer<Stores>) =>
-  suiteLayer(stores, { timeout: 60_000 })(`batch rows, prepared and submitted: ${name}`, (it) => {
+  suiteLayer(stores)(`batch rows, prepared and submitted: ${name}`, (it) => {
     it.effect("many claim at once: a job has one row, and each claim made again is the same", () =>
       Effect.gen(function* () {
         yield* clean

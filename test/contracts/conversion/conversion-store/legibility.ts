@@ -98,6 +98,38 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
         })
     )
 
+    it.effect("DOC-16: what a PDF holds beside its pages stays with the file, whatever is in its names", () =>
+      Effect.gen(function* () {
+        yield* clean
+        const store = yield* ConversionStore
+        const owner = yield* customer(10)
+        const leftOut = {
+          portfolio: true,
+          files: ['a "b".pdf', "\u6587\u{1f600}\\.txt"],
+          fileCount: 9,
+          remarks: 2
+        }
+        const file = {
+          id: anyId(),
+          customerId: owner,
+          name: "a.pdf",
+          kind: "pdf" as const,
+          sizeBytes: 1,
+          pages: 2,
+          objectKey: "files/a"
+        }
+        assert.deepStrictEqual((yield* store.addFile({ ...file, leftOut })).leftOut, leftOut)
+        // The same file once more changes nothing.
+        assert.deepStrictEqual((yield* store.addFile(file)).leftOut, leftOut)
+        yield* job(owner, file.id, {}, 2)
+        assert.deepStrictEqual((yield* store.file(file.id, owner))?.leftOut, leftOut)
+        const { files } = yield* store.files(owner, { limit: 5, cursor: undefined })
+        assert.deepStrictEqual(files[0]?.leftOut, leftOut)
+        const picture = yield* addFile(owner, 1, "png")
+        assert.isNull((yield* store.file(picture, owner))?.leftOut)
+      })
+    )
+
     it.effect(
       "DOC-15: the file says what its result was made with, and when, until a newer one takes its place",
       () =>

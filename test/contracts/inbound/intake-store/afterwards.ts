@@ -20,7 +20,7 @@ import {
 
 /** Mails that have ended: their objects, their rows, their senders. */
 export const afterwards = (name: string, stores: Layer.Layer<Stores>) =>
-  suiteLayer(stores, { timeout: 60_000 })(`mails that have ended: ${name}`, (it) => {
+  suiteLayer(stores)(`mails that have ended: ${name}`, (it) => {
     const LIVES = Duration.days(14)
     const completed = Effect.fnUntraced(function* (owner: CustomerId, asLink: boolean) {
       const mail = yield* converting(owner, 1)

@@ -20,7 +20,7 @@ import {
 
 /** Mails and their funds: set aside, charged once, released. */
 export const fundsOfMails = (name: string, stores: Layer.Layer<Stores>) =>
-  suiteLayer(stores, { timeout: 60_000 })(`mails and their funds: ${name}`, (it) => {
+  suiteLayer(stores)(`mails and their funds: ${name}`, (it) => {
     it.effect(
       "an admitted mail has its funds set aside and its acknowledgement queued; the rest is not enough",
       () =>

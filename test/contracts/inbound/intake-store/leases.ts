@@ -21,7 +21,7 @@ import {
 
 /** Mails under way: received once, claimed by one worker, put off and limited. */
 export const leases = (name: string, stores: Layer.Layer<Stores>) =>
-  suiteLayer(stores, { timeout: 60_000 })(`mails under way: ${name}`, (it) => {
+  suiteLayer(stores)(`mails under way: ${name}`, (it) => {
     it.effect(
       "a mail is received once, and claimed by one worker; the one that is due for longest goes first",
       () =>

@@ -20,7 +20,7 @@ import {
 
 /** Replies to mails: to whom, how often, in which order. */
 export const replies = (name: string, stores: Layer.Layer<Stores>) =>
-  suiteLayer(stores, { timeout: 60_000 })(`replies to mails: ${name}`, (it) => {
+  suiteLayer(stores)(`replies to mails: ${name}`, (it) => {
     const ended = (reply: MailEnd["reply"]) =>
       Effect.gen(function* () {
         const store = yield* IntakeStore

@@ -49,6 +49,23 @@ export const keptAttempts = (it: MailTests): void => {
       })
     )
 
+    it.effect("a row keeps the span of its send, also where an event had made it", () =>
+      Effect.gen(function* () {
+        const world = yield* Mails
+        const [plain, early, untraced] = [mail({ traceparent: "one" }), mail({ traceparent: "two" }), mail()]
+        const messageId = fresh("m")
+        yield* world.recordEvent(event(messageId, "delivered", { keyTag: tagOf(early.details) }))
+        yield* world.store.record(attempt(plain, "sent", { providerMessageId: fresh("m") }))
+        yield* world.store.record(attempt(early, "sent", { providerMessageId: messageId }))
+        yield* world.store.record(attempt(untraced, "sent", { providerMessageId: fresh("m") }))
+        const rows = yield* Effect.forEach([plain, early, untraced], oneRow)
+        assert.deepStrictEqual(
+          rows.map(({ traceparent }) => traceparent),
+          ["one", "two", null]
+        )
+      })
+    )
+
     it.effect("go to the row that an event had made", () =>
       Effect.gen(function* () {
         const world = yield* Mails

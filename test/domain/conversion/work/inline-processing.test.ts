@@ -64,6 +64,12 @@ const endless = Effect.map(Deferred.make<void>(), (begun) => ({
   })
 }))
 
+/** A PNG whose pieces are whole, and whose pixels are not. */
+const brokenPng = (): Buffer => {
+  const png = pngOf(64, 64)
+  return Buffer.from(png).fill(0x55, png.indexOf("IDAT") + 4, png.length - 16)
+}
+
 const clean = empty("customers, files, cost_ledger, funds_holds, credit_charges")
 
 const layerPages = Layer.provide(ReadPages.layer, layerPdf({ threads: 1 }))
@@ -165,7 +171,7 @@ layer(layerAll, { timeout: 120_000 })("inline conversions", (it) => {
       })
   )
 
-  it.effect("a picture without text, and one that cannot be decoded, stand for themselves and say so", () =>
+  it.effect("a picture without text stands for itself and says so", () =>
     Effect.gen(function* () {
       const owner = yield* begin
       const plain = yield* stored(owner, "png", "sky.png", pngOf(64, 64))
@@ -173,11 +179,30 @@ layer(layerAll, { timeout: 120_000 })("inline conversions", (it) => {
       yield* run().pipe(Effect.provide(layerReading))
       assert.deepInclude(yield* seen(owner, plain.id), { status: "completed", hasText: false })
       assert.include(yield* textOf((yield* seen(owner, plain.id)).resultKey), "No text was found on it")
-      const broken = yield* stored(owner, "jpeg", "x.jpg", jpeg().subarray(0, 40))
-      yield* asked(owner, broken.id)
-      yield* run().pipe(Effect.provide(layerReading))
-      assert.include(yield* textOf((yield* seen(owner, broken.id)).resultKey), "It could not be read here")
     })
+  )
+
+  it.effect(
+    "R2: a picture that cannot be decoded is a page that cannot be read: it costs nothing, whatever was to read it",
+    () =>
+      Effect.gen(function* () {
+        const owner = yield* begin
+        const ways = [
+          [jpeg().subarray(0, 40), run().pipe(Effect.provide(layerReading))],
+          [brokenPng(), run().pipe(Effect.provide(layerReading))],
+          [brokenPng(), run()],
+          [brokenPng(), run(HIFI, silent, STANDARD)]
+        ] as const
+        for (const [bytes, work] of ways) {
+          const file = yield* stored(owner, "png", "x.png", bytes)
+          yield* asked(owner, file.id)
+          yield* work
+          const { error, resultKey, status } = yield* seen(owner, file.id)
+          assert.deepStrictEqual([status, resultKey], ["failed", null])
+          assert.match(error ?? "", /^This picture is damaged/)
+        }
+        assert.deepStrictEqual(yield* funds(owner), { credits: 10, held: 0, charged: 0 })
+      })
   )
 
   it.effect("where no model reads it, what is recognised stands in, and that is said", () =>

@@ -32,6 +32,7 @@ const documentWith = (bad: ReadonlySet<number>) => {
       outline: [],
       fonts: []
     },
+    leftOut: Effect.succeed(undefined),
     fonts: Effect.succeed([]),
     pages: () => Stream.empty,
     split: (range) => {

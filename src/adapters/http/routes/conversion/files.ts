@@ -6,6 +6,7 @@ import { BatchControls } from "../../../../domain/batch/controls.ts"
 import { BatchTimeoutHours, giveUpIn } from "../../../../domain/batch/lane-settings.ts"
 import { Conversions } from "../../../../domain/conversion/conversions.ts"
 import { FileWatch } from "../../../../domain/conversion/file-watch.ts"
+import { LeftOut } from "../../../../domain/conversion/left-out.ts"
 import { Made } from "../../../../domain/conversion/making.ts"
 import { momentOf } from "../../../../domain/conversion/progress.ts"
 import { MAX_UPLOADS_AT_ONCE } from "../../../../domain/conversion/stored-files.ts"
@@ -18,7 +19,7 @@ import {
   MAX_FILES_PAGE,
   type StoredFile
 } from "../../../../ports/conversion/conversion-store.ts"
-import { FileObjects, type ObjectStoreService } from "../../../../ports/object-store.ts"
+import { FileObjects } from "../../../../ports/object-store.ts"
 import { CurrentOwner, OwnerAccess } from "../../server/access.ts"
 import { apiOf, cursor, page, Page } from "../../server/endpoint.ts"
 import {
@@ -83,6 +84,7 @@ const FileView = Schema.Struct({
       "Pages of the result, from 1, that no model converted though high fidelity was asked for: they were converted without it."
   }),
   made: Schema.NullOr(Made),
+  leftOut: Schema.NullOr(LeftOut),
   /** Of one file whose conversion is under way: why it may stand still. Lists leave it out. */
   waitsFor: Schema.optionalKey(WaitsFor)
 }).annotate({ identifier: "File" })
@@ -209,7 +211,8 @@ const viewOf = (file: StoredFile): typeof FileView.Type => ({
   unreadablePages: file.unreadablePages,
   hasText: file.hasText,
   noModelPages: file.noModelPages,
-  made: file.made
+  made: file.made,
+  leftOut: file.leftOut
 })
 
 /** One file, and what its conversion waits for. */
@@ -227,6 +230,7 @@ const one = (store: ConversionStore["Service"], file: StoredFile, batchSeconds: 
     : Effect.succeed({ file: viewOf(file) })
 
 const fileTooLarge = problem("PAYLOAD_TOO_LARGE", `A file may hold ${MAX_FILE_BYTES} bytes at most`)
+const noResult = problem("RESULT_NOT_READY", "The file has no result yet")
 const noRoom = problem("FILE_LIMIT_REACHED", "You have as many files as your plan allows: delete some first")
 
 /** Takes a file in while it arrives. */
@@ -283,16 +287,6 @@ const remove = Effect.fnUntraced(function* (
   if (file.jobId !== null) yield* batch.stopBatchJob(file.jobId)
 })
 
-/** The result of a file. */
-const result = Effect.fnUntraced(function* (
-  objects: ObjectStoreService,
-  { resultKey }: StoredFile,
-  request: HttpServerRequest.HttpServerRequest
-) {
-  if (resultKey === null) return yield* Effect.fail(problem("RESULT_NOT_READY", "The file has no result yet"))
-  return yield* resultResponse(objects, resultKey, request).pipe(Effect.catch(filesAway))
-})
-
 /**
  * Files and conversions (DOC-1 to DOC-16, DOC-40 to DOC-44). `convertFile` is raw: a file that is not the caller's is a 404
  * before the body is read.
@@ -332,8 +326,11 @@ export const fileHandlers = HttpApiBuilder.group(
           Effect.flatMap(fileOf(params.fileId), (file) => one(store, file, batchSeconds)),
         deleteFile: ({ params }) =>
           Effect.flatMap(fileOf(params.fileId), (file) => remove(store, batch, file)),
-        getResult: ({ params, request }) =>
-          Effect.flatMap(fileOf(params.fileId), (file) => result(objects, file, request)),
+        getResult: Effect.fnUntraced(function* ({ params, request }) {
+          const { resultKey } = yield* fileOf(params.fileId)
+          if (resultKey === null) return yield* Effect.fail(noResult)
+          return yield* resultResponse(objects, resultKey, request).pipe(Effect.catch(filesAway))
+        }),
         cancelConversion: ({ params }) =>
           Effect.flatMap(fileOf(params.fileId), (file) => cancel(conversions, batch, file)),
         processNow: ({ params }) => Effect.flatMap(fileOf(params.fileId), (file) => convertNow(batch, file)),

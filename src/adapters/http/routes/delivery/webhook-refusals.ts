@@ -1,13 +1,27 @@
-import { Effect, Metric } from "effect"
+import { Effect } from "effect"
 
-import type { Provider } from "../../../../domain/mail/failover.ts"
+import { counter, increment, perLabel } from "../../../../domain/counters.ts"
+import { Provider } from "../../../../domain/mail/failover.ts"
 import { makeSparseLines } from "../../../../domain/sparse-lines.ts"
 
 /**
  * Why a webhook's request was refused (EVENT-5). `secret_unset`: the setting is missing, everybody is refused. `secret`: the
  * header is missing or wrong. `signature`: invalid, or its time is too far off. `body`, `size`: of an authorised caller.
  */
-export type RefusalReason = "secret_unset" | "secret" | "signature" | "body" | "size"
+const REASONS = ["secret_unset", "secret", "signature", "body", "size"] as const
+export type RefusalReason = (typeof REASONS)[number]
+
+const refused = perLabel(Provider.literals, (source) =>
+  perLabel(REASONS, (reason) =>
+    counter("postlane_webhook_refused_total", "Requests to the providers' webhooks that were refused.", {
+      source,
+      reason
+    })
+  )
+)
+
+/** Those of webhooks, for `showFromStart`. */
+export const webhookMetrics = Object.values(refused).flatMap((byReason) => Object.values(byReason))
 
 /** Module state, because on the edge every request builds its services anew. */
 const sparsely = makeSparseLines()
@@ -19,12 +33,7 @@ export const countRefusal = Effect.fnUntraced(function* (
   /** The text of the answer. */
   detail: string
 ) {
-  const counter = Metric.counter("postlane_webhook_refused_total", {
-    description: "Requests to the providers' webhooks that were refused.",
-    incremental: true,
-    attributes: { source, reason }
-  })
-  yield* Metric.update(counter, 1)
+  yield* increment(refused[source][reason])
   yield* sparsely(`${source} ${reason}`, Effect.logWarning("a webhook was refused"), {
     source,
     reason,

@@ -7,7 +7,7 @@ import type { CustomerId, FileId } from "../../../../../src/domain/ids.ts"
 import { ConversionStore } from "../../../../../src/ports/conversion/conversion-store.ts"
 import { FileObjects } from "../../../../../src/ports/object-store.ts"
 import { anyId } from "../../../../support/any-id.ts"
-import { numbered } from "../../../../support/files/pdf-samples.ts"
+import { numbered, portfolioOf } from "../../../../support/files/pdf-samples.ts"
 import { pngOf } from "../../../../support/files/picture-files.ts"
 import { call } from "../../harness.ts"
 import { type FilesWorld, LEASE, startFiles } from "./files-world.ts"
@@ -241,6 +241,26 @@ describe("POST /api/v1/files/:fileId/convert", () => {
         )
       )
       expect(row?.left).toBe(7)
+    },
+    PATIENCE
+  )
+
+  it(
+    "DOC-16: a portfolio's cover sheet does not pass for the document: file and result name what is in it",
+    async () => {
+      const owner = await world.customer(10)
+      const { file } = (await world.upload(owner, portfolioOf(["a.csv", "b.docx"]))).json
+      const leftOut = { portfolio: true, files: ["a.csv", "b.docx"], fileCount: 2, remarks: 1 }
+      expect(file.leftOut).toEqual(leftOut)
+      await world.ask("POST", `/api/v1/files/${file.id}/convert`, owner, { options: { parser: "layout" } })
+      await world.work()
+      const after = (await world.ask("GET", `/api/v1/files/${file.id}`, owner)).json.file
+      expect([after.status, after.leftOut]).toEqual(["completed", leftOut])
+      const { text } = await world.ask("GET", `/api/v1/files/${file.id}/result`, owner)
+      expect(text).toMatch(
+        /<header>.*is a portfolio\. .* “a\.csv”, “b\.docx”\..*1 note or remark.*<\/header>/s
+      )
+      expect(text).toContain("Open this portfolio")
     },
     PATIENCE
   )

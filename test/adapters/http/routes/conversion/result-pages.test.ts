@@ -129,5 +129,5 @@ describe("the pages of a result", () => {
     )
     const refused = await world.ask("GET", `/api/v1/files/${id}/pages/1/picture`, owner)
     expect([refused.status, refused.json.code]).toEqual([422, "UNREADABLE_FILE"])
-  }, 60_000)
+  })
 })

@@ -11,7 +11,7 @@ import { type FilesWorld, startFiles } from "./files-world.ts"
 let world: FilesWorld
 beforeAll(async () => {
   world = await startFiles()
-}, 60_000)
+})
 afterAll(() => world.stop())
 
 const withResult = async (owner: CustomerId, name: string): Promise<string> => {
@@ -50,4 +50,4 @@ it("results of many files are one archive for their owner: all or none", async (
     expect((await get(`${ids[0]},${wrong}`)).status).toBeGreaterThanOrEqual(400)
   expect((await get(Array.from({ length: 201 }, () => anyId()).join(","))).status).toBe(400)
   expect((await world.ask("GET", "/api/v1/results", owner)).status).toBe(400)
-}, 60_000)
+})

@@ -69,7 +69,8 @@ describe("POST /api/v1/files", () => {
           unreadablePages: [],
           hasText: null,
           noModelPages: [],
-          made: null
+          made: null,
+          leftOut: { portfolio: false, files: [], fileCount: 0, remarks: 0 }
         }
       }
     ])

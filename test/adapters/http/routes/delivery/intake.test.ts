@@ -50,6 +50,7 @@ const log = Layer.effect(
               memory.record(event, options)
             ),
       heard: (provider) => Effect.sync(() => void heard.push(provider)),
+      traceparent: () => Effect.undefined,
       releaseAlert: (sendId) => database.releaseAlert(sendId),
       confirmAlert: (sendId) => database.confirmAlert(sendId),
       claimDueAlert: Effect.suspend(() => database.claimDueAlert)

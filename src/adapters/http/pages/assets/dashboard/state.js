@@ -7,6 +7,13 @@
  */
 
 /**
+ * What a PDF holds that is not converted.
+ * @typedef {{
+ *   readonly portfolio: boolean, readonly files: ReadonlyArray<string>, readonly fileCount: number, readonly remarks: number
+ * }} LeftOut
+ */
+
+/**
  * A file as the API returns it.
  * @typedef {{
  *   readonly id: string, readonly name: string, readonly sizeBytes: number, readonly pages: number,
@@ -15,7 +22,7 @@
  *   readonly progress: { readonly done: number, readonly total: number }, readonly error: string | null,
  *   readonly hasResult: boolean, readonly price: number,
  *   readonly createdAt: string, readonly unreadablePages: ReadonlyArray<number>, readonly noModelPages: ReadonlyArray<number>, readonly hasText: boolean | null,
- *   readonly made: Made | null
+ *   readonly made: Made | null, readonly leftOut: LeftOut | null
  * }} FileView
  */
 
@@ -169,16 +176,36 @@ export const madeText = ({ models, options, tiers }) => {
   return `${asked}${by}${ways.length < 2 ? "" : `: ${ways.join(", ")}`}`
 }
 
+/** What of the PDF is not converted, a sentence each. @param {LeftOut | null | undefined} leftOut @returns {ReadonlyArray<string>} */
+const leftOutNotes = (leftOut) => {
+  if (leftOut === null || leftOut === undefined) return []
+  const { fileCount, files, portfolio, remarks } = leftOut
+  const more = fileCount - files.length
+  const names = `${files.join(", ")}${more > 0 ? ` and ${more} more` : ""}`
+  return [
+    portfolio ? "A portfolio: only its cover sheet is converted." : "",
+    fileCount === 0
+      ? ""
+      : `${counted(fileCount, "file")} in it ${fileCount === 1 ? "is" : "are"} not converted: ${names}.`,
+    remarks === 0 ? "" : `${counted(remarks, "remark")} in it ${remarks === 1 ? "is" : "are"} not converted.`
+  ].filter((one) => one !== "")
+}
+
+/** Sentences, undefined for none. @param {ReadonlyArray<string>} sentences @returns {string | undefined} */
+const joined = (sentences) => (sentences.length === 0 ? undefined : sentences.join(" "))
+
 /** What the result lacks, if anything. @param {FileView} file @returns {string | undefined} */
-const shortcomings = ({ hasText, noModelPages, unreadablePages }) => {
+const shortcomings = ({ hasText, leftOut, noModelPages, unreadablePages }) => {
   const lost = unreadablePages.length
   const without = noModelPages.length
-  const notes = [
-    lost === 0 ? "" : `${pages(lost)} could not be read and cost nothing: ${listed(unreadablePages)}.`,
-    without === 0 ? "" : `High fidelity was not available for ${pages(without)}: ${listed(noModelPages)}.`,
-    hasText === false ? "There is no word of text in the result." : ""
-  ].filter((one) => one !== "")
-  return notes.length === 0 ? undefined : notes.join(" ")
+  return joined(
+    [
+      lost === 0 ? "" : `${pages(lost)} could not be read and cost nothing: ${listed(unreadablePages)}.`,
+      without === 0 ? "" : `High fidelity was not available for ${pages(without)}: ${listed(noModelPages)}.`,
+      hasText === false ? "There is no word of text in the result." : "",
+      ...leftOutNotes(leftOut)
+    ].filter((one) => one !== "")
+  )
 }
 
 /**
@@ -195,7 +222,10 @@ export const stateOf = (file, live, still = false, waits) => {
       return {
         kind: "ready",
         text: "Ready to convert",
-        more: file.hasResult ? "The result from before is still there." : undefined,
+        more: joined([
+          ...(file.hasResult ? ["The result from before is still there."] : []),
+          ...leftOutNotes(file.leftOut)
+        ]),
         progress: undefined
       }
     case "completed":

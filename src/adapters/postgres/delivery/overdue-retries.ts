@@ -1,0 +1,12 @@
+import { OVERDUE_MINUTES, OVERDUE_WINDOW_HOURS } from "../../../domain/delivery/alarm-rules.ts"
+
+/** Deferrals of whose retry no row tells: it was never begun, or nobody wrote down how it ended. */
+export const OVERDUE = `(
+  select count(distinct l.key_hash)::int from email_log l
+  where l.status = 'deferred' and l.created_at > now() - interval '${OVERDUE_WINDOW_HOURS} hours'
+    and l.retry_at < now() - interval '${OVERDUE_MINUTES} minutes'
+    and not exists (
+      select from email_log n
+      where n.key_hash = l.key_hash and n.outcome is not null and n.created_at > l.created_at
+    )
+)`

@@ -1,0 +1,29 @@
+import { attw } from "./attw/reference.ts"
+import { cfnLint } from "./cfn-lint/reference.ts"
+import { oapiCodegen } from "./oapi-codegen/reference.ts"
+import { openapiGenerator } from "./openapi-generator/reference.ts"
+import { openapiPythonClient } from "./openapi-python-client/reference.ts"
+import { openapiTypescript } from "./openapi-typescript/reference.ts"
+import { promtool } from "./promtool/reference.ts"
+import { publint } from "./publint/reference.ts"
+import type { Reference } from "./reference.ts"
+import { schemathesis } from "./schemathesis/reference.ts"
+import { systemd } from "./systemd/reference.ts"
+import { vnu } from "./vnu/reference.ts"
+import { zizmor } from "./zizmor/reference.ts"
+
+/** In the order in which they run: the quick ones first. */
+export const references: ReadonlyArray<Reference> = [
+  zizmor,
+  systemd,
+  promtool,
+  cfnLint,
+  openapiTypescript,
+  oapiCodegen,
+  openapiPythonClient,
+  publint,
+  attw,
+  openapiGenerator,
+  vnu,
+  schemathesis
+]

@@ -1,0 +1,104 @@
+/** What references need to install and to run programs. */
+import { execFile } from "node:child_process"
+import { existsSync } from "node:fs"
+import { delimiter, join } from "node:path"
+
+/** What a program left behind. */
+export interface Ended {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+interface Spot {
+  readonly cwd?: string
+  readonly env?: Readonly<Record<string, string>>
+  /** Longer, and it is ended; seconds. */
+  readonly seconds?: number
+}
+
+/** Runs a program to its end, whatever its exit code. */
+export const run = (
+  program: string,
+  args: ReadonlyArray<string>,
+  { cwd, env, seconds = 600 }: Spot = {}
+): Promise<Ended> =>
+  new Promise((resolve, reject) => {
+    execFile(
+      program,
+      [...args],
+      { cwd, env: { ...process.env, ...env }, maxBuffer: 256 * 2 ** 20, timeout: seconds * 1000 },
+      (error, stdout, stderr) => {
+        if (error !== null && typeof error.code !== "number")
+          reject(new Error(`${program} ${args.slice(0, 3).join(" ")}: ${error.message.slice(0, 2000)}`))
+        else resolve({ code: typeof error?.code === "number" ? error.code : 0, stdout, stderr })
+      }
+    )
+  })
+
+/** {@link run}, where anything but success is an error with what the program said. */
+export const must = async (
+  program: string,
+  args: ReadonlyArray<string>,
+  spot: Spot = {}
+): Promise<string> => {
+  const { code, stderr, stdout } = await run(program, args, spot)
+  if (code === 0) return stdout
+  throw new Error(
+    `${program} ${args.slice(0, 3).join(" ")} ended with ${code}:\n${`${stdout}\n${stderr}`.slice(-3000)}`
+  )
+}
+
+export const isOnPath = (program: string): boolean =>
+  (process.env["PATH"] ?? "").split(delimiter).some((folder) => existsSync(join(folder, program)))
+
+/** A program of a Python package, in a virtual environment of this exact version. */
+export const pip = async (cache: string, spec: string, program: string): Promise<string> => {
+  const home = join(cache, spec.replaceAll(/[^\w.-]/g, "_"))
+  const path = join(home, "bin", program)
+  if (existsSync(path)) return path
+  await must("python3", ["-m", "venv", home])
+  await must(join(home, "bin", "pip"), ["install", "--quiet", "--disable-pip-version-check", spec])
+  return path
+}
+
+/** A program of a Go module, built into a GOBIN of this exact version. */
+export const goTool = async (cache: string, spec: string, program: string): Promise<string> => {
+  const home = join(cache, spec.replaceAll(/[^\w.-]/g, "_"))
+  const path = join(home, program)
+  if (!existsSync(path)) await must("go", ["install", spec], { env: { GOBIN: home, GOFLAGS: "-mod=mod" } })
+  return path
+}
+
+/** A program of an npm package, installed beside nothing else. */
+export const npmTool = async (cache: string, spec: string, program: string): Promise<string> => {
+  const home = join(cache, spec.replaceAll(/[^\w.-]/g, "_"))
+  const path = join(home, "node_modules", ".bin", program)
+  if (!existsSync(path))
+    await must("npm", [
+      "install",
+      "--prefix",
+      home,
+      "--no-audit",
+      "--no-fund",
+      "--ignore-scripts=false",
+      spec
+    ])
+  return path
+}
+
+/** A jar from Maven Central, `group:artifact:version`, where Maven keeps it. */
+export const jar = async (cache: string, coordinates: string): Promise<string> => {
+  const [group = "", artifact = "", version = ""] = coordinates.split(":")
+  const repository = join(cache, "m2")
+  const path = join(repository, ...group.split("."), artifact, version, `${artifact}-${version}.jar`)
+  if (!existsSync(path))
+    await must("mvn", [
+      "-q",
+      "dependency:get",
+      `-Dartifact=${coordinates}`,
+      "-Dtransitive=false",
+      `-Dmaven.repo.local=${repository}`
+    ])
+  return path
+}
