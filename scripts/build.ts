@@ -7,13 +7,14 @@ import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeF
 import { dirname, join, resolve } from "node:path"
 import { fileURLToPath } from "node:url"
 
-import { build, type BuildOptions } from "esbuild"
+import { build } from "esbuild"
 
 import {
   bundlePrograms,
   common,
   copyAssets,
   dependencies,
+  onEdge,
   onNode,
   optional,
   root,
@@ -37,14 +38,6 @@ const FILES = [
   "@neslinesli93/qpdf-wasm/dist/qpdf.wasm"
 ]
 
-/** The conditions and fields that Cloudflare's own bundler chooses by. */
-const onEdge: BuildOptions = {
-  ...common,
-  platform: "browser",
-  target: "es2024",
-  mainFields: ["browser", "module", "main"],
-  conditions: ["workerd", "worker", "browser"]
-}
 const runtimeFiles = (names: ReadonlyArray<string>) => names.map((name) => `src/runtime/${name}.ts`)
 
 /**
@@ -117,10 +110,11 @@ const main = async () => {
       external: withParts([...optional, ...dependencies])
     }),
     build({
+      ...common,
       ...onEdge,
       outdir,
       entryPoints: runtimeFiles(EDGE),
-      external: ["node:*", "cloudflare:*", ...withParts(dependencies)]
+      external: ["cloudflare:*", ...withParts(dependencies)]
     })
   ])
   chmodSync(join(outdir, "cli.js"), 0o755)

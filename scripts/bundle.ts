@@ -2,7 +2,7 @@ import { cpSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 
-import { build, type BuildOptions } from "esbuild"
+import { build, type BuildOptions, type Plugin } from "esbuild"
 
 export const root = fileURLToPath(new URL("..", import.meta.url))
 
@@ -50,6 +50,31 @@ export const onNode: BuildOptions = {
   define: { "import.meta.resolve": "resolveFile" },
   inject: [join(root, "scripts/bundled-files.ts")]
 }
+
+/**
+ * On the edge Node's modules are asked for once they are needed, and are no imports: the database driver alone needs them, and where
+ * there is no database the bundle runs on every platform with `fetch`.
+ */
+const nodeWhereItIsThere: Plugin = {
+  name: "node-where-it-is-there",
+  setup: (bundler) => {
+    bundler.onResolve({ filter: /^node:/ }, ({ path }) => ({ path, namespace: "node" }))
+    bundler.onLoad({ filter: /.*/, namespace: "node" }, ({ path }) => ({
+      contents: `const found = globalThis.process?.getBuiltinModule?.(${JSON.stringify(path)})
+if (found === undefined) throw new Error("A database needs ${path}, which is not there: on Cloudflare Workers set the flag nodejs_compat; elsewhere leave DB_URL out")
+module.exports = found`
+    }))
+  }
+}
+
+/** The conditions and fields that Cloudflare's own bundler chooses by. */
+export const onEdge = {
+  platform: "browser",
+  target: "es2024",
+  mainFields: ["browser", "module", "main"],
+  conditions: ["workerd", "worker", "browser"],
+  plugins: [nodeWhereItIsThere]
+} satisfies BuildOptions
 
 export const withParts = (names: ReadonlyArray<string>) => names.flatMap((name) => [name, `${name}/*`])
 

@@ -17,6 +17,7 @@ import { MetricsPage } from "../ports/metrics-page.ts"
 import { areas } from "./areas.ts"
 import { accountDuties } from "./layers/accounts.ts"
 import { bulkMessageDuties, conversionDuties, conversionWorkers } from "./layers/conversion.ts"
+import { awaitDatabase } from "./layers/database-wait.ts"
 import { DatabasePlace } from "./layers/database.ts"
 import { deliveryDuties } from "./layers/delivery.ts"
 import { intakeWorkers } from "./layers/inbound-roles.ts"
@@ -121,7 +122,7 @@ export const run = (options: { readonly embedded: boolean }) =>
     const { beforeListen, settings } = yield* startSettings(process.env, options.embedded)
     const telemetry = layerTelemetry(settings, { sink: process.stdout, version: VERSION })
     return yield* Effect.gen(function* () {
-      const context = yield* Layer.build(app(settings, beforeListen))
+      const context = yield* Layer.build(app(settings, yield* awaitDatabase(settings, beforeListen)))
       const place: Place = {
         address: Context.get(context, HttpServer.HttpServer).address,
         database: Context.get(context, DatabasePlace).shown,

@@ -28,7 +28,8 @@ const runtime: MailRuntime = {
 }
 
 /**
- * `sendEmail` where there is no process environment (Cloudflare Workers, with the flag `nodejs_compat`): pass the bindings as
- * `env`. Without `env` it sends with the `apiKey` it is given, writes no row and checks no suppression (MAIL-8).
+ * `sendEmail` where there is no process environment (Cloudflare Workers, and whatever else has `fetch` and Web Crypto): pass the
+ * bindings as `env`; a database in them needs Node's modules (on Workers the flag `nodejs_compat`). Without `env` it sends with the
+ * `apiKey` it is given, writes no row and checks no suppression (MAIL-8).
  */
 export const sendEmail: SendEmail = makeSendEmail(runtime)

@@ -2,6 +2,7 @@
 import { makeTransport, type PostlaneTransport } from "../adapters/drop-ins/nodemailer.ts"
 import type { DropInOptions } from "../adapters/drop-ins/send.ts"
 import { sendEmail } from "./library.ts"
+import { verifySending } from "./verify-sending.ts"
 
 export {
   type PostlaneInfo,
@@ -10,6 +11,14 @@ export {
 } from "../adapters/drop-ins/nodemailer.ts"
 export type { DropInOptions, Send } from "../adapters/drop-ins/send.ts"
 
+const CANNOT_KNOW = "whether the given send can send is not known without sending"
+
 /** A transport that sends by Postlane. A message may name `idempotencyKey`, `category`, `source` and `expiresAt` beside nodemailer's own. */
 export const postlaneTransport = (options: DropInOptions = {}): PostlaneTransport =>
-  makeTransport(options.send ?? sendEmail, options)
+  makeTransport(
+    {
+      send: options.send ?? sendEmail,
+      verify: () => (options.send === undefined ? verifySending(options.env) : Promise.resolve([CANNOT_KNOW]))
+    },
+    options
+  )

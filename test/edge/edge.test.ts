@@ -93,14 +93,23 @@ describe("the bundle", () => {
       bundle.inputs.filter((path) => foreign.test(path)),
       []
     )
-    // The database driver's, which `nodejs_compat` provides, and an optional part of the provider's SDK.
-    assert.deepStrictEqual(bundle.externals, [
-      "@react-email/render",
-      "node:buffer",
-      "node:crypto",
-      "node:net",
-      "node:tls"
-    ])
+    // An optional part of the provider's SDK.
+    assert.deepStrictEqual(bundle.externals, ["@react-email/render"])
+  })
+
+  it("runs where there is nothing but fetch; a database is what needs more, and says so", async () => {
+    const database = { DB_URL: "postgres://nobody@127.0.0.1:1/none", DB_SECRET_KEY: SECRET }
+    const env = { PROVIDERA_API_KEY: "re_key", PROVIDERA_BASE_URL: resend.url }
+    await withEdgeWorker({ script: bundle.script, bindings: {}, withNode: false }, async (plain) => {
+      const { lines, send } = sender(plain)
+      expect(await send({ request: REQUEST, env })).toMatchObject({ ok: true, status: "sent" })
+      expect(await send({ request: REQUEST, env: { ...env, ...database } })).toMatchObject({
+        ok: false,
+        kind: "unavailable"
+      })
+      expect(lines.join("\n")).toMatch(/A database needs node:\w+, which is not there.*nodejs_compat/)
+    })
+    assert.lengthOf(resend.accepted, 1)
   })
 
   it("weighs less than half of what a worker may (3 MB packed)", () => {

@@ -250,19 +250,25 @@ describe("the published package", { timeout: TIME_LIMIT_MS }, () => {
     assert.strictEqual(result["providerMessageId"], accepted.id)
   })
 
-  it("sends from a Worker that a bundler made", async () => {
-    const bundle = await bundleForEdge(pathToFileURL(at("app/worker.js")))
-    assert.deepStrictEqual(
-      bundle.externals.filter((name) => !name.startsWith("node:")),
-      ["@react-email/render"]
-    )
+  it.each(["workerd", "worker", "edge-light"])(
+    "is bundled for %s without a module of Node",
+    async (condition) => {
+      const bundle = await bundleForEdge(pathToFileURL(at("app/worker.js")), condition)
+      assert.deepStrictEqual(bundle.externals, ["@react-email/render"])
+      assert.notMatch(bundle.script, /(?:import|from|require\()\s*["']node:/)
+    }
+  )
+
+  it("sends from a Worker that a bundler made, and that has nothing but fetch", async () => {
+    const bundle = await bundleForEdge(pathToFileURL(at("app/worker.js")), "workerd")
+    assert.deepStrictEqual(bundle.externals, ["@react-email/render"])
     const outbound = async (asked: Request) => {
       const { pathname } = new URL(asked.url)
       const headers = Object.fromEntries(asked.headers)
       return fetch(`${resend.url}${pathname}`, { method: "POST", headers, body: await asked.text() })
     }
     const bindings = { PROVIDERA_API_KEY: "re_key" }
-    await withEdgeWorker({ script: bundle.script, bindings, outbound }, async ({ post }) => {
+    await withEdgeWorker({ script: bundle.script, bindings, outbound, withNode: false }, async ({ post }) => {
       const mail = { to: "a@x.test", subject: "s", text: "t", category: "transactional", source: "api:test" }
       assert.deepInclude(await post(mail), { ok: true, provider: "provider_a" })
     })

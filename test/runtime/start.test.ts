@@ -1,3 +1,6 @@
+import { once } from "node:events"
+import { type AddressInfo, connect, createServer, type Server } from "node:net"
+
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Redacted, Schedule } from "effect"
 
@@ -37,6 +40,40 @@ const refusalOf = (child: Child) =>
 
 const COMPLETE = { PROVIDERA_API_KEY: "re_start", PROXY_SHARED_SECRET: "secret", DB_SECRET_KEY: "db-secret" }
 
+const listening = async (server: Server, port = 0) => {
+  server.listen(port, "127.0.0.1")
+  await once(server, "listening")
+  return server
+}
+
+const freePort = async () => {
+  const server = await listening(createServer())
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, "close")
+  return port
+}
+
+/** Hands connections on to another port. */
+const forward = (from: number, to: number) =>
+  listening(
+    createServer((socket) => {
+      const onward = connect(to, "127.0.0.1")
+      for (const one of [socket, onward])
+        one.on("error", () => void [socket, onward].map((end) => end.destroy()))
+      socket.pipe(onward).pipe(socket)
+    }),
+    from
+  )
+
+/** PostgreSQL's answer to a wrong password. */
+const REFUSED = (() => {
+  const fields = Buffer.from("SFATAL\0VFATAL\0C28P01\0Mno such password\0\0")
+  const head = Buffer.from("E\0\0\0\0")
+  head.writeUInt32BE(fields.length + 4, 1)
+  return Buffer.concat([head, fields])
+})()
+
 /** Credentials for an object store that nobody runs. */
 const NO_STORE = {
   CLOUD_ACCESS_KEY_ID: "AK",
@@ -59,16 +96,47 @@ describe.concurrent("the start", () => {
   )
 
   it.live(
-    "npm run serve on a database that is down tells where it looked and what it met",
+    "npm run serve waits for a database that is down, alive and not ready, and says where it looked",
     () =>
       Effect.gen(function* () {
-        const child = yield* command("serve", { ...COMPLETE, DB_URL: "postgres://postgres@127.0.0.1:1/mail" })
-        const refusal = yield* refusalOf(child)
-        assert.include(
-          refusal,
-          "The database 127.0.0.1:1/mail cannot be reached: connect ECONNREFUSED 127.0.0.1:1"
+        const { url } = yield* TestDatabase
+        const real = Number(new URL(url).port)
+        const port = yield* Effect.promise(freePort)
+        const DB_URL = Object.assign(new URL(url), { host: `127.0.0.1:${port}` }).href
+        const child = yield* command("serve", { ...COMPLETE, ...NO_STORE, DB_URL })
+        const met = yield* Effect.promise(() =>
+          child.line((line) => /cannot be reached: [^"]*/.exec(line)?.[0])
         )
-        assert.notInclude(refusal, COMPLETE.DB_SECRET_KEY)
+        assert.include(met, `cannot be reached: connect ECONNREFUSED 127.0.0.1:${port}`)
+        assert.notInclude(met, COMPLETE.DB_SECRET_KEY)
+        const base = /http:[^ ]*(?=\/ready)/.exec(met)?.[0] ?? ""
+        const statusOf = (path: string) => Effect.promise(async () => (await fetch(base + path)).status)
+        assert.deepStrictEqual(yield* Effect.all([statusOf("/health"), statusOf("/ready")]), [200, 503])
+        yield* Effect.acquireRelease(
+          Effect.promise(() => forward(port, real)),
+          (server) => Effect.sync(() => server.close())
+        )
+        const started = yield* Effect.promise(() => child.line((line) => /"url":"([^"]+)"/.exec(line)?.[1]))
+        assert.strictEqual(started, base)
+        assert.strictEqual(yield* statusOf("/health"), 200)
+      }).pipe(Effect.scoped, Effect.provide(layerDatabase)),
+    PATIENCE
+  )
+
+  it.live(
+    "npm run serve ends where the database refuses its password",
+    () =>
+      Effect.gen(function* () {
+        const refusing = yield* Effect.acquireRelease(
+          Effect.promise(() =>
+            listening(createServer((socket) => socket.once("data", () => socket.end(REFUSED))))
+          ),
+          (server) => Effect.sync(() => server.close())
+        )
+        const { port } = refusing.address() as AddressInfo
+        const DB_URL = `postgres://postgres@127.0.0.1:${port}/mail`
+        const child = yield* command("serve", { ...COMPLETE, DB_URL })
+        assert.include(yield* refusalOf(child), `127.0.0.1:${port}/mail cannot be reached: no such password`)
       }).pipe(Effect.scoped),
     PATIENCE
   )

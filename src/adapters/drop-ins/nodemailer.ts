@@ -1,7 +1,11 @@
+import { Result } from "effect"
+
 import type { SendRequest } from "../../domain/mail/message.ts"
 import type { SendResult } from "../../domain/mail/send-result.ts"
 import type { Category } from "../../domain/mail/suppression/policy.ts"
-import { nearestName } from "../../domain/nearest-name.ts"
+import { nearestName, unknownName } from "../../domain/nearest-name.ts"
+import { headersOf, namedHeaders } from "./nodemailer-headers.ts"
+import { type GivenMessage, refusalsOf } from "./nodemailer-options.ts"
 import type { DropInOptions, Send } from "./send.ts"
 
 /** An address as nodemailer hands it to its transports. */
@@ -46,7 +50,11 @@ interface Normalized {
 
 /** The part of nodemailer's `MailMessage` that a transport needs. */
 interface MailMessage {
-  readonly data: { headers?: object; readonly attachments?: ReadonlyArray<object> | null }
+  readonly data: GivenMessage
+  readonly message: {
+    getAddresses(): { readonly from?: ReadonlyArray<object> | undefined }
+    getHeader(name: string): unknown
+  }
   normalize(callback: (error: Error | null, data?: unknown) => void): void
 }
 
@@ -76,28 +84,20 @@ export class PostlaneSendError extends Error {
   }
 }
 
-/** Parts of a message that neither provider takes: refused, since leaving them out would send another mail than was meant. */
-const REFUSED = [
-  "raw",
-  "alternatives",
-  "icalEvent",
-  "amp",
-  "watchHtml",
-  "dkim",
-  "envelope",
-  "sender",
-  "dsn"
-] as const
+/** Why `verify` rejects. */
+class PostlaneVerifyError extends Error {
+  override readonly name = "PostlaneVerifyError"
+  readonly code = "EVERIFY"
+}
 
 /** What a message may name beyond nodemailer's members. */
 const OWN = ["idempotencyKey", "category", "source", "expiresAt"]
 
-const isGiven = (part: object, name: string): boolean => (Reflect.get(part, name) ?? undefined) !== undefined
-
 /** Refuses what would be left out of the mail: one of our own members under another name. Other names may be a plugin's. */
 const refuseMisspelt = (data: object): void => {
   for (const name of Object.keys(data)) {
-    const nearest = OWN.includes(name) || !isGiven(data, name) ? undefined : nearestName(name, OWN)
+    const isGiven = (Reflect.get(data, name) ?? undefined) !== undefined
+    const nearest = OWN.includes(name) || !isGiven ? undefined : nearestName(name, OWN)
     if (nearest !== undefined)
       throw new PostlaneSendError(`${name} is not known here; did you mean ${nearest}?`)
   }
@@ -111,9 +111,6 @@ const refuseGroups = (mail: Normalized): void => {
       throw new PostlaneSendError(`Postlane sends to no groups: name each address of ${field}`)
   }
 }
-
-/** Headers that providers write themselves, or for which the request has a field. */
-const OWN_HEADERS = new Set(["message-id", "date"])
 
 const listOf = (addresses: Addresses): ReadonlyArray<Address> =>
   addresses === null || addresses === undefined
@@ -132,8 +129,9 @@ const mailboxes = (addresses: Addresses): Array<string> | undefined => {
   return all.length === 0 ? undefined : all
 }
 
+/** An empty text is none, as in nodemailer. */
 const textOf = (value: unknown): string | undefined => {
-  if (typeof value === "string") return value
+  if (typeof value === "string") return value === "" ? undefined : value
   return value instanceof Uint8Array ? Buffer.from(value).toString("utf8") : undefined
 }
 
@@ -146,44 +144,13 @@ const base64Of = (content: unknown, encoding: string | undefined): string => {
   ).toString("base64")
 }
 
-/** What nodemailer's `priority` stands for, in the headers that it writes itself into mails that it composes. */
-const PRIORITY: ReadonlyMap<string, Record<string, string>> = new Map([
-  ["high", { "X-Priority": "1 (Highest)", "X-MSMail-Priority": "High", Importance: "High" }],
-  ["low", { "X-Priority": "5 (Lowest)", "X-MSMail-Priority": "Low", Importance: "Low" }]
-])
-
-/** Headers as nodemailer takes them, an object or a list of pairs, by their names: `normalize` would name those of a list 0, 1, 2. */
-const namedHeaders = (headers: object): Record<string, unknown> => {
-  const pairs = Object.entries(headers).flatMap(([name, given]: [string, unknown]) => {
-    const pair = Array.isArray(headers)
-      ? (given as { readonly key: string; readonly value: unknown })
-      : undefined
-    return [pair?.value ?? given]
-      .flat()
-      .map((value: unknown): [string, unknown] => [pair?.key ?? name, value])
-  })
-  const names = pairs.map(([name]) => name.toLowerCase())
-  const twice = pairs.find(([name], at) => names.indexOf(name.toLowerCase()) < at)
-  if (twice !== undefined) throw new PostlaneSendError(`Postlane sends one value of a header: ${twice[0]}`)
-  return Object.fromEntries(pairs)
+/** The value, or the reason as an error of a message. */
+const orRefuse = <A>(result: Result.Result<A, string>): A => {
+  if (Result.isFailure(result)) throw new PostlaneSendError(result.failure)
+  return result.success
 }
 
-const headersOf = ({ normalizedHeaders, priority, xMailer }: Normalized): Record<string, string> => {
-  const all: Readonly<Record<string, unknown>> = {
-    ...PRIORITY.get(priority?.toLowerCase() ?? "normal"),
-    "X-Mailer": xMailer,
-    ...normalizedHeaders
-  }
-  return Object.fromEntries(
-    Object.entries(all).flatMap(([name, value]) =>
-      OWN_HEADERS.has(name.toLowerCase()) || !["number", "string"].includes(typeof value)
-        ? []
-        : [[name, String(value)]]
-    )
-  )
-}
-
-const requestOf = (mail: Normalized, options: DropInOptions): SendRequest => ({
+const requestOf = (mail: Normalized, otpToken: unknown, options: DropInOptions): SendRequest => ({
   to: mailboxes(mail.to) ?? [],
   cc: mailboxes(mail.cc),
   bcc: mailboxes(mail.bcc),
@@ -192,7 +159,7 @@ const requestOf = (mail: Normalized, options: DropInOptions): SendRequest => ({
   subject: mail.subject ?? "",
   html: textOf(mail.html),
   text: textOf(mail.text),
-  headers: headersOf(mail),
+  headers: orRefuse(headersOf({ ...mail, otpToken })),
   attachments: mail.attachments?.map(({ cid, content, contentType, encoding, filename }, at) => ({
     filename: filename === undefined || filename === false ? `attachment-${at + 1}` : filename,
     contentType,
@@ -223,20 +190,19 @@ const normalized = (mail: MailMessage): Promise<Normalized> =>
   })
 
 const deliver = async (mail: MailMessage, send: Send, options: DropInOptions): Promise<PostlaneInfo> => {
-  const { attachments, headers = {} } = mail.data
-  const refused = REFUSED.filter((name) => isGiven(mail.data, name))
-  if (refused.length > 0) throw new PostlaneSendError(`Postlane sends no ${refused.join(", ")}`)
-  for (const part of ["raw", "headers"]) {
-    if (attachments?.some((attachment) => isGiven(attachment, part)))
-      throw new PostlaneSendError(`Postlane sends no ${part} of attachments`)
-  }
-  refuseMisspelt(mail.data)
-  mail.data.headers = namedHeaders(headers)
-  const data = await normalized(mail)
-  refuseGroups(data)
-  const result = await send(requestOf(data, options), { env: options.env })
+  const { data, message } = mail
+  const refused = refusalsOf(data)
+  if (refused.length > 0) throw new PostlaneSendError(refused.join("; "))
+  if ((message.getAddresses().from?.length ?? 0) > 1)
+    throw new PostlaneSendError("a mail has one from here: name the others in replyTo")
+  refuseMisspelt(data)
+  data.headers = orRefuse(namedHeaders(Object(data.headers ?? {}) as object))
+  const resolved = await normalized(mail)
+  refuseGroups(resolved)
+  const request = requestOf(resolved, message.getHeader("OTP-Token"), options)
+  const result = await send(request, { env: options.env })
   if (!result.ok) throw new PostlaneSendError(result.error, result)
-  return infoOf(result, data)
+  return infoOf(result, resolved)
 }
 
 /** A transport for `nodemailer.createTransport`. */
@@ -244,19 +210,40 @@ export interface PostlaneTransport {
   readonly name: string
   readonly version: string
   send(mail: MailMessage, callback: (error: Error | null, info: PostlaneInfo) => void): void
+  /** Asks the send log and the provider, without sending; rejects with what does not work, or cannot be known. */
   verify(): Promise<true>
+  verify(callback: (error: Error | null, success: true) => void): void
 }
 
-/** Makes the transport on a function that sends. */
-export const makeTransport = (send: Send, options: DropInOptions): PostlaneTransport => ({
-  name: "Postlane",
-  version: "1",
-  send: (mail, callback) => {
-    // Called outside of the promise: what the callback throws is the caller's, not a failure of the send.
-    deliver(mail, send, options).then(
-      (info) => setImmediate(callback, null, info),
+const OPTIONS = ["category", "source", "env", "send"]
+
+/** Makes the transport on a function that sends, and on one that asks whether it can; throws on an option that is not known. */
+export const makeTransport = (
+  { verify, send }: { readonly send: Send; readonly verify: () => Promise<ReadonlyArray<string>> },
+  options: DropInOptions
+): PostlaneTransport => {
+  const unknown = Object.keys(options).find((name) => !OPTIONS.includes(name))
+  if (unknown !== undefined) throw new Error(`${unknown} ${unknownName(unknown, OPTIONS)}`)
+  const verified = async (): Promise<true> => {
+    const faults = await verify()
+    if (faults.length > 0) throw new PostlaneVerifyError(faults.join("; "))
+    return true
+  }
+  // Called outside of the promise: what the callback throws is the caller's, not a failure of the call.
+  const settle = <A>(promise: Promise<A>, callback: (error: Error | null, value: A) => void) =>
+    promise.then(
+      (value) => setImmediate(callback, null, value),
       (error: unknown) => setImmediate(() => void Reflect.apply(callback, undefined, [error]))
     )
-  },
-  verify: () => Promise.resolve(true)
-})
+  function verifyNow(): Promise<true>
+  function verifyNow(callback: (error: Error | null, success: true) => void): void
+  function verifyNow(callback?: (error: Error | null, success: true) => void) {
+    return callback === undefined ? verified() : void settle(verified(), callback)
+  }
+  return {
+    name: "Postlane",
+    version: "1",
+    send: (mail, callback) => void settle(deliver(mail, send, options), callback),
+    verify: verifyNow
+  }
+}

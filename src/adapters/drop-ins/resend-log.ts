@@ -5,6 +5,7 @@ import type { InvalidCursor } from "../../ports/cursor.ts"
 import type { EmailLogQuery, EmailLogRow } from "../../ports/delivery/email-log-query.ts"
 import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { failure, notTaken, type ResendAnswer, type ResendFailure, success } from "./resend-answers.ts"
+import { renamed } from "./resend-request.ts"
 
 type Env = Readonly<Record<string, unknown>>
 
@@ -117,9 +118,14 @@ const pageOf = Effect.fnUntraced(function* (log: EmailLogQuery["Service"], optio
     : yield* log.beside({ id: row.id, limit, side: after === undefined ? "newer" : "older" })
 })
 
+/** What the SDK takes beside: headers and a signal of a request. The log is read without one. */
+export type ResendReadOptions = object
+
 /** `emails.get` and `emails.list`, from the send log. */
 export const makeSentEmails = (readLog: ReadLog, env: () => Env) => ({
-  get: async (id: string): Promise<ResendAnswer<LoggedEmail>> => {
+  get: async (id: string, given: ResendReadOptions = {}): Promise<ResendAnswer<LoggedEmail>> => {
+    const asked = renamed(given, [])
+    if (Result.isFailure(asked)) return notTaken(asked.failure)
     const read = answered(await readLog(env(), (log) => rowOf(log, id)))
     if (Result.isFailure(read)) return read.failure
     const row = read.success
@@ -127,8 +133,12 @@ export const makeSentEmails = (readLog: ReadLog, env: () => Env) => ({
       ? notFound()
       : success({ object: "email", ...listedOf(row), html: null, text: null })
   },
-  list: async (options: ResendListOptions = {}): Promise<ResendAnswer<LoggedEmails>> => {
-    const wrong = wrongPage(options)
+  list: async (
+    options: ResendListOptions = {},
+    given: ResendReadOptions = {}
+  ): Promise<ResendAnswer<LoggedEmails>> => {
+    const asked = renamed(given, [])
+    const wrong = Result.isFailure(asked) ? asked.failure : wrongPage(options)
     if (wrong !== undefined) return notTaken(wrong)
     const read = answered(await readLog(env(), (log) => pageOf(log, options)))
     if (Result.isFailure(read)) return read.failure

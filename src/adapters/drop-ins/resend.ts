@@ -8,7 +8,8 @@ import {
   type LoggedEmails,
   makeSentEmails,
   type ReadLog,
-  type ResendListOptions
+  type ResendListOptions,
+  type ResendReadOptions
 } from "./resend-log.ts"
 import { type Read, renamed, requestOf, type ResendEmail } from "./resend-request.ts"
 import type { ResendSettings } from "./resend-settings.ts"
@@ -62,8 +63,11 @@ export interface ResendDropIn {
     readonly send: (email: ResendEmail, options?: ResendRequestOptions) => Promise<ResendAnswer<ResendSent>>
     readonly create: ResendDropIn["emails"]["send"]
     /** From the send log: by the id that the send answered, or by Resend's own. */
-    readonly get: (id: string) => Promise<ResendAnswer<LoggedEmail>>
-    readonly list: (options?: ResendListOptions) => Promise<ResendAnswer<LoggedEmails>>
+    readonly get: (id: string, options?: ResendReadOptions) => Promise<ResendAnswer<LoggedEmail>>
+    readonly list: (
+      options?: ResendListOptions,
+      requestOptions?: ResendReadOptions
+    ) => Promise<ResendAnswer<LoggedEmails>>
   }
   readonly batch: {
     readonly send: (

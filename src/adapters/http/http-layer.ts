@@ -186,10 +186,11 @@ const apiRoutes = (options: Pick<HttpOptions, "proxySecret" | "webhookSecret" | 
   )
 
 /** Routes of an embedded run. */
-const devRoutes = HttpApiBuilder.layer(DevApi).pipe(
-  Layer.provide([devHandlers, devMessageHandlers, devTemplateHandlers]),
-  Layer.provide([devAccessLayer, jsonBodyLayer])
-)
+const devRoutes = (options: PublicAddresses) =>
+  HttpApiBuilder.layer(DevApi).pipe(
+    Layer.provide([devHandlers, devMessageHandlers, devTemplateHandlers]),
+    Layer.provide([devAccessLayer(options), jsonBodyLayer])
+  )
 
 /** What stands around the routes, wherever requests come from. */
 interface Around extends Pick<HttpOptions, "api" | "trustedProxies"> {
@@ -276,4 +277,4 @@ export const httpLayer = (options: HttpOptions) =>
 
 /** The HTTP server of an embedded run, with the outbox and the simulation. */
 export const embeddedHttpLayer = (options: HttpOptions) =>
-  serveRoutes({ ...options, embedded: true }, Layer.merge(apiRoutes(options), devRoutes))
+  serveRoutes({ ...options, embedded: true }, Layer.merge(apiRoutes(options), devRoutes(options)))

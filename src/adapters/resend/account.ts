@@ -57,10 +57,10 @@ const malformed: ProviderAFacts = {
   why: "the key is malformed: it holds blanks or other characters"
 }
 
-const readerOf = ({ apiKey, baseUrl }: ResendOptions): Effect.Effect<Reader, ProviderAFacts> => {
+const readerOf = ({ apiKey, baseUrl, userAgent }: ResendOptions): Effect.Effect<Reader, ProviderAFacts> => {
   const secret = Redacted.value(apiKey)
   const address = baseUrl ?? VENDOR_URL
-  const client = makeClient(secret, address)
+  const client = makeClient(secret, address, undefined, userAgent)
   return client === undefined ? Effect.fail(malformed) : Effect.succeed({ client, secret, address })
 }
 

@@ -91,7 +91,7 @@ const pageOf = (data: unknown): MailPage | undefined => {
 /** `GET /emails` through the SDK. The SDK returns its errors and neither retries nor times out; an interruption aborts. */
 export const makeSentMails = (options: ResendOptions): SentMails["Service"] => {
   const apiKey = Redacted.value(options.apiKey)
-  const client = makeClient(apiKey, options.baseUrl ?? VENDOR_URL)
+  const client = makeClient(apiKey, options.baseUrl ?? VENDOR_URL, undefined, options.userAgent)
   return SentMails.of({
     page: (after) => {
       if (client === undefined) {

@@ -35,12 +35,9 @@ const failureOf = (error: unknown, secret: string): Failure => {
 }
 
 /** The team's suppression list, every page; the key needs full access. */
-export const suppressionsOfTeam = ({
-  apiKey,
-  baseUrl
-}: Pick<ResendOptions, "apiKey" | "baseUrl">): ProviderSuppressions => {
+export const suppressionsOfTeam = ({ apiKey, baseUrl, userAgent }: ResendOptions): ProviderSuppressions => {
   const secret = Redacted.value(apiKey)
-  const client = makeClient(secret, baseUrl ?? VENDOR_URL)
+  const client = makeClient(secret, baseUrl ?? VENDOR_URL, undefined, userAgent)
   if (client === undefined) return Stream.fail(unread("PROVIDERA_API_KEY is malformed"))
   const ask = (after: string | undefined) =>
     Effect.tryPromise({

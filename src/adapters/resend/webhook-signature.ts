@@ -27,6 +27,13 @@ const headersOf = (headers: SignedHeaders, family: (typeof FAMILIES)[number]) =>
 /** How far the time in the headers may be from now, on either side (EVENT-1), seconds. */
 const TOLERANCE_SECONDS = 300
 
+const farOff = new BadSignature({
+  reason: "the signature's time is more than five minutes from this machine's: look at its clock"
+})
+
+const isNear = (signed: { readonly "webhook-timestamp": string }, now: number): boolean =>
+  Math.abs(Number(signed["webhook-timestamp"]) - now / 1000) <= TOLERANCE_SECONDS + 1
+
 /**
  * Whether the headers may be those of a signed request: checked before its body is read, so that nobody has a server keep a
  * megabyte that cannot be genuine. `now` in milliseconds since the epoch.
@@ -39,13 +46,7 @@ export const checkSignatureHeaders = (
   if (signed.length === 0) {
     return Result.fail(new BadSignature({ reason: "the signature headers are missing or malformed" }))
   }
-  return signed.some(
-    (family) => Math.abs(Number(family["webhook-timestamp"]) - now / 1000) <= TOLERANCE_SECONDS + 1
-  )
-    ? Result.void
-    : Result.fail(
-        new BadSignature({ reason: "the signature's time is more than five minutes from this machine's" })
-      )
+  return signed.some((family) => isNear(family, now)) ? Result.void : Result.fail(farOff)
 }
 
 /** The verifier of one secret; none where the secret is malformed, so that it accepts nothing. */
@@ -80,7 +81,11 @@ export const makeSignatureCheck = (secrets: ReadonlyArray<Redacted.Redacted>) =>
       }
     }
     return Result.fail(
-      new BadSignature({ reason: "the signature does not hold, or its time is too far off" })
+      signed.some((family) => isNear(family, Date.now()))
+        ? new BadSignature({
+            reason: "the signature does not hold: its secret is another one, or the body was changed"
+          })
+        : farOff
     )
   }
 }

@@ -14,13 +14,13 @@ interface Asked {
 }
 
 const askedByA = Effect.fnUntraced(function* ({ settings }: Installation): Effect.fn.Return<Asked> {
-  const { apiKey, baseUrl } = settings.providerA
+  const { apiKey, baseUrl, userAgent } = settings.providerA
   if (apiKey === undefined) {
     return { records: [], notes: ["provider_a: PROVIDERA_API_KEY is unset, so its records are not known"] }
   }
   const { readDomainRecords } = yield* Effect.promise(() => import("../../adapters/resend/account.ts"))
   const { sender } = settings.domains
-  const found = yield* Effect.result(readDomainRecords({ apiKey, baseUrl }, sender))
+  const found = yield* Effect.result(readDomainRecords({ apiKey, baseUrl, userAgent }, sender))
   if (Result.isSuccess(found)) return { records: recordsOfA(found.success, sender), notes: [] }
   const facts = found.failure
   const why =

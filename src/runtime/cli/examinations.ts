@@ -152,12 +152,12 @@ const model = ({ credentials, settings }: Installation) => {
 }
 
 const providerA = ({ settings }: Installation): Effect.Effect<ProviderAFacts> | undefined => {
-  const { apiKey, baseUrl } = settings.providerA
+  const { apiKey, baseUrl, userAgent } = settings.providerA
   return apiKey === undefined
     ? undefined
     : Effect.flatMap(
         Effect.promise(() => import("../../adapters/resend/account.ts")),
-        (adapter) => adapter.examineAccount({ apiKey, baseUrl })
+        (adapter) => adapter.examineAccount({ apiKey, baseUrl, userAgent })
       )
 }
 

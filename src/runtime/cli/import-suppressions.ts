@@ -74,7 +74,7 @@ const listOf = (from: (typeof SOURCES)[number]) =>
       )
       return suppressionsOfAccount({ region: providerB.region, endpoint: providerB.endpoint, credentials })
     }
-    const { apiKey, baseUrl } = providerA
+    const { apiKey, baseUrl, userAgent } = providerA
     if (apiKey === undefined)
       return yield* new CommandFailed({
         message: "PROVIDERA_API_KEY is unset: give it a key with full access"
@@ -82,7 +82,7 @@ const listOf = (from: (typeof SOURCES)[number]) =>
     const { suppressionsOfTeam } = yield* Effect.promise(
       () => import("../../adapters/resend/suppressions.ts")
     )
-    return suppressionsOfTeam({ apiKey, baseUrl })
+    return suppressionsOfTeam({ apiKey, baseUrl, userAgent })
   }).pipe(
     Effect.map((records) =>
       records.pipe(

@@ -27,6 +27,16 @@ const whyNotConnected = (cause: unknown): string | undefined => {
     : said.message
 }
 
+/** Classes of what a server says that is not ready to answer: out of connections, starting or stopping, a broken connection. */
+const NOT_YET = /^(?:08|53|57)/
+
+/** Whether a failed connection says that there is no server yet; one that refuses this user or knows no such database is there. */
+const isAway = ({ reason }: SqlError): boolean => {
+  const { code } = Object(reason.cause) as { readonly code?: unknown }
+  const isState = typeof code === "string" && /^[\dA-Z]{5}$/.test(code)
+  return !isState || NOT_YET.test(code)
+}
+
 const onDatabase = <A>(
   options: Postgres.PostgresOptions,
   run: Effect.Effect<
@@ -40,13 +50,15 @@ const onDatabase = <A>(
     Effect.provide(NodeServices.layer),
     Effect.mapError((error) => {
       if (error._tag === "CannotStart") return error
-      const why = whyNotConnected(error._tag === "SqlError" ? error : error.cause)
+      const cause = error._tag === "SqlError" ? error : error.cause
+      const why = whyNotConnected(cause)
       const remedy = error._tag === "MigrationError" && error.remedy !== undefined ? `: ${error.remedy}` : ""
       return why === undefined
         ? new CannotStart({ message: `${shownUrl(options.url)}: ${error.message}${remedy}` })
         : new CannotStart({
             message: `The database ${shownUrl(options.url)} cannot be reached: ${why}. Is it running, and is DB_URL right?`,
-            mayPass: true
+            mayPass: true,
+            isAway: isSqlError(cause) && isAway(cause)
           })
     })
   )

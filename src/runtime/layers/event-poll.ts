@@ -53,8 +53,8 @@ export const ticks = (
 
 /** The list of `provider_a`; an empty one where it is simulated, whose events all come by themselves. */
 const sentMails = ({ embedded, providerA }: DeliverySettings): Layer.Layer<SentMails> => {
-  const { apiKey, baseUrl } = providerA
-  if (apiKey !== undefined) return SentMailList.layer({ apiKey, baseUrl })
+  const { apiKey, baseUrl, userAgent } = providerA
+  if (apiKey !== undefined) return SentMailList.layer({ apiKey, baseUrl, userAgent })
   return embedded ? NoSentMails.layerEmpty : NoSentMails.layerNone
 }
 

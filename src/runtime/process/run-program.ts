@@ -48,6 +48,8 @@ export class CannotStart extends Data.TaggedError("CannotStart")<{
   readonly message: string
   /** Where the same start may succeed later. */
   readonly mayPass?: boolean
+  /** Where nothing answered: it may come later. */
+  readonly isAway?: boolean
 }> {}
 
 /** Ends the process with code 1 and a plain message where it cannot start; a defect keeps its stack. */

@@ -182,6 +182,8 @@ describe("the mails that were sent", () => {
       resend.emails.list({ after: unknown }),
       resend.emails.list({ limit: 0 }),
       resend.emails.list({ after: unknown, before: unknown }),
+      resend.emails.get(unknown, { signal: new AbortController().signal }),
+      resend.emails.list({}, { headers: { "x-a": "1" } }),
       resendOf({}).emails.get(unknown)
     ])
     expect(answers.map(({ error }) => [error?.name, error?.statusCode])).toEqual([
@@ -190,8 +192,11 @@ describe("the mails that were sent", () => {
       ["not_found", 404],
       ["invalid_parameter", 422],
       ["invalid_parameter", 422],
+      ["invalid_parameter", 422],
+      ["invalid_parameter", 422],
       ["application_error", 503]
     ])
+    expect(answers.at(-2)?.error?.message).toBe("headers is not known here: nothing is")
     expect(answers.at(-1)?.error?.message).toContain("DB_URL")
   })
 })

@@ -1,8 +1,10 @@
-import { Effect, Exit, Fiber, Redacted } from "effect"
+import { Effect, Exit, Fiber, Redacted, Stream } from "effect"
 import * as fc from "fast-check"
 import { afterAll, assert, beforeAll, beforeEach, describe, it } from "vitest"
 
+import { examineAccount } from "../../../src/adapters/resend/account.ts"
 import { decodeListItem, makeSentMails } from "../../../src/adapters/resend/list-mails.ts"
+import { suppressionsOfTeam } from "../../../src/adapters/resend/suppressions.ts"
 import type { ListFailure } from "../../../src/ports/delivery/event-poll.ts"
 import type { Outcome } from "../../support/vendors/fake-http.ts"
 import { fakeResend, type ListedItem } from "../../support/vendors/fake-resend.ts"
@@ -52,6 +54,23 @@ describe("the list of mails", () => {
     assert.deepStrictEqual(
       resend.requests.map(({ path }) => path),
       ["/emails?limit=100", "/emails?limit=100&after=m-99", "/emails?limit=100&after=m-199"]
+    )
+  })
+
+  it("is asked for under the agent's name of the settings, as are the account and its suppressions", async () => {
+    await resend.always("ok")
+    listed = []
+    const options = { apiKey: Redacted.make(KEY), baseUrl: resend.url, userAgent: "shop/2" }
+    await Effect.runPromise(makeSentMails(options).page(undefined))
+    await Effect.runPromise(examineAccount(options))
+    await Effect.runPromise(Stream.runDrain(suppressionsOfTeam(options)))
+    assert.deepStrictEqual(
+      resend.requests.map(({ headers, path }) => [path, headers["user-agent"]]),
+      [
+        ["/emails?limit=100", "shop/2"],
+        ["/domains?limit=100", "shop/2"],
+        ["/suppressions?limit=100", "shop/2"]
+      ]
     )
   })
 

@@ -56,6 +56,15 @@ describe("the webhook's signature (W1)", () => {
     for (const off of [-310, 310]) expect(check(sign(NEW, { off }))).toBe(false)
   })
 
+  it("says which it was: the clock or the secret", () => {
+    const reasonOf = (headers: Record<string, unknown>, secret: string) => {
+      const checked = makeSignatureCheck([Redacted.make(secret)])("{}", headers)
+      return Result.isFailure(checked) ? checked.failure.reason : ""
+    }
+    expect(reasonOf(sign(NEW, { off: 600 }), NEW)).toContain("look at its clock")
+    expect(reasonOf(sign(NEW), OLD)).toContain("its secret is another one")
+  })
+
   it("refuses everybody without a usable secret, and answers nothing but its own error", () => {
     for (const secrets of [[], [""], ["whsec_"], ["whsec_not base64!"]]) {
       expect(check(sign(NEW), secrets)).toBe(false)

@@ -3,6 +3,8 @@ import { gzipSync } from "node:zlib"
 
 import { build } from "esbuild"
 
+import { onEdge } from "../../../scripts/bundle.ts"
+
 /** A bundle as a deployment to workerd makes it, and what is in it. */
 export interface EdgeBundle {
   readonly script: string
@@ -14,18 +16,20 @@ export interface EdgeBundle {
   readonly packedBytes: number
 }
 
-/** Bundles a module for workerd, with the settings that Cloudflare's own bundler uses. */
-export const bundleForEdge = async (entry: URL): Promise<EdgeBundle> => {
+/**
+ * Bundles a module for workerd, with the settings that Cloudflare's own bundler uses: our files as the package's build does, or, for
+ * what imports the package, as a stranger's bundler does for a condition.
+ */
+export const bundleForEdge = async (entry: URL, condition?: string): Promise<EdgeBundle> => {
+  const stranger = { conditions: [condition ?? "", "browser"], plugins: [] }
   const { metafile, outputFiles } = await build({
     entryPoints: [fileURLToPath(entry)],
     bundle: true,
     write: false,
     metafile: true,
     format: "esm",
-    target: "es2024",
-    platform: "browser",
-    mainFields: ["browser", "module", "main"],
-    conditions: ["workerd", "worker", "browser"],
+    ...onEdge,
+    ...(condition === undefined ? {} : stranger),
     external: ["node:*", "cloudflare:*"],
     minify: true,
     outfile: "worker.js",

@@ -75,6 +75,8 @@ export interface EdgeWorkerOptions {
   readonly bindings: Readonly<Record<string, string>>
   /** Answers the worker's requests to these hosts; without it they go out. */
   readonly outbound?: (request: globalThis.Request) => Promise<globalThis.Response>
+  /** Whether it has Node's modules, as the documentation asks for where there is a database. */
+  readonly withNode?: boolean
   /** Names of bindings that are buckets. */
   readonly buckets?: ReadonlyArray<string>
   /** Bindings that are services, which this process answers for. */
@@ -86,13 +88,14 @@ export interface RunningWorker extends EdgeWorker {
   readonly dispose: () => Promise<void>
 }
 
-/** Starts a worker, with the flag that the documentation asks for; it takes seconds of processor time. */
+/** Starts a worker; it takes seconds of processor time. */
 export const startEdgeWorker = async ({
   script,
   bindings,
   buckets,
   outbound,
-  services = {}
+  services = {},
+  withNode = true
 }: EdgeWorkerOptions): Promise<RunningWorker> => {
   const { Miniflare, Response } = await miniflareModule()
   const answeredBy =
@@ -105,7 +108,7 @@ export const startEdgeWorker = async ({
   const miniflare = new Miniflare({
     modules: [{ type: "ESModule", path: "worker.js", contents: script }],
     compatibilityDate: "2026-04-01",
-    compatibilityFlags: ["nodejs_compat"],
+    compatibilityFlags: withNode ? ["nodejs_compat"] : [],
     bindings,
     // `/cdn-cgi/handler/email` and `/cdn-cgi/handler/scheduled` call the handlers of these names.
     unsafeTriggerHandlers: true,

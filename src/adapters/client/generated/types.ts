@@ -32,6 +32,7 @@ export type ProblemCode =
   | "EMAIL_FAILED"
   | "INTERNAL"
   | "READER_CRASHED"
+  | "TRANSFER_CODING_UNKNOWN"
   | "POLL_FAILED"
   | "ALERT_FAILED"
   | "DIGEST_FAILED"

@@ -25,7 +25,7 @@ const makePage = Effect.gen(function* () {
   )
   const made = yield* Effect.scoped(router.asHttpEffect())
   const html = yield* Effect.promise(() => HttpServerResponse.toWeb(made).text())
-  return yield* constantBody(html, PAGE_MEDIA_TYPE)
+  return yield* constantBody(html.replace("<html>", '<html lang="en">'), PAGE_MEDIA_TYPE)
 })
 
 /** How often a client network may have the 3 MB without compression, which browsers and tools take. */

@@ -13,7 +13,7 @@ const MAX_RAW = 20_000
 
 /** A time in UTC, with seconds; its page's script shows it in the reader's zone. */
 export const moment = (iso: string): string =>
-  `<time datetime="${escape(iso)}">${escape(iso.slice(0, 19).replace("T", " "))} UTC</time>`
+  `<time datetime="${escape(iso.replace(/(\.\d{3})\d+/, "$1"))}">${escape(iso.slice(0, 19).replace("T", " "))} UTC</time>`
 
 export const tag = (text: string, mood: string): string =>
   `<span class="tag ${mood}">${escape(text.replaceAll("_", " "))}</span>`

@@ -29,7 +29,7 @@ export class ProxySecret extends HttpApiMiddleware.Service<ProxySecret>()("postl
   error: Forbidden
 }) {}
 
-/** Lets loopback peers with a loopback `Host` pass, and admins (HTTP-8). */
+/** Lets admins pass, and this machine where `BASE_URL` names no other host (HTTP-8). */
 export class DevAccess extends HttpApiMiddleware.Service<DevAccess>()("postlane/http/DevAccess", {
   error: [problemSchema("UNAUTHENTICATED", {}), problemSchema("FORBIDDEN", {})]
 }) {}
@@ -149,28 +149,38 @@ type Refusal = Effect.Effect<never, Problem<"UNAUTHENTICATED"> | Problem<"FORBID
 
 const otherSite: Refusal = Effect.fail(problem("FORBIDDEN", "Another site may not use this"))
 const notLocal: Refusal = Effect.fail(
-  problem("UNAUTHENTICATED", "From another machine an admin's bearer token is required")
-)
-
-/** Lets loopback peers pass that name a loopback host and are no proxies, and admins (HTTP-8). */
-export const devAccessLayer: Layer.Layer<DevAccess, never, Access> = Layer.effect(
-  DevAccess,
-  Effect.map(makeAdminCheck, (isAdmin) =>
-    DevAccess.of(
-      Effect.fnUntraced(function* (handler) {
-        const request = yield* HttpServerRequest.HttpServerRequest
-        const foreign = fromAnotherSite(request)
-        const local =
-          !isForwarded(request) &&
-          isLoopback(Option.getOrElse(request.remoteAddress, () => "")) &&
-          LOOPBACK_HOST.test(request.headers["host"] ?? "")
-        if (local && !foreign) return yield* handler
-        if (yield* isAdmin(request.headers["authorization"])) return yield* handler
-        return yield* foreign ? otherSite : notLocal
-      })
-    )
+  problem(
+    "UNAUTHENTICATED",
+    "From another machine, and where BASE_URL names another host, an admin's bearer token is required"
   )
 )
+
+/**
+ * Lets admins pass, and, where our address is this machine's, loopback peers that name a loopback host and are no proxies (HTTP-8). Where
+ * another host is ours a proxy stands in front, and what it hands on looks local: nginx adds no header and names the upstream as the host.
+ */
+export const devAccessLayer = ({ baseUrl }: PublicAddresses): Layer.Layer<DevAccess, never, Access> => {
+  const servesThisMachine = LOOPBACK_HOST.test(new URL(baseUrl).host)
+  return Layer.effect(
+    DevAccess,
+    Effect.map(makeAdminCheck, (isAdmin) =>
+      DevAccess.of(
+        Effect.fnUntraced(function* (handler) {
+          const request = yield* HttpServerRequest.HttpServerRequest
+          const foreign = fromAnotherSite(request)
+          const local =
+            servesThisMachine &&
+            !isForwarded(request) &&
+            isLoopback(Option.getOrElse(request.remoteAddress, () => "")) &&
+            LOOPBACK_HOST.test(request.headers["host"] ?? "")
+          if (local && !foreign) return yield* handler
+          if (yield* isAdmin(request.headers["authorization"])) return yield* handler
+          return yield* foreign ? otherSite : notLocal
+        })
+      )
+    )
+  )
+}
 
 const READS = new Set(["GET", "HEAD"])
 

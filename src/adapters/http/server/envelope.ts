@@ -6,7 +6,7 @@ import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { pageForPeople } from "../pages/lost-page.ts"
 import { PAGE_MEDIA_TYPE } from "../pages/paths.ts"
 import { asProblem, failureResponse, type MethodsOf } from "./failure.ts"
-import { invalidRequest, PROBLEM_MEDIA_TYPE, problemResponse } from "./problem.ts"
+import { invalidRequest, problem, PROBLEM_MEDIA_TYPE, problemResponse } from "./problem.ts"
 
 /** An id that a caller may choose: it goes into logs as it is. */
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/
@@ -40,6 +40,18 @@ const namesHost = ({ source }: HttpServerRequest.HttpServerRequest): boolean => 
   return named === 1 || (named === 0 && (!("httpVersion" in source) || source.httpVersion !== "1.1"))
 }
 
+/** RFC 9112, section 6.1: a coding that is not known is 501. Node reads the chunks and leaves the rest as it is. */
+const isCodedOtherwise = ({ headers }: HttpServerRequest.HttpServerRequest): boolean => {
+  const coding = headers["transfer-encoding"]?.trim().toLowerCase()
+  return coding !== undefined && coding !== "chunked"
+}
+
+const otherCoding = Effect.succeed(
+  problemResponse(problem("TRANSFER_CODING_UNKNOWN", "A body comes with its length, or chunked"), {
+    connection: "close"
+  })
+)
+
 /** Whether it is a problem, or the page that a person gets instead; only handlers make either. */
 const isComplete = (contentType: string | undefined): boolean =>
   contentType === PROBLEM_MEDIA_TYPE || contentType === PAGE_MEDIA_TYPE
@@ -71,7 +83,7 @@ export const envelope =
       const given = request.headers["x-request-id"]
       const requestId = given !== undefined && REQUEST_ID.test(given) ? given : randomUUID()
       const annotations = { ...Context.get(context, References.CurrentLogAnnotations), requestId }
-      return (namesHost(request) ? handler : noHost).pipe(
+      return (isCodedOtherwise(request) ? otherCoding : namesHost(request) ? handler : noHost).pipe(
         Effect.catchCause((cause) => failureResponse(request, cause, methodsOf)),
         Effect.flatMap((response) => completed(request, response)),
         Effect.map((response) => {

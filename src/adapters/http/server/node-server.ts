@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, STATUS_CODES } from "node:http"
 import { createServer as createTcpServer, type Socket } from "node:net"
+import type { Duplex } from "node:stream"
 
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Data, Effect, Layer, Metric, Schedule, type Scope } from "effect"
@@ -7,7 +8,7 @@ import { HttpServer } from "effect/http"
 
 import { watchBodies } from "./body-watch.ts"
 import { type ConnectionLimits, limitConnections } from "./connection-places.ts"
-import { problem, PROBLEM_MEDIA_TYPE, type ProblemCode } from "./problem.ts"
+import { type Problem, problem, PROBLEM_MEDIA_TYPE, type ProblemCode } from "./problem.ts"
 import { keepEarly, takeTurns } from "./request-turns.ts"
 
 /** Limits of the listener. A request whose headers or body arrive too slowly is cut. */
@@ -86,7 +87,10 @@ const answerUnparsed = (error: Error & { readonly code?: string }, socket: Socke
       : error.code === TOO_SLOW
         ? "REQUEST_TIMEOUT"
         : "INVALID_REQUEST"
-  const body = { ...problem(code, "This is no HTTP request that can be taken"), issues: [] }
+  answerOn(socket, { ...problem(code, "This is no HTTP request that can be taken"), issues: [] })
+}
+
+const answerOn = (socket: Duplex, body: Problem & { readonly issues?: ReadonlyArray<never> }): void => {
   const text = JSON.stringify(body)
   socket.end(
     `HTTP/1.1 ${body.status} ${STATUS_CODES[body.status]}\r\nconnection: close\r\ncontent-type: ${PROBLEM_MEDIA_TYPE}\r\n` +
@@ -111,6 +115,9 @@ const makeServer = (
     maxHeaderSize: MAX_HEADER_BYTES
   })
   server.on("clientError", answerUnparsed)
+  server.on("connect", (_request, socket) =>
+    answerOn(socket, problem("METHOD_NOT_ALLOWED", "This is no proxy: it makes no tunnels"))
+  )
   watchBodies(server, { requestTimeout, isPatient: isUpload, onSlow: answerSlow, onStuck })
   // An unknown expectation may be ignored (RFC 9110, section 10.1.1).
   server.on("checkExpectation", (request, response) => server.emit("request", request, response))

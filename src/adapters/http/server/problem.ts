@@ -63,6 +63,7 @@ export const PROBLEMS = {
   EMAIL_FAILED: { status: 500, title: "The mail was not sent", retryable: false },
   INTERNAL: { status: 500, title: "Something failed inside", retryable: false },
   READER_CRASHED: { status: 500, title: "The document's reader died or took too long", retryable: true },
+  TRANSFER_CODING_UNKNOWN: { status: 501, title: "The transfer coding is not known here", retryable: false },
   POLL_FAILED: { status: 502, title: "The provider's list of mails could not be read", retryable: true },
   ALERT_FAILED: { status: 502, title: "The alert reached no channel", retryable: true },
   DIGEST_FAILED: { status: 502, title: "A digest did not go out", retryable: true },

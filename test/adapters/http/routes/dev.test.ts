@@ -67,6 +67,19 @@ const routes = ["/dev", "/dev/outbox", `/dev/outbox/${entry.id}`].concat(
   ["", "/html", "/accessibility", "/files/0"].map((rest) => `/dev/messages/${entry.id}${rest}`)
 )
 
+describe("behind a proxy with an address of its own", () => {
+  let behind: TestServer
+  beforeAll(async () => {
+    behind = await startServer({ baseUrl: "https://app.example.com" })
+  })
+  afterAll(() => behind.stop())
+
+  it.each(routes)("asks for the admin token, though the request looks local: %s", async (path) => {
+    expect((await call(behind, path)).status).toBe(401)
+    expect((await call(behind, path, { headers: admin })).status).not.toBe(401)
+  })
+})
+
 describe("the outbox", () => {
   it("lists the documented fields", async () => {
     const { id, via, from, to, subject, at } = entry

@@ -132,3 +132,29 @@ it("a caller that goes away does not stop a send that has begun (S5)", async () 
     await server.stop()
   }
 })
+
+it("sends nothing for a transfer coding that it does not know, and makes no tunnels, with an answer", async () => {
+  let sends = 0
+  const server = await startServer({
+    send: () =>
+      Effect.sync(() => {
+        sends += 1
+        return sent
+      })
+  })
+  const chunked = (coding: string) =>
+    `${POST.split("content-length")[0]}transfer-encoding: ${coding}\r\nconnection: close\r\n\r\n` +
+    `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`
+  try {
+    for (const coding of ["gzip, chunked", "nonsense, chunked"])
+      expect(await raw(server, chunked(coding))).toMatch(/^HTTP\/1\.1 501 [^]*"TRANSFER_CODING_UNKNOWN"/)
+    expect(sends).toBe(0)
+    expect(await raw(server, chunked("Chunked"))).toMatch(/^HTTP\/1\.1 200 /)
+    expect(await raw(server, "CONNECT x.test:443 HTTP/1.1\r\nhost: x.test:443\r\n\r\n")).toMatch(
+      /^HTTP\/1\.1 405 [^]*"METHOD_NOT_ALLOWED"/
+    )
+    expect((await call(server, "/docs")).text).toContain('<html lang="en">')
+  } finally {
+    await server.stop()
+  }
+})

@@ -173,6 +173,18 @@ suiteLayer(layerAdmin, { timeout: 120_000 })("admin reads of a large log", (it) 
       )
     }
 
+    for (const side of ["older", "newer"] as const) {
+      it.effect(`the rows beside one, ${side}, without sorting`, () =>
+        Effect.gen(function* () {
+          const log = yield* Log
+          const { rows } = yield* log.page({ limit: 1, key: "k-500" })
+          const [plan] = yield* plansOf(log.beside({ id: rows[0]?.id ?? "", limit: 50, side }))
+          assert.match(plan ?? "", /Index (?:Only )?Scan (?:Backward )?using email_log_/)
+          assert.notMatch(plan ?? "", /Seq Scan on email_|^\s*->\s+Sort/m)
+        })
+      )
+    }
+
     for (const filter of SUPPRESSION_FILTERS) {
       it.effect(`email-suppressions ${JSON.stringify(filter)}, first page and next`, () =>
         Effect.gen(function* () {

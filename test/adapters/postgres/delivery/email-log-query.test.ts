@@ -94,6 +94,36 @@ suiteLayer(layer.pipe(Layer.provideMerge(layerPostgres)))("EmailLogQuery on Post
     })
   )
 
+  it.effect("gives the rows beside one, newest first, and whether there are more on that side", () =>
+    Effect.gen(function* () {
+      yield* clean
+      const created_at = "2026-01-02T00:00:00Z"
+      // Two of one moment: their ids say which comes first.
+      yield* insert([
+        { subject: "1", created_at: "2026-01-01T00:00:00Z" },
+        { subject: "2", created_at, id: "00000000-0000-7000-8000-000000000002" },
+        { subject: "3", created_at, id: "00000000-0000-7000-8000-000000000003" },
+        { subject: "4", created_at: "2026-01-03T00:00:00Z" },
+        { subject: "5", created_at: "2026-01-04T00:00:00Z" }
+      ])
+      const log = yield* EmailLogQuery
+      const { rows } = yield* page()
+      const beside = (at: number, side: "older" | "newer", limit: number) =>
+        Effect.map(log.beside({ id: rows[at]!.id, side, limit }), (found) => [
+          found.rows.map(({ subject }) => subject).join(""),
+          found.hasMore
+        ])
+      assert.deepStrictEqual(yield* beside(2, "older", 1), ["2", true])
+      assert.deepStrictEqual(yield* beside(2, "older", 2), ["21", false])
+      assert.deepStrictEqual(yield* beside(3, "newer", 2), ["43", true])
+      assert.deepStrictEqual(yield* beside(3, "newer", 3), ["543", false])
+      assert.deepStrictEqual(yield* beside(0, "newer", 3), ["", false])
+      const nobody = { id: "00000000-0000-7000-8000-00000000000f", limit: 3 }
+      for (const side of ["older", "newer"] as const)
+        assert.deepStrictEqual(yield* log.beside({ ...nobody, side }), { rows: [], hasMore: false })
+    })
+  )
+
   it.effect("filters by each field, and by all together", () =>
     Effect.gen(function* () {
       yield* clean
