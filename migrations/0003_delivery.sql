@@ -305,6 +305,8 @@ declare
   v_suppress text[] := '{}';
   v_single boolean;
 begin
+  -- Before any other lock, as there: an erasure neither misses the row of an event nor parts it from its suppression.
+  perform pg_advisory_xact_lock_shared(email_key_lock('erase_person'));
   if p_events @? '$[*].key_tag ? (@ != null)' then
     for v_lock in
       select distinct email_key_lock(x.key_tag)

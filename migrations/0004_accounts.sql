@@ -586,7 +586,7 @@ $$;
 -- Erases a person: closes the account, and removes the address from everything but the audit trail of admins. Addresses
 -- that must not be mailed stay so, by a hash (P3). Returns whether anything was found. `p_email`: bare and lower-case.
 --
--- Lock order: erasures (`record_email_sends` shares it for retries), mails of intake with customer and hold, queued retries, keys, rows of the log, suppressions, claims, admin, customer,
+-- Lock order: erasures (`record_email_events` shares it, and `record_email_sends` for retries), mails of intake with customer and hold, queued retries, keys, rows of the log, suppressions, claims, admin, customer,
 -- outreach. The log comes before the suppressions, as in the writers of events, which lock a row before they add its suppressions.
 create function erase_person(p_email text, p_actor text) returns boolean
 language plpgsql

@@ -272,6 +272,30 @@ describe("races", () => {
       })
   )
 
+  it.live("of an event with the erasure of its recipient: the row is the erased person's, too (P3)", () =>
+    Effect.gen(function* () {
+      const name = names((runs += 1))
+      const email = `bounced-${runs}@x.test`
+      const event = [
+        {
+          provider: "provider_a",
+          provider_message_id: name.message(0),
+          event: "bounced",
+          bounce_type: "permanent",
+          recipients: [email]
+        }
+      ]
+      yield* whileOpen(
+        sql`select send_id from record_email_events(${JSON.stringify(event)}::jsonb)`,
+        sql`select erase_person(${email}, 'admin')`
+      ).pipe(Effect.provideService(WriteSql, sql))
+      const kept = yield* sql<{ readonly kept: boolean; readonly listed: boolean }>`select
+        exists (select from email_log where ${email} = any (to_addresses)) as kept,
+        exists (select from email_suppressions where email = ${email}) as listed`
+      assert.deepStrictEqual(kept, [{ kept: false, listed: false }])
+    })
+  )
+
   it.live("of such an event with the deferral of its key: both end in one row (D1, L1)", () =>
     Effect.gen(function* () {
       const name = names((runs += 1))
