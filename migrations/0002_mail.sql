@@ -897,7 +897,7 @@ begin
         key_hash, payload_hash, state, provider, ambiguous, leaving, owner, lease_until, first_attempt_at, last_attempt_at, tag
       ) values (
         e.key_hash, e.payload_hash, 'held', coalesce(sticky, e.provider), takeover, leaving, e.owner, v_now + e.lease,
-        coalesce(v_since, v_now), case when late then coalesce(v_before, v_now) else v_now + e.lease end, tag
+        coalesce(v_since, v_now), case when late or sticky <> 'provider_a' then coalesce(v_before, v_now) else v_now + e.lease end, tag
       )
       on conflict (key_hash) do nothing;
       if found then
@@ -956,7 +956,7 @@ begin
           payload_hash = e.payload_hash, state = 'held', provider = coalesce(sticky, e.provider),
           ambiguous = takeover, leaving = e.suppressions = '[]', owner = e.owner, lease_until = v_lease,
           first_attempt_at = coalesce(v_since, v_now),
-          last_attempt_at = case when late then v_before else v_lease end,
+          last_attempt_at = case when late or sticky <> 'provider_a' then v_before else v_lease end,
           tag = begin_email_sends.tag, result = null, updated_at = now()
         where x.key_hash = e.key_hash;
         first_attempt_at := extract(epoch from coalesce(v_since, v_now)) * 1000;
@@ -987,7 +987,9 @@ begin
       takeover := c.result is null;
       update email_send_claims x set
         payload_hash = e.payload_hash, state = 'held', ambiguous = true, leaving = e.suppressions = '[]', owner = e.owner,
-        lease_until = v_lease, last_attempt_at = v_last, result = null, updated_at = now()
+        lease_until = v_lease, result = null, updated_at = now(),
+        -- Where it is deferred nobody is asked now (`continuation` in the domain).
+        last_attempt_at = case when takeover and c.provider <> 'provider_a' then c.last_attempt_at else v_last end
       where x.key_hash = e.key_hash;
       exit;
     end loop;
@@ -1014,7 +1016,7 @@ end
 $$;
 
 -- Notes that a request of the call that holds a claim leaves now, to this provider; false where it no longer holds it, or where a send
--- without a claim has been accepted meanwhile or is open at another provider. Called by `MailStore` before a fail-over (MAIL-31), and
+-- without a claim has been accepted meanwhile or left the key open, which then is the claim's own doubt. Called by `MailStore` before a fail-over (MAIL-31), and
 -- before a first attempt where `begin_email_sends` did not say so.
 create function move_email_claim(p_key_hash text, p_owner text, p_provider text) returns boolean
 language plpgsql
@@ -1022,16 +1024,26 @@ set search_path = pg_catalog, public, pg_temp
 as $$
 declare
   c email_send_claims;
+  v_open text;
 begin
   select * into c from email_send_claims x
   where x.key_hash = p_key_hash and x.owner = p_owner and x.state = 'held' for update;
-  -- What a send without a claim has written since binds this one, too.
-  if not found or (c.ambiguous and c.provider <> p_provider)
-    or exists (select from find_email_evidence(p_key_hash, c.tag)) or exists (
-    select from email_log l
-    where l.key_hash = p_key_hash and l.created_at >= c.first_attempt_at and l.provider <> p_provider
-      and (l.outcome = 'deferred' or (l.outcome = 'failed' and l.error_kind = 'ambiguous'))
-  ) then
+  if not found or (c.ambiguous and c.provider <> p_provider) or exists (select from find_email_evidence(p_key_hash, c.tag)) then
+    return false;
+  end if;
+  -- What a send without a claim has left open since binds this one, too, and the calls after it (S2).
+  select l.provider into v_open from email_log l
+  where l.key_hash = p_key_hash and l.created_at >= c.first_attempt_at
+    and l.provider is not null and (l.provider <> p_provider or not c.ambiguous)
+    -- An end without an attempt says nothing of its own.
+    and (l.outcome = 'deferred' or (l.outcome = 'failed' and l.error_kind = 'ambiguous'
+      and jsonb_array_length(coalesce(l.attempts, '[]')) > 0))
+  order by l.created_at desc, l.id desc
+  limit 1;
+  if found then
+    update email_send_claims x set
+      provider = case when x.ambiguous then x.provider else v_open end, ambiguous = true, updated_at = now()
+    where x.key_hash = p_key_hash;
     return false;
   end if;
   update email_send_claims x set provider = p_provider, leaving = true, updated_at = now() where x.key_hash = p_key_hash;

@@ -310,8 +310,11 @@ begin
       select distinct email_key_lock(x.key_tag)
       from jsonb_to_recordset(p_events) as x(provider text, provider_message_id text, key_tag text)
       where x.key_tag is not null
+        -- A row that the library wrote, or an event that named its key, is evidence already.
         and not exists (
-          select from email_log l where l.provider = x.provider and l.provider_message_id = x.provider_message_id)
+          select from email_log l
+          where l.provider = x.provider and l.provider_message_id = x.provider_message_id
+            and (l.outcome is not null or l.key_tag is not null))
       order by 1
     loop
       perform pg_advisory_xact_lock(v_lock);

@@ -42,14 +42,20 @@ const fingerprint = (text: string): number => {
 export const explore = <S>(model: Model<S>, maxStates = Infinity): Walk => {
   const started = process.hrtime.bigint()
   const seen = new Set<number>([fingerprint(model.textOf(model.initial))])
+  // Of each state the one before it, and which of that one's steps leads to it: a trace is walked again.
   const parents: Array<number> = [-1]
-  const labels: Array<string> = [""]
+  const turns: Array<number> = [0]
   let level: Array<readonly [S, number]> = [[model.initial, 0]]
   let depth = 0
   const traceTo = (id: number): ReadonlyArray<string> => {
-    const trace: Array<string> = []
-    for (let at = id; at > 0; at = parents[at]!) trace.push(labels[at]!)
-    return trace.reverse()
+    const way: Array<number> = []
+    for (let at = id; at > 0; at = parents[at]!) way.push(turns[at]!)
+    let state = model.initial
+    return way.reverse().map((turn) => {
+      const { label, state: then } = model.steps(state)[turn]!
+      state = then
+      return label
+    })
   }
   const walk = (isWhole: boolean, violation?: Walk["violation"]): Walk => ({
     states: parents.length,
@@ -61,12 +67,12 @@ export const explore = <S>(model: Model<S>, maxStates = Infinity): Walk => {
   while (level.length > 0) {
     const next: Array<readonly [S, number]> = []
     for (const [state, id] of level)
-      for (const { broken, label, state: then } of model.steps(state)) {
+      for (const [turn, { broken, state: then }] of model.steps(state).entries()) {
         const mark = fingerprint(model.textOf(then))
         if (broken === undefined && seen.has(mark)) continue
         seen.add(mark)
         const child = parents.push(id) - 1
-        labels.push(label)
+        turns.push(turn)
         const text = broken ?? model.violated(then)
         if (text !== undefined) return walk(false, { text, trace: traceTo(child) })
         if (parents.length >= maxStates) return walk(false)

@@ -25,21 +25,43 @@ const isDoubtful = ({ flying, heard }: Request): boolean =>
   heard === "ambiguous" || heard === "nothing" || (flying && heard !== "accepted")
 
 /**
- * What the store, or the process itself, knows (S2, S3, S4): sends without a claim in another process are the admitted exception, until
- * their row is there. Without the store a process counts a key's time from the last attempt of its own.
+ * "S2, S3 and S4 hold for what the store, or the process itself, knows; sends without a claim in another process are the admitted
+ * exception": until their row is there.
  */
-const hadToKnow = (state: State, request: Request, { by, claimed }: Actor): boolean =>
-  (request.by === by && (claimed || isOfToday(state, request))) ||
-  (claimed &&
-    (request.claimed ||
-      state.rows.some(({ provider, tag }) => tag === request.tag && provider === request.provider)))
+const hadToKnow = (state: State, request: Request, actor: Actor): boolean =>
+  knowsItself(state, request, actor) ||
+  (actor.claimed &&
+    (request.claimed || state.rows.some((row) => row.provider === request.provider && isRowOf(row, request))))
 
-const isOfToday = (state: State, { at }: Request): boolean => nowOf(state) - at < IDEMPOTENCY_WINDOW_MS
+const isOfToday = (state: State, { at }: Pick<Request, "at">): boolean =>
+  nowOf(state) - at < IDEMPOTENCY_WINDOW_MS
 
-/** The store holds proof: a row, or an event whose tag it can tell to be of this key, since a claim or a row has it. */
-const isProven = (state: State, { accepted, claimed, tag, told }: Request): boolean =>
-  accepted &&
-  (state.rows.some((row) => row.tag === tag && (row.says === "accepted" || told)) || (told && claimed))
+/** Requests that one another's time leads to: "a key is held until 24 h after its last attempt", of those who count. */
+const heldBy = (state: State, attempts: ReadonlyArray<Request>): ReadonlyArray<Request> => {
+  let since = nowOf(state)
+  for (const { at } of attempts.toReversed())
+    if (since - at < IDEMPOTENCY_WINDOW_MS) since = Math.min(since, at)
+  return attempts.filter(({ at }) => at >= since)
+}
+
+/** What a process did itself: "a process remembers its answers for the key's time", which it counts by its own attempts without the store. */
+const knowsItself = (state: State, request: Request, { by, claimed }: Actor): boolean =>
+  request.by === by &&
+  ((claimed && request.claimed) ||
+    heldBy(
+      state,
+      state.requests.filter((one) => one.by === by)
+    ).includes(request))
+
+/** A row about the mail of a request: calls without a claim carry one tag, in every process and also a day later. */
+const isRowOf = (row: State["rows"][number], { at, by, tag }: Request): boolean =>
+  row.tag === tag && row.by === by && row.at >= at && row.at - at < IDEMPOTENCY_WINDOW_MS
+
+/** The store holds proof: a row of its time, or an event whose tag it can tell to be of this key, since a claim or a row has it. */
+const isProven = (state: State, request: Request): boolean =>
+  request.accepted &&
+  ((request.told && request.claimed) ||
+    state.rows.some((row) => isRowOf(row, request) && (row.says === "accepted" || request.told)))
 
 /** S4: no attempt begins once acceptance of this use is proven to the store, or to the process itself. */
 export const brokenByBegin = (state: State, actor: Actor): string | undefined => {
@@ -50,10 +72,7 @@ export const brokenByBegin = (state: State, actor: Actor): string | undefined =>
     !state.retries.some(({ holder }) => holder !== undefined && state.requests[holder.request] === request)
   const known = ofUse(state, use).find(
     (request) =>
-      (request.heard === "accepted" &&
-        request.by === actor.by &&
-        (actor.claimed || isOfToday(state, request)) &&
-        isTakenIn(request)) ||
+      (request.heard === "accepted" && knowsItself(state, request, actor) && isTakenIn(request)) ||
       (actor.claimed && isProven(state, request))
   )
   return known === undefined
@@ -61,21 +80,32 @@ export const brokenByBegin = (state: State, actor: Actor): string | undefined =>
     : `S4: ${actor.by} begins an attempt, and ${known.provider} has accepted the mail: ${known.told ? "an event says so" : "its answer said so"}`
 }
 
-/** S1, S2 and S3 as a request leaves for a provider; `since`: what there was when its claim committed. */
+/** A request that leaves. */
+interface Leaving {
+  /** What there was when its claim committed. */
+  readonly since: Call["since"]
+  /** The provider that its claim names, where that is in doubt already. */
+  readonly sticky: Provider | undefined
+  readonly failsOver: boolean
+}
+
+/** S1, S2 and S3 as a request leaves for a provider. */
 export const brokenByLeaving = (
   state: State,
   provider: Provider,
   actor: Actor,
-  since: { readonly requests: number; readonly rows: number },
-  failsOver: boolean
+  { failsOver, since, sticky }: Leaving
 ): string | undefined => {
   const use = useNow(state)
   const before = state.requests.slice(0, since.requests).filter((request) => request.use === use)
   const known = { ...state, rows: state.rows.slice(0, since.rows) }
   const doubtful = before.filter((request) => isDoubtful(request) && hadToKnow(known, request, actor))
-  // Where an admitted exception has brought both providers in, each goes on with its own.
+  // Where a send without a claim ("the admitted exception") has brought both providers in, each goes on with its own: also a call that
+  // takes over from one whose claim says that its request may have left.
   const isOwn = before.some((request) => isDoubtful(request) && request.provider === provider)
-  const stranger = isOwn ? undefined : doubtful.find((request) => request.provider !== provider)
+  const stranger = isOwn
+    ? undefined
+    : doubtful.find((request) => request.provider !== provider && (request.claimed || sticky !== provider))
   if (stranger !== undefined)
     return `S2: ${actor.by} asks ${provider}, and the key is ambiguous on ${stranger.provider}`
   const first = doubtful[0]
@@ -92,8 +122,12 @@ export const brokenByLeaving = (
 export const brokenByCopy = (state: State): string | undefined => {
   const sofar = ofUse(state, state.held.use)
   const copies = sofar.filter(({ copy }) => copy)
-  if (copies.filter(({ provider }) => provider === "provider_a").length > 1)
-    return "S1: two copies of one use of the key left provider_a"
+  const [first, ...others] = copies.filter(({ provider }) => provider === "provider_a")
+  // Without the store nobody knows that the key's time was prolonged: "three cases remain" in docs/reliability.md.
+  const second = others.find(
+    ({ at, claimed }) => (claimed && first?.claimed === true) || at - first!.at < IDEMPOTENCY_WINDOW_MS
+  )
+  if (second !== undefined) return "S1: two copies of one use of the key left provider_a"
   const isOfOthers = sofar.some(({ claimed }) => !claimed)
   if (new Set(copies.map(({ provider }) => provider)).size > 1 && !isOfOthers)
     return "S2: two providers deliver one use of the key, and every send of it had a claim"
@@ -107,14 +141,18 @@ export const brokenByAnswer = (
   actor: Actor,
   { since }: Pick<Call, "since">
 ): string | undefined => {
-  const sofar = ofUse(state, useNow(state))
+  const use = useNow(state)
+  const sofar = ofUse(state, use)
   if (result.ok !== (result.status === "sent" || result.status === "deferred")) return "S5: ok says otherwise"
-  // Without the store a call carries the tag of the key's first use, and provider_a's own day begins when it accepts: a request that its
-  // sender had given up may have come later than any attempt that somebody counted.
+  // "A call without a claim carries the tag of the key's first use, so that a day after an earlier one it may be answered by what Resend
+  // remembers of that one, or settled by its event" (docs/reliability.md), and so are the calls that repeat its answer.
+  // By what the store counts, or by every attempt there was.
+  const held = [...sofar, ...heldBy(state, state.requests)]
+  const isSure = actor.claimed && held.every(({ claimed }) => claimed)
   const isOfYesterday = state.requests.some(
-    ({ accepted, claimed, use }) => accepted && use < useNow(state) && !(claimed && actor.claimed)
+    ({ accepted, claimed, use: of }) => accepted && of < use && !(claimed && isSure)
   )
-  if (result.status === "sent" && !isOfYesterday && !sofar.some(({ copy }) => copy))
+  if (result.status === "sent" && !isOfYesterday && !held.some(({ copy }) => copy))
     return "S5: answered sent, and no mail of this use of the key left"
   if (result.status === "failed") {
     const hasAsked = state.requests.some((one) => one.by === actor.by && isOfToday(state, one))

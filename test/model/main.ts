@@ -20,24 +20,29 @@ const SMALL = {
   outages: 0,
   lateAnswers: 0,
   moments: 2,
-  flies: false
+  flies: false,
+  suppresses: false
 } as const
 
+/** In each of them leases pass, answers and requests are lost, and events come; a moment is half an hour, the next one a day later. */
 const BOUNDS: ReadonlyArray<Omit<Bounds, "primary">> = [
   SMALL,
   { ...SMALL, retries: 0, crashes: 1, outages: 1, flies: true },
-  { ...SMALL, calls: 3, retries: 0, flies: true }
+  { ...SMALL, calls: 3, retries: 0, crashes: 1, flies: true },
+  { ...SMALL, calls: 3, retries: 0, outages: 1, moments: 1 }
 ]
 
 const walk = (name: string, literal: ReadonlyArray<Literal>, bounds: Bounds): boolean => {
   const rules = literal.length === 0 ? PRODUCTION : rulesWith(literal)
   const { depth, isWhole, milliseconds, states, violation } = explore(keyModel(rules, bounds), MAX_STATES)
+  const { calls, crashes, moments, outages, retries } = bounds
+  const end = isWhole ? "nothing is left" : violation === undefined ? "cut off" : "ended at a violation"
   console.log(
-    `${name}, ${bounds.primary} first, ${bounds.calls} calls, ${bounds.outages} outages: ${states} states, depth ${depth}, ` +
-      `${Math.round(milliseconds)} ms${isWhole ? "" : violation === undefined ? ", cut off" : ""}`
+    `${name}, ${bounds.primary} first, ${calls} calls, ${retries} retries, ${crashes} crashes, ${outages} outages, ` +
+      `${moments} moments later: ${states} states, depth ${depth}, ${Math.round(milliseconds)} ms, ${end}`
   )
   if (violation !== undefined) console.log(`  ${violation.text}\n    ${violation.trace.join("\n    ")}`)
-  return violation === undefined
+  return isWhole
 }
 
 const names = process.argv.includes("--literal") ? (Object.keys(LITERAL) as ReadonlyArray<Literal>) : []

@@ -1,6 +1,7 @@
 import { IdempotencyKey, KeyHash, KeyTag, LogRowId } from "../../src/domain/ids.ts"
 import { agreed } from "../../src/domain/mail/begin-call.ts"
 import {
+  boundClaim,
   type Claim,
   type ClaimDecision,
   type Claimed,
@@ -45,6 +46,8 @@ export interface Bounds {
   readonly moments: number
   /** Whether a request that its caller gave up may still arrive. */
   readonly flies: boolean
+  /** Whether a retry may find its recipients suppressed. */
+  readonly suppresses: boolean
 }
 
 export interface Context {
@@ -214,7 +217,7 @@ const afterBegin = (
   const next = rules.continuation(decision)
   const hold = rules.claimOf(
     undefined,
-    { ...decision, takeover: false },
+    decision,
     {
       payloadHash: "",
       provider: bounds.primary,
@@ -290,7 +293,7 @@ const begins = (context: Context, state: State): Moves => {
       {
         evidence:
           claim === undefined ? undefined : evidenceOf(state, tagText(claim.tag), claim.firstAttemptAt),
-        trail: trailOf(state, process)
+        trail: rules.trailLooks ? trailOf(state, process) : undefined
       },
       now
     )
@@ -313,7 +316,7 @@ const begins = (context: Context, state: State): Moves => {
       decision.sticky === undefined
         ? undefined
         : evidenceOf(grant(isRepeated), tagText(decision.tag), decision.firstAttemptAt)
-    const asksNobody = isRepeated || decision.late || evidence !== undefined
+    const asksNobody = isRepeated || evidence !== undefined || rules.continuation(decision) !== "ask"
     const granted: State = {
       ...grant(isRepeated || evidence !== undefined),
       held: asksNobody ? state.held : heldNow(state)
@@ -408,7 +411,7 @@ const leaves = (_: Context, state: State): Moves =>
       ...(call.hasLost ? [underWay(state, n, "has lost its claim")] : []),
       {
         label: `call ${n} asks ${provider}`,
-        broken: brokenByLeaving(state, provider, actorOf(state, call), call.since, failsOver),
+        broken: brokenByLeaving(state, provider, actorOf(state, call), { ...call, failsOver }),
         state: withCall(leave(state, { ...call, provider }), n, {
           phase: "wait",
           request: state.requests.length
@@ -499,6 +502,22 @@ const hearsAnswer = (context: Context, state: State): Moves =>
     })
   })
 
+/** Where somebody without a claim has left the key open since the claim's first attempt: `move_email_claim`. */
+const openSince = (state: State, { ambiguous, firstAttemptAt }: Claim, to: Provider): Provider | undefined =>
+  state.rows.findLast(
+    ({ at, provider, says }) =>
+      at >= firstAttemptAt && (says === "open" || says === "over") && (provider !== to || !ambiguous)
+  )?.provider
+
+/** A call that learns that its key was accepted. */
+const proven = (state: State, n: number, evidence: Evidence, words: string): Step<State> => ({
+  label: `call ${n} ${words}`,
+  state: withCall(state, n, {
+    phase: "end",
+    result: sent(SEND, { provider: evidence.provider, failedOver: false }, evidence.providerMessageId)
+  })
+})
+
 /** A fail-over: the claim is moved first, where there is one. */
 const moves = ({ rules }: Context, state: State): Moves =>
   state.calls.flatMap((call, n): Moves => {
@@ -518,12 +537,13 @@ const moves = ({ rules }: Context, state: State): Moves =>
         )
       }
     })
-    const ends = (from: State, label: string): Step<State> => ({
+    const ends = (from: State, label: string, provider = call.route.first): Step<State> => ({
       label,
       state: withCall(from, n, {
         phase: "end",
         ownKind: "ambiguous",
-        result: failed(SEND, { provider: call.route.first, failedOver: false }, "ambiguous", "not moved")
+        route: { first: provider, fallback: undefined },
+        result: failed(SEND, { provider, failedOver: false }, "ambiguous", "not moved")
       })
     })
     const words = `call ${n} turns to ${to}`
@@ -538,12 +558,17 @@ const moves = ({ rules }: Context, state: State): Moves =>
         : ends(from, `${words}, ${why}`)
     if (!state.storeIsUp) return [unknown(state, "the store is away")]
     const moved = rules.movedClaim(state.claim, call.owner, to)
-    // Somebody without a claim may have written of the key since.
-    const isWritten = rules.moveLooks && state.rows.some(({ at }) => at >= call.firstAttemptAt)
-    if (moved === undefined || isWritten)
+    const { claim } = state
+    if (moved === undefined || claim === undefined)
       return rules.mayGoOn(true, "passed")
         ? [goesOn(state, `${words}, its claim has passed on`, false)]
         : [underWay(state, n, `turns to ${to}, its claim has passed on`)]
+    const evidence = evidenceOf(state, tagText(claim.tag), claim.firstAttemptAt)
+    if (evidence !== undefined && rules.moveLooks)
+      return [proven(state, n, evidence, "finds evidence before it turns")]
+    const open = rules.moveLooks ? openSince(state, claim, to) : undefined
+    if (open !== undefined)
+      return [ends({ ...state, claim: boundClaim(claim, open) }, `${words}, which ${open} may have`, open)]
     const stored = { ...state, claim: moved }
     return state.lateAnswers === 0
       ? [goesOn(stored, words, true)]
@@ -568,14 +593,7 @@ const defers = ({ bounds }: Context, state: State): Moves =>
       state: withCall(from, n, { phase: "end", result })
     })
     const evidence = state.storeIsUp ? evidenceOf(state, call.tag, call.firstAttemptAt) : undefined
-    if (evidence !== undefined)
-      return [
-        end(
-          state,
-          sent(SEND, { ...tried, provider: evidence.provider }, evidence.providerMessageId),
-          "finds evidence"
-        )
-      ]
+    if (evidence !== undefined) return [proven(state, n, evidence, "finds evidence")]
     if (call.hasLost) return [underWay(state, n, "has lost its claim")]
     if (bounds.retries === 0)
       return [end(state, failed(SEND, tried, "ambiguous", "no queue"), "cannot defer")]
@@ -634,7 +652,8 @@ const ends = (context: Context, state: State): Moves =>
           : result.status === "failed" && call.request === -1
             ? ("ended" as const)
             : ("open" as const),
-      at: result.status === "sent" ? acceptedAt(state, call) : now
+      at: result.status === "sent" ? acceptedAt(state, call) : now,
+      by: actor.by
     }
     const isKnown = state.rows.some((one) => one.tag === row.tag && one.says === row.says)
     const written: State = {

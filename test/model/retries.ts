@@ -2,7 +2,7 @@ import { KeyTag } from "../../src/domain/ids.ts"
 import { type Claim, type ClaimEnd, type Evidence, isFree } from "../../src/domain/mail/claim.ts"
 import { delayBefore } from "../../src/domain/mail/deferred-send.ts"
 import { dedupes, withinWindow } from "../../src/domain/mail/failover.ts"
-import { failed, sent } from "../../src/domain/mail/send-result.ts"
+import { failed, sent, suppressed } from "../../src/domain/mail/send-result.ts"
 import { brokenByBegin, brokenByCopy, brokenByLeaving } from "./invariants.ts"
 import {
   acceptedAt,
@@ -12,6 +12,7 @@ import {
   hears,
   learnt,
   leave,
+  lifeOf,
   type Moves,
   replaceAt,
   SEND
@@ -40,20 +41,15 @@ const without = (state: State, n: number): State => ({
 const withRow = (
   state: State,
   { provider, tag }: Retry,
-  says: State["rows"][number]["says"]
+  says: State["rows"][number]["says"],
+  by: string
 ): State["rows"] =>
   state.rows.some((row) => row.tag === tag && row.says === says)
     ? state.rows
     : [
         ...state.rows,
-        { provider, tag, says, at: says === "accepted" ? acceptedAt(state, { tag }) : nowOf(state) }
+        { provider, tag, says, by, at: says === "accepted" ? acceptedAt(state, { tag }) : nowOf(state) }
       ]
-
-/** Whether the key has gone to the other provider since, as the process or a row says. */
-const isElsewhere = ({ rules }: Context, state: State, retry: Retry, own: Claim | undefined): boolean =>
-  rules.retryRemembers &&
-  ((own !== undefined && own.ambiguous && own.provider !== retry.provider) ||
-    state.rows.some(({ at, provider }) => at >= retry.firstAttemptAt && provider !== retry.provider))
 
 /** What a retry that evidence settles learns of its use of the key. */
 const settledBy = (claim: Claim, retry: Retry, { provider, providerMessageId }: Evidence) => {
@@ -86,8 +82,11 @@ const received = (context: Context, state: State): Moves =>
             retry.provider,
             actorOf(from, held),
             // What a send without a claim did not know, its retries on the same provider go on with.
-            { requests: retry.isOfClaim ? from.requests.length : 0, rows: from.rows.length },
-            false
+            {
+              since: { requests: retry.isOfClaim ? from.requests.length : 0, rows: from.rows.length },
+              sticky: retry.provider,
+              failsOver: false
+            }
           ),
         state: holding(
           context,
@@ -105,9 +104,7 @@ const received = (context: Context, state: State): Moves =>
       }
       if (!state.storeIsUp)
         // Its own clock, right or wrong, and what it remembers can hold it back; neither ends it.
-        return dedupes(retry.provider) &&
-          own?.provider !== "provider_b" &&
-          withinWindow(now - retry.firstAttemptAt)
+        return dedupes(retry.provider) && withinWindow(now - retry.firstAttemptAt)
           ? [asks(state, { ...holder, claimed: false }, `${words} without the store`)]
           : []
       const tag = retry.tag === "none" ? undefined : KeyTag.make(retry.tag)
@@ -139,18 +136,15 @@ const received = (context: Context, state: State): Moves =>
           }
         ]
       const going = { ...state, claim: decision.claim }
-      const live = own === undefined || isFree(own, now) ? undefined : own
-      if (isElsewhere(context, state, retry, live))
-        return recorded(
-          context,
-          withHolder(going, n, holder),
-          n,
-          "rejected",
-          `${words}, whose key is elsewhere`
-        )
-      return withinWindow(now - retry.firstAttemptAt)
-        ? [asks(going, holder, words)]
-        : recorded(context, withHolder(going, n, holder), n, "rejected", `${words}, a day later`)
+      if (!withinWindow(now - retry.firstAttemptAt))
+        return recorded(context, withHolder(going, n, holder), n, "rejected", `${words}, a day later`)
+      const blocked = withHolder(going, n, holder)
+      return [
+        asks(going, holder, words),
+        ...(context.bounds.suppresses
+          ? recorded(context, blocked, n, "suppressed", `${words}, whose recipients are suppressed`)
+          : [])
+      ]
     })
   })
 
@@ -188,21 +182,32 @@ const remembering = ({ rules }: Context, state: State, { process }: Holder, end:
 }
 
 /** How a retry's end is written: the key's end, or the next retry. */
-const recorded = (context: Context, state: State, n: number, heard: Heard, words: string): Moves => {
+const recorded = (
+  context: Context,
+  state: State,
+  n: number,
+  heard: Heard | "suppressed",
+  words: string
+): Moves => {
   const { bounds, rules } = context
   const retry = state.retries[n]!
   const { attempt, firstAttemptAt, holder, provider, tag } = retry
   if (holder === undefined) return []
   const now = nowOf(state)
   const { claim } = state
-  const isFinal = heard === "rejected" || (rules.refusedRetry === "unavailable" && heard === "unavailable")
-  const endOf = (ended: Heard): ClaimEnd => {
+  const isFinal =
+    heard === "rejected" ||
+    heard === "suppressed" ||
+    (rules.refusedRetry === "unavailable" && heard === "unavailable")
+  const endOf = (ended: typeof heard): ClaimEnd => {
     const isRefused = rules.refusedRetry === "unavailable" && ended === "unavailable"
     const result =
       ended === "accepted"
         ? sent(SEND, { provider, failedOver: false }, `${provider}-${tag}`)
-        : failed(SEND, { provider, failedOver: false }, isRefused ? "unavailable" : "ambiguous", "over")
-    const kind = ended === "accepted" || ended === "nothing" ? undefined : ended
+        : ended === "suppressed"
+          ? suppressed(SEND, { provider, failedOver: false }, "suppressed")
+          : failed(SEND, { provider, failedOver: false }, isRefused ? "unavailable" : "ambiguous", "over")
+    const kind = ended === "rejected" || ended === "unavailable" || ended === "ambiguous" ? ended : undefined
     return {
       owner: holder.owner,
       state: rules.settledState(result.status, kind, true),
@@ -212,7 +217,7 @@ const recorded = (context: Context, state: State, n: number, heard: Heard, words
   }
   // What a retry of an earlier use learns is not the end of the present one.
   const isOfThisUse = claim === undefined || claim.tag === (tag === "none" ? undefined : tag)
-  const settled = (ended: Heard): State => {
+  const settled = (ended: typeof heard): State => {
     const end = endOf(ended)
     return {
       ...remembering(context, without(state, n), holder, end),
@@ -220,7 +225,8 @@ const recorded = (context: Context, state: State, n: number, heard: Heard, words
       rows: withRow(
         state,
         retry,
-        ended === "accepted" ? "accepted" : holder.request === state.requests.length ? "ended" : "over"
+        ended === "accepted" ? "accepted" : holder.request === state.requests.length ? "ended" : "over",
+        lifeOf(state, holder.process)
       )
     }
   }
@@ -244,7 +250,7 @@ const recorded = (context: Context, state: State, n: number, heard: Heard, words
         state: remembering(context, withHolder(state, n, undefined), holder, goesOn)
       }
     ]
-  if (evidenceOf(state, tag, firstAttemptAt) !== undefined && heard !== "rejected")
+  if (evidenceOf(state, tag, firstAttemptAt) !== undefined && heard !== "rejected" && heard !== "suppressed")
     return [{ label: `${words}: settled by evidence`, state: settled("accepted") }]
   const delay = delayBefore(attempt + 1, DELAYS_SECONDS, now - firstAttemptAt)
   if (isFinal || attempt >= bounds.retries || delay === undefined)

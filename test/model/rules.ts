@@ -30,6 +30,8 @@ export interface Rules {
   readonly afterWriting: (claim: Claim | undefined) => Claim | undefined
   /** When the last attempt was on a key of which a process learns from the store. */
   readonly lastOfLearnt: (told: number, now: number) => number
+  /** Whether a free key is bound by what its rows left open. */
+  readonly trailLooks: boolean
   /** Whether the move of a claim looks for rows of sends without one. */
   readonly moveLooks: boolean
   /** Whether a retry asks the memory of the process that takes it. */
@@ -53,6 +55,7 @@ export const PRODUCTION: Rules = {
   tagOf: (owner) => owner,
   afterWriting: (claim) => claim,
   lastOfLearnt: (told) => told,
+  trailLooks: true,
   moveLooks: true,
   retryRemembers: true,
   refusedRetry: "ambiguous"
@@ -60,17 +63,40 @@ export const PRODUCTION: Rules = {
 
 const isHeld = (claim: Claim | undefined): boolean => claim?.state === "held"
 
+/** A key that forgets what was ambiguous before. */
+const BY_THE_LAST: Pick<Rules, "settledClaim" | "trailLooks" | "moveLooks"> = {
+  trailLooks: false,
+  moveLooks: false,
+  settledClaim: (claim, end, now) =>
+    settledClaim(
+      claim === undefined ? undefined : { ...claim, ambiguous: false },
+      { ...end, ambiguous: false },
+      now
+    )
+}
+
 /**
  * Rules as they were worded at first, each in production's place: where the model finds nothing wrong with them, it would find
  * nothing wrong with production either.
  */
 export const LITERAL = {
-  /** "After a proven non-acceptance the key is free": the last attempt's answer, whatever came before it. */
-  "the last attempt's kind": {
+  /** "After a proven non-acceptance the key is free": the last retry's answer, whatever came before it (traces 1a and 1d). */
+  "a refused retry frees its key": {
+    ...BY_THE_LAST,
     settledState: (status, kind) => settledState(status, kind, false),
-    settledClaim: (claim, end, now) =>
-      settledClaim(claim === undefined ? undefined : { ...claim, ambiguous: false }, end, now),
     refusedRetry: "unavailable"
+  },
+  /** The same of a call that takes over from a stalled one (1b). */
+  "a refused call frees its key": {
+    ...BY_THE_LAST,
+    settledState: (status, kind) => settledState(status, kind, false),
+    afterFailure: (route, _, kind) => afterFailure(route, false, kind)
+  },
+  /** And of a retry whose recipients have been suppressed (1c). */
+  "a suppression frees its key": {
+    ...BY_THE_LAST,
+    settledState: (status, kind, ambiguous) =>
+      settledState(status, kind, ambiguous && status !== "suppressed")
   },
   /** "24 hours from the key's first attempt". */
   "24 hours from the first attempt": {

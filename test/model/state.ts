@@ -91,6 +91,8 @@ interface Row {
   /** `ended`: nobody was asked, so that it says nothing of its own. */
   readonly says: "accepted" | "open" | "over" | "ended"
   readonly at: number
+  /** The life of the process that wrote it. */
+  readonly by: string
 }
 
 /** Everything there is. Nothing of it is ever changed in place. */
@@ -124,30 +126,42 @@ export interface State {
 
 export const nowOf = (state: State): number => MOMENTS[state.moment]!
 
-const claimText = (claim: Claim | undefined, now: number): string =>
+/** How the parts of a state are named in its text: what only tells apart what nothing tells apart has one name. */
+interface Names {
+  readonly state: State
+  readonly now: number
+  /** A process, by its number; the two are alike, so that each state is seen both ways. */
+  readonly process: (process: number) => number
+  /** Owners that may still settle what they hold; any other one is nobody. */
+  readonly owners: ReadonlySet<string>
+}
+
+const claimText = ({ now, owners, process }: Names, claim: Claim | undefined): string =>
   claim === undefined
     ? "-"
     : `${claim.state}${claim.provider}${claim.ambiguous ? "?" : ""}${claim.leaving ? "!" : ""}${
-        // Nobody's any more.
-        claim.leaseUntil === NO_LEASE ? "" : claim.owner
-      }${now < claim.leaseUntil}${claim.firstAttemptAt}/${claim.lastAttemptAt}${claim.tag}${claim.result?.status}${
-        claim.result?.status === "failed" ? claim.result.kind : ""
+        claim.leaseUntil === NO_LEASE || !owners.has(claim.owner) ? "" : ownerText(claim.owner, process)
+      }${now < claim.leaseUntil}${claim.firstAttemptAt}/${claim.lastAttemptAt}${claim.tag}${
+        claim.result === undefined
+          ? ""
+          : `${claim.result.status}${claim.result.status === "failed" ? claim.result.kind : ""}`
       }`
 
-const requestText = ({
-  accepted,
-  at,
-  by,
-  claimed,
-  copy,
-  flying,
-  heard,
-  provider,
-  tag,
-  told,
-  use
-}: Request): string =>
-  `${provider}${tag}${by}${claimed ? "c" : "u"}${at}.${use}${flying ? "f" : ""}${accepted ? "a" : ""}${copy ? "1" : ""}${heard}${told ? "t" : ""}`
+/** A retry's owner is named after its process. */
+const ownerText = (owner: string, process: Names["process"]): string =>
+  owner === "r0" ? `r${process(0)}` : owner === "r1" ? `r${process(1)}` : owner
+
+/** Who sent it: a process in the life that it has, or nobody who will ever act again. */
+const senderText = ({ process, state }: Names, by: string): string => {
+  for (const n of [0, 1]) if (by === `P${n}.${state.lives[n]}`) return String(process(n))
+  return "x"
+}
+
+const requestText = (names: Names, request: Request): string => {
+  const { accepted, at, by, claimed, copy, flying, heard, provider, tag, told, use } = request
+  const marks = `${claimed ? "c" : "u"}${flying ? "f" : ""}${accepted ? "a" : ""}${copy ? "1" : ""}${told ? "t" : ""}`
+  return `${provider}${tag}${senderText(names, by)}${marks}${at}.${use}${heard}`
+}
 
 /**
  * Whether a request still says something: one that was refused says no more than when the last attempt was; two that nothing tells apart
@@ -156,52 +170,78 @@ const requestText = ({
 const speaks = ({ accepted, flying, heard }: Request): boolean =>
   accepted || flying || heard === "ambiguous" || heard === "nothing"
 
-const requestsText = (requests: ReadonlyArray<Request>): string => {
+const requestsText = (names: Names, requests: ReadonlyArray<Request>): string => {
   const texts = new Set<string>()
   for (const request of requests) {
     if (!speaks(request)) continue
-    const text = requestText(request)
+    const text = requestText(names, request)
     texts.add(request.copy && request.provider === "provider_a" && texts.has(text) ? `${text}+` : text)
   }
   return [...texts].sort().join(";")
 }
 
-const waitedFor = (state: State, n: number): string => (n === -1 ? "" : requestText(state.requests[n]!))
+const waitedFor = (names: Names, n: number): string => {
+  const request = names.state.requests[n]
+  return request === undefined ? "" : requestText(names, request)
+}
 
-const callText = (state: State, call: Call): string =>
-  call.phase === "new" || call.phase === "dead" || call.phase === "done"
-    ? call.phase
-    : `${call.phase}${call.process}${call.owner}${call.claimed ? "c" : "u"}${call.hasLost ? "l" : ""}${call.since.rows}${
-        call.phase === "ask" ? requestsText(state.requests.slice(0, call.since.requests)) : ""
-      }${
-        call.sticky
-      }${call.firstAttemptAt}${call.tag}${call.route.first}${call.route.fallback}${call.ownKind}${call.result?.status}${
-        call.phase === "wait" || call.phase === "end" ? waitedFor(state, call.request) : ""
-      }`
+/** Whether a call is under way. */
+export const isUnderWay = ({ phase }: Call): boolean =>
+  phase !== "new" && phase !== "done" && phase !== "dead"
+
+const callText = (names: Names, call: Call): string => {
+  if (!isUnderWay(call)) return call.phase === "new" ? "new" : "over"
+  const { claimed, firstAttemptAt, hasLost, owner, ownKind, phase, result, route, since, sticky, tag } = call
+  const who = `${phase}${names.process(call.process)}${owner}${claimed ? "c" : "u"}${hasLost ? "l" : ""}${since.rows}`
+  const before = phase === "ask" ? requestsText(names, names.state.requests.slice(0, since.requests)) : ""
+  const asked = phase === "wait" || phase === "end" ? waitedFor(names, call.request) : ""
+  const goes = `${sticky}${firstAttemptAt}${tag}${route.first}${route.fallback}${ownKind}`
+  return `${who}${before}${goes}${result?.status}${result?.provider}${asked}`
+}
 
 const retryText = (
-  state: State,
+  names: Names,
   { attempt, firstAttemptAt, holder, isOfClaim, provider, tag }: Retry
 ): string =>
   `${attempt}${isOfClaim}${provider}${tag}${firstAttemptAt}${
     holder === undefined
       ? ""
-      : `${holder.process}${holder.claimed}${holder.owner}${waitedFor(state, holder.request)}`
+      : `${names.process(holder.process)}${holder.claimed}${waitedFor(names, holder.request)}`
   }`
 
-/** A text that two states have in common exactly where nothing can tell them apart. */
-export const textOf = (state: State): string => {
-  const now = nowOf(state)
+const textBy = (names: Names): string => {
+  const { now, process, state } = names
+  const memory = [0, 1].map((n) => {
+    const claim = state.memory[n]
+    return claim !== undefined && isFree(claim, now) ? "-" : claimText(names, claim)
+  })
   return [
-    `${state.moment}${state.storeIsUp}${state.outages}${state.crashes}${state.lateAnswers}${state.isReported}${state.deferred.join()}`,
-    claimText(state.claim, now),
-    state.rows.map(({ at, provider, says, tag }) => `${provider}${tag}${says}${at}`).join(","),
-    ...state.memory.map((claim) => (claim !== undefined && isFree(claim, now) ? "-" : claimText(claim, now))),
-    state.lives.join(),
-    state.calls.map((call) => callText(state, call)).join(";"),
-    state.retries.map((retry) => retryText(state, retry)).join(";"),
-    requestsText(state.requests),
+    `${state.moment}${state.storeIsUp}${state.outages}${state.crashes}${state.lateAnswers}${state.isReported}`,
+    [...new Set(state.deferred)].sort().join(),
+    claimText(names, state.claim),
+    state.rows
+      .map(({ at, by, provider, says, tag }) => `${provider}${tag}${says}${senderText(names, by)}${at}`)
+      .join(","),
+    memory[process(0)],
+    memory[process(1)],
+    state.calls.map((call) => callText(names, call)).join(";"),
+    state.retries
+      .map((retry) => retryText(names, retry))
+      .sort()
+      .join(";"),
+    requestsText(names, state.requests),
     `${state.held.use}@${state.held.at}`,
     state.window === undefined ? "-" : `${state.window.tag}${state.window.at}`
   ].join("|")
+}
+
+/** A text that two states have in common where nothing can tell them apart, but for which of the two processes is which. */
+export const textOf = (state: State): string => {
+  const owners = new Set<string>()
+  for (const call of state.calls) if (isUnderWay(call)) owners.add(call.owner)
+  for (const { holder } of state.retries) if (holder !== undefined) owners.add(holder.owner)
+  const names = { state, now: nowOf(state), owners }
+  const one = textBy({ ...names, process: (process) => process })
+  const other = textBy({ ...names, process: (process) => 1 - process })
+  return one < other ? one : other
 }

@@ -202,6 +202,7 @@ export const claimOf = (
   const leaseUntil = now + request.leaseMs
   if (claim?.state === "held" && claim.owner === request.owner)
     return { ...claim, leaseUntil, lastAttemptAt: late ? claim.lastAttemptAt : leaseUntil }
+  const asksNobody = request.isSettled || continuation(decision) !== "ask"
   return {
     payloadHash: request.payloadHash,
     state: "held",
@@ -211,7 +212,7 @@ export const claimOf = (
     owner: request.owner,
     leaseUntil,
     firstAttemptAt,
-    lastAttemptAt: late || request.isSettled ? decision.lastAttemptAt : leaseUntil,
+    lastAttemptAt: asksNobody ? decision.lastAttemptAt : leaseUntil,
     tag,
     result: undefined
   }
@@ -226,6 +227,10 @@ export const movedClaim = (claim: Claim | undefined, owner: string, provider: Pr
   (claim.ambiguous && claim.provider !== provider)
     ? undefined
     : { ...claim, provider, leaving: true }
+
+/** A held claim whose key a send without a claim has left open at `provider` meanwhile: the doubt is the key's from now on (S2). */
+export const boundClaim = (claim: Claim, provider: Provider): Claim =>
+  claim.ambiguous ? claim : { ...claim, provider, ambiguous: true }
 
 /** The state in which an end leaves its key. `ownKind`: the last attempt's own answer; `ambiguous`: an earlier attempt was. */
 export const settledState = (

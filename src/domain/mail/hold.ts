@@ -37,7 +37,10 @@ const renew = Effect.fnUntraced(function* (
   )
   if (time === undefined) return false
   if (decision._tag !== "Claimed") return yield* new ClaimPassed({ says: decision })
-  if (decision.sticky !== undefined && decision.sticky !== provider) return false
+  if (decision.sticky !== undefined) {
+    hold.openAt = decision.sticky
+    if (decision.sticky !== provider) return false
+  }
   hold.since = since
   return true
 })

@@ -50,7 +50,7 @@ export class ProcessKeyMemory extends Context.Service<
     /** Returns what puts the key back as it was. */
     readonly hold: (
       keyHash: KeyHash,
-      decision: Pick<Claimed, "sticky" | "tag" | "late"> & Pick<KnownKey, "ageMs" | "lastAgeMs">,
+      decision: Pick<Claimed, "sticky" | "tag" | "takeover" | "late"> & Pick<KnownKey, "ageMs" | "lastAgeMs">,
       request: ClaimRequest & { readonly leaseMs: number; readonly isSettled: boolean },
       now: number
     ) => () => void
@@ -165,9 +165,9 @@ export const makeKeyMemory = (maxKeys = MAX_KEYS): ProcessKeyMemory["Service"] =
             lastAgeMs: now - claim.lastAttemptAt
           }
     },
-    hold: (keyHash, { ageMs, lastAgeMs, late, sticky, tag }, request, now) => {
+    hold: (keyHash, { ageMs, lastAgeMs, ...decided }, request, now) => {
       const times = { firstAttemptAt: now - ageMs, lastAttemptAt: now - lastAgeMs }
-      const decision = { _tag: "Claimed", sticky, tag, takeover: false, late, ...times } as const
+      const decision = { ...decided, ...times, _tag: "Claimed" } as const
       return claims.hold(keyHash, claimOf(undefined, decision, { ...request, leaving: true }, now), now)
     },
     learn: (keyHash, told, request, now) => claims.add(keyHash, learntClaim(told, request, now), now),

@@ -292,7 +292,7 @@ const unbegun = (sending: Sending, tried: Tried): SendResult => {
 /** The claim could not say that a request leaves, or is not this call's any more: nothing is asked, and nothing is certain. */
 const unmoved = (sending: Sending, tried: Tried, refusal: string | undefined): SendResult => {
   sending.hold.ownKind = undefined
-  const provider = sending.trace.attempts.at(-1)?.provider ?? tried.provider
+  const provider = sending.hold.openAt ?? sending.trace.attempts.at(-1)?.provider ?? tried.provider
   const error = refusal === undefined ? NOT_KEPT : `${refusal}; ${NOT_KEPT}`
   return failed(sending, { ...tried, provider }, "ambiguous", error)
 }

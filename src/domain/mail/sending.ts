@@ -27,6 +27,8 @@ interface Hold {
   ownKind: FailureKind | undefined
   /** An earlier attempt on the key was ambiguous, or unknown here. */
   doubtful: boolean
+  /** Where the store says that somebody else has left the key open since. */
+  openAt?: Provider
 }
 
 /** A send under way: what does not change between its look-up and its row. */

@@ -24,7 +24,7 @@ const request = (owner: string) =>
     leaseMs: 1000,
     isSettled: false
   }) as const
-const fresh = { sticky: undefined, tag: undefined, late: false, ageMs: 0, lastAgeMs: 0 }
+const fresh = { sticky: undefined, tag: undefined, late: false, takeover: false, ageMs: 0, lastAgeMs: 0 }
 
 /** A memory of so many keys, in which key 0 to `count - 1` were sent one after another. */
 const sent = (maxKeys: number, count: number) => {

@@ -8,7 +8,16 @@ import { type Artefact, judged, type Reference } from "../reference.ts"
 import { npmTool, run } from "../tools.ts"
 
 const SPEC = "vnu-jar@26.9.27"
-const ARTEFACTS: ReadonlyArray<Artefact> = []
+const ARTEFACTS: ReadonlyArray<Artefact> = [
+  {
+    pattern: /^_docs\.html:\d+ (?:error: Forbidden code point|info: Text run is not in Unicode)/,
+    reason: "the page carries the script of its viewer, whose strings hold such characters"
+  },
+  {
+    pattern: /^_docs\.html:\d+ info: Trailing slash on void elements/,
+    reason: "the viewer's library writes the page's head"
+  }
+]
 const OWNER = "outside-owner-token"
 
 interface Message {

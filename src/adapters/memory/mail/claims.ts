@@ -1,5 +1,6 @@
 import { type KeyHash, KeyTag } from "../../../domain/ids.ts"
 import {
+  boundClaim,
   claimOf,
   claimOfRetry,
   decideClaim,
@@ -243,31 +244,36 @@ export const beginRetry = (tables: MailTables, entry: BeginRetry, now: number): 
   }
 }
 
-/** Whether a send without a claim has written since that the key was accepted, or is open at another provider. */
-const isWritten = (
-  tables: MailTables,
+/** Where a send without a claim has left the key open since: of a key that is in doubt itself, only at another provider. */
+const openSince = (
+  { rows }: MailTables,
   { keyHash, provider }: { readonly keyHash: KeyHash; readonly provider: Provider },
-  { firstAttemptAt, tag }: Claim
-): boolean =>
-  findEvidence(tables, keyHash, tag) !== undefined ||
-  tables.rows.some(
+  { ambiguous, firstAttemptAt }: Claim
+): Provider | undefined =>
+  rows.findLast(
     (row) =>
       row.keyHash === keyHash &&
       row.createdAt >= firstAttemptAt &&
-      row.provider !== provider &&
-      (row.outcome === "deferred" || (row.outcome === "failed" && row.errorKind === "ambiguous"))
-  )
+      row.provider !== null &&
+      (row.provider !== provider || !ambiguous) &&
+      // An end without an attempt says nothing of its own.
+      (row.outcome === "deferred" ||
+        (row.outcome === "failed" && row.errorKind === "ambiguous" && row.attempts.length > 0))
+  )?.provider ?? undefined
 
 /** Notes the provider that the holder of a claim asks now; false where it may not (`move_email_claim`). */
 export const moveClaim = (
   tables: MailTables,
   entry: { readonly keyHash: KeyHash; readonly owner: string; readonly provider: Provider }
 ): boolean => {
-  const claim = tables.claims.get(entry.keyHash)
-  const moved = movedClaim(claim, entry.owner, entry.provider)
-  if (claim === undefined || moved === undefined || isWritten(tables, entry, claim)) return false
-  tables.claims.set(entry.keyHash, moved)
-  return true
+  const { keyHash, owner, provider } = entry
+  const claim = tables.claims.get(keyHash)
+  const moved = movedClaim(claim, owner, provider)
+  if (claim === undefined || moved === undefined || findEvidence(tables, keyHash, claim.tag) !== undefined)
+    return false
+  const open = openSince(tables, entry, claim)
+  tables.claims.set(keyHash, open === undefined ? moved : boundClaim(claim, open))
+  return open === undefined
 }
 
 /** The result that the first caller gets: with the row's own id, and `sent` where an event proved a deferral accepted. */

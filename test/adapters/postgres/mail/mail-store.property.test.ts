@@ -19,6 +19,7 @@ import {
   canonicalRows,
   canonicalSuppressions,
   EVENTS,
+  type Names,
   names,
   perform,
   step,
@@ -227,6 +228,58 @@ describe("races", () => {
         _tag: "Settled",
         evidence: { provider: "provider_a", providerMessageId: "m" }
       })
+    })
+  )
+
+  /** The first event of the message named no key; one that does is being recorded meanwhile. */
+  const whileNamed = Effect.fnUntraced(function* <A, E>(name: Names, second: Effect.Effect<A, E>) {
+    const [providerMessageId, provider] = [name.message(0), "provider_a" as const]
+    yield* postgres.recordEvent({ provider, providerMessageId, event: "sent" })
+    const event = [
+      { provider, provider_message_id: providerMessageId, event: "delivered", key_tag: name.tag(0) }
+    ]
+    return yield* whileOpen(
+      sql`select send_id from record_email_events(${JSON.stringify(event)}::jsonb)`,
+      second
+    ).pipe(Effect.provideService(WriteSql, sql))
+  })
+
+  it.live(
+    "of an event that tells whose a known message is with the retry of its key: it waits, too (S4, R3)",
+    () =>
+      Effect.gen(function* () {
+        const name = names((runs += 1))
+        // The row of the deferral was lost.
+        const began = yield* whileNamed(
+          name,
+          postgres.store.beginRetry({
+            keyHash: name.hash(0),
+            tag: name.tag(0),
+            firstAttemptAt: undefined,
+            ageMs: 0,
+            provider: "provider_a",
+            rowId: anyId(name.id(0, 9)),
+            addresses: [],
+            owner: name.owner(0),
+            leaseMs: 60_000
+          })
+        )
+        assert.deepInclude(began, {
+          _tag: "Settled",
+          evidence: { provider: "provider_a", providerMessageId: name.message(0) }
+        })
+        assert.deepStrictEqual(yield* postgres.openKey(name.key(0)), { key: name.key(0), state: "sent" })
+      })
+  )
+
+  it.live("of such an event with the deferral of its key: both end in one row (D1, L1)", () =>
+    Effect.gen(function* () {
+      const name = names((runs += 1))
+      const details = mail({ idempotencyKey: name.key(0), keyHash: name.hash(0), keyTag: name.tag(0) })
+      yield* whileNamed(name, postgres.store.record(attempt(details, "deferred")))
+      const rows = (yield* postgres.rows).filter(({ keyTag }) => keyTag === name.tag(0))
+      assert.lengthOf(rows, 1)
+      assert.deepInclude(rows[0], { status: "delivered", outcome: "deferred", keyHash: name.hash(0) })
     })
   )
 

@@ -2,7 +2,7 @@ import { assert } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 
 import type { SimulatedOutcome } from "../../../../src/ports/mail/simulated-mail.ts"
-import { STALL_MS, order, isDoubtful, world, aFirst, type KeyTests } from "./orders.ts"
+import { STALL_MS, order, isDoubtful, world, aFirst, bFirst, type KeyTests } from "./orders.ts"
 
 /** What a call may do whose claim could not be moved, or has passed on. */
 export const passedClaims = (it: KeyTests): void => {
@@ -21,6 +21,32 @@ export const passedClaims = (it: KeyTests): void => {
           yield* storeBack
         })
     )
+
+  it.effect(
+    "S2: what a send without a claim left open at the fallback is no refusal of the key, for this call and the next ones",
+    () =>
+      Effect.gen(function* () {
+        const { queued, received, scripts, spawn, storeAway, storeBack } = yield* world(bFirst)
+        const mail = order()
+        const other = yield* spawn
+        scripts.provider_b.push(
+          Effect.gen(function* () {
+            yield* storeAway("begin", "moveClaim")
+            assert.strictEqual((yield* Effect.orDie(other.send(mail))).status, "deferred")
+            yield* storeBack
+            return "unavailable" as const
+          }),
+          "unavailable"
+        )
+        scripts.provider_a.push("ambiguous-lost", "unavailable")
+        isDoubtful(yield* (yield* spawn).send(mail))
+        assert.deepStrictEqual(yield* received, { provider_a: 1, provider_b: 2 })
+        assert.strictEqual((yield* queued).length, 1)
+        // The next call asks where the key is open, and nobody else.
+        yield* (yield* spawn).send(mail)
+        assert.deepStrictEqual(yield* received, { provider_a: 2, provider_b: 2 })
+      })
+  )
 
   it.effect("S2, 4: a stalled call whose key has passed on defers nothing", () =>
     Effect.gen(function* () {

@@ -231,6 +231,24 @@ export const claimsAfter = (it: MailTests): void => {
       })
     )
 
+    it.effect("holds a key for no longer where the call only defers what a dead one left (S5)", () =>
+      Effect.gen(function* () {
+        const world = yield* Mails
+        const one = mail()
+        const messageId = fresh("m")
+        yield* world.store.begin(asking(one, { provider: "provider_b" }))
+        yield* world.advance(HOUR_MS)
+        const heir = asking(one, { provider: "provider_b" })
+        const { decision } = yield* world.store.begin(heir)
+        assert.deepInclude(decision, { _tag: "Claimed", sticky: "provider_b", takeover: true })
+        // Proof comes before its retry is queued: nobody was asked since the first attempt.
+        const settle = settling(heir, one, "accepted", "sent")
+        yield* world.store.record(attempt(one, "sent", { providerMessageId: messageId, settle }))
+        const again = yield* world.store.begin(asking(one))
+        assert.closeTo(lastAttemptOf(again.decision), lastAttemptOf(decision), 1)
+      })
+    )
+
     it.effect("holds a key for no longer where the process repeats what it knows (S5)", () =>
       Effect.gen(function* () {
         const world = yield* Mails

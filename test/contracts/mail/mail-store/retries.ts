@@ -162,6 +162,37 @@ export const retries = (it: MailTests): void => {
     })
   )
 
+  it.effect("a retry that comes a day late leaves the key's present use alone (S2)", () =>
+    Effect.gen(function* () {
+      const world = yield* Mails
+      const one = mail()
+      const first = asking(one)
+      const { at } = yield* world.store.begin(first)
+      const deferral = settling(first, one, "deferred", "deferred")
+      yield* world.store.record(attempt(one, "deferred", { settle: deferral }))
+      yield* world.advance(IDEMPOTENCY_WINDOW_MS + 2 * LEASE_MS)
+      const second = asking(one, { provider: "provider_b" })
+      const { decision } = yield* world.store.begin(second)
+      assert.deepInclude(decision, { _tag: "Claimed", sticky: undefined })
+      assert(decision._tag === "Claimed")
+      const today = { ...one, details: { ...one.details, keyTag: decision.tag ?? null } }
+      const doubt = {
+        ...settling(second, today, "ambiguous", "failed", "ambiguous"),
+        result: { ...resultOf("failed", one.details.idempotencyKey), provider: "provider_b" as const }
+      }
+      yield* world.store.record(
+        attempt(today, "failed", { provider: "provider_b", errorKind: "ambiguous", settle: doubt })
+      )
+      const present = (yield* world.store.begin(asking(one))).decision
+      assert.strictEqual(present._tag, "Replay")
+      const late = { ...retrying(one), firstAttemptAt: at - 2 * LEASE_MS - IDEMPOTENCY_WINDOW_MS }
+      assert.strictEqual((yield* world.store.beginRetry(late))._tag, "Go")
+      const settle = settling({ claim: late }, one, "ambiguous", "failed", "ambiguous")
+      yield* world.store.record(attempt(one, "failed", { rowId: late.rowId, errorKind: "ambiguous", settle }))
+      assert.deepStrictEqual((yield* world.store.begin(asking(one))).decision, present)
+    })
+  )
+
   describe("an acceptance after its row has ended otherwise", () => {
     /** A retry whose failure was written but did not reach its queue, and which was accepted when it came back. */
     const ends = (one: Mail, eventFirst: boolean) =>
