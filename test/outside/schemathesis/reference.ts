@@ -77,7 +77,8 @@ export const schemathesis: Reference = {
             "--report-junit-path",
             report
           ],
-          { env: { NO_COLOR: "1" }, seconds: 900 }
+          // It keeps what it found in the folder that it runs in.
+          { cwd: work, env: { NO_COLOR: "1" }, seconds: 900 }
         )
         const text = await readFile(report, "utf8").catch(() => {
           throw new Error(stdout.slice(-3000))
