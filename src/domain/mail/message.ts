@@ -156,6 +156,13 @@ const textIssues = (request: SendRequest): ReadonlyArray<FieldIssue> => {
   return issues
 }
 
+/** Most characters of a line of a mail (RFC 5322, section 2.1.1). */
+const MAX_LINE = 998
+
+/** A line is folded at blanks alone. Other characters than ASCII are encoded in short words. */
+const fitsOnNoLine = (name: string, value: string): boolean =>
+  /^[\x20-\x7e\t]*$/.test(value) && `${name}:${value}`.split(/[\t ]/).some((part) => part.length >= MAX_LINE)
+
 const headerIssues = (headers: Readonly<Record<string, string>>): ReadonlyArray<FieldIssue> => {
   const issues: Array<FieldIssue> = []
   const seen = new Set<string>()
@@ -166,6 +173,8 @@ const headerIssues = (headers: Readonly<Record<string, string>>): ReadonlyArray<
       issues.push({ path, message: "has a field of its own or steers delivery" })
     else if (seen.has(name.toLowerCase())) issues.push({ path, message: "is there twice, in different case" })
     if (LINE_BREAK.test(value)) issues.push({ path, message: "holds a line break or NUL" })
+    if (fitsOnNoLine(name, value))
+      issues.push({ path, message: `has a part without blanks of more than ${MAX_LINE} characters` })
     seen.add(name.toLowerCase())
   }
   return issues

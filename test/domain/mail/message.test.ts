@@ -88,6 +88,7 @@ describe("send request", () => {
       [{ headers: { "X-A": "1\r\nBcc: b@x.test" } }, "headers.X-A"],
       [{ headers: { "X A": "1" } }, "headers.X A"],
       [{ headers: { "X-A": "1", "x-a": "2" } }, "headers.x-a"],
+      [{ headers: { "X-A": "x".repeat(994) } }, "headers.X-A"],
       [{ tags: { postlane_key: "x" } }, "tags.postlane_key"],
       [{ tags: { "ses:x": "x" } }, "tags.ses:x"],
       [{ tags: { big: "x".repeat(257) } }, "tags.big"],
@@ -128,6 +129,8 @@ describe("send request", () => {
     ]
     for (const name of reserved)
       assert.deepStrictEqual(paths({ headers: { [name]: "x" } }), [`headers.${name}`])
+    const folded = { "X-A": "x".repeat(993), "X-B": "word ".repeat(300).trim(), "X-C": "ö".repeat(1500) }
+    assert.deepStrictEqual(message({ headers: folded }).headers, folded)
     assert.deepStrictEqual(message({ headers: { "List-Unsubscribe": "<https://x.test/u>" } }).headers, {
       "List-Unsubscribe": "<https://x.test/u>"
     })
