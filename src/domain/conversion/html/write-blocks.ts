@@ -15,6 +15,7 @@ import type {
 import { NO_PLACES, type Places } from "../layout/blocks/places.ts"
 import type { Box } from "../page-content.ts"
 import { languageTag, pageId, safeAddress } from "./allowed.ts"
+import { tableParts } from "./table-parts.ts"
 import { element, type HtmlNode, serialize } from "./tree.ts"
 
 /** What a page's blocks are written with. */
@@ -131,27 +132,19 @@ const cell = ({ blocks, colSpan, header, rowSpan }: Cell, notes: Notes): HtmlNod
 }
 
 const table = (block: Table, notes: Notes): HtmlNode => {
-  const { caption, headRows, rows, seam } = block
-  const part = (name: string, of: ReadonlyArray<ReadonlyArray<Cell>>): ReadonlyArray<HtmlNode> =>
-    of.length === 0
-      ? []
-      : [
-          element(
-            name,
-            {},
-            of.map((row) =>
-              element(
-                "tr",
-                {},
-                row.map((one) => cell(one, notes))
-              )
-            )
-          )
-        ]
-  return element("table", { id: notes.places.ids.get(block), ...seamAttributes(seam) }, [
-    ...(caption.length === 0 ? [] : [element("caption", {}, words(caption, notes))]),
-    ...part("thead", rows.slice(0, headRows)),
-    ...part("tbody", rows.slice(headRows))
+  const [head, body] = tableParts(block)
+  const rowOf = (row: ReadonlyArray<Cell>) =>
+    element(
+      "tr",
+      {},
+      row.map((one) => cell(one, notes))
+    )
+  const part = (name: string, rows: ReadonlyArray<ReadonlyArray<Cell>>): ReadonlyArray<HtmlNode> =>
+    rows.length === 0 ? [] : [element(name, {}, rows.map(rowOf))]
+  return element("table", { id: notes.places.ids.get(block), ...seamAttributes(block.seam) }, [
+    ...(block.caption.length === 0 ? [] : [element("caption", {}, words(block.caption, notes))]),
+    ...part("thead", head),
+    ...part("tbody", body)
   ])
 }
 
