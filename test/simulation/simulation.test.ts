@@ -78,15 +78,13 @@ const REGRESSIONS: ReadonlyArray<
  */
 const SHOWN_BY: Readonly<Record<string, number>> = {
   "ack-before-work": 39,
-  "charged-twice": 19,
-  "chunk-turns-forgotten": 23,
-  "chunk-without-fence": 312,
-  "flyers-behind-chunks": 42,
-  "hold-released-twice": 142,
-  "mails-first-come": 114,
-  "resumed-twice": 14,
-  "retry-charged": 154,
-  "stranded-forgotten": 26
+  "batch-billed-by-each": 69,
+  "charged-twice": 82,
+  "chunk-without-fence": 32,
+  "hold-released-twice": 380,
+  "resumed-twice": 22,
+  "retry-charged": 68,
+  "stranded-forgotten": 40
 }
 
 const seedsFrom = (first: number, count: number) => Array.from({ length: count }, (_, index) => first + index)
