@@ -116,6 +116,10 @@ const checkConnections = Effect.fnUntraced(function* (options: Postgres.Postgres
   yield* Effect.logWarning(message)
 })
 
+/** Fails where the database does not answer a question. */
+export const requireAnswer = (options: Postgres.PostgresOptions): Effect.Effect<void, CannotStart> =>
+  onDatabase(options, Effect.asVoid(whyReadOnly))
+
 /** Refuses a database that a server cannot work on, and says why in one line. */
 export const requireUsable = (options: Postgres.PostgresOptions): Effect.Effect<void, CannotStart> => {
   const shown = shownUrl(options.url)

@@ -2,21 +2,21 @@ import { Effect, Result, Schedule } from "effect"
 
 import { openWaitingRoom } from "../../adapters/http/server/waiting-room.ts"
 import type { Settings } from "../settings/settings.ts"
-import { requireUsable } from "./database-start.ts"
+import { requireAnswer } from "./database-start.ts"
 
 /** How often a database that does not answer is asked again. */
 const ASK_EVERY = "1 second"
 
 /**
- * Waits for the database of a server: at the start of a machine it may come later. One that answers, and that the server cannot work on,
- * ends the start at once. Returns what runs right before the server listens.
+ * Waits for the database of a server: at the start of a machine it may come later. One that refuses the server ends the start at once;
+ * whether one that answers can be worked on is looked at next. Returns what runs right before the server listens.
  */
 export const awaitDatabase = Effect.fnUntraced(function* (
   { database, embedded, http }: Pick<Settings, "database" | "embedded" | "http">,
   beforeListen: Effect.Effect<void>
 ) {
   if (embedded || database === undefined) return beforeListen
-  const first = yield* Effect.result(requireUsable(database))
+  const first = yield* Effect.result(requireAnswer(database))
   if (Result.isSuccess(first)) return beforeListen
   if (first.failure.isAway !== true) return yield* first.failure
   yield* beforeListen
@@ -24,7 +24,7 @@ export const awaitDatabase = Effect.fnUntraced(function* (
   yield* Effect.logWarning(
     `${first.failure.message} This process waits for it; meanwhile http://${http.host}:${http.port}/ready says that it is not ready.`
   )
-  yield* Effect.retry(requireUsable(database), {
+  yield* Effect.retry(requireAnswer(database), {
     schedule: Schedule.spaced(ASK_EVERY),
     while: ({ isAway }) => isAway === true
   })

@@ -15,15 +15,21 @@ const CREDENTIALS: ReadonlyArray<readonly [who: string, header: string | undefin
 
 const ARTEFACTS: ReadonlyArray<Artefact> = []
 
-/** What failed, once for each operation and check, from the JUnit report. */
+/**
+ * What failed, from the JUnit report: the operation, the check, what the request did wrong where it did, and what the server answered.
+ */
 const complaintsIn = (report: string): ReadonlyArray<string> => {
   const complaints = new Set<string>()
   for (const [, operation = "", body = ""] of report.matchAll(
     /<testcase name="([^"]*)"[^>]*>([\s\S]*?)<\/testcase>/g
   ))
-    for (const [, message = ""] of body.matchAll(/<(?:failure|error)[^>]*message="([^"]*)"/g))
-      for (const [, check = ""] of message.matchAll(/(?:^|&#10;|\n)- ([^&\n]+)/g))
-        complaints.add(`${operation}: ${check}`)
+    for (const found of body.split(/\n- (?=ST\d)/).slice(1)) {
+      const [check = ""] = found.split("\n")
+      const component = /Invalid component: .*/.exec(found)?.[0] ?? ""
+      const answer = /\n\[\d{3}\][^\n]*/.exec(found)?.[0].trim() ?? ""
+      const detail = /"detail":"[^"]*"/.exec(found)?.[0] ?? ""
+      complaints.add(`${operation}: ${check}; ${component}; ${answer} ${detail}`)
+    }
   return [...complaints]
 }
 
@@ -71,7 +77,7 @@ export const schemathesis: Reference = {
             "--request-timeout",
             "20",
             "--max-time",
-            "240",
+            "120",
             "--report",
             "junit",
             "--report-junit-path",
