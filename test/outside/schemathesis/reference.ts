@@ -8,12 +8,39 @@ import { pip, run } from "../tools.ts"
 const SPEC = "schemathesis==4.32.5"
 const CREDENTIALS: ReadonlyArray<readonly [who: string, header: string | undefined]> = [
   ["nobody", undefined],
-  ["a service", "X-Proxy-Secret: outside-proxy-secret"],
+  ["a service", "x-proxy-secret: outside-proxy-secret"],
   ["an admin", "Authorization: Bearer outside-admin-token"],
   ["an owner", "Authorization: Bearer outside-owner-token"]
 ]
 
-const ARTEFACTS: ReadonlyArray<Artefact> = []
+const ARTEFACTS: ReadonlyArray<Artefact> = [
+  {
+    pattern:
+      /ST202 .*(?:is not one mail address|NUL character|control character|is not the id of a message|is none that|signature headers|damaged or is not a PDF|length of at least 1|is empty|names no recipient|one of html and text)/,
+    reason:
+      "no schema says what an address, a signed token, a cursor or a whole PDF is: the server does, in words"
+  },
+  {
+    pattern: /ST202 .*\[410\]/,
+    reason: "the link of no mail: it would be a link only with the server's signature"
+  },
+  {
+    pattern: /ST201 .*Invalid component: parameter `(?:since|until)`.*\[200\]/,
+    reason: "an empty filter counts as missing, for forms that send all of their fields"
+  },
+  {
+    pattern: /ST201 .*Invalid component: in body - website/,
+    reason: "a field that only robots fill in: who does is answered as if all was well"
+  },
+  {
+    pattern: /ST201 .*\[413\]/,
+    reason: "it was refused, with a status that the tool does not count as a refusal"
+  },
+  {
+    pattern: /ST103 .*\[431\]/,
+    reason: "refused before the server knows which operation is meant"
+  }
+]
 
 /**
  * What failed, from the JUnit report: the operation, the check, what the request did wrong where it did, and what the server answered.
@@ -21,7 +48,7 @@ const ARTEFACTS: ReadonlyArray<Artefact> = []
 const complaintsIn = (report: string): ReadonlyArray<string> => {
   const complaints = new Set<string>()
   for (const [, operation = "", body = ""] of report.matchAll(
-    /<testcase name="([^"]*)"[^>]*>([\s\S]*?)<\/testcase>/g
+    /<testcase name="([^"]*)"[^>]*?(?:\/>|>([\s\S]*?)<\/testcase>)/g
   ))
     for (const found of body.split(/\n- (?=ST\d)/).slice(1)) {
       const [check = ""] = found.split("\n")
@@ -74,10 +101,12 @@ export const schemathesis: Reference = {
             // A stream of events ends with its conversion.
             "--exclude-path-regex",
             "/stream$",
+            "--max-response-time",
+            "20",
             "--request-timeout",
             "20",
             "--max-time",
-            "120",
+            "60",
             "--report",
             "junit",
             "--report-junit-path",
@@ -98,6 +127,6 @@ export const schemathesis: Reference = {
         await server.stop()
       }
     }
-    return [...held, ...judged([...complaints], ARTEFACTS)]
+    return [...held, ...judged([...complaints], ARTEFACTS, { isSampled: true })]
   }
 }

@@ -2,23 +2,9 @@
  * The OpenAPI document as clients in other languages want it, made from the one that the definition gives: what a generator would make
  * numbered types, texts or constants of is named, typed and open. The requests and answers are the same.
  */
+import { isNode, type Json, mapped, type Node, nodes, REF, textOf, without } from "./document-nodes.ts"
 import { REQUEST_EXAMPLES } from "./request-examples.ts"
-
-type Json = string | number | boolean | null | ReadonlyArray<Json> | Node
-interface Node {
-  readonly [name: string]: Json
-}
-
-const REF = "#/components/schemas/"
-
-const isNode = (value: Json | undefined): value is Node =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
-const nodes = (value: Json | undefined): ReadonlyArray<Node> =>
-  Array.isArray(value) ? (value as ReadonlyArray<Json>).filter(isNode) : []
-const mapped = (node: Node, change: (value: Json, name: string) => Json): Node =>
-  Object.fromEntries(Object.entries(node).map(([name, value]) => [name, change(value, name)]))
-const without = (node: Node, ...names: ReadonlyArray<string>): Node =>
-  Object.fromEntries(Object.entries(node).filter(([name]) => !names.includes(name)))
+import { asked, open, taken } from "./request-schemas.ts"
 
 /** What an operation is called by its clients, where the definition's own name is no verb, or is not known outside its group. */
 const VERBS: ReadonlyMap<string, string> = new Map([
@@ -69,8 +55,6 @@ const VERBS: ReadonlyMap<string, string> = new Map([
   ["reader.messageAccessibility", "getMessageAccessibility"],
   ["reader.messageFile", "getMessageFile"]
 ])
-
-const textOf = (value: Json | undefined): string => (typeof value === "string" ? value : "")
 
 const verbOf = (operation: string): string =>
   VERBS.get(operation) ?? operation.slice(operation.indexOf(".") + 1)
@@ -222,7 +206,7 @@ const operationOf = (operation: Node, named: Named): Node => {
             ...requestBody,
             content: mapped(ofRequest(requestBody["content"]), (media, type) =>
               isNode(media) && isNode(media["schema"])
-                ? { ...media, schema: schemaOf(media["schema"]), ...exampleOf(verb, type) }
+                ? { ...media, schema: taken(schemaOf(media["schema"])), ...exampleOf(verb, type) }
                 : media
             )
           }
@@ -266,37 +250,6 @@ const withOneProblem = (schemas: Node): Node => {
   return { ...Object.fromEntries(kept), Problem: { ...Problem, properties } }
 }
 
-/** Every node in a value, itself first. */
-const within = (value: Json): ReadonlyArray<Node> =>
-  Array.isArray(value)
-    ? (value as ReadonlyArray<Json>).flatMap(within)
-    : isNode(value)
-      ? [value, ...Object.values(value).flatMap(within)]
-      : []
-
-/** Names of the schemas that requests are made of. */
-const asked = (operations: Node, schemas: Node): ReadonlySet<string> => {
-  const names = new Set<string>()
-  const look = (value: Json): void => {
-    for (const { $ref } of within(value)) {
-      const name = textOf($ref).slice(REF.length)
-      if (name === "" || names.has(name)) continue
-      names.add(name)
-      look(schemas[name] ?? null)
-    }
-  }
-  for (const { requestBody } of within(operations)) look(requestBody ?? null)
-  return names
-}
-
-/** A client that reads an answer outlives a server that has learnt a new member. */
-const open = (value: Json): Json =>
-  Array.isArray(value)
-    ? (value as ReadonlyArray<Json>).map(open)
-    : isNode(value)
-      ? mapped(value["additionalProperties"] === false ? without(value, "additionalProperties") : value, open)
-      : value
-
 /** The document that is served and kept, of the one that the definition gives. */
 export const cleanDocument = (document: Node): Node => {
   const { components, paths } = document
@@ -318,7 +271,7 @@ export const cleanDocument = (document: Node): Node => {
     paths: operations,
     components: {
       ...components,
-      schemas: mapped(all, (schema, name) => (requests.has(name) ? schema : open(schema)))
+      schemas: mapped(all, (schema, name) => (requests.has(name) ? taken(schema) : open(schema)))
     }
   }
 }
