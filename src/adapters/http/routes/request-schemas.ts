@@ -21,30 +21,17 @@ const ruled = (schema: Node, name: string): Node => {
   return fits && schema["enum"] === undefined ? { ...rule, ...schema } : schema
 }
 
-/** A member that may be absent may be null, as other languages write what they do not have. */
-const orNull = (schema: Node): Node => {
-  const { anyOf, description, ...rest } = schema
-  if (isNull(schema) || nodes(anyOf).some(isNull)) return schema
-  const said = description === undefined ? {} : { description }
-  return anyOf === undefined
-    ? { ...said, anyOf: [rest, { type: "null" }] }
-    : { ...schema, anyOf: [...nodes(anyOf), { type: "null" }] }
-}
-
 /** A schema of what the server takes. */
 export const taken = (value: Json): Json => {
   if (Array.isArray(value)) return (value as ReadonlyArray<Json>).map(taken)
   if (!isNode(value)) return value
-  const { properties, required } = value
+  const { properties } = value
   if (!isNode(properties)) return mapped(value, taken)
-  const needed = new Set(Array.isArray(required) ? (required as ReadonlyArray<string>) : [])
   return {
     ...value,
     properties: mapped(properties, (given, name) => {
       const schema = taken(given)
-      if (!isNode(schema)) return schema
-      const whole = ruled(schema, name)
-      return needed.has(name) ? whole : orNull(whole)
+      return isNode(schema) ? ruled(schema, name) : schema
     })
   }
 }
