@@ -64,6 +64,7 @@ const REGRESSIONS: ReadonlyArray<
     [44104572, 44109436, 44114312, 45201496]
   ],
   ["a frozen send without a claim loses its key to another call of its process", mailWorld, [361319226]],
+  ["a frozen retry loses its key to another of its process", mailWorld, [930002608]],
   ["rows bind a key whose claim was never written", mailWorld, [10, 20]],
   ["an acceptance that comes after its row has ended is kept", mailWorld, [2770]],
   ["what a retry sent counts though the row of its deferral was lost", deliveryWorld, [125]],

@@ -127,7 +127,8 @@ const handle = Effect.fnUntraced(function* (
       goOn: (age) =>
         Effect.map(uptime, (at) => {
           undo()
-          memory.beginRetry(details.keyHash, { ...retry, ageMs: age }, at)
+          const { decision } = memory.beginRetry(details.keyHash, { ...retry, ageMs: age }, at)
+          return decision._tag === "Go"
         }),
       settle
     }
@@ -157,8 +158,8 @@ interface Held {
   readonly ageMs: number
   /** Puts the key back as it was: nobody is asked. */
   readonly undo: () => void
-  /** An attempt follows, on a key that is so old. */
-  readonly goOn: (ageMs: number) => Effect.Effect<void>
+  /** An attempt follows, on a key that is so old; false where another of the process took the key, while this one was frozen past its lease. */
+  readonly goOn: (ageMs: number) => Effect.Effect<boolean>
   readonly settle: (end: ClaimEnd) => Effect.Effect<void>
 }
 
@@ -191,8 +192,9 @@ const retried = Effect.fnUntraced(function* (
   const trace = newTrace()
   const now = yield* storeNow(began.time)
   const late = tooLate(message, began.firstAttemptAt, now)
-  if (late === undefined) yield* held.goOn(Math.max(held.ageMs, now - began.firstAttemptAt))
-  else held.undo()
+  if (late !== undefined) held.undo()
+  else if (!(yield* held.goOn(Math.max(held.ageMs, now - began.firstAttemptAt))))
+    return yield* new NotBegun({ reason: "this process works on its key" })
   const ended =
     late === undefined ? yield* send(parts, message, { ...began, blocked }, trace) : gaveUp(message, late)
   const { result } = ended
