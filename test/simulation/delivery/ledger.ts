@@ -1,7 +1,7 @@
 import { Clock, Effect } from "effect"
 
 import type { MailDatabase } from "../../../src/adapters/memory/mail/mail-store.ts"
-import type { EventEntry, RecordedEvent } from "../../../src/adapters/memory/mail/tables.ts"
+import { ERASED, type EventEntry, type RecordedEvent } from "../../../src/adapters/memory/mail/tables.ts"
 import { type AlarmChange, type AlarmName } from "../../../src/domain/delivery/alarm-rules.ts"
 import { alarmText } from "../../../src/domain/delivery/alarm-texts.ts"
 import {
@@ -58,7 +58,8 @@ export interface Ledger {
   readonly alertConfirmed: (sendId: string) => void
   /** Whether an alert has not gone out. */
   readonly hasOpenAlerts: () => boolean
-  readonly personErased: (email: string) => void
+  /** `rows`: as they were before. */
+  readonly personErased: (email: string, rows: ReturnType<MailDatabase["rows"]>) => void
   /** Alerts that had not gone out when the person whom they name was erased: they need not go out any more. */
   readonly droppedAlerts: ReadonlySet<string>
   /** How often each send's alert was claimed: who has not claimed it must not raise it. */
@@ -133,9 +134,16 @@ export const makeLedger = (): Ledger => {
     alertConfirmed: (sendId) => void openAlerts.delete(sendId),
     hasOpenAlerts: () => openAlerts.size > 0,
     droppedAlerts,
-    personErased: (email) => {
+    personErased: (email, rows) => {
+      // An alert names nobody any more whom the event named, or the mail went to.
+      const isLastOf = (sendId: string) => {
+        const row = rows.find(({ id }) => id === sendId)
+        const left = [...(row?.to ?? []), ...(row?.others ?? [])].filter((one) => !one.startsWith(ERASED))
+        return left.length > 0 && left.every((one) => one === email)
+      }
       for (const [sendId, recipients] of openAlerts)
-        if (recipients.includes(email) && openAlerts.delete(sendId)) droppedAlerts.add(sendId)
+        if ((recipients.includes(email) || isLastOf(sendId)) && openAlerts.delete(sendId))
+          droppedAlerts.add(sendId)
     },
     eventRecorded: (entry, { alert, backfilled, sendId }) => {
       if (alert) alertClaimed(sendId)
@@ -201,7 +209,7 @@ export const watched = (
     erase: (email) =>
       Effect.suspend(() => {
         erased.push(...database.suppressions().filter((one) => one.email === email))
-        ledger.personErased(email)
+        ledger.personErased(email, database.rows())
         return database.erase(email)
       })
   }
