@@ -18,7 +18,7 @@ export const systemd: Reference = {
     // Its programs and its user are the reader's.
     await writeFile(
       path,
-      unit.replaceAll(/^ExecStart=\S+/gm, "ExecStart=/bin/true").replaceAll(/^User=.*/gm, "User=nobody")
+      unit.replaceAll(/^ExecStart=\S+/gm, "ExecStart=/bin/true").replaceAll(/^User=.*/gm, "User=daemon")
     )
     const { code, stderr } = await run("systemd-analyze", ["verify", path])
     const exposure = await must("systemd-analyze", ["security", "--offline=true", "--no-pager", path])
