@@ -16,7 +16,7 @@ const CREDENTIALS: ReadonlyArray<readonly [who: string, header: string | undefin
 const ARTEFACTS: ReadonlyArray<Artefact> = [
   {
     pattern:
-      /ST202 .*(?:is not one mail address|NUL character|control character|is not the id of a message|is none that|signature headers|damaged or is not a PDF|length of at least 1|is empty|names no recipient|one of html and text)/,
+      /ST202 .*(?:is not one mail address|NUL character|control character|is not the id of a message|is none that|signature headers|damaged or is not a PDF|length of at least 1|is empty|names no recipient|one of html and text|say nothing|is not the id of a row|is not a number of)/,
     reason:
       "no schema says what an address, a signed token, a cursor or a whole PDF is: the server does, in words"
   },
@@ -25,7 +25,7 @@ const ARTEFACTS: ReadonlyArray<Artefact> = [
     reason: "the link of no mail: it would be a link only with the server's signature"
   },
   {
-    pattern: /ST201 .*Invalid component: parameter `(?:since|until)`.*\[200\]/,
+    pattern: /ST201 .*Invalid component: parameters? `(?:since|until)`.*\[200\]/,
     reason: "an empty filter counts as missing, for forms that send all of their fields"
   },
   {
