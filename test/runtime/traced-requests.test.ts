@@ -1,7 +1,3 @@
-import { once } from "node:events"
-import { createServer } from "node:http"
-import { text } from "node:stream/consumers"
-
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, it } from "@effect/vitest"
 import { Context, Effect, Layer, Result } from "effect"
@@ -10,25 +6,7 @@ import { HttpRouter, HttpServer, HttpServerRequest, HttpServerResponse } from "e
 import { serveRoutes } from "../../src/adapters/http/http-layer.ts"
 import { layerTelemetry } from "../../src/runtime/process/telemetry.ts"
 import { decodeSettings } from "../../src/runtime/settings/settings.ts"
-
-/** A collector of OTLP in JSON: what came, by path. */
-const collector = Effect.gen(function* () {
-  const bodies = new Map<string, string>()
-  const server = createServer((request, response) => {
-    const take = async () => {
-      const body = await text(request)
-      bodies.set(request.url!, (bodies.get(request.url!) ?? "") + body)
-      response.end("{}")
-    }
-    void take()
-  })
-  yield* Effect.acquireRelease(
-    Effect.promise(() => once(server.listen(0, "127.0.0.1"), "listening")),
-    () => Effect.sync(() => server.close())
-  )
-  const address = server.address()
-  return { bodies, port: typeof address === "object" && address !== null ? address.port : 0 }
-})
+import { startCollector } from "../support/processes/otlp-collector.ts"
 
 const TOKEN = "eyJ0b2tlbiI.secret-of-a-link_-~"
 const PATHS = [
@@ -50,9 +28,9 @@ it.live(
   "no span and no log line of a request that a collector gets holds a link's token, but its route",
   () =>
     Effect.gen(function* () {
-      const { bodies, port } = yield* collector
+      const collector = yield* startCollector
       const settings = Result.getOrThrow(
-        decodeSettings({ OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` }, { embedded: true })
+        decodeSettings({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url }, { embedded: true })
       )
       const lines: Array<string> = []
       const telemetry = layerTelemetry(settings, {
@@ -97,7 +75,7 @@ it.live(
           assert.match(answers[4]!, /^500 /)
         })
       )
-      const traces = bodies.get("/v1/traces") ?? ""
+      const traces = collector.text("/v1/traces")
       assert.include(traces, '"name":"GET /plain/:token"')
       for (const path of ["/unsubscribe/", "/invites/", "/shared/", "/convert-email/results/"]) {
         assert.include(traces, `{"key":"url.path","value":{"stringValue":"${path}:token"}}`)
@@ -107,8 +85,8 @@ it.live(
       assert.include(traces, "/plain/<redacted>")
       assert.notMatch(traces, /ann|bo@|private/)
       assert.include(traces, "x=plain")
-      assert.include(bodies.get("/v1/logs") ?? "", "/shared/:token")
-      assert.notInclude([...bodies.values(), ...lines].join("\n"), "secret-of-a-link")
+      assert.include(collector.text("/v1/logs"), "/shared/:token")
+      assert.notInclude([collector.text(), ...lines].join("\n"), "secret-of-a-link")
     }),
   180_000
 )

@@ -30,7 +30,8 @@ export const startCollector: Effect.Effect<
     readonly spans: () => ReadonlyArray<CollectedSpan>
     /** Units by the name of the metric. */
     readonly units: () => Readonly<Record<string, string>>
-    readonly text: () => string
+    /** All that came, or what came to one path. */
+    readonly text: (path?: string) => string
   },
   never,
   Scope.Scope
@@ -70,6 +71,10 @@ export const startCollector: Effect.Effect<
           )
         )
       ),
-    text: () => bodies.map(({ body }) => body).join("\n")
+    text: (path) =>
+      bodies
+        .filter((one) => path === undefined || one.path === path)
+        .map(({ body }) => body)
+        .join("\n")
   }
 })
