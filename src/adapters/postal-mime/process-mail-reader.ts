@@ -3,7 +3,8 @@ import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
-import { Effect, Layer, Stream } from "effect"
+import * as NodeStream from "@effect/platform-node/NodeStream"
+import { Effect, Layer, type Stream } from "effect"
 
 import { MailReaderUnavailable } from "../../ports/inbound/mail-reader-unavailable.ts"
 import { MailReader, UnreadableMail } from "../../ports/inbound/mails.ts"
@@ -55,8 +56,15 @@ const folder = Effect.acquireRelease(
   (path) => Effect.promise(() => rm(path, { recursive: true, force: true }))
 )
 
+/**
+ * Opens the file when it is read, and not before: of a mail that is refused, or cannot be stored, nobody reads the PDFs, and a stream
+ * that is already opening fails without a listener when the folder goes, which ends the process.
+ */
 const fileOf = (path: string): Stream.Stream<Uint8Array, MailReaderUnavailable> =>
-  Stream.fromAsyncIterable<Uint8Array, MailReaderUnavailable>(createReadStream(path), away)
+  NodeStream.fromReadable<Uint8Array, MailReaderUnavailable>({
+    evaluate: () => createReadStream(path),
+    onError: away
+  })
 
 /**
  * Parses mails with postal-mime in separate processes, which read a mail from its file and leave the PDFs in it in files: what goes

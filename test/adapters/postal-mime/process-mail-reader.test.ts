@@ -16,6 +16,7 @@ import { ReaderProcess as Readers } from "../../../src/ports/reader-process.ts"
 import { largestMail } from "../../hostile/mails.ts"
 import { numbered } from "../../support/files/pdf-samples.ts"
 import { TEMPORARY } from "../../support/temporary.ts"
+import { rawMail } from "../../support/worlds/edge-mail.ts"
 
 /** The same processes; bytes that go to them and come back are counted. */
 const counting = (seen: { bytes: number; folder: string }) =>
@@ -33,17 +34,57 @@ const counting = (seen: { bytes: number; folder: string }) =>
     }))
   ).pipe(Layer.provide(ReaderProcess.layer))
 
+/** Objects on disk for the test, with the mail in them, and the mail's length. */
+const stored = (raw: Uint8Array) =>
+  Effect.gen(function* () {
+    const folder = yield* Effect.acquireRelease(
+      Effect.promise(() => mkdtemp(join(TEMPORARY, "postlane-reading-"))),
+      (path) => Effect.promise(() => rm(path, { recursive: true, force: true }))
+    )
+    const objects = makeDiskObjects(folder)
+    yield* objects.put("mail", Stream.make(raw), { contentType: "message/rfc822" })
+    return objects
+  })
+
+const lengthOf = <E>(pdf: Stream.Stream<Uint8Array, E>) =>
+  Stream.runFold(
+    pdf,
+    () => 0,
+    (sum, piece) => sum + piece.length
+  )
+
+it.live(
+  "a PDF's file is opened by each reading of it: one that could not be stored is read once more, and one that nobody reads fails nobody",
+  () =>
+    Effect.gen(function* () {
+      const pdf = numbered(1)
+      const attachment = { filename: "a.pdf", content: Buffer.from(pdf) }
+      const raw = yield* Effect.promise(() => rawMail({ from: "ann@reader.test", attachments: [attachment] }))
+      const objects = yield* stored(raw)
+      const read = Effect.flatMap(MailReader, (reader) => reader.read("mail", raw.length))
+      const twice = Effect.gen(function* () {
+        const part = (yield* read).mail.parts[0]
+        const content = part?.pdf ?? Stream.fail("no PDF")
+        return [yield* lengthOf(content), yield* lengthOf(content)]
+      })
+      const lengths = yield* Effect.andThen(
+        Effect.replicateEffect(Effect.scoped(read), 20, { discard: true }),
+        Effect.scoped(twice)
+      ).pipe(
+        Effect.provide(Layer.provide(layerInProcess(), ReaderProcess.layer)),
+        Effect.provideService(MailObjects, objects)
+      )
+      assert.deepStrictEqual(lengths, [pdf.length, pdf.length])
+    }),
+  120_000
+)
+
 it.live(
   "H1: the largest mail goes to its reader as a path, and its PDF comes back as a file that goes with the scope",
   () =>
     Effect.gen(function* () {
-      const folder = yield* Effect.acquireRelease(
-        Effect.promise(() => mkdtemp(join(TEMPORARY, "postlane-reading-"))),
-        (path) => Effect.promise(() => rm(path, { recursive: true, force: true }))
-      )
-      const objects = makeDiskObjects(folder)
       const raw = largestMail(numbered(1), "")
-      yield* objects.put("mail", Stream.make(raw), { contentType: "message/rfc822" })
+      const objects = yield* stored(raw)
       const seen = { bytes: 0, folder: "" }
       const reading = Effect.gen(function* () {
         const { mail } = yield* (yield* MailReader).read("mail", raw.length)
@@ -51,11 +92,7 @@ it.live(
         const pdf = part?.pdf ?? Stream.empty
         return {
           bytes: part?.bytes,
-          read: yield* Stream.runFold(
-            pdf,
-            () => 0,
-            (sum, piece) => sum + piece.length
-          )
+          read: yield* lengthOf(pdf)
         }
       })
       const found = yield* reading.pipe(
