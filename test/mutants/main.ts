@@ -77,7 +77,7 @@ const ruleTargets = (): ReadonlyArray<Target> =>
       area,
       name: path,
       mutants: mutantsOfRules(path, readFileSync(path, "utf8")),
-      tests: [`test/domain/${area}/`],
+      tests: [`test/domain/${area}/`, `test/application/${area}/`],
       plant: (session, text) => {
         session.replace(resolve(path), text)
         return Promise.resolve(undefined)

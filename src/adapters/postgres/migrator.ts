@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
 
 import { whyTooOld } from "../../domain/doctor/database.ts"
-import { greatest } from "../../domain/lists.ts"
+import { greatest } from "../../reader/model/lists.ts"
 import { CONCURRENT, label, type Migration, MigrationError, readMigrations } from "./migration-files.ts"
 
 const TABLE = "postlane_migrations"

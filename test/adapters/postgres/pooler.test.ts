@@ -103,7 +103,7 @@ describe("behind a pooler in transaction mode", () => {
         const { url } = yield* pooled
         const child = yield* Effect.acquireRelease(
           Effect.sync(() =>
-            runChild("src/runtime/serve.ts", [], {
+            runChild("src/runtime/entries/serve.ts", [], {
               PORT: "0",
               POSTLANE_ROLES: "api,leader,retry",
               PROVIDERA_API_KEY: "re_pooled",
