@@ -176,10 +176,13 @@ describe("a send", () => {
         })
       })
       const send = (request: SendRequest) =>
-        Effect.provideService(world.send(request), Clock.Clock, {
-          ...clock,
-          monotonicTimeNanos: Effect.sync(() => clock.monotonicTimeNanosUnsafe() + frozenNanos)
-        })
+        Effect.provideService(
+          world.send(request),
+          Clock.Clock,
+          Object.assign(Object.create(clock), {
+            monotonicTimeNanos: Effect.sync(() => clock.monotonicTimeNanosUnsafe() + frozenNanos)
+          })
+        )
       blockedMeanwhile.push("a@x.test")
       const some = yield* send(mail({ to: ["a@x.test", "b@x.test"], idempotencyKey: "some" }))
       assert.deepInclude(some, { status: "sent", suppressedRecipients: ["a@x.test"] })
