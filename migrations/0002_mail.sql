@@ -162,6 +162,36 @@ create table email_send_claims (
 create index email_send_claims_first_attempt on email_send_claims (first_attempt_at);
 create index email_send_claims_tag on email_send_claims (tag) where tag is not null;
 
+-- A call that asks for a key: an entry of `begin_email_sends`, in SQL's types.
+create type email_claim_entry as (
+  ordinal integer,
+  key_hash text,
+  payload_hash text,
+  provider text,
+  owner text,
+  lease interval,
+  -- Of the key's first use.
+  tag text,
+  -- What the calling process remembers of the key.
+  known jsonb,
+  suppressions jsonb
+);
+
+-- What the call gets: see `begin_email_sends`.
+create type email_claim_decision as (
+  decision text,
+  sticky text,
+  takeover boolean,
+  late boolean,
+  first_attempt_at timestamptz,
+  last_attempt_at timestamptz,
+  tag text,
+  result jsonb,
+  leaving boolean,
+  -- The same call asked before.
+  owned boolean
+);
+
 -- The secret of the installation, that its tags are made with (MAIL-12): kept here and nowhere else. Claims and rows keep the tags
 -- that they were made with, so that it may be replaced at any time.
 create table email_tag_secrets (

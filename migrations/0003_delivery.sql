@@ -45,6 +45,30 @@ create table email_events (
   primary key (send_id, number)
 );
 
+-- An event as the functions that record it see it: an entry of `record_email_events`, in SQL's types.
+create type delivery_event as (
+  ordinal integer,
+  provider text,
+  provider_message_id text,
+  event text,
+  -- That of the status which the event brings (`email_status_rank`); null where it brings none.
+  rank integer,
+  occurred_at timestamptz,
+  recipients text[],
+  subject text,
+  from_address text,
+  reason text,
+  raw jsonb,
+  key_tag text,
+  -- The reason for which it suppresses, if it does.
+  suppression text,
+  suppress text[],
+  alertable boolean,
+  backfill boolean,
+  category text,
+  listed boolean
+);
+
 -- Which alerts admins want, and where (EVENT-21); a row that is missing counts as on.
 create table admin_notification_preferences (
   alert_type text not null check (alert_type <> ''),
