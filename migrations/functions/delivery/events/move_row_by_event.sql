@@ -1,4 +1,4 @@
--- Status, error and what the row lacks, by an event. Status only moves forward, never out of a terminal one (L2). `error` is the reason
+-- Status, error, the claim of the row's one alert (A1) and what the row lacks, by an event. Status only moves forward, never out of a terminal one (L2). `error` is the reason
 -- of the failure that moved it, also where that event gave none (the list never does) and a later account of it brings the reason. A
 -- `bounce_transient` moves nothing, and is the end of the mail: its reason is the error of a row that was not delivered. Of one that was,
 -- it is an automatic reply, unless somebody else of several recipients did not get it (EVENT-16). A step of `record_email_events`.
@@ -32,6 +32,9 @@ begin
     and v_rank < (case when v_single then v_delivered else 100 end)
   then
     r.error := coalesce(e.reason, 'not delivered');
+  end if;
+  if e.rank = 100 and e.alertable and r.alerted_at is null then
+    r.alerted_at := now();
   end if;
   return r;
 end

@@ -43,14 +43,7 @@ begin
   -- Before any other lock, as there: an erasure neither misses the row of an event nor parts it from its suppression.
   perform pg_advisory_xact_lock_shared(email_key_lock('erase_person'));
   if p_events @? '$[*].key_tag ? (@ != null)' then
-    perform lock_email_keys(array(
-      select x.key_tag from jsonb_to_recordset(p_events) as x(provider text, provider_message_id text, key_tag text)
-      -- A row that the library wrote, or an event that named its key, is evidence already.
-      where x.key_tag is not null and not exists (
-        select from email_log l
-        where l.provider = x.provider and l.provider_message_id = x.provider_message_id
-          and (l.outcome is not null or l.key_tag is not null))
-    ));
+    perform lock_keys_of_events(p_events);
   end if;
 
   for e in select * from delivery_events_of(p_events)
@@ -76,18 +69,14 @@ begin
       end if;
       r := move_row_by_event(r, e);
       r := account_for_event(r, e);
-      alert := coalesce(e.rank = 100 and e.alertable and r.alerted_at is null, false);
-      if alert then
-        r.alerted_at := now();
-      end if;
       v_marks := case when e.suppression is null then '{}' else suppression_marks_of_event(r, e) end;
       r.suppression_marks := r.suppression_marks || v_marks;
       exit when not v_new or insert_row_of_event(r);
     end loop;
     v_unwritten := v_unwritten or (not v_new and r *<> v_before);
-    v_events := v_events || row(
-      r.id, v_number, e.event, e.occurred_at, e.listed, e.raw, coalesce(pg_column_size(e.raw), 0)
-    )::email_events;
+    v_events := v_events
+      || row(r.id, v_number, e.event, e.occurred_at, e.listed, e.raw, coalesce(pg_column_size(e.raw), 0))::email_events;
+    alert := r.alerted_at is distinct from v_before.alerted_at;
     if alert then
       perform begin_email_alert(r, e);
     end if;
@@ -108,9 +97,7 @@ begin
   if v_rows <> '{}' then
     perform update_rows_of_events(v_rows);
   end if;
-  if v_events <> '{}' then
-    perform keep_email_events(v_events);
-  end if;
+  perform keep_email_events(v_events);
   if v_suppress <> '{}' then
     perform add_email_suppressions(v_suppress, 'delivery event');
   end if;

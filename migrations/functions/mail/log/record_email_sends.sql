@@ -38,7 +38,7 @@ declare
   v_found boolean;
   v_marks text[];
   v_suppress text[] := '{}';
-  -- What a kept result says other than its entry, by entry.
+  -- By entry (`learned_of_row`).
   v_learned jsonb := '{}';
 begin
   if v_retries then
@@ -46,12 +46,7 @@ begin
     perform pg_advisory_xact_lock_shared(email_key_lock('erase_person'));
   end if;
   if v_unproven then
-    perform lock_email_keys(array(
-      select coalesce(x.key_tag, x.key_hash, encode(sha256(convert_to(x.idempotency_key, 'UTF8')), 'hex'))
-      from jsonb_to_recordset(p_entries) as x(
-        provider text, provider_message_id text, key_hash text, key_tag text, idempotency_key text)
-      where x.provider is not null and x.provider_message_id is null
-    ));
+    perform lock_keys_of_sends(p_entries);
   end if;
   if v_retries then
     -- Not before: what another writer says of the key decides whom its rows may name.
@@ -60,16 +55,9 @@ begin
   v_entries := email_log_rows_of(p_entries);
 
   -- Acceptances that nothing is known of are written at once. If one has a row, none is written here: each takes its place below.
-  if not v_unproven then
-    begin
-      select count(*) = cardinality(v_entries) into strict v_found from insert_email_rows(v_entries);
-      if not v_found then
-        raise unique_violation;
-      end if;
-      return query select x.ordinal, x.id, x.outcome, x.provider_message_id from unnest(v_entries) as x;
-      v_entries := '{}';
-    exception when unique_violation then null;
-    end;
+  if not v_unproven and insert_new_rows(v_entries) then
+    return query select x.ordinal, x.id, x.outcome, x.provider_message_id from unnest(v_entries) as x;
+    v_entries := '{}';
   end if;
 
   foreach e in array v_entries
@@ -80,21 +68,14 @@ begin
     end if;
     v_found := r.created_at is not null;
     if v_found and r.outcome is null then
-      v_marks := array(
-        select x.mark || (e.to_addresses || e.other_addresses)[1] from unnest(r.suppression_marks) as x(mark)
-        where x.mark like '%:' and email_distinct_count(e.to_addresses || e.other_addresses) = 1
-      );
+      v_marks := marks_of_recipient(r, e);
       v_suppress := v_suppress || v_marks;
       r := complete_row_of_event(r, e, v_marks);
     elsif v_found and email_status_rank(e.outcome) > email_status_rank(r.outcome) then
       r := move_row_by_attempt(r, e);
     end if;
     if v_found or r.id <> e.id then
-      v_learned := v_learned || jsonb_build_object(e.id, case when r.id = e.id then '{}'
-        else jsonb_build_object('sendId', r.id) end || case
-        when e.outcome = 'deferred' and r.provider_message_id is not null
-        then jsonb_build_object('status', 'sent', 'providerMessageId', r.provider_message_id)
-        else '{}' end);
+      v_learned := v_learned || jsonb_build_object(e.id, learned_of_row(r, e));
     end if;
     ordinal := e.ordinal;
     send_id := r.id;
