@@ -44,9 +44,9 @@ export default defineConfig({
   resolve: {
     // The examples import the package by its name, as its users do.
     alias: [
-      { find: /^postlane$/, replacement: at("src/runtime/library.ts") },
-      { find: /^postlane\/client\/effect$/, replacement: at("src/runtime/client-effect.ts") },
-      { find: /^postlane\/(.+)$/, replacement: at("src/runtime/$1.ts") }
+      { find: /^postlane$/, replacement: at("src/runtime/entries/library.ts") },
+      { find: /^postlane\/client\/effect$/, replacement: at("src/runtime/entries/client-effect.ts") },
+      { find: /^postlane\/(.+)$/, replacement: at("src/runtime/entries/$1.ts") }
     ]
   },
   test: {

@@ -24,7 +24,7 @@ import { noticesOf, packageFolder } from "./notices.ts"
 import { syntaxOf } from "./syntax.ts"
 
 const dist = resolve(process.argv[2] ?? join(root, "dist"))
-const outdir = join(dist, "runtime")
+const outdir = join(dist, "runtime/entries")
 
 const LIBRARY = ["library", "pipeline", "lambda", "resend", "nodemailer", "client-effect"]
 const EDGE = ["edge", "edge-email", "functions", "client"]
@@ -38,7 +38,7 @@ const FILES = [
   "@neslinesli93/qpdf-wasm/dist/qpdf.wasm"
 ]
 
-const runtimeFiles = (names: ReadonlyArray<string>) => names.map((name) => `src/runtime/${name}.ts`)
+const runtimeFiles = (names: ReadonlyArray<string>) => names.map((name) => `src/runtime/entries/${name}.ts`)
 
 /**
  * The types of Resend's SDK, whose members the drop-in carries, stand in the package: the SDK is bundled, and an app with the drop-in
@@ -54,9 +54,9 @@ const carryResendTypes = () => {
       .replaceAll(/\bReact(?:\$1)?\.ReactNode\b/g, "unknown")
       .replaceAll(/\bBuffer\b/g, "Uint8Array")
   )
-  for (const name of ["runtime/resend.d.ts", "adapters/drop-ins/resend-vendor.d.ts"]) {
+  for (const name of ["runtime/entries/resend.d.ts", "adapters/drop-ins/resend-vendor.d.ts"]) {
     const path = join(dist, name)
-    const sdk = name.startsWith("runtime/") ? "../adapters/drop-ins/resend-sdk.ts" : "./resend-sdk.ts"
+    const sdk = name.startsWith("runtime/") ? "../../adapters/drop-ins/resend-sdk.ts" : "./resend-sdk.ts"
     writeFileSync(path, readFileSync(path, "utf8").replaceAll('from "resend"', `from "${sdk}"`))
   }
 }

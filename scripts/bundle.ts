@@ -16,7 +16,7 @@ export const optional = Object.keys(manifest.peerDependencies)
 
 /** The command line, and what runs in threads and processes of its own. All stand in one folder, where they find each other. */
 const PROGRAMS = [
-  "src/runtime/cli.ts",
+  "src/runtime/entries/cli.ts",
   "src/adapters/pdf/pdf-worker.ts",
   "src/adapters/html/html-worker.ts",
   "src/adapters/tesseract/tesseract-worker.ts",

@@ -19,25 +19,29 @@ const PATIENCE_MS = 120_000
 
 const folder = await mkdtemp(join(tmpdir(), "postlane-demo-"))
 const port = 18_000 + (process.pid % 10_000)
-const server = spawn(process.execPath, [fileURLToPath(new URL("../src/runtime/start.ts", import.meta.url))], {
-  stdio: ["ignore", "ignore", "inherit"],
-  env: {
-    ...process.env,
-    POSTLANE_DATA_DIR: folder,
-    PORT: String(port),
-    SMTP_PORT: "0",
-    ADMIN_TOKEN: TOKEN,
-    OWNER_TOKEN: `${TOKEN}-owner`,
-    BATCH_CONVERSION_ENABLED: "1",
-    BATCH_CONVERSION_S3_BUCKET: "demo-batch",
-    BATCH_CONVERSION_ROLE_ARN: "arn:aws:iam::000000000000:role/demo",
-    BATCH_CONVERSION_MIN_PAGES: "10",
-    BATCH_CONVERSION_MIN_RECORDS: "10",
-    BATCH_CONVERSION_POLL_SECONDS: "1",
-    BATCH_DRIVER_TICK_SECONDS: "1",
-    LOCAL_BATCH_DELAY_SECONDS: "2"
+const server = spawn(
+  process.execPath,
+  [fileURLToPath(new URL("../src/runtime/entries/start.ts", import.meta.url))],
+  {
+    stdio: ["ignore", "ignore", "inherit"],
+    env: {
+      ...process.env,
+      POSTLANE_DATA_DIR: folder,
+      PORT: String(port),
+      SMTP_PORT: "0",
+      ADMIN_TOKEN: TOKEN,
+      OWNER_TOKEN: `${TOKEN}-owner`,
+      BATCH_CONVERSION_ENABLED: "1",
+      BATCH_CONVERSION_S3_BUCKET: "demo-batch",
+      BATCH_CONVERSION_ROLE_ARN: "arn:aws:iam::000000000000:role/demo",
+      BATCH_CONVERSION_MIN_PAGES: "10",
+      BATCH_CONVERSION_MIN_RECORDS: "10",
+      BATCH_CONVERSION_POLL_SECONDS: "1",
+      BATCH_DRIVER_TICK_SECONDS: "1",
+      LOCAL_BATCH_DELAY_SECONDS: "2"
+    }
   }
-})
+)
 
 interface Init {
   readonly method?: string

@@ -9,24 +9,43 @@ export interface Violation {
   readonly rule: Rule
 }
 
+/** The rings, and what each may import by its folder; `model` is `src/reader/model`, the words of documents, which all may name. */
+const ARROWS = {
+  domain: ["domain", "model"],
+  ports: ["ports", "domain", "model"],
+  application: ["application", "ports", "domain", "reader", "model"],
+  reader: ["reader", "model"],
+  model: ["model"],
+  adapters: ["adapters", "application", "ports", "domain", "reader", "model"],
+  runtime: ["runtime", "adapters", "application", "ports", "domain", "reader", "model"]
+} as const
+type Ring = keyof typeof ARROWS
+
+/** Rings whose areas (the folders in them) may not import one another in a circle. */
+const WITHOUT_CIRCLES: ReadonlyArray<Ring> = ["domain", "ports", "application"]
+
 /** The message for each broken rule. */
 export const RULES = {
-  "domain-is-pure": "the domain imports only `effect`, the ports and itself",
+  "domain-is-pure": "the domain imports only `effect`, the words of src/reader/model and itself",
+  "domain-does-nothing":
+    "the domain has no effects, services, clock or chance: such a file stands in src/application",
+  "ports-are-types": "a port imports only `effect`, other ports, the domain and src/reader/model",
+  "application-is-inside": "src/application imports `effect`, ports, the domain, the reader and itself",
+  "reader-stands-alone": "src/reader is a library of its own: it imports nothing of the other folders",
+  "model-is-words": "src/reader/model holds words, not stages: it imports nothing of the rest of the reader",
+  "adapters-know-no-runtime": "an adapter does not import the runtime, which picks it",
+  "no-circles": "no two areas of a ring import each other",
   "one-network-parser": "`ipaddr.js` stands behind src/domain/networks.ts",
-  "no-effect-io": "domain and ports import no part of `effect` that does input or output",
-  "ports-are-types": "a port imports only `effect`, other ports and domain rules",
-  "ports-know-no-service": "a port imports no domain service (a domain file that calls a port)",
+  "no-effect-io": "domain, ports and application import no part of `effect` that does input or output",
   "adapters-stand-alone":
     "an adapter imports no other adapter's folder, but for src/adapters/aws, which AWS's clients share",
-  "adapters-know-no-runtime": "an adapter does not import the runtime, which picks it",
   "adapter-has-a-folder": "an adapter stands in a folder of its own under src/adapters",
-  "known-layer": "a source file stands in src/domain, src/ports, src/adapters or src/runtime",
+  "known-ring": "a source file stands in a folder of a ring under src",
   "source-stays-inside": "src imports no file outside src (the runtime may read package.json)",
   "package-is-declared": "a package that src imports is in package.json",
   "library-is-complete":
     "what the published package loads is bundled or a dependency; an optional one is left to the thread that needs it",
-  "edge-has-no-node":
-    "what src/runtime/edge.ts, edge-email.ts, functions.ts and client.ts reach runs without Node"
+  "edge-has-no-node": "what the entries edge, edge-email, functions and client reach runs without Node"
 } as const
 export type Rule = keyof typeof RULES
 
@@ -40,19 +59,19 @@ export interface Manifest {
 
 /** The entries of the published package, library and command line; everything that they reach is shipped. */
 const EDGE_ENTRIES = [
-  "src/runtime/edge.ts",
-  "src/runtime/functions.ts",
-  "src/runtime/edge-email.ts",
-  "src/runtime/client.ts"
+  "src/runtime/entries/edge.ts",
+  "src/runtime/entries/functions.ts",
+  "src/runtime/entries/edge-email.ts",
+  "src/runtime/entries/client.ts"
 ]
 const LIBRARY_ENTRIES = [
-  "src/runtime/library.ts",
-  "src/runtime/cli.ts",
-  "src/runtime/lambda.ts",
-  "src/runtime/pipeline.ts",
-  "src/runtime/client-effect.ts",
-  "src/runtime/resend.ts",
-  "src/runtime/nodemailer.ts",
+  "src/runtime/entries/library.ts",
+  "src/runtime/entries/cli.ts",
+  "src/runtime/entries/lambda.ts",
+  "src/runtime/entries/pipeline.ts",
+  "src/runtime/entries/client-effect.ts",
+  "src/runtime/entries/resend.ts",
+  "src/runtime/entries/nodemailer.ts",
   ...EDGE_ENTRIES
 ]
 
@@ -90,8 +109,17 @@ const isPureEffect = (specifier: string) => {
 
 const isBuiltin = (specifier: string) => /^[a-z]+:/.test(specifier)
 
-/** `domain`, `ports`, `adapters` or `runtime`; anything else under src is of no layer. */
-const layerOf = (path: string) => /^src\/(domain|ports|adapters|runtime)\//.exec(path)?.[1]
+const isRing = (name: string): name is Ring => name in ARROWS && name !== "model"
+
+/** The ring that a path stands in; anything else under src is of none. */
+const ringOf = (path: string): Ring | undefined => {
+  if (path.startsWith("src/reader/model/")) return "model"
+  const [, name = ""] = /^src\/([^/]+)\//.exec(path) ?? []
+  return isRing(name) ? name : undefined
+}
+
+/** The area of a ring that a file stands in; undefined where the ring's areas share it. */
+const areaOf = (path: string) => /^src\/[^/]+\/([^/]+)\//.exec(path)?.[1]
 
 /** The folder of an adapter: `postgres` for src/adapters/postgres/pool.ts; `undefined` for a file without one. */
 const adapterOf = (path: string) => /^src\/adapters\/([^/]+)\//.exec(path)?.[1]
@@ -100,19 +128,6 @@ const adapterOf = (path: string) => /^src\/adapters\/([^/]+)\//.exec(path)?.[1]
 const SHARED_BY_ADAPTERS = "aws"
 
 type Graph = ReadonlyMap<string, ReadonlyArray<Import>>
-
-/** Domain files that call a port, or use the values of one that does. */
-const findServices = (graph: Graph): ReadonlySet<string> => {
-  const services = new Set<string>()
-  const uses = ({ target, typeOnly }: Import) =>
-    !typeOnly && target !== undefined && (layerOf(target) === "ports" || services.has(target))
-  for (let before = -1; before !== services.size;) {
-    before = services.size
-    for (const [path, imports] of graph)
-      if (layerOf(path) === "domain" && imports.some(uses)) services.add(path)
-  }
-  return services
-}
 
 /** The files that are there at run time once these entries are loaded. */
 const reachableFrom = (graph: Graph, entries: ReadonlyArray<string>): ReadonlySet<string> => {
@@ -127,40 +142,113 @@ const reachableFrom = (graph: Graph, entries: ReadonlyArray<string>): ReadonlySe
   return reached
 }
 
-const domainRule = (path: string, { specifier, target }: Import): Rule | undefined => {
-  if (target !== undefined) {
-    const layer = layerOf(target)
-    return layer === "domain" || layer === "ports" ? undefined : "domain-is-pure"
-  }
-  const name = packageOf(specifier)
-  if (PARSERS.has(name)) return PARSERS.get(name) === path ? undefined : "one-network-parser"
-  if (name !== "effect") return "domain-is-pure"
-  return isPureEffect(specifier) ? undefined : "no-effect-io"
+/** Names of `effect` that stand for something that happens, and not for data. */
+const DOING = new Set([
+  "Clock",
+  "Context",
+  "Deferred",
+  "Effect",
+  "Fiber",
+  "Latch",
+  "Layer",
+  "Metric",
+  "PubSub",
+  "Queue",
+  "Random",
+  "Ref",
+  "Schedule",
+  "Scope",
+  "Semaphore",
+  "Stream",
+  "Tracer"
+])
+
+/** The rule that an arrow out of each ring breaks where {@link ARROWS} has no such arrow. */
+const WRONG_WAY: Readonly<Record<Ring, Rule>> = {
+  domain: "domain-is-pure",
+  ports: "ports-are-types",
+  application: "application-is-inside",
+  reader: "reader-stands-alone",
+  model: "model-is-words",
+  adapters: "adapters-know-no-runtime",
+  runtime: "known-ring"
 }
 
-const portRule = (services: ReadonlySet<string>, { specifier, target }: Import): Rule | undefined => {
-  if (target !== undefined) {
-    if (services.has(target)) return "ports-know-no-service"
-    const layer = layerOf(target)
-    return layer === "domain" || layer === "ports" ? undefined : "ports-are-types"
-  }
-  if (packageOf(specifier) !== "effect") return "ports-are-types"
-  return isPureEffect(specifier) ? undefined : "no-effect-io"
+const arrowRule = (ring: Ring, { target = "" }: Import): Rule | undefined => {
+  const to = ringOf(target)
+  if (to === undefined) return WRONG_WAY[ring]
+  const allowed: ReadonlyArray<Ring> = ARROWS[ring]
+  return allowed.includes(to) ? undefined : WRONG_WAY[ring]
+}
+
+/** Packages in the rings that know no technology. */
+const innerPackageRule = (
+  path: string,
+  ring: "domain" | "ports" | "application",
+  { names, specifier, typeOnly }: Import
+): Rule | undefined => {
+  const name = packageOf(specifier)
+  if (PARSERS.has(name)) return PARSERS.get(name) === path ? undefined : "one-network-parser"
+  if (name !== "effect") return WRONG_WAY[ring]
+  if (!isPureEffect(specifier)) return "no-effect-io"
+  const [, module = ""] = specifier.split("/")
+  const acts = !typeOnly && ring === "domain" && [module, ...(names ?? [])].some((one) => DOING.has(one))
+  return acts ? "domain-does-nothing" : undefined
+}
+
+const ringRule = (path: string, ring: Ring, one: Import): Rule | undefined => {
+  if (one.target !== undefined) return arrowRule(ring, one)
+  return ring === "domain" || ring === "ports" || ring === "application"
+    ? innerPackageRule(path, ring, one)
+    : undefined
 }
 
 const adapterRule = (path: string, { target }: Import): Rule | undefined => {
-  if (target === undefined) return undefined
-  const layer = layerOf(target)
-  if (layer === "runtime") return "adapters-know-no-runtime"
-  const isForeign =
-    layer === "adapters" && adapterOf(target) !== adapterOf(path) && adapterOf(target) !== SHARED_BY_ADAPTERS
-  return isForeign ? "adapters-stand-alone" : undefined
+  if (target === undefined || ringOf(target) !== "adapters") return undefined
+  return adapterOf(target) !== adapterOf(path) && adapterOf(target) !== SHARED_BY_ADAPTERS
+    ? "adapters-stand-alone"
+    : undefined
+}
+
+/** The areas that a ring's areas import, by the first file that does. */
+const usesOf = (graph: Graph, ring: Ring): ReadonlyMap<string, ReadonlyMap<string, Violation>> => {
+  const uses = new Map<string, Map<string, Violation>>()
+  for (const [path, imports] of graph) {
+    const from = ringOf(path) === ring ? areaOf(path) : undefined
+    if (from === undefined) continue
+    const used = uses.get(from) ?? new Map<string, Violation>()
+    uses.set(from, used)
+    for (const { line, specifier, target = "" } of imports) {
+      const to = ringOf(target) === ring ? areaOf(target) : undefined
+      if (to !== undefined && to !== from && !used.has(to))
+        used.set(to, { path, line, specifier, rule: "no-circles" })
+    }
+  }
+  return uses
+}
+
+/** For each pair of areas in a circle, however long the way round, the import that closes it. */
+const findCircles = (graph: Graph, ring: Ring): ReadonlyArray<Violation> => {
+  const uses = usesOf(graph, ring)
+  const reaches = (from: string, to: string, seen = new Set<string>()): boolean =>
+    [...(uses.get(from)?.keys() ?? [])].some((next) => {
+      if (next === to) return true
+      if (seen.has(next)) return false
+      seen.add(next)
+      return reaches(next, to, seen)
+    })
+  return [...uses].flatMap(([from, used]) =>
+    [...used].flatMap(([to, violation]) => (reaches(to, from) ? [violation] : []))
+  )
 }
 
 const outsideRule = (path: string, { target }: Import): Rule | undefined => {
   if (target === undefined || target.startsWith("src/")) return undefined
-  return layerOf(path) === "runtime" && target === "package.json" ? undefined : "source-stays-inside"
+  return ringOf(path) === "runtime" && target === "package.json" ? undefined : "source-stays-inside"
 }
+
+/** A file outside of src that may be read: {@link outsideRule} has judged it. */
+const isOutside = ({ target }: Import) => target !== undefined && !target.startsWith("src/")
 
 const packageRule = (
   manifest: Manifest,
@@ -179,35 +267,33 @@ const edgeRule = ({ specifier, target, typeOnly }: Import): Rule | undefined => 
 }
 
 /**
- * Checks the imports of the files under src (architecture: `runtime → adapters → ports → domain rules`, and `domain
- * services → ports`). Imports of types count like any other, but for what is there at run time (the library, the edge).
+ * Checks the imports of the files under src (architecture: `runtime → adapters → application → ports → domain`, and
+ * `adapters → reader`). Imports of types count like any other, but for what is there at run time (the library, the edge).
  */
 export const checkDependencies = (
   files: ReadonlyArray<SourceFile>,
   manifest: Manifest
 ): ReadonlyArray<Violation> => {
   const graph: Graph = new Map(files.map((file) => [file.path, syntaxOf(file).imports]))
-  const services = findServices(graph)
   const library = reachableFrom(graph, LIBRARY_ENTRIES)
   const edge = reachableFrom(graph, EDGE_ENTRIES)
 
   const brokenBy = (path: string, one: Import): ReadonlyArray<Rule | undefined> => {
-    const layer = layerOf(path)
+    const ring = ringOf(path)
     const outside = outsideRule(path, one)
     return [
       outside,
-      outside === undefined && layer === "domain" ? domainRule(path, one) : undefined,
-      outside === undefined && layer === "ports" ? portRule(services, one) : undefined,
-      layer === "adapters" ? adapterRule(path, one) : undefined,
+      outside === undefined && ring !== undefined && !isOutside(one) ? ringRule(path, ring, one) : undefined,
+      ring === "adapters" ? adapterRule(path, one) : undefined,
       packageRule(manifest, library.has(path), one),
       edge.has(path) ? edgeRule(one) : undefined
     ]
   }
   const misplaced = files.flatMap(({ path }): ReadonlyArray<Violation> => {
     const rule =
-      layerOf(path) === undefined
-        ? "known-layer"
-        : layerOf(path) === "adapters" && adapterOf(path) === undefined
+      ringOf(path) === undefined
+        ? "known-ring"
+        : ringOf(path) === "adapters" && adapterOf(path) === undefined
           ? "adapter-has-a-folder"
           : undefined
     return rule === undefined ? [] : [{ path, line: 1, specifier: path, rule }]
@@ -219,7 +305,7 @@ export const checkDependencies = (
         .map((rule): Violation => ({ path, line: one.line, specifier: one.specifier, rule }))
     )
   )
-  return [...misplaced, ...broken]
+  return [...misplaced, ...broken, ...WITHOUT_CIRCLES.flatMap((ring) => findCircles(graph, ring))]
 }
 
 /** A violation as a line for a terminal. */

@@ -11,7 +11,7 @@ const page = new URL("../ARCHITECTURE.md", import.meta.url)
 const BEGIN = "<!-- drawn from the code by `npm run docs` -->"
 const END = "<!-- end of the drawing -->"
 
-const RINGS = ["domain", "ports", "adapters", "runtime"] as const
+const RINGS = ["domain", "ports", "application", "reader", "adapters", "runtime"] as const
 
 /** The room that a file stands in: ring and area (or technology); files of a ring's own folder are shared. */
 const roomOf = (path: string) => {
@@ -19,18 +19,18 @@ const roomOf = (path: string) => {
   return { ring, area: path.split("/").length > 3 ? area : "shared" }
 }
 
-/** The areas of the domain and which of them each one uses, by imports of any kind. */
+/** The areas of the application and which of them each one uses, by imports of any kind. */
 const usesOf = (files: ReadonlyArray<SourceFile>): ReadonlyMap<string, ReadonlySet<string>> => {
   const uses = new Map<string, Set<string>>()
   for (const file of files) {
     const from = roomOf(file.path)
-    if (from.ring !== "domain") continue
+    if (from.ring !== "application") continue
     const known = uses.get(from.area) ?? new Set()
     uses.set(from.area, known)
     for (const { target } of syntaxOf(file).imports) {
       if (target === undefined) continue
       const to = roomOf(target)
-      if (to.ring === "domain" && to.area !== from.area) known.add(to.area)
+      if (to.ring === "application" && to.area !== from.area) known.add(to.area)
     }
   }
   return uses

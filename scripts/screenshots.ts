@@ -19,7 +19,7 @@ const MAILS = [
 ] as const
 
 const folder = await makeFolder()
-const child = runChild("src/runtime/start.ts", [], {
+const child = runChild("src/runtime/entries/start.ts", [], {
   PORT: "0",
   SMTP_PORT: "0",
   EMAIL_FALLBACK: "provider_b",

@@ -64,7 +64,7 @@ export const BANS: ReadonlyArray<Ban> = [
     sample: inCore("export const home = process.env.HOME")
   },
   {
-    rule: "many items are no arguments of one call: append, least, greatest (src/domain/lists.ts)",
+    rule: "many items are no arguments of one call: append, least, greatest (src/reader/model/lists.ts)",
     files: /^src\//,
     banned: /(?:\.(?:push|unshift)|\bMath\.(?:max|min))\(\s*(?:[^()[\]{}\n]*,\s*)?\.\.\./,
     where: "code",

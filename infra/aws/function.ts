@@ -9,7 +9,7 @@ import { Schedule, ScheduleExpression } from "aws-cdk-lib/aws-scheduler"
 import { LambdaInvoke } from "aws-cdk-lib/aws-scheduler-targets"
 import type * as sqs from "aws-cdk-lib/aws-sqs"
 
-import { functionSeconds, RETRIES_AT_ONCE } from "../../src/domain/mail/function-sizes.ts"
+import { functionSeconds, RETRIES_AT_ONCE } from "../../src/application/mail/function-sizes.ts"
 import type { Env } from "../../src/runtime/settings/settings.ts"
 import { SETTINGS } from "../../src/runtime/settings/table.ts"
 import type { FunctionCode, Plan } from "./plan.ts"

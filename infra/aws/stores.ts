@@ -2,7 +2,7 @@ import { CfnOutput, Duration, RemovalPolicy, type Stack } from "aws-cdk-lib"
 import * as s3 from "aws-cdk-lib/aws-s3"
 import * as sqs from "aws-cdk-lib/aws-sqs"
 
-import { functionSeconds } from "../../src/domain/mail/function-sizes.ts"
+import { functionSeconds } from "../../src/application/mail/function-sizes.ts"
 import { type AddAlarm, deadLetterAlarm } from "./alarms.ts"
 import type { Plan } from "./plan.ts"
 

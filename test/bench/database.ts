@@ -6,7 +6,7 @@ import { Effect, Exit, Layer, Redacted, Scope } from "effect"
 import * as Context from "effect/Context"
 
 import { EmbeddedPostgres, layer } from "../../src/adapters/embedded-postgres/embedded-postgres.ts"
-import { migrateDatabase } from "../../src/runtime/layers/database-start.ts"
+import { migrateDatabase } from "../../src/runtime/compose/database/database-start.ts"
 import { servePeer } from "./process.ts"
 
 /** The embedded PostgreSQL with its default settings on a new folder, migrated, until it is stopped. */

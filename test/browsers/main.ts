@@ -23,7 +23,7 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 const WAIT_MS = 30_000
 
 const folder = await makeFolder()
-const server = runChild("src/runtime/start.ts", [], {
+const server = runChild("src/runtime/entries/start.ts", [], {
   PORT: "0",
   SMTP_PORT: "0",
   POSTLANE_DATA_DIR: folder.path,

@@ -113,7 +113,7 @@ describe("I1, F2: convert-by-email killed by SIGKILL", () => {
         const start = Effect.gen(function* () {
           const child = yield* Effect.acquireRelease(
             Effect.sync(() =>
-              runChild("src/runtime/serve.ts", [], {
+              runChild("src/runtime/entries/serve.ts", [], {
                 PORT: "0",
                 SMTP_PORT: "0",
                 POSTLANE_EMBEDDED: "1",

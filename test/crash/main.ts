@@ -12,7 +12,7 @@ import {
 } from "../../src/adapters/embedded-postgres/embedded-postgres.ts"
 import { layerSingle, layerSqlClient } from "../../src/adapters/postgres/client.ts"
 import { migrate } from "../../src/adapters/postgres/migrator.ts"
-import { MIGRATIONS } from "../../src/runtime/package.ts"
+import { MIGRATIONS } from "../../src/runtime/process/package.ts"
 import { makeFolder } from "../support/processes/child.ts"
 import { crashRun } from "./run.ts"
 import { query } from "./world.ts"

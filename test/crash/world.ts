@@ -1,7 +1,7 @@
 import { Effect, Redacted, Schedule } from "effect"
 
 import { layerSingle, WriteSql } from "../../src/adapters/postgres/client.ts"
-import { claimLeaseMs } from "../../src/domain/mail/sending.ts"
+import { claimLeaseMs } from "../../src/application/mail/sending.ts"
 import { type Fake, makeFolder, startFake } from "../support/processes/child.ts"
 
 export const SECRET = "crash-test-secret"

@@ -1,7 +1,7 @@
 import { Effect, Layer } from "effect"
 
-import { Alerts } from "../../src/domain/delivery/alerts.ts"
-import * as EventRecording from "../../src/domain/delivery/event-recording.ts"
+import { Alerts } from "../../src/application/delivery/alerts.ts"
+import * as EventRecording from "../../src/application/delivery/event-recording.ts"
 import { DeliveryLog } from "../../src/ports/delivery/delivery-log.ts"
 import { deliveryEvent } from "../contracts/delivery/delivery-log.ts"
 import { alertParts } from "./alert-parts.ts"

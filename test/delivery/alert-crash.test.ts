@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 
-import { sweepAlerts } from "../../src/domain/delivery/alerts.ts"
+import { sweepAlerts } from "../../src/application/delivery/alerts.ts"
 import { query } from "../crash/world.ts"
 import { layerDatabase, TestDatabase } from "../support/postgres/postgres.ts"
 import { killAfterFirstLine } from "../support/processes/killed-process.ts"

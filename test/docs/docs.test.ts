@@ -38,7 +38,7 @@ const shell = (script: string): Promise<{ readonly code: number | null; readonly
       env: {
         PATH: process.env["PATH"],
         NODE: process.execPath,
-        CLI: programOf("src/runtime/cli.ts"),
+        CLI: programOf("src/runtime/entries/cli.ts"),
         TEST_API: api,
         POSTLANE_DATA_DIR: folder.path,
         PROXY_SHARED_SECRET: SECRET
@@ -59,7 +59,7 @@ beforeAll(async () => {
   const [start] = snippetsOf(page("tutorial.md"))
   const settings = START.exec(start?.text ?? "")?.[1] ?? assert.fail("the tutorial begins with npm start")
   folder = await makeFolder()
-  child = runChild("src/runtime/start.ts", [], {
+  child = runChild("src/runtime/entries/start.ts", [], {
     ...Object.fromEntries(
       settings
         .trim()

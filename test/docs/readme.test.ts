@@ -27,14 +27,14 @@ let smtpPort = ""
 /** What the blocks find where they are run: a document, the data folder of `npm start`, and the scripts of package.json. */
 beforeAll(async () => {
   folder = await makeFolder()
-  server = runChild("src/runtime/start.ts", [], {
+  server = runChild("src/runtime/entries/start.ts", [], {
     PORT: "0",
     SMTP_PORT: "0",
     POSTLANE_DATA_DIR: join(folder.path, ".postlane")
   })
   await writeFile(join(folder.path, "report.pdf"), numbered(2))
   const scripts = {
-    postlane: `node ${programOf("src/runtime/cli.ts")}`,
+    postlane: `node ${programOf("src/runtime/entries/cli.ts")}`,
     "demo:mail": `node ${join(root, "scripts/demo-mail.ts")}`
   }
   await writeFile(join(folder.path, "package.json"), JSON.stringify({ scripts }))

@@ -3,7 +3,7 @@ import { afterAll, assert, beforeAll, beforeEach, describe, expect, it } from "v
 
 import { WriteSql } from "../../src/adapters/postgres/client.ts"
 import { PIPELINE_HEADERS, PIPELINE_PATHS } from "../../src/domain/inbound/pipeline-wire.ts"
-import { type OpenPipeline, openPipeline } from "../../src/runtime/pipeline.ts"
+import { type OpenPipeline, openPipeline } from "../../src/runtime/entries/pipeline.ts"
 import { numbered } from "../support/files/pdf-samples.ts"
 import { emptying } from "../support/postgres/empty.ts"
 import { layerPostgres, TestDatabase } from "../support/postgres/postgres.ts"

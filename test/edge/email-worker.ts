@@ -1,5 +1,5 @@
-import worker from "../../src/runtime/edge-email.ts"
 import type { Bindings } from "../../src/runtime/edge/bindings.ts"
+import worker from "../../src/runtime/entries/edge-email.ts"
 
 type Context = Parameters<typeof worker.email>[2]
 type Message = Parameters<typeof worker.email>[0]

@@ -1,4 +1,4 @@
-import { handleFunction } from "../../src/runtime/functions.ts"
+import { handleFunction } from "../../src/runtime/entries/functions.ts"
 
 /** What a deployment of the functions is. */
 export default { fetch: handleFunction }

@@ -1,4 +1,4 @@
-import { sendEmail, type SendRequest } from "../../src/runtime/edge.ts"
+import { sendEmail, type SendRequest } from "../../src/runtime/entries/edge.ts"
 
 /** One call of `sendEmail`. */
 export interface Call {

@@ -43,7 +43,7 @@ const asked = (child: ChildProcess): Promise<Measured> =>
 export const startAttacked = async (env: Readonly<Record<string, string>> = {}): Promise<Attacked> => {
   const folder = await makeFolder()
   const probe = new URL("./stall-probe.ts", import.meta.url).href
-  const child = spawn(process.execPath, ["--import", probe, programOf("src/runtime/start.ts")], {
+  const child = spawn(process.execPath, ["--import", probe, programOf("src/runtime/entries/start.ts")], {
     cwd: root,
     env: { PATH: process.env["PATH"], PORT: "0", SMTP_PORT: "0", POSTLANE_DATA_DIR: folder.path, ...env },
     stdio: ["ignore", "pipe", "inherit", "ipc"]

@@ -1,6 +1,6 @@
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 
-import { MAX_MAILS_AN_HOUR } from "../../src/domain/inbound/intake-config.ts"
+import { MAX_MAILS_AN_HOUR } from "../../src/application/inbound/intake-config.ts"
 import { numbered } from "../support/files/pdf-samples.ts"
 import { talk } from "../support/processes/smtp-talk.ts"
 import { type IntakeWorld, startIntake } from "../support/worlds/intake-world.ts"

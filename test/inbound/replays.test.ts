@@ -1,6 +1,6 @@
 import { afterAll, afterEach, assert, beforeAll, describe, it } from "vitest"
 
-import { MAX_HINTS_AN_HOUR } from "../../src/domain/inbound/intake-config.ts"
+import { MAX_HINTS_AN_HOUR } from "../../src/application/inbound/intake-config.ts"
 import { numbered } from "../support/files/pdf-samples.ts"
 import { emptying } from "../support/postgres/empty.ts"
 import { CONVERT, type IntakeWorld, startIntake } from "../support/worlds/intake-world.ts"

@@ -9,7 +9,7 @@ import { Effect } from "effect"
 
 import { cloudApp } from "../../infra/aws/app.ts"
 import { readPlan } from "../../infra/aws/plan.ts"
-import { makeLambda } from "../../src/runtime/lambda.ts"
+import { makeLambda } from "../../src/runtime/entries/lambda.ts"
 import type { HttpResult } from "../../src/runtime/lambda/http-event.ts"
 import { layerPostgres, TestDatabase } from "../support/postgres/postgres.ts"
 import { listening } from "../support/vendors/fake-peers.ts"

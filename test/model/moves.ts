@@ -1,5 +1,5 @@
+import { agreed } from "../../src/application/mail/begin-call.ts"
 import { IdempotencyKey, KeyHash, KeyTag, LogRowId } from "../../src/domain/ids.ts"
-import { agreed } from "../../src/domain/mail/begin-call.ts"
 import {
   boundClaim,
   type Claim,

@@ -60,9 +60,7 @@ const sqlTargets = (): ReadonlyArray<Target> =>
       area: fn.area,
       name: fn.name,
       mutants: mutantsOfFunction(fn),
-      tests: [
-        fn.area === "shared" ? "test/contracts/mail/lease-store" : `test/adapters/postgres/${fn.area}/`
-      ],
+      tests: fn.area === "shared" ? SHARED_TESTS : [`test/adapters/postgres/${fn.area}/`],
       plant: (session, text) => session.inTemplate(text ?? fn.text)
     }))
 
@@ -75,7 +73,7 @@ const ruleTargets = (): ReadonlyArray<Target> =>
       area,
       name: path,
       mutants: mutantsOfRules(path, readFileSync(path, "utf8")),
-      tests: [`test/domain/${area}/`],
+      tests: [`test/domain/${area}/`, `test/application/${area}/`],
       plant: (session, text) => {
         session.replace(resolve(path), text)
         return Promise.resolve(undefined)

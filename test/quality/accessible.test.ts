@@ -5,7 +5,7 @@ import { basename, join } from "node:path"
 import type { Browser } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 
-import { coverageOf } from "../../src/domain/conversion/cascade/coverage.ts"
+import { coverageOf } from "../../src/domain/cascade/coverage.ts"
 import { foreignPdfs } from "../support/files/pdf-files.ts"
 import { linked, numbered, tagged, withForm, withImage } from "../support/files/pdf-samples.ts"
 import { findings } from "../support/processes/axe.ts"

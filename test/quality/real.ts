@@ -2,7 +2,7 @@
 import { readdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 
-import { coverageOf, htmlWords, wordsOf } from "../../src/domain/conversion/cascade/coverage.ts"
+import { coverageOf, htmlWords, wordsOf } from "../../src/domain/cascade/coverage.ts"
 import { EVERY_LOOK, findings } from "../support/processes/axe.ts"
 import { openBrowser } from "../support/processes/browser.ts"
 import { convert } from "./convert.ts"

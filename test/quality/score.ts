@@ -1,7 +1,7 @@
 /** How near a converted document is to the truth. All scores are 0 to 1. */
 import { type DefaultTreeAdapterTypes, parse } from "parse5"
 
-import { wordsOf } from "../../src/domain/conversion/cascade/coverage.ts"
+import { wordsOf } from "../../src/domain/cascade/coverage.ts"
 
 type Node = DefaultTreeAdapterTypes.ChildNode
 type Element = DefaultTreeAdapterTypes.Element

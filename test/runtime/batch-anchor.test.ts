@@ -7,7 +7,7 @@ import { BatchStore } from "../../src/ports/batch/batch-store.ts"
 import { PageSources } from "../../src/ports/conversion/page-sources.ts"
 import { Leadership } from "../../src/ports/leadership.ts"
 import { BatchObjects } from "../../src/ports/object-store.ts"
-import { batchDuties } from "../../src/runtime/layers/batch.ts"
+import { batchDuties } from "../../src/runtime/compose/batch.ts"
 import { Supervisors } from "../../src/runtime/process/supervisor.ts"
 import { decodeSettings, type Env } from "../../src/runtime/settings/settings.ts"
 

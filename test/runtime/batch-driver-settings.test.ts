@@ -6,13 +6,21 @@ import { BatchService, type NewBatchJob } from "../../src/ports/batch/batch-serv
 import { ConversionStore } from "../../src/ports/conversion/conversion-store.ts"
 import { PageSources } from "../../src/ports/conversion/page-sources.ts"
 import { Leadership } from "../../src/ports/leadership.ts"
-import { batchDuties } from "../../src/runtime/layers/batch.ts"
-import { conversionDuties } from "../../src/runtime/layers/conversion.ts"
+import { batchDuties } from "../../src/runtime/compose/batch.ts"
+import { conversionDuties } from "../../src/runtime/compose/conversion.ts"
 import { Supervisors } from "../../src/runtime/process/supervisor.ts"
 import { decodeSettings } from "../../src/runtime/settings/settings.ts"
 import { customer } from "../adapters/postgres/conversion/world.ts"
+import {
+  clean,
+  isClosed,
+  isState,
+  jobOf,
+  laneWorld,
+  parked,
+  rowOf
+} from "../application/batch/world/world.ts"
 import { pdf, WINDOW } from "../contracts/conversion/documents-world.ts"
-import { clean, isClosed, isState, jobOf, laneWorld, parked, rowOf } from "../domain/batch/world/world.ts"
 import { anyId } from "../support/any-id.ts"
 
 const settingsWith = (enabled: boolean) =>

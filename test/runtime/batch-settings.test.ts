@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
 
-import { laneOf, usesLocalBatch } from "../../src/runtime/layers/batch.ts"
+import { laneOf, usesLocalBatch } from "../../src/runtime/compose/batch.ts"
 import { decodeSettings, type Env } from "../../src/runtime/settings/settings.ts"
 import { batchFaults } from "../../src/runtime/settings/shapes.ts"
 

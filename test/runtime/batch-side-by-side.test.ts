@@ -4,11 +4,19 @@ import { Deferred, Duration, Effect, Layer, Result } from "effect"
 import { BatchService } from "../../src/ports/batch/batch-service.ts"
 import { PageSources } from "../../src/ports/conversion/page-sources.ts"
 import { Leadership } from "../../src/ports/leadership.ts"
-import { batchDuties } from "../../src/runtime/layers/batch.ts"
+import { batchDuties } from "../../src/runtime/compose/batch.ts"
 import { Supervisors } from "../../src/runtime/process/supervisor.ts"
 import { decodeSettings } from "../../src/runtime/settings/settings.ts"
-import { driverTick } from "../domain/batch/world/tick.ts"
-import { clean, isState, jobOf, laneWorld, parked, rowOf, settingsOf } from "../domain/batch/world/world.ts"
+import { driverTick } from "../application/batch/world/tick.ts"
+import {
+  clean,
+  isState,
+  jobOf,
+  laneWorld,
+  parked,
+  rowOf,
+  settingsOf
+} from "../application/batch/world/world.ts"
 
 const settings = Result.getOrThrow(
   decodeSettings(

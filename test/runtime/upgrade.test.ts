@@ -25,9 +25,9 @@ const NEXT_VERSION = "99.0.0"
 
 /** A folder with this version's programs and one migration more, laid out as the package is: its version stands in for the next one. */
 const nextVersion = async (folder: string) => {
-  const programs = join(folder, "dist/runtime")
+  const programs = join(folder, "dist/runtime/entries")
   await mkdir(dirname(programs), { recursive: true })
-  await cp(dirname(programOf("src/runtime/serve.ts")), programs, { recursive: true })
+  await cp(dirname(programOf("src/runtime/entries/serve.ts")), programs, { recursive: true })
   await cp(join(ROOT, "migrations"), join(folder, "migrations"), { recursive: true })
   for (const [name, text] of Object.entries(NEXT)) await writeFile(join(folder, "migrations", name), text)
   const manifest: unknown = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8"))
@@ -94,7 +94,7 @@ describe("two versions on one database", () => {
             assert.strictEqual(body.status, "sent", JSON.stringify(body))
             return body.sendId
           })
-        const OLD = "src/runtime/serve.ts"
+        const OLD = "src/runtime/entries/serve.ts"
         const before = yield* start(OLD)
         const first = yield* send(before, "first")
         const migrated = yield* start(next("migrate"))
@@ -119,7 +119,7 @@ describe("two versions on one database", () => {
         yield* stop(newer)
         yield* stop(yield* Effect.tap(start(next("serve")), (child) => send(child, "third")))
         // Back: the old version alone, also its migrate, which finds nothing to do.
-        const back = yield* start("src/runtime/migrate.ts")
+        const back = yield* start("src/runtime/entries/migrate.ts")
         yield* Effect.promise(() => back.ended)
         assert.include(back.lines.join("\n"), "is up to date")
         yield* send(again, "fourth")

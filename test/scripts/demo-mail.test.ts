@@ -25,7 +25,7 @@ it.live(
       const folder = yield* Effect.acquireRelease(Effect.promise(makeFolder), ({ remove }) =>
         Effect.promise(remove)
       )
-      const server = yield* run("src/runtime/serve.ts", [], {
+      const server = yield* run("src/runtime/entries/serve.ts", [], {
         POSTLANE_EMBEDDED: "1",
         PORT: "0",
         SMTP_PORT: "0",

@@ -5,7 +5,7 @@ import { CreateBucketCommand, S3Client } from "@aws-sdk/client-s3"
 import { Effect, Exit, ManagedRuntime, Redacted, Scope } from "effect"
 
 import { layerSingle, WriteSql } from "../../src/adapters/postgres/client.ts"
-import { migrateDatabase } from "../../src/runtime/layers/database-start.ts"
+import { migrateDatabase } from "../../src/runtime/compose/database/database-start.ts"
 import { makeChance } from "../simulation/kernel.ts"
 import { startTestServer, type TestServer } from "../support/postgres/postgres-server.ts"
 import { type Fake, runChild, startFake } from "../support/processes/child.ts"

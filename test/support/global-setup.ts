@@ -5,7 +5,7 @@ import type { TestProject } from "vitest/node"
 
 import { layerSingle, layerSqlClient } from "../../src/adapters/postgres/client.ts"
 import { migrate } from "../../src/adapters/postgres/migrator.ts"
-import { MIGRATIONS } from "../../src/runtime/package.ts"
+import { MIGRATIONS } from "../../src/runtime/process/package.ts"
 import { startTestServer } from "./postgres/postgres-server.ts"
 import { bundle } from "./processes/bundle.ts"
 import { COMPILED } from "./processes/bundled-programs.ts"

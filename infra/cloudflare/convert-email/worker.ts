@@ -1,2 +1,2 @@
 /** The Email Worker of convert-by-email. */
-export { default } from "../../../src/runtime/edge-email.ts"
+export { default } from "../../../src/runtime/entries/edge-email.ts"

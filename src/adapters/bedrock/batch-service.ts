@@ -8,8 +8,8 @@ import {
 } from "@aws-sdk/client-bedrock"
 import { Effect, Option, Schema, type Scope } from "effect"
 
+import { withDeadline } from "../../application/deadline.ts"
 import { BatchStatus } from "../../domain/batch/row.ts"
-import { withDeadline } from "../../domain/deadline.ts"
 import { failureText } from "../../domain/mail/failover.ts"
 import {
   type BatchJob,

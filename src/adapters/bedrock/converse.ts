@@ -1,5 +1,5 @@
-import type { TokenUsage } from "../../domain/conversion/cascade/cost.ts"
-import type { CallContent } from "../../domain/conversion/cascade/model-call.ts"
+import type { TokenUsage } from "../../domain/cascade/cost.ts"
+import type { CallContent } from "../../domain/cascade/model-call.ts"
 
 /** A block of content, as the Converse API takes it. Only with citations does the model see the page and not just its text. */
 export const blockOf = (content: CallContent) => {

@@ -1,4 +1,4 @@
-import type { ModelPrice } from "../../domain/conversion/cascade/cost.ts"
+import type { ModelPrice } from "../../domain/cascade/cost.ts"
 
 /** What is known of a model on Bedrock, by its ids. */
 interface KnownModel {

@@ -6,8 +6,8 @@ import {
 import { NodeHttpHandler } from "@smithy/node-http-handler"
 import { Effect, type Scope } from "effect"
 
-import type { ModelCall } from "../../domain/conversion/cascade/model-call.ts"
-import { withDeadline } from "../../domain/deadline.ts"
+import { withDeadline } from "../../application/deadline.ts"
+import type { ModelCall } from "../../domain/cascade/model-call.ts"
 import { failureText } from "../../domain/mail/failover.ts"
 import { VisionModelError, type VisionAnswer, type VisionModel } from "../../ports/conversion/vision-model.ts"
 import { withBoundedAnswers } from "../aws/bounded-answers.ts"

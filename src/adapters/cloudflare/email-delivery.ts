@@ -1,8 +1,8 @@
 import { Data, Effect, Stream } from "effect"
 
-import { ConvertByEmail } from "../../domain/inbound/convert-by-email.ts"
+import { ConvertByEmail } from "../../application/inbound/convert-by-email.ts"
+import { withinLimits } from "../../application/inbound/mail-limits.ts"
 import { MAX_MAIL_BYTES } from "../../domain/inbound/incoming-mail.ts"
-import { withinLimits } from "../../domain/inbound/mail-limits.ts"
 import { isQuotableAddress } from "../../domain/inbound/quotable.ts"
 import type { ObjectStoreError } from "../../ports/object-store.ts"
 import type { StoreUnavailable } from "../../ports/store-unavailable.ts"

@@ -1,6 +1,6 @@
 import { Duration, Effect, Layer, Redacted, Schema, Stream } from "effect"
 
-import { withDeadline } from "../../domain/deadline.ts"
+import { withDeadline } from "../../application/deadline.ts"
 import {
   legibilityOf,
   PageCount,

@@ -8,8 +8,9 @@ import {
 import { ListSubscriptionsByTopicCommand, SNSClient } from "@aws-sdk/client-sns"
 import { Effect } from "effect"
 
-import type { CloudAlarms } from "../../domain/doctor/cloud-alarms.ts"
-import { asked, type CloudNames, found, type Found } from "../../domain/doctor/cloud-side.ts"
+import { asked, found } from "../../application/doctor/cloud-look.ts"
+import type { CloudNames, Found } from "../../domain/doctor/cloud-side.ts"
+import type { CloudAlarms } from "../../ports/doctor/cloud-alarms.ts"
 import { withBoundedAnswers } from "../aws/bounded-answers.ts"
 
 /** Where alarms are looked for. */

@@ -6,7 +6,7 @@ import { dirname, join, relative, sep } from "node:path"
 import * as NodeStream from "@effect/platform-node/NodeStream"
 import { Effect, Stream } from "effect"
 
-import { sweepOf } from "../../domain/leftovers.ts"
+import { sweepOf } from "../../application/leftovers.ts"
 import { isObjectKey } from "../../domain/object-key.ts"
 import { type ObjectFacts, ObjectStoreError, type ObjectStoreService } from "../../ports/object-store.ts"
 

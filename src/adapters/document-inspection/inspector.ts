@@ -2,8 +2,7 @@ import { Effect, Layer, type Scope } from "effect"
 import { fileTypeFromBuffer } from "file-type"
 
 import { isPdf, signedKind } from "../../domain/conversion/file-signatures.ts"
-import type { LeftOut } from "../../domain/conversion/left-out.ts"
-import type { FileKind } from "../../ports/conversion/conversion-store.ts"
+import type { FileKind } from "../../domain/conversion/file.ts"
 import {
   DocumentInspector,
   type DocumentReaderAway,
@@ -12,6 +11,7 @@ import {
   DocxConverter
 } from "../../ports/conversion/documents.ts"
 import { Pdf } from "../../ports/conversion/pdf.ts"
+import type { LeftOut } from "../../reader/model/left-out.ts"
 import { compoundNames, openFile, type OpenedFile } from "./opened-file.ts"
 import { inspectJpeg, inspectPng } from "./pictures.ts"
 

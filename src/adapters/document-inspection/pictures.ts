@@ -2,9 +2,9 @@ import { crc32 } from "node:zlib"
 
 import { Effect } from "effect"
 
-import { MAX_PICTURE_BYTES, MAX_PIXELS } from "../../domain/conversion/document-limits.ts"
-import { isFrame } from "../../domain/conversion/picture-size.ts"
 import { UnreadableDocument } from "../../ports/conversion/documents.ts"
+import { MAX_PICTURE_BYTES, MAX_PIXELS } from "../../reader/model/document-limits.ts"
+import { isFrame } from "../../reader/model/picture-size.ts"
 import type { OpenedFile } from "./opened-file.ts"
 
 /** Chunks or segments that are looked at; pictures that programs write have fewer. */

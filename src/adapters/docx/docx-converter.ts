@@ -4,11 +4,10 @@ import {
   DocumentReaderAway,
   UnreadableDocument,
   UnsupportedDocument,
-  type DocxContent,
-  DocxConverter,
-  DocxError
+  DocxConverter
 } from "../../ports/conversion/documents.ts"
 import { type Reader, type ReaderEnded, ReaderProcess } from "../../ports/reader-process.ts"
+import { type DocxContent, DocxError } from "../../reader/model/word-document.ts"
 import type { FromReader, Task } from "./docx-reader.ts"
 
 /** How documents are converted. */

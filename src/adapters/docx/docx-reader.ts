@@ -1,22 +1,29 @@
 import mammoth from "mammoth"
 
-import { countWords, wordPages } from "../../domain/conversion/work/word-pages.ts"
-import { type DocxContent, MAX_HTML, MAX_PART, MAX_TAGS } from "../../ports/conversion/documents.ts"
-import { type Archive, broken, openArchive, Unreadable } from "./archive.ts"
-import type { Element } from "./document-model.ts"
-import { readDrawn } from "./drawn-data.ts"
-import { finish } from "./finish.ts"
-import { LOOKS, seen } from "./look.ts"
-import { mammothFile } from "./mammoth-file.ts"
-import { quieten } from "./mammoth-results.ts"
-import { Marks, type Meaning } from "./marks.ts"
-import { NO_NUMBERING, readNumbering } from "./numbering.ts"
-import { readNoteIds, readPackage, titleIn, unpackAll, Unsupported, type WordParts } from "./package.ts"
-import { DECORATIVE } from "./part-drawings.ts"
-import { relationsIn, type RelationsOf } from "./relations.ts"
-import type { Known } from "./rewrite-part.ts"
-import { splitBlocks } from "./split-blocks.ts"
-import { NO_STYLES, readStyles } from "./styles.ts"
+import { type DocxContent, MAX_HTML, MAX_PART, MAX_TAGS } from "../../reader/model/word-document.ts"
+import { type Archive, broken, openArchive, Unreadable } from "../../reader/sources/docx/archive.ts"
+import type { Element } from "../../reader/sources/docx/document-model.ts"
+import { readDrawn } from "../../reader/sources/docx/drawn-data.ts"
+import { finish } from "../../reader/sources/docx/finish.ts"
+import { LOOKS, seen } from "../../reader/sources/docx/look.ts"
+import { mammothFile } from "../../reader/sources/docx/mammoth-file.ts"
+import { quieten } from "../../reader/sources/docx/mammoth-results.ts"
+import { Marks, type Meaning } from "../../reader/sources/docx/marks.ts"
+import { NO_NUMBERING, readNumbering } from "../../reader/sources/docx/numbering.ts"
+import {
+  readNoteIds,
+  readPackage,
+  titleIn,
+  unpackAll,
+  Unsupported,
+  type WordParts
+} from "../../reader/sources/docx/package.ts"
+import { DECORATIVE } from "../../reader/sources/docx/part-drawings.ts"
+import { relationsIn, type RelationsOf } from "../../reader/sources/docx/relations.ts"
+import type { Known } from "../../reader/sources/docx/rewrite-part.ts"
+import { splitBlocks } from "../../reader/sources/docx/split-blocks.ts"
+import { NO_STYLES, readStyles } from "../../reader/sources/docx/styles.ts"
+import { countWords, wordPages } from "../../reader/sources/docx/word-pages.ts"
 
 quieten()
 

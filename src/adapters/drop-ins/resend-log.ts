@@ -1,8 +1,9 @@
 import { Effect, Result } from "effect"
 
+import type { EmailLogRow } from "../../domain/delivery/email-log-row.ts"
 import type { EmailStatus } from "../../domain/mail/status.ts"
 import type { InvalidCursor } from "../../ports/cursor.ts"
-import type { EmailLogQuery, EmailLogRow } from "../../ports/delivery/email-log-query.ts"
+import type { EmailLogQuery } from "../../ports/delivery/email-log-query.ts"
 import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { failure, notTaken, type ResendAnswer, type ResendFailure, success } from "./resend-answers.ts"
 import { renamed } from "./resend-request.ts"

@@ -10,7 +10,8 @@ import {
 } from "@aws-sdk/client-eventbridge"
 import { Effect, Option, Schema } from "effect"
 
-import { asked, DELIVERY, EVENT_SOURCE, found, type Found, seen } from "../../domain/doctor/cloud-side.ts"
+import { asked, found, seen } from "../../application/doctor/cloud-look.ts"
+import { DELIVERY, EVENT_SOURCE, type Found } from "../../domain/doctor/cloud-side.ts"
 import type { EventFacts, EventRoute } from "../../domain/doctor/event-delivery.ts"
 import { withBoundedAnswers } from "../aws/bounded-answers.ts"
 

@@ -1,7 +1,7 @@
 import { Data, Effect, Clock, Redacted, Schema } from "effect"
 
+import { withDeadline } from "../../application/deadline.ts"
 import { boundedBody, MAX_ANSWER } from "../../domain/bounded-body.ts"
-import { withDeadline } from "../../domain/deadline.ts"
 import { failureText } from "../../domain/mail/failover.ts"
 import { ReplyFailure } from "../../ports/inbound/mails.ts"
 import { ASSERTION_SECONDS, type ServiceAccount, signAssertion } from "./service-account.ts"

@@ -1,14 +1,14 @@
 import { Context, Effect, Layer, Stream } from "effect"
 
-import { languageTag } from "../../domain/conversion/html/allowed.ts"
-import { DOCUMENT_END, documentStart } from "../../domain/conversion/html/shell.ts"
-import { planOf } from "../../domain/conversion/html/survey.ts"
 import {
   type AssemblyInput,
   HtmlAssembly,
   LanguageDetector,
   type PageFragment
 } from "../../ports/conversion/html-assembly.ts"
+import { languageTag } from "../../reader/html/allowed.ts"
+import { DOCUMENT_END, documentStart } from "../../reader/html/shell.ts"
+import { planOf } from "../../reader/html/survey.ts"
 import { AssemblyThread } from "./assembly-thread.ts"
 
 const assemblyIn = (thread: AssemblyThread) => {

@@ -1,11 +1,11 @@
 import { parentPort } from "node:worker_threads"
 
-import { PageFold } from "../../domain/conversion/html/fold.ts"
-import { Surveyor } from "../../domain/conversion/html/survey.ts"
-import { cleanFragment } from "./clean.ts"
-import { detectLanguage, loadDetector } from "./language.ts"
+import { cleanFragment } from "../../reader/html/clean.ts"
+import { PageFold } from "../../reader/html/fold.ts"
+import { detectLanguage, loadDetector } from "../../reader/html/language.ts"
+import { parseFragment } from "../../reader/html/parse-fragment.ts"
+import { Surveyor } from "../../reader/html/survey.ts"
 import type { Tasks, FromThread, ToThread } from "./messages.ts"
-import { parseFragment } from "./parse-fragment.ts"
 
 const port = parentPort
 if (port === null) throw new Error("html-worker.ts runs as a worker thread")

@@ -1,5 +1,6 @@
-import type { FragmentPage } from "../../domain/conversion/html/fold.ts"
-import type { Plan, Survey } from "../../domain/conversion/html/survey.ts"
+import type { FragmentPage } from "../../reader/html/fold.ts"
+import type { Plan } from "../../reader/html/survey.ts"
+import type { Survey } from "../../reader/model/survey.ts"
 
 /** A page whose fragment was not read yet. */
 type UnreadPage = Omit<FragmentPage, "nodes"> & { readonly html: string }

@@ -1,8 +1,8 @@
 import { Data, Effect, Layer, Redacted, Schema } from "effect"
 
+import { withDeadline } from "../../application/deadline.ts"
+import { Alerts, type AlertOutcome } from "../../application/delivery/alerts.ts"
 import { boundedBody, MAX_ANSWER } from "../../domain/bounded-body.ts"
-import { withDeadline } from "../../domain/deadline.ts"
-import { Alerts, type AlertOutcome } from "../../domain/delivery/alerts.ts"
 import type { FailedSend } from "../../domain/delivery/delivery-event.ts"
 
 /** Where alerts are posted to. */

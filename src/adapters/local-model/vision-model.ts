@@ -4,7 +4,7 @@ import { join } from "node:path"
 
 import { Effect, Layer, Stream } from "effect"
 
-import type { ModelCall } from "../../domain/conversion/cascade/model-call.ts"
+import type { ModelCall } from "../../domain/cascade/model-call.ts"
 import { Pdf } from "../../ports/conversion/pdf.ts"
 import { type VisionAnswer, VisionModel, VisionModelError } from "../../ports/conversion/vision-model.ts"
 

@@ -1,7 +1,7 @@
 import PostalMime, { type Attachment, type Email } from "postal-mime"
 
+import { beyondLimits } from "../../application/inbound/mail-limits.ts"
 import { MAX_MAIL_BYTES } from "../../domain/inbound/incoming-mail.ts"
-import { beyondLimits } from "../../domain/inbound/mail-limits.ts"
 import type { MessageFile, MessageLink, MessageView } from "../../ports/mail/message-views.ts"
 import { clientSupport } from "./client-support.ts"
 import { MAX_LINKS, type Picture, showHtml } from "./show-html.ts"

@@ -1,7 +1,7 @@
-import type { DocumentFacts, FontFace } from "../../domain/conversion/page-content.ts"
-import type { PdfFailure } from "../../ports/conversion/pdf.ts"
+import type { DocumentFacts, FontFace } from "../../reader/model/page-content.ts"
+import type { PdfFailure } from "../../reader/model/pdf-document.ts"
+import type { AtHand, Trap } from "../../reader/sources/pdf/traps.ts"
 import type { Operation } from "./operations.ts"
-import type { AtHand, Trap } from "./traps.ts"
 
 /** A batch of pages to be worked on. It says all that a fresh thread needs, since the one before may have crashed. */
 export interface Request {

@@ -1,11 +1,11 @@
-import type { LayoutOptions, LayoutPage } from "../../domain/conversion/layout/layout-pages.ts"
-import type { LeftOut } from "../../domain/conversion/left-out.ts"
-import type { PageContent } from "../../domain/conversion/page-content.ts"
-import type { GreyPicture } from "../../domain/conversion/recognition/recognised-text.ts"
-import type { Picture, ReadScan, SinglePage } from "../../ports/conversion/pdf.ts"
-import { layoutOf, layoutOfScan } from "./content/layout.ts"
-import type { OpenDocument } from "./pages/document.ts"
-import { imageOfPage, isBlankPage, renderPage, scanPage } from "./pages/render.ts"
+import type { LayoutOptions, LayoutPage } from "../../reader/model/layout-page.ts"
+import type { LeftOut } from "../../reader/model/left-out.ts"
+import type { PageContent } from "../../reader/model/page-content.ts"
+import type { Picture, ReadScan, SinglePage } from "../../reader/model/pdf-document.ts"
+import type { GreyPicture } from "../../reader/model/recognised-text.ts"
+import { layoutOf, layoutOfScan } from "../../reader/sources/pdf/content/layout.ts"
+import type { OpenDocument } from "../../reader/sources/pdf/pages/document.ts"
+import { imageOfPage, isBlankPage, renderPage, scanPage } from "../../reader/sources/pdf/pages/render.ts"
 
 /** What a worker thread can do with a page. A new operation is a line here and one in {@link OPERATIONS}. */
 export interface Results {

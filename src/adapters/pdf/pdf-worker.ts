@@ -1,12 +1,12 @@
 import { parentPort, workerData } from "node:worker_threads"
 
-import { PdfError } from "../../ports/conversion/pdf.ts"
-import { loadLibraries, limitWasmMemory } from "./engine/libraries.ts"
+import { PdfError } from "../../reader/model/pdf-document.ts"
+import { loadLibraries, limitWasmMemory } from "../../reader/sources/pdf/engine/libraries.ts"
+import type { OpenDocument } from "../../reader/sources/pdf/pages/document.ts"
+import { OpenDocuments } from "../../reader/sources/pdf/pages/open-documents.ts"
+import type { AtHand } from "../../reader/sources/pdf/traps.ts"
 import type { FromWorker, Request, Timed, ToWorker, WorkerData } from "./messages.ts"
 import { OPERATIONS } from "./operations.ts"
-import type { OpenDocument } from "./pages/document.ts"
-import { OpenDocuments } from "./pages/open-documents.ts"
-import type { AtHand } from "./traps.ts"
 
 const port = parentPort
 if (port === null) throw new Error("pdf-worker.ts runs as a worker thread")

@@ -2,13 +2,14 @@ import { availableParallelism } from "node:os"
 
 import { Effect, Layer, Option, Stream } from "effect"
 
-import { USUAL_LAYOUT } from "../../domain/conversion/layout/layout-pages.ts"
-import type { DocumentFacts, FontFace } from "../../domain/conversion/page-content.ts"
-import { append, least } from "../../domain/lists.ts"
-import { type PageRange, Pdf, type PdfDocument, type PdfError } from "../../ports/conversion/pdf.ts"
+import { Pdf, type PdfDocument } from "../../ports/conversion/pdf.ts"
+import { USUAL_LAYOUT } from "../../reader/model/layout-page.ts"
+import { append, least } from "../../reader/model/lists.ts"
+import type { DocumentFacts, FontFace } from "../../reader/model/page-content.ts"
+import type { PageRange, PdfError } from "../../reader/model/pdf-document.ts"
+import type { Trap } from "../../reader/sources/pdf/traps.ts"
 import type { ArgumentOf, Operation, Results } from "./operations.ts"
 import { type Answer, ReaderThread } from "./reader-thread.ts"
-import type { Trap } from "./traps.ts"
 
 /** Pages, and bytes of split pages, that go from thread to thread before the reader of a stream is waited for. */
 const BATCH_PAGES = 32

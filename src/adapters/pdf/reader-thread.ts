@@ -2,12 +2,12 @@ import { Worker } from "node:worker_threads"
 
 import { Effect, Semaphore } from "effect"
 
-import type { DocumentFacts, FontFace } from "../../domain/conversion/page-content.ts"
-import { append } from "../../domain/lists.ts"
-import type { PdfError, PdfFailure } from "../../ports/conversion/pdf.ts"
-import { pdfError } from "./failure.ts"
+import { append } from "../../reader/model/lists.ts"
+import type { DocumentFacts, FontFace } from "../../reader/model/page-content.ts"
+import type { PdfError, PdfFailure } from "../../reader/model/pdf-document.ts"
+import { pdfError } from "../../reader/sources/pdf/failure.ts"
+import type { AtHand, Trap } from "../../reader/sources/pdf/traps.ts"
 import type { Request, Timed, ToWorker, WorkerData } from "./messages.ts"
-import type { AtHand, Trap } from "./traps.ts"
 
 /** How many times its processor time a page may take by the clock, on a machine that does other things. */
 const CLOCK_FACTOR = 15

@@ -1,9 +1,9 @@
 import PostalMime, { type Attachment, type Email } from "postal-mime"
 
+import { beyondLimits } from "../../application/inbound/mail-limits.ts"
 import { isPdf } from "../../domain/conversion/file-signatures.ts"
 import type { IncomingMail, PartNames } from "../../domain/inbound/incoming-mail.ts"
-import { beyondLimits } from "../../domain/inbound/mail-limits.ts"
-import { append } from "../../domain/lists.ts"
+import { append } from "../../reader/model/lists.ts"
 import { addresses, sendersOf } from "./read-head.ts"
 import { signedContent } from "./signed-data.ts"
 import { filesInTnef } from "./tnef.ts"

@@ -1,6 +1,6 @@
 import { Cause, Effect, Exit, Fiber, type Scope } from "effect"
 
-import { withDeadline } from "../../domain/deadline.ts"
+import { withDeadline } from "../../application/deadline.ts"
 
 /** How calls are batched. */
 interface BatcherOptions<In, Out, E> {

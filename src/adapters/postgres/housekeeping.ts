@@ -1,6 +1,6 @@
 import { Effect, Schema } from "effect"
 
-import { drain } from "../../domain/drain.ts"
+import { drain } from "../../application/drain.ts"
 import { WriteSql } from "./client.ts"
 import { statements } from "./statement.ts"
 

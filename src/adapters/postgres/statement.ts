@@ -2,7 +2,7 @@ import { type Duration, Effect, Result, Schedule, Schema, String as Text } from 
 import { Statement } from "effect/sql"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
 
-import { withDeadline } from "../../domain/deadline.ts"
+import { withDeadline } from "../../application/deadline.ts"
 import { noAnswer, StoreUnavailable } from "../../ports/store-unavailable.ts"
 
 /** Longer than any caller and any lock waits, shorter than the server's own limit of a statement. */

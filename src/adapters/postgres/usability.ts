@@ -2,7 +2,7 @@ import { Effect, Exit, Latch, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 
-import { withDeadline } from "../../domain/deadline.ts"
+import { withDeadline } from "../../application/deadline.ts"
 import { layerSingle, layerSqlClient, type PostgresOptions } from "./client.ts"
 
 /** How long connections are waited for. */

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto"
 import { Context, Duration, Effect, Layer, Redacted, References, Scope } from "effect"
 import { RateLimiter } from "effect/persistence"
 
-import { withDeadline } from "../../domain/deadline.ts"
+import { withDeadline } from "../../application/deadline.ts"
 import { type Allowance, SharedAllowances } from "../../ports/shared-allowances.ts"
 import { noAnswer, StoreUnavailable } from "../../ports/store-unavailable.ts"
 

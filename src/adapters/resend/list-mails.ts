@@ -1,6 +1,7 @@
 import { Effect, Layer, Option, Redacted, Schema } from "effect"
 import type { PaginationOptions } from "resend"
 
+import type { ListedMail } from "../../domain/delivery/listed-mail.ts"
 import {
   bareAddressesOf,
   bareAddressOf,
@@ -12,7 +13,7 @@ import {
   timeOf
 } from "../../domain/delivery/untrusted.ts"
 import { failureText } from "../../domain/mail/failover.ts"
-import { type ListedMail, ListFailure, type MailPage, SentMails } from "../../ports/delivery/event-poll.ts"
+import { ListFailure, type MailPage, SentMails } from "../../ports/delivery/event-poll.ts"
 import { makeClient, type ResendOptions, VENDOR_URL } from "./resend-provider.ts"
 
 /** The vendor's largest page. */

@@ -1,7 +1,7 @@
 import { Effect, Option, Redacted } from "effect"
 import type { CreateEmailRequestOptions, Resend } from "resend"
 
-import { answeredWith, asksServer } from "../../domain/mail/attempt-span.ts"
+import { answeredWith, asksServer } from "../../application/mail/attempt-span.ts"
 import { type FailureKind, failureText, noAnswer } from "../../domain/mail/failover.ts"
 import { type Accepted, type MailProvider, ProviderFailure } from "../../ports/mail/mail-provider.ts"
 import { BoundedResend } from "./bounded-resend.ts"

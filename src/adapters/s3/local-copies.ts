@@ -7,7 +7,7 @@ import { pipeline } from "node:stream/promises"
 import * as NodeStream from "@effect/platform-node/NodeStream"
 import { Clock, Duration, Effect, RcMap, type Scope } from "effect"
 
-import { sweepOf } from "../../domain/leftovers.ts"
+import { sweepOf } from "../../application/leftovers.ts"
 import { ObjectStoreError, type ObjectStoreService } from "../../ports/object-store.ts"
 
 /** How long an unused copy is kept: the next chunk of a document often comes at once. */

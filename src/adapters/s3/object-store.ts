@@ -14,7 +14,7 @@ import { Upload } from "@aws-sdk/lib-storage"
 import * as NodeStream from "@effect/platform-node/NodeStream"
 import { Array as Arr, type Cause, Effect, Exit, Option, type Scope, Stream } from "effect"
 
-import { withDeadline } from "../../domain/deadline.ts"
+import { withDeadline } from "../../application/deadline.ts"
 import { isObjectKey } from "../../domain/object-key.ts"
 import { type ObjectFacts, ObjectStoreError, type ObjectStoreService } from "../../ports/object-store.ts"
 import { withBoundedAnswers } from "../aws/bounded-answers.ts"

@@ -1,7 +1,7 @@
 import { SendEmailCommand, SESv2Client } from "@aws-sdk/client-sesv2"
 import { Effect, Option, Result, type Scope } from "effect"
 
-import { answeredWith, asksServer } from "../../domain/mail/attempt-span.ts"
+import { answeredWith, asksServer } from "../../application/mail/attempt-span.ts"
 import { type FailureKind, failureText, noAnswer } from "../../domain/mail/failover.ts"
 import { type MailProvider, ProviderFailure } from "../../ports/mail/mail-provider.ts"
 import { withBoundedAnswers } from "../aws/bounded-answers.ts"

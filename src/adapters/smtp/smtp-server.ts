@@ -1,10 +1,10 @@
 import { Data, Effect, type Scope, Stream } from "effect"
 import type { SMTPServer, SMTPServerAddress, SMTPServerDataStream, SMTPServerSession } from "smtp-server"
 
-import { ConvertByEmail } from "../../domain/inbound/convert-by-email.ts"
+import { ConvertByEmail } from "../../application/inbound/convert-by-email.ts"
+import { withinLimits } from "../../application/inbound/mail-limits.ts"
+import { countRefused, type Refusal } from "../../application/inbound/metrics.ts"
 import { MAX_MAIL_BYTES } from "../../domain/inbound/incoming-mail.ts"
-import { withinLimits } from "../../domain/inbound/mail-limits.ts"
-import { countRefused, type Refusal } from "../../domain/inbound/metrics.ts"
 import { isQuotableAddress, isQuotableName } from "../../domain/inbound/quotable.ts"
 import { DialogueServer } from "./dialogue.ts"
 import { makeGate } from "./gate.ts"

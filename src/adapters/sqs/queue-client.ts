@@ -12,7 +12,7 @@ import {
 } from "@aws-sdk/client-sqs"
 import { Effect, type Duration, type Scope } from "effect"
 
-import { withDeadline } from "../../domain/deadline.ts"
+import { withDeadline } from "../../application/deadline.ts"
 import { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { withBoundedAnswers } from "../aws/bounded-answers.ts"
 

@@ -1,7 +1,7 @@
 import { Effect, Layer, Option, Redacted, Schema } from "effect"
 
+import { withDeadline } from "../../application/deadline.ts"
 import { boundedBody, MAX_ANSWER } from "../../domain/bounded-body.ts"
-import { withDeadline } from "../../domain/deadline.ts"
 import { failureText } from "../../domain/mail/failover.ts"
 import { Chat, ChatFailure } from "../../ports/delivery/alert-channels.ts"
 

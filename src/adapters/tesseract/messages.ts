@@ -1,5 +1,4 @@
-import type { GreyPicture, RecognisedText } from "../../domain/conversion/recognition/recognised-text.ts"
-import type { RecognitionHints } from "../../ports/conversion/text-recognition.ts"
+import type { GreyPicture, RecognisedText, RecognitionHints } from "../../reader/model/recognised-text.ts"
 
 /** A picture to be read; its bytes move to the thread. */
 export interface Request {

@@ -2,8 +2,8 @@ import { Worker } from "node:worker_threads"
 
 import { Effect } from "effect"
 
-import type { RecognisedText } from "../../domain/conversion/recognition/recognised-text.ts"
 import { RecognitionError } from "../../ports/conversion/text-recognition.ts"
+import type { RecognisedText } from "../../reader/model/recognised-text.ts"
 import type { Answer, Request, WorkerData } from "./messages.ts"
 
 /** Memory of JavaScript in a thread. What the library takes has a limit of its own. */

@@ -2,8 +2,8 @@ import { availableParallelism } from "node:os"
 
 import { Effect, Layer, Semaphore } from "effect"
 
-import type { GreyPicture } from "../../domain/conversion/recognition/recognised-text.ts"
-import { type RecognitionHints, TextRecognition } from "../../ports/conversion/text-recognition.ts"
+import { TextRecognition } from "../../ports/conversion/text-recognition.ts"
+import type { GreyPicture, RecognitionHints } from "../../reader/model/recognised-text.ts"
 import { RecognitionThread } from "./recognition-thread.ts"
 
 /** Memory that the library may take in a thread; a page that needs more is not read. */

@@ -1,9 +1,9 @@
 import { setPriority } from "node:os"
 import { parentPort, workerData } from "node:worker_threads"
 
-import { Engine } from "./engine.ts"
+import { Engine } from "../../reader/sources/ocr/engine.ts"
+import { mayShowPrint } from "../../reader/sources/ocr/picture.ts"
 import type { Answer, Request, WorkerData } from "./messages.ts"
-import { mayShowPrint } from "./picture.ts"
 
 const port = parentPort
 if (port === null) throw new Error("tesseract-worker.ts runs as a worker thread")

@@ -4,7 +4,7 @@ import {
   estimateLlmCost,
   type ModelPrice,
   type TokenUsage
-} from "../conversion/cascade/cost.ts"
+} from "../cascade/cost.ts"
 import type { JobId } from "../ids.ts"
 import type { EndStatus } from "./row.ts"
 

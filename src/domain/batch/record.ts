@@ -1,5 +1,5 @@
-import type { TokenUsage } from "../conversion/cascade/cost.ts"
-import { isUsable } from "../conversion/cascade/model-call.ts"
+import type { TokenUsage } from "../cascade/cost.ts"
+import { isUsable } from "../cascade/model-call.ts"
 
 /** Which page a batch record is for: chunk and page, both from 0, the page in the document. */
 export interface RecordPlace {

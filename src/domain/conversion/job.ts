@@ -1,6 +1,6 @@
 import { Duration, Schema } from "effect"
 
-import type { LayoutOptions } from "./layout/layout-pages.ts"
+import type { LayoutOptions } from "../../reader/model/layout-page.ts"
 
 /** Statuses of a conversion job (DOC-11). */
 export const JobStatus = Schema.Literals([

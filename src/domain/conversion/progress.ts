@@ -1,5 +1,5 @@
-import type { StoredFile } from "../../ports/conversion/conversion-store.ts"
 import type { FileId, JobId } from "../ids.ts"
+import type { StoredFile } from "./file.ts"
 import type { JobStatus } from "./job.ts"
 
 /** Events of a progress stream (DOC-44). */

@@ -1,6 +1,6 @@
-import type { DigestActivity, DigestEntry, MailCounts } from "../../ports/delivery/audit-digest-store.ts"
 import type { DigestCount, DigestEvent, MailTemplate, TemplateLink } from "../mail/templates/template.ts"
 import type { DigestPeriod } from "./audit-digest-period.ts"
+import type { DigestActivity, DigestEntry, MailCounts } from "./digest-activity.ts"
 
 /** Most entries that one digest lists. */
 export const MAX_DIGEST_EVENTS = 50

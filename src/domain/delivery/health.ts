@@ -1,5 +1,5 @@
-import type { EmailStat } from "../../ports/delivery/email-log-query.ts"
 import { EmailStatus } from "../mail/status.ts"
+import type { EmailStat } from "./email-log-row.ts"
 
 /** What is drawn of the mail, in the order of its charts. */
 export const MEASURES = [

@@ -1,6 +1,6 @@
-import type { MailStory, StoryRow } from "../../ports/delivery/mail-stories.ts"
 import { dedupes, IDEMPOTENCY_WINDOW_MS, type Provider } from "../mail/failover.ts"
 import { isUndelivered } from "../mail/status.ts"
+import type { MailStory, StoryRow } from "./mail-story.ts"
 
 /** What can be done about a mail: by a button where there is a route for it, and by a command. */
 export type Step =

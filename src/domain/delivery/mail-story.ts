@@ -1,45 +1,62 @@
-import { Clock, Effect } from "effect"
+import type { Schema } from "effect"
 
-import { type MailStory, MailStories } from "../../ports/delivery/mail-stories.ts"
-import { DeferQueue } from "../../ports/mail/defer-queue.ts"
-import type { Known } from "./mail-advice.ts"
+import type { ClaimState } from "../mail/claim.ts"
+import type { Provider } from "../mail/failover.ts"
+import type { Attempt } from "../mail/logged-attempt.ts"
+import type { ListedReason } from "../mail/suppression/policy.ts"
+import type { EmailLogRow } from "./email-log-row.ts"
 
-/** How many dead letters are looked through for the one of a mail. */
-const LETTERS = 200
-
-/** The dead letter that holds the mail's retry; none where the queue does not answer. */
-const letterOf = (queue: DeferQueue["Service"], { rows }: MailStory) => {
-  const last = rows.at(-1)
-  if (last?.status !== "deferred" || !queue.configured) return Effect.succeed(undefined)
-  return queue.deadLetters({ limit: LETTERS }).pipe(
-    Effect.map(
-      (letters) =>
-        letters.find(
-          ({ message }) =>
-            message?.details.idempotencyKey !== undefined &&
-            message.details.idempotencyKey === last.idempotency_key
-        )?.id
-    ),
-    Effect.catch((error) =>
-      Effect.as(
-        Effect.logWarning(
-          "the retry queue does not answer: a mail's page is shown without its dead letter",
-          error
-        ),
-        undefined
-      )
-    )
-  )
+/** A delivery event as it came (EVENT-15). */
+export interface LoggedEvent {
+  /** 1 for the first of its row that arrived; numbers that are missing in between were not kept. */
+  readonly number: number
+  readonly event: string
+  /** ISO 8601 in UTC; when it arrived, where the provider gave no time. */
+  readonly at: string
+  /** How it was learned: a webhook (or the event bus) brought it, or the poll found it in the provider's list. */
+  readonly by: "webhook" | "poll"
+  /** Null where it has no body, or one that is too large or erased, or the bodies before it are large enough. */
+  readonly raw: Schema.Json
+  /** The size of its body as it came. */
+  readonly bytes: number
 }
 
-/** Reads the story of the mail that a row is part of, with what the advice on it needs beside it. */
-export const makeStoryReader = Effect.gen(function* () {
-  const stories = yield* MailStories
-  const queue = yield* DeferQueue
-  return Effect.fnUntraced(function* (rowId: string) {
-    const story = yield* stories.of(rowId)
-    if (story === undefined) return undefined
-    const deadLetter = yield* letterOf(queue, story)
-    return { story, known: { deadLetter, now: yield* Clock.currentTimeMillis } satisfies Known }
-  })
-})
+/** A row of the log with what belongs to it. Times are ISO 8601 in UTC. */
+export interface StoryRow extends Omit<EmailLogRow, "raw"> {
+  readonly attempts: ReadonlyArray<Attempt>
+  /** When the retry of a deferral is due. */
+  readonly retry_at: string | null
+  /** In the order of their arrival. */
+  readonly events: ReadonlyArray<LoggedEvent>
+  /** `reason:address` for each suppression that the row's events asked for. */
+  readonly suppression_marks: ReadonlyArray<string>
+}
+
+/** All that is known of one mail: a send and its retries. */
+export interface MailStory {
+  /** The rows of the mail's idempotency key, oldest first. */
+  readonly rows: ReadonlyArray<StoryRow>
+  readonly claim:
+    | {
+        readonly state: ClaimState
+        readonly provider: Provider
+        readonly firstAttemptAt: string
+        readonly leaseUntil: string | null
+      }
+    | undefined
+  readonly alerts: ReadonlyArray<{
+    readonly sendId: string
+    readonly claimedAt: string
+    readonly attempts: number
+    /** Null where it is raised again at `dueAt`. */
+    readonly confirmedAt: string | null
+    readonly dueAt: string | null
+  }>
+  /** What stands on the suppression list now of the mail's recipients. */
+  readonly suppressions: ReadonlyArray<{
+    readonly email: string
+    readonly reason: ListedReason
+    readonly note: string | null
+    readonly since: string
+  }>
+}

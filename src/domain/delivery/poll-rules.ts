@@ -1,6 +1,6 @@
-import type { KnownMail, ListMark, ListedMail } from "../../ports/delivery/event-poll.ts"
 import { isProviderFailure } from "../mail/status.ts"
 import type { DeliveryEvent } from "./delivery-event.ts"
+import type { KnownMail, ListMark, ListedMail } from "./listed-mail.ts"
 
 /** Most pages of one run (EVENT-30). */
 export const MAX_PAGES = 5

@@ -1,7 +1,7 @@
-import type { StoryRow } from "../../ports/delivery/mail-stories.ts"
 import { IDEMPOTENCY_WINDOW_MS } from "../mail/failover.ts"
 import type { SendStatus } from "../mail/send-result.ts"
 import { standingRow } from "./mail-advice.ts"
+import type { StoryRow } from "./mail-story.ts"
 
 const ageOf = ({ created_at }: StoryRow): number => Date.parse(created_at)
 

@@ -1,5 +1,5 @@
-import type { EmailStat } from "../../ports/delivery/email-log-query.ts"
 import type { EmailStatus } from "../mail/status.ts"
+import type { EmailStat } from "./email-log-row.ts"
 
 /** Rows of the log by status. */
 type StatusCounts = Readonly<Record<EmailStatus, number>>

@@ -1,11 +1,9 @@
-import { Effect } from "effect"
-
 import { BOUNCES, COMPLAINTS, FAILOVER_WINDOW_MINUTES, FAILOVERS } from "../delivery/alarm-rules.ts"
 import { APPLY, type CloudNames, type CountedLine, type Found, LINES, patternOf } from "./cloud-side.ts"
 import { type Verdict, verdictsOf } from "./verdict.ts"
 
 /** A metric that an alarm has to watch. */
-interface WatchedMetric {
+export interface WatchedMetric {
   /** What is wrong while the alarm fires. */
   readonly what: string
   readonly namespace: string
@@ -19,7 +17,7 @@ interface WatchedMetric {
 }
 
 /** An alarm as it was found. */
-interface CloudAlarm {
+export interface CloudAlarm {
   readonly name: string
   readonly threshold: number
   /** What its beginning is reported to, by ARN; empty where its actions are switched off. */
@@ -27,28 +25,19 @@ interface CloudAlarm {
 }
 
 /** A filter that counts log lines. */
-interface LineFilter {
+export interface LineFilter {
   readonly metric: string
   readonly pattern: string
 }
 
 /** Who is mailed or called by a topic. */
-interface Subscriptions {
+export interface Subscriptions {
   readonly confirmed: number
   readonly pending: number
 }
 
-/** What is asked of the services. */
-export interface CloudAlarms {
-  readonly names: CloudNames
-  readonly alarmsOn: (watched: WatchedMetric) => Effect.Effect<Found<ReadonlyArray<CloudAlarm>>>
-  /** The filters of a log group; `undefined`: there is no such group. */
-  readonly filtersOf: (group: string) => Effect.Effect<Found<ReadonlyArray<LineFilter> | undefined>>
-  readonly subscriptionsOf: (topic: string) => Effect.Effect<Found<Subscriptions>>
-}
-
 /** The queues whose messages nobody works on: of deferred sends, and of the events' rules. */
-interface DeadLetterQueues {
+export interface DeadLetterQueues {
   readonly deferred: string | undefined
   readonly events: ReadonlyArray<string>
 }
@@ -92,7 +81,7 @@ export const watchedMetrics = (
 
 const { ok, warn } = verdictsOf("alarms")
 
-const alarmVerdict = (watched: WatchedMetric, found: Found<ReadonlyArray<CloudAlarm>>): Verdict => {
+export const alarmVerdict = (watched: WatchedMetric, found: Found<ReadonlyArray<CloudAlarm>>): Verdict => {
   const { metric, namespace, threshold, what } = watched
   if (found._tag === "Unseen") {
     return warn({
@@ -127,7 +116,7 @@ const alarmVerdict = (watched: WatchedMetric, found: Found<ReadonlyArray<CloudAl
 }
 
 /** Whether the lines of one log group are counted. */
-const filterVerdicts = (
+export const filterVerdicts = (
   { group, namespace }: { readonly group: string; readonly namespace: string },
   found: Found<ReadonlyArray<LineFilter> | undefined>
 ): ReadonlyArray<Verdict> => {
@@ -162,9 +151,9 @@ const filterVerdicts = (
   )
 }
 
-const isTopic = (arn: string): boolean => /^arn:[^:]*:sns:/.test(arn)
+export const isTopic = (arn: string): boolean => /^arn:[^:]*:sns:/.test(arn)
 
-const topicVerdict = (topic: string, found: Found<Subscriptions>): Verdict => {
+export const topicVerdict = (topic: string, found: Found<Subscriptions>): Verdict => {
   const name = topic.split(":").at(-1) ?? topic
   if (found._tag === "Unseen") {
     return warn({
@@ -188,30 +177,3 @@ const topicVerdict = (topic: string, found: Found<Subscriptions>): Verdict => {
       : { what: `the topic ${name} has no subscription`, why: "alarms are reported to nobody", do: APPLY }
   )
 }
-
-/** Looks for every alarm of EVENT-40, the filters that feed them and who gets them. */
-export const alarmVerdicts = (
-  { alarmsOn, filtersOf, names, subscriptionsOf }: CloudAlarms,
-  queues: DeadLetterQueues
-): Effect.Effect<ReadonlyArray<Verdict>> =>
-  Effect.gen(function* () {
-    const alarms = yield* Effect.forEach(watchedMetrics(queues, names), (watched) =>
-      Effect.map(alarmsOn(watched), (found) => ({ watched, found }))
-    )
-    const filters = yield* Effect.forEach(Object.values(names.logGroups), (group) =>
-      Effect.map(filtersOf(group), (found) => filterVerdicts({ group, namespace: names.namespace }, found))
-    )
-    const topics = new Set(
-      alarms.flatMap(({ found }) =>
-        found._tag === "Seen" ? found.value.flatMap((alarm) => alarm.actions.filter(isTopic)) : []
-      )
-    )
-    const subscriptions = yield* Effect.forEach(topics, (topic) =>
-      Effect.map(subscriptionsOf(topic), (found) => topicVerdict(topic, found))
-    )
-    return [
-      ...alarms.map(({ found, watched }) => alarmVerdict(watched, found)),
-      ...filters.flat(),
-      ...subscriptions
-    ]
-  })

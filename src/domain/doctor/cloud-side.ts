@@ -1,7 +1,3 @@
-import { Effect } from "effect"
-
-import { failureText } from "../mail/failover.ts"
-
 /** Names and figures that the cloud side as code (`infra`) makes and that the doctor looks for. */
 
 /** The names of one installation's cloud side: another one in the same account and region has others. */
@@ -60,20 +56,3 @@ export const APPLY = "npm run infra -- apply makes it so, or set it by hand"
 export type Found<A> =
   | { readonly _tag: "Seen"; readonly value: A }
   | { readonly _tag: "Unseen"; readonly why: string }
-
-export const seen = <A>(value: A): Found<A> => ({ _tag: "Seen", value })
-
-/** A call of a service's SDK; fails with why it did not answer, in words for an operator. */
-export const asked = <A>(call: (abortSignal: AbortSignal) => Promise<A>): Effect.Effect<A, string> =>
-  Effect.tryPromise({
-    try: call,
-    catch: (cause) =>
-      cause instanceof Error ? failureText(`${cause.name}: ${cause.message}`) : "the SDK threw no error"
-  })
-
-/** What was looked at, or why it could not be. */
-export const found = <A>(look: Effect.Effect<A, string>): Effect.Effect<Found<A>> =>
-  look.pipe(
-    Effect.map(seen),
-    Effect.catch((why) => Effect.succeed<Found<A>>({ _tag: "Unseen", why }))
-  )

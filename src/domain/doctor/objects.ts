@@ -1,5 +1,4 @@
 import { complaintAbout, type Standing, type StorePlace } from "../store-identity.ts"
-import type { ProbeFound } from "../store-probe.ts"
 import { type Verdict, verdictsOf } from "./verdict.ts"
 
 /** The facts about one object store of this installation. */
@@ -64,3 +63,9 @@ export const probeVerdicts = (probes: ReadonlyArray<BucketProbe>): ReadonlyArray
 /** The verdicts on the object stores (DOC-6). */
 export const objectVerdicts = (facts: ReadonlyArray<ObjectStoreFacts>): ReadonlyArray<Verdict> =>
   facts.map(verdict)
+
+/** What an object store does with one small object. */
+export type ProbeFound =
+  | { readonly _tag: "Fails"; readonly step: "written" | "read" | "removed"; readonly why: string }
+  /** `isExclusive`: of two that write an object where there is none, one is refused. */
+  | { readonly _tag: "Works"; readonly isExclusive: boolean }

@@ -1,5 +1,5 @@
+import { cleanFileName } from "../../reader/model/file-name.ts"
 import { signedKind, startsWith } from "../conversion/file-signatures.ts"
-import { cleanFileName } from "../conversion/stored-files.ts"
 import type { MailPart, PartNames } from "./incoming-mail.ts"
 
 /** By extension: containers that look alike, and text files. */
@@ -45,7 +45,7 @@ export const describeFile = (
 export const MAX_ATTACHMENT_BYTES = 25 * 1024 * 1024
 
 /** What a mail brings. */
-export type AttachmentChoice =
+export type AttachmentChoice<Content extends object = object> =
   | { readonly _tag: "None" }
   /** The mail is encrypted: nobody attached what stands in its place. */
   | { readonly _tag: "Sealed"; readonly found: string }
@@ -56,7 +56,7 @@ export type AttachmentChoice =
   | {
       readonly _tag: "Pdf"
       readonly filename: string
-      readonly part: Pdf
+      readonly part: Pdf<Content>
       readonly ignored: ReadonlyArray<string>
     }
 
@@ -65,9 +65,10 @@ const BY_PROGRAMS =
   /^(?:application\/(?:pgp-signature|pgp-encrypted|pkcs7-signature|x-pkcs7-signature|applefile|ics)|text\/(?:calendar|vcard|x-vcard|rfc822-headers)|message\/(?:delivery-status|disposition-notification))$/
 
 /** A part that is a PDF by content. */
-type Pdf = MailPart & { readonly pdf: NonNullable<MailPart["pdf"]> }
+type Pdf<Content extends object> = MailPart<Content> & { readonly pdf: Content }
 
-const isPdfPart = (part: MailPart): part is Pdf => part.pdf !== undefined
+const isPdfPart = <Content extends object>(part: MailPart<Content>): part is Pdf<Content> =>
+  part.pdf !== undefined
 
 /** The file name of a part. */
 const nameOf = (part: MailPart): string =>
@@ -94,9 +95,11 @@ const sealedAs = (parts: ReadonlyArray<MailPart>): string | undefined => {
 }
 
 /** The one file that a mail converts: its first PDF, by content, whatever its name and type say (INBOUND-8). */
-export const chooseAttachment = (parts: ReadonlyArray<MailPart>): AttachmentChoice => {
+export const chooseAttachment = <Content extends object>(
+  parts: ReadonlyArray<MailPart<Content>>
+): AttachmentChoice<Content> => {
   const files = parts.filter(isHandedOver)
-  const pdf = files.find(isPdfPart)
+  const pdf = files.find((file) => isPdfPart(file))
   if (pdf !== undefined) {
     const filename = nameOf(pdf)
     const { bytes } = pdf

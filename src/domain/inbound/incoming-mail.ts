@@ -1,7 +1,3 @@
-import type { Stream } from "effect"
-
-import type { MailReaderUnavailable } from "../../ports/inbound/mail-reader-unavailable.ts"
-
 /** A header: name in lower case, value unfolded. */
 export interface MailHeader {
   readonly name: string
@@ -18,8 +14,8 @@ export interface PartNames {
   readonly inline: boolean
 }
 
-/** A part of a mail that is not its text. */
-export interface MailPart extends PartNames {
+/** A part of a mail that is not its text; `Content` is how its bytes are read. */
+export interface MailPart<Content extends object = object> extends PartNames {
   /** Its size, decoded. */
   readonly bytes: number
   /** Its first {@link HEAD_BYTES}, which tell its kind. */
@@ -27,14 +23,14 @@ export interface MailPart extends PartNames {
   /** SHA-256 of it, hex. */
   readonly sha256: string
   /** All of it, where it is a PDF by content: nothing else is read. */
-  readonly pdf: Stream.Stream<Uint8Array, MailReaderUnavailable> | undefined
+  readonly pdf: Content | undefined
 }
 
 /** Bytes at the beginning of a file that tell its kind, PDFs apart. */
 export const HEAD_BYTES = 32
 
 /** A parsed mail; a forwarded message's parts stand where the message stood. */
-export interface IncomingMail {
+export interface IncomingMail<Content extends object = object> {
   /** All of them, top first. */
   readonly headers: ReadonlyArray<MailHeader>
   /** Addresses of every From header, bare and as they were written. */
@@ -44,7 +40,7 @@ export interface IncomingMail {
   readonly cc: ReadonlyArray<string>
   readonly subject: string | undefined
   /** In document order. */
-  readonly parts: ReadonlyArray<MailPart>
+  readonly parts: ReadonlyArray<MailPart<Content>>
 }
 
 /** The values of a header, top first. */

@@ -1,7 +1,7 @@
 import type { Mailbox } from "../mail/address.ts"
 import type { IncomingMail } from "./incoming-mail.ts"
-import type { MailOutcome } from "./intake-config.ts"
 import { malformation } from "./mail-headers.ts"
+import type { MailOutcome } from "./mail-outcome.ts"
 import { type AuthenticityRules, authenticityOf, senderOf } from "./sender-authenticity.ts"
 
 /** Who wrote a mail, or how it ends without an answer because that is not certain. */

@@ -1,4 +1,4 @@
-import type { FontFace, PageContent, TextRun } from "../conversion/page-content.ts"
+import type { FontFace, PageContent, TextRun } from "../../reader/model/page-content.ts"
 
 /** How hard a page is: equations, tables, forms or several columns make it complex. */
 type PageClass = "standard" | "complex"

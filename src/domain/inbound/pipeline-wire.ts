@@ -1,6 +1,6 @@
 import { Option, Schema } from "effect"
 
-import { leavesOut, LeftOut } from "../conversion/left-out.ts"
+import { leavesOut, LeftOut } from "../../reader/model/left-out.ts"
 import type { Legibility, Recognition } from "../conversion/page-line.ts"
 
 /** Paths of the conversion pipeline's HTTP service; each takes a POST whose body is the PDF. */

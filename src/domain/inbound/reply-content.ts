@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-import { LeftOut } from "../conversion/left-out.ts"
+import { LeftOut } from "../../reader/model/left-out.ts"
 import type { MailTemplate } from "../mail/templates/template.ts"
 
 const Names = Schema.Array(Schema.String)

@@ -119,3 +119,17 @@ export const encodeDeferredSend = (message: DeferredSend): Option.Option<string>
 
 /** The message that a queue returned, or none where it cannot be read. */
 export const decodeDeferredSend = (body: string): Option.Option<DeferredSend> => decode(body)
+
+/** The first attempt as the store and the message know it; what a process's own clock said counts only where nothing else does. */
+export const firstOf = ({ firstAttemptAt, timedBy }: DeferredSend, known: number): number =>
+  timedBy === "process" ? known : Math.min(firstAttemptAt, known)
+
+/** Why no attempt may go out any more, if none may. */
+export const tooLate = (
+  { expiresAt }: DeferredSend,
+  firstAttemptAt: number,
+  now: number
+): string | undefined => {
+  if (!withinWindow(now - firstAttemptAt)) return "its retry came due 24 hours after the first attempt"
+  return hasExpired(expiresAt, now) ? "the mail expired before its retry" : undefined
+}

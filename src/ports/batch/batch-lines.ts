@@ -1,7 +1,7 @@
 import { Context } from "effect"
 
 import type { ReturnedRecord } from "../../domain/batch/record.ts"
-import type { ModelCall } from "../../domain/conversion/cascade/model-call.ts"
+import type { ModelCall } from "../../domain/cascade/model-call.ts"
 
 /** Writes a call as a line of input, its newline included; the line is valid until the next. */
 export type RecordWriter = (recordId: string, call: ModelCall) => Uint8Array

@@ -1,7 +1,7 @@
 import { Context, type Duration, type Effect } from "effect"
 
 import type { BatchOutcome } from "../../domain/batch/row.ts"
-import type { CostEntry, ModelPrice } from "../../domain/conversion/cascade/cost.ts"
+import type { CostEntry, ModelPrice } from "../../domain/cascade/cost.ts"
 import type { JobOptions } from "../../domain/conversion/job.ts"
 import type { JobId, LeaseId } from "../../domain/ids.ts"
 import type { StoreUnavailable } from "../store-unavailable.ts"

@@ -1,7 +1,7 @@
 import { Context, type Effect, type Stream } from "effect"
 
-import type { Survey } from "../../domain/conversion/html/survey.ts"
-import type { DocumentFacts } from "../../domain/conversion/page-content.ts"
+import type { DocumentFacts } from "../../reader/model/page-content.ts"
+import type { Survey } from "../../reader/model/survey.ts"
 
 /** A converted page, as a chunk's result holds it. */
 export interface PageFragment {

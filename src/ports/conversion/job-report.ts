@@ -1,11 +1,11 @@
 import { Context, type Effect, Schema } from "effect"
 
 import type { BatchOutcome, BatchRowState } from "../../domain/batch/row.ts"
+import { FileKind, FileStatus } from "../../domain/conversion/file.ts"
 import { ChunkStatus, type JobStatus, type JobOptions } from "../../domain/conversion/job.ts"
 import { CustomerId, FileId, type JobId } from "../../domain/ids.ts"
 import type { InvalidCursor } from "../cursor.ts"
 import type { StoreUnavailable } from "../store-unavailable.ts"
-import { FileKind, FileStatus } from "./conversion-store.ts"
 
 /** Most jobs of one page, and days of one cost report. */
 export const MAX_JOBS_PAGE = 200

@@ -1,9 +1,9 @@
 import { Context, type Effect, type Scope } from "effect"
 
-import type { LayoutOptions, LayoutPage } from "../../domain/conversion/layout/layout-pages.ts"
-import type { DocumentFacts } from "../../domain/conversion/page-content.ts"
+import type { LayoutOptions, LayoutPage } from "../../reader/model/layout-page.ts"
+import type { DocumentFacts } from "../../reader/model/page-content.ts"
+import type { PdfError, PageRange } from "../../reader/model/pdf-document.ts"
 import type { ObjectStoreError } from "../object-store.ts"
-import type { PdfError, PageRange } from "./pdf.ts"
 
 /** One page as the cascade sees it. Whatever is costly is computed on demand. */
 export interface PageSource {

@@ -1,4 +1,4 @@
-import type { CostEntry } from "../../domain/conversion/cascade/cost.ts"
+import type { CostEntry } from "../../domain/cascade/cost.ts"
 import type { Making } from "../../domain/conversion/making.ts"
 
 /** How the pages of a chunk's result came about. */

@@ -1,6 +1,6 @@
 import { Context, Data, Effect } from "effect"
 
-import type { GreyPicture, RecognisedText } from "../../domain/conversion/recognition/recognised-text.ts"
+import type { GreyPicture, RecognisedText, RecognitionHints } from "../../reader/model/recognised-text.ts"
 
 /**
  * A picture that was not read. `timeout`: it took longer than the limit; `crashed`: reading it crashed the reader, or took more
@@ -10,12 +10,6 @@ export class RecognitionError extends Data.TaggedError("RecognitionError")<{
   readonly reason: "timeout" | "crashed"
   readonly cause?: unknown
 }> {}
-
-/** What is known of a picture before it is read. */
-export interface RecognitionHints {
-  /** The language of its document, BCP 47, where the document states it. */
-  readonly lang: string | undefined
-}
 
 /** Reads the text of pictures, on this machine. */
 export interface Recogniser {

@@ -1,7 +1,7 @@
 import { Context, Data, type Effect } from "effect"
 
-import type { TokenUsage } from "../../domain/conversion/cascade/cost.ts"
-import type { ModelCall } from "../../domain/conversion/cascade/model-call.ts"
+import type { TokenUsage } from "../../domain/cascade/cost.ts"
+import type { ModelCall } from "../../domain/cascade/model-call.ts"
 
 /** A model's answer. */
 export interface VisionAnswer {

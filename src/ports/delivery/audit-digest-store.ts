@@ -1,6 +1,7 @@
 import { Context, Data, type Effect } from "effect"
 
 import type { DigestCadence, DigestPeriod } from "../../domain/delivery/audit-digest-period.ts"
+import type { DigestActivity } from "../../domain/delivery/digest-activity.ts"
 import type { CustomerId } from "../../domain/ids.ts"
 import type { SendRequest } from "../../domain/mail/message.ts"
 import type { StoreUnavailable } from "../store-unavailable.ts"
@@ -23,46 +24,6 @@ interface PendingQuery {
   readonly limit: number
   /** Only those created before this time, milliseconds since the epoch. */
   readonly createdBefore: number | undefined
-}
-
-/** The mails of a period by outcome. */
-export interface MailCounts {
-  /** Accepted by a provider. */
-  readonly sent: number
-  readonly delivered: number
-  readonly bounced: number
-  readonly complained: number
-  readonly failed: number
-  readonly suppressed: number
-}
-
-/** One thing that happened, newest first. */
-export type DigestEntry =
-  /** A row of `admin_audit_log`. */
-  | {
-      readonly _tag: "Admin"
-      /** Milliseconds since the epoch. */
-      readonly at: number
-      readonly actor: string
-      readonly action: string
-      readonly target: string | null
-    }
-  /** A mail that failed. */
-  | {
-      readonly _tag: "Mail"
-      readonly at: number
-      readonly source: string | null
-      readonly status: "bounced" | "complained" | "failed" | "suppressed"
-      readonly recipients: ReadonlyArray<string>
-      readonly error: string | null
-    }
-
-/** What happened in a period. */
-export interface DigestActivity {
-  readonly counts: MailCounts
-  readonly entries: ReadonlyArray<DigestEntry>
-  /** How many entries there were, those left out included. */
-  readonly total: number
 }
 
 /** Which digest: of one subscription for one period. */

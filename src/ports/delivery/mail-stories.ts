@@ -1,69 +1,10 @@
-import { Context, type Effect, type Schema } from "effect"
+import { Context, type Effect } from "effect"
 
-import type { ClaimState } from "../../domain/mail/claim.ts"
-import type { Provider } from "../../domain/mail/failover.ts"
-import type { ListedReason } from "../../domain/mail/suppression/policy.ts"
-import type { Attempt } from "../../domain/mail/trace.ts"
+import type { MailStory } from "../../domain/delivery/mail-story.ts"
 import type { StoreUnavailable } from "../store-unavailable.ts"
-import type { EmailLogRow } from "./email-log-query.ts"
 
 /** Most rows of one story: a key that is used every day has no end. */
 export const MAX_STORY_ROWS = 50
-
-/** A delivery event as it came (EVENT-15). */
-export interface LoggedEvent {
-  /** 1 for the first of its row that arrived; numbers that are missing in between were not kept. */
-  readonly number: number
-  readonly event: string
-  /** ISO 8601 in UTC; when it arrived, where the provider gave no time. */
-  readonly at: string
-  /** How it was learned: a webhook (or the event bus) brought it, or the poll found it in the provider's list. */
-  readonly by: "webhook" | "poll"
-  /** Null where it has no body, or one that is too large or erased, or the bodies before it are large enough. */
-  readonly raw: Schema.Json
-  /** The size of its body as it came. */
-  readonly bytes: number
-}
-
-/** A row of the log with what belongs to it. Times are ISO 8601 in UTC. */
-export interface StoryRow extends Omit<EmailLogRow, "raw"> {
-  readonly attempts: ReadonlyArray<Attempt>
-  /** When the retry of a deferral is due. */
-  readonly retry_at: string | null
-  /** In the order of their arrival. */
-  readonly events: ReadonlyArray<LoggedEvent>
-  /** `reason:address` for each suppression that the row's events asked for. */
-  readonly suppression_marks: ReadonlyArray<string>
-}
-
-/** All that is known of one mail: a send and its retries. */
-export interface MailStory {
-  /** The rows of the mail's idempotency key, oldest first. */
-  readonly rows: ReadonlyArray<StoryRow>
-  readonly claim:
-    | {
-        readonly state: ClaimState
-        readonly provider: Provider
-        readonly firstAttemptAt: string
-        readonly leaseUntil: string | null
-      }
-    | undefined
-  readonly alerts: ReadonlyArray<{
-    readonly sendId: string
-    readonly claimedAt: string
-    readonly attempts: number
-    /** Null where it is raised again at `dueAt`. */
-    readonly confirmedAt: string | null
-    readonly dueAt: string | null
-  }>
-  /** What stands on the suppression list now of the mail's recipients. */
-  readonly suppressions: ReadonlyArray<{
-    readonly email: string
-    readonly reason: ListedReason
-    readonly note: string | null
-    readonly since: string
-  }>
-}
 
 /** Reads the story of one mail. */
 export class MailStories extends Context.Service<

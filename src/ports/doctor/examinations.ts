@@ -1,7 +1,6 @@
 import { Context, Data, type Effect } from "effect"
 
 import type { BucketFacts } from "../../domain/doctor/buckets.ts"
-import type { CloudAlarms } from "../../domain/doctor/cloud-alarms.ts"
 import type { CredentialFacts } from "../../domain/doctor/cloud-credentials.ts"
 import type { Found } from "../../domain/doctor/cloud-side.ts"
 import type { DatabaseFacts } from "../../domain/doctor/database.ts"
@@ -12,6 +11,7 @@ import type { BucketProbe, ObjectStoreFacts } from "../../domain/doctor/objects.
 import type { ProviderAFacts } from "../../domain/doctor/provider-a.ts"
 import type { ProviderBFacts } from "../../domain/doctor/provider-b.ts"
 import type { QueueFacts } from "../../domain/doctor/queue.ts"
+import type { CloudAlarms } from "./cloud-alarms.ts"
 
 /** The resolver did not answer, or refused. `message` is for people. */
 export class DnsFailure extends Data.TaggedError("DnsFailure")<{ readonly message: string }> {}

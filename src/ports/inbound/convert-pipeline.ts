@@ -1,6 +1,6 @@
 import { Context, Data, type Effect } from "effect"
 
-import type { LeftOut } from "../../domain/conversion/left-out.ts"
+import type { LeftOut } from "../../reader/model/left-out.ts"
 
 /**
  * A document was not converted. `document`: the document is at fault, and the message is for its owner; `crashed`: its

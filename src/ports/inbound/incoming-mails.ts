@@ -1,7 +1,7 @@
 import { Context, type Effect } from "effect"
 
 import type { CustomerId, MailId } from "../../domain/ids.ts"
-import type { MailOutcome } from "../../domain/inbound/intake-config.ts"
+import type { MailOutcome } from "../../domain/inbound/mail-outcome.ts"
 import type { ReplyContent } from "../../domain/inbound/reply-content.ts"
 import type { InvalidCursor } from "../cursor.ts"
 import type { StoreUnavailable } from "../store-unavailable.ts"

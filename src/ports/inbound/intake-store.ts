@@ -1,7 +1,7 @@
 import { Context, type Duration, type Effect, type Redacted } from "effect"
 
 import type { CustomerId, LeaseId, MailId } from "../../domain/ids.ts"
-import type { MailOutcome } from "../../domain/inbound/intake-config.ts"
+import type { MailOutcome } from "../../domain/inbound/mail-outcome.ts"
 import type { ReplyContent } from "../../domain/inbound/reply-content.ts"
 import type { BlockReason } from "../../domain/mail/suppression/policy.ts"
 import type { StoreUnavailable } from "../store-unavailable.ts"

@@ -1,4 +1,4 @@
-import { Context, Data, type Effect, type Duration, type Scope } from "effect"
+import { Context, Data, type Effect, type Duration, type Scope, type Stream } from "effect"
 
 import type { IncomingMail } from "../../domain/inbound/incoming-mail.ts"
 import type { MailObjects, ObjectStoreError } from "../object-store.ts"
@@ -13,9 +13,13 @@ export class UnreadableMail extends Data.TaggedError("UnreadableMail")<{
   readonly deadly: boolean
 }> {}
 
+/** A mail whose PDFs are read as streams. */
+export type ReadableMail = IncomingMail<PdfContent>
+export type PdfContent = Stream.Stream<Uint8Array, MailReaderUnavailable>
+
 /** A mail, and the SHA-256 (hex) of its raw form. */
 interface ReadMail {
-  readonly mail: IncomingMail
+  readonly mail: ReadableMail
   readonly rawSha256: string
 }
 

@@ -4,11 +4,11 @@ import type { KeyHash, KeyTag, LogRowId } from "../../domain/ids.ts"
 import type { ClaimDecision, ClaimEnd, Evidence } from "../../domain/mail/claim.ts"
 import type { SendDetails } from "../../domain/mail/deferred-send.ts"
 import type { FailureKind, Provider } from "../../domain/mail/failover.ts"
-import type { KnownKey } from "../../domain/mail/key-memory.ts"
+import type { KnownKey } from "../../domain/mail/known-key.ts"
+import type { Attempt } from "../../domain/mail/logged-attempt.ts"
 import type { DeferralEnd, SendStatus } from "../../domain/mail/send-result.ts"
 import type { EmailStatus } from "../../domain/mail/status.ts"
 import type { Block } from "../../domain/mail/suppression/policy.ts"
-import type { Attempt } from "../../domain/mail/trace.ts"
 import type { StoreUnavailable } from "../store-unavailable.ts"
 
 /** A claim on a key that the caller chose. */

@@ -11,7 +11,7 @@ const handOver = (load: () => Promise<unknown>) =>
   })
 
 /** `postlane start`. */
-const start = Command.make("start", {}, () => handOver(() => import("../start.ts"))).pipe(
+const start = Command.make("start", {}, () => handOver(() => import("../entries/start.ts"))).pipe(
   Command.withDescription(
     "Run everything on this machine until it is stopped: what is configured is real, what is not is embedded or simulated. The data stays in POSTLANE_DATA_DIR."
   ),
@@ -19,14 +19,14 @@ const start = Command.make("start", {}, () => handOver(() => import("../start.ts
 )
 
 /** `postlane serve`. */
-const serve = Command.make("serve", {}, () => handOver(() => import("../serve.ts"))).pipe(
+const serve = Command.make("serve", {}, () => handOver(() => import("../entries/serve.ts"))).pipe(
   Command.withDescription(
     "Run in production until it is stopped: nothing is simulated. Ends at once with a list of what is missing."
   )
 )
 
 /** `postlane migrate`. */
-const migrate = Command.make("migrate", {}, () => handOver(() => import("../migrate.ts"))).pipe(
+const migrate = Command.make("migrate", {}, () => handOver(() => import("../entries/migrate.ts"))).pipe(
   Command.withDescription(
     "Apply the pending migrations to DB_URL, one after another, each all or none. A table that is in use is waited for without holding anybody up."
   )
@@ -96,12 +96,20 @@ const COMMANDS = [
   command(
     "convert",
     "Convert a document into accessible HTML",
-    async () => (await import("./convert.ts")).convert
+    async () => (await import("./convert/convert.ts")).convert
   ),
   command("costs", "What models cost", async () => (await import("./costs.ts")).costs),
   command("objects", "Show and adopt object stores", async () => (await import("./objects.ts")).objects),
-  command("dns", "Print the DNS records of the sender domain", async () => (await import("./dns.ts")).dns),
-  command("doctor", "Check everything, and say what to do", async () => (await import("./doctor.ts")).doctor)
+  command(
+    "dns",
+    "Print the DNS records of the sender domain",
+    async () => (await import("./doctor/dns.ts")).dns
+  ),
+  command(
+    "doctor",
+    "Check everything, and say what to do",
+    async () => (await import("./doctor/doctor.ts")).doctor
+  )
 ]
 
 /** What can be answered by the list alone. */

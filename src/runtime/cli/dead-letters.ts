@@ -3,7 +3,7 @@ import { Argument, Command, Flag } from "effect/cli"
 
 import { DeferQueue, withoutContent } from "../../ports/mail/defer-queue.ts"
 import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
-import { deferQueue } from "../layers/mail.ts"
+import { deferQueue } from "../compose/mail/mail.ts"
 import { onDatabase } from "./installation.ts"
 import { CommandFailed, print, telling, Shell } from "./shell.ts"
 import { type Column, layoutTable, counted, visible } from "./table.ts"

@@ -3,7 +3,7 @@ import { Argument, Command, Flag } from "effect/cli"
 
 import * as PostgresMails from "../../adapters/postgres/inbound/incoming-mails.ts"
 import { MailId } from "../../domain/ids.ts"
-import { MailOutcome } from "../../domain/inbound/intake-config.ts"
+import { MailOutcome } from "../../domain/inbound/mail-outcome.ts"
 import {
   type IncomingMailFilter,
   type IncomingMailRow,

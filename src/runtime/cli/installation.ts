@@ -6,9 +6,9 @@ import { Effect, Layer, Redacted, Result } from "effect"
 import { findLocalInstance, type LocalInstance } from "../../adapters/embedded-postgres/cluster-place.ts"
 import * as Postgres from "../../adapters/postgres/client.ts"
 import type { CredentialSource } from "../../adapters/ses/credentials.ts"
-import { requireMigrated } from "../layers/database-start.ts"
-import { nodeCredentials } from "../layers/node-credentials.ts"
-import { typed } from "../package.ts"
+import { requireMigrated } from "../compose/database/database-start.ts"
+import { nodeCredentials } from "../compose/node-credentials.ts"
+import { typed } from "../process/package.ts"
 import { withGeneratedSecrets } from "../settings/generated-secrets.ts"
 import {
   decodeSettings,

@@ -2,7 +2,7 @@ import { Console, Effect, Layer, Option, Schedule } from "effect"
 import { Command, Flag } from "effect/cli"
 
 import * as EmailLog from "../../adapters/postgres/delivery/email-log-query.ts"
-import { append } from "../../domain/lists.ts"
+import type { EmailLogRow } from "../../domain/delivery/email-log-row.ts"
 import { Provider } from "../../domain/mail/failover.ts"
 import { EmailStatus } from "../../domain/mail/status.ts"
 import { Category, UNKNOWN_CATEGORY } from "../../domain/mail/suppression/policy.ts"
@@ -10,9 +10,9 @@ import {
   type EmailLogFilter,
   type EmailLogPage,
   EmailLogQuery,
-  type EmailLogRow,
   MAX_EMAIL_LOG_PAGE
 } from "../../ports/delivery/email-log-query.ts"
+import { append } from "../../reader/model/lists.ts"
 import { onDatabase } from "./installation.ts"
 import { CommandFailed, print, telling, Json, Shell } from "./shell.ts"
 import { type Column, layoutTable, type TableLayout, counted } from "./table.ts"

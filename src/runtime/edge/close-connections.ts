@@ -1,6 +1,6 @@
 import { Effect, Exit, Scope } from "effect"
 
-import { withDeadline } from "../../domain/deadline.ts"
+import { withDeadline } from "../../application/deadline.ts"
 
 /** How long an answer waits for its connections to close. */
 const CLOSE_TIME_LIMIT = "1 second"

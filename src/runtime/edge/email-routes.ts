@@ -9,9 +9,9 @@ import {
 } from "../../adapters/http/routes/inbound/test-message.ts"
 import { invalidRequest, problem, type Problem, problemResponse } from "../../adapters/http/server/problem.ts"
 import { resultResponse } from "../../adapters/http/server/responses.ts"
-import { ConvertByEmail } from "../../domain/inbound/convert-by-email.ts"
+import { ConvertByEmail } from "../../application/inbound/convert-by-email.ts"
 import { ReplyChannel } from "../../ports/inbound/mails.ts"
-import { edgeDatabase } from "../layers/mail.ts"
+import { edgeDatabase } from "../compose/mail/mail.ts"
 import { edgeConvertByEmail, edgeReplies, MAIL_WORKER_GROUPS, mailWorkerParts } from "./email-layers.ts"
 import { type EdgeFunction, makeFunction } from "./functions-call.ts"
 

@@ -1,7 +1,7 @@
 import { Context, Effect, Layer, Logger, Result, Scope } from "effect"
 
-import { ConvertByEmail } from "../../domain/inbound/convert-by-email.ts"
-import { uptime } from "../../domain/uptime.ts"
+import { ConvertByEmail } from "../../application/inbound/convert-by-email.ts"
+import { uptime } from "../../application/uptime.ts"
 import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import type { Settings } from "../settings/settings.ts"
 import { type Bindings, readBindings } from "./bindings.ts"

@@ -2,10 +2,10 @@ import { Layer } from "effect"
 import * as Digest from "effect/crypto/Digest"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 
-import type { Mailer } from "../../domain/mail/mailer.ts"
-import { realProviders } from "../layers/mail-providers.ts"
-import { type Database, edgeDatabase } from "../layers/mail.ts"
-import { cloudCredentials, mailer } from "../layers/mail.ts"
+import type { Mailer } from "../../application/mail/mailer.ts"
+import { realProviders } from "../compose/mail/mail-providers.ts"
+import { type Database, edgeDatabase } from "../compose/mail/mail.ts"
+import { cloudCredentials, mailer } from "../compose/mail/mail.ts"
 import type { Settings } from "../settings/settings.ts"
 
 /** Hashes and ids by Web Crypto. */

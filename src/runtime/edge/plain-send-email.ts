@@ -1,9 +1,9 @@
 import { Context, Data, Effect, Layer, Logger, Result, type Scope } from "effect"
 import { uuidV7Unsafe } from "effect/crypto/SecureRandom"
 
+import { Mailer } from "../../application/mail/mailer.ts"
 import { LogRowId } from "../../domain/ids.ts"
 import type { FailureKind } from "../../domain/mail/failover.ts"
-import { Mailer } from "../../domain/mail/mailer.ts"
 import { MAX_KEY_LENGTH, type SendRequest } from "../../domain/mail/message.ts"
 import { decodeSendRequest } from "../../domain/mail/read-request.ts"
 import { InvalidRequest, type NotBegun, type SendResult } from "../../domain/mail/send-result.ts"

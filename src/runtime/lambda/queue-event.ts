@@ -1,10 +1,10 @@
 import { Effect, Option, Schema } from "effect"
 
+import { RETRIES_AT_ONCE } from "../../application/mail/function-sizes.ts"
+import { RetryHandler } from "../../application/mail/retry.ts"
+import { longestRetryMs, MailerConfig } from "../../application/mail/sending.ts"
+import { uptime } from "../../application/uptime.ts"
 import { decodeDeferredSend, type DeferredSend } from "../../domain/mail/deferred-send.ts"
-import { RETRIES_AT_ONCE } from "../../domain/mail/function-sizes.ts"
-import { RetryHandler } from "../../domain/mail/retry.ts"
-import { longestRetryMs, MailerConfig } from "../../domain/mail/sending.ts"
-import { uptime } from "../../domain/uptime.ts"
 import { DeferQueue } from "../../ports/mail/defer-queue.ts"
 
 /** What the event source mapping of an SQS queue hands over, ten messages at most unless it is set otherwise. */

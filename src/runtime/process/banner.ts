@@ -2,10 +2,10 @@ import { Clock, Console, Effect, Redacted } from "effect"
 import type { HttpServer } from "effect/http"
 
 import type { Provider } from "../../domain/mail/failover.ts"
-import { convertAddress } from "../layers/inbound-parts.ts"
-import { usesLocalModel } from "../layers/objects.ts"
-import { typed } from "../package.ts"
+import { convertAddress } from "../compose/inbound/inbound-parts.ts"
+import { usesLocalModel } from "../compose/objects.ts"
 import { advice, type Settings } from "../settings/settings.ts"
+import { typed } from "./package.ts"
 
 /** What turned out at the start. */
 export interface Place {

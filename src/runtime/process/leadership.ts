@@ -1,8 +1,8 @@
 import { Deferred, Effect, Layer, type Duration, type Scope } from "effect"
 import { SecureRandom } from "effect/crypto/SecureRandom"
 
-import { withDeadline } from "../../domain/deadline.ts"
-import { uptime } from "../../domain/uptime.ts"
+import { withDeadline } from "../../application/deadline.ts"
+import { uptime } from "../../application/uptime.ts"
 import { Leadership, type LeaseClaim, LeaseStore } from "../../ports/leadership.ts"
 import { type StoreUnavailable, noAnswer } from "../../ports/store-unavailable.ts"
 import { supervise, type Supervisors, superviseTicksWithin } from "./supervisor.ts"

@@ -1,6 +1,6 @@
 import { Redacted, Cause, Context, Formatter, Logger, References, Tracer } from "effect"
 
-import { decodedPercent } from "../percent-encoding.ts"
+import { decodedPercent } from "../settings/percent-encoding.ts"
 
 /** Takes known secrets out of a text. */
 export type Scrub = (text: string) => string

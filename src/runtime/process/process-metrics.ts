@@ -3,7 +3,7 @@ import { monitorEventLoopDelay } from "node:perf_hooks"
 
 import { type Context, Effect, Metric, type Scope } from "effect"
 
-import { counter } from "../../domain/counters.ts"
+import { counter } from "../../application/counters.ts"
 
 const gauge = (name: string, description: string, attributes?: Readonly<Record<string, string>>) =>
   Metric.gauge(name, { description, attributes })

@@ -1,6 +1,6 @@
 import { DateTime, Effect, Layer, Result } from "effect"
 
-import { withDeadline } from "../../domain/deadline.ts"
+import { withDeadline } from "../../application/deadline.ts"
 import { Readiness, type ReadinessCheck, type SupervisorSnapshot } from "../../ports/readiness.ts"
 import { describeCrash } from "./run-program.ts"
 import { type Supervised, Supervisors } from "./supervisor.ts"

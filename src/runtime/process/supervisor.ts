@@ -12,9 +12,9 @@ import {
   type Scope
 } from "effect"
 
-import { withDeadline } from "../../domain/deadline.ts"
-import { uptime } from "../../domain/uptime.ts"
-import type { Rest } from "../../domain/work-bell.ts"
+import { withDeadline } from "../../application/deadline.ts"
+import { uptime } from "../../application/uptime.ts"
+import type { Rest } from "../../application/work-bell.ts"
 import { makeCrashLog } from "./crash-log.ts"
 import { describeCrash } from "./run-program.ts"
 

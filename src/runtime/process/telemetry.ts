@@ -2,7 +2,7 @@ import { Effect, Layer, Logger, Option, Redacted, References, Tracer, type LogLe
 import { FetchHttpClient, HttpBody } from "effect/http"
 import { Otlp, OtlpSerialization } from "effect/observability"
 
-import { decodedPercent } from "../percent-encoding.ts"
+import { decodedPercent } from "../settings/percent-encoding.ts"
 import type { Settings } from "../settings/settings.ts"
 import { lineLogger, type LogSink, type Scrub, scrubOf } from "./log-lines.ts"
 import { conventionalMetrics, conventionalSpans } from "./otlp-names.ts"

@@ -1,12 +1,12 @@
 import { Effect, Layer, Option, type Tracer } from "effect"
 import { Headers, HttpTraceContext } from "effect/http"
 
-import { EventRecording } from "../../domain/delivery/event-recording.ts"
+import { EventRecording } from "../../application/delivery/event-recording.ts"
+import { Mailer } from "../../application/mail/mailer.ts"
+import { attemptOutcome } from "../../application/mail/metrics.ts"
+import { RetryHandler } from "../../application/mail/retry.ts"
+import { Traceparent } from "../../application/mail/traceparent.ts"
 import type { LogRowId } from "../../domain/ids.ts"
-import { Mailer } from "../../domain/mail/mailer.ts"
-import { attemptOutcome } from "../../domain/mail/metrics.ts"
-import { RetryHandler } from "../../domain/mail/retry.ts"
-import { Traceparent } from "../../domain/mail/traceparent.ts"
 import { DeliveryLog } from "../../ports/delivery/delivery-log.ts"
 import { type MailProvider, MailProviders } from "../../ports/mail/mail-provider.ts"
 

@@ -1,7 +1,7 @@
 import { Effect, Redacted, Result, Schema, SchemaIssue, SchemaTransformation } from "effect"
 
 import { asciiDomain, parseMailbox } from "../../domain/mail/address.ts"
-import { decodedPercent } from "../percent-encoding.ts"
+import { decodedPercent } from "./percent-encoding.ts"
 
 /** Where deferred sends wait (`EMAIL_DEFER_QUEUE_URL`). */
 export type DeferQueueAddress =

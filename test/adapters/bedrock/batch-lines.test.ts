@@ -13,9 +13,9 @@ import {
   recordLine,
   writeBase64
 } from "../../../src/adapters/bedrock/batch-lines.ts"
+import { visionCall } from "../../../src/application/cascade/vision.ts"
 import { accepted } from "../../../src/domain/batch/record.ts"
-import type { CallContent, ModelCall } from "../../../src/domain/conversion/cascade/model-call.ts"
-import { visionCall } from "../../../src/domain/conversion/cascade/vision.ts"
+import type { CallContent, ModelCall } from "../../../src/domain/cascade/model-call.ts"
 import { answeredRecord } from "../../support/vendors/fake-bedrock-batch.ts"
 
 const decoder = new TextDecoder("utf-8", { fatal: true })

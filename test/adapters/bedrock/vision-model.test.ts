@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 
 import { type BedrockOptions, makeBedrockVision } from "../../../src/adapters/bedrock/vision-model.ts"
-import { visionCall } from "../../../src/domain/conversion/cascade/vision.ts"
+import { visionCall } from "../../../src/application/cascade/vision.ts"
 import { bedrockError, fakeBedrock, type Says } from "../../support/vendors/fake-bedrock.ts"
 import type { Outcome } from "../../support/vendors/fake-http.ts"
 

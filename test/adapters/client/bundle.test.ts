@@ -4,7 +4,7 @@ import { build } from "esbuild"
 import type { Browser } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 
-import type * as Postlane from "../../../src/runtime/client.ts"
+import type * as Postlane from "../../../src/runtime/entries/client.ts"
 import { numbered } from "../../support/files/pdf-samples.ts"
 import { closePages, workersBrowser } from "../../support/processes/browser.ts"
 import { type FilesWorld, startFiles } from "../http/routes/conversion/files-world.ts"
@@ -16,7 +16,7 @@ const MAX_GZIPPED = 8 * 1024
 
 const bundle = async (format: "esm" | "iife") => {
   const { metafile, outputFiles } = await build({
-    entryPoints: ["src/runtime/client.ts"],
+    entryPoints: ["src/runtime/entries/client.ts"],
     bundle: true,
     minify: true,
     platform: "browser",

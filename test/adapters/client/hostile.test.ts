@@ -6,7 +6,7 @@ import { afterEach, assert, describe, expect, it, vi } from "vitest"
 
 import { eventParser } from "../../../src/adapters/client/events.ts"
 import { retryAfterOf, waitBefore } from "../../../src/adapters/client/retry.ts"
-import { type ClientOptions, createClient } from "../../../src/runtime/client.ts"
+import { type ClientOptions, createClient } from "../../../src/runtime/entries/client.ts"
 
 const servers: Array<Server> = []
 afterEach(async () => {

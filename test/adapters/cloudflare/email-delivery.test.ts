@@ -2,7 +2,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect, Exit, Layer, Stream } from "effect"
 
 import { takeIn } from "../../../src/adapters/cloudflare/email-delivery.ts"
-import { ConvertByEmail } from "../../../src/domain/inbound/convert-by-email.ts"
+import { ConvertByEmail } from "../../../src/application/inbound/convert-by-email.ts"
 import { MAX_MAIL_BYTES } from "../../../src/domain/inbound/incoming-mail.ts"
 import { anyId } from "../../support/any-id.ts"
 

@@ -4,9 +4,9 @@ import { afterAll, assert, beforeAll, beforeEach, describe, expect, expectTypeOf
 
 import type { SendRequest } from "../../../src/domain/mail/message.ts"
 import type { SendResult } from "../../../src/domain/mail/send-result.ts"
-import { close } from "../../../src/runtime/library.ts"
-import { postlaneTransport } from "../../../src/runtime/nodemailer.ts"
-import { Resend } from "../../../src/runtime/resend.ts"
+import { close } from "../../../src/runtime/entries/library.ts"
+import { postlaneTransport } from "../../../src/runtime/entries/nodemailer.ts"
+import { Resend } from "../../../src/runtime/entries/resend.ts"
 import { fakeResend } from "../../support/vendors/fake-resend.ts"
 import { sent } from "../http/harness.ts"
 

@@ -14,8 +14,8 @@ import { afterAll, assert, beforeAll, beforeEach, describe, expect, it } from "v
 
 import { composeMessage } from "../../../src/adapters/simulated/compose-message.ts"
 import { parseMailbox } from "../../../src/domain/mail/address.ts"
-import { close } from "../../../src/runtime/library.ts"
-import { postlaneTransport } from "../../../src/runtime/nodemailer.ts"
+import { close } from "../../../src/runtime/entries/library.ts"
+import { postlaneTransport } from "../../../src/runtime/entries/nodemailer.ts"
 import { membersDeclared } from "../../support/declared-members.ts"
 import { fakeResend, type ResendPayload } from "../../support/vendors/fake-resend.ts"
 

@@ -1,8 +1,8 @@
 import { createTransport } from "nodemailer"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 
-import { close } from "../../../src/runtime/library.ts"
-import { postlaneTransport } from "../../../src/runtime/nodemailer.ts"
+import { close } from "../../../src/runtime/entries/library.ts"
+import { postlaneTransport } from "../../../src/runtime/entries/nodemailer.ts"
 import { fakeResend } from "../../support/vendors/fake-resend.ts"
 
 const vendor = fakeResend({ sendOnly: true })

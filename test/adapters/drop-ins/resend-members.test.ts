@@ -3,8 +3,8 @@ import { Resend as VendorResend } from "resend"
 import { Webhook } from "standardwebhooks"
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest"
 
-import { close } from "../../../src/runtime/library.ts"
-import { Resend } from "../../../src/runtime/resend.ts"
+import { close } from "../../../src/runtime/entries/library.ts"
+import { Resend } from "../../../src/runtime/entries/resend.ts"
 import { layerPostgres, TestDatabase } from "../../support/postgres/postgres.ts"
 import { fakeResend, type ResendPayload } from "../../support/vendors/fake-resend.ts"
 

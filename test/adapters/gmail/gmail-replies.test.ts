@@ -9,7 +9,7 @@ import { afterAll, afterEach, assert, beforeAll, describe, it, vi } from "vitest
 
 import { layer } from "../../../src/adapters/gmail/gmail-replies.ts"
 import { composeReply } from "../../../src/adapters/gmail/mime.ts"
-import { replyHold } from "../../../src/domain/inbound/replying.ts"
+import { replyHold } from "../../../src/application/inbound/replying.ts"
 import { type OutgoingReply, ReplyChannel } from "../../../src/ports/inbound/mails.ts"
 import { fakeGmail } from "../../support/vendors/fake-gmail.ts"
 

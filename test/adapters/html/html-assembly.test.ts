@@ -4,9 +4,9 @@ import { afterAll, assert, describe, it } from "vitest"
 
 import { AssemblyThread } from "../../../src/adapters/html/assembly-thread.ts"
 import { layer } from "../../../src/adapters/html/html-assembly.ts"
-import { parseFragment } from "../../../src/adapters/html/parse-fragment.ts"
-import { type HtmlNode, lineOf } from "../../../src/domain/conversion/html/tree.ts"
 import { HtmlAssembly } from "../../../src/ports/conversion/html-assembly.ts"
+import { parseFragment } from "../../../src/reader/html/parse-fragment.ts"
+import { type HtmlNode, lineOf } from "../../../src/reader/html/tree.ts"
 
 interface Given {
   readonly title?: string

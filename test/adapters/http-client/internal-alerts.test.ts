@@ -5,7 +5,7 @@ import { Effect, Logger, Redacted } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 
 import { layer } from "../../../src/adapters/http-client/internal-alerts.ts"
-import { Alerts } from "../../../src/domain/delivery/alerts.ts"
+import { Alerts } from "../../../src/application/delivery/alerts.ts"
 import type { FailedSend } from "../../../src/domain/delivery/delivery-event.ts"
 import { anyId } from "../../support/any-id.ts"
 

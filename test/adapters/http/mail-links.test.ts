@@ -10,7 +10,7 @@ import { ADMIN_TOKEN, startServer, type TestServer } from "./harness.ts"
 const root = fileURLToPath(new URL("../../..", import.meta.url))
 
 /** What code appends to the address of this installation, where it makes the links of mails; a token is any text. */
-const made = ["src/domain", "src/runtime/layers"].flatMap((folder) =>
+const made = ["src/domain", "src/application", "src/runtime/compose"].flatMap((folder) =>
   readdirSync(`${root}${folder}`, { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".ts") && !name.startsWith("doctor/"))
     .flatMap((name) => [

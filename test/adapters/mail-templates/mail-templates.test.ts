@@ -10,10 +10,10 @@ import {
   safeUrl
 } from "../../../src/adapters/mail-templates/clean.ts"
 import { layer, MAX_HTML_BYTES, renderMail } from "../../../src/adapters/mail-templates/mail-templates.ts"
-import type { LeftOut } from "../../../src/domain/conversion/left-out.ts"
 import { TEMPLATE_SAMPLES } from "../../../src/domain/mail/templates/samples.ts"
 import type { MailTemplate } from "../../../src/domain/mail/templates/template.ts"
 import { MailTemplates } from "../../../src/ports/mail/mail-provider.ts"
+import type { LeftOut } from "../../../src/reader/model/left-out.ts"
 import { elementsOf, named, shapeOf } from "./parsed.ts"
 
 const samples = Object.values<MailTemplate>(TEMPLATE_SAMPLES)

@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 
-import type { StructureElement, TextRun } from "../../../src/domain/conversion/page-content.ts"
+import type { StructureElement, TextRun } from "../../../src/reader/model/page-content.ts"
 import { extractBytes } from "../../support/files/pdf-files.ts"
 import { linked, tagged, withForm, withImage } from "../../support/files/pdf-samples.ts"
 import { line, pdfOf, type PageSpec, ref } from "../../support/files/pdf-writer.ts"

@@ -2,8 +2,8 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Stream } from "effect"
 
 import { layerPdf } from "../../../src/adapters/pdf/pdf.ts"
-import type { PageContent } from "../../../src/domain/conversion/page-content.ts"
 import { Pdf, type PdfDocument } from "../../../src/ports/conversion/pdf.ts"
+import type { PageContent } from "../../../src/reader/model/page-content.ts"
 import { foreignPdfs, temporaryPdf } from "../../support/files/pdf-files.ts"
 import { linked, numbered, sharing, tagged, withForm, withImage } from "../../support/files/pdf-samples.ts"
 

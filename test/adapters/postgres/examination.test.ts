@@ -4,7 +4,7 @@ import { Effect, Layer } from "effect"
 
 import { layerSqlClient, WriteSql } from "../../../src/adapters/postgres/client.ts"
 import { examineDatabase } from "../../../src/adapters/postgres/examination.ts"
-import { MIGRATIONS } from "../../../src/runtime/package.ts"
+import { MIGRATIONS } from "../../../src/runtime/process/package.ts"
 import { layerPostgres } from "../../support/postgres/postgres.ts"
 
 const parts = Layer.mergeAll(layerSqlClient, NodeServices.layer).pipe(Layer.provideMerge(layerPostgres))

@@ -6,7 +6,7 @@ import { PersistedQueue } from "effect/persistence"
 import { layerSqlClient, WriteSql } from "../../../src/adapters/postgres/client.ts"
 import type { MigrationFiles } from "../../../src/adapters/postgres/migration-files.ts"
 import { migrate, pending as standing } from "../../../src/adapters/postgres/migrator.ts"
-import { MIGRATIONS } from "../../../src/runtime/package.ts"
+import { MIGRATIONS } from "../../../src/runtime/process/package.ts"
 import { layerClients, layerEmptyDatabase, layerPostgres } from "../../support/postgres/postgres.ts"
 
 const layerEmpty = layerSqlClient.pipe(

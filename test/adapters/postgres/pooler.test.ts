@@ -10,7 +10,7 @@ import {
   WriteSql
 } from "../../../src/adapters/postgres/client.ts"
 import { migrate } from "../../../src/adapters/postgres/migrator.ts"
-import { MIGRATIONS } from "../../../src/runtime/package.ts"
+import { MIGRATIONS } from "../../../src/runtime/process/package.ts"
 import { layerEmptyDatabase, TestDatabase } from "../../support/postgres/postgres.ts"
 import { startTransactionPooler } from "../../support/postgres/transaction-pooler.ts"
 import { runChild } from "../../support/processes/child.ts"
@@ -101,7 +101,7 @@ describe("behind a pooler in transaction mode", () => {
         const { url } = yield* pooled
         const child = yield* Effect.acquireRelease(
           Effect.sync(() =>
-            runChild("src/runtime/serve.ts", [], {
+            runChild("src/runtime/entries/serve.ts", [], {
               PORT: "0",
               POSTLANE_ROLES: "api,leader,retry",
               PROVIDERA_API_KEY: "re_pooled",

@@ -9,7 +9,7 @@ import { layerSingle, layerSqlClient, WriteSql } from "../../../src/adapters/pos
 import { layer as layerMailStore } from "../../../src/adapters/postgres/mail/mail-store.ts"
 import { migrate, pending } from "../../../src/adapters/postgres/migrator.ts"
 import { MailStore } from "../../../src/ports/mail/mail-store.ts"
-import { MIGRATIONS } from "../../../src/runtime/package.ts"
+import { MIGRATIONS } from "../../../src/runtime/process/package.ts"
 import { asking, mail } from "../../contracts/mail/mail-store/mails.ts"
 import { startTestServer } from "../../support/postgres/postgres-server.ts"
 import {

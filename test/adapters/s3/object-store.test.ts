@@ -8,7 +8,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Stream } from "effect"
 
 import { makeS3Objects } from "../../../src/adapters/s3/object-store.ts"
-import { probeStore } from "../../../src/domain/store-probe.ts"
+import { probeStore } from "../../../src/application/store-probe.ts"
 import { objectStoreContract } from "../../contracts/conversion/object-store.ts"
 import { conditionalS3 } from "../../support/vendors/conditional-s3.ts"
 import { startSqs } from "../../support/vendors/sqs.ts"

@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 
-import { POLLS_A_TICK } from "../../../src/domain/batch/lane-settings.ts"
+import { POLLS_A_TICK } from "../../../src/application/batch/lane-settings.ts"
 import { layerDatabase, TestDatabase } from "../../support/postgres/postgres.ts"
 import { measureBatchSpeed } from "./batch-speed.ts"
 import { speedTable, tickTable } from "./batch-tables.ts"

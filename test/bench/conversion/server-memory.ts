@@ -77,7 +77,7 @@ const startProgram = async (
 /** A customer with credits enough, as `postlane` registers one; its token. */
 const addCustomer = (env: NodeJS.ProcessEnv): string => {
   const run = (...args: ReadonlyArray<string>) =>
-    execFileSync(process.execPath, [programOf("src/runtime/cli.ts"), ...args, "--json"], {
+    execFileSync(process.execPath, [programOf("src/runtime/entries/cli.ts"), ...args, "--json"], {
       cwd: ROOT,
       env: { PATH: process.env["PATH"], ...env },
       encoding: "utf8"
@@ -100,7 +100,7 @@ const startServer = async (folder: string, serves: boolean) => {
     POSTLANE_DATA_DIR: folder
   }
   if (!serves) {
-    const server = await startProgram("src/runtime/start.ts", /(http:\S+)\/health/, {
+    const server = await startProgram("src/runtime/entries/start.ts", /(http:\S+)\/health/, {
       ...settings,
       OWNER_TOKEN: TOKEN
     })
@@ -108,7 +108,7 @@ const startServer = async (folder: string, serves: boolean) => {
   }
   // The image runs the bundle, whose code takes less memory than that of the sources. Tests have one.
   if (process.env["POSTLANE_TEST_PROGRAMS"] === undefined)
-    await bundle(join(ROOT, "node_modules/.cache/postlane-bench/package/dist/runtime"))
+    await bundle(join(ROOT, "node_modules/.cache/postlane-bench/package/dist/runtime/entries"))
   const database = await startDatabase(undefined)
   const cloud = await startProgram("infra/container/emulators.ts", /listen on (http:\S+)/, {
     HOST: "127.0.0.1",
@@ -134,7 +134,7 @@ const startServer = async (folder: string, serves: boolean) => {
       MALLOC_MMAP_THRESHOLD_: "131072"
     }
     const token = addCustomer(production)
-    const server = await startProgram("src/runtime/serve.ts", /"url":"([^"]+)"/, production, [
+    const server = await startProgram("src/runtime/entries/serve.ts", /"url":"([^"]+)"/, production, [
       "--max-semi-space-size=8"
     ])
     const stop = async () => {

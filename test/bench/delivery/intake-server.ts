@@ -18,7 +18,7 @@ export interface IntakeServer {
 
 /** Starts it, and waits until it takes mail. */
 export const startIntakeServer = async (databaseUrl: string, folder: string): Promise<IntakeServer> => {
-  const child = spawn(process.execPath, [programOf("src/runtime/serve.ts")], {
+  const child = spawn(process.execPath, [programOf("src/runtime/entries/serve.ts")], {
     cwd: ROOT,
     stdio: ["ignore", "pipe", "inherit"],
     env: {

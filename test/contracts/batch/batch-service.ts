@@ -7,7 +7,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, type Scope, Stream } from "effect"
 
 import { recordLine } from "../../../src/adapters/bedrock/batch-lines.ts"
-import { visionCall } from "../../../src/domain/conversion/cascade/vision.ts"
+import { visionCall } from "../../../src/application/cascade/vision.ts"
 import {
   type BatchJob,
   type BatchService,

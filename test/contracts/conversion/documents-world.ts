@@ -1,14 +1,11 @@
 import { Context, Duration, Effect } from "effect"
 
 import type { BatchOutcome, BatchRowState } from "../../../src/domain/batch/row.ts"
-import type { CostEntry } from "../../../src/domain/conversion/cascade/cost.ts"
+import type { CostEntry } from "../../../src/domain/cascade/cost.ts"
+import type { FileKind, FileStatus } from "../../../src/domain/conversion/file.ts"
 import type { ChunkStatus, JobOptions, JobStatus } from "../../../src/domain/conversion/job.ts"
 import type { WorkId, CustomerId, FileId, JobId, ChunkId, LeaseId } from "../../../src/domain/ids.ts"
-import {
-  ConversionStore,
-  type FileKind,
-  type FileStatus
-} from "../../../src/ports/conversion/conversion-store.ts"
+import { ConversionStore } from "../../../src/ports/conversion/conversion-store.ts"
 import { anyId } from "../../support/any-id.ts"
 
 export const WINDOW = Duration.minutes(90)

@@ -6,7 +6,7 @@
 import { assert, layer as suiteLayer } from "@effect/vitest"
 import { Clock, Effect, type Layer } from "effect"
 
-import { SHARE_SECONDS } from "../../../src/domain/conversion/share-token.ts"
+import { SHARE_SECONDS } from "../../../src/application/conversion/share-token.ts"
 import type { CustomerId } from "../../../src/domain/ids.ts"
 import { ConversionStore } from "../../../src/ports/conversion/conversion-store.ts"
 import { SharedFiles } from "../../../src/ports/conversion/shared-files.ts"

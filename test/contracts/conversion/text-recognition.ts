@@ -7,13 +7,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, type Layer } from "effect"
 
-import {
-  type GreyPicture,
-  legibleOf,
-  showsText,
-  withoutSpecks
-} from "../../../src/domain/conversion/recognition/recognised-text.ts"
 import { TextRecognition } from "../../../src/ports/conversion/text-recognition.ts"
+import type { GreyPicture } from "../../../src/reader/model/recognised-text.ts"
+import { legibleOf, showsText, withoutSpecks } from "../../../src/reader/recognition/recognised-text.ts"
 
 /** A picture of one grey. */
 export const paper = (width: number, height: number, level = 255): GreyPicture => ({

@@ -6,8 +6,7 @@ import type { JobId } from "../../../src/domain/ids.ts"
 import { BatchService, BatchServiceError } from "../../../src/ports/batch/batch-service.ts"
 import { ConversionStore } from "../../../src/ports/conversion/conversion-store.ts"
 import { BatchObjects } from "../../../src/ports/object-store.ts"
-import { behindGate, Crash, type Gate } from "./world/gate.ts"
-import { driverTick } from "./world/tick.ts"
+import { driverTick } from "../../application/batch/world/tick.ts"
 import {
   clean,
   convertAll,
@@ -18,7 +17,8 @@ import {
   rowOf,
   settingsOf,
   tickUntil
-} from "./world/world.ts"
+} from "../../application/batch/world/world.ts"
+import { behindGate, Crash, type Gate } from "./world/gate.ts"
 
 /** The job goes on, and its row is closed. */
 const done = (jobId: JobId) =>

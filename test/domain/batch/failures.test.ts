@@ -6,11 +6,9 @@ import { batchPrefix } from "../../../src/domain/batch/keys.ts"
 import type { JobId } from "../../../src/domain/ids.ts"
 import { BatchService, BatchServiceError } from "../../../src/ports/batch/batch-service.ts"
 import { PageSources } from "../../../src/ports/conversion/page-sources.ts"
-import { PdfError } from "../../../src/ports/conversion/pdf.ts"
 import { BatchObjects, ObjectStoreError } from "../../../src/ports/object-store.ts"
-import { until } from "../../contracts/batch/batch-service.ts"
-import { anyId } from "../../support/any-id.ts"
-import { driverTick } from "./world/tick.ts"
+import { PdfError } from "../../../src/reader/model/pdf-document.ts"
+import { driverTick } from "../../application/batch/world/tick.ts"
 import {
   clean,
   isClosed,
@@ -23,7 +21,9 @@ import {
   rowOf,
   settingsOf,
   tickUntil
-} from "./world/world.ts"
+} from "../../application/batch/world/world.ts"
+import { until } from "../../contracts/batch/batch-service.ts"
+import { anyId } from "../../support/any-id.ts"
 
 const unavailable = new BatchServiceError({ reason: "unavailable", message: "busy" })
 const refused = new BatchServiceError({ reason: "refused", message: "no" })

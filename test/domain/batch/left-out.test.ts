@@ -1,10 +1,10 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 
-import { MAX_DOCUMENT_BYTES } from "../../../src/domain/conversion/cascade/model-call.ts"
+import { MAX_DOCUMENT_BYTES } from "../../../src/domain/cascade/model-call.ts"
 import { PageSources } from "../../../src/ports/conversion/page-sources.ts"
-import { PdfError } from "../../../src/ports/conversion/pdf.ts"
-import { driverTick } from "./world/tick.ts"
+import { PdfError } from "../../../src/reader/model/pdf-document.ts"
+import { driverTick } from "../../application/batch/world/tick.ts"
 import {
   clean,
   convertAll,
@@ -15,7 +15,7 @@ import {
   rowOf,
   settingsOf,
   tickUntil
-} from "./world/world.ts"
+} from "../../application/batch/world/world.ts"
 
 layer(laneWorld, { timeout: 120_000, excludeTestServices: true })("a page that is left out", (it) => {
   it.effect("since it cannot be read, or is too large for the model, keeps no other out of the batch", () =>

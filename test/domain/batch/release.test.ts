@@ -6,8 +6,7 @@ import { Effect } from "effect"
 import { WriteSql } from "../../../src/adapters/postgres/client.ts"
 import { BatchService } from "../../../src/ports/batch/batch-service.ts"
 import { ConversionStore } from "../../../src/ports/conversion/conversion-store.ts"
-import { anyId } from "../../support/any-id.ts"
-import { driverTick } from "./world/tick.ts"
+import { driverTick } from "../../application/batch/world/tick.ts"
 import {
   clean,
   convertAll,
@@ -21,7 +20,8 @@ import {
   rowOf,
   settingsOf,
   tickUntil
-} from "./world/world.ts"
+} from "../../application/batch/world/world.ts"
+import { anyId } from "../../support/any-id.ts"
 
 /** The statements of docs/operating.md, "Rollback". */
 const release = Effect.gen(function* () {

@@ -5,7 +5,16 @@ import * as Base64 from "effect/encoding/Base64"
 import { WriteSql } from "../../../src/adapters/postgres/client.ts"
 import { batchPrefix } from "../../../src/domain/batch/keys.ts"
 import { BatchObjects } from "../../../src/ports/object-store.ts"
-import { clean, isState, Knobs, laneWorld, MODEL, parked, settingsOf, tickUntil } from "./world/world.ts"
+import {
+  clean,
+  isState,
+  Knobs,
+  laneWorld,
+  MODEL,
+  parked,
+  settingsOf,
+  tickUntil
+} from "../../application/batch/world/world.ts"
 
 const encoder = new TextEncoder()
 

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 
-import { cleanFileName } from "../../../src/domain/conversion/stored-files.ts"
+import { cleanFileName } from "../../../src/reader/model/file-name.ts"
 
 const units = fc.constantFrom(
   "a",

@@ -3,14 +3,9 @@ import type { Browser, Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 
 import { layerPdf } from "../../../src/adapters/pdf/pdf.ts"
-import {
-  flyerPage,
-  unreadablePage,
-  FLYER_END,
-  flyerStart
-} from "../../../src/domain/conversion/flyer/flyer-page.ts"
-import { wordsFor } from "../../../src/domain/conversion/html/words.ts"
 import { Pdf } from "../../../src/ports/conversion/pdf.ts"
+import { flyerPage, unreadablePage, FLYER_END, flyerStart } from "../../../src/reader/flyer/flyer-page.ts"
+import { wordsFor } from "../../../src/reader/html/words.ts"
 import { temporaryPdf } from "../../support/files/pdf-files.ts"
 import { linked, tagged, withForm, withImage } from "../../support/files/pdf-samples.ts"
 import { findings } from "../../support/processes/axe.ts"

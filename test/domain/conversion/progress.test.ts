@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 
+import type { FileStatus, StoredFile } from "../../../src/domain/conversion/file.ts"
 import { JobStatus } from "../../../src/domain/conversion/job.ts"
 import { momentOf, momentOfDeleted, sameMoment } from "../../../src/domain/conversion/progress.ts"
-import type { FileStatus, StoredFile } from "../../../src/ports/conversion/conversion-store.ts"
 import { anyId } from "../../support/any-id.ts"
 import { storedFile } from "./stored-file.ts"
 

@@ -1,4 +1,4 @@
-import type { StoredFile } from "../../../src/ports/conversion/conversion-store.ts"
+import type { StoredFile } from "../../../src/domain/conversion/file.ts"
 import { anyId } from "../../support/any-id.ts"
 
 /** A PDF of five pages that was just uploaded, but for `parts`. */

@@ -1,6 +1,6 @@
 import { Effect, Layer, Stream } from "effect"
 
-import type { ModelCall } from "../../../src/domain/conversion/cascade/model-call.ts"
+import type { ModelCall } from "../../../src/domain/cascade/model-call.ts"
 import { HtmlAssembly } from "../../../src/ports/conversion/html-assembly.ts"
 import type { PageSource } from "../../../src/ports/conversion/page-sources.ts"
 import {

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 
+import type { EmailStat } from "../../../src/domain/delivery/email-log-row.ts"
 import { bucketsOf, MEASURES, PERIODS, seriesOf } from "../../../src/domain/delivery/health.ts"
 import { EmailStatus } from "../../../src/domain/mail/status.ts"
-import type { EmailStat } from "../../../src/ports/delivery/email-log-query.ts"
 
 const NOW = Date.parse("2026-03-01T00:30:00Z")
 const stat = (change: Partial<EmailStat>): EmailStat => ({

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 
 import { adviceOn, standingRow } from "../../../src/domain/delivery/mail-advice.ts"
+import type { MailStory, StoryRow } from "../../../src/domain/delivery/mail-story.ts"
 import { EmailStatus } from "../../../src/domain/mail/status.ts"
-import type { MailStory, StoryRow } from "../../../src/ports/delivery/mail-stories.ts"
 import { story, storyRow } from "../../support/worlds/mail-story.ts"
 
 const AT = Date.parse("2026-11-20T10:11:12Z")

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "vitest"
 
+import type { ListedMail } from "../../../src/domain/delivery/listed-mail.ts"
 import { eventOf, isBackfill, isNews, newestOf, reaches } from "../../../src/domain/delivery/poll-rules.ts"
-import type { ListedMail } from "../../../src/ports/delivery/event-poll.ts"
 
 const HOUR = 3_600_000
 const NOW = 100 * HOUR

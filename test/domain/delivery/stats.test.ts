@@ -1,9 +1,9 @@
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
 
+import type { EmailStat } from "../../../src/domain/delivery/email-log-row.ts"
 import { statRows, summarize } from "../../../src/domain/delivery/stats.ts"
 import { EmailStatus } from "../../../src/domain/mail/status.ts"
-import type { EmailStat } from "../../../src/ports/delivery/email-log-query.ts"
 
 const stat: fc.Arbitrary<EmailStat> = fc
   .record({

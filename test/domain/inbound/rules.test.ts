@@ -3,7 +3,6 @@ import * as fc from "fast-check"
 import { assert, describe, it } from "vitest"
 
 import { isPdf } from "../../../src/domain/conversion/file-signatures.ts"
-import type { TextRun } from "../../../src/domain/conversion/page-content.ts"
 import {
   chooseAttachment,
   MAX_ATTACHMENT_BYTES,
@@ -30,6 +29,7 @@ import {
   classifyPage
 } from "../../../src/domain/inbound/page-class.ts"
 import type { Mailbox } from "../../../src/domain/mail/address.ts"
+import type { TextRun } from "../../../src/reader/model/page-content.ts"
 
 const text = fc.string({ unit: "binary", maxLength: 80 })
 const bytes = fc.uint8Array({ maxLength: 2_000 })

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Logger, References } from "effect"
 
-import { makeHarness, mail } from "./harness.ts"
+import { makeHarness, mail } from "../../application/mail/harness.ts"
 
 interface Line {
   readonly message: unknown

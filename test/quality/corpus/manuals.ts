@@ -4,7 +4,7 @@ import { dirname, join } from "node:path"
 
 import { parse } from "parse5"
 
-import { wordsOf } from "../../../src/domain/conversion/cascade/coverage.ts"
+import { wordsOf } from "../../../src/domain/cascade/coverage.ts"
 import { isDocBook, rankIn } from "./docbook.ts"
 import {
   bodyOf,

@@ -11,7 +11,7 @@ const PATIENCE = 120_000
 const postlane = (
   args: ReadonlyArray<string>,
   env: Readonly<Record<string, string>> = {},
-  file = "src/runtime/cli.ts"
+  file = "src/runtime/entries/cli.ts"
 ) =>
   Effect.acquireUseRelease(
     Effect.sync(() => runChild(file, args, env)),
@@ -80,7 +80,9 @@ describe.concurrent("the process postlane", () => {
             values ('sent', 'marketing', array['a@x.test'], ${subject})`
         yield* insert("first")
         const follow = yield* Effect.acquireRelease(
-          Effect.sync(() => runChild("src/runtime/cli.ts", ["log", "--follow", "--json"], { DB_URL: url })),
+          Effect.sync(() =>
+            runChild("src/runtime/entries/cli.ts", ["log", "--follow", "--json"], { DB_URL: url })
+          ),
           ({ destroy }) => Effect.promise(destroy)
         )
         const sees = (subject: string, status: string) =>
@@ -118,7 +120,7 @@ describe.concurrent("the process postlane", () => {
         yield* old("newest", "sent", 50, 1)
         const follow = yield* Effect.acquireRelease(
           Effect.sync(() =>
-            runChild("src/runtime/cli.ts", ["log", "-f", "-n", "5", "--status", "sent", "--json"], {
+            runChild("src/runtime/entries/cli.ts", ["log", "-f", "-n", "5", "--status", "sent", "--json"], {
               DB_URL: url
             })
           ),
@@ -146,7 +148,9 @@ describe.concurrent("the process postlane", () => {
       Effect.gen(function* () {
         const env = { POSTLANE_DATA_DIR: yield* folder }
         const server = yield* Effect.acquireRelease(
-          Effect.sync(() => runChild("src/runtime/start.ts", [], { PORT: "0", SMTP_PORT: "0", ...env })),
+          Effect.sync(() =>
+            runChild("src/runtime/entries/start.ts", [], { PORT: "0", SMTP_PORT: "0", ...env })
+          ),
           ({ destroy }) => Effect.promise(destroy)
         )
         yield* Effect.promise(() => server.line((line) => /API +(http:\S+)/.exec(line)?.[1]))
@@ -161,7 +165,7 @@ describe.concurrent("the process postlane", () => {
         server.signal("SIGTERM")
         yield* Effect.promise(() => server.ended)
         for (const args of [["log"], ["send", ...MAIL, ...KIND], ["doctor"]]) {
-          const refused = yield* postlane(args, env, "./src/runtime/cli.ts")
+          const refused = yield* postlane(args, env, "./src/runtime/entries/cli.ts")
           assert.strictEqual(refused.code, 1, args[0])
           assert.include(refused.err + refused.out, "is not running. Start it with: npm start")
         }

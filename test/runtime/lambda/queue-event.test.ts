@@ -7,9 +7,9 @@ import {
   ANSWER_MARGIN_MS,
   functionSeconds,
   RETRIES_AT_ONCE
-} from "../../../src/domain/mail/function-sizes.ts"
-import { RetryHandler } from "../../../src/domain/mail/retry.ts"
-import { longestRetryMs, MailerConfig } from "../../../src/domain/mail/sending.ts"
+} from "../../../src/application/mail/function-sizes.ts"
+import { RetryHandler } from "../../../src/application/mail/retry.ts"
+import { longestRetryMs, MailerConfig } from "../../../src/application/mail/sending.ts"
 import { DeferQueue } from "../../../src/ports/mail/defer-queue.ts"
 import { decodeQueueEvent, handleQueue } from "../../../src/runtime/lambda/queue-event.ts"
 import { deferredSend } from "../../contracts/mail/defer-queue.ts"

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer, Metric, Ref } from "effect"
 import { TestClock } from "effect/testing"
 
-import { countRetry } from "../../../src/domain/mail/metrics.ts"
+import { countRetry } from "../../../src/application/mail/metrics.ts"
 import { type Figures, HealthBoard, OPEN, QUEUES } from "../../../src/ports/delivery/health-board.ts"
 import { MetricsPage } from "../../../src/ports/metrics-page.ts"
 import { Readiness, type ReadinessReport } from "../../../src/ports/readiness.ts"

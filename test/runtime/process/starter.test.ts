@@ -30,7 +30,7 @@ describe("a server that npm start started", { timeout: 120_000 }, () => {
     const npm = spawn(
       process.execPath,
       // The shell stays above the server: it has something left to do.
-      ["-e", NPM, `"${process.execPath}" ${programOf("src/runtime/start.ts")}; exit $?`],
+      ["-e", NPM, `"${process.execPath}" ${programOf("src/runtime/entries/start.ts")}; exit $?`],
       {
         cwd: ROOT,
         env: {

@@ -16,7 +16,7 @@ import {
 import { PrometheusMetrics } from "effect/observability"
 import { TestClock } from "effect/testing"
 
-import { type Rest, WorkBell } from "../../../src/domain/work-bell.ts"
+import { type Rest, WorkBell } from "../../../src/application/work-bell.ts"
 import { StoreUnavailable } from "../../../src/ports/store-unavailable.ts"
 import {
   background,

@@ -2,7 +2,7 @@ import { Effect } from "effect"
 
 import type { MailDatabase } from "../../../src/adapters/memory/mail/mail-store.ts"
 import type { EventEntry } from "../../../src/adapters/memory/mail/tables.ts"
-import type { Alerts } from "../../../src/domain/delivery/alerts.ts"
+import type { Alerts } from "../../../src/application/delivery/alerts.ts"
 import { isProviderFailure } from "../../../src/domain/mail/status.ts"
 import type { AlarmBoard } from "../../../src/ports/delivery/alarm-board.ts"
 import type { DeliveryLog } from "../../../src/ports/delivery/delivery-log.ts"

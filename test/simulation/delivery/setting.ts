@@ -12,19 +12,19 @@ import { type DeferBroker, makeDeferBroker } from "../../../src/adapters/memory/
 import { makeDeferrals } from "../../../src/adapters/memory/mail/deferrals.ts"
 import { type MailDatabase, makeMailDatabase } from "../../../src/adapters/memory/mail/mail-store.ts"
 import type { EventEntry } from "../../../src/adapters/memory/mail/tables.ts"
-import { layer as layerAlarms, watchAlarms } from "../../../src/domain/delivery/alarms.ts"
+import { layer as layerAlarms, watchAlarms } from "../../../src/application/delivery/alarms.ts"
 import {
   AlertConfig,
   Alerts,
   layer as layerAlerts,
   sweepAlerts
-} from "../../../src/domain/delivery/alerts.ts"
-import { EventRecording, layer as layerRecording } from "../../../src/domain/delivery/event-recording.ts"
-import { EventPoll, layer as layerPoll } from "../../../src/domain/delivery/poll.ts"
+} from "../../../src/application/delivery/alerts.ts"
+import { EventRecording, layer as layerRecording } from "../../../src/application/delivery/event-recording.ts"
+import { EventPoll, layer as layerPoll } from "../../../src/application/delivery/poll.ts"
+import { layer as layerMailer, Mailer } from "../../../src/application/mail/mailer.ts"
+import { layer as layerRetry, RetryHandler } from "../../../src/application/mail/retry.ts"
+import { MailerConfig } from "../../../src/application/mail/sending.ts"
 import type { Provider } from "../../../src/domain/mail/failover.ts"
-import { layer as layerMailer, Mailer } from "../../../src/domain/mail/mailer.ts"
-import { layer as layerRetry, RetryHandler } from "../../../src/domain/mail/retry.ts"
-import { MailerConfig } from "../../../src/domain/mail/sending.ts"
 import { AlarmBoard } from "../../../src/ports/delivery/alarm-board.ts"
 import { AlertPreferences, Chat, ChatFailure } from "../../../src/ports/delivery/alert-channels.ts"
 import { DeliveryLog } from "../../../src/ports/delivery/delivery-log.ts"

@@ -5,7 +5,7 @@ import { makeConversionStore } from "../../../src/adapters/memory/conversion/con
 import type { Documents } from "../../../src/adapters/memory/documents/state.ts"
 import { makeIntakeStore } from "../../../src/adapters/memory/inbound/intake-store.ts"
 import { queueReply } from "../../../src/adapters/memory/inbound/replies.ts"
-import type { Conversions as ConversionRequests } from "../../../src/domain/conversion/conversions.ts"
+import type { Conversions as ConversionRequests } from "../../../src/application/conversion/conversions.ts"
 import { askedOf } from "../../../src/domain/conversion/job.ts"
 import type { Customers } from "../../../src/ports/accounts/customers.ts"
 import type { BatchService } from "../../../src/ports/batch/batch-service.ts"

@@ -4,11 +4,16 @@ import { Clock, Context, Duration, Effect, Stream } from "effect"
 import * as Mac from "effect/crypto/Mac"
 
 import type { Documents } from "../../../src/adapters/memory/documents/state.ts"
-import { HEAD_BYTES, type IncomingMail } from "../../../src/domain/inbound/incoming-mail.ts"
-import { IntakeConfig } from "../../../src/domain/inbound/intake-config.ts"
+import { IntakeConfig } from "../../../src/application/inbound/intake-config.ts"
+import { HEAD_BYTES } from "../../../src/domain/inbound/incoming-mail.ts"
 import { ConvertPipeline, PipelineError } from "../../../src/ports/inbound/convert-pipeline.ts"
 import type { IntakeStore } from "../../../src/ports/inbound/intake-store.ts"
-import { MailReader, ReplyChannel, ReplyFailure } from "../../../src/ports/inbound/mails.ts"
+import {
+  MailReader,
+  ReplyChannel,
+  ReplyFailure,
+  type ReadableMail
+} from "../../../src/ports/inbound/mails.ts"
 import { MailTemplates } from "../../../src/ports/mail/mail-provider.ts"
 import { MailObjects, ObjectStoreError } from "../../../src/ports/object-store.ts"
 import type { Chance } from "../kernel.ts"
@@ -46,7 +51,7 @@ const decoder = new TextDecoder()
 /** The mail as it comes in; the paper stands in place of its PDF. */
 export const rawOf = (mail: SentMail): Uint8Array => encoder.encode(JSON.stringify(mail))
 
-const read = (raw: Uint8Array): IncomingMail => {
+const read = (raw: Uint8Array): ReadableMail => {
   const { from, messageId, paper } = JSON.parse(decoder.decode(raw)) as SentMail
   return {
     headers: [

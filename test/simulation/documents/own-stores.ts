@@ -1,9 +1,9 @@
 import { Context, Effect, Layer } from "effect"
 
 import { type Documents, MemoryDocuments } from "../../../src/adapters/memory/documents/state.ts"
+import type { BatchReplay } from "../../../src/application/batch/replay.ts"
+import { type OwnStore, ownStoresLayer } from "../../../src/application/own-stores.ts"
 import { resultsKey } from "../../../src/domain/batch/keys.ts"
-import type { BatchReplay } from "../../../src/domain/batch/replay.ts"
-import { type OwnStore, ownStoresLayer } from "../../../src/domain/own-stores.ts"
 import { BatchObjects } from "../../../src/ports/object-store.ts"
 
 type Replay = BatchReplay["Service"]

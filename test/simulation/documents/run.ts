@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 
-import { estimateLlmCost } from "../../../src/domain/conversion/cascade/cost.ts"
+import { estimateLlmCost } from "../../../src/domain/cascade/cost.ts"
 import { runSeeded, type SimClock } from "../kernel.ts"
 import type { Run, RunOptions, SimulatedWorld } from "../world.ts"
 import { BUGS } from "./bugs.ts"

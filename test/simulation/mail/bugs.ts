@@ -1,8 +1,8 @@
 import { Clock, Effect } from "effect"
 
+import type { Mailer } from "../../../src/application/mail/mailer.ts"
+import type { RetryHandler } from "../../../src/application/mail/retry.ts"
 import { newUse } from "../../../src/domain/mail/claim.ts"
-import type { Mailer } from "../../../src/domain/mail/mailer.ts"
-import type { RetryHandler } from "../../../src/domain/mail/retry.ts"
 import { type MailProvider, ProviderFailure } from "../../../src/ports/mail/mail-provider.ts"
 import type { BeganRetry, MailStore } from "../../../src/ports/mail/mail-store.ts"
 

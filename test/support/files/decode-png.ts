@@ -2,8 +2,8 @@ import { crc32, inflateSync } from "node:zlib"
 
 import { assert } from "@effect/vitest"
 
-import type { Pixels } from "../../../src/adapters/pdf/pages/png.ts"
-import type { Picture } from "../../../src/ports/conversion/pdf.ts"
+import type { Picture } from "../../../src/reader/model/pdf-document.ts"
+import type { Pixels } from "../../../src/reader/sources/pdf/pages/png.ts"
 
 /** PNG's filter type `Up`. */
 const UP = 2

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs"
 import { dirname } from "node:path"
 
-import { loadQpdf, QPDF_INPUT } from "../../../src/adapters/pdf/engine/qpdf.ts"
+import { loadQpdf, QPDF_INPUT } from "../../../src/reader/sources/pdf/engine/qpdf.ts"
 
 /** Encrypts the PDF at `path` (AES, 256 bits), and gives the bytes. */
 export const encryptPdf = async (path: string, userPassword: string): Promise<Uint8Array> => {

@@ -1,6 +1,6 @@
-import { loadLibraries } from "../../../src/adapters/pdf/engine/libraries.ts"
-import { OpenDocument } from "../../../src/adapters/pdf/pages/document.ts"
-import type { DocumentFacts, PageContent } from "../../../src/domain/conversion/page-content.ts"
+import type { DocumentFacts, PageContent } from "../../../src/reader/model/page-content.ts"
+import { loadLibraries } from "../../../src/reader/sources/pdf/engine/libraries.ts"
+import { OpenDocument } from "../../../src/reader/sources/pdf/pages/document.ts"
 
 /** A whole document, read in this thread: for tests of what comes after. */
 export const extractFile = async (

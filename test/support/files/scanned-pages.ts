@@ -1,4 +1,4 @@
-import type { GreyPicture } from "../../../src/domain/conversion/recognition/recognised-text.ts"
+import type { GreyPicture } from "../../../src/reader/model/recognised-text.ts"
 import { pdfOf, type PdfWriter, ref } from "./pdf-writer.ts"
 
 /** What a scanner does to a page. */

@@ -17,7 +17,7 @@ export const bundle = async (programs: string = PROGRAMS): Promise<void> => {
   copyAssets(programs)
   await bundlePrograms(
     programs,
-    BUNDLED.filter((file) => file !== "src/runtime/cli.ts")
+    BUNDLED.filter((file) => file !== "src/runtime/entries/cli.ts")
   )
   process.env["POSTLANE_TEST_PROGRAMS"] = programs
 }

@@ -5,7 +5,7 @@ import { fileURLToPath, pathToFileURL } from "node:url"
 export const COMPILED = fileURLToPath(new URL("../../../node_modules/.cache/postlane-tests", import.meta.url))
 
 /** Where the global setup writes the bundles of what tests start as processes and threads. */
-export const PROGRAMS = join(COMPILED, "package/dist/runtime")
+export const PROGRAMS = join(COMPILED, "package/dist/runtime/entries")
 
 /** How a module names the thread or process that it starts, which stands beside it from source and from a build. */
 const BESIDE =

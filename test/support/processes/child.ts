@@ -40,7 +40,7 @@ process.once("exit", () => {
 /** What the global setup bundles. No two of the same name: the bundles stand in one folder. */
 export const BUNDLED = [
   ...["cli", "serve", "start", "migrate", "library", "client", "resend", "nodemailer"].map(
-    (name) => `src/runtime/${name}.ts`
+    (name) => `src/runtime/entries/${name}.ts`
   ),
   ...["bare-server", "by-hand-server", "fake-provider", "fake-smtp", "relay-server", "sender-process"].map(
     (name) => `test/bench/senders/${name}.ts`
@@ -157,7 +157,9 @@ export const startPostlane = async (
   env: Readonly<Record<string, string>>,
   built = false
 ): Promise<Postlane> => {
-  const [file, args] = built ? ["dist/runtime/cli.js", ["serve"]] : ["src/runtime/serve.ts", []]
+  const [file, args] = built
+    ? ["dist/runtime/entries/cli.js", ["serve"]]
+    : ["src/runtime/entries/serve.ts", []]
   const child = runChild(file, args, { PORT: "0", SMTP_PORT: "0", ...env })
   const url = await child.line((line) => /"url":"([^"]+)"/.exec(line)?.[1])
   return { ...child, url }

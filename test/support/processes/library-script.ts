@@ -16,7 +16,7 @@ export interface Ended {
  * environment is exactly `env`. One that does not end by itself is killed after a minute, which the signal tells.
  */
 export const runScript = async (source: string, env: Readonly<Record<string, string>>): Promise<Ended> => {
-  const module = `import { close, sendEmail } from ${JSON.stringify(programOf("src/runtime/library.ts"))}\n${source}`
+  const module = `import { close, sendEmail } from ${JSON.stringify(programOf("src/runtime/entries/library.ts"))}\n${source}`
   const child = spawn(process.execPath, ["--input-type=module", "--eval", module], {
     env,
     stdio: ["ignore", "pipe", "pipe"],

@@ -4,7 +4,7 @@ import { pathToFileURL } from "node:url"
 
 import { programOf } from "./child.ts"
 
-const source = (name: string) => pathToFileURL(programOf(`src/runtime/${name}.ts`)).href
+const source = (name: string) => pathToFileURL(programOf(`src/runtime/entries/${name}.ts`)).href
 
 registerHooks({
   resolve: (specifier, context, next) => {

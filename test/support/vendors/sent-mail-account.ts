@@ -1,11 +1,7 @@
 import { Effect } from "effect"
 
-import {
-  type ListedMail,
-  ListFailure,
-  type MailPage,
-  SentMails
-} from "../../../src/ports/delivery/event-poll.ts"
+import type { ListedMail } from "../../../src/domain/delivery/listed-mail.ts"
+import { ListFailure, type MailPage, SentMails } from "../../../src/ports/delivery/event-poll.ts"
 
 /** The mails of an account and its list, in memory: pages of `pageSize`, newest first. */
 export const makeAccount = (pageSize = 100) => {

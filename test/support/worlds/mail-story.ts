@@ -1,4 +1,4 @@
-import type { MailStory, StoryRow } from "../../../src/ports/delivery/mail-stories.ts"
+import type { MailStory, StoryRow } from "../../../src/domain/delivery/mail-story.ts"
 
 /** A row of a mail that was accepted. */
 export const storyRow = (change: Partial<StoryRow> = {}): StoryRow => ({

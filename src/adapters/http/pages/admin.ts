@@ -1,5 +1,5 @@
 import { JobStatus } from "../../../domain/conversion/job.ts"
-import { MailOutcome } from "../../../domain/inbound/intake-config.ts"
+import { MailOutcome } from "../../../domain/inbound/mail-outcome.ts"
 import { FREE_LIFETIME_PAGES } from "../../../domain/inbound/page-class.ts"
 import { Provider } from "../../../domain/mail/failover.ts"
 import { EmailStatus } from "../../../domain/mail/status.ts"

@@ -1,4 +1,4 @@
-import { greatest } from "../../../domain/lists.ts"
+import { greatest } from "../../../reader/model/lists.ts"
 import { escape } from "./html-page.ts"
 
 /** A chart of counts over the time. */

@@ -1,9 +1,9 @@
 import { Effect } from "effect"
 
+import { makeStoryReader } from "../../../application/delivery/mail-story.ts"
 import { adviceOn, standingRow, type Step } from "../../../domain/delivery/mail-advice.ts"
-import { makeStoryReader } from "../../../domain/delivery/mail-story.ts"
-import type { Attempt } from "../../../domain/mail/trace.ts"
-import type { LoggedEvent, MailStory, StoryRow } from "../../../ports/delivery/mail-stories.ts"
+import type { LoggedEvent, MailStory, StoryRow } from "../../../domain/delivery/mail-story.ts"
+import type { Attempt } from "../../../domain/mail/logged-attempt.ts"
 import { isUuid } from "../server/endpoint.ts"
 import { confirmDialog } from "./dashboard.ts"
 import { escape } from "./html-page.ts"

@@ -3,8 +3,8 @@ import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiMiddleware } from "effect/http-api"
 import { RateLimiter } from "effect/persistence"
 
+import { uptime } from "../../../application/uptime.ts"
 import { networkOf } from "../../../domain/networks.ts"
-import { uptime } from "../../../domain/uptime.ts"
 import {
   type Allowance,
   SharedAllowances,

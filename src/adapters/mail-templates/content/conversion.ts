@@ -1,4 +1,4 @@
-import type { LeftOut } from "../../../domain/conversion/left-out.ts"
+import type { LeftOut } from "../../../reader/model/left-out.ts"
 import type { Block, Row } from "../mail-content.ts"
 import { count, counted, paragraph, type Values, type Writer } from "./values.ts"
 

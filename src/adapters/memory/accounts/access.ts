@@ -4,6 +4,7 @@ import { Clock, Context, Effect, Layer, Redacted } from "effect"
 import type { Digest } from "effect/crypto/Digest"
 import type { SecureRandom } from "effect/crypto/SecureRandom"
 
+import { faultOf, makeSecretTokens } from "../../../application/accounts/tokens.ts"
 import type { Principal, Right } from "../../../domain/accounts/principal.ts"
 import {
   MAGIC_LINK_LIFETIME_SECONDS,
@@ -11,7 +12,6 @@ import {
   SESSION_LIFETIME_SECONDS,
   type SessionCookies
 } from "../../../domain/accounts/session.ts"
-import { faultOf, makeSecretTokens } from "../../../domain/accounts/tokens.ts"
 import { CustomerId } from "../../../domain/ids.ts"
 import {
   Access,

@@ -1,6 +1,6 @@
 import { Duration } from "effect"
 
-import type { CostEntry } from "../../../domain/conversion/cascade/cost.ts"
+import type { CostEntry } from "../../../domain/cascade/cost.ts"
 import { moveJob } from "../../../domain/conversion/job.ts"
 import type { JobId, LeaseId } from "../../../domain/ids.ts"
 import type { ClaimedChunk } from "../../../ports/conversion/conversion-store.ts"

@@ -1,6 +1,7 @@
+import type { StoredFile } from "../../../domain/conversion/file.ts"
 import { FILE_ROOM } from "../../../domain/conversion/stored-files.ts"
 import type { CustomerId } from "../../../domain/ids.ts"
-import type { NewFile, StoredFile } from "../../../ports/conversion/conversion-store.ts"
+import type { NewFile } from "../../../ports/conversion/conversion-store.ts"
 import type { FileRow } from "../documents/rows.ts"
 import { type Documents, isoOf } from "../documents/state.ts"
 import { by, Refused } from "../documents/table.ts"

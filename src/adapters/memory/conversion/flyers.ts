@@ -1,6 +1,6 @@
 import type { Duration } from "effect"
 
-import type { CostEntry } from "../../../domain/conversion/cascade/cost.ts"
+import type { CostEntry } from "../../../domain/cascade/cost.ts"
 import type { JobOptions } from "../../../domain/conversion/job.ts"
 import type { CustomerId, FileId, JobId, FlyerId, LeaseId } from "../../../domain/ids.ts"
 import type { ClaimedFlyer, Requested, StoredFlyer } from "../../../ports/conversion/conversion-store.ts"

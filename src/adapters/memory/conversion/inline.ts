@@ -1,6 +1,6 @@
 import type { Duration } from "effect"
 
-import type { CostEntry } from "../../../domain/conversion/cascade/cost.ts"
+import type { CostEntry } from "../../../domain/cascade/cost.ts"
 import type { LeaseId } from "../../../domain/ids.ts"
 import type { ClaimedInline } from "../../../ports/conversion/conversion-store.ts"
 import type { InlineFailure, InlineFound } from "../../../ports/conversion/result-facts.ts"

@@ -1,4 +1,4 @@
-import type { CostEntry } from "../../../domain/conversion/cascade/cost.ts"
+import type { CostEntry } from "../../../domain/cascade/cost.ts"
 import { isTerminal } from "../../../domain/conversion/job.ts"
 import type { FileId, JobId, FlyerId, LeaseId } from "../../../domain/ids.ts"
 import { releaseHold } from "../accounts/funds.ts"

@@ -1,7 +1,7 @@
 import { Clock, Effect, Layer, Redacted } from "effect"
 import type * as Mac from "effect/crypto/Mac"
 
-import { firstMoment, isAfterStop, makeShareLinks } from "../../../domain/conversion/share-token.ts"
+import { firstMoment, isAfterStop, makeShareLinks } from "../../../application/conversion/share-token.ts"
 import type { FileId } from "../../../domain/ids.ts"
 import { SharedFiles } from "../../../ports/conversion/shared-files.ts"
 import type { CustomerRow, FileRow, ShareRow } from "../documents/rows.ts"

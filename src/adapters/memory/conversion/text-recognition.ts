@@ -1,11 +1,7 @@
 import { type Effect, Layer } from "effect"
 
-import type { GreyPicture, RecognisedText } from "../../../domain/conversion/recognition/recognised-text.ts"
-import {
-  type RecognitionError,
-  type RecognitionHints,
-  TextRecognition
-} from "../../../ports/conversion/text-recognition.ts"
+import { type RecognitionError, TextRecognition } from "../../../ports/conversion/text-recognition.ts"
+import type { GreyPicture, RecognisedText, RecognitionHints } from "../../../reader/model/recognised-text.ts"
 
 /** What is read from a picture, or why nothing is. */
 export type RecognitionScript = (

@@ -1,6 +1,6 @@
 import { Duration } from "effect"
 
-import { isWholeChunk } from "../../../domain/conversion/cascade/whole-chunk.ts"
+import { isWholeChunk } from "../../../application/cascade/whole-chunk.ts"
 import { isTerminal, moveJob, usesCascade } from "../../../domain/conversion/job.ts"
 import { refreshHold, releaseHold } from "../accounts/funds.ts"
 import type { HoldRow, JobRow } from "../documents/rows.ts"

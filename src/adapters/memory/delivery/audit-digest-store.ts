@@ -1,9 +1,9 @@
 import { Clock, Effect } from "effect"
 
+import type { DigestActivity } from "../../../domain/delivery/digest-activity.ts"
 import type { SendRequest } from "../../../domain/mail/message.ts"
 import {
   AuditDigestStore,
-  type DigestActivity,
   type DigestClaim,
   type DigestKey,
   type DigestSubscription,

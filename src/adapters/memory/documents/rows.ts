@@ -1,7 +1,7 @@
 import type { BatchOutcome, BatchRowState } from "../../../domain/batch/row.ts"
-import type { CostEntry } from "../../../domain/conversion/cascade/cost.ts"
+import type { CostEntry } from "../../../domain/cascade/cost.ts"
+import type { FileKind, FileStatus } from "../../../domain/conversion/file.ts"
 import type { ChunkStatus, JobOptions, JobStatus } from "../../../domain/conversion/job.ts"
-import type { LeftOut } from "../../../domain/conversion/left-out.ts"
 import type { Making } from "../../../domain/conversion/making.ts"
 import type {
   WorkId,
@@ -13,10 +13,11 @@ import type {
   LeaseId,
   MailId
 } from "../../../domain/ids.ts"
-import type { MailOutcome } from "../../../domain/inbound/intake-config.ts"
+import type { MailOutcome } from "../../../domain/inbound/mail-outcome.ts"
 import type { ReplyContent } from "../../../domain/inbound/reply-content.ts"
-import type { FileKind, FileStatus, StoredFlyer } from "../../../ports/conversion/conversion-store.ts"
+import type { StoredFlyer } from "../../../ports/conversion/conversion-store.ts"
 import type { FailingPart } from "../../../ports/inbound/intake-store.ts"
+import type { LeftOut } from "../../../reader/model/left-out.ts"
 
 /** Microseconds of the epoch: PostgreSQL's clock is that fine, and rows are ordered by it. */
 export type Moment = number

@@ -12,9 +12,8 @@ import {
   Semaphore
 } from "effect"
 
-import { withDeadline } from "../../../domain/deadline.ts"
+import { withDeadline } from "../../../application/deadline.ts"
 import type { LogRowId } from "../../../domain/ids.ts"
-import { least } from "../../../domain/lists.ts"
 import {
   decodeDeferredSend,
   encodeDeferredSend,
@@ -23,6 +22,7 @@ import {
 } from "../../../domain/mail/deferred-send.ts"
 import { type DeadLetter, DeferQueue, tooLargeToQueue } from "../../../ports/mail/defer-queue.ts"
 import { StoreUnavailable } from "../../../ports/store-unavailable.ts"
+import { least } from "../../../reader/model/lists.ts"
 
 interface Entry {
   readonly id: string

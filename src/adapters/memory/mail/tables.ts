@@ -2,6 +2,7 @@ import type { FailedSend } from "../../../domain/delivery/delivery-event.ts"
 import { type KeyHash, type KeyTag, LogRowId } from "../../../domain/ids.ts"
 import type { Claim } from "../../../domain/mail/claim.ts"
 import { type FailureKind, IDEMPOTENCY_WINDOW_MS, type Provider } from "../../../domain/mail/failover.ts"
+import type { Attempt } from "../../../domain/mail/logged-attempt.ts"
 import type { SendStatus } from "../../../domain/mail/send-result.ts"
 import type { EmailStatus } from "../../../domain/mail/status.ts"
 import type {
@@ -10,7 +11,6 @@ import type {
   SuppressionReason,
   UNKNOWN_CATEGORY
 } from "../../../domain/mail/suppression/policy.ts"
-import type { Attempt } from "../../../domain/mail/trace.ts"
 
 /** What an event says of a mail, and when. */
 export interface Account {

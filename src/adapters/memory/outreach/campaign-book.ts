@@ -1,6 +1,5 @@
 import { Clock, Effect, Redacted } from "effect"
 
-import { least } from "../../../domain/lists.ts"
 import {
   CAMPAIGN_EVENTS,
   type CampaignEventName,
@@ -20,6 +19,7 @@ import {
   type OutreachEntry,
   Unsubscribes
 } from "../../../ports/outreach/campaign-book.ts"
+import { least } from "../../../reader/model/lists.ts"
 
 /** A row of `email_sends`; times in milliseconds since the epoch. */
 interface EmailSendRow {

@@ -2,13 +2,13 @@ import { Effect, Schema, Layer, Redacted } from "effect"
 import type { Digest } from "effect/crypto/Digest"
 import type { SecureRandom } from "effect/crypto/SecureRandom"
 
+import { makeSecretTokens, faultOf } from "../../../application/accounts/tokens.ts"
 import { Right } from "../../../domain/accounts/principal.ts"
 import {
   ROTATE_AFTER_SECONDS,
   ROTATION_GRACE_SECONDS,
   SESSION_LIFETIME_SECONDS
 } from "../../../domain/accounts/session.ts"
-import { makeSecretTokens, faultOf } from "../../../domain/accounts/tokens.ts"
 import { CustomerId } from "../../../domain/ids.ts"
 import { Access, InvalidToken } from "../../../ports/accounts/access.ts"
 import { WriteSql } from "../client.ts"

@@ -2,7 +2,7 @@ import { Effect, Layer, Redacted, Schema } from "effect"
 import type { Digest } from "effect/crypto/Digest"
 import type { SecureRandom } from "effect/crypto/SecureRandom"
 
-import { makeSecretTokens } from "../../../domain/accounts/tokens.ts"
+import { makeSecretTokens } from "../../../application/accounts/tokens.ts"
 import { TeamInvites } from "../../../ports/accounts/accounts.ts"
 import { WriteSql } from "../client.ts"
 import { statements } from "../statement.ts"

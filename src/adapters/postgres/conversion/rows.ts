@@ -1,11 +1,11 @@
 import { Option, Schema, SchemaTransformation } from "effect"
 
-import type { CostEntry } from "../../../domain/conversion/cascade/cost.ts"
+import type { CostEntry } from "../../../domain/cascade/cost.ts"
+import { FileKind, FileStatus, type StoredFile } from "../../../domain/conversion/file.ts"
 import { JobStatus, JobOptions } from "../../../domain/conversion/job.ts"
-import { LeftOut } from "../../../domain/conversion/left-out.ts"
 import { Making } from "../../../domain/conversion/making.ts"
 import { CustomerId, FileId, JobId, ChunkId, FlyerId, type LeaseId } from "../../../domain/ids.ts"
-import { FileKind, FileStatus, type StoredFile } from "../../../ports/conversion/conversion-store.ts"
+import { LeftOut } from "../../../reader/model/left-out.ts"
 import { statements } from "../statement.ts"
 import { TextOrNull, timeColumn, toJsonText } from "../values.ts"
 

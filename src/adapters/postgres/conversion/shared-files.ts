@@ -1,7 +1,7 @@
 import { Clock, Effect, Layer, Schema } from "effect"
 import type * as Mac from "effect/crypto/Mac"
 
-import { firstMoment, makeShareLinks } from "../../../domain/conversion/share-token.ts"
+import { firstMoment, makeShareLinks } from "../../../application/conversion/share-token.ts"
 import { FileId } from "../../../domain/ids.ts"
 import { SharedFiles } from "../../../ports/conversion/shared-files.ts"
 import type { StoreUnavailable } from "../../../ports/store-unavailable.ts"

@@ -1,5 +1,6 @@
 import { Effect, Layer, Schema } from "effect"
 
+import { ALARM_SOURCE } from "../../../application/delivery/alarms.ts"
 import {
   ALARMS,
   type AlarmTable,
@@ -12,7 +13,6 @@ import {
   RECENT_MINUTES,
   SILENCE_AFTER_MINUTES
 } from "../../../domain/delivery/alarm-rules.ts"
-import { ALARM_SOURCE } from "../../../domain/delivery/alarms.ts"
 import type { Provider } from "../../../domain/mail/failover.ts"
 import { AlarmBoard } from "../../../ports/delivery/alarm-board.ts"
 import { ReadSql, WriteSql } from "../client.ts"

@@ -1,13 +1,13 @@
 import { Effect, Layer, Schema } from "effect"
 
+import type { EmailLogRow } from "../../../domain/delivery/email-log-row.ts"
 import { writtenKey } from "../../../domain/mail/address.ts"
 import { Provider } from "../../../domain/mail/failover.ts"
 import {
   type EmailLogFilter,
   type EmailLogPlace,
   EmailLogQuery,
-  type EmailLogSearch,
-  type EmailLogRow
+  type EmailLogSearch
 } from "../../../ports/delivery/email-log-query.ts"
 import { DearSql } from "../client.ts"
 import { newestFirst, readNewestFirst } from "../newest-first.ts"

@@ -1,8 +1,9 @@
 import { Effect, Layer, Schema } from "effect"
 
-import { drain } from "../../../domain/drain.ts"
+import { drain } from "../../../application/drain.ts"
+import type { EmailStat } from "../../../domain/delivery/email-log-row.ts"
 import { EmailStatus } from "../../../domain/mail/status.ts"
-import { type EmailStat, EmailStats } from "../../../ports/delivery/email-log-query.ts"
+import { EmailStats } from "../../../ports/delivery/email-log-query.ts"
 import { DearSql, WriteSql } from "../client.ts"
 import { dearly, statements, storeUnavailable } from "../statement.ts"
 

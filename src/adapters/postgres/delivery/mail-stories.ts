@@ -1,16 +1,11 @@
 import { Effect, Layer, Schema } from "effect"
 
+import type { EmailLogRow } from "../../../domain/delivery/email-log-row.ts"
+import type { LoggedEvent, MailStory, StoryRow } from "../../../domain/delivery/mail-story.ts"
 import { Provider } from "../../../domain/mail/failover.ts"
+import { Attempt } from "../../../domain/mail/logged-attempt.ts"
 import { ListedReason } from "../../../domain/mail/suppression/policy.ts"
-import { Attempt } from "../../../domain/mail/trace.ts"
-import { type EmailLogRow } from "../../../ports/delivery/email-log-query.ts"
-import {
-  type LoggedEvent,
-  MailStories,
-  type MailStory,
-  MAX_STORY_ROWS,
-  type StoryRow
-} from "../../../ports/delivery/mail-stories.ts"
+import { MailStories, MAX_STORY_ROWS } from "../../../ports/delivery/mail-stories.ts"
 import { DearSql } from "../client.ts"
 import { UNSUBSCRIBED } from "../mail/suppression-list.ts"
 import { dearly, storeUnavailable } from "../statement.ts"

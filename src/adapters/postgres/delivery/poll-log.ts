@@ -1,11 +1,7 @@
 import { Effect, Layer, Schema } from "effect"
 
-import {
-  type KnownMail,
-  type ListMark,
-  PollLog,
-  type PollPosition
-} from "../../../ports/delivery/event-poll.ts"
+import type { KnownMail, ListMark } from "../../../domain/delivery/listed-mail.ts"
+import { PollLog, type PollPosition } from "../../../ports/delivery/event-poll.ts"
 import { ReadSql, WriteSql } from "../client.ts"
 import { statements } from "../statement.ts"
 import { Absent, TextOrNull, toJsonText } from "../values.ts"

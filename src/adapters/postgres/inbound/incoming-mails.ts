@@ -1,6 +1,6 @@
 import { Effect, Layer, Schema } from "effect"
 
-import { MailOutcome } from "../../../domain/inbound/intake-config.ts"
+import { MailOutcome } from "../../../domain/inbound/mail-outcome.ts"
 import {
   type IncomingMailFilter,
   type IncomingMailRow,

@@ -2,7 +2,7 @@ import { Cause, Deferred, Duration, Effect, Exit, type Fiber, References, Schedu
 import { PersistedQueue } from "effect/persistence"
 import { SqlClient } from "effect/sql"
 
-import { withDeadline } from "../../../domain/deadline.ts"
+import { withDeadline } from "../../../application/deadline.ts"
 import { DeferredSend, MAX_RECEIVES } from "../../../domain/mail/deferred-send.ts"
 import { StoreUnavailable } from "../../../ports/store-unavailable.ts"
 

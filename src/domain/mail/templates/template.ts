@@ -3,7 +3,7 @@
  * `../../../ports/mail/mail-provider.ts`) decides how they look. Every value here may come from strangers; the renderer
  * escapes it.
  */
-import type { LeftOut } from "../../conversion/left-out.ts"
+import type { LeftOut } from "../../../reader/model/left-out.ts"
 
 /** A link with words of its own. */
 export interface TemplateLink {

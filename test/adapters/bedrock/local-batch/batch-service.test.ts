@@ -5,13 +5,13 @@ import { Effect, type Scope, Stream } from "effect"
 import { makeLocalBatch } from "../../../../src/adapters/bedrock/local-batch/batch-service.ts"
 import { type LocalBatchFaults, fateOf } from "../../../../src/adapters/bedrock/local-batch/faults.ts"
 import { VisionModelError } from "../../../../src/ports/conversion/vision-model.ts"
+import { echo } from "../../../application/batch/world/world.ts"
 import {
   type BatchWorld,
   batchServiceContract,
   newJob,
   until
 } from "../../../contracts/batch/batch-service.ts"
-import { echo } from "../../../domain/batch/world/world.ts"
 import { makeMapObjects } from "../../../support/worlds/map-objects.ts"
 
 const world = (

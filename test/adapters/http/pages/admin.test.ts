@@ -2,6 +2,7 @@ import { Effect, Layer } from "effect"
 import type { Browser, Page } from "playwright-core"
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest"
 
+import type { EmailLogRow } from "../../../../src/domain/delivery/email-log-row.ts"
 import {
   type ContactMessageFilter,
   type ContactMessageRow,
@@ -15,11 +16,7 @@ import {
 } from "../../../../src/ports/accounts/audit-log.ts"
 import { type DocumentReport, JobReport, type JobRow } from "../../../../src/ports/conversion/job-report.ts"
 import { AlertPreferences, DEFAULT_PREFERENCES } from "../../../../src/ports/delivery/alert-channels.ts"
-import {
-  type EmailLogFilter,
-  type EmailLogRow,
-  EmailStats
-} from "../../../../src/ports/delivery/email-log-query.ts"
+import { type EmailLogFilter, EmailStats } from "../../../../src/ports/delivery/email-log-query.ts"
 import {
   type IncomingMailFilter,
   type IncomingMailRow,

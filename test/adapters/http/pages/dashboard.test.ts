@@ -3,7 +3,7 @@ import type { Browser, Page } from "playwright-core"
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest"
 
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
-import { ConvertByEmail } from "../../../../src/domain/inbound/convert-by-email.ts"
+import { ConvertByEmail } from "../../../../src/application/inbound/convert-by-email.ts"
 import { type IncomingMailRow, IncomingMails } from "../../../../src/ports/inbound/incoming-mails.ts"
 import { ReplyChannel } from "../../../../src/ports/inbound/mails.ts"
 import { MailObjects } from "../../../../src/ports/object-store.ts"

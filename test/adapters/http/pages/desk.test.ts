@@ -2,13 +2,10 @@ import { Effect, Layer } from "effect"
 import type { Browser, Page } from "playwright-core"
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest"
 
-import {
-  type EmailLogRow,
-  type EmailStat,
-  EmailStats
-} from "../../../../src/ports/delivery/email-log-query.ts"
+import type { EmailLogRow, EmailStat } from "../../../../src/domain/delivery/email-log-row.ts"
+import type { MailStory } from "../../../../src/domain/delivery/mail-story.ts"
+import { EmailStats } from "../../../../src/ports/delivery/email-log-query.ts"
 import type { HealthFacts } from "../../../../src/ports/delivery/health-board.ts"
-import type { MailStory } from "../../../../src/ports/delivery/mail-stories.ts"
 import { SuppressionList } from "../../../../src/ports/mail/suppression-list.ts"
 import { closePages, workersBrowser } from "../../../support/processes/browser.ts"
 import { story, storyRow } from "../../../support/worlds/mail-story.ts"

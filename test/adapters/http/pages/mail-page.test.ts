@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 
 import type { MailStory as ShownStory } from "../../../../src/adapters/client/generated/types.ts"
-import type { MailStory } from "../../../../src/ports/delivery/mail-stories.ts"
+import type { MailStory } from "../../../../src/domain/delivery/mail-story.ts"
 import { story, storyRow } from "../../../support/worlds/mail-story.ts"
 import { storeDown } from "../../../support/worlds/store-down.ts"
 import { admin, call, startServer, type TestServer } from "../harness.ts"

@@ -2,9 +2,9 @@
 import { Effect, Layer } from "effect"
 
 import { openApiDocument } from "../../../../src/adapters/http/routes/api.ts"
-import { Conversions } from "../../../../src/domain/conversion/conversions.ts"
-import { FileWatch } from "../../../../src/domain/conversion/file-watch.ts"
-import { Uploads } from "../../../../src/domain/conversion/uploads.ts"
+import { Conversions } from "../../../../src/application/conversion/conversions.ts"
+import { FileWatch } from "../../../../src/application/conversion/file-watch.ts"
+import { Uploads } from "../../../../src/application/conversion/uploads.ts"
 import { Access, MagicLinks } from "../../../../src/ports/accounts/access.ts"
 import { ConversionStore } from "../../../../src/ports/conversion/conversion-store.ts"
 import { FileObjects } from "../../../../src/ports/object-store.ts"

@@ -5,8 +5,8 @@ import { Layer } from "effect"
 import { Webhook } from "standardwebhooks"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 
-import { EventRecording } from "../../../../src/domain/delivery/event-recording.ts"
-import * as Intake from "../../../../src/runtime/layers/delivery-intake.ts"
+import { EventRecording } from "../../../../src/application/delivery/event-recording.ts"
+import * as Intake from "../../../../src/runtime/compose/delivery/delivery-intake.ts"
 import { decodeSettings } from "../../../../src/runtime/settings/settings.ts"
 import { call, startServer, type TestServer } from "../harness.ts"
 

@@ -6,9 +6,9 @@ import { expect, it } from "vitest"
 
 import { layerNone as noQueue } from "../../../../src/adapters/memory/mail/defer-queue.ts"
 import { layerNone as noStore } from "../../../../src/adapters/memory/mail/mail-store.ts"
+import * as MailerModule from "../../../../src/application/mail/mailer.ts"
+import { MailerConfig } from "../../../../src/application/mail/sending.ts"
 import { parseMailbox } from "../../../../src/domain/mail/address.ts"
-import * as MailerModule from "../../../../src/domain/mail/mailer.ts"
-import { MailerConfig } from "../../../../src/domain/mail/sending.ts"
 import { type MailProvider, MailProviders } from "../../../../src/ports/mail/mail-provider.ts"
 import { call, mail, PROXY_SECRET, raw, relay, sent, startServer } from "../harness.ts"
 

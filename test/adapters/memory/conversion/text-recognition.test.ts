@@ -1,10 +1,7 @@
 import { Effect } from "effect"
 
 import { layerScripted } from "../../../../src/adapters/memory/conversion/text-recognition.ts"
-import type {
-  GreyPicture,
-  RecognisedText
-} from "../../../../src/domain/conversion/recognition/recognised-text.ts"
+import type { GreyPicture, RecognisedText } from "../../../../src/reader/model/recognised-text.ts"
 import { paper, textRecognitionContract } from "../../../contracts/conversion/text-recognition.ts"
 
 /** Reads a picture whose first pixel is grey as one line. */

@@ -11,8 +11,8 @@ import {
 import type { CustomerId, FileId, JobId, LeaseId } from "../../../../src/domain/ids.ts"
 import { type BatchEnd, BatchStore } from "../../../../src/ports/batch/batch-store.ts"
 import { ConversionStore } from "../../../../src/ports/conversion/conversion-store.ts"
+import { clean, laneWorld, parked, rowOf } from "../../../application/batch/world/world.ts"
 import { WINDOW } from "../../../contracts/conversion/documents-world.ts"
-import { clean, laneWorld, parked, rowOf } from "../../../domain/batch/world/world.ts"
 import { anyId } from "../../../support/any-id.ts"
 
 const LEASE = anyId()

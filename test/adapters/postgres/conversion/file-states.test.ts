@@ -3,8 +3,8 @@ import { Duration, Effect } from "effect"
 
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import { ConversionStore } from "../../../../src/ports/conversion/conversion-store.ts"
+import { clean, laneWorld, parked } from "../../../application/batch/world/world.ts"
 import { WINDOW } from "../../../contracts/conversion/documents-world.ts"
-import { clean, laneWorld, parked } from "../../../domain/batch/world/world.ts"
 import { anyId } from "../../../support/any-id.ts"
 
 layer(laneWorld, { timeout: 60_000, excludeTestServices: true })("the state of a file", (it) => {

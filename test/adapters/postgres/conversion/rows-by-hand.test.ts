@@ -2,14 +2,13 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
-import { releaseTick } from "../../../../src/domain/batch/driver.ts"
+import { releaseTick } from "../../../../src/application/batch/driver.ts"
 import { CHUNK_PAGES } from "../../../../src/domain/conversion/job.ts"
 import type { CustomerId, FileId, JobId } from "../../../../src/domain/ids.ts"
 import { BatchService } from "../../../../src/ports/batch/batch-service.ts"
 import { BatchStore } from "../../../../src/ports/batch/batch-store.ts"
 import { ConversionStore } from "../../../../src/ports/conversion/conversion-store.ts"
-import { pdf, STALE, WINDOW } from "../../../contracts/conversion/documents-world.ts"
-import { driverTick } from "../../../domain/batch/world/tick.ts"
+import { driverTick } from "../../../application/batch/world/tick.ts"
 import {
   clean,
   convertAll,
@@ -19,7 +18,8 @@ import {
   parked,
   rowOf,
   settingsOf
-} from "../../../domain/batch/world/world.ts"
+} from "../../../application/batch/world/world.ts"
+import { pdf, STALE, WINDOW } from "../../../contracts/conversion/documents-world.ts"
 import { anyId } from "../../../support/any-id.ts"
 import { customer } from "./world.ts"
 

@@ -5,7 +5,7 @@ import { Effect, Layer } from "effect"
 import { layerSqlClient, WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import { splitStatements } from "../../../../src/adapters/postgres/migration-files.ts"
 import { migrate } from "../../../../src/adapters/postgres/migrator.ts"
-import { MIGRATIONS } from "../../../../src/runtime/package.ts"
+import { MIGRATIONS } from "../../../../src/runtime/process/package.ts"
 import { layerClients, layerEmptyDatabase, layerPostgres } from "../../../support/postgres/postgres.ts"
 
 const layerEmpty = layerSqlClient.pipe(

@@ -5,9 +5,12 @@ import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import * as DeliveryLog from "../../../../src/adapters/postgres/delivery/delivery-log.ts"
 import * as PollLog from "../../../../src/adapters/postgres/delivery/poll-log.ts"
 import { makeSentMails } from "../../../../src/adapters/resend/list-mails.ts"
-import { Alerts } from "../../../../src/domain/delivery/alerts.ts"
-import { EventRecording, layer as layerRecording } from "../../../../src/domain/delivery/event-recording.ts"
-import { EventPoll, layer as layerPoll } from "../../../../src/domain/delivery/poll.ts"
+import { Alerts } from "../../../../src/application/delivery/alerts.ts"
+import {
+  EventRecording,
+  layer as layerRecording
+} from "../../../../src/application/delivery/event-recording.ts"
+import { EventPoll, layer as layerPoll } from "../../../../src/application/delivery/poll.ts"
 import { SentMails } from "../../../../src/ports/delivery/event-poll.ts"
 import { deliveryEvent } from "../../../contracts/delivery/delivery-log.ts"
 import { suite } from "../../../contracts/delivery/poll-log.ts"

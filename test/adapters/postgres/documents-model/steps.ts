@@ -2,9 +2,9 @@ import { createHash } from "node:crypto"
 
 import { Duration, Effect } from "effect"
 
+import type { FileKind } from "../../../../src/domain/conversion/file.ts"
 import type { JobId, LeaseId, WorkId } from "../../../../src/domain/ids.ts"
 import type { BatchEnd } from "../../../../src/ports/batch/batch-store.ts"
-import type { FileKind } from "../../../../src/ports/conversion/conversion-store.ts"
 import type { StoreUnavailable } from "../../../../src/ports/store-unavailable.ts"
 import { cost } from "../../../contracts/conversion/documents-world.ts"
 import { anyId } from "../../../support/any-id.ts"

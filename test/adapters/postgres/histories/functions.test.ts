@@ -40,7 +40,7 @@ const ELSEWHERE: Readonly<Record<string, ReadonlyArray<string>>> = {
     "suppress_lost_email_rows"
   ],
   "test/contracts/accounts/accounts.ts": ["delete_file_of_closed_account"],
-  "test/runtime/start.test.ts": ["check_that_mail_can_be_written"],
+  "test/runtime/entries/start.test.ts": ["check_that_mail_can_be_written"],
   "test/contracts/batch/batch-store/close.ts": ["batch_rows_to_purge"],
   "test/contracts/batch/batch-store/prepare.ts": ["batch_service_full", "next_batch_job_within"],
   "test/contracts/conversion/conversion-store/holds.ts": ["heartbeat_flyer"],

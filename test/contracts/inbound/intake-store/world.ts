@@ -3,7 +3,7 @@ import { createHash } from "node:crypto"
 import { Context, Duration, Effect } from "effect"
 
 import type { CustomerId, LeaseId, MailId } from "../../../../src/domain/ids.ts"
-import type { MailOutcome } from "../../../../src/domain/inbound/intake-config.ts"
+import type { MailOutcome } from "../../../../src/domain/inbound/mail-outcome.ts"
 import type { ReplyContent } from "../../../../src/domain/inbound/reply-content.ts"
 import type { Accounts } from "../../../../src/ports/accounts/accounts.ts"
 import { type ClaimedMail, IntakeStore } from "../../../../src/ports/inbound/intake-store.ts"

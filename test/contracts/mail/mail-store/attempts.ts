@@ -2,7 +2,7 @@ import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 
 import { tagOf } from "../../../../src/domain/mail/deferred-send.ts"
-import type { Attempt } from "../../../../src/domain/mail/trace.ts"
+import type { Attempt } from "../../../../src/domain/mail/logged-attempt.ts"
 import { attempt, event, fresh, mail, Mails, type MailTests, oneRow } from "./mails.ts"
 
 /** The attempts that the log keeps with a row. */

@@ -1,7 +1,7 @@
 import { Schema, Effect } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi, HttpApiBuilder } from "effect/http-api"
 
-import { AccountClosing } from "../../../../domain/accounts/account-closing.ts"
+import { AccountClosing } from "../../../../application/accounts/account-closing.ts"
 import { Accounts, MAX_MOVES_PAGE } from "../../../../ports/accounts/accounts.ts"
 import { CurrentOwner, OwnerAccess } from "../../server/access.ts"
 import { apiOf, cursor, DEFAULT_PAGE, page } from "../../server/endpoint.ts"

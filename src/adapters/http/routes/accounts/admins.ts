@@ -1,7 +1,7 @@
 import { Schema, Effect } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi, HttpApiBuilder } from "effect/http-api"
 
-import { AdminInvitations } from "../../../../domain/accounts/admin-invitations.ts"
+import { AdminInvitations } from "../../../../application/accounts/admin-invitations.ts"
 import { AdminRight } from "../../../../domain/accounts/principal.ts"
 import { addressKey, addressOf, parsePublicMailbox, writtenKey } from "../../../../domain/mail/address.ts"
 import { Admins } from "../../../../ports/accounts/access.ts"

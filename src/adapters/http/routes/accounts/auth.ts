@@ -2,7 +2,7 @@ import { Schema, Effect } from "effect"
 import type { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi, HttpApiBuilder } from "effect/http-api"
 
-import { SignIn } from "../../../../domain/accounts/sign-in.ts"
+import { SignIn } from "../../../../application/accounts/sign-in.ts"
 import { addressKey, addressOf, parsePublicMailbox } from "../../../../domain/mail/address.ts"
 import { Access, type BegunSession, MagicLinks } from "../../../../ports/accounts/access.ts"
 import { pageResponse } from "../../pages/html-page.ts"

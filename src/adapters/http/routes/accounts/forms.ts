@@ -1,7 +1,7 @@
 import { Schema, Effect } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi, HttpApiBuilder } from "effect/http-api"
 
-import { ContactForms } from "../../../../domain/accounts/contact-forms.ts"
+import { ContactForms } from "../../../../application/accounts/contact-forms.ts"
 import { addressOf } from "../../../../domain/mail/address.ts"
 import type { ContactMessage } from "../../../../ports/accounts/accounts.ts"
 import { apiOf, mailboxIn } from "../../server/endpoint.ts"

@@ -1,7 +1,7 @@
 import { Schema, Effect } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi, HttpApiBuilder } from "effect/http-api"
 
-import { PromoClaims } from "../../../../domain/accounts/promo-claims.ts"
+import { PromoClaims } from "../../../../application/accounts/promo-claims.ts"
 import { addressKey, addressOf } from "../../../../domain/mail/address.ts"
 import { apiOf, mailboxIn } from "../../server/endpoint.ts"
 import { readJson } from "../../server/json-body.ts"

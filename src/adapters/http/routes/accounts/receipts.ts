@@ -1,7 +1,7 @@
 import { Schema, Effect } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi, HttpApiBuilder } from "effect/http-api"
 
-import { Receipts } from "../../../../domain/accounts/receipts.ts"
+import { Receipts } from "../../../../application/accounts/receipts.ts"
 import { addressOf } from "../../../../domain/mail/address.ts"
 import { ProxySecret } from "../../server/access.ts"
 import { apiOf, mailboxIn, Text } from "../../server/endpoint.ts"

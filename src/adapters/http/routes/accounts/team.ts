@@ -1,7 +1,7 @@
 import { Schema, Effect } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi, HttpApiBuilder } from "effect/http-api"
 
-import { TeamInvitations } from "../../../../domain/accounts/team-invitations.ts"
+import { TeamInvitations } from "../../../../application/accounts/team-invitations.ts"
 import { addressKey, addressOf } from "../../../../domain/mail/address.ts"
 import { TeamInvites } from "../../../../ports/accounts/accounts.ts"
 import { pageResponse } from "../../pages/html-page.ts"

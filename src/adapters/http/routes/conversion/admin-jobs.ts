@@ -1,8 +1,8 @@
 import { Schema, Effect } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi, HttpApiBuilder } from "effect/http-api"
 
-import { BatchControls } from "../../../../domain/batch/controls.ts"
-import { Conversions } from "../../../../domain/conversion/conversions.ts"
+import { BatchControls } from "../../../../application/batch/controls.ts"
+import { Conversions } from "../../../../application/conversion/conversions.ts"
 import { isTerminal, JobStatus } from "../../../../domain/conversion/job.ts"
 import { JobId } from "../../../../domain/ids.ts"
 import { AuditNotes } from "../../../../ports/accounts/audit-log.ts"

@@ -1,7 +1,7 @@
 import { Schema, Effect } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi, HttpApiBuilder } from "effect/http-api"
 
-import { MAX_BULK_ITEMS, BulkConversions } from "../../../../domain/conversion/bulk.ts"
+import { MAX_BULK_ITEMS, BulkConversions } from "../../../../application/conversion/bulk.ts"
 import { JobStatus, ConversionOptions } from "../../../../domain/conversion/job.ts"
 import { FileId } from "../../../../domain/ids.ts"
 import { creditsFor } from "../../../../domain/inbound/page-class.ts"

@@ -2,10 +2,10 @@ import { Schema, Effect } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { HttpApiEndpoint, HttpApiSchema, OpenApi } from "effect/http-api"
 
-import type { BatchControls } from "../../../../domain/batch/controls.ts"
-import type { Conversions } from "../../../../domain/conversion/conversions.ts"
+import type { BatchControls } from "../../../../application/batch/controls.ts"
+import type { Conversions } from "../../../../application/conversion/conversions.ts"
+import type { StoredFile } from "../../../../domain/conversion/file.ts"
 import { ConversionOptions, JobStatus } from "../../../../domain/conversion/job.ts"
-import type { StoredFile } from "../../../../ports/conversion/conversion-store.ts"
 import { readJsonIfAny } from "../../server/json-body.ts"
 import { bodyDecoder, bodyRefusals, problem, problemSchema } from "../../server/problem.ts"
 import {

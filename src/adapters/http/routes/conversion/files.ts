@@ -2,24 +2,20 @@ import { Duration, Schema, Effect } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 
-import { BatchControls } from "../../../../domain/batch/controls.ts"
-import { BatchTimeoutHours, giveUpIn } from "../../../../domain/batch/lane-settings.ts"
-import { Conversions } from "../../../../domain/conversion/conversions.ts"
-import { FileWatch } from "../../../../domain/conversion/file-watch.ts"
-import { LeftOut } from "../../../../domain/conversion/left-out.ts"
+import { BatchControls } from "../../../../application/batch/controls.ts"
+import { BatchTimeoutHours, giveUpIn } from "../../../../application/batch/lane-settings.ts"
+import { Conversions } from "../../../../application/conversion/conversions.ts"
+import { FileWatch } from "../../../../application/conversion/file-watch.ts"
+import { MAX_FILE_BYTES, Uploads } from "../../../../application/conversion/uploads.ts"
+import { FileStatus, type StoredFile } from "../../../../domain/conversion/file.ts"
 import { Made } from "../../../../domain/conversion/making.ts"
 import { momentOf } from "../../../../domain/conversion/progress.ts"
 import { MAX_UPLOADS_AT_ONCE } from "../../../../domain/conversion/stored-files.ts"
-import { MAX_FILE_BYTES, Uploads } from "../../../../domain/conversion/uploads.ts"
 import { waitsFor, WaitsFor } from "../../../../domain/conversion/waiting.ts"
 import type { CustomerId } from "../../../../domain/ids.ts"
-import {
-  ConversionStore,
-  FileStatus,
-  MAX_FILES_PAGE,
-  type StoredFile
-} from "../../../../ports/conversion/conversion-store.ts"
+import { ConversionStore, MAX_FILES_PAGE } from "../../../../ports/conversion/conversion-store.ts"
 import { FileObjects } from "../../../../ports/object-store.ts"
+import { LeftOut } from "../../../../reader/model/left-out.ts"
 import { CurrentOwner, OwnerAccess } from "../../server/access.ts"
 import { apiOf, cursor, page, Page } from "../../server/endpoint.ts"
 import {

@@ -1,14 +1,11 @@
 import { Schema, Effect } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi, HttpApiBuilder } from "effect/http-api"
 
-import type { Conversions } from "../../../../domain/conversion/conversions.ts"
+import type { Conversions } from "../../../../application/conversion/conversions.ts"
+import type { StoredFile } from "../../../../domain/conversion/file.ts"
 import { waitsFor, WaitsFor } from "../../../../domain/conversion/waiting.ts"
 import { FlyerId } from "../../../../domain/ids.ts"
-import {
-  ConversionStore,
-  type StoredFile,
-  type StoredFlyer
-} from "../../../../ports/conversion/conversion-store.ts"
+import { ConversionStore, type StoredFlyer } from "../../../../ports/conversion/conversion-store.ts"
 import { FileObjects } from "../../../../ports/object-store.ts"
 import { CurrentOwner, OwnerAccess } from "../../server/access.ts"
 import { apiOf, isUuid, Page } from "../../server/endpoint.ts"

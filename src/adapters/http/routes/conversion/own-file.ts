@@ -1,9 +1,10 @@
 import { Schema, Effect } from "effect"
 
+import type { StoredFile } from "../../../../domain/conversion/file.ts"
 import { JobStatus } from "../../../../domain/conversion/job.ts"
 import { FileId } from "../../../../domain/ids.ts"
 import { creditsFor } from "../../../../domain/inbound/page-class.ts"
-import type { ConversionStore, StoredFile } from "../../../../ports/conversion/conversion-store.ts"
+import type { ConversionStore } from "../../../../ports/conversion/conversion-store.ts"
 import { CurrentOwner } from "../../server/access.ts"
 import { isUuid } from "../../server/endpoint.ts"
 import { invalidRequest, problem, problemSchema, unavailable } from "../../server/problem.ts"

@@ -1,11 +1,11 @@
 import { Schema, Effect } from "effect"
 import { HttpApiBuilder, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 
-import { ResultCheck } from "../../../../domain/conversion/html/result-check.ts"
+import { Look, ResultPages } from "../../../../application/conversion/result-pages.ts"
 import { PageLine } from "../../../../domain/conversion/page-line.ts"
-import { Look, ResultPages } from "../../../../domain/conversion/result-pages.ts"
 import type { FileId } from "../../../../domain/ids.ts"
 import { ConversionStore } from "../../../../ports/conversion/conversion-store.ts"
+import { ResultCheck } from "../../../../reader/html/result-check.ts"
 import { PAGE_MEDIA_TYPE } from "../../pages/paths.ts"
 import { OwnerAccess } from "../../server/access.ts"
 import { apiOf, Page } from "../../server/endpoint.ts"

@@ -2,7 +2,7 @@ import { Schema, Effect, Result } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi, HttpApiBuilder } from "effect/http-api"
 
-import { MAX_SHARE_RECIPIENTS, Sharing } from "../../../../domain/conversion/sharing.ts"
+import { MAX_SHARE_RECIPIENTS, Sharing } from "../../../../application/conversion/sharing.ts"
 import { addressKey, addressOf, parseMailbox } from "../../../../domain/mail/address.ts"
 import { ConversionStore } from "../../../../ports/conversion/conversion-store.ts"
 import { SharedFiles } from "../../../../ports/conversion/shared-files.ts"

@@ -2,13 +2,13 @@ import { Effect, Option, Schema, Stream } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { HttpApiBuilder, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 
+import type { EmailLogRow as PortRow } from "../../../../domain/delivery/email-log-row.ts"
 import { Provider } from "../../../../domain/mail/failover.ts"
 import { EmailStatus } from "../../../../domain/mail/status.ts"
 import { Category, UNKNOWN_CATEGORY } from "../../../../domain/mail/suppression/policy.ts"
 import {
   type EmailLogPage,
   EmailLogQuery,
-  type EmailLogRow as PortRow,
   type EmailLogSearch,
   MAX_EMAIL_LOG_PAGE
 } from "../../../../ports/delivery/email-log-query.ts"

@@ -1,7 +1,7 @@
 import { Schema, Effect } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi, HttpApiBuilder } from "effect/http-api"
 
-import { type AlertOutcome, Alerts } from "../../../../domain/delivery/alerts.ts"
+import { type AlertOutcome, Alerts } from "../../../../application/delivery/alerts.ts"
 import { LogRowId } from "../../../../domain/ids.ts"
 import { Provider } from "../../../../domain/mail/failover.ts"
 import { AlertPreferences } from "../../../../ports/delivery/alert-channels.ts"

@@ -1,8 +1,8 @@
 import { Schema, Effect } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi, HttpApiBuilder } from "effect/http-api"
 
+import { AuditDigest } from "../../../../application/delivery/audit-digest.ts"
 import { DIGEST_CADENCES } from "../../../../domain/delivery/audit-digest-period.ts"
-import { AuditDigest } from "../../../../domain/delivery/audit-digest.ts"
 import { ProxySecret } from "../../server/access.ts"
 import { apiOf } from "../../server/endpoint.ts"
 import { InvalidRequest, problemSchema } from "../../server/problem.ts"

@@ -1,7 +1,7 @@
 import { Schema, Effect } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi, HttpApiBuilder } from "effect/http-api"
 
-import { EventPoll } from "../../../../domain/delivery/poll.ts"
+import { EventPoll } from "../../../../application/delivery/poll.ts"
 import { ProxySecret } from "../../server/access.ts"
 import { apiOf } from "../../server/endpoint.ts"
 import { problemSchema } from "../../server/problem.ts"

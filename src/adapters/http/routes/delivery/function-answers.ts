@@ -1,9 +1,9 @@
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 
+import type { AuditDigest, DigestReport } from "../../../../application/delivery/audit-digest.ts"
+import type { EventPoll, PollFailure, PollResult } from "../../../../application/delivery/poll.ts"
 import { DIGEST_CADENCES } from "../../../../domain/delivery/audit-digest-period.ts"
-import type { AuditDigest, DigestReport } from "../../../../domain/delivery/audit-digest.ts"
-import type { EventPoll, PollFailure, PollResult } from "../../../../domain/delivery/poll.ts"
 import { invalidRequest, problem, problemResponse } from "../../server/problem.ts"
 
 const digestResponse = (report: DigestReport) =>

@@ -1,14 +1,15 @@
 import { Effect, Schema } from "effect"
 import { HttpApiEndpoint, OpenApi } from "effect/http-api"
 
+import { makeStoryReader } from "../../../../application/delivery/mail-story.ts"
 import { adviceOn, type Known, standingRow, type Step } from "../../../../domain/delivery/mail-advice.ts"
-import { makeStoryReader } from "../../../../domain/delivery/mail-story.ts"
+import type { MailStory } from "../../../../domain/delivery/mail-story.ts"
 import { FailureKind, Provider } from "../../../../domain/mail/failover.ts"
+import { Attempt } from "../../../../domain/mail/logged-attempt.ts"
 import { SendStatus } from "../../../../domain/mail/send-result.ts"
 import { EmailStatus } from "../../../../domain/mail/status.ts"
 import { ListedReason } from "../../../../domain/mail/suppression/policy.ts"
-import { Attempt } from "../../../../domain/mail/trace.ts"
-import { type MailStory, MAX_STORY_ROWS } from "../../../../ports/delivery/mail-stories.ts"
+import { MAX_STORY_ROWS } from "../../../../ports/delivery/mail-stories.ts"
 import { isUuid } from "../../server/endpoint.ts"
 import { problem, problemSchema, Unavailable, unavailable } from "../../server/problem.ts"
 

@@ -1,6 +1,6 @@
 import { Effect, Result } from "effect"
 
-import { EventRecording } from "../../../../domain/delivery/event-recording.ts"
+import { EventRecording } from "../../../../application/delivery/event-recording.ts"
 import { isDeeperThan } from "../../../../domain/delivery/untrusted.ts"
 import { DeliveryIntake, type WebhookRefused } from "../../../../ports/delivery/delivery-log.ts"
 import { invalidRequest, problem } from "../../server/problem.ts"

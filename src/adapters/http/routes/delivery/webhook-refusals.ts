@@ -1,8 +1,8 @@
 import { Effect } from "effect"
 
-import { counter, increment, perLabel } from "../../../../domain/counters.ts"
+import { counter, increment, perLabel } from "../../../../application/counters.ts"
+import { makeSparseLines } from "../../../../application/sparse-lines.ts"
 import { Provider } from "../../../../domain/mail/failover.ts"
-import { makeSparseLines } from "../../../../domain/sparse-lines.ts"
 
 /**
  * Why a webhook's request was refused (EVENT-5). `secret_unset`: the setting is missing, everybody is refused. `secret`: the

@@ -9,10 +9,10 @@ import {
   HttpApiBuilder
 } from "effect/http-api"
 
+import { EventRecording } from "../../../../application/delivery/event-recording.ts"
+import { CampaignEvents } from "../../../../application/outreach/campaign-events.ts"
 import type { IncomingEvent } from "../../../../domain/delivery/delivery-event.ts"
-import { EventRecording } from "../../../../domain/delivery/event-recording.ts"
 import { isDeeperThan } from "../../../../domain/delivery/untrusted.ts"
-import { CampaignEvents } from "../../../../domain/outreach/campaign-events.ts"
 import { DeliveryIntake } from "../../../../ports/delivery/delivery-log.ts"
 import { secretCheck } from "../../server/credentials.ts"
 import { apiOf, builtWith, openQuery } from "../../server/endpoint.ts"

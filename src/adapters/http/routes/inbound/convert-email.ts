@@ -1,7 +1,7 @@
 import { Schema, Effect } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi, HttpApiBuilder } from "effect/http-api"
 
-import { ConvertByEmail } from "../../../../domain/inbound/convert-by-email.ts"
+import { ConvertByEmail } from "../../../../application/inbound/convert-by-email.ts"
 import { ReplyChannel } from "../../../../ports/inbound/mails.ts"
 import { MailObjects } from "../../../../ports/object-store.ts"
 import { CurrentOwner, OwnerAccess, ProxySecret } from "../../server/access.ts"

@@ -1,9 +1,9 @@
 import { Effect, Schema } from "effect"
 import { HttpApiBuilder, HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 
+import { ConvertByEmail } from "../../../../application/inbound/convert-by-email.ts"
 import { MailId } from "../../../../domain/ids.ts"
-import { ConvertByEmail } from "../../../../domain/inbound/convert-by-email.ts"
-import { MailOutcome } from "../../../../domain/inbound/intake-config.ts"
+import { MailOutcome } from "../../../../domain/inbound/mail-outcome.ts"
 import { AuditNotes } from "../../../../ports/accounts/audit-log.ts"
 import {
   IncomingMails,

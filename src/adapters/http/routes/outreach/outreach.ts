@@ -1,9 +1,9 @@
 import { Schema, Effect } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi, HttpApiBuilder } from "effect/http-api"
 
+import { Outreach, type OutreachResult } from "../../../../application/outreach/outreach.ts"
+import { CAMPAIGN } from "../../../../application/outreach/unsubscribe.ts"
 import { CAMPAIGN_SEND_STATUSES } from "../../../../domain/outreach/campaign-status.ts"
-import { Outreach, type OutreachResult } from "../../../../domain/outreach/outreach.ts"
-import { CAMPAIGN } from "../../../../domain/outreach/unsubscribe.ts"
 import type { StoreUnavailable } from "../../../../ports/store-unavailable.ts"
 import { AdminAccess } from "../../server/access.ts"
 import { apiOf, Text } from "../../server/endpoint.ts"

@@ -2,7 +2,7 @@ import { Schema, Effect } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi, HttpApiBuilder } from "effect/http-api"
 
-import { type UnsubscribeSubject, Unsubscribing } from "../../../../domain/outreach/unsubscribe.ts"
+import { type UnsubscribeSubject, Unsubscribing } from "../../../../application/outreach/unsubscribe.ts"
 import type { StoreUnavailable } from "../../../../ports/store-unavailable.ts"
 import { acceptsPages, pageResponse } from "../../pages/html-page.ts"
 import { askPage, donePage, unknownPage, UNSUBSCRIBE_POLICY } from "../../pages/link-pages.ts"

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 
 import * as Html from "../../../../../src/adapters/html/html-assembly.ts"
 import { WriteSql } from "../../../../../src/adapters/postgres/client.ts"
-import { processFlyer } from "../../../../../src/domain/conversion/work/flyer-processing.ts"
+import { processFlyer } from "../../../../../src/application/conversion/work/flyer-processing.ts"
 import type { CustomerId, FileId } from "../../../../../src/domain/ids.ts"
 import { ConversionStore } from "../../../../../src/ports/conversion/conversion-store.ts"
 import { FileObjects } from "../../../../../src/ports/object-store.ts"

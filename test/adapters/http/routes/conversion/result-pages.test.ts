@@ -1,7 +1,7 @@
 import { Effect, Stream } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 
-import { languageOf, outlineOf } from "../../../../../src/domain/conversion/result-pages.ts"
+import { languageOf, outlineOf } from "../../../../../src/application/conversion/result-pages.ts"
 import { fileKey } from "../../../../../src/domain/conversion/stored-files.ts"
 import type { FileId } from "../../../../../src/domain/ids.ts"
 import { FileObjects } from "../../../../../src/ports/object-store.ts"

@@ -3,7 +3,7 @@ import * as fc from "fast-check"
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest"
 
 import { WriteSql } from "../../../../../src/adapters/postgres/client.ts"
-import { payloadOf, SHARE_SECONDS, subjectOf } from "../../../../../src/domain/conversion/share-token.ts"
+import { payloadOf, SHARE_SECONDS, subjectOf } from "../../../../../src/application/conversion/share-token.ts"
 import type { CustomerId } from "../../../../../src/domain/ids.ts"
 import { SharedFiles } from "../../../../../src/ports/conversion/shared-files.ts"
 import { FileObjects } from "../../../../../src/ports/object-store.ts"

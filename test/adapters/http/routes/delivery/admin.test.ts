@@ -1,12 +1,9 @@
 import { Effect } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 
+import type { EmailLogRow } from "../../../../../src/domain/delivery/email-log-row.ts"
 import { InvalidCursor } from "../../../../../src/ports/cursor.ts"
-import {
-  type EmailLogFilter,
-  type EmailLogRow,
-  type EmailLogSearch
-} from "../../../../../src/ports/delivery/email-log-query.ts"
+import type { EmailLogFilter, EmailLogSearch } from "../../../../../src/ports/delivery/email-log-query.ts"
 import { type DeadLetter } from "../../../../../src/ports/mail/defer-queue.ts"
 import { anyId } from "../../../../support/any-id.ts"
 import { storeDown } from "../../../../support/worlds/store-down.ts"

@@ -2,7 +2,7 @@ import { Effect, Layer } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 
 import { layer as memoryPreferences } from "../../../../../src/adapters/memory/delivery/alert-preferences.ts"
-import { type AlertOutcome, Alerts } from "../../../../../src/domain/delivery/alerts.ts"
+import { type AlertOutcome, Alerts } from "../../../../../src/application/delivery/alerts.ts"
 import type { FailedSend } from "../../../../../src/domain/delivery/delivery-event.ts"
 import { SuppressionList, type SuppressionRow } from "../../../../../src/ports/mail/suppression-list.ts"
 import { admin, call, relay, startServer, type TestServer } from "../../harness.ts"

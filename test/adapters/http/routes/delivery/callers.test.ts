@@ -2,14 +2,14 @@ import { Effect, Layer } from "effect"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 
 import { renderMail } from "../../../../../src/adapters/mail-templates/mail-templates.ts"
-import { AccountClosing } from "../../../../../src/domain/accounts/account-closing.ts"
-import { ContactForms } from "../../../../../src/domain/accounts/contact-forms.ts"
-import type { Principal } from "../../../../../src/domain/accounts/principal.ts"
+import { AccountClosing } from "../../../../../src/application/accounts/account-closing.ts"
+import { ContactForms } from "../../../../../src/application/accounts/contact-forms.ts"
 import {
   InviteUnderWay,
   NoSuchTeam,
   TeamInvitations
-} from "../../../../../src/domain/accounts/team-invitations.ts"
+} from "../../../../../src/application/accounts/team-invitations.ts"
+import type { Principal } from "../../../../../src/domain/accounts/principal.ts"
 import { TEMPLATE_KINDS, TEMPLATE_SAMPLES } from "../../../../../src/domain/mail/templates/samples.ts"
 import { Access, MagicLinks } from "../../../../../src/ports/accounts/access.ts"
 import {

@@ -1,12 +1,12 @@
 import { Effect, Layer } from "effect"
 import { afterAll, beforeEach, describe, expect, it } from "vitest"
 
-import type { DigestCadence } from "../../../../../src/domain/delivery/audit-digest-period.ts"
 import {
   AuditDigest,
   type DigestReport,
   RelayUnconfigured
-} from "../../../../../src/domain/delivery/audit-digest.ts"
+} from "../../../../../src/application/delivery/audit-digest.ts"
+import type { DigestCadence } from "../../../../../src/domain/delivery/audit-digest-period.ts"
 import type { StoreUnavailable } from "../../../../../src/ports/store-unavailable.ts"
 import { storeDown } from "../../../../support/worlds/store-down.ts"
 import { call, PROXY_SECRET, startServer } from "../../harness.ts"

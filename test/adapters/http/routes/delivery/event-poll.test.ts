@@ -1,7 +1,7 @@
 import { Effect, Layer } from "effect"
 import { afterEach, describe, expect, it } from "vitest"
 
-import { EventPoll, PollFailure, type PollResult } from "../../../../../src/domain/delivery/poll.ts"
+import { EventPoll, PollFailure, type PollResult } from "../../../../../src/application/delivery/poll.ts"
 import { ListFailure } from "../../../../../src/ports/delivery/event-poll.ts"
 import { storeDown } from "../../../../support/worlds/store-down.ts"
 import { call, PROXY_SECRET, startServer, type TestServer } from "../../harness.ts"

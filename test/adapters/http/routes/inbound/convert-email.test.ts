@@ -1,7 +1,7 @@
 import { Duration, Effect, Layer, Stream } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 
-import { ConvertByEmail } from "../../../../../src/domain/inbound/convert-by-email.ts"
+import { ConvertByEmail } from "../../../../../src/application/inbound/convert-by-email.ts"
 import { Access, MagicLinks } from "../../../../../src/ports/accounts/access.ts"
 import { type IncomingMailRow, IncomingMails } from "../../../../../src/ports/inbound/incoming-mails.ts"
 import { type OutgoingReply, ReplyChannel, ReplyFailure } from "../../../../../src/ports/inbound/mails.ts"

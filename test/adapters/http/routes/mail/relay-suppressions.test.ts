@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { WriteSql } from "../../../../../src/adapters/postgres/client.ts"
 import { layer as layerStore } from "../../../../../src/adapters/postgres/mail/mail-store.ts"
 import { MailStore } from "../../../../../src/ports/mail/mail-store.ts"
-import { makeHarness } from "../../../../domain/mail/harness.ts"
+import { makeHarness } from "../../../../application/mail/harness.ts"
 import { layerPostgres } from "../../../../support/postgres/postgres.ts"
 import { mail, relay, startServer, type TestServer } from "../../harness.ts"
 

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 
-import type { StoryRow } from "../../../../../src/ports/delivery/mail-stories.ts"
+import type { StoryRow } from "../../../../../src/domain/delivery/mail-story.ts"
 import { storeDown } from "../../../../support/worlds/store-down.ts"
 import { call, PROXY_SECRET, startServer, type TestServer } from "../../harness.ts"
 

@@ -9,12 +9,12 @@ import {
   type CampaignDatabase,
   makeCampaignDatabase
 } from "../../../../../src/adapters/memory/outreach/campaign-book.ts"
-import { Alerts } from "../../../../../src/domain/delivery/alerts.ts"
-import * as EventRecording from "../../../../../src/domain/delivery/event-recording.ts"
-import * as CampaignEvents from "../../../../../src/domain/outreach/campaign-events.ts"
+import { Alerts } from "../../../../../src/application/delivery/alerts.ts"
+import * as EventRecording from "../../../../../src/application/delivery/event-recording.ts"
+import * as CampaignEvents from "../../../../../src/application/outreach/campaign-events.ts"
 import { DeliveryLog } from "../../../../../src/ports/delivery/delivery-log.ts"
 import { CampaignBook } from "../../../../../src/ports/outreach/campaign-book.ts"
-import * as Intake from "../../../../../src/runtime/layers/delivery-intake.ts"
+import * as Intake from "../../../../../src/runtime/compose/delivery/delivery-intake.ts"
 import { decodeSettings } from "../../../../../src/runtime/settings/settings.ts"
 import { storeDown } from "../../../../support/worlds/store-down.ts"
 import { call, type Json, startServer } from "../../harness.ts"

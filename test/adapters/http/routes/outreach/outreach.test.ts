@@ -1,13 +1,13 @@
 import { Effect, Layer } from "effect"
 import { afterAll, beforeEach, describe, expect, it } from "vitest"
 
-import { IdempotencyInProgress, InvalidRequest } from "../../../../../src/domain/mail/send-result.ts"
 import {
   Outreach,
   type OutreachFailure,
   type OutreachMail,
   type OutreachResult
-} from "../../../../../src/domain/outreach/outreach.ts"
+} from "../../../../../src/application/outreach/outreach.ts"
+import { IdempotencyInProgress, InvalidRequest } from "../../../../../src/domain/mail/send-result.ts"
 import { storeDown } from "../../../../support/worlds/store-down.ts"
 import { admin, call, sent, startServer } from "../../harness.ts"
 

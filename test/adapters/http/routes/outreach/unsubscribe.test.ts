@@ -7,7 +7,7 @@ import {
   type CampaignDatabase,
   makeCampaignDatabase
 } from "../../../../../src/adapters/memory/outreach/campaign-book.ts"
-import { layer, Unsubscribing } from "../../../../../src/domain/outreach/unsubscribe.ts"
+import { layer, Unsubscribing } from "../../../../../src/application/outreach/unsubscribe.ts"
 import { Unsubscribes } from "../../../../../src/ports/outreach/campaign-book.ts"
 import { storeDown } from "../../../../support/worlds/store-down.ts"
 import { call, startServer } from "../../harness.ts"

@@ -1,8 +1,8 @@
 import { Duration, Effect } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 
+import type { FileKind } from "../../../../../src/domain/conversion/file.ts"
 import type { WorkId, LeaseId } from "../../../../../src/domain/ids.ts"
-import type { FileKind } from "../../../../../src/ports/conversion/conversion-store.ts"
 import type { StoreUnavailable } from "../../../../../src/ports/store-unavailable.ts"
 import { STALE, WINDOW } from "../../../../contracts/conversion/documents-world.ts"
 import { anyId } from "../../../../support/any-id.ts"

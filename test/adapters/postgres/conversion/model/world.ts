@@ -3,14 +3,14 @@ import { randomUUID } from "node:crypto"
 import { Effect } from "effect"
 
 import { WriteSql } from "../../../../../src/adapters/postgres/client.ts"
-import type { CostEntry } from "../../../../../src/domain/conversion/cascade/cost.ts"
+import type { CostEntry } from "../../../../../src/domain/cascade/cost.ts"
+import type { FileKind } from "../../../../../src/domain/conversion/file.ts"
 import {
   type ClaimedAssembly,
   type ClaimedChunk,
   type ClaimedFlyer,
   type ClaimedInline,
-  ConversionStore,
-  type FileKind
+  ConversionStore
 } from "../../../../../src/ports/conversion/conversion-store.ts"
 import { cost } from "../../../../contracts/conversion/documents-world.ts"
 import { anyId } from "../../../../support/any-id.ts"

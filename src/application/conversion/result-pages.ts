@@ -1,0 +1,167 @@
+import { Context, Effect, Layer, Option, Schema, Semaphore, Stream } from "effect"
+
+import type { StoredFile } from "../../domain/conversion/file.ts"
+import type { PageLine } from "../../domain/conversion/page-line.ts"
+import { jobOfResult } from "../../domain/conversion/stored-files.ts"
+import { ConversionStore } from "../../ports/conversion/conversion-store.ts"
+import { Pdf } from "../../ports/conversion/pdf.ts"
+import { FileObjects, type ObjectStoreError } from "../../ports/object-store.ts"
+import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
+import { type ResultCheck, ResultChecker } from "../../reader/html/result-check.ts"
+import { pageDocument } from "../../reader/html/shell.ts"
+import type { PdfError, Picture } from "../../reader/model/pdf-document.ts"
+import { storedLines } from "./stored-lines.ts"
+
+/** A page of a result, without its text. */
+interface OutlinePage {
+  /** From 1. */
+  readonly page: number
+  /** As the document labels it. */
+  readonly label: string
+  readonly tier: PageLine["tier"]
+  /** Why somebody should look at it; null: nothing is known against it. */
+  readonly look: Look | null
+}
+
+/**
+ * Why a page needs a look: it could not be read; it was read from a picture, but not well; the model left words out, and they
+ * were mended; a model was asked for and none converted it, so that the layout tier did.
+ */
+export const Look = Schema.Literals(["unreadable", "poorly_read", "mended", "no_model"])
+export type Look = typeof Look.Type
+
+const lookOf = (tier: PageLine["tier"]): Look | null => {
+  switch (tier) {
+    case "unreadable":
+      return "unreadable"
+    case "poorly-recognised":
+      return "poorly_read"
+    case "coverage-retry":
+    case "agentic":
+      return "mended"
+    default:
+      return null
+  }
+}
+
+/** Pages of a conversion with their reasons to be looked at. */
+export const outlineOf = (
+  lines: ReadonlyArray<Pick<PageLine, "page" | "label" | "noModel" | "tier">>
+): ReadonlyArray<OutlinePage> =>
+  lines.map(({ label, noModel, page, tier }) => ({
+    page: page + 1,
+    label,
+    tier,
+    look: noModel === undefined ? lookOf(tier) : "no_model"
+  }))
+
+/** Most pictures that one process draws at once for people who look at pages. */
+const DRAWN_AT_ONCE = 2
+
+/** Enough to read beside the result. */
+const DPI = 110
+
+type Asked<A> = Effect.Effect<A | undefined, ObjectStoreError | StoreUnavailable>
+
+/** The pages of results, one by one, beside the pages that they were made of (DOC-24). */
+export class ResultPages extends Context.Service<
+  ResultPages,
+  {
+    /** Undefined: there is no result, or none that was made page by page. */
+    readonly outline: (file: StoredFile) => Asked<ReadonlyArray<OutlinePage>>
+    /** A page of the result as a document; `page` from 1. Undefined: there is no such page. */
+    readonly html: (file: StoredFile, page: number) => Asked<string>
+    /** What can be said of the accessibility of the newest result, pages or not; undefined: there is none. */
+    readonly check: (file: StoredFile) => Asked<ResultCheck>
+    /** The page of the uploaded PDF as a picture; undefined for other files. */
+    readonly picture: (
+      file: StoredFile,
+      page: number
+    ) => Effect.Effect<Picture | undefined, ObjectStoreError | PdfError>
+  }
+>()("postlane/application/ResultPages") {}
+
+/** The language that a stored result names in its first bytes. */
+const LANGUAGE = /<html lang="([A-Za-z0-9-]{1,35})"/
+
+/** Characters within which a stored result names it. */
+const HEAD = 1_000
+
+/** The language that a stored result names, in pieces of any size, as stores send them. */
+export const languageOf = <E>(result: Stream.Stream<Uint8Array, E>): Effect.Effect<string, E> =>
+  result.pipe(
+    Stream.decodeText(),
+    Stream.scan(
+      () => "",
+      (head, piece) => head + piece
+    ),
+    Stream.filter((head) => head.length >= HEAD || LANGUAGE.test(head)),
+    Stream.runHead,
+    Effect.map((head) => LANGUAGE.exec(Option.getOrElse(head, () => ""))?.[1] ?? "en")
+  )
+
+/** Built on the stored results of chunks, which stay as long as their file. */
+export const layer: Layer.Layer<ResultPages, never, ConversionStore | FileObjects | Pdf> = Layer.effect(
+  ResultPages,
+  Effect.gen(function* () {
+    const store = yield* ConversionStore
+    const objects = yield* FileObjects
+    const pdf = yield* Pdf
+    const drawing = yield* Semaphore.make(DRAWN_AT_ONCE)
+
+    const chunksOf = Effect.fnUntraced(function* ({ resultKey }: StoredFile) {
+      const jobId = resultKey === null ? undefined : jobOfResult(resultKey)
+      return jobId === undefined ? [] : yield* store.chunkResults(jobId)
+    })
+
+    return ResultPages.of({
+      outline: Effect.fnUntraced(function* (file) {
+        const chunks = yield* chunksOf(file)
+        if (chunks.length === 0) return undefined
+        const lines = yield* Stream.fromIterable(chunks).pipe(
+          Stream.flatMap(({ key }) => storedLines(objects, key)),
+          Stream.map(({ label, noModel, page, tier }) => ({ label, noModel, page, tier })),
+          Stream.runCollect
+        )
+        return outlineOf([...lines])
+      }),
+      html: Effect.fnUntraced(function* (file, page) {
+        const index = page - 1
+        const chunk = (yield* chunksOf(file)).find(
+          ({ firstPage, lastPage }) => firstPage <= index && index <= lastPage
+        )
+        if (chunk === undefined || file.resultKey === null) return undefined
+        const found = Option.getOrUndefined(
+          yield* Stream.runHead(Stream.filter(storedLines(objects, chunk.key), (line) => line.page === index))
+        )
+        if (found === undefined) return undefined
+        const lang = yield* languageOf(objects.get(file.resultKey))
+        return pageDocument({ lang, title: `Page ${page} of ${file.name}`, html: found.html })
+      }),
+      check: Effect.fnUntraced(function* ({ name, resultKey }) {
+        if (resultKey === null) return undefined
+        const checker = new ResultChecker()
+        yield* objects.get(resultKey).pipe(
+          Stream.decodeText(),
+          Stream.runForEach((text) =>
+            Effect.andThen(
+              Effect.sync(() => checker.add(text)),
+              Effect.yieldNow
+            )
+          )
+        )
+        return checker.report(name.replace(/\.\w{1,5}$/, ""))
+      }),
+      picture: Effect.fnUntraced(
+        function* (file, page) {
+          if (file.kind !== "pdf" || page < 1 || page > file.pages) return undefined
+          const path = yield* objects.localPath(file.objectKey)
+          const document = yield* pdf.open(path)
+          return yield* document.render(page - 1, DPI)
+        },
+        Effect.scoped,
+        drawing.withPermits(1)
+      )
+    })
+  })
+)

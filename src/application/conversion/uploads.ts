@@ -1,0 +1,147 @@
+import { Context, Data, Effect, Layer, Stream } from "effect"
+import { SecureRandom } from "effect/crypto/SecureRandom"
+
+import type { StoredFile } from "../../domain/conversion/file.ts"
+import {
+  fileIdOf,
+  fileKey,
+  filePrefix,
+  FILES,
+  jobPrefix,
+  NoRoomForFile
+} from "../../domain/conversion/stored-files.ts"
+import { type CustomerId, FileId } from "../../domain/ids.ts"
+import { ConversionStore } from "../../ports/conversion/conversion-store.ts"
+import {
+  DocumentInspector,
+  type DocumentReaderAway,
+  type UnreadableDocument,
+  type UnsupportedDocument
+} from "../../ports/conversion/documents.ts"
+import { FileObjects, type ObjectStoreError } from "../../ports/object-store.ts"
+import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
+import { cleanFileName } from "../../reader/model/file-name.ts"
+import { removeOrphans } from "../orphans.ts"
+
+/** Largest file, bytes. */
+export const MAX_FILE_BYTES = 1024 * 1024 * 1024
+
+/** A file over {@link MAX_FILE_BYTES}. */
+class FileTooLarge extends Data.TaggedError("FileTooLarge")<{}> {}
+
+type UploadError =
+  | FileTooLarge
+  | NoRoomForFile
+  | UnsupportedDocument
+  | UnreadableDocument
+  | DocumentReaderAway
+  | ObjectStoreError
+  | StoreUnavailable
+
+/** Takes files in: streamed to the object store, inspected by content, then recorded. */
+export class Uploads extends Context.Service<
+  Uploads,
+  {
+    /** Leaves nothing behind when an upload fails or is cut off. */
+    readonly add: <E, R>(upload: {
+      readonly customerId: CustomerId
+      readonly name: string
+      readonly body: Stream.Stream<Uint8Array, E, R>
+    }) => Effect.Effect<StoredFile, UploadError | E, R>
+  }
+>()("postlane/application/Uploads") {
+  static readonly layer: Layer.Layer<
+    Uploads,
+    never,
+    ConversionStore | DocumentInspector | FileObjects | SecureRandom
+  > = Layer.effect(
+    Uploads,
+    Effect.gen(function* () {
+      const store = yield* ConversionStore
+      const inspector = yield* DocumentInspector
+      const objects = yield* FileObjects
+      const random = yield* SecureRandom
+
+      const bounded = <E, R>(body: Stream.Stream<Uint8Array, E, R>) => {
+        let size = 0
+        return Stream.mapEffect(body, (bytes) => {
+          size += bytes.length
+          return size > MAX_FILE_BYTES ? Effect.fail(new FileTooLarge()) : Effect.succeed(bytes)
+        })
+      }
+
+      return Uploads.of({
+        add: Effect.fnUntraced(function* ({ body, customerId, name }) {
+          // Nothing is read for an owner whose files are as many as may be; `addFile` looks again, at the size too.
+          if (!(yield* store.hasRoom(customerId))) return yield* new NoRoomForFile()
+          const id = FileId.make(yield* random.uuidV7())
+          const objectKey = fileKey(id)
+          const sizeBytes = yield* objects.put(objectKey, bounded(body), {
+            contentType: "application/octet-stream"
+          })
+          const dropped = Effect.ignore(objects.remove([objectKey]), { log: true })
+          const inspected = objects
+            .localPath(objectKey)
+            .pipe(Effect.flatMap(inspector.inspect), Effect.scoped)
+          return yield* Effect.uninterruptibleMask((restore) =>
+            Effect.gen(function* () {
+              const { leftOut = null, ...what } = yield* Effect.onError(restore(inspected), () => dropped)
+              const file = {
+                id,
+                customerId,
+                name: cleanFileName(name),
+                ...what,
+                sizeBytes,
+                objectKey,
+                leftOut
+              }
+              // Where its answer is lost the row may be there, and no file may lack its object: the row goes, too.
+              return yield* Effect.onError(store.addFile(file), () =>
+                Effect.andThen(Effect.ignore(store.deleteFile(id, customerId)), dropped)
+              )
+            })
+          )
+        })
+      })
+    })
+  )
+}
+
+/** Files of one round. */
+const AT_ONCE = 50
+
+/** Keys of one delete. */
+const KEYS_AT_ONCE = 500
+
+/** Removes the objects of deleted files: the upload, chunk results and results. What a crash leaves is removed next time. */
+export const purgeFiles: Effect.Effect<
+  void,
+  StoreUnavailable | ObjectStoreError,
+  ConversionStore | FileObjects
+> = Effect.gen(function* () {
+  const store = yield* ConversionStore
+  const objects = yield* FileObjects
+  for (const { id, jobIds } of yield* store.filesToPurge(AT_ONCE)) {
+    for (const prefix of [filePrefix(id), ...jobIds.map(jobPrefix)]) {
+      yield* objects.list(prefix).pipe(
+        Stream.map(({ key }) => key),
+        Stream.grouped(KEYS_AT_ONCE),
+        Stream.runForEach((keys) => objects.remove(keys))
+      )
+    }
+    yield* store.filePurged(id)
+  }
+})
+
+/** Removes objects that belong to no file: of uploads whose process died before it wrote their row. Returns how many. */
+export const sweepUploads = Effect.gen(function* () {
+  const store = yield* ConversionStore
+  const objects = yield* FileObjects
+  const removed = yield* removeOrphans(objects, {
+    prefix: FILES,
+    idOf: fileIdOf,
+    withoutObjects: store.withoutObjects
+  })
+  if (removed > 0) yield* Effect.logInfo(`${removed} objects that belonged to no file were removed`)
+  return removed
+})

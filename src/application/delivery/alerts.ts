@@ -1,0 +1,239 @@
+import { Context, Effect, Layer } from "effect"
+import { Digest, sha256 } from "effect/crypto/Digest"
+
+import {
+  type AlertChannel,
+  type AlertEnd,
+  endOf,
+  planAlert,
+  type AlertText,
+  alertText
+} from "../../domain/delivery/alert-policy.ts"
+import type { FailedSend } from "../../domain/delivery/delivery-event.ts"
+import type { LogRowId } from "../../domain/ids.ts"
+import { writtenKey } from "../../domain/mail/address.ts"
+import { AlertPreferences, DEFAULT_PREFERENCES, Chat } from "../../ports/delivery/alert-channels.ts"
+import { DeliveryLog } from "../../ports/delivery/delivery-log.ts"
+import type { Deferrals } from "../../ports/mail/deferrals.ts"
+import { withDeadline } from "../deadline.ts"
+import type { Mailer } from "../mail/mailer.ts"
+import { makeSendOnce, notSent } from "../mail/send-once.ts"
+
+/**
+ * The outcome of an alert (EVENT-21, EVENT-22). `escalated` names the chat that accepted an alert about the alert inbox
+ * itself; only with `delivered`.
+ */
+export type AlertOutcome = AlertEnd
+
+/** The admin-alert dispatcher. */
+export class Alerts extends Context.Service<
+  Alerts,
+  {
+    /** Raises one alert on every wanted channel. The holder of its claim releases it on `unconfigured` and `failed`. */
+    readonly raise: (failed: FailedSend) => Effect.Effect<AlertOutcome>
+  }
+>()("postlane/application/Alerts") {}
+
+/** The settings that alerts depend on. */
+export class AlertConfig extends Context.Service<
+  AlertConfig,
+  {
+    /** `ALERT_EMAIL`, bare; absent: no alert goes by email. */
+    readonly email: string | undefined
+  }
+>()("postlane/application/AlertConfig") {}
+
+/** `source` of the mails that carry alerts. */
+const ALERT_SOURCE = "api:email-alert"
+
+/** Time limit of the preferences, milliseconds; past it the default holds. */
+const PREFERENCES_TIMEOUT_MS = 2_500
+
+/** What every alert is raised with. */
+const makeChannels = Effect.gen(function* () {
+  return {
+    /** Absent: no alert goes by email. */
+    email: (yield* AlertConfig).email,
+    preferences: yield* AlertPreferences,
+    sendOnce: yield* makeSendOnce,
+    chat: yield* Chat,
+    digest: yield* Digest
+  }
+})
+type Channels = Effect.Success<typeof makeChannels>
+
+/** Where the preferences cannot be read, every alert goes out: an unwanted alert is better than a missed one. */
+const wantedChannels = ({ preferences }: Channels) =>
+  withDeadline(preferences.read, {
+    duration: PREFERENCES_TIMEOUT_MS,
+    onTimeout: () => Effect.fail({ cause: `no answer within ${PREFERENCES_TIMEOUT_MS} ms` })
+  }).pipe(
+    Effect.catch(({ cause }) =>
+      Effect.logWarning("the alert preferences do not answer: every channel counts as wanted", cause).pipe(
+        Effect.as(DEFAULT_PREFERENCES)
+      )
+    ),
+    Effect.map((table) => table.email_delivery_failure)
+  )
+
+/**
+ * One mail for each failed send, however often its alert is raised; a deferred one has not gone out yet. An alert with another text (the poll may give another
+ * reason than the webhook) would conflict with the key of an attempt whose end is not known: it gets a key of its own.
+ * Returns what went wrong.
+ */
+const byEmail = Effect.fnUntraced(
+  function* ({ digest, sendOnce }: Channels, to: string, failed: FailedSend, text: AlertText) {
+    const key = `${ALERT_SOURCE}/${failed.sendId}`
+    const request = Effect.succeed({ to, ...text, category: "alert", source: ALERT_SOURCE } as const)
+    const sent = yield* sendOnce(key, request).pipe(
+      Effect.catchTag("IdempotencyConflict", () =>
+        digest
+          .digestHex(sha256, new TextEncoder().encode(text.text))
+          .pipe(Effect.flatMap((hash) => sendOnce(`${key}/${hash}`, request)))
+      )
+    )
+    return notSent(sent)
+  },
+  Effect.catch((notBegun) => Effect.succeed(notBegun.message || notBegun._tag))
+)
+
+const byChat = ({ chat }: Channels, text: AlertText) =>
+  chat.post(text.text).pipe(
+    Effect.as(undefined),
+    Effect.catch(({ message }) => Effect.succeed(message))
+  )
+
+const aboutOf = ({ event, provider, sendId }: FailedSend) => ({ sendId, provider, event })
+
+/** The channel, if it accepted the alert. */
+const deliver = Effect.fnUntraced(function* (
+  channels: Channels,
+  channel: AlertChannel,
+  failed: FailedSend,
+  text: AlertText
+) {
+  const error =
+    channel === "chat"
+      ? yield* byChat(channels, text)
+      : yield* byEmail(channels, channels.email ?? "", failed, text)
+  if (error === undefined) return [channel]
+  yield* Effect.logError("an alert did not go out on one channel", { ...aboutOf(failed), channel, error })
+  return []
+})
+
+const raiseAlert = Effect.fnUntraced(function* (
+  channels: Channels,
+  failed: FailedSend
+): Effect.fn.Return<AlertOutcome> {
+  const { chat, email } = channels
+  const inbox = email === undefined ? undefined : writtenKey(email)
+  const aboutAlertInbox = inbox !== undefined && failed.recipients.some((one) => writtenKey(one) === inbox)
+  const plan = planAlert({
+    wanted: aboutAlertInbox ? DEFAULT_PREFERENCES.email_delivery_failure : yield* wantedChannels(channels),
+    configured: { email: email !== undefined, chat: chat.configured },
+    aboutAlertInbox
+  })
+  const text = alertText(failed)
+  const taken =
+    plan._tag === "Send"
+      ? yield* Effect.forEach(plan.channels, (channel) => deliver(channels, channel, failed, text), {
+          concurrency: "unbounded"
+        })
+      : []
+  const end = endOf(plan, taken.flat())
+  if (aboutAlertInbox && (end.delivery === "failed" || end.delivery === "unconfigured")) {
+    yield* Effect.logFatal("mail to the alert inbox fails, and the chat did not take the alert", {
+      ...aboutOf(failed),
+      chat: end.delivery
+    })
+  } else if (end.delivery === "unconfigured") {
+    yield* Effect.logError(
+      "an alert has no channel: set ALERT_EMAIL, or CHAT_BOT_TOKEN and CHAT_ID",
+      aboutOf(failed)
+    )
+  }
+  return end
+})
+
+/** The dispatcher on the mailer and the chat. */
+export const layer: Layer.Layer<
+  Alerts,
+  never,
+  AlertConfig | AlertPreferences | Mailer | Deferrals | Chat | Digest
+> = Layer.effect(
+  Alerts,
+  Effect.map(makeChannels, (channels) => Alerts.of({ raise: (failed) => raiseAlert(channels, failed) }))
+)
+
+/**
+ * Time limit of raising one alert. Shorter than a claim's lease (`email_alert_lease()`, three minutes), so that no alert is
+ * raised again while it is still being raised.
+ */
+export const ALERT_TIME_LIMIT = "2 minutes"
+
+/**
+ * Raises an alert that was claimed and settles the claim: confirmed where it went out or is not wanted, released where no
+ * channel accepted it. If that cannot be written, it is logged; the claim's lease expires, and the alert goes out again.
+ */
+export const makeAlertRaiser = (log: DeliveryLog["Service"], alerts: Alerts["Service"]) => {
+  const settle = (sendId: LogRowId, delivery: AlertOutcome["delivery"]) => {
+    const released = delivery === "failed" || delivery === "unconfigured"
+    return (released ? log.releaseAlert(sendId) : log.confirmAlert(sendId)).pipe(
+      Effect.catch((error) =>
+        Effect.logError(
+          released
+            ? "the claim of an alert that did not go out cannot be released"
+            : "an alert that went out cannot be confirmed: it may go out again",
+          error
+        ).pipe(Effect.annotateLogs({ sendId }))
+      )
+    )
+  }
+
+  return (failed: FailedSend): Effect.Effect<AlertOutcome["delivery"]> =>
+    withDeadline(
+      Effect.map(alerts.raise(failed), ({ delivery }) => delivery),
+      {
+        duration: ALERT_TIME_LIMIT,
+        onTimeout: () =>
+          Effect.as(
+            Effect.logError(`an alert was not sent within ${ALERT_TIME_LIMIT}: it is raised again`),
+            "failed" as const
+          )
+      }
+    ).pipe(
+      Effect.catchCause((cause) =>
+        Effect.as(Effect.logError("an alert could not be sent: it is raised again", cause), "failed" as const)
+      ),
+      Effect.tap((delivery) => settle(failed.sendId, delivery))
+    )
+}
+
+/** How often the sweep runs, in one process at a time. */
+export const ALERT_SWEEP_INTERVAL = "1 minute"
+
+/** Most alerts of one sweep; the next sweep continues. */
+const MAX_ALERTS = 200
+
+/**
+ * Raises the alerts that are due: claimed by a process that died before it confirmed or released them, or released and not
+ * raised by another event since (A1). One at a time, and no further after one that did not go out, so that channels that
+ * are down get one alert a sweep. Any number of processes may run it at once. Returns how many it raised.
+ */
+export const sweepAlerts = Effect.gen(function* () {
+  const log = yield* DeliveryLog
+  const raise = makeAlertRaiser(log, yield* Alerts)
+  let raised = 0
+  while (raised < MAX_ALERTS) {
+    const failed = yield* log.claimDueAlert
+    if (failed === undefined) break
+    raised += 1
+    yield* Effect.logWarning("an alert was left unconfirmed: it is raised again").pipe(
+      Effect.annotateLogs({ sendId: failed.sendId })
+    )
+    // An interruption waits until the claimed alert is settled.
+    const delivery = yield* Effect.uninterruptible(raise(failed))
+    if (delivery === "failed" || delivery === "unconfigured") break
+  }
+  return raised
+})

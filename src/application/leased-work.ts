@@ -1,0 +1,116 @@
+import { Duration, Effect, Result, Schedule } from "effect"
+import { SecureRandom } from "effect/crypto/SecureRandom"
+
+import { LeaseId } from "../domain/ids.ts"
+import type { StoreUnavailable } from "../ports/store-unavailable.ts"
+import { withDeadline } from "./deadline.ts"
+import { uptime } from "./uptime.ts"
+import { type Kind, ringBell } from "./work-bell.ts"
+
+/**
+ * Work that one process does at a time: chunks, assemblies, inline conversions, flyers, and the steps of a mail. A worker claims a
+ * piece under a lease of its own and keeps the lease with heartbeats. Work whose lease is lost belongs to somebody else, or to
+ * nobody: it ends, and what it has done is not recorded.
+ */
+
+/** Missed heartbeats after which a worker counts as dead (DOC-12). */
+const LEASE_HEARTBEATS = 5
+
+/** How long claimed work is reserved without a heartbeat. */
+export const staleAfter = (interval: Duration.Duration): Duration.Duration =>
+  Duration.times(interval, LEASE_HEARTBEATS)
+
+/** Time limit of the release at shutdown. */
+const RELEASE_WITHIN = Duration.seconds(8)
+
+/** While the store is away the end of a piece of work is reported again: it may be paid for. */
+const UNTIL_RECORDED = Schedule.spaced("5 seconds").pipe(Schedule.upTo({ times: 5 }))
+
+type Report = Effect.Effect<unknown, StoreUnavailable>
+
+/** What a claimed piece of work asks of its store. Each is safe to repeat, and does nothing where the lease has passed on. */
+export interface Lease<A, F> {
+  /** What is worked on, for the log. */
+  readonly name: string
+  /** Keeps the lease. False: it is lost. */
+  readonly heartbeat: () => Effect.Effect<boolean, StoreUnavailable>
+  /** Frees the work for another worker, when the process stops. */
+  readonly release: () => Report
+  readonly complete: (result: A) => Report
+  /** Has the work tried again, or gives it up. */
+  readonly fail: (failure: F) => Report
+  /** After the lease was lost: books what was spent. */
+  readonly lost?: () => Report
+  /** For work that is not interrupted once the lease is lost, since its calls are paid for: asks it to end by itself. */
+  readonly stop?: () => void
+}
+
+/**
+ * Sends a heartbeat every interval, and returns once the lease is lost: the store says so (the work was cancelled, or claimed by
+ * another worker), or has not confirmed it for most of a lease.
+ */
+const untilLost = Effect.fnUntraced(function* (
+  heartbeat: Effect.Effect<boolean, StoreUnavailable>,
+  interval: Duration.Duration
+) {
+  const every = Duration.toMillis(interval)
+  const trusted = every * (LEASE_HEARTBEATS - 1)
+  let confirmed = yield* uptime
+  let rest = trusted
+  while (true) {
+    yield* Effect.sleep(Math.min(every, rest))
+    const asked = yield* uptime
+    // After an overlong sleep one more heartbeat is sent, with a time-out within the lease.
+    const patience = Math.min(every, Math.max(confirmed + trusted - asked, every / 2))
+    const answer = yield* Effect.result(
+      withDeadline(heartbeat, { duration: patience, onTimeout: () => Effect.fail("no answer" as const) })
+    )
+    if (Result.isSuccess(answer)) confirmed = asked
+    if (Result.isSuccess(answer) ? !answer.success : asked - confirmed >= trusted) return
+    rest = Math.max(0, confirmed + trusted - (yield* uptime))
+  }
+})
+
+const released = (release: Report) =>
+  withDeadline(Effect.asVoid(release), { duration: RELEASE_WITHIN, onTimeout: () => Effect.void }).pipe(
+    Effect.ignore({ log: true })
+  )
+
+/** Works while the lease holds, then reports how the work ended; `undefined` is work that ended by itself after a `stop`. */
+export const underLease = <A extends {}, F, R>(
+  work: Effect.Effect<A | undefined, F, R>,
+  lease: Lease<A, F>,
+  interval: Duration.Duration
+): Effect.Effect<void, StoreUnavailable, R> =>
+  Effect.gen(function* () {
+    const watch = Effect.flatMap(untilLost(Effect.suspend(lease.heartbeat), interval), () => {
+      lease.stop?.()
+      return lease.stop === undefined ? Effect.undefined : Effect.never
+    })
+    const ended = yield* Effect.raceFirst(work, watch).pipe(
+      Effect.result,
+      Effect.onInterrupt(() => released(Effect.suspend(lease.release)))
+    )
+    if (Result.isFailure(ended)) yield* Effect.logWarning(`${lease.name} failed`, ended.failure)
+    const report = Effect.suspend((): Report => {
+      if (Result.isFailure(ended)) return lease.fail(ended.failure)
+      if (ended.success !== undefined) return lease.complete(ended.success)
+      return lease.lost?.() ?? Effect.void
+    })
+    yield* Effect.retry(report, { schedule: UNTIL_RECORDED, while: ({ isRetryable }) => isRetryable })
+  }).pipe(Effect.withSpan("leased work", { attributes: { "postlane.work": lease.name } }))
+
+/** Claims a piece of work and does it; what follows may begin then. False: there is none. */
+export const doNext = <C, R, R2>(
+  kind: Kind,
+  claim: (lease: LeaseId) => Effect.Effect<C | undefined, StoreUnavailable, R>,
+  work: (claimed: C) => Effect.Effect<void, StoreUnavailable, R2>
+): Effect.Effect<boolean, StoreUnavailable, R | R2 | SecureRandom> =>
+  Effect.gen(function* () {
+    const random = yield* SecureRandom
+    const claimed = yield* claim(LeaseId.make(yield* random.uuidV7()))
+    if (claimed === undefined) return false
+    yield* work(claimed)
+    yield* ringBell(kind)
+    return true
+  })

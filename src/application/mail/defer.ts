@@ -1,0 +1,75 @@
+import { Effect, Result } from "effect"
+
+import type { LogRowId } from "../../domain/ids.ts"
+import { delayBefore, hasExpired, type ProviderRequest, tagOf } from "../../domain/mail/deferred-send.ts"
+import { deferred, failed, type SendResult, sent, type Tried } from "../../domain/mail/send-result.ts"
+import { type ClaimPassed, holdsFor } from "./hold.ts"
+import { derivedRowId, ENQUEUE_TIMEOUT_MS, enqueueRetry, type Sending, type SendParts } from "./sending.ts"
+import { findEvidence, noteEvidence } from "./store-access.ts"
+import { storeNow } from "./store-time.ts"
+
+/** What a call may still need after its last attempt: evidence, the queue, the row. */
+export const afterwardsMs = ({ config }: SendParts): number => 2 * config.dbTimeoutMs + ENQUEUE_TIMEOUT_MS
+
+/** An attempt may have arrived: settle it by evidence, else queue a retry, else end it `failed` (MAIL-32, MAIL-50, MAIL-52). */
+export const defer = Effect.fnUntraced(function* (
+  parts: SendParts,
+  sending: Sending,
+  tried: Tried,
+  request: ProviderRequest,
+  reason: string
+): Effect.fn.Return<SendResult, ClaimPassed> {
+  const { details, firstAttemptAt, time } = sending
+  const evidence = yield* findEvidence(parts, sending)
+  if (evidence !== undefined) {
+    yield* noteEvidence(evidence)
+    const { provider, providerMessageId } = evidence
+    return sent(sending, { ...tried, provider }, providerMessageId)
+  }
+  const doubtful = (error: string) => failed(sending, tried, "ambiguous", error)
+  if (!parts.queue.configured) return doubtful(reason)
+  if (!(yield* holdsFor(parts, sending, request.provider, afterwardsMs(parts) - parts.config.dbTimeoutMs)))
+    return doubtful(`${reason}; not deferred, since the database does not say whether the key is still held`)
+  const now = yield* storeNow(time)
+  const delay = delayBefore(1, parts.config.deferDelaysSeconds, now - firstAttemptAt)
+  if (delay === undefined) return doubtful(`${reason}; too old to be tried again`)
+  const { expiresAt } = sending.message
+  if (hasExpired(expiresAt, now + delay * 1000))
+    return doubtful(`${reason}; the mail expires before it could be tried again`)
+  const queued = yield* Effect.result(
+    enqueueRetry(
+      parts,
+      {
+        version: 1,
+        rowId: yield* firstRetryId(parts, sending),
+        attempt: 1,
+        request,
+        details,
+        firstAttemptAt,
+        ...(time === undefined ? { timedBy: "process" as const } : {}),
+        ...(expiresAt === undefined ? {} : { expiresAt }),
+        failedOver: tried.failedOver
+      },
+      delay
+    )
+  )
+  if (Result.isFailure(queued)) {
+    const error = queued.failure.reason
+    yield* Effect.logError("an ambiguous send could not be queued for its retry").pipe(
+      Effect.annotateLogs({ error })
+    )
+    return doubtful(`${reason}; it could not be queued for a retry: ${error}`)
+  }
+  sending.trace.retryAt = now + delay * 1000
+  yield* Effect.logWarning("an ambiguous send waits for its retry").pipe(
+    Effect.annotateLogs({ provider: request.provider, reason, source: details.source })
+  )
+  return deferred(sending, tried)
+})
+
+/**
+ * The row of the first retry. A call whose process died may have queued its deferral, and the call that takes its key over queues it
+ * again: under the same row, so that the retries of both are one chain and not two (MAIL-57).
+ */
+const firstRetryId = (parts: SendParts, { details, rowId, isFirst }: Sending): Effect.Effect<LogRowId> =>
+  derivedRowId(parts, `postlane first retry of ${isFirst ? (tagOf(details) ?? rowId) : rowId}`)

@@ -1,0 +1,91 @@
+import { Data, Effect } from "effect"
+
+import type { ClaimDecision } from "../../domain/mail/claim.ts"
+import { tagOf } from "../../domain/mail/deferred-send.ts"
+import { mayGoOn, type Provider } from "../../domain/mail/failover.ts"
+import { uptime } from "../uptime.ts"
+import { claimLeaseMs, type Sending, type SendParts } from "./sending.ts"
+import { begin, moveClaim } from "./store-access.ts"
+
+/** The claim has passed to another call: this one defers nothing, and answers what the claim says. */
+export class ClaimPassed extends Data.TaggedError("ClaimPassed")<{
+  readonly says: Exclude<ClaimDecision, { readonly _tag: "Claimed" }>
+}> {}
+
+/** Asks the store whether this call still holds its key, and prolongs the lease where it does; false without an answer. */
+const renew = Effect.fnUntraced(function* (
+  parts: SendParts,
+  { claim, details, firstAttemptAt, hold, message }: Sending,
+  provider: Provider
+): Effect.fn.Return<boolean, ClaimPassed> {
+  if (claim === undefined) return true
+  const since = yield* uptime
+  const { decision, time } = yield* begin(
+    parts,
+    message,
+    {
+      keyHash: details.keyHash,
+      claim: {
+        ...claim,
+        provider,
+        leaseMs: claimLeaseMs(parts.config),
+        tag: tagOf(details),
+        known: undefined
+      }
+    },
+    firstAttemptAt
+  )
+  if (time === undefined) return false
+  if (decision._tag !== "Claimed") return yield* new ClaimPassed({ says: decision })
+  if (decision.sticky !== undefined) {
+    hold.openAt = decision.sticky
+    if (decision.sticky !== provider) return false
+  }
+  hold.since = since
+  return true
+})
+
+/**
+ * Whether this call holds its key for `forMs` more: a process that was frozen past its lease may have lost it. False where the
+ * store does not say. A send without a claim loses its key to another call of its process.
+ */
+export const holdsFor = (
+  parts: SendParts,
+  sending: Sending,
+  provider: Provider,
+  forMs: number
+): Effect.Effect<boolean, ClaimPassed> =>
+  sending.holdsClaim
+    ? Effect.flatMap(uptime, (now) =>
+        now - sending.hold.since + forMs <= claimLeaseMs(parts.config)
+          ? Effect.succeed(true)
+          : renew(parts, sending, provider)
+      )
+    : Effect.sync(
+        () => sending.claim === undefined || parts.memory.owns(sending.details.keyHash, sending.claim.owner)
+      )
+
+/**
+ * Notes in the claim that a request to `provider` leaves now. `unanswered`: nothing may leave, since the store did not say that it
+ * has noted it; the call still holds its key. `passed`: nothing may leave, and somebody else may have the key.
+ */
+export const mayLeave = Effect.fnUntraced(function* (
+  parts: SendParts,
+  sending: Sending,
+  provider: Provider
+): Effect.fn.Return<"may" | "unanswered" | "passed", ClaimPassed> {
+  const { claim, details, hold, holdsClaim } = sending
+  if (claim === undefined) return "may"
+  // A send whose look-up got no answer may hold its claim all the same: it was granted late.
+  const moved = parts.store.configured
+    ? yield* moveClaim(parts, { keyHash: details.keyHash, owner: claim.owner, provider })
+    : "unknown"
+  if (!mayGoOn(holdsClaim, moved)) {
+    if (moved !== "passed") return "unanswered"
+    yield* renew(parts, sending, provider)
+    return "passed"
+  }
+  parts.memory.move(details.keyHash, claim.owner, provider)
+  hold.leaving = true
+  return "may"
+})

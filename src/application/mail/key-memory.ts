@@ -1,0 +1,193 @@
+import { Context, Layer } from "effect"
+
+import type { KeyHash, KeyTag } from "../../domain/ids.ts"
+import {
+  type Claim,
+  type ClaimDecision,
+  type Claimed,
+  type ClaimEnd,
+  claimOf,
+  claimOfRetry,
+  type ClaimRequest,
+  decideClaim,
+  decideRetry,
+  type Evidence,
+  isFree,
+  keptResult,
+  movedClaim,
+  NO_LEASE,
+  type RetryDecision,
+  settledClaim,
+  settledState
+} from "../../domain/mail/claim.ts"
+import type { Provider } from "../../domain/mail/failover.ts"
+import type { KnownKey } from "../../domain/mail/known-key.ts"
+import type { SendResult } from "../../domain/mail/send-result.ts"
+
+/** Most keys that a process remembers: some 50 MB. */
+const MAX_KEYS = 100_000
+
+/**
+ * The claims of one process, beside the stored ones and by the same rules, on the process's own monotonic clock. They are kept for
+ * the key's time also after they are written: calls of one key in one process agree through an outage of the store, during it and
+ * right after it, when the store knows nothing of what happened (S2, S4).
+ */
+export class ProcessKeyMemory extends Context.Service<
+  ProcessKeyMemory,
+  {
+    /** What the process itself says to a call on the key; undefined where the key is free for all it knows. */
+    readonly decide: (keyHash: KeyHash, request: ClaimRequest, now: number) => ClaimDecision | undefined
+    /** What the store gets to know, lest it takes the key for a new one. */
+    readonly known: (keyHash: KeyHash, now: number) => KnownKey | undefined
+    /** Returns what puts the key back as it was. */
+    readonly hold: (
+      keyHash: KeyHash,
+      decision: Pick<Claimed, "sticky" | "tag" | "takeover" | "late"> & Pick<KnownKey, "ageMs" | "lastAgeMs">,
+      request: ClaimRequest & { readonly leaseMs: number; readonly isSettled: boolean },
+      now: number
+    ) => () => void
+    /** What the store said of the key: it is as old as the store says. */
+    readonly learn: (
+      keyHash: KeyHash,
+      told: Pick<KnownKey, "ageMs" | "lastAgeMs"> & { readonly result: SendResult },
+      request: ClaimRequest,
+      now: number
+    ) => void
+    /** What a queued retry may do, for all that the process knows; it holds the key where it may go out, until it is put back (`undo`). */
+    readonly beginRetry: (
+      keyHash: KeyHash,
+      retry: {
+        readonly provider: Provider
+        readonly owner: string
+        readonly tag: KeyTag | undefined
+        readonly leaseMs: number
+        /** Since the key's first attempt, milliseconds. */
+        readonly ageMs: number
+      },
+      now: number
+    ) => { readonly decision: RetryDecision; readonly undo: () => void }
+    /** Whether no other call of the process has taken the key since. */
+    readonly owns: (keyHash: KeyHash, owner: string) => boolean
+    readonly move: (keyHash: KeyHash, owner: string, provider: Provider) => void
+    readonly settle: (keyHash: KeyHash, end: ClaimEnd, now: number) => void
+    /** The settled result as the caller gets it: the log may know the row by another id, or an acceptance. */
+    readonly answer: (keyHash: KeyHash, owner: string, result: SendResult) => void
+  }
+>()("postlane/application/ProcessKeyMemory") {}
+
+/** Proof that is in the claim itself. */
+const acceptedBy = ({ result, state }: Claim): Evidence | undefined =>
+  state === "accepted" &&
+  result !== undefined &&
+  result.provider !== null &&
+  result.providerMessageId !== null
+    ? { provider: result.provider, providerMessageId: result.providerMessageId }
+    : undefined
+
+/** The claims themselves, the oldest first, at most `maxKeys` of them. */
+const makeClaims = (maxKeys: number) => {
+  const claims = new Map<KeyHash, Claim>()
+  const put = (keyHash: KeyHash, claim: Claim) => {
+    claims.delete(keyHash)
+    claims.set(keyHash, claim)
+  }
+  /** Adds a claim, and drops the oldest ones that are free or too many. */
+  const add = (keyHash: KeyHash, claim: Claim, now: number) => {
+    put(keyHash, claim)
+    for (const [oldest, kept] of claims) {
+      if (claims.size <= maxKeys && !isFree(kept, now)) return
+      claims.delete(oldest)
+    }
+  }
+  return {
+    put,
+    add,
+    get: (keyHash: KeyHash) => claims.get(keyHash),
+    live: (keyHash: KeyHash, now: number): Claim | undefined => {
+      const claim = claims.get(keyHash)
+      return claim === undefined || isFree(claim, now) ? undefined : claim
+    },
+    /** Returns what puts the key back as it was, where the claim's owner still has it. */
+    hold: (keyHash: KeyHash, claim: Claim, now: number) => {
+      const before = claims.get(keyHash)
+      add(keyHash, claim, now)
+      return () => {
+        if (claims.get(keyHash)?.owner !== claim.owner) return
+        if (before === undefined) claims.delete(keyHash)
+        else put(keyHash, before)
+      }
+    }
+  }
+}
+
+/** The claim that makes the process repeat what the store said of a key. */
+const learntClaim = (
+  { ageMs, lastAgeMs, result }: Pick<KnownKey, "ageMs" | "lastAgeMs"> & { readonly result: SendResult },
+  request: ClaimRequest,
+  now: number
+): Claim => ({
+  ...request,
+  provider: result.provider ?? request.provider,
+  state: settledState(result.status, undefined, false),
+  ambiguous: result.status !== "sent",
+  leaving: true,
+  leaseUntil: NO_LEASE,
+  firstAttemptAt: now - ageMs,
+  lastAttemptAt: now - lastAgeMs,
+  result
+})
+
+export const makeKeyMemory = (maxKeys = MAX_KEYS): ProcessKeyMemory["Service"] => {
+  const claims = makeClaims(maxKeys)
+  return {
+    decide: (keyHash, request, now) => {
+      const claim = claims.live(keyHash, now)
+      return claim === undefined
+        ? undefined
+        : decideClaim(claim, request, { evidence: undefined, trail: undefined }, now)
+    },
+    known: (keyHash, now) => {
+      const claim = claims.live(keyHash, now)
+      return claim === undefined
+        ? undefined
+        : {
+            provider: claim.provider,
+            tag: claim.tag,
+            ageMs: now - claim.firstAttemptAt,
+            lastAgeMs: now - claim.lastAttemptAt
+          }
+    },
+    hold: (keyHash, { ageMs, lastAgeMs, ...decided }, request, now) => {
+      const times = { firstAttemptAt: now - ageMs, lastAttemptAt: now - lastAgeMs }
+      const decision = { ...decided, ...times, _tag: "Claimed" } as const
+      return claims.hold(keyHash, claimOf(undefined, decision, { ...request, leaving: true }, now), now)
+    },
+    learn: (keyHash, told, request, now) => claims.add(keyHash, learntClaim(told, request, now), now),
+    beginRetry: (keyHash, retry, now) => {
+      const known = claims.live(keyHash, now)
+      const first = now - retry.ageMs
+      const claim = known ?? claimOfRetry(retry, { firstAttemptAt: first, lastAttemptAt: first })
+      const evidence = known === undefined ? undefined : acceptedBy(known)
+      const decision = decideRetry(claim, { ...retry, evidence }, now)
+      const undo = decision._tag === "Go" ? claims.hold(keyHash, decision.claim, now) : () => {}
+      return { decision, undo }
+    },
+    owns: (keyHash, owner) => (claims.get(keyHash)?.owner ?? owner) === owner,
+    move: (keyHash, owner, provider) => {
+      const moved = movedClaim(claims.get(keyHash), owner, provider)
+      if (moved !== undefined) claims.put(keyHash, moved)
+    },
+    settle: (keyHash, end, now) => {
+      const settled = settledClaim(claims.get(keyHash), end, now)
+      if (settled !== undefined) claims.put(keyHash, settled)
+    },
+    answer: (keyHash, owner, result) => {
+      const claim = claims.get(keyHash)
+      if (claim?.owner === owner && claim.result !== undefined)
+        claims.put(keyHash, { ...claim, result: keptResult(claim.state, result) })
+    }
+  }
+}
+
+/** One for all that is built together, which is a process. */
+export const layerKeyMemory: Layer.Layer<ProcessKeyMemory> = Layer.sync(ProcessKeyMemory, makeKeyMemory)

@@ -1,0 +1,331 @@
+import { Context, Effect, Layer, Result } from "effect"
+
+import { IdempotencyKey, KeyHash, LogRowId } from "../../domain/ids.ts"
+import { type Claimed, continuation, type Evidence, settledState } from "../../domain/mail/claim.ts"
+import type { SendDetails } from "../../domain/mail/deferred-send.ts"
+import {
+  afterFailure,
+  type Provider,
+  type Route,
+  routeOf,
+  stickTo,
+  stickyKind
+} from "../../domain/mail/failover.ts"
+import { makeMessage, type Message, type SendRequest, withoutBlocked } from "../../domain/mail/message.ts"
+import {
+  failed,
+  IdempotencyConflict,
+  IdempotencyInProgress,
+  InvalidRequest,
+  type NotBegun,
+  type SendResult,
+  sent,
+  suppressed,
+  type Tried
+} from "../../domain/mail/send-result.ts"
+import { statusRank } from "../../domain/mail/status.ts"
+import { type BlockReason, blockedAddresses, suppressedError } from "../../domain/mail/suppression/policy.ts"
+import type { ProviderFailure } from "../../ports/mail/mail-provider.ts"
+import { uptime } from "../uptime.ts"
+import { unconfigured } from "./attempt.ts"
+import { beginCall } from "./begin-call.ts"
+import { afterwardsMs, defer } from "./defer.ts"
+import { type ClaimPassed, holdsFor, mayLeave } from "./hold.ts"
+import { layerKeyMemory } from "./key-memory.ts"
+import { countFailover, countSend } from "./metrics.ts"
+import { replay } from "./replay.ts"
+import { makeSendParts, type Sending, type SendParts, type SendServices } from "./sending.ts"
+import { findEvidence, noteEvidence, record, rowOf } from "./store-access.ts"
+import { newTrace, traced } from "./trace.ts"
+import { Traceparent } from "./traceparent.ts"
+import { reportUnclaimed } from "./unclaimed.ts"
+import { detailsOf, requestFor } from "./vendor-request.ts"
+
+/**
+ * Outbound mail (MAIL-1): suppression look-up, primary, fallback only after proof that the primary did not accept, one row.
+ * What may have been accepted is deferred to a retry on the same key and provider.
+ */
+export class Mailer extends Context.Service<
+  Mailer,
+  {
+    /** Sends one mail; once begun it ends in a result, whatever fails, also when the caller is interrupted. */
+    readonly send: (request: SendRequest) => Effect.Effect<SendResult, NotBegun>
+  }
+>()("postlane/application/Mailer") {}
+
+/** The mailer, on the services of its ports. */
+export const layer: Layer.Layer<Mailer, never, SendServices> = Layer.effect(
+  Mailer,
+  Effect.map(makeSendParts, (parts) =>
+    Mailer.of({
+      send: (request) => {
+        const message = makeMessage(request, parts.config.defaults)
+        return Result.isFailure(message)
+          ? Effect.fail(new InvalidRequest({ issues: message.failure }))
+          : parts.runner.detached(send(parts, message.success, request))
+      }
+    })
+  )
+).pipe(Layer.provide(layerKeyMemory))
+
+/** One send, whose log lines all name it. */
+const send = (
+  parts: SendParts,
+  message: Message,
+  request: SendRequest
+): Effect.Effect<SendResult, NotBegun> =>
+  Effect.flatMap(parts.newId(), (id) => {
+    const rowId = LogRowId.make(id)
+    const key = IdempotencyKey.make(request.idempotencyKey ?? rowId)
+    return sendOnce(parts, message, request, { rowId, key }).pipe(
+      Effect.annotateLogs({ sendId: rowId, idempotencyKey: key })
+    )
+  })
+
+/** Look-up and claim, the providers, the row. */
+const sendOnce = Effect.fnUntraced(function* (
+  parts: SendParts,
+  message: Message,
+  { idempotencyKey: chosenKey, requireClaim = false }: SendRequest,
+  { key, rowId }: { readonly key: IdempotencyKey; readonly rowId: LogRowId }
+): Effect.fn.Return<SendResult, NotBegun> {
+  const keyHash = KeyHash.make(yield* parts.sha256Hex(key))
+  const route = routeOf(parts.config, message.provider)
+  const call = {
+    message,
+    key,
+    keyHash,
+    rowId,
+    isChosen: chosenKey !== undefined,
+    requireClaim,
+    first: route.first
+  }
+  const begun = yield* beginCall(parts, call)
+  const blocked = blockedAddresses(message.category, begun.suppressions)
+  const remaining = withoutBlocked(message, blocked)
+  const traceparent = yield* Traceparent
+  const details = detailsOf(message, remaining ?? message, blocked, {
+    idempotencyKey: key,
+    keyHash,
+    keyTag: begun.tag ?? null,
+    ...(traceparent === undefined ? {} : { traceparent })
+  })
+  const { decision } = begun
+  if (decision._tag !== "Claimed") {
+    if (begun.untold && decision._tag === "Replay") yield* tell(parts, details, rowId, decision.result)
+    return yield* decision._tag === "Replay" && begun.time === undefined
+      ? Effect.succeed(decision.result)
+      : answerOf(parts, decision, details)
+  }
+  const sending: Sending = {
+    rowId,
+    message: remaining ?? message,
+    details,
+    claim: begun.claim,
+    holdsClaim: begun.claim !== undefined && begun.time !== undefined,
+    hold: {
+      since: begun.since,
+      leaving: begun.leaving,
+      ownKind: undefined,
+      doubtful: decision.sticky !== undefined
+    },
+    firstAttemptAt: decision.firstAttemptAt,
+    time: begun.time,
+    sticky: decision.sticky,
+    isFirst: decision.sticky === undefined || decision.takeover,
+    trace: newTrace()
+  }
+  return yield* attempts(parts, sending, {
+    decision,
+    route,
+    evidence: begun.evidence,
+    blocked,
+    remaining
+  }).pipe(
+    Effect.flatMap((result) => certain(parts, sending, result)),
+    Effect.flatMap((result) => conclude(parts, sending, result)),
+    Effect.catchTag("ClaimPassed", ({ says }) => answerOf(parts, says, details))
+  )
+})
+
+/** What a call answers that sends nothing. */
+const answerOf = (
+  parts: SendParts,
+  says: ClaimPassed["says"],
+  { idempotencyKey, keyHash }: SendDetails
+): Effect.Effect<SendResult, IdempotencyConflict | IdempotencyInProgress> => {
+  switch (says._tag) {
+    case "Conflict":
+      return Effect.fail(new IdempotencyConflict({ idempotencyKey }))
+    case "InProgress":
+      return Effect.fail(new IdempotencyInProgress({ idempotencyKey }))
+    case "Replay":
+      return replay(parts, keyHash, says.result)
+  }
+}
+
+/** Evidence, suppressions, and then the providers. */
+const attempts = Effect.fnUntraced(function* (
+  parts: SendParts,
+  sending: Sending,
+  given: {
+    readonly decision: Claimed
+    readonly route: Route
+    readonly evidence: Evidence | undefined
+    readonly blocked: ReadonlyMap<string, BlockReason>
+    readonly remaining: Message | undefined
+  }
+): Effect.fn.Return<SendResult, ClaimPassed> {
+  const { blocked, decision, evidence, route } = given
+  const { sticky } = decision
+  if (evidence !== undefined) {
+    yield* noteEvidence(evidence)
+    return proven(sending, evidence, route)
+  }
+  if (given.remaining === undefined) {
+    const reasons = sending.details.to.flatMap((address) => blocked.get(address) ?? [])
+    const error = suppressedError(reasons, sticky !== undefined)
+    return suppressed(sending, { provider: sticky ?? null, failedOver: false }, error)
+  }
+  const provider = sticky ?? route.first
+  const tried = { provider, failedOver: false }
+  const next = continuation(decision)
+  const reason = "an earlier attempt on this key ended without an answer"
+  if (next === "end") return failed(sending, tried, "ambiguous", `${reason}; too old to be tried again`)
+  const request = next === "defer" ? requestFor(parts, sending, provider) : undefined
+  if (request !== undefined) return yield* defer(parts, sending, tried, request, reason)
+  return yield* deliver(parts, sending, stickTo(sticky, route))
+})
+
+/** An earlier attempt was accepted. */
+const proven = (sending: Sending, { provider, providerMessageId }: Evidence, route: Route): SendResult =>
+  sent(sending, { provider, failedOver: provider !== route.first }, providerMessageId)
+
+/** Tells a store that was away what this process knows of the key. */
+const tell = (parts: SendParts, details: SendDetails, owner: string, result: SendResult) => {
+  const state = settledState(result.status, undefined, false)
+  const settle = { owner, state, ambiguous: result.status !== "sent", result }
+  return record(parts, rowOf(parts.config, result, details, newTrace(), settle))
+}
+
+/** Tries the first provider of the route, and then the fallback where MAIL-31 allows it. */
+const deliver = Effect.fnUntraced(function* (
+  parts: SendParts,
+  sending: Sending,
+  route: Route,
+  /** The previous provider's refusal. */
+  refusal?: string
+): Effect.fn.Return<SendResult, ClaimPassed> {
+  const provider = route.first
+  const tried = { provider, failedOver: refusal !== undefined }
+  const { config, providers, runner } = parts
+  const isHeld = yield* holdsFor(parts, sending, provider, config.attemptTimeoutMs + afterwardsMs(parts))
+  const leaves = !isHeld ? "passed" : sending.hold.leaving ? "may" : yield* mayLeave(parts, sending, provider)
+  if (leaves !== "may") {
+    const evidence = yield* findEvidence(parts, sending)
+    if (evidence !== undefined) return proven(sending, evidence, route)
+    return leaves === "unanswered" && refusal === undefined
+      ? unbegun(sending, tried)
+      : unmoved(sending, tried, refusal)
+  }
+  const adapter = providers.get(provider)
+  const request = requestFor(parts, sending, provider)
+  const attempt = yield* traced(
+    sending.trace,
+    provider,
+    adapter === undefined || request === undefined
+      ? Effect.fail(unconfigured(provider))
+      : runner.attempt(adapter, request)
+  )
+  if (Result.isSuccess(attempt)) return sent(sending, tried, attempt.success.messageId)
+  const failure = attempt.failure
+  const error = refusal === undefined ? failure.message : `${refusal}; ${provider}: ${failure.message}`
+  if (failure.knowsKey === true) sending.hold.doubtful = true
+  const next = afterFailure(route, sending.hold.doubtful, failure.kind)
+  sending.hold.ownKind = failure.kind
+  switch (next._tag) {
+    case "FailOver":
+      yield* reportFailover(sending, failure, next.to)
+      sending.hold.leaving = false
+      return yield* deliver(
+        parts,
+        sending,
+        { first: next.to, fallback: undefined },
+        `${provider}: ${failure.message}`
+      )
+    case "Defer":
+      return request === undefined
+        ? failed(sending, tried, "ambiguous", error)
+        : yield* defer(parts, sending, tried, request, error)
+    case "End":
+      return failed(sending, tried, next.kind, error)
+  }
+})
+
+const NOT_KEPT = "the key's claim could not be kept, since the database did not answer"
+
+/** The claim, which this call still holds, could not say that its first request leaves: nothing was asked of anybody. */
+const unbegun = (sending: Sending, tried: Tried): SendResult => {
+  sending.hold.ownKind = "unavailable"
+  return failed(sending, tried, stickyKind(sending.hold.doubtful, "unavailable"), NOT_KEPT)
+}
+
+/** The claim could not say that a request leaves, or is not this call's any more: nothing is asked, and nothing is certain. */
+const unmoved = (sending: Sending, tried: Tried, refusal: string | undefined): SendResult => {
+  sending.hold.ownKind = undefined
+  const provider = sending.hold.openAt ?? sending.trace.attempts.at(-1)?.provider ?? tried.provider
+  const error = refusal === undefined ? NOT_KEPT : `${refusal}; ${NOT_KEPT}`
+  return failed(sending, { ...tried, provider }, "ambiguous", error)
+}
+
+/** A refusal is certain only while the call holds its key. */
+const certain = Effect.fnUntraced(function* (
+  parts: SendParts,
+  sending: Sending,
+  result: SendResult
+): Effect.fn.Return<SendResult, ClaimPassed> {
+  if (result.ok || result.provider === null) return result
+  const isHeld = yield* holdsFor(parts, sending, result.provider, parts.config.dbTimeoutMs)
+  if (isHeld) return result
+  sending.hold.ownKind = undefined
+  return result.status === "failed" ? { ...result, kind: "ambiguous" } : result
+})
+
+/** Reports the fail-over (MAIL-73). */
+const reportFailover = (
+  { details: { source } }: Sending,
+  { message: reason, provider: from }: ProviderFailure,
+  to: Provider
+): Effect.Effect<void> =>
+  Effect.logWarning("EMAIL_FAILOVER").pipe(
+    Effect.annotateLogs({ from, to, reason, source }),
+    Effect.andThen(countFailover)
+  )
+
+/** Writes the row and settles the claim; a failed write leaves the log incomplete and changes nothing else (S6). */
+const conclude = Effect.fnUntraced(function* (
+  parts: SendParts,
+  { claim, details, hold, trace }: Sending,
+  result: SendResult
+): Effect.fn.Return<SendResult> {
+  yield* countSend(result.provider, result.status, details.category)
+  if (result.status === "failed") {
+    yield* Effect.logWarning("a send failed").pipe(
+      Effect.annotateLogs({ error: result.error, kind: result.kind, source: details.source })
+    )
+  }
+  const state = settledState(result.status, hold.ownKind, hold.doubtful)
+  const ambiguous = hold.doubtful || result.status === "deferred" || state === "ambiguous"
+  const end = claim === undefined ? undefined : { owner: claim.owner, state, ambiguous, result }
+  if (end !== undefined) parts.memory.settle(details.keyHash, end, yield* uptime)
+  const recorded = yield* record(parts, rowOf(parts.config, result, details, trace, end))
+  if (recorded === undefined) return result
+  yield* reportUnclaimed(parts)
+  const isProven =
+    result.status === "deferred" && recorded.providerMessageId !== null && statusRank(recorded.status) > 1
+  const answer: SendResult = isProven
+    ? { ...result, status: "sent", sendId: recorded.sendId, providerMessageId: recorded.providerMessageId }
+    : { ...result, sendId: recorded.sendId }
+  if (end !== undefined) parts.memory.answer(details.keyHash, end.owner, answer)
+  return answer
+})

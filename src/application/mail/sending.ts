@@ -1,0 +1,148 @@
+import { Context, Effect } from "effect"
+import { Digest, sha256 } from "effect/crypto/Digest"
+import { SecureRandom } from "effect/crypto/SecureRandom"
+
+import { LogRowId } from "../../domain/ids.ts"
+import type { DeferredSend, SendDetails } from "../../domain/mail/deferred-send.ts"
+import type { FailureKind, Provider } from "../../domain/mail/failover.ts"
+import type { Message, MessageDefaults } from "../../domain/mail/message.ts"
+import { DeferQueue } from "../../ports/mail/defer-queue.ts"
+import { MailProviders } from "../../ports/mail/mail-provider.ts"
+import { MailStore } from "../../ports/mail/mail-store.ts"
+import { noAnswer, type StoreUnavailable } from "../../ports/store-unavailable.ts"
+import { withDeadline } from "../deadline.ts"
+import { makeAttemptRunner } from "./attempt.ts"
+import { ProcessKeyMemory } from "./key-memory.ts"
+import type { StoreTime } from "./store-time.ts"
+import type { Trace } from "./trace.ts"
+import { makeUseTag } from "./use-tag.ts"
+
+/** What a call holds of its key, as it knows it. */
+interface Hold {
+  /** By the monotonic clock, milliseconds: when the lease was granted, at the earliest. */
+  since: number
+  /** The claim says that a request may have left. */
+  leaving: boolean
+  /** The last answer of a provider, where it was a failure. */
+  ownKind: FailureKind | undefined
+  /** An earlier attempt on the key was ambiguous, or unknown here. */
+  doubtful: boolean
+  /** Where the store says that somebody else has left the key open since. */
+  openAt?: Provider
+}
+
+/** A send under way: what does not change between its look-up and its row. */
+export interface Sending {
+  readonly rowId: LogRowId
+  /** Without the suppressed recipients. */
+  readonly message: Message
+  readonly details: SendDetails
+  /** The claim that this call settles; absent where the key was generated here. */
+  readonly claim: { readonly owner: string; readonly payloadHash: string } | undefined
+  /** Whether the store confirmed that this call holds the claim. */
+  readonly holdsClaim: boolean
+  readonly hold: Hold
+  readonly firstAttemptAt: number
+  /** What the store's clock showed when it answered; absent where it did not. */
+  readonly time: StoreTime | undefined
+  /** The only provider that may see the key, since an earlier attempt on it was ambiguous. */
+  readonly sticky: Provider | undefined
+  /** No call on this use of the key has a result yet. */
+  readonly isFirst: boolean
+  readonly trace: Trace
+}
+
+/** The settings of sending (MAIL-4, MAIL-20, MAIL-24, MAIL-51). */
+export class MailerConfig extends Context.Service<
+  MailerConfig,
+  {
+    readonly primary: Provider
+    /** Ignored where it equals the primary. */
+    readonly fallback: Provider | undefined
+    readonly defaults: MessageDefaults
+    /** One attempt, milliseconds: 15,000. */
+    readonly attemptTimeoutMs: number
+    /** The suppression look-up with the claim, and the log write, milliseconds each: 2,500. */
+    readonly dbTimeoutMs: number
+    /** Waits before the three retries, seconds: 120, 600, 900. */
+    readonly deferDelaysSeconds: readonly [number, number, number]
+    /** List price of a message, USD. */
+    readonly costUsd: Readonly<Record<Provider, number>>
+  }
+>()("postlane/application/MailerConfig") {}
+
+/** How long a queue may take to make a deferral durable, milliseconds. */
+export const ENQUEUE_TIMEOUT_MS = 5_000
+
+/** The time limits that the others follow from, milliseconds. */
+export interface TimeLimits {
+  readonly attemptTimeoutMs: number
+  readonly dbTimeoutMs: number
+}
+
+/**
+ * How long a send takes at most, by the time limits of its steps: look-up, two attempts, record of the fail-over, evidence, deferral,
+ * log write; milliseconds.
+ */
+export const longestSendMs = ({ attemptTimeoutMs, dbTimeoutMs }: TimeLimits): number =>
+  2 * attemptTimeoutMs + 4 * dbTimeoutMs + ENQUEUE_TIMEOUT_MS
+
+/** How long a claim is held before its process counts as dead: as long as a call takes, and a margin, milliseconds. */
+export const claimLeaseMs = (config: TimeLimits): number => longestSendMs(config) + 5_000
+
+/** How long a retry takes at most: look-up, an attempt, evidence, the next deferral, its row twice, milliseconds. */
+export const longestRetryMs = ({ attemptTimeoutMs, dbTimeoutMs }: TimeLimits): number =>
+  attemptTimeoutMs + 4 * dbTimeoutMs + ENQUEUE_TIMEOUT_MS
+
+const encoder = new TextEncoder()
+
+/** What the first attempts and the retries work with. */
+export const makeSendParts = Effect.gen(function* () {
+  const config = yield* MailerConfig
+  const digest = yield* Digest
+  const random = yield* SecureRandom
+  return {
+    config,
+    store: yield* MailStore,
+    queue: yield* DeferQueue,
+    providers: yield* MailProviders,
+    runner: yield* makeAttemptRunner(config.attemptTimeoutMs),
+    memory: yield* ProcessKeyMemory,
+    /** Sends without look-up and claim that the store has not heard of yet. */
+    unclaimed: { pending: 0 },
+    scope: yield* Effect.scope,
+    useTag: yield* makeUseTag,
+    sha256Hex: (text: string): Effect.Effect<string> => digest.digestHex(sha256, encoder.encode(text)),
+    newId: (): Effect.Effect<string> => random.uuidV7()
+  }
+})
+export type SendParts = Effect.Success<typeof makeSendParts>
+
+/** A row id made from a text: the same text gives the same id. */
+export const derivedRowId = ({ sha256Hex }: SendParts, text: string): Effect.Effect<LogRowId> =>
+  Effect.map(sha256Hex(text), (hex) =>
+    LogRowId.make(
+      [
+        hex.slice(0, 8),
+        hex.slice(8, 12),
+        `8${hex.slice(13, 16)}`,
+        `8${hex.slice(17, 20)}`,
+        hex.slice(20, 32)
+      ].join("-")
+    )
+  )
+
+/** The services that {@link makeSendParts} asks for, its scope aside. */
+export type SendServices = MailerConfig | MailStore | DeferQueue | MailProviders | Digest | SecureRandom
+
+/** Queues a retry, or puts back the one that is held, in bounded time. */
+export const enqueueRetry = (
+  { queue }: SendParts,
+  message: DeferredSend,
+  delaySeconds: number,
+  operation: "enqueue" | "putBack" = "enqueue"
+): Effect.Effect<void, StoreUnavailable> =>
+  withDeadline(queue[operation](message, delaySeconds), {
+    duration: ENQUEUE_TIMEOUT_MS,
+    onTimeout: () => Effect.fail(noAnswer(operation, `${ENQUEUE_TIMEOUT_MS} ms`))
+  })

@@ -1,0 +1,36 @@
+import { Clock, Effect, Result } from "effect"
+
+import type { Provider } from "../../domain/mail/failover.ts"
+import type { Attempt } from "../../domain/mail/logged-attempt.ts"
+import type { Accepted, ProviderFailure } from "../../ports/mail/mail-provider.ts"
+
+/** What one call does at providers, noted for its row while it runs. */
+export interface Trace {
+  readonly attempts: Array<Attempt>
+  /** When the retry that was queued is due, milliseconds since the epoch; null where none was. */
+  retryAt: number | null
+}
+
+export const newTrace = (): Trace => ({ attempts: [], retryAt: null })
+
+/** Runs an attempt to its answer, and notes it. */
+export const traced = Effect.fnUntraced(function* (
+  trace: Trace,
+  provider: Provider,
+  attempt: Effect.Effect<Accepted, ProviderFailure>
+): Effect.fn.Return<Result.Result<Accepted, ProviderFailure>> {
+  const startedAt = yield* Clock.currentTimeMillis
+  const from = yield* Clock.monotonicTimeNanos
+  const answer = yield* Effect.result(attempt)
+  const durationMs = Math.round(Number((yield* Clock.monotonicTimeNanos) - from) / 1e6)
+  trace.attempts.push({
+    provider,
+    startedAt,
+    durationMs,
+    ...Result.match(answer, {
+      onSuccess: () => ({ outcome: "accepted" as const, reason: null, code: null }),
+      onFailure: ({ code, kind, message }) => ({ outcome: kind, reason: message, code: code ?? null })
+    })
+  })
+  return answer
+})

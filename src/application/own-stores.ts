@@ -1,0 +1,234 @@
+import { Context, Effect, Layer, Stream } from "effect"
+import { SecureRandom } from "effect/crypto/SecureRandom"
+
+import {
+  complaintAbout,
+  identityIn,
+  isForeign,
+  MAX_IDENTITY_BYTES,
+  standingOf,
+  type StorePlace
+} from "../domain/store-identity.ts"
+import { ObjectStoreError, type ObjectStoreService } from "../ports/object-store.ts"
+import { StoreIdentities } from "../ports/store-identities.ts"
+
+/** The object that names a store. */
+export const IDENTITY_KEY = "store-identity"
+
+/** An object store of this process. */
+export interface OwnStore extends StorePlace {
+  readonly objects: ObjectStoreService
+}
+
+const noIdentity = new ObjectStoreError({
+  reason: "unavailable",
+  key: IDENTITY_KEY,
+  cause: `the store cannot be identified: its object ${IDENTITY_KEY} holds no identity. Bring it back from a backup, or remove it`
+})
+
+/**
+ * The identity in a store; undefined where it has none. It is read to its end, since a service sends it in pieces of any size. What
+ * has not an identity's shape says nothing about the store, so that it is never taken for another one.
+ */
+const readIdentity = ({ objects }: Pick<OwnStore, "objects">) =>
+  objects.get(IDENTITY_KEY).pipe(
+    Stream.runFoldEffect(
+      () => new Uint8Array(0),
+      (read, bytes) =>
+        read.length + bytes.length > MAX_IDENTITY_BYTES
+          ? Effect.fail(noIdentity)
+          : Effect.succeed(new Uint8Array([...read, ...bytes]))
+    ),
+    Effect.flatMap((bytes) => {
+      const identity = identityIn(bytes)
+      return identity === undefined ? Effect.fail(noIdentity) : Effect.succeed(identity)
+    }),
+    Effect.catchIf(
+      ({ reason }) => reason === "missing",
+      () => Effect.undefined
+    )
+  )
+
+/** Whether a bucket without an identity has lost the files of the database as well. */
+const hasLostFiles = Effect.fnUntraced(function* ({ name, objects }: OwnStore) {
+  if (name !== "files") return false
+  const key = yield* (yield* StoreIdentities).recentFile
+  if (key === undefined) return false
+  return yield* objects.stat(key).pipe(
+    Effect.as(false),
+    Effect.catchIf(
+      ({ reason }) => reason === "missing",
+      () => Effect.succeed(true)
+    )
+  )
+})
+
+/** How a store stands; changes nothing. */
+export const examineStore = Effect.fnUntraced(function* (store: OwnStore) {
+  const stored = yield* readIdentity(store)
+  const known = yield* (yield* StoreIdentities).known(store.name)
+  const standing = standingOf(stored, store.place, known)
+  const isLost = standing === "expired" && (yield* hasLostFiles(store))
+  return { stored, known, standing: isLost ? ("lost" as const) : standing }
+})
+
+/** Writes an identity; of several writers at once, one wins. Returns the identity that the store has then. */
+const writeIdentity = Effect.fnUntraced(function* (store: Pick<OwnStore, "objects">, identity: string) {
+  const bytes = new TextEncoder().encode(identity)
+  yield* store.objects.create(IDENTITY_KEY, bytes, { contentType: "text/plain" })
+  return (yield* readIdentity(store)) ?? identity
+})
+
+const newIdentity = Effect.flatMap(SecureRandom, (random) => random.uuidV7())
+
+/** The name of a folder, which has the same path on every machine; the first process to ask writes it. */
+export const nameOfFolder = Effect.fnUntraced(function* (objects: ObjectStoreService) {
+  return (yield* readIdentity({ objects })) ?? (yield* writeIdentity({ objects }, yield* newIdentity))
+})
+
+/**
+ * How a store that the database did not know stands, once it knows one. A folder's identity is written first: one of several writers
+ * wins. A bucket's is chosen by the database, since some S3-compatible services let every writer win: all of them write the same.
+ */
+const claimStore = Effect.fnUntraced(function* (store: OwnStore, stored: string | undefined) {
+  const { name, place } = store
+  const written =
+    stored ?? (place === undefined ? yield* writeIdentity(store, yield* newIdentity) : undefined)
+  const identity = written ?? (yield* newIdentity)
+  const known = yield* (yield* StoreIdentities).claim(name, { identity, place })
+  return { known, standing: standingOf(written, place, known) }
+})
+
+/** How a store stands, after the first process to come has made its store the known one. */
+const enterStore = Effect.fnUntraced(function* (store: OwnStore) {
+  const found = yield* examineStore(store)
+  const { known, standing } = found.standing === "new" ? yield* claimStore(store, found.stored) : found
+  return standing === "expired" && known !== undefined
+    ? standingOf(yield* writeIdentity(store, known.identity), store.place, known)
+    : standing
+})
+
+/** Makes a store the one that the database knows. Running processes on the one before stop working on files. */
+export const adoptStore = Effect.fnUntraced(function* (store: OwnStore) {
+  const identity = (yield* readIdentity(store)) ?? (yield* writeIdentity(store, yield* newIdentity))
+  yield* (yield* StoreIdentities).adopt(store.name, { identity, place: store.place })
+})
+
+/** The object stores of this process, as far as they belong to the database. */
+interface OwnStoresService {
+  /** Examines them anew, and logs what has changed. */
+  readonly examine: Effect.Effect<void>
+  /** Why this process works on no files; undefined where it does. */
+  readonly refusal: Effect.Effect<string | undefined>
+  /** Why it cannot read what the batch lane has paid for; undefined where it can, or there is nothing. */
+  readonly batchRefusal: Effect.Effect<string | undefined>
+}
+
+/** Where no store is shared with another process, all are this one's own. */
+export const OwnStores = Context.Reference<OwnStoresService>("postlane/application/OwnStores", {
+  defaultValue: () => ({ examine: Effect.void, refusal: Effect.undefined, batchRefusal: Effect.undefined })
+})
+
+const NOT_EXAMINED = "its object stores could not be identified yet"
+
+const lineOf = ({ do: todo, what, why }: ReturnType<typeof complaintAbout>) => `${what}: ${why}. ${todo}`
+
+/** Why the process must not work on files, as far as the first of its stores says; undefined: no reason. */
+const refusalOf = (stores: ReadonlyArray<OwnStore>) =>
+  Effect.map(
+    Effect.forEach(stores, (store) =>
+      Effect.map(enterStore(store), (standing) =>
+        isForeign(standing) ? [lineOf(complaintAbout(store, standing))] : []
+      )
+    ),
+    (lines) => lines.flat()[0]
+  )
+
+const noteChange = (before: string | undefined, refusal: string | undefined) => {
+  if (refusal === before) return Effect.void
+  if (refusal !== undefined) return Effect.logError(`this process works on no files: ${refusal}`)
+  return before === NOT_EXAMINED
+    ? Effect.void
+    : Effect.logInfo("this process works on files again: its object stores are those that the database knows")
+}
+
+/** As {@link refusalOf} of a batch store that no setting names: it is never made the known one. */
+const batchRefusalOf = Effect.fnUntraced(function* (unset: OwnStore) {
+  if ((yield* (yield* StoreIdentities).known("batch")) === undefined) return undefined
+  const { standing } = yield* examineStore(unset)
+  return isForeign(standing) ? lineOf(complaintAbout(unset, standing)) : undefined
+})
+
+const noteBatch = (before: string | undefined, refusal: string | undefined) => {
+  if (refusal === before) return Effect.void
+  if (refusal !== undefined)
+    return Effect.logError(`this process converts nothing that the batch lane has results of: ${refusal}`)
+  return before === NOT_EXAMINED
+    ? Effect.void
+    : Effect.logInfo("this process converts what the batch lane has results of again")
+}
+
+/**
+ * Examines the stores at once. Where one, or the database, does not answer, what was found before holds; readiness says so.
+ * `unsetBatch`: the batch store of a worker whose settings name none, beside which the database may know one.
+ */
+export const ownStoresLayer = (stores: ReadonlyArray<OwnStore>, unsetBatch?: OwnStore) =>
+  Layer.effect(
+    OwnStores,
+    Effect.gen(function* () {
+      const context = yield* Effect.context<StoreIdentities | SecureRandom>()
+      let refusal = stores.length === 0 ? undefined : NOT_EXAMINED
+      let batchRefusal = unsetBatch === undefined ? undefined : NOT_EXAMINED
+      const examine = Effect.gen(function* () {
+        const before = refusal
+        refusal = yield* refusalOf(stores)
+        yield* noteChange(before, refusal)
+        if (unsetBatch === undefined) return
+        const batchBefore = batchRefusal
+        batchRefusal = yield* batchRefusalOf(unsetBatch)
+        yield* noteBatch(batchBefore, batchRefusal)
+      }).pipe(
+        Effect.catch((error) =>
+          error === noIdentity
+            ? Effect.logWarning("an object store cannot be identified", error.cause)
+            : Effect.logDebug("the object stores cannot be identified now", error)
+        ),
+        Effect.provideContext(context)
+      )
+      yield* examine
+      return OwnStores.of({
+        examine,
+        refusal: Effect.sync(() => refusal),
+        batchRefusal: Effect.sync(() => batchRefusal)
+      })
+    })
+  )
+
+/** A store that answers nothing while this process works on no files. */
+export const guarded = (objects: ObjectStoreService, { refusal }: OwnStoresService): ObjectStoreService => {
+  const allowed = (key: string) =>
+    Effect.flatMap(refusal, (cause) =>
+      cause === undefined
+        ? Effect.void
+        : Effect.fail(new ObjectStoreError({ reason: "unavailable", key, cause }))
+    )
+  return {
+    put: (key, body, options) => Effect.andThen(allowed(key), objects.put(key, body, options)),
+    create: (key, bytes, options) => Effect.andThen(allowed(key), objects.create(key, bytes, options)),
+    get: (key, options) => Stream.unwrap(Effect.as(allowed(key), objects.get(key, options))),
+    localPath: (key) => Effect.andThen(allowed(key), objects.localPath(key)),
+    stat: (key) => Effect.andThen(allowed(key), objects.stat(key)),
+    list: (prefix) => Stream.unwrap(Effect.as(allowed(prefix), objects.list(prefix))),
+    remove: (keys) => Effect.andThen(allowed(keys[0] ?? ""), objects.remove(keys)),
+    check: Effect.andThen(objects.check, allowed(""))
+  }
+}
+
+/** Work on files, for as long as this process's stores are the known ones; else `otherwise`. */
+export const onOwnStores = <A, E, R>(
+  work: Effect.Effect<A, E, R>,
+  otherwise: NoInfer<A>
+): Effect.Effect<A, E, R> =>
+  Effect.flatMap(OwnStores, ({ refusal }) =>
+    Effect.flatMap(refusal, (why) => (why === undefined ? work : Effect.succeed(otherwise)))
+  )

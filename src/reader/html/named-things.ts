@@ -1,0 +1,61 @@
+import { goesOn } from "../layout/blocks/names.ts"
+import type { Met, NamedThing, NamedThings } from "../model/survey.ts"
+
+/** The ids of what pages may refer to by a name: `at-5-2-figure-3` on the fifth page. */
+const NAMED_ID = /^at-(\d{1,6})-\d{1,6}-(figure|table|equation)-([\w.-]{1,40})$/
+
+/** Most of them that are remembered; of a document with more none is. */
+const MAX_NAMED = 50_000
+
+/** Collects what has a name over pages, in order. */
+export class NamedThingsFound {
+  readonly #things = new Map<string, Array<NamedThing>>()
+  /** Where each name was met last: on its way over pages, too. */
+  readonly #last = new Map<string, Met>()
+  #count = 0
+
+  /** Adds what has an id, if that says a name. */
+  add(id: string, headings: number): void {
+    const [, page, kind, number] = NAMED_ID.exec(id) ?? []
+    if (page === undefined || this.#count > MAX_NAMED) return
+    const name = `${kind} ${number}`
+    const thing = { id, page: Number(page) - 1, headings }
+    const before = this.#last.get(name)
+    this.#last.set(name, thing)
+    if (before !== undefined && goesOn(name, before, thing)) return
+    this.#count += 1
+    const same = this.#things.get(name)
+    if (same === undefined) this.#things.set(name, [thing])
+    else same.push(thing)
+  }
+
+  things(): NamedThings {
+    return this.#count > MAX_NAMED ? new Map() : this.#things
+  }
+}
+
+/** The things of a document with the chapters that they stand in, counted as they begin. */
+export type ThingsInChapters = ReadonlyMap<
+  string,
+  ReadonlyArray<{ readonly id: string; readonly page: number; readonly chapter: number }>
+>
+
+/** `chapters`: how many chapters have begun after so many headings. */
+export const inChapters = (things: NamedThings, chapters: ReadonlyArray<number>): ThingsInChapters =>
+  new Map(
+    [...things].map(([name, all]) => [
+      name,
+      all.map(({ headings, id, page }) => ({ id, page, chapter: chapters[headings] ?? chapters.length }))
+    ])
+  )
+
+/** What a name means in a chapter: the one thing that has it, or the one of its chapter where others count anew. */
+export const thingNamed = (
+  things: ThingsInChapters,
+  name: string,
+  chapter: number
+): { readonly id: string; readonly page: number } | undefined => {
+  const all = things.get(name) ?? []
+  const meant = all.length === 1 ? all : all.filter((one) => one.chapter === chapter)
+  return meant.length === 1 ? meant[0] : undefined
+}

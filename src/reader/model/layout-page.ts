@@ -1,0 +1,30 @@
+/** A page of the layout tier, or of that for tables of contents. */
+export interface LayoutPage {
+  readonly index: number
+  readonly label: string
+  /**
+   * A `table-of-contents` has its entries as nested lists of links to the pages that they name. The text of `recognised` and
+   * `poorly-recognised` pages was read from their pictures, the latter not well.
+   */
+  readonly tier: "layout" | "table-of-contents" | "recognised" | "poorly-recognised"
+  /** A fragment, clean; see {@link writeBlocks}. */
+  readonly html: string
+  /** The text layer, running lines included, in the order of the content stream. */
+  readonly text: string
+  /** Its text layer cannot be used: what it says has to be read from its picture. */
+  readonly isScan?: true
+  /** What is shown of it is codes and not letters: it is no result where its picture is not read. */
+  readonly isRubble?: true
+  /** As of {@link PageContent.hasWords}. */
+  readonly hasWords?: boolean | undefined
+  /** Whether nothing is seen on it; undefined where that was not looked at. */
+  readonly isBlank?: boolean
+}
+
+/** What is asked of the layout of a document. */
+export interface LayoutOptions {
+  /** Running lines and page numbers are part of the result. */
+  readonly keepsRunningLines: boolean
+}
+
+export const USUAL_LAYOUT: LayoutOptions = { keepsRunningLines: false }

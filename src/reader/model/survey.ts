@@ -1,0 +1,42 @@
+/** What is collected in a first pass over all pages; bounded. */
+export interface Survey {
+  readonly headings: ReadonlyArray<FoundHeading>
+  readonly pages: number
+  /** Running text from several places, for detecting the language. */
+  readonly sample: string
+  /** The ids of what links lead to besides pages: `at-5-1` on the fifth page. */
+  readonly places: ReadonlySet<string>
+  readonly named: NamedThings
+  /** What tells pictures that the document has more than once. */
+  readonly repeated: ReadonlySet<string>
+}
+
+/** An entry of the table of contents. */
+export interface ContentsEntry {
+  readonly level: number
+  readonly text: string
+  readonly id: string
+}
+
+/** A heading as a page gives it; its page from 0. */
+export interface FoundHeading {
+  readonly level: number
+  readonly text: string
+  readonly page: number
+}
+
+/** What a document has by what it is referred to (`figure 3`). */
+export type NamedThings = ReadonlyMap<string, ReadonlyArray<NamedThing>>
+
+/** A figure, a table or an equation that has a name. */
+export interface NamedThing extends Met {
+  readonly id: string
+}
+
+/** Where something that has a name was met. */
+export interface Met {
+  /** From 0. */
+  readonly page: number
+  /** How many headings stand before it. */
+  readonly headings: number
+}

@@ -1,0 +1,247 @@
+import { lettersOf } from "../../html/link-targets.ts"
+import { isTableCaption } from "../../layout/lines/markers.ts"
+import { isFixedPitchName } from "../../model/page-content.ts"
+import {
+  all,
+  childrenOf,
+  type Element,
+  HEADING,
+  hasPicture,
+  isBlank,
+  isNumbered,
+  isTitle,
+  mappedIn,
+  runsOf,
+  textOf
+} from "./document-model.ts"
+import { NAMED_ROWS } from "./part-tables.ts"
+import type { Styles } from "./styles.ts"
+import { unstyledHeadings } from "./unstyled-headings.ts"
+
+/** Names that no document's styles have, and what is written for them. */
+const LISTING = "postlane listing"
+const CODE = "postlane code"
+const ENTRY = "postlane entry "
+const CONTENTS = "postlane contents"
+const MAX_ENTRY = 5
+
+/** mammoth's style map for what {@link seen} finds. */
+export const LOOKS: ReadonlyArray<string> = [
+  `p[style-name='${LISTING}'] => pre > code:separator('\\n')`,
+  `r[style-name='${CODE}'] => code`,
+  `p[style-name='${CONTENTS}'] => nav > h2:fresh`,
+  ...Array.from(
+    { length: MAX_ENTRY },
+    (_, level) => `p[style-name='${ENTRY}${level + 1}'] => nav > ${"ol > li > ".repeat(level)}ol > li:fresh`
+  )
+]
+
+const ENTRY_STYLE = /^(?:toc|contents|inhaltsverzeichnis|table of contents|tdm) ?(\d)$/i
+const CONTENTS_STYLE = /^(?:toc|contents|table of contents) heading$/i
+const CAPTION_STYLE = /^(?:caption|illustration|figure|drawing|table)$/i
+const HEAD_STYLE = /^table (?:head|header|heading)$/i
+/** A page's number at the end of an entry, behind a tab. */
+const PAGE = /^[\divxlc]{1,6}$/i
+
+/** Code says nothing by being bold. */
+const plain = (run: Element): Element => ({ ...run, isBold: false, isItalic: false })
+
+/** A listing has lines of its own. */
+const listing = (paragraph: Element): Element =>
+  mappedIn(mappedIn(paragraph, "run", plain), "break", () => ({ type: "text", value: "\n" }))
+
+/** What all words of a heading have says nothing. */
+const withoutLook = (paragraph: Element): Element => {
+  const runs = runsOf(paragraph)
+  const isBold = runs.every((run) => run.isBold === true)
+  const isItalic = runs.every((run) => run.isItalic === true)
+  return mappedIn(paragraph, "run", (run) => ({
+    ...run,
+    isBold: run.isBold === true && !isBold,
+    isItalic: run.isItalic === true && !isItalic
+  }))
+}
+
+/** The words and tabs of a paragraph one after the other. */
+const leavesOf = (element: Element): ReadonlyArray<Element> =>
+  element.type === "text" || element.type === "tab" ? [element] : childrenOf(element).flatMap(leavesOf)
+
+const without = (element: Element, left: ReadonlySet<Element>): Element =>
+  element.children === undefined
+    ? element
+    : {
+        ...element,
+        children: element.children.filter((child) => !left.has(child)).map((child) => without(child, left))
+      }
+
+/** An entry of a table of contents without its page: pages of a result are others. */
+const withoutPage = (paragraph: Element): Element => {
+  const leaves = leavesOf(paragraph)
+  const last = leaves.findLastIndex(({ type }) => type === "tab")
+  const behind = leaves.slice(last + 1)
+  return last > 0 && PAGE.test(behind.map(textOf).join("").trim())
+    ? without(paragraph, new Set(leaves.slice(last)))
+    : paragraph
+}
+
+/** Whether a caption has what it names right before or behind it. */
+const namesNeighbour = (
+  caption: Element,
+  before: Element | undefined,
+  after: Element | undefined
+): boolean => {
+  const neighbours = [before, after].filter((one) => one !== undefined)
+  return isTableCaption(textOf(caption).trim())
+    ? neighbours.some(({ type }) => type === "table")
+    : neighbours.some((one) => one.type === "paragraph" && isBlank(one) && hasPicture(one))
+}
+
+/** Whether a table's first row is bold, and no other is. */
+const hasBoldHead = ([head, ...rows]: ReadonlyArray<Element>): boolean => {
+  if (head === undefined || rows.length === 0) return false
+  const cells = childrenOf(head).filter((cell) => !isBlank(cell))
+  const isHead = (element: Element): boolean =>
+    all(element, "paragraph").every(
+      (paragraph) => isBlank(paragraph) || HEAD_STYLE.test(paragraph.styleName ?? "")
+    ) || runsOf(element).every(({ isBold }) => isBold === true)
+  return cells.length > 1 && cells.every(isHead) && !rows.some((row) => !isBlank(row) && isHead(row))
+}
+
+class Looker {
+  readonly #styles: Styles
+  readonly #mark: (kind: "caption" | "rowHead") => string
+
+  constructor(styles: Styles, mark: (kind: "caption" | "rowHead") => string) {
+    this.#styles = styles
+    this.#mark = mark
+  }
+
+  #isCodeStyle({ styleId }: Element): boolean {
+    return typeof styleId === "string" && this.#styles(styleId).isCode
+  }
+
+  #isCode(run: Element, paragraph: Element): boolean {
+    if (typeof run.font === "string") return isFixedPitchName(run.font)
+    return this.#isCodeStyle(run) || this.#isCodeStyle(paragraph)
+  }
+
+  /** Whether all words of a paragraph are code, and it is neither a heading nor an item. */
+  #isListing(element: Element): boolean {
+    if (element.type !== "paragraph" || isNumbered(element) || hasPicture(element)) return false
+    const runs = runsOf(element)
+    return (
+      !HEADING.test(element.styleId ?? "") &&
+      runs.length > 0 &&
+      runs.every((run) => this.#isCode(run, element))
+    )
+  }
+
+  /** Blocks one after the other: those of the document, or of a cell. */
+  blocks(elements: ReadonlyArray<Element>, isCell: boolean): ReadonlyArray<Element> {
+    const found = elements.map((element) => this.#isListing(element))
+    // A cell with one line of code is no listing.
+    const count = found.filter(Boolean).length
+    const isListing = (at: number) => found[at] === true && (!isCell || count > 1)
+    return elements.map((element, at) => {
+      if (element.type === "table") return this.#table(element)
+      if (element.type !== "paragraph") return element
+      if (isListing(at)) return { ...listing(element), styleName: LISTING, styleId: null }
+      const isBetween = isListing(at - 1) && isListing(at + 1) && isBlank(element) && !hasPicture(element)
+      if (isBetween)
+        return { ...element, styleName: LISTING, styleId: null, children: [{ type: "text", value: " " }] }
+      return this.#paragraph(element, elements[at - 1], elements[at + 1])
+    })
+  }
+
+  #paragraph(paragraph: Element, before: Element | undefined, after: Element | undefined): Element {
+    const name = paragraph.styleName ?? ""
+    if (HEADING.test(paragraph.styleId ?? "") || isTitle(paragraph)) return withoutLook(paragraph)
+    const level = ENTRY_STYLE.exec(name)?.[1]
+    if (level !== undefined) {
+      const styleName = `${ENTRY}${Math.min(MAX_ENTRY, Math.max(1, Number(level)))}`
+      return { ...withoutPage(paragraph), styleName, styleId: null }
+    }
+    if (CONTENTS_STYLE.test(name)) return { ...withoutLook(paragraph), styleName: CONTENTS, styleId: null }
+    const coded = mappedIn(paragraph, "run", (run) =>
+      this.#isCode(run, paragraph) && !isBlank(run) ? { ...run, styleName: CODE, styleId: null } : run
+    )
+    if (!CAPTION_STYLE.test(name) || !namesNeighbour(paragraph, before, after)) return coded
+    return this.#marked(coded, "caption")
+  }
+
+  #marked(paragraph: Element, kind: "caption" | "rowHead"): Element {
+    return { ...paragraph, children: [{ type: "text", value: this.#mark(kind) }, ...childrenOf(paragraph)] }
+  }
+
+  /** A cell that names its row. */
+  #rowHead(cell: Element): Element {
+    const [first, ...rest] = childrenOf(cell)
+    return first?.type === "paragraph" && !isBlank(cell)
+      ? { ...cell, children: [this.#marked(first, "rowHead"), ...rest] }
+      : cell
+  }
+
+  #table(table: Element): Element {
+    const rows = childrenOf(table)
+    const isFound = !rows.some(({ isHeader }) => isHeader === true) && hasBoldHead(rows)
+    return {
+      ...table,
+      children: rows.map((row, at) => {
+        const isHeader = row.isHeader === true || (isFound && at === 0)
+        const cells = childrenOf(row).map((cell) => ({
+          ...cell,
+          children: this.blocks(childrenOf(cell), true)
+        }))
+        const [first, ...rest] = cells
+        const isNamed = table.styleId === NAMED_ROWS && first !== undefined && rest.length > 0
+        return {
+          ...row,
+          ...(row.type === "tableRow" ? { isHeader } : {}),
+          children: isNamed ? [this.#rowHead(first), ...rest] : cells
+        }
+      })
+    }
+  }
+}
+
+/** Paragraphs at a document's beginning of which one may be its title. */
+const FIRST = 6
+
+/** Names headings as such that no style names: the title that the document's properties have, and those that are seen by their look. */
+const withHeadings = (
+  blocks: ReadonlyArray<Element>,
+  styles: Styles,
+  title: string | undefined
+): ReadonlyArray<Element> => {
+  const levels = unstyledHeadings(blocks, styles)
+  const wanted = lettersOf(title ?? "")
+  const first = blocks.filter((block) => !isBlank(block)).slice(0, FIRST)
+  const own = first.find(
+    (block) => block.type === "paragraph" && wanted !== "" && lettersOf(textOf(block)) === wanted
+  )
+  return blocks.map((block) => {
+    const level = levels.get(block)
+    if (block === own) return { ...withoutLook(block), styleId: null, styleName: "Title" }
+    return level === undefined ? block : { ...block, styleId: `Heading${level}`, styleName: null }
+  })
+}
+
+/**
+ * A document with what its looks say: headings that no style names, listings and code by their letters, tables of contents, heads of
+ * tables that are bold, captions beside what they name and names of rows (a mark at their beginning).
+ */
+export const seen = (
+  document: Element,
+  {
+    mark,
+    styles,
+    title
+  }: {
+    readonly styles: Styles
+    readonly title: string | undefined
+    readonly mark: (kind: "caption" | "rowHead") => string
+  }
+): Element => ({
+  ...document,
+  children: new Looker(styles, mark).blocks(withHeadings(childrenOf(document), styles, title), false)
+})

@@ -1,0 +1,131 @@
+import { basename } from "node:path"
+
+import { Effect, FileSystem, Layer, Stream } from "effect"
+import { encode } from "effect/encoding/Base64"
+
+import { makeDiskObjects } from "../../../adapters/disk/object-store.ts"
+import * as Inspector from "../../../adapters/document-inspection/inspector.ts"
+import { layerDocx } from "../../../adapters/docx/docx-converter.ts"
+import * as Html from "../../../adapters/html/html-assembly.ts"
+import { layerPdf } from "../../../adapters/pdf/pdf.ts"
+import * as ReaderProcess from "../../../adapters/reader-process/reader-process.ts"
+import { layerTesseract, type RecognitionOptions } from "../../../adapters/tesseract/recognition.ts"
+import { convertAtHand, type ConvertedAtHand } from "../../../application/conversion/work/document-at-hand.ts"
+import * as ReadPages from "../../../application/conversion/work/read-pages.ts"
+import { standardPicture } from "../../../application/conversion/work/standard-picture.ts"
+import { docxHtml } from "../../../application/conversion/work/word-document.ts"
+import { hasWords } from "../../../domain/conversion/page-line.ts"
+import { DocumentInspector } from "../../../ports/conversion/documents.ts"
+import { HtmlAssembly } from "../../../ports/conversion/html-assembly.ts"
+import { FileObjects, type ObjectStoreService } from "../../../ports/object-store.ts"
+import { cleanFileName } from "../../../reader/model/file-name.ts"
+import type { PageRange } from "../../../reader/model/pdf-document.ts"
+import { CommandFailed, whyNot } from "../shell.ts"
+import { visible } from "../table.ts"
+import type { Progress } from "./progress.ts"
+
+/** The document's key among the objects; it is read where it stands. */
+const SOURCE = "source"
+
+const failed = (message: string) => new CommandFailed({ message })
+
+/** Finished parts are kept in a temporary folder; the document itself is not copied. */
+const objectsAt = (folder: string, document: string): ObjectStoreService => {
+  const disk = makeDiskObjects(folder)
+  return {
+    ...disk,
+    localPath: (key) => (key === SOURCE ? Effect.succeed(document) : disk.localPath(key))
+  }
+}
+
+/** What a document is converted with on this machine. */
+export const layerOf = (folder: string, document: string, recognition: RecognitionOptions | undefined) =>
+  Layer.mergeAll(ReadPages.layer, Inspector.layer).pipe(
+    Layer.provideMerge(
+      Layer.mergeAll(
+        layerPdf(),
+        recognition === undefined ? Layer.empty : layerTesseract(recognition),
+        Layer.provide(layerDocx(), ReaderProcess.layer),
+        Html.layerStarted,
+        Layer.succeed(FileObjects, objectsAt(folder, document))
+      )
+    )
+  )
+
+const convertWord = Effect.fnUntraced(function* (path: string, name: string) {
+  const { assemble } = yield* HtmlAssembly
+  const { html, pages, title } = yield* docxHtml(path)
+  const converted: ConvertedAtHand = {
+    pages,
+    unreadablePages: [],
+    recognisedPages: 0,
+    poorlyReadPages: [],
+    unreadPictures: [],
+    hasText: hasWords(html),
+    html: assemble({
+      facts: { lang: undefined, title },
+      name,
+      pages: Stream.make({ index: 0, label: "1", html }),
+      estimatedPages: pages
+    })
+  }
+  return converted
+})
+
+/** A picture, recognised on this machine where anything reads scans. */
+const convertPicture = Effect.fnUntraced(function* (path: string, name: string, kind: "png" | "jpeg") {
+  const { assemble } = yield* HtmlAssembly
+  const files = yield* FileSystem.FileSystem
+  const bytes = yield* files
+    .readFile(path)
+    .pipe(Effect.mapError((error) => failed(`${visible(basename(path))} cannot be read: ${whyNot(error)}`)))
+  const source = `data:image/${kind};base64,${encode(bytes)}`
+  const { hasText, html, tier } = yield* standardPicture({ objectKey: SOURCE, name, source })
+  const converted: ConvertedAtHand = {
+    pages: 1,
+    unreadablePages: [],
+    recognisedPages: tier === "layout" ? 0 : 1,
+    poorlyReadPages: tier === "poorly-recognised" ? [1] : [],
+    unreadPictures: hasText ? [] : [1],
+    hasText,
+    html: assemble({
+      facts: { lang: undefined, title: undefined },
+      name,
+      pages: Stream.make({ index: 0, label: "1", html })
+    })
+  }
+  return converted
+})
+
+/** The document, converted by what its content is. */
+export const convertDocument = Effect.fnUntraced(function* (
+  path: string,
+  {
+    keepsRunningLines,
+    range
+  }: { readonly range: PageRange | undefined; readonly keepsRunningLines: boolean },
+  progress: Progress
+) {
+  const inspector = yield* DocumentInspector
+  const shown = visible(basename(path))
+  const name = cleanFileName(basename(path))
+  yield* progress.phase("Reading the document")
+  const { kind } = yield* inspector.inspect(path)
+  switch (kind) {
+    case "pdf":
+      return yield* convertAtHand({
+        objectKey: SOURCE,
+        name,
+        range,
+        options: { keepsRunningLines },
+        onPage: ({ done, total }) => progress.pages("Converting", done, total)
+      })
+    case "docx":
+      if (range !== undefined) return yield* failed(`${shown} is a Word document: it has no pages to choose`)
+      return yield* convertWord(path, name)
+    case "png":
+    case "jpeg":
+      if (range !== undefined) return yield* failed(`${shown} is a picture: it has no pages to choose`)
+      return yield* convertPicture(path, name, kind)
+  }
+})

@@ -1,0 +1,268 @@
+import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { Effect, Layer } from "effect"
+
+import * as Postgres from "../../../adapters/postgres/client.ts"
+import { examineDatabase } from "../../../adapters/postgres/examination.ts"
+import { examineStore } from "../../../application/own-stores.ts"
+import { probeStore } from "../../../application/store-probe.ts"
+import type { CredentialFacts } from "../../../domain/doctor/cloud-credentials.ts"
+import { cloudNames } from "../../../domain/doctor/cloud-side.ts"
+import type { DatabaseFacts } from "../../../domain/doctor/database.ts"
+import type { ObjectStoreFacts } from "../../../domain/doctor/objects.ts"
+import type { ProviderAFacts } from "../../../domain/doctor/provider-a.ts"
+import type { ProviderBFacts } from "../../../domain/doctor/provider-b.ts"
+import type { QueueFacts } from "../../../domain/doctor/queue.ts"
+import type { Provider } from "../../../domain/mail/failover.ts"
+import type { CloudAlarms } from "../../../ports/doctor/cloud-alarms.ts"
+import { Examinations } from "../../../ports/doctor/examinations.ts"
+import { DeferQueue } from "../../../ports/mail/defer-queue.ts"
+import { laneOf } from "../../compose/batch.ts"
+import { deferQueue } from "../../compose/mail/mail.ts"
+import { bucketAccess, bucketStores, objects as storesOf, usesLocalModel } from "../../compose/objects.ts"
+import { MIGRATIONS } from "../../process/package.ts"
+import type { Settings } from "../../settings/settings.ts"
+import { clients, type Installation, missingDatabase } from "../installation.ts"
+import { onStores, whyUnreachable } from "../objects.ts"
+
+/** Dead letters are counted up to here. */
+const MOST_COUNTED = 1_000
+
+/** The providers that can really send mail. */
+export const usesReally = (settings: Settings): Readonly<Record<Provider, boolean>> => {
+  const { fallback, primary } = settings.sending
+  const chosen = (provider: Provider) => primary === provider || fallback === provider
+  return {
+    provider_a: settings.providerA.apiKey !== undefined,
+    // Without keys the machine's own credentials sign, which only one that is meant to use them has.
+    provider_b: settings.cloud.credentials !== undefined || (!settings.embedded && chosen("provider_b"))
+  }
+}
+
+const database = (here: Installation): Effect.Effect<DatabaseFacts> | undefined => {
+  const { database: configured } = here.settings
+  if (configured !== undefined) {
+    return examineDatabase(MIGRATIONS).pipe(
+      Effect.provide(Layer.provideMerge(Postgres.layerSqlClient, Postgres.layerSingle(configured))),
+      Effect.provide(NodeServices.layer),
+      Effect.catch((error) => Effect.succeed<DatabaseFacts>({ _tag: "Unreachable", why: error.message }))
+    )
+  }
+  return here.settings.embedded || here.local._tag === "Stopped"
+    ? Effect.succeed({ _tag: "Unreachable", why: missingDatabase(here) ?? "" })
+    : undefined
+}
+
+const objects = (here: Installation): Effect.Effect<ReadonlyArray<ObjectStoreFacts>> | undefined => {
+  const layer = clients(here)
+  return layer === undefined
+    ? undefined
+    : onStores(here, (stores) =>
+        Effect.forEach(stores, (store) =>
+          examineStore(store).pipe(
+            Effect.map(({ standing }): ObjectStoreFacts["found"] => ({ _tag: "Reached", standing })),
+            Effect.catchTag("ObjectStoreError", (error) =>
+              Effect.succeed<ObjectStoreFacts["found"]>({ _tag: "Unreachable", why: whyUnreachable(error) })
+            ),
+            Effect.map((found) => ({ store, found }))
+          )
+        ).pipe(
+          // The verdict on the database says so.
+          Effect.catchTag("StoreUnavailable", () => Effect.succeed([]))
+        )
+      ).pipe(Effect.provide(layer))
+}
+
+/** What the buckets do with an object; a folder of this machine is looked at only. */
+const probes = ({ credentials, settings }: Installation) => {
+  const stores = Effect.flatMap(bucketStores(settings), (found) =>
+    Effect.forEach(
+      found,
+      ({ bucket, objects: store }) => Effect.map(probeStore(store), (one) => ({ bucket, found: one })),
+      { concurrency: "unbounded" }
+    )
+  )
+  return Effect.provide(stores, Layer.merge(storesOf(settings, credentials), NodeCrypto.layer))
+}
+
+/** Where the credentials are from, where something is signed with them; undefined where nothing is. */
+const signing = (here: Installation): Effect.Effect<CredentialFacts> | undefined => {
+  const { credentials, settings } = here
+  const signs =
+    usesReally(settings).provider_b ||
+    settings.retryQueue.address._tag === "Sqs" ||
+    buckets(here) !== undefined
+  return signs
+    ? Effect.tryPromise(credentials).pipe(
+        Effect.map(({ source = "" }): CredentialFacts => ({ _tag: "Found", source })),
+        Effect.catch(({ cause }) =>
+          Effect.succeed<CredentialFacts>({
+            _tag: "None",
+            why: cause instanceof Error ? cause.message : "their source failed"
+          })
+        )
+      )
+    : undefined
+}
+
+/** The buckets of the cloud account; a compatible service has settings of its own. */
+const buckets = ({ credentials, settings }: Installation) => {
+  const { batch, cloud, conversion, embedded, intake } = settings
+  const named = [
+    { bucket: conversion.filesBucket, keeps: "files" },
+    { bucket: batch.bucket, keeps: "short-lived" },
+    { bucket: intake.bucketIsSet ? intake.bucket : undefined, keeps: "short-lived" }
+  ] as const
+  const ours = named.flatMap(({ bucket, keeps }) => (bucket === undefined ? [] : [{ bucket, keeps }]))
+  const isThere =
+    cloud.s3.endpoint === undefined &&
+    (!embedded || cloud.credentials !== undefined || cloud.s3.credentials !== undefined)
+  return isThere && ours.length > 0
+    ? Effect.flatMap(
+        Effect.promise(() => import("../../../adapters/s3/bucket-examination.ts")),
+        ({ examineBucket }) =>
+          Effect.forEach(
+            ours,
+            ({ bucket, keeps }) => examineBucket({ bucket, ...bucketAccess(settings, credentials) }, keeps),
+            { concurrency: "unbounded" }
+          )
+      )
+    : undefined
+}
+
+/** The high-fidelity model, where this installation has one of its own: with an account or an address. */
+const model = ({ credentials, settings }: Installation) => {
+  const { cloud, conversion } = settings
+  if (usesLocalModel(settings)) return undefined
+  const { id, inputUsdPerMtok, outputUsdPerMtok } = conversion.model
+  return Effect.flatMap(
+    Effect.promise(() => import("../../../adapters/bedrock/examination.ts")),
+    ({ examineModel }) =>
+      examineModel({
+        region: cloud.region,
+        endpoint: cloud.bedrockRuntimeEndpoint,
+        controlEndpoint: cloud.bedrockEndpoint,
+        credentials,
+        model: id,
+        temperature: conversion.temperature,
+        usesBatch: laneOf(settings).on,
+        price: [inputUsdPerMtok, outputUsdPerMtok]
+      })
+  )
+}
+
+const providerA = ({ settings }: Installation): Effect.Effect<ProviderAFacts> | undefined => {
+  const { apiKey, baseUrl, userAgent } = settings.providerA
+  return apiKey === undefined
+    ? undefined
+    : Effect.flatMap(
+        Effect.promise(() => import("../../../adapters/resend/account.ts")),
+        (adapter) => adapter.examineAccount({ apiKey, baseUrl, userAgent })
+      )
+}
+
+/** Account, identity and sets of `provider_b`; undefined where it is not used. */
+export const providerB = ({
+  credentials,
+  settings
+}: Installation): Effect.Effect<ProviderBFacts> | undefined => {
+  if (!usesReally(settings).provider_b) return undefined
+  const { configurationSet, endpoint, outreachConfigurationSet, region } = settings.providerB
+  return Effect.flatMap(
+    Effect.promise(() => import("../../../adapters/ses/account.ts")),
+    (adapter) =>
+      adapter.examineAccount({
+        region,
+        endpoint,
+        credentials,
+        configurationSet,
+        outreachConfigurationSet,
+        sender: settings.domains.sender
+      })
+  )
+}
+
+const queue = (here: Installation): Effect.Effect<QueueFacts> | undefined => {
+  const { credentials, settings } = here
+  const { address } = settings.retryQueue
+  switch (address._tag) {
+    case "None":
+      return Effect.succeed({ _tag: "None" })
+    case "Sqs": {
+      const { region, sqsEndpoint } = settings.cloud
+      return Effect.flatMap(
+        Effect.promise(() => import("../../../adapters/sqs/examination.ts")),
+        (adapter) =>
+          adapter.examineQueue({
+            queueUrl: address.url,
+            region,
+            credentials,
+            ...(sqsEndpoint === undefined ? {} : { endpoint: sqsEndpoint })
+          })
+      )
+    }
+    case "Postgres": {
+      const layer = clients(here)
+      if (layer === undefined) return undefined
+      return DeferQueue.use((store) => store.deadLetters({ limit: MOST_COUNTED })).pipe(
+        Effect.map((letters): QueueFacts => ({
+          _tag: "Postgres",
+          name: address.name,
+          dead: letters.length
+        })),
+        Effect.provide(deferQueue(settings, { credentials })),
+        Effect.provide(layer),
+        Effect.catch(({ message }) => Effect.succeed<QueueFacts>({ _tag: "Unreachable", why: message }))
+      )
+    }
+  }
+}
+
+/** Whether the cloud side is one that can be looked at: an emulator of Amazon SES has neither bus nor alarms. */
+const hasCloudSide = ({ settings }: Installation): boolean =>
+  usesReally(settings).provider_b && settings.providerB.endpoint === undefined
+
+const events = (here: Installation) =>
+  hasCloudSide(here)
+    ? Effect.flatMap(
+        Effect.promise(() => import("../../../adapters/eventbridge/examination.ts")),
+        ({ examineEvents }) =>
+          examineEvents({ region: here.settings.providerB.region, credentials: here.credentials })
+      )
+    : undefined
+
+const alarms = (here: Installation): CloudAlarms | undefined => {
+  if (!hasCloudSide(here)) return undefined
+  const { credentials, settings } = here
+  const names = cloudNames(settings.cloud.installation)
+  const loaded = Effect.map(
+    Effect.promise(() => import("../../../adapters/cloudwatch/alarms.ts")),
+    ({ cloudAlarms }) =>
+      cloudAlarms({ names, home: settings.cloud.region, mail: settings.providerB.region, credentials })
+  )
+  return {
+    names,
+    alarmsOn: (watched) => Effect.flatMap(loaded, ({ alarmsOn }) => alarmsOn(watched)),
+    filtersOf: (group) => Effect.flatMap(loaded, ({ filtersOf }) => filtersOf(group)),
+    subscriptionsOf: (topic) => Effect.flatMap(loaded, ({ subscriptionsOf }) => subscriptionsOf(topic))
+  }
+}
+
+/** What the doctor asks of an installation's parts. */
+export const layerExaminations = (here: Installation): Layer.Layer<Examinations> =>
+  Layer.succeed(
+    Examinations,
+    Examinations.of({
+      alarms: alarms(here),
+      database: database(here),
+      events: events(here),
+      buckets: buckets(here),
+      model: model(here),
+      cloud: signing(here),
+      objects: objects(here),
+      probes: probes(here),
+      providerA: providerA(here),
+      providerB: providerB(here),
+      queue: queue(here)
+    })
+  )

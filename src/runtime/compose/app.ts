@@ -1,0 +1,139 @@
+import { resolve } from "node:path"
+
+import { Context, Effect, Layer } from "effect"
+import { HttpServer } from "effect/http"
+
+import { embeddedHttpLayer, httpLayer } from "../../adapters/http/http-layer.ts"
+import * as MessageViews from "../../adapters/message-view/message-views.ts"
+import * as AlarmBoard from "../../adapters/postgres/delivery/alarm-board.ts"
+import { keepHouse } from "../../adapters/postgres/housekeeping.ts"
+import * as Leases from "../../adapters/postgres/leadership.ts"
+import * as ReaderProcess from "../../adapters/reader-process/reader-process.ts"
+import { UndiciResend } from "../../adapters/resend/undici-resend.ts"
+import * as Simulated from "../../adapters/simulated/simulated-mail.ts"
+import { CLOCK_INTERVAL, watchClock } from "../../application/delivery/clock-watch.ts"
+import { DeferQueue } from "../../ports/mail/defer-queue.ts"
+import { MetricsPage } from "../../ports/metrics-page.ts"
+import { announce, type Place } from "../process/banner.ts"
+import * as Leadership from "../process/leadership.ts"
+import { VERSION } from "../process/package.ts"
+import { PROCESS } from "../process/process-name.ts"
+import { startSettings } from "../process/start-settings.ts"
+import { startersOf, starterGone } from "../process/starter.ts"
+import { ticking } from "../process/supervisor.ts"
+import { layerTelemetry, surviveClosedOutput } from "../process/telemetry.ts"
+import type { Role, Settings } from "../settings/settings.ts"
+import { accountDuties } from "./accounts.ts"
+import { areas } from "./areas.ts"
+import { bulkMessageDuties, conversionDuties, conversionWorkers } from "./conversion.ts"
+import { awaitDatabase } from "./database/database-wait.ts"
+import { DatabasePlace } from "./database/database.ts"
+import { deliveryDuties } from "./delivery/delivery.ts"
+import { intakeWorkers } from "./inbound/inbound-roles.ts"
+import { realProviders } from "./mail/mail-providers.ts"
+import { retryWorker } from "./mail/mail-server.ts"
+import { embeddedProviders, makeSimulatedEvents, simulates } from "./mail/simulated-mail.ts"
+import { nodeCredentials } from "./node-credentials.ts"
+import { storeWatch } from "./objects.ts"
+import { outreachDuties } from "./outreach.ts"
+
+/** How often expired keys, links and sessions are deleted. */
+const HOUSEKEEPING_INTERVAL = "10 minutes"
+
+/** How often what is read for the metrics is read for a collector, which does not ask. */
+const FIGURES_INTERVAL = "15 seconds"
+
+const readFigures = MetricsPage.use((page) => page.text)
+
+/** The work that one process at a time does, by area. */
+const leader = (settings: Settings) =>
+  Layer.mergeAll(
+    ticking("housekeeping", HOUSEKEEPING_INTERVAL, keepHouse),
+    deliveryDuties(settings),
+    accountDuties,
+    conversionDuties(settings),
+    bulkMessageDuties,
+    outreachDuties
+  ).pipe(Layer.provideMerge(Layer.provide(Leadership.layer(), Leases.layer)))
+
+/** The supervised fibers of the roles that this process has. */
+const roles = (settings: Settings) => {
+  const has = (role: Role) => settings.roles.includes(role)
+  return Layer.mergeAll(
+    storeWatch(settings),
+    settings.telemetry.otlpEndpoint === undefined
+      ? Layer.empty
+      : ticking("figures", FIGURES_INTERVAL, readFigures),
+    Layer.provide(ticking("clock", CLOCK_INTERVAL, watchClock(PROCESS)), AlarmBoard.layer),
+    has("retry") ? retryWorker : Layer.empty,
+    has("leader") ? leader(settings) : Layer.empty,
+    has("worker") ? conversionWorkers(settings) : Layer.empty,
+    has("intake") ? intakeWorkers(settings) : Layer.empty
+  )
+}
+
+/** The HTTP server, and the providers behind the mailer: simulated where an embedded run has no real ones. */
+const outside = (settings: Settings, beforeListen: Effect.Effect<void>) => {
+  const { access, dataDir, embedded, http, providerB } = settings
+  const credentials = nodeCredentials(settings)
+  const events = makeSimulatedEvents(settings)
+  const outbox = Layer.orDie(Simulated.layer({ dataDir: resolve(dataDir), onEvent: events.onEvent }))
+  const listener = {
+    host: http.host,
+    port: http.port,
+    beforeListen,
+    proxySecret: access.proxySharedSecret,
+    baseUrl: http.baseUrl,
+    olderBaseUrls: http.olderBaseUrls,
+    trustedProxies: http.trustedProxies,
+    maxConnections: http.maxConnections,
+    webhookSecret: providerB.webhookSecret,
+    api: settings.roles.includes("api")
+  }
+  return {
+    credentials,
+    outbox: embedded ? outbox : undefined,
+    server: embedded
+      ? Layer.provideMerge(
+          events.layer,
+          Layer.provide(embeddedHttpLayer(listener), [
+            outbox,
+            Layer.provide(MessageViews.layer, ReaderProcess.layer)
+          ])
+        )
+      : httpLayer(listener),
+    providers: embedded
+      ? Layer.provide(embeddedProviders(settings, credentials), outbox)
+      : realProviders(settings, credentials, UndiciResend)
+  }
+}
+
+/** Everything that one process runs. */
+const app = (settings: Settings, beforeListen: Effect.Effect<void>) => {
+  const { server, ...parts } = outside(settings, beforeListen)
+  return Layer.mergeAll(server, roles(settings)).pipe(Layer.provideMerge(areas(settings, parts)))
+}
+
+/** Runs one process for ever. `embedded` is what holds where `POSTLANE_EMBEDDED` is unset. */
+export const run = (options: { readonly embedded: boolean }) =>
+  Effect.gen(function* () {
+    const starters = startersOf(process.env, process.ppid)
+    yield* surviveClosedOutput([process.stdout, process.stderr])
+    const { beforeListen, settings } = yield* startSettings(process.env, options.embedded)
+    const telemetry = layerTelemetry(settings, { sink: process.stdout, version: VERSION })
+    return yield* Effect.gen(function* () {
+      const context = yield* Layer.build(app(settings, yield* awaitDatabase(settings, beforeListen)))
+      const place: Place = {
+        address: Context.get(context, HttpServer.HttpServer).address,
+        database: Context.get(context, DatabasePlace).shown,
+        queue: Context.get(context, DeferQueue).configured,
+        simulates: simulates(settings),
+        seconds: process.uptime()
+      }
+      yield* announce(settings, place)
+      yield* starterGone(settings.embedded ? starters : [])
+      yield* Effect.logWarning("npm, which started this process, is gone: the process ends, too")
+      process.kill(process.pid, "SIGTERM")
+      return yield* Effect.never
+    }).pipe(Effect.scoped, Effect.provide(telemetry))
+  }).pipe(Effect.scoped)

@@ -1,0 +1,85 @@
+import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
+import { Duration, Effect, Layer } from "effect"
+
+import type { CredentialSource } from "../../adapters/ses/credentials.ts"
+import { ConvertByEmail } from "../../application/inbound/convert-by-email.ts"
+import { DeferQueue } from "../../ports/mail/defer-queue.ts"
+import type { MailProviders } from "../../ports/mail/mail-provider.ts"
+import type { SimulatedMail } from "../../ports/mail/simulated-mail.ts"
+import * as MetricsPage from "../process/metrics-page.ts"
+import { VERSION } from "../process/package.ts"
+import * as Readiness from "../process/readiness.ts"
+import { Supervisors } from "../process/supervisor.ts"
+import { layerTraced, layerTracedProviders } from "../process/traced.ts"
+import type { Settings } from "../settings/settings.ts"
+import { accounts } from "./accounts.ts"
+import { conversion } from "./conversion.ts"
+import { database, type databaseAt, databaseCheck } from "./database/database.ts"
+import { delivery, health } from "./delivery/delivery.ts"
+import { inbound } from "./inbound/inbound.ts"
+import { mail } from "./mail/mail-server.ts"
+import { simulates } from "./mail/simulated-mail.ts"
+import { objectChecks } from "./objects.ts"
+import { outreach } from "./outreach.ts"
+
+/** How long a mail may be due before it is said that nobody works on it. */
+const MAIL_WAITS = Duration.minutes(15)
+
+/** Mails that are due and that no process works on: those whose object store none has, among them. */
+const waitingMails = Effect.map(ConvertByEmail, (intake): Readiness.Check => ({
+  name: "mails-waiting",
+  advisory: true,
+  run: Effect.flatMap(intake.waitingSince(MAIL_WAITS), (count) =>
+    count === 0
+      ? Effect.void
+      : Effect.fail(new Error(`${count} mails have been due for 15 minutes, and no process works on them`))
+  )
+}))
+
+const readiness = (settings: Settings) =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const queue = yield* DeferQueue
+      return Readiness.layer([
+        yield* databaseCheck,
+        { name: "queue", run: queue.check },
+        ...(yield* objectChecks(settings)),
+        ...(settings.roles.includes("intake") ? [yield* waitingMails] : [])
+      ])
+    })
+  )
+
+/** What the areas are built on that the settings alone do not decide. */
+interface Parts {
+  readonly credentials: CredentialSource
+  readonly providers: Layer.Layer<MailProviders>
+  /** Of an embedded run. */
+  readonly outbox: Layer.Layer<SimulatedMail> | undefined
+  /** Absent where a server looks first whether it can work on its database. */
+  readonly database?: ReturnType<typeof databaseAt>
+}
+
+/** Everything but listener and roles: each area is built on those below it. */
+export const areas = (settings: Settings, parts: Parts) => {
+  const { credentials, outbox, providers } = parts
+  const simulated = simulates(settings)
+  const onlySimulated = simulated.provider_a && simulated.provider_b
+  const traced = settings.telemetry.otlpEndpoint !== undefined
+  const untraced = mail(settings, {
+    providers: traced ? Layer.provide(layerTracedProviders, providers) : providers,
+    credentials,
+    crypto: NodeCrypto.layer
+  })
+  return MetricsPage.layer({ version: VERSION, figures: settings.roles.includes("leader") }).pipe(
+    Layer.provideMerge(readiness(settings)),
+    Layer.provideMerge(health(settings)),
+    Layer.provideMerge(delivery(settings, { outbox, onlySimulated, traced })),
+    Layer.provideMerge(outreach(settings)),
+    Layer.provideMerge(inbound(settings)),
+    Layer.provideMerge(conversion(settings, credentials)),
+    Layer.provideMerge(accounts(settings, { onlySimulated })),
+    Layer.provideMerge(traced ? Layer.provideMerge(layerTraced, untraced) : untraced),
+    Layer.provideMerge(parts.database ?? database(settings)),
+    Layer.provideMerge(Supervisors.layer)
+  )
+}

@@ -1,0 +1,129 @@
+import { Context, Effect, Layer } from "effect"
+
+import * as InternalAlerts from "../../../adapters/http-client/internal-alerts.ts"
+import * as NoChat from "../../../adapters/memory/delivery/alert-preferences.ts"
+import * as AlarmBoard from "../../../adapters/postgres/delivery/alarm-board.ts"
+import * as AlertPreferences from "../../../adapters/postgres/delivery/alert-preferences.ts"
+import * as DeliveryLog from "../../../adapters/postgres/delivery/delivery-log.ts"
+import * as EmailLogQuery from "../../../adapters/postgres/delivery/email-log-query.ts"
+import * as EmailStats from "../../../adapters/postgres/delivery/email-stats.ts"
+import * as HealthBoard from "../../../adapters/postgres/delivery/health-board.ts"
+import * as MailStories from "../../../adapters/postgres/delivery/mail-stories.ts"
+import * as SimulatedChat from "../../../adapters/simulated/chat.ts"
+import * as Telegram from "../../../adapters/telegram/chat.ts"
+import * as Alarms from "../../../application/delivery/alarms.ts"
+import * as Alerts from "../../../application/delivery/alerts.ts"
+import * as EventRecording from "../../../application/delivery/event-recording.ts"
+import type { Chat } from "../../../ports/delivery/alert-channels.ts"
+import type { SimulatedMail } from "../../../ports/mail/simulated-mail.ts"
+import { leaderTicking } from "../../process/leadership.ts"
+import { ticking } from "../../process/supervisor.ts"
+import { layerTracedEvents } from "../../process/traced.ts"
+import type { DeliverySettings, Settings } from "../../settings/settings.ts"
+import * as AuditDigest from "./audit-digest.ts"
+import * as DeliveryIntake from "./delivery-intake.ts"
+import * as EventPoll from "./event-poll.ts"
+
+/** The chat of the settings; where it is not set, the outbox of an embedded installation, else none. */
+const chat = (
+  settings: DeliverySettings,
+  outbox: Layer.Layer<SimulatedMail> | undefined
+): Layer.Layer<Chat> => {
+  const { chatApiBaseUrl, chatBotToken, chatId } = settings.alerts
+  if (chatBotToken !== undefined && chatId !== undefined) {
+    return Telegram.layer({ token: chatBotToken, chatId, baseUrl: chatApiBaseUrl })
+  }
+  return outbox === undefined ? NoChat.layerNone : Layer.provide(SimulatedChat.layer, outbox)
+}
+
+/**
+ * The alert dispatcher, the notices of alarms, and the preferences of admins. Where no real provider is configured and
+ * `ALERT_EMAIL` is unset, alerts go to `alerts@{SENDER_DOMAIN}`, that is into the outbox.
+ */
+const alerts = (
+  settings: DeliverySettings,
+  options: { readonly outbox: Layer.Layer<SimulatedMail> | undefined; readonly onlySimulated: boolean }
+) => {
+  const fallback = options.onlySimulated ? `alerts@${settings.domains.sender}` : undefined
+  return Layer.merge(Alerts.layer, Alarms.layer).pipe(
+    Layer.provide([
+      chat(settings, options.outbox),
+      Layer.succeed(Alerts.AlertConfig, { email: settings.alerts.email ?? fallback })
+    ]),
+    Layer.provideMerge(AlertPreferences.layer)
+  )
+}
+
+type RecordedAlertSettings = Pick<DeliverySettings, "access" | "events" | "http">
+
+/**
+ * The dispatcher of recorded events. Those of `provider_a` come through the functions, which post where `INTERNAL_ALERT_URL`
+ * says; where that is this process's own route, and for all other events, the alert is raised here.
+ */
+export const recordedAlerts = ({
+  access,
+  events,
+  http
+}: RecordedAlertSettings): Layer.Layer<Alerts.Alerts, never, Alerts.Alerts> =>
+  Layer.effect(
+    Alerts.Alerts,
+    Effect.gen(function* () {
+      const here = yield* Alerts.Alerts
+      const { internalAlertUrl: url } = events
+      if (url === `${http.baseUrl}/internal/email-alert`) return here
+      const posted = InternalAlerts.layer({ url, proxySecret: access.proxySharedSecret })
+      const there = Context.get(yield* Layer.build(posted), Alerts.Alerts)
+      return Alerts.Alerts.of({
+        raise: (failed) => (failed.provider === "provider_a" ? there : here).raise(failed)
+      })
+    })
+  )
+
+/** The state of the installation. */
+export const health = ({ conversion }: Pick<Settings, "conversion">) =>
+  HealthBoard.layer(conversion.dailyBudgetUsd)
+
+/** What is recorded of mail, what is made of it, and who is notified. */
+export const delivery = (
+  settings: DeliverySettings,
+  options: {
+    readonly outbox: Layer.Layer<SimulatedMail> | undefined
+    readonly onlySimulated: boolean
+    readonly traced: boolean
+  }
+) => {
+  const recording = Layer.provide(EventRecording.layer, recordedAlerts(settings))
+  return Layer.mergeAll(EventPoll.layer(settings), AuditDigest.layerHere(settings)).pipe(
+    Layer.provideMerge(options.traced ? Layer.provide(layerTracedEvents, recording) : recording),
+    Layer.provideMerge(
+      Layer.mergeAll(DeliveryLog.layer, EmailLogQuery.layer, EmailStats.layer, MailStories.layer)
+    ),
+    Layer.provideMerge(DeliveryIntake.layer(settings)),
+    Layer.provideMerge(alerts(settings, options))
+  )
+}
+
+/** How often days that are over are closed, and late changes folded into them. */
+const STATS_INTERVAL = "1 minute"
+
+/** How often rows that were kept long enough are looked for. */
+const RETENTION_INTERVAL = "1 hour"
+
+/** The leader polls, sends digests, resends unconfirmed alerts and watches the alarms. */
+export const deliveryDuties = (settings: DeliverySettings) =>
+  Layer.mergeAll(
+    EventPoll.ticks(settings),
+    AuditDigest.ticks,
+    Layer.mergeAll(
+      leaderTicking("alert-sweep", Alerts.ALERT_SWEEP_INTERVAL, Alerts.sweepAlerts),
+      leaderTicking("email-stats", STATS_INTERVAL, EmailStats.closeStatsDays),
+      leaderTicking(
+        "email-log-retention",
+        RETENTION_INTERVAL,
+        EmailStats.pruneLog(settings.events.logKeepDays)
+      ),
+      leaderTicking("alarms", Alarms.ALARM_INTERVAL, Alarms.watchAlarms),
+      // Every process that could lead shows where the alarms stand.
+      ticking("alarm-metrics", Alarms.ALARM_INTERVAL, Alarms.reportAlarms)
+    ).pipe(Layer.provide([AlarmBoard.layer, recordedAlerts(settings)]))
+  )

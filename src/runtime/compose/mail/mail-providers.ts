@@ -1,0 +1,48 @@
+import { Effect, Layer, type Scope } from "effect"
+
+import { makeResendProvider, type ResendClient } from "../../../adapters/resend/resend-provider.ts"
+import type { CredentialSource } from "../../../adapters/ses/credentials.ts"
+import { type MailProvider, MailProviders } from "../../../ports/mail/mail-provider.ts"
+import type { MailSettings } from "../../settings/settings.ts"
+
+/** `provider_a`, where its key is set; its SDK over `fetch` where no other client is given. */
+export const realProviderA = (settings: MailSettings, client?: ResendClient): MailProvider | undefined => {
+  const { apiKey, baseUrl, userAgent } = settings.providerA
+  return apiKey === undefined ? undefined : makeResendProvider({ apiKey, baseUrl, client, userAgent })
+}
+
+/** `provider_b`. Its SDK is loaded here and not before: it is the larger part of a start. */
+export const realProviderB = Effect.fnUntraced(function* (
+  settings: MailSettings,
+  credentials: CredentialSource
+): Effect.fn.Return<MailProvider, never, Scope.Scope> {
+  const { makeSesProvider } = yield* Effect.promise(() => import("../../../adapters/ses/ses-provider.ts"))
+  const { region, endpoint, configurationSet } = settings.providerB
+  return yield* makeSesProvider({ region, endpoint, configurationSet, credentials })
+})
+
+/** The providers of these two, either of which may be missing. */
+export const providersOf = (
+  providerA: MailProvider | undefined,
+  providerB: MailProvider | undefined
+): MailProviders["Service"] => {
+  const byName = { provider_a: providerA, provider_b: providerB }
+  return MailProviders.of({ get: (provider) => byName[provider] })
+}
+
+/**
+ * The real providers as far as they are configured: nothing is simulated. Without a source of credentials there is no
+ * `provider_b`.
+ */
+export const realProviders = (
+  settings: MailSettings,
+  credentials: CredentialSource | undefined,
+  client?: ResendClient
+): Layer.Layer<MailProviders> =>
+  Layer.effect(
+    MailProviders,
+    Effect.gen(function* () {
+      const providerB = credentials === undefined ? undefined : yield* realProviderB(settings, credentials)
+      return providersOf(realProviderA(settings, client), providerB)
+    })
+  )

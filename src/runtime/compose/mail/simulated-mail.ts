@@ -1,0 +1,87 @@
+import { Effect, Layer, Deferred, Schedule } from "effect"
+import { HttpServer } from "effect/http"
+
+import { UndiciResend } from "../../../adapters/resend/undici-resend.ts"
+import type { CredentialSource } from "../../../adapters/ses/credentials.ts"
+import { vendorRequest } from "../../../adapters/simulated/vendor-event.ts"
+import { MailProviders } from "../../../ports/mail/mail-provider.ts"
+import { SimulatedMail, type SimulatedEvent } from "../../../ports/mail/simulated-mail.ts"
+import type { MailSettings } from "../../settings/settings.ts"
+import { providersOf, realProviderA, realProviderB } from "./mail-providers.ts"
+
+/** Which providers are simulated: embedded, those that are not configured. */
+export const simulates = (settings: MailSettings) => ({
+  provider_a: settings.embedded && settings.providerA.apiKey === undefined,
+  provider_b: settings.embedded && settings.cloud.credentials === undefined
+})
+
+/** What is configured is real, what is not is simulated. */
+export const embeddedProviders = (
+  settings: MailSettings,
+  credentials: CredentialSource
+): Layer.Layer<MailProviders, never, SimulatedMail> =>
+  Layer.effect(
+    MailProviders,
+    Effect.gen(function* () {
+      const simulated = yield* SimulatedMail
+      const stand = simulates(settings)
+      return providersOf(
+        stand.provider_a ? simulated.provider("provider_a") : realProviderA(settings, UndiciResend),
+        stand.provider_b ? simulated.provider("provider_b") : yield* realProviderB(settings, credentials)
+      )
+    })
+  )
+
+/** The vendors' retry schedule, shortened. */
+const RETRIES = Schedule.exponential("200 millis", 2).pipe(Schedule.upTo({ times: 5 }))
+
+const ANSWER_TIME_MS = 15_000
+
+/** An address that stands for every interface is reached over the loopback one. */
+const reachable = (url: string): string => url.replace(/\/\/(?:0\.0\.0\.0|\[::\])(?=:|$)/, "//127.0.0.1")
+
+/**
+ * Sends the events of the simulated providers to the intake routes of this process's own listener, as the vendors do: signed, and
+ * retried where the answer is no 2xx. They wait until the listener is up.
+ */
+export const makeSimulatedEvents = (settings: MailSettings) => {
+  const base = Deferred.makeUnsafe<string>()
+  const secrets = {
+    webhookSecret: settings.providerA.webhookSecrets[0],
+    busSecret: settings.providerB.webhookSecret
+  }
+
+  const post = Effect.fnUntraced(function* (event: SimulatedEvent) {
+    const url = yield* Deferred.await(base)
+    const request = vendorRequest(event, secrets)
+    if (request === undefined) return
+    const { body, headers, path } = request
+    yield* Effect.tryPromise(async (signal) => {
+      const response = await fetch(url + path, {
+        method: "POST",
+        headers,
+        body,
+        signal: AbortSignal.any([signal, AbortSignal.timeout(ANSWER_TIME_MS)])
+      })
+      await response.body?.cancel()
+      if (!response.ok) throw new Error(`${path} answered ${response.status}`)
+    })
+  })
+
+  return {
+    onEvent: (event: SimulatedEvent): Effect.Effect<void> =>
+      post(event).pipe(
+        Effect.retry(RETRIES),
+        Effect.catch(({ cause }) =>
+          Effect.logWarning("an event of a simulated provider was not accepted by its webhook", cause)
+        )
+      ),
+    /** Tells it where the listener is. */
+    layer: Layer.effectDiscard(
+      Effect.gen(function* () {
+        const { address } = yield* HttpServer.HttpServer
+        yield* Deferred.succeed(base, reachable(HttpServer.formatAddress(address)))
+      })
+    )
+  }
+}

@@ -1,0 +1,177 @@
+import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
+import { Context, Data, Effect, Exit, Layer, Logger, RcMap, type Result, Scope } from "effect"
+
+import { UndiciResend } from "../../adapters/resend/undici-resend.ts"
+import { withDeadline } from "../../application/deadline.ts"
+import { Mailer } from "../../application/mail/mailer.ts"
+import type { InvalidCursor } from "../../ports/cursor.ts"
+import { EmailLogQuery } from "../../ports/delivery/email-log-query.ts"
+import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
+import {
+  envOf,
+  type MailRuntime,
+  makeSendEmail,
+  type OpenMailer,
+  openMailer,
+  type SendEmail,
+  type SendOptions,
+  readSettings,
+  type SettingsRefused
+} from "../edge/plain-send-email.ts"
+import { lineLogger, type LogSink, scrubOf } from "../process/log-lines.ts"
+import type { Env, Settings } from "../settings/settings.ts"
+import { realProviders } from "./mail/mail-providers.ts"
+import { mailDatabase, mailer } from "./mail/mail.ts"
+import { nodeCredentials } from "./node-credentials.ts"
+
+/**
+ * How long an unused mailer keeps its connections. They keep a process alive, so this is also how long a script runs on after its
+ * last send; {@link close} spares it the wait.
+ */
+const IDLE_TIME_TO_LIVE = "1 second"
+
+/** How long {@link close} waits for what is in progress; a drain takes 9 seconds at most. */
+const CLOSE_TIME_LIMIT = "10 seconds"
+
+/** Few connections of a kind: the process belongs to somebody else. */
+const MAX_CONNECTIONS = 2
+
+/** Stdout is the host's. */
+const logSink: LogSink = { write: (line) => process.stderr.write(line) }
+
+const databaseOf = (settings: Settings) =>
+  mailDatabase(settings, (postgres, options) =>
+    postgres.layer({
+      ...options,
+      maxSendConnections: MAX_CONNECTIONS,
+      maxDearConnections: MAX_CONNECTIONS,
+      maxWriteConnections: MAX_CONNECTIONS
+    })
+  )
+
+const layerOf = (settings: Settings): Layer.Layer<Mailer> => {
+  const credentials = nodeCredentials(settings)
+  const database = databaseOf(settings)
+  const providers = realProviders(settings, credentials, UndiciResend)
+  return mailer(settings, { providers, credentials, crypto: NodeCrypto.layer }, database)
+}
+
+/** There is no log to be read. */
+class NoSendLog extends Data.TaggedError("NoSendLog") {
+  override readonly message = "There is no send log: set DB_URL and DB_SECRET_KEY"
+}
+
+/** The log of these settings, on connections of its own: a process that only sends opens none. */
+const openLog = Effect.fnUntraced(function* (env: Env) {
+  const settings = yield* readSettings(env, false)
+  const database = databaseOf(settings)
+  if (database === undefined) return yield* new NoSendLog()
+  const adapter = yield* Effect.promise(() => import("../../adapters/postgres/delivery/email-log-query.ts"))
+  const context = yield* Layer.buildWithMemoMap(
+    Layer.provide(adapter.layer, database),
+    Layer.makeMemoMapUnsafe(),
+    yield* Effect.scope
+  )
+  return {
+    log: Context.get(context, EmailLogQuery),
+    loggers: new Set([lineLogger(logSink, scrubOf(settings))])
+  }
+})
+
+/** One mailer per environment, shared by all calls and closed when it has been idle for a while. */
+interface Shared {
+  readonly scope: Scope.Closeable
+  readonly mailers: RcMap.RcMap<Env, OpenMailer, SettingsRefused>
+  readonly logs: RcMap.RcMap<Env, Effect.Success<ReturnType<typeof openLog>>, SettingsRefused | NoSendLog>
+}
+
+let shared: Shared | undefined
+
+const acquire = (): Shared => {
+  if (shared !== undefined) return shared
+  const scope = Scope.makeUnsafe()
+  const make = RcMap.make({
+    lookup: (env: Env) => openMailer(env, { edge: false, layer: layerOf, logSink }),
+    idleTimeToLive: IDLE_TIME_TO_LIVE
+  })
+  const makeLogs = RcMap.make({ lookup: openLog, idleTimeToLive: IDLE_TIME_TO_LIVE })
+  return (shared = {
+    scope,
+    mailers: Effect.runSync(Scope.provide(make, scope)),
+    logs: Effect.runSync(Scope.provide(makeLogs, scope))
+  })
+}
+
+const runtime: MailRuntime = {
+  ambientEnv: () => process.env,
+  withMailer: (env, use) =>
+    Effect.scoped(
+      Effect.gen(function* () {
+        const { mailers } = acquire()
+        const ready = yield* RcMap.get(mailers, env).pipe(
+          Effect.tapCause(() => RcMap.invalidate(mailers, env))
+        )
+        return yield* use(ready)
+      })
+    ),
+  logSink
+}
+
+/** `sendEmail` on Node: without `env` it reads `process.env`. */
+export const sendEmail: SendEmail = makeSendEmail(runtime)
+
+/** Reads the send log of these settings; why it cannot be read is the failure. */
+export const readLog = <A>(
+  given: Readonly<Record<string, unknown>>,
+  read: (log: EmailLogQuery["Service"]) => Effect.Effect<A, StoreUnavailable | InvalidCursor>
+): Promise<Result.Result<A, string>> => {
+  const env = envOf({ env: given }, undefined)
+  const { logs } = acquire()
+  return Effect.gen(function* () {
+    const { log, loggers } = yield* RcMap.get(logs, env).pipe(
+      Effect.tapCause(() => RcMap.invalidate(logs, env))
+    )
+    return yield* read(log).pipe(
+      Effect.catchTags({
+        StoreUnavailable: (error) =>
+          Effect.logWarning("the send log does not answer", error).pipe(
+            Effect.andThen(Effect.fail({ message: "The send log does not answer now" }))
+          )
+      }),
+      Effect.provideService(Logger.CurrentLoggers, loggers)
+    )
+  }).pipe(
+    Effect.mapError(({ message }) => message),
+    Effect.result,
+    Effect.scoped,
+    Effect.runPromise
+  )
+}
+
+/**
+ * Finishes what is in progress and closes all connections. Calling it is optional: they close by themselves once they are idle.
+ * `sendEmail` can be called again afterwards.
+ */
+export const close = (): Promise<void> => {
+  if (shared === undefined) return Promise.resolve()
+  const { scope } = shared
+  shared = undefined
+  return Effect.runPromise(
+    withDeadline(Scope.close(scope, Exit.void), {
+      duration: CLOSE_TIME_LIMIT,
+      onTimeout: () => Effect.void
+    })
+  )
+}
+
+/** The `Mailer` of Effect code, made of the same settings as `sendEmail`'s; it lives as long as the layer. */
+export const layer = (options?: SendOptions): Layer.Layer<Mailer, SettingsRefused> =>
+  Layer.effect(
+    Mailer,
+    Effect.suspend(() =>
+      Effect.map(
+        openMailer(envOf(options, process.env), { edge: false, layer: layerOf }),
+        (ready) => ready.mailer
+      )
+    )
+  )

@@ -1,8 +1,0 @@
-import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-
-import { run } from "./app.ts"
-import { endWithWords, teardown } from "./process/run-program.ts"
-
-/** Runs this process until it is stopped. `embedded` is what holds where `POSTLANE_EMBEDDED` is unset. */
-export const main = (options: { readonly embedded: boolean }): void =>
-  NodeRuntime.runMain(endWithWords(run(options)), { disableErrorReporting: true, teardown })

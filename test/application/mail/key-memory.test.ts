@@ -1,0 +1,140 @@
+import { assert, describe, it } from "@effect/vitest"
+
+import { makeKeyMemory } from "../../../src/application/mail/key-memory.ts"
+import { IDEMPOTENCY_WINDOW_MS } from "../../../src/domain/mail/failover.ts"
+import type { SendResult } from "../../../src/domain/mail/send-result.ts"
+import { anyId } from "../../support/any-id.ts"
+
+const result: SendResult = {
+  ok: true,
+  status: "sent",
+  sendId: anyId("s"),
+  provider: "provider_a",
+  providerMessageId: "m",
+  failedOver: false,
+  idempotencyKey: "k",
+  suppressedRecipients: []
+}
+const request = (owner: string) =>
+  ({
+    payloadHash: "p",
+    provider: "provider_a",
+    owner,
+    tag: anyId(`tag of ${owner}`),
+    leaseMs: 1000,
+    isSettled: false
+  }) as const
+const fresh = { sticky: undefined, tag: undefined, late: false, takeover: false, ageMs: 0, lastAgeMs: 0 }
+
+/** A memory of so many keys, in which key 0 to `count - 1` were sent one after another. */
+const sent = (maxKeys: number, count: number) => {
+  const memory = makeKeyMemory(maxKeys)
+  for (let key = 0; key < count; key += 1) {
+    memory.hold(anyId(`key ${key}`), fresh, request(`call ${key}`), key)
+    const end = { owner: `call ${key}`, state: "accepted", ambiguous: false, result } as const
+    memory.settle(anyId(`key ${key}`), end, key)
+  }
+  return memory
+}
+
+describe("what a process remembers of its keys", () => {
+  it("is bounded: the oldest go first", () => {
+    const memory = sent(10, 25)
+    const known = Array.from({ length: 25 }, (_, key) => memory.known(anyId(`key ${key}`), 100) !== undefined)
+    assert.deepStrictEqual(known, [...Array<boolean>(15).fill(false), ...Array<boolean>(10).fill(true)])
+  })
+
+  it("ends with the key's time", () => {
+    const memory = sent(10, 1)
+    const ask = (now: number) => memory.decide(anyId("key 0"), request("another"), now)?._tag
+    assert.strictEqual(ask(IDEMPOTENCY_WINDOW_MS - 1), "Replay")
+    assert.isUndefined(ask(IDEMPOTENCY_WINDOW_MS))
+    assert.isUndefined(memory.known(anyId("key 0"), IDEMPOTENCY_WINDOW_MS))
+  })
+
+  it("says who has the key: another call takes it once a lease has passed", () => {
+    const memory = makeKeyMemory()
+    memory.hold(anyId("key"), fresh, request("first"), 0)
+    assert.isTrue(memory.owns(anyId("key"), "first"))
+    assert.strictEqual(memory.decide(anyId("key"), request("second"), 999)?._tag, "InProgress")
+    assert.strictEqual(memory.decide(anyId("key"), request("second"), 1_001)?._tag, "Claimed")
+    memory.hold(anyId("key"), { ...fresh, sticky: "provider_a" }, request("second"), 1_001)
+    assert.deepStrictEqual(
+      ["first", "second"].map((owner) => memory.owns(anyId("key"), owner)),
+      [false, true]
+    )
+  })
+
+  it("is put back as it was by a call that did not begin after all", () => {
+    const memory = sent(10, 1)
+    memory.hold(anyId("key 0"), { ...fresh, sticky: "provider_b" }, request("second"), 5)()
+    assert.strictEqual(memory.decide(anyId("key 0"), request("third"), 6)?._tag, "Replay")
+    memory.hold(anyId("new"), fresh, request("fourth"), 6)()
+    assert.isUndefined(memory.decide(anyId("new"), request("fifth"), 7))
+  })
+
+  it("keeps what the store said for as long as the store does, and not a day more (S4)", () => {
+    const memory = makeKeyMemory()
+    const age = IDEMPOTENCY_WINDOW_MS - 60_000
+    const ages = { ageMs: IDEMPOTENCY_WINDOW_MS, lastAgeMs: age }
+    memory.learn(anyId("old"), { result, ...ages }, request("first"), age)
+    const ask = (now: number) => memory.decide(anyId("old"), request("second"), now)?._tag
+    assert.strictEqual(ask(age + 59_999), "Replay")
+    assert.isUndefined(ask(age + 60_000))
+  })
+
+  it("keeps a key that evidence settles for no longer than the attempt that was accepted (S5)", () => {
+    const memory = makeKeyMemory()
+    const key = anyId("key")
+    const claimed = { ...fresh, sticky: "provider_a", ageMs: 60_000, lastAgeMs: 60_000 } as const
+    memory.hold(key, claimed, { ...request("call"), isSettled: true }, 60_000)
+    memory.settle(key, { owner: "call", state: "accepted", ambiguous: true, result }, 60_001)
+    const ask = (now: number) => memory.decide(key, request("another"), now)?._tag
+    assert.strictEqual(ask(IDEMPOTENCY_WINDOW_MS - 1), "Replay")
+    assert.isUndefined(ask(IDEMPOTENCY_WINDOW_MS))
+  })
+
+  describe("of its retries (S4)", () => {
+    const retry = (owner: string) =>
+      ({ provider: "provider_b", owner, tag: undefined, leaseMs: 1000, ageMs: 120_000 }) as const
+    const key = anyId("key")
+
+    it("is busy while a call or a retry of the process has the key, and then tells how it ended", () => {
+      const memory = makeKeyMemory()
+      memory.hold(key, fresh, request("call"), 0)
+      assert.strictEqual(memory.beginRetry(key, retry("retry"), 1).decision._tag, "Busy")
+      memory.settle(key, { owner: "call", state: "accepted", ambiguous: false, result }, 2)
+      assert.deepStrictEqual(memory.beginRetry(key, retry("retry"), 3).decision, {
+        _tag: "Settled",
+        evidence: { provider: "provider_a", providerMessageId: "m" }
+      })
+    })
+
+    it("is as before once a retry that asks nobody has put the key back", () => {
+      const memory = makeKeyMemory()
+      memory.beginRetry(key, retry("late"), 0).undo()
+      memory.settle(key, { owner: "late", state: "ambiguous", ambiguous: true, result: undefined }, 1)
+      assert.isUndefined(memory.decide(key, request("call"), 2))
+    })
+
+    it("holds the key, and answers calls with what the retry heard", () => {
+      const memory = makeKeyMemory()
+      assert.strictEqual(memory.beginRetry(key, retry("retry"), 0).decision._tag, "Go")
+      assert.strictEqual(memory.decide(key, request("call"), 1)?._tag, "InProgress")
+      memory.settle(key, { owner: "retry", state: "accepted", ambiguous: true, result }, 2)
+      assert.strictEqual(memory.decide(key, request("call"), 3)?._tag, "Replay")
+    })
+  })
+
+  it("answers with the row's own id, and with an acceptance that the log knew of", () => {
+    const memory = sent(10, 1)
+    memory.answer(anyId("key 0"), "call 0", { ...result, sendId: anyId("the row") })
+    memory.answer(anyId("key 0"), "somebody else", { ...result, sendId: anyId("another row") })
+    assert.deepStrictEqual(memory.decide(anyId("key 0"), request("second"), 1), {
+      _tag: "Replay",
+      result: { ...result, sendId: anyId("the row") },
+      firstAttemptAt: 0,
+      lastAttemptAt: 0
+    })
+  })
+})

@@ -1,8 +1,0 @@
-import { Effect } from "effect"
-
-import { pollTick, prepareTick, releaseTick } from "../../../../src/domain/batch/driver.ts"
-import type { DriverSettings } from "../../../../src/domain/batch/lane-settings.ts"
-
-/** All ticks of the driver, one after the other. */
-export const driverTick = (settings: DriverSettings, term: number) =>
-  releaseTick(settings).pipe(Effect.andThen(pollTick(settings)), Effect.andThen(prepareTick(settings, term)))
