@@ -65,6 +65,14 @@ const REGRESSIONS: ReadonlyArray<
   ],
   ["a frozen send without a claim loses its key to another call of its process", mailWorld, [361319226]],
   ["a frozen retry loses its key to another of its process", mailWorld, [930002608]],
+  ["a frozen call that another one overtook is accepted, and its process knows it", mailWorld, [950100562]],
+  ["what a process only remembers moves no doubt to another provider", mailWorld, [950023890]],
+  [
+    "a process asks neither provider of a key that it left in doubt at the other",
+    mailWorld,
+    [950057262, 950073874]
+  ],
+  ["a retry does not ask where the key is in doubt at the other provider", mailWorld, [446]],
   ["rows bind a key whose claim was never written", mailWorld, [10, 20]],
   ["an acceptance that comes after its row has ended is kept", mailWorld, [2770]],
   ["what a retry sent counts though the row of its deferral was lost", deliveryWorld, [125]],

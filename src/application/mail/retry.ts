@@ -9,6 +9,8 @@ import {
   hasExpired,
   tagOf,
   tooLate,
+  tornBy,
+  triedBy,
   withoutDropped
 } from "../../domain/mail/deferred-send.ts"
 import { dedupes, type FailureKind, withinWindow } from "../../domain/mail/failover.ts"
@@ -127,8 +129,10 @@ const handle = Effect.fnUntraced(function* (
   if (own._tag === "Busy") return yield* new NotBegun({ reason: "this process works on its key" })
   const settle = (end: ClaimEnd) => Effect.map(uptime, (at) => memory.settle(details.keyHash, end, at))
   if (own._tag === "Go") {
+    const doubtAt = memory.doubtAt(details.keyHash, now) ?? request.provider
     const held: Held = {
       owner,
+      torn: own.torn || doubtAt !== request.provider,
       ageMs: now - own.claim.firstAttemptAt,
       undo,
       goOn: (age) =>
@@ -165,6 +169,8 @@ interface Held {
   readonly ageMs: number
   /** Puts the key back as it was: nobody is asked. */
   readonly undo: () => void
+  /** The process itself has left the key in doubt at the other provider: nobody may be asked (S2). */
+  readonly torn: boolean
   /** An attempt follows, on a key that is so old; false where another of the process took the key, while this one was frozen past its lease. */
   readonly goOn: (ageMs: number) => Effect.Effect<boolean>
   readonly settle: (end: ClaimEnd) => Effect.Effect<void>
@@ -198,7 +204,7 @@ const retried = Effect.fnUntraced(function* (
   const blocked = blockedAddresses(details.category, began.suppressions)
   const trace = newTrace()
   const now = yield* storeNow(began.time)
-  const late = tooLate(message, began.firstAttemptAt, now)
+  const late = tooLate(message, began.firstAttemptAt, now) ?? tornBy(began.torn || held.torn)
   if (late !== undefined) held.undo()
   else if (!(yield* held.goOn(Math.max(held.ageMs, now - began.firstAttemptAt))))
     return yield* new NotBegun({ reason: "this process works on its key" })
@@ -219,6 +225,7 @@ const retried = Effect.fnUntraced(function* (
 /** What an attempt goes by. */
 interface Go {
   readonly _tag: "Go"
+  readonly torn: boolean
   readonly suppressions: ReadonlyArray<Block>
   /** When the key's first attempt began. */
   readonly firstAttemptAt: number
@@ -240,9 +247,8 @@ const begin = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Began, NotBegun | StoreUnavailable> {
   const { details, firstAttemptAt, rowId } = message
   const { provider } = message.request
-  const unknown: Go = { _tag: "Go", suppressions: [], firstAttemptAt, time: undefined }
+  const unknown: Go = { _tag: "Go", torn: false, suppressions: [], firstAttemptAt, time: undefined }
   if (!parts.store.configured) return unknown
-  const addresses = [...details.to, ...details.others]
   const leaseMs = claimLeaseMs(parts.config)
   const entry = {
     keyHash: details.keyHash,
@@ -252,7 +258,7 @@ const begin = Effect.fnUntraced(function* (
     ageMs: ageBySchedule(message, parts.config.deferDelaysSeconds),
     provider,
     rowId,
-    addresses,
+    addresses: [...details.to, ...details.others],
     owner,
     leaseMs
   }
@@ -272,14 +278,11 @@ const begin = Effect.fnUntraced(function* (
   if (began._tag === "Busy") return yield* new NotBegun({ reason: "another process works on its key" })
   if (began._tag !== "Go") return began
   return {
-    _tag: "Go",
-    suppressions: began.suppressions,
+    ...began,
     firstAttemptAt: firstOf(message, began.firstAttemptAt),
     time: yield* heard(began.at)
   }
 })
-
-const triedBy = ({ failedOver, request: { provider } }: DeferredSend) => ({ provider, failedOver })
 
 /** Nothing proves that an earlier attempt was not delivered, whatever this one was answered. */
 const gaveUp = (message: DeferredSend, error: string, ownKind?: FailureKind): Ended => ({

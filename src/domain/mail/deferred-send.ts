@@ -133,3 +133,9 @@ export const tooLate = (
   if (!withinWindow(now - firstAttemptAt)) return "its retry came due 24 hours after the first attempt"
   return hasExpired(expiresAt, now) ? "the mail expired before its retry" : undefined
 }
+
+export const triedBy = ({ failedOver, request: { provider } }: DeferredSend) => ({ provider, failedOver })
+
+/** Why nobody may be asked on a key that is in doubt at both providers (S2). */
+export const tornBy = (isTorn: boolean): string | undefined =>
+  isTorn ? "another attempt on its key, at the other provider, ended without an answer, too" : undefined

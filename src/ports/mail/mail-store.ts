@@ -69,9 +69,13 @@ export interface BeginRetry {
 
 /** The result of the look-up before a queued retry. */
 export type BeganRetry =
-  /** Nothing proves acceptance and nobody else works on the key: the caller holds its lease. */
+  /**
+   * Nothing proves acceptance and nobody else works on the key: the caller holds its lease. `torn`: it does not, since the key is in doubt
+   * at the other provider, and nobody may be asked (S2).
+   */
   | {
       readonly _tag: "Go"
+      readonly torn: boolean
       readonly suppressions: ReadonlyArray<Block>
       /** Milliseconds of the store's clock: now, and when the key's first attempt began, as far as the store knows. */
       readonly at: number

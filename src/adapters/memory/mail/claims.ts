@@ -235,6 +235,7 @@ export const beginRetry = (tables: MailTables, entry: BeginRetry, now: number): 
   const gone = erasedOf(tables, keyHash, addresses, now)
   return {
     _tag: "Go",
+    torn: decision.torn,
     suppressions: [
       ...suppressionsOf(tables, addresses),
       ...gone.map((email): Block => ({ email, reason: "erased" }))

@@ -74,6 +74,7 @@ const Retry = Schema.Struct({
   suppressions: Suppressions,
   firstAttemptAt: Schema.NullOr(Moment),
   lastAttemptAt: Schema.NullOr(Moment),
+  torn: Schema.NullOr(Schema.Boolean),
   at: Moment
 })
 
@@ -249,6 +250,7 @@ const toRetry = (row: typeof Retry.Type): Result.Result<BeganRetry, StoreUnavail
         ? Result.fail(storeUnavailable("beginRetry")("a lease without its key's first attempt"))
         : Result.succeed({
             _tag: "Go",
+            torn: row.torn === true,
             suppressions: row.suppressions,
             at: Math.floor(row.at),
             firstAttemptAt: Math.floor(row.firstAttemptAt)
