@@ -468,11 +468,11 @@ begin
       elsif v_rank = 100 and r.status = e.event and r.error is null and e.reason is not null then
         r.error := e.reason;
         v_changed := true;
-      elsif e.event = 'bounce_transient' and r.error is null
+      elsif e.event = 'bounce_transient' and coalesce(r.error, 'not delivered') = 'not delivered'
         and email_status_rank(r.status) < (case when v_single then email_status_rank('delivered') else 100 end)
       then
+        v_changed := v_changed or r.error is distinct from coalesce(e.reason, 'not delivered');
         r.error := coalesce(e.reason, 'not delivered');
-        v_changed := true;
       end if;
 
       v_listed := jsonb_populate_record(null::email_account, r.accounts -> 'listed');
