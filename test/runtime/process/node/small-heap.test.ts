@@ -8,8 +8,6 @@ const MODULE = new URL("../../../../src/runtime/process/node/small-heap.ts", imp
 const nurseryAfter = (first: string): number =>
   Number(
     execFileSync(process.execPath, [
-      // Collections keep pace with the program, however many cores it has to itself.
-      "--single-threaded-gc",
       "--input-type=module",
       "--eval",
       `import { getHeapSpaceStatistics } from "node:v8"
