@@ -14,7 +14,7 @@ import { until } from "../../support/until.ts"
 const command = (
   name: "start" | "serve" | "migrate",
   env: Readonly<Record<string, string>>,
-  folder = "src/runtime"
+  folder = "src/runtime/entries"
 ) =>
   Effect.acquireRelease(
     Effect.sync(() => runChild(`${folder}/${name}.ts`, [], { PORT: "0", SMTP_PORT: "0", ...env })),
@@ -212,8 +212,12 @@ describe.concurrent("the start", () => {
       Effect.gen(function* () {
         const { url } = yield* TestDatabase
         const dataDir = yield* folder
-        const serve = yield* command("serve", { ...COMPLETE, DB_URL: url }, "./src/runtime")
-        const start = yield* command("start", { DB_URL: url, POSTLANE_DATA_DIR: dataDir }, "./src/runtime")
+        const serve = yield* command("serve", { ...COMPLETE, DB_URL: url }, "./src/runtime/entries")
+        const start = yield* command(
+          "start",
+          { DB_URL: url, POSTLANE_DATA_DIR: dataDir },
+          "./src/runtime/entries"
+        )
         for (const child of [serve, start]) {
           assert.match(
             yield* refusalOf(child),
