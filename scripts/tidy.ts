@@ -94,6 +94,13 @@ export const BANS: ReadonlyArray<Ban> = [
     sample: inTest("it.effect.only('alone', () => undefined)")
   },
   {
+    rule: "a test has no time limit of its own: test/support/time-limits.ts has those of all",
+    files: /^test\/(?!soak\/|mutants\/|quality\/)/,
+    banned: /\btimeout: (?:\d|"\d)|^\s*\}\)*, \d[\d_]+\)$/m,
+    where: "code",
+    sample: inTest("it('slow', async () => {\n  await work()\n}, 120_000)")
+  },
+  {
     rule: "no module is mocked in a worker that many files share",
     files: /^test\/(?!adapters\/smtp\/peer-names\.test\.ts)/,
     banned: /\bvi\.(mock|doMock)\(/,

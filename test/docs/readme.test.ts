@@ -11,7 +11,6 @@ import { snippetsOf } from "../support/files/snippets.ts"
 import { type Child, makeFolder, programOf, runChild } from "../support/processes/child.ts"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
-const PATIENCE_MS = 180_000
 
 /** The blocks of README.md that a reader pastes into a terminal. */
 const blocks = async (): Promise<ReadonlyArray<string>> =>
@@ -40,12 +39,12 @@ beforeAll(async () => {
   await writeFile(join(folder.path, "package.json"), JSON.stringify({ scripts }))
   url = await server.line((line) => / API +(http:\S+)/.exec(line)?.[1])
   smtpPort = await server.line((line) => /SMTP listens on \S+:(\d+)/.exec(line)?.[1])
-}, PATIENCE_MS)
+})
 afterAll(async () => {
   server.signal("SIGTERM")
   await server.ended
   await folder.remove()
-}, PATIENCE_MS)
+})
 
 const outputOf = (child: ChildProcessByStdio<null, Readable, Readable>) => {
   let output = ""
@@ -105,7 +104,7 @@ const blockWith = async (...words: ReadonlyArray<string>) => {
   return found[0] ?? ""
 }
 
-describe("the commands of README.md, as they are", { timeout: PATIENCE_MS }, () => {
+describe("the commands of README.md, as they are", () => {
   it("send a first mail, and show a fail-over", async () => {
     const { code, output } = await paste(
       await blockWith("First mail"),

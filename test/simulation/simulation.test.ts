@@ -116,7 +116,7 @@ const replay = (world: SimulatedWorld, first: number | string, runs: number) =>
 
 for (const { bugSeeds, invariants, mustHappen, seeds, world } of SHARES) {
   describe(`simulation: ${world.name}`, () => {
-    it(`${invariants}: hold under faults, each of which happens`, { timeout: 240_000 }, async () => {
+    it(`${invariants}: hold under faults, each of which happens`, async () => {
       const { failures, seen } = await simulateAll(world, seedsFrom(1, seeds))
       assert.deepStrictEqual(failures, [], `replay with: ${replay(world, "N", 1)} --trace`)
       assert.deepStrictEqual(
@@ -136,7 +136,7 @@ for (const { bugSeeds, invariants, mustHappen, seeds, world } of SHARES) {
     })
 
     for (const bug of world.bugs) {
-      it(`finds the planted bug: ${bug}`, { timeout: 240_000 }, async () => {
+      it(`finds the planted bug: ${bug}`, async () => {
         for (const seed of [SHOWN_BY[bug] ?? 1, ...seedsFrom(1, bugSeeds)]) {
           const run = await world.simulate(seed, { limits: world.full, bug })
           if (run.violations.length > 0) return
@@ -149,7 +149,7 @@ for (const { bugSeeds, invariants, mustHappen, seeds, world } of SHARES) {
 
 describe("simulation: seeds that nobody has seen", () => {
   for (const { fresh, world } of SHARES) {
-    it(`hold: ${world.name}`, { timeout: 480_000 }, async () => {
+    it(`hold: ${world.name}`, async () => {
       const first = randomInt(1_000_000_000)
       const again = replay(world, first, fresh)
       console.log(`fresh seeds of the simulation: ${again}`)
@@ -160,13 +160,13 @@ describe("simulation: seeds that nobody has seen", () => {
 })
 
 describe("simulation: what failed once", () => {
-  it.each(REGRESSIONS)("holds: %s", { timeout: 240_000 }, async (_, world, seeds) => {
+  it.each(REGRESSIONS)("holds: %s", async (_, world, seeds) => {
     assert.deepStrictEqual((await simulateAll(world, seeds)).failures, [])
   })
 })
 
 describe("a failure", () => {
-  it("is made small and described in words", { timeout: 240_000 }, async () => {
+  it("is made small and described in words", async () => {
     const bug = "ambiguous-fails-over"
     let seed = 1
     while ((await mailWorld.simulate(seed, { limits: mailWorld.full, bug })).violations.length === 0) seed++

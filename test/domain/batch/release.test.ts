@@ -38,7 +38,7 @@ const release = Effect.gen(function* () {
   return statements
 })
 
-layer(laneWorld, { timeout: 120_000, excludeTestServices: true })("the lane, rolled back", (it) => {
+layer(laneWorld, { excludeTestServices: true })("the lane, rolled back", (it) => {
   it.effect("flag off: parked jobs stay parked, and the documented statements release them (BATCH-43)", () =>
     Effect.gen(function* () {
       yield* clean

@@ -44,7 +44,7 @@ const MAIL = ["--subject", "Hello", "--category", "transactional", "--source", "
 const to = (address: string) => ["send", "--to", address, ...MAIL, "--text", "First mail"]
 
 describe("the command line on a database", () => {
-  layer(layerPostgres, { timeout: 120_000, excludeTestServices: true })((it) => {
+  layer(layerPostgres, { excludeTestServices: true })((it) => {
     it.effect("send: sends once a key, writes the row, and says so in words", () =>
       Effect.gen(function* () {
         const first = yield* postlane(...to("once@x.test"), "--key", "order-17", "--json")

@@ -175,6 +175,9 @@ const eventsWith = (
   return [...events, kept].filter((one) => one.number <= KEPT || one.number > number - KEPT)
 }
 
+/** Error of a row whose bounce came without a reason, as from the provider's list. A later report of it brings the reason. */
+const NO_REASON = "not delivered"
+
 /** The reason of the failure that is the row's status, also where only a later event of the same type brings it. */
 const errorOf = (row: LogRow, entry: EventEntry, status: EmailStatus): string | null => {
   // Only the library's row knows all recipients; one that events made keeps the error until then.
@@ -182,7 +185,7 @@ const errorOf = (row: LogRow, entry: EventEntry, status: EmailStatus): string | 
   const arrived = isDelivered(status)
   // The end of a mail that was not delivered; of one that was, an automatic reply.
   if (entry.event === "bounce_transient" && !isTerminal(status) && !(arrived && toOne))
-    return row.error ?? entry.reason ?? "not delivered"
+    return row.error === null || row.error === NO_REASON ? (entry.reason ?? NO_REASON) : row.error
   if (status !== entry.event) return row.error
   if (isProviderFailure(entry.event))
     return status === row.status ? (row.error ?? entry.reason ?? null) : (entry.reason ?? null)

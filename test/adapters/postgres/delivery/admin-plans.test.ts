@@ -152,7 +152,7 @@ const SUPPRESSION_FILTERS: ReadonlyArray<Partial<SuppressionFilter>> = [
   { email: "blocked500@x.test", reason: "manual" }
 ]
 
-suiteLayer(layerAdmin, { timeout: 120_000 })("admin reads of a large log", (it) => {
+suiteLayer(layerAdmin)("admin reads of a large log", (it) => {
   describe("use an index", () => {
     for (const filter of LOG_FILTERS) {
       it.effect(`email-log ${JSON.stringify(filter)}, first page and next`, () =>
