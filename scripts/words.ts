@@ -34,7 +34,7 @@ export const TICS: ReadonlyArray<Tic> = [
   { tic: /\bat hand\b/i, instead: "available, loaded, near", sample: "The row at hand." },
   { tic: /\bheard\b/i, instead: "received, notified", sample: "No answer was heard." },
   {
-    tic: /^(?:the same\b(?= *[:;,.])|in the same\b|those\b|so (?:many|much|long|few|often)\b|such\b|as many\b|and\b|or\b|but\b|that\b|whom?\b|of (?:two|them|these|those)\b|its\b|their\b)/i,
+    tic: /^(?:the same\b(?= *[:;,.])|in the same\b|those\b|so (?:many|much|long|few|often)\b|such\b|as many\b|and\b|or\b|but\b|that\b|whom?\b|of (?:two|them|these|those)\b)/i,
     instead: "a noun or a verb: a comment needs nothing before it",
     opening: true,
     sample: "So many are read at once."

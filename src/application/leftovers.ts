@@ -1,15 +1,15 @@
 import { Clock, Effect } from "effect"
 
-/** A file that nothing has touched for so long was left by a process that died: no chunk and no upload takes a day. */
+/** Age at which an untouched file counts as abandoned by a dead process: no chunk and no upload takes a day. */
 const ABANDONED_MS = 24 * 60 * 60 * 1000
 
-/** Files are looked through as often. */
+/** Minimum time between two sweeps. */
 const LOOK_EVERY_MS = 60 * 60 * 1000
 
 /**
- * Removes what processes left when they died, whole documents, which nobody else would ever remove. `removeUntouched` removes the
- * files that nothing has touched since a moment (milliseconds of the epoch); its failure is logged, not raised. Does nothing within
- * an hour of the last look.
+ * Removes files, up to whole documents, that dead processes left behind; nothing else ever removes them. `removeUntouched` removes
+ * the files untouched since a moment (milliseconds of the epoch); its failure is logged, not raised. Does nothing within an hour
+ * of the last sweep.
  */
 export const sweepOf = <E>(
   removeUntouched: (since: number) => Effect.Effect<void, E>

@@ -41,7 +41,7 @@ const close = Effect.fnUntraced(function* (
   yield* store.resume(row.jobId, resumePatch({ outcome, costUsd }), HOLD_WINDOW)
 })
 
-/** Gives up waiting: the job goes on demand now, its row is closed once the batch job has stopped. */
+/** Gives up waiting: converts the job on demand now, and closes its row once the batch job has stopped. */
 const giveUp = Effect.fnUntraced(function* (row: PolledBatch) {
   const store = yield* BatchStore
   yield* store.giveUp(row.id, OVERDUE)

@@ -180,9 +180,9 @@ const judgeAlarms = Effect.gen(function* () {
 })
 
 /**
- * Sends the notices that are due. One that no channel accepts is released, and the others wait for the next tick
- * (EVENT-41); one whose process dies becomes due again when its claim expires. A notice that went out and could not be
- * confirmed goes out again: by mail under the same key, so that for 24 hours it stays one mail.
+ * Sends the notices that are due. A notice that no channel accepts is released, and the others wait for the next tick (EVENT-41).
+ * When the process dies, the notice becomes due again once its claim expires. A notice that went out and could not be confirmed
+ * goes out again: by mail under the same key, so that for 24 hours it stays one mail.
  */
 const sendNotices = Effect.gen(function* () {
   const board = yield* AlarmBoard

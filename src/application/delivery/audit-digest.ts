@@ -170,7 +170,7 @@ const run = Effect.fnUntraced(function* (
   const whole = yield* Effect.cached(store.activity({ period, customer: undefined, limit }))
   const activityOf = ({ customerId, email }: DigestSubscription) =>
     customerId === null ? whole : store.activity({ period, customer: { id: customerId, email }, limit })
-  // A scheduled run sends nobody the digest of a period that ended before they subscribed.
+  // A scheduled run skips subscribers who joined after the period ended.
   const createdBefore = patient ? period.to : undefined
   let after: string | undefined
   do {

@@ -26,9 +26,9 @@ interface PollCounts {
   readonly pages: number
   /** Mails that were read. */
   readonly seen: number
-  /** Mails that were new to the log, or whose last event changed. */
+  /** Mails that were new to the log or had a new last event. */
   readonly recorded: number
-  /** Those of them that are backfill: they never alert (EVENT-32). */
+  /** Recorded mails that are backfill: they never alert (EVENT-32). */
   readonly backfilled: number
   /** Alerts that went out. */
   readonly alerts: number
@@ -217,7 +217,7 @@ const runOnce = Effect.fnUntraced(function* (run: Run) {
   } else if (position.gap !== undefined) {
     gap = yield* closeGap(run, position.gap, head.cursor)
   } else if (head.cursor !== undefined) {
-    // Everything new is read: the pages that are left go to older mails, whose events may have changed.
+    // Everything new is read: the remaining pages go to older mails, since their events may have changed.
     yield* descendFrom(run, head.cursor, undefined)
   }
   yield* run.log.savePosition({ newest: head.newest ?? position.newest, gap }, version)

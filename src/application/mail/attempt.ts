@@ -16,7 +16,7 @@ export const unconfigured = (provider: Provider): ProviderFailure =>
 
 /** Runs sends so that each has an outcome, also when its caller is interrupted or the process shuts down. */
 interface AttemptRunner {
-  /** Runs one send to its end in a fiber of its own: interrupting the caller does not interrupt it. */
+  /** Runs one send to its end in a separate fiber: interrupting the caller does not interrupt it. */
   readonly detached: <A, E>(body: Effect.Effect<A, E>) => Effect.Effect<A, E>
   /** One attempt, bounded. A time-out, a defect and a shutdown count as `ambiguous`: the request may have arrived. */
   readonly attempt: (

@@ -20,7 +20,7 @@ import { pagesOf } from "./assembling.ts"
 /** A PDF that is converted directly, without a job: by the layout tier. */
 interface DocumentAtHand {
   readonly objectKey: string
-  /** Its file's name. */
+  /** Name of the uploaded file. */
   readonly name: string
   /** All pages if absent; clipped to the document's length. */
   readonly range: PageRange | undefined
@@ -32,7 +32,7 @@ interface DocumentAtHand {
 /** The outcome. */
 export interface ConvertedAtHand extends Legibility, Recognition {
   readonly pages: number
-  /** Pages from 1 that are pictures, and whose text was not read: the result shows them and has no words of theirs. */
+  /** Pages, from 1, that are pictures and were not recognised: the result shows them without their words. */
   readonly unreadPictures: ReadonlyArray<number>
   /** What it holds that is not converted. */
   readonly leftOut?: LeftOut | undefined
