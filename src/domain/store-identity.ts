@@ -35,13 +35,13 @@ export interface StorePlace {
 }
 
 /**
- * How a store stands to the one that the database knows. `new`: the database knows none. `expired`: the known bucket has lost
+ * A store compared with the one that the database knows. `new`: the database knows none. `expired`: the known bucket has lost
  * its identity object, to a rule that expires objects. `lost`: it has lost its files, too. `empty`: a folder, or another bucket,
  * without an identity.
  */
 export type Standing = "same" | "new" | "expired" | "lost" | "empty" | "another"
 
-/** How a store stands that this process must not work with. */
+/** Results of the comparison with which this process must not use the store. */
 type Foreign = Extract<Standing, "lost" | "empty" | "another">
 
 const FOREIGN: ReadonlySet<Standing> = new Set<Foreign>(["lost", "empty", "another"])

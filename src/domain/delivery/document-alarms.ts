@@ -18,13 +18,13 @@ export const BATCH_WINDOW_HOURS = 24
 export interface DocumentMeasures {
   /** Of the last {@link DOCUMENT_MINUTES}: conversions of every kind that failed, mailed ones among them. */
   readonly failed: number
-  /** Since when the oldest conversion that nobody works on may be begun, minutes; parked and paused ones do not count. */
+  /** Minutes for which the oldest unclaimed conversion has been due; parked and paused ones do not count. */
   readonly waitingMinutes: number
   /** Of the batch jobs that were closed in the last {@link BATCH_WINDOW_HOURS}: their pages, and those that were converted on demand. */
   readonly batch: { readonly pages: number; readonly fallback: number }
-  /** Of the last {@link DOCUMENT_MINUTES}: mails that ended, and those of them whose sender nobody vouched for. */
+  /** Mails that ended within {@link DOCUMENT_MINUTES}, and how many of them had an unverified sender. */
   readonly mails: { readonly ended: number; readonly unverified: number }
-  /** Since when the oldest mail that nobody works on is due, minutes. */
+  /** Minutes for which the oldest unclaimed mail has been due. */
   readonly mailWaitingMinutes: number
 }
 

@@ -30,13 +30,13 @@ export interface LineFilter {
   readonly pattern: string
 }
 
-/** Who is mailed or called by a topic. */
+/** Subscribers of a topic, by mail or by call. */
 export interface Subscriptions {
   readonly confirmed: number
   readonly pending: number
 }
 
-/** The queues whose messages nobody works on: of deferred sends, and of the events' rules. */
+/** Dead-letter queues: of deferred sends, and of the events' rules. */
 export interface DeadLetterQueues {
   readonly deferred: string | undefined
   readonly events: ReadonlyArray<string>

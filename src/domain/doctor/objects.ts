@@ -67,5 +67,5 @@ export const objectVerdicts = (facts: ReadonlyArray<ObjectStoreFacts>): Readonly
 /** What an object store does with one small object. */
 export type ProbeFound =
   | { readonly _tag: "Fails"; readonly step: "written" | "read" | "removed"; readonly why: string }
-  /** `isExclusive`: of two that write an object where there is none, one is refused. */
+  /** `isExclusive`: when two processes create the same object at once, one is refused. */
   | { readonly _tag: "Works"; readonly isExclusive: boolean }

@@ -21,7 +21,7 @@ export type QueueFacts =
       readonly visibilitySeconds: number | undefined
       readonly retentionSeconds: number | undefined
       readonly deadLetterRetentionSeconds: number | undefined
-      /** Messages that were due at two looks, seconds apart, and held by nobody. */
+      /** Messages that were due and unclaimed at two checks, seconds apart. */
       readonly due: number
     }
 

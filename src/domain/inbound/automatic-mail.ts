@@ -1,7 +1,7 @@
 import { addressKey, type Mailbox } from "../mail/address.ts"
 import { headerValues, type IncomingMail } from "./incoming-mail.ts"
 
-/** Mailboxes that programs send from and nobody reads. */
+/** Mailboxes that only programs use. */
 const ROBOTS =
   /^(?:mailer-daemon|postmaster|(?:no|do-?not|never)[-_.]?reply|bounces?|auto-?reply|listserv|majordomo)(?:[+-].*)?$/i
 

@@ -50,7 +50,7 @@ export const RELAY_MEMORY_MS = 24 * 3_600_000
 export class AuditDigestStore extends Context.Service<
   AuditDigestStore,
   {
-    /** Active subscriptions, by id, whose digest of the period is neither sent nor suppressed; those after `after`. */
+    /** Active subscriptions after the id `after`, by id, with a digest of the period that is neither sent nor suppressed. */
     readonly pending: (
       query: PendingQuery
     ) => Effect.Effect<ReadonlyArray<DigestSubscription>, StoreUnavailable>
