@@ -46,7 +46,7 @@ export type DigestEnd =
 /** The time for which the relay remembers an idempotency key (MAIL-41), milliseconds. */
 export const RELAY_MEMORY_MS = 24 * 3_600_000
 
-/** Who gets a digest, what goes into it, and who sends it. */
+/** Digest subscriptions, the facts for a digest, and the claim on sending it. */
 export class AuditDigestStore extends Context.Service<
   AuditDigestStore,
   {

@@ -40,7 +40,7 @@ export const mailboxOf = (text: string) => {
 
 const keyOf = (text: string) => Effect.map(mailboxOf(text), addressKey)
 
-/** The customer of an address, whose account is open. */
+/** The customer with this address and an open account. */
 export const customerOf = Effect.fnUntraced(function* (customers: Customers["Service"], address: string) {
   const key = yield* keyOf(address)
   const found = yield* customers.find(key).pipe(Effect.catch(unavailable))

@@ -33,7 +33,7 @@ const LONGEST_STREAM_MS = 20_000
 /** The one folder that a function may write to. */
 const SCRATCH = "/tmp/postlane"
 
-/** What a function needs beside what every server does. */
+/** Settings that a function needs in addition to those of every server. */
 const missing = ({ conversion, embedded, http, retryQueue }: Settings): ReadonlyArray<SettingProblem> => [
   ...(embedded
     ? [{ setting: "POSTLANE_EMBEDDED", message: "is 1: a function embeds no database and simulates nothing" }]

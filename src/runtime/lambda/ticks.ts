@@ -34,8 +34,8 @@ const pollWhenDue = ({ events, providerA }: Settings) =>
   })
 
 /**
- * The leader's work that no conversion is part of, each piece once. A process that leads may do the same beside it: what is
- * due is claimed in the database. Fails where a piece failed, after all of them ran.
+ * Runs the leader's work without conversions, each piece once. A leading process may run it at the same time: due work is claimed
+ * in the database. Runs every piece, and fails afterwards if one failed.
  */
 export const runTicks = Effect.fn("lambda.ticks")(function* (settings: Settings, withinMs: number) {
   const pieces = {

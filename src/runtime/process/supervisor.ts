@@ -177,9 +177,9 @@ const superviseEntry = <E, R>(name: string, makeRun: (entry: Entry) => Effect.Ef
   })
 
 /**
- * Starts `run` in a fiber of its own, for as long as the scope is open, and starts it again when it crashes: after 200 ms, then
+ * Starts `run` in a separate fiber, for as long as the scope is open, and starts it again when it crashes: after 200 ms, then
  * twice as long each time up to 5 s, with 20 % jitter; reset after a healthy minute. A crash is a failure, a defect or a return.
- * Each run has a scope of its own. Closing the scope interrupts it and waits for it, 10 s at most.
+ * Each run has its own scope. Closing the scope interrupts it and waits for it, 10 s at most.
  */
 export const supervise = <E, R>(
   name: string,
@@ -239,8 +239,7 @@ export const background = <E, R>(
   Layer.effectDiscard(supervise(name, run))
 
 /**
- * Workers, numbered from 1: each does one piece of work after another, and waits for `idle` where there is none, or until what it
- * listens to wakes it.
+ * Workers, numbered from 1: each does one piece of work after another. Without work it waits for `idle`, or until `listen` wakes it.
  */
 export const workers = <E, R>(
   name: string,

@@ -24,7 +24,7 @@ import { CommandFailed, whyNot } from "../shell.ts"
 import { visible } from "../table.ts"
 import type { Progress } from "./progress.ts"
 
-/** The document's key among the objects; it is read where it stands. */
+/** The document's key among the objects; it is read in place, without a copy. */
 const SOURCE = "source"
 
 const failed = (message: string) => new CommandFailed({ message })

@@ -41,7 +41,7 @@ const failed = (message: string) => new CommandFailed({ message })
 const recognitionOf = Effect.fnUntraced(function* ({ ocr, ocrLanguages }: Input) {
   if (ocr === "off") return undefined
   if (Option.isNone(ocrLanguages)) {
-    // Whether anything is missing matters to a document with scans alone, whose result says so.
+    // A missing language matters only for scans; the result then says so.
     const { readable } = readableLanguages()
     return readable.length === 0 ? undefined : { languages: readable }
   }
@@ -99,7 +99,7 @@ const namedOutput = Effect.fnUntraced(function* (path: string, given: string) {
   return named
 })
 
-/** Path of the result: the given one, else a new file beside the document. */
+/** Path of the result: the given one, else a new file in the document's folder. */
 const outputOf = Effect.fnUntraced(function* (path: string, { output }: Input) {
   if (Option.isSome(output) && output.value === STDOUT) return STDOUT
   const files = yield* FileSystem.FileSystem

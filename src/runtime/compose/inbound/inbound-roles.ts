@@ -16,7 +16,10 @@ import { authenticityRules } from "./inbound.ts"
 /** Steps of each kind in progress at once in one process: a mail is in memory while it is read, its result while it is sent. */
 const WORKERS = 2
 
-/** Customers whose mails are converted beside these: their pages take turns in the pipeline, so that more are slower and none waits. */
+/**
+ * Mails of other customers converted at the same time. Their pages take turns in the pipeline: more of them are each slower, and
+ * none waits.
+ */
 const OTHERS = 6
 
 /** How long a worker that found nothing to do waits. */
