@@ -12,7 +12,7 @@ import type { FromReader, Task } from "./docx-reader.ts"
 
 /** How documents are converted. */
 export interface DocxOptions {
-  /** Documents at once; each has a process of its own. */
+  /** Documents at once; each has a separate process. */
   readonly processes?: number
   /** Processor time of a document, milliseconds. */
   readonly cpuMs?: number
@@ -94,7 +94,7 @@ const REASONS: Readonly<Record<ReaderEnded["reason"], DocxError["reason"]>> = {
   unavailable: "unavailable"
 }
 
-/** Word documents by mammoth, each in a process of its own with a limit on memory and time. */
+/** Word documents by mammoth, each in a separate process with a limit on memory and time. */
 export const layerDocx = ({
   cpuMs = CPU_MS,
   heapMb = HEAP_MB,

@@ -214,7 +214,7 @@ export const invalidRequest = (
 /** The 400 for a value that its schema refuses. */
 export const undecodable = (error: Schema.SchemaError) => invalidRequest(fieldIssues(error))
 
-/** Makes a decoder of parsed bodies whose refusal names every wrong and every unknown field. */
+/** Makes a decoder of parsed bodies; its refusal names every wrong and every unknown field. */
 export const bodyDecoder = <S extends Schema.ConstraintDecoder<unknown>>(schema: S) => {
   const decode = strictDecoder(schema)
   return (body: unknown) => Effect.mapError(Effect.fromResult(decode(body)), invalidRequest)

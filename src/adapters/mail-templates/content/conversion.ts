@@ -4,7 +4,7 @@ import { count, counted, paragraph, type Values, type Writer } from "./values.ts
 
 const AGAIN = ["To convert another file, reply to this mail with one PDF attached."]
 
-/** Names of files, a line each; `unnamed`: how many there are beside them. */
+/** Names of files, a line each; `unnamed`: how many further files there are. */
 const fileList = (names: ReadonlyArray<string>, unnamed: number, { line, limits }: Values): Block => {
   const shown = names.slice(0, limits.items)
   const more = names.length - shown.length + unnamed
