@@ -42,8 +42,8 @@ export const connectionsOf = (options: PostgresOptions): number =>
 const READ_CONNECTION_TTL = "20 seconds"
 
 /**
- * For what a send waits for before it leaves: who is suppressed, its claim, its evidence. Nothing else runs here: a send gives its
- * look-up up after a while and goes out without it, and nobody's search may bring that about.
+ * The client for the queries that a send waits for: suppressions, its claim, its evidence. Nothing else runs here: a send gives up
+ * its look-up after a time limit and goes out without it, and no other query may cause that.
  */
 export class SendSql extends Context.Service<SendSql, PgClient.PgClient>()(
   "postlane/adapters/postgres/SendSql"
@@ -75,7 +75,7 @@ const holdsPassword = (url: string): boolean => {
   return parsed !== null && (parsed.password !== "" || parsed.searchParams.has("password"))
 }
 
-/** Of the address: spans say it of their statements, and the driver takes it for its defaults where it stands in the address alone. */
+/** Parts of the address: spans report them with their statements, and the driver uses them as defaults. */
 const placeOf = (text: string) => {
   const url = URL.parse(text)
   if (url === null) return {}

@@ -48,7 +48,7 @@ export interface Migration {
   /** SHA-256 hex of what the file does. */
   readonly checksum: string
   readonly statements: ReadonlyArray<string>
-  /** Whether it builds or drops indexes beside readers and writers, which no transaction can. */
+  /** True when it builds or drops indexes concurrently with readers and writers, which no transaction can. */
   readonly isConcurrent: boolean
   /** The tables and functions that it makes. */
   readonly makes: ReadonlyArray<string>

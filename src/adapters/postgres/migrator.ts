@@ -39,11 +39,11 @@ const misfit = (files: ReadonlyArray<Migration>, row: Applied): MigrationError |
   return undefined
 }
 
-/** Where a database stands beside these files. */
+/** A database compared with these files. */
 interface Standing {
   /** Not applied yet. */
   readonly missing: ReadonlyArray<Migration>
-  /** Applied by a newer version: this one works on, since no file of a major version takes away what another version of it uses. */
+  /** Applied by a newer version. This one continues to work, since within a major version no file removes what another version uses. */
   readonly newer: ReadonlyArray<string>
 }
 
@@ -100,8 +100,9 @@ const requireNewEnough = Effect.gen(function* () {
 
 /**
  * The limits of the role that connects, in this database: they hold for every session, also for those that a pooler in transaction mode
- * shares out. A statement's is longer than any caller waits, so that one that nobody waits for still ends; the last one lets go of what a
- * frozen process has locked. Compiling a plan takes half a second of the statistics, and makes nothing quicker. What is set already stays.
+ * shares out. The limit of a statement is longer than any caller waits, so that an abandoned one still ends; the last limit
+ * releases the locks of a frozen process. Compiling plans is off: it takes half a second for the statistics, and makes nothing
+ * quicker. Values that are already set are kept.
  */
 const SET_LIMITS = `do $$
   declare
@@ -140,7 +141,7 @@ const refail = (cause: MigrationError | SqlError | Schema.SchemaError) =>
  */
 const LOCK_WAIT = "2s"
 
-/** Between two tries whatever queued behind the first goes on. */
+/** Pause between two tries, in which statements queued behind the first one run. */
 const NEXT_TRY = Schedule.spaced("1 second")
 
 const isHeldUp = (error: MigrationError | SqlError | Schema.SchemaError): boolean => {
@@ -166,9 +167,9 @@ const untilFree = <A, R>(
   )
 
 /**
- * Runs it in a transaction of its own, one process at a time, without the role's limit of a statement, and again where a lock was not
- * given in time. The first lock ends with the transaction, so that it works behind a pooler too, and may be waited for: it stands
- * in nobody's way.
+ * Runs it in a separate transaction, one process at a time, without the role's limit of a statement, and again when a lock was not
+ * given in time. The first lock ends with the transaction, so that it works behind a pooler, too. Waiting for it is harmless,
+ * since it blocks no other work.
  */
 const inTurn = <A, R>(
   what: string,
@@ -213,15 +214,15 @@ const note = (migration: Migration) =>
         .unprepared
   )
 
-/** What an index was left as by a statement that was broken off, and that nobody is building: it is in the way of the next. */
+/** Finds an invalid index left by a broken-off statement, which no process is building: it blocks the next attempt. */
 const LEFTOVER = `select from pg_index i join pg_class c on c.oid = i.indexrelid
   where not i.indisvalid and c.relname = $1 and pg_table_is_visible(c.oid)
     and not exists (select from pg_stat_progress_create_index p where p.index_relid = i.indexrelid)`
 
 /**
- * Builds and drops indexes beside readers and writers, each statement by itself on one connection. Processes that race do the
- * same one after another, since the table's lock orders them, and the second finds it done or, as a deadlock, tries again: a lock of ours would be a
- * transaction that the first one waits for.
+ * Builds and drops indexes concurrently with readers and writers, each statement by itself on one connection. The table's lock
+ * orders processes that race: the second one finds the work done, or tries again after a deadlock. A lock of ours would need a
+ * transaction, and the first process would wait for that.
  */
 const applyConcurrently = Effect.fnUntraced(function* (migration: Migration) {
   const sql = yield* SqlClient.SqlClient
@@ -264,7 +265,7 @@ const applyNext = Effect.fnUntraced(function* (files: ReadonlyArray<Migration>) 
   )
 })
 
-/** The role that works with the tables, where the one that migrates cannot make it: nobody else would say so. */
+/** Reports the role that works with the tables when the migrating role cannot create it, since nothing else reports it. */
 const SERVICE_ROLE = `select case
     when not exists (select from pg_roles where rolname = 'service_role') then
       'the role service_role is missing, and the role of DB_URL may not make it: only the owner of the tables works with them. Where others connect, have an administrator run "create role service_role nologin bypassrls", and migrate again'
@@ -312,8 +313,8 @@ const settle = Effect.fnUntraced(function* (files: ReadonlyArray<Migration>) {
 })
 
 /**
- * Applies every pending migration, each file in a transaction, all of it or none, and returns those applied. A file that builds indexes
- * concurrently is the exception: it is none, and can be run again.
+ * Applies every pending migration and returns those applied. Each file is one transaction, all or nothing, except a file that
+ * builds indexes concurrently, which can be run again.
  */
 export const migrate = Effect.fn("postgres.migrate")(function* (directory: string) {
   const files = yield* readMigrations(directory)
@@ -331,7 +332,7 @@ export const migrate = Effect.fn("postgres.migrate")(function* (directory: strin
   }).pipe(Effect.mapError(refail))
 })
 
-/** Where the database stands, for a process that must not migrate it itself. */
+/** The database compared with the files, for a process that must not migrate it. */
 export const pending = Effect.fn("postgres.pending")(function* (directory: string) {
   const files = yield* readMigrations(directory)
   return yield* Effect.andThen(

@@ -16,7 +16,7 @@ const KEEP_FOR = Duration.seconds(30)
 /** What copies' names begin with: nothing else in their folder is touched. */
 const COPY = "copy-"
 
-/** Removes copies that nobody has asked for since; one that goes meanwhile is in use. */
+/** Removes copies unused since a moment; one that disappears meanwhile is in use. */
 const removeCopies = (folder: string) => (since: number) =>
   Effect.tryPromise(async () => {
     await mkdir(folder, { recursive: true, mode: 0o700 })

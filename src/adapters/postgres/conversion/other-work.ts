@@ -6,7 +6,7 @@ import { decodedPage, newestFirst, type StoredRow } from "../newest-first.ts"
 import { dearly } from "../statement.ts"
 import { timeColumn } from "../values.ts"
 
-/** What has moved last is the newest. A conversion in one go that nobody holds is pending. */
+/** Work by its last change, newest first. A conversion in one go without a lease is pending. */
 const FROM = `(
   select f.job_id as id, f.kind, f.id as file_id, f.customer_id,
     case when f.status = 'processing' and f.lease is null then 'pending' else f.status end as status,

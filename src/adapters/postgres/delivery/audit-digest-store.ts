@@ -98,7 +98,7 @@ select
   (select coalesce(jsonb_agg(entry || jsonb_build_object('at', floor(extract(epoch from at) * 1000)) order by at desc, entry::text), '[]')
     from newest) as entries`
 
-/** A customer whose account is deleted gets nothing. */
+/** Due digests. A customer with a deleted account gets none. */
 const PENDING = `select s.id, s.email, s.customer_id
 from audit_digest_subscriptions s
 where s.active and s.cadence = $1 and ($3::uuid is null or s.id > $3::uuid)

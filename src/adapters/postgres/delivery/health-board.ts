@@ -42,8 +42,8 @@ const Facts = Schema.Struct({
 })
 
 /**
- * What waits, and since when. Retries: deferrals of the last day without a later row of their key, since a deferral's row stays
- * `deferred` when its retry has written one of its own (MAIL-53).
+ * Waiting work, and since when. Retries: deferrals of the last day without a later row of their key, since a deferral's row stays
+ * `deferred` after its retry has written another one (MAIL-53).
  */
 const WAITING: Readonly<Record<QueueName, string>> = {
   retries: `select l.created_at as at from email_log l

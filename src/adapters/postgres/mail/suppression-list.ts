@@ -36,7 +36,7 @@ const COLUMNS = `email, reason, note, ${timeColumn("created_at")}`
 
 const SUPPRESSED = "select email, reason, note, created_at from email_suppressions"
 
-/** Who unsubscribed, as rows of the list (MAIL-65); erased people are not shown. */
+/** Unsubscribed people as rows of the list (MAIL-65), without erased ones. */
 export const UNSUBSCRIBED = `select email, 'unsubscribed' as reason,
   case reason when 'one_click' then 'by a link' else reason end || coalesce(', campaign ' || campaign, '') as note, created_at
 from unsubscribes where email not like 'erased:%'`
