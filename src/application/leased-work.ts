@@ -53,21 +53,21 @@ const untilLost = Effect.fnUntraced(function* (
   heartbeat: Effect.Effect<boolean, StoreUnavailable>,
   interval: Duration.Duration
 ) {
-  const every = Duration.toMillis(interval)
-  const trusted = every * (LEASE_HEARTBEATS - 1)
-  let confirmed = yield* uptime
-  let rest = trusted
+  const intervalMs = Duration.toMillis(interval)
+  const trustedMs = intervalMs * (LEASE_HEARTBEATS - 1)
+  let confirmedAt = yield* uptime
+  let remainingMs = trustedMs
   while (true) {
-    yield* Effect.sleep(Math.min(every, rest))
-    const asked = yield* uptime
+    yield* Effect.sleep(Math.min(intervalMs, remainingMs))
+    const askedAt = yield* uptime
     // After an overlong sleep one more heartbeat is sent, with a time-out within the lease.
-    const patience = Math.min(every, Math.max(confirmed + trusted - asked, every / 2))
+    const timeoutMs = Math.min(intervalMs, Math.max(confirmedAt + trustedMs - askedAt, intervalMs / 2))
     const answer = yield* Effect.result(
-      withDeadline(heartbeat, { duration: patience, onTimeout: () => Effect.fail("no answer" as const) })
+      withDeadline(heartbeat, { duration: timeoutMs, onTimeout: () => Effect.fail("no answer" as const) })
     )
-    if (Result.isSuccess(answer)) confirmed = asked
-    if (Result.isSuccess(answer) ? !answer.success : asked - confirmed >= trusted) return
-    rest = Math.max(0, confirmed + trusted - (yield* uptime))
+    if (Result.isSuccess(answer)) confirmedAt = askedAt
+    if (Result.isSuccess(answer) ? !answer.success : askedAt - confirmedAt >= trustedMs) return
+    remainingMs = Math.max(0, confirmedAt + trustedMs - (yield* uptime))
   }
 })
 

@@ -75,7 +75,7 @@ export const complaintAbout = ({ name, place, shown }: StorePlace, standing: For
   what: `the object store of ${name} (${shown}) ${WHAT[standing]}`,
   why:
     standing === "lost"
-      ? "the bucket was emptied or made anew: its identity and a recent file are missing"
+      ? "the bucket was emptied or replaced: its identity and a recent file are missing"
       : "files that other processes took in are missing here",
   do:
     standing === "lost"

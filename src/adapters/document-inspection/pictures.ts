@@ -12,7 +12,7 @@ const MAX_STEPS = 200_000
 
 const broken = (kind: string) =>
   new UnreadableDocument({
-    message: `This ${kind} picture is damaged or not whole. Save it anew, then send it again.`
+    message: `This ${kind} picture is damaged or not whole. Save a new copy, then send that.`
   })
 
 /** Checks what holds for every picture. */

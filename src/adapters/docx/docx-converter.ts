@@ -41,10 +41,10 @@ const READER = new URL(
 
 /** What the person who sent the document reads. */
 const MESSAGES: Readonly<Record<DocxError["reason"], string>> = {
-  broken: "This Word document is damaged. Open it in Word, save it anew, then send it again.",
+  broken: "This Word document is damaged. Open it in Word, save a new copy, then send that.",
   "too-large": "This Word document is too large to be converted. Split it up, then send the parts.",
   timeout: "This Word document took too long to read. Split it up, then send the parts.",
-  crashed: "This Word document could not be read. Open it in Word, save it anew, then send it again.",
+  crashed: "This Word document could not be read. Open it in Word, save a new copy, then send that.",
   unavailable: "Word documents could not be read just now. Convert it again in a while."
 }
 

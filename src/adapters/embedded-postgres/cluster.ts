@@ -115,7 +115,7 @@ export const ensureCluster = Effect.fnUntraced(function* (
       message:
         `The database in ${cluster} was made by PostgreSQL ${version.value}; this Postlane brings PostgreSQL ${binaries.major}, ` +
         `which cannot open it. To keep the data, dump it with PostgreSQL ${version.value} (pg_dumpall), move the folder away, ` +
-        `start Postlane and load the dump; to begin anew, move the folder away. Or set DB_URL to a PostgreSQL of your own.`
+        `start Postlane and load the dump; to start afresh, move the folder away. Or set DB_URL to a PostgreSQL of your own.`
     })
   }
   return { isNew: false }

@@ -17,7 +17,7 @@ type Applied = (typeof AppliedRows.Type)[number]
 const majorOf = ({ id }: { readonly id: number }) => Math.floor(id / 1000)
 
 const REINSTALL =
-  "install this version of Postlane anew: a file in its folder of migrations differs from the released one"
+  "install this version of Postlane again: a file in its folder of migrations differs from the released one"
 
 /** The first row that these files cannot have made. */
 const misfit = (files: ReadonlyArray<Migration>, row: Applied): MigrationError | undefined => {
@@ -33,7 +33,7 @@ const misfit = (files: ReadonlyArray<Migration>, row: Applied): MigrationError |
     })
   if (file.checksum !== row.checksum)
     return new MigrationError({
-      message: `migration ${label(file)} was applied to this database by a version whose file does something else`,
+      message: `migration ${label(file)} was applied to this database from a file with other contents`,
       remedy: REINSTALL
     })
   return undefined

@@ -37,7 +37,7 @@ const releaseOverdue = Effect.fnUntraced(function* (settings: DriverSettings) {
       window: HOLD_WINDOW
     })
     if (jobId === undefined) return
-    yield* Effect.logWarning(`job ${jobId} has waited for the batch too long: it goes on-demand`)
+    yield* Effect.logWarning(`job ${jobId} has waited for the batch too long: it is converted on demand`)
   }
 })
 

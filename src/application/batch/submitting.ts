@@ -39,7 +39,7 @@ const submitted = Effect.fnUntraced(function* (batch: ClaimedBatch, arn: string,
     return yield* Effect.logInfo(`batch job ${arn} was submitted by another driver`)
   }
   // This process was frozen while another one closed the row: no other process would ever stop the job it created.
-  yield* Effect.logWarning(`batch job ${arn} is nobody's any more: it is stopped`)
+  yield* Effect.logWarning(`batch job ${arn} belongs to no row any more: it is stopped`)
   yield* BatchService.use((service) => service.stop(arn))
 })
 

@@ -80,8 +80,8 @@ export class FileWatch extends Context.Service<
               )
         })
       )
-      const rest = yield* listenToBell("conversions")
-      yield* rest(Duration.subtract(LOOK_EVERY, LOOK_AGAIN_AFTER)).pipe(
+      const wait = yield* listenToBell("conversions")
+      yield* wait(Duration.subtract(LOOK_EVERY, LOOK_AGAIN_AFTER)).pipe(
         Effect.andThen(look),
         Effect.andThen(Effect.sleep(LOOK_AGAIN_AFTER)),
         Effect.forever,

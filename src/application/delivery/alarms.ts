@@ -147,7 +147,7 @@ const FIGURES: ReadonlyArray<readonly [Metric.Gauge<number>, (documents: Documen
   [
     figure(
       "postlane_conversions_waiting_minutes",
-      "Since when the oldest conversion waits while nobody works."
+      "Time for which the oldest conversion waits while no worker is busy."
     ),
     ({ waitingMinutes }) => waitingMinutes
   ],
@@ -158,7 +158,7 @@ const FIGURES: ReadonlyArray<readonly [Metric.Gauge<number>, (documents: Documen
   [
     figure(
       "postlane_intake_unverified_recently",
-      "Mails of the last half hour whose sender nobody vouched for."
+      "Mails of the last half hour with an unverified sender."
     ),
     ({ mails }) => mails.unverified
   ],

@@ -124,7 +124,7 @@ const deliver = Effect.fnUntraced(
     const key = { subscriptionId: subscription.id, period }
     const claim = yield* store.claim({ ...key, owner, leaseMs: DIGEST_LEASE_MS, patient, request })
     if (claim._tag === "Unknown") {
-      yield* Effect.logError("nobody knows whether a digest went out, and it is too old to be sent again")
+      yield* Effect.logError("it is unknown whether a digest went out, and it is too old to be sent again")
       return "failed" as const
     }
     if (claim._tag !== "Claimed") return "none" as const

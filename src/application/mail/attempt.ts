@@ -71,7 +71,7 @@ export const makeAttemptRunner = Effect.fnUntraced(function* (attemptTimeoutMs: 
         return Cause.hasInterruptsOnly(cause)
           ? Effect.fail(ambiguous("shut down before the provider answered"))
           : Effect.logError(
-              "an attempt failed inside Postlane, so nobody knows whether it went out: report this as a bug",
+              "an attempt failed inside Postlane, so that it is unknown whether the mail went out: report this as a bug",
               cause
             ).pipe(Effect.andThen(Effect.fail(ambiguous("the provider adapter died"))))
       }),

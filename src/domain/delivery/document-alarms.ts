@@ -60,7 +60,7 @@ export const judgeDocuments = (name: DocumentAlarm, measures: DocumentMeasures):
     case "waiting_conversions":
       return {
         level: counted(waitingMinutes, WAITING_MINUTES),
-        detail: `the oldest conversion that nobody works on has waited for ${waitingMinutes} minutes, the limit is ${WAITING_MINUTES.bad}`
+        detail: `the oldest conversion without a worker has waited for ${waitingMinutes} minutes, the limit is ${WAITING_MINUTES.bad}`
       }
     case "batch_fallback":
       return {
@@ -70,12 +70,12 @@ export const judgeDocuments = (name: DocumentAlarm, measures: DocumentMeasures):
     case "unverified_mails":
       return {
         level: unverifiedLevel(mails),
-        detail: `nobody vouched for the senders of ${mails.unverified} of ${mails.ended} mails to the convert address in ${DOCUMENT_MINUTES} minutes`
+        detail: `${mails.unverified} of ${mails.ended} mails to the convert address in ${DOCUMENT_MINUTES} minutes had an unverified sender`
       }
     case "waiting_mails":
       return {
         level: counted(mailWaitingMinutes, WAITING_MINUTES),
-        detail: `the oldest mail to the convert address that nobody works on has waited for ${mailWaitingMinutes} minutes, the limit is ${WAITING_MINUTES.bad}`
+        detail: `the oldest mail to the convert address without a worker has waited for ${mailWaitingMinutes} minutes, the limit is ${WAITING_MINUTES.bad}`
       }
   }
 }

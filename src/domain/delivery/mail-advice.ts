@@ -67,7 +67,7 @@ const waiting = (row: StoryRow, { deadLetter, now }: Known): Advice => {
     return {
       mood: "bad",
       title: "Its retry is a dead letter",
-      why: "The retry was received three times without an end, so that nobody works on it any more.",
+      why: "The retry was received three times without an end and has been given up.",
       steps: [
         {
           _tag: "Redrive",
@@ -170,7 +170,7 @@ const BY_STATUS: ReadonlyMap<string, Omit<Advice, "steps">> = new Map([
     {
       mood: "wait",
       title: "The recipient’s server keeps it waiting",
-      why: "The provider goes on trying by itself."
+      why: "The provider keeps trying by itself."
     }
   ],
   ["delivered", { mood: "good", title: "Delivered", why: "The recipient’s server took it." }],

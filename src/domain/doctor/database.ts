@@ -68,7 +68,7 @@ const migrationsVerdict = (
 /** Verdict on messages that no consumer takes: none runs, or the setting named this queue once. */
 const waitingVerdict = ({ due, queue }: { readonly queue: string; readonly due: number }): Verdict =>
   fail({
-    what: `${due} deferred ${due === 1 ? "mail is" : "mails are"} due in the queue postgres:${queue}, and nobody takes ${due === 1 ? "it" : "them"}`,
+    what: `${due} deferred ${due === 1 ? "mail is" : "mails are"} due in the queue postgres:${queue}, and no consumer takes ${due === 1 ? "it" : "them"}`,
     why: "no process with the role retry works on this queue",
     do: `start one with EMAIL_DEFER_QUEUE_URL=postgres:${queue} until the queue is empty`
   })

@@ -56,7 +56,7 @@ export const automaticReason = (
   const mark = mail.headers.find(({ name }) => MARKS.has(name))
   if (mark !== undefined) return mark.name
   if (/^\s*multipart\/report\b/i.test(first("content-type") ?? "")) return "delivery report"
-  return ROBOTS.test(sender.local) ? "written from a mailbox that nobody reads" : undefined
+  return ROBOTS.test(sender.local) ? "written from an unattended mailbox" : undefined
 }
 
 /** Why a mail is not answered at all; undefined: it is. `isOrder`: it has a file to convert. */

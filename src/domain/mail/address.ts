@@ -64,7 +64,7 @@ const mailbox = (name: string, local: string, domain: string): Result.Result<Mai
   const host = asciiDomain(domain.replace(NOT_IN_DOMAINS, ""))
   if (host === undefined) return Result.fail(`"${domain}" is not a domain`)
   if (INVISIBLE.test(local.replaceAll(" ", "")))
-    return Result.fail("holds an invisible character before the @: type the address anew")
+    return Result.fail("holds an invisible character before the @: type the address again")
   // No UTF-8 has it: stored and sent, it would be another address.
   if (!local.isWellFormed()) return Result.fail("holds half of a character before the @")
   if (local.length > MAX_LOCAL)

@@ -224,7 +224,7 @@ const debit = Command.make("debit", move, (input) =>
           }
         case "insufficient":
           return {
-            refused: `does not have ${input.credits} credits beside what is set aside for work under way`
+            refused: `does not have ${input.credits} credits left: the others are reserved for work under way`
           }
         case "not_found":
           return { refused: "has no open account" }
@@ -284,7 +284,7 @@ const list = Command.make(
               Effect.catchTags({
                 StoreUnavailable: unavailable,
                 InvalidCursor: () =>
-                  Effect.fail(new CommandFailed({ message: "--cursor is none that this list gave out" }))
+                  Effect.fail(new CommandFailed({ message: "unknown --cursor; use the one printed by the previous page" }))
               })
             )
         )

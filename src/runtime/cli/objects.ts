@@ -34,7 +34,7 @@ const WORDS = {
   same: "the one that the database knows",
   expired: "the one that the database knows",
   new: "the database knows none yet",
-  lost: "emptied or made anew: files of the database are missing",
+  lost: "emptied or replaced: files of the database are missing",
   empty: "empty: the database knows another",
   another: "the database knows another"
 } as const

@@ -42,7 +42,7 @@ const missing = ({ conversion, embedded, http, retryQueue }: Settings): Readonly
     ? []
     : [{ setting: "BASE_URL", message: "is unset: a function has no address of its own" }]),
   ...(conversion.filesBucket === undefined
-    ? [{ setting: "FILES_BUCKET", message: "is unset: what a function writes to its disk nobody else sees" }]
+    ? [{ setting: "FILES_BUCKET", message: "is unset: no other function sees what one writes to its disk" }]
     : []),
   ...(retryQueue.address._tag === "Postgres"
     ? [
@@ -117,7 +117,7 @@ const answer = async (
   }
   const queue = Option.getOrUndefined(decodeQueueEvent(event))
   if (queue !== undefined) return run(handleQueue(queue, leftMs))
-  if (!isSchedule(event)) throw new Error("This event is none of HTTP, of the retry queue or of the schedule")
+  if (!isSchedule(event)) throw new Error("Unknown event: neither HTTP, nor from the retry queue, nor from the schedule")
   const failed = await run(runTicks(settings, leftMs))
   if (failed.length > 0)
     throw new Error(`Scheduled work failed or did not end: ${failed.join(", ")}; the log says why`)

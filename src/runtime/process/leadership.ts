@@ -74,7 +74,7 @@ const ask = <A>(
       const log = candidate.isAnswered ? Effect.logWarning : Effect.logDebug
       candidate.isAnswered = false
       return Effect.as(
-        log("the database does not answer for the leader's lease: nobody may lead until it does", error),
+        log("the database does not answer for the leader's lease: no process may lead until it does", error),
         undefined
       )
     })

@@ -36,7 +36,7 @@ const oldest = perLabel(QUEUES, (queue) =>
 )
 const overdue = gauge(
   "postlane_retries_overdue",
-  "Deferred mails that should have been tried again, and of which no row tells."
+  "Deferred mails whose retry was due and left no row."
 )
 const jobs = perLabel(OPEN.jobs, (status) =>
   gauge("postlane_conversion_jobs", "Jobs that are not over, by status.", { status })

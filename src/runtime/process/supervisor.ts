@@ -14,7 +14,7 @@ import {
 
 import { withDeadline } from "../../application/deadline.ts"
 import { uptime } from "../../application/uptime.ts"
-import type { Rest } from "../../application/work-bell.ts"
+import type { WaitForBell } from "../../application/work-bell.ts"
 import { makeCrashLog } from "./crash-log.ts"
 import { describeCrash } from "./run-program.ts"
 
@@ -22,7 +22,7 @@ import { describeCrash } from "./run-program.ts"
 type SupervisedState = "starting" | "running" | "restarting" | "stopped"
 
 /** Where nothing wakes them, fibers wait for their whole time. */
-const SLEEP: Effect.Effect<Rest> = Effect.succeed(Effect.sleep)
+const SLEEP: Effect.Effect<WaitForBell> = Effect.succeed(Effect.sleep)
 
 /** One supervised fiber, as `/ready` shows it. */
 export interface Supervised {
@@ -215,12 +215,12 @@ export const superviseTicksWithin = <E, R>(
 ): Effect.Effect<void, never, Supervisors | Scope.Scope | Exclude<R, Scope.Scope>> => {
   const every = Duration.fromInputUnsafe(interval)
   return superviseEntry(name, (entry) => {
-    const ticks = Effect.flatMap(listen, (rest) =>
+    const ticks = Effect.flatMap(listen, (wait) =>
       Effect.gen(function* () {
         const started = yield* uptime
         yield* beginRun(entry)
         yield* Effect.scoped(tick)
-        yield* rest(Duration.max(Duration.zero, Duration.subtract(every, yield* since(started))))
+        yield* wait(Duration.max(Duration.zero, Duration.subtract(every, yield* since(started))))
       }).pipe(Effect.forever)
     )
     // A fiber that waits for its turn is healthy, too.
@@ -243,7 +243,7 @@ export const background = <E, R>(
  */
 export const workers = <E, R>(
   name: string,
-  options: { readonly count: number; readonly idle: Duration.Input; readonly listen?: Effect.Effect<Rest> },
+  options: { readonly count: number; readonly idle: Duration.Input; readonly listen?: Effect.Effect<WaitForBell> },
   next: (slot: number) => Effect.Effect<boolean, E, R>
 ): Layer.Layer<never, never, Supervisors | Exclude<R, Scope.Scope>> =>
   Layer.mergeAll(
@@ -251,9 +251,9 @@ export const workers = <E, R>(
     ...Array.from({ length: options.count }, (_, slot) =>
       background(
         `${name}-${slot + 1}`,
-        Effect.flatMap(options.listen ?? SLEEP, (rest) =>
+        Effect.flatMap(options.listen ?? SLEEP, (wait) =>
           Effect.forever(
-            Effect.flatMap(next(slot + 1), (worked) => (worked ? Effect.void : rest(options.idle)))
+            Effect.flatMap(next(slot + 1), (worked) => (worked ? Effect.void : wait(options.idle)))
           )
         )
       )

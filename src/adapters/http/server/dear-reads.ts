@@ -13,7 +13,7 @@ const MOST_ASKED = 4
 
 const tooMany = problem(
   "RATE_LIMITED",
-  `One token or session asks for ${MOST_ASKED} things at once; come again when one of them is answered`
+  `One token or session asks for ${MOST_ASKED} things at once; retry when one of them is answered`
 )
 
 /** Slow reads: one at a time for each principal, so that one of them cannot hold all the shared connections. */

@@ -41,7 +41,7 @@ export class RequestLimits extends Context.Service<
 
 const tooMany = (retryAfter: Duration.Duration) => {
   const retryAfterSeconds = Math.max(1, Math.ceil(Duration.toSeconds(retryAfter)))
-  return { problem: problem("RATE_LIMITED", `Come again in ${retryAfterSeconds} s`), retryAfterSeconds }
+  return { problem: problem("RATE_LIMITED", `Retry in ${retryAfterSeconds} s`), retryAfterSeconds }
 }
 
 const freshLimiter = Effect.provide(

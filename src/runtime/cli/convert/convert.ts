@@ -218,7 +218,7 @@ const config = {
   ),
   output: Flag.String("output").pipe(
     Flag.withAlias("o"),
-    Flag.withDescription("Where the HTML goes (default: beside the document); - is the standard output"),
+    Flag.withDescription("Path of the HTML (default: in the document's folder); - is the standard output"),
     Flag.withMetavar("<path>"),
     Flag.optional
   ),
@@ -254,7 +254,7 @@ export const convert = Command.make("convert", config, (input) => telling(Effect
     "Convert a document on this machine into one accessible HTML file. Needs no server, no database and no network, and charges nothing."
   ),
   Command.withExamples([
-    { command: "postlane convert report.pdf", description: "Writes report.html beside it" },
+    { command: "postlane convert report.pdf", description: "Writes report.html to the same folder" },
     { command: "postlane convert report.pdf --pages 1-20 -o intro.html", description: "A part of it" }
   ])
 )

@@ -145,7 +145,7 @@ const decodeToken = bodyDecoder(Token)
 const decodeLinkRequest = bodyDecoder(LinkRequest)
 
 const noLink = invalidRequest([
-  { path: "token", message: "is none that a link holds; open the whole link from your mail" }
+  { path: "token", message: "is incomplete or unknown; open the whole link from your mail" }
 ])
 const linkOver = problem(
   "LINK_EXPIRED",
