@@ -6,7 +6,7 @@ import {
   identityIn,
   isForeign,
   MAX_IDENTITY_BYTES,
-  standingOf,
+  storeStateOf,
   type StorePlace
 } from "../domain/store-identity.ts"
 import { ObjectStoreError, type ObjectStoreService } from "../ports/object-store.ts"
@@ -67,9 +67,9 @@ const hasLostFiles = Effect.fnUntraced(function* ({ name, objects }: OwnStore) {
 export const examineStore = Effect.fnUntraced(function* (store: OwnStore) {
   const stored = yield* readIdentity(store)
   const known = yield* (yield* StoreIdentities).known(store.name)
-  const standing = standingOf(stored, store.place, known)
-  const isLost = standing === "expired" && (yield* hasLostFiles(store))
-  return { stored, known, standing: isLost ? ("lost" as const) : standing }
+  const state = storeStateOf(stored, store.place, known)
+  const isLost = state === "expired" && (yield* hasLostFiles(store))
+  return { stored, known, state: isLost ? ("lost" as const) : state }
 })
 
 /** Writes an identity; of several writers at once, one wins. Returns the identity that the store has then. */
@@ -97,16 +97,16 @@ const claimStore = Effect.fnUntraced(function* (store: OwnStore, stored: string 
     stored ?? (place === undefined ? yield* writeIdentity(store, yield* newIdentity) : undefined)
   const identity = written ?? (yield* newIdentity)
   const known = yield* (yield* StoreIdentities).claim(name, { identity, place })
-  return { known, standing: standingOf(written, place, known) }
+  return { known, state: storeStateOf(written, place, known) }
 })
 
 /** Compares a store with the known one; the first process to connect makes its store the known one. */
 const enterStore = Effect.fnUntraced(function* (store: OwnStore) {
   const found = yield* examineStore(store)
-  const { known, standing } = found.standing === "new" ? yield* claimStore(store, found.stored) : found
-  return standing === "expired" && known !== undefined
-    ? standingOf(yield* writeIdentity(store, known.identity), store.place, known)
-    : standing
+  const { known, state } = found.state === "new" ? yield* claimStore(store, found.stored) : found
+  return state === "expired" && known !== undefined
+    ? storeStateOf(yield* writeIdentity(store, known.identity), store.place, known)
+    : state
 })
 
 /** Makes a store the one that the database knows. Running processes on the one before stop working on files. */
@@ -138,8 +138,8 @@ const lineOf = ({ do: todo, what, why }: ReturnType<typeof complaintAbout>) => `
 const refusalOf = (stores: ReadonlyArray<OwnStore>) =>
   Effect.map(
     Effect.forEach(stores, (store) =>
-      Effect.map(enterStore(store), (standing) =>
-        isForeign(standing) ? [lineOf(complaintAbout(store, standing))] : []
+      Effect.map(enterStore(store), (state) =>
+        isForeign(state) ? [lineOf(complaintAbout(store, state))] : []
       )
     ),
     (lines) => lines.flat()[0]
@@ -156,8 +156,8 @@ const noteChange = (before: string | undefined, refusal: string | undefined) => 
 /** As {@link refusalOf}, for a batch store that no setting names: it never becomes the known one. */
 const batchRefusalOf = Effect.fnUntraced(function* (unset: OwnStore) {
   if ((yield* (yield* StoreIdentities).known("batch")) === undefined) return undefined
-  const { standing } = yield* examineStore(unset)
-  return isForeign(standing) ? lineOf(complaintAbout(unset, standing)) : undefined
+  const { state } = yield* examineStore(unset)
+  return isForeign(state) ? lineOf(complaintAbout(unset, state)) : undefined
 })
 
 const noteBatch = (before: string | undefined, refusal: string | undefined) => {

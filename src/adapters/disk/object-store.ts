@@ -6,7 +6,7 @@ import { dirname, join, relative, sep } from "node:path"
 import * as NodeStream from "@effect/platform-node/NodeStream"
 import { Effect, Stream } from "effect"
 
-import { sweepOf } from "../../application/leftovers.ts"
+import { makeSweep } from "../../application/abandoned-files.ts"
 import { isObjectKey } from "../../domain/object-key.ts"
 import { type ObjectFacts, ObjectStoreError, type ObjectStoreService } from "../../ports/object-store.ts"
 
@@ -209,7 +209,7 @@ const facts = (folder: string) => (key: string) =>
 const put = (folder: string): ObjectStoreService["put"] => {
   const syncOf = makeFolderSyncs()
   const drafts = new Set<string>()
-  const sweepDrafts = sweepOf(removeDrafts(folder, drafts))
+  const sweepDrafts = makeSweep(removeDrafts(folder, drafts))
   return (key, body) =>
     Effect.gen(function* () {
       yield* keyed(key)

@@ -17,7 +17,7 @@ const ROWS_AT_ONCE = 1_000
  * Deletes keys after 24 hours, expired links and sessions, and allowances that are whole again; suppresses by events of mails with
  * a lost row. Several processes may do it at once.
  */
-export const keepHouse = Effect.gen(function* () {
+export const runHousekeeping = Effect.gen(function* () {
   const sql = yield* WriteSql
   const purgeKeys = sql`select purge_email_claims(${KEYS_AT_ONCE}::integer)::integer as answer`
   yield* drain(KEYS_AT_ONCE, answer("purgeKeys", Schema.Int, purgeKeys))

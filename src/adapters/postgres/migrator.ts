@@ -40,7 +40,7 @@ const misfit = (files: ReadonlyArray<Migration>, row: Applied): MigrationError |
 }
 
 /** A database compared with these files. */
-interface Standing {
+interface Comparison {
   /** Not applied yet. */
   readonly missing: ReadonlyArray<Migration>
   /** Applied by a newer version. This one continues to work, since within a major version no file removes what another version uses. */
@@ -75,11 +75,10 @@ const compare = Effect.fnUntraced(function* (
       message: `migration ${label(late)} comes before ${newest}, which was applied already: give it a higher number`
     })
   }
-  const standing: Standing = {
+  return {
     missing,
     newer: applied.filter(({ id }) => id > newestFile.id).map(label)
-  }
-  return standing
+  } satisfies Comparison
 })
 
 const selectApplied = Effect.gen(function* () {

@@ -130,5 +130,5 @@ export const statements = ({ repeatable = false, within = ANSWER_TIME_LIMIT }: S
   return { stored, rows, first, one, answer, done }
 }
 
-/** The statements of reads that may take long (`DearSql`): a read that takes too long ends soon, and others get the connection. */
-export const dearly = statements({ within: "5 seconds" })
+/** The statements of reads that may take long (`SlowSql`): a read that takes too long ends soon, and others get the connection. */
+export const slowReads = statements({ within: "5 seconds" })

@@ -7,7 +7,7 @@ import { pipeline } from "node:stream/promises"
 import * as NodeStream from "@effect/platform-node/NodeStream"
 import { Clock, Duration, Effect, RcMap, type Scope } from "effect"
 
-import { sweepOf } from "../../application/leftovers.ts"
+import { makeSweep } from "../../application/abandoned-files.ts"
 import { ObjectStoreError, type ObjectStoreService } from "../../ports/object-store.ts"
 
 /** How long an unused copy is kept: the next chunk of a document often comes at once. */
@@ -36,7 +36,7 @@ export const makeLocalCopies = Effect.fnUntraced(function* (
   folder: string,
   get: ObjectStoreService["get"]
 ): Effect.fn.Return<ObjectStoreService["localPath"], never, Scope.Scope> {
-  const sweep = sweepOf(removeCopies(folder))
+  const sweep = makeSweep(removeCopies(folder))
   const copies = yield* RcMap.make({
     lookup: (key: string) =>
       Effect.acquireRelease(

@@ -156,10 +156,7 @@ const FIGURES: ReadonlyArray<readonly [Metric.Gauge<number>, (documents: Documen
     ({ batch }) => (batch.pages === 0 ? 0 : batch.fallback / batch.pages)
   ],
   [
-    figure(
-      "postlane_intake_unverified_recently",
-      "Mails of the last half hour with an unverified sender."
-    ),
+    figure("postlane_intake_unverified_recently", "Mails of the last half hour with an unverified sender."),
     ({ mails }) => mails.unverified
   ],
   [

@@ -194,7 +194,9 @@ const closeGap = Effect.fnUntraced(function* (
   if (run.counts.pages >= MAX_PAGES) return { after: gap.after, until }
   let end = yield* descendFrom(run, gap.after, until)
   if (end === undefined) {
-    yield* Effect.logWarning("the poll's position is gone from provider_a's list: it continues from the newest")
+    yield* Effect.logWarning(
+      "the poll's position is gone from provider_a's list: it continues from the newest"
+    )
     // The mails below the newest ones include all that is left of the gap.
     end = below === undefined ? undefined : yield* descend(run, below, until)
   }

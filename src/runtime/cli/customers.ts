@@ -284,7 +284,11 @@ const list = Command.make(
               Effect.catchTags({
                 StoreUnavailable: unavailable,
                 InvalidCursor: () =>
-                  Effect.fail(new CommandFailed({ message: "unknown --cursor; use the one printed by the previous page" }))
+                  Effect.fail(
+                    new CommandFailed({
+                      message: "unknown --cursor; use the one printed by the previous page"
+                    })
+                  )
               })
             )
         )

@@ -29,7 +29,7 @@ export const whyUnreachable = (error: ObjectStoreError | StoreUnavailable): stri
 const failed = (error: ObjectStoreError | StoreUnavailable) =>
   Effect.fail(new CommandFailed({ message: `${whyUnreachable(error)}. See: postlane doctor` }))
 
-/** A standing in words. */
+/** States of a store in words. */
 const WORDS = {
   same: "the one that the database knows",
   expired: "the one that the database knows",
@@ -56,10 +56,10 @@ const list = telling(
     const rows = yield* onDatabase((here) =>
       onStores(here, (stores) =>
         Effect.forEach(stores, (store) =>
-          Effect.map(examineStore(store), ({ standing }) => ({
+          Effect.map(examineStore(store), ({ state }) => ({
             name: store.name,
             where: store.shown,
-            standing
+            standing: state
           }))
         )
       ).pipe(Effect.catch(failed))

@@ -44,7 +44,7 @@ const databaseOf = (settings: Settings) =>
     postgres.layer({
       ...options,
       maxSendConnections: MAX_CONNECTIONS,
-      maxDearConnections: MAX_CONNECTIONS,
+      maxSlowConnections: MAX_CONNECTIONS,
       maxWriteConnections: MAX_CONNECTIONS
     })
   )

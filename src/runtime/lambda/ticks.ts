@@ -2,7 +2,7 @@ import { Clock, Effect, Exit, Layer } from "effect"
 
 import * as AlarmBoard from "../../adapters/postgres/delivery/alarm-board.ts"
 import { closeStatsDays, pruneLog } from "../../adapters/postgres/delivery/email-stats.ts"
-import { keepHouse } from "../../adapters/postgres/housekeeping.ts"
+import { runHousekeeping } from "../../adapters/postgres/housekeeping.ts"
 import { ContactForms } from "../../application/accounts/contact-forms.ts"
 import { BulkMessages } from "../../application/conversion/bulk-messages.ts"
 import { watchAlarms } from "../../application/delivery/alarms.ts"
@@ -47,7 +47,7 @@ export const runTicks = Effect.fn("lambda.ticks")(function* (settings: Settings,
     "outreach-ends": CampaignBook.use(({ settle }) => settle),
     "audit-digest": digestTick,
     "provider-a-events-poll": pollWhenDue(settings),
-    housekeeping: keepHouse,
+    housekeeping: runHousekeeping,
     "email-stats": closeStatsDays,
     "email-log-retention": pruneLog(settings.events.logKeepDays)
   }

@@ -34,10 +34,7 @@ const waiting = perLabel(QUEUES, (queue) =>
 const oldest = perLabel(QUEUES, (queue) =>
   gauge("postlane_oldest_waiting_seconds", "Since when the oldest waits; 0 where none does.", { queue })
 )
-const overdue = gauge(
-  "postlane_retries_overdue",
-  "Deferred mails whose retry was due and left no row."
-)
+const overdue = gauge("postlane_retries_overdue", "Deferred mails whose retry was due and left no row.")
 const jobs = perLabel(OPEN.jobs, (status) =>
   gauge("postlane_conversion_jobs", "Jobs that are not over, by status.", { status })
 )

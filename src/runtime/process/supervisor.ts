@@ -243,7 +243,11 @@ export const background = <E, R>(
  */
 export const workers = <E, R>(
   name: string,
-  options: { readonly count: number; readonly idle: Duration.Input; readonly listen?: Effect.Effect<WaitForBell> },
+  options: {
+    readonly count: number
+    readonly idle: Duration.Input
+    readonly listen?: Effect.Effect<WaitForBell>
+  },
   next: (slot: number) => Effect.Effect<boolean, E, R>
 ): Layer.Layer<never, never, Supervisors | Exclude<R, Scope.Scope>> =>
   Layer.mergeAll(

@@ -89,7 +89,7 @@ const processedOf = ({ objects }: LocalBatch, id: string, job: Asked) =>
   )
 
 /** Status of a job. Ends a job that is due, and runs one again that a crash interrupted. */
-const standingOf = Effect.fnUntraced(function* (local: LocalBatch, id: string, job: Asked) {
+const statusOf = Effect.fnUntraced(function* (local: LocalBatch, id: string, job: Asked) {
   const { notes } = local
   const ended = yield* notes.read(Ended, id, "end")
   if (ended !== undefined) return ended
@@ -125,7 +125,7 @@ const get = Effect.fnUntraced(function* (local: LocalBatch, arn: string) {
     readonly status: BatchJob["status"]
     readonly message?: string
     readonly processed?: number
-  } = yield* Effect.mapError(standingOf(local, id, job), unavailable)
+  } = yield* Effect.mapError(statusOf(local, id, job), unavailable)
   return {
     arn,
     name: job.name,

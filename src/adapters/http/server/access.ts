@@ -17,8 +17,8 @@ import {
   sessionCookieOf,
   withSessionCookie
 } from "./credentials.ts"
-import { makeTurns } from "./dear-reads.ts"
 import { Forbidden, problem, type Problem, problemResponse, problemSchema, unavailable } from "./problem.ts"
+import { makeTurns } from "./slow-reads.ts"
 
 /** In lower case, as generators of clients look for it; what callers write may be in any. */
 const bearer = HttpApiSecurity.http({ scheme: "bearer" })

@@ -222,7 +222,11 @@ export const bodyDecoder = <S extends Schema.ConstraintDecoder<unknown>>(schema:
 
 /** The 400 for a cursor that `list` did not issue. */
 export const invalidCursor = (list: "list" | "log") =>
-  Effect.fail(invalidRequest([{ path: "cursor", message: `is unknown; use the one that the previous page of this ${list} returned` }]))
+  Effect.fail(
+    invalidRequest([
+      { path: "cursor", message: `is unknown; use the one that the previous page of this ${list} returned` }
+    ])
+  )
 
 /** Logs why a part does not answer, and fails with the 503. */
 export const unavailable = (log: string, detail: string) => (error: Error) =>

@@ -1,9 +1,9 @@
 import { Effect } from "effect"
 
 import { type JobReport, OtherWork } from "../../../ports/conversion/job-report.ts"
-import type { DearSql } from "../client.ts"
+import type { SlowSql } from "../client.ts"
 import { decodedPage, newestFirst, type StoredRow } from "../newest-first.ts"
-import { dearly } from "../statement.ts"
+import { slowReads } from "../statement.ts"
 import { timeColumn } from "../values.ts"
 
 /** Work by its last change, newest first. A conversion in one go without a lease is pending. */
@@ -23,9 +23,9 @@ case when w.status = 'failed' then w.error end as error, ${timeColumn("created_a
 
 /** Work that has no job. */
 export const othersIn =
-  (sql: DearSql["Service"]): JobReport["Service"]["others"] =>
+  (sql: SlowSql["Service"]): JobReport["Service"]["others"] =>
   ({ cursor, limit, status }) =>
-    newestFirst((text, parameters) => dearly.stored("others", sql.unsafe<StoredRow>(text, parameters)), {
+    newestFirst((text, parameters) => slowReads.stored("others", sql.unsafe<StoredRow>(text, parameters)), {
       from: FROM,
       name: "w",
       columns: COLUMNS,

@@ -9,8 +9,8 @@ import {
   type QueueName,
   QUEUES
 } from "../../../ports/delivery/health-board.ts"
-import { DearSql } from "../client.ts"
-import { dearly } from "../statement.ts"
+import { SlowSql } from "../client.ts"
+import { slowReads } from "../statement.ts"
 import { timeColumn } from "../values.ts"
 import { OVERDUE } from "./overdue-retries.ts"
 
@@ -129,16 +129,16 @@ const FIGURES = `select
   ${listOf(`select provider, ${secondsSince("heard_at")} as "ageSeconds" from event_intakes`)} as newest_events`
 
 /** The state of the installation in Postgres. `budgetUsd`: what models may cost a day. */
-export const layer = (budgetUsd: number | undefined): Layer.Layer<HealthBoard, never, DearSql> =>
+export const layer = (budgetUsd: number | undefined): Layer.Layer<HealthBoard, never, SlowSql> =>
   Layer.effect(
     HealthBoard,
-    Effect.map(DearSql, (sql) =>
+    Effect.map(SlowSql, (sql) =>
       HealthBoard.of({
-        read: Effect.map(dearly.one("healthBoard", Facts, sql.unsafe(READ, [ALARMS])), (facts) => ({
+        read: Effect.map(slowReads.one("healthBoard", Facts, sql.unsafe(READ, [ALARMS])), (facts) => ({
           ...facts,
           budgetUsd
         })),
-        figures: dearly.one("figures", Figured, sql.unsafe(FIGURES))
+        figures: slowReads.one("figures", Figured, sql.unsafe(FIGURES))
       })
     )
   )

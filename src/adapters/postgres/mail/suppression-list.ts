@@ -7,8 +7,8 @@ import {
   SuppressionList,
   type SuppressionRow
 } from "../../../ports/mail/suppression-list.ts"
-import { DearSql, WriteSql } from "../client.ts"
-import { dearly, statements } from "../statement.ts"
+import { SlowSql, WriteSql } from "../client.ts"
+import { slowReads, statements } from "../statement.ts"
 import { isMoment, timeColumn } from "../values.ts"
 
 const ask = statements({ within: "10 seconds" })
@@ -109,16 +109,16 @@ const REMOVE = `with plain as (
 select count(*)::int as answer from gone`
 
 /** The suppression list in Postgres. */
-export const layer: Layer.Layer<SuppressionList, never, DearSql | WriteSql> = Layer.effect(
+export const layer: Layer.Layer<SuppressionList, never, SlowSql | WriteSql> = Layer.effect(
   SuppressionList,
   Effect.gen(function* () {
-    const dear = yield* DearSql
+    const slow = yield* SlowSql
     const writeSql = yield* WriteSql
     return SuppressionList.of({
       page: Effect.fnUntraced(function* (filter) {
         const after = filter.cursor === undefined ? undefined : yield* readCursor(filter.cursor)
         const { text, parameters } = statementOf(filter, after)
-        const found = yield* dearly.stored("suppressions", dear.unsafe<SuppressionRow>(text, parameters))
+        const found = yield* slowReads.stored("suppressions", slow.unsafe<SuppressionRow>(text, parameters))
         const rows = found.slice(0, filter.limit)
         const last = rows.at(-1)
         return {

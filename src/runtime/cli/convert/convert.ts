@@ -4,7 +4,7 @@ import { Clock, Console, Effect, FileSystem, Option, Schema, Stdio, Stream } fro
 import { Argument, Command, Flag } from "effect/cli"
 
 import { readableLanguages } from "../../../adapters/tesseract/recognition.ts"
-import type { ConvertedAtHand } from "../../../application/conversion/work/document-at-hand.ts"
+import type { ConvertedDirectly } from "../../../application/conversion/work/direct-conversion.ts"
 import { leftOutTexts } from "../../../reader/model/left-out.ts"
 import type { PageRange } from "../../../reader/model/pdf-document.ts"
 import { languages } from "../../settings/shapes.ts"
@@ -52,7 +52,7 @@ const recognitionOf = Effect.fnUntraced(function* ({ ocr, ocrLanguages }: Input)
 })
 
 /** Writes it whole or not at all. */
-const writeTo = Effect.fnUntraced(function* (output: string, html: ConvertedAtHand["html"]) {
+const writeTo = Effect.fnUntraced(function* (output: string, html: ConvertedDirectly["html"]) {
   const encoder = new TextEncoder()
   let bytes = 0
   const parts = Stream.map(html, (part) => {
@@ -141,7 +141,7 @@ const scansNote = (ocr: Input["ocr"]): string => {
 }
 
 /** What a reader of the result has to know, a line each. */
-const notesOf = (document: ConvertedAtHand, { ocr }: Input): ReadonlyArray<string> => {
+const notesOf = (document: ConvertedDirectly, { ocr }: Input): ReadonlyArray<string> => {
   const { hasText, leftOut, poorlyReadPages, recognisedPages, unreadablePages, unreadPictures } = document
   const notes = [
     unreadablePages.length === 0

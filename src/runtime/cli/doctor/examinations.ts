@@ -60,7 +60,7 @@ const objects = (here: Installation): Effect.Effect<ReadonlyArray<ObjectStoreFac
     : onStores(here, (stores) =>
         Effect.forEach(stores, (store) =>
           examineStore(store).pipe(
-            Effect.map(({ standing }): ObjectStoreFacts["found"] => ({ _tag: "Reached", standing })),
+            Effect.map(({ state }): ObjectStoreFacts["found"] => ({ _tag: "Reached", state })),
             Effect.catchTag("ObjectStoreError", (error) =>
               Effect.succeed<ObjectStoreFacts["found"]>({ _tag: "Unreachable", why: whyUnreachable(error) })
             ),

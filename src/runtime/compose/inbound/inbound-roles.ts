@@ -17,10 +17,10 @@ import { authenticityRules } from "./inbound.ts"
 const WORKERS = 2
 
 /**
- * Mails of other customers converted at the same time. Their pages take turns in the pipeline: more of them are each slower, and
- * none waits.
+ * Workers for mails of customers without another mail in conversion. The pages of all mails take turns in the pipeline: with more
+ * workers each mail is slower, and none waits.
  */
-const OTHERS = 6
+const OTHER_CONVERTERS = 6
 
 /** How long a worker that found nothing to do waits. */
 const IDLE = Duration.millis(250)
@@ -114,7 +114,7 @@ export const intakeWorkers = (settings: InboundSettings) => {
     worker(
       "other-mail-converter",
       ConvertByEmail.use((intake) => intake.convertNextOfIdle),
-      OTHERS
+      OTHER_CONVERTERS
     ),
     worker(
       "mail-replies",

@@ -11,7 +11,7 @@ const LOOK_EVERY_MS = 60 * 60 * 1000
  * the files untouched since a moment (milliseconds of the epoch); its failure is logged, not raised. Does nothing within an hour
  * of the last sweep.
  */
-export const sweepOf = <E>(
+export const makeSweep = <E>(
   removeUntouched: (since: number) => Effect.Effect<void, E>
 ): Effect.Effect<void> => {
   let lookedAt = -Infinity
