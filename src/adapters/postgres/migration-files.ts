@@ -48,7 +48,7 @@ export class MigrationError extends Data.TaggedError("MigrationError")<{
 
 /** The files that make a database. */
 export interface MigrationFiles {
-  /** Numbered files, and the functions in a folder of their own. */
+  /** Folder of the numbered files, with a subfolder of functions. */
   readonly directory: string
   /** The version of Postlane that they belong to: an older one leaves the functions of a newer one in place. */
   readonly version: string

@@ -61,8 +61,8 @@ interface Comparison {
   /** Functions that are not as in the files, by name. */
   readonly functions: ReadonlyArray<string>
   /**
-   * What a newer version applied: this one works on, since no file and no function of a major version takes away what another version of
-   * it uses.
+   * Applied by a newer version. This one continues to work, since within a major version no file or function removes what another
+   * version uses.
    */
   readonly newer: ReadonlyArray<string>
 }
@@ -268,9 +268,9 @@ interface Applied {
 }
 
 /**
- * Applies every pending migration, each file in a transaction, all of it or none. A file that builds indexes concurrently is the
- * exception: it is none, and can be run again. Then the functions whose text is another, all in one transaction of its own: it holds no
- * lock of a table, and until it ends the functions of the version before work on the new tables, as they do for its processes.
+ * Applies every pending migration, each file in one transaction, all or nothing, except a file that builds indexes concurrently,
+ * which can be run again. Then applies the functions with a changed text, all in one separate transaction: it locks no table, and
+ * until it ends the functions of the earlier version work on the new tables, as they do for that version's processes.
  */
 export const migrate = Effect.fn("postgres.migrate")(function* (from: MigrationFiles) {
   const files = yield* read(from)
@@ -298,14 +298,14 @@ export const migrate = Effect.fn("postgres.migrate")(function* (from: MigrationF
   }).pipe(Effect.mapError(refail))
 })
 
-/** Where the database stands, for a process that must not migrate it itself. */
+/** The database compared with the files, for a process that must not migrate it. */
 export const pending = Effect.fn("postgres.pending")(function* (from: MigrationFiles) {
   const files = yield* read(from)
   return yield* Effect.gen(function* () {
     yield* requireNewEnough
     const { missing, newer } = yield* compare(files.migrations, yield* selectApplied)
     const functions = yield* compareApplied(files)
-    const standing: Standing = {
+    const found: Comparison = {
       missing,
       functions: [...functions.changed.map(({ name }) => name), ...functions.gone],
       newer: functions.newer === undefined ? newer : [...newer, `the functions of ${functions.newer}`]
