@@ -310,6 +310,6 @@ export const pending = Effect.fn("postgres.pending")(function* (from: MigrationF
       functions: [...functions.changed.map(({ name }) => name), ...functions.gone],
       newer: functions.newer === undefined ? newer : [...newer, `the functions of ${functions.newer}`]
     }
-    return standing
+    return found
   }).pipe(Effect.mapError(refail))
 })
