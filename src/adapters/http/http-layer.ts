@@ -69,7 +69,7 @@ import { healthOnly, methodTable } from "./server/method-table.ts"
 import { type ListenerTimes, nodeServerLayer } from "./server/node-server.ts"
 import { rateLimitedLayer, requestLimitsLayer } from "./server/rate-limit.ts"
 
-/** Largest body of a route that does not set a limit of its own, bytes. */
+/** Largest body of a route without a separate limit, bytes. */
 const DEFAULT_MAX_BODY = 1024 * 1024
 
 /** Longest part of a path that is a parameter, characters: a mail address with every character escaped. */
@@ -192,7 +192,7 @@ const devRoutes = (options: PublicAddresses) =>
     Layer.provide([devAccessLayer(options), jsonBodyLayer])
   )
 
-/** What stands around the routes, wherever requests come from. */
+/** Options around the routes, for every source of requests. */
 interface Around extends Pick<HttpOptions, "api" | "trustedProxies"> {
   readonly embedded: boolean
   readonly baseUrl?: string | undefined

@@ -56,7 +56,7 @@ const asSqlConnection = (connection: PgConnection.PgConnection): Connection => {
   }
 }
 
-/** A client whose statements share a few connections, many on each at once, in flat memory. */
+/** A client that runs its statements on a few shared connections, many on each at once, in flat memory. */
 export const makePipelined = Effect.fnUntraced(function* (options: PgPool.Config) {
   const pool = yield* PgPool.make({ ...options, multiplex: true })
   const adopted = new WeakMap<PgConnection.PgConnection, Connection>()

@@ -13,8 +13,8 @@ export class AdminInvitations extends Context.Service<
   AdminInvitations,
   {
     /**
-     * Lets an address sign in as an admin, and mails that it may. The mail holds no secret: the sign-in proves whose address
-     * it is. `email` is the key of the address, `to` the address as it was written.
+     * Lets an address sign in as an admin, and mails that it may. The mail holds no secret: the sign-in proves that the address is
+     * theirs. `email` is the key of the address, `to` the address as it was written.
      */
     readonly invite: (invitation: {
       readonly email: string

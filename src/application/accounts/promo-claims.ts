@@ -39,7 +39,7 @@ export class PromoClaims extends Context.Service<
   }
 >()("postlane/application/PromoClaims") {}
 
-/** Claims whose links lead to `baseUrl`, which has no slash at its end. */
+/** Promo claims. Their links lead to `baseUrl`, which has no slash at its end. */
 export const layer = (options: {
   readonly baseUrl: string
 }): Layer.Layer<PromoClaims, never, MagicLinks | MailTemplates | Mailer> =>

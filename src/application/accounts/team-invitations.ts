@@ -36,7 +36,7 @@ export class TeamInvitations extends Context.Service<
   }
 >()("postlane/application/TeamInvitations") {}
 
-/** Invitations whose links lead to `baseUrl`, which has no slash at its end. */
+/** Team invitations. Their links lead to `baseUrl`, which has no slash at its end. */
 export const layer = (options: {
   readonly baseUrl: string
 }): Layer.Layer<TeamInvitations, never, Deferrals | TeamInvites | MailTemplates | Mailer> =>

@@ -45,7 +45,7 @@ export const payloadOf = ({ expiresAt, fileId }: ShareSubject): Uint8Array => {
   return payload
 }
 
-/** Decodes a payload; undefined for what {@link payloadOf} does not produce. */
+/** Decodes a payload; undefined when {@link payloadOf} cannot have produced it. */
 export const subjectOf = (payload: Uint8Array): ShareSubject | undefined => {
   if (payload.length !== PAYLOAD_BYTES) return undefined
   const expiresAt = payload.subarray(ID_BYTES).reduce((sum, byte) => sum * 256 + byte, 0)

@@ -14,14 +14,14 @@ import type { StoreTime } from "./store-time.ts"
 import { noteUnclaimed, reportUnclaimed } from "./unclaimed.ts"
 import { FIRST_USE } from "./use-tag.ts"
 
-/** The call whose key is asked for. */
+/** A call, as its key is looked up. */
 interface Call {
   readonly message: Message
   readonly key: IdempotencyKey
   readonly keyHash: KeyHash
   /** The row that it writes, and the owner of its claim. */
   readonly rowId: LogRowId
-  /** Whether the caller chose the key: nobody else can know a generated one. */
+  /** True when the caller chose the key; no other process can know a generated one. */
   readonly isChosen: boolean
   readonly requireClaim: boolean
   /** Where a fresh attempt goes first. */

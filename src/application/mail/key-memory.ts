@@ -28,7 +28,7 @@ import type { SendResult } from "../../domain/mail/send-result.ts"
 const MAX_KEYS = 100_000
 
 /**
- * The claims of one process, beside the stored ones and by the same rules, on the process's own monotonic clock. They are kept for
+ * Claims of one process, kept in addition to the stored ones and by the same rules, on the process's own monotonic clock. They are kept for
  * the key's time also after they are written: calls of one key in one process agree through an outage of the store, during it and
  * right after it, when the store knows nothing of what happened (S2, S4).
  */

@@ -66,7 +66,7 @@ export const layer: Layer.Layer<Mailer, never, SendServices> = Layer.effect(
   )
 ).pipe(Layer.provide(layerKeyMemory))
 
-/** One send, whose log lines all name it. */
+/** One send; each of its log lines names it. */
 const send = (
   parts: SendParts,
   message: Message,
@@ -219,7 +219,7 @@ const attempts = Effect.fnUntraced(function* (
 const proven = (sending: Sending, { provider, providerMessageId }: Evidence, route: Route): SendResult =>
   sent(sending, { provider, failedOver: provider !== route.first }, providerMessageId)
 
-/** Tells a store that was away what this process knows of the key. */
+/** Records in a store that was unavailable what this process knows of the key. */
 const tell = (parts: SendParts, details: SendDetails, owner: string, result: SendResult) => {
   const state = settledState(result.status, undefined, false)
   const settle = { owner, state, ambiguous: result.status !== "sent", result }

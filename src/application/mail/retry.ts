@@ -41,7 +41,7 @@ import { findEvidence, noteEvidence, rowOf } from "./store-access.ts"
 import { heard, storeNow, type StoreTime } from "./store-time.ts"
 import { newTrace, type Trace, traced } from "./trace.ts"
 
-/** How long a message waits whose attempt could not begin, seconds; no longer than for its first retry, which drills shorten. */
+/** Wait of a message after an attempt that could not begin, in seconds; at most the first retry's delay, which drills shorten. */
 const NOT_BEGUN_WAIT_SECONDS = 30
 
 /** Nothing was asked of a provider: the store does not answer, or another process works on the key. */
@@ -167,11 +167,11 @@ interface Held {
   readonly owner: string
   /** Since the key's first attempt, milliseconds, as far as the process knows. */
   readonly ageMs: number
-  /** Puts the key back as it was: nobody is asked. */
+  /** Restores the key's earlier state, since no provider is asked. */
   readonly undo: () => void
   /** The process itself has left the key in doubt at the other provider: nobody may be asked (S2). */
   readonly torn: boolean
-  /** An attempt follows, on a key that is so old; false where another of the process took the key, while this one was frozen past its lease. */
+  /** An attempt follows, on a key of that age; false where another call of the process took the key during a freeze. */
   readonly goOn: (ageMs: number) => Effect.Effect<boolean>
   readonly settle: (end: ClaimEnd) => Effect.Effect<void>
 }
@@ -236,9 +236,9 @@ interface Go {
 type Began = Exclude<BeganRetry, { readonly _tag: "Busy" | "Go" }> | Go
 
 /**
- * Evidence and suppressions before an attempt, and the lease on the key. A provider that dedupes is tried even if the database does
- * not answer. The other one is not: a mail whose acceptance an event has proven would go out twice. Its message waits instead, and so
- * does one that seems too old by this process's clock, or by what the process remembers, which alone end no mail.
+ * Evidence and suppressions before an attempt, and the lease on the key. A provider that dedupes is tried even if the database
+ * does not answer. Another one is not: a mail could go out twice after an event has proven its acceptance. Its message waits
+ * instead. So does one that is too old only by this process's clock or memory, since neither is enough to end a mail.
  */
 const begin = Effect.fnUntraced(function* (
   parts: SendParts,
@@ -290,7 +290,7 @@ const gaveUp = (message: DeferredSend, error: string, ownKind?: FailureKind): En
   ...(ownKind === undefined ? {} : { ownKind })
 })
 
-/** Sends the request again, unless nobody is left to get it. */
+/** Sends the request again, unless all its recipients are suppressed. */
 const send = Effect.fnUntraced(function* (
   parts: SendParts,
   message: DeferredSend,

@@ -196,7 +196,7 @@ const send = Effect.fnUntraced(function* (parts: Parts, mail: OutreachMail) {
   const idempotencyKey = yield* keyOf(parts, email, mail)
   const unsubscribeUrl = `${config.baseUrl}/unsubscribe/${yield* unsubscribing.token({ email, campaign })}`
 
-  // Unlike the suppression look-up this fails closed: a mail that goes out later harms nobody, and one to a person who
+  // Unlike the suppression look-up this fails closed: a mail that goes out later does no harm, and one to a person who
   // asked for none breaks the law in most places, and the promise of the link everywhere.
   const begun = yield* book.begin({ email, name, campaign, subject, idempotencyKey })
   if (begun._tag === "Unsubscribed") return begun

@@ -9,7 +9,7 @@ import type { SendResult } from "./send-result.ts"
  * - `accepted`, `deferred`: the result is final for callers.
  * - `refused`: no provider accepted anything, proven of every attempt; the key is free.
  * - `ambiguous`: ended `failed`, and a copy may be out; a provider that dedupes may be asked again.
- * - `ended`: as `ambiguous`, but the last attempt was refused, or its recipients suppressed: nobody is asked again.
+ * - `ended`: as `ambiguous`, but the last attempt was refused, or its recipients suppressed: no provider is asked again.
  */
 export type ClaimState = "held" | "accepted" | "deferred" | "refused" | "ambiguous" | "ended"
 
@@ -75,7 +75,7 @@ export type ClaimDecision =
       readonly sticky: Provider | undefined
       /** An earlier attempt on `sticky` left no result. */
       readonly takeover: boolean
-      /** 24 hours after the first attempt: nobody is asked any more. */
+      /** 24 hours after the first attempt: no provider is asked any more. */
       readonly late: boolean
       /** The calling process has left the key in doubt at the other provider: nobody is asked any more. */
       readonly torn?: true
@@ -121,7 +121,7 @@ export const newUse = (tag: KeyTag | undefined, now: number): Claimed => ({
 })
 
 const fresh = (claim: Claim | undefined, request: ClaimRequest, now: number): Claimed =>
-  // No mail carries the tag of a use of which nothing was accepted: it goes on to be the key's.
+  // No mail carries the tag of a use without an acceptance, so that the key keeps the tag.
   newUse(claim === undefined || isExpired(claim, now) ? request.tag : (claim.tag ?? request.tag), now)
 
 const continued = (
@@ -188,7 +188,7 @@ export const continuation = ({ late, sticky, takeover, torn }: Claimed): "ask" |
 
 /**
  * The claim once it is granted. `leaving`: its request goes out at once, so that no other step has to say so. `isSettled`: evidence
- * settles it. Where nobody is asked, the last attempt stays the one before.
+ * settles it. When no provider is asked, the last attempt remains the earlier one.
  */
 export const claimOf = (
   claim: Claim | undefined,
@@ -230,7 +230,7 @@ export const movedClaim = (claim: Claim | undefined, owner: string, provider: Pr
     ? undefined
     : { ...claim, provider, leaving: true }
 
-/** A held claim whose key a send without a claim has left open at `provider` meanwhile: the doubt is the key's from now on (S2). */
+/** A held claim, after a send without a claim has left its key open at `provider`: the key is in doubt from now on (S2). */
 export const boundClaim = (claim: Claim, provider: Provider): Claim =>
   claim.ambiguous ? claim : { ...claim, provider, ambiguous: true }
 
@@ -321,7 +321,7 @@ export const decideRetry = (
   if (claim.ambiguous && claim.provider !== provider && claim.tag === retry.tag)
     return { _tag: "Go", claim, torn: true }
   const leaseUntil = now + leaseMs
-  // One that is a day late asks nobody any more.
+  // A call that is a day late asks no provider.
   const lastAttemptAt = withinWindow(now - claim.firstAttemptAt) ? leaseUntil : claim.lastAttemptAt
   return {
     _tag: "Go",

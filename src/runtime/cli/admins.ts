@@ -98,7 +98,7 @@ const invite = Command.make(
           text: `${visible(addressKey(mailbox))} ${SAID[outcome.answer]}, at ${signIn}`,
           problem: outcome.inviteSent
             ? undefined
-            : "The mail that tells them did not go out: tell them yourself, or run this again. What is wrong: postlane doctor"
+            : "The mail to them did not go out: inform them yourself, or run this again. What is wrong: postlane doctor"
         })
       })
     )

@@ -23,7 +23,7 @@ import { CommandFailed, Shell } from "./shell.ts"
 const CONNECTIONS = {
   maxSendConnections: 1,
   maxReadConnections: 1,
-  maxDearConnections: 1,
+  maxSlowConnections: 1,
   maxWriteConnections: 2
 }
 

@@ -4,7 +4,7 @@ import { runInNewContext } from "node:vm"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Fiber, Layer, Redacted, Schedule } from "effect"
 
-import { DearSql, layerSingle, ReadSql, WriteSql } from "../../../src/adapters/postgres/client.ts"
+import { SlowSql, layerSingle, ReadSql, WriteSql } from "../../../src/adapters/postgres/client.ts"
 import * as MailStores from "../../../src/adapters/postgres/mail/mail-store.ts"
 import { KeyHash } from "../../../src/domain/ids.ts"
 import { MailStore } from "../../../src/ports/mail/mail-store.ts"
@@ -19,7 +19,7 @@ const READS = 600
 setFlagsFromString("--expose-gc")
 const collectGarbage = runInNewContext("gc") as () => void
 
-/** Every connection of the other clients: two of shared reads, three of dear ones, six of writes. */
+/** Every connection of the other clients: two of shared reads, three of slow ones, six of writes. */
 const CONNECTIONS = 11
 
 /** Waits until the server works on a slow statement for each of them. */
@@ -50,7 +50,7 @@ layer(Layer.provideMerge(MailStores.layer, layerPostgres), { excludeTestServices
         const write = yield* WriteSql
         yield* write`insert into email_suppressions (email, reason) values ('gone@x.test', 'manual')`
         const taken = []
-        for (const sql of [yield* ReadSql, yield* DearSql, write])
+        for (const sql of [yield* ReadSql, yield* SlowSql, write])
           for (let at = 0; at < STATEMENTS; at += 1)
             taken.push(yield* Effect.forkChild(sql`select pg_sleep(30)`.pipe(Effect.exit)))
         yield* untilSlow

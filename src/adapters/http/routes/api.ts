@@ -106,13 +106,13 @@ export class DocumentedApi extends HttpApi.make("postlane-documented")
 
 type Document = Readonly<Record<string, Schema.Json>>
 
-/** The document that the definition gives: of it the client of this package is made, whose methods have the names of the groups. */
+/** The document that the definition gives. This package's client is generated from it; its methods have the names of the groups. */
 export const definedDocument = (): Document =>
   JSON.parse(JSON.stringify(OpenApi.fromApi(DocumentedApi))) as Document
 
 let document: Document | undefined
 
-/** The OpenAPI 3.1 document of the whole API, as it is served; made once. */
+/** The OpenAPI 3.1 document of the whole API, as served; made once. */
 export const openApiDocument = (): Document => (document ??= cleanDocument(definedDocument()))
 
 /** The document as `public/openapi.json` holds it. */

@@ -80,11 +80,13 @@ export class DevMessageGroup extends HttpApiGroup.make("reader")
 const FRAME =
   "default-src 'none'; style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'; frame-ancestors 'self'"
 
-/** A mail runs nothing (HTTP-11); its links open pages of their own. Only pictures may come from elsewhere, where they are wanted. */
+/**
+ * The policy of a shown mail: it runs nothing (HTTP-11), and its links open new pages. Only pictures may come from elsewhere, if requested.
+ */
 const mailPolicy = (showsImages: boolean): string =>
   `sandbox allow-popups allow-popups-to-escape-sandbox; ${FRAME}; img-src data:${showsImages ? " http: https:" : ""}`
 
-/** The same, where one script runs: the check. It has no origin and reaches nothing. */
+/** The policy of the page that runs one script, the check, without an origin and without network access. */
 const checkPolicy = (nonce: string): string =>
   `sandbox allow-scripts; ${FRAME}; img-src data:; script-src 'nonce-${nonce}'`
 
@@ -117,7 +119,7 @@ const disposition = (kind: "inline" | "attachment", name: string): string =>
 
 const cannotShow = (message: string) => Effect.fail(problem("NOT_FOUND", message))
 
-/** HTML is what most mails are read as; text where there is none. */
+/** The way to show a mail: as HTML, or as text if it has no HTML. */
 const wayOf = (view: MessageView | { readonly problem: string }): Look["way"] => {
   if ("problem" in view) return "source"
   return view.html === undefined && view.htmlProblem === undefined ? "text" : "html"

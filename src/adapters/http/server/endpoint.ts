@@ -17,15 +17,15 @@ const NoQuery = Schema.Record(Schema.String, Schema.Unknown).check(
 )
 
 /**
- * For an endpoint whose address others complete: mail programs and link counters add to the links of a mail, vendors and probes to
- * what they were given. Its query is not looked at beyond what it declares.
+ * Ignores undeclared query parameters. For addresses that others extend: mail programs and link counters extend the links of a
+ * mail, vendors and probes the addresses that they were given.
  */
 export const openQuery = Context.make(HttpApi.QueryParseOptions, { errors: "all" })
 
 const isOpen = ({ annotations }: HttpApiEndpoint.Top): boolean =>
   Option.isSome(Context.getOption(annotations, HttpApi.QueryParseOptions))
 
-/** The group as it is served: an endpoint that declares no query refuses one. */
+/** The group as served: an endpoint without a declared query refuses one. */
 const closed = <Group extends HttpApiGroup.Constraint>(group: Group): Group => {
   const endpoints = Object.entries(group.endpoints as Readonly<Record<string, HttpApiEndpoint.Top>>).map(
     ([name, endpoint]): readonly [string, HttpApiEndpoint.Top] => [

@@ -8,10 +8,10 @@ import { PAGE_MEDIA_TYPE } from "../pages/paths.ts"
 import { asProblem, failureResponse, type MethodsOf } from "./failure.ts"
 import { invalidRequest, problem, PROBLEM_MEDIA_TYPE, problemResponse } from "./problem.ts"
 
-/** An id that a caller may choose: it goes into logs as it is. */
+/** An id that a caller may choose: it goes into logs unchanged. */
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/
 
-/** On every answer. A route that serves a page sets a policy of its own, which is kept. */
+/** Headers of every answer. The policy that a page's route sets is kept. */
 const SECURITY_HEADERS = {
   "cache-control": "no-store",
   "content-security-policy":
@@ -40,7 +40,7 @@ const namesHost = ({ source }: HttpServerRequest.HttpServerRequest): boolean => 
   return named === 1 || (named === 0 && (!("httpVersion" in source) || source.httpVersion !== "1.1"))
 }
 
-/** RFC 9112, section 6.1: a coding that is not known is 501. Node reads the chunks and leaves the rest as it is. */
+/** RFC 9112, section 6.1: an unknown coding is answered 501. Node reads the chunks and does not decode other codings. */
 const isCodedOtherwise = ({ headers }: HttpServerRequest.HttpServerRequest): boolean => {
   const coding = headers["transfer-encoding"]?.trim().toLowerCase()
   return coding !== undefined && coding !== "chunked"

@@ -37,7 +37,7 @@ const failedInside = (request: HttpServerRequest.HttpServerRequest, cause: unkno
   )
 
 /**
- * The answer to a request whose handler failed without one. Only our own failures are logged, with the cause; the answer
+ * The answer to a request after its handler failed without one. Only our own failures are logged, with the cause; the answer
  * never shows it.
  */
 export const failureResponse = (

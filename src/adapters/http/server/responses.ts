@@ -78,7 +78,7 @@ export const resultResponse = Effect.fnUntraced(function* (
   const body: StoredBody = {
     contentType: PAGE_MEDIA_TYPE,
     size,
-    // No object is written twice under its key; the hash gives the key away to nobody.
+    // No object is written twice under its key; the hash does not reveal the key.
     etag: yield* tagOf(encoder.encode(`${key} ${size}`)),
     read: (from) => Stream.orDie(objects.get(key, { from })),
     headers: { ...RESULT_HEADERS, ...headers }

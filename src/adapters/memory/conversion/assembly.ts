@@ -14,7 +14,7 @@ import { chunksOf, conversionCost, failJob, NOT_ENOUGH_CREDITS, shownFile, updat
 
 type Held = Pick<ClaimedAssembly, "jobId" | "lease">
 
-/** `claim_assembly`: the oldest job whose chunks are all there, or whose assembler went silent. */
+/** `claim_assembly`: the oldest job with all chunks done, or with a silent assembler. */
 export const claimAssembly = (
   db: Documents,
   lease: LeaseId,

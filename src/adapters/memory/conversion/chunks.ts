@@ -54,7 +54,7 @@ const ownerOf = (db: Documents, chunk: Pick<ChunkRow, "jobId">): string => {
   return job.customerId ?? db.files.get(job.fileId)?.customerId ?? ""
 }
 
-/** A job whose chunks are worked on. */
+/** True while a job's chunks are being converted. */
 const isOpen = ({ status }: JobRow): boolean => status === "pending" || status === "processing"
 
 /** Chunks that a worker could begin, by owner. */
@@ -69,7 +69,7 @@ const dueByOwner = (db: Documents, primed: boolean): ReadonlyMap<string, Readonl
   )
 }
 
-/** `claim_chunk`: the next chunk of the oldest job of the owner whose turn it is; the one that this lease holds already. */
+/** `claim_chunk`: the chunk that this lease already holds, else the next chunk of the oldest job of the owner that is next in turn. */
 export const claimChunk = (
   db: Documents,
   worker: string,

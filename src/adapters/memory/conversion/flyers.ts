@@ -42,7 +42,7 @@ export const flyer = (db: Documents, id: string, customerId: CustomerId): Stored
   return found !== undefined && hasFile(db, found) ? shown(found) : undefined
 }
 
-/** Those of a file, newest first. */
+/** Flyers of a file, newest first. */
 export const flyersOf = (db: Documents, fileId: FileId, customerId: CustomerId): ReadonlyArray<StoredFlyer> =>
   db.flyers
     .where((one) => one.fileId === fileId && one.customerId === customerId && hasFile(db, one))
@@ -85,7 +85,7 @@ export const requestFlyer = (
   return "queued"
 }
 
-/** The oldest flyer job of the owner whose turn it is. */
+/** The oldest flyer job of the owner that is next in turn. */
 const nextFlyer = (db: Documents, perOwner: number): FlyerRow | undefined => {
   const byOwner = (status: FlyerRow["status"]) =>
     Map.groupBy(
@@ -99,7 +99,7 @@ const nextFlyer = (db: Documents, perOwner: number): FlyerRow | undefined => {
   return [...(waiting.get(owner) ?? [])].sort(by(({ createdAt }) => createdAt))[0]
 }
 
-/** `claim_flyer`: the one that this lease holds, else one whose worker went silent, else the next in turn. */
+/** `claim_flyer`: the one that this lease holds, else one with a silent worker, else the next in turn. */
 export const claimFlyer = (
   db: Documents,
   lease: LeaseId,
@@ -201,7 +201,7 @@ export const cancelFlyer = (
   return "cancelled"
 }
 
-/** `request_reflow`: the free conversion of a file whose layout-true result is there, once. */
+/** `request_reflow`: the free conversion of a file with a layout-true result, once. */
 export const requestReflow = (
   db: Documents,
   asked: {

@@ -14,7 +14,7 @@ type Held = Pick<ClaimedInline, "fileId" | "lease">
 
 const isWaiting = ({ deletedAt, status }: FileRow): boolean => status === "processing" && deletedAt === null
 
-/** The file whose turn it is: of the owner who used up the least, none of whose files is worked on, the one that waits longest. */
+/** The next file in turn: the longest-waiting file of the owner who has used the least, among owners without a file in work. */
 const nextInTurn = (db: Documents, stale: Duration.Duration): FileRow | undefined => {
   const now = db.moment()
   const owners = new Map<string, Array<FileRow>>()

@@ -127,7 +127,7 @@ export const failJob = (db: Documents, jobId: JobId, error: string, lease?: Leas
   return true
 }
 
-/** The error of work whose hold had lapsed and whose funds are spent by the time its result is there. */
+/** The error of work that finished after its hold had lapsed and its funds were spent. */
 export const NOT_ENOUGH_CREDITS = "Not enough credits were left when the result was ready"
 
 /** Whether a flyer job is under way. */

@@ -67,7 +67,7 @@ export const request = (db: Documents, asked: ConversionRequest): Requested => {
   return "queued"
 }
 
-/** The oldest request of the owner whose turn it is. */
+/** The oldest request of the owner that is next in turn. */
 export const nextQueued = (db: Documents) => {
   const all = db.queue.where().sort(by(({ createdAt }) => createdAt))
   const [owner] = inTurn(

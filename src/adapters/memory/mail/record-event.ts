@@ -98,7 +98,7 @@ const suppressionOf = ({ bounceType, event }: EventEntry): SuppressionReason | u
   return event === "bounced" && bounceType?.toLowerCase() === "permanent" ? "hard_bounce" : undefined
 }
 
-/** Whether the mail went to one recipient. Which attempt of a deferral was accepted, nobody knows: none may have had more. */
+/** Whether the mail went to one recipient. Since the accepted attempt of a deferral is unknown, each of them must have had one. */
 const isToOne = ({ rows }: MailTables, { keyHash, outcome, recipientCount }: LogRow): boolean =>
   recipientCount === 1 &&
   (outcome !== "deferred" ||
@@ -110,7 +110,7 @@ const newMarks = (tables: MailTables, row: LogRow, entry: EventEntry): ReadonlyA
   if (reason === undefined) return []
   const recipients = distinct(entry.recipients ?? [])
   const single = isToOne(tables, row) ? [...row.to, ...row.others].slice(0, 1) : []
-  // An event that names a key is about mail of the library, whose row will name all recipients, Cc and Bcc included.
+  // An event that names a key is about mail of the library; its row will name all recipients, Cc and Bcc included.
   const waits = recipients.length === 0 || entry.keyTag !== undefined
   const fromEvent = waits ? [""] : recipients.length === 1 ? recipients : []
   const addresses = entry.suppress ?? (row.outcome === null ? fromEvent : single)

@@ -28,7 +28,7 @@ const mailsEnded = (condition: string) => `(
 const minutesSince = (moment: string) =>
   `greatest(0, coalesce(floor(extract(epoch from clock_timestamp() - ${moment}) / 60), 0))::int`
 
-/** A flyer that its owner stopped has failed, too, as has one whose file was deleted. */
+/** A flyer that its owner stopped, or that lost its file, has failed, too; it is not counted here. */
 const FAILED = `((
   select count(*) from large_conversion_jobs j where j.status = 'failed' and ${recent("j.finished_at")}
 ) + (

@@ -87,7 +87,7 @@ const EndRow = Schema.Struct({
   error: TextOrNull
 })
 
-/** By the index of keys. A row that is not there is one whose writing failed: no use of a key lasts longer than a day. */
+/** Uses the index of keys. A missing row could not be written: no use of a key lasts longer than a day. */
 const DEFERRAL_END = `with first as (
   select coalesce(
     (select created_at from email_log where id = $2::uuid), clock_timestamp() - interval '24 hours') as at

@@ -26,7 +26,7 @@ const settingVerdicts = verdictsOf("settings")
 
 const SEE = "see docs/configuration.md"
 
-/** Both sides of a message's colon; one in brackets, as in `(unset: 8787)`, is none. */
+/** Both sides of a message's colon; a colon in brackets, as in `(unset: 8787)`, does not count. */
 const sides = (message: string): readonly [string, string | undefined] => {
   for (let at = message.indexOf(": ", 1); at !== -1; at = message.indexOf(": ", at + 1)) {
     const right = message.slice(at + 2)

@@ -145,7 +145,7 @@ const decodeToken = bodyDecoder(Token)
 const decodeLinkRequest = bodyDecoder(LinkRequest)
 
 const noLink = invalidRequest([
-  { path: "token", message: "is none that a link holds; open the whole link from your mail" }
+  { path: "token", message: "is incomplete or unknown; open the whole link from your mail" }
 ])
 const linkOver = problem(
   "LINK_EXPIRED",
@@ -170,7 +170,7 @@ const HEADERS = { "referrer-policy": "same-origin" }
 
 const html = (body: string) => pageResponse(body, { policy: AUTH_PAGE_POLICY, headers: HEADERS })
 
-/** Where the pages are served, and whose page a request comes from. */
+/** The pages' address, and the kind of page that a request comes from. */
 interface Home {
   readonly baseUrl: string
   readonly site: ReturnType<typeof siteOf>
@@ -258,7 +258,7 @@ const signedIn = (
     expiresAt
   })
 
-/** Keeps the cookie of the browser that signed in: it has a place of its own when it asks for the next link. */
+/** Keeps the cookie of the browser that signed in, which gives it a separate allowance for the next links. */
 const stayKnown = (
   { baseUrl }: Home,
   request: HttpServerRequest.HttpServerRequest,

@@ -33,7 +33,7 @@ const noResultYet = [
   FilesUnavailable
 ] as const
 
-/** The pages of a result, each beside the page that it was made of, and what can be said of the whole. */
+/** The pages of a result, each with the original page, and the check of the whole. */
 export class ResultPagesGroup extends HttpApiGroup.make("resultPages")
   .add(
     HttpApiEndpoint.get("listPages", "/api/v1/files/:fileId/pages", {

@@ -18,9 +18,9 @@ import { PdfError, type PageRange } from "../../../reader/model/pdf-document.ts"
 import { pagesOf } from "./assembling.ts"
 
 /** A PDF that is converted directly, without a job: by the layout tier. */
-interface DocumentAtHand {
+interface DirectConversion {
   readonly objectKey: string
-  /** Its file's name. */
+  /** Name of the uploaded file. */
   readonly name: string
   /** All pages if absent; clipped to the document's length. */
   readonly range: PageRange | undefined
@@ -30,9 +30,9 @@ interface DocumentAtHand {
 }
 
 /** The outcome. */
-export interface ConvertedAtHand extends Legibility, Recognition {
+export interface ConvertedDirectly extends Legibility, Recognition {
   readonly pages: number
-  /** Pages from 1 that are pictures, and whose text was not read: the result shows them and has no words of theirs. */
+  /** Pages, from 1, that are pictures and were not recognised: the result shows them without their words. */
   readonly unreadPictures: ReadonlyArray<number>
   /** What it holds that is not converted. */
   readonly leftOut?: LeftOut | undefined
@@ -76,13 +76,13 @@ const rangeOf = (range: PageRange | undefined, pageCount: number) => {
  * Converts chunk by chunk, as workers do, so that memory does not grow with the document; finished chunks are kept in the object
  * store, and surveyed while the next ones are read.
  */
-export const convertAtHand = Effect.fnUntraced(function* ({
+export const convertDirectly = Effect.fnUntraced(function* ({
   name,
   objectKey,
   onPage,
   options,
   range: wanted
-}: DocumentAtHand) {
+}: DirectConversion) {
   const sources = yield* PageSources
   const objects = yield* FileObjects
   const { assemble, survey: surveyOf } = yield* HtmlAssembly
@@ -131,7 +131,7 @@ export const convertAtHand = Effect.fnUntraced(function* ({
   if (legibility.unreadablePages.length === total)
     return yield* new PdfError({ reason: "broken", message: NOTHING_READABLE })
   const pages = Stream.flatMap(Stream.fromIterable(starts), (first) => pagesOf(objects, keyOf(first), tally))
-  const result: ConvertedAtHand = {
+  const result: ConvertedDirectly = {
     pages: total,
     ...legibility,
     ...recognition,

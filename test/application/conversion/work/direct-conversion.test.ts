@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Layer, Stream } from "effect"
 
 import { layer as assembly } from "../../../../src/adapters/html/html-assembly.ts"
-import { convertAtHand } from "../../../../src/application/conversion/work/document-at-hand.ts"
+import { convertDirectly } from "../../../../src/application/conversion/work/direct-conversion.ts"
 import { HtmlAssembly } from "../../../../src/ports/conversion/html-assembly.ts"
 import { PageSources } from "../../../../src/ports/conversion/page-sources.ts"
 import { Surveyor } from "../../../../src/reader/html/survey.ts"
@@ -46,7 +46,7 @@ const sourcesOf = (
   })
 }
 
-const document = convertAtHand({
+const document = convertDirectly({
   objectKey: "source",
   name: "a.pdf",
   range: undefined,

@@ -13,10 +13,10 @@ const MOST_ASKED = 4
 
 const tooMany = problem(
   "RATE_LIMITED",
-  `One token or session asks for ${MOST_ASKED} things at once; come again when one of them is answered`
+  `One token or session asks for ${MOST_ASKED} things at once; retry when one of them is answered`
 )
 
-/** Reads that may take long: one at a time for each principal, so that nobody holds the connections that all of them share. */
+/** Slow reads: one at a time for each principal, so that one of them cannot hold all the shared connections. */
 export const makeTurns = () => {
   const lines = new Map<string, Line>()
   return <A, E, R>(principal: string, read: Effect.Effect<A, E, R>) =>
