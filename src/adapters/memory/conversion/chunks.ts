@@ -1,6 +1,7 @@
 import { Duration } from "effect"
 
 import type { CostEntry } from "../../../domain/cascade/cost.ts"
+import { FAILURES } from "../../../domain/conversion/failures.ts"
 import { moveJob } from "../../../domain/conversion/job.ts"
 import type { JobId, LeaseId } from "../../../domain/ids.ts"
 import type { ClaimedChunk } from "../../../ports/conversion/conversion-store.ts"
@@ -205,8 +206,7 @@ export const recoverOrphan = (db: Documents, stale: Duration.Duration, maxAttemp
   const [chunk] = db.chunks.where((one) => one.status === "processing" && heard(one) < limit).sort(by(heard))
   if (chunk === undefined) return 0
   db.chunks.update(chunk.id, { ...UNCLAIMED, notBefore: db.moment() })
-  if (chunk.attempts >= maxAttempts)
-    failJob(db, chunk.jobId, "Its worker died several times over one part of the document")
+  if (chunk.attempts >= maxAttempts) failJob(db, chunk.jobId, FAILURES.worker_died)
   else showProgress(db, chunk.jobId)
   return 1
 }

@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 
+import { FAILURES } from "../../../domain/conversion/failures.ts"
 import {
   BATCH_WINDOW_HOURS,
   DOCUMENT_MINUTES,
@@ -37,7 +38,7 @@ const FAILED = `((
 ) + (
   select count(*) from flyer_jobs x join files f on f.id = x.file_id
   where x.status = 'failed' and f.deleted_at is null and ${recent("x.updated_at")}
-    and x.error is distinct from 'The user stopped the conversion'
+    and x.error is distinct from '${FAILURES.stopped}'
 ))::int + ${mailsEnded("m.outcome = 'error'")}`
 
 /** Where anybody works on anything, workers take turns over what waits. */
