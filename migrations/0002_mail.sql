@@ -1,5 +1,5 @@
 -- Outbound mail: the send log, the suppression list, claims on idempotency keys, and the delayed retry queue.
--- Rules: docs/specification/outbound-mail.md.
+-- Rules: docs/reference/specification/outbound-mail.md.
 
 
 -- Words of the log

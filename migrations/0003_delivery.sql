@@ -1,5 +1,5 @@
 -- Delivery: events of the providers, alerts about them, the poll, alarms, and the audit digest.
--- Rules: docs/specification/delivery.md.
+-- Rules: docs/reference/specification/delivery.md.
 
 
 -- Tables

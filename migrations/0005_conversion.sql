@@ -1,5 +1,5 @@
 -- Conversion: files, jobs and their chunks, Word documents and pictures, Preserve Formatting, bulk orders, shared links.
--- Rules: docs/specification/documents.md.
+-- Rules: docs/reference/specification/documents.md.
 --
 -- Lock order: turn, job, batch row, chunk, file, flyer job, customer, hold; a function that needs fewer of them keeps the order. So
 -- no two of these functions, nor those of the batch lane, can wait for each other. Upkeep that may end a job takes one a call.

@@ -1,5 +1,5 @@
 -- The batch lane: one row for each job's batch job, what the driver does with it, and what the owner may do meanwhile.
--- Rules: docs/specification/batch-lane.md. Called by `BatchStore` unless a function says otherwise.
+-- Rules: docs/reference/specification/batch-lane.md. Called by `BatchStore` unless a function says otherwise.
 --
 -- Lock order: job, batch row, then as in the conversions: chunk, file, flyer job, customer, hold.
 

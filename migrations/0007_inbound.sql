@@ -1,5 +1,5 @@
 -- Convert-by-email: mails under way, the replies that are to go out, and what was converted.
--- Rules: docs/specification/convert-by-email.md. Called by `IntakeStore` unless a function says otherwise.
+-- Rules: docs/reference/specification/convert-by-email.md. Called by `IntakeStore` unless a function says otherwise.
 --
 -- Lock order: mail, customer, hold.
 

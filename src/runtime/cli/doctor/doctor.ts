@@ -24,7 +24,7 @@ import { layerExaminations, usesReally } from "./examinations.ts"
 
 const settingVerdicts = verdictsOf("settings")
 
-const SEE = "see docs/configuration.md"
+const SEE = "see docs/reference/configuration.md"
 
 /** Both sides of a message's colon; one in brackets, as in `(unset: 8787)`, is none. */
 const sides = (message: string): readonly [string, string | undefined] => {
