@@ -129,7 +129,7 @@ export const BANS: ReadonlyArray<Ban> = [
     sample: inCore("/* TODO: the rest */")
   },
   {
-    rule: "a rule is cited by its id in docs/specification, never by a paper that is not here",
+    rule: "a rule is cited by its id in docs/reference/specification, never by a paper that is not here",
     files: PROSE,
     banned: /\bdocument [1-9]\b|\bthe contract\b(?!\s+(\*\s+)?(suite|test))|\(contract,/i,
     where: "text",

@@ -190,7 +190,7 @@ describe("dependencies", () => {
   })
 
   it("are explained, and nothing else is", () => {
-    const page = readFileSync(`${root}/docs/dependencies.md`, "utf8")
+    const page = readFileSync(`${root}/docs/reference/dependencies.md`, "utf8")
     const explained = [...page.matchAll(/^\| `([^`]+)`/gm)].map(([, name]) => name)
     assert.sameMembers(
       explained,

@@ -26,7 +26,9 @@ import { TEMPORARY } from "../support/temporary.ts"
 import { LONGEST_WAIT_MS } from "../support/time-limits.ts"
 import { fakeResend } from "../support/vendors/fake-resend.ts"
 
-const GUIDES = ["resend", "ses", "nodemailer"].map((name) => `docs/guides/from-${name}.md`)
+const GUIDES = ["from-resend", "from-ses", "from-nodemailer", "documents"].map(
+  (name) => `docs/guides/${name}.md`
+)
 const root = fileURLToPath(new URL("../..", import.meta.url))
 const compiler = join(root, "node_modules/typescript/bin/tsc")
 const resend = fakeResend()

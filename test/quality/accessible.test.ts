@@ -13,7 +13,7 @@ import { closePages, workersBrowser } from "../support/processes/browser.ts"
 import { convert } from "./convert.ts"
 import { samples } from "./documents.ts"
 
-/** Of others' documents, one in so many, and their first pages: all of them take minutes (docs/accessibility.md). */
+/** Of others' documents, one in so many, and their first pages: all of them take minutes (docs/explanation/accessibility.md). */
 const ONE_IN = 6
 const PAGES = 3
 

@@ -52,7 +52,7 @@ const SHARES: ReadonlyArray<Share> = [
 
 /**
  * Seeds that fail without a mend, on this kernel: another makes other runs of them, and they have to be searched anew. Mends that no seed of
- * some thousands needs are named with their tests in docs/proof.md.
+ * some thousands needs are named with their tests in docs/explanation/proof.md.
  */
 const REGRESSIONS: ReadonlyArray<
   readonly [mend: string, world: SimulatedWorld, seeds: ReadonlyArray<number>]

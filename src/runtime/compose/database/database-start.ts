@@ -87,7 +87,7 @@ export const migrateDatabase = (
 const warnOfUnlimited = Effect.flatMap(isUnlimited, (found) =>
   found
     ? Effect.logWarning(
-        `the role of DB_URL has no statement_timeout: ${typed("migrate")} sets it for the role that it connects as (docs/operating.md, Database)`
+        `the role of DB_URL has no statement_timeout: ${typed("migrate")} sets it for the role that it connects as (docs/operate/database.md, Limits)`
       )
     : Effect.void
 ).pipe(Effect.ignore)
