@@ -70,6 +70,7 @@ const REGRESSIONS: ReadonlyArray<
   ["what a retry sent counts though the row of its deferral was lost", deliveryWorld, [125]],
   ["an alert whose mail waits for a retry has not gone out", deliveryWorld, [7, 326]],
   ["a row names whom the accepted attempt went to", deliveryWorld, [60091363, 60131427]],
+  ["a call that was frozen past its lease asks anew who is suppressed", deliveryWorld, [960067297]],
   ["a bill does not count the records of others", documentsWorld, [70052615, 70053514]]
 ]
 

@@ -2,7 +2,9 @@ import { Data, Effect } from "effect"
 
 import type { ClaimDecision } from "../../domain/mail/claim.ts"
 import { tagOf } from "../../domain/mail/deferred-send.ts"
-import { mayGoOn, type Provider } from "../../domain/mail/failover.ts"
+import { mayGoOn, type Provider, stickyKind } from "../../domain/mail/failover.ts"
+import { failed, type SendResult, type Tried } from "../../domain/mail/send-result.ts"
+import { type BlockReason, blockedAddresses } from "../../domain/mail/suppression/policy.ts"
 import { uptime } from "../uptime.ts"
 import { claimLeaseMs, type Sending, type SendParts } from "./sending.ts"
 import { begin, moveClaim } from "./store-access.ts"
@@ -10,6 +12,11 @@ import { begin, moveClaim } from "./store-access.ts"
 /** The claim has passed to another call: this one defers nothing, and answers what the claim says. */
 export class ClaimPassed extends Data.TaggedError("ClaimPassed")<{
   readonly says: Exclude<ClaimDecision, { readonly _tag: "Claimed" }>
+}> {}
+
+/** The store named recipients, when the lease was prolonged, who must not get the mail (S7): what was looked up before is too old. */
+export class NowBlocked extends Data.TaggedError("NowBlocked")<{
+  readonly blocked: ReadonlyMap<string, BlockReason>
 }> {}
 
 /** Asks the store whether this call still holds its key, and prolongs the lease where it does; false without an answer. */
@@ -20,7 +27,7 @@ const renew = Effect.fnUntraced(function* (
 ): Effect.fn.Return<boolean, ClaimPassed> {
   if (claim === undefined) return true
   const since = yield* uptime
-  const { decision, time } = yield* begin(
+  const { decision, suppressions, time } = yield* begin(
     parts,
     message,
     {
@@ -42,6 +49,7 @@ const renew = Effect.fnUntraced(function* (
     if (decision.sticky !== provider) return false
   }
   hold.since = since
+  hold.blocked = blockedAddresses(message.category, suppressions)
   return true
 })
 
@@ -89,3 +97,19 @@ export const mayLeave = Effect.fnUntraced(function* (
   hold.leaving = true
   return "may"
 })
+
+const NOT_KEPT = "the key's claim could not be kept, since the database did not answer"
+
+/** The claim, which this call still holds, could not say that its first request leaves: nothing was asked of anybody. */
+export const unbegun = (sending: Sending, tried: Tried): SendResult => {
+  sending.hold.ownKind = "unavailable"
+  return failed(sending, tried, stickyKind(sending.hold.doubtful, "unavailable"), NOT_KEPT)
+}
+
+/** The claim could not say that a request leaves, or is not this call's any more: nothing is asked, and nothing is certain. */
+export const unmoved = (sending: Sending, tried: Tried, refusal: string | undefined): SendResult => {
+  sending.hold.ownKind = undefined
+  const provider = sending.hold.openAt ?? sending.trace.attempts.at(-1)?.provider ?? tried.provider
+  const error = refusal === undefined ? NOT_KEPT : `${refusal}; ${NOT_KEPT}`
+  return failed(sending, { ...tried, provider }, "ambiguous", error)
+}

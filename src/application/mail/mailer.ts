@@ -3,15 +3,14 @@ import { Context, Effect, Layer, Result } from "effect"
 import { IdempotencyKey, KeyHash, LogRowId } from "../../domain/ids.ts"
 import { type Claimed, continuation, type Evidence, settledState } from "../../domain/mail/claim.ts"
 import type { SendDetails } from "../../domain/mail/deferred-send.ts"
+import { afterFailure, type Provider, type Route, routeOf, stickTo } from "../../domain/mail/failover.ts"
 import {
-  afterFailure,
-  type Provider,
-  type Route,
-  routeOf,
-  stickTo,
-  stickyKind
-} from "../../domain/mail/failover.ts"
-import { makeMessage, type Message, type SendRequest, withoutBlocked } from "../../domain/mail/message.ts"
+  makeMessage,
+  type Message,
+  recipientKeys,
+  type SendRequest,
+  withoutBlocked
+} from "../../domain/mail/message.ts"
 import {
   failed,
   IdempotencyConflict,
@@ -20,8 +19,7 @@ import {
   type NotBegun,
   type SendResult,
   sent,
-  suppressed,
-  type Tried
+  suppressed
 } from "../../domain/mail/send-result.ts"
 import { statusRank } from "../../domain/mail/status.ts"
 import { type BlockReason, blockedAddresses, suppressedError } from "../../domain/mail/suppression/policy.ts"
@@ -30,7 +28,7 @@ import { uptime } from "../uptime.ts"
 import { unconfigured } from "./attempt.ts"
 import { beginCall } from "./begin-call.ts"
 import { afterwardsMs, defer } from "./defer.ts"
-import { type ClaimPassed, holdsFor, mayLeave } from "./hold.ts"
+import { type ClaimPassed, holdsFor, mayLeave, NowBlocked, unbegun, unmoved } from "./hold.ts"
 import { layerKeyMemory } from "./key-memory.ts"
 import { countFailover, countSend } from "./metrics.ts"
 import { replay } from "./replay.ts"
@@ -102,25 +100,23 @@ const sendOnce = Effect.fnUntraced(function* (
   }
   const begun = yield* beginCall(parts, call)
   const blocked = blockedAddresses(message.category, begun.suppressions)
-  const remaining = withoutBlocked(message, blocked)
   const traceparent = yield* Traceparent
-  const details = detailsOf(message, remaining ?? message, blocked, {
+  const keyed = {
     idempotencyKey: key,
     keyHash,
     keyTag: begun.tag ?? null,
     ...(traceparent === undefined ? {} : { traceparent })
-  })
+  }
   const { decision } = begun
   if (decision._tag !== "Claimed") {
+    const details = detailsOf(message, withoutBlocked(message, blocked) ?? message, blocked, keyed)
     if (begun.untold && decision._tag === "Replay") yield* tell(parts, details, rowId, decision.result)
     return yield* decision._tag === "Replay" && begun.time === undefined
       ? Effect.succeed(decision.result)
       : answerOf(parts, decision, details)
   }
-  const sending: Sending = {
+  const sending = {
     rowId,
-    message: remaining ?? message,
-    details,
     claim: begun.claim,
     holdsClaim: begun.claim !== undefined && begun.time !== undefined,
     hold: {
@@ -135,18 +131,40 @@ const sendOnce = Effect.fnUntraced(function* (
     isFirst: decision.sticky === undefined || decision.takeover,
     trace: newTrace()
   }
-  return yield* attempts(parts, sending, {
-    decision,
-    route,
-    evidence: begun.evidence,
-    blocked,
-    remaining
-  }).pipe(
+  const { evidence } = begun
+  return yield* carryOut(parts, { message, keyed, sending, decision, route, evidence }, blocked)
+})
+
+/** A call that has its key, whoever of its recipients is blocked. */
+interface Given {
+  /** To all recipients. */
+  readonly message: Message
+  readonly keyed: Parameters<typeof detailsOf>[3]
+  readonly sending: Omit<Sending, "message" | "details">
+  readonly decision: Claimed
+  readonly route: Route
+  readonly evidence: Evidence | undefined
+}
+
+/** The attempts, the row; from the start, with fewer recipients, where somebody was blocked since. */
+const carryOut = (
+  parts: SendParts,
+  given: Given,
+  blocked: ReadonlyMap<string, BlockReason>
+): Effect.Effect<SendResult, NotBegun> => {
+  const { keyed, message } = given
+  const remaining = withoutBlocked(message, blocked)
+  const details = detailsOf(message, remaining ?? message, blocked, keyed)
+  const sending: Sending = { ...given.sending, message: remaining ?? message, details }
+  return attempts(parts, sending, { ...given, blocked, remaining }).pipe(
     Effect.flatMap((result) => certain(parts, sending, result)),
     Effect.flatMap((result) => conclude(parts, sending, result)),
-    Effect.catchTag("ClaimPassed", ({ says }) => answerOf(parts, says, details))
+    Effect.catchTags({
+      ClaimPassed: ({ says }) => answerOf(parts, says, details),
+      NowBlocked: (later) => carryOut(parts, given, new Map([...blocked, ...later.blocked]))
+    })
   )
-})
+}
 
 /** What a call answers that sends nothing. */
 const answerOf = (
@@ -168,14 +186,11 @@ const answerOf = (
 const attempts = Effect.fnUntraced(function* (
   parts: SendParts,
   sending: Sending,
-  given: {
-    readonly decision: Claimed
-    readonly route: Route
-    readonly evidence: Evidence | undefined
+  given: Pick<Given, "decision" | "route" | "evidence"> & {
     readonly blocked: ReadonlyMap<string, BlockReason>
     readonly remaining: Message | undefined
   }
-): Effect.fn.Return<SendResult, ClaimPassed> {
+): Effect.fn.Return<SendResult, ClaimPassed | NowBlocked> {
   const { blocked, decision, evidence, route } = given
   const { sticky } = decision
   if (evidence !== undefined) {
@@ -215,11 +230,14 @@ const deliver = Effect.fnUntraced(function* (
   route: Route,
   /** The previous provider's refusal. */
   refusal?: string
-): Effect.fn.Return<SendResult, ClaimPassed> {
+): Effect.fn.Return<SendResult, ClaimPassed | NowBlocked> {
   const provider = route.first
   const tried = { provider, failedOver: refusal !== undefined }
   const { config, providers, runner } = parts
   const isHeld = yield* holdsFor(parts, sending, provider, config.attemptTimeoutMs + afterwardsMs(parts))
+  const later = sending.hold.blocked
+  if (isHeld && later !== undefined && recipientKeys(sending.message).some((address) => later.has(address)))
+    return yield* new NowBlocked({ blocked: later })
   const leaves = !isHeld ? "passed" : sending.hold.leaving ? "may" : yield* mayLeave(parts, sending, provider)
   if (leaves !== "may") {
     const evidence = yield* findEvidence(parts, sending)
@@ -261,22 +279,6 @@ const deliver = Effect.fnUntraced(function* (
       return failed(sending, tried, next.kind, error)
   }
 })
-
-const NOT_KEPT = "the key's claim could not be kept, since the database did not answer"
-
-/** The claim, which this call still holds, could not say that its first request leaves: nothing was asked of anybody. */
-const unbegun = (sending: Sending, tried: Tried): SendResult => {
-  sending.hold.ownKind = "unavailable"
-  return failed(sending, tried, stickyKind(sending.hold.doubtful, "unavailable"), NOT_KEPT)
-}
-
-/** The claim could not say that a request leaves, or is not this call's any more: nothing is asked, and nothing is certain. */
-const unmoved = (sending: Sending, tried: Tried, refusal: string | undefined): SendResult => {
-  sending.hold.ownKind = undefined
-  const provider = sending.hold.openAt ?? sending.trace.attempts.at(-1)?.provider ?? tried.provider
-  const error = refusal === undefined ? NOT_KEPT : `${refusal}; ${NOT_KEPT}`
-  return failed(sending, { ...tried, provider }, "ambiguous", error)
-}
 
 /** A refusal is certain only while the call holds its key. */
 const certain = Effect.fnUntraced(function* (

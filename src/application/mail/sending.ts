@@ -6,6 +6,7 @@ import { LogRowId } from "../../domain/ids.ts"
 import type { DeferredSend, SendDetails } from "../../domain/mail/deferred-send.ts"
 import type { FailureKind, Provider } from "../../domain/mail/failover.ts"
 import type { Message, MessageDefaults } from "../../domain/mail/message.ts"
+import type { BlockReason } from "../../domain/mail/suppression/policy.ts"
 import { DeferQueue } from "../../ports/mail/defer-queue.ts"
 import { MailProviders } from "../../ports/mail/mail-provider.ts"
 import { MailStore } from "../../ports/mail/mail-store.ts"
@@ -29,6 +30,8 @@ interface Hold {
   doubtful: boolean
   /** Where the store says that somebody else has left the key open since. */
   openAt?: Provider
+  /** Recipients who must not get the mail, by a look-up that was later than the call's first; absent where there was none. */
+  blocked?: ReadonlyMap<string, BlockReason>
 }
 
 /** A send under way: what does not change between its look-up and its row. */

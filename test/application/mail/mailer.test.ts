@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Logger, References } from "effect"
+import { Clock, Effect, Fiber, Logger, References } from "effect"
 import { TestClock } from "effect/testing"
 
+import type { SendRequest } from "../../../src/domain/mail/message.ts"
 import { storeDown } from "../../support/worlds/store-down.ts"
 import { mail, makeHarness } from "./harness.ts"
 
@@ -154,6 +155,43 @@ describe("a send", () => {
       })
       assert.strictEqual((yield* world.copies).provider_a, 1)
       assert.strictEqual(world.database.rows().at(-1)?.status, "suppressed")
+    })
+  )
+
+  it.effect("S7: a call that was frozen past its lease goes by what the store says when it wakes up", () =>
+    Effect.gen(function* () {
+      const clock = yield* Clock.Clock
+      let frozenNanos = 0n
+      const blockedMeanwhile: Array<string> = []
+      const world = yield* makeHarness({
+        store: (real) => ({
+          ...real,
+          begin: (entry) =>
+            Effect.tap(real.begin(entry), () => {
+              const blocked = blockedMeanwhile.splice(0)
+              for (const email of blocked) world.database.suppress({ email, reason: "complaint" })
+              if (blocked.length > 0) frozenNanos += 300_000_000_000n
+              return Effect.void
+            })
+        })
+      })
+      const send = (request: SendRequest) =>
+        Effect.provideService(
+          world.send(request),
+          Clock.Clock,
+          Object.assign(Object.create(clock), {
+            monotonicTimeNanos: Effect.sync(() => clock.monotonicTimeNanosUnsafe() + frozenNanos)
+          })
+        )
+      blockedMeanwhile.push("a@x.test")
+      const some = yield* send(mail({ to: ["a@x.test", "b@x.test"], idempotencyKey: "some" }))
+      assert.deepInclude(some, { status: "sent", suppressedRecipients: ["a@x.test"] })
+      assert.deepInclude(world.database.rows().at(-1), { to: ["b@x.test"], dropped: ["a@x.test"] })
+      assert.notInclude(JSON.stringify(yield* world.providers.provider_a.copies), "a@x.test")
+      blockedMeanwhile.push("c@x.test")
+      const none = yield* send(mail({ to: "c@x.test", idempotencyKey: "none" }))
+      assert.deepInclude(none, { status: "suppressed", error: "Recipient suppressed: complaint" })
+      assert.strictEqual((yield* world.copies).provider_a, 1)
     })
   )
 

@@ -15,7 +15,7 @@ const PATIENCE = 120_000
 const command = (
   name: "start" | "serve" | "migrate",
   env: Readonly<Record<string, string>>,
-  folder = "src/runtime"
+  folder = "src/runtime/entries"
 ) =>
   Effect.acquireRelease(
     Effect.sync(() => runChild(`${folder}/${name}.ts`, [], { PORT: "0", SMTP_PORT: "0", ...env })),
@@ -230,8 +230,8 @@ describe.concurrent("the start", () => {
       Effect.gen(function* () {
         const { url } = yield* TestDatabase
         const dataDir = yield* folder
-        const serve = yield* command("serve", { ...COMPLETE, DB_URL: url }, "./src/runtime")
-        const start = yield* command("start", { DB_URL: url, POSTLANE_DATA_DIR: dataDir }, "./src/runtime")
+        const serve = yield* command("serve", { ...COMPLETE, DB_URL: url }, "./src/runtime/entries")
+        const start = yield* command("start", { DB_URL: url, POSTLANE_DATA_DIR: dataDir }, "./src/runtime/entries")
         for (const child of [serve, start]) {
           assert.match(
             yield* refusalOf(child),

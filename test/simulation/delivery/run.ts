@@ -2,7 +2,7 @@ import { Clock, Deferred, Effect, Result } from "effect"
 
 import { NOTHING } from "../../../src/adapters/memory/delivery/alarm-board.ts"
 import { makeDeferrals } from "../../../src/adapters/memory/mail/deferrals.ts"
-import { dedupes, IDEMPOTENCY_WINDOW_MS } from "../../../src/domain/mail/failover.ts"
+import { dedupes, IDEMPOTENCY_WINDOW_MS, type Provider } from "../../../src/domain/mail/failover.ts"
 import { blockedAddresses, type Category } from "../../../src/domain/mail/suppression/policy.ts"
 import { anyId } from "../../support/any-id.ts"
 import { runSeeded, type SimClock } from "../kernel.ts"
@@ -40,18 +40,22 @@ const isTakenForOthers = (ofKey: ReadonlyArray<Attempt>): boolean => {
 
 /**
  * Whether a copy may be out, so that nothing is sent again without evidence (S4): the provider without keys was asked, and the log
- * does not say that it refused, since it did not or since nobody could write it down (MAIL-43); or the other one has taken the key
- * for other recipients, before the suppressions changed, and refuses it for a day (MAIL-56).
+ * does not say that it refused, since it did not or since nobody could write it down (MAIL-43); or the same holds for the other one, and
+ * no retry could be queued; or that one has taken the key for other recipients, before the suppressions changed, and refuses it for a
+ * day (MAIL-56).
  */
 const isDoubtful = ({ database, providers }: DeliveryWorld, key: string): boolean => {
-  const asked = providers.provider_b.attempts.filter((one) => one.key === key)
-  const refused = database
-    .rows()
-    .filter(({ idempotencyKey }) => idempotencyKey === key)
-    .flatMap(({ attempts }) => attempts)
-    .filter(({ outcome, provider }) => provider === "provider_b" && outcome !== "ambiguous")
+  const rows = database.rows().filter(({ idempotencyKey }) => idempotencyKey === key)
+  const unrefused = (provider: Provider) => {
+    const asked = providers[provider].attempts.filter((one) => one.key === key)
+    const refused = rows
+      .flatMap(({ attempts }) => attempts)
+      .filter((one) => one.provider === provider && one.outcome !== "ambiguous")
+    return asked.length > refused.length
+  }
+  const endsInDoubt = rows.some(({ errorKind }) => errorKind === "ambiguous")
   const ofKey = providers.provider_a.attempts.filter((one) => one.key === key)
-  return asked.length > refused.length || isTakenForOthers(ofKey)
+  return unrefused("provider_b") || (endsInDoubt && unrefused("provider_a")) || isTakenForOthers(ofKey)
 }
 
 /** A caller as the product's own are (invites, outreach, bulk): asks under the open key until the mail is sent (R3). */
