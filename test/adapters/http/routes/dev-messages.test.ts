@@ -112,7 +112,9 @@ describe("a message's page", () => {
 
   it("shows text, headers, source, attachments and links as text", async () => {
     expect((await look("text")).text).toContain("Words, and https://shop.test/text.\n</pre>")
-    expect((await look("headers")).text).toMatch(/<th [^>]*>Subject<\/th><td [^>]*><div>Your &lt;order&gt;<\/div>/)
+    expect((await look("headers")).text).toMatch(
+      /<th [^>]*>Subject<\/th><td [^>]*><div>Your &lt;order&gt;<\/div>/
+    )
     expect((await look("source")).text).toContain("Content-Type: multipart/")
     expect((await look("source")).text).toContain(`href="/dev/outbox/${id}"`)
     const files = (await look("files")).text
