@@ -1,6 +1,7 @@
 import { Clock, Context, Data, Effect, Layer, Random, Redacted } from "effect"
 
 import { MAGIC_LINK_LIFETIME_SECONDS } from "../../domain/accounts/session.ts"
+import { pathTo } from "../../domain/pages.ts"
 import { MagicLinks } from "../../ports/accounts/access.ts"
 import type { Deferrals } from "../../ports/mail/deferrals.ts"
 import type { MailTemplates } from "../../ports/mail/mail-provider.ts"
@@ -57,11 +58,10 @@ export const layer = (options: {
           const expiresAt = (yield* Clock.currentTimeMillis) + MAGIC_LINK_LIFETIME_SECONDS * 1000
           const link = yield* links.request({ email, browser })
           if (link === undefined) return
-          const goesOn = next === undefined ? "" : `&next=${encodeURIComponent(next)}`
           yield* sendMail(
             {
               kind: "sign-in",
-              url: `${options.baseUrl}/auth/magic?token=${Redacted.value(link.token)}${goesOn}`,
+              url: `${options.baseUrl}${pathTo.magicLink(Redacted.value(link.token), next)}`,
               minutes: MAGIC_LINK_LIFETIME_SECONDS / 60
             },
             {

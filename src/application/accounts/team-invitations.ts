@@ -1,6 +1,7 @@
 import { Context, Data, Effect, Layer, Redacted } from "effect"
 
 import type { CustomerId } from "../../domain/ids.ts"
+import { pathTo } from "../../domain/pages.ts"
 import { TeamInvites } from "../../ports/accounts/accounts.ts"
 import type { Deferrals } from "../../ports/mail/deferrals.ts"
 import type { MailTemplates } from "../../ports/mail/mail-provider.ts"
@@ -58,7 +59,7 @@ export const layer = (options: {
               kind: "team-invite",
               inviter: begun.inviter,
               team: `the team of ${begun.inviter}`,
-              url: `${options.baseUrl}/invites/${Redacted.value(begun.token)}`,
+              url: `${options.baseUrl}${pathTo.invite(Redacted.value(begun.token))}`,
               expiresAt: begun.expiresAt
             },
             {

@@ -7,7 +7,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi, HttpApiBuilder }
 import { MessageViews, type MessageView } from "../../../ports/mail/message-views.ts"
 import { SimulatedMail } from "../../../ports/mail/simulated-mail.ts"
 import { type Look, messagePage, opensAs, WAYS } from "../pages/dev-message.ts"
-import { pageResponse } from "../pages/html-page.ts"
+import { mailResponse } from "../pages/html-page.ts"
 import { DevAccess } from "../server/access.ts"
 import { apiOf, Page } from "../server/endpoint.ts"
 import { InvalidRequest, problem, problemSchema } from "../server/problem.ts"
@@ -95,7 +95,7 @@ const FILE_POLICY =
   "sandbox; default-src 'none'; img-src 'self'; style-src 'unsafe-inline'; frame-ancestors 'none'"
 
 const frame = (html: string, policy: string) =>
-  pageResponse(html, {
+  mailResponse(html, {
     policy,
     headers: { "x-frame-options": "SAMEORIGIN", "x-dns-prefetch-control": "off" }
   })

@@ -3,8 +3,8 @@ import { HttpApi, type HttpApiEndpoint, type HttpApiGroup, HttpApiSchema } from 
 
 import { parseMailbox } from "../../../domain/mail/address.ts"
 import { STRICT } from "../../../domain/request-body.ts"
-import { PAGE_MEDIA_TYPE } from "../pages/paths.ts"
 import { invalidRequest } from "./problem.ts"
+import { PAGE_MEDIA_TYPE } from "./representations.ts"
 
 /** The name under which every group of the API is built and served. */
 export const API_NAME = "postlane"

@@ -2,7 +2,7 @@ import { Effect, Hash, Stream } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 
 import type { ObjectStoreService } from "../../../ports/object-store.ts"
-import { PAGE_MEDIA_TYPE } from "../pages/paths.ts"
+import { PAGE_MEDIA_TYPE } from "./representations.ts"
 import { type StoredBody, storedAnswer, tagOf } from "./stored-body.ts"
 
 /** A comment line this often keeps proxies from closing a quiet stream (DOC-44). */

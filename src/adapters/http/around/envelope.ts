@@ -4,9 +4,9 @@ import { Context, Effect, References } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 
 import { pageForPeople } from "../pages/lost-page.ts"
-import { PAGE_MEDIA_TYPE } from "../pages/paths.ts"
+import { invalidRequest, problem, PROBLEM_MEDIA_TYPE, problemResponse } from "../server/problem.ts"
+import { PAGE_MEDIA_TYPE } from "../server/representations.ts"
 import { asProblem, failureResponse, type MethodsOf } from "./failure.ts"
-import { invalidRequest, problem, PROBLEM_MEDIA_TYPE, problemResponse } from "./problem.ts"
 
 /** An id that a caller may choose: it goes into logs unchanged. */
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/

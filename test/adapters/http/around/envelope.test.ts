@@ -2,7 +2,7 @@ import { Effect, Logger } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 
-import { envelope } from "../../../../src/adapters/http/server/envelope.ts"
+import { envelope } from "../../../../src/adapters/http/around/envelope.ts"
 import { PROBLEMS } from "../../../../src/adapters/http/server/problem.ts"
 import { admin, type Answer, call, mail, raw, relay, sent, startServer, type TestServer } from "../harness.ts"
 

@@ -2,8 +2,8 @@ import { type Cause, Effect } from "effect"
 import { HttpServerError, type HttpServerRequest, type HttpServerResponse } from "effect/http"
 import { HttpApiError } from "effect/http-api"
 
+import { invalidRequest, problem, type Problem, problemResponse, undecodable } from "../server/problem.ts"
 import { withoutLinkTokens } from "./link-tokens.ts"
-import { invalidRequest, problem, type Problem, problemResponse, undecodable } from "./problem.ts"
 
 /** The 400 for a part of a request that its schema refuses. A body that is no JSON is the one failure without a schema's issue. */
 const refused = ({ cause, kind }: HttpApiError.HttpApiSchemaError): Problem =>

@@ -4,8 +4,8 @@ import { HttpApi } from "effect/http-api"
 
 import { ACCOUNT_PAGE_PATHS, PAGE_PATHS } from "../pages/paths.ts"
 import { DevApi, Api } from "../routes/api.ts"
+import { problem, problemResponse } from "../server/problem.ts"
 import type { MethodsOf } from "./failure.ts"
-import { problem, problemResponse } from "./problem.ts"
 
 interface Entry {
   readonly pattern: RegExp

@@ -3,12 +3,11 @@ import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiScalar } from "effect/http-api"
 
 import { networkOf } from "../../../domain/networks.ts"
-import { DocumentedApi } from "../routes/api.ts"
 import { answerConstant, constantBody } from "../server/constant-body.ts"
 import { problemResponse } from "../server/problem.ts"
 import { RequestLimits } from "../server/rate-limit.ts"
-import { takesGzip } from "../server/representations.ts"
-import { PAGE_MEDIA_TYPE } from "./paths.ts"
+import { PAGE_MEDIA_TYPE, takesGzip } from "../server/representations.ts"
+import { DocumentedApi } from "./api.ts"
 
 /** The page is one file with its script and style inline; it may load nothing and talk to this server only. */
 const POLICY =

@@ -1,7 +1,7 @@
 import * as fc from "fast-check"
 import { expect, it } from "vitest"
 
-import { withoutLinkTokens } from "../../../../src/adapters/http/server/link-tokens.ts"
+import { withoutLinkTokens } from "../../../../src/adapters/http/around/link-tokens.ts"
 
 const PREFIXES = ["/unsubscribe/", "/invites/", "/shared/", "/convert-email/results/"]
 
