@@ -1,7 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises"
 import { fileURLToPath } from "node:url"
 
-import type { Provider } from "../src/domain/mail/failover.ts"
+import { type Provider, PROVIDERS } from "../src/domain/mail/provider.ts"
 import { PRIMARIES } from "../test/fault-matrix/cells.ts"
 import { type Row, runFaultMatrix } from "../test/fault-matrix/matrix.ts"
 import type { PeerRun } from "../test/fault-matrix/peers.ts"
@@ -9,8 +9,6 @@ import { copiesOf, type PostlaneRun } from "../test/fault-matrix/postlane.ts"
 
 /** Where the page is kept. */
 const PAGE = fileURLToPath(new URL("../docs/reference/fault-matrix.md", import.meta.url))
-
-const VENDOR: Readonly<Record<Provider, string>> = { provider_a: "Resend", provider_b: "Amazon SES" }
 
 /** A column: its heading and what it says of a row. */
 type Column = readonly [string, (row: Row) => string]
@@ -53,7 +51,7 @@ const table = (columns: ReadonlyArray<Column>, rows: ReadonlyArray<Row>): Readon
 ]
 
 const section = (primary: Provider, rows: ReadonlyArray<Row>): ReadonlyArray<string> => [
-  `## ${VENDOR[primary]} (\`${primary}\`) as the primary`,
+  `## ${PROVIDERS[primary].vendor} (\`${primary}\`) as the primary`,
   "",
   ...table(
     primary === "provider_b" ? [...COLUMNS, ...SES_COLUMNS] : COLUMNS,
@@ -69,7 +67,7 @@ const twice = (rows: ReadonlyArray<Row>, copies: (row: Row) => number | undefine
 }
 
 const summary = (rows: ReadonlyArray<Row>): ReadonlyArray<string> => [
-  line(["", ...PRIMARIES.map((primary) => `primary: ${VENDOR[primary]}`)]),
+  line(["", ...PRIMARIES.map((primary) => `primary: ${PROVIDERS[primary].vendor}`)]),
   `|---|${PRIMARIES.map(() => "---").join("|")}|`,
   ...(
     [

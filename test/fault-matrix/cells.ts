@@ -1,4 +1,4 @@
-import type { Provider } from "../../src/domain/mail/failover.ts"
+import type { Provider } from "../../src/domain/mail/provider.ts"
 import type { Fault } from "../support/vendors/fake-http.ts"
 
 /**

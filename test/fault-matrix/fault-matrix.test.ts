@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises"
 import { assert, beforeAll, describe, it } from "vitest"
 
 import { faultMatrixPage } from "../../scripts/generate-fault-matrix.ts"
-import type { Provider } from "../../src/domain/mail/failover.ts"
+import type { Provider } from "../../src/domain/mail/provider.ts"
 import { type Cell, CELLS, nameOf } from "./cells.ts"
 import { type Row, runFaultMatrix } from "./matrix.ts"
 import { copiesOf, otherThan, type PostlaneRun } from "./postlane.ts"

@@ -3,7 +3,7 @@ import { createFailedReceipt, createMessage, type Message, type Transport } from
 import { PoolTransport } from "@upyo/pool"
 import { Resend } from "resend"
 
-import type { Provider } from "../../src/domain/mail/failover.ts"
+import type { Provider } from "../../src/domain/mail/provider.ts"
 import type { FakeHttp } from "../support/vendors/fake-http.ts"
 import { RESEND_KEY, STATIC } from "../support/vendors/fake-peers.ts"
 import { fakeResend } from "../support/vendors/fake-resend.ts"

@@ -1,4 +1,5 @@
-import { IDEMPOTENCY_WINDOW_MS, type Provider } from "../../src/domain/mail/failover.ts"
+import { IDEMPOTENCY_WINDOW_MS } from "../../src/domain/mail/failover.ts"
+import type { Provider } from "../../src/domain/mail/provider.ts"
 import type { SendResult } from "../../src/domain/mail/send-result.ts"
 import { type Call, nowOf, type Request, type State } from "./state.ts"
 

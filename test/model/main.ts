@@ -2,7 +2,7 @@
  * `npm run model`: walks every state of one idempotency key breadth-first, over production's own decisions, and prints the
  * shortest trace to what does not hold. With `--literal`, each rule in turn is replaced by its first wording.
  */
-import type { Provider } from "../../src/domain/mail/failover.ts"
+import type { Provider } from "../../src/domain/mail/provider.ts"
 import { explore } from "./explore.ts"
 import type { Bounds } from "./moves.ts"
 import { LITERAL, type Literal, PRODUCTION, rulesWith } from "./rules.ts"

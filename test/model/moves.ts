@@ -16,10 +16,10 @@ import { delayBefore, type SendDetails } from "../../src/domain/mail/deferred-se
 import {
   IDEMPOTENCY_WINDOW_MS,
   type FailureKind,
-  type Provider,
   type Route,
   stickTo
 } from "../../src/domain/mail/failover.ts"
+import type { Provider } from "../../src/domain/mail/provider.ts"
 import { deferred, failed, type SendResult, sent } from "../../src/domain/mail/send-result.ts"
 import type { Step } from "./explore.ts"
 import {

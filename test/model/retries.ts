@@ -1,7 +1,8 @@
 import { KeyTag } from "../../src/domain/ids.ts"
 import { type Claim, type ClaimEnd, type Evidence, isFree } from "../../src/domain/mail/claim.ts"
 import { delayBefore } from "../../src/domain/mail/deferred-send.ts"
-import { dedupes, withinWindow } from "../../src/domain/mail/failover.ts"
+import { withinWindow } from "../../src/domain/mail/failover.ts"
+import { dedupes } from "../../src/domain/mail/provider.ts"
 import { failed, sent, suppressed } from "../../src/domain/mail/send-result.ts"
 import { brokenByBegin, brokenByCopy, brokenByLeaving } from "./invariants.ts"
 import {

@@ -1,5 +1,6 @@
 import { type Claim, isFree, NO_LEASE } from "../../src/domain/mail/claim.ts"
-import type { FailureKind, Provider, Route } from "../../src/domain/mail/failover.ts"
+import type { FailureKind, Route } from "../../src/domain/mail/failover.ts"
+import type { Provider } from "../../src/domain/mail/provider.ts"
 import type { SendResult } from "../../src/domain/mail/send-result.ts"
 
 const MINUTE_MS = 60_000

@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { Clock, Effect, Layer, Schema, Scope } from "effect"
 
 import { formattedKey } from "../../domain/mail/address.ts"
-import { Provider } from "../../domain/mail/failover.ts"
+import { Provider } from "../../domain/mail/provider.ts"
 import {
   type OutboxEntry,
   type SimulatedEvent,

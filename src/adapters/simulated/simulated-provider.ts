@@ -4,7 +4,7 @@ import { Clock, Effect, Result, type Scope } from "effect"
 
 import { formatMailbox, parseMailbox } from "../../domain/mail/address.ts"
 import type { ProviderRequest } from "../../domain/mail/deferred-send.ts"
-import { type FailureKind, dedupes, type Provider } from "../../domain/mail/failover.ts"
+import type { FailureKind } from "../../domain/mail/failover.ts"
 import {
   plainBodyOf,
   plainKey,
@@ -12,6 +12,7 @@ import {
   preparePlain,
   withoutPlainRecipients
 } from "../../domain/mail/plain-request.ts"
+import { dedupes, type Provider } from "../../domain/mail/provider.ts"
 import { type Accepted, type MailProvider, ProviderFailure } from "../../ports/mail/mail-provider.ts"
 import type { Outbox, SimulatedEvent, SimulatedOutcome } from "../../ports/mail/simulated-mail.ts"
 import { composeMessage, wordsOf } from "./compose-message.ts"

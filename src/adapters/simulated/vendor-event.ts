@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto"
 import { Redacted } from "effect"
 import { Webhook } from "standardwebhooks"
 
-import type { Provider } from "../../domain/mail/failover.ts"
+import type { Provider } from "../../domain/mail/provider.ts"
 import { encodeTag } from "../../domain/mail/tag.ts"
 import type { SimulatedEventType, SimulatedEvent } from "../../ports/mail/simulated-mail.ts"
 

@@ -2,9 +2,12 @@ import { Context, Effect, Layer } from "effect"
 import { Digest, sha256 } from "effect/crypto/Digest"
 
 import {
+  ALERT_CHANNELS,
   type AlertChannel,
   type AlertEnd,
+  CHANNEL_NAMES,
   endOf,
+  type PerChannel,
   planAlert,
   type AlertText,
   alertText
@@ -82,7 +85,7 @@ const wantedChannels = ({ preferences }: Channels) =>
  * gets another key. Returns what went wrong.
  */
 const byEmail = Effect.fnUntraced(
-  function* ({ digest, sendOnce }: Channels, to: string, failed: FailedSend, text: AlertText) {
+  function* ({ digest, email: to = "", sendOnce }: Channels, failed: FailedSend, text: AlertText) {
     const key = `${ALERT_SOURCE}/${failed.sendId}`
     const request = Effect.succeed({ to, ...text, category: "alert", source: ALERT_SOURCE } as const)
     const sent = yield* sendOnce(key, request).pipe(
@@ -97,11 +100,14 @@ const byEmail = Effect.fnUntraced(
   Effect.catch((notBegun) => Effect.succeed(notBegun.message || notBegun._tag))
 )
 
-const byChat = ({ chat }: Channels, text: AlertText) =>
+const byChat = ({ chat }: Channels, _failed: FailedSend, text: AlertText) =>
   chat.post(text.text).pipe(
     Effect.as(undefined),
     Effect.catch(({ message }) => Effect.succeed(message))
   )
+
+/** How each channel sends; what went wrong, where something did. */
+const WAYS: PerChannel<typeof byEmail> = { email: byEmail, chat: byChat }
 
 const aboutOf = ({ event, provider, sendId }: FailedSend) => ({ sendId, provider, event })
 
@@ -112,10 +118,7 @@ const deliver = Effect.fnUntraced(function* (
   failed: FailedSend,
   text: AlertText
 ) {
-  const error =
-    channel === "chat"
-      ? yield* byChat(channels, text)
-      : yield* byEmail(channels, channels.email ?? "", failed, text)
+  const error = yield* WAYS[channel](channels, failed, text)
   if (error === undefined) return [channel]
   yield* Effect.logError("an alert did not go out on one channel", { ...aboutOf(failed), channel, error })
   return []
@@ -148,7 +151,7 @@ const raiseAlert = Effect.fnUntraced(function* (
     })
   } else if (end.delivery === "unconfigured") {
     yield* Effect.logError(
-      "an alert has no channel: set ALERT_EMAIL, or CHAT_BOT_TOKEN and CHAT_ID",
+      `an alert has no channel: set ${CHANNEL_NAMES.map((channel) => ALERT_CHANNELS[channel].settings).join(", or ")}`,
       aboutOf(failed)
     )
   }

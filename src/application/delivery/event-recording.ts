@@ -1,7 +1,7 @@
 import { Clock, Context, Effect, FiberSet, Layer } from "effect"
 
 import type { DeliveryEvent, FailedSend } from "../../domain/delivery/delivery-event.ts"
-import type { Provider } from "../../domain/mail/failover.ts"
+import type { Provider } from "../../domain/mail/provider.ts"
 import { DeliveryLog, type LoggedEvent, type RecordOptions } from "../../ports/delivery/delivery-log.ts"
 import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { makeAlertRaiser, Alerts } from "./alerts.ts"

@@ -1,8 +1,8 @@
 import { Duration, Effect, Layer } from "effect"
 import * as Base64 from "effect/encoding/Base64"
 
-import { dedupes } from "../../domain/mail/failover.ts"
 import type { SendRequest } from "../../domain/mail/message.ts"
+import { dedupes } from "../../domain/mail/provider.ts"
 import type { SendResult } from "../../domain/mail/send-result.ts"
 import { type OutgoingReply, ReplyChannel, ReplyFailure } from "../../ports/inbound/mails.ts"
 import { Deferrals } from "../../ports/mail/deferrals.ts"

@@ -1,7 +1,7 @@
 import { Cause, type Context, Effect, Fiber } from "effect"
 
 import type { ProviderRequest } from "../../domain/mail/deferred-send.ts"
-import type { Provider } from "../../domain/mail/failover.ts"
+import type { Provider } from "../../domain/mail/provider.ts"
 import { type Accepted, type MailProvider, ProviderFailure } from "../../ports/mail/mail-provider.ts"
 import { withDeadline } from "../deadline.ts"
 import { countAttempt } from "./metrics.ts"

@@ -20,8 +20,8 @@ import {
   settledClaim,
   settledState
 } from "../../domain/mail/claim.ts"
-import type { Provider } from "../../domain/mail/failover.ts"
 import type { KnownKey } from "../../domain/mail/known-key.ts"
+import type { Provider } from "../../domain/mail/provider.ts"
 import type { SendResult } from "../../domain/mail/send-result.ts"
 
 /** Most keys that a process remembers: some 50 MB. */

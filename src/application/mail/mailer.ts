@@ -3,7 +3,7 @@ import { Context, Effect, Layer, Result } from "effect"
 import { IdempotencyKey, KeyHash, LogRowId } from "../../domain/ids.ts"
 import { type Claimed, continuation, type Evidence, settledState } from "../../domain/mail/claim.ts"
 import type { SendDetails } from "../../domain/mail/deferred-send.ts"
-import { afterFailure, type Provider, type Route, routeOf, stickTo } from "../../domain/mail/failover.ts"
+import { afterFailure, type Route, routeOf, stickTo } from "../../domain/mail/failover.ts"
 import {
   makeMessage,
   type Message,
@@ -11,6 +11,7 @@ import {
   type SendRequest,
   withoutBlocked
 } from "../../domain/mail/message.ts"
+import type { Provider } from "../../domain/mail/provider.ts"
 import {
   failed,
   IdempotencyConflict,

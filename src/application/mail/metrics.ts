@@ -1,6 +1,7 @@
 import { Cause, Clock, Context, Effect, type Exit, Metric } from "effect"
 
-import { FailureKind, Provider } from "../../domain/mail/failover.ts"
+import { FailureKind } from "../../domain/mail/failover.ts"
+import { Provider } from "../../domain/mail/provider.ts"
 import { SendStatus } from "../../domain/mail/send-result.ts"
 import { Category } from "../../domain/mail/suppression/policy.ts"
 import type { ProviderFailure } from "../../ports/mail/mail-provider.ts"

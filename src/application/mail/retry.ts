@@ -13,7 +13,8 @@ import {
   triedBy,
   withoutDropped
 } from "../../domain/mail/deferred-send.ts"
-import { dedupes, type FailureKind, withinWindow } from "../../domain/mail/failover.ts"
+import { type FailureKind, withinWindow } from "../../domain/mail/failover.ts"
+import { dedupes } from "../../domain/mail/provider.ts"
 import { deferred, failed, type SendResult, sent, suppressed } from "../../domain/mail/send-result.ts"
 import {
   type Block,

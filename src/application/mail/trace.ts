@@ -1,7 +1,7 @@
 import { Clock, Effect, Result } from "effect"
 
-import type { Provider } from "../../domain/mail/failover.ts"
 import type { Attempt } from "../../domain/mail/logged-attempt.ts"
+import type { Provider } from "../../domain/mail/provider.ts"
 import type { Accepted, ProviderFailure } from "../../ports/mail/mail-provider.ts"
 
 /** What one call does at providers, noted for its row while it runs. */

@@ -1,7 +1,7 @@
 import { addressKey, addressOf } from "../../domain/mail/address.ts"
 import { type ProviderRequest, type SendDetails, tagOf } from "../../domain/mail/deferred-send.ts"
-import type { Provider } from "../../domain/mail/failover.ts"
 import { type Message, recipientKeys } from "../../domain/mail/message.ts"
+import type { Provider } from "../../domain/mail/provider.ts"
 import type { BlockReason } from "../../domain/mail/suppression/policy.ts"
 import type { Sending, SendParts } from "./sending.ts"
 

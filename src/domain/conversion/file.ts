@@ -6,9 +6,56 @@ import type { JobStatus } from "./job.ts"
 import type { Made } from "./making.ts"
 
 /** What a file is, by its content. */
-export const FileKind = Schema.Literals(["pdf", "docx", "png", "jpeg"])
+interface KindFacts {
+  /** What its files' names end with, without the dot. */
+  readonly endings: ReadonlyArray<string>
+  readonly mediaType: string
+  /** In a list of what can be uploaded. */
+  readonly short: string
+  /** As a heading of one file. */
+  readonly name: string
+}
 
-export type FileKind = typeof FileKind.Type
+/** The kinds that are converted, with all that is known of each. */
+export const FILE_KINDS = {
+  pdf: { endings: ["pdf"], mediaType: "application/pdf", short: "PDF", name: "PDF" },
+  docx: {
+    endings: ["docx"],
+    mediaType: "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+    short: "Word (DOCX)",
+    name: "Word document"
+  },
+  png: { endings: ["png"], mediaType: "image/png", short: "PNG", name: "Picture" },
+  jpeg: { endings: ["jpg", "jpeg"], mediaType: "image/jpeg", short: "JPEG", name: "Picture" }
+} as const satisfies Readonly<Record<string, KindFacts>>
+
+export type FileKind = keyof typeof FILE_KINDS
+
+/** Its codec. */
+export const FileKind = Schema.Literals(Object.keys(FILE_KINDS) as ReadonlyArray<FileKind>)
+
+const KINDS: ReadonlyArray<KindFacts> = FileKind.literals.map((kind) => FILE_KINDS[kind])
+
+/** The endings of all kinds. */
+export const FILE_ENDINGS: ReadonlyArray<string> = KINDS.flatMap(({ endings }) => endings)
+
+/** What a page's field for files takes. */
+export const ACCEPTED_FILES: string = [
+  ...FILE_ENDINGS.map((ending) => `.${ending}`),
+  ...KINDS.map(({ mediaType }) => mediaType)
+].join(",")
+
+/** The kinds in words: "PDF, … or JPEG". */
+export const KINDS_IN_WORDS: string = new Intl.ListFormat("en-GB", { type: "disjunction" }).format(
+  KINDS.map(({ short }) => short)
+)
+
+/** A file's name with the ending of its result. */
+export const resultNameOf = (name: string): string => {
+  const dot = name.lastIndexOf(".")
+  const ended = dot !== -1 && FILE_ENDINGS.includes(name.slice(dot + 1).toLowerCase())
+  return `${ended ? name.slice(0, dot) : name}.html`
+}
 
 /** Statuses of a file; `processing` is the inline path (DOCX, images). */
 export const FileStatus = Schema.Literals([

@@ -1,30 +1,7 @@
 import { Duration, Schema } from "effect"
 
 import type { LayoutOptions } from "../../reader/model/layout-page.ts"
-
-/** Statuses of a conversion job (DOC-11). */
-export const JobStatus = Schema.Literals([
-  "pending",
-  "waiting_batch",
-  "processing",
-  "paused_budget",
-  "assembling",
-  "completed",
-  "failed",
-  "cancelled"
-]).annotate({ identifier: "JobStatus" })
-export type JobStatus = typeof JobStatus.Type
-
-/** Statuses of a chunk. */
-export const ChunkStatus = Schema.Literals([
-  "pending",
-  "waiting_batch",
-  "processing",
-  "completed",
-  "failed",
-  "cancelled"
-])
-export type ChunkStatus = typeof ChunkStatus.Type
+import type { Mood } from "../mood.ts"
 
 /** What causes a job to change status. */
 export type JobMove =
@@ -43,31 +20,76 @@ export type JobMove =
   | "fail"
   | "cancel"
 
-const MOVES: Readonly<Record<JobStatus, Partial<Record<JobMove, JobStatus>>>> = {
-  pending: {
-    start: "processing",
-    pause: "paused_budget",
-    assemble: "assembling",
-    fail: "failed",
-    cancel: "cancelled"
-  },
-  waiting_batch: { resume: "pending", fail: "failed", cancel: "cancelled" },
-  processing: { pause: "paused_budget", assemble: "assembling", fail: "failed", cancel: "cancelled" },
-  paused_budget: { unpause: "pending", assemble: "assembling", fail: "failed", cancel: "cancelled" },
-  assembling: { complete: "completed", fail: "failed" },
-  completed: {},
-  failed: {},
-  cancelled: {}
+/** What is known of a status of a job. */
+interface JobFacts {
+  readonly mood: Mood
+  /** For people, where it does not follow from the name. */
+  readonly label?: string
+  /** Where each move leads; one that is not named does nothing. A status without moves has ended. */
+  readonly moves: { readonly [move in JobMove]?: string }
 }
+
+/** Statuses of a conversion job (DOC-11), with all that is known of each. */
+export const JOB_STATUSES = {
+  pending: {
+    mood: "",
+    moves: {
+      start: "processing",
+      pause: "paused_budget",
+      assemble: "assembling",
+      fail: "failed",
+      cancel: "cancelled"
+    }
+  },
+  waiting_batch: {
+    mood: "wait",
+    label: "Waiting for batch",
+    moves: { resume: "pending", fail: "failed", cancel: "cancelled" }
+  },
+  processing: {
+    mood: "",
+    moves: { pause: "paused_budget", assemble: "assembling", fail: "failed", cancel: "cancelled" }
+  },
+  paused_budget: {
+    mood: "wait",
+    label: "Paused: budget spent",
+    moves: { unpause: "pending", assemble: "assembling", fail: "failed", cancel: "cancelled" }
+  },
+  assembling: { mood: "", moves: { complete: "completed", fail: "failed" } },
+  completed: { mood: "good", moves: {} },
+  failed: { mood: "bad", moves: {} },
+  cancelled: { mood: "", moves: {} }
+} as const satisfies Readonly<Record<string, JobFacts>>
+
+export type JobStatus = keyof typeof JOB_STATUSES
+
+/** Its codec. */
+export const JobStatus = Schema.Literals(Object.keys(JOB_STATUSES) as ReadonlyArray<JobStatus>).annotate({
+  identifier: "JobStatus"
+})
+
+const MOVES: Readonly<Record<JobStatus, { readonly moves: Partial<Record<JobMove, JobStatus>> }>> =
+  JOB_STATUSES
+
+/** Statuses of a chunk. */
+export const ChunkStatus = Schema.Literals([
+  "pending",
+  "waiting_batch",
+  "processing",
+  "completed",
+  "failed",
+  "cancelled"
+])
+export type ChunkStatus = typeof ChunkStatus.Type
 
 /**
  * All transitions of a job; undefined where the move does nothing. The database makes them, under its row locks, and a test holds
  * each of its functions to this table in every status.
  */
-export const moveJob = (status: JobStatus, move: JobMove): JobStatus | undefined => MOVES[status][move]
+export const moveJob = (status: JobStatus, move: JobMove): JobStatus | undefined => MOVES[status].moves[move]
 
 /** Whether the job has ended. */
-export const isTerminal = (status: JobStatus): boolean => Object.keys(MOVES[status]).length === 0
+export const isTerminal = (status: JobStatus): boolean => Object.keys(MOVES[status].moves).length === 0
 
 /** Pages of a chunk. */
 export const CHUNK_PAGES = 20

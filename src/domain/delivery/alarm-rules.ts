@@ -1,4 +1,4 @@
-import type { Provider } from "../mail/failover.ts"
+import type { Provider } from "../mail/provider.ts"
 import { counted, type Level, percent, type Verdict } from "./alarm-verdict.ts"
 import { DOCUMENT_ALARMS, type DocumentMeasures, judgeDocuments } from "./document-alarms.ts"
 

@@ -1,10 +1,28 @@
+import { EMAIL_STATUSES, TERMINAL_STATUSES } from "../mail/status.ts"
 import type { FailedSend } from "./delivery-event.ts"
 
 /** The alerts that admins can switch off (A1). */
 export type AlertType = "email_delivery_failure"
 
 /** Where an alert can go. */
-export type AlertChannel = "email" | "chat"
+interface ChannelFacts {
+  /** On the page of notifications, after "tell the admins". */
+  readonly label: string
+  /** The settings that configure it. */
+  readonly settings: string
+  /** It takes alerts about the alert inbox, which by email would loop: its name in the answer of the internal route. */
+  readonly escalates?: "telegram"
+}
+
+/** The channels, with all that is known of each. */
+export const ALERT_CHANNELS = {
+  email: { label: "by email", settings: "ALERT_EMAIL" },
+  chat: { label: "by chat message", settings: "CHAT_BOT_TOKEN and CHAT_ID", escalates: "telegram" }
+} as const satisfies Readonly<Record<string, ChannelFacts>>
+
+export type AlertChannel = keyof typeof ALERT_CHANNELS
+
+export const CHANNEL_NAMES = Object.keys(ALERT_CHANNELS) as ReadonlyArray<AlertChannel>
 
 /** One value for each channel. */
 export type PerChannel<A> = Readonly<Record<AlertChannel, A>>
@@ -21,10 +39,15 @@ type AlertPlan =
 /** The outcome of one dispatch, and whether the chat accepted an escalation. */
 export interface AlertEnd {
   readonly delivery: "delivered" | "disabled" | "unconfigured" | "failed"
-  readonly escalated: "telegram" | undefined
+  readonly escalated: (typeof ALERT_CHANNELS)[typeof ESCALATION]["escalates"] | undefined
 }
 
-const CHANNELS: ReadonlyArray<AlertChannel> = ["email", "chat"]
+/** The channel of alerts about the alert inbox. */
+const ESCALATION = "chat" satisfies AlertChannel
+
+/** One value for each channel. */
+export const perChannel = <A>(valueOf: (channel: AlertChannel) => A): PerChannel<A> =>
+  Object.fromEntries(CHANNEL_NAMES.map((channel) => [channel, valueOf(channel)])) as PerChannel<A>
 
 /**
  * Which channels an alert goes to (EVENT-20 to EVENT-22). An alert about the alert inbox itself never goes by email, which
@@ -36,7 +59,9 @@ export const planAlert = (given: {
   readonly aboutAlertInbox: boolean
 }): AlertPlan => {
   const { aboutAlertInbox, configured, wanted } = given
-  const asked = aboutAlertInbox ? (["chat"] as const) : CHANNELS.filter((channel) => wanted[channel])
+  const asked: ReadonlyArray<AlertChannel> = aboutAlertInbox
+    ? [ESCALATION]
+    : CHANNEL_NAMES.filter((channel) => wanted[channel])
   if (asked.length === 0) return { _tag: "Disabled" }
   const channels = asked.filter((channel) => configured[channel])
   return channels.length === 0
@@ -54,7 +79,10 @@ export const endOf = (plan: AlertPlan, succeeded: ReadonlyArray<AlertChannel>): 
     case "Send":
       return succeeded.length === 0
         ? { delivery: "failed", escalated: undefined }
-        : { delivery: "delivered", escalated: plan.escalation ? "telegram" : undefined }
+        : {
+            delivery: "delivered",
+            escalated: plan.escalation ? ALERT_CHANNELS[ESCALATION].escalates : undefined
+          }
   }
 }
 
@@ -81,12 +109,9 @@ const line = (text: string): string => {
   return plain.length <= MAX_FIELD ? plain : `${plain.slice(0, MAX_FIELD - 1).toWellFormed()}…`
 }
 
-const WORDS: ReadonlyMap<string, string> = new Map([
-  ["bounced", "bounced"],
-  ["complained", "was reported as spam"],
-  ["failed", "could not be delivered"],
-  ["suppressed", "was held back by the provider's own suppression list"]
-])
+const WORDS: ReadonlyMap<string, string> = new Map(
+  TERMINAL_STATUSES.map((status) => [status, EMAIL_STATUSES[status].ended.alert])
+)
 
 /** An alert in words: for a mail (subject, text, HTML) and for a chat (the text alone). */
 export interface AlertText {

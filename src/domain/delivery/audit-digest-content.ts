@@ -1,3 +1,4 @@
+import { EMAIL_STATUSES } from "../mail/status.ts"
 import type { DigestCount, DigestEvent, MailTemplate, TemplateLink } from "../mail/templates/template.ts"
 import { ADMIN_SCREENS, pathTo } from "../pages.ts"
 import type { DigestPeriod } from "./audit-digest-period.ts"
@@ -21,13 +22,6 @@ const ACTIONS: ReadonlyMap<string, string> = new Map([
   ["email_unsuppress", "Removed the suppression of"]
 ])
 
-const WORDS = {
-  bounced: "bounced",
-  complained: "was reported as spam",
-  failed: "failed",
-  suppressed: "was suppressed"
-} as const
-
 const eventOf = (entry: DigestEntry): DigestEvent => {
   const at = new Date(entry.at).toISOString()
   switch (entry._tag) {
@@ -41,7 +35,7 @@ const eventOf = (entry: DigestEntry): DigestEvent => {
       }
     }
     case "Mail": {
-      const what = `Mail to ${entry.recipients.join(", ") || "an unknown recipient"} ${WORDS[entry.status]}`
+      const what = `Mail to ${entry.recipients.join(", ") || "an unknown recipient"} ${EMAIL_STATUSES[entry.status].ended.digest}`
       return {
         at,
         actor: entry.source ?? "outside the library",

@@ -1,5 +1,5 @@
 import type { KeyTag, LogRowId } from "../ids.ts"
-import type { Provider } from "../mail/failover.ts"
+import type { Provider } from "../mail/provider.ts"
 
 /** A provider's delivery event, normalised for `record_email_event` (EVENT-1 to EVENT-4). */
 export interface DeliveryEvent {

@@ -1,12 +1,10 @@
+import type { TerminalStatus } from "../mail/status.ts"
+
 /** The mails of a period by outcome. */
-export interface MailCounts {
+export interface MailCounts extends Readonly<Record<TerminalStatus, number>> {
   /** Accepted by a provider. */
   readonly sent: number
   readonly delivered: number
-  readonly bounced: number
-  readonly complained: number
-  readonly failed: number
-  readonly suppressed: number
 }
 
 /** One thing that happened, newest first. */
@@ -25,7 +23,7 @@ export type DigestEntry =
       readonly _tag: "Mail"
       readonly at: number
       readonly source: string | null
-      readonly status: "bounced" | "complained" | "failed" | "suppressed"
+      readonly status: TerminalStatus
       readonly recipients: ReadonlyArray<string>
       readonly error: string | null
     }

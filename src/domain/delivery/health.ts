@@ -1,4 +1,4 @@
-import { EmailStatus } from "../mail/status.ts"
+import { type EmailStatus, statusesThat } from "../mail/status.ts"
 import type { EmailStat } from "./email-log-row.ts"
 
 /** What is drawn of the mail, in the order of its charts. */
@@ -13,10 +13,10 @@ export const MEASURES = [
 ] as const
 export type Measure = (typeof MEASURES)[number]
 
-/** The statuses that count for a measure. A mail that was opened or reported as spam was delivered. */
+/** The statuses that count for a measure. */
 const COUNTS: Readonly<Record<Exclude<Measure, "failedOver">, ReadonlyArray<EmailStatus>>> = {
-  accepted: EmailStatus.literals.filter((status) => !["deferred", "suppressed", "failed"].includes(status)),
-  delivered: ["delivered", "opened", "clicked", "complained"],
+  accepted: statusesThat("accepted"),
+  delivered: statusesThat("delivered"),
   deferred: ["deferred"],
   failed: ["failed"],
   bounced: ["bounced"],

@@ -1,5 +1,7 @@
-import { dedupes, IDEMPOTENCY_WINDOW_MS, type Provider } from "../mail/failover.ts"
+import { IDEMPOTENCY_WINDOW_MS } from "../mail/failover.ts"
+import { dedupes, isProvider } from "../mail/provider.ts"
 import { isUndelivered } from "../mail/status.ts"
+import type { Mood } from "../mood.ts"
 import type { MailStory, StoryRow } from "./mail-story.ts"
 
 /** What can be done about a mail: by a button where there is a route for it, and by a command. */
@@ -10,7 +12,7 @@ export type Step =
 
 /** A mail's state in words, and what to do next. */
 interface Advice {
-  readonly mood: "good" | "bad" | "wait" | ""
+  readonly mood: Mood
   readonly title: string
   readonly why: string
   readonly steps: ReadonlyArray<Step>
@@ -58,8 +60,6 @@ const sendAgain = ({ idempotency_key: key }: StoryRow): Step =>
       ? "Send it again from where it came."
       : `Make the same call again, with the same idempotency key (${key}): the key is free, since nothing was accepted.`
   )
-
-const isProvider = (name: string | null): name is Provider => name === "provider_a" || name === "provider_b"
 
 const waiting = (row: StoryRow, { deadLetter, now }: Known): Advice => {
   const advice = { mood: "wait", title: "Waits for its retry" } as const

@@ -1,8 +1,8 @@
 import type { Schema } from "effect"
 
 import type { ClaimState } from "../mail/claim.ts"
-import type { Provider } from "../mail/failover.ts"
 import type { Attempt } from "../mail/logged-attempt.ts"
+import type { Provider } from "../mail/provider.ts"
 import type { ListedReason } from "../mail/suppression/policy.ts"
 import type { EmailLogRow } from "./email-log-row.ts"
 

@@ -1,4 +1,4 @@
-import type { EmailStatus } from "../mail/status.ts"
+import { EmailStatus, statusesThat } from "../mail/status.ts"
 import type { EmailStat } from "./email-log-row.ts"
 
 /** Rows of the log by status. */
@@ -30,37 +30,20 @@ interface StatRow extends StatSummary {
   readonly provider: string | null
 }
 
-const emptyCounts = (): Record<EmailStatus, number> => ({
-  deferred: 0,
-  sent: 0,
-  delivery_delayed: 0,
-  delivered: 0,
-  opened: 0,
-  clicked: 0,
-  suppressed: 0,
-  failed: 0,
-  bounced: 0,
-  complained: 0
-})
+const emptyCounts = () =>
+  Object.fromEntries(EmailStatus.literals.map((status) => [status, 0])) as Record<EmailStatus, number>
 
 /** Removes the floating-point error of adding millionths of a dollar. */
 const dollars = (sum: number): number => Math.round(sum * 1e8) / 1e8
 
-/** Mails that a provider accepted: not those suppressed, failed or deferred. */
-const accepted = (counts: StatusCounts): number =>
-  counts.sent +
-  counts.delivery_delayed +
-  counts.delivered +
-  counts.opened +
-  counts.clicked +
-  counts.bounced +
-  counts.complained
+const sumOf = (counts: StatusCounts, statuses: ReadonlyArray<EmailStatus>): number =>
+  statuses.reduce((sum, status) => sum + counts[status], 0)
 
-/** Adds up counts. A mail that was opened or reported as spam was delivered. */
+/** Adds up counts. */
 export const summarize = (stats: ReadonlyArray<EmailStat>): StatSummary => {
   const byStatus = emptyCounts()
   for (const { count, status } of stats) byStatus[status] += count
-  const all = accepted(byStatus)
+  const all = sumOf(byStatus, statusesThat("accepted"))
   const share = (part: number) => (all === 0 ? null : part / all)
   return {
     total: stats.reduce((sum, { count }) => sum + count, 0),
@@ -69,7 +52,7 @@ export const summarize = (stats: ReadonlyArray<EmailStat>): StatSummary => {
     undelivered: stats.reduce((sum, { undelivered }) => sum + undelivered, 0),
     costUsd: dollars(stats.reduce((sum, { costUsd }) => sum + costUsd, 0)),
     rates: {
-      delivered: share(byStatus.delivered + byStatus.opened + byStatus.clicked + byStatus.complained),
+      delivered: share(sumOf(byStatus, statusesThat("delivered"))),
       bounced: share(byStatus.bounced),
       complained: share(byStatus.complained)
     }

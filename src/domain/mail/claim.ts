@@ -1,5 +1,6 @@
 import type { KeyTag } from "../ids.ts"
-import { dedupes, provesNonAcceptance, type Provider, withinWindow } from "./failover.ts"
+import { provesNonAcceptance, withinWindow } from "./failover.ts"
+import { dedupes, type Provider } from "./provider.ts"
 import type { SendResult } from "./send-result.ts"
 
 /**

@@ -1,7 +1,8 @@
 import { Schema, Option } from "effect"
 
 import { IdempotencyKey, KeyHash, KeyTag, LogRowId } from "../ids.ts"
-import { Provider, withinWindow } from "./failover.ts"
+import { withinWindow } from "./failover.ts"
+import { Provider } from "./provider.ts"
 import { Category } from "./suppression/policy.ts"
 
 /**

@@ -1,16 +1,8 @@
 import { Schema } from "effect"
 
-/** The two providers by their neutral names: `provider_a` is Resend, `provider_b` Amazon SES. */
-export const Provider = Schema.Literals(["provider_a", "provider_b"])
-export type Provider = typeof Provider.Type
+import type { Provider } from "./provider.ts"
 
-/**
- * Whether a provider delivers one copy for an idempotency key however often it is asked, within
- * {@link IDEMPOTENCY_WINDOW_MS}. `provider_b` does not: a mail that evidence does not settle can arrive twice (MAIL-57).
- */
-export const dedupes = (provider: Provider): boolean => provider === "provider_a"
-
-/** How long `provider_a` remembers a key, and so how long a key of ours keeps its meaning (MAIL-40). */
+/** How long a provider that dedupes remembers a key, and so how long a key of ours keeps its meaning (MAIL-40). */
 export const IDEMPOTENCY_WINDOW_MS = 24 * 60 * 60 * 1000
 
 /** True while a provider may still be asked on a key, `sinceFirstMs` after its first attempt (S1). */

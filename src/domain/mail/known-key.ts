@@ -1,5 +1,5 @@
 import type { KeyTag } from "../ids.ts"
-import type { Provider } from "./failover.ts"
+import type { Provider } from "./provider.ts"
 
 /** What the process knows of a key that the store may not know. */
 export interface KnownKey {

@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 
-import { FailureKind, Provider } from "./failover.ts"
+import { FailureKind } from "./failover.ts"
+import { Provider } from "./provider.ts"
 
 /** What the log keeps of one attempt at a provider (MAIL-74). */
 export const Attempt = Schema.Struct({

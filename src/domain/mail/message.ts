@@ -10,7 +10,7 @@ import {
   rewriteSender,
   type SenderDomains
 } from "./address.ts"
-import { Provider } from "./failover.ts"
+import { Provider } from "./provider.ts"
 import { Category } from "./suppression/policy.ts"
 import { tagFaults } from "./tag.ts"
 

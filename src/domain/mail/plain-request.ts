@@ -3,8 +3,8 @@ import { Result, Schema } from "effect"
 import type { SendKey } from "../ids.ts"
 import { addressOf, type Mailbox } from "./address.ts"
 import type { ProviderRequest } from "./deferred-send.ts"
-import type { Provider } from "./failover.ts"
 import type { Message } from "./message.ts"
+import type { Provider } from "./provider.ts"
 import { KEY_TAG } from "./tag.ts"
 
 const PlainMailbox = Schema.Struct({ name: Schema.NullOr(Schema.String), address: Schema.String })

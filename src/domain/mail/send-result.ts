@@ -3,7 +3,8 @@ import { Schema, Data } from "effect"
 import type { FieldIssue } from "../field-issues.ts"
 import { LogRowId } from "../ids.ts"
 import type { SendDetails } from "./deferred-send.ts"
-import { FailureKind, Provider } from "./failover.ts"
+import { FailureKind } from "./failover.ts"
+import { Provider } from "./provider.ts"
 
 /** The status of a finished send (MAIL-2). */
 export const SendStatus = Schema.Literals(["sent", "deferred", "suppressed", "failed"])

@@ -1,20 +1,10 @@
+import { EmailStatus } from "../mail/status.ts"
+
 /**
  * Status of an outreach send; of two, the later in this list wins, in whatever order they come. Equals
  * `campaign_send_rank()`.
  */
-export const CAMPAIGN_SEND_STATUSES = [
-  "queued",
-  "deferred",
-  "sent",
-  "delivery_delayed",
-  "delivered",
-  "opened",
-  "clicked",
-  "suppressed",
-  "failed",
-  "bounced",
-  "complained"
-] as const
+export const CAMPAIGN_SEND_STATUSES = ["queued", ...EmailStatus.literals] as const
 export type CampaignSendStatus = (typeof CAMPAIGN_SEND_STATUSES)[number]
 
 /** The same of a prospect. Equals `prospect_rank()`. */

@@ -1,6 +1,6 @@
 import { Context, Data, type Effect } from "effect"
 
-import type { AlertType, PerChannel } from "../../domain/delivery/alert-policy.ts"
+import { type AlertType, perChannel, type PerChannel } from "../../domain/delivery/alert-policy.ts"
 import type { StoreUnavailable } from "../store-unavailable.ts"
 
 /** Which channels each type of alert goes to. */
@@ -8,7 +8,7 @@ type AlertPreferenceTable = Readonly<Record<AlertType, PerChannel<boolean>>>
 
 /** Default until an admin chooses: everything is on. */
 export const DEFAULT_PREFERENCES: AlertPreferenceTable = {
-  email_delivery_failure: { email: true, chat: true }
+  email_delivery_failure: perChannel(() => true)
 }
 
 /** The choices of admins on the notifications page (`admin_notification_preferences`). */

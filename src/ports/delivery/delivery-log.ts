@@ -7,7 +7,7 @@ import type {
   IncomingEvent
 } from "../../domain/delivery/delivery-event.ts"
 import type { LogRowId } from "../../domain/ids.ts"
-import type { Provider } from "../../domain/mail/failover.ts"
+import type { Provider } from "../../domain/mail/provider.ts"
 import type { StoreUnavailable } from "../store-unavailable.ts"
 
 /** The result of recording an event, and whether it was backfill that keeps its alert's claim. */

@@ -1,7 +1,7 @@
 import { Context, type Effect } from "effect"
 
 import type { EmailLogRow, EmailStat } from "../../domain/delivery/email-log-row.ts"
-import type { Provider } from "../../domain/mail/failover.ts"
+import type { Provider } from "../../domain/mail/provider.ts"
 import type { EmailStatus } from "../../domain/mail/status.ts"
 import type { InvalidCursor } from "../cursor.ts"
 import type { StoreUnavailable } from "../store-unavailable.ts"

@@ -1,7 +1,7 @@
 import { Context, type Effect } from "effect"
 
 import type { AlarmName } from "../../domain/delivery/alarm-rules.ts"
-import type { Provider } from "../../domain/mail/failover.ts"
+import type { Provider } from "../../domain/mail/provider.ts"
 import type { StoreUnavailable } from "../store-unavailable.ts"
 
 /** Most waiting things that are counted. */

@@ -2,8 +2,9 @@ import { Context, Data, type Effect } from "effect"
 
 import type { SendKey } from "../../domain/ids.ts"
 import type { ProviderRequest } from "../../domain/mail/deferred-send.ts"
-import type { FailureKind, Provider } from "../../domain/mail/failover.ts"
+import type { FailureKind } from "../../domain/mail/failover.ts"
 import type { Message } from "../../domain/mail/message.ts"
+import type { Provider } from "../../domain/mail/provider.ts"
 import type { MailTemplate, RenderedMail } from "../../domain/mail/templates/template.ts"
 
 /** A provider did not answer with an accepted message id. */

@@ -1,6 +1,6 @@
 import { Context, Schema, type Effect, type Stream } from "effect"
 
-import type { Provider } from "../../domain/mail/failover.ts"
+import type { Provider } from "../../domain/mail/provider.ts"
 import type { StoreUnavailable } from "../store-unavailable.ts"
 import type { MailProvider } from "./mail-provider.ts"
 

@@ -4,7 +4,11 @@ import { Argument, Command, Flag } from "effect/cli"
 import * as Suppressions from "../../adapters/postgres/mail/suppression-list.ts"
 import type { BadRecord } from "../../domain/mail/export-records.ts"
 import { entryOf, suppressionReader } from "../../domain/mail/suppression/import.ts"
-import { type Suppression, SuppressionReason } from "../../domain/mail/suppression/policy.ts"
+import {
+  type Suppression,
+  SUPPRESSION_REASONS,
+  SuppressionReason
+} from "../../domain/mail/suppression/policy.ts"
 import { SuppressionList } from "../../ports/mail/suppression-list.ts"
 import { installation, onDatabase } from "./installation.ts"
 import { CommandFailed, print, telling, Shell } from "./shell.ts"
@@ -101,7 +105,7 @@ const listOf = (from: (typeof SOURCES)[number]) =>
 /** Saves what is found in batches, as it comes: it is never held as a whole. */
 const save = Effect.fnUntraced(function* <R>(found: Stream.Stream<Found, CommandFailed, R>, write: Save) {
   const outcome: Outcome = {
-    found: { hard_bounce: 0, complaint: 0, manual: 0 },
+    found: Object.fromEntries(SuppressionReason.literals.map((reason) => [reason, 0])) as Outcome["found"],
     added: 0,
     bad: 0,
     badLines: []
@@ -122,13 +126,16 @@ const save = Effect.fnUntraced(function* <R>(found: Stream.Stream<Found, Command
   return outcome
 })
 
-const total = ({ found }: Outcome) => found.hard_bounce + found.complaint + found.manual
+const total = ({ found }: Outcome) =>
+  SuppressionReason.literals.reduce((sum, reason) => sum + found[reason], 0)
 
 const textOf = (outcome: Outcome, dryRun: boolean): string => {
   const { added, found } = outcome
   const known = total(outcome) - added
   return [
-    `${counted(total(outcome), "suppression")} in all: ${found.hard_bounce} hard bounces, ${found.complaint} complaints, ${found.manual} manual.`,
+    `${counted(total(outcome), "suppression")} in all: ${SuppressionReason.literals
+      .map((reason) => `${found[reason]} ${SUPPRESSION_REASONS[reason].listed.many}`)
+      .join(", ")}.`,
     dryRun
       ? "Nothing was imported (--dry-run)."
       : `${added} added; ${known} stood on the list already, or twice in what was read.`

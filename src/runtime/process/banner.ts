@@ -1,7 +1,7 @@
 import { Clock, Console, Effect, Redacted } from "effect"
 import type { HttpServer } from "effect/http"
 
-import type { Provider } from "../../domain/mail/failover.ts"
+import { type Provider, PROVIDERS } from "../../domain/mail/provider.ts"
 import { convertAddress } from "../compose/inbound/inbound-parts.ts"
 import { usesLocalModel } from "../compose/objects.ts"
 import { advice, type Settings } from "../settings/settings.ts"
@@ -30,11 +30,9 @@ const listening = ({ address }: Place): string => {
   }
 }
 
-const nameOf = (provider: Provider): string => (provider === "provider_a" ? "Resend" : "Amazon SES")
-
 const providerLine = (settings: Settings, place: Place): string => {
   const one = (provider: Provider) =>
-    `${provider} (${place.simulates[provider] ? "simulated" : nameOf(provider)})`
+    `${provider} (${place.simulates[provider] ? "simulated" : PROVIDERS[provider].vendor})`
   const { primary, fallback } = settings.sending
   return fallback === undefined ? `${one(primary)}, no fallback` : `${one(primary)}, then ${one(fallback)}`
 }
@@ -75,7 +73,7 @@ const mailHint = (settings: Settings, place: Place): string => {
 const readHint = ({ sending: { primary } }: Settings, place: Place): string =>
   place.simulates[primary]
     ? `and read it at ${listening(place)}/dev.`
-    : `with an address of yours in place of you@example.com: ${nameOf(primary)} sends it for real.`
+    : `with an address of yours in place of you@example.com: ${PROVIDERS[primary].vendor} sends it for real.`
 
 /** Reports where everything is: as a page on a terminal, else as one log line without secrets. */
 export const announce = (settings: Settings, place: Place): Effect.Effect<void> =>

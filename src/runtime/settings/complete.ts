@@ -2,7 +2,7 @@ import { Redacted } from "effect"
 
 import { modelFacts } from "../../adapters/bedrock/models.ts"
 import { addressOf, type Mailbox } from "../../domain/mail/address.ts"
-import type { Provider } from "../../domain/mail/failover.ts"
+import type { Provider } from "../../domain/mail/provider.ts"
 import type { DeferQueueAddress } from "./shapes.ts"
 import type { Values } from "./table.ts"
 

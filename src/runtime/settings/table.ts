@@ -1,5 +1,6 @@
 import { Record, Schema } from "effect"
 
+import { Provider } from "../../domain/mail/provider.ts"
 import { cloud } from "./cloud.ts"
 import { area, open, secret, type Setting, vendor } from "./setting.ts"
 import {
@@ -30,7 +31,6 @@ import {
 } from "./shapes.ts"
 import { batch, conversion } from "./table-conversion.ts"
 
-const PROVIDERS = ["provider_a", "provider_b"] as const
 const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal"] as const
 
 /**
@@ -103,9 +103,9 @@ export const AREAS = {
   }),
 
   sending: area("Sending", {
-    primary: open("EMAIL_PRIMARY", oneOf(PROVIDERS), { otherwise: "provider_a" })`
+    primary: open("EMAIL_PRIMARY", oneOf(Provider.literals), { otherwise: "provider_a" })`
       The provider that is tried first: provider_a or provider_b.`,
-    fallback: open("EMAIL_FALLBACK", oneOf(PROVIDERS))`
+    fallback: open("EMAIL_FALLBACK", oneOf(Provider.literals))`
       The provider that is tried when the primary is unavailable. Unset, there is no fail-over (where both are simulated and
       EMAIL_PRIMARY is unset, too: provider_b); the same as the primary, it is ignored.`,
     attemptTimeoutMs: open("EMAIL_ATTEMPT_TIMEOUT_MS", integer(1, 600_000), {

@@ -8,7 +8,7 @@ import { makeKeyMemories } from "../../../src/adapters/simulated/key-memory.ts"
 import { makeOutbox } from "../../../src/adapters/simulated/outbox.ts"
 import { makeSimulatedProvider } from "../../../src/adapters/simulated/simulated-provider.ts"
 import { parseMailbox, addressKey } from "../../../src/domain/mail/address.ts"
-import type { Provider } from "../../../src/domain/mail/failover.ts"
+import type { Provider } from "../../../src/domain/mail/provider.ts"
 import type { SimulatedOutcome } from "../../../src/ports/mail/simulated-mail.ts"
 import { mailProviderContract, type PeerOutcome } from "../../contracts/mail/mail-provider.ts"
 

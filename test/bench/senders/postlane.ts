@@ -1,7 +1,7 @@
 import { Context, Effect, Exit, Layer, Scope } from "effect"
 
-import type { Provider } from "../../../src/domain/mail/failover.ts"
 import type { SendRequest } from "../../../src/domain/mail/message.ts"
+import type { Provider } from "../../../src/domain/mail/provider.ts"
 import { layer, Mailer } from "../../../src/runtime/entries/library.ts"
 import { freePort } from "../free-port.ts"
 import { makeHttpClient } from "../http-client.ts"

@@ -15,7 +15,8 @@ import {
   settledState,
   type Trail
 } from "../../../src/domain/mail/claim.ts"
-import { dedupes, IDEMPOTENCY_WINDOW_MS, type Provider } from "../../../src/domain/mail/failover.ts"
+import { IDEMPOTENCY_WINDOW_MS } from "../../../src/domain/mail/failover.ts"
+import { dedupes, type Provider } from "../../../src/domain/mail/provider.ts"
 import type { SendResult } from "../../../src/domain/mail/send-result.ts"
 import { anyId } from "../../support/any-id.ts"
 

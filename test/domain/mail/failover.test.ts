@@ -7,9 +7,9 @@ import {
   type FailureKind,
   provesNonAcceptance,
   stickTo,
-  stickyKind,
-  type Provider
+  stickyKind
 } from "../../../src/domain/mail/failover.ts"
+import type { Provider } from "../../../src/domain/mail/provider.ts"
 
 const providers: ReadonlyArray<Provider> = ["provider_a", "provider_b"]
 const kinds: ReadonlyArray<FailureKind> = ["rejected", "unavailable", "ambiguous"]

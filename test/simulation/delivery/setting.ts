@@ -24,7 +24,7 @@ import { EventPoll, layer as layerPoll } from "../../../src/application/delivery
 import { layer as layerMailer, Mailer } from "../../../src/application/mail/mailer.ts"
 import { layer as layerRetry, RetryHandler } from "../../../src/application/mail/retry.ts"
 import { MailerConfig } from "../../../src/application/mail/sending.ts"
-import type { Provider } from "../../../src/domain/mail/failover.ts"
+import type { Provider } from "../../../src/domain/mail/provider.ts"
 import { AlarmBoard } from "../../../src/ports/delivery/alarm-board.ts"
 import { AlertPreferences, Chat, ChatFailure } from "../../../src/ports/delivery/alert-channels.ts"
 import { DeliveryLog } from "../../../src/ports/delivery/delivery-log.ts"

@@ -2,7 +2,7 @@ import { Clock, Effect } from "effect"
 
 import type { DeliveryEvent } from "../../../src/domain/delivery/delivery-event.ts"
 import type { KeyTag } from "../../../src/domain/ids.ts"
-import type { Provider } from "../../../src/domain/mail/failover.ts"
+import type { Provider } from "../../../src/domain/mail/provider.ts"
 import { ListFailure, type SentMails } from "../../../src/ports/delivery/event-poll.ts"
 import type { Chance } from "../kernel.ts"
 

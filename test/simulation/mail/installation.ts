@@ -6,7 +6,7 @@ import { layer as layerMailer, Mailer } from "../../../src/application/mail/mail
 import { layer as layerRetry, RetryHandler } from "../../../src/application/mail/retry.ts"
 import { MailerConfig } from "../../../src/application/mail/sending.ts"
 import { continuation } from "../../../src/domain/mail/claim.ts"
-import type { Provider } from "../../../src/domain/mail/failover.ts"
+import type { Provider } from "../../../src/domain/mail/provider.ts"
 import { DeferQueue } from "../../../src/ports/mail/defer-queue.ts"
 import { MailProviders } from "../../../src/ports/mail/mail-provider.ts"
 import { MailStore, type RecordSend } from "../../../src/ports/mail/mail-store.ts"

@@ -1,5 +1,6 @@
 import { MAX_RECEIVES } from "../../../src/domain/mail/deferred-send.ts"
-import { dedupes, IDEMPOTENCY_WINDOW_MS, type Provider } from "../../../src/domain/mail/failover.ts"
+import { IDEMPOTENCY_WINDOW_MS } from "../../../src/domain/mail/failover.ts"
+import { dedupes, type Provider } from "../../../src/domain/mail/provider.ts"
 import type { SendResult } from "../../../src/domain/mail/send-result.ts"
 import { type Attempt, isDoubtful } from "./provider-model.ts"
 

@@ -2,12 +2,8 @@ import { Effect } from "effect"
 
 import type { KeyHash, KeyTag } from "../../../src/domain/ids.ts"
 import { addressKey } from "../../../src/domain/mail/address.ts"
-import {
-  dedupes,
-  type FailureKind,
-  IDEMPOTENCY_WINDOW_MS,
-  type Provider
-} from "../../../src/domain/mail/failover.ts"
+import { type FailureKind, IDEMPOTENCY_WINDOW_MS } from "../../../src/domain/mail/failover.ts"
+import { dedupes, type Provider } from "../../../src/domain/mail/provider.ts"
 import { type MailProvider, ProviderFailure } from "../../../src/ports/mail/mail-provider.ts"
 import type { Chance, SimClock } from "../kernel.ts"
 import { call, CallTrace, type Road, type SimProcess } from "../process.ts"

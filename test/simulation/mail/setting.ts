@@ -2,7 +2,7 @@ import type { Effect } from "effect"
 
 import { type DeferBroker, makeDeferBroker } from "../../../src/adapters/memory/mail/defer-queue.ts"
 import { type MailDatabase, makeMailDatabase } from "../../../src/adapters/memory/mail/mail-store.ts"
-import type { Provider } from "../../../src/domain/mail/failover.ts"
+import type { Provider } from "../../../src/domain/mail/provider.ts"
 import type { RecordSend } from "../../../src/ports/mail/mail-store.ts"
 import { type Chance, makeChance, type SimClock } from "../kernel.ts"
 import type { Road, SimProcess } from "../process.ts"

@@ -40,7 +40,7 @@ begin
     d.result := c.result;
   elsif v_leased then
     d.decision := 'InProgress';
-  elsif c.result is not null and (c.state = 'ended' or c.provider <> 'provider_a' or d.late)
+  elsif c.result is not null and (c.state = 'ended' or not provider_dedupes(c.provider) or d.late)
     and not exists (select from find_email_evidence(e.key_hash, c.tag))
   then
     d.decision := 'Replay';
@@ -52,7 +52,7 @@ begin
       payload_hash = e.payload_hash, state = 'held', ambiguous = true, leaving = d.leaving, owner = e.owner,
       lease_until = v_lease, result = null, updated_at = now(),
       -- Where it is deferred nobody is asked now (`continuation` in the domain).
-      last_attempt_at = case when d.takeover and c.provider <> 'provider_a' then c.last_attempt_at else v_last end
+      last_attempt_at = case when d.takeover and not provider_dedupes(c.provider) then c.last_attempt_at else v_last end
     where x.key_hash = e.key_hash;
   end if;
   return d;

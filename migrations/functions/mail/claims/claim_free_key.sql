@@ -36,7 +36,7 @@ begin
     payload_hash = e.payload_hash, state = 'held', provider = coalesce(d.sticky, e.provider),
     ambiguous = d.takeover, leaving = d.leaving, owner = e.owner, lease_until = v_now + e.lease,
     first_attempt_at = d.first_attempt_at,
-    last_attempt_at = case when d.late or d.sticky <> 'provider_a' then d.last_attempt_at else v_now + e.lease end,
+    last_attempt_at = case when d.late or not provider_dedupes(d.sticky) then d.last_attempt_at else v_now + e.lease end,
     tag = d.tag, result = null, updated_at = now()
   where x.key_hash = e.key_hash;
   return d;

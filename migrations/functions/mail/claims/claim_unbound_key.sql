@@ -36,7 +36,7 @@ begin
     key_hash, payload_hash, state, provider, ambiguous, leaving, owner, lease_until, first_attempt_at, last_attempt_at, tag
   ) values (
     e.key_hash, e.payload_hash, 'held', coalesce(d.sticky, e.provider), d.takeover, d.leaving, e.owner, v_now + e.lease,
-    d.first_attempt_at, case when d.late or d.sticky <> 'provider_a' then d.last_attempt_at else v_now + e.lease end, d.tag
+    d.first_attempt_at, case when d.late or not provider_dedupes(d.sticky) then d.last_attempt_at else v_now + e.lease end, d.tag
   )
   on conflict (key_hash) do nothing;
   d.decision := case when found then 'Claimed' end;

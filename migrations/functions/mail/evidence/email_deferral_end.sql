@@ -19,7 +19,7 @@ as $$
       -- A doubt that could not be queued for its retry, or whose recipients were suppressed then. A provider that dedupes may be asked on the same key again; of another one
       -- the key is used up for a day.
       case
-        when (array_agg((l.error_kind = 'ambiguous' or l.outcome = 'suppressed') and l.provider <> 'provider_a'
+        when (array_agg((l.error_kind = 'ambiguous' or l.outcome = 'suppressed') and not provider_dedupes(l.provider)
           order by l.created_at desc, l.id desc))[1]
           then 'failed'
       end

@@ -1,7 +1,8 @@
 import { JobStatus } from "../../../domain/conversion/job.ts"
+import { ALERT_CHANNELS, CHANNEL_NAMES } from "../../../domain/delivery/alert-policy.ts"
 import { MailOutcome } from "../../../domain/inbound/mail-outcome.ts"
 import { FREE_LIFETIME_PAGES } from "../../../domain/inbound/page-class.ts"
-import { Provider } from "../../../domain/mail/failover.ts"
+import { Provider } from "../../../domain/mail/provider.ts"
 import { EmailStatus } from "../../../domain/mail/status.ts"
 import { Category, ListedReason, UNKNOWN_CATEGORY } from "../../../domain/mail/suppression/policy.ts"
 import { ADMIN_SCREENS, type AdminScreen, pathTo } from "../../../domain/pages.ts"
@@ -183,8 +184,7 @@ const NOTIFICATIONS = html`<p id="problem" class="problem" hidden></p>
 <form class="card narrow" id="preferences" hidden>
 <fieldset>
 <legend>When a mail could not be delivered, tell the admins</legend>
-<label class="check"><input type="checkbox" id="by-email"> by email</label>
-<label class="check"><input type="checkbox" id="by-chat"> by chat message</label>
+${lines(CHANNEL_NAMES.map((channel) => html`<label class="check"><input type="checkbox" id="by-${channel}" data-channel="${channel}"> ${ALERT_CHANNELS[channel].label}</label>`))}
 </fieldset>
 <p class="help">A failed mail to the alert inbox itself is always reported in the chat.</p>
 <div class="buttons"><button type="submit" class="primary">Save</button></div>

@@ -1,6 +1,7 @@
+import type { Mood } from "../../../domain/mood.ts"
 import { greatest } from "../../../reader/model/lists.ts"
 import { type Html, html, lines } from "./html.ts"
-import { type Mood, number } from "./ui.ts"
+import { number } from "./ui.ts"
 
 /** A chart of counts over the time. */
 interface Chart {

@@ -1,3 +1,4 @@
+import { ACCEPTED_FILES, KINDS_IN_WORDS } from "../../../domain/conversion/file.ts"
 import { FREE_LIFETIME_PAGES } from "../../../domain/inbound/page-class.ts"
 import { pathTo } from "../../../domain/pages.ts"
 import { type Html, html } from "./html.ts"
@@ -46,8 +47,8 @@ export const dashboardMain = html`<h1>Your documents</h1>
 <p class="funds" id="funds" data-free-pages="${FREE_LIFETIME_PAGES}" hidden><span id="funds-left"></span> · <a href="${pathTo.credits}">Get more</a></p>
 <section class="card upload" id="drop" aria-labelledby="upload-title">
 <h2 id="upload-title">Upload</h2>
-<p id="upload-help">PDF, Word (DOCX), PNG or JPEG. Each becomes one accessible HTML file.</p>
-<label class="pick"><input type="file" id="files" multiple accept=".pdf,.docx,.png,.jpg,.jpeg,application/pdf,image/png,image/jpeg,application/vnd.openxmlformats-officedocument.wordprocessingml.document" aria-describedby="upload-help"><span>Choose files</span></label>
+<p id="upload-help">${KINDS_IN_WORDS}. Each becomes one accessible HTML file.</p>
+<label class="pick"><input type="file" id="files" multiple accept="${ACCEPTED_FILES}" aria-describedby="upload-help"><span>Choose files</span></label>
 <p class="help drop-help">or drop them here</p>
 <ul id="uploads" class="uploads" aria-label="Uploads under way"></ul>
 </section>

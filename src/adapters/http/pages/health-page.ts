@@ -1,13 +1,14 @@
 import { type AlarmName } from "../../../domain/delivery/alarm-rules.ts"
 import { alarmMeaning } from "../../../domain/delivery/alarm-texts.ts"
 import { type Measure, type Period, PERIODS, type Series } from "../../../domain/delivery/health.ts"
-import { Provider } from "../../../domain/mail/failover.ts"
+import { Provider } from "../../../domain/mail/provider.ts"
+import type { Mood } from "../../../domain/mood.ts"
 import { pathTo } from "../../../domain/pages.ts"
 import { type HealthFacts, MOST_WAITING, type QueueName } from "../../../ports/delivery/health-board.ts"
 import type { ReadinessReport } from "../../../ports/readiness.ts"
 import { chart } from "./charts.ts"
 import { type Html, html, lines, type Piece } from "./html.ts"
-import { moment, type Mood, NOTHING, number, option, table, usd } from "./ui.ts"
+import { moment, NOTHING, number, option, table, usd } from "./ui.ts"
 
 /** What the page's address asks for. */
 export interface HealthQuery {

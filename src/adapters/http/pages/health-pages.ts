@@ -4,7 +4,7 @@ import { Clock, Effect, Stream } from "effect"
 import type { HttpServerRequest, HttpServerResponse } from "effect/http"
 
 import { bucketsOf, PERIODS, seriesOf } from "../../../domain/delivery/health.ts"
-import { Provider } from "../../../domain/mail/failover.ts"
+import { Provider } from "../../../domain/mail/provider.ts"
 import { EmailStats } from "../../../ports/delivery/email-log-query.ts"
 import { HealthBoard, type HealthFacts } from "../../../ports/delivery/health-board.ts"
 import { Readiness, type ReadinessReport } from "../../../ports/readiness.ts"

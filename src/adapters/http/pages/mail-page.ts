@@ -4,11 +4,12 @@ import { makeStoryReader } from "../../../application/delivery/mail-story.ts"
 import { adviceOn, standingRow, type Step } from "../../../domain/delivery/mail-advice.ts"
 import type { LoggedEvent, MailStory, StoryRow } from "../../../domain/delivery/mail-story.ts"
 import type { Attempt } from "../../../domain/mail/logged-attempt.ts"
+import type { Mood } from "../../../domain/mood.ts"
 import { pathTo } from "../../../domain/pages.ts"
 import { isUuid } from "../server/endpoint.ts"
 import { confirmDialog } from "./dashboard.ts"
 import { type Html, html, joined, lines, type Piece } from "./html.ts"
-import { fact, moment, mono, type Mood, moodOf, tag, usd } from "./ui.ts"
+import { fact, moment, mono, moodOf, tag, usd } from "./ui.ts"
 
 /** Longest body of an event that is shown, characters. */
 const MAX_RAW = 20_000

@@ -1,7 +1,7 @@
+import { JOB_STATUSES } from "../../../domain/conversion/job.ts"
+import { EMAIL_STATUSES } from "../../../domain/mail/status.ts"
+import type { Mood } from "../../../domain/mood.ts"
 import { type Html, html, lines, type Piece } from "./html.ts"
-
-/** How something stands, as the colour of its tag. */
-export type Mood = "good" | "bad" | "wait" | ""
 
 /** What stands in place of a missing value. */
 export const NOTHING = "–"
@@ -17,30 +17,19 @@ export const usd = (amount: number): string =>
   `$${amount.toFixed(amount !== 0 && Math.abs(amount) < 0.01 ? 6 : 2)}`
 
 /** Values whose label does not follow from their name. */
-const WORDS: ReadonlyMap<string, string> = new Map([
-  ["waiting_batch", "Waiting for batch"],
-  ["paused_budget", "Paused: budget spent"]
-])
+const WORDS: ReadonlyMap<string, string> = new Map(
+  Object.entries(JOB_STATUSES).flatMap(([status, facts]) => ("label" in facts ? [[status, facts.label]] : []))
+)
 
 /** The label of a value of a closed set: `hard_bounce` as “Hard bounce”. */
 export const words = (value: string): string =>
   WORDS.get(value) ?? value.charAt(0).toUpperCase() + value.slice(1).replaceAll("_", " ")
 
-const MOODS: ReadonlyMap<string, Mood> = new Map([
-  // Of mails.
-  ["delivered", "good"],
-  ["opened", "good"],
-  ["clicked", "good"],
-  ["delivery_delayed", "wait"],
-  ["bounce_transient", "bad"],
-  ["bounced", "bad"],
-  ["complained", "bad"],
-  ["failed", "bad"],
-  ["suppressed", "bad"],
-  // Of documents.
-  ["completed", "good"],
-  ["waiting_batch", "wait"],
-  ["paused_budget", "wait"]
+const MOODS: ReadonlyMap<string, Mood> = new Map<string, Mood>([
+  ...Object.entries({ ...JOB_STATUSES, ...EMAIL_STATUSES }).map(
+    ([status, { mood }]) => [status, mood] as const
+  ),
+  ["bounce_transient", "bad"]
 ])
 
 /** The mood of a status of a mail or a document. */

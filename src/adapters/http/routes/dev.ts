@@ -2,7 +2,7 @@ import { Effect, Schema, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi, HttpApiBuilder } from "effect/http-api"
 
-import { Provider } from "../../../domain/mail/failover.ts"
+import { Provider } from "../../../domain/mail/provider.ts"
 import {
   MAX_SEARCHED,
   type OutboxEntry,

@@ -13,7 +13,8 @@ import {
   type Claim
 } from "../../../domain/mail/claim.ts"
 import { tagOf } from "../../../domain/mail/deferred-send.ts"
-import { IDEMPOTENCY_WINDOW_MS, type Provider } from "../../../domain/mail/failover.ts"
+import { IDEMPOTENCY_WINDOW_MS } from "../../../domain/mail/failover.ts"
+import type { Provider } from "../../../domain/mail/provider.ts"
 import type { SendResult } from "../../../domain/mail/send-result.ts"
 import type { Block } from "../../../domain/mail/suppression/policy.ts"
 import type {

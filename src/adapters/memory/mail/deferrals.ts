@@ -3,7 +3,8 @@ import { createHash, createHmac } from "node:crypto"
 import { Clock, Effect, Layer } from "effect"
 
 import { FIRST_USE } from "../../../application/mail/use-tag.ts"
-import { dedupes, IDEMPOTENCY_WINDOW_MS } from "../../../domain/mail/failover.ts"
+import { IDEMPOTENCY_WINDOW_MS } from "../../../domain/mail/failover.ts"
+import { dedupes } from "../../../domain/mail/provider.ts"
 import { Deferrals } from "../../../ports/mail/deferrals.ts"
 import type { MailDatabase } from "./mail-store.ts"
 

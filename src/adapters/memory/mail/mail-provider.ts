@@ -1,12 +1,7 @@
 import { Clock, Duration, Effect } from "effect"
 
 import type { ProviderRequest } from "../../../domain/mail/deferred-send.ts"
-import {
-  type FailureKind,
-  dedupes,
-  IDEMPOTENCY_WINDOW_MS,
-  type Provider
-} from "../../../domain/mail/failover.ts"
+import { type FailureKind, IDEMPOTENCY_WINDOW_MS } from "../../../domain/mail/failover.ts"
 import {
   canonicalBody,
   plainBodyOf,
@@ -14,6 +9,7 @@ import {
   preparePlain,
   withoutPlainRecipients
 } from "../../../domain/mail/plain-request.ts"
+import { dedupes, type Provider } from "../../../domain/mail/provider.ts"
 import { type Accepted, type MailProvider, ProviderFailure } from "../../../ports/mail/mail-provider.ts"
 import type { SimulatedOutcome } from "../../../ports/mail/simulated-mail.ts"
 

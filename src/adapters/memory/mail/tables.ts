@@ -1,8 +1,9 @@
 import type { FailedSend } from "../../../domain/delivery/delivery-event.ts"
 import { type KeyHash, type KeyTag, LogRowId } from "../../../domain/ids.ts"
 import type { Claim } from "../../../domain/mail/claim.ts"
-import { type FailureKind, IDEMPOTENCY_WINDOW_MS, type Provider } from "../../../domain/mail/failover.ts"
+import { type FailureKind, IDEMPOTENCY_WINDOW_MS } from "../../../domain/mail/failover.ts"
 import type { Attempt } from "../../../domain/mail/logged-attempt.ts"
+import type { Provider } from "../../../domain/mail/provider.ts"
 import type { SendStatus } from "../../../domain/mail/send-result.ts"
 import type { EmailStatus } from "../../../domain/mail/status.ts"
 import type {

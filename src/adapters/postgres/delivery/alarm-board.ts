@@ -13,7 +13,7 @@ import {
   RECENT_MINUTES,
   SILENCE_AFTER_MINUTES
 } from "../../../domain/delivery/alarm-rules.ts"
-import type { Provider } from "../../../domain/mail/failover.ts"
+import type { Provider } from "../../../domain/mail/provider.ts"
 import { AlarmBoard } from "../../../ports/delivery/alarm-board.ts"
 import { ReadSql, WriteSql } from "../client.ts"
 import { statements } from "../statement.ts"

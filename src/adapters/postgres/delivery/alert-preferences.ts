@@ -1,8 +1,10 @@
 import { Effect, Layer, Schema } from "effect"
 
+import { perChannel } from "../../../domain/delivery/alert-policy.ts"
 import { AlertPreferences, DEFAULT_PREFERENCES } from "../../../ports/delivery/alert-channels.ts"
 import { ReadSql, WriteSql } from "../client.ts"
 import { statements } from "../statement.ts"
+import { toJsonText } from "../values.ts"
 
 const TYPE = "email_delivery_failure"
 
@@ -28,19 +30,16 @@ export const layer: Layer.Layer<AlertPreferences, never, ReadSql | WriteSql> = L
             const chosen = new Map(rows.map(({ channel, enabled }) => [channel, enabled]))
             const fallback = DEFAULT_PREFERENCES[TYPE]
             return {
-              [TYPE]: {
-                email: chosen.get("email") ?? fallback.email,
-                chat: chosen.get("chat") ?? fallback.chat
-              }
+              [TYPE]: perChannel((channel) => chosen.get(channel) ?? fallback[channel])
             }
           })
         ),
-      write: ({ [TYPE]: { chat, email } }) =>
+      write: ({ [TYPE]: wanted }) =>
         ask.done(
           "writePreferences",
           writeSql`
             insert into admin_notification_preferences (alert_type, channel, enabled)
-            values (${TYPE}, 'email', ${email}), (${TYPE}, 'chat', ${chat})
+            select ${TYPE}, x.key, x.value::boolean from jsonb_each_text(${toJsonText(wanted)}::text::jsonb) as x
             on conflict (alert_type, channel) do update set enabled = excluded.enabled, updated_at = now()`
         )
     })

@@ -3,6 +3,7 @@ import { Effect, Layer, Schema } from "effect"
 import type { DigestCadence } from "../../../domain/delivery/audit-digest-period.ts"
 import { CustomerId } from "../../../domain/ids.ts"
 import { SendRequest } from "../../../domain/mail/message.ts"
+import { statusesThat, TERMINAL_STATUSES } from "../../../domain/mail/status.ts"
 import { AuditDigestStore, type DigestKey } from "../../../ports/delivery/audit-digest-store.ts"
 import { SlowSql, WriteSql } from "../client.ts"
 import { statements } from "../statement.ts"
@@ -12,6 +13,9 @@ import { storable, toJsonText } from "../values.ts"
 const FAILURE_DAYS = 5
 
 const ask = statements()
+
+/** Words of a closed set, as a list in SQL. */
+const listOf = (words: ReadonlyArray<string>) => words.map((word) => `'${word}'`).join(", ")
 
 const Subscription = Schema.Struct({
   id: Schema.String,
@@ -43,7 +47,7 @@ const Activity = Schema.Struct({
         _tag: Schema.Literal("Mail"),
         at: Schema.Finite,
         source: Schema.NullOr(Schema.String),
-        status: Schema.Literals(["bounced", "complained", "failed", "suppressed"]),
+        status: Schema.Literals(TERMINAL_STATUSES),
         recipients: Schema.Array(Schema.String),
         error: Schema.NullOr(Schema.String)
       })
@@ -72,7 +76,7 @@ const ACTIVITY = `with mail as (
     ))
 ), broken as (
   select * from mail
-  where status in ('bounced', 'complained', 'failed', 'suppressed')
+  where status in (${listOf(TERMINAL_STATUSES)})
     and moment >= $1::timestamptz and moment < $2::timestamptz
 ), happened as (
   select created_at as at, jsonb_build_object('_tag', 'Admin', 'actor', actor, 'action', action, 'target', target) as entry
@@ -87,8 +91,8 @@ const ACTIVITY = `with mail as (
 )
 select
   (select jsonb_build_object(
-    'sent', count(*) filter (where is_new and status not in ('deferred', 'failed', 'suppressed')),
-    'delivered', count(*) filter (where is_new and status in ('delivered', 'opened', 'clicked', 'complained')),
+    'sent', count(*) filter (where is_new and status in (${listOf(statusesThat("accepted"))})),
+    'delivered', count(*) filter (where is_new and status in (${listOf(statusesThat("delivered"))})),
     'bounced', (select count(*) from broken where status = 'bounced'),
     'complained', (select count(*) from broken where status = 'complained'),
     'failed', (select count(*) from broken where status = 'failed'),

@@ -2,7 +2,7 @@ import { Effect, Exit, Layer, Schema } from "effect"
 
 import type { DeliveryEvent, FailedSend } from "../../../domain/delivery/delivery-event.ts"
 import { LogRowId } from "../../../domain/ids.ts"
-import { Provider } from "../../../domain/mail/failover.ts"
+import { Provider } from "../../../domain/mail/provider.ts"
 import { DeliveryLog, type LoggedEvent } from "../../../ports/delivery/delivery-log.ts"
 import type { StoreUnavailable } from "../../../ports/store-unavailable.ts"
 import { makeBatcher } from "../batcher.ts"

@@ -2,7 +2,7 @@ import { Effect, Layer, Schema } from "effect"
 
 import type { EmailLogRow } from "../../../domain/delivery/email-log-row.ts"
 import { writtenKey } from "../../../domain/mail/address.ts"
-import { Provider } from "../../../domain/mail/failover.ts"
+import { Provider } from "../../../domain/mail/provider.ts"
 import {
   type EmailLogFilter,
   type EmailLogPlace,

@@ -1,7 +1,7 @@
 import { Effect, Layer, Schema } from "effect"
 
 import { ALARMS } from "../../../domain/delivery/alarm-rules.ts"
-import { Provider } from "../../../domain/mail/failover.ts"
+import { Provider } from "../../../domain/mail/provider.ts"
 import {
   HealthBoard,
   MOST_WAITING,

@@ -2,7 +2,7 @@ import { Effect, Exit, Layer, Redacted, Result, Schedule, Schema } from "effect"
 
 import { KeyTag, LogRowId } from "../../../domain/ids.ts"
 import { newUse } from "../../../domain/mail/claim.ts"
-import { Provider } from "../../../domain/mail/failover.ts"
+import { Provider } from "../../../domain/mail/provider.ts"
 import { SendResult } from "../../../domain/mail/send-result.ts"
 import { EmailStatus } from "../../../domain/mail/status.ts"
 import { type Block, BlockReason } from "../../../domain/mail/suppression/policy.ts"

@@ -2,7 +2,7 @@ import { Result } from "effect"
 
 import { addressKey, parsePublicMailbox } from "../address.ts"
 import { type BadRecord, type ExportRecord, recordReader } from "../export-records.ts"
-import type { Suppression, SuppressionReason } from "./policy.ts"
+import { type Suppression, SUPPRESSION_REASONS, SuppressionReason } from "./policy.ts"
 
 /** Names of the field that holds the address, in the exports of Resend, Amazon SES, Postmark and SendGrid. */
 const ADDRESS_FIELDS = ["email", "emailaddress", "recipient", "address"]
@@ -10,21 +10,12 @@ const ADDRESS_FIELDS = ["email", "emailaddress", "recipient", "address"]
 /** Names of the field that says why, the one that says most first. */
 const REASON_FIELDS = ["suppressionreason", "reason", "origin", "type"]
 
-/** Their words for the three reasons; an unsubscribed address gets nothing, which only `manual` means. */
-const WORDS: ReadonlyMap<string, SuppressionReason> = new Map([
-  ["bounce", "hard_bounce"],
-  ["bounced", "hard_bounce"],
-  ["hardbounce", "hard_bounce"],
-  ["complaint", "complaint"],
-  ["complained", "complaint"],
-  ["spamcomplaint", "complaint"],
-  ["spamreport", "complaint"],
-  ["spam", "complaint"],
-  ["manual", "manual"],
-  ["manualsuppression", "manual"],
-  ["unsubscribe", "manual"],
-  ["unsubscribed", "manual"]
-])
+/** Their words for our reasons. */
+const WORDS: ReadonlyMap<string, SuppressionReason> = new Map(
+  SuppressionReason.literals.flatMap((reason) =>
+    SUPPRESSION_REASONS[reason].listed.words.map((word) => [word, reason] as const)
+  )
+)
 
 /** A status code. SendGrid's bounces have it in a separate field; their reason is the server's words. */
 const STATUS_CODE = /^[45]\.\d{1,3}\.\d{1,3}$/

@@ -1,5 +1,7 @@
 import { Schema } from "effect"
 
+import type { Mood } from "../../mood.ts"
+
 /** What kind of mail a send is; it decides which suppressions apply (MAIL-6). */
 export const Category = Schema.Literals(["auth", "transactional", "notification", "alert", "marketing"])
 export type Category = typeof Category.Type
@@ -7,9 +9,68 @@ export type Category = typeof Category.Type
 /** Category of a row that only delivery events wrote: mail that was sent outside the library. */
 export const UNKNOWN_CATEGORY = "unknown"
 
+/** What is known of a reason for which an address gets no mail. */
+interface ReasonFacts {
+  /** Strongest first: of several reasons the one that a person would have to lift first is shown. */
+  readonly strength: number
+  /** The categories of mail that it does not block (MAIL-61). */
+  readonly lets: ReadonlyArray<Category>
+  /** In the error of a send. */
+  readonly text: string
+  readonly mood: Mood
+  /** Of those of the list: several of them, and what the exports of Resend, Amazon SES, Postmark and SendGrid call it. */
+  readonly listed?: { readonly many: string; readonly words: ReadonlyArray<string> }
+}
+
+/** Why an address gets no mail (MAIL-60): for a reason of the list, by an unsubscription (MAIL-65), or since its person was erased (MAIL-66). */
+export const SUPPRESSION_REASONS = {
+  hard_bounce: {
+    strength: 2,
+    lets: ["alert"],
+    text: "hard bounce",
+    mood: "bad",
+    listed: { many: "hard bounces", words: ["bounce", "bounced", "hardbounce"] }
+  },
+  complaint: {
+    strength: 3,
+    lets: ["alert", "auth"],
+    text: "complaint",
+    mood: "bad",
+    listed: { many: "complaints", words: ["complaint", "complained", "spamcomplaint", "spamreport", "spam"] }
+  },
+  manual: {
+    strength: 4,
+    lets: [],
+    text: "manually suppressed",
+    mood: "",
+    // An unsubscribed address of another list gets nothing, which only this reason means.
+    listed: { many: "manual", words: ["manual", "manualsuppression", "unsubscribe", "unsubscribed"] }
+  },
+  unsubscribed: {
+    strength: 1,
+    lets: ["auth", "transactional", "notification", "alert"],
+    text: "unsubscribed",
+    mood: ""
+  },
+  erased: { strength: 5, lets: [], text: "erased", mood: "" }
+} as const satisfies Readonly<Record<string, ReasonFacts>>
+
+/** Why an address may not get this mail. */
+export type BlockReason = keyof typeof SUPPRESSION_REASONS
+const REASONS = Object.keys(SUPPRESSION_REASONS) as ReadonlyArray<BlockReason>
+export const BlockReason = Schema.Literals(REASONS)
+
+type Listed<Reason extends BlockReason> = Reason extends unknown
+  ? (typeof SUPPRESSION_REASONS)[Reason] extends { readonly listed: object }
+    ? Reason
+    : never
+  : never
+
 /** Why an address is on the suppression list (MAIL-60). */
-export const SuppressionReason = Schema.Literals(["hard_bounce", "complaint", "manual"])
-export type SuppressionReason = typeof SuppressionReason.Type
+export type SuppressionReason = Listed<BlockReason>
+export const SuppressionReason = Schema.Literals(
+  REASONS.filter((reason): reason is SuppressionReason => "listed" in SUPPRESSION_REASONS[reason])
+)
 
 /** One row of the suppression list; `email` is bare and lower-case. */
 export interface Suppression {
@@ -18,12 +79,8 @@ export interface Suppression {
 }
 
 /** What the list shows: its own reasons, and people who unsubscribed by a link (MAIL-65). */
-export const ListedReason = Schema.Literals([...SuppressionReason.literals, "unsubscribed"])
+export const ListedReason = Schema.Literals([...SuppressionReason.literals, "unsubscribed"] as const)
 export type ListedReason = typeof ListedReason.Type
-
-/** Why an address may not get this mail: it is on the list, or its person was erased while the mail waited (MAIL-66). */
-export const BlockReason = Schema.Literals([...ListedReason.literals, "erased"])
-export type BlockReason = typeof BlockReason.Type
 
 /** What a look-up says of an address; `email` is bare and lower-case. */
 export interface Block {
@@ -31,31 +88,13 @@ export interface Block {
   readonly reason: BlockReason
 }
 
+const factsOf = (reason: BlockReason): ReasonFacts => SUPPRESSION_REASONS[reason]
+
 /** Whether a suppression blocks a send of this category (MAIL-61). */
-export const blocks = (category: Category, reason: BlockReason): boolean => {
-  switch (reason) {
-    case "manual":
-    case "erased":
-      return true
-    case "unsubscribed":
-      return category === "marketing"
-    case "hard_bounce":
-      return category !== "alert"
-    case "complaint":
-      return category !== "alert" && category !== "auth"
-  }
-}
+export const blocks = (category: Category, reason: BlockReason): boolean =>
+  !factsOf(reason).lets.includes(category)
 
-const REASON_TEXT: Readonly<Record<BlockReason, string>> = {
-  erased: "erased",
-  manual: "manually suppressed",
-  hard_bounce: "hard bounce",
-  complaint: "complaint",
-  unsubscribed: "unsubscribed"
-}
-
-/** Strongest first: of several reasons, the one that a person would have to lift first is shown. */
-const STRENGTH: ReadonlyArray<BlockReason> = ["erased", "manual", "complaint", "hard_bounce", "unsubscribed"]
+const STRONGEST_FIRST = REASONS.toSorted((a, b) => factsOf(b).strength - factsOf(a).strength)
 
 /** The addresses that this send must not reach, each with the strongest reason that blocks it. */
 export const blockedAddresses = (
@@ -66,7 +105,7 @@ export const blockedAddresses = (
   for (const { email, reason } of suppressions) {
     if (!blocks(category, reason)) continue
     const known = blocked.get(email)
-    if (known === undefined || STRENGTH.indexOf(reason) < STRENGTH.indexOf(known)) blocked.set(email, reason)
+    if (known === undefined || factsOf(reason).strength > factsOf(known).strength) blocked.set(email, reason)
   }
   return blocked
 }
@@ -77,8 +116,8 @@ export const blockedAddresses = (
  */
 export const suppressedError = (reasons: Iterable<BlockReason>, isAmbiguous = false): string => {
   const present = new Set(reasons)
-  const text = `Recipient suppressed: ${STRENGTH.filter((reason) => present.has(reason))
-    .map((reason) => REASON_TEXT[reason])
+  const text = `Recipient suppressed: ${STRONGEST_FIRST.filter((reason) => present.has(reason))
+    .map((reason) => factsOf(reason).text)
     .join(", ")}`
   return isAmbiguous ? `${text}; an earlier attempt may have been accepted` : text
 }

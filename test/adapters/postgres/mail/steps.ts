@@ -5,7 +5,7 @@ import fc from "fast-check"
 
 import type { EventEntry, LogRow } from "../../../../src/adapters/memory/mail/tables.ts"
 import type { ClaimDecision, ClaimState } from "../../../../src/domain/mail/claim.ts"
-import type { Provider } from "../../../../src/domain/mail/failover.ts"
+import type { Provider } from "../../../../src/domain/mail/provider.ts"
 import type { SendStatus } from "../../../../src/domain/mail/send-result.ts"
 import type { RecordSend } from "../../../../src/ports/mail/mail-store.ts"
 import { attempt, mail, resultOf } from "../../../contracts/mail/mail-store/mails.ts"

@@ -2,6 +2,7 @@ import { Effect, Schema, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 
+import { resultNameOf } from "../../../../domain/conversion/file.ts"
 import { FileId } from "../../../../domain/ids.ts"
 import { ConversionStore } from "../../../../ports/conversion/conversion-store.ts"
 import { FileObjects, ObjectStoreError } from "../../../../ports/object-store.ts"
@@ -51,9 +52,6 @@ const noResult = problem("RESULT_NOT_READY", "One of the files has no result yet
 const badIds = invalidRequest([{ path: "ids", message: `names 1 to ${MAX_RESULTS} files` }])
 const tooLarge = invalidRequest([{ path: "ids", message: "names more than an archive holds; choose fewer" }])
 
-/** A file's name with the ending of its result. */
-const resultName = (name: string): string => `${name.replace(/\.(?:pdf|docx|png|jpe?g)$/i, "")}.html`
-
 /** `GET /api/v1/results`. */
 export const resultsArchiveHandlers = HttpApiBuilder.group(
   apiOf(ResultsArchiveGroup),
@@ -68,7 +66,7 @@ export const resultsArchiveHandlers = HttpApiBuilder.group(
       const { name, resultKey } = yield* fileOf(FileId.make(id))
       if (resultKey === null) return yield* Effect.fail(noResult)
       const { size } = yield* objects.stat(resultKey).pipe(Effect.catch(filesAway))
-      return { name: resultName(name), key: resultKey, size }
+      return { name: resultNameOf(name), key: resultKey, size }
     })
 
     return handlers.handle(

@@ -3,7 +3,7 @@ import type { HttpServerRequest } from "effect/http"
 import { HttpApiBuilder, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 
 import type { EmailLogRow as PortRow } from "../../../../domain/delivery/email-log-row.ts"
-import { Provider } from "../../../../domain/mail/failover.ts"
+import { Provider } from "../../../../domain/mail/provider.ts"
 import { EmailStatus } from "../../../../domain/mail/status.ts"
 import { Category, UNKNOWN_CATEGORY } from "../../../../domain/mail/suppression/policy.ts"
 import {

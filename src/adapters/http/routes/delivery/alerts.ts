@@ -2,8 +2,9 @@ import { Schema, Effect } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi, HttpApiBuilder } from "effect/http-api"
 
 import { type AlertOutcome, Alerts } from "../../../../application/delivery/alerts.ts"
+import { perChannel } from "../../../../domain/delivery/alert-policy.ts"
 import { LogRowId } from "../../../../domain/ids.ts"
-import { Provider } from "../../../../domain/mail/failover.ts"
+import { Provider } from "../../../../domain/mail/provider.ts"
 import { AlertPreferences } from "../../../../ports/delivery/alert-channels.ts"
 import { AdminAccess, ProxySecret } from "../../server/access.ts"
 import { apiOf } from "../../server/endpoint.ts"
@@ -65,7 +66,7 @@ export class AlertGroup extends HttpApiGroup.make("alerts")
 
 /** Which channels each type of alert goes to. */
 const Notifications = Schema.Struct({
-  email_delivery_failure: Schema.Struct({ email: Schema.Boolean, chat: Schema.Boolean })
+  email_delivery_failure: Schema.Struct(perChannel(() => Schema.Boolean))
 }).annotate({ identifier: "Notifications" })
 
 /** The notifications page of the admins. */

@@ -2,7 +2,7 @@ import { Effect } from "effect"
 
 import { counter, increment, perLabel } from "../../../../application/counters.ts"
 import { makeSparseLines } from "../../../../application/sparse-lines.ts"
-import { Provider } from "../../../../domain/mail/failover.ts"
+import { Provider } from "../../../../domain/mail/provider.ts"
 
 /**
  * Why a webhook's request was refused (EVENT-5). `secret_unset`: the setting is missing, everybody is refused. `secret`: the

@@ -1,5 +1,6 @@
 import { ask } from "../api.js"
 import { byId, el } from "../dom.js"
+import { STATUS_MOODS } from "../words.js"
 import { count, filterOf, NOTHING, showList, tag, time } from "./list.js"
 
 /**
@@ -10,13 +11,6 @@ import { count, filterOf, NOTHING, showList, tag, time } from "./list.js"
  *   readonly provider: string | null
  * }} Mail
  */
-
-/** @param {string} status */
-const mood = (status) => {
-  if (["delivered", "opened", "clicked"].includes(status)) return "good"
-  if (["bounced", "complained", "failed", "suppressed"].includes(status)) return "bad"
-  return ["deferred", "delivery_delayed"].includes(status) ? "wait" : ""
-}
 
 const NAMES = ["status", "category", "provider", "recipient", "subject", "key", "messageId", "since", "until"]
 
@@ -46,7 +40,7 @@ showList({
         el(
           "div",
           {},
-          tag(status, mood(status)),
+          tag(status, STATUS_MOODS[status]),
           error === null ? undefined : el("p", { class: "help" }, error)
         )
     },

@@ -1,6 +1,7 @@
 import { ask } from "../api.js"
 import { confirmed } from "../dialogs.js"
 import { button, el, say } from "../dom.js"
+import { JOB_MOODS } from "../words.js"
 import { count, mayWrite, NOTHING, showList, showProblem, tag, time, usd } from "./list.js"
 import { showOthers } from "./other-jobs.js"
 
@@ -17,21 +18,6 @@ import { showOthers } from "./other-jobs.js"
  *   readonly createdAt: string, readonly finishedAt: string | null, readonly batch: Batch | null
  * }} Job
  */
-
-/** @param {string} status */
-const mood = (status) => {
-  switch (status) {
-    case "completed":
-      return "good"
-    case "failed":
-      return "bad"
-    case "waiting_batch":
-    case "paused_budget":
-      return "wait"
-    default:
-      return ""
-  }
-}
 
 /** @param {Batch | null} batch */
 const batchCell = (batch) => {
@@ -141,7 +127,7 @@ const columns = [
         )
       )
   },
-  { head: "Status", cell: ({ status }) => tag(words.get(status) ?? status, mood(status)) },
+  { head: "Status", cell: ({ status }) => tag(words.get(status) ?? status, JOB_MOODS[status]) },
   { head: "Error", kind: "free", cell: ({ error }) => error ?? NOTHING },
   {
     head: "Began, ended",

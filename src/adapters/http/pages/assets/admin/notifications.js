@@ -2,18 +2,17 @@ import { ask } from "../api.js"
 import { byId, say, show } from "../dom.js"
 import { mayWrite, showProblem } from "./list.js"
 
-/** @typedef {{ readonly email_delivery_failure: { readonly email: boolean, readonly chat: boolean } }} Notifications */
+/** @typedef {{ readonly email_delivery_failure: Readonly<Record<string, boolean>> }} Notifications */
 
 const PATH = "/api/admin/notifications"
 const form = byId("preferences", HTMLFormElement)
-const byEmail = byId("by-email", HTMLInputElement)
-const byChat = byId("by-chat", HTMLInputElement)
+/** @type {ReadonlyArray<HTMLInputElement>} */
+const boxes = [...form.querySelectorAll("input")]
 const saved = byId("saved", HTMLElement)
 
 /** @param {Notifications} now */
-const fill = ({ email_delivery_failure: { chat, email } }) => {
-  byEmail.checked = email
-  byChat.checked = chat
+const fill = ({ email_delivery_failure: wanted }) => {
+  for (const box of boxes) box.checked = wanted[box.dataset["channel"] ?? ""] === true
 }
 
 /** @param {() => Promise<void>} what */
@@ -30,7 +29,8 @@ const trying = async (what) => {
 form.addEventListener("submit", (event) => {
   event.preventDefault()
   void trying(async () => {
-    fill(await ask("PUT", PATH, { email_delivery_failure: { email: byEmail.checked, chat: byChat.checked } }))
+    const wanted = Object.fromEntries(boxes.map(({ checked, dataset }) => [dataset["channel"], checked]))
+    fill(await ask("PUT", PATH, { email_delivery_failure: wanted }))
     show(saved, "Saved.")
     say("The notifications are saved.")
   })

@@ -1,5 +1,6 @@
 import { ask, explain } from "../api.js"
 import { button, byId, el, say, show, time } from "../dom.js"
+import { KIND_NAMES } from "../words.js"
 import { tag } from "./list.js"
 
 /**
@@ -10,8 +11,8 @@ import { tag } from "./list.js"
  * }} OtherJob
  */
 
-/** @type {Readonly<Record<OtherJob["kind"], string>>} */
-const KINDS = { docx: "Word document", png: "Picture", jpeg: "Picture", layout: "Layout-true result" }
+/** @type {Readonly<Record<string, string>>} */
+const KINDS = { ...KIND_NAMES, layout: "Layout-true result" }
 
 /** @type {Readonly<Record<OtherJob["status"], readonly [string, "" | "bad" | "good" | "wait"]>>} */
 const STATES = {

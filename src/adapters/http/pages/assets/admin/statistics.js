@@ -1,4 +1,5 @@
 import { ask } from "../api.js"
+import { REPORTED_STATUSES } from "../words.js"
 import { count, daysQuery, fillFigures, fillTable, NOTHING, percent, showProblem, usd } from "./list.js"
 
 /**
@@ -10,12 +11,9 @@ import { count, daysQuery, fillFigures, fillTable, NOTHING, percent, showProblem
  * @typedef {Summary & { readonly day: string, readonly category: string, readonly provider: string | null }} Day
  */
 
-/** The statuses that only a delivery event gives. */
-const REPORTED = ["delivery_delayed", "delivered", "opened", "clicked", "bounced", "complained"]
-
 /** A rate, where any event has come: without one nobody knows. @param {Summary} summary @param {number | null} rate */
 const known = ({ byStatus }, rate) =>
-  REPORTED.some((status) => (byStatus[status] ?? 0) > 0) ? percent(rate) : NOTHING
+  REPORTED_STATUSES.some((status) => (byStatus[status] ?? 0) > 0) ? percent(rate) : NOTHING
 
 /** @type {ReadonlyArray<import("./list.js").Column<Day>>} */
 const columns = [

@@ -1,6 +1,7 @@
 import { ask, explain } from "../api.js"
 import { confirmed } from "../dialogs.js"
 import { button, byId, say, show, warn } from "../dom.js"
+import { REASON_MOODS } from "../words.js"
 import { mayWrite, NOTHING, showList, showProblem, tag, time } from "./list.js"
 
 /** @typedef {{ readonly email: string, readonly reason: string, readonly note: string | null, readonly created_at: string }} Suppression */
@@ -50,7 +51,7 @@ const columns = [
   { head: "Address", kind: "free", cell: ({ email }) => email },
   {
     head: "Reason",
-    cell: ({ reason }) => tag(reason, reason === "manual" || reason === "unsubscribed" ? "" : "bad")
+    cell: ({ reason }) => tag(reason, REASON_MOODS[reason])
   },
   { head: "Note", kind: "free", cell: ({ note }) => note ?? NOTHING },
   { head: "Since", kind: "short", cell: ({ created_at: at }) => time(at) }

@@ -1,4 +1,5 @@
 import { button, el, hidden, time } from "../dom.js"
+import { FILE_ENDINGS } from "../words.js"
 import { Layout } from "./layout.js"
 import { madeText, pages, size, stateOf } from "./state.js"
 
@@ -17,7 +18,7 @@ import { madeText, pages, size, stateOf } from "./state.js"
  */
 
 /** The file extensions that a badge shows. */
-const KINDS = new Set(["pdf", "docx", "png", "jpg", "jpeg"])
+const KINDS = new Set(FILE_ENDINGS)
 
 /** @param {string} name */
 const kindOf = (name) => {
@@ -29,7 +30,10 @@ const kindOf = (name) => {
 export const hasLayout = (name) => ["pdf", "file"].includes(kindOf(name))
 
 /** @param {string} name */
-const resultName = (name) => `${name.replace(/\.(?:pdf|docx|png|jpe?g)$/i, "")}.html`
+const resultName = (name) => {
+  const dot = name.lastIndexOf(".")
+  return `${dot === -1 || kindOf(name) === "file" ? name : name.slice(0, dot)}.html`
+}
 
 /**
  * Whether its conversion cannot be cancelled any more: it is done in one go, or its result is being put together.
