@@ -1,5 +1,14 @@
+import { foreign } from "../language/foreign.ts"
+import {
+  element,
+  type HtmlElement,
+  type HtmlNode,
+  isElement,
+  isEmpty,
+  lineOf,
+  textOf
+} from "../model/html-tree.ts"
 import { headingId, languageTag, ROLES } from "./allowed.ts"
-import { foreign } from "./foreign.ts"
 import { type LinksFrom, linkTarget } from "./link-targets.ts"
 import {
   BLOCKS,
@@ -25,7 +34,6 @@ import {
 import { type Pictures, withoutLogos } from "./repeated-pictures.ts"
 import { scanDetails } from "./scan.ts"
 import { type HeadingState, placeHeading } from "./survey.ts"
-import { element, type HtmlElement, type HtmlNode, isElement, isEmpty, lineOf, textOf } from "./tree.ts"
 import { filled, type InterfaceWords } from "./words.ts"
 
 /** The context of rewriting a page. */
