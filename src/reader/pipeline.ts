@@ -1,3 +1,4 @@
+import type { Block } from "./model/block.ts"
 import { type LayoutPage, type LayoutOptions, USUAL_LAYOUT } from "./model/layout-page.ts"
 import type { DocumentFacts, FontFace, PageContent } from "./model/page-content.ts"
 import {
@@ -11,6 +12,7 @@ import { withReferences } from "./stages/document/references.ts"
 import { runningNotes, saidOnce } from "./stages/document/running-notes.ts"
 import { analyse, type PageAnalysis } from "./stages/lines/analysis.ts"
 import { withOneTitle } from "./stages/page/front-matter.ts"
+import type { PageContext } from "./stages/page/page-context.ts"
 import { untaggedBlocks } from "./stages/page/page.ts"
 import { outlineOf } from "./stages/profile/outline.ts"
 import { profileOf } from "./stages/profile/profile.ts"
@@ -18,7 +20,7 @@ import { countPage, mergeStatistics, type PageStatistics } from "./stages/profil
 import { taggedBlocks } from "./stages/tagged/tagged.ts"
 import { withTurn, writeBlocks } from "./stages/write/write-blocks.ts"
 
-/** The context for laying out a document's pages. */
+/** The input for laying out a document's pages. */
 interface LayoutInput {
   readonly facts: DocumentFacts
   /** The fonts that the pages' runs index. */
@@ -48,45 +50,126 @@ export const samplePages = (pageCount: number, size = 40): ReadonlyArray<number>
 const textLayer = ({ runs }: PageContent): string =>
   runs.map(({ hyphenated, text }) => (hyphenated ? text : `${text} `)).join("")
 
-/** Lays out a chunk of pages. Linear in what is on them, but for sorting. */
-export const layoutPages = ({
-  facts,
-  fonts,
-  options = USUAL_LAYOUT,
-  others,
-  pages
-}: LayoutInput): ReadonlyArray<LayoutPage> => {
-  const analyses = pages.map((page): PageAnalysis => analyse(page, fonts))
-  const counted = new Set(others.indexes)
+/** A page and its blocks. */
+interface PageBlocks {
+  readonly analysis: PageAnalysis
+  readonly index: number
+  /** The page is a table of contents as a whole. */
+  readonly isContents: boolean
+  readonly blocks: ReadonlyArray<Block>
+}
+
+/** A chunk of pages on its way from runs of text to HTML. */
+interface PipelineState {
+  readonly input: LayoutInput & { readonly options: LayoutOptions }
+  /** Pages of the document stand outside the chunk. */
+  readonly hasMore: boolean
+  readonly analyses: ReadonlyArray<PageAnalysis>
+  readonly context: PageContext
+  readonly pages: ReadonlyArray<PageBlocks>
+  readonly html: ReadonlyArray<LayoutPage>
+}
+
+/** A step of the pipeline. */
+interface Stage {
+  readonly id: string
+  readonly run: (state: PipelineState) => PipelineState
+}
+
+const withBlocks = (
+  state: PipelineState,
+  change: (page: PageBlocks) => ReadonlyArray<Block>
+): PipelineState => ({
+  ...state,
+  pages: state.pages.map((page) => ({ ...page, blocks: change(page) }))
+})
+
+/** Counts the pages and derives what is usual in their document: its text's size, the levels of its headings, its running lines. */
+const withProfile = (state: PipelineState): PipelineState => {
+  const { analyses, input } = state
+  const counted = new Set(input.others.indexes)
   const uncounted = analyses.filter(({ page }) => !counted.has(page.index))
-  const profile = profileOf(mergeStatistics([others, ...uncounted.map(countPage)]))
-  const context = { fonts, profile, outline: outlineOf(facts.outline, analyses, profile) }
-  const contents = new Set(analyses.filter(isContentsPage))
-  const targets = contentsTargets(facts.pageCount, facts.outline, profile)
-  const once = facts.pageCount === pages.length ? saidOnce(analyses, profile) : undefined
-  const read = analyses.map((analysis) => {
-    const isContents = contents.has(analysis)
-    const blocks = taggedBlocks(analysis, context) ?? untaggedBlocks(analysis, context, isContents)
-    const linked = withContentsApart(blocks, isContents).flatMap((block) =>
+  const profile = profileOf(mergeStatistics([input.others, ...uncounted.map(countPage)]))
+  const outline = outlineOf(input.facts.outline, analyses, profile)
+  return { ...state, context: { fonts: input.fonts, profile, outline } }
+}
+
+/** Reads the blocks of each page: by its tags, or else by its geometry. */
+const readBlocks = (state: PipelineState): PipelineState => ({
+  ...state,
+  pages: state.analyses.map((analysis) => {
+    const isContents = isContentsPage(analysis)
+    const blocks =
+      taggedBlocks(analysis, state.context) ?? untaggedBlocks(analysis, state.context, isContents)
+    return { analysis, index: analysis.page.index, isContents, blocks }
+  })
+})
+
+/** Sets lists of contents apart, and links their entries to the pages that they name. */
+const linkContents = (state: PipelineState): PipelineState => {
+  const { facts } = state.input
+  const targets = contentsTargets(facts.pageCount, facts.outline, state.context.profile)
+  return withBlocks(state, ({ blocks, isContents }) =>
+    withContentsApart(blocks, isContents).flatMap((block) =>
       isContents || block.kind === "contents" ? withContentsLinks([block], targets) : [block]
     )
-    const kept = options.keepsRunningLines ? runningNotes(analysis, context) : once?.get(analysis)
-    return {
-      analysis,
-      index: analysis.page.index,
-      isContents,
-      blocks: kept === undefined ? linked : [...kept.head, ...linked, ...kept.foot]
-    }
+  )
+}
+
+/** Adds running lines: all where they are asked for, else those that a whole document says once. */
+const addRunningLines = (state: PipelineState): PipelineState => {
+  const { analyses, context, hasMore, input } = state
+  const once = hasMore ? undefined : saidOnce(analyses, context.profile)
+  return withBlocks(state, ({ analysis, blocks }) => {
+    const kept = input.options.keepsRunningLines ? runningNotes(analysis, context) : once?.get(analysis)
+    return kept === undefined ? blocks : [...kept.head, ...blocks, ...kept.foot]
   })
-  const more = facts.pageCount > pages.length
-  const laidOut = withReferences(withOneTitle(read), more)
-  const places = placesOf(laidOut, more)
-  return laidOut.map(({ analysis: { page, turn }, blocks, index, isContents }) => ({
-    index,
-    label: page.label,
-    tier: isContents ? "table-of-contents" : "layout",
-    html: withTurn(writeBlocks(blocks, places), turn),
-    text: textLayer(page),
-    hasWords: page.hasWords
-  }))
+}
+
+/** Writes the HTML of each page. */
+const write = (state: PipelineState): PipelineState => {
+  const places = placesOf(state.pages, state.hasMore)
+  return {
+    ...state,
+    html: state.pages.map(({ analysis: { page, turn }, blocks, index, isContents }) => ({
+      index,
+      label: page.label,
+      tier: isContents ? "table-of-contents" : "layout",
+      html: withTurn(writeBlocks(blocks, places), turn),
+      text: textLayer(page),
+      hasWords: page.hasWords
+    }))
+  }
+}
+
+/** The stages of the reader, in their order. Those of a single page are in `stages/page`: `DETECTORS` and `BLOCK_STAGES`. */
+export const STAGES: ReadonlyArray<Stage> = [
+  {
+    id: "lines",
+    run: (state) => ({
+      ...state,
+      analyses: state.input.pages.map((page) => analyse(page, state.input.fonts))
+    })
+  },
+  { id: "profile", run: withProfile },
+  { id: "blocks", run: readBlocks },
+  { id: "contents", run: linkContents },
+  { id: "running-lines", run: addRunningLines },
+  { id: "one-title", run: (state) => ({ ...state, pages: withOneTitle(state.pages) }) },
+  { id: "references", run: (state) => ({ ...state, pages: withReferences(state.pages, state.hasMore) }) },
+  { id: "write", run: write }
+]
+
+/** Lays out a chunk of pages. Linear in what is on them, but for sorting. */
+export const layoutPages = ({ options = USUAL_LAYOUT, ...input }: LayoutInput): ReadonlyArray<LayoutPage> => {
+  const profile = profileOf(input.others)
+  const state: PipelineState = {
+    input: { ...input, options },
+    hasMore: input.facts.pageCount > input.pages.length,
+    analyses: [],
+    context: { fonts: input.fonts, profile, outline: outlineOf([], [], profile) },
+    pages: [],
+    html: []
+  }
+  return STAGES.reduce((before, { run }) => run(before), state).html
 }

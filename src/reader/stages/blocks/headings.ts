@@ -1,17 +1,8 @@
 import { greatest } from "../../model/lists.ts"
 import type { FontFace } from "../../model/page-content.ts"
-import {
-  CAPTIONED,
-  CHAPTER_LABEL,
-  isBoxLabel,
-  isExample,
-  isLabel,
-  lettersOf,
-  SECTION_NOTES,
-  UNLISTED
-} from "../lines/heading-words.ts"
+import { isExample, isLabel, lettersOf } from "../lines/heading-words.ts"
 import { isBoldLine, type Line } from "../lines/line.ts"
-import { CAPTION, endsInPageNumber, isPrototype } from "../lines/markers.ts"
+import { CAPTION } from "../lines/markers.ts"
 import type { Group } from "../lines/paragraphs.ts"
 import { isNumbered, sectionNumber, numberKind, levelOfParts, partsOf } from "../lines/section-number.ts"
 import {
@@ -24,22 +15,22 @@ import {
   gapsIn
 } from "../lines/segment.ts"
 import { type Outline, REFERENCE, unnumbered } from "../profile/outline.ts"
-import { areHeads, type DocumentProfile, levelOf, textSizeOf, LARGER } from "../profile/profile.ts"
+import { type DocumentProfile, textSizeOf, LARGER } from "../profile/profile.ts"
 import { markedKey, styleKey } from "../profile/statistics.ts"
 import { census } from "../regions/formulas/census.ts"
 
 /** Words of a function that is explained, larger than the text but not bold: its parameters in brackets, its types. */
-const PROTOTYPE = /[()[\]{}<>*;=…]|\. ?\. ?\.|\p{L}_\p{L}/u
+export const PROTOTYPE = /[()[\]{}<>*;=…]|\. ?\. ?\.|\p{L}_\p{L}/u
 /** Share of typewriter that such a line has at least; of slanted letters and typewriter, where it is hardly larger than the text. */
 const TYPED = 0.2
 const SLANTED = 0.5
 export const HARDLY_LARGER = 1.15
 
 /** Longest heading, characters and lines. */
-const MAX_CHARACTERS = 220
+export const MAX_CHARACTERS = 220
 export const MAX_LINES = 4
 /** A bold line of the text's own size is a heading up to this length only. */
-const MAX_BOLD = 110
+export const MAX_BOLD = 110
 
 /** Larger words that end like a sentence are a heading up to these lengths: bold ones, and others. */
 const LONG_BOLD = 120
@@ -50,10 +41,10 @@ export const isTooLong = (text: string, isBold: boolean): boolean =>
   text.length > MAX_CHARACTERS || (text.length > (isBold ? LONG_BOLD : LONG_PLAIN) && /[.;,]$/.test(text))
 
 /** What Chinese and Japanese sentences end with, and their parts: no heading does. */
-const CLAUSE_END = /[。，、；]$/u
+export const CLAUSE_END = /[。，、；]$/u
 
 /** An address alone names nothing. */
-const ADDRESS = /^\s*(?:https?:\/\/|www\.)\S+\s*$/i
+export const ADDRESS = /^\s*(?:https?:\/\/|www\.)\S+\s*$/i
 
 /** What headings are recognised by. */
 export interface HeadingContext {
@@ -71,13 +62,13 @@ export interface HeadingContext {
 }
 
 /** Bold lines that are smaller than the text by this factor are headings only where they have a section's number, or stand alone. */
-const SMALL = 0.93
+export const SMALL = 0.93
 
 /** White space above and below, in font sizes, around a line that stands alone. */
 const ALONE = 1.6
 
 /** Whether a group stands alone: white space around it, and nothing above that announces it as an example. */
-const standsAlone = ({ announced, below, gap, lines }: Group): boolean =>
+export const standsAlone = ({ announced, below, gap, lines }: Group): boolean =>
   gap > ALONE && below > ALONE && lines.length <= 2 && !announced
 
 /** By how much more than paragraphs a heading of the text's own size stands apart, in font sizes. */
@@ -109,7 +100,7 @@ const isTerm = ({ explained }: Group, text: string, { profile }: HeadingContext)
   explained === true && profile.ranked && /\p{Ll}/u.test(text) && !REFERENCE.test(text.trim())
 
 /** Whether a bold group of the text's own size is set like a heading, and its words may be one. */
-const isBoldHeading = (group: Group, text: string, context: HeadingContext): boolean => {
+export const isBoldHeading = (group: Group, text: string, context: HeadingContext): boolean => {
   if (isNumbered(text)) return true
   return (
     !isLabel(text) &&
@@ -134,7 +125,7 @@ const isInCells = ({ segments, size }: Line, from: number, most: number): boolea
 /**
  * Whether a group looks like a row of cells. A line with a section's number never does; lines above a last one may be justified.
  */
-const hasCells = ({ lines }: Group, text: string): boolean => {
+export const hasCells = ({ lines }: Group, text: string): boolean => {
   const [line, second] = lines
   return line !== undefined && second === undefined && !isNumbered(text) && isInCells(line, 1, WORD_GAP)
 }
@@ -147,9 +138,9 @@ export const isBulleted = (group: Group): boolean =>
   group.lines.every(isBoldLine)
 
 /** A letter of an index may be set so: its dash is no bullet. */
-const BETWEEN_DASHES = /^([-–—]) .* \1$/
+export const BETWEEN_DASHES = /^([-–—]) .* \1$/
 
-const textOf = ({ lines }: Group): string => lines.map(({ text }) => text).join(" ")
+export const textOf = ({ lines }: Group): string => lines.map(({ text }) => text).join(" ")
 
 /** White space above a heading that is set in the text's size and weight, in font sizes. */
 const ABOVE = 1.25
@@ -158,7 +149,10 @@ const piecesIn = (lines: ReadonlyArray<Line>): ReadonlyArray<Piece> =>
   piecesOf(lines.flatMap(({ segments }) => segments))
 
 /** The level of a group in a look that the document's headings are set in. What is numbered in italics or capitals has `sections`. */
-const markedLevel = ({ lines, marker }: Group, { fonts, profile }: HeadingContext): number | undefined => {
+export const markedLevel = (
+  { lines, marker }: Group,
+  { fonts, profile }: HeadingContext
+): number | undefined => {
   const [first] = lines
   if (first === undefined || profile.marked.size === 0 || first.typewriter) return undefined
   const number = sectionNumber(first.text)
@@ -172,7 +166,7 @@ const markedLevel = ({ lines, marker }: Group, { fonts, profile }: HeadingContex
 }
 
 /** The level of a group in italics or capitals that headings of the document are set in. */
-const lookLevel = (group: Group, text: string, context: HeadingContext): number | undefined => {
+export const lookLevel = (group: Group, text: string, context: HeadingContext): number | undefined => {
   const { fonts, outline, profile } = context
   const { gap, lines } = group
   const [first] = lines
@@ -215,13 +209,13 @@ const kindLevel = (kind: string | undefined, { kinds }: Outline): number | undef
 }
 
 /** Whether a number has more parts than all that the outline names: it does not go that deep. */
-const isBeyond = (kind: string | undefined, outline: Outline): boolean =>
+export const isBeyond = (kind: string | undefined, outline: Outline): boolean =>
   partsOf(kind) !== undefined &&
   kindLevel(kind, outline) !== undefined &&
   ![...outline.kinds.keys()].some((named) => (partsOf(named) ?? 0) >= (partsOf(kind) ?? 0))
 
 /** Where a heading that the outline leaves out stands: beside those that look like it, else below those that are larger. */
-const unnamedLevel = (
+export const unnamedLevel = (
   key: string,
   kind: string | undefined,
   looks: number,
@@ -236,22 +230,26 @@ const unnamedLevel = (
 }
 
 /** Whether a line has bold words beside its code: "Option `mathstyle`". */
-const hasBoldWords = ({ bold, monospace }: Line): boolean =>
+export const hasBoldWords = ({ bold, monospace }: Line): boolean =>
   monospace < MOSTLY_CODE && bold >= ALL_BOLD * (1 - monospace)
 
 /** Whether a line is larger than running text. Bold words of the size of prose are not, even where most of the document is smaller. */
-const isLarger = (line: Line, profile: DocumentProfile): boolean =>
+export const isLarger = (line: Line, profile: DocumentProfile): boolean =>
   textSizeOf(profile, line) >= profile.bodySize * LARGER &&
   !profile.prose.has(styleKey(line.size, false, line.typewriter))
 
 /** Whether a group is a formula without words: an item of a list, a line of a proof. */
-const isEquation = ({ lines }: Group, { fonts }: HeadingContext): boolean => {
+export const isEquation = ({ lines }: Group, { fonts }: HeadingContext): boolean => {
   const { math, relates, variables, words } = census(piecesIn(lines), fonts)
   return math + variables > 0 && relates && words === 0
 }
 
 /** Whether a group is set as functions are: in typewriter in part, or slanted for the most part and hardly larger than the text. */
-const isTyped = ({ lines }: Group, typewritten: number, { fonts, profile }: HeadingContext): boolean => {
+export const isTyped = (
+  { lines }: Group,
+  typewritten: number,
+  { fonts, profile }: HeadingContext
+): boolean => {
   if (typewritten > TYPED) return true
   const pieces = piecesIn(lines)
   const set = pieces.filter(
@@ -264,74 +262,17 @@ const isTyped = ({ lines }: Group, typewritten: number, { fonts, profile }: Head
 }
 
 /** Code this much larger than the text is a title, not a command that is explained. */
-const DISPLAYED = 1.4
+export const DISPLAYED = 1.4
 
 /**
  * The level of a heading by its number's kind. Numbers of one part are counted anew within a section as well: there a lower style
  * tells the level.
  */
-const numberedLevel = ({ sections }: DocumentProfile, kind: string | undefined, styled: number): number => {
+export const numberedLevel = (
+  { sections }: DocumentProfile,
+  kind: string | undefined,
+  styled: number
+): number => {
   const level = sections.numbered.get(kind ?? "") ?? styled
   return partsOf(kind) === undefined ? Math.max(level, styled) : level
-}
-
-/** The level of a group that is a heading, by the outline or by its looks; undefined for running text. */
-export const headingLevel = (group: Group, context: HeadingContext): number | undefined => {
-  const { outline, profile } = context
-  const outlined = outline.reach !== "none"
-  const [first] = group.lines
-  if (first === undefined || group.lines.length > MAX_LINES) return undefined
-  const bold = group.lines.every(isBoldLine)
-  const alone = bold && !profile.typewritten && standsAlone(group)
-  const text = textOf(group)
-  const named = namedLevel(text, context)
-  // A command that the outline names is a section where it is set as one.
-  const titled = named !== undefined && bold
-  const displayed =
-    first.size > DISPLAYED * profile.bodySize || (profile.typewritten && isLarger(first, profile))
-  if (group.code && !alone && !titled && !displayed) return undefined
-  if (text.length > MAX_CHARACTERS || !/\p{L}/u.test(text) || ADDRESS.test(text)) return undefined
-  if (CLAUSE_END.test(text.trim())) return undefined
-  if (group.lines.some(endsInPageNumber) || group.lines.some(isPrototype)) return undefined
-  const number = numberKind(text)
-  const styled = levelOf(profile, first)
-  const looks = styled === undefined ? undefined : numberedLevel(profile, number, styled)
-  // Running text and lists may repeat a title; a heading stands out, or alone.
-  const apart = group.lines.length <= 2 && group.gap > 1.3 && group.marker?.ordered !== false
-  if (named !== undefined && (looks !== undefined || apart)) return named
-  if (isEquation(group, context)) return undefined
-  if (looks === undefined) return lookLevel(group, text, context)
-  if ((CAPTION.test(text) && /\d/.test(text)) || CAPTIONED.test(text)) return undefined
-  // A command that is explained is monospaced, and larger; one that is a section's heading is bold, too.
-  const letters = lengthOf(group.lines)
-  const typewritten = group.lines.reduce((sum, line) => sum + line.monospace * line.text.length, 0)
-  const section = number !== undefined && bold
-  if (typewritten > 0.5 * letters && !alone && !section && !displayed && !group.lines.every(hasBoldWords))
-    return undefined
-  if (PROTOTYPE.test(text) && !bold && isTyped(group, typewritten / letters, context)) return undefined
-  if (CHAPTER_LABEL.test(text.trim())) return undefined
-  if (isBoxLabel(text) && !SECTION_NOTES.test(text.trim())) return undefined
-  const bulleted = group.marker?.ordered === false && !BETWEEN_DASHES.test(text)
-  if (bulleted && !isBulleted(group)) return undefined
-  const size = textSizeOf(profile, first)
-  const key = styleKey(first.size, isBoldLine(first), first.typewriter)
-  const larger = isLarger(first, profile)
-  if (bulleted && !larger) return undefined
-  if (!larger) {
-    const reference = alone && (REFERENCE.test(text.trim()) || outline.references.has(key))
-    const unlisted = reference || UNLISTED.test(text) || isBeyond(number, outline)
-    if (outline.reach === "sections" && !unlisted) return undefined
-    if (text.length > MAX_BOLD || group.lines.length > 2 || /[.,;]$/.test(text)) return undefined
-    const known = reference || isNumbered(text) || markedLevel(group, context) !== undefined
-    const small = size < profile.bodySize * SMALL
-    if (small && !known && !(alone && areHeads(profile.statistics.styles[key]))) return undefined
-    if (!bold || hasCells(group, text)) return undefined
-    if (!isBoldHeading(group, text, context)) return undefined
-    if (!alone && !/^[\p{Lu}\p{N}\p{Lo}"'“‘„‚«‹(¿¡]/u.test(text)) return undefined
-  } else if (isTooLong(text, isBoldLine(first))) return undefined
-  if (!outlined) return looks
-  if (key === profile.title) return 1
-  return (
-    unnamedLevel(key, number, looks, context) ?? Math.max(2, looks + (larger || number !== undefined ? 0 : 1))
-  )
 }

@@ -5,7 +5,7 @@ import { spansOf } from "../lines/inline.ts"
 import { type Line, linesOf } from "../lines/line.ts"
 import { isNumberAlone } from "../lines/page-numbers.ts"
 import { segmentsOf } from "../lines/segment.ts"
-import { type PageContext, runningRows } from "../page/page.ts"
+import { type PageContext, runningRows } from "../page/page-context.ts"
 import { inlineContextOf } from "../profile/inline-context.ts"
 import type { DocumentProfile } from "../profile/profile.ts"
 

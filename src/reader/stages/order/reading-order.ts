@@ -7,7 +7,7 @@ import { SLACK } from "./boxes.ts"
 import { type Atom, gutterOf, crossesGutter } from "./gutters.ts"
 
 /** Text of one column, or a placed block, in reading order. */
-type Leaf =
+export type Leaf =
   | {
       readonly kind: "text"
       readonly segments: ReadonlyArray<Segment>

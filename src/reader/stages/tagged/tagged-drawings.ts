@@ -4,7 +4,7 @@ import { addTo } from "../../model/lists.ts"
 import type { Box, Drawing, StructureElement, TextRun } from "../../model/page-content.ts"
 import type { PageAnalysis } from "../lines/analysis.ts"
 import { beginsInCode, segmentText, piecesOf } from "../lines/segment.ts"
-import type { PageContext } from "../page/page.ts"
+import type { PageContext } from "../page/page-context.ts"
 import { drawnFigures } from "../regions/figures/drawn-figures.ts"
 import { idsUnder, isStructure, idsIn } from "./tagged-content.ts"
 
