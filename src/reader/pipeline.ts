@@ -1,3 +1,4 @@
+import { explainBlocks } from "./explain.ts"
 import type { Block } from "./model/block.ts"
 import { type LayoutPage, type LayoutOptions, USUAL_LAYOUT } from "./model/layout-page.ts"
 import type { DocumentFacts, FontFace, PageContent } from "./model/page-content.ts"
@@ -56,6 +57,8 @@ interface PageBlocks {
   readonly index: number
   /** The page is a table of contents as a whole. */
   readonly isContents: boolean
+  /** What read the blocks: the page's tags, or its geometry. */
+  readonly stage: "tags" | "blocks"
   readonly blocks: ReadonlyArray<Block>
 }
 
@@ -99,9 +102,10 @@ const readBlocks = (state: PipelineState): PipelineState => ({
   ...state,
   pages: state.analyses.map((analysis) => {
     const isContents = isContentsPage(analysis)
-    const blocks =
-      taggedBlocks(analysis, state.context) ?? untaggedBlocks(analysis, state.context, isContents)
-    return { analysis, index: analysis.page.index, isContents, blocks }
+    const tagged = taggedBlocks(analysis, state.context)
+    const blocks = tagged ?? untaggedBlocks(analysis, state.context, isContents)
+    const stage = tagged === undefined ? "blocks" : "tags"
+    return { analysis, index: analysis.page.index, isContents, stage, blocks }
   })
 })
 
@@ -131,13 +135,14 @@ const write = (state: PipelineState): PipelineState => {
   const places = placesOf(state.pages, state.hasMore)
   return {
     ...state,
-    html: state.pages.map(({ analysis: { page, turn }, blocks, index, isContents }) => ({
+    html: state.pages.map(({ analysis: { page, turn }, blocks, index, isContents, stage }) => ({
       index,
       label: page.label,
       tier: isContents ? "table-of-contents" : "layout",
       html: withTurn(writeBlocks(blocks, places), turn),
       text: textLayer(page),
-      hasWords: page.hasWords
+      hasWords: page.hasWords,
+      ...(state.input.options.explains === true && { explained: explainBlocks(blocks, index, stage) })
     }))
   }
 }

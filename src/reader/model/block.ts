@@ -1,5 +1,6 @@
 /** The content of a page: the layout tier's result before it is HTML. */
 
+import type { Reason } from "./explained.ts"
 import type { HtmlElement } from "./html-tree.ts"
 import type { Box } from "./page-content.ts"
 
@@ -59,6 +60,8 @@ export const NO_SEAM: Seam = { element: undefined, open: false, hyphenated: fals
 interface Placed {
   /** Where it begins on its page, points; undefined where that is not known. */
   readonly top?: number | undefined
+  /** Why it is what it is, where a detector or a rule decided; it changes nothing in the result. */
+  readonly reason?: Reason | undefined
 }
 
 export interface Heading extends Placed {

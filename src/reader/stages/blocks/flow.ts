@@ -28,7 +28,7 @@ import { contentsIn } from "./contents.ts"
 import { type Definitions, definitionsIn } from "./definitions.ts"
 import { footnotesFrom, noteMark } from "./footnotes.ts"
 import { Gathering, type GatheringContext, paragraph } from "./gathering.ts"
-import { headingLevel } from "./heading-rules.ts"
+import { type FoundHeading, headingBy } from "./heading-rules.ts"
 import { type HeadingContext, isBulleted } from "./headings.ts"
 import { indexLines, indexOf } from "./index-entries.ts"
 import { runInHeading } from "./run-in.ts"
@@ -57,8 +57,9 @@ const isEntry = ({ lines }: Group, contents: boolean): boolean =>
 /** Lines of one item are no further apart, in font sizes. */
 const ITEM_STEP = 1.25
 
-const headingOf = (group: Group, level: number, context: FlowContext): Heading => ({
+const headingOf = (group: Group, { level, reason }: FoundHeading, context: FlowContext): Heading => ({
   kind: "heading",
+  reason,
   top: group.lines[0]?.y0,
   level,
   size: group.lines[0]?.size,
@@ -141,9 +142,9 @@ class ColumnReader {
     const heading = { ...this.#context.heading, headed: gathering.isBelowHeading() }
     const ends = group.marker === undefined && group.gap < ITEM_STEP && gathering.continuesItem(group)
     const isLabel = this.#isMeaning && !isNumbered(group.lines[0]?.text ?? "")
-    const level = ends || stacked || isLabel ? undefined : headingLevel(group, heading)
+    const found = ends || stacked || isLabel ? undefined : headingBy(group, heading)
     if (contents && isEntry(group, contents)) gathering.leader(group)
-    else if (level !== undefined) this.#heading(group, level)
+    else if (found !== undefined) this.#heading(group, found)
     else if (group.code) gathering.code(group)
     else if (group.marker !== undefined && runInHeading(group, heading) === undefined) gathering.item(group)
     else if (isEntry(group, contents)) gathering.leader(group)
@@ -152,10 +153,10 @@ class ColumnReader {
   }
 
   /** Adds a heading, behind the one right above where that is "Chapter 3" alone. */
-  #heading(group: Group, level: number): void {
+  #heading(group: Group, found: FoundHeading): void {
     const { blocks } = this.#gathering
     const last = blocks.at(-1)
-    const heading = headingOf(group, level, this.#context)
+    const heading = headingOf(group, found, this.#context)
     this.#gathering.flush()
     const goesOn =
       last?.kind === "heading" &&
@@ -165,7 +166,7 @@ class ColumnReader {
     if (!goesOn) return this.#gathering.add(heading)
     blocks[blocks.length - 1] = {
       ...last,
-      level: Math.min(last.level, level),
+      level: Math.min(last.level, found.level),
       spans: [...last.spans, plain(" "), ...heading.spans]
     }
   }
@@ -174,7 +175,10 @@ class ColumnReader {
   #paragraph(group: Group, left: number): void {
     const runIn = runInHeading(group, this.#context.heading)
     if (runIn === undefined) return this.#gathering.text(group, { left, right: this.#column.right })
-    this.#gathering.add(headingOf({ ...group, lines: runIn.heading }, runIn.level, this.#context))
+    const reason = { stage: "blocks", rule: "heading:run-in" }
+    this.#gathering.add(
+      headingOf({ ...group, lines: runIn.heading }, { level: runIn.level, reason }, this.#context)
+    )
     this.#gathering.add(paragraph({ ...group, lines: runIn.text }, this.#column))
   }
 

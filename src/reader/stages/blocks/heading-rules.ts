@@ -1,3 +1,4 @@
+import type { Reason } from "../../model/explained.ts"
 import { CAPTIONED, CHAPTER_LABEL, isBoxLabel, SECTION_NOTES, UNLISTED } from "../lines/heading-words.ts"
 import { isBoldLine, type Line } from "../lines/line.ts"
 import { CAPTION, endsInPageNumber, isPrototype } from "../lines/markers.ts"
@@ -249,10 +250,21 @@ export const HEADING_RULES: ReadonlyArray<HeadingRule> = [
 ]
 
 /** A group that a rule takes for a heading. */
-interface FoundHeading {
-  readonly rule: string
+export interface FoundHeading {
   readonly level: number
+  readonly reason: Reason
 }
+
+/** The features of a candidate that explain a heading. */
+const evidenceOf = ({ alone, bold, first, larger, number, text }: Candidate, bodySize: number) => ({
+  size: first.size,
+  bodySize,
+  larger,
+  bold,
+  alone,
+  characters: text.length,
+  ...(number !== undefined && { number })
+})
 
 /** Decides by the first rule that holds whether a group is a heading; undefined for running text. */
 export const headingBy = (group: Group, context: HeadingContext): FoundHeading | undefined => {
@@ -262,7 +274,9 @@ export const headingBy = (group: Group, context: HeadingContext): FoundHeading |
   const candidate = candidateOf(group, first, context)
   const rule = HEADING_RULES.find(({ when }) => when(candidate))
   const level = rule?.level?.(candidate)
-  return rule === undefined || level === undefined ? undefined : { rule: rule.id, level }
+  if (rule === undefined || level === undefined) return undefined
+  const evidence = evidenceOf(candidate, context.profile.bodySize)
+  return { level, reason: { stage: "blocks", rule: `heading:${rule.id}`, evidence } }
 }
 
 /** The level of a group that is a heading; undefined for running text. */

@@ -123,13 +123,25 @@ export const DETECTORS: ReadonlyArray<Detector> = [
   }
 ]
 
+/** The place of a region, rounded to points. */
+const evidenceOf = ({ x0, x1, y0, y1 }: Placed) => ({
+  x0: Math.round(x0),
+  y0: Math.round(y0),
+  x1: Math.round(x1),
+  y1: Math.round(y1)
+})
+
 /** Claims the page's regions: all that is not running lines is free before. */
 export const claimRegions = (facts: PageFacts): Claims => {
   const running = new Set([...facts.running].flatMap(({ segments }) => segments))
   const free = without(facts.analysis.segments, running)
   const nothing: Claims = { free, text: free, placed: [], fields: [], labels: new Set(), aside: [] }
-  return DETECTORS.reduce((claims, { detect }) => {
+  return DETECTORS.reduce((claims, { detect, id }) => {
     const found = detect(claims, facts)
-    return { ...claims, ...found, placed: [...claims.placed, ...(found.placed ?? [])] }
+    const placed = (found.placed ?? []).map((one) => ({
+      ...one,
+      block: { ...one.block, reason: { stage: "regions", rule: id, evidence: evidenceOf(one) } }
+    }))
+    return { ...claims, ...found, placed: [...claims.placed, ...placed] }
   }, nothing)
 }

@@ -202,7 +202,9 @@ export const layoutOf = (
 ): LayoutPage => {
   const before = known.get(document)
   const isSame =
-    before?.options.keepsRunningLines === options.keepsRunningLines && before.asked === document.asked
+    before?.options.keepsRunningLines === options.keepsRunningLines &&
+    before.options.explains === options.explains &&
+    before.asked === document.asked
   const laidOut = isSame ? before.pages.get(index) : undefined
   if (laidOut !== undefined) {
     before?.pages.delete(index)
