@@ -5,7 +5,8 @@ import {
   NO_SEAM,
   type Paragraph,
   type Seam,
-  type Span
+  type Span,
+  textOfSpans
 } from "../../model/block.ts"
 import { append, least } from "../../model/lists.ts"
 import { spansOf, type InlineContext } from "../lines/inline.ts"
@@ -87,6 +88,9 @@ type Below =
   | { readonly kind: "lines"; readonly lines: Array<Line> }
   | { readonly kind: "block"; readonly block: Block }
   | ({ readonly kind: "text" } & Text)
+
+const isWordless = (block: Block): boolean =>
+  block.kind === "paragraph" && textOfSpans(block.spans).trim() === ""
 
 /** Collects items, and turns them into blocks. */
 export class Gathering {
@@ -264,14 +268,15 @@ export class Gathering {
     const items = this.#items
     this.#items = []
     this.#open = []
-    const [only] = items
+    const [only, another] = items
+    const marker = another === undefined ? only?.group.marker : undefined
     // "1984. It was …": one number does not make a list, unless the list continues from the page before.
-    if (
-      items.length === 1 &&
-      only !== undefined &&
-      only.group.marker?.ordered === true &&
-      (only.group.marker.number ?? 0) < 2
-    )
+    const isLone = marker?.ordered === true && (marker.number ?? 0) < 2
+    // "(3)" beside a formula: marks without any words make no list, and bullets without words say nothing.
+    if (items.every(({ item }) => item.blocks.every(isWordless)))
+      for (const { group } of items.filter(({ item }) => item.marker.ordered))
+        this.blocks.push(paragraph(group, this.#context))
+    else if (isLone && only !== undefined)
       this.blocks.push(paragraph(only.group, this.#context), ...only.item.blocks.slice(1))
     else append(this.blocks, listsOf(items.map(({ item }) => item)))
     append(this.blocks, this.#takeBelow())

@@ -4,7 +4,7 @@ import { isBoldLine, type Line } from "../lines/line.ts"
 import { CAPTION, endsInPageNumber, isPrototype } from "../lines/markers.ts"
 import type { Group } from "../lines/paragraphs.ts"
 import { isNumbered, numberKind } from "../lines/section-number.ts"
-import { lengthOf } from "../lines/segment.ts"
+import { lengthOf, piecesOf } from "../lines/segment.ts"
 import { REFERENCE } from "../profile/outline.ts"
 import { areHeads, levelOf, textSizeOf } from "../profile/profile.ts"
 import { styleKey } from "../profile/statistics.ts"
@@ -99,6 +99,25 @@ const isNamed = ({ group, looks, named }: Candidate): boolean =>
 const isReference = ({ alone, context: { outline }, style, text }: Candidate): boolean =>
   alone && (REFERENCE.test(text.trim()) || outline.references.has(style))
 
+/** A single letter of a script whose words have more of them. */
+const LONE_LETTER = /^[\p{sc=Latin}\p{sc=Greek}\p{sc=Cyrillic}]\p{M}*$/u
+/** Most letters and digits of a variable with its index. */
+const MAX_VARIABLE = 4
+
+/** Whether a group is a letter alone, or one with an index: raised or lowered. */
+const isVariable = ({ lines }: Group, text: string): boolean => {
+  const bare = text.replaceAll(/\s+/gu, "")
+  if (LONE_LETTER.test(bare)) return true
+  if (bare.length > MAX_VARIABLE) return false
+  const [base, ...scripts] = piecesOf(lines.flatMap(({ segments }) => segments))
+  return (
+    base !== undefined &&
+    LONE_LETTER.test(base.text.trim()) &&
+    scripts.length > 0 &&
+    scripts.every(({ raise }) => raise !== undefined)
+  )
+}
+
 /** Whether an outline may leave out a section like this one. */
 const isUnlisted = (candidate: Candidate): boolean =>
   isReference(candidate) ||
@@ -160,6 +179,11 @@ export const HEADING_RULES: ReadonlyArray<HeadingRule> = [
     why: "the document's outline names it",
     when: isNamed,
     level: ({ named }) => named
+  },
+  {
+    id: "variable",
+    why: "a lone letter, with or without an index, is a variable; a script of words has words of one letter",
+    when: ({ group, text }) => isVariable(group, text)
   },
   {
     id: "equation",

@@ -2,7 +2,8 @@ import { acrossOf, crosses } from "../../model/geometry.ts"
 import { median, least, greatest } from "../../model/lists.ts"
 import type { Box } from "../../model/page-content.ts"
 import type { Placed } from "../../model/placed.ts"
-import type { Segment } from "../lines/segment.ts"
+import { piecesOf, type Segment } from "../lines/segment.ts"
+import { hasBigOperator } from "../regions/formulas/mathematical.ts"
 
 /** What is put in order. */
 export interface Atom extends Box {
@@ -99,9 +100,19 @@ const partsColumns = (atoms: ReadonlyArray<Atom>, at: number): boolean => {
   return sides.every(isProse) && !sides.every((side) => 2 * side.code > side.atoms)
 }
 
+/** Most characters of a display formula. */
+const MAX_FORMULA = 80
+
+/** Whether atoms are a display formula with a sum, an integral or the like: it is no columns, wide as its white space may be. */
+const isDisplay = (atoms: ReadonlyArray<Atom>): boolean =>
+  atoms.reduce((sum, { characters }) => sum + characters, 0) <= MAX_FORMULA &&
+  atoms.some(
+    ({ segment }) => segment !== undefined && piecesOf([segment]).some(({ text }) => hasBigOperator(text))
+  )
+
 /** The x of the region's best gutter. `atoms` are in the order of the content stream. */
 export const gutterOf = (atoms: ReadonlyArray<Atom>, bodySize: number): number | undefined => {
-  if (atoms.length < 4) return undefined
+  if (atoms.length < 4 || isDisplay(atoms)) return undefined
   const { x0, x1 } = acrossOf(atoms)
   if (x1 - x0 < 8 * bodySize) return undefined
   const projected = projection(atoms, x0, x1)

@@ -38,6 +38,10 @@ export const CONTINUES = /^\s*[=<>≤≥≈≡∼≃+−·×⊂⊆→⇒⇔]/u
 
 /** Big operators, whose limits stand above and below them. */
 export const BIG_OPERATOR = /^[∑∏∐∫∬∭∮⋃⋂⋁⋀⨀⨁⨂⨄⨆]$/u
+const BIG_OPERATORS = /[∑∏∐∫∬∭∮⋃⋂⋁⋀⨀⨁⨂⨄⨆]/u
+
+/** Whether a text holds a big operator. */
+export const hasBigOperator = (text: string): boolean => BIG_OPERATORS.test(text)
 
 /** Relations and arrows that words may stand over and under. */
 export const RELATION = /^[=≠<>≤≥≈≡∼≃≅≜→←↔⇒⇐⇔⟶⟵⟷⟹⟸⟺↦⟼⇌]$/u
