@@ -1,5 +1,4 @@
 import { chmod } from "node:fs/promises"
-import { fileURLToPath } from "node:url"
 import { parseArgs } from "node:util"
 
 import * as NodeServices from "@effect/platform-node/NodeServices"
@@ -11,6 +10,7 @@ import {
 } from "../../src/adapters/embedded-postgres/embedded-postgres.ts"
 import { layerSingle, layerSqlClient } from "../../src/adapters/postgres/client.ts"
 import { migrate } from "../../src/adapters/postgres/migrator.ts"
+import { MIGRATIONS } from "../../src/runtime/process/package.ts"
 import { makeChance } from "../simulation/kernel.ts"
 import { makeFolder } from "../support/processes/child.ts"
 import { makeBatchWorld, roundBy, summaryOf } from "./batch-run.ts"
@@ -29,8 +29,6 @@ if (!Number.isInteger(rounds) || rounds < 1 || !Number.isInteger(firstSeed)) {
   console.error("Usage: node test/crash/batch-main.ts --rounds N --seed S")
   process.exit(2)
 }
-
-const migrations = fileURLToPath(new URL("../../migrations", import.meta.url))
 
 const play = async (url: string): Promise<number> => {
   const world = await makeBatchWorld(url)
@@ -62,7 +60,7 @@ const play = async (url: string): Promise<number> => {
 
 const program = Effect.gen(function* () {
   const { url } = yield* EmbeddedPostgres
-  yield* migrate(migrations).pipe(
+  yield* migrate(MIGRATIONS).pipe(
     Effect.provide([layerSqlClient.pipe(Layer.provide(layerSingle({ url }))), NodeServices.layer])
   )
   return yield* Effect.promise(() => play(Redacted.value(url)))

@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs"
 import { chmod } from "node:fs/promises"
 import { join } from "node:path"
-import { fileURLToPath } from "node:url"
 import { parseArgs } from "node:util"
 
 import * as NodeServices from "@effect/platform-node/NodeServices"
@@ -13,6 +12,7 @@ import {
 } from "../../src/adapters/embedded-postgres/embedded-postgres.ts"
 import { layerSingle, layerSqlClient } from "../../src/adapters/postgres/client.ts"
 import { migrate } from "../../src/adapters/postgres/migrator.ts"
+import { MIGRATIONS } from "../../src/runtime/process/package.ts"
 import { makeFolder } from "../support/processes/child.ts"
 import { crashRun } from "./run.ts"
 import { query } from "./world.ts"
@@ -50,8 +50,6 @@ if (
 }
 
 const ROUNDS_A_RUN = 10
-const migrations = fileURLToPath(new URL("../../migrations", import.meta.url))
-
 /** Kills a database server. One that its supervisor is just starting again has no process yet, or no file that names it. */
 const killServer = (cluster: string): void => {
   try {
@@ -71,7 +69,7 @@ const program = Effect.gen(function* () {
     const url = new URL(server)
     url.pathname = `/crash_${seed}`
     yield* Effect.promise(() => query(server, `create database crash_${seed}`))
-    yield* migrate(migrations).pipe(
+    yield* migrate(MIGRATIONS).pipe(
       Effect.provide([
         layerSqlClient.pipe(Layer.provide(layerSingle({ url: Redacted.make(url.href) }))),
         NodeServices.layer

@@ -27,7 +27,7 @@ const named = (expression: RegExp) =>
 
 /** What a program can be given or write: the code, the templates, the tests' own programs, which the pages explain, too. */
 const code = [
-  ...globSync(["{src,infra,scripts,test}/**/*.ts", "migrations/*.sql", "infra/container/*"], {
+  ...globSync(["{src,infra,scripts,test}/**/*.ts", "migrations/**/*.sql", "infra/container/*"], {
     cwd: root,
     exclude: ["test/docs/**"]
   })

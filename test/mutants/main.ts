@@ -3,14 +3,14 @@
  * notices. In the pure rules (NAME: a part of a file's path), with `--sql` in the functions of the migrations (NAME: a function).
  * `--tests PATH` runs these tests in place of the area's, `--only WORDS` plants the faults that are about them, `--list` runs nothing.
  */
-import { globSync, readdirSync, readFileSync } from "node:fs"
-import { resolve } from "node:path"
+import { globSync, readFileSync } from "node:fs"
+import { basename, relative, resolve, sep } from "node:path"
 import { parseArgs } from "node:util"
 
 import { EQUIVALENT } from "./equivalent.ts"
 import { mutantsOf as mutantsOfRules } from "./rules.ts"
 import { type Failure, type Session, startSession } from "./session.ts"
-import { functionsOf, type Mutant, mutantsOf as mutantsOfFunction } from "./sql.ts"
+import { type Mutant, mutantsOf as mutantsOfFunction, type SqlFunction } from "./sql.ts"
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
@@ -21,18 +21,6 @@ const { positionals, values } = parseArgs({
     only: { type: "string", default: "" }
   }
 })
-
-/** The tests of what a file of the migrations holds. */
-const SQL_TESTS: Readonly<Record<string, ReadonlyArray<string>>> = {
-  "0001_roles.sql": ["test/adapters/postgres/migrator"],
-  "0002_mail.sql": ["test/adapters/postgres/mail/"],
-  "0003_delivery.sql": ["test/adapters/postgres/delivery/"],
-  "0004_accounts.sql": ["test/adapters/postgres/accounts/"],
-  "0005_conversion.sql": ["test/adapters/postgres/conversion/"],
-  "0006_batch.sql": ["test/adapters/postgres/batch/"],
-  "0007_inbound.sql": ["test/adapters/postgres/inbound/"],
-  "0008_outreach.sql": ["test/adapters/postgres/outreach/"]
-}
 
 /** The pure rules, by the folder of the domain; of conversion the state machines, not what reads documents. */
 const RULES: Readonly<Record<string, string>> = {
@@ -46,7 +34,7 @@ const RULES: Readonly<Record<string, string>> = {
 
 /** A place with its faults. */
 interface Target {
-  /** A folder of rules, a file of the migrations: what a share of the killed is counted for. */
+  /** A folder of rules or of functions: what a share of the killed is counted for. */
   readonly area: string
   readonly name: string
   readonly mutants: ReadonlyArray<Mutant>
@@ -55,16 +43,24 @@ interface Target {
   readonly plant: (session: Session, text: string | undefined) => Promise<Failure>
 }
 
+const FUNCTIONS = "migrations/functions"
+const SHARED_TESTS = ["test/adapters/postgres/leadership", "test/adapters/postgres/migrator"]
+
+/** The functions of the migrations; the tests of an area's folder hold them. */
 const sqlTargets = (): ReadonlyArray<Target> =>
-  readdirSync("migrations")
+  globSync(`${FUNCTIONS}/**/*.sql`)
     .toSorted()
-    .flatMap((file) => functionsOf(file, readFileSync(`migrations/${file}`, "utf8")))
+    .map((file): SqlFunction => ({
+      area: relative(FUNCTIONS, file).split(sep)[0]!,
+      name: basename(file, ".sql"),
+      text: readFileSync(file, "utf8")
+    }))
     .filter(({ name }) => positionals.length === 0 || positionals.includes(name))
     .map((fn) => ({
-      area: fn.file,
+      area: fn.area,
       name: fn.name,
       mutants: mutantsOfFunction(fn),
-      tests: SQL_TESTS[fn.file] ?? [],
+      tests: fn.area === "shared" ? SHARED_TESTS : [`test/adapters/postgres/${fn.area}/`],
       plant: (session, text) => session.inTemplate(text ?? fn.text)
     }))
 

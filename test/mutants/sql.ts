@@ -12,26 +12,14 @@ export interface Mutant {
 }
 
 export interface SqlFunction {
-  /** The file of the migrations. */
-  readonly file: string
+  /** The area of the functions: the first folder of its path. */
+  readonly area: string
   readonly name: string
-  readonly line: number
-  /** Its definition, in words that put it in the place of the one that is there. */
+  /** Its file, which replaces what is there. */
   readonly text: string
 }
 
-const DEFINITION = /^create function (\w+)\([^]*?^\$\$;$/gm
-
 const lineOf = (text: string, at: number) => text.slice(0, at).split("\n").length
-
-/** The functions that a file of the migrations makes. */
-export const functionsOf = (file: string, text: string): ReadonlyArray<SqlFunction> =>
-  [...text.matchAll(DEFINITION)].map((match) => ({
-    file,
-    name: match[1]!,
-    line: lineOf(text, match.index),
-    text: match[0].replace("create function", "create or replace function")
-  }))
 
 interface Kind {
   readonly about: string
@@ -120,7 +108,7 @@ const withoutComments = (text: string): string =>
   text.replace(/--[^\n]*/g, (comment) => " ".repeat(comment.length))
 
 /** The function with each fault of each kind, one at a time. */
-export const mutantsOf = ({ line, text }: SqlFunction): ReadonlyArray<Mutant> => {
+export const mutantsOf = ({ text }: Pick<SqlFunction, "text">): ReadonlyArray<Mutant> => {
   const start = text.indexOf("$$")
   const body = withoutComments(text).slice(start)
   return KINDS.flatMap(({ about, becomes, what }) =>
@@ -129,7 +117,7 @@ export const mutantsOf = ({ line, text }: SqlFunction): ReadonlyArray<Mutant> =>
       const after = becomes(match[0])
       return {
         about: `${about}: \`${match[0].trim().replace(/\s+/g, " ")}\`${after === "" ? "" : ` → \`${after}\``}`,
-        line: line + lineOf(text, at) - 1,
+        line: lineOf(text, at),
         text: text.slice(0, at) + after + text.slice(at + match[0].length)
       }
     })

@@ -1,4 +1,4 @@
-import { cp, mkdir, symlink, writeFile } from "node:fs/promises"
+import { cp, mkdir, readFile, symlink, writeFile } from "node:fs/promises"
 import { dirname, join, relative } from "node:path"
 
 import { assert, describe, it } from "@effect/vitest"
@@ -11,14 +11,17 @@ import { type Child, makeFolder, programOf, runChild, startFake } from "../suppo
 const PATIENCE = 180_000
 const ROOT = join(import.meta.dirname, "../..")
 
-/** What a newer version adds: a column that has a value, another signature beside the old one, and an index. */
+/** What a newer version adds: a column that has a value, another signature beside the old one, an index, and a function. */
 const NEXT = {
   "0009_next.sql": `alter table email_log add column next text not null default 'none';
     create function email_status_rank(p_status text, p_next text) returns integer language sql
       set search_path = pg_catalog, public, pg_temp as $$ select email_status_rank(p_status) $$;
     select secure_function('email_status_rank(text, text)');`,
-  "0010_index.sql": "create index concurrently if not exists email_log_next on email_log (next);"
+  "0010_index.sql": "create index concurrently if not exists email_log_next on email_log (next);",
+  "functions/shared/next_of.sql": `create or replace function next_of(p_id uuid) returns text language sql
+    set search_path = pg_catalog, public, pg_temp as $$ select next from email_log where id = p_id $$;`
 }
+const NEXT_VERSION = "99.0.0"
 
 /** A folder with this version's programs and one migration more, laid out as the package is: its version stands in for the next one. */
 const nextVersion = async (folder: string) => {
@@ -27,7 +30,11 @@ const nextVersion = async (folder: string) => {
   await cp(dirname(programOf("src/runtime/entries/serve.ts")), programs, { recursive: true })
   await cp(join(ROOT, "migrations"), join(folder, "migrations"), { recursive: true })
   for (const [name, text] of Object.entries(NEXT)) await writeFile(join(folder, "migrations", name), text)
-  await cp(join(ROOT, "package.json"), join(folder, "package.json"))
+  const manifest: unknown = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8"))
+  await writeFile(
+    join(folder, "package.json"),
+    JSON.stringify({ ...Object(manifest), version: NEXT_VERSION })
+  )
   await symlink(join(ROOT, "node_modules"), join(folder, "node_modules"))
   return (name: string) => relative(ROOT, join(programs, `${name}.js`))
 }
@@ -92,7 +99,7 @@ describe("two versions on one database", () => {
         const first = yield* send(before, "first")
         const migrated = yield* start(next("migrate"))
         yield* Effect.promise(() => migrated.ended)
-        assert.include(migrated.lines.join("\n"), "applied next, index")
+        assert.include(migrated.lines.join("\n"), "applied next, index, functions")
         const newer = yield* start(next("serve"))
         // A key is one, whichever version is asked; the old process never stopped.
         assert.strictEqual(yield* send(newer, "first"), first)
@@ -102,7 +109,11 @@ describe("two versions on one database", () => {
         const again = yield* start(OLD)
         assert.strictEqual(yield* send(again, "second"), second)
         assert.lengthOf(
-          again.lines.filter((line) => line.includes("a newer version of Postlane migrated the database")),
+          again.lines.filter((line) =>
+            line.includes(
+              `a newer version of Postlane migrated the database (0009_next, 0010_index, the functions of ${NEXT_VERSION})`
+            )
+          ),
           1
         )
         yield* stop(newer)
@@ -113,12 +124,15 @@ describe("two versions on one database", () => {
         assert.include(back.lines.join("\n"), "is up to date")
         yield* send(again, "fourth")
         const sql = yield* WriteSql
-        assert.deepStrictEqual(yield* sql`select subject, status, next from email_log order by created_at`, [
-          { subject: "first", status: "sent", next: "none" },
-          { subject: "second", status: "sent", next: "none" },
-          { subject: "third", status: "sent", next: "none" },
-          { subject: "fourth", status: "sent", next: "none" }
-        ])
+        assert.deepStrictEqual(
+          yield* sql`select subject, status, next_of(id) as next from email_log order by created_at`,
+          [
+            { subject: "first", status: "sent", next: "none" },
+            { subject: "second", status: "sent", next: "none" },
+            { subject: "third", status: "sent", next: "none" },
+            { subject: "fourth", status: "sent", next: "none" }
+          ]
+        )
       }).pipe(Effect.scoped, Effect.provide(layerPostgres)),
     PATIENCE
   )

@@ -1,5 +1,3 @@
-import { fileURLToPath } from "node:url"
-
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
@@ -7,6 +5,7 @@ import type { TestProject } from "vitest/node"
 
 import { layerSingle, layerSqlClient } from "../../src/adapters/postgres/client.ts"
 import { migrate } from "../../src/adapters/postgres/migrator.ts"
+import { MIGRATIONS } from "../../src/runtime/process/package.ts"
 import { startTestServer } from "./postgres/postgres-server.ts"
 import { bundle } from "./processes/bundle.ts"
 import { COMPILED } from "./processes/bundled-programs.ts"
@@ -19,8 +18,6 @@ declare module "vitest" {
   }
 }
 
-const migrations = fileURLToPath(new URL("../../migrations", import.meta.url))
-
 const client = (url: string) => layerSqlClient.pipe(Layer.provide(layerSingle({ url: Redacted.make(url) })))
 
 const makeTemplate = async (url: string) => {
@@ -29,7 +26,7 @@ const makeTemplate = async (url: string) => {
   const create = SqlClient.SqlClient.use((sql) => sql.unsafe("create database postlane_template").unprepared)
   await Effect.runPromise(create.pipe(Effect.provide(client(url))))
   await Effect.runPromise(
-    migrate(migrations).pipe(Effect.provide([client(template.href), NodeServices.layer]))
+    migrate(MIGRATIONS).pipe(Effect.provide([client(template.href), NodeServices.layer]))
   )
 }
 

@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 
 import type { DatabaseFacts } from "../../domain/doctor/database.ts"
 import { failureText } from "../../domain/mail/failover.ts"
-import { label } from "./migration-files.ts"
+import { label, type MigrationFiles } from "./migration-files.ts"
 import { pending } from "./migrator.ts"
 import { reasonOf } from "./statement.ts"
 
@@ -25,9 +25,9 @@ const waitingMessages = Effect.gen(function* () {
     group by queue_name order by queue_name`.unprepared
 })
 
-/** Reads the database's version, its migrations (compared with those of `directory`) and its clock. */
+/** Reads the database's version, its migrations (compared with this version's) and its clock. */
 export const examineDatabase = (
-  directory: string
+  files: MigrationFiles
 ): Effect.Effect<DatabaseFacts, never, SqlClient.SqlClient | FileSystem.FileSystem | Path.Path> =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
@@ -38,8 +38,13 @@ export const examineDatabase = (
       current_setting('server_version_num')::int as version,
       (extract(epoch from clock_timestamp()) * 1000)::float8 as now`.unprepared
     const after = yield* Clock.currentTimeMillis
-    const migrations = yield* pending(directory).pipe(
-      Effect.map(({ missing, newer }) => ({ _tag: "Pending" as const, names: missing.map(label), newer })),
+    const migrations = yield* pending(files).pipe(
+      Effect.map(({ functions, missing, newer }) => ({
+        _tag: "Pending" as const,
+        names: missing.map(label),
+        functions,
+        newer
+      })),
       Effect.catch(({ message, remedy }) => Effect.succeed({ _tag: "Broken" as const, why: message, remedy }))
     )
     const waiting = yield* waitingMessages

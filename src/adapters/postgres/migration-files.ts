@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto"
 
 import { Data, Effect, FileSystem, Path } from "effect"
+import type { SqlError } from "effect/sql/SqlError"
 
 /** Comments, quoted texts and names, dollar-quoted bodies, the separator, and everything else. */
 const TOKEN =
@@ -20,18 +21,22 @@ export const splitStatements = (text: string): ReadonlyArray<string> => {
 }
 
 /** What a file does, without comments and the width of gaps: a comment may be mended in a file that was applied. */
-const essence = (text: string): string =>
+export const essenceOf = (text: string): string =>
   [...text.matchAll(TOKEN)]
     .map(([part, tag]) => {
       if (part.startsWith("--") || part.startsWith("/*")) return " "
       if (part.startsWith("'") || part.startsWith('"')) return part
       if (part.length === 1 || !part.startsWith("$")) return part.replaceAll(/\s+/g, " ")
       const quote = `$${tag ?? ""}$`
-      return quote + essence(part.slice(quote.length, -quote.length)) + quote
+      return quote + essenceOf(part.slice(quote.length, -quote.length)) + quote
     })
     .join("")
     .replaceAll(/ +/g, " ")
     .trim()
+
+/** SHA-256 hex of what statements do. */
+export const checksumOf = (statements: ReadonlyArray<string>): string =>
+  createHash("sha256").update(statements.map(essenceOf).join(";")).digest("hex")
 
 /** Why the database was not migrated; `message` and `remedy` are for the operator. */
 export class MigrationError extends Data.TaggedError("MigrationError")<{
@@ -40,6 +45,14 @@ export class MigrationError extends Data.TaggedError("MigrationError")<{
   readonly remedy?: string
   readonly cause?: unknown
 }> {}
+
+/** The files that make a database. */
+export interface MigrationFiles {
+  /** Numbered files, and the functions in a folder of their own. */
+  readonly directory: string
+  /** The version of Postlane that they belong to: an older one leaves the functions of a newer one in place. */
+  readonly version: string
+}
 
 /** One numbered file. */
 export interface Migration {
@@ -50,7 +63,7 @@ export interface Migration {
   readonly statements: ReadonlyArray<string>
   /** Whether it builds or drops indexes beside readers and writers, which no transaction can. */
   readonly isConcurrent: boolean
-  /** The tables and functions that it makes. */
+  /** The tables that it makes. */
   readonly makes: ReadonlyArray<string>
 }
 
@@ -59,7 +72,7 @@ export const label = (migration: { readonly id: number; readonly name: string })
   `${String(migration.id).padStart(4, "0")}_${migration.name}`
 
 const FILE = /^(\d+)_([^.]+)\.sql$/
-const MAKES = /^create (?:or replace )?(?:unlogged )?(?:table|function) (?:if not exists )?(\w+)/i
+const MAKES = /^create (?:unlogged )?table (?:if not exists )?(\w+)/i
 
 /** A statement that can be run again after it was broken off, on the named index. */
 export const CONCURRENT =
@@ -77,7 +90,7 @@ const parse = Effect.fnUntraced(function* (id: number, name: string, text: strin
   const migration: Migration = {
     id,
     name,
-    checksum: createHash("sha256").update(statements.map(essence).join(";")).digest("hex"),
+    checksum: checksumOf(statements),
     statements,
     isConcurrent,
     makes: statements.flatMap((statement) => MAKES.exec(statement)?.[1]?.toLowerCase() ?? [])
@@ -117,3 +130,10 @@ export const readMigrations = Effect.fn("postgres.readMigrations")(
       : new MigrationError({ message: `the migrations cannot be read: ${cause.message}`, cause })
   )
 )
+
+/** What the server said, which the driver keeps in the cause. */
+export const describe = (error: SqlError): string => {
+  const { cause, message } = error.reason
+  const said = cause instanceof Error ? cause.message : undefined
+  return said === undefined || said === message ? error.message : `${error.message}: ${said}`
+}

@@ -4,14 +4,29 @@ import { isSqlError, type SqlError } from "effect/sql/SqlError"
 
 import { whyTooOld } from "../../domain/doctor/database.ts"
 import { greatest } from "../../reader/model/lists.ts"
-import { CONCURRENT, label, type Migration, MigrationError, readMigrations } from "./migration-files.ts"
-
-const TABLE = "postlane_migrations"
+import { MIGRATIONS_TABLE as TABLE, settle } from "./database-rights.ts"
+import { readFunctions } from "./function-files.ts"
+import {
+  applyAll,
+  applyNeeded,
+  compareApplied,
+  makeFunctionsTable,
+  type VersionOfFunctions
+} from "./function-migrator.ts"
+import {
+  CONCURRENT,
+  describe,
+  label,
+  type Migration,
+  MigrationError,
+  type MigrationFiles,
+  readMigrations
+} from "./migration-files.ts"
 
 const AppliedRows = Schema.Array(
   Schema.Struct({ id: Schema.Int, name: Schema.String, checksum: Schema.String })
 )
-type Applied = (typeof AppliedRows.Type)[number]
+type AppliedRow = (typeof AppliedRows.Type)[number]
 
 /** A major version's files have numbers of one thousand: within it, processes of all versions work on one database. */
 const majorOf = ({ id }: { readonly id: number }) => Math.floor(id / 1000)
@@ -20,7 +35,7 @@ const REINSTALL =
   "install this version of Postlane anew: a file in its folder of migrations differs from the released one"
 
 /** The first row that these files cannot have made. */
-const misfit = (files: ReadonlyArray<Migration>, row: Applied): MigrationError | undefined => {
+const misfit = (files: ReadonlyArray<Migration>, row: AppliedRow): MigrationError | undefined => {
   const file = files.find(({ id }) => id === row.id)
   if (file === undefined)
     return new MigrationError({
@@ -43,17 +58,22 @@ const misfit = (files: ReadonlyArray<Migration>, row: Applied): MigrationError |
 interface Standing {
   /** Not applied yet. */
   readonly missing: ReadonlyArray<Migration>
-  /** Applied by a newer version: this one works on, since no file of a major version takes away what another version of it uses. */
+  /** Functions that are not as in the files, by name. */
+  readonly functions: ReadonlyArray<string>
+  /**
+   * What a newer version applied: this one works on, since no file and no function of a major version takes away what another version of
+   * it uses.
+   */
   readonly newer: ReadonlyArray<string>
 }
 
 /**
- * Compares; fails where the database has another history, an applied file is missing or changed, a new one has too low a
+ * Compares the numbered files; fails where the database has another history, an applied file is missing or changed, a new one has too low a
  * number, or a newer major version migrated it.
  */
 const compare = Effect.fnUntraced(function* (
   files: ReadonlyArray<Migration>,
-  applied: ReadonlyArray<Applied>
+  applied: ReadonlyArray<AppliedRow>
 ) {
   const newestFile = files.at(-1)!
   for (const row of applied) {
@@ -75,11 +95,7 @@ const compare = Effect.fnUntraced(function* (
       message: `migration ${label(late)} comes before ${newest}, which was applied already: give it a higher number`
     })
   }
-  const standing: Standing = {
-    missing,
-    newer: applied.filter(({ id }) => id > newestFile.id).map(label)
-  }
-  return standing
+  return { missing, newer: applied.filter(({ id }) => id > newestFile.id).map(label) }
 })
 
 const selectApplied = Effect.gen(function* () {
@@ -96,37 +112,6 @@ const requireNewEnough = Effect.gen(function* () {
   const [row] = yield* sql`select current_setting('server_version_num')::int as version`.unprepared
   const why = whyTooOld(Number(row?.["version"]))
   if (why !== undefined) return yield* new MigrationError({ message: why })
-})
-
-/**
- * The limits of the role that connects, in this database: they hold for every session, also for those that a pooler in transaction mode
- * shares out. A statement's is longer than any caller waits, so that one that nobody waits for still ends; the last one lets go of what a
- * frozen process has locked. Compiling a plan takes half a second of the statistics, and makes nothing quicker. What is set already stays.
- */
-const SET_LIMITS = `do $$
-  declare
-    v_name text;
-    v_value text;
-  begin
-    for v_name, v_value in
-      values ('statement_timeout', '15s'), ('lock_timeout', '5s'), ('idle_in_transaction_session_timeout', '30s'),
-        ('jit', 'off')
-    loop
-      if not exists (
-        select from pg_db_role_setting s join pg_database d on d.datname = current_database(), unnest(s.setconfig) as c
-        where s.setrole = session_user::regrole and s.setdatabase in (0, d.oid) and starts_with(c, v_name || '=')
-      ) then
-        execute format('alter role session_user in database %I set %I = %L', current_database(), v_name, v_value);
-      end if;
-    end loop;
-  end
-$$`
-
-/** Whether the role that is connected has no limit of a statement: another role than the one that migrated. */
-export const isUnlimited = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
-  const [row] = yield* sql`select current_setting('statement_timeout') = '0' as unlimited`.unprepared
-  return row?.["unlimited"] === true
 })
 
 const refail = (cause: MigrationError | SqlError | Schema.SchemaError) =>
@@ -240,10 +225,20 @@ const applyConcurrently = Effect.fnUntraced(function* (migration: Migration) {
   }
 }, Effect.scoped)
 
+interface Files extends VersionOfFunctions {
+  readonly migrations: ReadonlyArray<Migration>
+}
+
+const read = ({ directory, version }: MigrationFiles) =>
+  Effect.map(
+    Effect.all([readMigrations(directory), readFunctions(directory)]),
+    ([migrations, functions]): Files => ({ migrations, functions, version })
+  )
+
 /** Applies the next file that is missing, and returns it. */
-const applyNext = Effect.fnUntraced(function* (files: ReadonlyArray<Migration>) {
+const applyNext = Effect.fnUntraced(function* (files: Files) {
   const sql = yield* SqlClient.SqlClient
-  const [next] = (yield* compare(files, yield* selectApplied)).missing
+  const [next] = (yield* compare(files.migrations, yield* selectApplied)).missing
   if (next === undefined) return undefined
   if (next.isConcurrent) {
     yield* untilFree(`migration ${label(next)}`, Effect.mapError(applyConcurrently(next), failed(next)))
@@ -254,8 +249,9 @@ const applyNext = Effect.fnUntraced(function* (files: ReadonlyArray<Migration>) 
     `migration ${label(next)}`,
     Effect.gen(function* () {
       // Another process may have applied it before it was our turn.
-      const { missing } = yield* compare(files, yield* selectApplied)
+      const { missing } = yield* compare(files.migrations, yield* selectApplied)
       if (!missing.some(({ id }) => id === next.id)) return undefined
+      yield* applyNeeded(files, next.statements)
       for (const statement of next.statements)
         yield* sql.unsafe(statement).unprepared.pipe(Effect.mapError(failed(next)))
       yield* note(next)
@@ -264,85 +260,56 @@ const applyNext = Effect.fnUntraced(function* (files: ReadonlyArray<Migration>) 
   )
 })
 
-/** The role that works with the tables, where the one that migrates cannot make it: nobody else would say so. */
-const SERVICE_ROLE = `select case
-    when not exists (select from pg_roles where rolname = 'service_role') then
-      'the role service_role is missing, and the role of DB_URL may not make it: only the owner of the tables works with them. Where others connect, have an administrator run "create role service_role nologin bypassrls", and migrate again'
-    when exists (select from pg_roles where rolname = 'service_role' and not rolbypassrls) then
-      'the role service_role sees no rows, and the role of DB_URL may not change that: have an administrator run "alter role service_role bypassrls"'
-  end as lacks`
+/** What a migration did. */
+interface Applied {
+  readonly files: ReadonlyArray<Migration>
+  /** The names of the functions that were made, replaced or dropped after the files. */
+  readonly functions: ReadonlyArray<string>
+}
 
 /**
- * Closes what the files made and a restore, or a role that was missing, left open: a dump takes a privilege back in the same breath as it
- * grants one to a role that may not exist.
+ * Applies every pending migration, each file in a transaction, all of it or none. A file that builds indexes concurrently is the
+ * exception: it is none, and can be run again. Then the functions whose text is another, all in one transaction of its own: it holds no
+ * lock of a table, and until it ends the functions of the version before work on the new tables, as they do for its processes.
  */
-const secure = Effect.fnUntraced(function* (files: ReadonlyArray<Migration>) {
-  const sql = yield* SqlClient.SqlClient
-  const [found] = yield* sql`select to_regproc('secure_function') is not null as found`.unprepared
-  if (found?.["found"] !== true) return
-  const names = JSON.stringify(files.flatMap(({ makes }) => makes))
-  yield* sql`select secure_function(p.oid) from pg_proc p
-    where p.pronamespace = 'public'::regnamespace and pg_has_role(p.proowner, 'usage')
-      and p.proname in (select jsonb_array_elements_text(${names}::jsonb))
-      and (has_function_privilege('public', p.oid, 'execute')
-        or not coalesce(has_function_privilege((select r.oid from pg_roles r where r.rolname = 'service_role'), p.oid, 'execute'), true))
-    `.unprepared
-  yield* sql`select secure_table(c.oid) from pg_class c
-    where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and pg_has_role(c.relowner, 'usage')
-      and c.relname in (select jsonb_array_elements_text(${names}::jsonb))
-      and (not c.relrowsecurity or has_table_privilege('public', c.oid, 'select')
-        or not coalesce(has_table_privilege((select r.oid from pg_roles r where r.rolname = 'service_role'), c.oid, 'select'), true))
-    `.unprepared
-})
-
-/** Grants and limits: a serving process reads what is pending, as the service role where it does not own the tables. */
-const settle = Effect.fnUntraced(function* (files: ReadonlyArray<Migration>) {
-  const sql = yield* SqlClient.SqlClient
-  yield* secure(files)
-  yield* sql.unsafe(`do $$
-    begin
-      if exists (select from pg_roles where rolname = 'service_role') then
-        grant select on table ${TABLE} to service_role;
-      end if;
-    end
-  $$`).unprepared
-  yield* sql.unsafe(SET_LIMITS).unprepared
-  const [row] = yield* sql.unsafe<{ readonly lacks: string | null }>(SERVICE_ROLE).unprepared
-  if (typeof row?.lacks === "string") yield* Effect.logWarning(row.lacks)
-})
-
-/**
- * Applies every pending migration, each file in a transaction, all of it or none, and returns those applied. A file that builds indexes
- * concurrently is the exception: it is none, and can be run again.
- */
-export const migrate = Effect.fn("postgres.migrate")(function* (directory: string) {
-  const files = yield* readMigrations(directory)
+export const migrate = Effect.fn("postgres.migrate")(function* (from: MigrationFiles) {
+  const files = yield* read(from)
   return yield* Effect.gen(function* () {
     yield* requireNewEnough
-    yield* inTurn("the table of migrations", makeTable)
+    yield* inTurn("the tables of migrations", Effect.andThen(makeTable, makeFunctionsTable))
     const applied: Array<Migration> = []
     for (let more = true; more;) {
       const next = yield* applyNext(files)
       if (next !== undefined) applied.push(next)
-      more = next !== undefined || (yield* compare(files, yield* selectApplied)).missing.length > 0
+      more = next !== undefined || (yield* compare(files.migrations, yield* selectApplied)).missing.length > 0
     }
-    yield* inTurn("the closing of tables", settle(files))
-    return applied
+    const { changed, gone } = yield* compareApplied(files)
+    const functions =
+      changed.length + gone.length + applied.length === 0
+        ? []
+        : yield* inTurn("the functions", applyAll(files))
+    const made = [
+      ...files.migrations.flatMap(({ makes }) => makes),
+      ...files.functions.map(({ name }) => name)
+    ]
+    yield* inTurn("the closing of tables", settle(made))
+    const done: Applied = { files: applied, functions }
+    return done
   }).pipe(Effect.mapError(refail))
 })
 
 /** Where the database stands, for a process that must not migrate it itself. */
-export const pending = Effect.fn("postgres.pending")(function* (directory: string) {
-  const files = yield* readMigrations(directory)
-  return yield* Effect.andThen(
-    requireNewEnough,
-    Effect.flatMap(selectApplied, (applied) => compare(files, applied))
-  ).pipe(Effect.mapError(refail))
+export const pending = Effect.fn("postgres.pending")(function* (from: MigrationFiles) {
+  const files = yield* read(from)
+  return yield* Effect.gen(function* () {
+    yield* requireNewEnough
+    const { missing, newer } = yield* compare(files.migrations, yield* selectApplied)
+    const functions = yield* compareApplied(files)
+    const standing: Standing = {
+      missing,
+      functions: [...functions.changed.map(({ name }) => name), ...functions.gone],
+      newer: functions.newer === undefined ? newer : [...newer, `the functions of ${functions.newer}`]
+    }
+    return standing
+  }).pipe(Effect.mapError(refail))
 })
-
-/** What the server said, which the driver keeps in the cause. */
-const describe = (error: SqlError): string => {
-  const { cause, message } = error.reason
-  const said = cause instanceof Error ? cause.message : undefined
-  return said === undefined || said === message ? error.message : `${error.message}: ${said}`
-}

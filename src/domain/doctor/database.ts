@@ -15,10 +15,11 @@ export type DatabaseFacts =
       /** `server_version_num`: 150004 is 15.4. */
       readonly version: number
       readonly migrations:
-        /** `newer`: those that a newer version applied. */
+        /** Files to apply, functions that are not as in the files, and what a newer version applied. */
         | {
             readonly _tag: "Pending"
             readonly names: ReadonlyArray<string>
+            readonly functions: ReadonlyArray<string>
             readonly newer: ReadonlyArray<string>
           }
         /** A file was changed or is missing, or they could not be compared; `remedy` where the comparison knows it. */
@@ -53,16 +54,23 @@ const migrationsVerdict = (
       do: migrations.remedy ?? "use the version of Postlane that migrated this database, or a newer one"
     })
   }
-  const { names, newer } = migrations
+  const { functions, names, newer } = migrations
+  const remedy = "postlane migrate (in a checkout: npm run migrate)"
   if (newer.length > 0)
     return ok(`a newer version migrated this database (${newer.join(", ")}), and this one works on it`)
-  return names.length === 0
-    ? ok("all migrations are applied, unchanged")
-    : fail({
-        what: `${names.length} ${names.length === 1 ? "migration is" : "migrations are"} missing`,
-        why: `not applied: ${names.join(", ")}`,
-        do: "postlane migrate (in a checkout: npm run migrate)"
-      })
+  if (names.length > 0)
+    return fail({
+      what: `${names.length} ${names.length === 1 ? "migration is" : "migrations are"} missing`,
+      why: `not applied: ${names.join(", ")}`,
+      do: remedy
+    })
+  if (functions.length > 0)
+    return fail({
+      what: `${functions.length} ${functions.length === 1 ? "function is" : "functions are"} not as in this version`,
+      why: `not applied: ${functions.join(", ")}`,
+      do: remedy
+    })
+  return ok("all migrations and functions are applied, unchanged")
 }
 
 /** Messages that nobody takes: no consumer runs, or the setting named this queue once. */

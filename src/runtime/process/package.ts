@@ -11,8 +11,11 @@ export const { version: VERSION } = Schema.decodeUnknownSync(
   Schema.fromJsonString(Schema.Struct({ version: Schema.String }))
 )(readFileSync(new URL("../../../package.json", import.meta.url), "utf8"))
 
-/** The numbered migrations, as far from the sources as from the published files. */
-export const MIGRATIONS = fileURLToPath(new URL("../../../migrations", import.meta.url))
+/** Migrations and functions of the database, as far from the sources as from the published files. */
+export const MIGRATIONS = {
+  directory: fileURLToPath(new URL("../../../migrations", import.meta.url)),
+  version: VERSION
+}
 
 /** The commands that npm scripts of a checkout run by their own name. */
 const SCRIPTS: ReadonlyMap<string, string> = new Map([

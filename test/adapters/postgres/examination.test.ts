@@ -19,7 +19,12 @@ describe("the examination of the database", () => {
         assert.strictEqual(sound._tag, "Reached")
         if (sound._tag !== "Reached") return
         assert.isAtLeast(sound.version, 150_000)
-        assert.deepStrictEqual(sound.migrations, { _tag: "Pending", names: [], newer: [] })
+        assert.deepStrictEqual(sound.migrations, {
+          _tag: "Pending",
+          names: [],
+          functions: [],
+          newer: []
+        })
         // One machine, one clock.
         assert.isBelow(Math.abs(sound.skewMs), sound.uncertaintyMs + 1_000)
 
@@ -46,7 +51,9 @@ describe("the examination of the database", () => {
           delete from postlane_migrations where id = (select max(id) from postlane_migrations) returning id, name`
         const lacking = yield* examineDatabase(MIGRATIONS)
         const name = `${String(newest!.id).padStart(4, "0")}_${newest!.name}`
-        assert.deepInclude(lacking, { migrations: { _tag: "Pending", names: [name], newer: [] } })
+        assert.deepInclude(lacking, {
+          migrations: { _tag: "Pending", names: [name], functions: [], newer: [] }
+        })
 
         yield* sql`update postlane_migrations set checksum = 'other' where id = 1`
         const changed = yield* examineDatabase(MIGRATIONS)

@@ -1,15 +1,13 @@
-import { fileURLToPath } from "node:url"
-
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, FileSystem, Layer, Path } from "effect"
 import { PersistedQueue } from "effect/persistence"
 
 import { layerSqlClient, WriteSql } from "../../../src/adapters/postgres/client.ts"
+import type { MigrationFiles } from "../../../src/adapters/postgres/migration-files.ts"
 import { migrate, pending as standing } from "../../../src/adapters/postgres/migrator.ts"
+import { MIGRATIONS } from "../../../src/runtime/process/package.ts"
 import { layerClients, layerEmptyDatabase, layerPostgres } from "../../support/postgres/postgres.ts"
-
-const MIGRATIONS = fileURLToPath(new URL("../../../migrations", import.meta.url))
 
 const layerEmpty = layerSqlClient.pipe(
   Layer.provideMerge(layerClients()),
@@ -17,17 +15,21 @@ const layerEmpty = layerSqlClient.pipe(
   Layer.provideMerge(NodeServices.layer)
 )
 
-/** A directory of migrations with these files. */
+/** A directory of migrations with these files, and a version that they belong to. */
 const directory = Effect.fnUntraced(function* (files: Readonly<Record<string, string>>) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const folder = yield* fs.makeTempDirectoryScoped()
-  const write = (name: string, text: string) => fs.writeFileString(path.join(folder, name), text)
+  const write = Effect.fnUntraced(function* (name: string, text: string) {
+    yield* fs.makeDirectory(path.dirname(path.join(folder, name)), { recursive: true })
+    yield* fs.writeFileString(path.join(folder, name), text)
+  })
   yield* Effect.forEach(Object.entries(files), ([name, text]) => write(name, text))
-  return { folder, write, remove: (name: string) => fs.remove(path.join(folder, name)) }
+  const of = (version: string): MigrationFiles => ({ directory: folder, version })
+  return { folder: of("1.0.0"), of, write, remove: (name: string) => fs.remove(path.join(folder, name)) }
 })
 
-const pending = (folder: string) => Effect.map(standing(folder), ({ missing }) => missing)
+const pending = (folder: MigrationFiles) => Effect.map(standing(folder), ({ missing }) => missing)
 
 const FIRST = { "0001_first.sql": "create table one (id integer); insert into one values (1)" }
 
@@ -37,7 +39,7 @@ describe("migrator", () => {
       const { folder, write } = yield* directory(FIRST)
       assert.lengthOf(yield* pending(folder), 1)
       assert.deepStrictEqual(
-        (yield* migrate(folder)).map(({ id, name }) => [id, name]),
+        (yield* migrate(folder)).files.map(({ id, name }) => [id, name]),
         [[1, "first"]]
       )
       yield* write("0010_second.sql", "insert into one values (2);\r\n-- the end; really\r\n")
@@ -45,8 +47,8 @@ describe("migrator", () => {
         (yield* pending(folder)).map(({ id }) => id),
         [10]
       )
-      assert.lengthOf(yield* migrate(folder), 1)
-      assert.lengthOf(yield* migrate(folder), 0)
+      assert.lengthOf((yield* migrate(folder)).files, 1)
+      assert.deepStrictEqual(yield* migrate(folder), { files: [], functions: [] })
       assert.lengthOf(yield* pending(folder), 0)
       const sql = yield* WriteSql
       assert.lengthOf(yield* sql`select * from one`, 2)
@@ -58,7 +60,7 @@ describe("migrator", () => {
       const applied = yield* Effect.all([migrate(MIGRATIONS), migrate(MIGRATIONS), migrate(MIGRATIONS)], {
         concurrency: "unbounded"
       })
-      const numbers = applied.flat().map(({ id }) => id)
+      const numbers = applied.flatMap(({ files }) => files.map(({ id }) => id))
       assert.deepStrictEqual(
         numbers.toSorted((a, b) => a - b),
         (yield* standing(MIGRATIONS)).missing.length === 0 ? [1, 2, 3, 4, 5, 6, 7, 8] : []

@@ -1,5 +1,3 @@
-import { fileURLToPath } from "node:url"
-
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"
@@ -12,11 +10,11 @@ import {
   WriteSql
 } from "../../../src/adapters/postgres/client.ts"
 import { migrate } from "../../../src/adapters/postgres/migrator.ts"
+import { MIGRATIONS } from "../../../src/runtime/process/package.ts"
 import { layerEmptyDatabase, TestDatabase } from "../../support/postgres/postgres.ts"
 import { startTransactionPooler } from "../../support/postgres/transaction-pooler.ts"
 import { runChild } from "../../support/processes/child.ts"
 
-const MIGRATIONS = fileURLToPath(new URL("../../../migrations", import.meta.url))
 const PATIENCE = 120_000
 
 /** Fewer than there are clients, so that everybody shares them. */

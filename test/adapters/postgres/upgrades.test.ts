@@ -38,11 +38,11 @@ const filesOf = (files: Readonly<Record<string, string>>) =>
   Effect.acquireRelease(
     Effect.promise(async () => {
       const folder = await mkdtemp(join(TEMPORARY, "postlane-migrations-"))
-      await cp(MIGRATIONS, folder, { recursive: true })
+      await cp(MIGRATIONS.directory, folder, { recursive: true })
       for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text)
-      return folder
+      return { directory: folder, version: MIGRATIONS.version }
     }),
-    (folder) => Effect.promise(() => rm(folder, { recursive: true, force: true }))
+    ({ directory }) => Effect.promise(() => rm(directory, { recursive: true, force: true }))
   )
 
 /** In a session of its own. */
@@ -102,7 +102,7 @@ describe("an upgrade", () => {
             })
           )
           assert.deepStrictEqual(
-            (yield* Fiber.join(upgrade)).map(({ name }) => name),
+            (yield* Fiber.join(upgrade)).files.map(({ name }) => name),
             ["next"]
           )
           assert.deepStrictEqual(yield* columnsNamedNext, [{ table_name: "email_log" }])
@@ -172,15 +172,15 @@ describe("an upgrade", () => {
       Effect.gen(function* () {
         const sql = yield* WriteSql
         const newer = yield* filesOf({ "0009_next.sql": "create table next (id integer)" })
-        assert.lengthOf(yield* migrate(newer), 1)
+        assert.lengthOf((yield* migrate(newer)).files, 1)
         for (const again of [1, 2]) {
           assert.deepStrictEqual(
             yield* pending(MIGRATIONS),
-            { missing: [], newer: ["0009_next"] },
+            { missing: [], functions: [], newer: ["0009_next"] },
             `${again}`
           )
-          assert.deepStrictEqual(yield* migrate(MIGRATIONS), [])
-          assert.deepStrictEqual(yield* pending(newer), { missing: [], newer: [] })
+          assert.deepStrictEqual(yield* migrate(MIGRATIONS), { files: [], functions: [] })
+          assert.deepStrictEqual(yield* pending(newer), { missing: [], functions: [], newer: [] })
         }
         const worded = yield* filesOf({
           "0009_next.sql": "/* mended */\ncreate table next\n  (id -- the number\n integer)\n;"

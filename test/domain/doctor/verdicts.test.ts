@@ -38,7 +38,7 @@ describe("the database", () => {
     databaseVerdicts({
       _tag: "Reached",
       version: 150_004,
-      migrations: { _tag: "Pending", names: [], newer: [] },
+      migrations: { _tag: "Pending", names: [], functions: [], newer: [] },
       skewMs: 0,
       uncertaintyMs: 0,
       waiting: [],
@@ -51,8 +51,14 @@ describe("the database", () => {
     assert.deepStrictEqual(statuses(databaseVerdicts({ _tag: "Unreachable", why: "refused" })), ["fail"])
     assert.deepStrictEqual(complaints(reached({ version: 140_012 })), ["fail: PostgreSQL 14.12 is too old"])
     assert.deepStrictEqual(
-      complaints(reached({ migrations: { _tag: "Pending", names: ["0007_a", "0008_b"], newer: [] } })),
+      complaints(
+        reached({ migrations: { _tag: "Pending", names: ["0007_a", "0008_b"], functions: ["f"], newer: [] } })
+      ),
       ["fail: 2 migrations are missing"]
+    )
+    assert.deepStrictEqual(
+      complaints(reached({ migrations: { _tag: "Pending", names: [], functions: ["f"], newer: [] } })),
+      ["fail: 1 function is not as in this version"]
     )
     assert.deepStrictEqual(
       statuses(reached({ migrations: { _tag: "Broken", why: "changed", remedy: undefined } })),
@@ -64,7 +70,7 @@ describe("the database", () => {
       "install it anew"
     ])
     assert.deepStrictEqual(
-      statuses(reached({ migrations: { _tag: "Pending", names: [], newer: ["0009_n"] } })),
+      statuses(reached({ migrations: { _tag: "Pending", names: [], functions: [], newer: ["0009_n"] } })),
       ["ok", "ok", "ok"]
     )
   })

@@ -5,6 +5,7 @@ import type { MailDatabase } from "../../../src/adapters/memory/mail/mail-store.
 import { layer as layerMailer, Mailer } from "../../../src/application/mail/mailer.ts"
 import { layer as layerRetry, RetryHandler } from "../../../src/application/mail/retry.ts"
 import { MailerConfig } from "../../../src/application/mail/sending.ts"
+import { continuation } from "../../../src/domain/mail/claim.ts"
 import type { Provider } from "../../../src/domain/mail/failover.ts"
 import { DeferQueue } from "../../../src/ports/mail/defer-queue.ts"
 import { MailProviders } from "../../../src/ports/mail/mail-provider.ts"
@@ -94,7 +95,8 @@ const storeOf = (options: InstallationOptions, process: SimProcess): MailStore["
         ({ subject }) =>
           decision._tag === "Claimed" &&
           subject !== undefined &&
-          !(isRepeated || decision.late || evidence !== undefined) &&
+          !(isRepeated || evidence !== undefined) &&
+          continuation(decision) === "ask" &&
           options.onGranted(subject, decision.sticky === undefined)
       )
     )

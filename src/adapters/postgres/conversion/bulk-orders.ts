@@ -30,7 +30,7 @@ const MessageRow = Schema.Struct({
   )
 })
 
-/** Bulk orders on PostgreSQL: the functions of `0005_conversion.sql`. */
+/** Bulk orders on PostgreSQL: the functions of `conversion/files`. */
 export const layer: Layer.Layer<BulkOrders, never, WriteSql> = Layer.effect(
   BulkOrders,
   Effect.map(WriteSql, (sql) =>

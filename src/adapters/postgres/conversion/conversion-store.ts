@@ -7,7 +7,7 @@ import { filesOn, purgingOn, requestsOn } from "./files.ts"
 import { flyersOn, flyerWorkOn } from "./flyers.ts"
 import { inlineOn } from "./inline.ts"
 
-/** Files, jobs, chunks and their funds on PostgreSQL: the functions of `0004_accounts.sql` and `0005_conversion.sql`. */
+/** Files, jobs, chunks and their funds on PostgreSQL: the functions of `accounts/funds` and `conversion`. */
 export const layer: Layer.Layer<ConversionStore, never, ReadSql | WriteSql> = Layer.effect(
   ConversionStore,
   Effect.gen(function* () {

@@ -262,7 +262,7 @@ const resultsOn = (
     )
 })
 
-/** Mails under way on PostgreSQL: the functions of `0007_inbound.sql`. */
+/** Mails under way on PostgreSQL: the functions of `inbound`. */
 export const layer: Layer.Layer<IntakeStore, never, ReadSql | WriteSql> = Layer.effect(
   IntakeStore,
   Effect.gen(function* () {

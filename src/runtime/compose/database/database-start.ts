@@ -3,8 +3,9 @@ import { Effect, Layer, Redacted, Result } from "effect"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
 
 import * as Postgres from "../../../adapters/postgres/client.ts"
+import { isUnlimited } from "../../../adapters/postgres/database-rights.ts"
 import type { MigrationError } from "../../../adapters/postgres/migration-files.ts"
-import { isUnlimited, migrate, pending } from "../../../adapters/postgres/migrator.ts"
+import { migrate, pending } from "../../../adapters/postgres/migrator.ts"
 import { connectionsAtOnce, keepsTransactions, whyReadOnly } from "../../../adapters/postgres/usability.ts"
 import { withDeadline } from "../../../application/deadline.ts"
 import { MIGRATIONS, typed } from "../../process/package.ts"
@@ -70,16 +71,16 @@ const noteNewer = (newer: ReadonlyArray<string>) =>
         `a newer version of Postlane migrated the database (${newer.join(", ")}): this one works on it`
       )
 
-/** Applies what is pending; returns the names of what it applied. */
+/** Applies what is pending; returns the names of the files, and "functions" where some were changed. */
 export const migrateDatabase = (
   options: Postgres.PostgresOptions
 ): Effect.Effect<ReadonlyArray<string>, CannotStart> =>
   onDatabase(
     options,
     Effect.gen(function* () {
-      const applied = yield* migrate(MIGRATIONS)
+      const { files, functions } = yield* migrate(MIGRATIONS)
       yield* noteNewer((yield* pending(MIGRATIONS)).newer)
-      return applied.map(({ name }) => name)
+      return [...files.map(({ name }) => name), ...(functions.length === 0 ? [] : ["functions"])]
     })
   )
 
@@ -95,10 +96,14 @@ const warnOfUnlimited = Effect.flatMap(isUnlimited, (found) =>
 export const requireMigrated = (options: Postgres.PostgresOptions): Effect.Effect<void, CannotStart> =>
   Effect.flatMap(
     onDatabase(options, Effect.tap(pending(MIGRATIONS), warnOfUnlimited)),
-    ({ missing, newer }) => {
+    ({ functions, missing, newer }) => {
       if (missing.length > 0)
         return new CannotStart({
           message: `The database ${shownUrl(options.url)} lacks ${missing.length} migration(s). Apply them with: ${typed("migrate")}`
+        })
+      if (functions.length > 0)
+        return new CannotStart({
+          message: `The database ${shownUrl(options.url)} has ${functions.length} function(s) that are not as in this version (${functions.slice(0, 3).join(", ")}${functions.length > 3 ? ", …" : ""}). Apply them with: ${typed("migrate")}`
         })
       return noteNewer(newer)
     }

@@ -1,5 +1,3 @@
-import { fileURLToPath } from "node:url"
-
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
@@ -7,9 +5,8 @@ import { Effect, Layer } from "effect"
 import { layerSqlClient, WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import { splitStatements } from "../../../../src/adapters/postgres/migration-files.ts"
 import { migrate } from "../../../../src/adapters/postgres/migrator.ts"
+import { MIGRATIONS } from "../../../../src/runtime/process/package.ts"
 import { layerClients, layerEmptyDatabase, layerPostgres } from "../../../support/postgres/postgres.ts"
-
-const MIGRATIONS = fileURLToPath(new URL("../../../../migrations", import.meta.url))
 
 const layerEmpty = layerSqlClient.pipe(
   Layer.provideMerge(layerClients()),

@@ -20,7 +20,12 @@ const ELSEWHERE: Readonly<Record<string, ReadonlyArray<string>>> = {
   "test/contracts/outreach/campaign-book.ts": ["settle_outreach_sends"],
   "test/adapters/postgres/delivery/function-schedules.test.ts": ["request_function", "schedule_functions"],
   "test/contracts/delivery/delivery-log.ts": ["note_event_intake", "record_email_event"],
-  "test/adapters/postgres/mail/mail-store.test.ts": ["record_email_send", "email_tag_pad", "email_use_tag"],
+  "test/adapters/postgres/mail/mail-store.test.ts": [
+    "record_email_send",
+    "move_row_by_attempt",
+    "email_tag_pad",
+    "email_use_tag"
+  ],
   "test/adapters/postgres/delivery/alarm-board.test.ts": [
     "note_unclaimed_email_sends",
     "note_clock_difference"

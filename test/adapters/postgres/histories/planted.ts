@@ -81,18 +81,18 @@ export const PLANTED_IN_MAIL: ReadonlyArray<Planted<keyof typeof MAIL_SCENARIOS>
   {
     about: "a call settles a claim that has passed to another",
     scene: "left open",
-    function: "record_email_sends",
-    from: "and x.owner = v_settle.owner and x.lease_until is not null",
+    function: "settle_email_claims",
+    from: "and x.owner = e.owner and x.lease_until is not null",
     to: "and x.lease_until is not null"
   },
   {
     about: "an early event and the deferral of its key make two rows",
     scene: "early",
     function: "record_email_events",
-    from: "perform pg_advisory_xact_lock(v_lock);",
-    to: "null;"
+    from: "perform lock_keys_of_events(p_events)",
+    to: "null"
   },
-  withoutLocks("sent", "record_email_events", "of two events at once one is lost"),
+  withoutLocks("sent", "lock_row_of_event", "of two events at once one is lost"),
   withoutLocks("due", "claim_due_email_alerts", "an alert is raised twice"),
   {
     about: "an alert that went out is released",

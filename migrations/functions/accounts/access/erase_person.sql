@@ -1,0 +1,84 @@
+-- Erases a person: closes the account, and removes the address from everything but the audit trail of admins. Addresses
+-- that must not be mailed stay so, by a hash (P3). Returns whether anything was found. `p_email`: bare and lower-case.
+--
+-- Lock order: erasures (`record_email_events` shares it, and `record_email_sends` for retries), mails of intake with customer and hold, queued retries, keys, rows of the log, suppressions, claims, admin, customer,
+-- outreach. The log comes before the suppressions, as in the writers of events, which lock a row before they add its suppressions.
+create or replace function erase_person(p_email text, p_actor text) returns boolean
+language plpgsql
+set search_path = pg_catalog, public, pg_temp
+as $$
+declare
+  v_hash bytea := address_hash(p_email);
+  v_alias text := 'erased:' || encode(v_hash, 'hex');
+  v_id uuid;
+  v_found boolean;
+  v_mails uuid[];
+begin
+  perform pg_advisory_xact_lock(email_key_lock('erase_person'));
+  v_found := erase_intake_person(p_email);
+  v_found := erase_deferred_person(p_email) or v_found;
+
+  with hidden as (
+    update email_log set
+      to_addresses = array_replace(to_addresses, p_email, v_alias),
+      other_addresses = array_replace(other_addresses, p_email, v_alias),
+      dropped_addresses = array_replace(dropped_addresses, p_email, v_alias),
+      error = error_without_person(error), attempts = attempts_without_person(attempts),
+      suppression_marks = '{}', subject = null, raw = null, accounts = null, updated_at = now()
+    where (to_addresses || other_addresses || dropped_addresses) @> array[p_email]
+    returning id
+  )
+  select array_agg(id) into v_mails from hidden;
+  v_found := v_found or v_mails is not null;
+  -- By itself, since it has to see the events of transactions that held the rows.
+  update email_events set raw = null, raw_bytes = 0 where send_id = any (v_mails);
+
+  -- In one statement: one that comes between two would be deleted and not kept.
+  with gone as (delete from email_suppressions where email = p_email returning reason)
+  insert into erased_suppressions (address_hash, reason)
+  select v_hash, reason from gone
+  on conflict do nothing;
+  v_found := v_found or found;
+
+  update email_send_claims c set result = c.result || jsonb_build_object(
+    'suppressedRecipients', (
+      select coalesce(jsonb_agg(case x.value when to_jsonb(p_email) then to_jsonb(v_alias) else x.value end), '[]')
+      from jsonb_array_elements(c.result -> 'suppressedRecipients') as x
+    )
+  ) || case when c.result ? 'error' then jsonb_build_object('error', error_without_person(c.result ->> 'error')) else '{}' end
+  where c.key_hash in (select l.key_hash from email_log l where l.id = any (v_mails)) and c.result is not null;
+
+  delete from admins where email = p_email;
+  v_found := v_found or found;
+
+  select c.id into v_id from customers c where c.email = p_email for update;
+  if found then
+    v_found := true;
+    perform close_account(v_id);
+    update customers set email = v_alias || ':' || v_id, name = null where id = v_id;
+    delete from api_tokens where customer_id = v_id;
+  end if;
+
+  delete from file_shares where lower(email) = p_email;
+  v_found := v_found or found;
+  delete from team_invites where email = p_email;
+  v_found := v_found or found;
+  delete from contact_messages where lower(email) = p_email;
+  v_found := v_found or found;
+  delete from email_alerts a where a.due_at is not null and (
+    a.details -> 'recipients' ? p_email
+    or a.send_id = any (v_mails) and not exists (
+      select from email_log l, unnest(l.to_addresses || l.other_addresses) as x(address)
+      where l.id = a.send_id and x.address not like 'erased:%'
+    )
+  );
+  update email_alerts a set details = a.details || '{"subject": null, "reason": null}'
+  where a.due_at is not null and a.send_id = any (v_mails);
+
+  v_found := erase_outreach_person(p_email) or v_found;
+  if v_found then
+    insert into admin_audit_log (action, actor, target) values ('person_erased', p_actor, v_alias);
+  end if;
+  return v_found;
+end
+$$;

@@ -1,0 +1,20 @@
+-- Process-now (BATCH-40): a parked job goes on demand and its batch row is closed out. Returns `resumed`; `closed` where the
+-- batch row is closed already, so that the driver is about to resume the job with its results; or `not_waiting`. Lock order:
+-- job, batch row, then as `resume_batch_conversion_job`.
+create or replace function make_conversion_job_interactive(p_job_id uuid, p_window interval default interval '90 minutes')
+returns text
+language plpgsql
+set search_path = pg_catalog, public, pg_temp
+as $$
+begin
+  perform from large_conversion_jobs where id = p_job_id and status = 'waiting_batch' for no key update;
+  if not found then
+    return 'not_waiting';
+  end if;
+  if close_conversion_batch_row(p_job_id, 'user chose interactive') = 'closed' then
+    return 'closed';
+  end if;
+  perform resume_batch_conversion_job(p_job_id, '{}', p_window);
+  return 'resumed';
+end
+$$;

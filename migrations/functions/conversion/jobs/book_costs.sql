@@ -1,0 +1,27 @@
+-- Books model costs; an entry whose id is there is booked already. Keys of an entry: id, job_id, chunk_id, source, backend,
+-- model, input_tokens, output_tokens, cost_usd, metadata. A job that has ended gets a new total. Called with the answers of
+-- workers, by `ConversionStore` and by `BatchStore`.
+create or replace function book_costs(p_entries jsonb) returns void
+language plpgsql
+set search_path = pg_catalog, public, pg_temp
+as $$
+begin
+  -- A job that ends at the same time sees these costs, or is seen to have ended.
+  perform from large_conversion_jobs
+  where id in (select (x ->> 'job_id')::uuid from jsonb_array_elements(p_entries) as x)
+  order by id
+  for no key update;
+  insert into cost_ledger (id, job_id, chunk_id, source, backend, model, input_tokens, output_tokens, cost_usd, metadata)
+  select
+    e.id, e.job_id, e.chunk_id, e.source, e.backend, e.model, coalesce(e.input_tokens, 0), coalesce(e.output_tokens, 0),
+    coalesce(e.cost_usd, 0), coalesce(e.metadata, '{}')
+  from jsonb_to_recordset(p_entries) as e(
+    id uuid, job_id uuid, chunk_id uuid, source text, backend text, model text, input_tokens bigint,
+    output_tokens bigint, cost_usd numeric, metadata jsonb
+  )
+  on conflict (id) do nothing;
+  update large_conversion_jobs j set total_cost_usd = conversion_cost(j.id)
+  where j.id in (select (x ->> 'job_id')::uuid from jsonb_array_elements(p_entries) as x)
+    and j.status in ('completed', 'failed', 'cancelled');
+end
+$$;

@@ -1,0 +1,40 @@
+-- Keeps events of rows that their caller has locked: the first 50 of a mail and the last 50, so that a link that is clicked a
+-- million times costs no more. One that comes again is kept once: the same event of the same time with the same body, and of the
+-- list, which has no times, the same event. `number` counts the events of a mail from 1: a statement takes one of each.
+create or replace function keep_email_events(p_events email_events[]) returns void
+language plpgsql
+set search_path = pg_catalog, public, pg_temp
+as $$
+declare
+  v_turn integer := 0;
+  v_long uuid[];
+begin
+  loop
+    v_turn := v_turn + 1;
+    with kept as (
+      insert into email_events (send_id, number, event, occurred_at, listed, raw, raw_bytes)
+      select e.send_id, k.last + 1, e.event, coalesce(e.occurred_at, clock_timestamp()), e.listed,
+        case when e.raw_bytes <= 32768 then e.raw end, e.raw_bytes
+      from unnest(p_events) as e
+      cross join lateral (
+        select coalesce(max(x.number), 0) as last,
+          bool_or(
+            x.event = e.event and x.listed = e.listed
+              and (e.listed or (e.occurred_at is null or x.occurred_at = e.occurred_at) and (x.raw is null or x.raw = e.raw))
+          ) as known
+        from email_events x
+        where x.send_id = e.send_id
+      ) as k
+      where e.number = v_turn and k.known is not true
+      returning send_id, number
+    )
+    select array_agg(k.send_id) filter (where k.number > 100) into v_long from kept k;
+    if v_long is not null then
+      delete from email_events x
+      where x.send_id = any (v_long) and x.number > 50
+        and x.number <= (select max(y.number) from email_events y where y.send_id = x.send_id) - 50;
+    end if;
+    exit when not exists (select from unnest(p_events) as e where e.number > v_turn);
+  end loop;
+end
+$$;

@@ -1,0 +1,23 @@
+-- Mails that have ended and whose replies have gone, with objects still there; `everything` where the result may go, too: it
+-- was attached, or the time is over for which it stays behind its link, or after a reply that failed.
+create or replace function mails_to_clean(p_limit integer, p_link_lives interval, p_home text) returns table (id uuid, everything boolean)
+language sql
+stable
+set search_path = pg_catalog, public, pg_temp
+as $$
+  select m.id, w.everything
+  from intake_mails m
+  cross join lateral (
+    select m.result_key is null or not exists (
+      select from intake_replies r
+      where r.mail_id = m.id and r.kind = 'success' and (
+        (r.as_link and m.ended_at >= clock_timestamp() - p_link_lives)
+        or (r.status = 'failed' and r.ended_at >= clock_timestamp() - p_link_lives))
+    ) as everything
+  ) w
+  where m.step = 'ended' and m.cleaned is distinct from 'all' and (m.cleaned is null or w.everything)
+    and (m.home is null or m.home = p_home)
+    and not exists (select from intake_replies r where r.mail_id = m.id and r.status = 'queued')
+  order by m.ended_at
+  limit p_limit
+$$;

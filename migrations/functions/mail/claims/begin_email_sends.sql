@@ -1,0 +1,71 @@
+-- Claims keys and looks up suppressions, several in one call (MAIL-1, MAIL-41 to MAIL-43); `ordinal` counts the entries
+-- from 1. Called by `MailStore`. Keys of an entry: key_hash, addresses, payload_hash, provider, owner (unique to the call),
+-- lease_ms, tag (of the key's first use; made here where it is absent), known (what the calling process remembers of the key).
+--
+-- `decision` is that of `decideClaim` in the domain, taken under the key's row lock and by this clock:
+--   Claimed     the key is held for the owner; `sticky` is the only provider that may see it, `takeover` that an attempt
+--               on it left no result, `late` that its first attempt, at `first_attempt_at` (milliseconds of the epoch), is 24 hours
+--               old, `tag` what its requests carry, `evidence` { provider, providerMessageId } that an earlier attempt was accepted.
+--               `last_attempt_at` is the last attempt before this call's: it stays that where nobody is asked (`late`, `evidence`).
+--   Replay      `result` is the first call's.
+--   Conflict, InProgress
+-- The same owner asking again (its first answer was lost) is answered `Claimed` again.
+--
+-- `leaving`: the claim says already that the request leaves. It does so where the look-up found no suppression, since nothing then
+-- keeps the request in the process; else `move_email_claim` says it.
+--
+-- Locks claims in the order of their keys. The settings: it looks up by key alone, whatever the tables' statistics say; its plan may be
+-- older than most of their rows, and with the statistics from before there were keys every call would read or hash the whole log.
+create or replace function begin_email_sends(p_entries jsonb)
+returns table (
+  ordinal integer, decision text, sticky text, takeover boolean, late boolean, first_attempt_at float8, last_attempt_at float8, tag text, result jsonb,
+  evidence jsonb, leaving boolean, suppressions jsonb
+)
+language plpgsql
+set search_path = pg_catalog, public, pg_temp
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+as $$
+declare
+  e email_claim_entry;
+  d email_claim_decision;
+  v_entries email_claim_entry[] := email_claim_entries_of(p_entries);
+  v_now timestamptz := clock_timestamp();
+  v_new integer[] := claim_new_keys(v_entries, v_now);
+begin
+  return query
+  select
+    x.ordinal, 'Claimed', null::text, false, false, (extract(epoch from v_now) * 1000)::float8,
+    (extract(epoch from v_now) * 1000)::float8, x.tag, null::jsonb, null::jsonb, x.suppressions = '[]', x.suppressions
+  from unnest(v_entries) as x
+  where x.ordinal = any (v_new);
+
+  foreach e in array v_entries
+  loop
+    continue when e.ordinal = any (v_new);
+    d := claim_email_key(e);
+    evidence := null;
+    if d.decision = 'Claimed' and d.sticky is not null then
+      select jsonb_build_object('provider', x.provider, 'providerMessageId', x.provider_message_id) into evidence
+      from find_email_evidence(e.key_hash, d.tag) as x;
+      if not d.owned and (evidence is not null or (e.known -> 'isSettled')::boolean) then
+        update email_send_claims x set last_attempt_at = d.last_attempt_at where x.key_hash = e.key_hash;
+      end if;
+    end if;
+    ordinal := e.ordinal;
+    decision := d.decision;
+    sticky := d.sticky;
+    takeover := d.takeover;
+    late := d.late;
+    first_attempt_at := extract(epoch from d.first_attempt_at) * 1000;
+    last_attempt_at := extract(epoch from d.last_attempt_at) * 1000;
+    tag := d.tag;
+    result := d.result;
+    leaving := d.decision = 'Claimed' and d.leaving;
+    suppressions := case d.decision when 'Claimed' then e.suppressions else '[]' end;
+    return next;
+  end loop;
+end
+$$;

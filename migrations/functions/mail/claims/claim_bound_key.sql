@@ -1,0 +1,60 @@
+-- Decides what a call may do with a key that has a claim, `c`, whose lock the caller holds (`decideClaim` in the domain). A step of
+-- `begin_email_sends`.
+create or replace function claim_bound_key(e email_claim_entry, c email_send_claims) returns email_claim_decision
+language plpgsql
+set search_path = pg_catalog, public, pg_temp
+as $$
+declare
+  d email_claim_decision;
+  v_now timestamptz := clock_timestamp();
+  v_lease timestamptz := v_now + e.lease;
+  v_leased boolean := coalesce(v_now < c.lease_until, false);
+  v_last timestamptz;
+begin
+  d.decision := 'Claimed';
+  d.takeover := false;
+  d.late := v_now - c.first_attempt_at >= interval '24 hours';
+  d.first_attempt_at := c.first_attempt_at;
+  d.last_attempt_at := c.last_attempt_at;
+  d.tag := c.tag;
+  d.leaving := e.suppressions = '[]';
+  d.owned := false;
+  v_last := case when d.late then c.last_attempt_at else v_lease end;
+
+  if c.state = 'held' and c.owner = e.owner then
+    d.sticky := case when c.ambiguous then c.provider end;
+    d.takeover := c.ambiguous;
+    d.leaving := c.leaving;
+    d.owned := true;
+    update email_send_claims x set lease_until = v_lease, last_attempt_at = v_last, updated_at = now()
+    where x.key_hash = e.key_hash;
+  -- `isFree` in the domain.
+  elsif c.state = 'refused' or (not v_leased and (v_now - c.last_attempt_at >= interval '24 hours'
+    or (c.state = 'held' and not c.leaving and not c.ambiguous)))
+  then
+    return claim_free_key(e, c);
+  elsif c.payload_hash <> '' and c.payload_hash <> e.payload_hash then
+    d.decision := 'Conflict';
+  elsif c.result is not null and c.state in ('accepted', 'deferred') then
+    d.decision := 'Replay';
+    d.result := c.result;
+  elsif v_leased then
+    d.decision := 'InProgress';
+  elsif c.result is not null and (c.state = 'ended' or c.provider <> 'provider_a' or d.late)
+    and not exists (select from find_email_evidence(e.key_hash, c.tag))
+  then
+    d.decision := 'Replay';
+    d.result := c.result;
+  else
+    d.sticky := c.provider;
+    d.takeover := c.result is null;
+    update email_send_claims x set
+      payload_hash = e.payload_hash, state = 'held', ambiguous = true, leaving = d.leaving, owner = e.owner,
+      lease_until = v_lease, result = null, updated_at = now(),
+      -- Where it is deferred nobody is asked now (`continuation` in the domain).
+      last_attempt_at = case when d.takeover and c.provider <> 'provider_a' then c.last_attempt_at else v_last end
+    where x.key_hash = e.key_hash;
+  end if;
+  return d;
+end
+$$;

@@ -1,0 +1,22 @@
+-- Drops claims that have expired: 24 hours after their last attempt, with none under way (MAIL-44). Returns how many; housekeeping
+-- calls again while it returns `p_limit`.
+create or replace function purge_email_claims(p_limit integer default 10000) returns integer
+language plpgsql
+set search_path = pg_catalog, public, pg_temp
+as $$
+declare
+  v_count integer;
+begin
+  with old as materialized (
+    select x.key_hash from email_send_claims x
+    where x.first_attempt_at <= now() - interval '24 hours' and x.last_attempt_at <= now() - interval '24 hours'
+      and (x.lease_until is null or x.lease_until < now())
+    limit p_limit
+    for update skip locked
+  )
+  delete from email_send_claims c using old
+  where c.key_hash = old.key_hash;
+  get diagnostics v_count = row_count;
+  return v_count;
+end
+$$;

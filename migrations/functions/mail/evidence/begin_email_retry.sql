@@ -1,0 +1,93 @@
+-- Decides whether a queued retry may go out (MAIL-52, MAIL-54). Called by `MailStore`. Keys of the entry: key_hash, tag (what its
+-- request carries), first_attempt_at (milliseconds of the epoch; null where no store gave it), age_ms (the least that it can be), provider, row_id, addresses, owner, lease_ms.
+--   Recorded  its row is there: its outcome was recorded before its message came back.
+--   Settled   `evidence` { provider, providerMessageId } of an accepted attempt.
+--   Busy      another owner's lease on the key is alive.
+--   Go        the key is leased to the caller (again, where it asked before).
+-- Of `Settled` and `Go`: `first_attempt_at` and `last_attempt_at` of this use of the key, milliseconds of the epoch.
+--
+-- Lock order: key, rows, claim. An event of the key that is being recorded is waited for: it may be the evidence. A row that it
+-- made while nothing here knew the key of its tag learns it now: where the deferral's own row was lost, nothing else tells its end.
+create or replace function begin_email_retry(p_entry jsonb)
+returns table (decision text, evidence jsonb, suppressions jsonb, first_attempt_at float8, last_attempt_at float8)
+language plpgsql
+set search_path = pg_catalog, public, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  c email_send_claims;
+  v_claimed boolean;
+  v_key text := p_entry ->> 'key_hash';
+  v_tag text := p_entry ->> 'tag';
+  v_row_id uuid := (p_entry ->> 'row_id')::uuid;
+  v_provider text := p_entry ->> 'provider';
+  v_owner text := p_entry ->> 'owner';
+  v_lease timestamptz;
+  v_first timestamptz := coalesce(
+    to_timestamp((p_entry ->> 'first_attempt_at')::float8 / 1000.0),
+    clock_timestamp() - make_interval(secs => (p_entry ->> 'age_ms')::float8 / 1000.0));
+begin
+  suppressions := '[]';
+  perform pg_advisory_xact_lock(email_key_lock(coalesce(v_tag, v_key)));
+  update email_log l set key_hash = v_key
+  where l.key_tag = v_tag and l.outcome is distinct from 'sent' and l.key_hash is null;
+  loop
+    select * into c from email_send_claims x where x.key_hash = v_key for update;
+    v_claimed := found;
+    -- Read once the claim is held: the row's writer has let go of it.
+    if exists (select from email_log l where l.id = v_row_id)
+      or exists (select from email_log l where l.entry_id = v_row_id)
+    then
+      decision := 'Recorded';
+      return next;
+      return;
+    end if;
+    exit when v_claimed;
+    -- Without a claim of the first call (its key was made by the library, or the database was away), all rows of the key's last
+    -- 24 hours count, and any payload fits.
+    insert into email_send_claims (
+      key_hash, payload_hash, state, provider, ambiguous, leaving, owner, first_attempt_at, last_attempt_at, tag
+    )
+    select
+      v_key, '', 'deferred', v_provider, true, true, v_owner, coalesce(min(l.created_at), v_first),
+      coalesce(max(l.created_at), v_first), v_tag
+    from email_log l
+    where l.key_hash = v_key and l.outcome is not null
+      and l.created_at > clock_timestamp() - interval '23 hours 50 minutes'
+    on conflict (key_hash) do nothing;
+  end loop;
+
+  select jsonb_build_object('provider', x.provider, 'providerMessageId', x.provider_message_id) into evidence
+  from find_email_evidence(v_key, v_tag, v_first) as x;
+  first_attempt_at := extract(epoch from c.first_attempt_at) * 1000;
+  last_attempt_at := extract(epoch from least(c.last_attempt_at, clock_timestamp())) * 1000;
+  if evidence is not null then
+    decision := 'Settled';
+    -- The claim may be a later use's.
+    if c.tag is distinct from v_tag then
+      first_attempt_at := extract(epoch from v_first) * 1000;
+      last_attempt_at := first_attempt_at;
+    end if;
+  elsif c.lease_until > clock_timestamp() and c.owner <> v_owner then
+    decision := 'Busy';
+  else
+    decision := 'Go';
+    v_lease := clock_timestamp() + make_interval(secs => (p_entry ->> 'lease_ms')::float8 / 1000.0);
+    -- One that ends a use which is over, a day late, leaves the present one alone.
+    update email_send_claims x set
+      owner = v_owner, provider = v_provider, ambiguous = true, lease_until = v_lease,
+      -- One that is a day late asks nobody any more.
+      last_attempt_at = case
+        when clock_timestamp() - c.first_attempt_at < interval '24 hours' then v_lease else c.last_attempt_at
+      end,
+      updated_at = now()
+    where x.key_hash = v_key
+      and (c.tag is not distinct from v_tag or clock_timestamp() - v_first < interval '24 hours');
+    suppressions := email_suppressions_of(email_addresses(p_entry -> 'addresses')) || coalesce((
+      select jsonb_agg(jsonb_build_object('email', x.email, 'reason', 'erased'))
+      from unnest(email_erased_of(v_key, email_addresses(p_entry -> 'addresses'))) as x(email)
+    ), '[]');
+  end if;
+  return next;
+end
+$$;

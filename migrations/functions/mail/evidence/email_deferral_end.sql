@@ -1,0 +1,39 @@
+-- How the deferral of a key ended (R3): `sent` (or further), `failed`, `suppressed`; `deferred` while its retries are under
+-- way; null where nothing under the key was ever deferred. A key under which a provider accepted a mail is `sent`, whether or
+-- not the row of its deferral was written: a caller with the answer `deferred`, whose row was lost, would otherwise ask for
+-- the mail again once the relay has forgotten the key. So is one of which only an event tells that carries the tag of its first use:
+-- of a send that found no claim store, and whose rows were lost. No retry goes out 24 hours after the first attempt: a deferral whose
+-- end is unknown by then has failed (MAIL-56). Called where invitations and outreach sends learn their end.
+create or replace function email_deferral_end(p_idempotency_key text) returns text
+language sql
+stable
+set search_path = pg_catalog, public, pg_temp
+as $$
+  with k as materialized (
+    select x.hash, email_use_tag(x.hash, 'first') as tag
+    from (select encode(sha256(convert_to(p_idempotency_key, 'UTF8')), 'hex') as hash) as x
+  )
+  select case
+    when bool_or(l.outcome = 'sent' or l.provider_message_id is not null) then 'sent'
+    when coalesce(bool_or(l.outcome = 'deferred'), false) is false then
+      -- A doubt that could not be queued for its retry, or whose recipients were suppressed then. A provider that dedupes may be asked on the same key again; of another one
+      -- the key is used up for a day.
+      case
+        when (array_agg((l.error_kind = 'ambiguous' or l.outcome = 'suppressed') and l.provider <> 'provider_a'
+          order by l.created_at desc, l.id desc))[1]
+          then 'failed'
+      end
+    else (array_agg(
+      case
+        when l.outcome = 'deferred' and l.created_at <= clock_timestamp() - interval '24 hours' then 'failed'
+        else l.outcome
+      end
+      order by l.created_at desc, l.id desc))[1]
+  end
+  from (
+    select x.* from email_log x where x.key_hash = (select k.hash from k)
+    union all
+    select x.* from email_log x
+    where x.key_tag = (select k.tag from k) and x.outcome is distinct from 'sent' and x.key_hash is null
+  ) as l
+$$;

@@ -1,0 +1,26 @@
+-- Those of the addresses whose person was erased since mail was asked for on the key (MAIL-66): its rows name them by a hash. A key
+-- without a row – the log was away – shows nothing, and the last day of the audit log does.
+create or replace function email_erased_of(p_key_hash text, p_addresses text[]) returns text[]
+language plpgsql
+stable
+set search_path = pg_catalog, public, pg_temp
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+as $$
+declare
+  v_named text[];
+begin
+  select array_agg(x.address) into v_named
+  from email_log l, unnest(l.to_addresses || l.other_addresses || l.dropped_addresses) as x(address)
+  where l.key_hash = p_key_hash and l.created_at >= coalesce(
+    (select c.first_attempt_at from email_send_claims c where c.key_hash = p_key_hash), '-infinity');
+  return array(
+    select distinct a.email from unnest(p_addresses) as a(email)
+    where erased_alias(a.email) = any (v_named) or v_named is null and exists (
+      select from admin_audit_log x
+      where x.created_at > clock_timestamp() - interval '24 hours' and x.action = 'person_erased'
+        and x.target = erased_alias(a.email)
+    )
+  );
+end
+$$;

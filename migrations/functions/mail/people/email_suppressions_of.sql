@@ -1,0 +1,29 @@
+-- Suppressions of these addresses, those of erased people among them, and who unsubscribed (`unsubscribed`, MAIL-65), as JSON:
+-- [{ "email", "reason" }]. Every path that decides about a send reads the tables through this function (MAIL-60). It uses the indexes whatever the statistics say
+-- of a table that grew quickly. Called by `MailStore` and `IntakeStore`, and where a key is claimed.
+create or replace function email_suppressions_of(p_addresses text[]) returns jsonb
+language plpgsql
+stable
+set search_path = pg_catalog, public, pg_temp
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+as $$
+begin
+  -- An SQL function would be planned anew for every send.
+  return coalesce(
+    (
+      select jsonb_agg(jsonb_build_object('email', s.email, 'reason', s.reason))
+      from (
+        select x.email, x.reason from email_suppressions x where x.email = any (p_addresses)
+        union
+        select a.email, e.reason
+        from unnest(p_addresses) as a(email) join erased_suppressions e on e.address_hash = address_hash(a.email)
+        union
+        select a.email, 'unsubscribed'
+        from unnest(p_addresses) as a(email) join unsubscribes u on u.email in (a.email, erased_alias(a.email))
+      ) as s
+    ),
+    '[]'
+  );
+end
+$$;

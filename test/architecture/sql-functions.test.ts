@@ -1,0 +1,66 @@
+import { globSync, readFileSync } from "node:fs"
+import { basename, dirname } from "node:path"
+
+import { assert, describe, it } from "@effect/vitest"
+
+const FOLDER = "migrations/functions"
+
+/** Functions of more than 70 lines, with their lines. Only ever take away from it. */
+const LONG: Readonly<Record<string, number>> = {
+  begin_email_retry: 83,
+  claim_audit_digest: 72,
+  claim_converting_mail: 76,
+  claim_inline: 72,
+  erase_person: 79,
+  record_campaign_event: 75,
+  record_email_events: 90,
+  record_email_sends: 71
+}
+
+/** Lines of the function itself, without the comment before it. */
+const functionLines = (text: string) => text.slice(text.indexOf("create or replace")).split("\n").length - 1
+
+const files = globSync(`${FOLDER}/**/*.sql`).map((path) => ({
+  path,
+  name: basename(path, ".sql"),
+  text: readFileSync(path, "utf8")
+}))
+
+describe("functions of the database", () => {
+  it("fit on a page: 70 lines, but for those that are listed, and 120 lines with their comment", () => {
+    assert.isAbove(files.length, 200)
+    assert.deepStrictEqual(
+      files.filter(({ text }) => text.split("\n").length - 1 > 120).map(({ path }) => path),
+      []
+    )
+    const long = files
+      .map(({ name, text }) => [name, functionLines(text)] as const)
+      .filter(([, lines]) => lines > 70)
+    assert.deepStrictEqual(
+      long.filter(([name, lines]) => lines > (LONG[name] ?? 70)),
+      [],
+      "got longer: cut it into steps"
+    )
+    assert.deepStrictEqual(
+      Object.fromEntries(long.toSorted(([one], [other]) => (one < other ? -1 : 1))),
+      LONG,
+      "got shorter: say so above"
+    )
+  })
+
+  it("say what they do before they do it", () => {
+    assert.deepStrictEqual(
+      files.filter(({ text }) => !text.startsWith("-- ")).map(({ path }) => path),
+      []
+    )
+  })
+
+  it("stand in folders of at most 20, each of which the README names", () => {
+    const readme = readFileSync(`${FOLDER}/README.md`, "utf8")
+    const folders = Map.groupBy(files, ({ path }) => dirname(path).slice(FOLDER.length + 1))
+    for (const [folder, { length }] of folders) {
+      assert.isAtMost(length, 20, folder)
+      assert.include(readme, `| \`${folder}\` |`)
+    }
+  })
+})
