@@ -12,6 +12,7 @@ import {
   type Styles
 } from "../package/styles.ts"
 import { readXml, type Tag } from "../package/xml.ts"
+import { NOTE_MARKS, READABLE, RENAMED, SHOWN, UNWRAPPED } from "./element-names.ts"
 import { attributeOf } from "./part-attributes.ts"
 import { PartDrawings } from "./part-drawings.ts"
 import { PartFields } from "./part-fields.ts"
@@ -29,23 +30,6 @@ export interface Known {
   readonly notes: ReadonlySet<string>
   readonly marks: Marks<Meaning>
 }
-
-/** Elements that mammoth drops with all that they hold: what they hold is read as if they were not there. */
-const UNWRAPPED: ReadonlySet<string> = new Set(
-  "fldSimple dir bdo ruby rubyBase rt AlternateContent Choice Fallback oval line polyline curve arc".split(
-    " "
-  )
-)
-/** What mammoth does not read but by another name. */
-const RENAMED: ReadonlyMap<string, string> = new Map([
-  ["cr", "br"],
-  ["ptab", "tab"]
-])
-const NOTE_MARKS: ReadonlySet<string> = new Set(["footnoteReference", "endnoteReference"])
-/** Words and pictures. */
-const READABLE: ReadonlySet<string> = new Set(["t", "sym", "imagedata", "blip"])
-/** What a hidden run does not show. */
-const SHOWN: ReadonlySet<string> = new Set("t tab ptab sym cr br drawing pict".split(" "))
 
 /** A paragraph whose properties are being read. */
 type Paragraph = { -readonly [Key in keyof ParagraphProperties]: ParagraphProperties[Key] } & {
