@@ -92,6 +92,15 @@ type Below =
 const isWordless = (block: Block): boolean =>
   block.kind === "paragraph" && textOfSpans(block.spans).trim() === ""
 
+const withWords = (blocks: ReadonlyArray<Block>): ReadonlyArray<Block> =>
+  blocks.filter((block) => !isWordless(block))
+
+/** Whether a list has no words, or holds one that has none. */
+const isHollow = (block: Block): boolean =>
+  block.kind === "list" &&
+  (block.items.every(({ blocks }) => blocks.every(isWordless)) ||
+    block.items.some(({ blocks }) => blocks.some(isHollow) || (blocks.length > 1 && blocks.some(isWordless))))
+
 /** Collects items, and turns them into blocks. */
 export class Gathering {
   readonly blocks: Array<Block> = []
@@ -272,14 +281,28 @@ export class Gathering {
     const marker = another === undefined ? only?.group.marker : undefined
     // "1984. It was …": one number does not make a list, unless the list continues from the page before.
     const isLone = marker?.ordered === true && (marker.number ?? 0) < 2
-    // "(3)" beside a formula: marks without any words make no list, and bullets without words say nothing.
-    if (items.every(({ item }) => item.blocks.every(isWordless)))
-      for (const { group } of items.filter(({ item }) => item.marker.ordered))
-        this.blocks.push(paragraph(group, this.#context))
-    else if (isLone && only !== undefined)
-      this.blocks.push(paragraph(only.group, this.#context), ...only.item.blocks.slice(1))
-    else append(this.blocks, listsOf(items.map(({ item }) => item)))
+    if (isLone && only !== undefined)
+      this.blocks.push(paragraph(only.group, this.#context), ...withWords(only.item.blocks.slice(1)))
+    else this.#lists(items)
     append(this.blocks, this.#takeBelow())
+  }
+
+  /** Adds lists of items. "(3)" beside a formula: a mark without words makes no list, and a bullet without words says nothing. */
+  #lists(items: ReadonlyArray<{ readonly group: Group; readonly item: LooseItem }>): void {
+    const lists = listsOf(items.map(({ item }) => item))
+    if (!lists.some(isHollow)) return append(this.blocks, lists)
+    let list: Array<LooseItem> = []
+    for (const { group, item } of items) {
+      const blocks = withWords(item.blocks)
+      if (blocks.length > 0) {
+        list.push({ ...item, blocks: [...blocks] })
+        continue
+      }
+      append(this.blocks, listsOf(list))
+      list = []
+      if (item.marker.ordered) this.blocks.push(paragraph(group, this.#context))
+    }
+    append(this.blocks, listsOf(list))
   }
 
   #flushCode(): void {
