@@ -300,7 +300,7 @@ export class Gathering {
       }
       append(this.blocks, listsOf(list))
       list = []
-      if (item.marker.ordered) this.blocks.push(paragraph(group, this.#context))
+      if (item.marker?.ordered === true) this.blocks.push(paragraph(group, this.#context))
     }
     append(this.blocks, listsOf(list))
   }
