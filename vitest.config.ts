@@ -4,6 +4,7 @@ import { defineConfig } from "vitest/config"
 import { BaseSequencer, type TestSpecification } from "vitest/node"
 
 import { bundledThreads } from "./test/support/processes/bundled-programs.ts"
+import { LONGEST_WAIT_MS, TIME_LIMIT_MS } from "./test/support/time-limits.ts"
 
 /** Each of these files has a worker of its own: tests of stalls and memory, one that mocks a module, one that counts metrics. */
 const ALONE = [
@@ -68,9 +69,10 @@ export default defineConfig({
     maxWorkers: 4,
     // Properties make much that is soon garbage: a nursery that is large from the start takes a tenth of the workers' time off.
     execArgv: ["--min-semi-space-size=32", "--max-semi-space-size=64"],
-    // A machine that others use, too, takes three times as long: what hangs is found all the same.
-    testTimeout: 180_000,
-    hookTimeout: 180_000,
+    // The only time limits of the suite, so that a busy machine fails no test.
+    testTimeout: TIME_LIMIT_MS,
+    hookTimeout: TIME_LIMIT_MS,
+    expect: { poll: { timeout: LONGEST_WAIT_MS } },
     teardownTimeout: 60_000,
     projects: [
       // One worker runs many files, so that what they import is loaded once: a fifth of the suite's time.

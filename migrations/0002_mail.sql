@@ -1,5 +1,5 @@
 -- Outbound mail: the send log, the suppression list, claims on idempotency keys, and the delayed retry queue.
--- Rules: docs/specification/outbound-mail.md.
+-- Rules: docs/reference/specification/outbound-mail.md.
 
 -- The send log (MAIL-70 to MAIL-72). Status moves a row through its life and is indexed, so that updates are never
 -- heap-only: no fill factor leaves room for them.

@@ -1,5 +1,5 @@
 -- Delivery: events of the providers, alerts about them, the poll, alarms, and the audit digest.
--- Rules: docs/specification/delivery.md.
+-- Rules: docs/reference/specification/delivery.md.
 
 -- When a webhook last brought an event of a provider, to the minute (EVENT-40). The log's own rows do not show it:
 -- the poll writes events, too, and would hide that the webhook is dead.

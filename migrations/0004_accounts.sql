@@ -1,5 +1,5 @@
 -- Accounts: customers and how they sign in, promotions, teams, the forms, closing and erasing, and funds.
--- Rules: docs/specification/documents.md (DOC-30 to DOC-33, DOC-50 to DOC-53) and http.md (HTTP-2).
+-- Rules: docs/reference/specification/documents.md (DOC-30 to DOC-33, DOC-50 to DOC-53) and http.md (HTTP-2).
 
 create table customers (
   id uuid primary key default gen_random_uuid(),

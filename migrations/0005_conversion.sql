@@ -1,5 +1,5 @@
 -- Conversion: files, jobs and their chunks, Word documents and pictures, Preserve Formatting, bulk orders, shared links.
--- Rules: docs/specification/documents.md.
+-- Rules: docs/reference/specification/documents.md.
 
 create table files (
   id uuid primary key default gen_random_uuid(),

@@ -1,5 +1,5 @@
 -- The batch lane: one row for each job's batch job, what the driver does with it, and what the owner may do meanwhile.
--- Rules: docs/specification/batch-lane.md.
+-- Rules: docs/reference/specification/batch-lane.md.
 
 -- One row a job at most (B1).
 create table conversion_batch_jobs (

@@ -1,5 +1,5 @@
 -- Convert-by-email: mails under way, the replies that are to go out, and what was converted.
--- Rules: docs/specification/convert-by-email.md.
+-- Rules: docs/reference/specification/convert-by-email.md.
 
 -- The result of each conversion that was begun for a mail (INBOUND-10).
 create table conversion_jobs (

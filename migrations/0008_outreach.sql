@@ -1,5 +1,5 @@
 -- Outreach: campaign sends, prospects, and unsubscribes (EVENT-70).
--- Rules: docs/specification/delivery.md, "Outreach".
+-- Rules: docs/reference/specification/delivery.md, "Outreach".
 
 create table prospects (
   id uuid primary key default gen_random_uuid(),

@@ -1,9 +1,12 @@
 /**
- * Completes package-lock.json with the binaries of other platforms: `node scripts/complete-lock.ts [--check]`.
+ * Completes package-lock.json: `node scripts/complete-lock.ts [--check]`.
  *
  * A registry mirror may lack a binary that this platform does not need. npm then leaves it out of the lock that it writes,
  * and `npm ci` refuses that same lock. An entry with the platform in it is passed over where the platform is another, and
  * fetched where it is the one.
+ *
+ * Versions of Node that packages ask for are left out: npm would compare them with the Node that it runs on itself, and print five lines
+ * of warning a package on an older one, where everything here runs on the pinned Node.
  */
 import { readFileSync, writeFileSync } from "node:fs"
 
@@ -14,6 +17,7 @@ interface Entry {
   readonly cpu?: ReadonlyArray<string>
   readonly os?: ReadonlyArray<string>
   readonly optionalDependencies?: Readonly<Record<string, string>>
+  readonly engines?: unknown
 }
 
 /** The platform in a package's name: `@oxlint/binding-linux-arm-gnueabihf`, `@oxlint-tsgolint/darwin-arm64`. */
@@ -40,12 +44,20 @@ const missing = Object.entries(lock.packages).flatMap(([path, entry]) =>
     .map(([name, version]) => ({ name, version, dev: entry.dev === true }))
 )
 
+/** The root's are package.json's. */
+const withEngines = Object.entries(lock.packages).filter(
+  ([path, entry]) => path !== "" && entry.engines !== undefined
+)
+
 if (process.argv.includes("--check")) {
-  if (missing.length > 0) {
-    console.error(`package-lock.json lacks ${missing.length} binaries of other platforms: run npm run lock`)
+  if (missing.length > 0 || withEngines.length > 0) {
+    console.error(
+      `package-lock.json lacks ${missing.length} binaries of other platforms, and has ${withEngines.length} versions of Node too many: run npm run lock`
+    )
     process.exitCode = 1
   }
 } else {
+  for (const [path, { engines: _, ...entry }] of withEngines) lock.packages[path] = entry
   for (const { dev, name, version } of missing) {
     const [, os, cpu] = PLATFORM.exec(name) ?? []
     if (os === undefined || cpu === undefined) throw new Error(`${name} names no platform`)

@@ -5,7 +5,7 @@ import type { Setting } from "../src/runtime/settings/setting.ts"
 import { AREAS } from "../src/runtime/settings/table.ts"
 
 /** Where the page is kept. */
-const PAGE = fileURLToPath(new URL("../docs/configuration.md", import.meta.url))
+const PAGE = fileURLToPath(new URL("../docs/reference/configuration.md", import.meta.url))
 
 const cell = (text: string): string => text.replaceAll("|", "\\|").replaceAll("<", "&lt;")
 const code = (text: string): string => `\`${text}\``
@@ -62,7 +62,7 @@ export const generate = async (file: string, check: boolean): Promise<boolean> =
 if (import.meta.main) {
   const current = await generate(PAGE, process.argv.includes("--check"))
   if (!current) {
-    console.error("docs/configuration.md is stale: run node scripts/generate-config-docs.ts")
+    console.error("docs/reference/configuration.md is stale: run node scripts/generate-config-docs.ts")
     process.exitCode = 1
   }
 }

@@ -8,7 +8,7 @@ import type { PeerRun } from "../test/fault-matrix/peers.ts"
 import { copiesOf, type PostlaneRun } from "../test/fault-matrix/postlane.ts"
 
 /** Where the page is kept. */
-const PAGE = fileURLToPath(new URL("../docs/fault-matrix.md", import.meta.url))
+const PAGE = fileURLToPath(new URL("../docs/reference/fault-matrix.md", import.meta.url))
 
 const VENDOR: Readonly<Record<Provider, string>> = { provider_a: "Resend", provider_b: "Amazon SES" }
 
@@ -157,7 +157,7 @@ export const generate = async (
 if (import.meta.main) {
   const current = await generate(PAGE, await runFaultMatrix(), { check: process.argv.includes("--check") })
   if (!current) {
-    console.error("docs/fault-matrix.md is stale: run node scripts/generate-fault-matrix.ts")
+    console.error("docs/reference/fault-matrix.md is stale: run node scripts/generate-fault-matrix.ts")
     process.exitCode = 1
   }
 }

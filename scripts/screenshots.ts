@@ -44,12 +44,13 @@ try {
   }
   const page = await browser.newPage({ viewport: { width: 1280, height: 800 } })
   await mkdir(target, { recursive: true })
-  const shoot = async (path: string, name: string) => {
+  const shoot = async (path: string, name: string, height = 800) => {
+    await page.setViewportSize({ width: 1280, height })
     await page.goto(`${api}${path}`, { waitUntil: "networkidle" })
     await page.screenshot({ path: `${target}/${name}.png` })
     console.log(`${target}/${name}.png`)
   }
-  await shoot("/dev", "outbox")
+  await shoot("/dev", "outbox", 500)
   await page.goto(`${api}/sign-in?next=/admin`)
   await page.locator("#token").fill(ADMIN)
   await page.keyboard.press("Enter")

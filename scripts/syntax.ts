@@ -21,6 +21,8 @@ export interface Import {
 export interface Syntax {
   /** The code without its comments, everything still where it was. */
   readonly code: string
+  /** Where its comments are. */
+  readonly comments: ReadonlyArray<{ readonly start: number; readonly end: number }>
   readonly imports: ReadonlyArray<Import>
   /** The names that it exports. */
   readonly exports: ReadonlyArray<string>
@@ -131,6 +133,7 @@ const read = ({ path, text }: SourceFile): Syntax => {
   )
   return {
     code,
+    comments: parsed.comments,
     imports: imports.sort((one, other) => one.line - other.line),
     exports: modules.exports,
     anys: tree.anys

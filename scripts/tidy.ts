@@ -94,6 +94,13 @@ export const BANS: ReadonlyArray<Ban> = [
     sample: inTest("it.effect.only('alone', () => undefined)")
   },
   {
+    rule: "a test has no time limit of its own: test/support/time-limits.ts has those of all",
+    files: /^test\/(?!soak\/|mutants\/|quality\/)/,
+    banned: /\btimeout: (?:\d|"\d)|^\s*\}\)*, \d[\d_]+\)$/m,
+    where: "code",
+    sample: inTest("it('slow', async () => {\n  await work()\n}, 120_000)")
+  },
+  {
     rule: "no module is mocked in a worker that many files share",
     files: /^test\/(?!adapters\/smtp\/peer-names\.test\.ts)/,
     banned: /\bvi\.(mock|doMock)\(/,
@@ -122,7 +129,7 @@ export const BANS: ReadonlyArray<Ban> = [
     sample: inCore("/* TODO: the rest */")
   },
   {
-    rule: "a rule is cited by its id in docs/specification, never by a paper that is not here",
+    rule: "a rule is cited by its id in docs/reference/specification, never by a paper that is not here",
     files: PROSE,
     banned: /\bdocument [1-9]\b|\bthe contract\b(?!\s+(\*\s+)?(suite|test))|\(contract,/i,
     where: "text",

@@ -1,11 +1,11 @@
 import { type Context, Effect, Metric } from "effect"
 
-/** Any metric, for what only has to be there. */
+/** Any metric, in lists that are only registered. */
 type AnyMetric = Metric.Metric<never, unknown>
 
 /**
- * Every label combination has a metric of its own, made once: an update is then one look-up by name, where attaching labels at each
- * update would build and sort them for every mail; and it can be shown as 0 before anything was counted.
+ * Makes one metric per label combination, once. An update is then one look-up by name; attaching labels at each update would build
+ * and sort them for every mail. It can also be shown as 0 before anything was counted.
  */
 export const perLabel = <K extends string, A>(
   keys: ReadonlyArray<K>,
@@ -29,8 +29,8 @@ export const increment = (metric: Metric.Counter<number>): Effect.Effect<void> =
   })
 
 /**
- * Shows these before anything is counted: of a counter that is born with its first event the difference to before is 0, so that
- * nobody sees the first of anything.
+ * Shows metrics as 0 before anything is counted. A counter that first appears with value 1 has no earlier value to compare with,
+ * so that monitoring would miss the first event.
  */
 export const showFromStart = (metrics: ReadonlyArray<AnyMetric>): Effect.Effect<void> =>
   Effect.forEach(metrics, (metric) => Metric.value(metric), { discard: true })

@@ -3,8 +3,8 @@ import { type Context, Effect, type Duration, type Fiber } from "effect"
 /**
  * Waits for `operation` at most `duration`, then runs `onTimeout` and moves on.
  *
- * `Effect.timeout` waits until the interruption has finished, which a half-open socket can hold for minutes. Here the
- * operation runs in a fiber of its own; past the deadline that fiber is interrupted and not waited for.
+ * `Effect.timeout` waits until the interruption has finished, which a half-open socket can hold for minutes. Here the operation
+ * runs in a separate fiber; past the deadline that fiber is interrupted and not waited for.
  */
 export const withDeadline = <A, E, R, B, E2, R2>(
   operation: Effect.Effect<A, E, R>,

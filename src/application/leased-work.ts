@@ -8,9 +8,9 @@ import { uptime } from "./uptime.ts"
 import { type Kind, ringBell } from "./work-bell.ts"
 
 /**
- * Work that one process does at a time: chunks, assemblies, inline conversions, flyers, and the steps of a mail. A worker claims a
- * piece under a lease of its own and keeps the lease with heartbeats. Work whose lease is lost belongs to somebody else, or to
- * nobody: it ends, and what it has done is not recorded.
+ * Leased work: chunks, assemblies, inline conversions, flyers, and the steps of a mail, each done by one process at a time. A
+ * worker claims a piece under a new lease and keeps the lease with heartbeats. When the lease is lost, another worker may have the
+ * piece: the work ends and its result is not recorded.
  */
 
 /** Missed heartbeats after which a worker counts as dead (DOC-12). */
@@ -23,51 +23,51 @@ export const staleAfter = (interval: Duration.Duration): Duration.Duration =>
 /** Time limit of the release at shutdown. */
 const RELEASE_WITHIN = Duration.seconds(8)
 
-/** While the store is away the end of a piece of work is reported again: it may be paid for. */
+/** Retries of the final report while the store is unavailable: the work may be paid for. */
 const UNTIL_RECORDED = Schedule.spaced("5 seconds").pipe(Schedule.upTo({ times: 5 }))
 
 type Report = Effect.Effect<unknown, StoreUnavailable>
 
-/** What a claimed piece of work asks of its store. Each is safe to repeat, and does nothing where the lease has passed on. */
+/** Store operations on one claimed piece of work. Each is safe to repeat, and does nothing once the lease belongs to another worker. */
 export interface Lease<A, F> {
-  /** What is worked on, for the log. */
+  /** Name of the piece of work in the log. */
   readonly name: string
-  /** Keeps the lease. False: it is lost. */
+  /** Extends the lease. Returns false when it is lost. */
   readonly heartbeat: () => Effect.Effect<boolean, StoreUnavailable>
-  /** Frees the work for another worker, when the process stops. */
+  /** Frees the work for another worker when the process stops. */
   readonly release: () => Report
   readonly complete: (result: A) => Report
-  /** Has the work tried again, or gives it up. */
+  /** Queues another attempt, or gives up after the last one. */
   readonly fail: (failure: F) => Report
-  /** After the lease was lost: books what was spent. */
+  /** Records the cost after the lease was lost. */
   readonly lost?: () => Report
-  /** For work that is not interrupted once the lease is lost, since its calls are paid for: asks it to end by itself. */
+  /** Asks the work to end by itself once the lease is lost. For work with paid calls, which is not interrupted. */
   readonly stop?: () => void
 }
 
 /**
- * Sends a heartbeat every interval, and returns once the lease is lost: the store says so (the work was cancelled, or claimed by
- * another worker), or has not confirmed it for most of a lease.
+ * Sends a heartbeat every interval, and returns once the lease is lost: the store reports it (the work was cancelled, or claimed
+ * by another worker), or has not confirmed the lease for most of its length.
  */
 const untilLost = Effect.fnUntraced(function* (
   heartbeat: Effect.Effect<boolean, StoreUnavailable>,
   interval: Duration.Duration
 ) {
-  const every = Duration.toMillis(interval)
-  const trusted = every * (LEASE_HEARTBEATS - 1)
-  let confirmed = yield* uptime
-  let rest = trusted
+  const intervalMs = Duration.toMillis(interval)
+  const trustedMs = intervalMs * (LEASE_HEARTBEATS - 1)
+  let confirmedAt = yield* uptime
+  let remainingMs = trustedMs
   while (true) {
-    yield* Effect.sleep(Math.min(every, rest))
-    const asked = yield* uptime
+    yield* Effect.sleep(Math.min(intervalMs, remainingMs))
+    const askedAt = yield* uptime
     // After an overlong sleep one more heartbeat is sent, with a time-out within the lease.
-    const patience = Math.min(every, Math.max(confirmed + trusted - asked, every / 2))
+    const timeoutMs = Math.min(intervalMs, Math.max(confirmedAt + trustedMs - askedAt, intervalMs / 2))
     const answer = yield* Effect.result(
-      withDeadline(heartbeat, { duration: patience, onTimeout: () => Effect.fail("no answer" as const) })
+      withDeadline(heartbeat, { duration: timeoutMs, onTimeout: () => Effect.fail("no answer" as const) })
     )
-    if (Result.isSuccess(answer)) confirmed = asked
-    if (Result.isSuccess(answer) ? !answer.success : asked - confirmed >= trusted) return
-    rest = Math.max(0, confirmed + trusted - (yield* uptime))
+    if (Result.isSuccess(answer)) confirmedAt = askedAt
+    if (Result.isSuccess(answer) ? !answer.success : askedAt - confirmedAt >= trustedMs) return
+    remainingMs = Math.max(0, confirmedAt + trustedMs - (yield* uptime))
   }
 })
 
@@ -76,7 +76,9 @@ const released = (release: Report) =>
     Effect.ignore({ log: true })
   )
 
-/** Works while the lease holds, then reports how the work ended; `undefined` is work that ended by itself after a `stop`. */
+/**
+ * Works while the lease holds, then reports how the work ended. A result of `undefined` means that the work ended by itself after `stop`.
+ */
 export const underLease = <A extends {}, F, R>(
   work: Effect.Effect<A | undefined, F, R>,
   lease: Lease<A, F>,
@@ -100,7 +102,7 @@ export const underLease = <A extends {}, F, R>(
     yield* Effect.retry(report, { schedule: UNTIL_RECORDED, while: ({ isRetryable }) => isRetryable })
   }).pipe(Effect.withSpan("leased work", { attributes: { "postlane.work": lease.name } }))
 
-/** Claims a piece of work and does it; what follows may begin then. False: there is none. */
+/** Claims a piece of work and does it, then wakes idle workers, since the next step may be due. Returns false when no work is due. */
 export const doNext = <C, R, R2>(
   kind: Kind,
   claim: (lease: LeaseId) => Effect.Effect<C | undefined, StoreUnavailable, R>,

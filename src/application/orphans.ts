@@ -17,12 +17,12 @@ const MOST = 5_000
 /** When an id was made, milliseconds of the epoch: the first 48 bits of a UUID of version 7 (RFC 9562, section 5.7). */
 export const madeAt = (id: string): number => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
 
-/** Whose objects are looked through. */
+/** A kind of owner of objects, such as files or batches. */
 interface Owned<Id extends string, E, R> {
   readonly prefix: string
   /** What an object belongs to; undefined for one that is not ours. Ids are UUIDs of version 7. */
   readonly idOf: (key: string) => Id | undefined
-  /** Those of the ids that own no objects: without a row, or with one that says that all were removed. */
+  /** The ids that own no objects: they have no row, or one that records that all objects were removed. */
   readonly withoutObjects: (ids: ReadonlyArray<Id>) => Effect.Effect<ReadonlyArray<Id>, E, R>
 }
 

@@ -6,7 +6,7 @@ import {
   identityIn,
   isForeign,
   MAX_IDENTITY_BYTES,
-  standingOf,
+  storeStateOf,
   type StorePlace
 } from "../domain/store-identity.ts"
 import { ObjectStoreError, type ObjectStoreService } from "../ports/object-store.ts"
@@ -63,13 +63,13 @@ const hasLostFiles = Effect.fnUntraced(function* ({ name, objects }: OwnStore) {
   )
 })
 
-/** How a store stands; changes nothing. */
+/** Compares a store with the one that the database knows; changes nothing. */
 export const examineStore = Effect.fnUntraced(function* (store: OwnStore) {
   const stored = yield* readIdentity(store)
   const known = yield* (yield* StoreIdentities).known(store.name)
-  const standing = standingOf(stored, store.place, known)
-  const isLost = standing === "expired" && (yield* hasLostFiles(store))
-  return { stored, known, standing: isLost ? ("lost" as const) : standing }
+  const state = storeStateOf(stored, store.place, known)
+  const isLost = state === "expired" && (yield* hasLostFiles(store))
+  return { stored, known, state: isLost ? ("lost" as const) : state }
 })
 
 /** Writes an identity; of several writers at once, one wins. Returns the identity that the store has then. */
@@ -87,8 +87,9 @@ export const nameOfFolder = Effect.fnUntraced(function* (objects: ObjectStoreSer
 })
 
 /**
- * How a store that the database did not know stands, once it knows one. A folder's identity is written first: one of several writers
- * wins. A bucket's is chosen by the database, since some S3-compatible services let every writer win: all of them write the same.
+ * Makes a store known to the database when it knew none, and compares the two. A folder's identity is written first: one of
+ * several writers wins. A bucket's identity is chosen by the database, since some S3-compatible services let every writer win: all
+ * of them write the same.
  */
 const claimStore = Effect.fnUntraced(function* (store: OwnStore, stored: string | undefined) {
   const { name, place } = store
@@ -96,16 +97,16 @@ const claimStore = Effect.fnUntraced(function* (store: OwnStore, stored: string 
     stored ?? (place === undefined ? yield* writeIdentity(store, yield* newIdentity) : undefined)
   const identity = written ?? (yield* newIdentity)
   const known = yield* (yield* StoreIdentities).claim(name, { identity, place })
-  return { known, standing: standingOf(written, place, known) }
+  return { known, state: storeStateOf(written, place, known) }
 })
 
-/** How a store stands, after the first process to come has made its store the known one. */
+/** Compares a store with the known one; the first process to connect makes its store the known one. */
 const enterStore = Effect.fnUntraced(function* (store: OwnStore) {
   const found = yield* examineStore(store)
-  const { known, standing } = found.standing === "new" ? yield* claimStore(store, found.stored) : found
-  return standing === "expired" && known !== undefined
-    ? standingOf(yield* writeIdentity(store, known.identity), store.place, known)
-    : standing
+  const { known, state } = found.state === "new" ? yield* claimStore(store, found.stored) : found
+  return state === "expired" && known !== undefined
+    ? storeStateOf(yield* writeIdentity(store, known.identity), store.place, known)
+    : state
 })
 
 /** Makes a store the one that the database knows. Running processes on the one before stop working on files. */
@@ -116,15 +117,15 @@ export const adoptStore = Effect.fnUntraced(function* (store: OwnStore) {
 
 /** The object stores of this process, as far as they belong to the database. */
 interface OwnStoresService {
-  /** Examines them anew, and logs what has changed. */
+  /** Examines the stores again, and logs what has changed. */
   readonly examine: Effect.Effect<void>
-  /** Why this process works on no files; undefined where it does. */
+  /** Why this process must not work on files; undefined when it may. */
   readonly refusal: Effect.Effect<string | undefined>
-  /** Why it cannot read what the batch lane has paid for; undefined where it can, or there is nothing. */
+  /** Why this process cannot read paid batch results; undefined when it can, or there are none. */
   readonly batchRefusal: Effect.Effect<string | undefined>
 }
 
-/** Where no store is shared with another process, all are this one's own. */
+/** By default no store is shared with another process, so that none is refused. */
 export const OwnStores = Context.Reference<OwnStoresService>("postlane/application/OwnStores", {
   defaultValue: () => ({ examine: Effect.void, refusal: Effect.undefined, batchRefusal: Effect.undefined })
 })
@@ -137,8 +138,8 @@ const lineOf = ({ do: todo, what, why }: ReturnType<typeof complaintAbout>) => `
 const refusalOf = (stores: ReadonlyArray<OwnStore>) =>
   Effect.map(
     Effect.forEach(stores, (store) =>
-      Effect.map(enterStore(store), (standing) =>
-        isForeign(standing) ? [lineOf(complaintAbout(store, standing))] : []
+      Effect.map(enterStore(store), (state) =>
+        isForeign(state) ? [lineOf(complaintAbout(store, state))] : []
       )
     ),
     (lines) => lines.flat()[0]
@@ -152,11 +153,11 @@ const noteChange = (before: string | undefined, refusal: string | undefined) => 
     : Effect.logInfo("this process works on files again: its object stores are those that the database knows")
 }
 
-/** As {@link refusalOf} of a batch store that no setting names: it is never made the known one. */
+/** As {@link refusalOf}, for a batch store that no setting names: it never becomes the known one. */
 const batchRefusalOf = Effect.fnUntraced(function* (unset: OwnStore) {
   if ((yield* (yield* StoreIdentities).known("batch")) === undefined) return undefined
-  const { standing } = yield* examineStore(unset)
-  return isForeign(standing) ? lineOf(complaintAbout(unset, standing)) : undefined
+  const { state } = yield* examineStore(unset)
+  return isForeign(state) ? lineOf(complaintAbout(unset, state)) : undefined
 })
 
 const noteBatch = (before: string | undefined, refusal: string | undefined) => {
@@ -169,8 +170,8 @@ const noteBatch = (before: string | undefined, refusal: string | undefined) => {
 }
 
 /**
- * Examines the stores at once. Where one, or the database, does not answer, what was found before holds; readiness says so.
- * `unsetBatch`: the batch store of a worker whose settings name none, beside which the database may know one.
+ * Examines the stores at once. When a store or the database does not answer, the last finding stays valid; readiness reports it.
+ * `unsetBatch`: the default batch store of a worker without a setting for it, while the database may know another one.
  */
 export const ownStoresLayer = (stores: ReadonlyArray<OwnStore>, unsetBatch?: OwnStore) =>
   Layer.effect(
@@ -204,7 +205,7 @@ export const ownStoresLayer = (stores: ReadonlyArray<OwnStore>, unsetBatch?: Own
     })
   )
 
-/** A store that answers nothing while this process works on no files. */
+/** A store that fails every operation while this process must not work on files. */
 export const guarded = (objects: ObjectStoreService, { refusal }: OwnStoresService): ObjectStoreService => {
   const allowed = (key: string) =>
     Effect.flatMap(refusal, (cause) =>
@@ -224,7 +225,7 @@ export const guarded = (objects: ObjectStoreService, { refusal }: OwnStoresServi
   }
 }
 
-/** Work on files, for as long as this process's stores are the known ones; else `otherwise`. */
+/** Runs work on files while this process's stores are the known ones; else returns `otherwise`. */
 export const onOwnStores = <A, E, R>(
   work: Effect.Effect<A, E, R>,
   otherwise: NoInfer<A>

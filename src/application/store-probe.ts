@@ -55,7 +55,7 @@ const log = (name: string, found: ProbeFound, before: ProbeFound | undefined) =>
     : Effect.void
 }
 
-/** A store whose check also tries it with an object: first, then now and then. What it finds is logged. */
+/** A store with a check that also writes and reads an object: at first, then at intervals. Changes of what it finds are logged. */
 export const probed = (
   objects: ObjectStoreService,
   name: string

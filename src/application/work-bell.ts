@@ -1,46 +1,45 @@
 import { Context, type Duration, Effect, Latch } from "effect"
 
-/** Sleeps until the bell has rung since the sleeper last woke, `most` at the longest. */
-export type Rest = (most: Duration.Input) => Effect.Effect<void>
+/** Waits until the bell has rung since the last wait ended, `atMost` this long. */
+export type WaitForBell = (atMost: Duration.Input) => Effect.Effect<void>
 
-/** What is worked on. */
+/** A kind of work. Each has its own bell. */
 export type Kind = "conversions" | "mails"
 
-/** The bell of a process. */
+/** The bells of a process, one for each kind of work. */
 interface WorkBellService {
-  /** Wakes all who rest from this kind of work. Who is looking at the store just now looks once more. */
+  /** Wakes every idle worker of this kind. A worker that is polling right now polls once more. */
   readonly ring: (kind: Kind) => Effect.Effect<void>
-  /** How a fiber rests between its looks. Each has its own. */
-  readonly listen: (kind: Kind) => Effect.Effect<Rest>
+  /** Makes the wait between two polls. Each fiber needs its own. */
+  readonly listen: (kind: Kind) => Effect.Effect<WaitForBell>
 }
 
-const makeDoor = () => {
-  const door = Latch.makeUnsafe()
+const makeBell = () => {
+  const latch = Latch.makeUnsafe()
   let rings = 0
   return {
     ring: Effect.suspend(() => {
       rings += 1
-      return Effect.asVoid(door.release)
+      return Effect.asVoid(latch.release)
     }),
-    listen: Effect.sync((): Rest => {
-      let heard = rings
-      return (most) =>
+    listen: Effect.sync((): WaitForBell => {
+      let seen = rings
+      return (atMost) =>
         Effect.suspend(() =>
-          rings === heard ? Effect.timeoutOption(door.whenOpen(Effect.void), most) : Effect.void
-        ).pipe(Effect.andThen(Effect.sync(() => void (heard = rings))))
+          rings === seen ? Effect.timeoutOption(latch.whenOpen(Effect.void), atMost) : Effect.void
+        ).pipe(Effect.andThen(Effect.sync(() => void (seen = rings))))
     })
   }
 }
 
 const make = (): WorkBellService => {
-  const doors = { conversions: makeDoor(), mails: makeDoor() }
-  return { ring: (kind) => doors[kind].ring, listen: (kind) => doors[kind].listen }
+  const bells = { conversions: makeBell(), mails: makeBell() }
+  return { ring: (kind) => bells[kind].ring, listen: (kind) => bells[kind].listen }
 }
 
 /**
- * Rings when this process has moved a conversion or a mail on, so that nobody sleeps while there is something to do or to show. It
- * only saves time: what is to be done is in the store, other processes do not hear it, and who rests looks again after a while
- * anyway.
+ * Rings when this process has moved a conversion or a mail on, so that idle workers and watchers notice at once. Only an
+ * optimisation: the store is the source of truth, other processes do not receive this, and idle workers poll anyway.
  */
 export const WorkBell = Context.Reference<WorkBellService>("postlane/application/WorkBell", {
   defaultValue: make
@@ -50,6 +49,6 @@ export const WorkBell = Context.Reference<WorkBellService>("postlane/application
 export const ringBell = (kind: Kind): Effect.Effect<void> =>
   Effect.flatMap(WorkBell, ({ ring }) => ring(kind))
 
-/** For fibers that look for a kind of work: a way to rest that the bell of this process wakes. */
-export const listenToBell = (kind: Kind): Effect.Effect<Rest> =>
+/** Makes the wait between two polls for a kind of work, which the bell of this process cuts short. */
+export const listenToBell = (kind: Kind): Effect.Effect<WaitForBell> =>
   Effect.flatMap(WorkBell, ({ listen }) => listen(kind))

@@ -55,7 +55,7 @@ const wanted = (ast: SchemaAST.AST): string => {
 const textOf = (annotation: unknown): string | undefined =>
   typeof annotation === "string" ? annotation : undefined
 
-/** A pattern says nothing to people: a check that has one and no message of its own says only so much. */
+/** True for the text of a regular expression, which is not shown to people: a general message replaces it. */
 const isPattern = (expected: string): boolean => expected.includes("RegExp")
 
 /** What a check's own words, or else its description, say. */
@@ -90,7 +90,7 @@ const leaf = (issue: SchemaIssue.Leaf, path: Path): string => {
   }
 }
 
-/** Of alternatives that all failed, the empty one says nothing beside the others. */
+/** The issues to show when all alternatives failed: those of empty alternatives (null, "") only when there are no others. */
 const telling = (issues: ReadonlyArray<SchemaIssue.Issue>): ReadonlyArray<SchemaIssue.Issue> => {
   const others = issues.filter((issue) => !(issue._tag === "InvalidType" && isNothing(issue.ast)))
   return others.length === 0 ? issues : others

@@ -9,8 +9,8 @@ const MAX_LENGTH = 45
 const MAPPED = /^::ffff:(?=\d+\.)/i
 
 /**
- * The address that a text names, without its zone; an IPv4-mapped one as IPv4. Only the usual spellings count: what else
- * reads as an address elsewhere (octal and hexadecimal parts, a single number) is none here.
+ * The address that a text names, without its zone; an IPv4-mapped one as IPv4. Only the usual spellings count: not octal and
+ * hexadecimal parts or a single number, which other parsers read as an address.
  */
 export const parseAddress = (text: string): Address | undefined => {
   const [bare = "", , more] = text.split("%", 3)

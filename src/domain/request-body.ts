@@ -58,9 +58,9 @@ const forgive = (ast: SchemaAST.AST, value: unknown): unknown => {
 }
 
 /**
- * The value as its schema's wire form has it, where other languages write the same in another way: `null` for a member that is
+ * The value in its schema's wire form, where other languages write it in another way: `null` for a member that is
  * absent (Go, Java, Python), `[]` for an object without members (PHP). Everything else is left to the decoder; a value that needs
- * nothing is returned as it is.
+ * nothing is returned unchanged.
  */
 export const forgiven = (schema: { readonly ast: SchemaAST.AST }, value: unknown): unknown =>
   forgive(SchemaAST.toEncoded(schema.ast), value)

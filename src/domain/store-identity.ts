@@ -35,24 +35,24 @@ export interface StorePlace {
 }
 
 /**
- * How a store stands to the one that the database knows. `new`: the database knows none. `expired`: the known bucket has lost
+ * A store compared with the one that the database knows. `new`: the database knows none. `expired`: the known bucket has lost
  * its identity object, to a rule that expires objects. `lost`: it has lost its files, too. `empty`: a folder, or another bucket,
  * without an identity.
  */
-export type Standing = "same" | "new" | "expired" | "lost" | "empty" | "another"
+export type StoreState = "same" | "new" | "expired" | "lost" | "empty" | "another"
 
-/** How a store stands that this process must not work with. */
-type Foreign = Extract<Standing, "lost" | "empty" | "another">
+/** Results of the comparison with which this process must not use the store. */
+type Foreign = Extract<StoreState, "lost" | "empty" | "another">
 
-const FOREIGN: ReadonlySet<Standing> = new Set<Foreign>(["lost", "empty", "another"])
+const FOREIGN: ReadonlySet<StoreState> = new Set<Foreign>(["lost", "empty", "another"])
 
-export const isForeign = (standing: Standing): standing is Foreign => FOREIGN.has(standing)
+export const isForeign = (state: StoreState): state is Foreign => FOREIGN.has(state)
 
-export const standingOf = (
+export const storeStateOf = (
   stored: string | undefined,
   place: string | undefined,
   known: KnownStore | undefined
-): Standing => {
+): StoreState => {
   if (known === undefined) return "new"
   if (stored !== undefined) return stored === known.identity ? "same" : "another"
   return place !== undefined && place === known.place ? "expired" : "empty"
@@ -71,14 +71,14 @@ const WHAT: Readonly<Record<Foreign, string>> = {
 }
 
 /** What a store that is not the known one means, and what to do. */
-export const complaintAbout = ({ name, place, shown }: StorePlace, standing: Foreign) => ({
-  what: `the object store of ${name} (${shown}) ${WHAT[standing]}`,
+export const complaintAbout = ({ name, place, shown }: StorePlace, state: Foreign) => ({
+  what: `the object store of ${name} (${shown}) ${WHAT[state]}`,
   why:
-    standing === "lost"
-      ? "the bucket was emptied or made anew: its identity and a recent file are missing"
+    state === "lost"
+      ? "the bucket was emptied or replaced: its identity and a recent file are missing"
       : "files that other processes took in are missing here",
   do:
-    standing === "lost"
+    state === "lost"
       ? `bring its objects back from the backup; or, where those files are given up, run: npm run postlane -- objects adopt ${name}`
       : `${place === undefined ? "mount the volume that was there before, or " : ""}set ${SETTINGS[name]} as in the other processes; or, where this store replaces the other, run: npm run postlane -- objects adopt ${name}`
 })

@@ -50,7 +50,7 @@ export interface ObjectStoreService {
    */
   readonly localPath: (key: string) => Effect.Effect<string, ObjectStoreError, Scope.Scope>
   readonly stat: (key: string) => Effect.Effect<ObjectFacts, ObjectStoreError>
-  /** Every object whose key begins with `prefix`, in no order. */
+  /** Every object with a key that begins with `prefix`, in no order. */
   readonly list: (prefix: string) => Stream.Stream<ObjectFacts, ObjectStoreError>
   /** Removes objects; missing ones count as removed. */
   readonly remove: (keys: ReadonlyArray<string>) => Effect.Effect<void, ObjectStoreError>

@@ -27,7 +27,7 @@ export interface Reader {
 }
 
 /**
- * Runs readers in processes of their own, so that no input blocks the main process or takes its memory (H1). The answer is
+ * Runs readers in separate processes, so that no input blocks the main process or takes its memory (H1). The answer is
  * returned unchecked. A reader that does not answer is killed, and no other.
  */
 export class ReaderProcess extends Context.Service<

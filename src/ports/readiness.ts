@@ -20,7 +20,7 @@ export interface SupervisorSnapshot {
   readonly restarts: number
   /** When its newest run or tick began, ISO 8601; null before the first. */
   readonly lastRunAt: string | null
-  /** Its newest crash in one line, for admins; null where there was none. */
+  /** Its newest crash in one line, for admins; null without a crash. */
   readonly lastError: string | null
 }
 

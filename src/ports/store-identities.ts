@@ -8,11 +8,11 @@ export class StoreIdentities extends Context.Service<
   StoreIdentities,
   {
     readonly known: (name: StoreName) => Effect.Effect<KnownStore | undefined, StoreUnavailable>
-    /** Makes a store the known one where there is none yet; returns the one that is known then. */
+    /** Makes a store the known one if none is known yet; returns the known one. */
     readonly claim: (name: StoreName, store: KnownStore) => Effect.Effect<KnownStore, StoreUnavailable>
     /** Makes a store the known one, whichever it was. */
     readonly adopt: (name: StoreName, store: KnownStore) => Effect.Effect<void, StoreUnavailable>
-    /** The key of a recent file that the store of files must hold; undefined where there is none. */
+    /** The key of a recent file that the store of files must hold; undefined without such a file. */
     readonly recentFile: Effect.Effect<string | undefined, StoreUnavailable>
   }
 >()("postlane/ports/StoreIdentities") {}

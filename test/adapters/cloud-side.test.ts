@@ -211,7 +211,7 @@ describe("the cloud side", () => {
         MetricAlarms: [{ AlarmName: "silent", Threshold: 0, AlarmActions: [TOPIC], ActionsEnabled: false }]
       })
     })
-    assert.deepStrictEqual(new Set(silent), new Set(["warn alarms: the alarm silent reports to nobody"]))
+    assert.deepStrictEqual(new Set(silent), new Set(["warn alarms: the alarm silent has no recipient"]))
     assert.deepStrictEqual(
       await complaintsOf({ ListSubscriptionsByTopic: () => subscription("PendingConfirmation") }),
       ["warn alarms: no subscription of the topic postlane-AlarmTopic is confirmed"]

@@ -169,11 +169,11 @@ describe("object stores of processes on one database (DOC-6)", () => {
     "a store that is adopted takes over; examining changes nothing",
     Effect.gen(function* () {
       const [first, second] = [storeOf("/one"), storeOf("/two")]
-      assert.strictEqual((yield* examineStore(second.store)).standing, "new")
+      assert.strictEqual((yield* examineStore(second.store)).state, "new")
       assert.lengthOf(second.kept, 0)
       const process = yield* start(first.store)
       yield* adoptStore(second.store)
-      assert.strictEqual((yield* examineStore(second.store)).standing, "same")
+      assert.strictEqual((yield* examineStore(second.store)).state, "same")
       yield* process.examine
       assert.isFalse(yield* process.worked)
       assert.isTrue(yield* (yield* start(second.store)).worked)

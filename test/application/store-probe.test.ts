@@ -87,7 +87,7 @@ describe("a store that is tried with an object", () => {
     })
   )
 
-  it("a standing is a verdict of its own", () => {
+  it("without stores there is no verdict", () => {
     assert.deepStrictEqual(objectVerdicts([]), [])
   })
 })

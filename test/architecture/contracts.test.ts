@@ -8,8 +8,8 @@ import { readSourceFiles, type SourceFile } from "../../scripts/source-files.ts"
 import { syntaxOf } from "../../scripts/syntax.ts"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
-const specification = readdirSync(`${root}/docs/specification`)
-  .map((name) => readFileSync(`${root}/docs/specification/${name}`, "utf8"))
+const specification = readdirSync(`${root}/docs/reference/specification`)
+  .map((name) => readFileSync(`${root}/docs/reference/specification/${name}`, "utf8"))
   .join("\n")
 
 /** The suites of these files, a folder with an index being one, under the index's path; what worlds they run in is no suite. */

@@ -6,7 +6,7 @@ import { assert, describe, it } from "vitest"
 import { readSourceFiles, type SourceFile } from "../../scripts/source-files.ts"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
-const folder = `${root}/docs/specification`
+const folder = `${root}/docs/reference/specification`
 
 /** Ids of rules and of invariants, where the specification defines them. */
 const defined = readdirSync(folder)

@@ -55,6 +55,38 @@ describe("functions of the database", () => {
     )
   })
 
+  it("treat all leased work alike: by id and lease, costs first, the hold kept alive", () => {
+    const leased = files.filter(({ name }) =>
+      /^(heartbeat|hand_back|complete|fail)_(chunk|assembly|inline|flyer|mail)$/.test(name)
+    )
+    assert.sameMembers(
+      leased.map(({ name }) => name),
+      [
+        ...["heartbeat", "hand_back", "complete", "fail"].map((verb) => `${verb}_chunk`),
+        // `fail_conversion_job` fails an assembly.
+        ...["heartbeat", "hand_back", "complete"].map((verb) => `${verb}_assembly`),
+        // Failing them without a number of attempts hands them back.
+        ...["heartbeat", "complete", "fail"].flatMap((verb) => [`${verb}_inline`, `${verb}_flyer`]),
+        // `end_mail` ends a mail without a result.
+        ...["heartbeat", "hand_back", "complete"].map((verb) => `${verb}_mail`)
+      ]
+    )
+    for (const { name, text } of leased) {
+      assert.match(
+        text,
+        new RegExp(String.raw`^create or replace function ${name}\(\s*p_id uuid, p_lease uuid`, "m")
+      )
+      assert.match(text, /\blease (?:= p_lease|is distinct from p_lease)/, name)
+      if (name.startsWith("heartbeat_")) assert.match(text, /perform refresh_hold\(\w+, p_window\)/, name)
+      if (text.includes("p_costs jsonb"))
+        assert.match(
+          text,
+          /\nbegin\n {2}perform book_costs\(p_costs\);\n/,
+          `${name} books costs before anything else`
+        )
+    }
+  })
+
   it("stand in folders of at most 20, each of which the README names", () => {
     const readme = readFileSync(`${FOLDER}/README.md`, "utf8")
     const folders = Map.groupBy(files, ({ path }) => dirname(path).slice(FOLDER.length + 1))

@@ -8,6 +8,7 @@ import { findLongFunctions, listedLongFunctions, MAX_FUNCTION_LINES } from "../.
 import { readSourceFiles, type SourceFile } from "../../scripts/source-files.ts"
 import { BANS, findUntidy, MAX_LINES } from "../../scripts/tidy.ts"
 import { findUnusedExports } from "../../scripts/unused-exports.ts"
+import { findTics, LIMITS, TICS, ticsOf, wordings } from "../../scripts/words.ts"
 
 /** What these tests read in package.json. */
 interface Manifest {
@@ -57,6 +58,11 @@ describe("the house", () => {
     assert.deepStrictEqual(findLongFunctions(sources, listedLongFunctions()), [])
   })
 
+  it("has comments in plain words, up to a share of lines that only shrinks", () => {
+    const written = files.filter(({ path }) => /^(src\/.*\.(ts|js)|migrations\/.*\.sql)$/.test(path))
+    assert.deepStrictEqual(findTics(wordings(written), LIMITS), [])
+  })
+
   it("has files to look at", () => {
     assert.isAbove(files.length, 50)
   })
@@ -85,6 +91,34 @@ describe("each rule can fail", () => {
     assert.deepStrictEqual(findLongFunctions([of(long)], { "src/runtime/x.ts": [long] }), [])
     assert.lengthOf(findLongFunctions([of(long)], { "src/runtime/x.ts": [long, long] }), 1)
     assert.lengthOf(findLongFunctions([], { "src/runtime/gone.ts": [long] }), 1)
+  })
+
+  describe("a tic in a comment", () => {
+    it.each(TICS.map(({ instead, sample }) => [sample, instead]))("%s (%s)", (sample) => {
+      const lines = (path: string, text: string) => ticsOf({ path, text }).map(({ line }) => line)
+      assert.deepStrictEqual(lines("src/x.ts", `export {}\n/** ${sample} */\n`), [2])
+      assert.deepStrictEqual(lines("src/x.ts", `// ${sample}\nexport {}\n`), [1])
+      assert.deepStrictEqual(lines("src/x.ts", `/*\n * ${sample}\n */\nexport {}\n`), [2])
+      assert.deepStrictEqual(lines("src/x.ts", `export const x = "// ${sample}"\n`), [])
+      assert.deepStrictEqual(lines("migrations/x.sql", `select 1;\n  -- ${sample}\n`), [2])
+    })
+
+    it("at the opening of a comment, counts on its first line alone", () => {
+      assert.deepStrictEqual(
+        ticsOf({ path: "src/x.ts", text: "// Limits of the lists:\n// such that are read.\n" }),
+        []
+      )
+    })
+
+    it("keeps a ring to its limit, and the limit to what the ring needs", () => {
+      const found = wordings([
+        { path: "src/domain/x.ts", text: "// A mail.\n\n// A row.\n\n// It stands here.\nexport {}" },
+        { path: "src/adapters/client/generated/x.ts", text: "// It stands here.\nexport {}" }
+      ])
+      const at = (limit: number) => findTics(found, { "src/domain": limit }).length
+      assert.deepStrictEqual([at(33), at(34), at(35)], [1, 0, 1])
+      assert.lengthOf(findTics(found, {}), 1)
+    })
   })
 
   describe("an export that only its own file uses", () => {
@@ -156,7 +190,7 @@ describe("dependencies", () => {
   })
 
   it("are explained, and nothing else is", () => {
-    const page = readFileSync(`${root}/docs/dependencies.md`, "utf8")
+    const page = readFileSync(`${root}/docs/reference/dependencies.md`, "utf8")
     const explained = [...page.matchAll(/^\| `([^`]+)`/gm)].map(([, name]) => name)
     assert.sameMembers(
       explained,

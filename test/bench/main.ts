@@ -24,7 +24,7 @@ import { measureScale, scaleTable } from "./scale/scale.ts"
 import { EVENT_ROWS } from "./senders/recording.ts"
 
 /**
- * `npm run bench [-- --quick] [-- --only PART,PART] [-- --memory]`: the tables of docs/performance.md, and JSON in
+ * `npm run bench [-- --quick] [-- --only PART,PART] [-- --memory]`: the tables of docs/explanation/performance.md, and JSON in
  * `bench-results/`. `--quick` shows that everything runs; its figures mean nothing. Instead of the tables, `--memory` sends
  * 200,000 mails, `--fold` folds 100,000 events of 20,000 mails in random order, `--admin` fills a log with 5,000,000 rows and reads it
  * (`--database URL`: on this one, a migrated one; a log that is filled is read as it is),

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 
 import type { Chance } from "../simulation/kernel.ts"
 import { type Child, makeFolder } from "../support/processes/child.ts"
+import { until } from "../support/until.ts"
 import { type Arm, HURT } from "./batch-gate.ts"
 import { type Course, makeBatchService } from "./batch-service-fake.ts"
 import { TICKED } from "./batch-times.ts"
@@ -111,16 +112,6 @@ const hurtText = ({ how, nth, step, when }: Hurt): string => `${how} ${when} ${s
 
 export const summaryOf = ({ next, scenario, ...first }: Round): string =>
   [scenario, hurtText(first), ...(next === undefined ? [] : [hurtText(next)])].join(", ")
-
-const PATIENCE_MS = 90_000
-
-const until = async (what: string, holds: () => Promise<boolean> | boolean) => {
-  const deadline = Date.now() + PATIENCE_MS
-  while (!(await holds())) {
-    if (Date.now() > deadline) throw new Error(`It never came that ${what}`)
-    await sleep(25)
-  }
-}
 
 /** How a round went. */
 export interface RoundResult {

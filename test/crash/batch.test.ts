@@ -14,8 +14,6 @@ const ROUNDS: ReadonlyArray<Round> = [
   { scenario: "stops half way", step: "store end", when: "after", nth: 1, how: "SIGKILL" }
 ]
 
-const PATIENCE = 600_000
-
 describe("leaders of the batch lane that die or sleep", () => {
   it.live(
     "B1 B2 B4 B5 X1 F1 F2 K1: the next one ends what they began, once; one that wakes up changes nothing",
@@ -31,7 +29,6 @@ describe("leaders of the batch lane that die or sleep", () => {
           assert.deepStrictEqual(violations, [])
           assert.isAbove(hurts, 0, `nobody came to it: ${summaryOf(round)}`)
         }
-      }).pipe(Effect.scoped, Effect.provide(layerDatabase)),
-    PATIENCE
+      }).pipe(Effect.scoped, Effect.provide(layerDatabase))
   )
 })

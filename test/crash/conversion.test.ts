@@ -7,6 +7,7 @@ import { Effect, type Scope } from "effect"
 import { makeChance } from "../simulation/kernel.ts"
 import { layerDatabase, TestDatabase } from "../support/postgres/postgres.ts"
 import { type Child, makeFolder } from "../support/processes/child.ts"
+import { until } from "../support/until.ts"
 import {
   addJobs,
   chunkUnderWay,
@@ -25,7 +26,6 @@ const ROUNDS = Number(process.env["CHUNK_CRASH_ROUNDS"] ?? 6)
 const SEED = Number(process.env["CHUNK_CRASH_SEED"] ?? randomInt(1, 1_000_000))
 const WORKERS = 3
 const LEASE_MS = HEARTBEAT_MS * 5
-const PATIENCE = 120_000 + ROUNDS * 5_000
 
 /** A folder, and workers that are gone with it. */
 const surroundings: Effect.Effect<
@@ -51,14 +51,6 @@ const surroundings: Effect.Effect<
     }
   }
 })
-
-const until = async (what: string, holds: () => Promise<boolean>) => {
-  const deadline = Date.now() + PATIENCE / 2
-  while (!(await holds())) {
-    if (Date.now() > deadline) throw new Error(`It never came that ${what}`)
-    await sleep(50)
-  }
-}
 
 describe.concurrent("workers that die over chunks", () => {
   it.live(
@@ -103,8 +95,7 @@ describe.concurrent("workers that die over chunks", () => {
         const violations = yield* Effect.promise(() => judge(url, path))
         assert.deepStrictEqual(violations, [], `CHUNK_CRASH_SEED=${SEED}`)
         console.log(`${kills} kills, ${ROUNDS - kills} freezes (CHUNK_CRASH_SEED=${SEED})`)
-      }).pipe(Effect.scoped, Effect.provide(layerDatabase)),
-    PATIENCE
+      }).pipe(Effect.scoped, Effect.provide(layerDatabase))
   )
 
   it.live(
@@ -136,7 +127,6 @@ describe.concurrent("workers that die over chunks", () => {
           assert.deepStrictEqual(await rowsOf(url), rows)
         })
         assert.deepStrictEqual(yield* Effect.promise(() => judge(url, path)), [])
-      }).pipe(Effect.scoped, Effect.provide(layerDatabase)),
-    PATIENCE
+      }).pipe(Effect.scoped, Effect.provide(layerDatabase))
   )
 })

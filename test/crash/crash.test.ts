@@ -1,6 +1,5 @@
 import { randomInt } from "node:crypto"
 import { readFile } from "node:fs/promises"
-import { setTimeout as sleep } from "node:timers/promises"
 
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, type Scope } from "effect"
@@ -8,12 +7,12 @@ import { Effect, type Scope } from "effect"
 import { layerDatabase, TestDatabase } from "../support/postgres/postgres.ts"
 import { type Postlane, startPostlane } from "../support/processes/child.ts"
 import { startTcpProxy } from "../support/processes/tcp-proxy.ts"
+import { LONGEST_WAIT_MS } from "../support/time-limits.ts"
+import { until } from "../support/until.ts"
 import { startGate } from "./gate.ts"
 import { judge, underWay } from "./oracle.ts"
 import { crashRun } from "./run.ts"
 import { makeWorld, query, relay, type World } from "./world.ts"
-
-const PATIENCE = 180_000
 
 /** Of a process that is to be held up by nothing but what its test does to it: the machine may have no time for it. */
 const UNHURRIED = { EMAIL_ATTEMPT_TIMEOUT_MS: "60000", EMAIL_DB_TIMEOUT_MS: "10000" }
@@ -32,15 +31,6 @@ const postlane = (env: Readonly<Record<string, string>>): Effect.Effect<Postlane
     Effect.promise(() => startPostlane(env)),
     ({ destroy }) => Effect.promise(destroy)
   )
-
-const until = (what: string, holds: () => Promise<boolean>): Effect.Effect<void> =>
-  Effect.promise(async () => {
-    const deadline = Date.now() + PATIENCE / 2
-    while (!(await holds())) {
-      if (Date.now() > deadline) throw new Error(`It never came that ${what}`)
-      await sleep(100)
-    }
-  })
 
 const statusOf = (url: string): Promise<number> =>
   fetch(url).then(
@@ -65,8 +55,7 @@ describe.concurrent("processes that die", () => {
         assert.deepStrictEqual(violations, [], `CRASH_SEED=${seed}`)
         assert.isAbove(counts["copies from provider_a"] ?? 0, 10, "the load was none")
         assert.isAtLeast(counts["kills"] ?? 0, 1)
-      }).pipe(Effect.provide(layerDatabase)),
-    2 * PATIENCE
+      }).pipe(Effect.provide(layerDatabase))
   )
 
   it.live(
@@ -85,24 +74,23 @@ describe.concurrent("processes that die", () => {
         const awake = yield* postlane({ ...env, ...UNHURRIED })
         const key = "frozen"
         const answers = yield* Effect.promise(async () => {
-          const first = relay(slept.url, key, {}, PATIENCE)
+          const first = relay(slept.url, key, {}, LONGEST_WAIT_MS)
           await gate.arrived
           slept.signal("SIGSTOP")
           gate.refuse()
-          const deadline = Date.now() + PATIENCE / 2
-          let second = await relay(awake.url, key, {}, PATIENCE)
-          while (second.status !== 200 && Date.now() < deadline) {
-            assert.strictEqual(second.body.code, "IDEMPOTENCY_IN_PROGRESS", JSON.stringify(second))
-            await sleep(500)
-            second = await relay(awake.url, key, {}, PATIENCE)
-          }
+          const second = await until("the claim of the frozen process is taken over", async () => {
+            const answer = await relay(awake.url, key, {}, LONGEST_WAIT_MS)
+            if (answer.status === 200) return answer
+            assert.strictEqual(answer.body.code, "IDEMPOTENCY_IN_PROGRESS", JSON.stringify(answer))
+            return undefined
+          })
           slept.signal("SIGCONT")
           return [second, await first]
         })
         const [second, first] = answers
         assert.deepInclude(second?.body, { status: "sent", provider: "provider_a" })
         assert.include([200, 409], first?.status, JSON.stringify(first))
-        yield* until("everything is at rest", async () => (await underWay(url)) === 0)
+        yield* Effect.promise(() => until("everything is at rest", async () => (await underWay(url)) === 0))
         const { counts, violations } = yield* Effect.promise(() =>
           judge({
             world: { env, resend, ses, ...rest },
@@ -115,8 +103,7 @@ describe.concurrent("processes that die", () => {
         assert.deepStrictEqual(violations, [])
         assert.strictEqual(counts["copies from provider_a"], 1)
         assert.strictEqual(counts["copies from provider_b"], 0)
-      }).pipe(Effect.scoped, Effect.provide(layerDatabase)),
-    PATIENCE
+      }).pipe(Effect.scoped, Effect.provide(layerDatabase))
   )
 
   it.live(
@@ -129,13 +116,13 @@ describe.concurrent("processes that die", () => {
         const slept = yield* postlane({ ...env, ...UNHURRIED, PROVIDERA_BASE_URL: gate.url })
         const awake = yield* postlane({ ...env, ...UNHURRIED })
         const [second, first] = yield* Effect.promise(async () => {
-          const call = relay(slept.url, "late", {}, PATIENCE)
+          const call = relay(slept.url, "late", {}, LONGEST_WAIT_MS)
           await gate.arrived
           slept.signal("SIGSTOP")
           gate.refuse()
           // As if the claim's lease had ended meanwhile by the database's clock.
           await query(url, "update email_send_claims set lease_until = clock_timestamp()")
-          const takeOver = await relay(awake.url, "late", {}, PATIENCE)
+          const takeOver = await relay(awake.url, "late", {}, LONGEST_WAIT_MS)
           slept.signal("SIGCONT")
           return [takeOver, await call] as const
         })
@@ -147,8 +134,7 @@ describe.concurrent("processes that die", () => {
           )
         )
         assert.deepStrictEqual(copies, [1, 0])
-      }).pipe(Effect.scoped, Effect.provide(layerDatabase)),
-    PATIENCE
+      }).pipe(Effect.scoped, Effect.provide(layerDatabase))
   )
 
   it.live(
@@ -158,37 +144,41 @@ describe.concurrent("processes that die", () => {
         const { url } = yield* TestDatabase
         const { env, resend } = yield* world
         yield* Effect.promise(() => resend.script(["ok", "500-accepted"], "hang-accepted"))
-        // An attempt may take far longer than a stop, on a slow machine too.
+        const ATTEMPT_MS = 600_000
         const child = yield* postlane({
           ...env,
-          EMAIL_ATTEMPT_TIMEOUT_MS: "50000",
+          EMAIL_ATTEMPT_TIMEOUT_MS: String(ATTEMPT_MS),
           EMAIL_DB_TIMEOUT_MS: "5000",
           EMAIL_DEFER_DELAYS_SECONDS: "1,60,60"
         })
-        const quick = yield* Effect.promise(() => relay(child.url, "quick", {}, PATIENCE))
+        const quick = yield* Effect.promise(() => relay(child.url, "quick", {}, LONGEST_WAIT_MS))
         assert.strictEqual(quick.body.status, "sent")
         // The last one: its retry may come before another call does.
-        const retried = yield* Effect.promise(() => relay(child.url, "retried", {}, PATIENCE))
+        const retried = yield* Effect.promise(() => relay(child.url, "retried", {}, LONGEST_WAIT_MS))
         assert.strictEqual(retried.body.status, "deferred")
-        yield* until("the retry is under way", async () => {
-          const rows = await query(
-            url,
-            "select from email_defer_queue where state = 'pending' and acquired_at is not null"
-          )
-          return rows.length === 1
-        })
+        yield* Effect.promise(() =>
+          until("the retry is under way", async () => {
+            const rows = await query(
+              url,
+              "select from email_defer_queue where state = 'pending' and acquired_at is not null"
+            )
+            return rows.length === 1
+          })
+        )
         const keys = Array.from({ length: 20 }, (_, index) => `in-flight-${index}`)
-        const calls = keys.map((key) => relay(child.url, key, {}, PATIENCE))
-        yield* until("all calls hold a claim", async () => {
-          const rows = await query(url, "select from email_send_claims where state = 'held'")
-          return rows.length === keys.length
-        })
+        const calls = keys.map((key) => relay(child.url, key, {}, LONGEST_WAIT_MS))
+        yield* Effect.promise(() =>
+          until("all calls hold a claim", async () => {
+            const rows = await query(url, "select from email_send_claims where state = 'held'")
+            return rows.length === keys.length
+          })
+        )
         const asked = Date.now()
         child.signal("SIGTERM")
         const ended = yield* Effect.promise(() => child.ended)
         const tookMs = Date.now() - asked
         assert.deepStrictEqual(ended, { code: 0, signal: null }, child.errors())
-        assert.isAtMost(tookMs, 40_000)
+        assert.isBelow(tookMs, ATTEMPT_MS)
 
         const answers = yield* Effect.promise(() => Promise.all(calls))
         const claims = yield* Effect.promise(() =>
@@ -210,8 +200,7 @@ describe.concurrent("processes that die", () => {
           )
         )
         assert.deepStrictEqual(left, [{ held: 0, waiting: keys.length + 1, rows: keys.length + 2 }])
-      }).pipe(Effect.scoped, Effect.provide(layerDatabase)),
-    PATIENCE
+      }).pipe(Effect.scoped, Effect.provide(layerDatabase))
   )
 
   it.live(
@@ -229,7 +218,7 @@ describe.concurrent("processes that die", () => {
           DB_URL: throughProxy.href
         })
         const sends = async (key: string) => {
-          const { body } = await relay(child.url, key, {}, PATIENCE)
+          const { body } = await relay(child.url, key, {}, LONGEST_WAIT_MS)
           assert.deepInclude(body, { ok: true, status: "sent" }, key)
           const rows = await query(
             url,
@@ -240,9 +229,13 @@ describe.concurrent("processes that die", () => {
         let serial = 0
         /** A database that has no time is gone on without as well: only the next send may have its row. */
         const writes = (when: string) =>
-          until(`a send ${when} has its row`, async () => (await sends(`${when} ${(serial += 1)}`)) === 1)
+          Effect.promise(() =>
+            until(`a send ${when} has its row`, async () => (await sends(`${when} ${(serial += 1)}`)) === 1)
+          )
         const isReady = (status: number) =>
-          until(`/ready is ${status}`, async () => (await statusOf(`${child.url}/ready`)) === status)
+          Effect.promise(() =>
+            until(`/ready is ${status}`, async () => (await statusOf(`${child.url}/ready`)) === status)
+          )
 
         yield* isReady(200)
         yield* writes("before")
@@ -258,7 +251,6 @@ describe.concurrent("processes that die", () => {
         yield* Effect.promise(() => Promise.all(silent.map(sends)))
         yield* isReady(200)
         yield* writes("after the silence")
-      }).pipe(Effect.scoped, Effect.provide(layerDatabase)),
-    PATIENCE
+      }).pipe(Effect.scoped, Effect.provide(layerDatabase))
   )
 })

@@ -1,8 +1,7 @@
-import { setTimeout as sleep } from "node:timers/promises"
-
 import { Effect } from "effect"
 
 import { WriteSql } from "../../src/adapters/postgres/client.ts"
+import { untilFound } from "../support/until.ts"
 
 /** A write of a mail's way, caught when it was made and before it is committed. */
 export type Moment =
@@ -19,8 +18,6 @@ export type Moment =
   | "log success"
   | "sent success"
   | "clean"
-
-const POLL_MS = 15
 
 /** A process that reaches a closed gate's write waits there with its transaction open, and shows it in its application name. */
 const SETUP = [
@@ -85,21 +82,7 @@ export const makeGates = Effect.gen(function* () {
     sql<{ readonly pid: number }>`select pid from pg_stat_activity
       where application_name = ${`gate ${moment}/${who}`} and datname = current_database()`
 
-  /** Looks until `found` says so, for `patienceMs` at most. */
-  const until = Effect.fnUntraced(function* (
-    what: string,
-    found: Effect.Effect<boolean, unknown>,
-    patienceMs: number
-  ) {
-    const deadline = Date.now() + patienceMs
-    while (!(yield* Effect.orDie(found))) {
-      if (Date.now() > deadline) return yield* Effect.die(new Error(`it never came that ${what}`))
-      yield* Effect.promise(() => sleep(POLL_MS))
-    }
-  })
-
   return {
-    until,
     shut: (moment: Moment, who: string) =>
       sql`insert into crash_gates (who, moment) values (${who}, ${moment})`,
     atGate: (moment: Moment, who: string) => Effect.map(atGate(moment, who), ({ length }) => length > 0),
@@ -110,10 +93,9 @@ export const makeGates = Effect.gen(function* () {
           yield* sql`select pg_terminate_backend(${pid}::integer)`
       }
       yield* sql`delete from crash_gates where who = ${who} and moment = ${moment}`
-      yield* until(
+      yield* untilFound(
         `the gate ${moment} is left`,
-        Effect.map(atGate(moment, who), ({ length }) => length === 0),
-        30_000
+        Effect.map(atGate(moment, who), ({ length }) => length === 0)
       )
     })
   }

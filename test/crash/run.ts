@@ -1,9 +1,11 @@
+import { readFile } from "node:fs/promises"
 import { setTimeout as sleep } from "node:timers/promises"
 
 import { type Chance, makeChance } from "../simulation/kernel.ts"
 import { logOf, type Postlane, startPostlane } from "../support/processes/child.ts"
+import { LONGEST_WAIT_MS } from "../support/time-limits.ts"
 import { judge, underWay, type Verdict } from "./oracle.ts"
-import { type Answer, LEASE_MS, makeWorld, relay, TIMES, type World } from "./world.ts"
+import { type Answer, LEASE_MS, makeWorld, relay, type World } from "./world.ts"
 
 export interface RunOptions {
   /** Chooses the faults, their victims and their moments. What the processes do in between is theirs. */
@@ -25,11 +27,8 @@ const KEYS_UNDER_WAY = 20
 /** The most that a call is repeated after an answer that says it may be. */
 const REPEATS = 4
 
-/** How long everything under way may take to end once nothing fails any more: two leases (a frozen and a dead one), the whole schedule, and three times as much for a machine that has no time. */
-const SETTLE_MS =
-  4 *
-  (2 * LEASE_MS +
-    1000 * (TIMES.delaysSeconds.reduce((sum: number, delay) => sum + delay, 0) + 3 * TIMES.visibilitySeconds))
+/** Mails that are accepted before the load ends, however slow the machine is. */
+const LEAST_ACCEPTED = 20
 
 /** How long a call waits for its answer once nobody is killed any more. */
 const CALM_PATIENCE_MS = 30_000
@@ -160,8 +159,8 @@ export const crashRun = async (options: RunOptions): Promise<Verdict> => {
     let kills = 0
     const restarts: Array<Promise<void>> = []
     const failures: Array<unknown> = []
-    const until = async (holds: () => boolean) => {
-      while (failures.length === 0 && !holds()) await sleep(50)
+    const until = async (holds: () => boolean | Promise<boolean>) => {
+      while (failures.length === 0 && !(await holds())) await sleep(50)
       if (failures.length > 0) throw failures[0]
     }
     const alive = () => slots.filter(({ current, frozen }) => current !== undefined && !frozen)
@@ -201,14 +200,16 @@ export const crashRun = async (options: RunOptions): Promise<Verdict> => {
     await Promise.all(restarts)
     if (failures.length > 0) throw failures[0]
 
+    await until(async () => (await readFile(world.resend.log, "utf8")).split("\n").length > LEAST_ACCEPTED)
+
     // Calls that take over from the dead meet proofs of non-acceptance, which must not make them fail over (S2).
     await world.resend.script(drawOutcomes(chance, { ok: 1, "503": 1 }, 2_000))
     await world.ses.script([])
     await world.resend.release()
     stops.abort()
     const calm = sleep(LEASE_MS + 1_000).then(() => world.resend.script([]))
-    const deadline = Date.now() + SETTLE_MS
-    const late = setTimeout(() => givesUp.abort(), SETTLE_MS)
+    const deadline = Date.now() + LONGEST_WAIT_MS
+    const late = setTimeout(() => givesUp.abort(), LONGEST_WAIT_MS)
     const [answers] = await Promise.all([loaded, thaw, calm])
     clearTimeout(late)
     while (Date.now() < deadline && (await underWay(databaseUrl)) > 0) await sleep(200)

@@ -10,8 +10,6 @@ import { layerDatabase, TestDatabase } from "../support/postgres/postgres.ts"
 import { killAfterFirstLine } from "../support/processes/killed-process.ts"
 import { alertParts } from "./alert-parts.ts"
 
-const PATIENCE = 120_000
-
 /** A chat that takes everything, and what it took. */
 const chat = Effect.acquireRelease(
   Effect.promise(async () => {
@@ -41,36 +39,33 @@ const CASES = [
 
 describe("A1: a process that is killed", () => {
   for (const { after, before, stop } of CASES) {
-    it.live(
-      `${stop} leaves a claim that the sweeps of others raise once, never silence`,
-      () =>
-        Effect.gen(function* () {
-          const { url } = yield* TestDatabase
-          const { texts, url: chatUrl } = yield* chat
-          yield* killAfterFirstLine("test/delivery/alert-child.ts", {
-            ALERT_DATABASE: url,
-            ALERT_CHAT: chatUrl,
-            ALERT_STOP: stop
-          })
-          const sweeps = Effect.all(
-            [sweepAlerts, sweepAlerts].map((sweep) => Effect.provide(sweep, alertParts(url, chatUrl))),
-            { concurrency: "unbounded" }
-          )
-          assert.lengthOf(texts, before)
-          yield* sweeps
-          assert.lengthOf(texts, before, "the claim's time is not over")
-          // As if it were, by the database's clock.
-          yield* Effect.promise(() => query(url, "update email_alerts set due_at = clock_timestamp()"))
-          yield* sweeps
-          assert.lengthOf(texts, after)
-          yield* Effect.promise(() =>
-            query(url, "update email_alerts set due_at = clock_timestamp() where due_at is not null")
-          )
-          yield* sweeps
-          assert.lengthOf(texts, after, "it is confirmed")
-          assert.strictEqual(new Set(texts).size, 1, "every alert says the same")
-        }).pipe(Effect.scoped, Effect.provide(layerDatabase)),
-      PATIENCE
+    it.live(`${stop} leaves a claim that the sweeps of others raise once, never silence`, () =>
+      Effect.gen(function* () {
+        const { url } = yield* TestDatabase
+        const { texts, url: chatUrl } = yield* chat
+        yield* killAfterFirstLine("test/delivery/alert-child.ts", {
+          ALERT_DATABASE: url,
+          ALERT_CHAT: chatUrl,
+          ALERT_STOP: stop
+        })
+        const sweeps = Effect.all(
+          [sweepAlerts, sweepAlerts].map((sweep) => Effect.provide(sweep, alertParts(url, chatUrl))),
+          { concurrency: "unbounded" }
+        )
+        assert.lengthOf(texts, before)
+        yield* sweeps
+        assert.lengthOf(texts, before, "the claim's time is not over")
+        // As if it were, by the database's clock.
+        yield* Effect.promise(() => query(url, "update email_alerts set due_at = clock_timestamp()"))
+        yield* sweeps
+        assert.lengthOf(texts, after)
+        yield* Effect.promise(() =>
+          query(url, "update email_alerts set due_at = clock_timestamp() where due_at is not null")
+        )
+        yield* sweeps
+        assert.lengthOf(texts, after, "it is confirmed")
+        assert.strictEqual(new Set(texts).size, 1, "every alert says the same")
+      }).pipe(Effect.scoped, Effect.provide(layerDatabase))
     )
   }
 })

@@ -10,12 +10,12 @@ import { ALARMS } from "../../src/domain/delivery/alarm-rules.ts"
 import { run } from "../runtime/cli/harness.ts"
 import { codeOf, type Snippet, snippetsOf } from "../support/files/snippets.ts"
 import { type Child, makeFolder, programOf, runChild } from "../support/processes/child.ts"
+import { LONGEST_WAIT_MS } from "../support/time-limits.ts"
 import { fakeResend } from "../support/vendors/fake-resend.ts"
 import { fakeSes } from "../support/vendors/fake-ses.ts"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 const page = (path: string) => new URL(`../../docs/${path}`, import.meta.url)
-const PATIENCE = 120_000
 const SECRET = "tutorial-secret"
 
 const GUIDES = ["guides/from-resend.md", "guides/from-ses.md", "guides/from-nodemailer.md"]
@@ -72,34 +72,30 @@ beforeAll(async () => {
     PROXY_SHARED_SECRET: SECRET
   })
   api = await child.line((line) => /^ {2}API +(\S+)/.exec(line)?.[1])
-}, PATIENCE)
+})
 afterAll(async () => {
   await child.destroy()
   await folder.remove()
 })
 
 describe("the tutorial", () => {
-  it(
-    "does what it says, step by step",
-    async () => {
-      const all = snippetsOf(page("tutorial.md")).slice(1)
-      let functions = ""
-      for (const [at, snippet] of all.entries()) {
-        if (!isShell(snippet)) continue
-        const expected = all[at + 1]?.language === "text" ? all[at + 1]?.text.split("\n") : undefined
-        const script = functions + snippet.text
-        const step = async () => {
-          const { output } = await shell(script)
-          for (const line of expected ?? [])
-            expect([snippet.line, output]).toEqual([snippet.line, expect.stringContaining(line)])
-        }
-        // Every step may be repeated: that is what keys are for.
-        await (expected === undefined ? step() : vi.waitFor(step, { timeout: 110_000, interval: 500 }))
-        functions += /^\w+\(\) \{\n(?:.*\n)*?\}\n/m.exec(`${snippet.text}\n`)?.[0] ?? ""
+  it("does what it says, step by step", async () => {
+    const all = snippetsOf(page("tutorial.md")).slice(1)
+    let functions = ""
+    for (const [at, snippet] of all.entries()) {
+      if (!isShell(snippet)) continue
+      const expected = all[at + 1]?.language === "text" ? all[at + 1]?.text.split("\n") : undefined
+      const script = functions + snippet.text
+      const step = async () => {
+        const { output } = await shell(script)
+        for (const line of expected ?? [])
+          expect([snippet.line, output]).toEqual([snippet.line, expect.stringContaining(line)])
       }
-    },
-    PATIENCE
-  )
+      // Every step may be repeated: that is what keys are for.
+      await (expected === undefined ? step() : vi.waitFor(step, { timeout: LONGEST_WAIT_MS, interval: 500 }))
+      functions += /^\w+\(\) \{\n(?:.*\n)*?\}\n/m.exec(`${snippet.text}\n`)?.[0] ?? ""
+    }
+  })
 })
 
 describe("the runbooks", () => {
@@ -125,39 +121,35 @@ describe("the runbooks", () => {
     for (const name of cloud) expect(text).toContain(`\`${name}\``)
   })
 
-  it(
-    "every command of theirs and of the guides runs",
-    async () => {
-      const pages = ["runbooks.md", ...GUIDES].flatMap((name) => snippetsOf(page(name)).filter(isShell))
-      const resend = await fakeResend({ suppressed: [{ email: "a@x.test", origin: "bounce" }] }).listen()
-      const suppressed = [{ EmailAddress: "b@x.test", Reason: "COMPLAINT" }]
-      const ses = await fakeSes({ account: () => ({ suppressed }) }).listen()
-      const accounts = {
-        PROVIDERA_API_KEY: "re_key",
-        PROVIDERA_BASE_URL: resend.url,
-        PROVIDERB_ENDPOINT: ses.url,
-        CLOUD_ACCESS_KEY_ID: "AKIA",
-        CLOUD_SECRET_ACCESS_KEY: "secret"
+  it("every command of theirs and of the guides runs", async () => {
+    const pages = ["runbooks.md", ...GUIDES].flatMap((name) => snippetsOf(page(name)).filter(isShell))
+    const resend = await fakeResend({ suppressed: [{ email: "a@x.test", origin: "bounce" }] }).listen()
+    const suppressed = [{ EmailAddress: "b@x.test", Reason: "COMPLAINT" }]
+    const ses = await fakeSes({ account: () => ({ suppressed }) }).listen()
+    const accounts = {
+      PROVIDERA_API_KEY: "re_key",
+      PROVIDERA_BASE_URL: resend.url,
+      PROVIDERB_ENDPOINT: ses.url,
+      CLOUD_ACCESS_KEY_ID: "AKIA",
+      CLOUD_SECRET_ACCESS_KEY: "secret"
+    }
+    const commands = new Set(pages.flatMap(({ text }) => text.split("\n")))
+    for (const command of commands) {
+      const args = /^npm run (?:-s )?postlane -- (.+)$/.exec(command)?.[1]
+      assert.isDefined(args, `${command}: only commands of postlane are run here`)
+      // In this process: a process of its own for each would take most of the test's time.
+      const env = {
+        POSTLANE_DATA_DIR: folder.path,
+        PROXY_SHARED_SECRET: SECRET,
+        ...(args.includes("--from ") ? accounts : {})
       }
-      const commands = new Set(pages.flatMap(({ text }) => text.split("\n")))
-      for (const command of commands) {
-        const args = /^npm run (?:-s )?postlane -- (.+)$/.exec(command)?.[1]
-        assert.isDefined(args, `${command}: only commands of postlane are run here`)
-        // In this process: a process of its own for each would take most of the test's time.
-        const env = {
-          POSTLANE_DATA_DIR: folder.path,
-          PROXY_SHARED_SECRET: SECRET,
-          ...(args.includes("--from ") ? accounts : {})
-        }
-        const { code, err, out } = await Effect.runPromise(run(args.split(" "), env))
-        // The doctor's verdict on this machine is its own; that it ran to its end is what counts.
-        const ended = args === "doctor" ? /database/i.test(out) : code === 0
-        assert.isTrue(ended, `${command}: ${out}${err}`)
-      }
-      await Promise.all([resend.close(), ses.close()])
-    },
-    PATIENCE
-  )
+      const { code, err, out } = await Effect.runPromise(run(args.split(" "), env))
+      // The doctor's verdict on this machine is its own; that it ran to its end is what counts.
+      const ended = args === "doctor" ? /database/i.test(out) : code === 0
+      assert.isTrue(ended, `${command}: ${out}${err}`)
+    }
+    await Promise.all([resend.close(), ses.close()])
+  })
 })
 
 describe("the guides", () => {
@@ -165,45 +157,39 @@ describe("the guides", () => {
   beforeAll(() => mkdir(place, { recursive: true }))
   afterAll(() => rm(place, { recursive: true, force: true }))
 
-  it.each(GUIDES)(
-    "every snippet of %s sends",
-    async (name) => {
-      const snippets = snippetsOf(page(name)).filter(
-        ({ language }) => language === "ts" || language === "diff"
-      )
-      expect(snippets.length).toBeGreaterThan(0)
-      const provider = fakeResend()
-      await provider.listen()
-      const files = await Promise.all(
-        snippets.map(async (snippet) => {
-          const file = join(place, `${name.replaceAll(/\W/g, "-")}-${snippet.line}.ts`)
-          await writeFile(file, codeOf(snippet))
-          return file
-        })
-      )
-      const all = files.map((file) => `await import(${JSON.stringify(file)})`).join("\n")
-      const hook = join(root, "test/support/processes/postlane-by-name.ts")
-      const failure = await new Promise<string>((resolve) => {
-        execFile(
-          process.execPath,
-          ["--import", hook, "--input-type=module", "--eval", all],
-          {
-            cwd: root,
-            env: {
-              PATH: process.env["PATH"],
-              POSTLANE_TEST_PROGRAMS: process.env["POSTLANE_TEST_PROGRAMS"],
-              RESEND_API_KEY: "re_key",
-              PROVIDERA_API_KEY: "re_key",
-              PROVIDERA_BASE_URL: provider.url
-            }
-          },
-          (error, _, stderr) => resolve(error === null ? "" : stderr)
-        )
+  it.each(GUIDES)("every snippet of %s sends", async (name) => {
+    const snippets = snippetsOf(page(name)).filter(({ language }) => language === "ts" || language === "diff")
+    expect(snippets.length).toBeGreaterThan(0)
+    const provider = fakeResend()
+    await provider.listen()
+    const files = await Promise.all(
+      snippets.map(async (snippet) => {
+        const file = join(place, `${name.replaceAll(/\W/g, "-")}-${snippet.line}.ts`)
+        await writeFile(file, codeOf(snippet))
+        return file
       })
-      await provider.close()
-      expect(failure).toBe("")
-      expect(provider.accepted.length).toBeGreaterThanOrEqual(snippets.length)
-    },
-    PATIENCE
-  )
+    )
+    const all = files.map((file) => `await import(${JSON.stringify(file)})`).join("\n")
+    const hook = join(root, "test/support/processes/postlane-by-name.ts")
+    const failure = await new Promise<string>((resolve) => {
+      execFile(
+        process.execPath,
+        ["--import", hook, "--input-type=module", "--eval", all],
+        {
+          cwd: root,
+          env: {
+            PATH: process.env["PATH"],
+            POSTLANE_TEST_PROGRAMS: process.env["POSTLANE_TEST_PROGRAMS"],
+            RESEND_API_KEY: "re_key",
+            PROVIDERA_API_KEY: "re_key",
+            PROVIDERA_BASE_URL: provider.url
+          }
+        },
+        (error, _, stderr) => resolve(error === null ? "" : stderr)
+      )
+    })
+    await provider.close()
+    expect(failure).toBe("")
+    expect(provider.accepted.length).toBeGreaterThanOrEqual(snippets.length)
+  })
 })

@@ -11,13 +11,10 @@ import { snippetsOf } from "../support/files/snippets.ts"
 import { type Child, makeFolder, programOf, runChild } from "../support/processes/child.ts"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
-const PATIENCE_MS = 180_000
 
-/** The blocks of README.md that a reader pastes into a terminal. */
-const blocks = async (): Promise<ReadonlyArray<string>> =>
-  [...(await readFile(join(root, "README.md"), "utf8")).matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(
-    ([, block = ""]) => block
-  )
+const PAGES = ["README.md", "docs/guides/documents.md"]
+
+const snippets = PAGES.flatMap((page) => snippetsOf(new URL(`../../${page}`, import.meta.url)))
 
 let folder: Awaited<ReturnType<typeof makeFolder>>
 let server: Child
@@ -40,12 +37,12 @@ beforeAll(async () => {
   await writeFile(join(folder.path, "package.json"), JSON.stringify({ scripts }))
   url = await server.line((line) => / API +(http:\S+)/.exec(line)?.[1])
   smtpPort = await server.line((line) => /SMTP listens on \S+:(\d+)/.exec(line)?.[1])
-}, PATIENCE_MS)
+})
 afterAll(async () => {
   server.signal("SIGTERM")
   await server.ended
   await folder.remove()
-}, PATIENCE_MS)
+})
 
 const outputOf = (child: ChildProcessByStdio<null, Readable, Readable>) => {
   let output = ""
@@ -58,9 +55,7 @@ const outputOf = (child: ChildProcessByStdio<null, Readable, Readable>) => {
 
 /** Runs the block of TypeScript with these words, beside the document, with the owner's token. */
 const runSnippet = async (words: string) => {
-  const found = snippetsOf(new URL("../../README.md", import.meta.url)).filter(
-    ({ language, text }) => language === "ts" && text.includes(words)
-  )
+  const found = snippets.filter(({ language, text }) => language === "ts" && text.includes(words))
   assert.lengthOf(found, 1, words)
   const file = join(root, ".postlane", `readme-${process.pid}.ts`)
   await mkdir(dirname(file), { recursive: true })
@@ -99,18 +94,21 @@ const paste = (...texts: ReadonlyArray<string>) => {
   return outputOf(child)
 }
 
-const blockWith = async (...words: ReadonlyArray<string>) => {
-  const found = (await blocks()).filter((block) => words.every((word) => block.includes(word)))
+/** The block with these words, which a reader pastes into a terminal. */
+const blockWith = (...words: ReadonlyArray<string>) => {
+  const found = snippets.filter(
+    ({ language, text }) => language === "sh" && words.every((word) => text.includes(word))
+  )
   assert.lengthOf(found, 1, words.join(", "))
-  return found[0] ?? ""
+  return found[0]?.text ?? ""
 }
 
-describe("the commands of README.md, as they are", { timeout: PATIENCE_MS }, () => {
+describe("the commands of README.md and of the guide to documents, as they are", () => {
   it("send a first mail, and show a fail-over", async () => {
     const { code, output } = await paste(
-      await blockWith("First mail"),
+      blockWith("First mail"),
       "echo",
-      await blockWith("Second mail", "/dev/simulate")
+      blockWith("Second mail", "/dev/simulate")
     )
     assert.strictEqual(code, 0, output)
     assert.match(output, /"status":"sent".*"provider":"provider_a"/)
@@ -121,8 +119,8 @@ describe("the commands of README.md, as they are", { timeout: PATIENCE_MS }, () 
 
   it("convert a document on this machine, then through the API and share it", async () => {
     const { code, output } = await paste(
-      await blockWith("npm run postlane -- convert"),
-      await blockWith("/api/v1/files/$ID/convert")
+      blockWith("npm run postlane -- convert"),
+      blockWith("/api/v1/files/$ID/convert")
     )
     assert.strictEqual(code, 0, output)
     assert.include(output, "report.html: 2 pages")
@@ -138,7 +136,7 @@ describe("the commands of README.md, as they are", { timeout: PATIENCE_MS }, () 
   })
 
   it("mail a document, and name the answer", async () => {
-    const { code, output } = await paste(await blockWith("npm run demo:mail"))
+    const { code, output } = await paste(blockWith("npm run demo:mail"))
     assert.strictEqual(code, 0, output)
     assert.match(output, /^result: Re: Please convert report\.pdf$/m)
   })

@@ -73,7 +73,7 @@ describe("fault matrix: Postlane, an event recorded before the retry", () => {
 
 describe("fault matrix: the page", () => {
   it("in docs/ is current, the peers' columns included", async () => {
-    const page = await readFile(new URL("../../docs/fault-matrix.md", import.meta.url), "utf8")
+    const page = await readFile(new URL("../../docs/reference/fault-matrix.md", import.meta.url), "utf8")
     assert.strictEqual(page, faultMatrixPage(rows))
   })
 })

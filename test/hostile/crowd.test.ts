@@ -31,7 +31,7 @@ beforeAll(async () => {
   const once = { pipelines: 0, requests: 0, connections: 1 }
   for (const route of routes()) await crowdOn(server, SECRETS, route, once)
   before = (await server.measure(() => Promise.resolve())).resident
-}, 300_000)
+})
 afterAll(() => server.stop())
 
 /** What an attack broke; empty where it held nobody up. */

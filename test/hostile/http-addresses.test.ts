@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "vitest"
 
-import { withoutLinkTokens } from "../../src/adapters/http/server/link-tokens.ts"
+import { withoutLinkTokens } from "../../src/adapters/http/around/link-tokens.ts"
 import { call, startServer, type TestServer } from "../adapters/http/harness.ts"
 import { MAX_STALL_MS, stallOf } from "./stalls.ts"
 

@@ -9,8 +9,6 @@ import { MAX_STALL_MS, stallOf } from "./stalls.ts"
 
 afterEach(hangUp)
 
-const PATIENCE = 240_000
-
 /** Sends the bytes as they are, with nothing computed for it in this process; the answer to DATA. */
 const deliver = async (port: number, raw: Buffer): Promise<string> => {
   const { say, socket } = await talkToData(port, CONVERT)
@@ -34,38 +32,30 @@ describe.each([
     // The first mail starts the reader and warms up what all mails go through.
     await world.send({ from: "ann@reader.test", text: "x" })
     await world.drain()
-  }, PATIENCE)
+  })
   afterAll(() => world.stop())
 
-  it.each(hostileMails())(
-    "%s",
-    async (_, raw) => {
-      const stall = await stallOf(async () => {
-        assert.match(await deliver(world.port, raw), /^(?:250|554) /)
-        await world.drain()
-      })
-      assert.isBelow(stall, MAX_STALL_MS)
-      const rows = await world.sql("select outcome from intake_mails where outcome is null")
-      assert.deepStrictEqual(rows, [], "it ended, and is not read again")
-    },
-    PATIENCE
-  )
+  it.each(hostileMails())("%s", async (_, raw) => {
+    const stall = await stallOf(async () => {
+      assert.match(await deliver(world.port, raw), /^(?:250|554) /)
+      await world.drain()
+    })
+    assert.isBelow(stall, MAX_STALL_MS)
+    const rows = await world.sql("select outcome from intake_mails where outcome is null")
+    assert.deepStrictEqual(rows, [], "it ended, and is not read again")
+  })
 
-  it(
-    "the largest mail with the largest PDF is read all the same, and stalls nobody",
-    async () => {
-      const said = "Authentication-Results: mx.hop.test; dmarc=pass header.from=reader.test\r\n"
-      const raw = largestMail(numbered(1), said)
-      const stall = await stallOf(async () => {
-        assert.match(await deliver(world.port, raw), /^250 /)
-        await world.drain()
-      })
-      const [row] = await world.sql("select outcome from intake_mails order by received_at desc limit 1")
-      assert.deepStrictEqual(row, { outcome: "success" })
-      assert.isBelow(stall, MAX_STALL_MS)
-    },
-    PATIENCE
-  )
+  it("the largest mail with the largest PDF is read all the same, and stalls nobody", async () => {
+    const said = "Authentication-Results: mx.hop.test; dmarc=pass header.from=reader.test\r\n"
+    const raw = largestMail(numbered(1), said)
+    const stall = await stallOf(async () => {
+      assert.match(await deliver(world.port, raw), /^250 /)
+      await world.drain()
+    })
+    const [row] = await world.sql("select outcome from intake_mails order by received_at desc limit 1")
+    assert.deepStrictEqual(row, { outcome: "success" })
+    assert.isBelow(stall, MAX_STALL_MS)
+  })
 })
 
 describe("H1: what kills its reader", () => {
@@ -92,8 +82,7 @@ describe("H1: what kills its reader", () => {
       } finally {
         await world.stop()
       }
-    },
-    PATIENCE
+    }
   )
 })
 

@@ -15,8 +15,6 @@ import { paragraph, wordOf, wordParts, words } from "../support/files/word-files
 import { twoFacedZip, zipOf } from "../support/files/zip-files.ts"
 import { MAX_STALL_MS, stallOf } from "./stalls.ts"
 
-const PATIENCE = { timeout: 120_000 }
-
 const inspected = (bytes: Uint8Array) =>
   Effect.scoped(
     Effect.gen(function* () {
@@ -79,7 +77,7 @@ const suite = Layer.provideMerge(
   Layer.mergeAll(layerPdf({ threads: 1 }), Layer.provide(layerDocx(), ReaderProcess.layer), layerAssembly)
 )
 
-layer(suite, PATIENCE)("hostile Word documents", (it) => {
+layer(suite)("hostile Word documents", (it) => {
   it.effect.each(LARGE)("H1: a document of %s is converted beside the event loop, or refused", ([, bytes]) =>
     Effect.gen(function* () {
       assert.isBelow(yield* stall(bytes()), MAX_STALL_MS)

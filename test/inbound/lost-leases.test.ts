@@ -1,14 +1,13 @@
 import { randomUUID } from "node:crypto"
-import { setTimeout } from "node:timers/promises"
 
 import { Duration, Effect } from "effect"
 import { afterAll, afterEach, assert, beforeAll, describe, it } from "vitest"
 
 import { numbered } from "../support/files/pdf-samples.ts"
 import { emptying } from "../support/postgres/empty.ts"
+import { until } from "../support/until.ts"
 import { type IntakeWorld, startIntake } from "../support/worlds/intake-world.ts"
 
-const PATIENCE_MS = 60_000
 const FROM = "ann@reader.test"
 const pdf = [{ filename: "a.pdf", content: numbered(1) }]
 
@@ -28,7 +27,7 @@ describe("a mail that was handed on to another worker, or waits for its own", ()
           }
         )
     })
-  }, PATIENCE_MS)
+  })
   afterAll(() => world.stop())
   afterEach(async () => {
     before = undefined
@@ -51,14 +50,12 @@ describe("a mail that was handed on to another worker, or waits for its own", ()
     )
 
   /** Works until `done`, whatever waits. */
-  const workUntil = async (done: () => boolean) => {
-    const patience = Date.now() + PATIENCE_MS
-    while (!done()) {
-      assert.isBelow(Date.now(), patience)
+  const workUntil = (done: () => boolean) =>
+    until("the work is done", async () => {
       await world.drain()
       if (!done()) await world.pass()
-    }
-  }
+      return done()
+    })
 
   for (const [call, attachments, fault] of [
     ["store.identify", pdf, undefined],
@@ -122,15 +119,13 @@ describe("a mail that was handed on to another worker, or waits for its own", ()
       if (port !== "pipeline.convert") return "goes on"
       await world.sql("update funds_holds set expires_at = now() + interval '1 minute'")
       await world.sql("update intake_mails set heartbeat_at = now() - interval '1 hour'")
-      const patience = Date.now() + PATIENCE_MS / 2
-      while (!refreshed && Date.now() < patience) {
+      refreshed = await until("heartbeat and hold are renewed", async () => {
         const rows = await world.sql(
           `select 1 from funds_holds, intake_mails where expires_at > now() + interval '1 hour'
             and heartbeat_at > now() - interval '30 minutes'`
         )
-        refreshed = rows.length > 0
-        await setTimeout(50)
-      }
+        return rows.length > 0
+      })
       return "goes on"
     }
     await workUntil(() => refreshed)

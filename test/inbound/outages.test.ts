@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto"
-import { setTimeout } from "node:timers/promises"
 
 import { Duration, Effect } from "effect"
 import { afterAll, afterEach, assert, beforeAll, beforeEach, describe, it } from "vitest"
@@ -9,6 +8,7 @@ import { ObjectStoreError } from "../../src/ports/object-store.ts"
 import { StoreUnavailable } from "../../src/ports/store-unavailable.ts"
 import { numbered } from "../support/files/pdf-samples.ts"
 import { emptying } from "../support/postgres/empty.ts"
+import { until } from "../support/until.ts"
 import { type IntakeWorld, startIntake } from "../support/worlds/intake-world.ts"
 import { storeDown } from "../support/worlds/store-down.ts"
 
@@ -227,7 +227,7 @@ describe("I4: an accepted mail outlives every outage shorter than 23 hours", () 
     // Its own hand-back does not get through at first.
     out = new Set(["pipeline.convert", "store.defer"])
     const cutOff = world.run(world.intake.convertNext)
-    while (!refused.has("store.defer")) await setTimeout(5)
+    await until("the hand-back is refused", () => refused.has("store.defer"))
     const other = randomUUID()
     await world.sql("update intake_mails set heartbeat_at = now() - interval '1 hour'")
     await world.sql("select * from claim_converting_mail($1::uuid, interval '1 second', 'here')", [other])

@@ -9,7 +9,8 @@ import { SETTINGS } from "../../src/runtime/settings/table.ts"
 import { numbered } from "../support/files/pdf-samples.ts"
 import { layerPostgres, TestDatabase } from "../support/postgres/postgres.ts"
 import { bundleForEdge } from "../support/processes/edge-bundle.ts"
-import { rawMail, until } from "../support/worlds/edge-mail.ts"
+import { until } from "../support/until.ts"
+import { rawMail } from "../support/worlds/edge-mail.ts"
 
 const folder = new URL("../../infra/cloudflare/", import.meta.url)
 
@@ -139,7 +140,7 @@ describe("the workers, as their configurations deploy them", () => {
     )
     assert.strictEqual(scheduled.status, 200)
     const wanted = `POST https://pipeline.example.com${PIPELINE_PATHS.pages} proxy-secret`
-    await until(async () => (handedOn.includes(wanted) ? true : undefined))
+    await until(`${wanted} is handed on`, () => handedOn.includes(wanted))
     const { objects } = await (await simulator.getR2Bucket("CONVERT_EMAIL_BUCKET", email.name)).list()
     assert.isNotEmpty(objects)
   })

@@ -44,70 +44,67 @@ const deployed = (given: Readonly<Record<string, string>>): Readonly<Record<stri
   return { ...Object.fromEntries(values), ...OWN }
 }
 
-layer(layerPostgres, { timeout: 120_000, excludeTestServices: true })(
-  "a function as it is deployed",
-  (test) => {
-    test.effect("sends and defers by its role's keys, which are renewed in its environment", () =>
-      Effect.gen(function* () {
-        yield* Effect.addFinalizer(() => Effect.sync(() => vi.unstubAllEnvs()))
-        vi.stubEnv("CDK_VALIDATION", "false")
-        const { url } = yield* TestDatabase
-        const sqs = yield* startSqs
-        const queue = yield* sqs.createQueue("defer", 3)
-        const ses = yield* listening(() => fakeSes())
-        const env = deployed({
-          DB_URL: url,
-          SENDER_DOMAIN: "mail.example",
-          BASE_URL: "https://api.mail.example",
-          ALERT_EMAIL: "ops@mail.example",
-          FILES_BUCKET: "files",
-          EMAIL_PRIMARY: "provider_b",
-          PROVIDERB_ENDPOINT: ses.url,
-          SQS_ENDPOINT: sqs.endpoint,
-          EMAIL_DEFER_QUEUE_URL: queue.url,
-          PROXY_SHARED_SECRET: SECRET,
-          CLOUD_ACCESS_KEY_ID: "AKIAOPERATOR",
-          CLOUD_SECRET_ACCESS_KEY: "the operator's",
-          POSTLANE_LOG_LEVEL: "fatal"
-        })
-        for (const [name, value] of Object.entries(OWN)) vi.stubEnv(name, value)
-        const lambda = yield* Effect.acquireRelease(
-          Effect.sync(() => makeLambda(env)),
-          ({ close }) => Effect.promise(close)
-        )
-        const relay = Effect.fnUntraced(function* (idempotencyKey: string) {
-          const mail = {
-            to: "ann@x.test",
-            subject: "Hello",
-            text: "Hi",
-            category: "transactional",
-            source: "api:a"
-          }
-          const event = httpEvent({
-            method: "POST",
-            path: "/internal/send-email",
-            headers: { "content-type": "application/json", "x-proxy-secret": SECRET },
-            body: JSON.stringify({ ...mail, idempotencyKey })
-          })
-          const context = { getRemainingTimeInMillis: () => 30_000 }
-          const { body } = (yield* Effect.promise(() => lambda.handler(event, context))) as HttpResult
-          return JSON.parse(body).status as unknown
-        })
-
-        assert.strictEqual(yield* relay("order-19"), "sent")
-        vi.stubEnv("AWS_SESSION_TOKEN", "session-token-2")
-        assert.strictEqual(yield* relay("order-20"), "sent")
-        const signed = ses.requests.map(({ headers }) => headers)
-        for (const { authorization } of signed)
-          assert.match(authorization ?? "", /Credential=ASIAFUNCTION\/\d+\/eu-west-1\/ses\//)
-        assert.deepStrictEqual(
-          signed.map((headers) => headers["x-amz-security-token"]),
-          ["session-token-1", "session-token-2"]
-        )
-        yield* Effect.promise(() => ses.script(["504"]))
-        assert.strictEqual(yield* relay("order-21"), "deferred")
-        assert.strictEqual(yield* sqs.count(queue.url), 1)
+layer(layerPostgres, { excludeTestServices: true })("a function as it is deployed", (test) => {
+  test.effect("sends and defers by its role's keys, which are renewed in its environment", () =>
+    Effect.gen(function* () {
+      yield* Effect.addFinalizer(() => Effect.sync(() => vi.unstubAllEnvs()))
+      vi.stubEnv("CDK_VALIDATION", "false")
+      const { url } = yield* TestDatabase
+      const sqs = yield* startSqs
+      const queue = yield* sqs.createQueue("defer", 3)
+      const ses = yield* listening(() => fakeSes())
+      const env = deployed({
+        DB_URL: url,
+        SENDER_DOMAIN: "mail.example",
+        BASE_URL: "https://api.mail.example",
+        ALERT_EMAIL: "ops@mail.example",
+        FILES_BUCKET: "files",
+        EMAIL_PRIMARY: "provider_b",
+        PROVIDERB_ENDPOINT: ses.url,
+        SQS_ENDPOINT: sqs.endpoint,
+        EMAIL_DEFER_QUEUE_URL: queue.url,
+        PROXY_SHARED_SECRET: SECRET,
+        CLOUD_ACCESS_KEY_ID: "AKIAOPERATOR",
+        CLOUD_SECRET_ACCESS_KEY: "the operator's",
+        POSTLANE_LOG_LEVEL: "fatal"
       })
-    )
-  }
-)
+      for (const [name, value] of Object.entries(OWN)) vi.stubEnv(name, value)
+      const lambda = yield* Effect.acquireRelease(
+        Effect.sync(() => makeLambda(env)),
+        ({ close }) => Effect.promise(close)
+      )
+      const relay = Effect.fnUntraced(function* (idempotencyKey: string) {
+        const mail = {
+          to: "ann@x.test",
+          subject: "Hello",
+          text: "Hi",
+          category: "transactional",
+          source: "api:a"
+        }
+        const event = httpEvent({
+          method: "POST",
+          path: "/internal/send-email",
+          headers: { "content-type": "application/json", "x-proxy-secret": SECRET },
+          body: JSON.stringify({ ...mail, idempotencyKey })
+        })
+        const context = { getRemainingTimeInMillis: () => 30_000 }
+        const { body } = (yield* Effect.promise(() => lambda.handler(event, context))) as HttpResult
+        return JSON.parse(body).status as unknown
+      })
+
+      assert.strictEqual(yield* relay("order-19"), "sent")
+      vi.stubEnv("AWS_SESSION_TOKEN", "session-token-2")
+      assert.strictEqual(yield* relay("order-20"), "sent")
+      const signed = ses.requests.map(({ headers }) => headers)
+      for (const { authorization } of signed)
+        assert.match(authorization ?? "", /Credential=ASIAFUNCTION\/\d+\/eu-west-1\/ses\//)
+      assert.deepStrictEqual(
+        signed.map((headers) => headers["x-amz-security-token"]),
+        ["session-token-1", "session-token-2"]
+      )
+      yield* Effect.promise(() => ses.script(["504"]))
+      assert.strictEqual(yield* relay("order-21"), "deferred")
+      assert.strictEqual(yield* sqs.count(queue.url), 1)
+    })
+  )
+})

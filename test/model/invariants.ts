@@ -123,7 +123,7 @@ export const brokenByCopy = (state: State): string | undefined => {
   const sofar = ofUse(state, state.held.use)
   const copies = sofar.filter(({ copy }) => copy)
   const [first, ...others] = copies.filter(({ provider }) => provider === "provider_a")
-  // Without the store nobody knows that the key's time was prolonged: "three cases remain" in docs/reliability.md.
+  // Without the store nobody knows that the key's time was prolonged: "three cases remain" in docs/explanation/reliability.md.
   const second = others.find(
     ({ at, claimed }) => (claimed && first?.claimed === true) || at - first!.at < IDEMPOTENCY_WINDOW_MS
   )
@@ -145,7 +145,7 @@ export const brokenByAnswer = (
   const sofar = ofUse(state, use)
   if (result.ok !== (result.status === "sent" || result.status === "deferred")) return "S5: ok says otherwise"
   // "A call without a claim carries the tag of the key's first use, so that a day after an earlier one it may be answered by what Resend
-  // remembers of that one, or settled by its event" (docs/reliability.md), and so are the calls that repeat its answer.
+  // remembers of that one, or settled by its event" (docs/explanation/reliability.md), and so are the calls that repeat its answer.
   // By what the store counts, or by every attempt there was.
   const held = [...sofar, ...heldBy(state, state.requests)]
   const isSure = actor.claimed && held.every(({ claimed }) => claimed)

@@ -6,9 +6,6 @@ import { LITERAL, type Literal, PRODUCTION, type Rules, rulesWith } from "./rule
 import type { State } from "./state.ts"
 import { keyModel } from "./world.ts"
 
-/** Long for a machine that others use: a walk takes some seconds. */
-const TIMEOUT = { timeout: 300_000 }
-
 const SMALL: Bounds = {
   primary: "provider_a",
   calls: 2,
@@ -151,20 +148,16 @@ const told = (rules: Rules, { bounds, says }: Trace) => {
 }
 
 describe("a trace of the first wordings", () => {
-  it.each(Object.keys(TRACES))(
-    "%s: breaks its promise by them, and none by production's rules",
-    TIMEOUT,
-    (name) => {
-      const trace = TRACES[name]!
-      assert.strictEqual(
-        told(rulesWith([trace.literal]), trace).violation?.text.slice(0, trace.broken.length),
-        trace.broken
-      )
-      const { isWhole, violation } = told(PRODUCTION, trace)
-      assert.isUndefined(violation, violation?.trace.join("\n"))
-      assert.isTrue(isWhole)
-    }
-  )
+  it.each(Object.keys(TRACES))("%s: breaks its promise by them, and none by production's rules", (name) => {
+    const trace = TRACES[name]!
+    assert.strictEqual(
+      told(rulesWith([trace.literal]), trace).violation?.text.slice(0, trace.broken.length),
+      trace.broken
+    )
+    const { isWhole, violation } = told(PRODUCTION, trace)
+    assert.isUndefined(violation, violation?.trace.join("\n"))
+    assert.isTrue(isWhole)
+  })
 })
 
 /** How many copies leave provider_b at most, of one mail whose answers and events may all be lost. */
@@ -186,19 +179,14 @@ const copiesOf = (retries: number): number => {
 }
 
 describe("trace 11", () => {
-  it(
-    "a provider that does not dedupe delivers one copy and one more a retry at most: four by the schedule",
-    TIMEOUT,
-    () => {
-      assert.deepStrictEqual([0, 1, 3].map(copiesOf), [1, 2, 4])
-    }
-  )
+  it("a provider that does not dedupe delivers one copy and one more a retry at most: four by the schedule", () => {
+    assert.deepStrictEqual([0, 1, 3].map(copiesOf), [1, 2, 4])
+  })
 })
 
 describe("the states of one key, walked to the end", () => {
   it.each(["provider_a", "provider_b"] as const)(
     "break nothing with production's decisions, %s first",
-    TIMEOUT,
     (primary) => {
       const { isWhole, states, violation } = walk(PRODUCTION, { primary, retries: 0, moments: 2 })
       assert.isUndefined(violation, violation?.trace.join("\n"))
@@ -207,7 +195,7 @@ describe("the states of one key, walked to the end", () => {
     }
   )
 
-  it.each(Object.keys(LITERAL) as ReadonlyArray<Literal>)("break a promise by: %s", TIMEOUT, (literal) => {
+  it.each(Object.keys(LITERAL) as ReadonlyArray<Literal>)("break a promise by: %s", (literal) => {
     const [broken, bounds] = FAILS[literal]
     assert.strictEqual(walk(rulesWith([literal]), bounds).violation?.text.slice(0, 2), broken)
   })

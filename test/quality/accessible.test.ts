@@ -13,7 +13,7 @@ import { closePages, workersBrowser } from "../support/processes/browser.ts"
 import { convert } from "./convert.ts"
 import { samples } from "./documents.ts"
 
-/** Of others' documents, one in so many, and their first pages: all of them take minutes (docs/accessibility.md). */
+/** Of others' documents, one in so many, and their first pages: all of them take minutes (docs/explanation/accessibility.md). */
 const ONE_IN = 6
 const PAGES = 3
 
@@ -24,7 +24,7 @@ let browser: Browser
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "postlane-accessible-"))
   browser = await workersBrowser()
-}, 120_000)
+})
 afterAll(async () => {
   await closePages(browser)
   rmSync(folder, { recursive: true })
@@ -50,25 +50,21 @@ const printed = async (): Promise<ReadonlyArray<string>> => {
 }
 
 describe("documents that went through the layout tier and the assembly", () => {
-  it(
-    "have their words and nothing that axe finds; none is wider than a small screen",
-    { timeout: 240_000 },
-    async () => {
-      const page = await browser.newPage({ viewport: { width: 320, height: 800 } })
-      const made = [...Object.entries(OWN).map(([name, make]) => write(name, make())), ...(await printed())]
-      const foreign = foreignPdfs("real").filter((_, at) => at % ONE_IN === 0)
-      for (const path of [...made, ...foreign]) {
-        const { html, pages } = await convert(path, made.includes(path) ? {} : { limit: PAGES })
-        await page.setContent(html)
-        const { violations } = await findings(page)
-        const reflows = await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-        expect([basename(path), violations, reflows]).toEqual([basename(path), [], true])
-        if (!made.includes(path)) continue
-        // Others' documents have running lines, which are left out.
-        const { missing, share } = coverageOf(pages.map(({ text }) => text).join(" "), html)
-        expect(share, `${basename(path)} lacks ${missing.join(", ")}`).toBeGreaterThan(0.99)
-      }
-      await page.close()
+  it("have their words and nothing that axe finds; none is wider than a small screen", async () => {
+    const page = await browser.newPage({ viewport: { width: 320, height: 800 } })
+    const made = [...Object.entries(OWN).map(([name, make]) => write(name, make())), ...(await printed())]
+    const foreign = foreignPdfs("real").filter((_, at) => at % ONE_IN === 0)
+    for (const path of [...made, ...foreign]) {
+      const { html, pages } = await convert(path, made.includes(path) ? {} : { limit: PAGES })
+      await page.setContent(html)
+      const { violations } = await findings(page)
+      const reflows = await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+      expect([basename(path), violations, reflows]).toEqual([basename(path), [], true])
+      if (!made.includes(path)) continue
+      // Others' documents have running lines, which are left out.
+      const { missing, share } = coverageOf(pages.map(({ text }) => text).join(" "), html)
+      expect(share, `${basename(path)} lacks ${missing.join(", ")}`).toBeGreaterThan(0.99)
     }
-  )
+    await page.close()
+  })
 })

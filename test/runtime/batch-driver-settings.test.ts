@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Duration, Effect, Layer, Result } from "effect"
+import { Effect, Layer, Result } from "effect"
 
 import { WriteSql } from "../../src/adapters/postgres/client.ts"
 import { BatchService, type NewBatchJob } from "../../src/ports/batch/batch-service.ts"
@@ -22,6 +22,7 @@ import {
 } from "../application/batch/world/world.ts"
 import { pdf, WINDOW } from "../contracts/conversion/documents-world.ts"
 import { anyId } from "../support/any-id.ts"
+import { untilFound } from "../support/until.ts"
 
 const settingsWith = (enabled: boolean) =>
   Result.getOrThrow(
@@ -57,12 +58,7 @@ const follows = Layer.succeed(Leadership, {
 /** As base64 two of them are less than a megabyte, and three are more. */
 const PAGE_BYTES = 300_000
 
-const until = <E, R>(holds: Effect.Effect<boolean, E, R>) =>
-  Effect.gen(function* () {
-    while (!(yield* holds)) yield* Effect.sleep(20)
-  }).pipe(Effect.timeout(Duration.seconds(60)))
-
-layer(laneWorld, { timeout: 120_000, excludeTestServices: true })("the batch lane on the anchor", (it) => {
+layer(laneWorld, { excludeTestServices: true })("the batch lane on the anchor", (it) => {
   it.effect("jobs are made by the settings of the lane, on or off", () =>
     Effect.gen(function* () {
       yield* clean
@@ -80,7 +76,8 @@ layer(laneWorld, { timeout: 120_000, excludeTestServices: true })("the batch lan
                 Layer.provide(Supervisors.layer)
               )
             ),
-            until(
+            untilFound(
+              "the executor has taken the request",
               Effect.map(store.filesById([fileId]), ([file]) => file !== undefined && file.jobStatus !== null)
             )
           )
@@ -130,8 +127,8 @@ layer(laneWorld, { timeout: 120_000, excludeTestServices: true })("the batch lan
           yield* Layer.build(
             batchDuties(settings).pipe(Layer.provide([here, leads]), Layer.provide(Supervisors.layer))
           )
-          yield* until(isState(jobId, "submitted"))
-          yield* until(isClosed(many.jobId))
+          yield* untilFound("the job is submitted", isState(jobId, "submitted"))
+          yield* untilFound("the job of many records is closed", isClosed(many.jobId))
         })
       )
       assert.deepStrictEqual(

@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Deferred, Duration, Effect, Layer, Result } from "effect"
+import { Deferred, Effect, Layer, Result } from "effect"
 
 import { BatchService } from "../../src/ports/batch/batch-service.ts"
 import { PageSources } from "../../src/ports/conversion/page-sources.ts"
@@ -17,6 +17,7 @@ import {
   rowOf,
   settingsOf
 } from "../application/batch/world/world.ts"
+import { untilFound } from "../support/until.ts"
 
 const settings = Result.getOrThrow(
   decodeSettings(
@@ -38,12 +39,7 @@ const leads = Layer.succeed(Leadership, {
   whileLeading: (work) => Effect.as(work, true)
 })
 
-const until = <E, R>(holds: Effect.Effect<boolean, E, R>) =>
-  Effect.gen(function* () {
-    while (!(yield* holds)) yield* Effect.sleep(20)
-  }).pipe(Effect.timeout(Duration.seconds(60)))
-
-layer(laneWorld, { timeout: 120_000, excludeTestServices: true })("a prepare that does not end", (it) => {
+layer(laneWorld, { excludeTestServices: true })("a prepare that does not end", (it) => {
   it.effect("holds back neither the results of another job nor lets a third one be prepared beside it", () =>
     Effect.gen(function* () {
       yield* clean
@@ -83,7 +79,10 @@ layer(laneWorld, { timeout: 120_000, excludeTestServices: true })("a prepare tha
             batchDuties(settings).pipe(Layer.provide([held, leads]), Layer.provide(Supervisors.layer))
           )
           yield* Deferred.await(begun)
-          yield* until(Effect.map(jobOf(submitted.jobId), ({ status }) => status === "pending"))
+          yield* untilFound(
+            "the submitted job goes on",
+            Effect.map(jobOf(submitted.jobId), ({ status }) => status === "pending")
+          )
         })
       )
       assert.strictEqual((yield* rowOf(submitted.jobId))?.outcome, "collected")

@@ -1,14 +1,13 @@
-import { setTimeout } from "node:timers/promises"
-
 import { ManagedRuntime } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 
 import { WriteSql } from "../../src/adapters/postgres/client.ts"
 import { layerPostgres, TestDatabase } from "../support/postgres/postgres.ts"
 import { type Postlane, startPostlane } from "../support/processes/child.ts"
+import { until } from "../support/until.ts"
 import { fakeResend, type ResendPayload } from "../support/vendors/fake-resend.ts"
 
-describe("a process that leads", { timeout: 120_000 }, () => {
+describe("a process that leads", () => {
   const resend = fakeResend()
   const postgres = ManagedRuntime.make(layerPostgres)
   let running: Postlane | undefined
@@ -37,7 +36,7 @@ describe("a process that leads", { timeout: 120_000 }, () => {
           ) insert into bulk_orders (customer_id) select id from c`
       )
     )
-    while (resend.accepted.length === 0) await setTimeout(50)
+    await until("a mail is sent", () => resend.accepted.length > 0)
     const mail = resend.accepted[0]?.payload as ResendPayload
     assert.deepStrictEqual(mail.to, ["owner@reader.test"])
     assert.strictEqual(mail.from, "Postlane <noreply@sender.test>")

@@ -4,6 +4,7 @@ import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { WriteSql } from "../../src/adapters/postgres/client.ts"
 import { layerPostgres, TestDatabase } from "../support/postgres/postgres.ts"
 import { type Postlane, startPostlane } from "../support/processes/child.ts"
+import { until } from "../support/until.ts"
 import { fakeResend, type ListedItem } from "../support/vendors/fake-resend.ts"
 
 describe("the poll of several processes", () => {
@@ -22,9 +23,7 @@ describe("the poll of several processes", () => {
   /** Resolves once the log has a row of the mail. */
   const logged = async (id: string) => {
     const rows = WriteSql.use((sql) => sql`select status from email_log where provider_message_id = ${id}`)
-    for (let found = 0; found === 0; found = (await postgres.runPromise(rows)).length) {
-      await new Promise((resolve) => void setTimeout(resolve, 50))
-    }
+    await until(`${id} is logged`, async () => (await postgres.runPromise(rows)).length > 0)
   }
 
   const start = async () => {

@@ -117,26 +117,23 @@ const lockClaims = Effect.gen(function* () {
   )
 })
 
-layer(layerPostgres, { timeout: 120_000, excludeTestServices: true })("an outage of the store", (it) => {
+layer(layerPostgres, { excludeTestServices: true })("an outage of the store", (it) => {
   for (const [name, queueOf] of Object.entries(queues)) {
-    it.effect(
-      `D1 D2 (${name}): costs a retry none of its receives, however long it lasts`,
-      () =>
-        Effect.gen(function* () {
-          const { consume, copies, handled, queue, send } = yield* world(queueOf)
-          const key = `away-${name}`
-          assert.strictEqual((yield* send(key)).status, "deferred")
-          const outage = yield* Scope.make()
-          yield* Scope.provide(lockClaims, outage)
-          yield* consume
-          for (let receive = 0; receive < 2 * MAX_RECEIVES; receive++) yield* Queue.take(handled)
-          assert.lengthOf(yield* copies, 0)
-          yield* Scope.close(outage, yield* Effect.exit(Effect.void))
-          yield* until(key, "sent")
-          assert.lengthOf(yield* copies, 1)
-          assert.deepStrictEqual(yield* queue.deadLetters({ limit: 10 }), [])
-        }).pipe(Effect.scoped, Effect.provide(Logger.layer([]))),
-      180_000
+    it.effect(`D1 D2 (${name}): costs a retry none of its receives, however long it lasts`, () =>
+      Effect.gen(function* () {
+        const { consume, copies, handled, queue, send } = yield* world(queueOf)
+        const key = `away-${name}`
+        assert.strictEqual((yield* send(key)).status, "deferred")
+        const outage = yield* Scope.make()
+        yield* Scope.provide(lockClaims, outage)
+        yield* consume
+        for (let receive = 0; receive < 2 * MAX_RECEIVES; receive++) yield* Queue.take(handled)
+        assert.lengthOf(yield* copies, 0)
+        yield* Scope.close(outage, yield* Effect.exit(Effect.void))
+        yield* until(key, "sent")
+        assert.lengthOf(yield* copies, 1)
+        assert.deepStrictEqual(yield* queue.deadLetters({ limit: 10 }), [])
+      }).pipe(Effect.scoped, Effect.provide(Logger.layer([])))
     )
 
     it.effect(
@@ -166,8 +163,7 @@ layer(layerPostgres, { timeout: 120_000, excludeTestServices: true })("an outage
           yield* until(young, "sent")
           yield* until(old, "failed")
           assert.lengthOf(yield* copies, 1)
-        }).pipe(Effect.scoped, Effect.provide(Logger.layer([]))),
-      180_000
+        }).pipe(Effect.scoped, Effect.provide(Logger.layer([])))
     )
   }
 })

@@ -20,9 +20,6 @@ import { TEMPORARY } from "../support/temporary.ts"
 import { fakeResend } from "../support/vendors/fake-resend.ts"
 import { jsonOf, run } from "./cli/harness.ts"
 
-/** A server that is started, stopped, copied and started again on a busy machine. */
-const TIME_LIMIT_MS = 120_000
-
 /** What a server that is backed up while it works has: a log that a copy can be completed from. */
 const RECOVERABLE = { wal_level: "replica", full_page_writes: "on" }
 
@@ -86,110 +83,106 @@ const retryOne = (env: Env) =>
   }).pipe(Effect.scoped, Effect.runPromise)
 
 describe("a restore", () => {
-  it(
-    "of a backup that was taken under work sends nothing twice, and belongs to its files",
-    { timeout: TIME_LIMIT_MS },
-    async () => {
-      const folder = await mkdtemp(join(TEMPORARY, "postlane-restore-"))
-      const resend = fakeResend()
-      await resend.listen()
-      const original = await startTestServer(RECOVERABLE)
-      const envOf = (url: string, data: string) => ({
-        DB_URL: url,
-        DB_SECRET_KEY: "any",
-        SENDER_DOMAIN: "mail.example",
-        PROVIDERA_API_KEY: "re_key",
-        PROVIDERA_BASE_URL: resend.url,
-        EMAIL_DEFER_QUEUE_URL: "postgres:email-defer",
-        EMAIL_DEFER_DELAYS_SECONDS: "0,0,0",
-        PROXY_SHARED_SECRET: "secret",
-        POSTLANE_EMBEDDED: "0",
-        POSTLANE_LOG_LEVEL: "fatal",
-        POSTLANE_DATA_DIR: join(folder, data)
+  it("of a backup that was taken under work sends nothing twice, and belongs to its files", async () => {
+    const folder = await mkdtemp(join(TEMPORARY, "postlane-restore-"))
+    const resend = fakeResend()
+    await resend.listen()
+    const original = await startTestServer(RECOVERABLE)
+    const envOf = (url: string, data: string) => ({
+      DB_URL: url,
+      DB_SECRET_KEY: "any",
+      SENDER_DOMAIN: "mail.example",
+      PROVIDERA_API_KEY: "re_key",
+      PROVIDERA_BASE_URL: resend.url,
+      EMAIL_DEFER_QUEUE_URL: "postgres:email-defer",
+      EMAIL_DEFER_DELAYS_SECONDS: "0,0,0",
+      PROXY_SHARED_SECRET: "secret",
+      POSTLANE_EMBEDDED: "0",
+      POSTLANE_LOG_LEVEL: "fatal",
+      POSTLANE_DATA_DIR: join(folder, data)
+    })
+    const before = envOf(original.url, "before")
+    const send = (env: Env, key: string) =>
+      sendEmail(
+        {
+          to: "ann@x.test",
+          subject: key,
+          text: "t",
+          category: "transactional",
+          source: "api:test",
+          idempotencyKey: key
+        },
+        { env }
+      )
+    const copies = () => resend.accepted.map(({ key }) => key.replace(/[^a-z]/g, ""))
+    const standing = async (env: Env) =>
+      jsonOf<{ readonly stores: ReadonlyArray<{ readonly standing: string }> }>(
+        await Effect.runPromise(run(["objects", "--json"], env))
+      ).stores[0]?.standing
+    try {
+      await Effect.runPromise(migrateDatabase({ url: Redacted.make(original.url) }))
+      await Effect.runPromise(run(["objects", "adopt", "files"], before))
+      const sent = await send(before, "sent")
+      await resend.script(["504"])
+      assert.strictEqual((await send(before, "waiting")).status, "deferred")
+
+      // The copy is made while mail goes out; the files are copied after the database.
+      const copy = join(folder, "copy")
+      await backUp(original.url, copy, async () => {
+        assert.isTrue((await send(before, "meanwhile")).ok)
       })
-      const before = envOf(original.url, "before")
-      const send = (env: Env, key: string) =>
-        sendEmail(
-          {
-            to: "ann@x.test",
-            subject: key,
-            text: "t",
-            category: "transactional",
-            source: "api:test",
-            idempotencyKey: key
-          },
-          { env }
-        )
-      const copies = () => resend.accepted.map(({ key }) => key.replace(/[^a-z]/g, ""))
-      const standing = async (env: Env) =>
-        jsonOf<{ readonly stores: ReadonlyArray<{ readonly standing: string }> }>(
-          await Effect.runPromise(run(["objects", "--json"], env))
-        ).stores[0]?.standing
+      await cp(before.POSTLANE_DATA_DIR, join(folder, "after"), { recursive: true })
+      // What came later is not in it: a send, and the retry of the one that waited.
+      assert.isTrue((await send(before, "later")).ok)
+      await retryOne(before)
+      assert.sameMembers(copies(), ["sent", "waiting", "meanwhile", "later"])
+      await close()
+      await original.stop()
+
+      const restored = await startTestServer(RECOVERABLE, (data) => cp(copy, data, { recursive: true }))
       try {
-        await Effect.runPromise(migrateDatabase({ url: Redacted.make(original.url) }))
-        await Effect.runPromise(run(["objects", "adopt", "files"], before))
-        const sent = await send(before, "sent")
-        await resend.script(["504"])
-        assert.strictEqual((await send(before, "waiting")).status, "deferred")
-
-        // The copy is made while mail goes out; the files are copied after the database.
-        const copy = join(folder, "copy")
-        await backUp(original.url, copy, async () => {
-          assert.isTrue((await send(before, "meanwhile")).ok)
-        })
-        await cp(before.POSTLANE_DATA_DIR, join(folder, "after"), { recursive: true })
-        // What came later is not in it: a send, and the retry of the one that waited.
-        assert.isTrue((await send(before, "later")).ok)
-        await retryOne(before)
+        const after = envOf(restored.url, "after")
+        // Keys, claims and rows bind: the first result again, no call at all.
+        const calls = resend.received
+        assert.deepStrictEqual(await send(after, "sent"), sent)
+        assert.isTrue((await send(after, "meanwhile")).ok)
+        assert.strictEqual(resend.received, calls)
+        // What the copy does not know goes to the provider again, under its key, which the provider knows.
+        assert.isTrue((await send(after, "later")).ok)
+        await retryOne(after)
         assert.sameMembers(copies(), ["sent", "waiting", "meanwhile", "later"])
-        await close()
-        await original.stop()
-
-        const restored = await startTestServer(RECOVERABLE, (data) => cp(copy, data, { recursive: true }))
-        try {
-          const after = envOf(restored.url, "after")
-          // Keys, claims and rows bind: the first result again, no call at all.
-          const calls = resend.received
-          assert.deepStrictEqual(await send(after, "sent"), sent)
-          assert.isTrue((await send(after, "meanwhile")).ok)
-          assert.strictEqual(resend.received, calls)
-          // What the copy does not know goes to the provider again, under its key, which the provider knows.
-          assert.isTrue((await send(after, "later")).ok)
-          await retryOne(after)
-          assert.sameMembers(copies(), ["sent", "waiting", "meanwhile", "later"])
-          const rows = await onOne(
-            restored.url,
-            Effect.gen(function* () {
-              const sql = yield* SqlClient.SqlClient
-              return yield* sql<{ readonly subject: string; readonly statuses: string }>`
+        const rows = await onOne(
+          restored.url,
+          Effect.gen(function* () {
+            const sql = yield* SqlClient.SqlClient
+            return yield* sql<{ readonly subject: string; readonly statuses: string }>`
                 select subject, string_agg(status, ' ' order by created_at) as statuses
                 from email_log group by subject order by subject`
-            })
-          )
-          assert.deepStrictEqual(
-            rows.map(({ statuses, subject }) => [subject, statuses]),
-            [
-              ["later", "sent"],
-              ["meanwhile", "sent"],
-              ["sent", "sent"],
-              ["waiting", "deferred sent"]
-            ]
-          )
+          })
+        )
+        assert.deepStrictEqual(
+          rows.map(({ statuses, subject }) => [subject, statuses]),
+          [
+            ["later", "sent"],
+            ["meanwhile", "sent"],
+            ["sent", "sent"],
+            ["waiting", "deferred sent"]
+          ]
+        )
 
-          // Files belong to their database: those that were copied with it, and no others.
-          assert.strictEqual(await standing(after), "same")
-          const other = envOf(restored.url, "other")
-          await mkdir(other.POSTLANE_DATA_DIR, { recursive: true })
-          assert.strictEqual(await standing(other), "empty")
-          await close()
-        } finally {
-          await restored.stop()
-        }
-      } finally {
+        // Files belong to their database: those that were copied with it, and no others.
+        assert.strictEqual(await standing(after), "same")
+        const other = envOf(restored.url, "other")
+        await mkdir(other.POSTLANE_DATA_DIR, { recursive: true })
+        assert.strictEqual(await standing(other), "empty")
         await close()
-        await resend.close()
-        await rm(folder, { recursive: true, force: true })
+      } finally {
+        await restored.stop()
       }
+    } finally {
+      await close()
+      await resend.close()
+      await rm(folder, { recursive: true, force: true })
     }
-  )
+  })
 })

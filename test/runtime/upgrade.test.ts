@@ -8,7 +8,6 @@ import { WriteSql } from "../../src/adapters/postgres/client.ts"
 import { layerPostgres, TestDatabase } from "../support/postgres/postgres.ts"
 import { type Child, makeFolder, programOf, runChild, startFake } from "../support/processes/child.ts"
 
-const PATIENCE = 180_000
 const ROOT = join(import.meta.dirname, "../..")
 
 /** What a newer version adds: a column that has a value, another signature beside the old one, an index, and a function. */
@@ -42,98 +41,95 @@ const nextVersion = async (folder: string) => {
 const urlOf = (child: Child) => child.line((line) => /"url":"([^"]+)"/.exec(line)?.[1])
 
 describe("two versions on one database", () => {
-  it.live(
-    "work side by side, each starts again, and the way back is the old version",
-    () =>
-      Effect.gen(function* () {
-        const { url } = yield* TestDatabase
-        const folder = yield* Effect.acquireRelease(Effect.promise(makeFolder), ({ remove }) =>
-          Effect.promise(remove)
-        )
-        const next = yield* Effect.promise(() => nextVersion(join(folder.path, "next")))
-        const provider = yield* Effect.acquireRelease(
-          Effect.promise(() => startFake("resend", folder.path)),
+  it.live("work side by side, each starts again, and the way back is the old version", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestDatabase
+      const folder = yield* Effect.acquireRelease(Effect.promise(makeFolder), ({ remove }) =>
+        Effect.promise(remove)
+      )
+      const next = yield* Effect.promise(() => nextVersion(join(folder.path, "next")))
+      const provider = yield* Effect.acquireRelease(
+        Effect.promise(() => startFake("resend", folder.path)),
+        ({ destroy }) => Effect.promise(destroy)
+      )
+      const env = {
+        PORT: "0",
+        POSTLANE_ROLES: "api,retry",
+        PROVIDERA_API_KEY: "re_two",
+        PROVIDERA_BASE_URL: provider.url,
+        PROXY_SHARED_SECRET: "secret",
+        EMAIL_DEFER_QUEUE_URL: "postgres:email-defer",
+        DB_URL: url,
+        DB_SECRET_KEY: "unused"
+      }
+      const start = (program: string) =>
+        Effect.acquireRelease(
+          Effect.sync(() => runChild(program, [], env)),
           ({ destroy }) => Effect.promise(destroy)
         )
-        const env = {
-          PORT: "0",
-          POSTLANE_ROLES: "api,retry",
-          PROVIDERA_API_KEY: "re_two",
-          PROVIDERA_BASE_URL: provider.url,
-          PROXY_SHARED_SECRET: "secret",
-          EMAIL_DEFER_QUEUE_URL: "postgres:email-defer",
-          DB_URL: url,
-          DB_SECRET_KEY: "unused"
-        }
-        const start = (program: string) =>
-          Effect.acquireRelease(
-            Effect.sync(() => runChild(program, [], env)),
-            ({ destroy }) => Effect.promise(destroy)
-          )
-        const stop = (child: Child) =>
-          Effect.promise(async () => {
-            child.signal("SIGTERM")
-            assert.strictEqual((await child.ended).code, 0)
-          })
-        /** The id of the send under this key, which is sent where it is new. */
-        const send = (child: Child, key: string) =>
-          Effect.promise(async () => {
-            const response = await fetch(`${await urlOf(child)}/internal/send-email`, {
-              method: "POST",
-              headers: { "content-type": "application/json", "x-proxy-secret": "secret" },
-              body: JSON.stringify({
-                to: "ann@x.test",
-                subject: key,
-                text: "t",
-                category: "transactional",
-                source: "api:test",
-                idempotencyKey: key
-              })
+      const stop = (child: Child) =>
+        Effect.promise(async () => {
+          child.signal("SIGTERM")
+          assert.strictEqual((await child.ended).code, 0)
+        })
+      /** The id of the send under this key, which is sent where it is new. */
+      const send = (child: Child, key: string) =>
+        Effect.promise(async () => {
+          const response = await fetch(`${await urlOf(child)}/internal/send-email`, {
+            method: "POST",
+            headers: { "content-type": "application/json", "x-proxy-secret": "secret" },
+            body: JSON.stringify({
+              to: "ann@x.test",
+              subject: key,
+              text: "t",
+              category: "transactional",
+              source: "api:test",
+              idempotencyKey: key
             })
-            const body = (await response.json()) as { readonly status: string; readonly sendId: string }
-            assert.strictEqual(body.status, "sent", JSON.stringify(body))
-            return body.sendId
           })
-        const OLD = "src/runtime/entries/serve.ts"
-        const before = yield* start(OLD)
-        const first = yield* send(before, "first")
-        const migrated = yield* start(next("migrate"))
-        yield* Effect.promise(() => migrated.ended)
-        assert.include(migrated.lines.join("\n"), "applied next, index, functions")
-        const newer = yield* start(next("serve"))
-        // A key is one, whichever version is asked; the old process never stopped.
-        assert.strictEqual(yield* send(newer, "first"), first)
-        const second = yield* send(newer, "second")
-        assert.strictEqual(yield* send(before, "second"), second)
-        yield* stop(before)
-        const again = yield* start(OLD)
-        assert.strictEqual(yield* send(again, "second"), second)
-        assert.lengthOf(
-          again.lines.filter((line) =>
-            line.includes(
-              `a newer version of Postlane migrated the database (0009_next, 0010_index, the functions of ${NEXT_VERSION})`
-            )
-          ),
-          1
-        )
-        yield* stop(newer)
-        yield* stop(yield* Effect.tap(start(next("serve")), (child) => send(child, "third")))
-        // Back: the old version alone, also its migrate, which finds nothing to do.
-        const back = yield* start("src/runtime/entries/migrate.ts")
-        yield* Effect.promise(() => back.ended)
-        assert.include(back.lines.join("\n"), "is up to date")
-        yield* send(again, "fourth")
-        const sql = yield* WriteSql
-        assert.deepStrictEqual(
-          yield* sql`select subject, status, next_of(id) as next from email_log order by created_at`,
-          [
-            { subject: "first", status: "sent", next: "none" },
-            { subject: "second", status: "sent", next: "none" },
-            { subject: "third", status: "sent", next: "none" },
-            { subject: "fourth", status: "sent", next: "none" }
-          ]
-        )
-      }).pipe(Effect.scoped, Effect.provide(layerPostgres)),
-    PATIENCE
+          const body = (await response.json()) as { readonly status: string; readonly sendId: string }
+          assert.strictEqual(body.status, "sent", JSON.stringify(body))
+          return body.sendId
+        })
+      const OLD = "src/runtime/entries/serve.ts"
+      const before = yield* start(OLD)
+      const first = yield* send(before, "first")
+      const migrated = yield* start(next("migrate"))
+      yield* Effect.promise(() => migrated.ended)
+      assert.include(migrated.lines.join("\n"), "applied next, index, functions")
+      const newer = yield* start(next("serve"))
+      // A key is one, whichever version is asked; the old process never stopped.
+      assert.strictEqual(yield* send(newer, "first"), first)
+      const second = yield* send(newer, "second")
+      assert.strictEqual(yield* send(before, "second"), second)
+      yield* stop(before)
+      const again = yield* start(OLD)
+      assert.strictEqual(yield* send(again, "second"), second)
+      assert.lengthOf(
+        again.lines.filter((line) =>
+          line.includes(
+            `a newer version of Postlane migrated the database (0009_next, 0010_index, the functions of ${NEXT_VERSION})`
+          )
+        ),
+        1
+      )
+      yield* stop(newer)
+      yield* stop(yield* Effect.tap(start(next("serve")), (child) => send(child, "third")))
+      // Back: the old version alone, also its migrate, which finds nothing to do.
+      const back = yield* start("src/runtime/entries/migrate.ts")
+      yield* Effect.promise(() => back.ended)
+      assert.include(back.lines.join("\n"), "is up to date")
+      yield* send(again, "fourth")
+      const sql = yield* WriteSql
+      assert.deepStrictEqual(
+        yield* sql`select subject, status, next_of(id) as next from email_log order by created_at`,
+        [
+          { subject: "first", status: "sent", next: "none" },
+          { subject: "second", status: "sent", next: "none" },
+          { subject: "third", status: "sent", next: "none" },
+          { subject: "fourth", status: "sent", next: "none" }
+        ]
+      )
+    }).pipe(Effect.scoped, Effect.provide(layerPostgres))
   )
 })

@@ -9,8 +9,6 @@ import { numbered } from "../support/files/pdf-samples.ts"
 import { layerPostgres, TestDatabase } from "../support/postgres/postgres.ts"
 import { makeFolder, runChild } from "../support/processes/child.ts"
 
-const PATIENCE_MS = 180_000
-
 const run = (file: string, args: ReadonlyArray<string>, env: Readonly<Record<string, string>>) =>
   Effect.acquireRelease(
     Effect.sync(() => runChild(file, args, env)),
@@ -81,6 +79,5 @@ it.live(
         refused.errors,
         /^The mail was not taken at 127\.0\.0\.1:1: .*ECONNREFUSED.*\nIs npm start running\?/
       )
-    }).pipe(Effect.provide(layerPostgres)),
-  PATIENCE_MS
+    }).pipe(Effect.provide(layerPostgres))
 )

@@ -34,7 +34,7 @@ describe("configuration page", () => {
   })
 
   it("the page in docs/ is current", async () => {
-    const page = await readFile(new URL("../../docs/configuration.md", import.meta.url), "utf8")
+    const page = await readFile(new URL("../../docs/reference/configuration.md", import.meta.url), "utf8")
     assert.strictEqual(page, configurationPage())
   })
 })

@@ -1,5 +1,5 @@
--- The oldest of them that the day's budget has room for: what models have cost today, what the open batch jobs will cost, and its
--- own pages. A page costs what the records of the last batch jobs did, `p_page_usd` before there were any.
+-- The oldest parked job that the driver has not claimed and that the day's budget has room for: what models have cost today, what the open batch jobs will cost, and its
+-- own pages. A page costs what the records of the last batch jobs did, `p_page_usd` before there were any. The setting as in `next_unclaimed_batch_job`.
 create or replace function next_batch_job_within(p_budget_usd numeric, p_page_usd numeric) returns setof large_conversion_jobs
 language sql
 stable

@@ -1,5 +1,5 @@
--- The oldest parked job that the driver has not claimed, if any. By the indexes, whatever the statistics say of a table that
--- grew quickly.
+-- The oldest parked job that the driver has not claimed, if any. The setting: by the index of waiting jobs; with statistics from before
+-- they came, each tick would read and sort all jobs.
 create or replace function next_unclaimed_batch_job() returns setof large_conversion_jobs
 language sql
 stable

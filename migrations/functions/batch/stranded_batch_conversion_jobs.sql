@@ -1,4 +1,5 @@
--- Jobs whose batch row is closed and that wait all the same: the driver ended between the two, or its resume failed.
+-- Jobs whose batch row is closed and that wait all the same: the driver ended between the two, or its resume failed. The setting: by
+-- the index of waiting jobs, of which there are few; with other statistics each tick would read all closed rows, which are kept.
 create or replace function stranded_batch_conversion_jobs()
 returns table (job_id uuid, outcome text, cost_usd numeric)
 language sql

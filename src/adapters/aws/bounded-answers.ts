@@ -18,7 +18,7 @@ interface Client {
   }
 }
 
-/** Commands whose answers are streamed to the caller, and bounded there. */
+/** Commands with streamed answers, which the caller bounds. */
 const STREAMED: ReadonlySet<string> = new Set(["GetObjectCommand", "ConverseStreamCommand"])
 
 const hasBody = (response: unknown): response is { body: AsyncIterable<Uint8Array> | undefined } =>

@@ -56,7 +56,7 @@ const failure = (cause: unknown): BatchServiceError => {
   return new BatchServiceError({ reason, message, cause })
 }
 
-/** The id of a job, as it stands in its output's path: what follows the ARN's last slash. */
+/** The id of a job, as in its output's path: the part of the ARN after the last slash. */
 const idOf = (arn: string): string => arn.slice(arn.lastIndexOf("/") + 1)
 
 const connect = ({ credentials, endpoint, region }: BedrockBatchOptions) =>

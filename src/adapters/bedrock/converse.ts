@@ -9,7 +9,7 @@ export const blockOf = (content: CallContent) => {
   return { document: { format: "pdf", name, source: { bytes: pdf }, citations: { enabled: true } } } as const
 }
 
-/** A block of an answer; with citations the text is in blocks of its own (`citationsContent`). */
+/** A block of an answer; with citations the text is in separate blocks (`citationsContent`). */
 interface AnswerBlock {
   readonly text?: string | null | undefined
   readonly citationsContent?:

@@ -97,7 +97,7 @@ const askModel = Effect.fnUntraced(function* (options: ModelExamination) {
   )
 })
 
-/** The regions behind a profile; undefined: it is none, or these credentials may not look. */
+/** The regions behind a profile; undefined when the model is not a profile, or these credentials may not read it. */
 const regionsOf = (control: BedrockClient, model: string): Effect.Effect<ModelFacts["regions"]> =>
   Effect.tryPromise((abortSignal) =>
     control.send(new GetInferenceProfileCommand({ inferenceProfileIdentifier: model }), { abortSignal })

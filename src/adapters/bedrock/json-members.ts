@@ -10,7 +10,7 @@ const skipSpace = (json: Uint8Array, from: number): number => {
   return at
 }
 
-/** The index after the string whose opening quote is at `from`; -1 where it does not end. */
+/** The index after the string that opens with the quote at `from`; -1 when it does not end. */
 const skipString = (json: Uint8Array, from: number): number => {
   for (let end = json.indexOf(QUOTE, from + 1); end !== -1; end = json.indexOf(QUOTE, end + 1)) {
     let escapes = end
@@ -20,7 +20,7 @@ const skipString = (json: Uint8Array, from: number): number => {
   return -1
 }
 
-/** The index after the value at `from`, which is not parsed; -1 where there is none or it does not end. */
+/** The index after the value at `from`, which is not parsed; -1 without a value or its end. */
 const skipValue = (json: Uint8Array, from: number): number => {
   let depth = 0
   for (let at = from; at < json.length;) {

@@ -25,10 +25,10 @@ const MODELS: ReadonlyArray<KnownModel> = [
   { id: /anthropic\.claude-(?:opus|sonnet|haiku)-[5-9]/, takesTemperature: false, price: undefined }
 ]
 
-/** The dearest of the known prices: what a model is taken to cost whose price is not known. */
+/** The highest known price, assumed for a model without a known one. */
 const DEAREST = usd(5, 25)
 
-/** What a profile of a region or a geography costs beside the global one. */
+/** Price of a regional or geographic profile, as a multiple of the global one's. */
 const REGIONAL = 1.1
 
 /** The default: takes documents and a temperature, answers without thinking first, and is batched. */

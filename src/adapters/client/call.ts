@@ -88,7 +88,7 @@ const initOf = (
 const maxBytesOf = ({ options }: Session) => options.maxAnswerBytes ?? MAX_ANSWER_BYTES
 const retriesOf = ({ options }: Session, given: CallOptions) => given.retries ?? options.retries ?? RETRIES
 
-/** An upload whose progress is watched goes through the one interface of its runtime that reports it. */
+/** Sends a request. An upload with a progress listener uses the one interface of its runtime that reports progress. */
 const transmit = (
   session: Session,
   url: string,

@@ -139,7 +139,7 @@ const refusalOf = async (response: Response, maxBytes: number) => {
 }
 
 /**
- * The events of a stream. A connection that breaks off is opened anew, with `Last-Event-ID` where events had ids, until the last
+ * The events of a stream. A connection that breaks off is opened again, with `Last-Event-ID` if events had ids, until the last
  * event, the caller's `break`, or more failures in a row than retries are allowed; then it throws a {@link PostlaneError}.
  */
 export async function* watch(connect: Connect, options: Watching): AsyncGenerator<ServerEvent, void> {

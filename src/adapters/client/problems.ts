@@ -15,7 +15,7 @@ export type Problem<C extends ProblemCode = ProblemCode> = C extends ProblemCode
     } & (C extends keyof ProblemMembers ? ProblemMembers[C] : unknown)
   : never
 
-/** Problems that every route may answer with, beside its own. */
+/** Problems that every route may answer with, in addition to its own. */
 export type AnywhereCode =
   | "INVALID_REQUEST"
   | "NOT_FOUND"

@@ -5,7 +5,7 @@ const MAX_WAIT_MS = 10_000
 /** Longest `Retry-After` that is waited for; a call that is asked to wait longer ends with the problem. */
 const MAX_RETRY_AFTER_MS = 60_000
 
-/** `Retry-After` (RFC 9110, section 10.2.3): seconds or a date; anything else is none. */
+/** `Retry-After` (RFC 9110, section 10.2.3): seconds or a date; else undefined. */
 export const retryAfterOf = (headers: Headers, now: number): number | undefined => {
   const text = headers.get("retry-after")?.trim() ?? ""
   if (/^\d{1,10}$/.test(text)) return Number(text) * 1000

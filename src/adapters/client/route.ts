@@ -41,7 +41,7 @@ const wrongParameter = (name: string): Problem<"INVALID_REQUEST"> => {
   }
 }
 
-/** The path with its parameters, and the query of the rest; a problem where a parameter is missing or cannot stand in a path. */
+/** The path with its parameters, and the query of the rest; a problem when a parameter is missing or a path cannot hold it. */
 export const addressOf = (
   { path }: Route,
   input: Input

@@ -1,4 +1,4 @@
-/** An object of a bucket, as far as it is read. */
+/** An object of a bucket: the members that are used here. */
 interface BucketObject {
   readonly key: string
   readonly size: number

@@ -22,7 +22,7 @@ type Taken = { readonly id: string } | { readonly refused: string }
 
 const tooLarge: Taken = { refused: `Mail is larger than ${MAX_MAIL_BYTES} bytes` }
 
-/** Streams a mail, as long as it is not too large; the size that the service names is not relied on. */
+/** Streams a mail up to the size limit, counted here: the size that the service names is not relied on. */
 const bytesOf = ({ raw }: EmailMessage): Stream.Stream<Uint8Array, TooLarge | Cut> => {
   let size = 0
   return Stream.fromReadableStream<Uint8Array, Cut>({

@@ -12,8 +12,8 @@ import { MailObjects, type ObjectStoreError } from "../../ports/object-store.ts"
 import type { ServiceBinding } from "./bindings.ts"
 
 /**
- * How long one conversion may take (12 minutes), with the time to find out why it takes longer: what a scheduled invocation has (15
- * minutes), with room for what comes after it.
+ * Time limit of one conversion: 12 minutes and the time to find out why it takes longer. It leaves room for the next steps in a
+ * scheduled invocation (15 minutes).
  */
 const CONVERSION_TIME_LIMIT = Duration.seconds(12 * 60 + 45)
 
@@ -87,7 +87,7 @@ interface StreamedRequest extends RequestInit {
 /** How the pipeline is reached. */
 interface ServicePipelineOptions {
   readonly binding: ServiceBinding
-  /** Sent as `x-proxy-secret`, for a pipeline that stands behind the API's public listener. */
+  /** Sent as `x-proxy-secret`, for a pipeline behind the API's public listener. */
   readonly proxySecret?: Redacted.Redacted | undefined
   /** {@link CONVERSION_TIME_LIMIT}; tests shorten it. */
   readonly timeLimit?: Duration.Duration

@@ -27,7 +27,7 @@ interface Client {
   readonly destroy: () => void
 }
 
-/** One call on a client of its own: there are ten or so, and the process ends after them. */
+/** One call on a new client: about ten calls are made, and then the process ends. */
 const ask = <C extends Client, A, B>(
   open: () => C,
   call: (client: C, abortSignal: AbortSignal) => Promise<A>,

@@ -6,7 +6,7 @@ import { dirname, join, relative, sep } from "node:path"
 import * as NodeStream from "@effect/platform-node/NodeStream"
 import { Effect, Stream } from "effect"
 
-import { sweepOf } from "../../application/leftovers.ts"
+import { makeSweep } from "../../application/abandoned-files.ts"
 import { isObjectKey } from "../../domain/object-key.ts"
 import { type ObjectFacts, ObjectStoreError, type ObjectStoreService } from "../../ports/object-store.ts"
 
@@ -35,8 +35,8 @@ const attempt = <A>(key: string, run: () => Promise<A>) =>
   Effect.tryPromise({ try: run, catch: failure(key) })
 
 /**
- * A file's bytes in two alternating buffers, one being filled while the other is used: no garbage, whose collection would scan
- * the whole heap for memory outside of it. They are `Buffer`s, whose `indexOf` takes a fraction of the time of other arrays'.
+ * A file's bytes in two alternating buffers, one being filled while the other is used. This makes no garbage: a collection would
+ * scan the whole heap for memory outside of it. They are `Buffer`s, since their `indexOf` is many times faster than that of other arrays.
  */
 const readPassing = (key: string, path: string, from: number) =>
   Stream.unwrap(
@@ -122,7 +122,7 @@ async function* walk(folder: string): AsyncGenerator<string> {
   }
 }
 
-/** Attempts to move a file into a folder that others may remove as soon as it is empty. */
+/** Attempts to move a file into a folder that other processes may remove while it is empty. */
 const MOVES = 10
 
 /** Makes a folder that survives a power cut, with each parent that had to be made. */
@@ -145,7 +145,7 @@ const moveTo = async (path: string, draft: string) => {
   }
 }
 
-/** Opens a file anew; its folder is made where there is none yet. */
+/** Creates a file, and its folder if missing. */
 const openNew = async (path: string) => {
   const opened = () => open(path, "wx", 0o600)
   try {
@@ -164,7 +164,7 @@ const touchedAt = (path: string): Promise<number> =>
     () => Infinity
   )
 
-/** Drafts of processes that died are in no listing. One of this process's own is none, however long the machine slept. */
+/** Removes drafts of dead processes, which no listing shows. This process's drafts are kept, however long the machine slept. */
 const removeDrafts = (folder: string, own: ReadonlySet<string>) => (since: number) =>
   attempt(UNFINISHED, async () => {
     for await (const path of walk(join(folder, UNFINISHED)))
@@ -209,7 +209,7 @@ const facts = (folder: string) => (key: string) =>
 const put = (folder: string): ObjectStoreService["put"] => {
   const syncOf = makeFolderSyncs()
   const drafts = new Set<string>()
-  const sweepDrafts = sweepOf(removeDrafts(folder, drafts))
+  const sweepDrafts = makeSweep(removeDrafts(folder, drafts))
   return (key, body) =>
     Effect.gen(function* () {
       yield* keyed(key)
@@ -309,7 +309,7 @@ const remove = (folder: string, key: string) =>
     : Effect.void
 
 /**
- * Objects in a folder on disk. An object is written beside its place, flushed, and moved there: it is whole or not there, also
+ * Objects in a folder on disk. An object is written to a draft, flushed, and moved to its path: it is complete or absent, also
  * after a power cut.
  */
 export const makeDiskObjects = (folder: string): ObjectStoreService => ({

@@ -25,7 +25,7 @@ const WORDS: ReadonlyMap<string, string> = new Map([
 const codeOf = (cause: unknown): string | undefined =>
   cause instanceof Error && "code" in cause && typeof cause.code === "string" ? cause.code : undefined
 
-/** The system's resolvers, or the given ones (`ip:port`). Each look-up asks anew: nothing is cached here. */
+/** The system's resolvers, or the given ones (`ip:port`). Nothing is cached here. */
 export const layer = (options: { readonly servers?: ReadonlyArray<string> } = {}): Layer.Layer<Dns> =>
   Layer.effect(
     Dns,

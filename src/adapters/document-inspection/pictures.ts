@@ -12,7 +12,7 @@ const MAX_STEPS = 200_000
 
 const broken = (kind: string) =>
   new UnreadableDocument({
-    message: `This ${kind} picture is damaged or not whole. Save it anew, then send it again.`
+    message: `This ${kind} picture is damaged or not whole. Save a new copy, then send that.`
   })
 
 /** Checks what holds for every picture. */
@@ -78,7 +78,7 @@ const END_OF_IMAGE = 0xd9
 /** Bytes that are looked through for the end at once. */
 const WINDOW = 65_536
 
-/** Whether the end marker stands anywhere behind `from`: phones append other pictures behind it. */
+/** True when the end marker occurs anywhere after `from`: phones append other pictures after it. */
 const hasEnd = Effect.fnUntraced(function* (file: OpenedFile, from: number) {
   for (let position = from; position < file.size; position += WINDOW - 1) {
     const bytes = yield* file.at(position, WINDOW)

@@ -12,7 +12,7 @@ import type { FromReader, Task } from "./docx-reader.ts"
 
 /** How documents are converted. */
 export interface DocxOptions {
-  /** Documents at once; each has a process of its own. */
+  /** Documents at once; each has a separate process. */
   readonly processes?: number
   /** Processor time of a document, milliseconds. */
   readonly cpuMs?: number
@@ -41,10 +41,10 @@ const READER = new URL(
 
 /** What the person who sent the document reads. */
 const MESSAGES: Readonly<Record<DocxError["reason"], string>> = {
-  broken: "This Word document is damaged. Open it in Word, save it anew, then send it again.",
+  broken: "This Word document is damaged. Open it in Word, save a new copy, then send that.",
   "too-large": "This Word document is too large to be converted. Split it up, then send the parts.",
   timeout: "This Word document took too long to read. Split it up, then send the parts.",
-  crashed: "This Word document could not be read. Open it in Word, save it anew, then send it again.",
+  crashed: "This Word document could not be read. Open it in Word, save a new copy, then send that.",
   unavailable: "Word documents could not be read just now. Convert it again in a while."
 }
 
@@ -94,7 +94,7 @@ const REASONS: Readonly<Record<ReaderEnded["reason"], DocxError["reason"]>> = {
   unavailable: "unavailable"
 }
 
-/** Word documents by mammoth, each in a process of its own with a limit on memory and time. */
+/** Word documents by mammoth, each in a separate process with a limit on memory and time. */
 export const layerDocx = ({
   cpuMs = CPU_MS,
   heapMb = HEAP_MB,

@@ -65,7 +65,7 @@ const STYLES = [
 
 type Conversion = Extract<Task, { readonly kind: "convert" }>
 
-/** Gathers pictures while there is room; in their places stand addresses that the document cannot have. */
+/** Collects pictures up to a size limit, and replaces each with an address that the document cannot contain. */
 class Pictures {
   readonly places = new Map<string, string>()
   readonly #marks = new Marks<true>()

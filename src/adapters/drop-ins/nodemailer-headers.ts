@@ -30,7 +30,7 @@ const pairsOf = (headers: object): ReadonlyArray<readonly [string, unknown]> => 
   return pairs.flatMap(({ key, value }) => [value].flat().map((one: unknown) => [key, one] as const))
 }
 
-/** A name that stands twice, whatever its case. */
+/** The first name that occurs twice, whatever its case. */
 const nameTwice = (names: ReadonlyArray<string>): string | undefined => {
   const plain = names.map((name) => name.toLowerCase())
   return names.find((_, at) => plain.indexOf(plain[at] ?? "") < at)
@@ -50,7 +50,7 @@ export const namedHeaders = (headers: object): Result.Result<Record<string, stri
   return twice === undefined ? Result.succeed(Object.fromEntries(named)) : Result.fail(oneValue(twice))
 }
 
-/** What nodemailer's `priority` stands for, in the headers that it writes itself into mails that it composes. */
+/** The headers that nodemailer writes for each `priority`. */
 const PRIORITY: ReadonlyMap<string, Record<string, string>> = new Map([
   ["high", { "X-Priority": "1 (Highest)", "X-MSMail-Priority": "High", Importance: "High" }],
   ["low", { "X-Priority": "5 (Lowest)", "X-MSMail-Priority": "Low", Importance: "Low" }]
@@ -65,7 +65,7 @@ interface HeaderParts {
   readonly otpToken?: unknown
 }
 
-/** All headers of the mail. Those of an option stand in place of the caller's own of the same name, as in nodemailer. */
+/** All headers of the mail. A header from an option replaces the caller's header of the same name, as in nodemailer. */
 export const headersOf = ({
   normalizedHeaders = {},
   otpToken,

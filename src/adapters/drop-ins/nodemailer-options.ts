@@ -51,7 +51,7 @@ const REFUSED_OF_TEXT: ReadonlyMap<string, string> = new Map([
 /** Where a part can come from. */
 const SOURCES = ["content", "path", "href"]
 
-/** Whether nodemailer takes the option as there: what is empty or false is none to it. */
+/** True when nodemailer counts the option as given: not when it is empty or false. */
 const isGiven = (parts: Parts, name: string): boolean => {
   const value: unknown = Reflect.get(parts, name)
   if (typeof value === "object" && value !== null && !(value instanceof Date))

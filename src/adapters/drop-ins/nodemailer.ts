@@ -73,7 +73,7 @@ export interface PostlaneInfo {
 /** Why `sendMail` rejects. */
 export class PostlaneSendError extends Error {
   override readonly name = "PostlaneSendError"
-  /** As nodemailer's own: the message is refused, or nobody took it. */
+  /** Nodemailer's code: the message is refused, or no provider took it. */
   readonly code: "EMESSAGE" | "ESEND"
   readonly result: SendResult | undefined
   constructor(message: string, result?: SendResult) {
@@ -129,7 +129,7 @@ const mailboxes = (addresses: Addresses): Array<string> | undefined => {
   return all.length === 0 ? undefined : all
 }
 
-/** An empty text is none, as in nodemailer. */
+/** The option as text; an empty one counts as absent, as in nodemailer. */
 const textOf = (value: unknown): string | undefined => {
   if (typeof value === "string") return value === "" ? undefined : value
   return value instanceof Uint8Array ? Buffer.from(value).toString("utf8") : undefined

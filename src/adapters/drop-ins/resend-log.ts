@@ -20,7 +20,7 @@ export type ReadLog = <A>(
 interface ListedEmail {
   readonly id: string
   readonly to: Array<string>
-  /** The log keeps copies and blind copies together: they stand under `bcc`. */
+  /** The log keeps copies and blind copies together, under `bcc`. */
   readonly cc: null
   readonly bcc: Array<string> | null
   readonly from: string
@@ -119,7 +119,7 @@ const pageOf = Effect.fnUntraced(function* (log: EmailLogQuery["Service"], optio
     : yield* log.beside({ id: row.id, limit, side: after === undefined ? "newer" : "older" })
 })
 
-/** What the SDK takes beside: headers and a signal of a request. The log is read without one. */
+/** The SDK's options for a request: headers and a signal. The log is read without a request, so that they have no effect. */
 export type ResendReadOptions = object
 
 /** `emails.get` and `emails.list`, from the send log. */

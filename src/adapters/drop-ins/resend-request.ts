@@ -69,7 +69,7 @@ const base64Of = (content: string | Uint8Array | ArrayBuffer): string => {
 
 export type Read = { readonly request: SendRequest } | { readonly refused: ResendFailure }
 
-/** Stands in for the sender of the settings: which one it is makes no mail valid. */
+/** Placeholder for the sender of the settings: validation does not depend on which one it is. */
 const ANY_SENDER = {
   from: { name: undefined, local: "noreply", domain: "postlane.test" },
   domains: { sender: "postlane.test", legacy: "postlane.test" }
@@ -117,7 +117,7 @@ const namedToday = (email: ResendEmail): Result.Result<ResendEmail, string> =>
     return { ...today, attachments }
   })
 
-/** A name without quotes in which brackets stand. By RFC 5322 they are a comment, which is dropped; to Resend they are the name. */
+/** A name with parentheses and without quotes. By RFC 5322 they are a comment, which is dropped; Resend keeps them in the name. */
 const NAME_WITH_BRACKETS = /^([^"<>()]*[()][^"<>]*)<([^<>]+)>$/
 
 const asMeant = (address: unknown): unknown => {

@@ -28,7 +28,7 @@ const NO_BODIES = "the send log keeps no bodies and no attachments"
 type Refusing = () => Promise<ResendFailure>
 type Receiving = VendorResend["emails"]["receiving"]
 
-/** What Resend's `emails` has beside sending and reading. */
+/** Members of Resend's `emails` other than sending and reading. */
 export interface OtherEmails {
   readonly update: Refusing
   readonly cancel: Refusing

@@ -80,7 +80,7 @@ export interface ResendDropIn {
 
 type SendOne = (request: SendRequest) => Promise<SendResult>
 
-/** Sends several at once and no more, in order; answers stand where their requests did. */
+/** Sends in order, with a limit on concurrent sends; answers keep the order of the requests. */
 const sendAll = async (requests: ReadonlyArray<SendRequest | undefined>, send: SendOne) => {
   const answers = new Map<number, ResendAnswer<ResendSent>>()
   let next = 0
@@ -125,7 +125,7 @@ const sendBatch = async (
   return failure(first.name, first.statusCode, message)
 }
 
-/** What the drop-in stands on. */
+/** Services that the drop-in uses. */
 interface ResendParts {
   readonly send: Send
   readonly readLog: ReadLog
@@ -150,7 +150,7 @@ export const makeResend = (
     const asked = renamed(given, BATCH_OPTIONS)
     if (Result.isFailure(asked)) return notTaken(asked.failure)
     const { batchValidation, idempotencyKey: key } = asked.success
-    // Each mail has a key of its own, which a call with the same batch and key repeats.
+    // Each mail gets a separate key; a call with the same batch and key derives the same ones.
     const reads = emails.map((email, at) =>
       requestOf(email, options, key === undefined ? undefined : `${key}/${at}`)
     )

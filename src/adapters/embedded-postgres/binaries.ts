@@ -20,7 +20,7 @@ import { Effect, Schema } from "effect"
 import { causeText, EmbeddedPostgresError } from "./error.ts"
 import { type Account, canPass } from "./run-program.ts"
 
-/** Where things stand that PostgreSQL's system user must reach and cannot reach where they were wanted. */
+/** Folders that PostgreSQL's system user can reach, for when it cannot reach the wanted one. */
 const parents = (): ReadonlyArray<string> => ["/var/lib/postlane", join(tmpdir(), "postlane-shared")]
 
 /** A folder under the world-writable temporary folder could be planted by another user: only root's own is accepted. */

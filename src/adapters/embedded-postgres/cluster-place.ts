@@ -43,7 +43,7 @@ export const findLocalInstance = Effect.fnUntraced(function* (
     : { _tag: "Stopped" }
 })
 
-/** Where the cluster stands (or will stand), and who runs it; `account` is undefined where we do it ourselves. */
+/** The cluster's folder, existing or planned, and the account that runs it; `account` is undefined for this process's user. */
 export interface ClusterPlace {
   readonly cluster: string
   readonly account: Account | undefined
@@ -66,7 +66,7 @@ const giveTo = async (path: string, account: Account): Promise<void> => {
   for (const entry of await readdir(path)) await giveTo(join(path, entry), account)
 }
 
-/** An existing cluster goes on under the user who owns it, so that root and that user can take turns. */
+/** The account for an existing cluster is its owner, so that root and that user can take turns. */
 const accountFor = Effect.fnUntraced(function* (cluster: string) {
   const owner = Option.getOrUndefined(yield* ownerOf(cluster))
   if (owner === undefined || owner.uid === 0) return yield* systemAccount
@@ -118,7 +118,7 @@ const placeForUser = Effect.fnUntraced(function* (folder: DataFolder) {
   return { cluster, account: undefined }
 })
 
-/** Decides where the cluster stands and who runs it, and puts owner and mode of an existing one right. */
+/** Decides on the cluster's folder and account, and corrects owner and mode of an existing one. */
 export const findClusterPlace = Effect.fnUntraced(function* (folder: DataFolder) {
   const place: ClusterPlace = yield* isRoot() ? placeForRoot(folder) : placeForUser(folder)
   const { account, cluster } = place

@@ -24,7 +24,7 @@ const mustSucceed = (doing: string, result: ProgramResult) =>
         })
       )
 
-/** Runs statements, one per line, on a cluster whose server is down; `options` are further ones of the server's. */
+/** Runs statements, one per line, on a cluster without a running server; `options` are further options of the server. */
 const runAlone = (
   binaries: Binaries,
   place: ClusterPlace,
@@ -49,8 +49,8 @@ const syncFolder = async (path: string) => {
 }
 
 /**
- * Makes a cluster beside its place and moves it there when it is whole and on the disk: a start that was cut off leaves
- * nothing that looks like a database. Nothing is forced to the disk before the one pass at the end.
+ * Makes a cluster in a temporary folder and moves it to its place once it is complete and on the disk: a start that was cut off
+ * leaves nothing that looks like a database. Nothing is forced to the disk before the one pass at the end.
  *
  * The built-in locale is the same on every machine, and `lower()` knows all of Unicode in it (plain `C`: ASCII only).
  */
@@ -89,7 +89,7 @@ const isEmpty = (cluster: string) =>
     )
   )
 
-/** Makes the cluster where there is none, else checks that it is one that these programs can run. */
+/** Makes a missing cluster, else checks that these programs can run it. */
 export const ensureCluster = Effect.fnUntraced(function* (
   binaries: Binaries,
   place: ClusterPlace,
@@ -115,13 +115,13 @@ export const ensureCluster = Effect.fnUntraced(function* (
       message:
         `The database in ${cluster} was made by PostgreSQL ${version.value}; this Postlane brings PostgreSQL ${binaries.major}, ` +
         `which cannot open it. To keep the data, dump it with PostgreSQL ${version.value} (pg_dumpall), move the folder away, ` +
-        `start Postlane and load the dump; to begin anew, move the folder away. Or set DB_URL to a PostgreSQL of your own.`
+        `start Postlane and load the dump; to start afresh, move the folder away. Or set DB_URL to a PostgreSQL of your own.`
     })
   }
   return { isNew: false }
 })
 
-/** Gives the role a new password, for a cluster whose connection file was lost. The server must be down. */
+/** Gives the role a new password after the cluster's connection file was lost. The server must be down. */
 export const resetPassword = Effect.fnUntraced(function* (
   binaries: Binaries,
   place: ClusterPlace,

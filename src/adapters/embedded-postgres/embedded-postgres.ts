@@ -31,7 +31,7 @@ export type ServerState =
 const BACKOFF_FIRST = Duration.millis(200)
 const BACKOFF_MAX = Duration.seconds(5)
 
-/** A server that ran for this long was healthy: its next crash is counted anew. */
+/** A server that ran for this long was healthy: the count of crashes starts again at 0. */
 const HEALTHY_AFTER = Duration.minutes(1)
 
 /** Attempts of the first start before it fails to the caller: leftovers of a killed server take a moment to go. */
@@ -48,7 +48,7 @@ export class EmbeddedPostgres extends Context.Service<
   {
     /** `DB_URL` of the server, password included. It does not change while this service lives. */
     readonly url: Redacted.Redacted<string>
-    /** Where the database stands: inside the data folder, unless PostgreSQL's system user cannot reach that. */
+    /** Folder of the database: inside the data folder, unless PostgreSQL's system user cannot reach that. */
     readonly cluster: string
     readonly state: Effect.Effect<ServerState>
     /** The state now and every later one. */

@@ -43,7 +43,7 @@ const isAlive = (pid: number): boolean => {
   }
 }
 
-/** The command line of a process, in words; empty where there is none to see (it is gone, or a zombie). */
+/** The command line of a process, in words; empty when the process is gone or a zombie. */
 const commandLine = (pid: number): Effect.Effect<ReadonlyArray<string>> =>
   process.platform === "linux"
     ? Effect.promise(() =>
@@ -88,7 +88,7 @@ export const stopBySteps = (pid: number, gone: Effect.Effect<unknown>): Effect.E
 /**
  * Makes the cluster free for a new server. A server that an earlier Postlane left behind (it was killed) is stopped, so that
  * the new one is our own child and nothing of the dead process is still running in it. A `postmaster.pid` whose process
- * is gone, or is another program by now, is removed: PostgreSQL itself would refuse to start beside the latter. Should
+ * is gone, or is another program by now, is removed: PostgreSQL itself would refuse to start because of the latter. Should
  * processes of a dead server linger, PostgreSQL still notices by its shared memory.
  */
 export const clearLeftovers = Effect.fnUntraced(function* (cluster: string) {

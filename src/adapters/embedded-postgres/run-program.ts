@@ -11,7 +11,7 @@ export interface Account {
   readonly gid: number
 }
 
-/** Whether this process is root. PostgreSQL refuses to run as root, so that it then gets an account of its own. */
+/** Whether this process is root. PostgreSQL refuses to run as root, so that it then gets another account. */
 export const isRoot = (): boolean => process.getuid?.() === 0
 
 /**

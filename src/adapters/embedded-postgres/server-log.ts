@@ -23,7 +23,7 @@ const sizeOf = (path: string) =>
 
 /**
  * Cuts the log where it has grown too big. The server writes by itself at the file's end, so that the file is copied and
- * emptied, not renamed: an orphaned server goes on logging, and a stalled Postlane never stalls the server.
+ * emptied, not renamed: an orphaned server continues to log, and a stalled Postlane never stalls the server.
  */
 export const boundLog = (path: string) =>
   fileWork(`cut ${path}`, async () => {

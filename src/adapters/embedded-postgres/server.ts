@@ -69,7 +69,7 @@ const launch = Effect.fnUntraced(function* (place: ServerPlace) {
   const log = yield* fileWork(`open ${folder.log}`, () => open(folder.log, "a", 0o600))
   const exited = Deferred.makeUnsafe<string>()
   const pid = yield* Effect.sync(() => {
-    // A session of its own: Ctrl-C in the terminal is for us, who stop the server last.
+    // A separate session, so that Ctrl-C in the terminal reaches only this process, which stops the server last.
     const child = spawn(binaries.postgres, serverArguments(place), {
       ...runAs(account),
       detached: true,

@@ -1,7 +1,7 @@
 import { encodedWords, isPrintableAscii } from "../../domain/mail/encoded-words.ts"
 import type { OutgoingReply } from "../../ports/inbound/mails.ts"
 
-/** What a message has beside the reply. */
+/** The parts of a message other than the reply. */
 interface MessageFrame {
   /** `Name <address>`; the name may hold any letters. */
   readonly from: { readonly name: string | undefined; readonly address: string }
@@ -120,7 +120,7 @@ const multipart = (kind: string, boundary: string, parts: ReadonlyArray<string>)
 const dateOf = (date: Date): string => date.toUTCString().replace("GMT", "+0000")
 
 /**
- * The reply as an RFC 5322 message. Bodies are base64, so that no line is too long and no boundary can stand in one; the same
+ * The reply as an RFC 5322 message. Bodies are base64, so that no line is too long and none contains the boundary; the same
  * reply and frame give the same bytes.
  */
 export const composeReply = (reply: OutgoingReply, frame: MessageFrame): string => {

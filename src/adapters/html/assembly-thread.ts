@@ -75,7 +75,7 @@ export class AssemblyThread {
       worker.ref()
       const request: ToThread<K> = { id, task, asks }
       worker.postMessage(request, [])
-      // An operation that nobody waits for still runs; its answer is dropped.
+      // An abandoned operation still runs; its answer is dropped.
       return Effect.sync(() => this.#settle(id, Effect.void))
     }).pipe(Effect.map((answers) => answers as Tasks[K]["answers"]))
   }

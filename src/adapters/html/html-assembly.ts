@@ -13,7 +13,7 @@ import { AssemblyThread } from "./assembly-thread.ts"
 
 const assemblyIn = (thread: AssemblyThread) => {
   let documents = 0
-  /** A number for what the thread keeps of a document, until the scope closes. */
+  /** The number of a document's state in the thread, which is kept until the scope closes. */
   const begun = Effect.acquireRelease(
     Effect.sync(() => documents++),
     (document) => Effect.sync(() => thread.drop(document))
@@ -24,7 +24,7 @@ const assemblyIn = (thread: AssemblyThread) => {
   ) =>
     Effect.gen(function* () {
       const document = yield* begun
-      // The thread starts, and loads what it will need, while the first pages are made: nobody waits for these, but they come first.
+      // Starts the thread and loads its modules in the background while the first pages are made, which have precedence.
       yield* Effect.forkScoped(thread.ask("look", { document }), { startImmediately: true })
       yield* Effect.forkScoped(thread.ask("prepare", { detects: languageTag(lang) === undefined }))
       yield* Stream.runForEachArray(pages, (some) =>
@@ -78,8 +78,8 @@ const servicesOf = (thread: AssemblyThread) =>
   }).pipe(Context.add(LanguageDetector, { detect: (text) => thread.ask("detect", { text }) }))
 
 /**
- * Assembly on parse5's trees, and eld's detection of languages, in a thread of their own, which starts when it is needed; what
- * models write goes through hast-util-sanitize.
+ * Assembly on parse5's trees, and eld's detection of languages, in a separate thread, which starts when it is needed; the HTML of
+ * models goes through hast-util-sanitize.
  */
 export const layer: Layer.Layer<HtmlAssembly | LanguageDetector> = Layer.effectContext(
   Effect.map(threadInScope, servicesOf)

@@ -19,7 +19,7 @@ const foldOf = (document: number): PageFold => {
   return fold
 }
 
-/** Of a document whose first pages another thread has seen, which ended, the rest is no survey. */
+/** The surveyor of a document. Fails when another thread, which ended, has read its first pages: the rest alone is not a survey. */
 const surveyorOf = (document: number): Surveyor => {
   const surveyor = surveyors.get(document)
   if (surveyor === undefined) throw new Error("a page came for a survey that was not begun here")

@@ -2,7 +2,7 @@ import type { FragmentPage } from "../../reader/html/fold.ts"
 import type { Plan } from "../../reader/html/survey.ts"
 import type { Survey } from "../../reader/model/survey.ts"
 
-/** A page whose fragment was not read yet. */
+/** A page with an unparsed fragment. */
 type UnreadPage = Omit<FragmentPage, "nodes"> & { readonly html: string }
 
 /**

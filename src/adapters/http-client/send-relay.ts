@@ -30,7 +30,7 @@ const decodeProblem = Schema.decodeUnknownOption(Problem)
 const REFUSALS = new Set([400, 401, 403, 404, 405, 413, 415])
 
 /**
- * Whether an answer proves that nothing was sent: a refusal, or a failure whose kind says so. A proxy's page, a conflict
+ * Whether an answer proves that nothing was sent: a refusal, or a failure of a kind that says so. A proxy's page, a conflict
  * and a call in progress prove nothing.
  */
 const provesNothingSent = (status: number, problem: typeof Problem.Type | undefined): boolean =>

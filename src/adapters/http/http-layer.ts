@@ -14,62 +14,23 @@ import {
 import { HttpApiBuilder } from "effect/http-api"
 
 import { isLoopback, networksOf } from "../../domain/networks.ts"
-import { docsRoute } from "./pages/docs-page.ts"
+import { envelope } from "./around/envelope.ts"
+import { layerUntracedLinks, traceLinks } from "./around/link-tokens.ts"
+import { healthOnly, methodTable } from "./around/method-table.ts"
 import { accountPageRoutes } from "./pages/link-pages.ts"
 import { pageRoutes } from "./pages/routes.ts"
-import { accountHandlers } from "./routes/accounts/account.ts"
-import { adminsHandlers } from "./routes/accounts/admins.ts"
-import { auditLogHandlers } from "./routes/accounts/audit-log.ts"
-import { authHandlers } from "./routes/accounts/auth.ts"
-import { contactMessageHandlers } from "./routes/accounts/contact-messages.ts"
-import { customerHandlers } from "./routes/accounts/customers.ts"
-import { formHandlers } from "./routes/accounts/forms.ts"
-import { promoHandlers } from "./routes/accounts/promo.ts"
-import { receiptHandlers } from "./routes/accounts/receipts.ts"
-import { invitePageHandlers, teamHandlers } from "./routes/accounts/team.ts"
-import { Api, DevApi, openApiText } from "./routes/api.ts"
-import { adminJobHandlers } from "./routes/conversion/admin-jobs.ts"
-import { bulkHandlers } from "./routes/conversion/bulk.ts"
-import { fileHandlers } from "./routes/conversion/files.ts"
-import { flyerHandlers } from "./routes/conversion/flyers.ts"
-import { jobHandlers } from "./routes/conversion/jobs.ts"
-import { resultPagesHandlers } from "./routes/conversion/result-pages.ts"
-import { resultsArchiveHandlers } from "./routes/conversion/results-archive.ts"
-import { sharedHandlers, sharingHandlers } from "./routes/conversion/sharing.ts"
-import { adminHandlers } from "./routes/delivery/admin.ts"
-import { alertHandlers, notificationHandlers } from "./routes/delivery/alerts.ts"
-import { digestHandlers } from "./routes/delivery/digest.ts"
-import { eventPollHandlers } from "./routes/delivery/event-poll.ts"
-import { statsHandlers } from "./routes/delivery/stats.ts"
-import { eventBusHandlers, webhookHandlers, webhookSecretLayer } from "./routes/delivery/webhooks.ts"
-import { devMessageHandlers } from "./routes/dev-messages.ts"
-import { devTemplateHandlers } from "./routes/dev-templates.ts"
-import { devHandlers } from "./routes/dev.ts"
-import { healthHandlers } from "./routes/health.ts"
-import {
-  convertEmailHandlers,
-  convertEmailTestHandlers,
-  mailResultsHandlers
-} from "./routes/inbound/convert-email.ts"
-import { incomingMailHandlers, ownMailHandlers } from "./routes/inbound/incoming-mails.ts"
-import { pipelineHandlers } from "./routes/inbound/pipeline.ts"
-import { relayHandlers } from "./routes/mail/relay.ts"
-import { sendsHandlers } from "./routes/mail/sends.ts"
-import { suppressionHandlers } from "./routes/mail/suppressions.ts"
-import { outreachHandlers } from "./routes/outreach/outreach.ts"
-import { unsubscribeHandlers } from "./routes/outreach/unsubscribe.ts"
+import { Api, apiHandlers, DevApi, devApiHandlers } from "./routes/api.ts"
+import { webhookSecretLayer } from "./routes/delivery/webhooks.ts"
+import { docsRoute } from "./routes/docs.ts"
 import { devAccessLayer, proxySecretLayer, adminAccessLayer, ownerAccessLayer } from "./server/access.ts"
 import { behindProxies, type TrustedProxies } from "./server/client-address.ts"
 import { type ConnectionLimits, MOST_OF_CLIENT } from "./server/connection-places.ts"
 import type { PublicAddresses } from "./server/credentials.ts"
-import { envelope } from "./server/envelope.ts"
 import { jsonBodyLayer } from "./server/json-body.ts"
-import { layerUntracedLinks, traceLinks } from "./server/link-tokens.ts"
-import { healthOnly, methodTable } from "./server/method-table.ts"
 import { type ListenerTimes, nodeServerLayer } from "./server/node-server.ts"
 import { rateLimitedLayer, requestLimitsLayer } from "./server/rate-limit.ts"
 
-/** Largest body of a route that does not set a limit of its own, bytes. */
+/** Largest body of a route without a separate limit, bytes. */
 const DEFAULT_MAX_BODY = 1024 * 1024
 
 /** Longest part of a path that is a parameter, characters: a mail address with every character escaped. */
@@ -129,48 +90,7 @@ const connectionLimits = (
 /** Routes of the API. */
 const apiRoutes = (options: Pick<HttpOptions, "proxySecret" | "webhookSecret" | keyof PublicAddresses>) =>
   HttpApiBuilder.layer(Api).pipe(
-    Layer.provide([
-      relayHandlers,
-      sendsHandlers,
-      receiptHandlers,
-      healthHandlers(openApiText),
-      adminHandlers,
-      auditLogHandlers,
-      contactMessageHandlers,
-      alertHandlers,
-      notificationHandlers,
-      suppressionHandlers,
-      statsHandlers,
-      promoHandlers,
-      authHandlers(options),
-      formHandlers,
-      teamHandlers,
-      invitePageHandlers(options),
-      accountHandlers,
-      webhookHandlers,
-      eventPollHandlers,
-      digestHandlers,
-      outreachHandlers,
-      unsubscribeHandlers,
-      eventBusHandlers,
-      convertEmailHandlers,
-      convertEmailTestHandlers,
-      mailResultsHandlers,
-      incomingMailHandlers,
-      ownMailHandlers,
-      pipelineHandlers,
-      fileHandlers,
-      flyerHandlers,
-      jobHandlers,
-      bulkHandlers,
-      sharingHandlers,
-      sharedHandlers,
-      customerHandlers,
-      adminsHandlers,
-      resultPagesHandlers,
-      adminJobHandlers,
-      resultsArchiveHandlers
-    ]),
+    Layer.provide(apiHandlers(options)),
     Layer.provide([
       proxySecretLayer(options.proxySecret),
       adminAccessLayer(options),
@@ -188,11 +108,11 @@ const apiRoutes = (options: Pick<HttpOptions, "proxySecret" | "webhookSecret" | 
 /** Routes of an embedded run. */
 const devRoutes = (options: PublicAddresses) =>
   HttpApiBuilder.layer(DevApi).pipe(
-    Layer.provide([devHandlers, devMessageHandlers, devTemplateHandlers]),
+    Layer.provide(devApiHandlers),
     Layer.provide([devAccessLayer(options), jsonBodyLayer])
   )
 
-/** What stands around the routes, wherever requests come from. */
+/** Options around the routes, for every source of requests. */
 interface Around extends Pick<HttpOptions, "api" | "trustedProxies"> {
   readonly embedded: boolean
   readonly baseUrl?: string | undefined

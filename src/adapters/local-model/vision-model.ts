@@ -46,7 +46,7 @@ const temporaryFile = (bytes: Uint8Array) =>
   )
 
 /**
- * Replaces the hi-fi model where there is none: answers a call that holds a page with the layout tier's HTML, the same for the
+ * Replaces the hi-fi model in an installation without one: answers a call that holds a page with the layout tier's HTML, the same for the
  * same bytes, and counts tokens as a model would. It refuses unreadable pages, and calls with a picture only.
  */
 export const layer: Layer.Layer<VisionModel, never, Pdf> = Layer.effect(

@@ -32,8 +32,8 @@ export const cleanWithin = (clean: (value: string) => string, value: string, lim
   clip(clean(clip(value, READ * limit)), limit)
 
 /**
- * The address of a link, written out, where it is one that a mail may have: http, https or mailto, without credentials;
- * else `undefined`, and the link's words stand without it.
+ * The full address of a link, if a mail may have it: http, https or mailto, without credentials; else `undefined`, and the link's
+ * text is shown without a link.
  */
 export const safeUrl = (value: string): string | undefined => {
   const url = URL.parse(value.toWellFormed())

@@ -2,7 +2,7 @@
 export type Words =
   | string
   | { readonly strong: string }
-  /** Without a `url` that may be shown, the text stands alone. */
+  /** Without a `url` that may be shown, only the text is written. */
   | { readonly link: string; readonly url: string | undefined }
 
 /** One cell of a table. */
@@ -25,7 +25,7 @@ export type Block =
       readonly caption: string
       readonly columns: ReadonlyArray<{ readonly name: string; readonly figures: boolean }>
       readonly rows: ReadonlyArray<Row>
-      /** The sum, under a line of its own. */
+      /** The sum, below a separate line. */
       readonly total?: readonly [string, ...ReadonlyArray<string>]
     }
 
@@ -34,7 +34,7 @@ export interface MailContent {
   readonly subject: string
   /** The one first-level heading. */
   readonly title: string
-  /** The line that an inbox shows beside the subject. */
+  /** The line that an inbox shows after the subject. */
   readonly preview: string
   readonly blocks: ReadonlyArray<Block>
   readonly footer: ReadonlyArray<ReadonlyArray<Words>>

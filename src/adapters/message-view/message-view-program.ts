@@ -100,7 +100,7 @@ const answer = async (task: Task): Promise<unknown> => {
   }
 }
 
-/** Reads messages in a process of their own, see `ReaderProcess`. */
+/** Reads messages in a separate process, see `ReaderProcess`. */
 export default async (task: Task): Promise<Answer<unknown>> => {
   if (task.raw.length > MAX_MAIL_BYTES) return { kind: "unreadable", message: "It is larger than 40 MB." }
   const beyond = beyondLimits(task.raw)

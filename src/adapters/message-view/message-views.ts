@@ -32,7 +32,7 @@ const accessibilityScript = Effect.promise(() =>
   readFile(new URL(import.meta.resolve("axe-core/axe.min.js")), "utf8")
 )
 
-/** Takes messages apart in processes of their own. */
+/** Parses messages in separate processes. */
 export const layer: Layer.Layer<MessageViews, never, ReaderProcess> = Layer.effect(
   MessageViews,
   Effect.map(ReaderProcess, (readers) => {

@@ -65,7 +65,7 @@ const styleOf = (showing: Showing, css: string): string => {
   return css.replaceAll(/cid:[^\s"'()]{1,500}/gi, (address) => embedded(showing, address))
 }
 
-/** The attribute as it is shown; `undefined`: it is left out. */
+/** The attribute as shown; `undefined` leaves it out. */
 const attribute = (showing: Showing, name: string, value: string): string | undefined => {
   if (name.startsWith("on") || name === "ping" || name === "autofocus") return undefined
   if (name === "style") return styleOf(showing, value)
@@ -97,7 +97,7 @@ const wordsIn = (element: Element): string => {
   return words.replaceAll(/\s+/g, " ").trim().slice(0, MAX_LINK_TEXT)
 }
 
-/** Lists a link, and has it open a page of its own; one that leads nowhere safe is no link any more. */
+/** Lists a link, and makes it open a new page; an unsafe one is no longer a link. */
 const link = (showing: Showing, element: Element): void => {
   const href = element.attrs.find(({ name }) => name === "href")?.value
   element.attrs = element.attrs.filter(({ name }) => name !== "target" && name !== "rel")

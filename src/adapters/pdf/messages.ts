@@ -7,7 +7,7 @@ import type { Operation } from "./operations.ts"
 export interface Request {
   readonly document: number
   readonly path: string
-  /** Faces known so far, whose indexes hold. */
+  /** Faces known so far; their indexes stay valid. */
   readonly fonts: ReadonlyArray<FontFace>
   /** Every trap so far: what trapped is done in another way. */
   readonly traps: ReadonlyArray<Trap>
@@ -54,14 +54,14 @@ export type FromWorker =
   /** The file could not be read at all: not the document's fault. */
   | { readonly kind: "fault"; readonly message: string }
 
-/** The same, and the processor time that the thread has used so far, microseconds. */
+/** An answer, and the processor time that the thread has used so far, microseconds. */
 export type Timed = FromWorker & { readonly cpuMicros: number }
 
 /** A thread's limits. */
 export interface WorkerData {
-  /** Answers are handed over after this many pages, */
+  /** Limit on an answer's pages. */
   readonly batchPages: number
-  /** or once they hold this many bytes. */
+  /** Limit on an answer's bytes. */
   readonly batchBytes: number
   /** Memory that each library may take. */
   readonly libraryBytes: number

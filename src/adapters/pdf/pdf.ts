@@ -68,8 +68,8 @@ class Reading {
   }
 
   /**
-   * Goes on behind a trap, with the page read in another way, and without it where that trapped, too: pages are read for other pages'
-   * sake, and one must not end all.
+   * Continues after a trap: reads the page in another way, and skips it when that traps, too. Pages are read together, and one
+   * must not fail the others.
    */
   ask(operation: Operation | undefined, range: PageRange, argument?: unknown): Effect.Effect<Answer> {
     return Effect.flatMap(this.#ask(operation, range, argument), (answer) => {

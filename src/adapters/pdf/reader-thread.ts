@@ -14,15 +14,15 @@ const CLOCK_FACTOR = 15
 /** The shortest wait until the processor time of a thread is looked at again. */
 const LOOK_AGAIN_MS = 250
 
-/** Memory of JavaScript in a thread. What the libraries take has a limit of its own. */
+/** Limit on the JavaScript memory of a thread. The libraries have a separate limit. */
 const HEAP_MB = 512
 /** What is made for each page is garbage with the next: a small nursery keeps it from piling up. */
 const YOUNG_MB = 16
 /** The longest that a thread may take to load its libraries: a fraction of a second, unless the machine is swamped. */
 const START_TIMEOUT_MS = 120_000
 /**
- * A thread whose libraries hold more than this is replaced: their memory never shrinks. Of real documents one in forty goes beyond
- * 40 MB; a fresh thread costs a third of a second.
+ * Library memory above which a thread is replaced, since that memory never shrinks. One in forty real documents needs more than 40
+ * MB; a new thread costs a third of a second.
  */
 const RECYCLE_BYTES = 64 * 1024 * 1024
 /** Under a bundler or from a build the file has the ending that this one has. */
@@ -38,7 +38,7 @@ export interface Answer {
   readonly facts: DocumentFacts | undefined
   readonly newFonts: ReadonlyArray<FontFace>
   readonly failure: PdfError | undefined
-  /** The trap that it failed by; undefined where it did not, or nobody knows on which page. */
+  /** The trap that it failed by; undefined when it did not trap, or on an unknown page. */
   readonly trap: Trap | undefined
 }
 
@@ -99,9 +99,9 @@ const makeWatch = (
 }
 
 /**
- * One worker thread at a time, started when it is needed and started anew after it was ended: by a trap, by lack of memory, by a
- * page that uses more processor time than `pageTimeoutMs`, by interruption of the caller. The request that ended it fails; the next one gets
- * a fresh thread.
+ * One worker thread at a time, started when it is needed and again after it was ended: by a trap, by lack of memory, by a
+ * page that uses more processor time than `pageTimeoutMs`, by interruption of the caller. The request that ended it fails; the
+ * next one gets a fresh thread.
  */
 export class ReaderThread {
   readonly #options: WorkerData & { readonly pageTimeoutMs: number }
@@ -126,7 +126,7 @@ export class ReaderThread {
       resourceLimits: { maxOldGenerationSizeMb: HEAP_MB, maxYoungGenerationSizeMb: YOUNG_MB }
     })
     worker.setMaxListeners(0)
-    // One that dies while nobody waits is replaced by the next request.
+    // A thread that dies while idle is replaced at the next request.
     worker.on("error", () => this.#forget(worker))
     worker.on("exit", () => this.#forget(worker))
     return worker

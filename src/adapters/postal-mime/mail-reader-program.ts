@@ -31,10 +31,10 @@ export type ReadingAnswer = { readonly rawBytes: number; readonly rawSha256: str
 
 const sha256 = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex")
 
-/** Reads mails in a process of their own, see `ReaderProcess`. */
+/** Reads mails in a separate process, see `ReaderProcess`. */
 export default async ({ folder, path }: ReadingTask): Promise<ReadingAnswer> => {
   const file = readFileSync(path)
-  // A buffer of its own, which the parser takes as it is.
+  // A separate buffer, which the parser takes without copying.
   const raw = file.buffer.byteLength === file.length ? file : Uint8Array.from(file)
   const facts = { rawBytes: raw.length, rawSha256: sha256(raw) }
   const read = await readMail(raw)

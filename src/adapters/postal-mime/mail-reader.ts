@@ -34,7 +34,7 @@ export const layer: Layer.Layer<MailReader, never, Digest> = Layer.effect(
     MailReader.of({
       readHead,
       read: Effect.fnUntraced(function* (key, bytes) {
-        // The raw mail is released as soon as it is read: it is larger than all that it holds.
+        // The raw mail is released as soon as it is read: it is larger than its decoded parts.
         const [answer, rawSha256] = yield* Effect.flatMap(rawOf(key, bytes), (raw) =>
           Effect.all([Effect.promise(() => readMail(raw)), digest.digestHex(sha256, raw)])
         )

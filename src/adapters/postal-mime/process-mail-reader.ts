@@ -50,15 +50,15 @@ const WORDS: Readonly<Record<ReaderFault, string>> = {
 
 const away = (cause: unknown) => new MailReaderUnavailable({ cause })
 
-/** A folder for what a mail holds, until the scope closes. */
+/** A folder for a mail's parts, until the scope closes. */
 const folder = Effect.acquireRelease(
   Effect.tryPromise({ try: () => mkdtemp(join(tmpdir(), "postlane-mail-")), catch: away }),
   (path) => Effect.promise(() => rm(path, { recursive: true, force: true }))
 )
 
 /**
- * Opens the file when it is read, and not before: of a mail that is refused, or cannot be stored, nobody reads the PDFs, and a stream
- * that is already opening fails without a listener when the folder goes, which ends the process.
+ * Opens the file only when it is read. The PDFs of a refused mail, or of one that cannot be stored, are never read, and a stream
+ * that is already opening fails without a listener when the folder is removed, which ends the process.
  */
 const fileOf = (path: string): Stream.Stream<Uint8Array, MailReaderUnavailable> =>
   NodeStream.fromReadable<Uint8Array, MailReaderUnavailable>({

@@ -8,7 +8,7 @@ const MAX_FROM = 2_000
 /** As the library decodes header lines: a byte order mark stays a character. */
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
 
-/** White space that may stand around a field's name and value; no other space is taken away. */
+/** Removes the white space allowed around a field's name and value, and no other space. */
 const trimmed = (text: string): string => {
   let start = 0
   let end = text.length

@@ -11,7 +11,7 @@ import { filesInTnef } from "./tnef.ts"
 /** What a hostile mail may cost: real ones nest a few levels deep. Attached messages are read by {@link within}. */
 const LIMITS = { maxNestingDepth: 50, maxHeadersSize: 1024 * 1024, maxRfc822NestingDepth: 0 }
 
-/** How many messages within one another are looked into: each byte of a mail is read once more for each that it stands in. */
+/** Limit on nested messages: each level reads the bytes in it once more. */
 const MAX_ATTACHED_DEPTH = 5
 
 /** Longest To or Cc header that is parsed, characters: some 400 recipients. */
@@ -45,14 +45,14 @@ const partOf = (attachment: Attachment): ParsedPart => ({
   content: bytesOf(attachment.content)
 })
 
-/** The library copies a view before it reads it, and takes a buffer as it is: a mail of 35 MB less in memory. */
+/** The library copies a view before it reads it, but not a buffer: this saves the memory of one mail, up to 35 MB. */
 const parse = (raw: Uint8Array): Promise<Email> =>
   PostalMime.parse(
     raw.buffer instanceof ArrayBuffer && raw.byteLength === raw.buffer.byteLength ? raw.buffer : raw,
     LIMITS
   )
 
-/** A `winmail.dat` with PDFs in it: the files within it stand in its place (INBOUND-15). */
+/** The files in a `winmail.dat` with PDFs, which replace it (INBOUND-15). */
 const withinTnef = (part: ParsedPart): ReadonlyArray<ParsedPart> | undefined => {
   const files = filesInTnef(part.content)
   if (files?.some(({ content }) => isPdf(content)) !== true) return undefined

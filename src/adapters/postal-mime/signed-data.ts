@@ -33,7 +33,7 @@ const endOfIndefinite = (bytes: Uint8Array, begin: number, depth: number): numbe
   return undefined
 }
 
-/** The element that begins there; undefined where there is none, or it goes beyond the end. Each level reads its bytes once. */
+/** The element that begins there; undefined without one, or when it extends past the end. Each level reads its bytes once. */
 const elementAt = (bytes: Uint8Array, at: number, depth: number): Element | undefined => {
   const tag = bytes[at]
   const first = bytes[at + 1]

@@ -15,7 +15,7 @@ export interface PostgresOptions {
   readonly maxSendConnections?: number | undefined
   /** Shared by many reads at once. */
   readonly maxReadConnections?: number | undefined
-  readonly maxDearConnections?: number | undefined
+  readonly maxSlowConnections?: number | undefined
   readonly maxWriteConnections?: number | undefined
   /** False behind a pooler that loses named prepared statements. */
   readonly prepare?: boolean | undefined
@@ -24,15 +24,15 @@ export interface PostgresOptions {
 /** Look-ups and claims go out in two statements each at most. */
 const MAX_SEND_CONNECTIONS = 4
 const MAX_READ_CONNECTIONS = 2
-/** One principal uses one at a time (`server/dear-reads.ts`). */
-const MAX_DEAR_CONNECTIONS = 3
+/** One principal uses one at a time (`server/slow-reads.ts`). */
+const MAX_SLOW_CONNECTIONS = 3
 const MAX_WRITE_CONNECTIONS = 6
 
 /** How many connections all clients together may open. */
 export const connectionsOf = (options: PostgresOptions): number =>
   (options.maxSendConnections ?? MAX_SEND_CONNECTIONS) +
   (options.maxReadConnections ?? MAX_READ_CONNECTIONS) +
-  (options.maxDearConnections ?? MAX_DEAR_CONNECTIONS) +
+  (options.maxSlowConnections ?? MAX_SLOW_CONNECTIONS) +
   (options.maxWriteConnections ?? MAX_WRITE_CONNECTIONS)
 
 /**
@@ -42,8 +42,8 @@ export const connectionsOf = (options: PostgresOptions): number =>
 const READ_CONNECTION_TTL = "20 seconds"
 
 /**
- * For what a send waits for before it leaves: who is suppressed, its claim, its evidence. Nothing else runs here: a send gives its
- * look-up up after a while and goes out without it, and nobody's search may bring that about.
+ * The client for the queries that a send waits for: suppressions, its claim, its evidence. Nothing else runs here: a send gives up
+ * its look-up after a time limit and goes out without it, and no other query may cause that.
  */
 export class SendSql extends Context.Service<SendSql, PgClient.PgClient>()(
   "postlane/adapters/postgres/SendSql"
@@ -61,8 +61,8 @@ export class ReadSql extends Context.Service<ReadSql, SqlClient.SqlClient>()(
  * For reads that may take long: searches, counts, exports, statistics, whatever admins read. An interrupted statement is cancelled on the
  * server.
  */
-export class DearSql extends Context.Service<DearSql, PgClient.PgClient>()(
-  "postlane/adapters/postgres/DearSql"
+export class SlowSql extends Context.Service<SlowSql, PgClient.PgClient>()(
+  "postlane/adapters/postgres/SlowSql"
 ) {}
 
 /** For writes and transactions: each has a connection to itself, or every commit would wait for the one before it. */
@@ -75,7 +75,7 @@ const holdsPassword = (url: string): boolean => {
   return parsed !== null && (parsed.password !== "" || parsed.searchParams.has("password"))
 }
 
-/** Of the address: spans say it of their statements, and the driver takes it for its defaults where it stands in the address alone. */
+/** Parts of the address: spans report them with their statements, and the driver uses them as defaults. */
 const placeOf = (text: string) => {
   const url = URL.parse(text)
   if (url === null) return {}
@@ -104,7 +104,7 @@ const config = (options: PostgresOptions): PgClient.PgPoolConfig => ({
 })
 
 /** Every client. */
-export type Clients = SendSql | ReadSql | DearSql | WriteSql
+export type Clients = SendSql | ReadSql | SlowSql | WriteSql
 
 /** All clients, each with its own pool. Connections open on first use: a server that is down fails calls, not the start. */
 export const layer = (options: PostgresOptions): Layer.Layer<Clients, SqlError> => {
@@ -119,7 +119,7 @@ export const layer = (options: PostgresOptions): Layer.Layer<Clients, SqlError> 
         maxConnections: options.maxReadConnections ?? MAX_READ_CONNECTIONS
       })
     ),
-    Layer.effect(DearSql, plain(options.maxDearConnections ?? MAX_DEAR_CONNECTIONS)),
+    Layer.effect(SlowSql, plain(options.maxSlowConnections ?? MAX_SLOW_CONNECTIONS)),
     Layer.effect(WriteSql, plain(options.maxWriteConnections ?? MAX_WRITE_CONNECTIONS))
   ).pipe(Layer.provide(Reactivity.layer))
 }
@@ -130,7 +130,7 @@ export const layerSingle = (options: PostgresOptions): Layer.Layer<Clients, SqlE
     Effect.map(PgClient.make({ ...config(options), maxConnections: 1 }), (client) =>
       Context.make(SendSql, client).pipe(
         Context.add(ReadSql, client),
-        Context.add(DearSql, client),
+        Context.add(SlowSql, client),
         Context.add(WriteSql, client)
       )
     )

@@ -7,8 +7,9 @@ export const FUNCTIONS_TABLE = "postlane_functions"
 
 /**
  * The limits of the role that connects, in this database: they hold for every session, also for those that a pooler in transaction mode
- * shares out. A statement's is longer than any caller waits, so that one that nobody waits for still ends; the last one lets go of what a
- * frozen process has locked. Compiling a plan takes half a second of the statistics, and makes nothing quicker. What is set already stays.
+ * shares out. The limit of a statement is longer than any caller waits, so that an abandoned one still ends; the last limit
+ * releases the locks of a frozen process. Compiling plans is off: it takes half a second for the statistics, and makes nothing
+ * quicker. Values that are already set are kept.
  */
 const SET_LIMITS = `do $$
   declare
@@ -36,7 +37,7 @@ export const isUnlimited = Effect.gen(function* () {
   return row?.["unlimited"] === true
 })
 
-/** The role that works with the tables, where the one that migrates cannot make it: nobody else would say so. */
+/** Reports the role that works with the tables when the migrating role cannot create it, since nothing else reports it. */
 const SERVICE_ROLE = `select case
     when not exists (select from pg_roles where rolname = 'service_role') then
       'the role service_role is missing, and the role of DB_URL may not make it: only the owner of the tables works with them. Where others connect, have an administrator run "create role service_role nologin bypassrls", and migrate again'
@@ -45,8 +46,8 @@ const SERVICE_ROLE = `select case
   end as lacks`
 
 /**
- * Closes the tables and functions with these names: new functions, and what a restore, or a role that was missing, left open: a dump takes a privilege back in the same breath as it
- * grants one to a role that may not exist.
+ * Closes the tables and functions with these names: new functions, and what a restore, or a role that was missing, left open: a
+ * dump takes a privilege back in the same breath as it grants one to a role that may not exist.
  */
 export const secure = Effect.fnUntraced(function* (made: ReadonlyArray<string>) {
   const sql = yield* SqlClient.SqlClient
@@ -67,7 +68,10 @@ export const secure = Effect.fnUntraced(function* (made: ReadonlyArray<string>) 
     `.unprepared
 })
 
-/** Grants and limits, for the tables and functions with these names: a serving process reads what is pending, as the service role where it does not own the tables. */
+/**
+ * Grants and limits, for the tables and functions with these names: a serving process reads what is pending, as the service role
+ * where it does not own the tables.
+ */
 export const settle = Effect.fnUntraced(function* (made: ReadonlyArray<string>) {
   const sql = yield* SqlClient.SqlClient
   yield* secure(made)

@@ -10,10 +10,10 @@ import { reasonOf } from "./statement.ts"
 /** A consumer takes what is due within seconds. */
 const DUE_MINUTES = 2
 
-/** Longer than any visibility time that is used: by then nobody holds the message any more. */
+/** Longer than any visibility time in use: by then no consumer holds the message. */
 const HELD_MINUTES = 15
 
-/** Messages of all queues that are due and held by nobody; none where there is no such table yet. */
+/** Due and unclaimed messages of all queues; empty before the table exists. */
 const waitingMessages = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const [found] = yield* sql`select to_regclass('email_defer_queue') is not null as found`.unprepared
@@ -31,7 +31,7 @@ export const examineDatabase = (
 ): Effect.Effect<DatabaseFacts, never, SqlClient.SqlClient | FileSystem.FileSystem | Path.Path> =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    // The first statement also connects, whose time must not count as clock difference.
+    // The first statement also connects; that time must not count as clock difference.
     yield* sql`select 1`.unprepared
     const before = yield* Clock.currentTimeMillis
     const [row] = yield* sql<{ readonly version: number; readonly now: number }>`select

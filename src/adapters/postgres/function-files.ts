@@ -30,7 +30,7 @@ const parse = (name: string, text: string) => {
   })
 }
 
-/** Reads the functions beside the numbered files, by name; none where there is no such folder. */
+/** Reads the functions in the folder next to the numbered files, by name; empty without such a folder. */
 export const readFunctions = Effect.fn("postgres.readFunctions")(
   function* (directory: string) {
     const fs = yield* FileSystem.FileSystem

@@ -54,8 +54,8 @@ const drop = Effect.fnUntraced(function* (name: string) {
 })
 
 /**
- * Creates or replaces functions in the caller's transaction. PostgreSQL would look up what a body calls as it is created. Without that they
- * may come in any order, and {@link CHECK_BODIES} makes up for it.
+ * Creates or replaces functions in the caller's transaction. By default PostgreSQL looks up what a body calls when it is created.
+ * Without that check they may come in any order, and {@link CHECK_BODIES} checks them afterwards.
  */
 const apply = Effect.fnUntraced(function* (changed: ReadonlyArray<SqlFunction>, version: string) {
   const sql = yield* SqlClient.SqlClient
@@ -99,7 +99,7 @@ const CHECK_BODIES = `do $$
   end
 $$`
 
-/** Those that a numbered file's checks, triggers and statements name: they have to be there before it. */
+/** Applies the functions that a numbered file's checks, triggers and statements name, since they must exist before it. */
 export const applyNeeded = Effect.fnUntraced(function* (
   own: VersionOfFunctions,
   statements: ReadonlyArray<string>

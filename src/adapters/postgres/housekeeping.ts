@@ -14,10 +14,10 @@ const { answer, done } = statements({ repeatable: true, within: "1 minute" })
 const ROWS_AT_ONCE = 1_000
 
 /**
- * Deletes keys after 24 hours, expired links and sessions, and allowances that are whole again; suppresses by events of mails whose row
- * was lost. Several processes may do it at once.
+ * Deletes keys after 24 hours, expired links and sessions, and allowances that are whole again; suppresses by events of mails with
+ * a lost row. Several processes may do it at once.
  */
-export const keepHouse = Effect.gen(function* () {
+export const runHousekeeping = Effect.gen(function* () {
   const sql = yield* WriteSql
   const purgeKeys = sql`select purge_email_claims(${KEYS_AT_ONCE}::integer)::integer as answer`
   yield* drain(KEYS_AT_ONCE, answer("purgeKeys", Schema.Int, purgeKeys))

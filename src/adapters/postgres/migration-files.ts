@@ -48,7 +48,7 @@ export class MigrationError extends Data.TaggedError("MigrationError")<{
 
 /** The files that make a database. */
 export interface MigrationFiles {
-  /** Numbered files, and the functions in a folder of their own. */
+  /** Folder of the numbered files, with a subfolder of functions. */
   readonly directory: string
   /** The version of Postlane that they belong to: an older one leaves the functions of a newer one in place. */
   readonly version: string
@@ -61,7 +61,7 @@ export interface Migration {
   /** SHA-256 hex of what the file does. */
   readonly checksum: string
   readonly statements: ReadonlyArray<string>
-  /** Whether it builds or drops indexes beside readers and writers, which no transaction can. */
+  /** True when it builds or drops indexes concurrently with readers and writers, which no transaction can. */
   readonly isConcurrent: boolean
   /** The tables that it makes. */
   readonly makes: ReadonlyArray<string>

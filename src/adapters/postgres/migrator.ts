@@ -32,7 +32,7 @@ type AppliedRow = (typeof AppliedRows.Type)[number]
 const majorOf = ({ id }: { readonly id: number }) => Math.floor(id / 1000)
 
 const REINSTALL =
-  "install this version of Postlane anew: a file in its folder of migrations differs from the released one"
+  "install this version of Postlane again: a file in its folder of migrations differs from the released one"
 
 /** The first row that these files cannot have made. */
 const misfit = (files: ReadonlyArray<Migration>, row: AppliedRow): MigrationError | undefined => {
@@ -48,21 +48,21 @@ const misfit = (files: ReadonlyArray<Migration>, row: AppliedRow): MigrationErro
     })
   if (file.checksum !== row.checksum)
     return new MigrationError({
-      message: `migration ${label(file)} was applied to this database by a version whose file does something else`,
+      message: `migration ${label(file)} was applied to this database from a file with other contents`,
       remedy: REINSTALL
     })
   return undefined
 }
 
-/** Where a database stands beside these files. */
-interface Standing {
+/** A database compared with these files. */
+interface Comparison {
   /** Not applied yet. */
   readonly missing: ReadonlyArray<Migration>
   /** Functions that are not as in the files, by name. */
   readonly functions: ReadonlyArray<string>
   /**
-   * What a newer version applied: this one works on, since no file and no function of a major version takes away what another version of
-   * it uses.
+   * Applied by a newer version. This one continues to work, since within a major version no file or function removes what another
+   * version uses.
    */
   readonly newer: ReadonlyArray<string>
 }
@@ -125,7 +125,7 @@ const refail = (cause: MigrationError | SqlError | Schema.SchemaError) =>
  */
 const LOCK_WAIT = "2s"
 
-/** Between two tries whatever queued behind the first goes on. */
+/** Pause between two tries, in which statements queued behind the first one run. */
 const NEXT_TRY = Schedule.spaced("1 second")
 
 const isHeldUp = (error: MigrationError | SqlError | Schema.SchemaError): boolean => {
@@ -151,9 +151,9 @@ const untilFree = <A, R>(
   )
 
 /**
- * Runs it in a transaction of its own, one process at a time, without the role's limit of a statement, and again where a lock was not
- * given in time. The first lock ends with the transaction, so that it works behind a pooler too, and may be waited for: it stands
- * in nobody's way.
+ * Runs it in a separate transaction, one process at a time, without the role's limit of a statement, and again when a lock was not
+ * given in time. The first lock ends with the transaction, so that it works behind a pooler, too. Waiting for it is harmless,
+ * since it blocks no other work.
  */
 const inTurn = <A, R>(
   what: string,
@@ -198,15 +198,15 @@ const note = (migration: Migration) =>
         .unprepared
   )
 
-/** What an index was left as by a statement that was broken off, and that nobody is building: it is in the way of the next. */
+/** Finds an invalid index left by a broken-off statement, which no process is building: it blocks the next attempt. */
 const LEFTOVER = `select from pg_index i join pg_class c on c.oid = i.indexrelid
   where not i.indisvalid and c.relname = $1 and pg_table_is_visible(c.oid)
     and not exists (select from pg_stat_progress_create_index p where p.index_relid = i.indexrelid)`
 
 /**
- * Builds and drops indexes beside readers and writers, each statement by itself on one connection. Processes that race do the
- * same one after another, since the table's lock orders them, and the second finds it done or, as a deadlock, tries again: a lock of ours would be a
- * transaction that the first one waits for.
+ * Builds and drops indexes concurrently with readers and writers, each statement by itself on one connection. The table's lock
+ * orders processes that race: the second one finds the work done, or tries again after a deadlock. A lock of ours would need a
+ * transaction, and the first process would wait for that.
  */
 const applyConcurrently = Effect.fnUntraced(function* (migration: Migration) {
   const sql = yield* SqlClient.SqlClient
@@ -268,9 +268,9 @@ interface Applied {
 }
 
 /**
- * Applies every pending migration, each file in a transaction, all of it or none. A file that builds indexes concurrently is the
- * exception: it is none, and can be run again. Then the functions whose text is another, all in one transaction of its own: it holds no
- * lock of a table, and until it ends the functions of the version before work on the new tables, as they do for its processes.
+ * Applies every pending migration, each file in one transaction, all or nothing, except a file that builds indexes concurrently,
+ * which can be run again. Then applies the functions with a changed text, all in one separate transaction: it locks no table, and
+ * until it ends the functions of the earlier version work on the new tables, as they do for that version's processes.
  */
 export const migrate = Effect.fn("postgres.migrate")(function* (from: MigrationFiles) {
   const files = yield* read(from)
@@ -298,18 +298,18 @@ export const migrate = Effect.fn("postgres.migrate")(function* (from: MigrationF
   }).pipe(Effect.mapError(refail))
 })
 
-/** Where the database stands, for a process that must not migrate it itself. */
+/** The database compared with the files, for a process that must not migrate it. */
 export const pending = Effect.fn("postgres.pending")(function* (from: MigrationFiles) {
   const files = yield* read(from)
   return yield* Effect.gen(function* () {
     yield* requireNewEnough
     const { missing, newer } = yield* compare(files.migrations, yield* selectApplied)
     const functions = yield* compareApplied(files)
-    const standing: Standing = {
+    const found: Comparison = {
       missing,
       functions: [...functions.changed.map(({ name }) => name), ...functions.gone],
       newer: functions.newer === undefined ? newer : [...newer, `the functions of ${functions.newer}`]
     }
-    return standing
+    return found
   }).pipe(Effect.mapError(refail))
 })

@@ -23,7 +23,7 @@ const isPipeline = (connection: object): connection is Pipeline =>
 
 /**
  * The driver lets go of answered statements when none is under way: reads that overlap for long are all kept, with their rows
- * (`docs/decisions/0016-answered-statements-are-dropped.md`). Here each is dropped with its answer.
+ * (`docs/explanation/decisions/0016-answered-statements-are-dropped.md`). Here each is dropped with its answer.
  */
 const dropAnswered = (connection: object): void => {
   if (!isPipeline(connection)) return
@@ -56,7 +56,7 @@ const asSqlConnection = (connection: PgConnection.PgConnection): Connection => {
   }
 }
 
-/** A client whose statements share a few connections, many on each at once, in flat memory. */
+/** A client that runs its statements on a few shared connections, many on each at once, in flat memory. */
 export const makePipelined = Effect.fnUntraced(function* (options: PgPool.Config) {
   const pool = yield* PgPool.make({ ...options, multiplex: true })
   const adopted = new WeakMap<PgConnection.PgConnection, Connection>()

@@ -44,7 +44,7 @@ export const reasonOf = (cause: unknown): string => {
   return said instanceof Error ? said.message : cause.message
 }
 
-/** The error of an operation whose statement failed, or whose answer cannot be read. */
+/** The error of an operation with a failed statement or an unreadable answer. */
 export const storeUnavailable =
   (operation: string) =>
   (cause: unknown): StoreUnavailable =>
@@ -123,12 +123,12 @@ export const statements = ({ repeatable = false, within = ANSWER_TIME_LIMIT }: S
   const answer = <A>(operation: string, value: Schema.ConstraintDecoder<A>, statement: Rows): Answer<A> =>
     Effect.map(one(operation, Schema.Struct({ answer: value }), statement), (row) => row.answer)
 
-  /** A statement whose result does not matter. */
+  /** Runs a statement and ignores its result. */
   const done = (operation: string, statement: Effect.Effect<unknown, SqlError>): Answer<void> =>
     Effect.asVoid(stored(operation, statement))
 
   return { stored, rows, first, one, answer, done }
 }
 
-/** The statements of reads that may take long (`DearSql`): a read that takes too long ends soon, and others get the connection. */
-export const dearly = statements({ within: "5 seconds" })
+/** The statements of reads that may take long (`SlowSql`): a read that takes too long ends soon, and others get the connection. */
+export const slowReads = statements({ within: "5 seconds" })

@@ -38,11 +38,11 @@ export const isMoment = (text: string): boolean =>
 /** A duration as `${…}::interval` takes it. */
 export const interval = (duration: Duration.Duration): string => `${Duration.toMillis(duration)} milliseconds`
 
-/** Text for a column, null where there is none. */
+/** Text for a column; null for undefined. */
 export const storableOrNull = (text: string | undefined): string | null =>
   text === undefined ? null : storable(text)
 
-/** A column whose null is `undefined` in the ports. */
+/** A nullable column; its null is `undefined` in the ports. */
 export const Absent = <S extends Schema.Constraint>(schema: S) =>
   Schema.NullOr(schema).pipe(
     Schema.decodeTo(
@@ -56,7 +56,7 @@ export const Absent = <S extends Schema.Constraint>(schema: S) =>
 
 export const TextOrNull = Schema.NullOr(Schema.String)
 
-/** A `bigint` column whose values are safe as numbers. */
+/** A `bigint` column with values that are safe as numbers. */
 export const Int8 = Schema.BigInt.pipe(
   Schema.decodeTo(Schema.Number, SchemaTransformation.transform({ decode: Number, encode: BigInt }))
 )

@@ -47,7 +47,7 @@ const answer = async (task: unknown): Promise<FromChild> => {
   }
 }
 
-// Its parent is gone: nobody waits for the answer.
+// Ends when the parent is gone, which alone reads the answer.
 process.once("disconnect", () => process.exit())
 
 // One task at a time: the parent waits for the answer before it sends the next.

@@ -62,7 +62,7 @@ const start = ({ cpuMs, heapMb, program, residentMb, tasks }: Reader): Child => 
   idle: undefined
 })
 
-/** The same; most of what keeps a process from starting is an event of it, but lack of memory is thrown. */
+/** Starts a process. Most failures to start are events of the process; lack of memory is thrown. */
 const started = (reader: Reader): Child | ReaderEnded => {
   try {
     return start(reader)
@@ -135,7 +135,7 @@ const ask = (
     })
   })
 
-/** Readers in child processes. No threads: one whose heap is full may take the whole program along. */
+/** Readers in child processes. No threads: one with a full heap may end the whole program. */
 export const layer: Layer.Layer<ReaderProcess> = Layer.effect(
   ReaderProcess,
   Effect.map(

@@ -13,7 +13,7 @@ const WITHIN = "300 millis"
 /** Longest pause between two attempts to connect, milliseconds. */
 const RECONNECT_MS = 2_000
 
-/** A connection that says nothing for so long, not even to a ping, is ended and made anew, milliseconds. */
+/** Silence, in milliseconds, even to a ping, after which a connection is replaced. */
 const SILENT_MS = 5_000
 const PING_MS = 2_000
 

@@ -30,7 +30,7 @@ const reasonOf = (cause: unknown): string => {
   return inner instanceof Error && inner.message !== "" ? inner.message : "the request did not get through"
 }
 
-/** The SDK's error where there is no answer, with the reason instead of its own text. */
+/** The SDK's error for a missing answer, with the reason instead of its text. */
 const noAnswer = (cause: unknown) => ({
   name: "application_error" as const,
   statusCode: null,

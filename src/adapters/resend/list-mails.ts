@@ -35,7 +35,7 @@ const cursorOf = (item: unknown): string | undefined => {
   return id !== undefined && ID.test(id) ? id : undefined
 }
 
-/** One item of `GET /emails`; undefined where it is none that can be recorded. Total. */
+/** One item of `GET /emails`; undefined when it cannot be recorded. Total. */
 export const decodeListItem = (item: unknown): ListedMail | undefined => {
   const fields = fieldsOf(item)
   const id = cursorOf(item)

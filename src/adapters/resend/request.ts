@@ -39,7 +39,7 @@ export const decodeBody = Schema.decodeUnknownOption(ResendBody)
 
 const HEADER_VALUE = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/
 
-/** Whether a key can travel as the `Idempotency-Key` header as it is. */
+/** Whether a key can be the value of the `Idempotency-Key` header unencoded. */
 export const isHeaderValue = (key: string): boolean => HEADER_VALUE.test(key)
 
 /** By code units: the order must not depend on a locale. */
@@ -85,7 +85,7 @@ export const prepareRequest = (message: Message, { key, keyHash, tag }: SendKey)
   return { provider: "provider_a", key: isHeaderValue(key) ? key : `postlane-${keyHash}`, body }
 }
 
-/** Drops blocked recipients; see the port. A body that cannot be read comes back as it is: `send` refuses it. */
+/** Drops blocked recipients; see the port. An unreadable body is returned unchanged: `send` refuses it. */
 export const dropRecipients = (
   request: ProviderRequest,
   blocked: ReadonlySet<string>
@@ -111,7 +111,7 @@ export const dropRecipients = (
 }
 
 /**
- * The SDK's argument. Headers are sorted again: a queue may have kept the body as JSON with an order of its own, and the
+ * The SDK's argument. Headers are sorted again: a queue may have kept the body as JSON in another order, and the
  * bytes of a retry must not depend on it (the SDK itself fixes the order of every other field).
  */
 export const payloadOf = (body: ResendBody): CreateEmailOptions => {

@@ -31,8 +31,7 @@ export const VENDOR_URL = "https://api.resend.com"
 const BEARER_TOKEN = /^[\x21-\x7e]+$/
 
 /**
- * `redirect` reaches `fetch` through the SDK. A redirect that is followed turns the POST into a GET, whose answer would be
- * read as that of the send.
+ * `redirect` reaches `fetch` through the SDK. Following a redirect would turn the POST into a GET and read its answer as that of the send.
  */
 type SendOptions = CreateEmailRequestOptions & { readonly redirect: "manual" }
 

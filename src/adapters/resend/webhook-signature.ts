@@ -35,8 +35,8 @@ const isNear = (signed: { readonly "webhook-timestamp": string }, now: number): 
   Math.abs(Number(signed["webhook-timestamp"]) - now / 1000) <= TOLERANCE_SECONDS + 1
 
 /**
- * Whether the headers may be those of a signed request: checked before its body is read, so that nobody has a server keep a
- * megabyte that cannot be genuine. `now` in milliseconds since the epoch.
+ * Whether the headers may be those of a signed request: checked before its body is read, so that a forged request cannot make the
+ * server keep a megabyte. `now` in milliseconds since the epoch.
  */
 export const checkSignatureHeaders = (
   headers: SignedHeaders,

@@ -38,7 +38,7 @@ const good = (holds: boolean) => (holds ? "good" : "bad")
 
 const Statement = Schema.Struct({ Effect: Schema.String, Condition: Schema.optionalKey(Schema.Unknown) })
 
-/** One statement may stand without a list, as one value of a condition may; names of conditions in any case. */
+/** A single statement, or a single value of a condition, needs no list; names of conditions are in any case. */
 const Policy = Schema.fromJsonString(
   Schema.Struct({ Statement: Schema.Union([Schema.Array(Statement), Statement]) })
 )

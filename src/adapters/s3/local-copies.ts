@@ -7,7 +7,7 @@ import { pipeline } from "node:stream/promises"
 import * as NodeStream from "@effect/platform-node/NodeStream"
 import { Clock, Duration, Effect, RcMap, type Scope } from "effect"
 
-import { sweepOf } from "../../application/leftovers.ts"
+import { makeSweep } from "../../application/abandoned-files.ts"
 import { ObjectStoreError, type ObjectStoreService } from "../../ports/object-store.ts"
 
 /** How long an unused copy is kept: the next chunk of a document often comes at once. */
@@ -16,7 +16,7 @@ const KEEP_FOR = Duration.seconds(30)
 /** What copies' names begin with: nothing else in their folder is touched. */
 const COPY = "copy-"
 
-/** Removes copies that nobody has asked for since; one that goes meanwhile is in use. */
+/** Removes copies unused since a moment; one that disappears meanwhile is in use. */
 const removeCopies = (folder: string) => (since: number) =>
   Effect.tryPromise(async () => {
     await mkdir(folder, { recursive: true, mode: 0o700 })
@@ -36,7 +36,7 @@ export const makeLocalCopies = Effect.fnUntraced(function* (
   folder: string,
   get: ObjectStoreService["get"]
 ): Effect.fn.Return<ObjectStoreService["localPath"], never, Scope.Scope> {
-  const sweep = sweepOf(removeCopies(folder))
+  const sweep = makeSweep(removeCopies(folder))
   const copies = yield* RcMap.make({
     lookup: (key: string) =>
       Effect.acquireRelease(

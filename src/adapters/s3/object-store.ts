@@ -39,7 +39,7 @@ export interface S3Options {
 
 const TIME_LIMIT_MS = 30_000
 
-/** So many times as long for a part of an upload, which has to get there first, over a slow line as well. */
+/** Factor on the time limit for a part of an upload, which has to arrive first, over a slow line, too. */
 const PART_TIMES = 10
 
 /** Attempts of the SDK on throttling, 5xx and connection errors; every call here may be made twice. */
@@ -183,7 +183,7 @@ const put =
       let size = 0
       let broken: Cause.Cause<E> | undefined
       // The uploader reads an async iterable; the stream itself reports why it ended, not the uploader's error. A piece is
-      // copied, since the uploader goes on to the next ones while it holds it.
+      // copied, since the uploader reads the next ones while it holds it.
       const counted = body.pipe(
         Stream.map((bytes) => {
           size += bytes.length
@@ -301,8 +301,8 @@ export const openClient = (
   )
 
 /**
- * Objects in a bucket: multipart uploads of streams, encrypted at rest as the bucket or `S3_SSE` says, checksums both ways. An upload that does
- * not end leaves no object; its parts are aborted.
+ * Objects in a bucket: multipart uploads of streams, encrypted at rest as the bucket or `S3_SSE` says, checksums both ways. An
+ * upload that does not end leaves no object; its parts are aborted.
  */
 export const makeS3Objects = Effect.fnUntraced(function* (
   options: S3Options

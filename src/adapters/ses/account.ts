@@ -16,7 +16,7 @@ import { classifySesError } from "./classify.ts"
 import { type Credentials, CREDENTIALS_ERROR } from "./credentials.ts"
 import { makeClient, type SesOptions } from "./ses-provider.ts"
 
-/** Where the DKIM records of an older identity point to, whose answer names no zone. */
+/** Target of the DKIM records of an older identity: its answer names no zone. */
 const DKIM_HOST = "dkim.amazonses.com"
 
 const THROTTLED = /throttl|too ?many ?requests|rate exceeded/i
@@ -73,7 +73,7 @@ const publishedOf = (destinations: ReadonlyArray<EventDestination>): ReadonlyArr
 interface SesAccountOptions extends SesOptions {
   /** The sender domain: the identity. */
   readonly sender: string
-  /** Looked at beside the identity's default and the default of the settings. */
+  /** Examined in addition to the identity's default and the settings' default. */
   readonly outreachConfigurationSet: string
 }
 

@@ -41,7 +41,7 @@ const saidOf = (cause: unknown): string =>
     ? `: ${cause.name}: ${cause.message.split(/[\r\n]/, 1)[0]?.slice(0, 300)}`
     : ""
 
-/** The source's credentials under its name, or why there are none, within the time limit. */
+/** The source's credentials under its name, or why it has none, within the time limit. */
 const asked = async ({ ask, name }: Source): Promise<Credentials> => {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
@@ -68,7 +68,7 @@ const environment: Source = {
   }
 }
 
-/** A pod's role by its service account's token, or a build's by its runner's; the file is read anew at each renewal. */
+/** A pod's role by its service account's token, or a build's by its runner's; the file is read again at each renewal. */
 const webIdentity = ({ region, stsEndpoint }: AmbientOptions): Source => ({
   name: "AWS_WEB_IDENTITY_TOKEN_FILE",
   ask: async () => {
@@ -90,7 +90,7 @@ const webIdentity = ({ region, stsEndpoint }: AmbientOptions): Source => ({
 
 const PROFILE = "AWS_PROFILE"
 
-/** A profile of the shared files: keys, a role to take, a program to run, a sign-in. Read anew each time. */
+/** A profile of the shared files: keys, a role to take, a program to run, a sign-in. Read each time. */
 const profile = (): Source => ({
   name: `profile ${isSet(PROFILE) ? process.env[PROFILE] : "default"} of the shared files`,
   ask: async () => {

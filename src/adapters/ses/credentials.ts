@@ -11,10 +11,10 @@ export interface Credentials {
   readonly source?: string
 }
 
-/** Asked before each request; rejects where there are none. The adapter counts a rejection as `unavailable`. */
+/** Asked before each request; rejects without credentials. The adapter counts a rejection as `unavailable`. */
 export type CredentialSource = () => Promise<Credentials>
 
-/** Name of the error that stands for every failure to get credentials: no request was made. */
+/** Name of the error for every failure to get credentials: no request was made. */
 export const CREDENTIALS_ERROR = "CredentialsProviderError"
 
 /** No credentials: none are configured, or their source returns none. */
@@ -63,8 +63,8 @@ const RENEW_BEFORE_MS = 5 * 60_000
 const RENEW_AGAIN_MS = 30_000
 
 /**
- * Keeps credentials until 5 minutes before they end and renews them once, however many wait. Where the renewal fails, the
- * ones at hand go on serving until they end, never longer: ended ones would only be refused.
+ * Keeps credentials until 5 minutes before they end and renews them once, however many wait. When the renewal fails, the current
+ * ones serve until they end, never longer: ended ones would only be refused.
  */
 export const cachedCredentials = (source: CredentialSource, now: () => number): CredentialSource => {
   let held: Credentials | undefined

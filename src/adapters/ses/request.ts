@@ -140,7 +140,7 @@ export const prepareRequest =
     return { provider: "provider_b", key, body }
   }
 
-/** Drops blocked recipients; see the port. A body that cannot be read comes back as it is: `send` refuses it. */
+/** Drops blocked recipients; see the port. An unreadable body is returned unchanged: `send` refuses it. */
 export const dropRecipients = (
   request: ProviderRequest,
   blocked: ReadonlySet<string>

@@ -7,7 +7,7 @@ import { composeMessage, wordsOf } from "./compose-message.ts"
 const FROM = "alerts@chat.invalid"
 const TO = "chat@chat.invalid"
 
-/** A chat whose messages are shown in the outbox. */
+/** A chat that shows its messages in the outbox. */
 export const layer: Layer.Layer<Chat, never, SimulatedMail> = Layer.effect(
   Chat,
   Effect.map(SimulatedMail, ({ outbox }) =>

@@ -56,8 +56,8 @@ const readMemory = async (file: string): Promise<KeyMemory | undefined> => {
 
 /**
  * Remembers keys for 24 hours in a folder that several processes share. `claim` returns what was remembered first: by this call
- * (`mine`), or by an earlier one. An expired key is remembered anew under the next number, so that of two processes that find it
- * expired, one wins.
+ * (`mine`), or by an earlier one. An expired key is remembered again under the next number, so that one of two processes that find
+ * it expired wins.
  */
 export const makeKeyMemories = async (folder: string) => {
   await mkdir(folder, { recursive: true, mode: 0o700 })

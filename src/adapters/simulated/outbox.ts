@@ -35,7 +35,7 @@ const decodeSidecar = Schema.decodeUnknownSync(Schema.fromJsonString(Sidecar))
 
 const ID = /^[A-Za-z0-9_-]{1,100}$/
 
-/** An id whose order is the order of time, so that the newest messages are found by name alone. */
+/** An id that sorts by time, so that the newest messages are found by name alone. */
 export const outboxId = (now: number): string => `${now.toString(36).padStart(9, "0")}-${randomUUID()}`
 
 /** Writes a file so that no partial one is ever seen: under another name first, then renamed. */
@@ -186,7 +186,7 @@ const isThere = async (folder: Folder, id: string, kind: Kind): Promise<boolean>
   return found ?? false
 }
 
-/** Removes a message. That it was there is noted first, so that a repeated key does not deliver it anew. */
+/** Removes a message. Its existence is recorded first, so that a repeated key does not deliver it again. */
 const remove = async (folder: Folder, id: string, kinds: ReadonlySet<Kind>): Promise<void> => {
   await note(folder, id, "gone")
   // Its entry first: what is listed can be read.

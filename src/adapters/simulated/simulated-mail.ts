@@ -54,7 +54,7 @@ const eventOf = (
  */
 export const layer = (options: {
   readonly dataDir: string
-  /** Called after a message to a vendor's test address was accepted, in a fiber of its own, and with events that are asked for. */
+  /** Called in a separate fiber after a message to a vendor's test address was accepted, and with requested events. */
   readonly onEvent?: (event: SimulatedEvent) => Effect.Effect<void>
 }): Layer.Layer<SimulatedMail, StoreUnavailable> =>
   Layer.effect(

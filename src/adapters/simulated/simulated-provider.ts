@@ -22,7 +22,7 @@ import { testAddressType } from "./vendor-event.ts"
 /** How much later a slow provider answers. */
 const SLOW = "1 second"
 
-/** How long a key whose message is not in the outbox counts as under way elsewhere, milliseconds. */
+/** How long a key without a message in the outbox counts as under way elsewhere, milliseconds. */
 const UNDER_WAY_MS = 2_000
 
 /** Message ids in the shape of the vendors'. */
@@ -96,7 +96,7 @@ const eventsOf = (
   )
 }
 
-/** Reports the events of an accepted message, in a fiber of its own. */
+/** Reports the events of an accepted message, in a separate fiber. */
 const report = (
   { onEvent, provider, scope }: Simulation,
   events: ReadonlyArray<SimulatedEvent>

@@ -19,8 +19,8 @@ type Place<A extends Open> =
   | { readonly kind: "served"; readonly instead: A | undefined }
 
 /**
- * Whether there is a place for a connection besides the open ones (oldest first). An untrusted peer has a few. When all are
- * taken, the peer with the most loses one, untrusted peers first: nobody can shut out others by holding connections.
+ * Whether there is a place for a connection besides the open ones (oldest first). An untrusted peer has a few. When all are taken,
+ * the peer with the most loses one, untrusted peers first: no peer can shut out others by holding connections.
  */
 export const placeFor = <A extends Open>(
   open: Iterable<A>,

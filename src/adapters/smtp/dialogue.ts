@@ -6,7 +6,7 @@ import { MailStream } from "./mail-stream.ts"
 /** An enhanced status code (RFC 3463) in front of a text. */
 const ENHANCED = /^[245]\.\d{1,3}\.\d{1,3} /
 
-/** A command whose path has a quoted local part: what stands before it, the string, the domain, and the parameters. */
+/** A command with a quoted local part in its path: the text before it, the string, the domain, and the parameters. */
 const QUOTED_PATH = /^([^<]*<(?:@[^<>:"]*:)?)"((?:[^"\\]|\\.)*)"@([^<>@"\s]+)(>.*)$/s
 
 /** Whether a local part needs no quotes. */

@@ -75,7 +75,7 @@ interface GateOptions {
   readonly now: () => number
 }
 
-/** Limits who may connect and what untrusted peers may do: nobody can use up what others need (H3). */
+/** Limits who may connect and what untrusted peers may do, so that no peer can use up what others need (H3). */
 export const makeGate = ({ connectionMs, isKnown, name, now, onRefused }: GateOptions) => {
   /** Oldest first. */
   const open = new Map<string, Connection>()
@@ -130,7 +130,7 @@ export const makeGate = ({ connectionMs, isKnown, name, now, onRefused }: GateOp
       if (connection !== undefined) meter(socket, connection)
     },
     of: (peer: Peer): Connection | undefined => open.get(keyOf(peer)),
-    /** Who the client of a connection was found to be. False: it has tried too often. */
+    /** Records the identity of a connection's client. Returns false when it has tried too often. */
     found: (peer: Peer, trust: Trust): boolean => {
       const connection = open.get(keyOf(peer))
       if (connection !== undefined) connection.stranger = trust !== "trusted"

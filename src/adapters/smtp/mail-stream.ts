@@ -14,8 +14,8 @@ const KEPT = 4
 type Done = (error?: Error | null) => void
 
 /**
- * The library's stream of commands and mails, which hands a mail on in the pieces in which it came. The library's own hands it on in
- * a turn of its own for each line that begins with a dot: a mail of nothing but such lines would occupy the process for minutes.
+ * The library's stream of commands and mails, which hands a mail on in the pieces in which it came. The library's own stream takes
+ * a separate turn for each line that begins with a dot: a mail of such lines would occupy the process for minutes.
  */
 export class MailStream extends SMTPStream {
   override _feedDataStream(chunk: Buffer, done: Done): void {

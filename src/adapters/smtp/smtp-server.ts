@@ -56,7 +56,7 @@ export interface SmtpOptions {
 
 const refusal = (responseCode: number, message: string) => Object.assign(new Error(message), { responseCode })
 
-/** Streams a mail, as long as it is not too large. What is left of it stays in `stream`. */
+/** Streams a mail up to the size limit. The rest of it stays in `stream`. */
 const bytesOf = (stream: SMTPServerDataStream): Stream.Stream<Uint8Array, TooLarge | Cut> =>
   Stream.fromAsyncIterable(
     (async function* () {
@@ -140,7 +140,7 @@ const take = (
     Effect.catchTag("BeyondLimits", ({ message }) =>
       Effect.as(countRefused("limits"), refusal(554, `5.6.0 Mail that cannot be read: ${message}`))
     ),
-    // The client is gone: there is nobody to answer.
+    // The client is gone; the answer only ends the command.
     Effect.catchTag("Cut", () => Effect.as(countRefused("cut"), refusal(451, "4.3.0 The mail was cut off"))),
     // A defect, too: a client that gets no answer would wait for one.
     Effect.catchCause((cause) =>

@@ -109,7 +109,7 @@ export const makeDeadLetters = (
           )
       )
     }),
-    /** Sends the message anew, then deletes the dead one: a crash in between leaves both, never none. */
+    /** Sends the message again, then deletes the dead one: a crash in between leaves both, never neither. */
     redrive: Effect.fn("SqsDeferQueue.redrive")(function* (id) {
       const target = yield* find
       if (target === undefined) return false

@@ -127,7 +127,7 @@ const work = <E, R>(source: Source, { Body, MessageId, ReceiptHandle }: Message,
     })
   )
 
-/** Receives as many messages as `handler` has room for, and works on them beside each other. */
+/** Receives as many messages as `handler` has room for, and handles them concurrently. */
 const consume = <E, R>(
   source: Source,
   handler: Handler<E, R>,

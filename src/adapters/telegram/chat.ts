@@ -7,7 +7,7 @@ import { Chat, ChatFailure } from "../../ports/delivery/alert-channels.ts"
 
 /** What the adapter is made from. */
 interface TelegramOptions {
-  /** `CHAT_BOT_TOKEN`. It stands in the path of every call, so that no URL of a call may be shown. */
+  /** `CHAT_BOT_TOKEN`. It is part of every call's path, so that no URL of a call may be shown. */
   readonly token: Redacted.Redacted
   /** `CHAT_ID`. */
   readonly chatId: string

@@ -6,7 +6,7 @@ import { RecognitionError } from "../../ports/conversion/text-recognition.ts"
 import type { RecognisedText } from "../../reader/model/recognised-text.ts"
 import type { Answer, Request, WorkerData } from "./messages.ts"
 
-/** Memory of JavaScript in a thread. What the library takes has a limit of its own. */
+/** Limit on the JavaScript memory of a thread. The library has a separate limit. */
 const HEAP_MB = 256
 /** A thread is replaced after so many pages, or once its library holds so much: its memory creeps. */
 const RECYCLE_PAGES = 50
@@ -64,7 +64,7 @@ export class RecognitionThread {
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: HEAP_MB }
     })
-    // One that dies while nobody waits is replaced by the next request.
+    // A thread that dies while idle is replaced at the next request.
     worker.on("error", () => this.#forget(worker))
     worker.on("exit", () => this.#forget(worker))
     this.#pages = 0

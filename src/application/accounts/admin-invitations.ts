@@ -1,6 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 
 import type { AdminRight } from "../../domain/accounts/principal.ts"
+import { pathTo } from "../../domain/pages.ts"
 import { Admins } from "../../ports/accounts/access.ts"
 import type { Deferrals } from "../../ports/mail/deferrals.ts"
 import type { MailTemplates } from "../../ports/mail/mail-provider.ts"
@@ -13,8 +14,8 @@ export class AdminInvitations extends Context.Service<
   AdminInvitations,
   {
     /**
-     * Lets an address sign in as an admin, and mails that it may. The mail holds no secret: the sign-in proves whose address
-     * it is. `email` is the key of the address, `to` the address as it was written.
+     * Lets an address sign in as an admin, and mails that it may. The mail holds no secret: the sign-in proves that the address is
+     * theirs. `email` is the key of the address, `to` the address as it was written.
      */
     readonly invite: (invitation: {
       readonly email: string
@@ -45,7 +46,7 @@ export const layer = (options: {
               kind: "admin-invite",
               inviter: actor,
               readOnly: right === "admin:read",
-              url: `${options.baseUrl}/sign-in?reason=admin`
+              url: `${options.baseUrl}${pathTo.signIn({ reason: "admin" })}`
             },
             { to, category: "transactional", source: "api:admin-invite" }
           )

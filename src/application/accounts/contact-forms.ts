@@ -25,7 +25,7 @@ export class ContactForms extends Context.Service<
     /** Fails only where the message could not be stored. */
     readonly receive: (message: ContactMessage) => Effect.Effect<FormAnswer, StoreUnavailable>
     /**
-     * Sends the notifications that are due: those that did not go out when their message came in, and those whose deferral
+     * Sends the notifications that are due: those that did not go out when their message came in, and those with a deferral that
      * ended without a mail. Returns how many went out.
      */
     readonly sweep: Effect.Effect<number, StoreUnavailable>
@@ -37,7 +37,7 @@ const mailOf = ({ email, kind, message, name, page, rating }: ContactMessage): M
     ? { kind, name: name ?? email ?? "", email: email ?? "", message }
     : { kind, email, rating, message, page }
 
-/** Forms whose messages go to `alertEmail` (`ALERT_EMAIL`); while it is unset, they are stored and wait. */
+/** Contact forms. Messages go to `alertEmail` (`ALERT_EMAIL`); while it is unset, they are stored and wait. */
 export const layer = (options: {
   readonly alertEmail: string | undefined
 }): Layer.Layer<ContactForms, never, ContactMessages | Deferrals | MailTemplates | Mailer> =>

@@ -1,6 +1,7 @@
 import { Clock, Context, Effect, Layer, Redacted } from "effect"
 
 import { MAGIC_LINK_LIFETIME_SECONDS } from "../../domain/accounts/session.ts"
+import { pathTo } from "../../domain/pages.ts"
 import { MagicLinks } from "../../ports/accounts/access.ts"
 import { MailTemplates } from "../../ports/mail/mail-provider.ts"
 import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
@@ -39,7 +40,7 @@ export class PromoClaims extends Context.Service<
   }
 >()("postlane/application/PromoClaims") {}
 
-/** Claims whose links lead to `baseUrl`, which has no slash at its end. */
+/** Promo claims. Their links lead to `baseUrl`, which has no slash at its end. */
 export const layer = (options: {
   readonly baseUrl: string
 }): Layer.Layer<PromoClaims, never, MagicLinks | MailTemplates | Mailer> =>
@@ -55,7 +56,7 @@ export const layer = (options: {
           const mail = yield* templates.render({
             kind: "magic-link",
             promo,
-            url: `${options.baseUrl}/auth/magic?token=${Redacted.value(token)}`,
+            url: `${options.baseUrl}${pathTo.magicLink(Redacted.value(token))}`,
             minutes: MINUTES
           })
           return yield* mailer.send({

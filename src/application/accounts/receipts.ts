@@ -8,8 +8,8 @@ import { isOk, makeProductMail } from "./product-mail.ts"
 /** A payment that was taken. */
 interface Receipt {
   /**
-   * The same for the same payment: its mail goes out once, however often it is requested within 24 hours. One whose retries
-   * all ended without an answer goes out again when it is requested again.
+   * Derived from the payment, so that its mail goes out once, however often it is requested within 24 hours. When all retries
+   * ended without an answer, the next request sends it again.
    */
   readonly receiptId: string
   readonly email: string

@@ -1,6 +1,7 @@
 import { Clock, Context, Data, Effect, Layer, Random, Redacted } from "effect"
 
 import { MAGIC_LINK_LIFETIME_SECONDS } from "../../domain/accounts/session.ts"
+import { pathTo } from "../../domain/pages.ts"
 import { MagicLinks } from "../../ports/accounts/access.ts"
 import type { Deferrals } from "../../ports/mail/deferrals.ts"
 import type { MailTemplates } from "../../ports/mail/mail-provider.ts"
@@ -16,7 +17,7 @@ export const MOST_UNDER_WAY = 500
  */
 const PUT_OFF_MS = 3_000
 
-/** So many requests for a link are under way that no more are taken now. */
+/** Raised when the limit on concurrent sign-in requests is reached. */
 class SignInsBusy extends Data.TaggedError("SignInsBusy") {}
 
 /** Signs people in by mail (DOC-54). */
@@ -25,8 +26,8 @@ export class SignIn extends Context.Service<
   {
     /**
      * Mails a link within some seconds, if the address is a customer's or an admin's. It answers before anything is looked
-     * up, so that neither the answer nor its time says whether the address is known. `email` is the key of an address, `to` the address as it
-     * was written; `browser` is the cookie of the browser that asked.
+     * up, so that neither the answer nor its time says whether the address is known. `email` is the key of an address, `to` the
+     * address as it was written; `browser` is the cookie of the browser that asked.
      */
     readonly request: (request: {
       readonly email: string
@@ -38,7 +39,7 @@ export class SignIn extends Context.Service<
   }
 >()("postlane/application/SignIn") {}
 
-/** Sign-ins whose links lead to `baseUrl`, which has no slash at its end. */
+/** Sign-ins. Their links lead to `baseUrl`, which has no slash at its end. */
 export const layer = (options: {
   readonly baseUrl: string
   /** Tests shorten it, milliseconds. */
@@ -57,11 +58,10 @@ export const layer = (options: {
           const expiresAt = (yield* Clock.currentTimeMillis) + MAGIC_LINK_LIFETIME_SECONDS * 1000
           const link = yield* links.request({ email, browser })
           if (link === undefined) return
-          const goesOn = next === undefined ? "" : `&next=${encodeURIComponent(next)}`
           yield* sendMail(
             {
               kind: "sign-in",
-              url: `${options.baseUrl}/auth/magic?token=${Redacted.value(link.token)}${goesOn}`,
+              url: `${options.baseUrl}${pathTo.magicLink(Redacted.value(link.token), next)}`,
               minutes: MAGIC_LINK_LIFETIME_SECONDS / 60
             },
             {

@@ -1,6 +1,7 @@
 import { Context, Data, Effect, Layer, Redacted } from "effect"
 
 import type { CustomerId } from "../../domain/ids.ts"
+import { pathTo } from "../../domain/pages.ts"
 import { TeamInvites } from "../../ports/accounts/accounts.ts"
 import type { Deferrals } from "../../ports/mail/deferrals.ts"
 import type { MailTemplates } from "../../ports/mail/mail-provider.ts"
@@ -36,7 +37,7 @@ export class TeamInvitations extends Context.Service<
   }
 >()("postlane/application/TeamInvitations") {}
 
-/** Invitations whose links lead to `baseUrl`, which has no slash at its end. */
+/** Team invitations. Their links lead to `baseUrl`, which has no slash at its end. */
 export const layer = (options: {
   readonly baseUrl: string
 }): Layer.Layer<TeamInvitations, never, Deferrals | TeamInvites | MailTemplates | Mailer> =>
@@ -58,7 +59,7 @@ export const layer = (options: {
               kind: "team-invite",
               inviter: begun.inviter,
               team: `the team of ${begun.inviter}`,
-              url: `${options.baseUrl}/invites/${Redacted.value(begun.token)}`,
+              url: `${options.baseUrl}${pathTo.invite(Redacted.value(begun.token))}`,
               expiresAt: begun.expiresAt
             },
             {

@@ -99,7 +99,7 @@ interface Collecting {
   readonly attempt: number
   /** Files that were submitted. */
   readonly shards: number
-  /** Accepts the output as far as it is visible. */
+  /** True when incomplete output is accepted. */
   readonly partly: boolean
 }
 
@@ -141,7 +141,7 @@ export const collect = (
       )
     }
     if (tally.returned === 0) return yield* new CollectFailed({ reason: "the output holds no record" })
-    // A line that cannot be read was a record; a second one with the same id, or with one of nobody's, stands for none.
+    // An unreadable line was a record. A line with a repeated or unknown id was not.
     const records = submitted - waiting.size + unreadable
     const unseen = unseenOf(job, collecting.shards, { files: files.length, records })
     if (unseen !== undefined && !collecting.partly) {

@@ -37,7 +37,7 @@ const releaseOverdue = Effect.fnUntraced(function* (settings: DriverSettings) {
       window: HOLD_WINDOW
     })
     if (jobId === undefined) return
-    yield* Effect.logWarning(`job ${jobId} has waited for the batch too long: it goes on-demand`)
+    yield* Effect.logWarning(`job ${jobId} has waited for the batch too long: it is converted on demand`)
   }
 })
 
@@ -57,7 +57,7 @@ export const pollTick = (settings: DriverSettings) => pollDue(settings)
  */
 export const prepareTick = (settings: DriverSettings, term: number) => prepareNext(settings, term)
 
-/** Removes the objects of batches that ended long ago, or whose file was deleted. */
+/** Removes the objects of batches that ended long ago or belong to a deleted file. */
 export const purgeBatches = Effect.gen(function* () {
   const store = yield* BatchStore
   const objects = yield* BatchObjects

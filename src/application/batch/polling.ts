@@ -41,12 +41,12 @@ const close = Effect.fnUntraced(function* (
   yield* store.resume(row.jobId, resumePatch({ outcome, costUsd }), HOLD_WINDOW)
 })
 
-/** Gives up waiting: the job goes on demand now, its row is closed once the batch job has stopped. */
+/** Gives up waiting: converts the job on demand now, and closes its row once the batch job has stopped. */
 const giveUp = Effect.fnUntraced(function* (row: PolledBatch) {
   const store = yield* BatchStore
   yield* store.giveUp(row.id, OVERDUE)
   if (yield* store.resume(row.jobId, {}, HOLD_WINDOW)) {
-    yield* Effect.logWarning(`batch job ${row.arn} was not done in time: its job goes on-demand`)
+    yield* Effect.logWarning(`batch job ${row.arn} was not done in time: its job is converted on demand`)
   }
 })
 
@@ -184,7 +184,7 @@ const pollRow = (row: PolledBatch, settings: DriverSettings) =>
     Effect.catchTag("BatchServiceError", (error: BatchServiceError) =>
       Effect.andThen(
         Effect.logWarning(
-          "the batch service does not report how a job stands: the next poll asks again",
+          "the batch service does not report a job's status: the next poll asks again",
           error
         ),
         withoutAnswer(row, settings)

@@ -69,7 +69,7 @@ export class BatchReplay extends Context.Service<
 }
 
 /**
- * The model that answers a chunk's calls: where its job has batch results, they come first. Results that cannot be read now fail
+ * The model that answers a chunk's calls, from the job's batch results first. Results that cannot be read now fail
  * the attempt, so that they are not paid for twice; the last attempt goes on demand.
  */
 export const withBatchResults = (

@@ -18,7 +18,7 @@ import { type DriverSettings, giveUpIn, STUCK_AFTER, waitingWindow } from "./lan
 import { prepare } from "./preparing.ts"
 import { BatchSkipped } from "./shards.ts"
 
-/** Closes a row that is not submitted; its job goes on demand. */
+/** Closes a row that is not submitted; its job is converted on demand. */
 const drop = Effect.fnUntraced(function* (batch: ClaimedBatch, outcome: BatchOutcome, reason: string) {
   const store = yield* BatchStore
   yield* Effect.logInfo(`a job does not go through the batch lane: ${reason}`)
@@ -38,8 +38,8 @@ const submitted = Effect.fnUntraced(function* (batch: ClaimedBatch, arn: string,
   if (!(yield* store.isOrphan(batch.id, arn))) {
     return yield* Effect.logInfo(`batch job ${arn} was submitted by another driver`)
   }
-  // This process slept while another one closed the row: nobody else would ever stop the job it created.
-  yield* Effect.logWarning(`batch job ${arn} is nobody's any more: it is stopped`)
+  // This process was frozen while another one closed the row: no other process would ever stop the job it created.
+  yield* Effect.logWarning(`batch job ${arn} belongs to no row any more: it is stopped`)
   yield* BatchService.use((service) => service.stop(arn))
 })
 
@@ -112,8 +112,8 @@ const prepareAndSubmit = Effect.fnUntraced(function* (batch: ClaimedBatch, setti
 })
 
 /**
- * Whether the service takes jobs now. Without an answer the row stays as it is: the job is looked up by name before anything else
- * is done, and the row is closed when there is still no answer a day after its time.
+ * Whether the service takes jobs now. Without an answer the row is left unchanged: the next call first looks the job up by name,
+ * and closes the row when there is still no answer a day after its time.
  */
 const serviceFailed = (batch: ClaimedBatch) => (error: BatchServiceError) => {
   if (error.reason === "full") {
@@ -157,9 +157,9 @@ const bring = (batch: ClaimedBatch, settings: DriverSettings) =>
   )
 
 /**
- * Brings rows that were left `preparing`, then the oldest parked job, to the batch service (BATCH-10 to BATCH-13, BATCH-15). What
- * the service cannot take now is stepped over: the other such rows wait for the next call, and the parked job still gets its
- * turn. One document is read a call; whatever cannot be prepared goes on demand, and what has too few pages takes no turn.
+ * Brings rows that were left `preparing`, then the oldest parked job, to the batch service (BATCH-10 to BATCH-13, BATCH-15). When
+ * the service cannot take a row now, the other `preparing` rows wait for the next call and the parked job still gets its turn.
+ * Each call reads one document. A document that cannot be prepared is converted on demand; one with too few pages takes no turn.
  */
 export const prepareNext = (
   settings: DriverSettings,

@@ -62,7 +62,7 @@ const failed = (error: VisionModelError, sent: TokenUsage, timeouts: number): Vi
 
 /**
  * A model whose calls are paced: concurrency is halved after a throttled call and raised by one after every eight answers; a
- * throttled or unanswered call is tried again with growing, jittered delays, one that was not answered in time once.
+ * throttled or unanswered call is tried again with growing, jittered delays, a timed-out call once.
  */
 export const pacedModel = (
   model: VisionModel["Service"],

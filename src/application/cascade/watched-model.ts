@@ -12,12 +12,12 @@ const unanswered = perLabel(UNANSWERED, (reason) =>
   )
 )
 
-/** Those of the model, for {@link showFromStart}. */
+/** Counters of the model, for {@link showFromStart}. */
 export const modelMetrics = Object.values(unanswered)
 
 /**
- * A model whose calls without an answer are counted and, once a minute for each reason, an error line with the vendor's words: the
- * pages are converted without it, and nobody would look for the cause.
+ * Counts a model's unanswered calls and logs the vendor's words as an error, at most once a minute for each reason. The pages are
+ * converted without the model, so that otherwise the cause would go unnoticed.
  */
 export const watchedModel = (model: VisionModel["Service"]): VisionModel["Service"] => {
   const sparsely = makeSparseLines()

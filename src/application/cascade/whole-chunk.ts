@@ -155,8 +155,8 @@ const pictured = (page: PageSource) =>
 
 /**
  * Converts several pages in as few calls as their pictures fit in and the model answers in time; each runs to its end (DOC-41). A
- * page whose part of an answer is missing, or lacks much of its text layer, gets the layout tier, unless it is blank; so do all of a
- * call where the model refuses, or does not answer and the layout tier may be used.
+ * page gets the layout tier when its part of the answer is missing or lacks much of its text layer, unless the page is blank. All
+ * pages of a call get it when the model refuses, or does not answer and the layout tier may be used.
  */
 export const convertWhole = (
   pages: OpenPages,

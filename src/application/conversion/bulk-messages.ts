@@ -53,9 +53,9 @@ const write = Effect.fnUntraced(function* ({ bulkId, endedAt, items }: BulkMessa
 })
 
 /**
- * Sends a message; returns whether it is finished. It is not while it is deferred, nor where it was `unavailable` (certainly not
- * accepted): a deferral that ends without a mail is sent anew half an hour later, unless an event has named it. What may have
- * arrived otherwise is never sent again.
+ * Sends a message; returns true when it is finished. It is unfinished while it is deferred, or `unavailable` (certainly not
+ * accepted): a deferral that ends without a mail is sent again half an hour later, unless an event has named it. A mail that may
+ * have arrived in any other way is never sent again.
  */
 const send = Effect.fnUntraced(function* (message: BulkMessage, to: string) {
   const deferrals = yield* Deferrals

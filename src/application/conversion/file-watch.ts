@@ -42,8 +42,8 @@ const notifying = (
 
 /**
  * Watches conversions, whichever process runs them: all files watched in this process are read together, twice a second and
- * whenever this process has moved one on. No terminal moment is lost, since it is a lasting state, not a message: the job of a file that is
- * being converted anew already says how it ended.
+ * whenever this process has moved one on. No terminal moment is lost, since it is a lasting state, not a message: the job of a
+ * file that is converted again keeps how the earlier conversion ended.
  */
 export class FileWatch extends Context.Service<
   FileWatch,
@@ -80,8 +80,8 @@ export class FileWatch extends Context.Service<
               )
         })
       )
-      const rest = yield* listenToBell("conversions")
-      yield* rest(Duration.subtract(LOOK_EVERY, LOOK_AGAIN_AFTER)).pipe(
+      const wait = yield* listenToBell("conversions")
+      yield* wait(Duration.subtract(LOOK_EVERY, LOOK_AGAIN_AFTER)).pipe(
         Effect.andThen(look),
         Effect.andThen(Effect.sleep(LOOK_AGAIN_AFTER)),
         Effect.forever,

@@ -58,12 +58,12 @@ export const outlineOf = (
 /** Most pictures that one process draws at once for people who look at pages. */
 const DRAWN_AT_ONCE = 2
 
-/** Enough to read beside the result. */
+/** Resolution of a page's picture: legible next to the result. */
 const DPI = 110
 
 type Asked<A> = Effect.Effect<A | undefined, ObjectStoreError | StoreUnavailable>
 
-/** The pages of results, one by one, beside the pages that they were made of (DOC-24). */
+/** Pages of results, one by one, each with the original page (DOC-24). */
 export class ResultPages extends Context.Service<
   ResultPages,
   {
@@ -71,7 +71,7 @@ export class ResultPages extends Context.Service<
     readonly outline: (file: StoredFile) => Asked<ReadonlyArray<OutlinePage>>
     /** A page of the result as a document; `page` from 1. Undefined: there is no such page. */
     readonly html: (file: StoredFile, page: number) => Asked<string>
-    /** What can be said of the accessibility of the newest result, pages or not; undefined: there is none. */
+    /** Accessibility check of the newest result, paged or not; undefined without a result. */
     readonly check: (file: StoredFile) => Asked<ResultCheck>
     /** The page of the uploaded PDF as a picture; undefined for other files. */
     readonly picture: (

@@ -1,6 +1,7 @@
 import { Clock, Effect, type Redacted } from "effect"
 
 import { FileId } from "../../domain/ids.ts"
+import { pathTo } from "../../domain/pages.ts"
 import { makeSignedTokens } from "../accounts/tokens.ts"
 
 /** How long a link is valid, seconds. */
@@ -45,7 +46,7 @@ export const payloadOf = ({ expiresAt, fileId }: ShareSubject): Uint8Array => {
   return payload
 }
 
-/** Decodes a payload; undefined for what {@link payloadOf} does not produce. */
+/** Decodes a payload; undefined when {@link payloadOf} cannot have produced it. */
 export const subjectOf = (payload: Uint8Array): ShareSubject | undefined => {
   if (payload.length !== PAYLOAD_BYTES) return undefined
   const expiresAt = payload.subarray(ID_BYTES).reduce((sum, byte) => sum * 256 + byte, 0)
@@ -72,7 +73,7 @@ export const makeShareLinks = Effect.fnUntraced(function* <E>(options: {
   const { baseUrl, key } = options
   const tokens = yield* makeSignedTokens({ label: SHARE_LABEL, maxLength: MAX_SHARE_TOKEN, key })
   const own = yield* makeSignedTokens({ label: OWN_SHARE_LABEL, maxLength: MAX_OWN_SHARE_TOKEN, key })
-  const urlOf = (token: string) => `${baseUrl}/shared/${token}`
+  const urlOf = (token: string) => `${baseUrl}${pathTo.shared(token)}`
   return {
     /** The link of a file that is valid from this moment, milliseconds of the epoch. */
     from: Effect.fnUntraced(function* (fileId: FileId, ms: number) {

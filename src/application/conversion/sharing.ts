@@ -21,12 +21,12 @@ class NoSuchFile extends Data.TaggedError("NoSuchFile") {}
 export interface ShareRequest {
   readonly fileId: FileId
   readonly customerId: CustomerId
-  /** Bare addresses; each gets a mail of its own, and none sees the others. */
+  /** Bare addresses; each gets a separate mail and does not see the others. */
   readonly recipients: ReadonlyArray<string>
   readonly message: string | undefined
 }
 
-/** Recipients whose mails went out, and those whose did not (MAIL-3). */
+/** Recipients, split by whether their mail went out (MAIL-3). */
 interface ShareAnswer {
   readonly recipients: number
   readonly unsentRecipients: ReadonlyArray<string>

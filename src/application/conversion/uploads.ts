@@ -72,7 +72,7 @@ export class Uploads extends Context.Service<
 
       return Uploads.of({
         add: Effect.fnUntraced(function* ({ body, customerId, name }) {
-          // Nothing is read for an owner whose files are as many as may be; `addFile` looks again, at the size too.
+          // Checked before anything is read; `addFile` checks again, with the size.
           if (!(yield* store.hasRoom(customerId))) return yield* new NoRoomForFile()
           const id = FileId.make(yield* random.uuidV7())
           const objectKey = fileKey(id)
@@ -133,7 +133,7 @@ export const purgeFiles: Effect.Effect<
   }
 })
 
-/** Removes objects that belong to no file: of uploads whose process died before it wrote their row. Returns how many. */
+/** Removes objects without a file: their upload's process died before it wrote the row. Returns how many. */
 export const sweepUploads = Effect.gen(function* () {
   const store = yield* ConversionStore
   const objects = yield* FileObjects

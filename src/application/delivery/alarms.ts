@@ -147,7 +147,7 @@ const FIGURES: ReadonlyArray<readonly [Metric.Gauge<number>, (documents: Documen
   [
     figure(
       "postlane_conversions_waiting_minutes",
-      "Since when the oldest conversion waits while nobody works."
+      "Time for which the oldest conversion waits while no worker is busy."
     ),
     ({ waitingMinutes }) => waitingMinutes
   ],
@@ -156,10 +156,7 @@ const FIGURES: ReadonlyArray<readonly [Metric.Gauge<number>, (documents: Documen
     ({ batch }) => (batch.pages === 0 ? 0 : batch.fallback / batch.pages)
   ],
   [
-    figure(
-      "postlane_intake_unverified_recently",
-      "Mails of the last half hour whose sender nobody vouched for."
-    ),
+    figure("postlane_intake_unverified_recently", "Mails of the last half hour with an unverified sender."),
     ({ mails }) => mails.unverified
   ],
   [
@@ -180,9 +177,9 @@ const judgeAlarms = Effect.gen(function* () {
 })
 
 /**
- * Sends the notices that are due. One that no channel accepts is released, and the others wait for the next tick
- * (EVENT-41); one whose process dies becomes due again when its claim expires. A notice that went out and could not be
- * confirmed goes out again: by mail under the same key, so that for 24 hours it stays one mail.
+ * Sends the notices that are due. A notice that no channel accepts is released, and the others wait for the next tick (EVENT-41).
+ * When the process dies, the notice becomes due again once its claim expires. A notice that went out and could not be confirmed
+ * goes out again: by mail under the same key, so that for 24 hours it stays one mail.
  */
 const sendNotices = Effect.gen(function* () {
   const board = yield* AlarmBoard

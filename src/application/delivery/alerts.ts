@@ -77,9 +77,9 @@ const wantedChannels = ({ preferences }: Channels) =>
   )
 
 /**
- * One mail for each failed send, however often its alert is raised; a deferred one has not gone out yet. An alert with another text (the poll may give another
- * reason than the webhook) would conflict with the key of an attempt whose end is not known: it gets a key of its own.
- * Returns what went wrong.
+ * One mail for each failed send, however often its alert is raised; a deferred one has not gone out yet. An alert with another
+ * text (the poll may give another reason than the webhook) would conflict with the key of an attempt that may still succeed: it
+ * gets another key. Returns what went wrong.
  */
 const byEmail = Effect.fnUntraced(
   function* ({ digest, sendOnce }: Channels, to: string, failed: FailedSend, text: AlertText) {

@@ -124,7 +124,7 @@ const deliver = Effect.fnUntraced(
     const key = { subscriptionId: subscription.id, period }
     const claim = yield* store.claim({ ...key, owner, leaseMs: DIGEST_LEASE_MS, patient, request })
     if (claim._tag === "Unknown") {
-      yield* Effect.logError("nobody knows whether a digest went out, and it is too old to be sent again")
+      yield* Effect.logError("it is unknown whether a digest went out, and it is too old to be sent again")
       return "failed" as const
     }
     if (claim._tag !== "Claimed") return "none" as const
@@ -170,7 +170,7 @@ const run = Effect.fnUntraced(function* (
   const whole = yield* Effect.cached(store.activity({ period, customer: undefined, limit }))
   const activityOf = ({ customerId, email }: DigestSubscription) =>
     customerId === null ? whole : store.activity({ period, customer: { id: customerId, email }, limit })
-  // A scheduled run sends nobody the digest of a period that ended before they subscribed.
+  // A scheduled run skips subscribers who joined after the period ended.
   const createdBefore = patient ? period.to : undefined
   let after: string | undefined
   do {

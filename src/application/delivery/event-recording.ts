@@ -81,9 +81,9 @@ const make = Effect.gen(function* () {
 })
 
 /**
- * Records delivery events from webhook, bus and poll, and raises the alert that an event claims. A claim whose alert did
- * not go out is released, so that the next event alerts (A1); one that is neither confirmed nor released, since its process
- * died, is found by the sweep (`sweepAlerts`). An interrupted caller does not stop it between claim and alert.
+ * Records delivery events from webhook, bus and poll, and raises the alert that an event claims. The claim of an alert that did
+ * not go out is released, so that the next event alerts (A1). When the process died before it confirmed or released a claim, the
+ * sweep finds it (`sweepAlerts`). An interrupted caller does not stop it between claim and alert.
  */
 export class EventRecording extends Context.Service<
   EventRecording,

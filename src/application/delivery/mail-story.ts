@@ -33,7 +33,7 @@ const letterOf = (queue: DeferQueue["Service"], { rows }: MailStory) => {
   )
 }
 
-/** Reads the story of the mail that a row is part of, with what the advice on it needs beside it. */
+/** Reads the story of the mail that a row is part of, with the facts for advice on it. */
 export const makeStoryReader = Effect.gen(function* () {
   const stories = yield* MailStories
   const queue = yield* DeferQueue

@@ -26,9 +26,9 @@ interface PollCounts {
   readonly pages: number
   /** Mails that were read. */
   readonly seen: number
-  /** Mails that were new to the log, or whose last event changed. */
+  /** Mails that were new to the log or had a new last event. */
   readonly recorded: number
-  /** Those of them that are backfill: they never alert (EVENT-32). */
+  /** Recorded mails that are backfill: they never alert (EVENT-32). */
   readonly backfilled: number
   /** Alerts that went out. */
   readonly alerts: number
@@ -194,7 +194,9 @@ const closeGap = Effect.fnUntraced(function* (
   if (run.counts.pages >= MAX_PAGES) return { after: gap.after, until }
   let end = yield* descendFrom(run, gap.after, until)
   if (end === undefined) {
-    yield* Effect.logWarning("the poll's position is gone from provider_a's list: it goes on from the newest")
+    yield* Effect.logWarning(
+      "the poll's position is gone from provider_a's list: it continues from the newest"
+    )
     // The mails below the newest ones include all that is left of the gap.
     end = below === undefined ? undefined : yield* descend(run, below, until)
   }
@@ -217,7 +219,7 @@ const runOnce = Effect.fnUntraced(function* (run: Run) {
   } else if (position.gap !== undefined) {
     gap = yield* closeGap(run, position.gap, head.cursor)
   } else if (head.cursor !== undefined) {
-    // Everything new is read: the pages that are left go to older mails, whose events may have changed.
+    // Everything new is read: the remaining pages go to older mails, since their events may have changed.
     yield* descendFrom(run, head.cursor, undefined)
   }
   yield* run.log.savePosition({ newest: head.newest ?? position.newest, gap }, version)

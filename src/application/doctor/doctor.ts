@@ -55,7 +55,7 @@ const bounded = <R>(check: string, run: Effect.Effect<ReadonlyArray<Verdict>, ne
 const unused = (check: string, what: string) =>
   Effect.succeed<ReadonlyArray<Verdict>>([verdictsOf(check).ok(what)])
 
-/** The checks of what stands in object stores. */
+/** Checks of the objects in stores. */
 const storeChecks = ({
   buckets,
   objects,
@@ -94,7 +94,7 @@ export const examine = (
       const queue = yield* once(asked.queue)
       const events = yield* once(asked.events)
       const checks = [
-        // Where there is none, the verdicts on the settings report it.
+        // A missing database is reported by the verdicts on the settings.
         database === undefined
           ? Effect.succeed([])
           : bounded("database", Effect.map(database, databaseVerdicts)),

@@ -40,11 +40,11 @@ import { countEnded } from "./metrics.ts"
 
 const encoder = new TextEncoder()
 
-/** Said to a customer whose mail was set aside. */
+/** Message to a customer when their mail was set aside. */
 const UNREADABLE =
   "The mail could not be worked on, and nothing in it was converted. Please send the file again in a new mail."
 
-/** The sender whose mail goes on, or undefined: the mail has ended without an answer, and the reason is logged. */
+/** The sender, when their mail is admitted. Undefined: the mail has ended without an answer, and the reason is logged. */
 const senderOrEnd = Effect.fnUntraced(function* (
   mail: ClaimedMail,
   parsed: ReadableMail,
@@ -64,7 +64,7 @@ const senderOrEnd = Effect.fnUntraced(function* (
   return undefined
 })
 
-/** The hash of the file that is converted; where there is none, of all attachments. */
+/** The hash of the file to convert; without one, of all attachments. */
 const contentHash = Effect.fnUntraced(function* (parsed: ReadableMail, choice: AttachmentChoice<PdfContent>) {
   const digest = yield* Digest
   if (choice._tag === "Pdf") return choice.part.sha256
@@ -141,7 +141,7 @@ const admitPdf = Effect.fnUntraced(function* (
       customerId: customer.id,
       filename,
       fileBytes: part.bytes,
-      // An estimate may be too high and refuses nobody: it holds no more than there is (INBOUND-11).
+      // An estimate may be too high, so it never refuses a mail: it holds at most the balance (INBOUND-11).
       pages: real ?? Math.min(expected, left.balance),
       ignored,
       sourceKey: key,
@@ -271,7 +271,7 @@ export const admitMail = Effect.fnUntraced(function* (mail: ClaimedMail) {
   const { convertAddresses } = yield* IntakeConfig
   if (mail.attempts > MAX_ATTEMPTS) return yield* abandonMail(mail, `its worker died ${MAX_ATTEMPTS} times`)
   if (!mail.peerTrusted) {
-    // Its headers prove nothing, whatever they say: it is not read at all (INBOUND-2).
+    // The peer is untrusted, so its headers prove nothing: the mail is not read (INBOUND-2).
     return yield* endMail(mail, { outcome: "unverified", reason: UNTRUSTED_PEER })
   }
   const read = yield* Effect.result(reader.read(mail.rawKey, mail.rawBytes))

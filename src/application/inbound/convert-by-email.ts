@@ -37,15 +37,15 @@ export class ConvertByEmail extends Context.Service<
     readonly accept: <E, R>(
       delivery: Delivery<E, R>
     ) => Effect.Effect<MailId, E | ObjectStoreError | StoreUnavailable, R>
-    /** Reads the mail that has waited longest, and answers it or queues its conversion. False: there is none. */
+    /** Reads the mail that has waited longest, and answers it or queues its conversion. False when no mail waits. */
     readonly admitNext: Effect.Effect<boolean, StoreUnavailable>
-    /** Converts the mail that has waited longest of the customer whose turn it is. False: there is none. */
+    /** Converts the longest-waiting mail of the customer that is next in turn. False when no mail waits. */
     readonly convertNext: Effect.Effect<boolean, StoreUnavailable>
     /** The same of short mails: a worker for these alone has none of them wait behind long ones (H3). */
     readonly convertNextShort: Effect.Effect<boolean, StoreUnavailable>
     /** The same of customers of whom no mail is being converted: none of them waits for the end of others' long ones (H3). */
     readonly convertNextOfIdle: Effect.Effect<boolean, StoreUnavailable>
-    /** Sends the reply that has waited longest. False: there is none. */
+    /** Sends the reply that has waited longest. False when no reply waits. */
     readonly replyNext: Effect.Effect<boolean, StoreUnavailable>
     /** Removes the objects of mails that have ended, and deletes old ones (INBOUND-8). */
     readonly clean: Effect.Effect<void, StoreUnavailable | ObjectStoreError>
@@ -99,7 +99,7 @@ const make = Effect.gen(function* () {
         const key = rawKey(id)
         const passing = withHead(raw)
         const rawBytes = yield* objects.put(key, passing.raw, { contentType: "message/rfc822" })
-        // A mail that proves nothing costs no more than that: nobody waits while thousands of them are read (H3).
+        // A mail that proves nothing costs only this check: thousands of them do not delay the others (H3).
         const judged = judgeSender(
           reader.readHead(passing.head()),
           { envelopeFrom, peerTrusted },

@@ -16,7 +16,7 @@ import {
 import { resultKey } from "./intake-config.ts"
 import { countEnded } from "./metrics.ts"
 
-/** Ends a mail that could not be converted for too long, or whose conversion crashed too often. */
+/** Ends a mail after its conversion failed for too long or crashed too often. */
 export const abandonConversion = Effect.fnUntraced(function* (mail: ClaimedMail, reason: string) {
   const store = yield* IntakeStore
   const { job } = mail

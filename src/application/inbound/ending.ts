@@ -53,7 +53,7 @@ export interface About {
 }
 
 /**
- * Whether a customer's mail ended because no reply could reach them: a result that nobody gets is not made. The workspace mail
+ * Ends a customer's mail when no reply can reach them, so that no unread result is made. True when it ended. The workspace mail
  * API has no suppressions.
  */
 export const endIfUnreachable = Effect.fnUntraced(function* (
@@ -79,7 +79,7 @@ export const endIfUnreachable = Effect.fnUntraced(function* (
   return true
 })
 
-/** Ends a mail whose conversion failed: an error reply, a row in `conversion_jobs`, no charge. */
+/** Ends a mail after its conversion failed: an error reply, a row in `conversion_jobs`, no charge. */
 export const endInError = (mail: ClaimedMail, about: About, reason: string) =>
   endMail(mail, {
     outcome: "error",
@@ -133,7 +133,7 @@ export const retryAfter = (failures: number): Duration.Duration =>
 /** How long a failing part is waited for (INBOUND-12): the library remembers a key for an hour longer. */
 export const OUTLASTED = Duration.hours(23)
 
-/** Failures further apart count as two outages: nobody checked in between. */
+/** Failures further apart count as two outages, since no check ran in between. */
 export const OUTAGE_GAP = Duration.hours(2)
 
 /** How long a mail's funds stay on hold: longer than any outage that it survives. */

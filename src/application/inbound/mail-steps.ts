@@ -142,21 +142,21 @@ const nextMail = <R>(
       )
   )
 
-/** Reads the mail that has waited longest, and answers it or queues its conversion. False: there is none. */
+/** Reads the mail that has waited longest, and answers it or queues its conversion. False when no mail waits. */
 export const admitNext = nextMail("received", { step: admitMail, abandon: abandonMail })
 
 const converting = { step: convertMail, abandon: abandonConversion }
 
-/** Converts the mail that has waited longest of the customer whose turn it is. False: there is none. */
+/** Converts the longest-waiting mail of the customer that is next in turn. False when no mail waits. */
 export const convertNext = nextMail("converting", converting)
 
-/** The same of the mails whose document is no longer than a chunk, so that none waits behind long ones. */
+/** Converts only mails with a document of at most one chunk, so that they do not wait behind long ones. */
 export const convertNextShort = nextMail("converting", converting, { mostPages: CHUNK_PAGES })
 
 /** The same of customers of whom no mail is being converted, so that none of them waits for the end of others' long ones. */
 export const convertNextOfIdle = nextMail("converting", converting, { ofIdle: true })
 
-/** Sends the reply that has waited longest. False: there is none. */
+/** Sends the reply that has waited longest. False when no reply waits. */
 export const replyNext = (links: ResultLinks) =>
   doNext(
     "mails",

@@ -92,7 +92,7 @@ export const underWay = <A, E, R>(step: Step, work: Effect.Effect<A, E, R>): Eff
     () => Metric.modify(stepsUnderWay[step], -1)
   )
 
-/** Those of convert-by-email, for {@link showFromStart}. */
+/** Metrics of convert-by-email, for {@link showFromStart}. */
 export const intakeMetrics = [
   received,
   ...Object.values(refusals),

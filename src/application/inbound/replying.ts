@@ -13,7 +13,7 @@ import { IntakeConfig } from "./intake-config.ts"
 import { countReply, timeReply } from "./metrics.ts"
 import { LINK_LIVES_MS, type ResultLinks, resultUrl } from "./result-link.ts"
 
-/** Attempts at a reply whose outcome is unknown: one repeat, since a lost result is worse than one that comes twice. */
+/** Limit on attempts with an unknown outcome: one repeat, since a lost result is worse than one that arrives twice. */
 const MAX_UNKNOWN = 2
 
 /** How long a delivery event may take that proves the outcome of an ambiguous attempt. */
@@ -112,7 +112,7 @@ const afterFailure = Effect.fnUntraced(function* (
   }
 })
 
-/** Sends a claimed reply. A failure is logged separately: the conversion that it reports stays as it is (INBOUND-13). */
+/** Sends a claimed reply. A failure is logged separately and leaves the conversion unchanged (INBOUND-13). */
 export const sendReply = (reply: ClaimedReply, links: ResultLinks) =>
   Effect.gen(function* () {
     const store = yield* IntakeStore

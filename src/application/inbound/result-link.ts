@@ -2,6 +2,7 @@ import { Clock, Effect } from "effect"
 import type * as Mac from "effect/crypto/Mac"
 
 import { MailId } from "../../domain/ids.ts"
+import { pathTo } from "../../domain/pages.ts"
 import { IntakeStore } from "../../ports/inbound/intake-store.ts"
 import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { makeSignedTokens } from "../accounts/tokens.ts"
@@ -26,8 +27,7 @@ export interface ResultLinks {
 }
 
 /** The URL of the result for a token. */
-export const resultUrl = (baseUrl: string, token: string): string =>
-  `${baseUrl}/convert-email/results/${token}`
+export const resultUrl = (baseUrl: string, token: string): string => `${baseUrl}${pathTo.mailResult(token)}`
 
 /** {@link ResultLinks} signed with the database's key: tokens hold the mail's id and their expiry. */
 export const makeResultLinks: Effect.Effect<ResultLinks, never, IntakeStore | Mac.Mac> = Effect.gen(

@@ -16,7 +16,7 @@ export const unconfigured = (provider: Provider): ProviderFailure =>
 
 /** Runs sends so that each has an outcome, also when its caller is interrupted or the process shuts down. */
 interface AttemptRunner {
-  /** Runs one send to its end in a fiber of its own: interrupting the caller does not interrupt it. */
+  /** Runs one send to its end in a separate fiber: interrupting the caller does not interrupt it. */
   readonly detached: <A, E>(body: Effect.Effect<A, E>) => Effect.Effect<A, E>
   /** One attempt, bounded. A time-out, a defect and a shutdown count as `ambiguous`: the request may have arrived. */
   readonly attempt: (
@@ -71,7 +71,7 @@ export const makeAttemptRunner = Effect.fnUntraced(function* (attemptTimeoutMs: 
         return Cause.hasInterruptsOnly(cause)
           ? Effect.fail(ambiguous("shut down before the provider answered"))
           : Effect.logError(
-              "an attempt failed inside Postlane, so nobody knows whether it went out: report this as a bug",
+              "an attempt failed inside Postlane, so that it is unknown whether the mail went out: report this as a bug",
               cause
             ).pipe(Effect.andThen(Effect.fail(ambiguous("the provider adapter died"))))
       }),

@@ -3,6 +3,7 @@ import { Clock, Effect } from "effect"
 import type { IdempotencyKey, KeyHash, KeyTag, LogRowId } from "../../domain/ids.ts"
 import { type ClaimDecision, type Claimed, type ClaimRequest, newUse } from "../../domain/mail/claim.ts"
 import type { Provider } from "../../domain/mail/failover.ts"
+import type { KnownKey } from "../../domain/mail/known-key.ts"
 import { type Message, payloadOf } from "../../domain/mail/message.ts"
 import { ClaimUnavailable } from "../../domain/mail/send-result.ts"
 import type { BeganSend } from "../../ports/mail/mail-store.ts"
@@ -13,14 +14,14 @@ import type { StoreTime } from "./store-time.ts"
 import { noteUnclaimed, reportUnclaimed } from "./unclaimed.ts"
 import { FIRST_USE } from "./use-tag.ts"
 
-/** The call whose key is asked for. */
+/** A call, as its key is looked up. */
 interface Call {
   readonly message: Message
   readonly key: IdempotencyKey
   readonly keyHash: KeyHash
   /** The row that it writes, and the owner of its claim. */
   readonly rowId: LogRowId
-  /** Whether the caller chose the key: nobody else can know a generated one. */
+  /** True when the caller chose the key; no other process can know a generated one. */
   readonly isChosen: boolean
   readonly requireClaim: boolean
   /** Where a fresh attempt goes first. */
@@ -50,6 +51,14 @@ export const agreed = (
   return own._tag !== "Claimed" || stored.sticky === undefined ? own : stored
 }
 
+/** A key that the store holds at one provider, and that the process itself has left in doubt at the other: neither is asked (S2). */
+const tornAt = (decision: ClaimDecision, doubtAt: Provider | undefined): ClaimDecision =>
+  decision._tag !== "Claimed" ||
+  decision.sticky === undefined ||
+  (doubtAt ?? decision.sticky) === decision.sticky
+    ? decision
+    : { ...decision, torn: true }
+
 /** The process's own refusal: the store need not be asked. */
 const unasked = (decision: ClaimDecision, claim: BegunCall["claim"], since: number): BegunCall => ({
   suppressions: [],
@@ -68,6 +77,18 @@ const agesOf = (
   now: number
 ) => ({ ageMs: Math.max(0, now - firstAttemptAt), lastAgeMs: Math.max(0, now - lastAttemptAt) })
 
+/** What a process remembers of a key, in the times of the clock that shows `now`. */
+const datedBy =
+  (remembered: ClaimDecision | undefined, known: KnownKey | undefined) =>
+  (now: number): ClaimDecision | undefined =>
+    remembered?._tag === "Claimed"
+      ? {
+          ...remembered,
+          firstAttemptAt: now - (known?.ageMs ?? 0),
+          lastAttemptAt: now - (known?.lastAgeMs ?? 0)
+        }
+      : remembered
+
 const forKey = Effect.fnUntraced(function* (
   parts: SendParts,
   call: Call,
@@ -76,24 +97,21 @@ const forKey = Effect.fnUntraced(function* (
   const { memory } = parts
   const { keyHash, rowId: owner } = call
   const since = yield* uptime
-  const leaseMs = claimLeaseMs(parts.config)
   const wallClock = yield* Clock.currentTimeMillis
   const claim = { owner, payloadHash: request.payloadHash }
   const remembered = memory.decide(keyHash, request, since)
   if (remembered?._tag === "InProgress" || remembered?._tag === "Conflict")
     return unasked(remembered, claim, since)
   const known = memory.known(keyHash, since)
-  const ownAt = (now: number) =>
-    remembered?._tag === "Claimed"
-      ? {
-          ...remembered,
-          firstAttemptAt: now - (known?.ageMs ?? 0),
-          lastAttemptAt: now - (known?.lastAgeMs ?? 0)
-        }
-      : remembered
+  const ownAt = datedBy(remembered, known)
   const own = ownAt(wallClock)
   const remember = (claimed: Claimed, now: number, isSettled: boolean) =>
-    memory.hold(keyHash, { ...claimed, ...agesOf(claimed, now) }, { ...request, leaseMs, isSettled }, since)
+    memory.hold(
+      keyHash,
+      { ...claimed, ...agesOf(claimed, now) },
+      { ...request, leaseMs: claimLeaseMs(parts.config), isSettled },
+      since
+    )
   // Held before the store is asked: of two calls at once, one sends, whether or not the store answers.
   const undo =
     own?._tag === "Replay" ? () => {} : remember(own ?? newUse(request.tag, wallClock), wallClock, false)
@@ -104,7 +122,7 @@ const forKey = Effect.fnUntraced(function* (
       keyHash,
       claim: {
         ...request,
-        leaseMs,
+        leaseMs: claimLeaseMs(parts.config),
         known: known === undefined ? undefined : { ...known, isSettled: own?._tag === "Replay" }
       }
     },
@@ -120,7 +138,10 @@ const forKey = Effect.fnUntraced(function* (
   }
   // How old a key is goes by the store's clock, where it is known.
   const now = began.time?.at ?? wallClock
-  const decision = agreed(began.decision, ownAt(now), began.evidence !== undefined)
+  const decision = tornAt(
+    agreed(began.decision, ownAt(now), began.evidence !== undefined),
+    memory.doubtAt(keyHash, since)
+  )
   if (decision._tag === "Claimed") remember(decision, now, began.evidence !== undefined)
   else if (own?._tag !== "Replay") {
     // Remembered, too: the next call may not reach the store.

@@ -68,8 +68,8 @@ export const defer = Effect.fnUntraced(function* (
 })
 
 /**
- * The row of the first retry. A call whose process died may have queued its deferral, and the call that takes its key over queues it
- * again: under the same row, so that the retries of both are one chain and not two (MAIL-57).
+ * The row of the first retry. When a process died, its call may have queued the deferral already, and the call that takes the key
+ * over queues it again: under the same row, so that the retries of both are one chain and not two (MAIL-57).
  */
 const firstRetryId = (parts: SendParts, { details, rowId, isFirst }: Sending): Effect.Effect<LogRowId> =>
   derivedRowId(parts, `postlane first retry of ${isFirst ? (tagOf(details) ?? rowId) : rowId}`)

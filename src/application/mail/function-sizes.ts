@@ -14,8 +14,8 @@ const MOST_SECONDS = 900
 
 /**
  * The time limit of a function, in whole tens of seconds: a send, or a batch of retries, ends within it however slow provider and
- * database are. One that is cut leaves a mail of which nobody knows whether it went out. A gateway gives up its caller after half of
- * it; the function goes on, and the caller's next call with the key is answered.
+ * database are. A function cut off earlier leaves it unknown whether its mail went out. A gateway gives up its caller after half of
+ * it; the function continues, and the caller's next call with the key is answered.
  */
 export const functionSeconds = (limits: TimeLimits): number => {
   const longest = Math.max(longestSendMs(limits), longestRetryMs(limits))

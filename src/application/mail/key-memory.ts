@@ -28,7 +28,7 @@ import type { SendResult } from "../../domain/mail/send-result.ts"
 const MAX_KEYS = 100_000
 
 /**
- * The claims of one process, beside the stored ones and by the same rules, on the process's own monotonic clock. They are kept for
+ * Claims of one process, kept in addition to the stored ones and by the same rules, on the process's own monotonic clock. They are kept for
  * the key's time also after they are written: calls of one key in one process agree through an outage of the store, during it and
  * right after it, when the store knows nothing of what happened (S2, S4).
  */
@@ -66,6 +66,8 @@ export class ProcessKeyMemory extends Context.Service<
       },
       now: number
     ) => { readonly decision: RetryDecision; readonly undo: () => void }
+    /** Where this process itself has asked for the key's present use, and got no clear answer. */
+    readonly doubtAt: (keyHash: KeyHash, now: number) => Provider | undefined
     /** Whether no other call of the process has taken the key since. */
     readonly owns: (keyHash: KeyHash, owner: string) => boolean
     readonly move: (keyHash: KeyHash, owner: string, provider: Provider) => void
@@ -84,16 +86,26 @@ const acceptedBy = ({ result, state }: Claim): Evidence | undefined =>
     ? { provider: result.provider, providerMessageId: result.providerMessageId }
     : undefined
 
+/** What a process remembers of a key. */
+interface Remembered extends Claim {
+  /** Where the process itself got no clear answer in this use of the key. */
+  readonly doubtAt?: Provider | undefined
+}
+
 /** The claims themselves, the oldest first, at most `maxKeys` of them. */
 const makeClaims = (maxKeys: number) => {
-  const claims = new Map<KeyHash, Claim>()
-  const put = (keyHash: KeyHash, claim: Claim) => {
+  const claims = new Map<KeyHash, Remembered>()
+  const put = (keyHash: KeyHash, claim: Remembered) => {
     claims.delete(keyHash)
     claims.set(keyHash, claim)
   }
+  const live = (keyHash: KeyHash, now: number): Remembered | undefined => {
+    const claim = claims.get(keyHash)
+    return claim === undefined || isFree(claim, now) ? undefined : claim
+  }
   /** Adds a claim, and drops the oldest ones that are free or too many. */
   const add = (keyHash: KeyHash, claim: Claim, now: number) => {
-    put(keyHash, claim)
+    put(keyHash, { ...claim, doubtAt: live(keyHash, now)?.doubtAt })
     for (const [oldest, kept] of claims) {
       if (claims.size <= maxKeys && !isFree(kept, now)) return
       claims.delete(oldest)
@@ -103,10 +115,7 @@ const makeClaims = (maxKeys: number) => {
     put,
     add,
     get: (keyHash: KeyHash) => claims.get(keyHash),
-    live: (keyHash: KeyHash, now: number): Claim | undefined => {
-      const claim = claims.get(keyHash)
-      return claim === undefined || isFree(claim, now) ? undefined : claim
-    },
+    live,
     /** Returns what puts the key back as it was, where the claim's owner still has it. */
     hold: (keyHash: KeyHash, claim: Claim, now: number) => {
       const before = claims.get(keyHash)
@@ -136,6 +145,26 @@ const learntClaim = (
   lastAttemptAt: now - lastAgeMs,
   result
 })
+
+/** Where the end of a call or a retry leaves its own attempt without a clear answer. */
+const doubtOf = ({ result, state }: ClaimEnd): Provider | undefined =>
+  state === "ambiguous" || state === "deferred" ? (result?.provider ?? undefined) : undefined
+
+/**
+ * The claim of another call of the process that went on from one which had been frozen past its lease, and which is accepted now: no other
+ * place knows of that (S4).
+ */
+const keptAcceptance = (claim: Claim | undefined, { owner, result, state }: ClaimEnd): Claim | undefined =>
+  claim === undefined || claim.owner === owner || !claim.ambiguous || state !== "accepted" || !result?.ok
+    ? undefined
+    : {
+        ...claim,
+        owner,
+        state,
+        provider: result.provider ?? claim.provider,
+        leaseUntil: NO_LEASE,
+        result
+      }
 
 export const makeKeyMemory = (maxKeys = MAX_KEYS): ProcessKeyMemory["Service"] => {
   const claims = makeClaims(maxKeys)
@@ -169,17 +198,20 @@ export const makeKeyMemory = (maxKeys = MAX_KEYS): ProcessKeyMemory["Service"] =
       const claim = known ?? claimOfRetry(retry, { firstAttemptAt: first, lastAttemptAt: first })
       const evidence = known === undefined ? undefined : acceptedBy(known)
       const decision = decideRetry(claim, { ...retry, evidence }, now)
-      const undo = decision._tag === "Go" ? claims.hold(keyHash, decision.claim, now) : () => {}
+      const undo =
+        decision._tag === "Go" && !decision.torn ? claims.hold(keyHash, decision.claim, now) : () => {}
       return { decision, undo }
     },
+    doubtAt: (keyHash, now) => claims.live(keyHash, now)?.doubtAt,
     owns: (keyHash, owner) => (claims.get(keyHash)?.owner ?? owner) === owner,
     move: (keyHash, owner, provider) => {
       const moved = movedClaim(claims.get(keyHash), owner, provider)
       if (moved !== undefined) claims.put(keyHash, moved)
     },
     settle: (keyHash, end, now) => {
-      const settled = settledClaim(claims.get(keyHash), end, now)
-      if (settled !== undefined) claims.put(keyHash, settled)
+      const before = claims.get(keyHash)
+      const settled = keptAcceptance(before, end) ?? settledClaim(before, end, now)
+      if (settled !== undefined) claims.put(keyHash, { ...settled, doubtAt: doubtOf(end) ?? before?.doubtAt })
     },
     answer: (keyHash, owner, result) => {
       const claim = claims.get(keyHash)

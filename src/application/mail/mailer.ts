@@ -66,7 +66,7 @@ export const layer: Layer.Layer<Mailer, never, SendServices> = Layer.effect(
   )
 ).pipe(Layer.provide(layerKeyMemory))
 
-/** One send, whose log lines all name it. */
+/** One send; each of its log lines names it. */
 const send = (
   parts: SendParts,
   message: Message,
@@ -135,7 +135,7 @@ const sendOnce = Effect.fnUntraced(function* (
   return yield* carryOut(parts, { message, keyed, sending, decision, route, evidence }, blocked)
 })
 
-/** A call that has its key, whoever of its recipients is blocked. */
+/** A call that has its key; some of its recipients may be blocked. */
 interface Given {
   /** To all recipients. */
   readonly message: Message
@@ -206,7 +206,10 @@ const attempts = Effect.fnUntraced(function* (
   const tried = { provider, failedOver: false }
   const next = continuation(decision)
   const reason = "an earlier attempt on this key ended without an answer"
-  if (next === "end") return failed(sending, tried, "ambiguous", `${reason}; too old to be tried again`)
+  if (next === "end") {
+    const why = decision.torn ? "another one at the other provider, too" : "too old to be tried again"
+    return failed(sending, tried, "ambiguous", `${reason}; ${why}`)
+  }
   const request = next === "defer" ? requestFor(parts, sending, provider) : undefined
   if (request !== undefined) return yield* defer(parts, sending, tried, request, reason)
   return yield* deliver(parts, sending, stickTo(sticky, route))
@@ -216,7 +219,7 @@ const attempts = Effect.fnUntraced(function* (
 const proven = (sending: Sending, { provider, providerMessageId }: Evidence, route: Route): SendResult =>
   sent(sending, { provider, failedOver: provider !== route.first }, providerMessageId)
 
-/** Tells a store that was away what this process knows of the key. */
+/** Records in a store that was unavailable what this process knows of the key. */
 const tell = (parts: SendParts, details: SendDetails, owner: string, result: SendResult) => {
   const state = settledState(result.status, undefined, false)
   const settle = { owner, state, ambiguous: result.status !== "sent", result }

@@ -71,7 +71,7 @@ const unclaimed = counter(
   "Sends that went out without suppression look-up and claim, since the database did not answer."
 )
 
-/** Those of mail, for {@link showFromStart}. */
+/** Metrics of mail, for {@link showFromStart}. */
 export const mailMetrics = [
   ...Object.values(sends).flatMap((byStatus) => Object.values(byStatus).flatMap((by) => Object.values(by))),
   ...Object.values(attempts).flatMap(({ outcomes, seconds }) => [seconds, ...Object.values(outcomes)]),

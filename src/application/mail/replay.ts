@@ -6,8 +6,8 @@ import type { SendParts } from "./sending.ts"
 import { deferralEnd } from "./store-access.ts"
 
 /**
- * What a repeated call is answered whose first call was deferred: how the mail ended since, where it has. A copy may be out whatever
- * ended it, so that an end without an acceptance is always ambiguous.
+ * The answer to a repeated call after the first one was deferred: how the mail has ended since, if it has. A copy may be out
+ * whatever ended it, so that an end without an acceptance is always ambiguous.
  */
 const endedSince = (first: SendResult, end: DeferralEnd | undefined): SendResult => {
   if (end === undefined) return first

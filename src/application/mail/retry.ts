@@ -9,6 +9,8 @@ import {
   hasExpired,
   tagOf,
   tooLate,
+  tornBy,
+  triedBy,
   withoutDropped
 } from "../../domain/mail/deferred-send.ts"
 import { dedupes, type FailureKind, withinWindow } from "../../domain/mail/failover.ts"
@@ -39,7 +41,7 @@ import { findEvidence, noteEvidence, rowOf } from "./store-access.ts"
 import { heard, storeNow, type StoreTime } from "./store-time.ts"
 import { newTrace, type Trace, traced } from "./trace.ts"
 
-/** How long a message waits whose attempt could not begin, seconds; no longer than for its first retry, which drills shorten. */
+/** Wait of a message after an attempt that could not begin, in seconds; at most the first retry's delay, which drills shorten. */
 const NOT_BEGUN_WAIT_SECONDS = 30
 
 /** Nothing was asked of a provider: the store does not answer, or another process works on the key. */
@@ -127,8 +129,10 @@ const handle = Effect.fnUntraced(function* (
   if (own._tag === "Busy") return yield* new NotBegun({ reason: "this process works on its key" })
   const settle = (end: ClaimEnd) => Effect.map(uptime, (at) => memory.settle(details.keyHash, end, at))
   if (own._tag === "Go") {
+    const doubtAt = memory.doubtAt(details.keyHash, now) ?? request.provider
     const held: Held = {
       owner,
+      torn: own.torn || doubtAt !== request.provider,
       ageMs: now - own.claim.firstAttemptAt,
       undo,
       goOn: (age) =>
@@ -163,9 +167,11 @@ interface Held {
   readonly owner: string
   /** Since the key's first attempt, milliseconds, as far as the process knows. */
   readonly ageMs: number
-  /** Puts the key back as it was: nobody is asked. */
+  /** Restores the key's earlier state, since no provider is asked. */
   readonly undo: () => void
-  /** An attempt follows, on a key that is so old; false where another of the process took the key, while this one was frozen past its lease. */
+  /** The process itself has left the key in doubt at the other provider: nobody may be asked (S2). */
+  readonly torn: boolean
+  /** An attempt follows, on a key of that age; false where another call of the process took the key during a freeze. */
   readonly goOn: (ageMs: number) => Effect.Effect<boolean>
   readonly settle: (end: ClaimEnd) => Effect.Effect<void>
 }
@@ -198,7 +204,7 @@ const retried = Effect.fnUntraced(function* (
   const blocked = blockedAddresses(details.category, began.suppressions)
   const trace = newTrace()
   const now = yield* storeNow(began.time)
-  const late = tooLate(message, began.firstAttemptAt, now)
+  const late = tooLate(message, began.firstAttemptAt, now) ?? tornBy(began.torn || held.torn)
   if (late !== undefined) held.undo()
   else if (!(yield* held.goOn(Math.max(held.ageMs, now - began.firstAttemptAt))))
     return yield* new NotBegun({ reason: "this process works on its key" })
@@ -219,6 +225,7 @@ const retried = Effect.fnUntraced(function* (
 /** What an attempt goes by. */
 interface Go {
   readonly _tag: "Go"
+  readonly torn: boolean
   readonly suppressions: ReadonlyArray<Block>
   /** When the key's first attempt began. */
   readonly firstAttemptAt: number
@@ -229,9 +236,9 @@ interface Go {
 type Began = Exclude<BeganRetry, { readonly _tag: "Busy" | "Go" }> | Go
 
 /**
- * Evidence and suppressions before an attempt, and the lease on the key. A provider that dedupes is tried even if the database does
- * not answer. The other one is not: a mail whose acceptance an event has proven would go out twice. Its message waits instead, and so
- * does one that seems too old by this process's clock, or by what the process remembers, which alone end no mail.
+ * Evidence and suppressions before an attempt, and the lease on the key. A provider that dedupes is tried even if the database
+ * does not answer. Another one is not: a mail could go out twice after an event has proven its acceptance. Its message waits
+ * instead. So does one that is too old only by this process's clock or memory, since neither is enough to end a mail.
  */
 const begin = Effect.fnUntraced(function* (
   parts: SendParts,
@@ -240,9 +247,8 @@ const begin = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Began, NotBegun | StoreUnavailable> {
   const { details, firstAttemptAt, rowId } = message
   const { provider } = message.request
-  const unknown: Go = { _tag: "Go", suppressions: [], firstAttemptAt, time: undefined }
+  const unknown: Go = { _tag: "Go", torn: false, suppressions: [], firstAttemptAt, time: undefined }
   if (!parts.store.configured) return unknown
-  const addresses = [...details.to, ...details.others]
   const leaseMs = claimLeaseMs(parts.config)
   const entry = {
     keyHash: details.keyHash,
@@ -252,7 +258,7 @@ const begin = Effect.fnUntraced(function* (
     ageMs: ageBySchedule(message, parts.config.deferDelaysSeconds),
     provider,
     rowId,
-    addresses,
+    addresses: [...details.to, ...details.others],
     owner,
     leaseMs
   }
@@ -272,14 +278,11 @@ const begin = Effect.fnUntraced(function* (
   if (began._tag === "Busy") return yield* new NotBegun({ reason: "another process works on its key" })
   if (began._tag !== "Go") return began
   return {
-    _tag: "Go",
-    suppressions: began.suppressions,
+    ...began,
     firstAttemptAt: firstOf(message, began.firstAttemptAt),
     time: yield* heard(began.at)
   }
 })
-
-const triedBy = ({ failedOver, request: { provider } }: DeferredSend) => ({ provider, failedOver })
 
 /** Nothing proves that an earlier attempt was not delivered, whatever this one was answered. */
 const gaveUp = (message: DeferredSend, error: string, ownKind?: FailureKind): Ended => ({
@@ -287,7 +290,7 @@ const gaveUp = (message: DeferredSend, error: string, ownKind?: FailureKind): En
   ...(ownKind === undefined ? {} : { ownKind })
 })
 
-/** Sends the request again, unless nobody is left to get it. */
+/** Sends the request again, unless all its recipients are suppressed. */
 const send = Effect.fnUntraced(function* (
   parts: SendParts,
   message: DeferredSend,

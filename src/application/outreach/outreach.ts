@@ -11,6 +11,7 @@ import {
 } from "../../domain/mail/send-result.ts"
 import type { TemplateLink } from "../../domain/mail/templates/template.ts"
 import type { CampaignSendStatus } from "../../domain/outreach/campaign-status.ts"
+import { pathTo } from "../../domain/pages.ts"
 import { MailTemplates } from "../../ports/mail/mail-provider.ts"
 import { CampaignBook } from "../../ports/outreach/campaign-book.ts"
 import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
@@ -194,9 +195,9 @@ const send = Effect.fnUntraced(function* (parts: Parts, mail: OutreachMail) {
   const email = addressKey(parsed.success)
   const { campaign, name, subject } = mail
   const idempotencyKey = yield* keyOf(parts, email, mail)
-  const unsubscribeUrl = `${config.baseUrl}/unsubscribe/${yield* unsubscribing.token({ email, campaign })}`
+  const unsubscribeUrl = `${config.baseUrl}${pathTo.unsubscribe(yield* unsubscribing.token({ email, campaign }))}`
 
-  // Unlike the suppression look-up this fails closed: a mail that goes out later harms nobody, and one to a person who
+  // Unlike the suppression look-up this fails closed: a mail that goes out later does no harm, and one to a person who
   // asked for none breaks the law in most places, and the promise of the link everywhere.
   const begun = yield* book.begin({ email, name, campaign, subject, idempotencyKey })
   if (begun._tag === "Unsubscribed") return begun

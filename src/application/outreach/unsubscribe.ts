@@ -5,7 +5,7 @@ import { Unsubscribes } from "../../ports/outreach/campaign-book.ts"
 import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { makeSignedTokens } from "../accounts/tokens.ts"
 
-/** The address of an unsubscribe link, and the campaign whose mail carried it. */
+/** The address of an unsubscribe link, and the campaign of the mail that carried it. */
 export interface UnsubscribeSubject {
   /** Bare and lower-case. */
   readonly email: string

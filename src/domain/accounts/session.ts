@@ -12,7 +12,7 @@ export const MAGIC_LINK_LIFETIME_SECONDS = 15 * 60
 
 /**
  * The cookies of one session, each as its hash. The next one becomes current when it is first used, not when it is issued:
- * a lost response logs nobody out.
+ * a lost response does not end the session.
  */
 export interface SessionCookies {
   readonly current: string

@@ -84,7 +84,7 @@ type PollVerdict =
   | { readonly do: "wait" }
   /** Ask the batch service to stop it; the row stays `submitted` until it has. */
   | { readonly do: "stop" }
-  /** Like `stop`, but its job goes on demand at once. */
+  /** Like `stop`, and converts the job on demand at once. */
   | { readonly do: "give-up" }
   /** Its results are wanted: parse, write, bill, close. */
   | { readonly do: "collect"; readonly end: EndStatus }
@@ -92,8 +92,8 @@ type PollVerdict =
   | { readonly do: "bill"; readonly end: EndStatus; readonly outcome: BatchOutcome }
 
 /**
- * What a poll of a submitted row leads to (BATCH-14, BATCH-42). `unwanted`: the row has a reason, its owner's or the driver's, so
- * that nobody waits for its results.
+ * What a poll of a submitted row leads to (BATCH-14, BATCH-42). `unwanted`: the owner or the driver has given the row a reason to
+ * stop, so that its results are not needed.
  */
 export const verdictOf = (poll: {
   readonly status: BatchStatus

@@ -76,7 +76,7 @@ export const coverageOf = (layer: string, html: string): Coverage => {
   for (const word of found) counts.set(word, (counts.get(word) ?? 0) + 1)
   const left = new Map(counts)
   const glued = found.join("")
-  /** How often a missing word's letters occur there beyond those that were words of their own. */
+  /** How often a missing word's letters occur within the joined words, beyond its occurrences as a separate word. */
   const within = new Map<string, number>()
   const missing: Array<string> = []
   for (const word of wanted) {

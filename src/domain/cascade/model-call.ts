@@ -35,7 +35,7 @@ export const MAX_IMAGE_BYTES = 3_750_000
 const TOKEN_CHARACTERS = 4
 const PAGE_TOKENS = 3_000
 
-/** Tokens that a call sends, about: of one without an answer nobody reports them. */
+/** Estimated tokens that a call sends, for a call without an answer: the vendor reports none for it. */
 export const estimatedInput = ({ messages, system }: ModelCall): TokenUsage => {
   const tokensOf = (content: CallContent) =>
     "text" in content ? content.text.length / TOKEN_CHARACTERS : PAGE_TOKENS

@@ -1,15 +1,18 @@
-/** How far into a file `%PDF-` may stand: PDF readers have always allowed this (PDF 1.7 reference, implementation note 13). */
+/**
+ * Bytes from the start of a file within which `%PDF-` may begin: PDF readers have always allowed this (PDF 1.7 reference,
+ * implementation note 13).
+ */
 const PDF_WITHIN = 1024
 
 const latin1 = (text: string): ReadonlyArray<number> => Array.from(text, (sign) => sign.charCodeAt(0))
 
 const PDF = latin1("%PDF-")
 
-/** Whether these bytes stand at a place. */
+/** True when the signature's bytes are found at an offset. */
 export const startsWith = (bytes: Uint8Array, signature: ReadonlyArray<number>, at = 0): boolean =>
   signature.every((byte, index) => bytes[at + index] === byte)
 
-/** What files of other kinds begin with, what they are, and where the bytes stand unless at the very beginning. */
+/** Signatures of other kinds of files: the bytes, the kind's name, and the offset when it is not 0. */
 const SIGNATURES: ReadonlyArray<readonly [signature: ReadonlyArray<number>, kind: string, at?: number]> = [
   [latin1("PK\u0003\u0004"), "an archive"],
   [latin1("PK\u0005\u0006"), "an archive"],
@@ -40,8 +43,8 @@ export const signedKind = (head: Uint8Array): string | undefined =>
   SIGNATURES.find(([signature, , at]) => startsWith(head, signature, at))?.[1]
 
 /**
- * Whether the bytes are a PDF, by content. A file with a signature of its own that holds a PDF – `winmail.dat`, an archive that
- * does not compress – is none: it may hold several.
+ * Whether the bytes are a PDF, by content. A file with another signature that contains a PDF – `winmail.dat`, an archive that does
+ * not compress – does not count: it may contain several.
  */
 export const isPdf = (bytes: Uint8Array): boolean => {
   if (startsWith(bytes, PDF)) return true

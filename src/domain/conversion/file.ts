@@ -34,7 +34,7 @@ export interface StoredFile {
   /** Its job is `waiting_batch`. Computed from the job. */
   readonly batchWaiting: boolean
   readonly jobId: JobId | null
-  /** Of the job `jobId`; null where there is none (yet). */
+  /** Status of the job `jobId`; null without a job (yet). */
   readonly jobStatus: JobStatus | null
   /** Pages. */
   readonly progress: { readonly done: number; readonly total: number }
@@ -48,8 +48,8 @@ export interface StoredFile {
   readonly hasText: boolean | null
   /** Pages from 1 that no model converted though high fidelity was asked for. */
   readonly noModelPages: ReadonlyArray<number>
-  /** Of the result: what it was made with, and when (ISO 8601); null: there is none, or nobody wrote it down. */
+  /** What the result was made with, and when (ISO 8601); null without a result or a record of it. */
   readonly made: Made | null
-  /** What a PDF holds that no conversion reads; null: nobody looked, or it is no PDF. */
+  /** Parts of a PDF that no conversion reads; null when it was not examined or is not a PDF. */
   readonly leftOut: LeftOut | null
 }

@@ -16,7 +16,7 @@ export const Making = Schema.Struct({
 })
 export type Making = typeof Making.Type
 
-/** The same, and when the result was done (ISO 8601). */
+/** {@link Making}, and when the result was done (ISO 8601). */
 export const Made = Schema.Struct({ at: Schema.String, ...Making.fields }).annotate({
   identifier: "ResultMaking",
   description: "What the result was made with, and when."

@@ -65,7 +65,7 @@ export const wasReplaced = (known: StoredFile, now: StoredFile): boolean =>
   now.jobId !== known.jobId &&
   (known.status === "processing" || known.status === "chunked_processing")
 
-/** The end of a conversion whose file is being converted anew already; `ended`: of its job, where it has one. */
+/** The end of a conversion after its file's next conversion has begun; `ended`: the status of its job, if it had one. */
 export const momentOfReplaced = (
   known: StoredFile,
   { resultKey }: StoredFile,

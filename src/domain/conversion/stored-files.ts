@@ -27,7 +27,7 @@ export const filePrefix = (fileId: FileId): string => `${FILES}${fileId}/`
 
 const FILE_ID = /^files\/([\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[\da-f]{4}-[\da-f]{12})\//
 
-/** The file that an object belongs to; undefined for an object whose file's id does not tell its time. */
+/** The file that an object belongs to; undefined when the file's id holds no time. */
 export const fileIdOf = (key: string): FileId | undefined => {
   const id = FILE_ID.exec(key)?.[1]
   return id === undefined ? undefined : FileId.make(id)
@@ -44,7 +44,7 @@ export const resultKey = (jobId: JobId, lease: LeaseId): string => `${jobPrefix(
 export const inlineResultKey = (fileId: FileId, lease: LeaseId): string =>
   `${filePrefix(fileId)}result-${lease}.html`
 
-/** The job whose result has this key; undefined for the result of a Word document or a picture, which has no job. */
+/** The job that made the result with this key; undefined for the result of a Word document or a picture, which has no job. */
 export const jobOfResult = (key: string): JobId | undefined => {
   const id = /^jobs\/([^/]+)\/result-/.exec(key)?.[1]
   return id === undefined ? undefined : JobId.make(id)

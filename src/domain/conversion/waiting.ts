@@ -10,7 +10,7 @@ export interface WaitFacts {
   readonly requested: number
   /** Since a worker that holds a part of it last reported. */
   readonly silent: number | null
-  /** Until a part of it that nobody holds may be claimed; below 0: it may. */
+  /** Time until an unclaimed part of it may be claimed; below 0: it is due. */
   readonly due: number | null
   /** Other conversions that wait or are under way. */
   readonly others: number

@@ -34,7 +34,7 @@ export interface Measures {
   readonly unsettled: { readonly deferred: number; readonly failed: number }
   /** Sends that went out without suppression look-up and claim, as their processes reported in the last {@link RECENT_MINUTES}. */
   readonly unclaimed: number
-  /** Deferred sends whose retry was due more than {@link OVERDUE_MINUTES} ago, and of which nothing has been heard since. */
+  /** Deferred sends with a retry that was due more than {@link OVERDUE_MINUTES} ago and without any sign of life since. */
   readonly overdue: number
   /**
    * The largest difference of a process's clock from the database's that was noted in the last {@link CLOCK_NOTED_MINUTES}, and how far
@@ -93,7 +93,10 @@ const FALLBACK_SENDS = 10
 
 /** One time-out among thousands is normal; ten mails that wait at once are an outage. */
 const DEFERRED = { bad: 10, calm: 2 }
-/** A retry begins within seconds of its time; one whose consumer crashed thrice, or that was put back in an outage, within minutes. */
+/**
+ * Minutes after which a retry counts as overdue. It begins within seconds of its time; within minutes after three crashes of its
+ * consumer, or after it was put back in an outage.
+ */
 export const OVERDUE_MINUTES = 15
 /** How far back overdue retries are looked for: a day longer than any retry may still go out. */
 export const OVERDUE_WINDOW_HOURS = 48
@@ -115,7 +118,7 @@ export const SILENCE_AFTER_MINUTES = 30
 /** Twenty mails in a row without an event: if one mail in ten had none by chance, the odds are 1 in 10^20. */
 const SILENT_SENDS = { bad: 20, calm: 5 }
 
-/** A page whose prompt the model refuses happens; three within half an hour are an account, a model or a region. */
+/** Unanswered calls within half an hour. One refused prompt is normal; three point to the account, the model or the region. */
 const UNANSWERED = { bad: 3, calm: 0 }
 
 /** How long an alarm must be calm without a break before it ends: a flapping alarm stays one episode. */
@@ -272,7 +275,7 @@ export const alarmTable = (stateOf: (name: AlarmName) => AlarmState): AlarmTable
   clocks: stateOf("clocks")
 })
 
-/** The alarms whose state the measurements change, with their notices. */
+/** Alarms with a state that the measurements change, and their notices. */
 export const evaluate = (previous: AlarmTable, measures: Measures): ReadonlyArray<AlarmChange> =>
   ALARMS.flatMap((name): ReadonlyArray<AlarmChange> => {
     const from = previous[name]

@@ -9,7 +9,7 @@ const TITLES: Readonly<Record<AlarmName, string>> = {
   fallback_only: "Only the fallback takes mail",
   deferred_sends: "Many mails wait for a retry",
   retries_overdue: "Nobody retries deferred mails",
-  failed_sends: "Mails failed that nobody refused",
+  failed_sends: "Mails failed without a refusal",
   unclaimed_sends: "Mail went out without look-up and claim",
   silence_provider_a: "No delivery events of provider_a",
   silence_provider_b: "No delivery events of provider_b",
@@ -35,7 +35,7 @@ const ADVICE: Readonly<Record<AlarmName, string>> = {
   retries_overdue:
     "Their messages wait in a queue that no process takes from: doctor names it. Start a process with the role retry on that EMAIL_DEFER_QUEUE_URL.",
   failed_sends:
-    "See GET /api/admin/email-log?status=failed. With the kind ambiguous nobody can say whether the mail arrived; with unavailable no provider took it.",
+    "See GET /api/admin/email-log?status=failed. With the kind ambiguous it is unknown whether the mail arrived; with unavailable no provider took it.",
   unclaimed_sends:
     "The database did not answer these sends in time. Their keys are in the log lines “a send goes out without look-up and claim”: look for a second copy in another process, and for suppressed recipients.",
   silence_provider_a: "Bounces go unseen. Look at the webhook, its signing secret and the poll.",
@@ -46,7 +46,7 @@ const ADVICE: Readonly<Record<AlarmName, string>> = {
   failed_conversions:
     "See GET /api/admin/jobs?status=failed, GET /api/admin/other-jobs?status=failed and GET /api/admin/incoming-mails?outcome=error: their errors name the cause.",
   waiting_conversions:
-    "Start a process with the role worker, or more of them; one whose store is another one than the database knows takes no work, and says so at GET /ready.",
+    "Start a process with the role worker, or more of them; one with another store than the database knows takes no work, and reports it at GET /ready.",
   batch_fallback:
     "Each such page costs twice as much. See GET /api/admin/jobs for the outcomes of the batch jobs, and the log for records that were refused.",
   unverified_mails:

@@ -1,4 +1,5 @@
 import type { DigestCount, DigestEvent, MailTemplate, TemplateLink } from "../mail/templates/template.ts"
+import { ADMIN_SCREENS, pathTo } from "../pages.ts"
 import type { DigestPeriod } from "./audit-digest-period.ts"
 import type { DigestActivity, DigestEntry, MailCounts } from "./digest-activity.ts"
 
@@ -53,11 +54,10 @@ const eventOf = (entry: DigestEntry): DigestEvent => {
 
 const linksOf = (baseUrl: string, forAdmins: boolean): ReadonlyArray<TemplateLink> =>
   forAdmins
-    ? [
-        { text: "Email log", url: `${baseUrl}/admin/email-log` },
-        { text: "Suppressions", url: `${baseUrl}/admin/suppressions` },
-        { text: "Notifications", url: `${baseUrl}/admin/notifications` }
-      ]
+    ? (["email-log", "suppressions", "notifications"] as const).map((screen) => ({
+        text: ADMIN_SCREENS[screen],
+        url: `${baseUrl}${pathTo.adminScreen(screen)}`
+      }))
     : [{ text: "Dashboard", url: baseUrl }]
 
 /** The digest of a period, as data. */

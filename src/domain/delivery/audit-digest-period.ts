@@ -25,7 +25,7 @@ export const periodOf = (cadence: DigestCadence, instant: number): DigestPeriod 
   return { cadence, from, to: from + every }
 }
 
-/** The period whose digest is due at an instant: the last finished one. */
+/** The period of the digest that is due at an instant: the last finished one. */
 export const duePeriod = (cadence: DigestCadence, instant: number): DigestPeriod => {
   const { from } = periodOf(cadence, instant)
   return periodOf(cadence, from - 1)

@@ -18,13 +18,13 @@ export const BATCH_WINDOW_HOURS = 24
 export interface DocumentMeasures {
   /** Of the last {@link DOCUMENT_MINUTES}: conversions of every kind that failed, mailed ones among them. */
   readonly failed: number
-  /** Since when the oldest conversion that nobody works on may be begun, minutes; parked and paused ones do not count. */
+  /** Minutes for which the oldest unclaimed conversion has been due; parked and paused ones do not count. */
   readonly waitingMinutes: number
   /** Of the batch jobs that were closed in the last {@link BATCH_WINDOW_HOURS}: their pages, and those that were converted on demand. */
   readonly batch: { readonly pages: number; readonly fallback: number }
-  /** Of the last {@link DOCUMENT_MINUTES}: mails that ended, and those of them whose sender nobody vouched for. */
+  /** Mails that ended within {@link DOCUMENT_MINUTES}, and how many of them had an unverified sender. */
   readonly mails: { readonly ended: number; readonly unverified: number }
-  /** Since when the oldest mail that nobody works on is due, minutes. */
+  /** Minutes for which the oldest unclaimed mail has been due. */
   readonly mailWaitingMinutes: number
 }
 
@@ -60,7 +60,7 @@ export const judgeDocuments = (name: DocumentAlarm, measures: DocumentMeasures):
     case "waiting_conversions":
       return {
         level: counted(waitingMinutes, WAITING_MINUTES),
-        detail: `the oldest conversion that nobody works on has waited for ${waitingMinutes} minutes, the limit is ${WAITING_MINUTES.bad}`
+        detail: `the oldest conversion without a worker has waited for ${waitingMinutes} minutes, the limit is ${WAITING_MINUTES.bad}`
       }
     case "batch_fallback":
       return {
@@ -70,12 +70,12 @@ export const judgeDocuments = (name: DocumentAlarm, measures: DocumentMeasures):
     case "unverified_mails":
       return {
         level: unverifiedLevel(mails),
-        detail: `nobody vouched for the senders of ${mails.unverified} of ${mails.ended} mails to the convert address in ${DOCUMENT_MINUTES} minutes`
+        detail: `${mails.unverified} of ${mails.ended} mails to the convert address in ${DOCUMENT_MINUTES} minutes had an unverified sender`
       }
     case "waiting_mails":
       return {
         level: counted(mailWaitingMinutes, WAITING_MINUTES),
-        detail: `the oldest mail to the convert address that nobody works on has waited for ${mailWaitingMinutes} minutes, the limit is ${WAITING_MINUTES.bad}`
+        detail: `the oldest mail to the convert address without a worker has waited for ${mailWaitingMinutes} minutes, the limit is ${WAITING_MINUTES.bad}`
       }
   }
 }

@@ -1,7 +1,7 @@
 /** A mail that the log has a row for. */
 export interface KnownMail {
   readonly lastEvent: string | undefined
-  /** The provider reported a failure, and nobody holds the claim of its alert: the alert has not gone out. */
+  /** True when the provider reported a failure and its alert is unclaimed: the alert has not gone out. */
   readonly alertDue: boolean
 }
 

@@ -8,7 +8,7 @@ export type Step =
   | { readonly _tag: "Unsuppress"; readonly email: string; readonly text: string; readonly command: string }
   | { readonly _tag: "Redrive"; readonly id: string; readonly text: string; readonly command: string }
 
-/** Where a mail stands, in words, and what to do next. */
+/** A mail's state in words, and what to do next. */
 interface Advice {
   readonly mood: "good" | "bad" | "wait" | ""
   readonly title: string
@@ -16,7 +16,7 @@ interface Advice {
   readonly steps: ReadonlyArray<Step>
 }
 
-/** What the advice goes by, beside the story. */
+/** Facts that the advice depends on, in addition to the story. */
 export interface Known {
   /** The dead letter that holds the mail's retry. */
   readonly deadLetter: string | undefined
@@ -27,7 +27,7 @@ export interface Known {
 /** How long a retry may be late before somebody should look: the queue's consumer may be busy. */
 const LATE_MS = 2 * 60_000
 
-/** The row that says where the mail stands: the newest that a provider accepted, else the newest. */
+/** The row that decides the mail's state: the newest that a provider accepted, else the newest. */
 export const standingRow = (rows: ReadonlyArray<StoryRow>): StoryRow =>
   rows.findLast(({ outcome, provider_message_id: id }) => id !== null || outcome === "sent") ?? rows.at(-1)!
 
@@ -67,7 +67,7 @@ const waiting = (row: StoryRow, { deadLetter, now }: Known): Advice => {
     return {
       mood: "bad",
       title: "Its retry is a dead letter",
-      why: "The retry was received three times without an end, so that nobody works on it any more.",
+      why: "The retry was received three times without an end and has been given up.",
       steps: [
         {
           _tag: "Redrive",
@@ -170,7 +170,7 @@ const BY_STATUS: ReadonlyMap<string, Omit<Advice, "steps">> = new Map([
     {
       mood: "wait",
       title: "The recipient’s server keeps it waiting",
-      why: "The provider goes on trying by itself."
+      why: "The provider keeps trying by itself."
     }
   ],
   ["delivered", { mood: "good", title: "Delivered", why: "The recipient’s server took it." }],
@@ -178,7 +178,7 @@ const BY_STATUS: ReadonlyMap<string, Omit<Advice, "steps">> = new Map([
   ["clicked", { mood: "good", title: "Delivered and read", why: "The recipient followed a link in it." }]
 ])
 
-/** Where a mail stands, and what to do next. */
+/** A mail's state in words, and what to do next. */
 export const adviceOn = (story: MailStory, known: Known): Advice => {
   const row = standingRow(story.rows)
   switch (row.status) {

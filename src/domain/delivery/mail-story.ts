@@ -52,7 +52,7 @@ export interface MailStory {
     readonly confirmedAt: string | null
     readonly dueAt: string | null
   }>
-  /** What stands on the suppression list now of the mail's recipients. */
+  /** Entries of the mail's recipients on the suppression list now. */
   readonly suppressions: ReadonlyArray<{
     readonly email: string
     readonly reason: ListedReason

@@ -22,7 +22,7 @@ const rowsOfUse = (rows: ReadonlyArray<StoryRow>, id: string): ReadonlyArray<Sto
   return use
 }
 
-/** Where a send stands, and the result that a call would have now: `sent` where a provider accepted it, by its answer or by an event. */
+/** A send's deciding row, and the result that a call would get now: `sent` when a provider accepted it, by its answer or by an event. */
 export const standingOf = (
   rows: ReadonlyArray<StoryRow>,
   id: string

@@ -4,7 +4,7 @@ import type { EmailStat } from "./email-log-row.ts"
 /** Rows of the log by status. */
 type StatusCounts = Readonly<Record<EmailStatus, number>>
 
-/** Shares of the mails that a provider accepted, 0 to 1; null where there are none. */
+/** Shares of the mails that a provider accepted, 0 to 1; null without such mails. */
 interface StatRates {
   readonly delivered: number | null
   readonly bounced: number | null

@@ -30,13 +30,13 @@ export interface LineFilter {
   readonly pattern: string
 }
 
-/** Who is mailed or called by a topic. */
+/** Subscribers of a topic, by mail or by call. */
 export interface Subscriptions {
   readonly confirmed: number
   readonly pending: number
 }
 
-/** The queues whose messages nobody works on: of deferred sends, and of the events' rules. */
+/** Dead-letter queues: of deferred sends, and of the events' rules. */
 export interface DeadLetterQueues {
   readonly deferred: string | undefined
   readonly events: ReadonlyArray<string>
@@ -109,7 +109,7 @@ export const alarmVerdict = (watched: WatchedMetric, found: Found<ReadonlyArray<
   return soon.some(({ actions }) => actions.length > 0)
     ? ok(`${soon[0]!.name} watches ${what}`)
     : warn({
-        what: `the alarm ${soon[0]!.name} reports to nobody`,
+        what: `the alarm ${soon[0]!.name} has no recipient`,
         why: `${what} pass unnoticed: it has no action, or its actions are switched off`,
         do: APPLY
       })
@@ -171,9 +171,9 @@ export const topicVerdict = (topic: string, found: Found<Subscriptions>): Verdic
     pending > 0
       ? {
           what: `no subscription of the topic ${name} is confirmed`,
-          why: "alarms are reported to nobody",
+          why: "alarms reach no one",
           do: "follow the link in the mail that AWS sent to ALERT_EMAIL, or ask for it again in the SNS console"
         }
-      : { what: `the topic ${name} has no subscription`, why: "alarms are reported to nobody", do: APPLY }
+      : { what: `the topic ${name} has no subscription`, why: "alarms reach no one", do: APPLY }
   )
 }

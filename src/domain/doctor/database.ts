@@ -30,7 +30,7 @@ export type DatabaseFacts =
       readonly skewMs: number
       /** How far off {@link skewMs} may be. */
       readonly uncertaintyMs: number
-      /** Queues of deferred mails in this database, and how many of each are due and held by nobody. */
+      /** Queues of deferred mails in this database, and how many messages of each are due and unclaimed. */
       readonly waiting: ReadonlyArray<{ readonly queue: string; readonly due: number }>
     }
 
@@ -73,10 +73,10 @@ const migrationsVerdict = (
   return ok("all migrations and functions are applied, unchanged")
 }
 
-/** Messages that nobody takes: no consumer runs, or the setting named this queue once. */
+/** Verdict on messages that no consumer takes: none runs, or the setting named this queue once. */
 const waitingVerdict = ({ due, queue }: { readonly queue: string; readonly due: number }): Verdict =>
   fail({
-    what: `${due} deferred ${due === 1 ? "mail is" : "mails are"} due in the queue postgres:${queue}, and nobody takes ${due === 1 ? "it" : "them"}`,
+    what: `${due} deferred ${due === 1 ? "mail is" : "mails are"} due in the queue postgres:${queue}, and no consumer takes ${due === 1 ? "it" : "them"}`,
     why: "no process with the role retry works on this queue",
     do: `start one with EMAIL_DEFER_QUEUE_URL=postgres:${queue} until the queue is empty`
   })

@@ -46,8 +46,8 @@ export const parseDmarc = (text: string): DmarcRecord | undefined => {
 }
 
 /**
- * The names under which a domain's DMARC record may stand, nearest first: the domain's own, then its parents' down to two
- * labels (the tree walk of RFC 9989; a public suffix holds none).
+ * The names that may hold a domain's DMARC record, nearest first: the domain's, then its parents' down to two labels (the tree
+ * walk of RFC 9989; a public suffix holds none).
  */
 export const dmarcNames = (domain: string): ReadonlyArray<string> => {
   const labels = domain.split(".")
@@ -57,8 +57,8 @@ export const dmarcNames = (domain: string): ReadonlyArray<string> => {
 }
 
 /**
- * Whether two domains share their last two labels or more, taken here as "of one organisation". SES accepts as MAIL FROM
- * only a name below the verified domain or beside it, so that a public suffix of two labels cannot mislead.
+ * Whether two domains share their last two labels or more, taken here as "of one organisation". SES accepts as MAIL FROM only the
+ * verified domain's subdomains and siblings, so that a public suffix of two labels cannot mislead.
  */
 const sharesParent = (a: string, b: string): boolean => {
   const [left, right] = [a.split(".").reverse(), b.split(".").reverse()]

@@ -95,7 +95,7 @@ const lossVerdicts = (route: EventRoute): ReadonlyArray<Verdict> => {
       ? [
           warn({
             what: `the rule ${rule} has no dead-letter queue`,
-            why: "what could not be delivered is gone, and nobody notices",
+            why: "what could not be delivered is gone without a notice",
             do: APPLY
           })
         ]

@@ -1,4 +1,4 @@
-import { complaintAbout, type Standing, type StorePlace } from "../store-identity.ts"
+import { complaintAbout, type StoreState, type StorePlace } from "../store-identity.ts"
 import { type Verdict, verdictsOf } from "./verdict.ts"
 
 /** The facts about one object store of this installation. */
@@ -6,7 +6,7 @@ export interface ObjectStoreFacts {
   readonly store: StorePlace
   readonly found:
     | { readonly _tag: "Unreachable"; readonly why: string }
-    | { readonly _tag: "Reached"; readonly standing: Standing }
+    | { readonly _tag: "Reached"; readonly state: StoreState }
 }
 
 const { fail, ok, warn } = verdictsOf("objects")
@@ -20,7 +20,7 @@ const verdict = ({ found, store }: ObjectStoreFacts): Verdict => {
       do: "see that the bucket or the folder exists and that this machine may read and write it"
     })
   }
-  switch (found.standing) {
+  switch (found.state) {
     case "same":
     case "expired":
       return ok(`${where} is the one that the database knows`)
@@ -29,7 +29,7 @@ const verdict = ({ found, store }: ObjectStoreFacts): Verdict => {
     case "another":
     case "empty":
     case "lost":
-      return fail(complaintAbout(store, found.standing))
+      return fail(complaintAbout(store, found.state))
   }
 }
 
@@ -67,5 +67,5 @@ export const objectVerdicts = (facts: ReadonlyArray<ObjectStoreFacts>): Readonly
 /** What an object store does with one small object. */
 export type ProbeFound =
   | { readonly _tag: "Fails"; readonly step: "written" | "read" | "removed"; readonly why: string }
-  /** `isExclusive`: of two that write an object where there is none, one is refused. */
+  /** `isExclusive`: when two processes create the same object at once, one is refused. */
   | { readonly _tag: "Works"; readonly isExclusive: boolean }

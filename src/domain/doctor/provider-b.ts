@@ -13,7 +13,7 @@ export interface ConfigurationSetFacts {
         readonly sendingEnabled: boolean
         /** What puts an address on the account's list; `undefined`: as the account has it. */
         readonly suppresses: ReadonlyArray<string> | undefined
-        /** Event types that an enabled EventBridge destination publishes, as SES names them; `undefined`: there is none. */
+        /** Event types that an enabled EventBridge destination publishes, as SES names them; `undefined` without such a destination. */
         readonly published: ReadonlyArray<string> | undefined
       }
 }

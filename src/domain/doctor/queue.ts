@@ -21,7 +21,7 @@ export type QueueFacts =
       readonly visibilitySeconds: number | undefined
       readonly retentionSeconds: number | undefined
       readonly deadLetterRetentionSeconds: number | undefined
-      /** Messages that were due at two looks, seconds apart, and held by nobody. */
+      /** Messages that were due and unclaimed at two checks, seconds apart. */
       readonly due: number
     }
 
@@ -33,7 +33,7 @@ const deadVerdicts = (dead: number | undefined): ReadonlyArray<Verdict> =>
     : [
         warn({
           what: `${dead} dead ${dead === 1 ? "letter waits" : "letters wait"}`,
-          why: "nobody tries these sends again",
+          why: "these sends are not tried again",
           do: "postlane dead-letters, then postlane dead-letters redrive ID"
         })
       ]
@@ -88,7 +88,7 @@ const sqsVerdicts = (
   if (facts.due > 0) {
     verdicts.push(
       warn({
-        what: `${facts.due} deferred ${facts.due === 1 ? "mail is" : "mails are"} due, and nobody takes ${facts.due === 1 ? "it" : "them"}`,
+        what: `${facts.due} deferred ${facts.due === 1 ? "mail is" : "mails are"} due, and no consumer takes ${facts.due === 1 ? "it" : "them"}`,
         why: "a consumer takes what is due at once",
         do: "start a process with the role retry on this EMAIL_DEFER_QUEUE_URL, or enable the function's mapping (aws lambda list-event-source-mappings)"
       })
@@ -104,7 +104,7 @@ export const queueVerdicts = (facts: QueueFacts, visibilitySeconds: number): Rea
       return [
         warn({
           what: "there is no retry queue",
-          why: "an ambiguous send ends failed, and nobody knows whether it arrived",
+          why: "an ambiguous send ends failed, and it stays unknown whether it arrived",
           do: "set EMAIL_DEFER_QUEUE_URL to an SQS queue or to postgres:email-defer"
         })
       ]

@@ -3,7 +3,7 @@ import type { IdentityFacts } from "./provider-b.ts"
 
 /** A record to publish. */
 export interface DnsRecord {
-  /** Who asks for it; `both`: receivers judge the mail of both providers by it. */
+  /** The provider that requires it; `both`: receivers judge the mail of both providers by it. */
   readonly of: "provider_a" | "provider_b" | "both"
   readonly type: string
   /** The whole name. */

@@ -47,7 +47,7 @@ export const MAX_ATTACHMENT_BYTES = 25 * 1024 * 1024
 /** What a mail brings. */
 export type AttachmentChoice<Content extends object = object> =
   | { readonly _tag: "None" }
-  /** The mail is encrypted: nobody attached what stands in its place. */
+  /** The mail is encrypted: its attachments are not what the sender attached. */
   | { readonly _tag: "Sealed"; readonly found: string }
   /** Files, but no PDF among them; the first represents them all. */
   | { readonly _tag: "Unsupported"; readonly filename: string; readonly found: string }

@@ -161,7 +161,7 @@ const checkedOnce = ({ method, properties }: MethodResult): string | undefined =
   return properties.has("smtp.helo") && !properties.has("smtp.mailfrom") ? "spf of the HELO name" : "spf"
 }
 
-/** Whether results cannot all be of one hop: two of what is checked once, or `none` beside another of its method. */
+/** True when the results cannot all come from one hop: a check that runs once has two, or a method has `none` and another one. */
 const contradict = (results: ReadonlyArray<MethodResult>): boolean => {
   const seen = new Map<string, string>()
   for (const one of results) {
@@ -180,7 +180,7 @@ const consistent = (
 ): ReadonlyArray<MethodResult> | undefined =>
   results === undefined || contradict(results) ? undefined : results
 
-/** A header that begins with a result: who wrote it does not stand in it. */
+/** A header that begins with a result and does not name its writer. */
 const withoutServer = (value: string): AuthenticationResults | undefined => {
   const results = resultsOf(new Cursor(value))
   return results === undefined || results.length === 0

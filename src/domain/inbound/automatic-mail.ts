@@ -1,7 +1,7 @@
 import { addressKey, type Mailbox } from "../mail/address.ts"
 import { headerValues, type IncomingMail } from "./incoming-mail.ts"
 
-/** Mailboxes that programs send from and nobody reads. */
+/** Mailboxes that only programs use. */
 const ROBOTS =
   /^(?:mailer-daemon|postmaster|(?:no|do-?not|never)[-_.]?reply|bounces?|auto-?reply|listserv|majordomo)(?:[+-].*)?$/i
 
@@ -56,7 +56,7 @@ export const automaticReason = (
   const mark = mail.headers.find(({ name }) => MARKS.has(name))
   if (mark !== undefined) return mark.name
   if (/^\s*multipart\/report\b/i.test(first("content-type") ?? "")) return "delivery report"
-  return ROBOTS.test(sender.local) ? "written from a mailbox that nobody reads" : undefined
+  return ROBOTS.test(sender.local) ? "written from an unattended mailbox" : undefined
 }
 
 /** Why a mail is not answered at all; undefined: it is. `isOrder`: it has a file to convert. */

@@ -18,7 +18,7 @@ export interface PartNames {
 export interface MailPart<Content extends object = object> extends PartNames {
   /** Its size, decoded. */
   readonly bytes: number
-  /** Its first {@link HEAD_BYTES}, which tell its kind. */
+  /** Its first {@link HEAD_BYTES} bytes, which identify its kind. */
   readonly head: Uint8Array
   /** SHA-256 of it, hex. */
   readonly sha256: string
@@ -29,7 +29,7 @@ export interface MailPart<Content extends object = object> extends PartNames {
 /** Bytes at the beginning of a file that tell its kind, PDFs apart. */
 export const HEAD_BYTES = 32
 
-/** A parsed mail; a forwarded message's parts stand where the message stood. */
+/** A parsed mail; a forwarded message is replaced by its parts. */
 export interface IncomingMail<Content extends object = object> {
   /** All of them, top first. */
   readonly headers: ReadonlyArray<MailHeader>

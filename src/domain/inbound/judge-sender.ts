@@ -4,7 +4,7 @@ import { malformation } from "./mail-headers.ts"
 import type { MailOutcome } from "./mail-outcome.ts"
 import { type AuthenticityRules, authenticityOf, senderOf } from "./sender-authenticity.ts"
 
-/** Who wrote a mail, or how it ends without an answer because that is not certain. */
+/** The author of a mail, or how the mail ends without an answer because the author is not certain. */
 type Judgement =
   | { readonly sender: Mailbox }
   | { readonly sender: undefined; readonly outcome: MailOutcome; readonly reason: string }

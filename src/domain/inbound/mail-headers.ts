@@ -74,7 +74,7 @@ const isAligned = ({ domain }: DkimSignature, sender: Mailbox): boolean =>
 
 /**
  * Whether the mail was written to one of the addresses: its To or Cc names it. Where the sender's domain signed To, Cc counts
- * only if it was signed too: otherwise anybody who got a signed mail could send it on to us with a Cc of their own.
+ * only if it was signed too: otherwise any recipient of a signed mail could send it on to us with another Cc.
  */
 export const isWrittenTo = (
   mail: Pick<IncomingMail, "headers" | "to" | "cc">,
@@ -102,7 +102,7 @@ const ID = /<[^<>\s]+>/
 const value = (headers: ReadonlyArray<MailHeader>, name: string): string =>
   headers.find((header) => header.name === name)?.value.trim() ?? ""
 
-/** The Message-ID, as it stands in the mail; undefined where there is none that a reply could cite. */
+/** The Message-ID, as written in the mail; undefined unless a reply could cite it. */
 export const messageIdOf = (headers: ReadonlyArray<MailHeader>): string | undefined => {
   const id = ID.exec(value(headers, "message-id"))?.[0]
   return id === undefined || id.length > MAX_ID || !/^[\x21-\x7e]+$/.test(id) ? undefined : id

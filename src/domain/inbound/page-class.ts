@@ -6,12 +6,12 @@ type PageClass = "standard" | "complex"
 /** Fonts of formulas: TeX's, MathJax's and the OpenType ones of word processors. */
 const FORMULA_FONT = /^(?:CM(?:MI|SY|EX)|MS[AB]M|MathJax|MTMI|MTSY|MTEX|Euclid ?(?:Math|Symbol))|Math(?:-|$)/i
 
-/** Characters that stand in formulas and almost nowhere else. */
+/** Characters that occur almost only in formulas. */
 const FORMULA_SIGN = /[\u2200-\u22ff\u2a00-\u2aff]|[\u{1d400}-\u{1d7ff}]/u
 
 const STRUCTURE = /<(?:table|math|input|select|textarea|form)\b/i
 
-/** Fewest lines that two columns have, and the share of all lines that runs beside another one. */
+/** Minimum number of lines in two columns, and minimum share of lines with another line at the same height. */
 const MIN_LINES = 10
 const MIN_SHARE = 0.5
 

@@ -3,7 +3,7 @@ import { Option, Schema } from "effect"
 import { leavesOut, LeftOut } from "../../reader/model/left-out.ts"
 import type { Legibility, Recognition } from "../conversion/page-line.ts"
 
-/** Paths of the conversion pipeline's HTTP service; each takes a POST whose body is the PDF. */
+/** Paths of the conversion pipeline's HTTP service; each takes a POST with the PDF as its body. */
 export const PIPELINE_PATHS = {
   /** Returns the number of pages, as {@link PageCount}. */
   pages: "/internal/convert-email/pages",

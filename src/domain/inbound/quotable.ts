@@ -1,18 +1,18 @@
 import { headerValues, type IncomingMail, type MailHeader } from "./incoming-mail.ts"
 
 /**
- * What a stranger writes and a mail server copies into headers of its own: the envelope sender, the name in HELO, tags of a
- * signature, the domain of the From. Most servers copy it as it stands, so that a copy with a semicolon or a parenthesis in it
- * can read as a verdict of the server. Such a mail proves nothing, whatever its headers say (INBOUND-4).
+ * Values that a sender writes and a mail server copies into the headers it adds: the envelope sender, the name in HELO, tags of a
+ * signature, the domain of the From. Most servers copy them unchanged, so that a copy with a semicolon or a parenthesis can read
+ * as a verdict of the server. Such a mail proves nothing, whatever its headers say (INBOUND-4).
  */
 
 /**
- * Characters that no server can copy safely: they end a value, begin a comment or a string, or escape. `=` may stand in a local
- * part without quotes (RFC 8601, section 2.2), and does in those of BATV, SRS and lists: a value ends at none.
+ * Characters that no server can copy safely: they end a value, begin a comment or a string, or escape. `=` is allowed in a local
+ * part without quotes (RFC 8601, section 2.2) and occurs with BATV, SRS and lists; it does not end a value.
  */
 const UNSAFE = /[\s\p{Cc}()<>;"\\]/u
 
-/** Whether an address stands in a header as one value, without quotes. The null return path does. */
+/** True when a header can hold the address as one value, without quotes. The null return path counts. */
 export const isQuotableAddress = (address: string): boolean => !UNSAFE.test(address)
 
 /** Whether the name in HELO does. A host name or an address literal has no `=` either. */

@@ -42,7 +42,7 @@ type Authenticity = { readonly verified: true } | { readonly verified: false; re
 /** Whether `name` is the hop or a subdomain of it. */
 export const isOf = (name: string, hop: string): boolean => name === hop || name.endsWith(`.${hop}`)
 
-/** The only sender of a mail; undefined where there is none, or more than one. */
+/** The only sender of a mail; undefined for any other number of senders. */
 export const senderOf = (mail: Pick<IncomingMail, "from" | "headers">): Mailbox | undefined => {
   const [address, ...more] = mail.from
   if (address === undefined || more.length > 0 || headerValues(mail, "from").length !== 1) return undefined
@@ -54,7 +54,7 @@ const domainOf = (value: string | undefined): string | undefined =>
   value === undefined ? undefined : asciiDomain(value.slice(value.lastIndexOf("@") + 1))
 
 /**
- * Whether a domain is aligned with the sender's: the same, or a parent, whose owner controls its subdomains. A subdomain is not:
+ * Whether a domain is aligned with the sender's: the same, or a parent, since its owner controls the subdomains. A subdomain is not:
  * it may be delegated to somebody else.
  */
 const isAligned = (domain: string | undefined, sender: Mailbox): boolean =>
@@ -86,15 +86,15 @@ const isBetween = ({ name, value }: MailHeader, hop: string): boolean => {
   return by !== undefined && (isOf(by, hop) || isOf(hop, by))
 }
 
-/** What the trusted hop reports, header by header, and where its last report stands. */
+/** What the trusted hop reports, header by header, and the index of its last header. */
 interface Reported {
   readonly reports: ReadonlyArray<ReadonlyArray<MethodResult>>
   readonly lastAt: number
 }
 
 /**
- * What the trusted hop reports; the reason where that proves nothing. Its programs (DKIM, SPF, DMARC) each write a header of
- * their own: all of its headers count from its topmost one down to the first that is not its, and none below.
+ * What the trusted hop reports; the reason where that proves nothing. Its programs (DKIM, SPF, DMARC) each write a separate
+ * header: all of its headers count from its topmost one down to the first that is not its, and none below.
  */
 const saidByHop = (
   { headers }: Pick<IncomingMail, "headers">,
@@ -112,7 +112,7 @@ const saidByHop = (
     const read = parseAuthenticationResults(header.value)
     const server = read === undefined ? "" : (read.server ?? nameless)
     if (hop === undefined) {
-      // It may be the hop's, and what stands below it may be anybody's.
+      // This header may be the hop's, so that everything below it may be forged.
       if (server === "" || read === undefined) return "an Authentication-Results header cannot be read"
       if (!trustedHops.includes(server)) continue
     } else if (read === undefined || server !== hop) break

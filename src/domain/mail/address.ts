@@ -2,9 +2,9 @@ import { Result } from "effect"
 
 /** One mailbox (RFC 5322, RFC 6531): a decoded display name and an address. */
 export interface Mailbox {
-  /** Decoded display name; `undefined` where there is none. */
+  /** Decoded display name, if any. */
   readonly name: string | undefined
-  /** Local part as it is compared and delivered, without quotes; case is kept. */
+  /** Local part as compared and delivered, without quotes; case is kept. */
   readonly local: string
   /** Domain in lower case and in ASCII (an internationalised one as `xn--…`). */
   readonly domain: string
@@ -23,8 +23,8 @@ const HOST = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9]
 const CONTROL = /[\p{Cc}\u2028\u2029]/u
 
 /**
- * What nobody sees: fillers, joiners, marks of direction, spaces of other widths. Copied along with an address it makes another one
- * of it, which no suppression knows. `trim_address` of the database has the same characters.
+ * Invisible characters: fillers, joiners, marks of direction, spaces of other widths. Copied along with an address they make it
+ * another one, which no suppression matches. `trim_address` of the database has the same characters.
  */
 const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\p{Zs}\u2800\ufff9-\ufffb]/u
 
@@ -64,7 +64,7 @@ const mailbox = (name: string, local: string, domain: string): Result.Result<Mai
   const host = asciiDomain(domain.replace(NOT_IN_DOMAINS, ""))
   if (host === undefined) return Result.fail(`"${domain}" is not a domain`)
   if (INVISIBLE.test(local.replaceAll(" ", "")))
-    return Result.fail("holds an invisible character before the @: type the address anew")
+    return Result.fail("holds an invisible character before the @: type the address again")
   // No UTF-8 has it: stored and sent, it would be another address.
   if (!local.isWellFormed()) return Result.fail("holds half of a character before the @")
   if (local.length > MAX_LOCAL)
@@ -74,7 +74,7 @@ const mailbox = (name: string, local: string, domain: string): Result.Result<Mai
   return Result.succeed({ name: name === "" ? undefined : name, local, domain: host })
 }
 
-/** A word, a quoted string without its quotes, or a separator; `apart`: white space or a comment stands before it. */
+/** A word, a quoted string without its quotes, or a separator; `apart`: white space or a comment precedes it. */
 interface Token {
   readonly kind: "word" | "quoted" | "." | "@" | "<" | ">" | "," | ":"
   readonly text: string
@@ -96,7 +96,7 @@ const endOfComment = (text: string, begin: number): number | undefined => {
   return undefined
 }
 
-/** The tokens of RFC 5322, section 3.2, each character looked at once; `undefined` where there is none. */
+/** The tokens of RFC 5322, section 3.2, each character read once; `undefined` when the text has no such tokens. */
 const tokensOf = (text: string): ReadonlyArray<Token> | undefined => {
   const tokens: Array<Token> = []
   let apart = false
@@ -186,7 +186,7 @@ export const parsePublicMailbox = (text: string): Result.Result<Mailbox, string>
       : Result.fail(`"${box.domain}" is no domain that gets mail: it has no dot`)
   )
 
-/** The bare address as it is delivered: a quoted local part where one is needed. */
+/** The bare address for delivery, its local part quoted if needed. */
 export const addressOf = (box: Mailbox): string => {
   const plain = DOT_ATOM.test(box.local) || DOT_ATOM_UTF8.test(box.local)
   const local = plain ? box.local : `"${box.local.replace(/["\\]/g, "\\$&")}"`
@@ -208,7 +208,7 @@ export const onceEach = (): ((boxes: ReadonlyArray<Mailbox>) => ReadonlyArray<Ma
     })
 }
 
-/** {@link addressKey} of an address that somebody wrote; text that is none is compared as it is, so that a row of it is found. */
+/** {@link addressKey} of a typed address. Text that is not an address is compared unchanged, so that a row with it is found. */
 export const writtenKey = (text: string): string => {
   const trimmed = withoutInvisibleEdges(text.trim())
   const parsed = parseMailbox(trimmed)

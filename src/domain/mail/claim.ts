@@ -9,7 +9,7 @@ import type { SendResult } from "./send-result.ts"
  * - `accepted`, `deferred`: the result is final for callers.
  * - `refused`: no provider accepted anything, proven of every attempt; the key is free.
  * - `ambiguous`: ended `failed`, and a copy may be out; a provider that dedupes may be asked again.
- * - `ended`: as `ambiguous`, but the last attempt was refused, or its recipients suppressed: nobody is asked again.
+ * - `ended`: as `ambiguous`, but the last attempt was refused, or its recipients suppressed: no provider is asked again.
  */
 export type ClaimState = "held" | "accepted" | "deferred" | "refused" | "ambiguous" | "ended"
 
@@ -75,8 +75,10 @@ export type ClaimDecision =
       readonly sticky: Provider | undefined
       /** An earlier attempt on `sticky` left no result. */
       readonly takeover: boolean
-      /** 24 hours after the first attempt: nobody is asked any more. */
+      /** 24 hours after the first attempt: no provider is asked any more. */
       readonly late: boolean
+      /** The calling process has left the key in doubt at the other provider: nobody is asked any more. */
+      readonly torn?: true
       readonly firstAttemptAt: number
       /** The last attempt before this call's; of a new use, now. */
       readonly lastAttemptAt: number
@@ -119,7 +121,7 @@ export const newUse = (tag: KeyTag | undefined, now: number): Claimed => ({
 })
 
 const fresh = (claim: Claim | undefined, request: ClaimRequest, now: number): Claimed =>
-  // No mail carries the tag of a use of which nothing was accepted: it goes on to be the key's.
+  // No mail carries the tag of a use without an acceptance, so that the key keeps the tag.
   newUse(claim === undefined || isExpired(claim, now) ? request.tag : (claim.tag ?? request.tag), now)
 
 const continued = (
@@ -178,15 +180,15 @@ export const decideClaim = (
 }
 
 /** What the next call on an ambiguous key does at the key's provider, where no evidence settles it (MAIL-43). */
-export const continuation = ({ late, sticky, takeover }: Claimed): "ask" | "defer" | "end" => {
+export const continuation = ({ late, sticky, takeover, torn }: Claimed): "ask" | "defer" | "end" => {
   if (sticky === undefined) return "ask"
-  if (late) return "end"
+  if (late || torn) return "end"
   return takeover && !dedupes(sticky) ? "defer" : "ask"
 }
 
 /**
  * The claim once it is granted. `leaving`: its request goes out at once, so that no other step has to say so. `isSettled`: evidence
- * settles it. Where nobody is asked, the last attempt stays the one before.
+ * settles it. When no provider is asked, the last attempt remains the earlier one.
  */
 export const claimOf = (
   claim: Claim | undefined,
@@ -228,7 +230,7 @@ export const movedClaim = (claim: Claim | undefined, owner: string, provider: Pr
     ? undefined
     : { ...claim, provider, leaving: true }
 
-/** A held claim whose key a send without a claim has left open at `provider` meanwhile: the doubt is the key's from now on (S2). */
+/** A held claim, after a send without a claim has left its key open at `provider`: the key is in doubt from now on (S2). */
 export const boundClaim = (claim: Claim, provider: Provider): Claim =>
   claim.ambiguous ? claim : { ...claim, provider, ambiguous: true }
 
@@ -272,13 +274,16 @@ export const settledClaim = (claim: Claim | undefined, end: ClaimEnd, now: numbe
   if (claim === undefined || claim.owner !== end.owner || claim.leaseUntil === NO_LEASE) return undefined
   const ambiguous = claim.ambiguous || end.ambiguous
   if (end.result === undefined) return { ...claim, ambiguous, leaseUntil: NO_LEASE }
+  const provider = end.result.provider ?? claim.provider
+  // The owner did not hear where the key was in doubt, or that it was, and asked the other provider: from now on nobody is asked.
+  const isTorn = claim.ambiguous && end.state !== "accepted" && provider !== claim.provider
   // A caller that does not know of an earlier ambiguous attempt cannot release its key.
-  const state = claim.ambiguous && end.state === "refused" ? "ended" : end.state
+  const state = isTorn || (claim.ambiguous && end.state === "refused") ? "ended" : end.state
   return {
     ...claim,
     state,
     // The claim may have been taken without its owner's hearing of it, and asked another provider than it names.
-    provider: end.result.provider ?? claim.provider,
+    provider: isTorn ? claim.provider : provider,
     ambiguous,
     leaseUntil: NO_LEASE,
     lastAttemptAt:
@@ -291,7 +296,8 @@ export const settledClaim = (claim: Claim | undefined, end: ClaimEnd, now: numbe
 export type RetryDecision =
   | { readonly _tag: "Settled"; readonly evidence: Evidence }
   | { readonly _tag: "Busy" }
-  | { readonly _tag: "Go"; readonly claim: Claim }
+  /** `torn`: the key is in doubt at the other provider. Nobody is asked, and the claim stays as it is. */
+  | { readonly _tag: "Go"; readonly claim: Claim; readonly torn: boolean }
 
 /** What a queued retry may do, and the claim with its lease where it may go out (`begin_email_retry`). */
 export const decideRetry = (
@@ -311,11 +317,17 @@ export const decideRetry = (
   if (evidence !== undefined) return { _tag: "Settled", evidence }
   if (isLeased(claim, now) && claim.owner !== owner) return { _tag: "Busy" }
   // A day late: it ends a use that is over, and leaves the present one alone.
-  if (claim.tag !== retry.tag && !withinWindow(retry.ageMs)) return { _tag: "Go", claim }
+  if (claim.tag !== retry.tag && !withinWindow(retry.ageMs)) return { _tag: "Go", claim, torn: false }
+  if (claim.ambiguous && claim.provider !== provider && claim.tag === retry.tag)
+    return { _tag: "Go", claim, torn: true }
   const leaseUntil = now + leaseMs
-  // One that is a day late asks nobody any more.
+  // A call that is a day late asks no provider.
   const lastAttemptAt = withinWindow(now - claim.firstAttemptAt) ? leaseUntil : claim.lastAttemptAt
-  return { _tag: "Go", claim: { ...claim, owner, provider, ambiguous: true, leaseUntil, lastAttemptAt } }
+  return {
+    _tag: "Go",
+    claim: { ...claim, owner, provider, ambiguous: true, leaseUntil, lastAttemptAt },
+    torn: false
+  }
 }
 
 /** The claim that a retry makes where its first call left none: any payload fits. */

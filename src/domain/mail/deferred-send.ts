@@ -31,7 +31,9 @@ export const SendDetails = Schema.Struct({
   subject: Schema.String,
   idempotencyKey: IdempotencyKey,
   keyHash: KeyHash,
-  /** The tag in the request: null where it has none. Absent in messages of an earlier version, whose tag was the hash of the key. */
+  /**
+   * The tag in the request: null where it has none. Absent in messages of an earlier version, which used the hash of the key as the tag.
+   */
   keyTag: Schema.optionalKey(Schema.NullOr(KeyTag)),
   /** The span of the send, where it was traced. */
   traceparent: Schema.optionalKey(Schema.String)
@@ -42,7 +44,7 @@ export type SendDetails = typeof SendDetails.Type
 export const tagOf = ({ keyHash, keyTag }: SendDetails): KeyTag | undefined =>
   keyTag === undefined ? KeyTag.make(keyHash) : (keyTag ?? undefined)
 
-/** The row of a retry without the recipients blocked since the first attempt; if no To recipient is left, nobody is mailed. */
+/** The row of a retry without the recipients blocked since the first attempt; if no To recipient is left, no mail goes out. */
 export const withoutDropped = (details: SendDetails, blocked: ReadonlyMap<string, unknown>): SendDetails => {
   const now = [...new Set([...details.to, ...details.others])].filter((address) => blocked.has(address))
   if (now.length === 0) return details
@@ -133,3 +135,9 @@ export const tooLate = (
   if (!withinWindow(now - firstAttemptAt)) return "its retry came due 24 hours after the first attempt"
   return hasExpired(expiresAt, now) ? "the mail expired before its retry" : undefined
 }
+
+export const triedBy = ({ failedOver, request: { provider } }: DeferredSend) => ({ provider, failedOver })
+
+/** Why nobody may be asked on a key that is in doubt at both providers (S2). */
+export const tornBy = (isTorn: boolean): string | undefined =>
+  isTorn ? "another attempt on its key, at the other provider, ended without an answer, too" : undefined

@@ -7,7 +7,7 @@ const utf8 = new TextEncoder()
 
 const word = (text: string): string => `=?UTF-8?B?${Base64.encode(text)}?=`
 
-/** Whether a header can hold the text as it is. */
+/** Whether a header can hold the text unencoded. */
 export const isPrintableAscii = (text: string): boolean => /^[\x20-\x7e]*$/.test(text)
 
 /**

@@ -29,7 +29,7 @@ const nameOf = (text: string) => text.toLowerCase().replaceAll(/[^a-z0-9]/g, "")
 /** The columns of a file without a heading: Amazon SES imports and exports `address,reason`. */
 const WITHOUT_HEADING = ["email", "reason"]
 
-/** Rows of CSV (RFC 4180); the first one is a heading unless an address stands in it. */
+/** Rows of CSV (RFC 4180); the first one is a heading unless it contains an address. */
 const csvReader = (): RecordReader => {
   let names: ReadonlyArray<string> | undefined
   let cells: Array<string> = []
@@ -119,7 +119,7 @@ const jsonReader = (): RecordReader => {
   let length = 0
   let line = 1
   let begun = 1
-  // What stands around the records of the document that is read, and whether the last one said that more follow.
+  // Text around the records of the document being read, and whether the last record said that more follow.
   let around = ""
   let partial = false
 

@@ -13,7 +13,7 @@ export const dedupes = (provider: Provider): boolean => provider === "provider_a
 /** How long `provider_a` remembers a key, and so how long a key of ours keeps its meaning (MAIL-40). */
 export const IDEMPOTENCY_WINDOW_MS = 24 * 60 * 60 * 1000
 
-/** Whether anybody may still be asked on a key whose first attempt is `sinceFirstMs` old (S1). */
+/** True while a provider may still be asked on a key, `sinceFirstMs` after its first attempt (S1). */
 export const withinWindow = (sinceFirstMs: number): boolean => sinceFirstMs < IDEMPOTENCY_WINDOW_MS
 
 /**
@@ -78,7 +78,7 @@ export const afterFailure = (route: Route, keyIsAmbiguous: boolean, kind: Failur
 /** What became of a claim's move: `passed` where it is not the caller's any more, `unknown` without an answer in time. */
 export type Moved = "stored" | "passed" | "unknown"
 
-/** A send that holds a claim turns to another provider only where the store says so; one that never had a claim goes on. */
+/** A send that holds a claim turns to another provider only where the store says so; one without a claim always does. */
 export const mayGoOn = (holdsClaim: boolean, moved: Moved): boolean => !holdsClaim || moved === "stored"
 
 /** The longest text of a provider that is passed on, in characters. */

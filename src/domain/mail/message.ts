@@ -98,7 +98,7 @@ export interface MessageDefaults {
   readonly domains: SenderDomains
 }
 
-/** Headers that have a field of their own in the request or steer delivery: callers may not set them (MAIL-11). */
+/** Headers with a separate field in the request, or that steer delivery: callers may not set them (MAIL-11). */
 const RESERVED_HEADER =
   /^(?:from|sender|to|cc|bcc|reply-to|subject|date|return-path|message-id|dkim-signature|mime-version|content-.*|received|resent-.*|x-ses-.*)$/i
 const HEADER_NAME = /^[!-9;-~]{1,126}$/
@@ -279,7 +279,7 @@ export const withoutBlocked = (
 }
 
 /**
- * The payload that an idempotency key stands for, as canonical JSON: equal for equal requests, whatever their key order.
+ * The payload that an idempotency key is bound to, as canonical JSON: equal for equal requests, whatever their key order.
  * `expiresAt` is left out: a request that is repeated a minute later is the same mail.
  */
 export const payloadOf = (message: Message): string =>

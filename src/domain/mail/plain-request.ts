@@ -10,7 +10,7 @@ import { KEY_TAG } from "./tag.ts"
 const PlainMailbox = Schema.Struct({ name: Schema.NullOr(Schema.String), address: Schema.String })
 type PlainMailbox = typeof PlainMailbox.Type
 
-/** A message as plain JSON, in no vendor's shape: the request body of providers that have no wire format of their own. */
+/** A message as plain JSON, in no vendor's shape: the request body of providers without a wire format. */
 export const PlainRequestBody = Schema.Struct({
   from: PlainMailbox,
   to: Schema.Array(PlainMailbox),

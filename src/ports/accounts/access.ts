@@ -53,13 +53,13 @@ interface SessionUse {
 export class Access extends Context.Service<
   Access,
   {
-    /** The principal of a bearer token; `undefined` for one that is unknown, revoked or expired, or whose customer is gone. */
+    /** The principal of a bearer token; `undefined` when it is unknown, revoked or expired, or its customer is gone. */
     readonly byToken: (token: string) => Effect.Effect<Principal | undefined, StoreUnavailable>
     /** The principal of a session cookie. */
     readonly bySession: (cookie: string) => Effect.Effect<SessionUse | undefined, StoreUnavailable>
     /** Begins a session with the rights of a bearer token, which ends with the token; `undefined` as `byToken`. */
     readonly beginSession: (token: string) => Effect.Effect<BegunSession | undefined, StoreUnavailable>
-    /** Ends the session of a cookie; false where there is none. */
+    /** Ends the session of a cookie; false without such a session. */
     readonly endSession: (cookie: string) => Effect.Effect<boolean, StoreUnavailable>
     /** Makes a token. Its text is returned only here and stored nowhere. */
     readonly createToken: (
@@ -101,9 +101,9 @@ export class MagicLinks extends Context.Service<
       readonly email: string
     }) => Effect.Effect<Redacted.Redacted | undefined, StoreUnavailable>
     /**
-     * A link that signs in where the cookie `browser` is. `undefined`: the address is no customer's whose account is open and
-     * no admin's, or has asked for {@link MOST_SIGN_INS} within an hour. A browser in which this person has signed in by a
-     * link before has an allowance of its own, as large: others who ask in the person's name do not use it up.
+     * A link that signs in where the cookie `browser` is. `undefined`: the address belongs to no admin and no customer with an
+     * open account, or has asked for {@link MOST_SIGN_INS} within an hour. A browser in which this person has signed in by a link
+     * before has a separate allowance of the same size: requests by others in the person's name do not use it up.
      */
     readonly request: (person: {
       readonly email: string
@@ -124,8 +124,8 @@ export class MagicLinks extends Context.Service<
 >()("postlane/ports/MagicLinks") {}
 
 /**
- * Sign-in links that are mailed to one person within an hour. More than one client may ask for (9): two are needed to use
- * them up, and nobody can for a browser that has signed in before.
+ * Sign-in links that are mailed to one person within an hour. More than one client may ask for (9): it takes two to use them up,
+ * and the allowance of a browser that has signed in before stays untouched.
  */
 export const MOST_SIGN_INS = 20
 
@@ -151,7 +151,7 @@ export class Admins extends Context.Service<
       readonly right: AdminRight
       readonly actor: string
     }) => Effect.Effect<"invited" | "changed" | "exists", StoreUnavailable>
-    /** Their sessions and links end at once; false where there is no such admin. */
+    /** Removes an admin and ends their sessions and links at once; false without such an admin. */
     readonly remove: (admin: {
       readonly email: string
       readonly actor: string

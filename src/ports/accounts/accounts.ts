@@ -42,7 +42,7 @@ export interface FundsMove extends PaidWork {
 /** What is set aside for work under way. Times are ISO 8601. */
 export interface FundsHold extends PaidWork {
   readonly createdAt: string
-  /** Until then, unless the work goes on. */
+  /** When the hold ends, unless the work continues. */
   readonly expiresAt: string
   readonly credits: number
   readonly freePages: number
@@ -90,7 +90,7 @@ export class Accounts extends Context.Service<
 
 /** An invitation, and what the caller does about its mail. */
 type InviteTodo =
-  /** The caller sends the mail, and nobody else does until it reports the outcome. */
+  /** The caller sends the mail; no other process does until the caller reports the outcome. */
   | {
       readonly todo: "Send"
       readonly inviteId: string
@@ -141,7 +141,7 @@ export interface ContactMessage {
 export const CONTACT_KINDS = ["contact", "feedback"] as const
 type ContactKind = (typeof CONTACT_KINDS)[number]
 
-/** The state of a message's notification; nobody is notified of spam. */
+/** The state of a message's notification; spam causes none. */
 export const CONTACT_STATES = ["waiting", "notified", "spam"] as const
 type ContactState = (typeof CONTACT_STATES)[number]
 

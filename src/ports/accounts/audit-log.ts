@@ -11,7 +11,7 @@ export interface AuditLogRow {
   readonly id: string
   /** What was done, such as `email_unsuppress`. */
   readonly action: string
-  /** Who did it. */
+  /** Author of the change. */
   readonly actor: string
   readonly target: string | null
   /** Why, in that person's words. */

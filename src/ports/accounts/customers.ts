@@ -27,8 +27,8 @@ export interface CustomerRow extends AccountFunds {
 type Added = "added" | "reopened" | "exists"
 
 /**
- * `repeated`: the customer was given these credits under this reference before, and nothing was changed. `reference_taken`:
- * the reference stands for another number. `too_many`: no account holds so many. `not_found`: no open account.
+ * `repeated`: the customer was given these credits under this reference before, and nothing was changed. `reference_taken`: the
+ * reference was used for another number. `too_many`: no account holds so many. `not_found`: no open account.
  */
 export type Granted = "granted" | "repeated" | "reference_taken" | "too_many" | "not_found"
 

@@ -73,7 +73,7 @@ export interface BatchEnd {
   readonly cost: CostEntry | undefined
 }
 
-/** A closed row whose job is still waiting. */
+/** A closed row with a job that is still waiting. */
 interface StrandedJob {
   readonly jobId: JobId
   readonly outcome: BatchOutcome
@@ -87,8 +87,7 @@ export class BatchStore extends Context.Service<
   BatchStore,
   {
     /**
-     * Claims a row that was left `preparing`, oldest first, or the oldest parked job, whose funds stay set aside for
-     * `window`.
+     * Claims a row that was left `preparing`, oldest first, or the oldest parked job; its funds stay reserved for `window`.
      */
     readonly claim: (claim: {
       readonly take: "open" | "parked"
@@ -136,7 +135,7 @@ export class BatchStore extends Context.Service<
     readonly claimPolls: (every: Duration.Duration, limit: number) => Store<ReadonlyArray<PolledBatch>>
     /** Which collect this is, from 1; undefined where the row is no longer `submitted`. */
     readonly beginCollect: (id: string) => Store<number | undefined>
-    /** Marks a batch job whose results are no longer wanted; it is polled until it has stopped. */
+    /** Marks a batch job as unwanted; it is polled until it has stopped. */
     readonly giveUp: (id: string, reason: string) => Store<boolean>
     /** `submitted` → `closed`, with its ledger entry; true for the one call that did it. */
     readonly end: (id: string, end: BatchEnd) => Store<boolean>

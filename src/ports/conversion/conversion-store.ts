@@ -38,7 +38,7 @@ export interface ClaimedChunk {
   readonly totalPages: number
 }
 
-/** A job whose chunks have all ended, to be assembled by the holder of the lease. */
+/** A job with no chunk left to do, to be assembled by the holder of the lease. */
 export interface ClaimedAssembly {
   readonly jobId: JobId
   readonly lease: LeaseId
@@ -109,7 +109,7 @@ export type NewFile = Pick<
 
 /**
  * Files, jobs, chunks and their funds. Each method is one guarded statement or function of the database, and returns
- * whether it won. A call whose answer was lost may be repeated with the same ids.
+ * whether it won. When the answer to a call is lost, it may be repeated with the same ids.
  */
 export class ConversionStore extends Context.Service<
   ConversionStore,
@@ -138,12 +138,12 @@ export class ConversionStore extends Context.Service<
       fileId: FileId,
       customerId: CustomerId
     ) => Store<"deleted" | "not_found" | "finishing">
-    /** Deleted files whose objects still exist, with all their jobs (flyer jobs too). */
+    /** Deleted files that still have objects, with all their jobs (flyer jobs too). */
     readonly filesToPurge: (
       limit: number
     ) => Store<ReadonlyArray<{ readonly id: FileId; readonly jobIds: ReadonlyArray<JobId | FlyerId> }>>
     readonly filePurged: (fileId: FileId) => Store<void>
-    /** Those of the ids that own no objects: without a file, or whose objects were removed. */
+    /** The ids that own no objects: they have no file, or its objects were removed. */
     readonly withoutObjects: (fileIds: ReadonlyArray<FileId>) => Store<ReadonlyArray<FileId>>
 
     // Requests
@@ -155,7 +155,7 @@ export class ConversionStore extends Context.Service<
       readonly window: Duration.Duration
       readonly bulkId?: string | undefined
     }) => Store<Requested>
-    /** The oldest request of the owner whose turn it is in the queue `convert`, if any. */
+    /** The oldest request of the owner that is next in turn in the queue `convert`, if any. */
     readonly nextQueued: Store<QueuedConversion | undefined>
     readonly createJob: (
       jobId: JobId,
@@ -238,7 +238,7 @@ export class ConversionStore extends Context.Service<
       inline: Pick<ClaimedInline, "fileId" | "lease">,
       resultKey: string,
       costs: ReadonlyArray<CostEntry>,
-      /** `pages`: counted from the result, and charged; undefined: the earlier count stands. */
+      /** `pages`: counted from the result, and charged; undefined keeps the earlier count. */
       found?: InlineFound
     ) => Store<"completed" | "stale" | "insufficient">
     readonly failInline: (
@@ -251,9 +251,9 @@ export class ConversionStore extends Context.Service<
       readonly customerId: CustomerId
       readonly window: Duration.Duration
     }) => Store<Requested | "unsupported">
-    /** Undefined where there is none, it is somebody else's, or its file is deleted. */
+    /** Undefined when the flyer does not exist, belongs to another customer, or its file is deleted. */
     readonly flyer: (flyerId: FlyerId, customerId: CustomerId) => Store<StoredFlyer | undefined>
-    /** Those of a file, newest first. */
+    /** Flyers of a file, newest first. */
     readonly flyersOf: (fileId: FileId, customerId: CustomerId) => Store<ReadonlyArray<StoredFlyer>>
     /** As {@link claimChunk}. */
     readonly claimFlyer: (

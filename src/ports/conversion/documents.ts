@@ -4,12 +4,12 @@ import type { FileKind } from "../../domain/conversion/file.ts"
 import type { LeftOut } from "../../reader/model/left-out.ts"
 import type { DocxError, DocxContent } from "../../reader/model/word-document.ts"
 
-/** Its content is of no kind that is converted (DOC-1). `found` names what it seems to be. */
+/** The document is of a kind that is not converted (DOC-1). `found` names what it seems to be. */
 export class UnsupportedDocument extends Data.TaggedError("UnsupportedDocument")<{
   readonly found: string
 }> {}
 
-/** Its kind is converted, but it cannot be read: broken, encrypted, without a page. The message is for its owner. */
+/** The document is of a known kind and cannot be read: broken, encrypted, without a page. The message is for its owner. */
 export class UnreadableDocument extends Data.TaggedError("UnreadableDocument")<{
   readonly message: string
 }> {}
@@ -36,13 +36,13 @@ export class DocumentInspector extends Context.Service<
 >()("postlane/ports/DocumentInspector") {}
 
 /**
- * Reads ZIP archives, and converts Word documents to HTML, in processes of its own. Nothing but the file is read. What is
- * inspected is what is converted (DOC-5): one ZIP reader, one XML parser.
+ * Reads ZIP archives, and converts Word documents to HTML, in separate processes. Nothing but the file is read. Inspection and
+ * conversion read the same way (DOC-5): one ZIP reader, one XML parser.
  */
 export class DocxConverter extends Context.Service<
   DocxConverter,
   {
-    /** Whether an archive is a Word document, and its page count as far as it is known without converting it. */
+    /** Whether an archive is a Word document, and its page count if it is known without a conversion. */
     readonly inspect: (
       path: string
     ) => Effect.Effect<

@@ -21,9 +21,9 @@ export interface AssemblyInput<E> {
   /** All pages in order. Read twice where there is no survey of them: for headings, title and language, and to write. */
   readonly pages: Stream.Stream<PageFragment, E>
   readonly survey?: Survey
-  /** What stands above the document, for its reader. */
+  /** Note to the reader, shown above the document. */
   readonly note?: string | undefined
-  /** How many pages a document fills that has none of its own: its result marks none. */
+  /** Estimated pages of a document without page breaks: its result marks no pages. */
   readonly estimatedPages?: number | undefined
 }
 
@@ -37,8 +37,8 @@ export class HtmlAssembly extends Context.Service<
      */
     readonly clean: (html: string) => Effect.Effect<string>
     /**
-     * Reads all pages in order, as they come, for what has to be known before the first is written. `facts`: those that the
-     * document is assembled with.
+     * Reads all pages in order, as they arrive, and collects what has to be known before the first is written. `facts`: those that
+     * the document is assembled with.
      */
     readonly survey: <E, R>(
       pages: Stream.Stream<PageFragment, E, R>,
@@ -53,7 +53,7 @@ export class HtmlAssembly extends Context.Service<
 export class LanguageDetector extends Context.Service<
   LanguageDetector,
   {
-    /** Its language tag (BCP 47); undefined where the text is too short or too mixed. */
+    /** Detects the language, as a tag (BCP 47); undefined when the text is too short or too mixed. */
     readonly detect: (text: string) => Effect.Effect<string | undefined>
   }
 >()("postlane/ports/LanguageDetector") {}

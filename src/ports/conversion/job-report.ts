@@ -163,7 +163,7 @@ export class JobReport extends Context.Service<
       ReadonlyArray<{ readonly status: JobStatus; readonly jobs: number }>,
       StoreUnavailable
     >
-    /** The job of this id, as far as admins act on it; `undefined`: there is none, or its file was deleted. */
+    /** The job of this id, as far as admins act on it; `undefined` when it does not exist or its file was deleted. */
     readonly jobOf: (jobId: JobId) => Effect.Effect<
       | {
           readonly fileId: FileId
@@ -174,7 +174,7 @@ export class JobReport extends Context.Service<
       | undefined,
       StoreUnavailable
     >
-    /** A document, deleted or not, as long as its row is kept; `undefined`: there is none. */
+    /** A document, deleted or not, as long as its row is kept; else `undefined`. */
     readonly document: (fileId: FileId) => Effect.Effect<DocumentReport | undefined, StoreUnavailable>
     /** Today and the `days` − 1 days before it, UTC; 1 to {@link MAX_COST_DAYS}. */
     readonly costs: (days: number) => Effect.Effect<CostReport, StoreUnavailable>

@@ -13,9 +13,9 @@ export interface PageSource {
   readonly isBlank: Effect.Effect<boolean, PdfError>
   /** The layout tier's page: label, clean HTML, and the text layer's plain text, empty for a scan. */
   readonly layout: Effect.Effect<LayoutPage, PdfError>
-  /** The same; of a page whose text layer cannot be used, with the words that are read from its picture, which takes seconds. */
+  /** The page's layout. For a page without a usable text layer, with the words recognised in its picture, which takes seconds. */
   readonly recognised: Effect.Effect<LayoutPage, PdfError>
-  /** The page as a PDF of its own. */
+  /** The page as a separate PDF. */
   readonly pdf: Effect.Effect<Uint8Array, PdfError>
   /** The page as a picture (PNG). */
   readonly image: Effect.Effect<Uint8Array, PdfError>

@@ -14,8 +14,8 @@ export interface PdfDocument {
   readonly fonts: Effect.Effect<ReadonlyArray<FontFace>>
   readonly pages: (range: PageRange) => Stream.Stream<PageContent, PdfError>
   /**
-   * Each page as a PDF of its own, with all that it shows and no more; the structure tree is left out. With `words` each is
-   * checked for words.
+   * Each page as a separate PDF, with all that it shows and no more; the structure tree is left out. With `words` each is checked
+   * for words.
    */
   readonly split: (
     range: PageRange,
@@ -42,13 +42,13 @@ export interface PdfDocument {
   readonly leftOut: Effect.Effect<LeftOut | undefined>
 }
 
-/** Reads PDFs in threads of its own: the caller's is not blocked. */
+/** Reads PDFs in separate threads: the caller's thread is not blocked. */
 export class Pdf extends Context.Service<
   Pdf,
   {
     /**
-     * Opens a file, which must not change until the scope closes. Reads only what is requested, never the whole file. A picture (PNG,
-     * JPEG) is a document whose one page shows it, as a scan is; it is not split.
+     * Opens a file, which must not change until the scope closes. Reads only what is requested, never the whole file. A picture
+     * (PNG, JPEG) is a document of one page that shows it, like a scan; it is not split.
      */
     readonly open: (path: string) => Effect.Effect<PdfDocument, PdfError, Scope.Scope>
   }

@@ -37,19 +37,19 @@ export class SharedFiles extends Context.Service<
     }) => Effect.Effect<ShareLink | undefined, StoreUnavailable>
     /** The address of a file's link that is valid for two weeks from `from`; the same `from` gives the same address. */
     readonly urlFrom: (fileId: FileId, from: Date) => Effect.Effect<string, StoreUnavailable>
-    /** Writes down whom a file is shared with, and makes each a link of their own; the same address keeps those that it has. */
+    /** Records with whom a file is shared, and makes a separate link for each; an address keeps the links that it already has. */
     readonly note: (shared: {
       readonly fileId: FileId
       readonly recipients: ReadonlyArray<string>
       /** ISO 8601. */
       readonly expiresAt: string
     }) => Effect.Effect<ReadonlyArray<{ readonly email: string; readonly url: string }>, StoreUnavailable>
-    /** Whom a file of this customer's is shared with, newest first; links that have expired are left out. */
+    /** Shares of one file of this customer, newest first, without expired links. */
     readonly shares: (file: {
       readonly fileId: FileId
       readonly customerId: CustomerId
     }) => Effect.Effect<ReadonlyArray<Share>, StoreUnavailable>
-    /** Whom this customer's files are shared with, newest first, `limit` at most; links that have expired are left out. */
+    /** Shares of all files of this customer, newest first, `limit` at most, without expired links. */
     readonly allShares: (
       customerId: CustomerId,
       limit: number

@@ -5,7 +5,7 @@ import type { ModelCall } from "../../domain/cascade/model-call.ts"
 
 /** A model's answer. */
 export interface VisionAnswer {
-  /** All text blocks of the answer, in order; empty where there are none. */
+  /** All text blocks of the answer, in order; may be empty. */
   readonly text: string
   readonly stopReason: string | undefined
   readonly usage: TokenUsage
@@ -25,7 +25,8 @@ export const UNANSWERED = [
 ] as const
 
 /**
- * A call that gave no answer. `timeout`: not within its time; it may have been billed. `throttled`: rate-limited. `unavailable`: the model or the network; worth a retry. `refused`:
+ * A call that gave no answer. `timeout`: not within its time; it may have been billed. `throttled`: rate-limited. `unavailable`:
+ * the model or the network; worth a retry. `refused`:
  * this request (not valid) or this account; a retry gives the same. `unfit`: it was not made, since the page is too large for a
  * call. `captured`: it was recorded for the batch lane instead of made. `budget`: it was not made, since the day's budget is spent.
  */

@@ -6,7 +6,7 @@ import type { StoreUnavailable } from "../store-unavailable.ts"
 /** Which channels each type of alert goes to. */
 type AlertPreferenceTable = Readonly<Record<AlertType, PerChannel<boolean>>>
 
-/** The default where nobody has chosen: everything is on. */
+/** Default until an admin chooses: everything is on. */
 export const DEFAULT_PREFERENCES: AlertPreferenceTable = {
   email_delivery_failure: { email: true, chat: true }
 }

@@ -46,11 +46,11 @@ export type DigestEnd =
 /** The time for which the relay remembers an idempotency key (MAIL-41), milliseconds. */
 export const RELAY_MEMORY_MS = 24 * 3_600_000
 
-/** Who gets a digest, what goes into it, and who sends it. */
+/** Digest subscriptions, the facts for a digest, and the claim on sending it. */
 export class AuditDigestStore extends Context.Service<
   AuditDigestStore,
   {
-    /** Active subscriptions, by id, whose digest of the period is neither sent nor suppressed; those after `after`. */
+    /** Active subscriptions after the id `after`, by id, with a digest of the period that is neither sent nor suppressed. */
     readonly pending: (
       query: PendingQuery
     ) => Effect.Effect<ReadonlyArray<DigestSubscription>, StoreUnavailable>

@@ -41,7 +41,9 @@ export interface EmailLogFilter extends EmailLogSearch {
 export interface EmailLogPage {
   readonly rows: ReadonlyArray<EmailLogRow>
   readonly nextCursor: string | null
-  /** So many rows were read for a part of the subject, which no index answers: `nextCursor` leads on behind them. */
+  /**
+   * Rows read before the search stopped, when it was for a part of the subject, which no index answers. `nextCursor` continues after them.
+   */
   readonly stoppedAfter?: number
 }
 
@@ -61,7 +63,9 @@ export class EmailLogQuery extends Context.Service<
   EmailLogQuery,
   {
     readonly page: (filter: EmailLogFilter) => Effect.Effect<EmailLogPage, StoreUnavailable | InvalidCursor>
-    /** The rows right before or right behind one, newest first, and whether there are more on that side. None of a row that is not there. */
+    /**
+     * The rows right before or right behind one, newest first, and whether there are more on that side. None of a row that is not there.
+     */
     readonly beside: (
       place: EmailLogPlace
     ) => Effect.Effect<

@@ -76,7 +76,7 @@ export interface Figures {
     /** Since when the oldest waits, seconds; 0 where none does. */
     readonly oldestSeconds: number
   }>
-  /** Retries that should have been made and of which no row tells. */
+  /** Retries that were due and have left no row. */
   readonly overdueRetries: number
   readonly jobs: Counts<"jobs">
   readonly chunks: Counts<"chunks">
@@ -85,7 +85,7 @@ export interface Figures {
   readonly newestEvents: ReadonlyArray<{ readonly provider: Provider; readonly ageSeconds: number }>
 }
 
-/** Reads the state of the installation, in one statement whose parts are all bounded and indexed (EVENT-63). */
+/** Reads the state of the installation, in one statement with bounded and indexed parts only (EVENT-63). */
 export class HealthBoard extends Context.Service<
   HealthBoard,
   {

@@ -28,8 +28,8 @@ export class Dns extends Context.Service<
 >()("postlane/ports/Dns") {}
 
 /**
- * The doctor's queries to external systems. They send nothing, leave nothing behind and never fail: what cannot be found out
- * is a fact of its own. Absent: the part is simulated or not used. Texts in the facts hold no secret.
+ * The doctor's queries to external systems. They send nothing, leave nothing behind and never fail: an unanswered query is a fact,
+ * too. Absent: the part is simulated or not used. Texts in the facts hold no secret.
  */
 export class Examinations extends Context.Service<
   Examinations,

@@ -30,7 +30,7 @@ export interface IncomingMailRow {
   readonly id: string
   /** When it arrived. */
   readonly createdAt: string
-  /** The verified sender; null where nobody vouched for one. */
+  /** The sender, if verified. */
   readonly sender: string | null
   readonly envelopeFrom: string
   readonly subject: string | null
@@ -78,7 +78,7 @@ export class IncomingMails extends Context.Service<
       { readonly rows: ReadonlyArray<IncomingMailRow>; readonly nextCursor: string | null },
       InvalidCursor | StoreUnavailable
     >
-    /** Those of a customer, newest first. */
+    /** Mails of a customer, newest first. */
     readonly ofCustomer: (customerId: CustomerId, limit: number) => Ask<ReadonlyArray<IncomingMailRow>>
     /**
      * A mail that waits is due now, with all its attempts; of one that has ended, the replies that did not go out are. `ended`: it has

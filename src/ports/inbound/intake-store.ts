@@ -144,7 +144,7 @@ export interface ClaimedReply {
   readonly content: ReplyContent
   readonly asLink: boolean
   readonly attempts: number
-  /** Those of them that may or may not have arrived. */
+  /** Attempts with an unknown outcome: their mail may have arrived. */
   readonly unknowns: number
   /** Milliseconds of the epoch. */
   readonly createdAt: number
@@ -243,7 +243,7 @@ export class IntakeStore extends Context.Service<
         readonly unknown: boolean
       }
     ) => Ask<boolean>
-    /** Mails whose objects may be removed; all of them, or all but the result. */
+    /** Mails with objects to remove: all of them, or all but the result. */
     readonly toClean: (
       limit: number,
       linkLives: Duration.Duration,
@@ -252,7 +252,7 @@ export class IntakeStore extends Context.Service<
     /** Mails that have been due for longer than that, and that no process works on. */
     readonly waitingSince: (age: Duration.Duration) => Ask<number>
     readonly cleaned: (id: MailId, what: "source" | "all") => Ask<void>
-    /** Those of these ids without a mail, or whose mail's objects were all removed: objects still there are orphans. */
+    /** The ids without a mail, or with a mail that had all its objects removed: objects still there are orphans. */
     readonly withoutObjects: (ids: ReadonlyArray<MailId>) => Ask<ReadonlyArray<MailId>>
     /** Deletes mails that ended long ago. */
     readonly purge: Ask<void>

@@ -13,7 +13,7 @@ export class UnreadableMail extends Data.TaggedError("UnreadableMail")<{
   readonly deadly: boolean
 }> {}
 
-/** A mail whose PDFs are read as streams. */
+/** A mail with PDFs that are read as streams. */
 export type ReadableMail = IncomingMail<PdfContent>
 export type PdfContent = Stream.Stream<Uint8Array, MailReaderUnavailable>
 

@@ -61,7 +61,7 @@ export class DeferQueue extends Context.Service<
     readonly deadLetters: (options: {
       readonly limit: number
     }) => Effect.Effect<ReadonlyArray<DeadLetter>, StoreUnavailable>
-    /** Requeues a dead letter, due now and with its receive count reset; false where there is none of that id. */
+    /** Requeues a dead letter, due now and with its receive count reset; false when the id is unknown. */
     readonly redrive: (id: string) => Effect.Effect<boolean, StoreUnavailable>
     /** Fails where the queue does not answer: for readiness. */
     readonly check: Effect.Effect<void, StoreUnavailable>

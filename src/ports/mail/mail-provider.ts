@@ -25,8 +25,8 @@ export interface Accepted {
 }
 
 /**
- * One provider of outbound mail. `send` makes one attempt: no retries of its own, no time limit of its own (the mailer
- * interrupts it, and the adapter then aborts the request where its SDK can).
+ * One provider of outbound mail. `send` makes one attempt, without retries and without a time limit (the mailer interrupts it, and
+ * the adapter then aborts the request if its SDK can).
  */
 export interface MailProvider {
   readonly provider: Provider
@@ -53,7 +53,7 @@ export class MailProviders extends Context.Service<
   }
 >()("postlane/ports/MailProviders") {}
 
-/** Writes the product's own mails: accessible, safe in dark mode, plain text beside HTML, every value escaped. */
+/** Writes the product's own mails: accessible, safe in dark mode, in HTML and plain text, every value escaped. */
 export class MailTemplates extends Context.Service<
   MailTemplates,
   {

@@ -22,8 +22,8 @@ export interface ClaimEntry {
   /** The tag of the key's first use; absent while the installation's secret is not known here. The store makes what it lacks. */
   readonly tag: KeyTag | undefined
   /**
-   * What the process remembers of the key: a store that knows nothing of it takes it for an earlier attempt. `isSettled`: the process
-   * repeats a result, so that nobody is asked.
+   * What the process remembers of the key; a store that knows nothing of the key counts it as an earlier attempt. `isSettled`: the
+   * process repeats a result, so that no provider is asked.
    */
   readonly known: (KnownKey & { readonly isSettled: boolean }) | undefined
 }
@@ -33,7 +33,7 @@ export interface BeginSend {
   readonly keyHash: KeyHash
   /** Bare lower-case addresses of all recipients. */
   readonly addresses: ReadonlyArray<string>
-  /** Absent where the key was generated here: nobody else can know it. */
+  /** Absent when the key was generated here: no other process can know it. */
   readonly claim: ClaimEntry | undefined
 }
 
@@ -55,7 +55,7 @@ export interface BeginRetry {
   readonly keyHash: KeyHash
   /** The tag that the queued request carries. */
   readonly tag: KeyTag | undefined
-  /** Of the use of the key, by the store's clock; absent where only a process's clock was at hand. */
+  /** Start of the key's use, by the store's clock; absent when only a process's clock was available. */
   readonly firstAttemptAt: number | undefined
   /** How old the use of the key is at least, by the schedule of its retries. */
   readonly ageMs: number
@@ -69,9 +69,13 @@ export interface BeginRetry {
 
 /** The result of the look-up before a queued retry. */
 export type BeganRetry =
-  /** Nothing proves acceptance and nobody else works on the key: the caller holds its lease. */
+  /**
+   * Nothing proves acceptance and no other process works on the key: the caller holds its lease. `torn`: it does not, since the key is in doubt
+   * at the other provider, and no provider may be asked (S2).
+   */
   | {
       readonly _tag: "Go"
+      readonly torn: boolean
       readonly suppressions: ReadonlyArray<Block>
       /** Milliseconds of the store's clock: now, and when the key's first attempt began, as far as the store knows. */
       readonly at: number
@@ -145,7 +149,7 @@ export class MailStore extends Context.Service<
     readonly findEvidence: (entry: {
       readonly keyHash: KeyHash
       readonly tag: KeyTag | undefined
-      /** How old the use of the key is, as the caller knows: a tag is a key's for its first use, and nobody counts those without a claim. */
+      /** Age of the key's use, by the caller's knowledge. A tag belongs to the key's first use; uses without a claim are not counted. */
       readonly ageMs: number
     }) => Effect.Effect<Evidence | undefined, StoreUnavailable>
     /**
@@ -159,7 +163,7 @@ export class MailStore extends Context.Service<
     readonly beginRetry: (entry: BeginRetry) => Effect.Effect<BeganRetry, StoreUnavailable>
     /**
      * Upserts the row (`record_email_send`). Events may have come first: the row that they made is completed, and its
-     * status never goes back. A `deferred` outcome whose key has evidence becomes that evidence's row.
+     * status never goes back. A `deferred` outcome becomes the row of the evidence, if its key has any.
      */
     readonly record: (entry: RecordSend) => Effect.Effect<RecordedSend, StoreUnavailable>
     /** Notes how many sends of this process went out without look-up or claim, for the alarm. */

@@ -25,7 +25,7 @@ export interface MessageView {
   readonly text: string | undefined
   /**
    * The HTML as a whole document for a sandboxed frame: no scripts, frames, `base` and refreshes; links open elsewhere; embedded
-   * pictures are data. Undefined where there is none, or it cannot be shown.
+   * pictures are data. Undefined when the mail has no HTML or it cannot be shown.
    */
   readonly html: string | undefined
   /** Length of the HTML as it was sent. */

@@ -54,7 +54,7 @@ export interface SimulatedEvent {
 /** The metadata of a message in the outbox. */
 export interface OutboxEntry {
   readonly id: string
-  /** Who put it there: a provider, or another producer's name. */
+  /** The producer of the mail: a provider, or another name. */
   readonly via: string
   /** Header values, decoded. */
   readonly from: string
@@ -74,7 +74,7 @@ export interface OutboxEntry {
   readonly marks?: ReadonlyArray<SimulatedEventType> | undefined
   /** The beginning of its words, for the search. */
   readonly text?: string | undefined
-  /** Whether somebody opened it; absent: nobody did. */
+  /** True once the mail was opened. */
   readonly read?: true | undefined
 }
 
@@ -109,7 +109,7 @@ export interface Outbox {
   readonly entry: (id: string) => Effect.Effect<OutboxEntry | undefined, StoreUnavailable>
   /** Whether it was ever put there: also where it was removed since, within the window of idempotency keys. */
   readonly has: (id: string) => Effect.Effect<boolean, StoreUnavailable>
-  /** The raw message; `undefined` where there is none of that id. */
+  /** The raw message; `undefined` when the id is unknown. */
   readonly get: (id: string) => Effect.Effect<Uint8Array | undefined, StoreUnavailable>
   /** Notes that somebody opened the message, or an event that it had. */
   readonly mark: (id: string, mark: "read" | SimulatedEventType) => Effect.Effect<void, StoreUnavailable>

@@ -68,7 +68,7 @@ export class CampaignBook extends Context.Service<
     readonly begin: (entry: OutreachEntry) => Effect.Effect<OutreachBegin, StoreUnavailable>
     /** Records how it ended; a repeated call changes nothing. */
     readonly finish: (end: OutreachEnd) => Effect.Effect<void, StoreUnavailable>
-    /** Settles deferred sends whose end the send log knows; returns how many. */
+    /** Settles deferred sends that have ended in the send log; returns how many. */
     readonly settle: Effect.Effect<number, StoreUnavailable>
   }
 >()("postlane/ports/CampaignBook") {}

@@ -83,7 +83,9 @@ export const withoutOthers = (html: string): string => {
     // What the page has twice may be either.
     if (name !== undefined) ids.set(`named${name}`, ids.has(`named${name}`) ? undefined : id)
   }
-  return html.replaceAll(/<a [^<>]*href="#([^"]*)"[^<>]*>/g, (tag, id: string) => {
+  return html.replaceAll(/<a [^<>]*>/g, (tag) => {
+    const id = /href="#([^"]*)"/.exec(tag)?.[1]
+    if (id === undefined) return tag
     const own = ids.get(id)
     return own === undefined
       ? tag.replaceAll(/ (?:href|role)="[^"]*"/g, "")

@@ -7,6 +7,7 @@ import * as Deferrals from "../../adapters/postgres/mail/deferrals.ts"
 import * as AdminInvitations from "../../application/accounts/admin-invitations.ts"
 import { AdminRight } from "../../domain/accounts/principal.ts"
 import { addressKey, addressOf, writtenKey } from "../../domain/mail/address.ts"
+import { pathTo } from "../../domain/pages.ts"
 import { type AdminRow, Admins } from "../../ports/accounts/access.ts"
 import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { mailboxOf } from "./customers.ts"
@@ -92,13 +93,13 @@ const invite = Command.make(
             Effect.provide(invitations)
           )
         })
-        const signIn = `${baseUrl}/sign-in?reason=admin`
+        const signIn = `${baseUrl}${pathTo.signIn({ reason: "admin" })}`
         yield* print({
           json: { ...outcome, signIn },
           text: `${visible(addressKey(mailbox))} ${SAID[outcome.answer]}, at ${signIn}`,
           problem: outcome.inviteSent
             ? undefined
-            : "The mail that tells them did not go out: tell them yourself, or run this again. What is wrong: postlane doctor"
+            : "The mail to them did not go out: inform them yourself, or run this again. What is wrong: postlane doctor"
         })
       })
     )

@@ -3,7 +3,7 @@ import { Command } from "effect/cli"
 
 import { Json } from "./shell.ts"
 
-/** Hands the process over to a program of its own, which outlives those who read its output. */
+/** Hands the process over to a separate program, which outlives the readers of its output. */
 const handOver = (load: () => Promise<unknown>) =>
   Effect.promise(() => {
     for (const stream of [process.stdout, process.stderr]) stream.removeAllListeners("error")
@@ -45,7 +45,7 @@ const command = <Name extends string, Input, Context, E, R>(
       : Command.withShortDescription(Command.make(name), is)
 })
 
-/** The commands of `postlane` in the order of the help page. A new one has a file of its own and a place in this list. */
+/** The commands of `postlane` in the order of the help page. A new command is a new file and an entry in this list. */
 const COMMANDS = [
   command("start", "Run everything on this machine; what is not configured is simulated", async () => start),
   command("serve", "Run in production: nothing is simulated", async () => serve),

@@ -40,7 +40,7 @@ export const mailboxOf = (text: string) => {
 
 const keyOf = (text: string) => Effect.map(mailboxOf(text), addressKey)
 
-/** The customer of an address, whose account is open. */
+/** The customer with this address and an open account. */
 export const customerOf = Effect.fnUntraced(function* (customers: Customers["Service"], address: string) {
   const key = yield* keyOf(address)
   const found = yield* customers.find(key).pipe(Effect.catch(unavailable))
@@ -224,7 +224,7 @@ const debit = Command.make("debit", move, (input) =>
           }
         case "insufficient":
           return {
-            refused: `does not have ${input.credits} credits beside what is set aside for work under way`
+            refused: `does not have ${input.credits} credits left: the others are reserved for work under way`
           }
         case "not_found":
           return { refused: "has no open account" }
@@ -284,7 +284,11 @@ const list = Command.make(
               Effect.catchTags({
                 StoreUnavailable: unavailable,
                 InvalidCursor: () =>
-                  Effect.fail(new CommandFailed({ message: "--cursor is none that this list gave out" }))
+                  Effect.fail(
+                    new CommandFailed({
+                      message: "unknown --cursor; use the one printed by the previous page"
+                    })
+                  )
               })
             )
         )

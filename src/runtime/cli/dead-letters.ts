@@ -69,7 +69,7 @@ const runList = (count: number) =>
   )
 
 const list = Command.make("list", { limit }, (input) => runList(input.limit)).pipe(
-  Command.withDescription("List the retries that nobody works on any more.")
+  Command.withDescription("List the retries that have been given up.")
 )
 
 /** Redrives the letters that are dead now; one that dies again meanwhile is not redriven a second time. */
@@ -123,7 +123,7 @@ const redrive = Command.make(
     )
 ).pipe(
   Command.withDescription(
-    "Queue dead letters again: due now, with three receives anew, on the same key and provider."
+    "Queue dead letters again: due now, with three more receives, on the same key and provider."
   ),
   Command.withExamples([
     { command: "postlane dead-letters redrive --all", description: "Queue all of them again" }

@@ -161,7 +161,7 @@ export const incoming = Command.make("incoming", {}, () => runList({ limit: 50 }
     { command: "postlane incoming", description: "The newest" },
     {
       command: "postlane incoming list --outcome unverified",
-      description: "Those whose sender nobody vouched for"
+      description: "Mails with an unverified sender"
     }
   ]),
   Command.withSubcommands([list, retry, setAside])

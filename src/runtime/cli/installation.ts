@@ -23,7 +23,7 @@ import { CommandFailed, Shell } from "./shell.ts"
 const CONNECTIONS = {
   maxSendConnections: 1,
   maxReadConnections: 1,
-  maxDearConnections: 1,
+  maxSlowConnections: 1,
   maxWriteConnections: 2
 }
 
@@ -84,7 +84,7 @@ export const installation = Effect.gen(function* () {
   return Result.isSuccess(found)
     ? found.success
     : yield* new CommandFailed({
-        message: `These settings are wrong:\n${formatProblems(found.failure)}\nAll settings: docs/configuration.md`
+        message: `These settings are wrong:\n${formatProblems(found.failure)}\nAll settings: docs/reference/configuration.md`
       })
 })
 

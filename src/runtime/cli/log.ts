@@ -111,7 +111,9 @@ const page = Effect.fnUntraced(function* (filter: EmailLogFilter) {
           )
         ),
       InvalidCursor: () =>
-        Effect.fail(new CommandFailed({ message: "--cursor is none that this log gave out" }))
+        Effect.fail(
+          new CommandFailed({ message: "unknown --cursor; use the one printed by the previous page" })
+        )
     })
   )
 })

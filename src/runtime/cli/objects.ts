@@ -29,12 +29,12 @@ export const whyUnreachable = (error: ObjectStoreError | StoreUnavailable): stri
 const failed = (error: ObjectStoreError | StoreUnavailable) =>
   Effect.fail(new CommandFailed({ message: `${whyUnreachable(error)}. See: postlane doctor` }))
 
-/** A standing in words. */
+/** States of a store in words. */
 const WORDS = {
   same: "the one that the database knows",
   expired: "the one that the database knows",
   new: "the database knows none yet",
-  lost: "emptied or made anew: files of the database are missing",
+  lost: "emptied or replaced: files of the database are missing",
   empty: "empty: the database knows another",
   another: "the database knows another"
 } as const
@@ -56,10 +56,10 @@ const list = telling(
     const rows = yield* onDatabase((here) =>
       onStores(here, (stores) =>
         Effect.forEach(stores, (store) =>
-          Effect.map(examineStore(store), ({ standing }) => ({
+          Effect.map(examineStore(store), ({ state }) => ({
             name: store.name,
             where: store.shown,
-            standing
+            standing: state
           }))
         )
       ).pipe(Effect.catch(failed))

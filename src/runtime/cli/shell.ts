@@ -10,13 +10,13 @@ export class Shell extends Context.Service<
   Shell,
   {
     readonly env: Env
-    /** Width of the terminal; `undefined` where the output is none. */
+    /** Width of the terminal, in columns; `undefined` when the output is not a terminal. */
     readonly columns: number | undefined
     /** Whether colours may be used. */
     readonly colours: boolean
     /** The operating system user who runs the command; recorded in audit rows. */
     readonly user: string
-    /** Writes to the terminal beside the output, for a line that changes; absent where the error output is no terminal. */
+    /** Writes to the terminal past the output, for a line that changes; absent when the error output is not a terminal. */
     readonly status?: ((text: string) => void) | undefined
   }
 >()("postlane/runtime/cli/Shell") {}
@@ -93,7 +93,7 @@ const REASONS: ReadonlyMap<string, string> = new Map([
   ["TimedOut", "it did not answer in time"]
 ])
 
-/** Why a file could not be read or written, in words; the system's own where there are none here. */
+/** Why a file could not be read or written, in words; the system's message for a reason without words here. */
 export const whyNot = ({ message, reason }: PlatformError.PlatformError): string => {
   const { cause } = reason
   return REASONS.get(reason._tag) ?? (cause instanceof Error ? cause.message : message)

@@ -146,7 +146,11 @@ export const suppressions = Command.make(
               Effect.catchTags({
                 StoreUnavailable: unavailable,
                 InvalidSuppressionCursor: () =>
-                  Effect.fail(new CommandFailed({ message: "--cursor is none that this list gave out" }))
+                  Effect.fail(
+                    new CommandFailed({
+                      message: "unknown --cursor; use the one printed by the previous page"
+                    })
+                  )
               })
             )
         )

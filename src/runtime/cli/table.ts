@@ -75,7 +75,7 @@ const fit = (
 
 /**
  * The layout of a table on a terminal of this many columns: the cells are as wide as these rows need, and flexible ones
- * are cut where they do not fit. Elsewhere (`columns` undefined) cells stand whole, with tabs between them. Cells show
+ * are cut where they do not fit. Elsewhere (`columns` undefined) cells are whole, with tabs between them. Cells show
  * foreign text safely.
  */
 export const layoutTable = <Row>(

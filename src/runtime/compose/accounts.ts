@@ -29,7 +29,7 @@ import type { AccountSettings } from "../settings/settings.ts"
 const DEV_OWNER_CREDITS = 100_000
 
 /**
- * Who may call, by the tables. In an embedded run dev tokens are valid, and every promotion that `promos` does not name is
+ * Access by the tables. In an embedded run dev tokens are valid, and every promotion that `promos` does not name is
  * active.
  */
 const stored = (settings: AccountSettings) =>
@@ -71,10 +71,10 @@ const devTokens = ({ access, domains, embedded }: AccountSettings) =>
     )
   )
 
-/** Who may call: tokens, sessions, magic links. */
+/** Access: tokens, sessions, magic links. */
 export const access = (settings: AccountSettings) => Layer.provideMerge(devTokens(settings), stored(settings))
 
-/** Claims of promotions, sign-ins and invitations of admins, whose links lead to this server's address. */
+/** Claims of promotions, sign-ins and invitations of admins. Their links lead to this server's address. */
 const linkMails = ({ http: { baseUrl } }: AccountSettings) =>
   Layer.provide(
     Layer.mergeAll(
@@ -114,7 +114,7 @@ export const accountDuties = leaderTicking(
 const allowances = ({ access: { redisUrl } }: AccountSettings) =>
   redisUrl === undefined ? SharedAllowances.layer : RedisAllowances.layer(redisUrl)
 
-/** Who may call, the product's own mail to them, forms, teams, receipts and promotions. */
+/** Access, the product's own mail to its users, forms, teams, receipts and promotions. */
 export const accounts = (settings: AccountSettings, options: { readonly onlySimulated: boolean }) =>
   Layer.merge(linkMails(settings), callers(settings, options)).pipe(
     Layer.provideMerge(

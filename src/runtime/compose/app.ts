@@ -6,7 +6,7 @@ import { HttpServer } from "effect/http"
 import { embeddedHttpLayer, httpLayer } from "../../adapters/http/http-layer.ts"
 import * as MessageViews from "../../adapters/message-view/message-views.ts"
 import * as AlarmBoard from "../../adapters/postgres/delivery/alarm-board.ts"
-import { keepHouse } from "../../adapters/postgres/housekeeping.ts"
+import { runHousekeeping } from "../../adapters/postgres/housekeeping.ts"
 import * as Leases from "../../adapters/postgres/leadership.ts"
 import * as ReaderProcess from "../../adapters/reader-process/reader-process.ts"
 import { UndiciResend } from "../../adapters/resend/undici-resend.ts"
@@ -48,7 +48,7 @@ const readFigures = MetricsPage.use((page) => page.text)
 /** The work that one process at a time does, by area. */
 const leader = (settings: Settings) =>
   Layer.mergeAll(
-    ticking("housekeeping", HOUSEKEEPING_INTERVAL, keepHouse),
+    ticking("housekeeping", HOUSEKEEPING_INTERVAL, runHousekeeping),
     deliveryDuties(settings),
     accountDuties,
     conversionDuties(settings),

@@ -22,10 +22,10 @@ import { simulates } from "./mail/simulated-mail.ts"
 import { objectChecks } from "./objects.ts"
 import { outreach } from "./outreach.ts"
 
-/** How long a mail may be due before it is said that nobody works on it. */
+/** How long a mail may be due and unclaimed before readiness reports it. */
 const MAIL_WAITS = Duration.minutes(15)
 
-/** Mails that are due and that no process works on: those whose object store none has, among them. */
+/** Mails that are due and that no process works on, including those in an object store that no process has. */
 const waitingMails = Effect.map(ConvertByEmail, (intake): Readiness.Check => ({
   name: "mails-waiting",
   advisory: true,

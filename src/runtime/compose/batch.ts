@@ -31,7 +31,7 @@ export const laneOf = ({ batch }: BatchSettings) => ({
   minRecords: batch.minRecords
 })
 
-/** Whether the local batch service is used: embedded, without cloud credentials or an endpoint of its own. */
+/** Whether the local batch service is used: embedded, without cloud credentials or a configured endpoint. */
 export const usesLocalBatch = ({ cloud, embedded }: BatchSettings): boolean =>
   embedded && cloud.credentials === undefined && cloud.bedrockEndpoint === undefined
 
@@ -82,7 +82,7 @@ const service = (settings: BatchSettings, credentials: CredentialSource) => {
   )
 }
 
-/** What the batch lane is made of, beside what conversions are made with. */
+/** Layers of the batch lane, on top of those of conversions. */
 export const batchLane = (settings: BatchSettings, credentials: CredentialSource) =>
   Layer.mergeAll(BatchControls.layer, BatchReplay.layer).pipe(
     Layer.provideMerge(

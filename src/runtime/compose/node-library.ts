@@ -30,7 +30,7 @@ import { nodeCredentials } from "./node-credentials.ts"
  */
 const IDLE_TIME_TO_LIVE = "1 second"
 
-/** How long {@link close} waits for what is in progress; a drain takes 9 seconds at most. */
+/** Time limit of {@link close} for sends in progress; a drain takes 9 seconds at most. */
 const CLOSE_TIME_LIMIT = "10 seconds"
 
 /** Few connections of a kind: the process belongs to somebody else. */
@@ -44,7 +44,7 @@ const databaseOf = (settings: Settings) =>
     postgres.layer({
       ...options,
       maxSendConnections: MAX_CONNECTIONS,
-      maxDearConnections: MAX_CONNECTIONS,
+      maxSlowConnections: MAX_CONNECTIONS,
       maxWriteConnections: MAX_CONNECTIONS
     })
   )
@@ -61,7 +61,7 @@ class NoSendLog extends Data.TaggedError("NoSendLog") {
   override readonly message = "There is no send log: set DB_URL and DB_SECRET_KEY"
 }
 
-/** The log of these settings, on connections of its own: a process that only sends opens none. */
+/** The log of these settings, on separate connections: a process that only sends opens none. */
 const openLog = Effect.fnUntraced(function* (env: Env) {
   const settings = yield* readSettings(env, false)
   const database = databaseOf(settings)

@@ -242,6 +242,6 @@ export const objectChecks = (settings: StoreSettings) =>
     return checks
   })
 
-/** Whether the local model is used: embedded, without cloud credentials or an endpoint of its own. */
+/** Whether the local model is used: embedded, without cloud credentials or a configured endpoint. */
 export const usesLocalModel = ({ cloud, embedded }: StoreSettings): boolean =>
   embedded && cloud.credentials === undefined && cloud.bedrockRuntimeEndpoint === undefined

@@ -52,7 +52,7 @@ const areEqual = (a: Uint8Array, b: Uint8Array): boolean => {
 
 /**
  * Whether the caller presents the secret as `x-proxy-secret`; both are hashed and compared in constant time. An unset secret
- * matches nobody.
+ * matches no caller.
  */
 export const presents = (request: Request, secret: Redacted.Redacted | undefined) =>
   Effect.gen(function* () {
@@ -69,7 +69,7 @@ export const presents = (request: Request, secret: Redacted.Redacted | undefined
     return expected !== "" && equal.includes(true)
   })
 
-/** The body, read as long as it is no larger than `maxBody` bytes. */
+/** The body; reading stops with a problem beyond `maxBody` bytes. */
 export const readBody = (request: Request, maxBody: number): Effect.Effect<Uint8Array, Problem> => {
   const tooLarge = problem("PAYLOAD_TOO_LARGE", `The body may hold ${maxBody} bytes at most`)
   if (Number(request.headers.get("content-length") ?? 0) > maxBody) return Effect.fail(tooLarge)

@@ -81,7 +81,7 @@ export const mailWorkerParts = (
 }
 
 /**
- * The hop whose verdict on senders is trusted: the routing service, unless `TRUSTED_MAIL_HOPS` names another. No other is
+ * The hop with trusted verdicts on senders: the routing service, unless `TRUSTED_MAIL_HOPS` names another. No other is
  * allowed, since a client that mails the inbound domain directly can forge any header but the service's own.
  */
 const authenticity = ({ intake }: Settings): AuthenticityRules => ({

@@ -37,8 +37,8 @@ const workAfter = async ({ close, run }: OpenIntake): Promise<void> => {
 
 /**
  * Takes a mail in. It resolves once the mail is durable, in the bucket and as a row, or permanently refused; otherwise it
- * rejects, and the platform has the sender's server try again. Processing comes after that: a mail whose processing is cut off is
- * taken up by {@link scheduled}.
+ * rejects, and the platform has the sender's server try again. Processing comes after that: when it is cut off, {@link scheduled}
+ * takes the mail up.
  */
 const email = async (message: EmailMessage, env: Bindings, ctx: Invocation): Promise<void> => {
   const intake = await openIntake(env)
@@ -69,7 +69,7 @@ const email = async (message: EmailMessage, env: Bindings, ctx: Invocation): Pro
   ctx.waitUntil(workAfter(intake))
 }
 
-/** Takes up the work that invocations left behind, and removes what nobody needs any more. Once a minute is enough. */
+/** Takes up the work that invocations left behind, and removes data past its retention. Once a minute is enough. */
 const scheduled = async (_event: unknown, env: Bindings): Promise<void> => {
   const intake = await openIntake(env)
   const done = await intake.run(

@@ -28,7 +28,7 @@ const database = (settings: Settings): Effect.Effect<Layer.Layer<Database>, Prob
     : Effect.succeed(found)
 }
 
-/** Recording whose alerts go out through the API. */
+/** Recording of events; its alerts go out through the API. */
 const recording = (settings: Settings) =>
   EventRecording.layer.pipe(
     Layer.provideMerge(
@@ -72,7 +72,7 @@ export const providerAEventsFetcher: EdgeFunction = makeFunction({
       )
       const context = yield* Layer.build(services)
       const answer = yield* Effect.provideContext(Effect.flatMap(EventPoll, pollAnswer), context)
-      // Where only functions run, nothing else finds an alert whose process died.
+      // Where only functions run, nothing else finds an alert that a dead process had claimed.
       yield* sweepAlerts.pipe(
         Effect.catch((error) =>
           Effect.logError("the alerts that are due cannot be read: the next poll tries again", error)

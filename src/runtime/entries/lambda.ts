@@ -33,7 +33,7 @@ const LONGEST_STREAM_MS = 20_000
 /** The one folder that a function may write to. */
 const SCRATCH = "/tmp/postlane"
 
-/** What a function needs beside what every server does. */
+/** Settings that a function needs in addition to those of every server. */
 const missing = ({ conversion, embedded, http, retryQueue }: Settings): ReadonlyArray<SettingProblem> => [
   ...(embedded
     ? [{ setting: "POSTLANE_EMBEDDED", message: "is 1: a function embeds no database and simulates nothing" }]
@@ -42,7 +42,7 @@ const missing = ({ conversion, embedded, http, retryQueue }: Settings): Readonly
     ? []
     : [{ setting: "BASE_URL", message: "is unset: a function has no address of its own" }]),
   ...(conversion.filesBucket === undefined
-    ? [{ setting: "FILES_BUCKET", message: "is unset: what a function writes to its disk nobody else sees" }]
+    ? [{ setting: "FILES_BUCKET", message: "is unset: no other function sees what one writes to its disk" }]
     : []),
   ...(retryQueue.address._tag === "Postgres"
     ? [
@@ -61,7 +61,7 @@ const readSettings = (env: Env): Settings => {
   const problems = Result.isSuccess(decoded) ? missing(decoded.success) : decoded.failure
   if (Result.isFailure(decoded) || problems.length > 0)
     throw new Error(
-      `These settings are wrong or missing:\n${formatProblems(problems)}\nAll settings: docs/configuration.md`
+      `These settings are wrong or missing:\n${formatProblems(problems)}\nAll settings: docs/reference/configuration.md`
     )
   return decoded.success
 }
@@ -117,7 +117,8 @@ const answer = async (
   }
   const queue = Option.getOrUndefined(decodeQueueEvent(event))
   if (queue !== undefined) return run(handleQueue(queue, leftMs))
-  if (!isSchedule(event)) throw new Error("This event is none of HTTP, of the retry queue or of the schedule")
+  if (!isSchedule(event))
+    throw new Error("Unknown event: neither HTTP, nor from the retry queue, nor from the schedule")
   const failed = await run(runTicks(settings, leftMs))
   if (failed.length > 0)
     throw new Error(`Scheduled work failed or did not end: ${failed.join(", ")}; the log says why`)

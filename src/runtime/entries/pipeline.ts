@@ -24,9 +24,9 @@ const sink: LogSink = { write: (line) => process.stdout.write(line) }
 const MAX_SCANS = 80
 
 /**
- * Starts the conversion pipeline of convert-by-email as a plain fetch handler, for a container or a process of its own that
- * stands behind a service binding. It needs Node (PDFs are read in threads), and neither a database nor a network: a mail is
- * converted by the layout tier. `ocr`: whether scans are recognised (`auto`, the default) or stay pictures.
+ * Starts the conversion pipeline of convert-by-email as a plain fetch handler, for a container or a separate process behind a
+ * service binding. It needs Node (PDFs are read in threads), and neither a database nor a network: a mail is converted by the
+ * layout tier. `ocr`: whether scans are recognised (`auto`, the default) or stay pictures.
  */
 export const openPipeline = async (
   options: { readonly threads?: number; readonly ocr?: "auto" | "off" } = {}

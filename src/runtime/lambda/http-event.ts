@@ -55,19 +55,19 @@ const bodyOf = ({
     : Option.none()
 }
 
-/** Who hands over the path as it was asked for; an HTTP API hands it over decoded. */
+/** Host of a function URL, which passes the path as requested; an HTTP API passes it decoded. */
 const FUNCTION_URL = /\.lambda-url\.[a-z0-9-]+\.on\.aws$/
 
-/** What stands in a path as it is, of what a decoded one holds: its slashes, and what needs no escape. */
+/** Encodes a decoded path again, segment by segment, so that its slashes remain. */
 const encoded = (path: string): string => path.split("/").map(encodeURIComponent).join("/")
 
-/** A stage of its own name stands before the path; the default one does not. */
+/** The path without the stage's name, which precedes it unless the stage is the default one. */
 const pathOf = ({ rawPath, requestContext: { domainName = "", stage = "$default" } }: HttpEvent): string => {
   const path = rawPath.startsWith(`/${stage}/`) ? rawPath.slice(stage.length + 1) : rawPath
   return FUNCTION_URL.test(domainName) ? path : encoded(path)
 }
 
-/** The request as a web server would have received it; `undefined` where it is none that HTTP allows. */
+/** The request as a web server would have received it; `undefined` when HTTP does not allow it. */
 export const requestOf = (event: HttpEvent): Request | undefined => {
   const body = Option.getOrUndefined(bodyOf(event))
   if (body === undefined || !event.rawPath.startsWith("/")) return undefined
@@ -91,7 +91,7 @@ export const requestOf = (event: HttpEvent): Request | undefined => {
   }
 }
 
-/** Largest answer that a function can give, bytes, with what stands around the body. */
+/** Limit on a function's answer, bytes: AWS allows 6 MB with the envelope around the body. */
 const MAX_ANSWER = 6 * 1024 * 1024 - 64 * 1024
 
 const TEXT = /^(?:text\/|image\/svg\+xml|application\/(?:[\w.-]+\+)?(?:json|javascript))/
@@ -131,7 +131,7 @@ const ONLY_A_SERVER = "The answer is larger than a function can give: ask a serv
 
 const tooLarge = (headers: Headers): HttpResult => problemResult(problem("INTERNAL", ONLY_A_SERVER), headers)
 
-/** A problem as an answer, for what never reached a route. */
+/** A problem as an answer, for a request that never reached a route. */
 export const problemResult = (one: Problem, headers: Headers = new Headers()): HttpResult => {
   const { status, ...rest } = one
   const requestId = headers.get("x-request-id")

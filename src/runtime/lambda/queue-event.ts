@@ -30,9 +30,9 @@ export interface QueueResult {
 }
 
 /**
- * Handles deferred sends (MAIL-51 to MAIL-56). A message that cannot be read, whose handling fails or that does not end in
- * time is left to the queue: it is received again, and after its third receive it is a dead letter. One that could not end in the time
- * that is left is not begun: it is put back, and keeps its receives.
+ * Handles deferred sends (MAIL-51 to MAIL-56). A message that cannot be read, fails or does not end in time is left to the queue:
+ * it is received again, and becomes a dead letter after its third receive. When the remaining time is too short for a message, it
+ * is put back, and keeps its receives.
  */
 export const handleQueue = Effect.fn("lambda.queue")(function* (event: QueueEvent, withinMs: number) {
   const { handle } = yield* RetryHandler

@@ -2,7 +2,7 @@ import { Clock, Effect, Exit, Layer } from "effect"
 
 import * as AlarmBoard from "../../adapters/postgres/delivery/alarm-board.ts"
 import { closeStatsDays, pruneLog } from "../../adapters/postgres/delivery/email-stats.ts"
-import { keepHouse } from "../../adapters/postgres/housekeeping.ts"
+import { runHousekeeping } from "../../adapters/postgres/housekeeping.ts"
 import { ContactForms } from "../../application/accounts/contact-forms.ts"
 import { BulkMessages } from "../../application/conversion/bulk-messages.ts"
 import { watchAlarms } from "../../application/delivery/alarms.ts"
@@ -34,8 +34,8 @@ const pollWhenDue = ({ events, providerA }: Settings) =>
   })
 
 /**
- * The leader's work that no conversion is part of, each piece once. A process that leads may do the same beside it: what is
- * due is claimed in the database. Fails where a piece failed, after all of them ran.
+ * Runs the leader's work without conversions, each piece once. A leading process may run it at the same time: due work is claimed
+ * in the database. Runs every piece, and fails afterwards if one failed.
  */
 export const runTicks = Effect.fn("lambda.ticks")(function* (settings: Settings, withinMs: number) {
   const pieces = {
@@ -47,7 +47,7 @@ export const runTicks = Effect.fn("lambda.ticks")(function* (settings: Settings,
     "outreach-ends": CampaignBook.use(({ settle }) => settle),
     "audit-digest": digestTick,
     "provider-a-events-poll": pollWhenDue(settings),
-    housekeeping: keepHouse,
+    housekeeping: runHousekeeping,
     "email-stats": closeStatsDays,
     "email-log-retention": pruneLog(settings.events.logKeepDays)
   }

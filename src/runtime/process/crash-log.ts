@@ -25,7 +25,7 @@ const isStoreAway = (cause: Cause.Cause<unknown>): boolean => {
   return failure._tag === "Some" && failure.value instanceof StoreUnavailable && failure.value.isRetryable
 }
 
-/** A crash: whose, why, and when it is tried again. */
+/** A crash: the worker, the cause, and when the worker starts again. */
 interface Crash {
   readonly name: string
   readonly cause: Cause.Cause<unknown>

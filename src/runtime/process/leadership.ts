@@ -74,7 +74,7 @@ const ask = <A>(
       const log = candidate.isAnswered ? Effect.logWarning : Effect.logDebug
       candidate.isAnswered = false
       return Effect.as(
-        log("the database does not answer for the leader's lease: nobody may lead until it does", error),
+        log("the database does not answer for the leader's lease: no process may lead until it does", error),
         undefined
       )
     })
@@ -165,7 +165,7 @@ const make = Effect.fnUntraced(function* (options: LeaseOptions) {
  * Leadership by a lease that this process keeps asking for. It trusts the lease for less than the store does, by its own
  * monotonic clock and from before it asked; without an answer it stops leading before another can begin. A process that was
  * frozen past its lease notices when it wakes, perhaps one step late: its writes are guarded by `lease_is_held(name, term)` or by
- * guards of its own.
+ * other conditions.
  */
 export const layer = (
   options: LeaseOptions = {}

@@ -16,7 +16,7 @@ const collect = (value: unknown, into: Set<string>): void => {
     for (const part of Object.values(value)) collect(part, into)
 }
 
-/** The secret, the password in it where it is an address, and both as they stand in a URL or in JSON. */
+/** Collects the secret, the password in it if it is an address, and both as encoded in a URL or in JSON. */
 const collectSecret = (secret: string, into: Set<string>): void => {
   const spellings = (text: string) => {
     for (const spelling of [text, encodeURIComponent(text), JSON.stringify(text).slice(1, -1)]) {
@@ -32,7 +32,7 @@ const collectSecret = (secret: string, into: Set<string>): void => {
 }
 
 /**
- * Masks every secret that stands anywhere in these values as `Redacted`. The second line of defence: a foreign library may quote
+ * Masks every secret that these values hold as `Redacted`, at any depth. The second line of defence: a foreign library may quote
  * its input in an error message.
  */
 export const scrubOf = (values: unknown): Scrub => {
@@ -72,7 +72,7 @@ const saidBy = (part: unknown): Partial<Said> => {
   return { fields: Array.isArray(part) ? { detail: part } : { ...part } }
 }
 
-/** The parts of a message: values and errors stand in members of the line, never as JSON in its text. */
+/** The parts of a message: values and errors become members of the line, never JSON in its text. */
 const saidIn = (message: unknown): Said => {
   const parts = (Array.isArray(message) ? message : [message]).map(saidBy)
   return {
@@ -125,7 +125,7 @@ const COLOURS: ReadonlyMap<string, number> = new Map([
 ])
 const paint = (colour: number, text: string): string => `\u001b[${colour}m${text}\u001b[0m`
 
-/** For people: time, level, message, then the annotations; a cause on lines of its own. */
+/** The entry for people: time, level, message, then the annotations; a cause on separate lines. */
 const prettyLine = ({ date, level, message, fields, cause }: Entry): string => {
   const time = paint(90, date.toISOString().slice(11, 23))
   const label = paint(COLOURS.get(level) ?? 0, level.toUpperCase().padEnd(5))

@@ -22,7 +22,7 @@ const COUNTED = [...mailMetrics, ...intakeMetrics, ...modelMetrics, ...webhookMe
 /** What is read for the page holds so long, milliseconds: scrapers may come as often as they like. */
 const READ_HOLDS_MS = 10_000
 
-/** How long a page waits for what is read; later it shows what was read before. */
+/** Time limit of a page's reads; beyond it, the page shows the earlier values. */
 const WAITS_FOR_READS = "1 second"
 
 const gauge = (name: string, description: string, attributes?: Readonly<Record<string, string>>) =>
@@ -34,10 +34,7 @@ const waiting = perLabel(QUEUES, (queue) =>
 const oldest = perLabel(QUEUES, (queue) =>
   gauge("postlane_oldest_waiting_seconds", "Since when the oldest waits; 0 where none does.", { queue })
 )
-const overdue = gauge(
-  "postlane_retries_overdue",
-  "Deferred mails that should have been tried again, and of which no row tells."
-)
+const overdue = gauge("postlane_retries_overdue", "Deferred mails whose retry was due and left no row.")
 const jobs = perLabel(OPEN.jobs, (status) =>
   gauge("postlane_conversion_jobs", "Jobs that are not over, by status.", { status })
 )
@@ -71,7 +68,7 @@ const showFigures = Effect.fnUntraced(function* (figures: Figures) {
     yield* Metric.update(newestEvent[provider], ageSeconds)
 })
 
-/** Old figures would say that all is well: without an answer there are none. */
+/** Removes the figures when the database does not answer, since old ones would say that all is well. */
 const hideFigures = Effect.forEach(ofDatabase, (metric) => Metric.remove(metric), { discard: true })
 
 const ready = gauge("postlane_ready", "1 while this process can do its work, as /ready says.")

@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url"
 
 import { Schema } from "effect"
 
-/** Whether this is a checkout, whose sources run as they are, or the published package. */
+/** True in a checkout, which runs the sources; false in the published package. */
 const isCheckout = import.meta.url.endsWith(".ts")
 
 /** The version that is reported to collectors and shown at the start. */

@@ -47,7 +47,7 @@ const eventLoopLag = Effect.map(
   }
 )
 
-/** Open file descriptors and their limit, where the system tells them (Linux). */
+/** Open file descriptors and their limit, if the system reports them (Linux). */
 const fileDescriptors = (): ReadonlyArray<readonly [Metric.Gauge<number>, () => number]> => {
   if (!existsSync("/proc/self/fd")) return []
   const limit = Number(/^Max open files +(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8"))?.[1])

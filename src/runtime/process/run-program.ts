@@ -10,7 +10,7 @@ interface CrashReport {
 
 const SUMMARY_CHARACTERS_MAX = 300
 
-/** Errors whose text quotes the value that was refused, which can be a message or an address. */
+/** Errors that quote the refused value, which can be a message or an address. */
 const QUOTES_ITS_INPUT = new Set(["SchemaError", "ParseError", "SyntaxError"])
 
 const describe = (error: unknown): string => {

@@ -9,7 +9,7 @@ import { CannotStart } from "./run-program.ts"
 
 const refuse = (problems: Parameters<typeof formatProblems>[0]) =>
   new CannotStart({
-    message: `These settings are wrong or missing:\n${formatProblems(problems)}\nAll settings: docs/configuration.md`
+    message: `These settings are wrong or missing:\n${formatProblems(problems)}\nAll settings: docs/reference/configuration.md`
   })
 
 /**

@@ -14,7 +14,7 @@ import {
 
 import { withDeadline } from "../../application/deadline.ts"
 import { uptime } from "../../application/uptime.ts"
-import type { Rest } from "../../application/work-bell.ts"
+import type { WaitForBell } from "../../application/work-bell.ts"
 import { makeCrashLog } from "./crash-log.ts"
 import { describeCrash } from "./run-program.ts"
 
@@ -22,7 +22,7 @@ import { describeCrash } from "./run-program.ts"
 type SupervisedState = "starting" | "running" | "restarting" | "stopped"
 
 /** Where nothing wakes them, fibers wait for their whole time. */
-const SLEEP: Effect.Effect<Rest> = Effect.succeed(Effect.sleep)
+const SLEEP: Effect.Effect<WaitForBell> = Effect.succeed(Effect.sleep)
 
 /** One supervised fiber, as `/ready` shows it. */
 export interface Supervised {
@@ -177,9 +177,9 @@ const superviseEntry = <E, R>(name: string, makeRun: (entry: Entry) => Effect.Ef
   })
 
 /**
- * Starts `run` in a fiber of its own, for as long as the scope is open, and starts it again when it crashes: after 200 ms, then
+ * Starts `run` in a separate fiber, for as long as the scope is open, and starts it again when it crashes: after 200 ms, then
  * twice as long each time up to 5 s, with 20 % jitter; reset after a healthy minute. A crash is a failure, a defect or a return.
- * Each run has a scope of its own. Closing the scope interrupts it and waits for it, 10 s at most.
+ * Each run has its own scope. Closing the scope interrupts it and waits for it, 10 s at most.
  */
 export const supervise = <E, R>(
   name: string,
@@ -215,12 +215,12 @@ export const superviseTicksWithin = <E, R>(
 ): Effect.Effect<void, never, Supervisors | Scope.Scope | Exclude<R, Scope.Scope>> => {
   const every = Duration.fromInputUnsafe(interval)
   return superviseEntry(name, (entry) => {
-    const ticks = Effect.flatMap(listen, (rest) =>
+    const ticks = Effect.flatMap(listen, (wait) =>
       Effect.gen(function* () {
         const started = yield* uptime
         yield* beginRun(entry)
         yield* Effect.scoped(tick)
-        yield* rest(Duration.max(Duration.zero, Duration.subtract(every, yield* since(started))))
+        yield* wait(Duration.max(Duration.zero, Duration.subtract(every, yield* since(started))))
       }).pipe(Effect.forever)
     )
     // A fiber that waits for its turn is healthy, too.
@@ -239,12 +239,15 @@ export const background = <E, R>(
   Layer.effectDiscard(supervise(name, run))
 
 /**
- * Workers, numbered from 1: each does one piece of work after another, and waits for `idle` where there is none, or until what it
- * listens to wakes it.
+ * Workers, numbered from 1: each does one piece of work after another. Without work it waits for `idle`, or until `listen` wakes it.
  */
 export const workers = <E, R>(
   name: string,
-  options: { readonly count: number; readonly idle: Duration.Input; readonly listen?: Effect.Effect<Rest> },
+  options: {
+    readonly count: number
+    readonly idle: Duration.Input
+    readonly listen?: Effect.Effect<WaitForBell>
+  },
   next: (slot: number) => Effect.Effect<boolean, E, R>
 ): Layer.Layer<never, never, Supervisors | Exclude<R, Scope.Scope>> =>
   Layer.mergeAll(
@@ -252,9 +255,9 @@ export const workers = <E, R>(
     ...Array.from({ length: options.count }, (_, slot) =>
       background(
         `${name}-${slot + 1}`,
-        Effect.flatMap(options.listen ?? SLEEP, (rest) =>
+        Effect.flatMap(options.listen ?? SLEEP, (wait) =>
           Effect.forever(
-            Effect.flatMap(next(slot + 1), (worked) => (worked ? Effect.void : rest(options.idle)))
+            Effect.flatMap(next(slot + 1), (worked) => (worked ? Effect.void : wait(options.idle)))
           )
         )
       )

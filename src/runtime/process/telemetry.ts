@@ -47,7 +47,7 @@ const scrubbedJson = (scrub: Scrub) => {
   })
 }
 
-/** Nobody reads what a collector answers: its body is discarded unread, whatever its length. */
+/** Discards a collector's answer unread, whatever its length. */
 const fetchUnread: typeof fetch = async (...request) => {
   const answer = await fetch(...request)
   await answer.body?.cancel()
@@ -123,7 +123,7 @@ interface ErrorSource {
 
 /**
  * Keeps the process alive when the reader of its output is gone (EPIPE), or the disk behind it is full: without a listener a
- * stream's error ends the process. Lines are then lost; the service goes on. Holds for the rest of the process.
+ * stream's error ends the process. Lines are then lost; the service continues. Holds for the rest of the process.
  */
 export const surviveClosedOutput = (streams: ReadonlyArray<ErrorSource>): Effect.Effect<void> =>
   Effect.sync(() => {

@@ -37,16 +37,16 @@ export const contradictions = ({ readable, settings, values: { cloud, intake } }
   const lacksCertKey = intake.tlsCert !== undefined && intake.tlsKey === undefined
   return [
     ...when((id !== undefined || token !== undefined) && key === undefined, "CLOUD_SECRET_ACCESS_KEY")`
-      is required beside CLOUD_ACCESS_KEY_ID: set both, or neither for the machine's own credentials`,
+      is required with CLOUD_ACCESS_KEY_ID: set both, or neither for the machine's own credentials`,
     ...when((key !== undefined || token !== undefined) && id === undefined, "CLOUD_ACCESS_KEY_ID")`
-      is required beside CLOUD_SECRET_ACCESS_KEY: set both, or neither for the machine's own credentials`,
+      is required with CLOUD_SECRET_ACCESS_KEY: set both, or neither for the machine's own credentials`,
     ...when(
       cloud.s3AccessKeyId !== undefined && cloud.s3SecretAccessKey === undefined,
       "S3_SECRET_ACCESS_KEY"
     )`
-      is required beside S3_ACCESS_KEY_ID: set both, or neither for the account's keys`,
+      is required with S3_ACCESS_KEY_ID: set both, or neither for the account's keys`,
     ...when(cloud.s3SecretAccessKey !== undefined && cloud.s3AccessKeyId === undefined, "S3_ACCESS_KEY_ID")`
-      is required beside S3_SECRET_ACCESS_KEY: set both, or neither for the account's keys`,
+      is required with S3_SECRET_ACCESS_KEY: set both, or neither for the account's keys`,
     ...when(isTooLong && readable("EMAIL_DEFER_DELAYS_SECONDS"), "EMAIL_DEFER_DELAYS_SECONDS")`
       holds ${longest}: an SQS queue delays a message by ${SQS_MAX_DELAY_SECONDS} s at most`,
     ...when(lacksAccount && readable("MAILAPI_SERVICE_ACCOUNT_KEY"), "CONVERT_REPLY_CHANNEL")`

@@ -9,7 +9,7 @@ export const cloud = area("Cloud account", {
   })`Region of the cloud services.`,
   installation: open("INSTALLATION", installation)`
     Name of this installation, where another one lives in the same account and region (staging beside production): its stacks, queues, log
-    groups, metrics and function are named after it. With INSTALLATION=staging, postlane-staging stands beside postlane.`,
+    groups, metrics and function are named after it. With INSTALLATION=staging they are named postlane-staging, and can exist next to those of postlane.`,
   accessKeyId: secret("CLOUD_ACCESS_KEY_ID", text)`
     Access key. Unset, the first of these signs that is there: AWS_ACCESS_KEY_ID in the environment, AWS_WEB_IDENTITY_TOKEN_FILE, a
     profile (AWS_PROFILE), the container's endpoint, the instance role (IMDSv2). Embedded and unset, provider_b is simulated.`,

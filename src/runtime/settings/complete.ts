@@ -16,7 +16,7 @@ export interface SettingProblem {
   readonly message: string
 }
 
-/** What the decoder has to know beside the environment. */
+/** Facts that the decoder needs in addition to the environment. */
 export interface DecodeOptions {
   /** What holds where `POSTLANE_EMBEDDED` is unset. */
   readonly embedded: boolean
@@ -84,8 +84,8 @@ const cloudOf = ({
 const DEFAULT_PRIMARY: Provider = "provider_a"
 
 /**
- * The fallback: never equal to the primary, and none where it is unset (MAIL-20). A first run that names neither and simulates both
- * fails over, so that this can be seen; beside a real provider a simulated one would swallow mail.
+ * The fallback: never equal to the primary, and absent when unset (MAIL-20). A first run that names neither and simulates both
+ * fails over, so that a newcomer sees it. Next to a real provider, a simulated one would swallow mail.
  */
 const fallbackOf = ({ cloud, providerA, sending }: Values, embedded: boolean) => {
   const { fallback, primary } = sending
@@ -232,7 +232,7 @@ export const complete = (env: Env, values: Values, options: DecodeOptions) => {
   }
 }
 
-/** Every setting, decoded, with its defaults in place. Secrets are `Redacted`: it can be logged as it is. */
+/** Every setting, decoded, with its defaults in place. Secrets are `Redacted`, so that the settings can be logged. */
 export interface Settings extends Readonly<ReturnType<typeof complete>> {
   /** What is odd, and does not stop anything. */
   readonly warnings: ReadonlyArray<SettingProblem>

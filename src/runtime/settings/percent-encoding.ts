@@ -1,4 +1,4 @@
-/** What a percent-encoded text stands for; `undefined` where a `%` in it stands for nothing. */
+/** Decodes percent-encoded text; `undefined` when a `%` in it encodes nothing. */
 export const decodedPercent = (text: string): string | undefined => {
   try {
     return decodeURIComponent(text)

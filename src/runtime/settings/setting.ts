@@ -2,7 +2,7 @@ import { Record, Schema } from "effect"
 
 import { redacted } from "./shapes.ts"
 
-/** What is known of a setting beside its name, its shape and what it is for. */
+/** Optional facts about a setting, in addition to its name, shape and purpose. */
 interface Notes {
   /** The default, as it would be written in the environment. */
   readonly fallback?: string
@@ -22,7 +22,7 @@ export interface Setting extends Notes {
   readonly about: string
   /** True where the value must never be shown. */
   readonly secret: boolean
-  /** What its text stands for; `undefined` where it is unset and has no plain default. */
+  /** Decodes its text; `undefined` when it is unset and has no plain default. */
   readonly schema: Schema.Codec<unknown, string | undefined>
 }
 
@@ -52,14 +52,14 @@ const row =
 
 type None = Readonly<globalThis.Record<never, never>>
 
-/** A setting whose value may be shown; the text that follows is its entry on the configuration page. */
+/** A setting with a public value; the text that follows is its entry on the configuration page. */
 export const open = <const K extends string, A, const N extends Notes = None>(
   name: K,
   shape: Schema.Codec<A, string>,
   notes?: N
 ) => row(name, false, shape, notes ?? ({} as N))
 
-/** A setting whose value is never shown: it is redacted. */
+/** A setting with a secret value, which is redacted. */
 export const secret = <const K extends string, const N extends Notes = None>(
   name: K,
   shape: Schema.Codec<string>,

@@ -43,7 +43,7 @@ const textOf = (env: Env, name: string): string | undefined => {
   return typeof text === "string" && text.trim() !== "" ? text.trim() : undefined
 }
 
-/** The texts by area and field, each but those of `refused` as it is set, else as its default. */
+/** The texts by area and field: as set, or the default when unset or in `refused`. */
 const textsOf = (env: Env, refused: ReadonlyMap<string, unknown>) => {
   const texts: Record<string, Record<string, string | undefined>> = {}
   for (const { alias, area, fallback, field, name } of SETTINGS) {

@@ -14,7 +14,7 @@ const ROLES = ["api", "leader", "retry", "worker", "intake"] as const
 export type Role = (typeof ROLES)[number]
 
 /**
- * The shape of a setting: what its text, trimmed and not empty, stands for. `must` says what the text has to be and never repeats
+ * The shape of a setting: decodes its text, trimmed and not empty. `must` says what the text has to be and never repeats
  * it: a secret may be there by mistake.
  */
 const parsed = <A>(must: string, parse: (text: string) => A | undefined): Schema.Codec<A, string> =>
@@ -80,7 +80,7 @@ export const flag = parsed("must be 1 or 0 (or true or false)", (value) => {
   return /^(?:0|false|no|off)$/i.test(value) ? false : undefined
 })
 
-/** Codes of languages as Tesseract has them: `eng`, `chi_sim`. They name packages, so that nothing else may stand there. */
+/** Codes of languages as Tesseract has them: `eng`, `chi_sim`. They name packages, so that nothing else is allowed. */
 export const languages = parsed("must be language codes such as eng,deu, separated by commas", (value) => {
   const codes = [...new Set(split(value.toLowerCase()))]
   return codes.length > 0 &&
@@ -163,7 +163,7 @@ export const httpUrl = parsed("must be an address that starts with http:// or ht
   address(({ hash, search }) => search === "" && hash === "", "must be an address without ? and #")
 )
 
-/** Drivers decode each of these, and fail to start on a `%` that stands for nothing. */
+/** Drivers decode each of these, and fail to start on a `%` that encodes nothing. */
 const decodable = address(
   ({ hostname, password, pathname, username }) =>
     [hostname, password, pathname, username].every((part) => decodedPercent(part) !== undefined),

@@ -182,7 +182,7 @@ export const AREAS = {
     pollSeconds: open("EVENTS_POLL_SECONDS", integer(1), { fallback: "900", unit: "seconds" })`
       How often provider_a is asked for events.`,
     logKeepDays: open("EMAIL_LOG_KEEP_DAYS", integer(30), { otherwise: "for ever", unit: "days" })`
-      How long rows of the send log are kept, a month at least; statistics stay. Rows whose key, retry or alert is open are kept on.`,
+      How long rows of the send log are kept, a month at least; statistics stay. Rows with an open key, retry or alert are kept longer.`,
     alertEmail: open("ALERT_EMAIL", mailbox, {
       otherwise: "alerts@{SENDER_DOMAIN} where both providers are simulated, else none"
     })`
@@ -200,10 +200,10 @@ export const AREAS = {
     trustedHops: open("TRUSTED_MAIL_HOPS", words, {
       otherwise: "none; embedded on loopback, the peer is trusted; on the edge, mx.cloudflare.net"
     })`
-      Names of the mail servers whose Authentication-Results are believed, separated by commas.`,
+      Names of the mail servers with trusted Authentication-Results, separated by commas.`,
     hopSecret: secret("TRUSTED_MAIL_HOP_SECRET", text)`
       What the trusted hops write into the header X-Postlane-Hop of each mail. Set, a mail without it is not believed; Exchange Online
-      (protection.outlook.com), whose hosts hand over everybody's mail, is believed only with it.`,
+      (protection.outlook.com) is trusted only with it, since its hosts relay the mail of all its customers.`,
     trustedPeers: open("TRUSTED_MAIL_PEERS", networks, { otherwise: "none" })`
       Addresses and networks (such as 10.0.0.0/8) that hand over the mails of the trusted hops, separated by commas, besides this
       machine, the hops' own addresses and what their names lead to.`,

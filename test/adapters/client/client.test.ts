@@ -14,7 +14,6 @@ import { numbered } from "../../support/files/pdf-samples.ts"
 import { ADMIN_TOKEN, PROXY_SECRET, sent, startServer, type TestServer } from "../http/harness.ts"
 import { type FilesWorld, startFiles } from "../http/routes/conversion/files-world.ts"
 
-const PATIENCE = 120_000
 const mail = {
   to: "a@x.test",
   subject: "s",
@@ -26,7 +25,7 @@ const mail = {
 let world: FilesWorld
 beforeAll(async () => {
   world = await startFiles()
-}, PATIENCE)
+})
 afterAll(() => world.stop())
 
 describe("the client of the HTTP API", () => {
@@ -53,44 +52,40 @@ describe("the client of the HTTP API", () => {
     >()
   })
 
-  it(
-    "uploads with progress, converts, watches and reads the result",
-    async () => {
-      const customer = await world.customer()
-      const client = createClient({ baseUrl: world.server.url, token: () => Promise.resolve(customer) })
-      const body = new Blob([new Uint8Array(numbered(3))])
-      const steps: Array<number> = []
-      const uploaded = await client.files.uploadFile(
-        { name: "Ä report.pdf", body },
-        { onProgress: ({ sent: bytes }) => steps.push(bytes) }
-      )
-      assert(uploaded.ok)
-      const { file } = uploaded.data
-      expect([uploaded.status, file.name, file.pages]).toEqual([201, "Ä report.pdf", 3])
-      expect(steps.at(-1)).toBe(body.size)
-      expect(steps).toEqual([...steps].sort((a, b) => a - b))
+  it("uploads with progress, converts, watches and reads the result", async () => {
+    const customer = await world.customer()
+    const client = createClient({ baseUrl: world.server.url, token: () => Promise.resolve(customer) })
+    const body = new Blob([new Uint8Array(numbered(3))])
+    const steps: Array<number> = []
+    const uploaded = await client.files.uploadFile(
+      { name: "Ä report.pdf", body },
+      { onProgress: ({ sent: bytes }) => steps.push(bytes) }
+    )
+    assert(uploaded.ok)
+    const { file } = uploaded.data
+    expect([uploaded.status, file.name, file.pages]).toEqual([201, "Ä report.pdf", 3])
+    expect(steps.at(-1)).toBe(body.size)
+    expect(steps).toEqual([...steps].sort((a, b) => a - b))
 
-      const missing = await client.files.getResult({ fileId: file.id }, { retries: 0 })
-      assert(!missing.ok)
-      expect(missing.error).toMatchObject({ code: "RESULT_NOT_READY", retryable: true, status: 404 })
+    const missing = await client.files.getResult({ fileId: file.id }, { retries: 0 })
+    assert(!missing.ok)
+    expect(missing.error).toMatchObject({ code: "RESULT_NOT_READY", retryable: true, status: 404 })
 
-      const { job } = unwrap(await client.files.convertFile({ fileId: file.id }))
-      const watching = (async () => {
-        const events: Array<ConversionEvent> = []
-        for await (const event of client.files.streamConversion({ fileId: file.id })) events.push(event)
-        return events
-      })()
-      await world.work()
-      const events = await watching
-      expect(events.at(-1)).toMatchObject({ event: "completed", data: { jobId: job.id, done: 3, total: 3 } })
-      expect(unwrap(await client.files.getResult({ fileId: file.id }))).toContain("<!doctype html>")
-      expect(unwrap(await client.files.listFiles({ limit: 1 })).files[0]?.id).toBe(file.id)
-      expect(await client.files.deleteFile({ fileId: file.id })).toMatchObject({ ok: true, status: 204 })
-      const gone = await client.files.getFile({ fileId: file.id })
-      expect(gone).toMatchObject({ ok: false, attempts: 1, error: { code: "FILE_NOT_FOUND" } })
-    },
-    PATIENCE
-  )
+    const { job } = unwrap(await client.files.convertFile({ fileId: file.id }))
+    const watching = (async () => {
+      const events: Array<ConversionEvent> = []
+      for await (const event of client.files.streamConversion({ fileId: file.id })) events.push(event)
+      return events
+    })()
+    await world.work()
+    const events = await watching
+    expect(events.at(-1)).toMatchObject({ event: "completed", data: { jobId: job.id, done: 3, total: 3 } })
+    expect(unwrap(await client.files.getResult({ fileId: file.id }))).toContain("<!doctype html>")
+    expect(unwrap(await client.files.listFiles({ limit: 1 })).files[0]?.id).toBe(file.id)
+    expect(await client.files.deleteFile({ fileId: file.id })).toMatchObject({ ok: true, status: 204 })
+    const gone = await client.files.getFile({ fileId: file.id })
+    expect(gone).toMatchObject({ ok: false, attempts: 1, error: { code: "FILE_NOT_FOUND" } })
+  })
 
   it("gives up at once on a stream that it may not read, with the problem", async () => {
     const client = createClient({ baseUrl: world.server.url, token: await world.customer() })

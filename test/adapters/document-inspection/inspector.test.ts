@@ -160,47 +160,37 @@ const TABLE: ReadonlyArray<readonly [string, () => Uint8Array, string | RegExp]>
 ]
 
 layer(
-  Layer.provide(layerInspector, [layerPdf({ threads: 1 }), Layer.provide(layerDocx(), ReaderProcess.layer)]),
-  { timeout: 120_000 }
+  Layer.provide(layerInspector, [layerPdf({ threads: 1 }), Layer.provide(layerDocx(), ReaderProcess.layer)])
 )("inspector", (it) => {
   for (const [name, make, expected] of TABLE)
-    it.effect(
-      name,
-      () =>
-        Effect.gen(function* () {
-          const found = yield* inspected(make())
-          if (typeof expected === "string") assert.strictEqual(found, expected)
-          else assert.match(found, expected)
-        }),
-      120_000
+    it.effect(name, () =>
+      Effect.gen(function* () {
+        const found = yield* inspected(make())
+        if (typeof expected === "string") assert.strictEqual(found, expected)
+        else assert.match(found, expected)
+      })
     )
 
-  it.effect(
-    "an encrypted PDF says so",
-    () =>
-      Effect.gen(function* () {
-        const path = yield* temporaryPdf(pdf)
-        const bytes = yield* Effect.promise(() => encryptPdf(path, "secret"))
-        assert.match(yield* inspected(bytes), /^unreadable: .*password/)
-      }),
-    120_000
+  it.effect("an encrypted PDF says so", () =>
+    Effect.gen(function* () {
+      const path = yield* temporaryPdf(pdf)
+      const bytes = yield* Effect.promise(() => encryptPdf(path, "secret"))
+      assert.match(yield* inspected(bytes), /^unreadable: .*password/)
+    })
   )
 
-  it.effect(
-    "DOC-16: a PDF's other content is named; a Word document's is not looked for",
-    () =>
-      Effect.gen(function* () {
-        const inspector = yield* DocumentInspector
-        const leftOutOf = Effect.fnUntraced(function* (bytes: Uint8Array) {
-          return (yield* inspector.inspect(yield* temporaryPdf(bytes))).leftOut
-        }, Effect.scoped)
-        const nothing = { portfolio: false, files: [], fileCount: 0, remarks: 0 }
-        assert.deepStrictEqual(yield* leftOutOf(pdf), nothing)
-        const found = { portfolio: true, files: ["a.csv"], fileCount: 1, remarks: 1 }
-        assert.deepStrictEqual(yield* leftOutOf(portfolioOf(["a.csv"])), found)
-        assert.isUndefined(yield* leftOutOf(word))
-      }),
-    120_000
+  it.effect("DOC-16: a PDF's other content is named; a Word document's is not looked for", () =>
+    Effect.gen(function* () {
+      const inspector = yield* DocumentInspector
+      const leftOutOf = Effect.fnUntraced(function* (bytes: Uint8Array) {
+        return (yield* inspector.inspect(yield* temporaryPdf(bytes))).leftOut
+      }, Effect.scoped)
+      const nothing = { portfolio: false, files: [], fileCount: 0, remarks: 0 }
+      assert.deepStrictEqual(yield* leftOutOf(pdf), nothing)
+      const found = { portfolio: true, files: ["a.csv"], fileCount: 1, remarks: 1 }
+      assert.deepStrictEqual(yield* leftOutOf(portfolioOf(["a.csv"])), found)
+      assert.isUndefined(yield* leftOutOf(word))
+    })
   )
 
   describe("whatever the bytes are, there is an answer", () => {
@@ -220,7 +210,7 @@ layer(
           const whole = cut % 3 === 0 ? bytes.subarray(0, cut % (bytes.length + 1)) : bytes
           assert.match(yield* inspected(whole), /^(pdf|docx|png|jpeg) \d+$|^un(supported|readable): .{5,}/)
         }),
-      { arbitrary: { runs: 300 }, timeout: 120_000 }
+      { arbitrary: { runs: 300 } }
     )
   })
 })

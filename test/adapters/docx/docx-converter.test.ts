@@ -14,8 +14,6 @@ import { paragraph, pictureOf, wordOf, words } from "../../support/files/word-fi
 
 const docx = (options?: DocxOptions) => Layer.provide(layerDocx(options), ReaderProcess.layer)
 
-const PATIENCE = { timeout: 120_000 }
-
 const converted = (bytes: Uint8Array) =>
   Effect.scoped(
     Effect.gen(function* () {
@@ -34,7 +32,7 @@ const reasonOf = (bytes: Uint8Array) =>
 
 const OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 
-layer(docx(), PATIENCE)("Word documents", (it) => {
+layer(docx())("Word documents", (it) => {
   it.effect("headings, text and title", () =>
     Effect.gen(function* () {
       const body = `${paragraph("Report", "Title")}${paragraph("First", "Heading1")}${paragraph("Some &lt;text&gt;")}`
@@ -134,7 +132,7 @@ layer(docx(), PATIENCE)("Word documents", (it) => {
   )
 })
 
-layer(docx({ heapMb: 64 }), PATIENCE)("little memory", (it) => {
+layer(docx({ heapMb: 64 }))("little memory", (it) => {
   it.effect("a document that needs more ends its process and nothing else", () =>
     Effect.gen(function* () {
       assert.strictEqual(
@@ -146,7 +144,7 @@ layer(docx({ heapMb: 64 }), PATIENCE)("little memory", (it) => {
   )
 })
 
-layer(docx({ pictureBytes: 100 }), PATIENCE)("little room for pictures", (it) => {
+layer(docx({ pictureBytes: 100 }))("little room for pictures", (it) => {
   it.effect("those over the limit are left out, and it is said", () =>
     Effect.gen(function* () {
       const png = pngOf(4, 2, [["teSt", Buffer.alloc(200, 1)]])
@@ -159,7 +157,7 @@ layer(docx({ pictureBytes: 100 }), PATIENCE)("little room for pictures", (it) =>
   )
 })
 
-layer(docx({ cpuMs: 1 }), PATIENCE)("little time", (it) => {
+layer(docx({ cpuMs: 1 }))("little time", (it) => {
   it.effect("ends in a time-out", () =>
     Effect.gen(function* () {
       assert.strictEqual(yield* reasonOf(wordOf()), "timeout")

@@ -117,7 +117,7 @@ let page: Page
 beforeAll(async () => {
   browser = await workersBrowser()
   page = await browser.newPage()
-}, 120_000)
+})
 afterAll(() => closePages(browser))
 
 const assembly = ManagedRuntime.make(layer)
@@ -144,42 +144,38 @@ const assemble = ({
   )
 
 describe("axe in Chromium", () => {
-  it(
-    "finds nothing in any document, light or dark, and each reflows at 320 px",
-    { timeout: 240_000 },
-    async () => {
-      const loaded: Array<string> = []
-      page.on("request", (request) => {
-        if (!request.url().startsWith("data:") && !request.url().startsWith("about:"))
-          loaded.push(request.url())
-      })
-      for (const [name, document] of Object.entries(DOCUMENTS)) {
-        await page.setContent(await assemble(document))
-        for (const [colorScheme, viewport] of LOOKS) {
-          await page.emulateMedia({ colorScheme })
-          await page.setViewportSize(viewport)
-          const found = await findings(page)
-          // What axe cannot see is a single sign's contrast, and text that a frame scrolls away.
-          const undecided = found.undecided.filter((one) => !one.startsWith("color-contrast"))
-          expect([name, colorScheme, found.violations, undecided]).toEqual([name, colorScheme, [], []])
-          const reflows = await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-          expect([name, viewport.width, reflows]).toEqual([name, viewport.width, true])
-        }
+  it("finds nothing in any document, light or dark, and each reflows at 320 px", async () => {
+    const loaded: Array<string> = []
+    page.on("request", (request) => {
+      if (!request.url().startsWith("data:") && !request.url().startsWith("about:"))
+        loaded.push(request.url())
+    })
+    for (const [name, document] of Object.entries(DOCUMENTS)) {
+      await page.setContent(await assemble(document))
+      for (const [colorScheme, viewport] of LOOKS) {
+        await page.emulateMedia({ colorScheme })
+        await page.setViewportSize(viewport)
+        const found = await findings(page)
+        // What axe cannot see is a single sign's contrast, and text that a frame scrolls away.
+        const undecided = found.undecided.filter((one) => !one.startsWith("color-contrast"))
+        expect([name, colorScheme, found.violations, undecided]).toEqual([name, colorScheme, [], []])
+        const reflows = await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        expect([name, viewport.width, reflows]).toEqual([name, viewport.width, true])
       }
-      expect(loaded).toEqual([])
-      // The check can fail.
-      await page.setContent(
-        (await assemble({ pages: ["<p>Words</p>"] }))
-          .replaceAll("#1b1f24", "#dddddd")
-          .replace('<html lang="en"', "<html")
-      )
-      await page.emulateMedia({ colorScheme: "light" })
-      const spoilt = await findings(page)
-      expect(spoilt.violations.join()).toMatch(/color-contrast[\s\S]*html-has-lang/)
     }
-  )
+    expect(loaded).toEqual([])
+    // The check can fail.
+    await page.setContent(
+      (await assemble({ pages: ["<p>Words</p>"] }))
+        .replaceAll("#1b1f24", "#dddddd")
+        .replace('<html lang="en"', "<html")
+    )
+    await page.emulateMedia({ colorScheme: "light" })
+    const spoilt = await findings(page)
+    expect(spoilt.violations.join()).toMatch(/color-contrast[\s\S]*html-has-lang/)
+  })
 
-  it("shows a picture that is stored once as large at each place as it is", { timeout: 60_000 }, async () => {
+  it("shows a picture that is stored once as large at each place as it is", async () => {
     const shown = `<p>A</p><p><img src="${DOT}" alt="A river"></p><p>B</p>`
     await page.setContent(await assemble({ pages: [shown, shown] }))
     for (const media of ["screen", "print"] as const) {
@@ -202,7 +198,7 @@ describe("axe in Chromium", () => {
     await page.emulateMedia({ media: "screen" })
   })
 
-  it("prints black on white, without what only a screen needs", { timeout: 60_000 }, async () => {
+  it("prints black on white, without what only a screen needs", async () => {
     const links = '<p>See <a href="https://example.org/">the site</a>.</p>'
     await page.setContent(await assemble({ pages: [...chapters(6), links] }))
     await page.emulateMedia({ media: "print", colorScheme: "dark" })

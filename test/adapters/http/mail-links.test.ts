@@ -3,21 +3,21 @@ import { fileURLToPath } from "node:url"
 
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 
-import { ACCOUNT_PAGES } from "../../../src/adapters/http/pages/paths.ts"
 import { TEMPLATE_SAMPLES } from "../../../src/domain/mail/templates/samples.ts"
+import { ADMIN_SCREENS, type AdminScreen, pathTo } from "../../../src/domain/pages.ts"
 import { ADMIN_TOKEN, startServer, type TestServer } from "./harness.ts"
 
 const root = fileURLToPath(new URL("../../..", import.meta.url))
 
-/** What code appends to the address of this installation, where it makes the links of mails; a token is any text. */
-const made = ["src/domain", "src/application", "src/runtime/compose"].flatMap((folder) =>
-  readdirSync(`${root}${folder}`, { recursive: true, encoding: "utf8" })
-    .filter((name) => name.endsWith(".ts") && !name.startsWith("doctor/"))
-    .flatMap((name) => [
-      ...readFileSync(`${root}${folder}/${name}`, "utf8").matchAll(/`\$\{[\w.]*\bbaseUrl\}(\/[^`]*)`/g)
-    ])
-    .map(([, path]) => path!.replaceAll(/\$\{[^}]*\}+\)?\}?/g, "4711"))
-    .filter((path) => !path.startsWith("/internal/"))
+/** Where code writes a path behind the address of this installation, in place of asking `pathTo`. */
+const writtenByHand = ["src/domain", "src/application", "src/runtime/compose", "src/runtime/cli"].flatMap(
+  (folder) =>
+    readdirSync(`${root}${folder}`, { recursive: true, encoding: "utf8" })
+      .filter((name) => name.endsWith(".ts") && !name.startsWith("doctor/"))
+      .flatMap((name) => [
+        ...readFileSync(`${root}${folder}/${name}`, "utf8").matchAll(/\bbaseUrl\}\/(?!internal\/)[^`]*/g)
+      ])
+      .map(([text]) => text)
 )
 
 const SAMPLE_HOST = "https://postlane.test"
@@ -31,6 +31,17 @@ const linksIn = (value: unknown): ReadonlyArray<string> =>
     : typeof value === "object" && value !== null
       ? Object.values(value).flatMap(linksIn)
       : []
+
+const screens = Object.keys(ADMIN_SCREENS).map((screen) => pathTo.adminScreen(screen as AdminScreen))
+
+/** What a mailed link opens, with a token that no service knows. */
+const mailed = [
+  pathTo.magicLink("4711"),
+  pathTo.invite("4711"),
+  pathTo.shared("4711"),
+  pathTo.unsubscribe("4711"),
+  pathTo.mailResult("4711")
+]
 
 let server: TestServer
 beforeAll(async () => {
@@ -49,17 +60,33 @@ const statusOf = async (path: string) => {
 }
 
 describe("every link of every mail", () => {
-  it("leads to a route of the running server, as code makes it", async () => {
-    const paths = [...new Set([...made, ...Object.values(ACCOUNT_PAGES), "/"])]
-    assert.isAbove(paths.length, 10)
-    for (const path of paths) assert.notStrictEqual(await statusOf(path), 404, path)
+  it("is made by the one list of pages", () => {
+    assert.deepStrictEqual(writtenByHand, [])
+  })
+
+  it("leads to a screen that is there", async () => {
+    assert.isAbove(screens.length, 10)
+    for (const path of [
+      ...screens,
+      pathTo.admin,
+      pathTo.docs,
+      pathTo.register,
+      pathTo.credits,
+      pathTo.signIn()
+    ])
+      assert.strictEqual(await statusOf(path), 200, path)
+    assert.strictEqual(await statusOf(pathTo.start), 303)
     for (const path of ["/nowhere", "/admin/email-suppressions"])
-      assert.strictEqual(await statusOf(path), 404)
+      assert.strictEqual(await statusOf(path), 404, path)
+  })
+
+  it("leads to a route where it has a token", async () => {
+    for (const path of mailed) assert.notStrictEqual(await statusOf(path), 404, path)
   })
 
   it("leads there in the samples, too, but for a link that campaigns choose", async () => {
-    const paths = linksIn({ ...TEMPLATE_SAMPLES, outreach: TEMPLATE_SAMPLES.outreach.unsubscribeUrl })
-    assert.isAbove(paths.length, 5)
-    for (const path of paths) assert.notStrictEqual(await statusOf(path), 404, path)
+    const links = linksIn({ ...TEMPLATE_SAMPLES, outreach: TEMPLATE_SAMPLES.outreach.unsubscribeUrl })
+    assert.isAbove(links.length, 5)
+    for (const path of links) assert.notStrictEqual(await statusOf(path), 404, path)
   })
 })

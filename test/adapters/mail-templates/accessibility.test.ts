@@ -14,11 +14,11 @@ let page: Page
 beforeAll(async () => {
   browser = await workersBrowser()
   page = await browser.newPage({ viewport: { width: 375, height: 800 } })
-}, 120_000)
+})
 afterAll(() => closePages(browser))
 
 describe.each(["light", "dark"] as const)("axe in Chromium, %s", (colorScheme) => {
-  it("finds nothing in any mail, and decides the contrast of each", { timeout: 120_000 }, async () => {
+  it("finds nothing in any mail, and decides the contrast of each", async () => {
     await page.emulateMedia({ colorScheme })
     const find = async (html: string) => {
       await page.setContent(html)

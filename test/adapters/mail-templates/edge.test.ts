@@ -6,7 +6,7 @@ import type { MailTemplate } from "../../../src/domain/mail/templates/template.t
 import { bundleForEdge } from "../../support/processes/edge-bundle.ts"
 import { withEdgeWorker } from "../../support/processes/edge-worker.ts"
 
-it("writes every mail in workerd, the same as on Node", { timeout: 120_000 }, async () => {
+it("writes every mail in workerd, the same as on Node", async () => {
   const samples = Object.values<MailTemplate>(TEMPLATE_SAMPLES)
   const bundle = await bundleForEdge(new URL("worker.ts", import.meta.url))
   expect(bundle.externals).toEqual([])

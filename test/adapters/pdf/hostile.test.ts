@@ -9,7 +9,6 @@ import { foreignPdfs, temporaryPdf } from "../../support/files/pdf-files.ts"
 import * as hostile from "../../support/files/pdf-hostile.ts"
 import { numbered } from "../../support/files/pdf-samples.ts"
 
-const PATIENCE_MS = 120_000
 /** Memory for the libraries: what is made here to be too much need not be so large. */
 const LITTLE = 96 * 1024 * 1024
 
@@ -42,7 +41,7 @@ const readingOf = (path: string) =>
     })
   )
 
-layer(layerPdf({ threads: 1, libraryBytes: LITTLE }), { timeout: PATIENCE_MS })("hostile documents", (it) => {
+layer(layerPdf({ threads: 1, libraryBytes: LITTLE }))("hostile documents", (it) => {
   const refused: ReadonlyArray<readonly [string, () => Buffer, PdfFailure]> = [
     ["no PDF at all", hostile.notPdf, "broken"],
     ["an empty file", () => Buffer.alloc(0), "broken"],
@@ -104,7 +103,7 @@ layer(layerPdf({ threads: 1, libraryBytes: LITTLE }), { timeout: PATIENCE_MS })(
     )
 })
 
-layer(layerPdf({ threads: 1 }), { timeout: PATIENCE_MS })("documents of others", (it) => {
+layer(layerPdf({ threads: 1 }))("documents of others", (it) => {
   const broken = foreignPdfs("broken")
   const real = foreignPdfs("real")
   it.effect(

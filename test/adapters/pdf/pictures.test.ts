@@ -9,9 +9,7 @@ import { temporaryPdf } from "../../support/files/pdf-files.ts"
 import { withImage } from "../../support/files/pdf-samples.ts"
 import { line, pdfOf } from "../../support/files/pdf-writer.ts"
 
-const PATIENCE_MS = 120_000
-
-layer(layerPdf({ threads: 1 }), { timeout: PATIENCE_MS })("pictures of pages", (it) => {
+layer(layerPdf({ threads: 1 }))("pictures of pages", (it) => {
   it.effect("a page is drawn as it is shown, and no larger than allowed", () =>
     Effect.gen(function* () {
       const document = yield* (yield* Pdf).open(

@@ -12,8 +12,6 @@ import { jpeg } from "../../support/files/picture-files.ts"
 import { scannedPdf } from "../../support/files/scanned-pages.ts"
 import { typedPdf } from "../../support/files/typed-picture.ts"
 
-const PATIENCE_MS = 120_000
-
 const grey = (width: number, height: number, level = 200) => ({
   width,
   height,
@@ -56,7 +54,7 @@ const nameless = (writer: PdfWriter): { readonly fonts: string } => {
   return { fonts: `/F9 ${ref(font)}` }
 }
 
-layer(layerPdf({ threads: 1 }), { timeout: PATIENCE_MS })("scans", (it) => {
+layer(layerPdf({ threads: 1 }))("scans", (it) => {
   it.effect("DOC-23: a page without a text is a scan; one with text is not", () =>
     Effect.gen(function* () {
       const pdf = yield* Pdf

@@ -7,8 +7,6 @@ import type { PageContent } from "../../../src/reader/model/page-content.ts"
 import { foreignPdfs, temporaryPdf } from "../../support/files/pdf-files.ts"
 import { linked, numbered, sharing, tagged, withForm, withImage } from "../../support/files/pdf-samples.ts"
 
-const PATIENCE_MS = 120_000
-
 /** What is to be seen on a page, apart from where its links lead. */
 const seen = ({ drawings, fields, height, runs, width }: PageContent) => ({
   width,
@@ -50,7 +48,7 @@ const compare = (path: string, most: number) =>
     })
   )
 
-layer(layerPdf({ threads: 1 }), { timeout: PATIENCE_MS })("splitting", (it) => {
+layer(layerPdf({ threads: 1 }))("splitting", (it) => {
   it.effect("each page is a PDF of its own that shows the same", () =>
     Effect.forEach(
       [linked(), tagged(), withForm(), withImage(), numbered(60)],

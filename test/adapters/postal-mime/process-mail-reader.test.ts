@@ -75,8 +75,7 @@ it.live(
         Effect.provideService(MailObjects, objects)
       )
       assert.deepStrictEqual(lengths, [pdf.length, pdf.length])
-    }),
-  120_000
+    })
 )
 
 it.live(
@@ -103,6 +102,5 @@ it.live(
       assert.deepStrictEqual(found, { bytes: 25 * 1024 * 1024, read: 25 * 1024 * 1024 })
       assert.isBelow(seen.bytes, 16 * 1024)
       assert.isFalse(existsSync(seen.folder), "nothing is left")
-    }),
-  120_000
+    })
 )

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 
 import { WriteSql } from "../../../src/adapters/postgres/client.ts"
-import { keepHouse } from "../../../src/adapters/postgres/housekeeping.ts"
+import { runHousekeeping } from "../../../src/adapters/postgres/housekeeping.ts"
 import { layerPostgres } from "../../support/postgres/postgres.ts"
 
 describe("housekeeping", () => {
@@ -16,7 +16,7 @@ describe("housekeeping", () => {
           now() - case when n = 1 then interval '23 hours' else interval '25 hours' end,
           now() - case when n <= 3 then interval '23 hours' else interval '24 hours 1 minute' end
         from generate_series(1, 25003) as n`
-      yield* keepHouse
+      yield* runHousekeeping
       const left = yield* sql`select key_hash from email_send_claims order by key_hash`
       assert.deepStrictEqual(left, [{ key_hash: "1" }, { key_hash: "2" }, { key_hash: "3" }])
     }).pipe(Effect.provide(layerPostgres))
@@ -39,7 +39,7 @@ describe("housekeeping", () => {
       const listed = sql`select email, reason from email_suppressions order by email, reason`
       assert.deepStrictEqual(yield* listed, [])
       for (let times = 0; times < 2; times += 1) {
-        yield* keepHouse
+        yield* runHousekeeping
         assert.deepStrictEqual(yield* listed, [
           { email: "a@x.test", reason: "complaint" },
           { email: "a@x.test", reason: "hard_bounce" }
@@ -49,7 +49,7 @@ describe("housekeeping", () => {
       yield* sql`delete from email_suppressions`
       yield* event("lost", "bounced", ["a@x.test"])
       yield* old
-      yield* keepHouse
+      yield* runHousekeeping
       assert.deepStrictEqual(yield* listed, [])
     }).pipe(Effect.provide(layerPostgres))
   )

@@ -38,7 +38,7 @@ const waiting = (count: number) =>
       .pipe(Effect.repeat({ until: ([row]) => row?.n === count }))
   )
 
-layer(layerPostgres, { timeout: 60_000 })("locks of rows are taken in one order", (it) => {
+layer(layerPostgres)("locks of rows are taken in one order", (it) => {
   it.effect("by a deferral that completes the row of an early event too (D1, L1)", () =>
     Effect.gen(function* () {
       const sql = yield* WriteSql

@@ -15,8 +15,6 @@ import { layerEmptyDatabase, TestDatabase } from "../../support/postgres/postgre
 import { startTransactionPooler } from "../../support/postgres/transaction-pooler.ts"
 import { runChild } from "../../support/processes/child.ts"
 
-const PATIENCE = 120_000
-
 /** Fewer than there are clients, so that everybody shares them. */
 const SERVER_CONNECTIONS = 3
 
@@ -94,33 +92,30 @@ describe("behind a pooler in transaction mode", () => {
     }).pipe(Effect.scoped, Effect.provide(layerEmptyDatabase))
   )
 
-  it.live(
-    "npm run serve starts, leads and is ready, and warns of a session without limits",
-    () =>
-      Effect.gen(function* () {
-        const { url } = yield* pooled
-        const child = yield* Effect.acquireRelease(
-          Effect.sync(() =>
-            runChild("src/runtime/entries/serve.ts", [], {
-              PORT: "0",
-              POSTLANE_ROLES: "api,leader,retry",
-              PROVIDERA_API_KEY: "re_pooled",
-              PROXY_SHARED_SECRET: "secret",
-              EMAIL_DEFER_QUEUE_URL: "postgres:email-defer",
-              DB_URL: url,
-              DB_SECRET_KEY: "unused",
-              DB_PREPARE: "0"
-            })
-          ),
-          ({ destroy }) => Effect.promise(destroy)
-        )
-        const base = yield* Effect.promise(() => child.line((line) => /"url":"([^"]+)"/.exec(line)?.[1]))
-        yield* Effect.promise(() => child.line((line) => /this process leads/.exec(line)?.[0]))
-        // The pooler's session is older than the limits, as one of a role that they were not set for would be.
-        assert.include(child.lines.join("\n"), "the role of DB_URL has no statement_timeout")
-        const ready = yield* Effect.promise(async () => (await fetch(`${base}/ready`)).text())
-        assert.match(ready, /"database":\s*"?\{?[^}]*ok/)
-      }).pipe(Effect.scoped, Effect.provide(layerEmptyDatabase)),
-    PATIENCE
+  it.live("npm run serve starts, leads and is ready, and warns of a session without limits", () =>
+    Effect.gen(function* () {
+      const { url } = yield* pooled
+      const child = yield* Effect.acquireRelease(
+        Effect.sync(() =>
+          runChild("src/runtime/entries/serve.ts", [], {
+            PORT: "0",
+            POSTLANE_ROLES: "api,leader,retry",
+            PROVIDERA_API_KEY: "re_pooled",
+            PROXY_SHARED_SECRET: "secret",
+            EMAIL_DEFER_QUEUE_URL: "postgres:email-defer",
+            DB_URL: url,
+            DB_SECRET_KEY: "unused",
+            DB_PREPARE: "0"
+          })
+        ),
+        ({ destroy }) => Effect.promise(destroy)
+      )
+      const base = yield* Effect.promise(() => child.line((line) => /"url":"([^"]+)"/.exec(line)?.[1]))
+      yield* Effect.promise(() => child.line((line) => /this process leads/.exec(line)?.[0]))
+      // The pooler's session is older than the limits, as one of a role that they were not set for would be.
+      assert.include(child.lines.join("\n"), "the role of DB_URL has no statement_timeout")
+      const ready = yield* Effect.promise(async () => (await fetch(`${base}/ready`)).text())
+      assert.match(ready, /"database":\s*"?\{?[^}]*ok/)
+    }).pipe(Effect.scoped, Effect.provide(layerEmptyDatabase))
   )
 })

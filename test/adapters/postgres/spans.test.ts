@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Tracer } from "effect"
 
-import { DearSql, ReadSql, SendSql, WriteSql } from "../../../src/adapters/postgres/client.ts"
+import { SlowSql, ReadSql, SendSql, WriteSql } from "../../../src/adapters/postgres/client.ts"
 import * as DeliveryLogs from "../../../src/adapters/postgres/delivery/delivery-log.ts"
 import { DeliveryLog } from "../../../src/ports/delivery/delivery-log.ts"
 import { anyId } from "../../support/any-id.ts"
@@ -19,7 +19,7 @@ layer(layerPostgres, { excludeTestServices: true })("the spans of statements", (
           return span
         }
       })
-      for (const sql of [yield* SendSql, yield* ReadSql, yield* DearSql, yield* WriteSql])
+      for (const sql of [yield* SendSql, yield* ReadSql, yield* SlowSql, yield* WriteSql])
         yield* Effect.provideService(sql`select 1`, Tracer.Tracer, tracer)
       const places = spans
         .filter(({ attributes }) => attributes.has("db.query.text"))

@@ -34,7 +34,7 @@ const reading = (javascript: string, limits: Partial<Reader> = {}): Reader => ({
 })
 const WAIT = "Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, task)"
 
-layer(ReaderProcess.layer, { timeout: 60_000 })("H1: a task has processor time of its own", (it) => {
+layer(ReaderProcess.layer)("H1: a task has processor time of its own", (it) => {
   it.effect("what it waits for, or what others use, is not counted", () =>
     Effect.gen(function* () {
       const { run } = yield* Readers

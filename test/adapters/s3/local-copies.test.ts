@@ -5,12 +5,10 @@ import { basename, join } from "node:path"
 import { assert, it } from "@effect/vitest"
 import { Effect, Exit, Scope, Stream } from "effect"
 import { TestClock } from "effect/testing"
-import { vi } from "vitest"
 
 import { makeLocalCopies } from "../../../src/adapters/s3/local-copies.ts"
 import { ObjectStoreError, type ObjectStoreService } from "../../../src/ports/object-store.ts"
-
-const PATIENCE = 60_000
+import { until } from "../../support/until.ts"
 
 const folder = Effect.acquireRelease(
   Effect.promise(() => mkdtemp(join(tmpdir(), "postlane-copies-"))),
@@ -40,9 +38,7 @@ it.effect("a copy is one however many read it, and is removed once nobody has fo
     )
     assert.strictEqual(yield* Effect.scoped(Effect.as(localPath("doc"), reads)), 1)
     yield* TestClock.adjust("1 minute")
-    yield* Effect.promise(() =>
-      vi.waitFor(async () => assert.deepStrictEqual(await readdir(path), []), PATIENCE)
-    )
+    yield* Effect.promise(() => until("the copy is removed", async () => (await readdir(path)).length === 0))
   })
 )
 

@@ -297,32 +297,29 @@ const child = (dataDir: string, keys: number): Child =>
   })
 
 describe("simulated providers in several processes", () => {
-  it.live(
-    "processes that send the same keys at once deliver each once, under one id (S1)",
-    () =>
-      Effect.gen(function* () {
-        const dataDir = yield* folder
-        const keys = 60
-        const results = yield* Effect.promise(async () => {
-          const children = [child(dataDir, keys), child(dataDir, keys), child(dataDir, keys)]
-          await Promise.all(children.map((one) => once(one.stdout, "data")))
-          for (const one of children) one.stdin.write("go\n")
-          const lines = await Promise.all(children.map((one) => text(one.stdout)))
-          return lines.map((line) => JSON.parse(line) as ReadonlyArray<string>)
-        })
-        const { outbox } = yield* open(dataDir)
-        const delivered = (yield* outbox.list()).map((entry) => entry.messageId!)
-        assert.strictEqual(delivered.length, keys)
-        for (let at = 0; at < keys; at++) {
-          const answers = new Set(results.map((ids) => ids[at]!))
-          answers.delete("ambiguous")
-          assert.isAtMost(answers.size, 1)
-          for (const id of answers) assert.include(delivered, id)
-        }
-        const remembered = yield* Effect.promise(() => readdir(join(dataDir, "simulated-keys")))
-        assert.strictEqual(remembered.length, keys)
-      }),
-    30_000
+  it.live("processes that send the same keys at once deliver each once, under one id (S1)", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* folder
+      const keys = 60
+      const results = yield* Effect.promise(async () => {
+        const children = [child(dataDir, keys), child(dataDir, keys), child(dataDir, keys)]
+        await Promise.all(children.map((one) => once(one.stdout, "data")))
+        for (const one of children) one.stdin.write("go\n")
+        const lines = await Promise.all(children.map((one) => text(one.stdout)))
+        return lines.map((line) => JSON.parse(line) as ReadonlyArray<string>)
+      })
+      const { outbox } = yield* open(dataDir)
+      const delivered = (yield* outbox.list()).map((entry) => entry.messageId!)
+      assert.strictEqual(delivered.length, keys)
+      for (let at = 0; at < keys; at++) {
+        const answers = new Set(results.map((ids) => ids[at]!))
+        answers.delete("ambiguous")
+        assert.isAtMost(answers.size, 1)
+        for (const id of answers) assert.include(delivered, id)
+      }
+      const remembered = yield* Effect.promise(() => readdir(join(dataDir, "simulated-keys")))
+      assert.strictEqual(remembered.length, keys)
+    })
   )
 
   it.effect(
@@ -349,7 +346,6 @@ describe("simulated providers in several processes", () => {
           (yield* outbox.list()).map((entry) => entry.messageId),
           [first.messageId]
         )
-      }),
-    30_000
+      })
   )
 })

@@ -46,7 +46,7 @@ const heldOf = Effect.fnUntraced(function* (jobId: JobId) {
   return rows[0]
 })
 
-layer(suite, { timeout: 300_000, excludeTestServices: true })("the owner's controls", (it) => {
+layer(suite, { excludeTestServices: true })("the owner's controls", (it) => {
   for (const found of ["none", "preparing", "submitted", "closed"] as const) {
     const act = whenUserActs(found)
     it.effect(`Process now on a row that is ${found}`, () =>

@@ -40,7 +40,7 @@ const made = Effect.fnUntraced(function* (on: boolean) {
 const waits = ["waiting_batch", "waiting_batch", "Waiting for batch"]
 const goes = ["pending", "pending", "Queued: 0/1 chunks"]
 
-layer(laneWorld, { timeout: 120_000, excludeTestServices: true })("the convert executor", (it) => {
+layer(laneWorld, { excludeTestServices: true })("the convert executor", (it) => {
   it.effect("lane on: what can be batched waits for the batch, job and chunks; the others do not", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* made(true), [waits, goes, waits, goes, goes, goes])

@@ -23,7 +23,7 @@ const near = (actual: number | null, expected: number) =>
 /** List price of so many answers of the model. */
 const priceOf = (answers: number) => (answers * (100 * 1000 + 10 * 10_000)) / 1_000_000
 
-layer(laneWorld, { timeout: 120_000, excludeTestServices: true })("the driver", (it) => {
+layer(laneWorld, { excludeTestServices: true })("the driver", (it) => {
   it.effect("prepares, submits, collects and bills; the chunks reuse every answer", () =>
     Effect.gen(function* () {
       yield* clean

@@ -141,7 +141,7 @@ const resultOf = Effect.fnUntraced(function* ({ fileId, owner }: { fileId: FileI
   return yield* Stream.mkString(Stream.decodeText(files.get(file?.resultKey ?? "none")))
 })
 
-layer(suite, { timeout: 120_000, excludeTestServices: true })("a document through the lane (B3)", (it) => {
+layer(suite, { excludeTestServices: true })("a document through the lane (B3)", (it) => {
   it.effect(
     "is byte for byte what it is on demand, without one hi-fi call; a changed prompt calls for all",
     () =>

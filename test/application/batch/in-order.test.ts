@@ -9,7 +9,7 @@ import { clean, isClosed, jobOf, laneWorld, parked, rowOf, settingsOf, tickUntil
 
 const full = Effect.fail(new BatchServiceError({ reason: "full", message: "ServiceQuotaExceededException" }))
 
-layer(laneWorld, { timeout: 120_000, excludeTestServices: true })("one tick of the driver", (it) => {
+layer(laneWorld, { excludeTestServices: true })("one tick of the driver", (it) => {
   it.effect("lets all go on demand that have too few pages for a batch job, and prepares one", () =>
     Effect.gen(function* () {
       yield* clean

@@ -214,7 +214,7 @@ const play = Effect.fnUntraced(function* ({ acts, faults, pauseMs, stopLatencyMs
   }
 })
 
-layer(suite, { timeout: 120_000, excludeTestServices: true })("the batch lane as a whole", (it) => {
+layer(suite, { excludeTestServices: true })("the batch lane as a whole", (it) => {
   it.effect(
     "two drivers, workers, every fault of the service, owners who do anything: B, X, K and F hold after every step",
     () =>
@@ -226,7 +226,6 @@ layer(suite, { timeout: 120_000, excludeTestServices: true })("the batch lane as
             { numRuns: 10 }
           )
         )
-      }),
-    300_000
+      })
   )
 })

@@ -7,7 +7,7 @@ import { batchJobName } from "../../../src/domain/batch/keys.ts"
 import type { JobId } from "../../../src/domain/ids.ts"
 import { BatchService, BatchServiceError } from "../../../src/ports/batch/batch-service.ts"
 import { BatchObjects } from "../../../src/ports/object-store.ts"
-import { until } from "../../contracts/batch/batch-service.ts"
+import { untilStatus } from "../../contracts/batch/batch-service.ts"
 import { driverTick } from "./world/tick.ts"
 import {
   clean,
@@ -54,7 +54,7 @@ const done = Effect.gen(function* () {
   yield* tickUntil(manyFiles, isState(jobId, "submitted"))
   const service = yield* BatchService
   const arn = yield* service.findByName(batchJobName(jobId))
-  yield* until(service, arn ?? "", ["Completed"])
+  yield* untilStatus(service, arn ?? "", ["Completed"])
   return jobId
 })
 
@@ -68,7 +68,7 @@ const threeOfFive = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect<
   })
 })
 
-layer(laneWorld, { timeout: 120_000, excludeTestServices: true })("the lane moves on", (it) => {
+layer(laneWorld, { excludeTestServices: true })("the lane moves on", (it) => {
   it.effect("B4: a service that cannot be reached holds no job for ever, and none behind it", () =>
     Effect.gen(function* () {
       yield* clean

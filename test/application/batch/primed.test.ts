@@ -40,7 +40,7 @@ const collected = Effect.gen(function* () {
   return jobId
 })
 
-layer(laneWorld, { timeout: 120_000, excludeTestServices: true })("a chunk with batch results", (it) => {
+layer(laneWorld, { excludeTestServices: true })("a chunk with batch results", (it) => {
   it.effect("that are gone is converted on demand", () =>
     Effect.gen(function* () {
       yield* clean

@@ -48,10 +48,10 @@ const source = `data:image/jpeg;base64,${jpeg().toString("base64")}`
 let browser: Browser
 beforeAll(async () => {
   browser = await workersBrowser()
-}, 120_000)
+})
 afterAll(() => closePages(browser))
 
-it("axe finds nothing in results of the inline path", { timeout: 120_000 }, async () => {
+it("axe finds nothing in results of the inline path", async () => {
   const page = await browser.newPage({ viewport: { width: 375, height: 800 } })
   const results: Record<string, string> = await Effect.gen(function* () {
     return {

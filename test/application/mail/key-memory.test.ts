@@ -124,6 +124,36 @@ describe("what a process remembers of its keys", () => {
       memory.settle(key, { owner: "retry", state: "accepted", ambiguous: true, result }, 2)
       assert.strictEqual(memory.decide(key, request("call"), 3)?._tag, "Replay")
     })
+
+    it("keeps the acceptance of a call that was frozen past its lease, and that another one went on from (S4)", () => {
+      const memory = makeKeyMemory()
+      const key = anyId("key")
+      memory.hold(key, fresh, request("frozen"), 0)
+      memory.hold(key, { ...fresh, sticky: "provider_a", takeover: true }, request("heir"), 1)
+      memory.settle(key, { owner: "frozen", state: "accepted", ambiguous: false, result }, 2)
+      memory.settle(key, { owner: "heir", state: "ambiguous", ambiguous: true, result: undefined }, 3)
+      assert.strictEqual(memory.decide(key, request("next"), 4)?._tag, "Replay")
+      assert.strictEqual(memory.beginRetry(key, retry("retry"), 5).decision._tag, "Settled")
+    })
+
+    it("knows where it got no clear answer, also once the store has said something else of the key (S2)", () => {
+      const memory = makeKeyMemory()
+      const key = anyId("key")
+      const failed = {
+        ...result,
+        ok: false,
+        status: "failed",
+        kind: "ambiguous",
+        providerMessageId: null
+      } as const
+      memory.hold(key, fresh, request("call"), 0)
+      memory.settle(key, { owner: "call", state: "ambiguous", ambiguous: true, result: failed }, 1)
+      assert.strictEqual(memory.doubtAt(key, 2), "provider_a")
+      const elsewhere = { ...failed, status: "deferred", ok: true, provider: "provider_b" } as const
+      memory.learn(key, { result: elsewhere, ageMs: 1, lastAgeMs: 1 }, request("second"), 2)
+      assert.strictEqual(memory.doubtAt(key, 3), "provider_a")
+      assert.isUndefined(memory.doubtAt(key, 25 * 3_600_000))
+    })
   })
 
   it("answers with the row's own id, and with an acceptance that the log knew of", () => {

@@ -54,7 +54,7 @@ export const memoryRatio = (lines: ReadonlyArray<BatchLine>, step: BatchLine["st
   return (peaks.at(-1) ?? NaN) / (peaks[0] ?? NaN)
 }
 
-/** The table for docs/performance.md. */
+/** The table for docs/explanation/performance.md. */
 export const batchTable = (lines: ReadonlyArray<BatchLine>): string =>
   markdown([
     ["records", "GB", "work", "records/s", "CPU ms a record", "peak RSS MB", "above the start"],

@@ -7,7 +7,7 @@ import { Effect, Layer, Stream } from "effect"
 import { makeDiskObjects } from "../../../src/adapters/disk/object-store.ts"
 import { layer as assemblyLayer } from "../../../src/adapters/html/html-assembly.ts"
 import { layerPdf } from "../../../src/adapters/pdf/pdf.ts"
-import { convertAtHand } from "../../../src/application/conversion/work/document-at-hand.ts"
+import { convertDirectly } from "../../../src/application/conversion/work/direct-conversion.ts"
 import * as ReadPages from "../../../src/application/conversion/work/read-pages.ts"
 import { FileObjects } from "../../../src/ports/object-store.ts"
 import { passes } from "./passes.ts"
@@ -19,7 +19,7 @@ const folder = mkdtempSync(join(tmpdir(), "postlane-bench-"))
 const objects = { ...makeDiskObjects(folder), localPath: () => Effect.succeed(path) }
 
 const convert = Effect.gen(function* () {
-  const { html } = yield* convertAtHand({
+  const { html } = yield* convertDirectly({
     objectKey: "source",
     name: "document",
     range: undefined,

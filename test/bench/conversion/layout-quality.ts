@@ -70,7 +70,7 @@ export const measureQuality = async (each: number): Promise<ReadonlyArray<Qualit
   )
 }
 
-/** The table for docs/performance.md. */
+/** The table for docs/explanation/performance.md. */
 export const qualityTable = (lines: ReadonlyArray<QualityLine>): string =>
   markdown([
     ["documents", "converter", "reading order (NID)", "headings (MHS)"],

@@ -65,7 +65,7 @@ export const measureLayout = async (
   return lines
 }
 
-/** The table for docs/performance.md. The ratio is that of processor time, which other work on the machine disturbs least. */
+/** The table for docs/explanation/performance.md. The ratio is that of processor time, which other work on the machine disturbs least. */
 export const layoutTable = (lines: ReadonlyArray<LayoutLine>): string =>
   markdown([
     ["file", "converter", "pages/s", "CPU s per 1,000 pages", "peak MB", "pages per CPU s, × pdftohtml"],

@@ -81,7 +81,7 @@ export const measurePdf = (
   }
 }
 
-/** The table for docs/performance.md. */
+/** The table for docs/explanation/performance.md. */
 export const pdfTable = (lines: ReadonlyArray<PdfLine>): string =>
   markdown([
     ["file", "work", "pages/s", "CPU ms a page", "peak MB", "KB a page", "against pdftohtml, qpdf"],

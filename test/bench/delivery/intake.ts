@@ -210,7 +210,7 @@ export const measureIntake = async (options: {
 
 const ms = (value: number): string => Math.round(value * 1_000).toLocaleString("en")
 
-/** The tables for docs/performance.md. */
+/** The tables for docs/explanation/performance.md. */
 export const intakeTables = ({ burst, times }: IntakeFigures): string =>
   [
     markdown([

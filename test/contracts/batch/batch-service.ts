@@ -14,6 +14,7 @@ import {
   BatchServiceError
 } from "../../../src/ports/batch/batch-service.ts"
 import type { ObjectStoreService } from "../../../src/ports/object-store.ts"
+import { untilFound } from "../../support/until.ts"
 
 /** A batch service and the objects that it reads and writes. */
 export interface BatchWorld {
@@ -44,36 +45,28 @@ export const newJob = Effect.fnUntraced(function* (objects: ObjectStoreService, 
 })
 
 /** Asks until a job's status is one of these. */
-export const until = (
+export const untilStatus = (
   service: BatchService["Service"],
   arn: string,
   statuses: ReadonlyArray<BatchJob["status"]>
 ) =>
-  Effect.gen(function* () {
-    while (true) {
-      const job = yield* service.get(arn)
-      if (statuses.includes(job.status)) return job
-      yield* Effect.sleep(10)
-    }
-  }).pipe(
-    Effect.timeoutOrElse({
-      duration: "30 seconds",
-      orElse: () => Effect.die(new Error("it never came to that"))
-    })
+  untilFound(
+    `the job is ${statuses.join(" or ")}`,
+    Effect.map(service.get(arn), (job) => statuses.includes(job.status) && job)
   )
 
 /** What every batch service does. */
 export const batchServiceContract = (name: string, make: Effect.Effect<BatchWorld, never, Scope.Scope>) =>
   describe(`BatchService: ${name}`, () => {
     const test = (title: string, use: (world: BatchWorld) => Effect.Effect<void, unknown, Scope.Scope>) =>
-      it.live(title, () => Effect.scoped(Effect.flatMap(make, use)), 60_000)
+      it.live(title, () => Effect.scoped(Effect.flatMap(make, use)))
 
     test("runs a job to its end and writes the output beside the id of its ARN", ({ objects, service }) =>
       Effect.gen(function* () {
         const asked = yield* newJob(objects, "postlane-a1")
         const arn = yield* service.create(asked)
         assert.match(arn, /^arn:aws:bedrock:[a-z0-9-]+:\d{12}:model-invocation-job\/[a-z0-9]{12}$/)
-        const job = yield* until(service, arn, ["Completed"])
+        const job = yield* untilStatus(service, arn, ["Completed"])
         assert.deepStrictEqual(
           [job.arn, job.name, job.inputPrefix, job.outputPrefix],
           [arn, asked.name, asked.inputPrefix, `${asked.outputPrefix}${arn.slice(-12)}/`]
@@ -121,7 +114,7 @@ export const batchServiceContract = (name: string, make: Effect.Effect<BatchWorl
         const arn = yield* service.create(yield* newJob(objects, "postlane-a4"))
         yield* service.stop(arn)
         yield* service.stop(arn)
-        const { status } = yield* until(service, arn, ["Stopped", "Completed"])
+        const { status } = yield* untilStatus(service, arn, ["Stopped", "Completed"])
         yield* service.stop(arn)
         assert.strictEqual((yield* service.get(arn)).status, status)
       }))

@@ -133,6 +133,12 @@ export class DocumentsWorld extends Context.Service<
 
 export const clean = DocumentsWorld.use((world) => world.clean)
 export const customer = (credits: number | "free") => DocumentsWorld.use((world) => world.customer(credits))
+
+/** Nothing is there but one customer. */
+export const begin = Effect.fnUntraced(function* (credits: number | "free") {
+  yield* clean
+  return { owner: yield* customer(credits), store: yield* ConversionStore, world: yield* DocumentsWorld }
+})
 export const pass = (time: Duration.Duration) => DocumentsWorld.use((world) => world.pass(time))
 export const funds = (customerId: CustomerId) => DocumentsWorld.use((world) => world.funds(customerId))
 export const ledgerUsd = DocumentsWorld.use((world) =>

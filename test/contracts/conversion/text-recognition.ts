@@ -39,7 +39,7 @@ export const textRecognitionContract = (
 ) =>
   describe(`TextRecognition: ${name}`, () => {
     const test = (title: string, use: Effect.Effect<void, unknown>) =>
-      it.live(title, () => use.pipe(Effect.provide(recognition)), 240_000)
+      it.live(title, () => use.pipe(Effect.provide(recognition)))
 
     test(
       "reads typed text, a line at a time, with places and certainty, the same each time",

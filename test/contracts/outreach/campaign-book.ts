@@ -182,8 +182,7 @@ export const suite = (
               { numRuns: runs }
             )
           )
-        ),
-      180_000
+        )
     )
 
     test("a send's row takes its events by tag, before and after the library knows the message", (world) =>

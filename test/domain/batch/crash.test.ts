@@ -39,7 +39,7 @@ const batchJobs = BatchObjects.use((objects) =>
   Stream.runCollect(Stream.filter(objects.list("local-batch/"), ({ key }) => key.endsWith("/job.json")))
 )
 
-layer(laneWorld, { timeout: 300_000, excludeTestServices: true })("a driver that dies", (it) => {
+layer(laneWorld, { excludeTestServices: true })("a driver that dies", (it) => {
   for (const mode of ["before", "after"] as const) {
     it.effect(
       `${mode} any of its calls: the next one goes on, the results are kept, one bill (B1, B2, B5)`,

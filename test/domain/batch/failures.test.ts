@@ -22,7 +22,7 @@ import {
   settingsOf,
   tickUntil
 } from "../../application/batch/world/world.ts"
-import { until } from "../../contracts/batch/batch-service.ts"
+import { untilStatus } from "../../contracts/batch/batch-service.ts"
 import { anyId } from "../../support/any-id.ts"
 
 const unavailable = new BatchServiceError({ reason: "unavailable", message: "busy" })
@@ -41,7 +41,7 @@ const submitted = Effect.fnUntraced(function* (pages = 3) {
   const settings = settingsOf()
   const { jobId } = yield* parked(pages)
   yield* tickUntil(settings, isState(jobId, "submitted"))
-  yield* until(service, yield* arnOf(jobId), [
+  yield* untilStatus(service, yield* arnOf(jobId), [
     "Completed",
     "PartiallyCompleted",
     "Expired",
@@ -51,7 +51,7 @@ const submitted = Effect.fnUntraced(function* (pages = 3) {
   return { jobId, settings }
 })
 
-layer(laneWorld, { timeout: 120_000, excludeTestServices: true })("the driver, where things fail", (it) => {
+layer(laneWorld, { excludeTestServices: true })("the driver, where things fail", (it) => {
   it.effect("a create without an answer: the row stays, the next tick finds the job by its name (B2)", () =>
     Effect.gen(function* () {
       yield* clean

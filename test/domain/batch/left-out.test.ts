@@ -17,7 +17,7 @@ import {
   tickUntil
 } from "../../application/batch/world/world.ts"
 
-layer(laneWorld, { timeout: 120_000, excludeTestServices: true })("a page that is left out", (it) => {
+layer(laneWorld, { excludeTestServices: true })("a page that is left out", (it) => {
   it.effect("since it cannot be read, or is too large for the model, keeps no other out of the batch", () =>
     Effect.gen(function* () {
       yield* clean

@@ -23,11 +23,11 @@ import {
 } from "../../application/batch/world/world.ts"
 import { anyId } from "../../support/any-id.ts"
 
-/** The statements of docs/operating.md, "Rollback". */
+/** The statements of docs/operate/batch.md, "Rollback". */
 const release = Effect.gen(function* () {
   const sql = yield* WriteSql
-  const text = readFileSync(new URL("../../../docs/operating.md", import.meta.url), "utf8")
-  const block = /\*\*Rollback\.\*\*[\s\S]*?```sql\n([\s\S]*?)```/.exec(text)?.[1] ?? ""
+  const text = readFileSync(new URL("../../../docs/operate/batch.md", import.meta.url), "utf8")
+  const block = /## Rollback\n[\s\S]*?```sql\n([\s\S]*?)```/.exec(text)?.[1] ?? ""
   const statements = block.split(";").filter((one) => one.trim() !== "")
   yield* sql.withTransaction(
     Effect.forEach(
@@ -38,7 +38,7 @@ const release = Effect.gen(function* () {
   return statements
 })
 
-layer(laneWorld, { timeout: 120_000, excludeTestServices: true })("the lane, rolled back", (it) => {
+layer(laneWorld, { excludeTestServices: true })("the lane, rolled back", (it) => {
   it.effect("flag off: parked jobs stay parked, and the documented statements release them (BATCH-43)", () =>
     Effect.gen(function* () {
       yield* clean

@@ -36,7 +36,7 @@ const Line = Schema.fromJsonString(
 )
 const decodeLine = Schema.decodeUnknownSync(Line)
 
-layer(laneWorld, { timeout: 120_000, excludeTestServices: true })("what is uploaded", (it) => {
+layer(laneWorld, { excludeTestServices: true })("what is uploaded", (it) => {
   it.effect("is a record for each page that is not blank, alone in the folder that the service reads", () =>
     Effect.gen(function* () {
       yield* clean

@@ -37,7 +37,7 @@ let page: Page
 beforeAll(async () => {
   browser = await workersBrowser()
   page = await browser.newPage({ viewport: { width: 375, height: 800 } })
-}, 120_000)
+})
 afterAll(() => closePages(browser))
 
 const find = async (html: string) => {
@@ -47,28 +47,24 @@ const find = async (html: string) => {
 
 describe("flyers in Chromium", () => {
   const samples = { linked, tagged, withForm, withImage }
-  it(
-    "axe finds nothing, drawn or not; nothing is wider than a small screen",
-    { timeout: 120_000 },
-    async () => {
-      for (const [name, make] of Object.entries(samples))
-        for (const drawn of [true, false]) {
-          const html = await flyerOf(make(), drawn)
-          const { passes, violations } = await find(html)
-          expect([name, drawn, violations]).toEqual([name, drawn, []])
-          expect(passes).toContain("region")
-          expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true)
-        }
-      // The check can fail.
-      const spoilt = (await flyerOf(linked(), true))
-        .replace("<h1>", "<h4>")
-        .replace("</h1>", "</h4>")
-        .replace('alt=""', "")
-      expect((await find(spoilt)).violations.join()).toContain("image-alt")
-    }
-  )
+  it("axe finds nothing, drawn or not; nothing is wider than a small screen", async () => {
+    for (const [name, make] of Object.entries(samples))
+      for (const drawn of [true, false]) {
+        const html = await flyerOf(make(), drawn)
+        const { passes, violations } = await find(html)
+        expect([name, drawn, violations]).toEqual([name, drawn, []])
+        expect(passes).toContain("region")
+        expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true)
+      }
+    // The check can fail.
+    const spoilt = (await flyerOf(linked(), true))
+      .replace("<h1>", "<h4>")
+      .replace("</h1>", "</h4>")
+      .replace('alt=""', "")
+    expect((await find(spoilt)).violations.join()).toContain("image-alt")
+  })
 
-  it("each line lies over its place in the picture", { timeout: 120_000 }, async () => {
+  it("each line lies over its place in the picture", async () => {
     await page.setContent(await flyerOf(linked(), true))
     const boxes: { readonly right: number } = await page.evaluate(`(() => {
       const page = document.querySelector(".page").getBoundingClientRect()

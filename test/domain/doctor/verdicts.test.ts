@@ -75,14 +75,14 @@ describe("the database", () => {
     )
   })
 
-  it("names every queue whose messages nobody takes", () => {
+  it("names every queue with messages that no consumer takes", () => {
     const waiting = [
       { queue: "email-defer", due: 1 },
       { queue: "before", due: 7 }
     ]
     assert.deepStrictEqual(complaints(reached({ waiting })), [
-      "fail: 1 deferred mail is due in the queue postgres:email-defer, and nobody takes it",
-      "fail: 7 deferred mails are due in the queue postgres:before, and nobody takes them"
+      "fail: 1 deferred mail is due in the queue postgres:email-defer, and no consumer takes it",
+      "fail: 7 deferred mails are due in the queue postgres:before, and no consumer takes them"
     ])
   })
 
@@ -283,7 +283,7 @@ describe("the retry queue", () => {
     }
     assert.deepStrictEqual(statuses(sqs({ visibilitySeconds: 59 })), ["ok", "warn"])
     assert.deepStrictEqual(complaints(sqs({ due: 2 })), [
-      "warn: 2 deferred mails are due, and nobody takes them"
+      "warn: 2 deferred mails are due, and no consumer takes them"
     ])
     assert.deepStrictEqual(statuses(sqs({ deadLetterRetentionSeconds: 345_600 })), ["ok", "warn"])
     const redrive = { maxReceives: 3, deadLetterQueue: "dead", deadLetters: 2 }

@@ -16,7 +16,7 @@ const CREDENTIALS: ReadonlyArray<readonly [who: string, header: string | undefin
 const ARTEFACTS: ReadonlyArray<Artefact> = [
   {
     pattern:
-      /ST202 .*(?:is not one mail address|NUL character|control character|is not the id of a message|is none that|signature headers|damaged or is not a PDF|length of at least 1|is empty|names no recipient|one of html and text|say nothing|is not the id of a row|is not a number of)/,
+      /ST202 .*(?:is not one mail address|NUL character|control character|is not the id of a message|is unknown; use|is incomplete or unknown|signature headers|damaged or is not a PDF|length of at least 1|is empty|names no recipient|one of html and text|say nothing|is not the id of a row|is not a number of)/,
     reason:
       "no schema says what an address, a signed token, a cursor or a whole PDF is: the server does, in words"
   },

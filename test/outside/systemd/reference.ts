@@ -7,13 +7,13 @@ import { must, run } from "../tools.ts"
 export const systemd: Reference = {
   name: "systemd",
   version: "as installed",
-  checks: "the unit of docs/operating.md: no complaint of `verify`, and little exposure",
+  checks: "the unit of docs/operate/install.md: no complaint of `verify`, and little exposure",
   needs: ["systemd-analyze"],
   install: async () => {},
   run: async ({ root, work }) => {
-    const docs = await readFile(join(root, "docs/operating.md"), "utf8")
+    const docs = await readFile(join(root, "docs/operate/install.md"), "utf8")
     const unit = /```ini\n(\[Unit\][\s\S]*?)```/.exec(docs)?.[1]
-    if (unit === undefined) throw new Error("docs/operating.md has no unit")
+    if (unit === undefined) throw new Error("docs/operate/install.md has no unit")
     const path = join(work, "postlane.service")
     // Its programs and its user are the reader's.
     await writeFile(

@@ -44,7 +44,7 @@ const MAIL = ["--subject", "Hello", "--category", "transactional", "--source", "
 const to = (address: string) => ["send", "--to", address, ...MAIL, "--text", "First mail"]
 
 describe("the command line on a database", () => {
-  layer(layerPostgres, { timeout: 120_000, excludeTestServices: true })((it) => {
+  layer(layerPostgres, { excludeTestServices: true })((it) => {
     it.effect("send: sends once a key, writes the row, and says so in words", () =>
       Effect.gen(function* () {
         const first = yield* postlane(...to("once@x.test"), "--key", "order-17", "--json")
@@ -164,7 +164,7 @@ describe("the command line on a database", () => {
         yield* Effect.promise(() => resend.always("422"))
         const unheard = yield* postlane("admins", "invite", "Bob <bob@bücher.test>")
         assert.match(unheard.out, /^bob@xn--bcher-kva\.test may sign in/)
-        assert.match(unheard.err, /^The mail that tells them did not go out/)
+        assert.match(unheard.err, /^The mail to them did not go out/)
         assert.strictEqual(unheard.code, 1)
         for (const [wrong, said] of [
           [["remove", "nobody@x.test"], "Nobody of the address nobody@x.test"],
@@ -313,7 +313,7 @@ describe("the command line on a database", () => {
 
         const wrong = yield* postlane("log", "--cursor", "nonsense")
         assert.strictEqual(wrong.code, 1)
-        assert.include(wrong.err, "--cursor is none")
+        assert.include(wrong.err, "unknown --cursor")
         for (const limit of ["0", "201", "x"]) {
           assert.strictEqual((yield* postlane("log", "--limit", limit)).code, 1, limit)
         }

@@ -66,7 +66,6 @@ describe("postlane customers", () => {
         assert.deepInclude(yield* byToken(token), { customerId: customers[0]!.id, rights: ["owner"] })
         assert.strictEqual((yield* postlane(...owner, customers[0]!.id)).code, 0)
         assert.include((yield* postlane(...owner, "nobody@x.test")).out, "There is no customer nobody@x.test")
-      }).pipe(Effect.provide(stores), Effect.provide(layerPostgres)),
-    120_000
+      }).pipe(Effect.provide(stores), Effect.provide(layerPostgres))
   )
 })

@@ -55,64 +55,61 @@ const world = Effect.fnUntraced(function* (account: SesAccount = {}, sendOnly = 
   return { file, listed, suppressions }
 })
 
-layer(layerPostgres, { timeout: 120_000, excludeTestServices: true })(
-  "postlane import suppressions",
-  (it) => {
-    it.effect("--from reads every page of either provider, and waits where it is too fast", () =>
-      Effect.gen(function* () {
-        const { listed, suppressions } = yield* world({ throttled: 1 })
-        const dry = yield* suppressions("--from", "ses", "--dry-run")
-        assert.include(dry.out, "2345 suppressions in all: 1173 hard bounces, 1172 complaints, 0 manual.")
-        assert.strictEqual(yield* listed, 0)
-        const all = { ok: true, added: MANY, bad: 0 }
-        assert.deepInclude(jsonOf<object>(yield* suppressions("--from", "ses", "--json")), all)
-        assert.deepInclude(jsonOf<object>(yield* suppressions("--from", "resend", "--json")), all)
-        assert.strictEqual(yield* listed, 2 * MANY)
-      })
-    )
+layer(layerPostgres, { excludeTestServices: true })("postlane import suppressions", (it) => {
+  it.effect("--from reads every page of either provider, and waits where it is too fast", () =>
+    Effect.gen(function* () {
+      const { listed, suppressions } = yield* world({ throttled: 1 })
+      const dry = yield* suppressions("--from", "ses", "--dry-run")
+      assert.include(dry.out, "2345 suppressions in all: 1173 hard bounces, 1172 complaints, 0 manual.")
+      assert.strictEqual(yield* listed, 0)
+      const all = { ok: true, added: MANY, bad: 0 }
+      assert.deepInclude(jsonOf<object>(yield* suppressions("--from", "ses", "--json")), all)
+      assert.deepInclude(jsonOf<object>(yield* suppressions("--from", "resend", "--json")), all)
+      assert.strictEqual(yield* listed, 2 * MANY)
+    })
+  )
 
-    it.effect("--from says what the provider refused", () =>
-      Effect.gen(function* () {
-        const refused = {
-          status: 403,
-          body: { message: "not authorized to perform: ses:ListSuppressedDestinations" }
-        }
-        const { suppressions } = yield* world({ refused }, true)
-        for (const [from, why] of [
-          ["ses", /^Amazon SES: .*ses:ListSuppressedDestinations/],
-          ["resend", /^Resend: restricted_api_key/]
-        ] as const) {
-          const { code, err } = yield* suppressions("--from", from)
-          assert.strictEqual(code, 1)
-          assert.match(err, why)
-          assert.notInclude(err, "the-secret")
-        }
-      })
-    )
+  it.effect("--from says what the provider refused", () =>
+    Effect.gen(function* () {
+      const refused = {
+        status: 403,
+        body: { message: "not authorized to perform: ses:ListSuppressedDestinations" }
+      }
+      const { suppressions } = yield* world({ refused }, true)
+      for (const [from, why] of [
+        ["ses", /^Amazon SES: .*ses:ListSuppressedDestinations/],
+        ["resend", /^Resend: restricted_api_key/]
+      ] as const) {
+        const { code, err } = yield* suppressions("--from", from)
+        assert.strictEqual(code, 1)
+        assert.match(err, why)
+        assert.notInclude(err, "the-secret")
+      }
+    })
+  )
 
-    it.effect("refuses a file that holds the first page only, and imports nothing of it", () =>
-      Effect.gen(function* () {
-        const { file, listed, suppressions } = yield* world()
-        const item = { EmailAddress: "a@x.test", Reason: "BOUNCE" }
-        const page = yield* file("ses.json", { SuppressedDestinationSummaries: [item], NextToken: "AAAA" })
-        for (const flags of [[], ["--dry-run"]]) {
-          const { code, err } = yield* suppressions(page, ...flags)
-          assert.strictEqual(code, 1)
-          assert.match(err, /ses\.json holds the first page of a list only .* --from ses/)
-        }
-        assert.strictEqual(yield* listed, 0)
-        const whole = yield* file("whole.json", { SuppressedDestinationSummaries: [item] })
-        assert.strictEqual((yield* suppressions(whole)).code, 0)
-        assert.strictEqual(yield* listed, 1)
-      })
-    )
+  it.effect("refuses a file that holds the first page only, and imports nothing of it", () =>
+    Effect.gen(function* () {
+      const { file, listed, suppressions } = yield* world()
+      const item = { EmailAddress: "a@x.test", Reason: "BOUNCE" }
+      const page = yield* file("ses.json", { SuppressedDestinationSummaries: [item], NextToken: "AAAA" })
+      for (const flags of [[], ["--dry-run"]]) {
+        const { code, err } = yield* suppressions(page, ...flags)
+        assert.strictEqual(code, 1)
+        assert.match(err, /ses\.json holds the first page of a list only .* --from ses/)
+      }
+      assert.strictEqual(yield* listed, 0)
+      const whole = yield* file("whole.json", { SuppressedDestinationSummaries: [item] })
+      assert.strictEqual((yield* suppressions(whole)).code, 0)
+      assert.strictEqual(yield* listed, 1)
+    })
+  )
 
-    it.effect("wants a file or a provider, and one of them", () =>
-      Effect.gen(function* () {
-        const { suppressions } = yield* world()
-        for (const args of [[], ["x.csv", "--from", "ses"]])
-          assert.match((yield* suppressions(...args)).err, /^Name either a file or, with --from, a provider/)
-      })
-    )
-  }
-)
+  it.effect("wants a file or a provider, and one of them", () =>
+    Effect.gen(function* () {
+      const { suppressions } = yield* world()
+      for (const args of [[], ["x.csv", "--from", "ses"]])
+        assert.match((yield* suppressions(...args)).err, /^Name either a file or, with --from, a provider/)
+    })
+  )
+})

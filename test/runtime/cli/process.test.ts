@@ -5,8 +5,6 @@ import { WriteSql } from "../../../src/adapters/postgres/client.ts"
 import { layerDatabase, layerPostgres, TestDatabase } from "../../support/postgres/postgres.ts"
 import { makeFolder, runChild } from "../../support/processes/child.ts"
 
-const PATIENCE = 120_000
-
 /** `postlane` in a process of its own, to its end. */
 const postlane = (
   args: ReadonlyArray<string>,
@@ -32,77 +30,68 @@ const MAIL = ["--to", "you@example.com", "--subject", "Hello", "--text", "First 
 const KIND = ["--category", "transactional", "--source", "cli"]
 
 describe.concurrent("the process postlane", () => {
-  it.live(
-    "help and version; a slip gets a suggestion and code 1",
-    () =>
-      Effect.gen(function* () {
-        const help = yield* postlane(["--help"])
-        assert.strictEqual(help.code, 0)
-        for (const name of ["send", "log", "suppress", "unsuppress", "dead-letters", "convert", "doctor"])
-          assert.match(help.out, new RegExp(`\\n +${name} +\\S`))
-        const version = yield* postlane(["--version"])
-        assert.match(version.out, /\d+\.\d+\.\d+/)
-        const slip = yield* postlane(["docter"])
-        assert.strictEqual(slip.code, 1)
-        assert.include(slip.err, "doctor")
-      }),
-    PATIENCE
+  it.live("help and version; a slip gets a suggestion and code 1", () =>
+    Effect.gen(function* () {
+      const help = yield* postlane(["--help"])
+      assert.strictEqual(help.code, 0)
+      for (const name of ["send", "log", "suppress", "unsuppress", "dead-letters", "convert", "doctor"])
+        assert.match(help.out, new RegExp(`\\n +${name} +\\S`))
+      const version = yield* postlane(["--version"])
+      assert.match(version.out, /\d+\.\d+\.\d+/)
+      const slip = yield* postlane(["docter"])
+      assert.strictEqual(slip.code, 1)
+      assert.include(slip.err, "doctor")
+    })
   )
 
-  it.live(
-    "works on a configured database: output holds the result alone, notes go to the error output",
-    () =>
-      Effect.gen(function* () {
-        const { url } = yield* TestDatabase
-        const env = { DB_URL: url, POSTLANE_DATA_DIR: "/nonexistent" }
-        const added = yield* postlane(["suppress", "a@x.test", "--json"], env)
-        assert.strictEqual(added.code, 0, added.err)
-        assert.include(JSON.parse(added.out), { email: "a@x.test", reason: "manual" })
-        const removed = yield* postlane(["unsuppress", "a@x.test"], env)
-        assert.strictEqual(removed.code, 0, removed.err)
-        const unsent = yield* postlane(["send", ...MAIL, ...KIND, "--json"], env)
-        assert.strictEqual(unsent.code, 1)
-        assert.include(JSON.parse(unsent.out), { ok: false, status: "failed", kind: "unavailable" })
-        const logged = yield* postlane(["log"], env)
-        assert.match(logged.out, /\tfailed\ttransactional\t.*\tyou@example\.com\tHello\t/)
-      }).pipe(Effect.scoped, Effect.provide(layerDatabase)),
-    PATIENCE
+  it.live("works on a configured database: output holds the result alone, notes go to the error output", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestDatabase
+      const env = { DB_URL: url, POSTLANE_DATA_DIR: "/nonexistent" }
+      const added = yield* postlane(["suppress", "a@x.test", "--json"], env)
+      assert.strictEqual(added.code, 0, added.err)
+      assert.include(JSON.parse(added.out), { email: "a@x.test", reason: "manual" })
+      const removed = yield* postlane(["unsuppress", "a@x.test"], env)
+      assert.strictEqual(removed.code, 0, removed.err)
+      const unsent = yield* postlane(["send", ...MAIL, ...KIND, "--json"], env)
+      assert.strictEqual(unsent.code, 1)
+      assert.include(JSON.parse(unsent.out), { ok: false, status: "failed", kind: "unavailable" })
+      const logged = yield* postlane(["log"], env)
+      assert.match(logged.out, /\tfailed\ttransactional\t.*\tyou@example\.com\tHello\t/)
+    }).pipe(Effect.scoped, Effect.provide(layerDatabase))
   )
 
-  it.live(
-    "log --follow shows rows as they arrive and change, until it is stopped",
-    () =>
-      Effect.gen(function* () {
-        const { url } = yield* TestDatabase
-        const sql = yield* WriteSql
-        const insert = (subject: string) =>
-          sql`insert into email_log (status, category, to_addresses, subject)
+  it.live("log --follow shows rows as they arrive and change, until it is stopped", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestDatabase
+      const sql = yield* WriteSql
+      const insert = (subject: string) =>
+        sql`insert into email_log (status, category, to_addresses, subject)
             values ('sent', 'marketing', array['a@x.test'], ${subject})`
-        yield* insert("first")
-        const follow = yield* Effect.acquireRelease(
-          Effect.sync(() =>
-            runChild("src/runtime/entries/cli.ts", ["log", "--follow", "--json"], { DB_URL: url })
-          ),
-          ({ destroy }) => Effect.promise(destroy)
-        )
-        const sees = (subject: string, status: string) =>
-          Effect.promise(() =>
-            follow.line((line) =>
-              line.includes(`"subject":"${subject}"`) && line.includes(`"status":"${status}"`)
-                ? true
-                : undefined
-            )
+      yield* insert("first")
+      const follow = yield* Effect.acquireRelease(
+        Effect.sync(() =>
+          runChild("src/runtime/entries/cli.ts", ["log", "--follow", "--json"], { DB_URL: url })
+        ),
+        ({ destroy }) => Effect.promise(destroy)
+      )
+      const sees = (subject: string, status: string) =>
+        Effect.promise(() =>
+          follow.line((line) =>
+            line.includes(`"subject":"${subject}"`) && line.includes(`"status":"${status}"`)
+              ? true
+              : undefined
           )
-        yield* sees("first", "sent")
-        yield* insert("second")
-        yield* sees("second", "sent")
-        yield* sql`update email_log set status = 'delivered' where subject = 'first'`
-        yield* sees("first", "delivered")
-        assert.lengthOf(follow.lines, 3, "each row once a status")
-        follow.signal("SIGINT")
-        assert.deepStrictEqual(yield* Effect.promise(() => follow.ended), { code: 130, signal: null })
-      }).pipe(Effect.scoped, Effect.provide(layerPostgres)),
-    PATIENCE
+        )
+      yield* sees("first", "sent")
+      yield* insert("second")
+      yield* sees("second", "sent")
+      yield* sql`update email_log set status = 'delivered' where subject = 'first'`
+      yield* sees("first", "delivered")
+      assert.lengthOf(follow.lines, 3, "each row once a status")
+      follow.signal("SIGINT")
+      assert.deepStrictEqual(yield* Effect.promise(() => follow.ended), { code: 130, signal: null })
+    }).pipe(Effect.scoped, Effect.provide(layerPostgres))
   )
 
   it.live(
@@ -138,8 +127,7 @@ describe.concurrent("the process postlane", () => {
           follow.lines.map((line) => JSON.parse(line).subject),
           Array.from({ length: 6 }, (_, at) => (at < 5 ? "newest" : "waited"))
         )
-      }).pipe(Effect.scoped, Effect.provide(layerPostgres)),
-    PATIENCE
+      }).pipe(Effect.scoped, Effect.provide(layerPostgres))
   )
 
   it.live(
@@ -169,7 +157,6 @@ describe.concurrent("the process postlane", () => {
           assert.strictEqual(refused.code, 1, args[0])
           assert.include(refused.err + refused.out, "is not running. Start it with: npm start")
         }
-      }).pipe(Effect.scoped),
-    PATIENCE
+      }).pipe(Effect.scoped)
   )
 })

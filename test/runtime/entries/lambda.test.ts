@@ -91,7 +91,7 @@ const worldOn = Effect.fnUntraced(function* (url: string) {
 })
 const world = Effect.flatMap(TestDatabase, ({ url }) => worldOn(url))
 
-layer(layerPostgres, { timeout: 120_000, excludeTestServices: true })("the serverless entry", (test) => {
+layer(layerPostgres, { excludeTestServices: true })("the serverless entry", (test) => {
   test.effect("answers requests, retries, the schedule – and makes no job", () =>
     Effect.gen(function* () {
       const { env, http, invoke, receive, relay, resend } = yield* world
@@ -204,60 +204,54 @@ layer(layerPostgres, { timeout: 120_000, excludeTestServices: true })("the serve
   )
 })
 
-layer(layerPostgres, { timeout: 120_000, excludeTestServices: true })(
-  "a function without its database",
-  (test) => {
-    test.effect(
-      "D1 S6: answers, sends and hands retries back unharmed, and is whole once the database answers",
-      () =>
-        Effect.gen(function* () {
-          const { url } = yield* TestDatabase
-          const proxy = yield* startTcpProxy(Number(new URL(url).port))
-          yield* proxy.setRefusing(true)
-          const behind = Object.assign(new URL(url), { port: String(proxy.port) })
-          const { http, invoke, receive, relay, resend } = yield* worldOn(behind.href)
-          assert.strictEqual((yield* http({ path: "/health" })).statusCode, 200)
-          assert.strictEqual((yield* http({ path: "/ready" })).statusCode, 503)
-          const sent = yield* relay("order-1")
-          assert.strictEqual(JSON.parse(sent.body).status, "sent", sent.body)
-          // Nobody knows whether an event has proven its acceptance: its provider, which does not dedupe, is not asked.
-          const message = deferredSend("01a2205e-65fd-7184-8fb0-3fb5a21c9370")
-          const retry = JSON.stringify({
-            ...message,
-            request: { ...message.request, provider: "provider_b" }
-          })
-          for (const _ of [1, 2, 3, 4])
-            assert.deepStrictEqual(yield* invoke(queueEvent([retry])), { batchItemFailures: [] })
-          const again = yield* Effect.repeat(receive, { until: (bodies) => bodies.length > 0 })
-          assert.deepStrictEqual(JSON.parse(again[0]!), JSON.parse(retry))
-
-          yield* proxy.setRefusing(false)
-          const sql = yield* WriteSql
-          assert.strictEqual((yield* relay("order-2")).statusCode, 200)
-          assert.lengthOf(yield* sql`select from email_log where idempotency_key = 'order-2'`, 1)
-          assert.lengthOf(resend.accepted, 2)
-        })
-    )
-  }
-)
-
-layer(layerEmptyDatabase, { timeout: 120_000, excludeTestServices: true })(
-  "a function on another schema",
-  (test) => {
-    test.effect("refuses to work, and names the command", () =>
+layer(layerPostgres, { excludeTestServices: true })("a function without its database", (test) => {
+  test.effect(
+    "D1 S6: answers, sends and hands retries back unharmed, and is whole once the database answers",
+    () =>
       Effect.gen(function* () {
-        const { env } = yield* world
-        const failure = yield* Effect.flip(
-          Effect.tryPromise({
-            try: () => makeLambda(env).handler(httpEvent(), patient),
-            catch: String
-          })
-        )
-        assert.match(failure, /lacks \d+ migration\(s\)/)
+        const { url } = yield* TestDatabase
+        const proxy = yield* startTcpProxy(Number(new URL(url).port))
+        yield* proxy.setRefusing(true)
+        const behind = Object.assign(new URL(url), { port: String(proxy.port) })
+        const { http, invoke, receive, relay, resend } = yield* worldOn(behind.href)
+        assert.strictEqual((yield* http({ path: "/health" })).statusCode, 200)
+        assert.strictEqual((yield* http({ path: "/ready" })).statusCode, 503)
+        const sent = yield* relay("order-1")
+        assert.strictEqual(JSON.parse(sent.body).status, "sent", sent.body)
+        // Nobody knows whether an event has proven its acceptance: its provider, which does not dedupe, is not asked.
+        const message = deferredSend("01a2205e-65fd-7184-8fb0-3fb5a21c9370")
+        const retry = JSON.stringify({
+          ...message,
+          request: { ...message.request, provider: "provider_b" }
+        })
+        for (const _ of [1, 2, 3, 4])
+          assert.deepStrictEqual(yield* invoke(queueEvent([retry])), { batchItemFailures: [] })
+        const again = yield* Effect.repeat(receive, { until: (bodies) => bodies.length > 0 })
+        assert.deepStrictEqual(JSON.parse(again[0]!), JSON.parse(retry))
+
+        yield* proxy.setRefusing(false)
+        const sql = yield* WriteSql
+        assert.strictEqual((yield* relay("order-2")).statusCode, 200)
+        assert.lengthOf(yield* sql`select from email_log where idempotency_key = 'order-2'`, 1)
+        assert.lengthOf(resend.accepted, 2)
       })
-    )
-  }
-)
+  )
+})
+
+layer(layerEmptyDatabase, { excludeTestServices: true })("a function on another schema", (test) => {
+  test.effect("refuses to work, and names the command", () =>
+    Effect.gen(function* () {
+      const { env } = yield* world
+      const failure = yield* Effect.flip(
+        Effect.tryPromise({
+          try: () => makeLambda(env).handler(httpEvent(), patient),
+          catch: String
+        })
+      )
+      assert.match(failure, /lacks \d+ migration\(s\)/)
+    })
+  )
+})
 
 describe("settings of a function", () => {
   it("name no queue that nothing leads to a function", async () => {

@@ -2,14 +2,13 @@ import { once } from "node:events"
 import { type AddressInfo, connect, createServer, type Server } from "node:net"
 
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Redacted, Schedule } from "effect"
+import { Effect, Layer, Redacted } from "effect"
 
 import { connectionsOf, layerSingle, WriteSql } from "../../../src/adapters/postgres/client.ts"
 import { layerDatabase, layerEmptyDatabase, TestDatabase } from "../../support/postgres/postgres.ts"
 import { startTransactionPooler } from "../../support/postgres/transaction-pooler.ts"
 import { type Child, makeFolder, runChild } from "../../support/processes/child.ts"
-
-const PATIENCE = 120_000
+import { until } from "../../support/until.ts"
 
 /** A command in a process of its own, which is killed with the scope. */
 const command = (
@@ -82,17 +81,14 @@ const NO_STORE = {
 }
 
 describe.concurrent("the start", () => {
-  it.live(
-    "npm run serve names every setting that is wrong or missing, at once",
-    () =>
-      Effect.gen(function* () {
-        const child = yield* command("serve", { SMTP_PORT: "many" })
-        const refusal = yield* refusalOf(child)
-        for (const name of ["SMTP_PORT", "DB_URL", "PROVIDERA_API_KEY", "PROXY_SHARED_SECRET"]) {
-          assert.strictEqual(refusal.split(`\n  ${name} `).length, 2, `${name} in ${refusal}`)
-        }
-      }).pipe(Effect.scoped),
-    PATIENCE
+  it.live("npm run serve names every setting that is wrong or missing, at once", () =>
+    Effect.gen(function* () {
+      const child = yield* command("serve", { SMTP_PORT: "many" })
+      const refusal = yield* refusalOf(child)
+      for (const name of ["SMTP_PORT", "DB_URL", "PROVIDERA_API_KEY", "PROXY_SHARED_SECRET"]) {
+        assert.strictEqual(refusal.split(`\n  ${name} `).length, 2, `${name} in ${refusal}`)
+      }
+    }).pipe(Effect.scoped)
   )
 
   it.live(
@@ -119,26 +115,22 @@ describe.concurrent("the start", () => {
         const started = yield* Effect.promise(() => child.line((line) => /"url":"([^"]+)"/.exec(line)?.[1]))
         assert.strictEqual(started, base)
         assert.strictEqual(yield* statusOf("/health"), 200)
-      }).pipe(Effect.scoped, Effect.provide(layerDatabase)),
-    PATIENCE
+      }).pipe(Effect.scoped, Effect.provide(layerDatabase))
   )
 
-  it.live(
-    "npm run serve ends where the database refuses its password",
-    () =>
-      Effect.gen(function* () {
-        const refusing = yield* Effect.acquireRelease(
-          Effect.promise(() =>
-            listening(createServer((socket) => socket.once("data", () => socket.end(REFUSED))))
-          ),
-          (server) => Effect.sync(() => server.close())
-        )
-        const { port } = refusing.address() as AddressInfo
-        const DB_URL = `postgres://postgres@127.0.0.1:${port}/mail`
-        const child = yield* command("serve", { ...COMPLETE, DB_URL })
-        assert.include(yield* refusalOf(child), `127.0.0.1:${port}/mail cannot be reached: no such password`)
-      }).pipe(Effect.scoped),
-    PATIENCE
+  it.live("npm run serve ends where the database refuses its password", () =>
+    Effect.gen(function* () {
+      const refusing = yield* Effect.acquireRelease(
+        Effect.promise(() =>
+          listening(createServer((socket) => socket.once("data", () => socket.end(REFUSED))))
+        ),
+        (server) => Effect.sync(() => server.close())
+      )
+      const { port } = refusing.address() as AddressInfo
+      const DB_URL = `postgres://postgres@127.0.0.1:${port}/mail`
+      const child = yield* command("serve", { ...COMPLETE, DB_URL })
+      assert.include(yield* refusalOf(child), `127.0.0.1:${port}/mail cannot be reached: no such password`)
+    }).pipe(Effect.scoped)
   )
 
   for (const [title, mode, servers, refusal] of [
@@ -150,78 +142,68 @@ describe.concurrent("the start", () => {
       `127.0.0.1:PORT/DB gives this process 3 connections at once, and it uses up to ${connectionsOf({ url: Redacted.make("") })}`
     ]
   ] as const) {
-    it.live(
-      `npm run serve behind a pooler ${title} says so in one line`,
-      () =>
-        Effect.gen(function* () {
-          const { url } = yield* TestDatabase
-          const pooler = yield* Effect.acquireRelease(
-            Effect.promise(() => startTransactionPooler(Number(new URL(url).port), servers, mode)),
-            ({ close }) => Effect.promise(close)
-          )
-          const behind = Object.assign(new URL(url), { port: String(pooler.port) })
-          const child = yield* command("serve", { ...COMPLETE, ...NO_STORE, DB_URL: behind.href })
-          const said = refusal.replace("PORT", String(pooler.port)).replace("/DB", behind.pathname)
-          const told = (yield* refusalOf(child)).trim().split("\n")
-          assert.lengthOf(told, 1)
-          assert.include(told[0], said)
-        }).pipe(Effect.scoped, Effect.provide(layerDatabase)),
-      PATIENCE
+    it.live(`npm run serve behind a pooler ${title} says so in one line`, () =>
+      Effect.gen(function* () {
+        const { url } = yield* TestDatabase
+        const pooler = yield* Effect.acquireRelease(
+          Effect.promise(() => startTransactionPooler(Number(new URL(url).port), servers, mode)),
+          ({ close }) => Effect.promise(close)
+        )
+        const behind = Object.assign(new URL(url), { port: String(pooler.port) })
+        const child = yield* command("serve", { ...COMPLETE, ...NO_STORE, DB_URL: behind.href })
+        const said = refusal.replace("PORT", String(pooler.port)).replace("/DB", behind.pathname)
+        const told = (yield* refusalOf(child)).trim().split("\n")
+        assert.lengthOf(told, 1)
+        assert.include(told[0], said)
+      }).pipe(Effect.scoped, Effect.provide(layerDatabase))
     )
   }
 
-  it.live(
-    "npm start and npm run serve on a read-only database say so in one line",
-    () =>
-      Effect.gen(function* () {
-        const { url } = yield* TestDatabase
-        const name = new URL(url).pathname.slice(1)
-        yield* WriteSql.use(
-          (sql) => sql.unsafe(`alter database ${name} set default_transaction_read_only = on`).unprepared
-        ).pipe(Effect.provide(layerSingle({ url: Redacted.make(url) })))
-        const dataDir = yield* folder
-        const serve = yield* command("serve", { ...COMPLETE, ...NO_STORE, DB_URL: url })
-        const start = yield* command("start", { DB_URL: url, POSTLANE_DATA_DIR: dataDir })
-        for (const child of [serve, start]) {
-          const told = (yield* refusalOf(child)).trim().split("\n")
-          assert.lengthOf(told, 1)
-          assert.include(told[0], `/${name} is read-only (default_transaction_read_only is on)`)
-        }
-      }).pipe(Effect.scoped, Effect.provide(layerDatabase)),
-    PATIENCE
+  it.live("npm start and npm run serve on a read-only database say so in one line", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestDatabase
+      const name = new URL(url).pathname.slice(1)
+      yield* WriteSql.use(
+        (sql) => sql.unsafe(`alter database ${name} set default_transaction_read_only = on`).unprepared
+      ).pipe(Effect.provide(layerSingle({ url: Redacted.make(url) })))
+      const dataDir = yield* folder
+      const serve = yield* command("serve", { ...COMPLETE, ...NO_STORE, DB_URL: url })
+      const start = yield* command("start", { DB_URL: url, POSTLANE_DATA_DIR: dataDir })
+      for (const child of [serve, start]) {
+        const told = (yield* refusalOf(child)).trim().split("\n")
+        assert.lengthOf(told, 1)
+        assert.include(told[0], `/${name} is read-only (default_transaction_read_only is on)`)
+      }
+    }).pipe(Effect.scoped, Effect.provide(layerDatabase))
   )
 
-  it.live(
-    "npm run serve is not ready while the database has no room for a row",
-    () =>
-      Effect.gen(function* () {
-        const { url } = yield* TestDatabase
-        const child = yield* command("serve", { ...COMPLETE, ...NO_STORE, DB_URL: url })
-        const base = yield* Effect.promise(() => child.line((line) => /"url":"([^"]+)"/.exec(line)?.[1]))
-        const answers = (wanted: number) =>
-          Effect.tryPromise(async () => {
-            const { status } = await fetch(`${base}/ready`)
-            if (status !== wanted) throw new Error(`/ready answers ${status}`)
-          }).pipe(Effect.retry(Schedule.spaced("200 millis")), Effect.timeout("60 seconds"))
-        yield* answers(200)
-        const sql = (text: string) =>
-          WriteSql.use((client) => client.unsafe(text).unprepared).pipe(
-            Effect.provide(Layer.fresh(layerSingle({ url: Redacted.make(url) })))
-          )
-        yield* sql(`create function no_room() returns trigger language plpgsql as
+  it.live("npm run serve is not ready while the database has no room for a row", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestDatabase
+      const child = yield* command("serve", { ...COMPLETE, ...NO_STORE, DB_URL: url })
+      const base = yield* Effect.promise(() => child.line((line) => /"url":"([^"]+)"/.exec(line)?.[1]))
+      const answers = (wanted: number) =>
+        Effect.promise(() =>
+          until(`/ready answers ${wanted}`, async () => (await fetch(`${base}/ready`)).status === wanted)
+        )
+      yield* answers(200)
+      const sql = (text: string) =>
+        WriteSql.use((client) => client.unsafe(text).unprepared).pipe(
+          Effect.provide(Layer.fresh(layerSingle({ url: Redacted.make(url) })))
+        )
+      yield* sql(`create function no_room() returns trigger language plpgsql as
           $$ begin raise exception 'could not extend file' using errcode = 'disk_full'; end $$`)
-        for (const table of ["email_send_claims", "email_log", "readiness_checks"]) {
-          yield* sql(
-            `create trigger full_disk before insert on ${table} for each row execute function no_room()`
-          )
-          yield* answers(503)
-          yield* sql(`drop trigger full_disk on ${table}`)
-          yield* answers(200)
-        }
-        const left = yield* sql("select from email_log union all select from email_send_claims")
-        assert.lengthOf(left, 0)
-      }).pipe(Effect.scoped, Effect.provide(layerDatabase)),
-    PATIENCE
+      for (const table of ["email_send_claims", "email_log", "readiness_checks"]) {
+        yield* sql(
+          `create trigger full_disk before insert on ${table} for each row execute function no_room()`
+        )
+        yield* answers(503)
+        yield* sql(`drop trigger full_disk on ${table}`)
+        yield* answers(200)
+      }
+      const left = yield* sql("select from email_log union all select from email_send_claims")
+      assert.lengthOf(left, 0)
+    }).pipe(Effect.scoped, Effect.provide(layerDatabase))
   )
 
   it.live(
@@ -231,7 +213,11 @@ describe.concurrent("the start", () => {
         const { url } = yield* TestDatabase
         const dataDir = yield* folder
         const serve = yield* command("serve", { ...COMPLETE, DB_URL: url }, "./src/runtime/entries")
-        const start = yield* command("start", { DB_URL: url, POSTLANE_DATA_DIR: dataDir }, "./src/runtime/entries")
+        const start = yield* command(
+          "start",
+          { DB_URL: url, POSTLANE_DATA_DIR: dataDir },
+          "./src/runtime/entries"
+        )
         for (const child of [serve, start]) {
           assert.match(
             yield* refusalOf(child),
@@ -245,12 +231,10 @@ describe.concurrent("the start", () => {
         const base = yield* Effect.promise(() => again.line((line) => /"url":"([^"]+)"/.exec(line)?.[1]))
         // Who takes no mails in may have no store for them: it is missed, and the process is ready.
         yield* Effect.promise(() => again.line((line) => /store of mails does not answer/.exec(line)?.[0]))
-        yield* Effect.tryPromise(async () => {
-          const { status } = await fetch(`${base}/ready`)
-          if (status !== 200) throw new Error(`/ready answers ${status}`)
-        }).pipe(Effect.retry(Schedule.spaced("200 millis")), Effect.timeout("60 seconds"))
-      }).pipe(Effect.scoped, Effect.provide(layerEmptyDatabase)),
-    PATIENCE
+        yield* Effect.promise(() =>
+          until("/ready answers 200", async () => (await fetch(`${base}/ready`)).status === 200)
+        )
+      }).pipe(Effect.scoped, Effect.provide(layerEmptyDatabase))
   )
 
   it.live(
@@ -279,7 +263,6 @@ describe.concurrent("the start", () => {
         assert.include(mail, `${url}/auth/magic`)
         first.signal("SIGTERM")
         assert.deepStrictEqual(yield* Effect.promise(() => first.ended), { code: 0, signal: null })
-      }).pipe(Effect.scoped),
-    PATIENCE
+      }).pipe(Effect.scoped)
   )
 })

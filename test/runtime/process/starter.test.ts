@@ -20,7 +20,7 @@ console.log(JSON.stringify({ shell: shell.pid }))
 shell.on("exit", (code) => process.exit(code))
 `
 
-describe("a server that npm start started", { timeout: 120_000 }, () => {
+describe("a server that npm start started", () => {
   const postgres = ManagedRuntime.make(layerPostgres)
   afterAll(() => postgres.dispose())
 

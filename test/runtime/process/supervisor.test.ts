@@ -16,7 +16,7 @@ import {
 import { PrometheusMetrics } from "effect/observability"
 import { TestClock } from "effect/testing"
 
-import { type Rest, WorkBell } from "../../../src/application/work-bell.ts"
+import { type WaitForBell, WorkBell } from "../../../src/application/work-bell.ts"
 import { StoreUnavailable } from "../../../src/ports/store-unavailable.ts"
 import {
   background,
@@ -254,7 +254,7 @@ describe("a ticking fiber", () => {
 })
 
 describe("workers", () => {
-  const started = (listen?: Effect.Effect<Rest>) =>
+  const started = (listen?: Effect.Effect<WaitForBell>) =>
     Effect.gen(function* () {
       const looks: Array<string> = []
       let waiting = 3

@@ -193,7 +193,7 @@ const lost = (operation: string) =>
 /** Lines of the log that show which branch was taken. */
 const BRANCHES: ReadonlyArray<readonly [RegExp, string]> = [
   [/was stranded/, "a job was stranded"],
-  [/is nobody's any more/, "an orphaned batch job is stopped"],
+  [/belongs to no row any more/, "an orphaned batch job is stopped"],
   [/was submitted by another driver/, "two drivers submitted one row"],
   [/another driver prepares it now/, "two drivers prepared one row"],
   [/has waited for the batch too long/, "a job waited for the batch too long"],

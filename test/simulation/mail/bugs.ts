@@ -32,6 +32,7 @@ export type Bug = (typeof BUGS)[number]
 
 const goOn = Effect.map(Clock.currentTimeMillis, (at): BeganRetry => ({
   _tag: "Go",
+  torn: false,
   suppressions: [],
   at,
   firstAttemptAt: at

@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 
+import { LONGEST_WAIT_MS } from "../time-limits.ts"
 import { programOf } from "./child.ts"
 
 /** How a script ended. */
@@ -20,7 +21,7 @@ export const runScript = async (source: string, env: Readonly<Record<string, str
   const child = spawn(process.execPath, ["--input-type=module", "--eval", module], {
     env,
     stdio: ["ignore", "pipe", "pipe"],
-    timeout: 120_000,
+    timeout: LONGEST_WAIT_MS,
     killSignal: "SIGKILL"
   })
   const out: Array<Buffer> = []

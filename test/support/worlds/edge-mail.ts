@@ -1,5 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises"
-
 import { createTransport, type SendMailOptions } from "nodemailer"
 
 import type { EdgeWorker } from "../processes/edge-worker.ts"
@@ -41,14 +39,3 @@ export const trigger = async (
 /** Has the schedule come. */
 export const tick = async (worker: EdgeWorker): Promise<string> =>
   (await worker.request("/cdn-cgi/handler/scheduled?cron=*+*+*+*+*", { method: "GET" })).text
-
-/** Waits until `look` finds something. */
-export const until = async <A>(look: () => Promise<A | undefined>): Promise<A> => {
-  const deadline = Date.now() + 150_000
-  for (;;) {
-    const found = await look()
-    if (found !== undefined) return found
-    if (Date.now() > deadline) throw new Error("it never came")
-    await sleep(20)
-  }
-}

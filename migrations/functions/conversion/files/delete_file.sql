@@ -5,7 +5,7 @@
 -- no longer qualifies keeps it locked: a file that was being deleted when another conversion of it was requested would be
 -- held while the next round waited for that conversion's job, the other way round from everybody else. Each round is rolled
 -- back with its locks before the next one begins.
-create or replace function delete_file(p_file_id uuid, p_customer_id uuid) returns text
+create or replace function delete_file(p_file_id uuid, p_customer_id uuid, p_reasons jsonb default '{}') returns text
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
 as $$
@@ -32,7 +32,7 @@ begin
       null;
     end;
   end loop;
-  perform cancel_flyer_jobs_for_file(p_file_id, 'The user stopped the conversion: the file was deleted');
+  perform cancel_flyer_jobs_for_file(p_file_id, coalesce(p_reasons ->> 'file_deleted', 'file_deleted'));
   perform release_hold(v_job, 'cancelled');
   delete from file_shares where file_id = p_file_id;
   return 'deleted';

@@ -1,6 +1,6 @@
 -- Deletes a file of an account that was closed; one a call, so that no two jobs are locked at once. Returns how many. Called
 -- by the leader's upkeep.
-create or replace function delete_file_of_closed_account() returns integer
+create or replace function delete_file_of_closed_account(p_reasons jsonb default '{}') returns integer
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
 as $$
@@ -14,7 +14,7 @@ begin
     order by random()
     limit 1
   loop
-    return case when delete_file(f.id, f.customer_id) = 'deleted' then 1 else 0 end;
+    return case when delete_file(f.id, f.customer_id, p_reasons) = 'deleted' then 1 else 0 end;
   end loop;
   return 0;
 end

@@ -1,7 +1,8 @@
 -- The flyer is stored: the hold becomes the charge for the pages that could be read (R2). Returns `insufficient` where the hold
--- had lapsed and the funds are spent: then the flyer has failed. Lock order: flyer job, customer, hold.
+-- had lapsed and the funds are spent: then the flyer has failed, with the sentence of `p_reasons` for this code. Lock order: flyer job, customer, hold.
 create or replace function complete_flyer(
-  p_id uuid, p_lease uuid, p_result_key text, p_costs jsonb, p_unreadable integer[] default '{}'
+  p_id uuid, p_lease uuid, p_result_key text, p_costs jsonb, p_unreadable integer[] default '{}',
+  p_reasons jsonb default '{}'
 ) returns text
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
@@ -25,7 +26,7 @@ begin
   where id = j.file_id and cardinality(p_unreadable) > 0;
   if settle_hold(p_id, v_pages) = 'insufficient' then
     update flyer_jobs set
-      status = 'failed', error = 'Not enough credits were left when the result was ready', updated_at = clock_timestamp()
+      status = 'failed', error = coalesce(p_reasons ->> 'insufficient', 'insufficient'), updated_at = clock_timestamp()
     where id = p_id;
     perform release_hold(p_id, 'failed');
     return 'insufficient';

@@ -1,10 +1,11 @@
 -- The result is stored: the file is completed and the hold becomes the charge, for `p_pages` where they were counted from the
--- result (null: as held; R2). Returns `insufficient` where there are no funds for them: then the file has failed. A worker
+-- result (null: as held; R2). Returns `insufficient` where there are no funds for them: then the file has failed, with the sentence of
+-- `p_reasons` for this code. A worker
 -- whose answer was lost asks again; by then the file may be converted anew, under another lease: a result that the file shows
 -- was accepted (R1). Lock order: file, customer, hold.
 create or replace function complete_inline(
   p_id uuid, p_lease uuid, p_result_key text, p_costs jsonb, p_pages integer default null, p_has_text boolean default null,
-  p_no_model integer[] default '{}', p_made jsonb default null
+  p_no_model integer[] default '{}', p_made jsonb default null, p_reasons jsonb default '{}'
 ) returns text
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
@@ -25,7 +26,7 @@ begin
   end if;
   if not widen_hold(f.job_id, p_pages) or settle_hold(f.job_id, p_pages) = 'insufficient' then
     update files set
-      status = 'failed', phase = null, error = 'Not enough credits were left when the result was ready',
+      status = 'failed', phase = null, error = coalesce(p_reasons ->> 'insufficient', 'insufficient'),
       updated_at = clock_timestamp()
     where id = p_id;
     perform release_hold(f.job_id, 'failed');

@@ -24,10 +24,7 @@ begin
   insert into chunk_jobs (job_id, chunk_index, first_page, last_page, status, customer_id, queued_at)
   select q.job_id, i, i * p_chunk_pages, least((i + 1) * p_chunk_pages, v_pages) - 1, p_status, q.customer_id, v_now
   from generate_series(0, v_chunks - 1) as i;
-  update files set
-    phase = case when p_status = 'waiting_batch' then 'Waiting for batch' else format('Queued: 0/%s chunks', v_chunks) end,
-    updated_at = v_now
-  where id = q.file_id and job_id = q.job_id and status = 'chunked_processing';
+  perform conversion_progress(q.job_id);
   update work_turns set customer_id = q.customer_id where kind = 'request';
   return true;
 end

@@ -1,9 +1,9 @@
 -- The result is stored: the job and its file are completed and the hold becomes the charge for the pages that could be read,
 -- all or nothing (DOC-16, F2). Returns `insufficient` where the hold had lapsed and the funds are spent, `unreadable` where no
--- page could be read: then the job has failed, free of charge. Lock order: job, file, customer, hold.
+-- page could be read: then the job has failed, free of charge, with the sentence that `p_reasons` has for this code. Lock order: job, file, customer, hold.
 create or replace function complete_assembly(
   p_id uuid, p_lease uuid, p_result_key text, p_unreadable integer[] default '{}', p_has_text boolean default null,
-  p_no_model integer[] default '{}', p_made jsonb default null
+  p_no_model integer[] default '{}', p_made jsonb default null, p_reasons jsonb default '{}'
 ) returns text
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
@@ -25,11 +25,11 @@ begin
   end if;
   perform from files where id = j.file_id for no key update;
   if v_lost > 0 and v_lost >= j.total_pages then
-    perform fail_conversion_job(p_id, 'No page of this document could be read. Print it to PDF anew, then upload it again.');
+    perform fail_conversion_job(p_id, coalesce(p_reasons ->> 'unreadable', 'unreadable'));
     return 'unreadable';
   end if;
   if settle_hold(p_id, case when v_lost > 0 then j.total_pages - v_lost end) = 'insufficient' then
-    perform fail_conversion_job(p_id, 'Not enough credits were left when the result was ready');
+    perform fail_conversion_job(p_id, coalesce(p_reasons ->> 'insufficient', 'insufficient'));
     return 'insufficient';
   end if;
   v_now := clock_timestamp();

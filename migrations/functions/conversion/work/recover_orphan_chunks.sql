@@ -1,8 +1,9 @@
 -- Orphan recovery (DOC-12, C4): a chunk whose worker has been silent for `p_stale` goes back to `pending`; one that has used
--- up its attempts fails its job. A chunk without a heartbeat, which no worker of Postlane claimed, counts from when it was
+-- up its attempts fails its job, with the sentence of `p_reasons` for `worker_died`. A chunk without a heartbeat, which no worker of Postlane claimed, counts from when it was
 -- written. A job without chunks would not move either, and gets them after `p_stale`, the time to write them by hand.
 -- One chunk or job a call, so that no two jobs are locked at once; returns how many. Called by the leader's upkeep.
-create or replace function recover_orphan_chunks(p_stale interval, p_max_attempts integer) returns integer
+create or replace function recover_orphan_chunks(p_stale interval, p_max_attempts integer, p_reasons jsonb default '{}')
+returns integer
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
 as $$
@@ -26,7 +27,7 @@ begin
     continue when not found;
     v_count := v_count + 1;
     if c.attempts >= p_max_attempts then
-      perform fail_conversion_job(c.job_id, 'Its worker died several times over one part of the document');
+      perform fail_conversion_job(c.job_id, coalesce(p_reasons ->> 'worker_died', 'worker_died'));
     else
       perform conversion_progress(c.job_id);
     end if;

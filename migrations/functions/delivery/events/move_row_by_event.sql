@@ -28,7 +28,7 @@ begin
     end if;
   elsif e.rank = 100 and r.status = e.event and r.error is null then
     r.error := e.reason;
-  elsif e.event = 'bounce_transient' and r.error is null
+  elsif e.event = 'bounce_transient' and coalesce(r.error, 'not delivered') = 'not delivered'
     and v_rank < (case when v_single then v_delivered else 100 end)
   then
     r.error := coalesce(e.reason, 'not delivered');

@@ -26,7 +26,7 @@ begin
         state = n.state,
         ambiguous = c.ambiguous or e.ambiguous,
         -- The claim may have been taken without its owner's hearing of it, and asked another provider than it names.
-        provider = coalesce(e.result ->> 'provider', c.provider),
+        provider = case when n.torn then c.provider else coalesce(e.result ->> 'provider', c.provider) end,
         -- A key that is `ended` is never reported as certainly not delivered (S2).
         result = case
           when n.state = 'ended' and e.result -> 'ok' = 'false' then e.result || '{"status": "failed", "kind": "ambiguous"}'
@@ -38,12 +38,16 @@ begin
         lease_until = null,
         updated_at = now()
       from (
-        -- A caller that does not know of an earlier ambiguous attempt cannot free its key (S2).
-        select x.key_hash, case when x.ambiguous and e.state = 'refused' then 'ended' else e.state end as state
+        -- A caller that does not know of an earlier ambiguous attempt cannot free its key, and one that asked another provider
+        -- than the one in doubt ends it: nobody is asked from then on (S2).
+        select x.key_hash, t.torn, case when t.torn or x.ambiguous and e.state = 'refused' then 'ended' else e.state end as state
         from email_send_claims x
+        cross join lateral (
+          select x.ambiguous and e.state <> 'accepted' and coalesce(e.result ->> 'provider' <> x.provider, false) as torn
+        ) as t
         where x.key_hash = e.key_hash and x.owner = e.owner and x.lease_until is not null
           and (e.key_tag is null or x.tag is not distinct from e.key_tag)
-        for update
+        for update of x
       ) as n
       where c.key_hash = n.key_hash;
       continue when found;

@@ -3,13 +3,13 @@
 --   Recorded  its row is there: its outcome was recorded before its message came back.
 --   Settled   `evidence` { provider, providerMessageId } of an accepted attempt.
 --   Busy      another owner's lease on the key is alive.
---   Go        the key is leased to the caller (again, where it asked before).
+--   Go        the key is leased to the caller (again, where it asked before); not where it is `torn`, in doubt at the other provider.
 -- Of `Settled` and `Go`: `first_attempt_at` and `last_attempt_at` of this use of the key, milliseconds of the epoch.
 --
 -- Lock order: key, rows, claim. An event of the key that is being recorded is waited for: it may be the evidence. A row that it
 -- made while nothing here knew the key of its tag learns it now: where the deferral's own row was lost, nothing else tells its end.
 create or replace function begin_email_retry(p_entry jsonb)
-returns table (decision text, evidence jsonb, suppressions jsonb, first_attempt_at float8, last_attempt_at float8)
+returns table (decision text, evidence jsonb, suppressions jsonb, first_attempt_at float8, last_attempt_at float8, torn boolean)
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
 as $$
@@ -72,17 +72,17 @@ begin
     decision := 'Busy';
   else
     decision := 'Go';
+    torn := c.ambiguous and c.provider <> v_provider and c.tag is not distinct from v_tag;
     v_lease := clock_timestamp() + make_interval(secs => (p_entry ->> 'lease_ms')::float8 / 1000.0);
-    -- One that ends a use which is over, a day late, leaves the present one alone.
+    -- One that ends a use which is over, a day late, leaves the present one alone; one that is late itself asks nobody any more.
     update email_send_claims x set
       owner = v_owner, provider = v_provider, ambiguous = true, lease_until = v_lease,
-      -- One that is a day late asks nobody any more.
       last_attempt_at = case
         when clock_timestamp() - c.first_attempt_at < interval '24 hours' then v_lease else c.last_attempt_at
       end,
       updated_at = now()
     where x.key_hash = v_key
-      and (c.tag is not distinct from v_tag or clock_timestamp() - v_first < interval '24 hours');
+      and not torn and (c.tag is not distinct from v_tag or clock_timestamp() - v_first < interval '24 hours');
     suppressions := email_suppressions_of(email_addresses(p_entry -> 'addresses')) || coalesce((
       select jsonb_agg(jsonb_build_object('email', x.email, 'reason', 'erased'))
       from unnest(email_erased_of(v_key, email_addresses(p_entry -> 'addresses'))) as x(email)

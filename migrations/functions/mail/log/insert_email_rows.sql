@@ -1,5 +1,5 @@
 -- Writes the rows of entries in their order, but for those that have a row already; returns the ids of what it wrote.
--- Called by `record_email_sends`.
+-- Called by `record_email_sends`. The setting: one plan for all calls; the number of entries changes it, but nothing for the better.
 create or replace function insert_email_rows(p_entries email_log_row[]) returns setof uuid
 language plpgsql
 set search_path = pg_catalog, public, pg_temp

@@ -1,5 +1,6 @@
 -- Those of the addresses whose person was erased since mail was asked for on the key (MAIL-66): its rows name them by a hash. A key
--- without a row – the log was away – shows nothing, and the last day of the audit log does.
+-- without a row – the log was away – shows nothing, and the last day of the audit log does. The settings as in
+-- `email_suppressions_of`.
 create or replace function email_erased_of(p_key_hash text, p_addresses text[]) returns text[]
 language plpgsql
 stable

@@ -1,6 +1,7 @@
 -- Suppressions of these addresses, those of erased people among them, and who unsubscribed (`unsubscribed`, MAIL-65), as JSON:
--- [{ "email", "reason" }]. Every path that decides about a send reads the tables through this function (MAIL-60). It uses the indexes whatever the statistics say
--- of a table that grew quickly. Called by `MailStore` and `IntakeStore`, and where a key is claimed.
+-- [{ "email", "reason" }]. Every path that decides about a send reads the tables through this function (MAIL-60). The settings: one
+-- plan for all calls, by the primary keys; with statistics from before the tables grew, each send would read all of
+-- them. Called by `MailStore` and `IntakeStore`, and where a key is claimed.
 create or replace function email_suppressions_of(p_addresses text[]) returns jsonb
 language plpgsql
 stable

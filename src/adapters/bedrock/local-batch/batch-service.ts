@@ -88,8 +88,8 @@ const processedOf = ({ objects }: LocalBatch, id: string, job: Asked) =>
     )
   )
 
-/** How a job stands; one whose time has come ends here, and one that a crash interrupted is run again. */
-const standingOf = Effect.fnUntraced(function* (local: LocalBatch, id: string, job: Asked) {
+/** Status of a job. Ends a job that is due, and runs one again that a crash interrupted. */
+const statusOf = Effect.fnUntraced(function* (local: LocalBatch, id: string, job: Asked) {
   const { notes } = local
   const ended = yield* notes.read(Ended, id, "end")
   if (ended !== undefined) return ended
@@ -125,7 +125,7 @@ const get = Effect.fnUntraced(function* (local: LocalBatch, arn: string) {
     readonly status: BatchJob["status"]
     readonly message?: string
     readonly processed?: number
-  } = yield* Effect.mapError(standingOf(local, id, job), unavailable)
+  } = yield* Effect.mapError(statusOf(local, id, job), unavailable)
   return {
     arn,
     name: job.name,
@@ -138,9 +138,9 @@ const get = Effect.fnUntraced(function* (local: LocalBatch, arn: string) {
 })
 
 /**
- * Replaces the batch service where there is none: reads the same records from the object store, answers them with the model after
- * a while, and writes the same output. Jobs are notes in the object store and outlive the process; one that a crash interrupted
- * is run again when it is next asked for. Several processes on one machine may share it.
+ * Replaces the batch service in an installation without one: reads the same records from the object store, answers them with the
+ * model after a while, and writes the same output. Jobs are notes in the object store and outlive the process; one that a crash
+ * interrupted is run again when it is next asked for. Several processes on one machine may share it.
  */
 export const makeLocalBatch = Effect.fnUntraced(function* (
   options: LocalBatchOptions

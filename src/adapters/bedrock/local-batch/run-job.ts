@@ -47,7 +47,7 @@ const inputFiles = (objects: ObjectStoreService, prefix: string) =>
 
 /**
  * Answers every record of a job with the model and writes the output as Bedrock does: a file for each input file, records with
- * their input echoed, and a count of them. Run again after a crash, it writes the same anew.
+ * their input echoed, and a count of them. Run again after a crash, it overwrites the output with the same bytes.
  */
 export const runJob = (
   job: Asked,

@@ -4,6 +4,7 @@ import { FREE_LIFETIME_PAGES } from "../../../domain/inbound/page-class.ts"
 import { Provider } from "../../../domain/mail/failover.ts"
 import { EmailStatus } from "../../../domain/mail/status.ts"
 import { Category, ListedReason, UNKNOWN_CATEGORY } from "../../../domain/mail/suppression/policy.ts"
+import { ADMIN_SCREENS, type AdminScreen, pathTo } from "../../../domain/pages.ts"
 import { CONTACT_KINDS, CONTACT_STATES } from "../../../ports/accounts/accounts.ts"
 import {
   MAX_CUSTOMER_NAME,
@@ -13,76 +14,53 @@ import {
 } from "../../../ports/accounts/customers.ts"
 import { MAIL_STEPS } from "../../../ports/inbound/incoming-mails.ts"
 import { confirmDialog, dialog } from "./dashboard.ts"
-import type { AdminScreen } from "./shell.ts"
+import { type Html, html, lines } from "./html.ts"
+import { option, words } from "./ui.ts"
 
-/** An admin's screen: its heading, its content, and the module that fills it. */
-interface Screen {
-  readonly title: string
-  readonly main: string
-  readonly script: string
-}
+const select = (name: string, label: string, values: ReadonlyArray<string>, any: string): Html =>
+  html`<div class="field"><label for="f-${name}">${label}</label><select id="f-${name}" name="${name}">${option("", any)}${values.map((value) => option(value, words(value)))}</select></div>`
 
-/** Values whose label does not follow from their name. */
-const WORDS: ReadonlyMap<string, string> = new Map([
-  ["waiting_batch", "Waiting for batch"],
-  ["paused_budget", "Paused: budget spent"]
-])
-
-/** The label of a value of a closed set: `hard_bounce` as “Hard bounce”. */
-export const words = (value: string): string =>
-  WORDS.get(value) ?? value.charAt(0).toUpperCase() + value.slice(1).replaceAll("_", " ")
-
-const select = (name: string, label: string, values: ReadonlyArray<string>, any: string): string =>
-  `<div class="field"><label for="f-${name}">${label}</label><select id="f-${name}" name="${name}"><option value="">${any}</option>` +
-  `${values.map((value) => `<option value="${value}">${words(value)}</option>`).join("")}</select></div>`
-
-const input = (name: string, label: string, type = "text"): string =>
-  `<div class="field"><label for="f-${name}">${label}</label><input id="f-${name}" name="${name}" type="${type}" autocomplete="off" spellcheck="false"></div>`
+const input = (name: string, label: string, type = "text"): Html =>
+  html`<div class="field"><label for="f-${name}">${label}</label><input id="f-${name}" name="${name}" type="${type}" autocomplete="off" spellcheck="false"></div>`
 
 /** A filter; the rarer fields are folded away, unless one of them is set. */
-const filters = (path: string, fields: ReadonlyArray<string>, rarer: ReadonlyArray<string> = []): string =>
-  `<form class="filters" id="filters" method="get" action="${path}" role="search" aria-label="Filter">
-${fields.join("\n")}
-${rarer.length === 0 ? "" : `<details class="rarer"><summary>More filters</summary><div class="filters">${rarer.join("\n")}</div></details>`}
-<div class="buttons"><button type="submit" class="primary">Filter</button> <a class="button" href="${path}">Show all</a></div>
+const filters = (screen: AdminScreen, fields: ReadonlyArray<Html>, rarer: ReadonlyArray<Html> = []): Html =>
+  html`<form class="filters" id="filters" method="get" action="${pathTo.adminScreen(screen)}" role="search" aria-label="Filter">
+${lines(fields)}
+${rarer.length === 0 ? undefined : html`<details class="rarer"><summary>More filters</summary><div class="filters">${lines(rarer)}</div></details>`}
+<div class="buttons"><button type="submit" class="primary">Filter</button> <a class="button" href="${pathTo.adminScreen(screen)}">Show all</a></div>
 </form>`
 
-/** A table that its module fills; it can be scrolled by keyboard where it is wider than the screen. */
-const table = (caption: string): string =>
-  `<p id="problem" class="problem" hidden></p>
+/** The place of a table that its module fills; it can be scrolled by keyboard where it is wider than the screen. */
+const listPlace = (caption: string): Html =>
+  html`<p id="problem" class="problem" hidden></p>
 <p id="loading" class="empty">Loading…</p>
 <p id="empty" class="empty" hidden></p>
 <div class="table" id="table-box" role="region" aria-labelledby="caption" tabindex="0" hidden>
 <table id="table"><caption id="caption">${caption}</caption><thead></thead><tbody></tbody></table>
 </div>`
 
-const pager = `<nav class="pager" aria-label="Pages" id="pager" hidden><a id="first" class="button" hidden>First page</a> <a id="previous" class="button" hidden>Previous page</a> <a id="next" class="button" hidden>Next page</a></nav>`
+const pager = html`<nav class="pager" aria-label="Pages" id="pager" hidden><a id="first" class="button" hidden>First page</a> <a id="previous" class="button" hidden>Previous page</a> <a id="next" class="button" hidden>Next page</a></nav>`
 
-const statusLinks = `<nav class="statuses" aria-label="Jobs by status"><ul>
-${["", ...JobStatus.literals]
-  .map(
+const statusLinks = html`<nav class="statuses" aria-label="Jobs by status"><ul>
+${lines(
+  ["", ...JobStatus.literals].map(
     (status) =>
-      `<li><a href="/admin/jobs${status === "" ? "" : `?status=${status}`}" data-status="${status}">${status === "" ? "All" : words(status)}</a></li>`
+      html`<li><a href="${pathTo.adminScreen("jobs", status === "" ? {} : { status })}" data-status="${status}">${status === "" ? "All" : words(status)}</a></li>`
   )
-  .join("\n")}
+)}
 </ul></nav>`
 
-const days = (path: string, values: ReadonlyArray<number>, usual: number): string =>
-  `<form class="filters" id="filters" method="get" action="${path}">
-<div class="field"><label for="f-days">Period</label><select id="f-days" name="days">${values
-    .map(
-      (value) => `<option value="${value}"${value === usual ? " selected" : ""}>Last ${value} days</option>`
-    )
-    .join("")}</select></div>
+const days = (screen: AdminScreen, values: ReadonlyArray<number>, usual: number): Html =>
+  html`<form class="filters" id="filters" method="get" action="${pathTo.adminScreen(screen)}">
+<div class="field"><label for="f-days">Period</label><select id="f-days" name="days">${values.map((value) =>
+    option(String(value), `Last ${value} days`, value === usual)
+  )}</select></div>
 <div class="buttons"><button type="submit" class="primary">Show</button></div>
 </form>`
 
-const JOBS: Screen = {
-  title: "Jobs",
-  script: "admin/jobs.js",
-  main: `<h1>Jobs</h1>
-${statusLinks}
-${table("Conversion jobs, newest first")}
+const JOBS = html`${statusLinks}
+${listPlace("Conversion jobs, newest first")}
 ${pager}
 <h2 id="others-title">Word documents, pictures and layout-true results</h2>
 <p class="help">What is converted in one go has no job. What moved last comes first.</p>
@@ -91,14 +69,9 @@ ${pager}
 <ul id="others" class="others" aria-labelledby="others-title"></ul>
 <div id="more-others" class="buttons"></div>
 ${confirmDialog}`
-}
 
-const EMAIL_LOG: Screen = {
-  title: "Email log",
-  script: "admin/email-log.js",
-  main: `<h1>Email log</h1>
-${filters(
-  "/admin/email-log",
+const EMAIL_LOG = html`${filters(
+  "email-log",
   [
     input("recipient", "Address: To, Cc or Bcc"),
     select("status", "Status", EmailStatus.literals, "Any"),
@@ -114,15 +87,10 @@ ${filters(
   ]
 )}
 <div class="above"><p id="total" class="help"></p><p id="stopped" class="help" role="status" hidden></p><a id="export" class="button" hidden download>Export as CSV</a></div>
-${table("Sends, newest first")}
+${listPlace("Sends, newest first")}
 ${pager}`
-}
 
-const SUPPRESSIONS: Screen = {
-  title: "Suppressions",
-  script: "admin/suppressions.js",
-  main: `<h1>Suppressions</h1>
-<p>Addresses that are not mailed. Remove one only where the address was fixed or its owner asked for mail again; each removal is written down.</p>
+const SUPPRESSIONS = html`<p>Addresses that are not mailed. Remove one only where the address was fixed or its owner asked for mail again; each removal is written down.</p>
 <form class="card write" id="add" hidden>
 <h2>Add an address</h2>
 <div class="filters">
@@ -132,18 +100,17 @@ const SUPPRESSIONS: Screen = {
 </div>
 <p id="add-problem" class="problem" hidden></p>
 </form>
-${filters("/admin/suppressions", [
+${filters("suppressions", [
   input("email", "Address, exactly"),
   select("reason", "Reason", ListedReason.literals, "Any")
 ])}
-${table("Suppressed addresses, newest first")}
+${listPlace("Suppressed addresses, newest first")}
 ${pager}
 ${confirmDialog}`
-}
 
 const creditsDialog = dialog(
   "credits",
-  `<form id="credits-form">
+  html`<form id="credits-form">
 <label for="credits-number">Credits</label>
 <input id="credits-number" type="number" min="1" max="${MAX_GRANT}" step="1" required autocomplete="off">
 <label for="credits-reference">Reference</label>
@@ -159,11 +126,7 @@ const creditsDialog = dialog(
 </form>`
 )
 
-const CUSTOMERS: Screen = {
-  title: "Customers",
-  script: "admin/customers.js",
-  main: `<h1>Customers</h1>
-<p>Who may have documents converted, and what they can spend now. A new customer has ${FREE_LIFETIME_PAGES} free pages.</p>
+const CUSTOMERS = html`<p>Who may have documents converted, and what they can spend now. A new customer has ${FREE_LIFETIME_PAGES} free pages.</p>
 <form class="card write" id="add" hidden>
 <h2>Add a customer</h2>
 <div class="filters">
@@ -174,17 +137,12 @@ const CUSTOMERS: Screen = {
 <p id="added" class="done" hidden></p>
 <p id="add-problem" class="problem" hidden></p>
 </form>
-${filters("/admin/customers", [input("search", "Part of the address or name")])}
-${table("Customers, newest first")}
+${filters("customers", [input("search", "Part of the address or name")])}
+${listPlace("Customers, newest first")}
 ${pager}
 ${creditsDialog}`
-}
 
-const ADMINS: Screen = {
-  title: "Admins",
-  script: "admin/admins.js",
-  main: `<h1>Admins</h1>
-<p>People who sign in to these pages by mail. Who only looks can change nothing. Programs use tokens.</p>
+const ADMINS = html`<p>People who sign in to these pages by mail. Who only looks can change nothing. Programs use tokens.</p>
 <form class="card write" id="add" hidden>
 <h2>Invite an admin</h2>
 <div class="filters">
@@ -195,52 +153,32 @@ const ADMINS: Screen = {
 <p id="added" class="done" hidden></p>
 <p id="add-problem" class="problem" hidden></p>
 </form>
-${table("Admins, by address")}
+${listPlace("Admins, by address")}
 ${confirmDialog}`
-}
 
-const DEAD_LETTERS: Screen = {
-  title: "Dead letters",
-  script: "admin/dead-letters.js",
-  main: `<h1>Dead letters</h1>
-<p>Retries that were received three times without an end. A redriven one goes back into the queue, due now, on its own idempotency key.</p>
-${table("Dead letters")}
+const DEAD_LETTERS = html`<p>Retries that were received three times without an end. A redriven one goes back into the queue, due now, on its own idempotency key.</p>
+${listPlace("Dead letters")}
 ${confirmDialog}`
-}
 
-const MESSAGES: Screen = {
-  title: "Messages",
-  script: "admin/messages.js",
-  main: `<h1>Messages</h1>
-<p>What came in by the contact and feedback forms. A message waits until a provider has accepted the mail about it; it is tried again by itself.</p>
-${filters("/admin/messages", [
+const MESSAGES = html`<p>What came in by the contact and feedback forms. A message waits until a provider has accepted the mail about it; it is tried again by itself.</p>
+${filters("messages", [
   select("state", "Notification", CONTACT_STATES, "Any"),
   select("kind", "Form", CONTACT_KINDS, "Any")
 ])}
-${table("Messages, newest first")}
+${listPlace("Messages, newest first")}
 ${pager}`
-}
 
-const INCOMING: Screen = {
-  title: "Incoming mails",
-  script: "admin/incoming.js",
-  main: `<h1>Incoming mails</h1>
-<p>Mails to the convert address: who wrote each, what became of it and why, its replies, and what was charged.</p>
-${filters("/admin/incoming", [
+const INCOMING = html`<p>Mails to the convert address: who wrote each, what became of it and why, its replies, and what was charged.</p>
+${filters("incoming", [
   input("sender", "Address, exactly"),
   select("step", "Step", MAIL_STEPS, "Any"),
   select("outcome", "Outcome", MailOutcome.literals, "Any")
 ])}
-${table("Mails, newest first")}
+${listPlace("Mails, newest first")}
 ${pager}
 ${confirmDialog}`
-}
 
-const NOTIFICATIONS: Screen = {
-  title: "Notifications",
-  script: "admin/notifications.js",
-  main: `<h1>Notifications</h1>
-<p id="problem" class="problem" hidden></p>
+const NOTIFICATIONS = html`<p id="problem" class="problem" hidden></p>
 <p id="loading" class="empty">Loading…</p>
 <form class="card narrow" id="preferences" hidden>
 <fieldset>
@@ -252,37 +190,22 @@ const NOTIFICATIONS: Screen = {
 <div class="buttons"><button type="submit" class="primary">Save</button></div>
 <p id="saved" class="done" hidden></p>
 </form>`
-}
 
-const STATISTICS: Screen = {
-  title: "Statistics",
-  script: "admin/statistics.js",
-  main: `<h1>Statistics</h1>
-${days("/admin/statistics", [7, 30, 90, 365], 30)}
+const STATISTICS = html`${days("statistics", [7, 30, 90, 365], 30)}
 <dl id="totals" class="figures"></dl>
-${table("Mails by day, category and provider (days in UTC)")}`
-}
+${listPlace("Mails by day, category and provider (days in UTC)")}`
 
-const COSTS: Screen = {
-  title: "Costs",
-  script: "admin/costs.js",
-  main: `<h1>Costs</h1>
-${days("/admin/costs", [7, 30, 90, 365], 30)}
+const COSTS = html`${days("costs", [7, 30, 90, 365], 30)}
 <dl id="totals" class="figures"></dl>
-${table("What models cost, by source, US dollars")}`
-}
+${listPlace("What models cost, by source, US dollars")}`
 
-const AUDIT: Screen = {
-  title: "Audit",
-  script: "admin/audit.js",
-  main: `<h1>Audit</h1>
-<p>What admins did. Rows are added here, never changed.</p>
-${filters("/admin/audit", [input("action", "Action, exactly"), input("target", "Target, exactly")])}
-${table("Actions, newest first")}
+const AUDIT = html`<p>What admins did. Rows are added here, never changed.</p>
+${filters("audit", [input("action", "Action, exactly"), input("target", "Target, exactly")])}
+${listPlace("Actions, newest first")}
 ${pager}`
-}
 
-const SCREENS: Readonly<Record<AdminScreen, Screen>> = {
+/** What each screen has below its heading. */
+const SCREENS: Readonly<Record<AdminScreen, Html>> = {
   jobs: JOBS,
   "email-log": EMAIL_LOG,
   suppressions: SUPPRESSIONS,
@@ -297,6 +220,11 @@ const SCREENS: Readonly<Record<AdminScreen, Screen>> = {
   audit: AUDIT
 }
 
-/** The screen of this name, which is untrusted input. */
-export const adminScreen = (name: string): Screen | undefined =>
-  Object.entries(SCREENS).find(([known]) => known === name)?.[1]
+const isScreen = (name: string): name is AdminScreen => Object.hasOwn(SCREENS, name)
+
+/** The screen of this name, which is untrusted input; the module of the same name fills it. */
+export const adminScreen = (name: string) => {
+  if (!isScreen(name)) return undefined
+  const title = ADMIN_SCREENS[name]
+  return { title, main: html`<h1>${title}</h1>\n${SCREENS[name]}`, script: `admin/${name}.js` }
+}

@@ -1,11 +1,12 @@
 import { greatest } from "../../../reader/model/lists.ts"
-import { escape } from "./html-page.ts"
+import { type Html, html, lines } from "./html.ts"
+import { type Mood, number } from "./ui.ts"
 
 /** A chart of counts over the time. */
 interface Chart {
   readonly id: string
   readonly title: string
-  readonly mood: "good" | "bad" | "wait" | ""
+  readonly mood: Mood
   readonly total: number
   readonly counts: ReadonlyArray<number>
   /** The name of each count's time. */
@@ -18,31 +19,27 @@ const HEIGHT = 56
 /** A count above none is seen beside one of thousands. */
 const LEAST = 2
 
-export const number = (count: number): string => count.toLocaleString("en-GB")
-
-const bars = (counts: ReadonlyArray<number>): string => {
+const bars = (counts: ReadonlyArray<number>): ReadonlyArray<Html | undefined> => {
   const most = Math.max(greatest(counts), 1)
   const step = WIDTH / counts.length
-  return counts
-    .map((count, index) => {
-      if (count === 0) return ""
-      const height = Math.max(LEAST, (count / most) * HEIGHT)
-      return `<rect x="${(index * step).toFixed(1)}" y="${(HEIGHT - height).toFixed(1)}" width="${Math.max(1, step - 1).toFixed(1)}" height="${height.toFixed(1)}"/>`
-    })
-    .join("")
+  return counts.map((count, index) => {
+    if (count === 0) return undefined
+    const height = Math.max(LEAST, (count / most) * HEIGHT)
+    return html`<rect x="${(index * step).toFixed(1)}" y="${(HEIGHT - height).toFixed(1)}" width="${Math.max(1, step - 1).toFixed(1)}" height="${height.toFixed(1)}"/>`
+  })
 }
 
 /** A chart as a drawing with its sum, and its numbers as a table behind it. */
-export const chart = ({ counts, href, id, labels, mood, title, total }: Chart): string => {
+export const chart = ({ counts, href, id, labels, mood, title, total }: Chart): Html => {
   const most = greatest(counts)
   const peak = most === 0 ? "none" : `most ${number(most)}, ${labels[counts.indexOf(most)] ?? ""}`
-  const name = href === undefined ? escape(title) : `<a href="${escape(href)}">${escape(title)}</a>`
-  return `<figure class="chart ${total === 0 ? "" : mood}">
+  const name = href === undefined ? title : html`<a href="${href}">${title}</a>`
+  return html`<figure class="chart ${total === 0 ? "" : mood}">
 <figcaption><span>${name}</span> <strong>${number(total)}</strong></figcaption>
-<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${escape(title)}: ${number(total)}, ${escape(peak)}"><path d="M0 ${HEIGHT - 0.5}H${WIDTH}"/>${bars(counts)}</svg>
-<details id="numbers-${id}"><summary>Numbers<span class="hidden"> of ${escape(title)}</span></summary>
-<table><caption class="hidden">${escape(title)}</caption><thead><tr><th scope="col">When (UTC)</th><th scope="col" class="number">Mails</th></tr></thead><tbody>
-${counts.map((count, index) => `<tr><th scope="row">${escape(labels[index] ?? "")}</th><td class="number">${number(count)}</td></tr>`).join("\n")}
+<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${title}: ${number(total)}, ${peak}"><path d="M0 ${HEIGHT - 0.5}H${WIDTH}"/>${bars(counts)}</svg>
+<details id="numbers-${id}"><summary>Numbers<span class="hidden"> of ${title}</span></summary>
+<table><caption class="hidden">${title}</caption><thead><tr><th scope="col">When (UTC)</th><th scope="col" class="number">Mails</th></tr></thead><tbody>
+${lines(counts.map((count, index) => html`<tr><th scope="row">${labels[index] ?? ""}</th><td class="number">${number(count)}</td></tr>`))}
 </tbody></table></details>
 </figure>`
 }

@@ -1,6 +1,7 @@
 import { FREE_LIFETIME_PAGES } from "../../../domain/inbound/page-class.ts"
+import { pathTo } from "../../../domain/pages.ts"
 import { confirmDialog } from "./dashboard.ts"
-import { escape } from "./html-page.ts"
+import { type Html, html } from "./html.ts"
 import { APP_POLICY } from "./shell.ts"
 
 /** The page of a conversion shows results in a frame, which the results' own policy keeps from doing anything. */
@@ -10,8 +11,8 @@ export const CONVERSION_POLICY = `${APP_POLICY}; frame-src 'self'`
  * The main part of `GET /dashboard/files/:fileId`: each page of the uploaded file beside its result. The id is a text from the
  * address; whose file it is, the API says.
  */
-export const conversionMain = (fileId: string): string => `<div id="conversion" data-file="${escape(fileId)}">
-<p><a href="/dashboard">All documents</a></p>
+export const conversionMain = (fileId: string): Html => html`<div id="conversion" data-file="${fileId}">
+<p><a href="${pathTo.dashboard}">All documents</a></p>
 <h1 id="name">Conversion</h1>
 <p id="problem" class="problem" role="alert" hidden></p>
 <p id="loading" class="empty">Loading the pages…</p>

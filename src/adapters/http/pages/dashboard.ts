@@ -1,8 +1,10 @@
 import { FREE_LIFETIME_PAGES } from "../../../domain/inbound/page-class.ts"
+import { pathTo } from "../../../domain/pages.ts"
+import { type Html, html } from "./html.ts"
 
 /** A dialog with the parts that every one has. */
-export const dialog = (name: string, body: string): string =>
-  `<dialog id="${name}" aria-labelledby="${name}-title">
+export const dialog = (name: string, body: Html): Html =>
+  html`<dialog id="${name}" aria-labelledby="${name}-title">
 <h2 id="${name}-title"></h2>
 ${body}
 </dialog>`
@@ -10,7 +12,7 @@ ${body}
 /** The question before something that costs, or cannot be undone; the button that changes nothing comes first. */
 export const confirmDialog = dialog(
   "confirm",
-  `<p id="confirm-text"></p>
+  html`<p id="confirm-text"></p>
 <form method="dialog" class="buttons">
 <button id="confirm-no" value="no"></button>
 <button id="confirm-yes" value="yes" class="danger"></button>
@@ -19,7 +21,7 @@ export const confirmDialog = dialog(
 
 const shareDialog = dialog(
   "share",
-  `<form id="share-form">
+  html`<form id="share-form">
 <label for="share-recipients">Recipients</label>
 <textarea id="share-recipients" rows="3" required autocomplete="off" spellcheck="false" aria-describedby="share-help"></textarea>
 <p class="help" id="share-help">Mail addresses, separated by commas or on lines of their own. Each gets a link that works for 14 days.</p>
@@ -40,8 +42,8 @@ const shareDialog = dialog(
 )
 
 /** The main part of `GET /dashboard`. */
-export const dashboardMain = `<h1>Your documents</h1>
-<p class="funds" id="funds" data-free-pages="${FREE_LIFETIME_PAGES}" hidden><span id="funds-left"></span> · <a href="/credits">Get more</a></p>
+export const dashboardMain = html`<h1>Your documents</h1>
+<p class="funds" id="funds" data-free-pages="${FREE_LIFETIME_PAGES}" hidden><span id="funds-left"></span> · <a href="${pathTo.credits}">Get more</a></p>
 <section class="card upload" id="drop" aria-labelledby="upload-title">
 <h2 id="upload-title">Upload</h2>
 <p id="upload-help">PDF, Word (DOCX), PNG or JPEG. Each becomes one accessible HTML file.</p>
@@ -58,7 +60,7 @@ export const dashboardMain = `<h1>Your documents</h1>
 <dt>High fidelity</dt><dd>A model reads each page: better with scans, formulas and hard layouts. Slower; long documents may wait for a batch.</dd>
 <dt>Keep the layout</dt><dd>PDF only. The pages look as they did on paper, with the text in them accessible.</dd>
 </dl>
-<p>One credit a page, charged when the result is there; nothing after a failure or a cancel. <a href="/credits">More credits</a></p>
+<p>One credit a page, charged when the result is there; nothing after a failure or a cancel. <a href="${pathTo.credits}">More credits</a></p>
 </details>
 <p id="list-problem" class="problem sticky" hidden></p>
 <div id="tools" class="tools" hidden>

@@ -1,12 +1,15 @@
 import { formattedKey } from "../../../domain/mail/address.ts"
+import { pathTo } from "../../../domain/pages.ts"
 import {
   MAX_SEARCHED,
   type OutboxEntry,
   type SimulatedEventType
 } from "../../../ports/mail/simulated-mail.ts"
 import { confirmDialog } from "./dashboard.ts"
-import { escape, page, pagePolicy } from "./html-page.ts"
+import { page, pagePolicy } from "./html-page.ts"
+import { type Html, html, joined, lines } from "./html.ts"
 import { APP_POLICY, type ShellPage } from "./shell.ts"
+import { moment } from "./ui.ts"
 
 /** The pages of the outbox show mails in frames, which this server serves (HTTP-10, HTTP-11). */
 export const READER_POLICY = `${APP_POLICY}; frame-src 'self'`
@@ -31,34 +34,11 @@ export const EVENT_WORDS: Readonly<Record<SimulatedEventType, string>> = {
 
 const BAD: ReadonlySet<SimulatedEventType> = new Set(["bounced", "complained", "suppressed"])
 
-export const marksOf = ({ marks = [] }: OutboxEntry): string =>
-  marks
-    .map((type) => `<span class="mark${BAD.has(type) ? " bad" : ""}">${EVENT_WORDS[type]}</span>`)
-    .join(" ")
-
-/** A time that can be compared with logs. */
-export const moment = (at: string): string =>
-  `<time datetime="${escape(at)}">${escape(at.replace("T", " ").replace(/\.\d+Z$/, " UTC"))}</time>`
-
-/** The addresses of a header, each a link to its mails. */
-export const addressLinks = (boxes: ReadonlyArray<string>, most = boxes.length): string =>
-  boxes
-    .slice(0, most)
-    .map((box) => `<a href="/dev?address=${encodeURIComponent(formattedKey(box))}">${escape(box)}</a>`)
-    .concat(boxes.length > most ? [`${boxes.length - most} more`] : [])
-    .join(", ")
-
-export const subjectOf = ({ subject }: OutboxEntry): string => escape(subject) || "(no subject)"
-
-const row = (entry: OutboxEntry): string => {
-  const { at, bcc, cc, from, id, read, to, via } = entry
-  const unread = read === true ? "" : `<span class="unread"><span class="hidden">Unread: </span></span>`
-  return `<li${read === true ? "" : ` class="new"`}>
-<p class="subject"><a href="/dev/messages/${encodeURIComponent(id)}">${unread}${subjectOf(entry)}</a> ${marksOf(entry)}</p>
-<p class="who">To ${addressLinks([...to, ...cc, ...bcc], MAX_NAMED)}<br>from ${addressLinks([from])}</p>
-<p class="facts">${moment(at)} · ${escape(via)}</p>
-</li>`
-}
+export const marksOf = ({ marks = [] }: OutboxEntry): Html =>
+  joined(
+    marks.map((type) => html`<span class="mark${BAD.has(type) ? " bad" : ""}">${EVENT_WORDS[type]}</span>`),
+    " "
+  )
 
 /** What a list of mails is asked for. */
 export interface Asked {
@@ -71,25 +51,50 @@ export interface Asked {
 const queryOf = (asked: Partial<Asked>): string => {
   const { address = "", after = "", before = "", search = "" } = asked
   const given = Object.entries({ q: search, address, before, after }).filter(([, value]) => value !== "")
-  return given.length === 0 ? "/dev" : `/dev?${new URLSearchParams(given).toString()}`
+  return given.length === 0 ? pathTo.outbox : `${pathTo.outbox}?${new URLSearchParams(given).toString()}`
 }
 
-const searchForm = ({ address = "", search = "" }: Asked): string =>
-  `<form class="find" method="get" action="/dev" role="search" aria-label="Mails">
+/** The addresses of a header, each a link to its mails. */
+export const addressLinks = (boxes: ReadonlyArray<string>, most = boxes.length): Html =>
+  joined(
+    [
+      ...boxes
+        .slice(0, most)
+        .map((box) => html`<a href="${queryOf({ address: formattedKey(box) })}">${box}</a>`),
+      ...(boxes.length > most ? [`${boxes.length - most} more`] : [])
+    ],
+    ", "
+  )
+
+export const subjectOf = ({ subject }: OutboxEntry): string => (subject === "" ? "(no subject)" : subject)
+
+const row = (entry: OutboxEntry): Html => {
+  const { at, bcc, cc, from, id, read, to, via } = entry
+  const unread =
+    read === true ? undefined : html`<span class="unread"><span class="hidden">Unread: </span></span>`
+  return html`<li${read === true ? undefined : html` class="new"`}>
+<p class="subject"><a href="${pathTo.outboxMail(id)}">${unread}${subjectOf(entry)}</a> ${marksOf(entry)}</p>
+<p class="who">To ${addressLinks([...to, ...cc, ...bcc], MAX_NAMED)}<br>from ${addressLinks([from])}</p>
+<p class="facts">${moment(at)} · ${via}</p>
+</li>`
+}
+
+const searchForm = ({ address = "", search = "" }: Asked): Html =>
+  html`<form class="find" method="get" action="${pathTo.outbox}" role="search" aria-label="Mails">
 <label for="q">Search subject, addresses and text</label>
-<div class="buttons"><input id="q" name="q" type="search" maxlength="200" autocomplete="off" spellcheck="false" value="${escape(search)}">${address === "" ? "" : `<input type="hidden" name="address" value="${escape(address)}">`}
+<div class="buttons"><input id="q" name="q" type="search" maxlength="200" autocomplete="off" spellcheck="false" value="${search}">${address === "" ? "" : html`<input type="hidden" name="address" value="${address}">`}
 <button type="submit" class="primary">Search</button></div>
 </form>`
 
 /** Which mails these are, in words. */
-const about = ({ address, search }: Asked): string => {
+const about = ({ address, search }: Asked): Html | undefined => {
   const parts = [
-    search === undefined ? "" : `with “${escape(search)}”`,
-    address === undefined ? "" : `from or to <strong>${escape(address)}</strong>`
-  ].filter((part) => part !== "")
+    search === undefined ? undefined : `with “${search}”`,
+    address === undefined ? undefined : html`from or to <strong>${address}</strong>`
+  ].filter((part) => part !== undefined)
   return parts.length === 0
-    ? ""
-    : `<p>Mails ${parts.join(" ")}, of the newest ${MAX_SEARCHED.toLocaleString("en")}. <a href="/dev">Show all</a></p>`
+    ? undefined
+    : html`<p>Mails ${joined(parts, " ")}, of the newest ${MAX_SEARCHED.toLocaleString("en")}. <a href="${pathTo.outbox}">Show all</a></p>`
 }
 
 const nothing = ({ address, before, search }: Asked): string => {
@@ -106,7 +111,7 @@ const pager = (
   shown: ReadonlyArray<OutboxEntry>,
   { after, before, ...asked }: Asked,
   more: boolean
-): string => {
+): Html | undefined => {
   const [first, last] = [shown[0]?.id, shown.at(-1)?.id]
   const newer =
     before === undefined && !(after !== undefined && more)
@@ -115,9 +120,11 @@ const pager = (
   const older =
     last !== undefined && (more || after !== undefined) ? queryOf({ ...asked, before: last }) : undefined
   const link = (href: string | undefined, text: string) =>
-    href === undefined ? "" : `<a class="button" href="${escape(href)}">${text}</a>`
-  const links = [link(newer, "Newer mails"), link(older, "Older mails")].filter((one) => one !== "")
-  return links.length === 0 ? "" : `<nav class="pager" aria-label="Pages">${links.join(" ")}</nav>`
+    href === undefined ? undefined : html`<a class="button" href="${href}">${text}</a>`
+  const links = [link(newer, "Newer mails"), link(older, "Older mails")].filter((one) => one !== undefined)
+  return links.length === 0
+    ? undefined
+    : html`<nav class="pager" aria-label="Pages">${joined(links, " ")}</nav>`
 }
 
 /** The outbox as a page: newest first, each subject a link to its mail. */
@@ -127,39 +134,45 @@ export const outboxPage = (messages: ReadonlyArray<OutboxEntry>, asked: Asked): 
   const shown = asked.after !== undefined && more ? messages.slice(1) : messages.slice(0, MAX_MESSAGES)
   return {
     title: "Outbox",
-    path: "/dev",
+    path: pathTo.outbox,
     script: "dev/outbox.js",
     style: "dev/dev.css",
     complete: true,
-    main: `<div class="title"><h1>Outbox</h1>
+    main: html`<div class="title"><h1>Outbox</h1>
 <button type="button" id="clear" class="danger" hidden>Delete all</button></div>
-<p class="help">Mails that the simulated providers delivered. None of them left this machine. <a href="/dev/templates">Mails that Postlane writes itself</a></p>
+<p class="help">Mails that the simulated providers delivered. None of them left this machine. <a href="${pathTo.ownMails}">Mails that Postlane writes itself</a></p>
 ${searchForm(asked)}
 <p id="problem" class="problem" hidden></p>
-<div id="list" data-newest="${escape(isWhole(asked) ? (messages[0]?.id ?? "") : "")}">
+<div id="list" data-newest="${isWhole(asked) ? (messages[0]?.id ?? "") : ""}">
 ${about(asked)}
-${shown.length === 0 ? `<p class="empty">${nothing(asked)}</p>` : `<ol class="mails" aria-label="Mails, newest first">\n${shown.map(row).join("\n")}\n</ol>`}
+${
+  shown.length === 0
+    ? html`<p class="empty">${nothing(asked)}</p>`
+    : html`<ol class="mails" aria-label="Mails, newest first">
+${lines(shown.map(row))}
+</ol>`
+}
 ${pager(shown, asked, more)}
 </div>
 ${confirmDialog}`
   }
 }
 
-const template = ({ kind, subject }: { readonly kind: string; readonly subject: string }): string => {
-  const path = `/dev/templates/${encodeURIComponent(kind)}`
-  return `<li><a href="${path}">${escape(kind)}</a>: ${escape(subject)} (<a href="${path}?as=text">${escape(kind)} as text</a>)</li>`
+const template = ({ kind, subject }: { readonly kind: string; readonly subject: string }): Html => {
+  const path = pathTo.ownMail(kind)
+  return html`<li><a href="${path}">${kind}</a>: ${subject} (<a href="${path}?as=text">${kind} as text</a>)</li>`
 }
 
 /** The product's own mails, each with its sample's subject. */
 export const templatesPage = (
   mails: ReadonlyArray<{ readonly kind: string; readonly subject: string }>
-): string =>
+): Html =>
   page(
     "Mails",
-    `<h1>Mails that Postlane writes itself</h1>
-<p><a href="/dev">Back to the outbox</a></p>
+    html`<h1>Mails that Postlane writes itself</h1>
+<p><a href="${pathTo.outbox}">Back to the outbox</a></p>
 <p>Each with sample data.</p>
 <ul>
-${mails.map(template).join("\n")}
+${lines(mails.map(template))}
 </ul>`
   )

@@ -2,9 +2,11 @@ import { createHash } from "node:crypto"
 
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 
-import { ICON_PATH, PAGE_MEDIA_TYPE } from "./paths.ts"
+import { PAGE_MEDIA_TYPE } from "../server/representations.ts"
+import { type Html, html } from "./html.ts"
+import { ICON_PATH } from "./paths.ts"
 
-const STYLE = `
+const STYLE = html`
 :root {
   color-scheme: light dark; font: 1rem/1.55 system-ui, sans-serif;
   --ground: light-dark(#f5f6f4, #13171b); --surface: light-dark(#fff, #1b2127); --line: light-dark(#d5dad6, #37414a);
@@ -24,32 +26,21 @@ button { font: inherit; font-weight: 600; padding: .6rem 1.2rem; margin-block: 1
 :is(a, button, input, pre):focus-visible { outline: 3px solid var(--accent); outline-offset: 2px }
 `
 
-const STYLE_HASH = createHash("sha256").update(STYLE).digest("base64")
+const STYLE_HASH = createHash("sha256").update(STYLE.toString()).digest("base64")
 
 /** A page runs nothing and loads its icon alone: its one style sheet is allowed by its hash. */
 export const pagePolicy = (formAction: "'none'" | "'self'"): string =>
   `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; img-src 'self'; ` +
   `frame-ancestors 'none'; base-uri 'none'; form-action ${formAction}`
 
-const ENTITIES: ReadonlyMap<string, string> = new Map([
-  ["&", "&amp;"],
-  ["<", "&lt;"],
-  [">", "&gt;"],
-  ['"', "&quot;"],
-  ["'", "&#39;"]
-])
-
-/** Escapes text for HTML, also inside attributes. */
-export const escape = (text: string): string => text.replaceAll(/[&<>"']/g, (char) => ENTITIES.get(char)!)
-
-/** A whole page; `title` is text, `main` and the addition to `head` are HTML. */
-export const page = (title: string, main: string, head = ""): string =>
-  `<!doctype html>
+/** A whole page, with an addition to its head where it has one. */
+export const page = (title: string, main: Html, head?: Html): Html =>
+  html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escape(title)} – Postlane</title>
+<title>${title} – Postlane</title>
 <link rel="icon" href="${ICON_PATH}" type="image/svg+xml">
 <style>${STYLE}</style>${head}
 </head>
@@ -61,24 +52,23 @@ ${main}
 </html>
 `
 
-/** The answer that carries a page under its policy. */
-export const pageResponse = (
-  html: string,
-  {
-    headers,
-    policy,
-    status = 200
-  }: {
-    readonly policy: string
-    readonly status?: number
-    readonly headers?: Readonly<Record<string, string>> | undefined
-  }
-): HttpServerResponse.HttpServerResponse =>
-  HttpServerResponse.text(html, {
+interface Answer {
+  readonly policy: string
+  readonly status?: number
+  readonly headers?: Readonly<Record<string, string>> | undefined
+}
+
+/** The answer that carries a mail as HTML, which others wrote: its policy keeps it from running anything. */
+export const mailResponse = (document: string, { headers, policy, status = 200 }: Answer) =>
+  HttpServerResponse.text(document, {
     status,
     contentType: PAGE_MEDIA_TYPE,
     headers: { "content-security-policy": policy, ...headers }
   })
+
+/** The answer that carries a page under its policy. */
+export const pageResponse = (page: Html, answer: Answer): HttpServerResponse.HttpServerResponse =>
+  mailResponse(page.toString(), answer)
 
 /** Whether the client is a person's browser, which gets a page where a program gets a problem. */
 export const acceptsPages = ({ headers }: HttpServerRequest.HttpServerRequest): boolean => {

@@ -1,31 +1,32 @@
 import { Effect } from "effect"
 import { HttpRouter } from "effect/http"
 
-import { escape, page, pagePolicy, pageResponse } from "./html-page.ts"
-import { ACCOUNT_PAGES } from "./paths.ts"
+import { pathTo } from "../../../domain/pages.ts"
+import { page, pagePolicy, pageResponse } from "./html-page.ts"
+import { type Html, html } from "./html.ts"
 
 /** The one form posts to this server. */
 export const UNSUBSCRIBE_POLICY = pagePolicy("'self'")
 
 /** Asks whether to unsubscribe. The form names no address of its own: it posts to the link itself. */
-export const askPage = (email: string): string =>
+export const askPage = (email: string): Html =>
   page(
     "Unsubscribe",
-    `<h1>Unsubscribe</h1>
-<p>${escape(email)} gets mail about our campaigns. Do you want no more of it?</p>
+    html`<h1>Unsubscribe</h1>
+<p>${email} gets mail about our campaigns. Do you want no more of it?</p>
 <form method="post"><button type="submit">Unsubscribe</button></form>`
   )
 
-export const donePage = (email: string): string =>
+export const donePage = (email: string): Html =>
   page(
     "You are unsubscribed",
-    `<h1>You are unsubscribed</h1>
-<p role="status">${escape(email)} gets no more mail about our campaigns. You can close this page.</p>`
+    html`<h1>You are unsubscribed</h1>
+<p role="status">${email} gets no more mail about our campaigns. You can close this page.</p>`
   )
 
-export const unknownPage: string = page(
+export const unknownPage: Html = page(
   "This link does not work",
-  `<h1>This link does not work</h1>
+  html`<h1>This link does not work</h1>
 <p>It may have been cut when it was copied. Open the link in the mail itself, or reply to the mail.</p>`
 )
 
@@ -33,51 +34,51 @@ export const unknownPage: string = page(
 export const SHARED_PAGE_POLICY = pagePolicy("'none'")
 
 /** For a link that is unknown or has expired. */
-export const sharedGonePage: string = page(
+export const sharedGonePage: Html = page(
   "This link does not work",
-  `<h1>This link does not work</h1>
+  html`<h1>This link does not work</h1>
 <p>It may have expired, its file may have been deleted, or it was cut when it was copied. Ask the person who shared the file with you for a new link.</p>`
 )
 
 /** What an invitation opens. It is accepted by the button, never by opening the page. */
-export const invitePage = (token: string): string =>
+export const invitePage = (token: string): Html =>
   page(
     "Invitation",
-    `<h1>Join a team on Postlane</h1>
+    html`<h1>Join a team on Postlane</h1>
 <p>Press the button to accept the invitation. If you did not expect it, close this page.</p>
-<form method="post" action="/invites/${escape(token)}">
+<form method="post" action="${pathTo.invite(token)}">
 <button type="submit">Accept the invitation</button>
 </form>`
   )
 
 /** After an invitation was accepted. */
-export const joinedPage = (inviter: string): string =>
+export const joinedPage = (inviter: string): Html =>
   page(
     "Invitation accepted",
-    `<h1>Invitation accepted</h1>
-<p>You accepted the invitation of ${escape(inviter)}.</p>`
+    html`<h1>Invitation accepted</h1>
+<p>You accepted the invitation of ${inviter}.</p>`
   )
 
 const registerPage = page(
   "Register an account",
-  `<h1>Register an account</h1>
+  html`<h1>Register an account</h1>
 <p>Documents are converted by mail for registered addresses only, so that nobody else can spend your credits.</p>
 <p>Ask the people who run it to register the address that you send from. A new account has 10 free pages. Then send your PDF again: nothing of your first mail was kept.</p>`
 )
 
 const creditsPage = page(
   "Get more credits",
-  `<h1>Get more credits</h1>
+  html`<h1>Get more credits</h1>
 <p>A page costs 1 credit. A free account has 10 pages in all, a paid one its credits. What could not be converted was not charged.</p>
 <p>Ask the people who run it for more credits for the address that you signed up with. They are on your account at once; then convert again, or send your PDF again.</p>`
 )
 
-const answer = (html: string) => pageResponse(html, { policy: pagePolicy("'none'") })
+const answer = (made: Html) => pageResponse(made, { policy: pagePolicy("'none'") })
 
 /** Pages for an installation that sells nothing itself: how to register, and how to get credits. */
 export const accountPageRoutes = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
-    yield* router.add("GET", ACCOUNT_PAGES.register, answer(registerPage))
-    yield* router.add("GET", ACCOUNT_PAGES.credits, answer(creditsPage))
+    yield* router.add("GET", pathTo.register, answer(registerPage))
+    yield* router.add("GET", pathTo.credits, answer(creditsPage))
   })
 )

@@ -1,7 +1,9 @@
 import { type HttpServerRequest, type HttpServerResponse } from "effect/http"
 
+import { pathTo } from "../../../domain/pages.ts"
 import { type Problem, PROBLEM_MEDIA_TYPE } from "../server/problem.ts"
-import { acceptsPages, escape, page, pagePolicy, pageResponse } from "./html-page.ts"
+import { acceptsPages, page, pagePolicy, pageResponse } from "./html-page.ts"
+import { type Html, html } from "./html.ts"
 
 const POLICY = pagePolicy("'none'")
 
@@ -9,16 +11,16 @@ const READS = new Set(["GET", "HEAD"])
 
 /** Where a path leads that was right up to its first part. */
 const ROOMS: ReadonlyMap<string, readonly [path: string, name: string]> = new Map([
-  ["admin", ["/admin", "the admin pages"]],
-  ["dev", ["/dev", "the outbox"]]
+  ["admin", [pathTo.admin, "the admin pages"]],
+  ["dev", [pathTo.outbox, "the outbox"]]
 ])
 
-const lostPage = ({ code, detail, title }: Problem, url: string): string => {
-  const [path, name] = ROOMS.get(url.split(/[/?]/, 2)[1] ?? "") ?? ["/", "the start"]
+const lostPage = ({ code, detail, title }: Problem, url: string): Html => {
+  const [path, name] = ROOMS.get(url.split(/[/?]/, 2)[1] ?? "") ?? [pathTo.start, "the start"]
   return page(
     title,
-    `<h1>${escape(title)}</h1>
-<p>${escape(code === "NOT_FOUND" ? "The address may be mistyped, or what was here is gone." : detail)}</p>
+    html`<h1>${title}</h1>
+<p>${code === "NOT_FOUND" ? "The address may be mistyped, or what was here is gone." : detail}</p>
 <p><a href="${path}">Go to ${name}</a></p>`
   )
 }

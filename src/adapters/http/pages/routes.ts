@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 
 import { may, type Principal, type Right } from "../../../domain/accounts/principal.ts"
+import { pathTo } from "../../../domain/pages.ts"
 import { makeCaller } from "../server/access.ts"
 import { type PublicAddresses, sessionCookieOf } from "../server/credentials.ts"
 import { problem, type Problem, problemResponse } from "../server/problem.ts"
@@ -11,9 +12,10 @@ import { CONVERSION_POLICY, conversionMain } from "./conversion-page.ts"
 import { dashboardMain } from "./dashboard.ts"
 import { makeDocumentPages } from "./document-page.ts"
 import { healthQueryOf, makeHealthPages } from "./health-pages.ts"
-import { acceptsPages, escape, pageResponse } from "./html-page.ts"
+import { acceptsPages, pageResponse } from "./html-page.ts"
+import { type Html, html } from "./html.ts"
 import { makeMailPages } from "./mail-page.ts"
-import { pageWithin, signInPath } from "./paths.ts"
+import { pageWithin, ROUTES, signInPath } from "./paths.ts"
 import { APP_POLICY, shell, type ShellPage } from "./shell.ts"
 import { signInMain } from "./sign-in.ts"
 
@@ -22,15 +24,15 @@ const redirect = (location: string) => HttpServerResponse.redirect(location, { s
 const unknownCaller = problem("UNAUTHENTICATED", "Sign in first")
 const nothingHere = problem("NOT_FOUND", "There is no such route")
 
-const noRight = (right: Right, { actor }: Principal): string =>
+const noRight = (right: Right, { actor }: Principal): Html =>
   right === "owner"
-    ? `<div class="narrow"><h1>This page is for owners of documents</h1>
-<p>You are signed in as ${escape(actor)}, who owns none. <a href="/admin">Go to the admin pages</a>, or <a href="/sign-in">sign in with an owner’s token</a>.</p></div>`
-    : `<div class="narrow"><h1>This page is for admins</h1>
-<p>You are signed in as ${escape(actor)}. <a href="/dashboard">Go to the dashboard</a>, or <a href="/sign-in?reason=admin">sign in with an admin’s token</a>.</p></div>`
+    ? html`<div class="narrow"><h1>This page is for owners of documents</h1>
+<p>You are signed in as ${actor}, who owns none. <a href="${pathTo.admin}">Go to the admin pages</a>, or <a href="${pathTo.signIn()}">sign in with an owner’s token</a>.</p></div>`
+    : html`<div class="narrow"><h1>This page is for admins</h1>
+<p>You are signed in as ${actor}. <a href="${pathTo.dashboard}">Go to the dashboard</a>, or <a href="${pathTo.signIn({ reason: "admin" })}">sign in with an admin’s token</a>.</p></div>`
 
-const refused = ({ detail, title }: Problem): string =>
-  `<div class="narrow"><h1>${escape(title)}</h1><p>${escape(detail)}</p></div>`
+const refused = ({ detail, title }: Problem): Html =>
+  html`<div class="narrow"><h1>${title}</h1><p>${detail}</p></div>`
 
 /** Where the pages are served, and who calls. */
 interface Pages {
@@ -80,7 +82,7 @@ const guarded = (
 
 /** `GET /`: a person's way to the dashboard. */
 const home = Effect.map(HttpServerRequest.HttpServerRequest, (request) =>
-  acceptsPages(request) ? redirect("/dashboard") : problemResponse(nothingHere)
+  acceptsPages(request) ? redirect(pathTo.dashboard) : problemResponse(nothingHere)
 )
 
 /** `GET /sign-in`. */
@@ -89,12 +91,12 @@ const signIn = (pages: Pages) =>
     const query = new URLSearchParams(url.split("?", 2)[1] ?? "")
     const reason = query.get("reason") ?? undefined
     const main = signInMain(reason, pageWithin(query.get("next")))
-    return respond(pages, { title: "Sign in", main, path: "/sign-in" })
+    return respond(pages, { title: "Sign in", main, path: pathTo.signIn() })
   })
 
 /** `GET /dashboard`. */
 const dashboard = (pages: Pages) =>
-  guarded(pages, "owner", "/dashboard", () =>
+  guarded(pages, "owner", pathTo.dashboard, () =>
     Effect.succeed({
       title: "Dashboard",
       main: dashboardMain,
@@ -103,13 +105,13 @@ const dashboard = (pages: Pages) =>
     })
   )
 
-const forAdmins = (principal: Principal, main: string): string =>
-  `<div data-may-write="${may(principal, "admin")}">${main}</div>`
+const forAdmins = (principal: Principal, main: Html): Html =>
+  html`<div data-may-write="${String(may(principal, "admin"))}">${main}</div>`
 
 /** `GET /dashboard/files/:fileId`. */
 const conversion = (pages: Pages) =>
   Effect.flatMap(HttpRouter.params, ({ fileId = "" }) =>
-    guarded(pages, "owner", `/dashboard/files/${encodeURIComponent(fileId)}`, () =>
+    guarded(pages, "owner", pathTo.conversion(fileId), () =>
       Effect.succeed({
         title: "Conversion",
         main: conversionMain(fileId),
@@ -126,7 +128,7 @@ const admin = (pages: Pages) =>
     const screen = adminScreen(name)
     return screen === undefined
       ? Effect.succeed(problemResponse(nothingHere))
-      : guarded(pages, "admin:read", `/admin/${name}`, (principal) =>
+      : guarded(pages, "admin:read", `${pathTo.admin}/${name}`, (principal) =>
           Effect.succeed({
             title: screen.title,
             main: forAdmins(principal, screen.main),
@@ -139,7 +141,7 @@ const admin = (pages: Pages) =>
 /** `GET /admin`. */
 const overview = (pages: Pages) =>
   Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ url }) =>
-    guarded(pages, "admin:read", "/admin", () =>
+    guarded(pages, "admin:read", pathTo.admin, () =>
       Effect.map(pages.health.page(healthQueryOf(url)), (main) => ({
         title: "Overview",
         main,
@@ -168,7 +170,7 @@ const overviewStream = (pages: Pages) =>
 /** `GET /admin/email-log/:id`. */
 const mail = (pages: Pages) =>
   Effect.flatMap(HttpRouter.params, ({ id = "" }) =>
-    guarded(pages, "admin:read", `/admin/email-log/${encodeURIComponent(id)}`, (principal) =>
+    guarded(pages, "admin:read", pathTo.mail(id), (principal) =>
       Effect.map(pages.mail(id), ({ main, ...content }) => ({
         ...content,
         main: forAdmins(principal, main),
@@ -181,7 +183,7 @@ const mail = (pages: Pages) =>
 /** `GET /admin/jobs/documents/:fileId`. */
 const document = (pages: Pages) =>
   Effect.flatMap(HttpRouter.params, ({ fileId = "" }) =>
-    guarded(pages, "admin:read", `/admin/jobs/documents/${encodeURIComponent(fileId)}`, () =>
+    guarded(pages, "admin:read", pathTo.document(fileId), () =>
       Effect.map(pages.document(fileId), (content) => ({
         ...content,
         script: "admin/document.js",
@@ -207,14 +209,14 @@ export const pageRoutes = (addresses: PublicAddresses) =>
         document: yield* makeDocumentPages
       }
       yield* assetRoutes(router, pages.assets)
-      yield* router.add("GET", "/", home)
-      yield* router.add("GET", "/sign-in", signIn(pages))
-      yield* router.add("GET", "/dashboard", dashboard(pages))
-      yield* router.add("GET", "/dashboard/files/:fileId", conversion(pages))
-      yield* router.add("GET", "/admin", overview(pages))
-      yield* router.add("GET", "/admin/stream", overviewStream(pages))
-      yield* router.add("GET", "/admin/:screen", admin(pages))
-      yield* router.add("GET", "/admin/email-log/:id", mail(pages))
-      yield* router.add("GET", "/admin/jobs/documents/:fileId", document(pages))
+      yield* router.add("GET", ROUTES.start, home)
+      yield* router.add("GET", ROUTES.signIn, signIn(pages))
+      yield* router.add("GET", ROUTES.dashboard, dashboard(pages))
+      yield* router.add("GET", ROUTES.conversion, conversion(pages))
+      yield* router.add("GET", ROUTES.admin, overview(pages))
+      yield* router.add("GET", ROUTES.adminStream, overviewStream(pages))
+      yield* router.add("GET", ROUTES.adminScreen, admin(pages))
+      yield* router.add("GET", ROUTES.mail, mail(pages))
+      yield* router.add("GET", ROUTES.document, document(pages))
     })
   )

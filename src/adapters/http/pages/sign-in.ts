@@ -2,39 +2,41 @@ import { Effect } from "effect"
 import type { HttpServerRequest } from "effect/http"
 
 import { MAGIC_LINK_LIFETIME_SECONDS } from "../../../domain/accounts/session.ts"
+import { pathTo } from "../../../domain/pages.ts"
 import type { Problem } from "../server/problem.ts"
-import { acceptsPages, escape, page, pagePolicy, pageResponse } from "./html-page.ts"
+import { acceptsPages, page, pagePolicy, pageResponse } from "./html-page.ts"
+import { type Html, html } from "./html.ts"
 
 /** These pages may send their form to this server. */
 export const AUTH_PAGE_POLICY = pagePolicy("'self'")
 
 /** The page to open after the sign-in, as a field of a form. */
-const nextField = (next: string | undefined): string =>
-  next === undefined ? "" : `<input type="hidden" name="next" value="${escape(next)}">\n`
+const nextField = (next: string | undefined): Html | undefined =>
+  next === undefined ? undefined : html`<input type="hidden" name="next" value="${next}">\n`
 
 /** The page that a magic link opens. The link is used up by the button, never by opening the page. */
-export const magicLinkPage = (token: string, next: string | undefined): string =>
+export const magicLinkPage = (token: string, next: string | undefined): Html =>
   page(
     "Sign in",
-    `<h1>Sign in to Postlane</h1>
+    html`<h1>Sign in to Postlane</h1>
 <p>Your link works once. Press the button to sign in on this device.</p>
 <form method="post" action="/auth/magic">
-<input type="hidden" name="token" value="${escape(token)}">
+<input type="hidden" name="token" value="${token}">
 ${nextField(next)}<button type="submit">Sign in</button>
 </form>`
   )
 
 /** Asks for a link by mail. */
-const mailForm = (next: string | undefined, kind = "", describedBy = ""): string =>
-  `<form${kind} method="post" action="/auth/link">
+const mailForm = (next: string | undefined, kind?: Html, describedBy?: Html): Html =>
+  html`<form${kind} method="post" action="/auth/link">
 <label for="email">Email address</label>
 <input id="email" name="email" type="email" autocomplete="email" maxlength="320" required${describedBy}>
-${nextField(next)}<button type="submit"${kind === "" ? "" : ' class="primary"'}>Mail me a link</button>
+${nextField(next)}<button type="submit"${kind === undefined ? undefined : html` class="primary"`}>Mail me a link</button>
 </form>`
 
 /** Takes a token. */
-const tokenForm = (next: string | undefined): string =>
-  `<form method="post" action="/auth/session">
+const tokenForm = (next: string | undefined): Html =>
+  html`<form method="post" action="/auth/session">
 <label for="token">API token</label>
 <input id="token" name="token" type="password" autocomplete="off" required>
 ${nextField(next)}<button type="submit">Sign in</button>
@@ -43,47 +45,53 @@ ${nextField(next)}<button type="submit">Sign in</button>
 /** Sign-in with a token. */
 export const signInPage = page(
   "Sign in with a token",
-  `<h1>Sign in with a token</h1>
+  html`<h1>Sign in with a token</h1>
 ${tokenForm(undefined)}`
 )
 
 /** After a link was asked for: the same for every address. */
-export const linkMailedPage = (to: string): string =>
+export const linkMailedPage = (to: string): Html =>
   page(
     "Look into your mail",
-    `<h1>Look into your mail</h1>
-<p role="status">If ${escape(to)} may sign in here, a link is on its way there.</p>
-<p>Open it in this browser. It works once, for ${MAGIC_LINK_LIFETIME_SECONDS / 60} minutes. If no mail comes, look into the spam folder, or <a href="/sign-in">ask again</a>.</p>`
+    html`<h1>Look into your mail</h1>
+<p role="status">If ${to} may sign in here, a link is on its way there.</p>
+<p>Open it in this browser. It works once, for ${MAGIC_LINK_LIFETIME_SECONDS / 60} minutes. If no mail comes, look into the spam folder, or <a href="${pathTo.signIn()}">ask again</a>.</p>`
   )
 
 /** After a sign-in: leads to `home` at once, and by a link where a browser does not follow. */
-export const signedInPage = (actor: string, home: string): string =>
+export const signedInPage = (actor: string, home: string): Html =>
   page(
     "Signed in",
-    `<h1>You are signed in</h1>
-<p>Signed in as ${escape(actor)}. <a href="${escape(home)}">Continue to Postlane</a></p>
+    html`<h1>You are signed in</h1>
+<p>Signed in as ${actor}. <a href="${home}">Continue to Postlane</a></p>
 <form method="post" action="/auth/logout">
 <button type="submit">Sign out</button>
 </form>`,
-    `<meta http-equiv="refresh" content="0; url=${escape(home)}">`
+    html`<meta http-equiv="refresh" content="0; url=${home}">`
   )
 
 /** After a sign-out. */
 export const signedOutPage = page(
   "Signed out",
-  `<h1>You are signed out</h1>
-<p>You can close this page, or <a href="/sign-in">sign in again</a>.</p>`
+  html`<h1>You are signed out</h1>
+<p>You can close this page, or <a href="${pathTo.signIn()}">sign in again</a>.</p>`
 )
 
 /** The forms below a refused sign-in, so that the next try needs no other page. */
-export const signInForms = (next: string | undefined): string =>
-  `<h2>Sign in by mail</h2>\n${mailForm(next)}\n<h2>Sign in with a token</h2>\n${tokenForm(next)}`
+export const signInForms = (next: string | undefined): Html =>
+  html`<h2>Sign in by mail</h2>
+${mailForm(next)}
+<h2>Sign in with a token</h2>
+${tokenForm(next)}`
 
 /** A refusal, in words. */
-const refusalPage = (title: string, what: string, forms: string): string =>
+const refusalPage = (title: string, what: string, forms: Html | undefined): Html =>
   page(
     title,
-    `<h1>${escape(title)}</h1>\n<p role="alert">${escape(what)}</p>\n${forms}\n<p><a href="/sign-in">Go to the sign-in page</a></p>`
+    html`<h1>${title}</h1>
+<p role="alert">${what}</p>
+${forms}
+<p><a href="${pathTo.signIn()}">Go to the sign-in page</a></p>`
   )
 
 /** A page for a person, with these forms; a program gets the problem. */
@@ -91,7 +99,7 @@ export const refuse = <P extends Problem>(
   request: HttpServerRequest.HttpServerRequest,
   refused: P,
   headers?: Readonly<Record<string, string>>,
-  forms = ""
+  forms?: Html
 ) =>
   acceptsPages(request)
     ? Effect.succeed(
@@ -110,16 +118,17 @@ const REASONS: ReadonlyMap<string, string> = new Map([
 ])
 
 /** The main part of `GET /sign-in`: by mail, or with a token. `next`: the page to open then. */
-export const signInMain = (reason: string | undefined, next: string | undefined): string => {
+export const signInMain = (reason: string | undefined, next: string | undefined): Html => {
   const notice = reason === undefined ? undefined : REASONS.get(reason)
-  const goesOn = next ?? (reason === "admin" ? "/admin" : undefined)
-  const described = (help: string) => ` aria-describedby="${help}${notice === undefined ? "" : " reason"}"`
-  return `<div class="narrow">
+  const goesOn = next ?? (reason === "admin" ? pathTo.admin : undefined)
+  const described = (help: string) =>
+    html` aria-describedby="${help}${notice === undefined ? "" : " reason"}"`
+  return html`<div class="narrow">
 <h1>Sign in</h1>
-${notice === undefined ? "" : `<p class="notice" id="reason">${notice}</p>`}
+${notice === undefined ? "" : html`<p class="notice" id="reason">${notice}</p>`}
 <div class="card">
 <h2>By mail</h2>
-${mailForm(goesOn, ' class="stacked"', described("mail-help"))}
+${mailForm(goesOn, html` class="stacked"`, described("mail-help"))}
 <p class="help" id="mail-help">You are mailed a link that signs you in once, within ${MAGIC_LINK_LIFETIME_SECONDS / 60} minutes, in this browser.</p>
 </div>
 <div class="card">

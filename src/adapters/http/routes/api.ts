@@ -1,91 +1,118 @@
-import type { Schema } from "effect"
+import { Layer, type Schema } from "effect"
 import { HttpApi, OpenApi } from "effect/http-api"
 
+import type { PublicAddresses } from "../server/credentials.ts"
 import { API_NAME } from "../server/endpoint.ts"
 import { AnyProblem, ProblemCode } from "../server/problem.ts"
-import { AccountGroup } from "./accounts/account.ts"
-import { AdminsGroup } from "./accounts/admins.ts"
-import { AuditLogGroup } from "./accounts/audit-log.ts"
-import { AuthGroup } from "./accounts/auth.ts"
-import { ContactMessageGroup } from "./accounts/contact-messages.ts"
-import { CustomerGroup } from "./accounts/customers.ts"
-import { FormGroup } from "./accounts/forms.ts"
-import { PromoGroup } from "./accounts/promo.ts"
-import { ReceiptGroup } from "./accounts/receipts.ts"
-import { InvitePageGroup, TeamGroup } from "./accounts/team.ts"
+import { AccountGroup, accountHandlers } from "./accounts/account.ts"
+import { AdminsGroup, adminsHandlers } from "./accounts/admins.ts"
+import { AuditLogGroup, auditLogHandlers } from "./accounts/audit-log.ts"
+import { AuthGroup, authHandlers } from "./accounts/auth.ts"
+import { ContactMessageGroup, contactMessageHandlers } from "./accounts/contact-messages.ts"
+import { CustomerGroup, customerHandlers } from "./accounts/customers.ts"
+import { FormGroup, formHandlers } from "./accounts/forms.ts"
+import { PromoGroup, promoHandlers } from "./accounts/promo.ts"
+import { ReceiptGroup, receiptHandlers } from "./accounts/receipts.ts"
+import { InvitePageGroup, invitePageHandlers, TeamGroup, teamHandlers } from "./accounts/team.ts"
 import { cleanDocument } from "./clean-document.ts"
-import { AdminJobGroup } from "./conversion/admin-jobs.ts"
-import { BulkGroup } from "./conversion/bulk.ts"
-import { FileGroup } from "./conversion/files.ts"
-import { FlyerGroup } from "./conversion/flyers.ts"
-import { JobGroup } from "./conversion/jobs.ts"
-import { ResultPagesGroup } from "./conversion/result-pages.ts"
-import { ResultsArchiveGroup } from "./conversion/results-archive.ts"
-import { SharedGroup, SharingGroup } from "./conversion/sharing.ts"
-import { AdminGroup } from "./delivery/admin.ts"
-import { AlertGroup, NotificationGroup } from "./delivery/alerts.ts"
-import { DigestGroup } from "./delivery/digest.ts"
-import { EventPollGroup } from "./delivery/event-poll.ts"
-import { StatsGroup } from "./delivery/stats.ts"
-import { EventBusGroup, WebhookGroup } from "./delivery/webhooks.ts"
-import { DevMessageGroup } from "./dev-messages.ts"
-import { DevTemplateGroup } from "./dev-templates.ts"
-import { DevGroup } from "./dev.ts"
-import { HealthGroup } from "./health.ts"
-import { ConvertEmailGroup, ConvertEmailTestGroup, MailResultsGroup } from "./inbound/convert-email.ts"
-import { IncomingMailGroup, OwnMailGroup } from "./inbound/incoming-mails.ts"
-import { PipelineGroup } from "./inbound/pipeline.ts"
-import { RelayGroup } from "./mail/relay.ts"
-import { SendsGroup } from "./mail/sends.ts"
-import { SuppressionGroup } from "./mail/suppressions.ts"
-import { OutreachGroup } from "./outreach/outreach.ts"
-import { UnsubscribeGroup } from "./outreach/unsubscribe.ts"
+import { AdminJobGroup, adminJobHandlers } from "./conversion/admin-jobs.ts"
+import { BulkGroup, bulkHandlers } from "./conversion/bulk.ts"
+import { FileGroup, fileHandlers } from "./conversion/files.ts"
+import { FlyerGroup, flyerHandlers } from "./conversion/flyers.ts"
+import { JobGroup, jobHandlers } from "./conversion/jobs.ts"
+import { ResultPagesGroup, resultPagesHandlers } from "./conversion/result-pages.ts"
+import { ResultsArchiveGroup, resultsArchiveHandlers } from "./conversion/results-archive.ts"
+import { SharedGroup, sharedHandlers, SharingGroup, sharingHandlers } from "./conversion/sharing.ts"
+import { AdminGroup, adminHandlers } from "./delivery/admin.ts"
+import { AlertGroup, alertHandlers, NotificationGroup, notificationHandlers } from "./delivery/alerts.ts"
+import { DigestGroup, digestHandlers } from "./delivery/digest.ts"
+import { EventPollGroup, eventPollHandlers } from "./delivery/event-poll.ts"
+import { StatsGroup, statsHandlers } from "./delivery/stats.ts"
+import { EventBusGroup, eventBusHandlers, WebhookGroup, webhookHandlers } from "./delivery/webhooks.ts"
+import { DevMessageGroup, devMessageHandlers } from "./dev-messages.ts"
+import { DevTemplateGroup, devTemplateHandlers } from "./dev-templates.ts"
+import { DevGroup, devHandlers } from "./dev.ts"
+import { HealthGroup, healthHandlers } from "./health.ts"
+import {
+  ConvertEmailGroup,
+  convertEmailHandlers,
+  ConvertEmailTestGroup,
+  convertEmailTestHandlers,
+  MailResultsGroup,
+  mailResultsHandlers
+} from "./inbound/convert-email.ts"
+import {
+  IncomingMailGroup,
+  incomingMailHandlers,
+  OwnMailGroup,
+  ownMailHandlers
+} from "./inbound/incoming-mails.ts"
+import { PipelineGroup, pipelineHandlers } from "./inbound/pipeline.ts"
+import { RelayGroup, relayHandlers } from "./mail/relay.ts"
+import { SendsGroup, sendsHandlers } from "./mail/sends.ts"
+import { SuppressionGroup, suppressionHandlers } from "./mail/suppressions.ts"
+import { OutreachGroup, outreachHandlers } from "./outreach/outreach.ts"
+import { UnsubscribeGroup, unsubscribeHandlers } from "./outreach/unsubscribe.ts"
 
-/** The API of every Postlane. A new group is added here, its handlers in `../http-layer.ts`. */
-export class Api extends HttpApi.make(API_NAME)
-  .add(RelayGroup)
-  .add(SendsGroup)
-  .add(ReceiptGroup)
-  .add(HealthGroup)
-  .add(AdminGroup)
-  .add(AuditLogGroup)
-  .add(ContactMessageGroup)
-  .add(AlertGroup)
-  .add(NotificationGroup)
-  .add(SuppressionGroup)
-  .add(StatsGroup)
-  .add(WebhookGroup)
-  .add(EventPollGroup)
-  .add(PromoGroup)
-  .add(AuthGroup)
-  .add(FormGroup)
-  .add(TeamGroup)
-  .add(InvitePageGroup)
-  .add(AccountGroup)
-  .add(DigestGroup)
-  .add(OutreachGroup)
-  .add(UnsubscribeGroup)
-  .add(EventBusGroup)
-  .add(ConvertEmailGroup)
-  .add(ConvertEmailTestGroup)
-  .add(MailResultsGroup)
-  .add(OwnMailGroup)
-  .add(IncomingMailGroup)
-  .add(PipelineGroup)
-  .add(FileGroup)
-  .add(FlyerGroup)
-  .add(JobGroup)
-  .add(BulkGroup)
-  .add(SharingGroup)
-  .add(SharedGroup)
-  .add(CustomerGroup)
-  .add(AdminsGroup)
-  .add(ResultPagesGroup)
-  .add(AdminJobGroup)
-  .add(ResultsArchiveGroup) {}
+/** Every resource of the API: what it declares, and what answers it. A new one is added here and nowhere else. */
+const RESOURCES = [
+  [RelayGroup, () => relayHandlers],
+  [SendsGroup, () => sendsHandlers],
+  [ReceiptGroup, () => receiptHandlers],
+  [HealthGroup, () => healthHandlers(openApiText)],
+  [AdminGroup, () => adminHandlers],
+  [AuditLogGroup, () => auditLogHandlers],
+  [ContactMessageGroup, () => contactMessageHandlers],
+  [AlertGroup, () => alertHandlers],
+  [NotificationGroup, () => notificationHandlers],
+  [SuppressionGroup, () => suppressionHandlers],
+  [StatsGroup, () => statsHandlers],
+  [WebhookGroup, () => webhookHandlers],
+  [EventPollGroup, () => eventPollHandlers],
+  [PromoGroup, () => promoHandlers],
+  [AuthGroup, authHandlers],
+  [FormGroup, () => formHandlers],
+  [TeamGroup, () => teamHandlers],
+  [InvitePageGroup, invitePageHandlers],
+  [AccountGroup, () => accountHandlers],
+  [DigestGroup, () => digestHandlers],
+  [OutreachGroup, () => outreachHandlers],
+  [UnsubscribeGroup, () => unsubscribeHandlers],
+  [EventBusGroup, () => eventBusHandlers],
+  [ConvertEmailGroup, () => convertEmailHandlers],
+  [ConvertEmailTestGroup, () => convertEmailTestHandlers],
+  [MailResultsGroup, () => mailResultsHandlers],
+  [OwnMailGroup, () => ownMailHandlers],
+  [IncomingMailGroup, () => incomingMailHandlers],
+  [PipelineGroup, () => pipelineHandlers],
+  [FileGroup, () => fileHandlers],
+  [FlyerGroup, () => flyerHandlers],
+  [JobGroup, () => jobHandlers],
+  [BulkGroup, () => bulkHandlers],
+  [SharingGroup, () => sharingHandlers],
+  [SharedGroup, () => sharedHandlers],
+  [CustomerGroup, () => customerHandlers],
+  [AdminsGroup, () => adminsHandlers],
+  [ResultPagesGroup, () => resultPagesHandlers],
+  [AdminJobGroup, () => adminJobHandlers],
+  [ResultsArchiveGroup, () => resultsArchiveHandlers]
+] as const
+
+const [first, ...others] = RESOURCES.map(([group]) => group)
+
+/** The API of every Postlane. */
+export class Api extends HttpApi.make(API_NAME).add(first!, ...others) {}
+
+/** What answers the API. */
+export const apiHandlers = (addresses: PublicAddresses) => {
+  const [one, ...more] = RESOURCES.map(([, handlers]) => handlers(addresses))
+  return Layer.mergeAll(one!, ...more)
+}
 
 /** What an embedded one serves in addition. */
-export class DevApi extends HttpApi.make(API_NAME).add(DevGroup).add(DevTemplateGroup).add(DevMessageGroup) {}
+export class DevApi extends HttpApi.make(API_NAME).add(DevGroup, DevTemplateGroup, DevMessageGroup) {}
+
+export const devApiHandlers = Layer.mergeAll(devHandlers, devTemplateHandlers, devMessageHandlers)
 
 /** The whole API, as in the OpenAPI document. */
 export class DocumentedApi extends HttpApi.make("postlane-documented")
@@ -106,13 +133,13 @@ export class DocumentedApi extends HttpApi.make("postlane-documented")
 
 type Document = Readonly<Record<string, Schema.Json>>
 
-/** The document that the definition gives: of it the client of this package is made, whose methods have the names of the groups. */
+/** The document that the definition gives. This package's client is generated from it; its methods have the names of the groups. */
 export const definedDocument = (): Document =>
   JSON.parse(JSON.stringify(OpenApi.fromApi(DocumentedApi))) as Document
 
 let document: Document | undefined
 
-/** The OpenAPI 3.1 document of the whole API, as it is served; made once. */
+/** The OpenAPI 3.1 document of the whole API, as served; made once. */
 export const openApiDocument = (): Document => (document ??= cleanDocument(definedDocument()))
 
 /** The document as `public/openapi.json` holds it. */

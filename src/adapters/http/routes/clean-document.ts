@@ -69,7 +69,7 @@ const formatOf = (name: string): string | undefined =>
 /** Filters by day, in queries. */
 const DAY = new Set(["since", "until"])
 
-/** The schema of a member, with the format that its name stands for. */
+/** The schema of a member, with the format that its name implies. */
 const formatted = (schema: Json, name: string): Json => {
   const format = formatOf(name)
   if (!isNode(schema) || format === undefined) return schema
@@ -88,7 +88,7 @@ const ofText = (schema: Node): Node => {
 
 const isBlank = ({ enum: values }: Node) => Array.isArray(values) && values.length === 1 && values[0] === ""
 
-/** An empty filter counts as missing: nobody has to send one. */
+/** Removes the empty text from a filter's values: it counts as missing, and no client has to send it. */
 const withoutBlank = (schema: Node): Node => {
   const { anyOf, enum: values } = schema
   if (anyOf !== undefined) {
@@ -235,7 +235,7 @@ const operationOf = (operation: Node, named: Named): Node => {
 
 const isProblem = (name: string) => /.Problem$/.test(name)
 
-/** One problem with the members of all: a client gets one type of error, and tells them apart by `code`. */
+/** Merges all problems into one schema: a client gets one type of error, and distinguishes them by `code`. */
 const withOneProblem = (schemas: Node): Node => {
   const { Problem } = schemas
   if (!isNode(Problem)) throw new Error("no schema is called Problem")

@@ -7,7 +7,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi, HttpApiBuilder }
 import { MessageViews, type MessageView } from "../../../ports/mail/message-views.ts"
 import { SimulatedMail } from "../../../ports/mail/simulated-mail.ts"
 import { type Look, messagePage, opensAs, WAYS } from "../pages/dev-message.ts"
-import { pageResponse } from "../pages/html-page.ts"
+import { mailResponse } from "../pages/html-page.ts"
 import { DevAccess } from "../server/access.ts"
 import { apiOf, Page } from "../server/endpoint.ts"
 import { InvalidRequest, problem, problemSchema } from "../server/problem.ts"
@@ -80,11 +80,13 @@ export class DevMessageGroup extends HttpApiGroup.make("reader")
 const FRAME =
   "default-src 'none'; style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'; frame-ancestors 'self'"
 
-/** A mail runs nothing (HTTP-11); its links open pages of their own. Only pictures may come from elsewhere, where they are wanted. */
+/**
+ * The policy of a shown mail: it runs nothing (HTTP-11), and its links open new pages. Only pictures may come from elsewhere, if requested.
+ */
 const mailPolicy = (showsImages: boolean): string =>
   `sandbox allow-popups allow-popups-to-escape-sandbox; ${FRAME}; img-src data:${showsImages ? " http: https:" : ""}`
 
-/** The same, where one script runs: the check. It has no origin and reaches nothing. */
+/** The policy of the page that runs one script, the check, without an origin and without network access. */
 const checkPolicy = (nonce: string): string =>
   `sandbox allow-scripts; ${FRAME}; img-src data:; script-src 'nonce-${nonce}'`
 
@@ -93,7 +95,7 @@ const FILE_POLICY =
   "sandbox; default-src 'none'; img-src 'self'; style-src 'unsafe-inline'; frame-ancestors 'none'"
 
 const frame = (html: string, policy: string) =>
-  pageResponse(html, {
+  mailResponse(html, {
     policy,
     headers: { "x-frame-options": "SAMEORIGIN", "x-dns-prefetch-control": "off" }
   })
@@ -117,7 +119,7 @@ const disposition = (kind: "inline" | "attachment", name: string): string =>
 
 const cannotShow = (message: string) => Effect.fail(problem("NOT_FOUND", message))
 
-/** HTML is what most mails are read as; text where there is none. */
+/** The way to show a mail: as HTML, or as text if it has no HTML. */
 const wayOf = (view: MessageView | { readonly problem: string }): Look["way"] => {
   if ("problem" in view) return "source"
   return view.html === undefined && view.htmlProblem === undefined ? "text" : "html"

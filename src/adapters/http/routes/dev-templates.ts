@@ -5,7 +5,7 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi, HttpApiBuilder } from "effect/h
 import { TEMPLATE_KINDS, TEMPLATE_SAMPLES } from "../../../domain/mail/templates/samples.ts"
 import { MailTemplates } from "../../../ports/mail/mail-provider.ts"
 import { PAGE_POLICY, templatesPage } from "../pages/dev-page.ts"
-import { pageResponse } from "../pages/html-page.ts"
+import { mailResponse, pageResponse } from "../pages/html-page.ts"
 import { DevAccess } from "../server/access.ts"
 import { apiOf, Page } from "../server/endpoint.ts"
 import { InvalidRequest, problem, problemSchema } from "../server/problem.ts"
@@ -57,7 +57,7 @@ export const devTemplateHandlers = HttpApiBuilder.group(
               contentType: "text/plain; charset=utf-8",
               headers: { "content-security-policy": MAIL_POLICY }
             })
-          : pageResponse(html, { policy: MAIL_POLICY })
+          : mailResponse(html, { policy: MAIL_POLICY })
       })
     })
   })

@@ -215,7 +215,7 @@ export const devHandlers = HttpApiBuilder.group(
         // One more than are shown says whether there are more of them on that side.
         const list = (wanted: Asked) => outbox.list({ ...wanted, limit: MAX_MESSAGES + 1 })
         return list(asked).pipe(
-          // The newest ones are a page of their own, however few are newer.
+          // The newest messages form a full page, however few are newer.
           Effect.flatMap((messages) =>
             asked.after !== undefined && messages.length <= MAX_MESSAGES
               ? Effect.map(list({ ...asked, after: undefined }), (newest) =>

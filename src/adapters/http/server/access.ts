@@ -17,8 +17,8 @@ import {
   sessionCookieOf,
   withSessionCookie
 } from "./credentials.ts"
-import { makeTurns } from "./dear-reads.ts"
 import { Forbidden, problem, type Problem, problemResponse, problemSchema, unavailable } from "./problem.ts"
+import { makeTurns } from "./slow-reads.ts"
 
 /** In lower case, as generators of clients look for it; what callers write may be in any. */
 const bearer = HttpApiSecurity.http({ scheme: "bearer" })
@@ -39,7 +39,7 @@ export class CurrentPrincipal extends Context.Service<CurrentPrincipal, Principa
   "postlane/http/CurrentPrincipal"
 ) {}
 
-/** The calling customer, whose files, team and account the route serves. */
+/** The calling customer: the route serves their files, team and account. */
 export class CurrentOwner extends Context.Service<
   CurrentOwner,
   {
@@ -156,8 +156,9 @@ const notLocal: Refusal = Effect.fail(
 )
 
 /**
- * Lets admins pass, and, where our address is this machine's, loopback peers that name a loopback host and are no proxies (HTTP-8). Where
- * another host is ours a proxy stands in front, and what it hands on looks local: nginx adds no header and names the upstream as the host.
+ * Lets admins pass, and, where our address is this machine's, loopback peers that name a loopback host and are no proxies
+ * (HTTP-8). When our address is another host, a proxy is in front, and its requests look local: nginx adds no header and names the
+ * upstream as the host.
  */
 export const devAccessLayer = ({ baseUrl }: PublicAddresses): Layer.Layer<DevAccess, never, Access> => {
   const servesThisMachine = LOOPBACK_HOST.test(new URL(baseUrl).host)

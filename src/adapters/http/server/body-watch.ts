@@ -16,7 +16,7 @@ const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0
 
 /**
- * Cuts requests whose bodies arrive too slowly (HTTP-4). Node's own limit is one for all requests and for the whole request, too
+ * Cuts requests with bodies that arrive too slowly (HTTP-4). Node's own limit is one for all requests and for the whole request, too
  * short for a large upload: a request that `isPatient` may take as long as it needs while bytes arrive, until it is
  * answered. One that waits for this server to read is cut too in the end: a handler that stopped reading would hold it for ever.
  */

@@ -3,7 +3,7 @@ import { HttpServerRequest, type HttpServerResponse } from "effect/http"
 
 import { parseAddress, networksOf } from "../../../domain/networks.ts"
 
-/** The proxies in front of this server whose `X-Forwarded-For` is trusted: their number, or their addresses and networks. */
+/** The proxies in front of this server with a trusted `X-Forwarded-For`: their number, or their addresses and networks. */
 export type TrustedProxies = number | ReadonlyArray<string>
 
 /** Whether the host `hop` steps before this server is one of the proxies. */

@@ -22,7 +22,7 @@ interface Open {
   readonly requests: Set<IncomingMessage>
 }
 
-/** True when nobody loses an answer by the end of the connection: no request is on it, or the last one is not complete. */
+/** True when closing the connection loses no answer: it has no request, or the last one is not complete. */
 const canEnd = ({ requests }: Open): boolean => {
   for (const request of requests) if (request.complete) return false
   return true
@@ -30,7 +30,7 @@ const canEnd = ({ requests }: Open): boolean => {
 
 /**
  * Limits connections in all and those of one client (H3). When all places are taken, the client that holds the most loses one on
- * which no request is being worked on; a client that holds as many as anybody is refused. So nobody can shut out others by
+ * which no request is being worked on; a client that already holds the most is refused. So a client cannot shut out others by
  * holding connections (HTTP-13).
  */
 export const limitConnections = (

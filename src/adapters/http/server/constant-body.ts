@@ -64,7 +64,7 @@ export const constantAnswer = (
     : HttpServerResponse.uint8Array(bytes, { contentType, headers })
 }
 
-/** {@link constantAnswer} to the request at hand. */
+/** {@link constantAnswer} to the current request. */
 export const answerConstant = (
   body: ConstantBody,
   cache: string

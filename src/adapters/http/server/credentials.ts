@@ -32,7 +32,7 @@ export const bearerToken = (authorization: string | undefined): string | undefin
   return token === undefined ? undefined : Buffer.from(token, "latin1").toString("utf8")
 }
 
-/** Whose page a request comes from, according to the browser; programs send no such header and count as `own`. */
+/** Kind of page that a request comes from, according to the browser; programs send no such header and count as `own`. */
 type Site = "own" | "other" | "unknown"
 
 /** Where our pages are. */
@@ -44,7 +44,7 @@ export interface PublicAddresses {
 }
 
 /**
- * Determines whose page sent a request. An older origin of ours is ours, whichever of our hosts it asks. Else `Sec-Fetch-Site`
+ * Determines the kind of page that sent a request. An older origin of ours is ours, whichever of our hosts it asks. Else `Sec-Fetch-Site`
  * decides where present; browsers omit it on plain http, where a form on a page without referrers, or in a sandboxed frame,
  * sends `Origin: null`, which is `unknown`.
  */
@@ -97,7 +97,7 @@ const BROWSER_KNOWN_FOR = Duration.days(400)
 /** What {@link newBrowser} makes. */
 const BROWSER = /^[\w-]{43}$/
 
-/** The cookie's value; undefined where there is none, or it is none of ours. */
+/** The cookie's value; undefined without a cookie, or when it is not one of ours. */
 export const browserOf = ({ cookies }: HttpServerRequest.HttpServerRequest): string | undefined => {
   const browser = cookies[BROWSER_COOKIE] ?? ""
   return BROWSER.test(browser) ? browser : undefined

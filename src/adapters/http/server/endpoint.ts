@@ -3,8 +3,8 @@ import { HttpApi, type HttpApiEndpoint, type HttpApiGroup, HttpApiSchema } from 
 
 import { parseMailbox } from "../../../domain/mail/address.ts"
 import { STRICT } from "../../../domain/request-body.ts"
-import { PAGE_MEDIA_TYPE } from "../pages/paths.ts"
 import { invalidRequest } from "./problem.ts"
+import { PAGE_MEDIA_TYPE } from "./representations.ts"
 
 /** The name under which every group of the API is built and served. */
 export const API_NAME = "postlane"
@@ -17,15 +17,15 @@ const NoQuery = Schema.Record(Schema.String, Schema.Unknown).check(
 )
 
 /**
- * For an endpoint whose address others complete: mail programs and link counters add to the links of a mail, vendors and probes to
- * what they were given. Its query is not looked at beyond what it declares.
+ * Ignores undeclared query parameters. For addresses that others extend: mail programs and link counters extend the links of a
+ * mail, vendors and probes the addresses that they were given.
  */
 export const openQuery = Context.make(HttpApi.QueryParseOptions, { errors: "all" })
 
 const isOpen = ({ annotations }: HttpApiEndpoint.Top): boolean =>
   Option.isSome(Context.getOption(annotations, HttpApi.QueryParseOptions))
 
-/** The group as it is served: an endpoint that declares no query refuses one. */
+/** The group as served: an endpoint without a declared query refuses one. */
 const closed = <Group extends HttpApiGroup.Constraint>(group: Group): Group => {
   const endpoints = Object.entries(group.endpoints as Readonly<Record<string, HttpApiEndpoint.Top>>).map(
     ([name, endpoint]): readonly [string, HttpApiEndpoint.Top] => [

@@ -97,7 +97,7 @@ const malformed = (message: string) => Effect.fail(invalidRequest([{ path: "", m
 const notJson = malformed("the body is not JSON")
 const unsupported = (detail: string) => Effect.fail(problem("UNSUPPORTED_MEDIA_TYPE", detail))
 
-/** The text of a JSON body; empty where there is none. Call it after the caller is known: nothing is read before. */
+/** The text of a JSON body, which may be empty. Call it after the caller is known: nothing is read before. */
 const readAnyText = Effect.fnUntraced(function* <E>(
   request: Request,
   maxBytes: number,

@@ -11,7 +11,7 @@ import { type ConnectionLimits, limitConnections } from "./connection-places.ts"
 import { type Problem, problem, PROBLEM_MEDIA_TYPE, type ProblemCode } from "./problem.ts"
 import { keepEarly, takeTurns } from "./request-turns.ts"
 
-/** Limits of the listener. A request whose headers or body arrive too slowly is cut. */
+/** Limits of the listener. A request with headers or a body that arrives too slowly is cut. */
 export interface ListenerTimes {
   readonly headersTimeout: number
   /** For the body; an upload may take longer while bytes arrive (`body-watch.ts`). */
@@ -131,7 +131,7 @@ const makeServer = (
 export const nodeServerLayer = (options: {
   readonly host: string
   readonly port: number
-  /** Requests whose bodies may take long. */
+  /** True for requests with a body that may take long. */
   readonly isUpload?: ((request: IncomingMessage) => boolean) | undefined
   /** Runs right before it listens. */
   readonly beforeListen?: Effect.Effect<void> | undefined

@@ -214,7 +214,7 @@ export const invalidRequest = (
 /** The 400 for a value that its schema refuses. */
 export const undecodable = (error: Schema.SchemaError) => invalidRequest(fieldIssues(error))
 
-/** Makes a decoder of parsed bodies whose refusal names every wrong and every unknown field. */
+/** Makes a decoder of parsed bodies; its refusal names every wrong and every unknown field. */
 export const bodyDecoder = <S extends Schema.ConstraintDecoder<unknown>>(schema: S) => {
   const decode = strictDecoder(schema)
   return (body: unknown) => Effect.mapError(Effect.fromResult(decode(body)), invalidRequest)
@@ -222,7 +222,11 @@ export const bodyDecoder = <S extends Schema.ConstraintDecoder<unknown>>(schema:
 
 /** The 400 for a cursor that `list` did not issue. */
 export const invalidCursor = (list: "list" | "log") =>
-  Effect.fail(invalidRequest([{ path: "cursor", message: `is none that this ${list} gave out` }]))
+  Effect.fail(
+    invalidRequest([
+      { path: "cursor", message: `is unknown; use the one that the previous page of this ${list} returned` }
+    ])
+  )
 
 /** Logs why a part does not answer, and fails with the 503. */
 export const unavailable = (log: string, detail: string) => (error: Error) =>

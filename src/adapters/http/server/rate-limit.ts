@@ -41,7 +41,7 @@ export class RequestLimits extends Context.Service<
 
 const tooMany = (retryAfter: Duration.Duration) => {
   const retryAfterSeconds = Math.max(1, Math.ceil(Duration.toSeconds(retryAfter)))
-  return { problem: problem("RATE_LIMITED", `Come again in ${retryAfterSeconds} s`), retryAfterSeconds }
+  return { problem: problem("RATE_LIMITED", `Retry in ${retryAfterSeconds} s`), retryAfterSeconds }
 }
 
 const freshLimiter = Effect.provide(
@@ -68,7 +68,7 @@ const makeOwnCounters = Effect.gen(function* () {
   })
 })
 
-/** How long a process counts for itself once the shared store has not answered: nobody waits for it again and again. */
+/** How long a process counts by itself after the shared store did not answer, so that requests do not wait for the store each time. */
 const ALONE_FOR = Duration.seconds(10)
 
 /** The shared counters, or this process's own while they do not answer: then each process allows as much, and none refuses all. */
@@ -118,7 +118,7 @@ export const requestLimitsLayer: Layer.Layer<RequestLimits> = Layer.effect(
   })
 )
 
-/** Fails with a 429 whose answer says when to retry. */
+/** Fails with a 429 that says when to retry. */
 const retryLater = (refused: Problem<"RATE_LIMITED">, seconds: number) =>
   HttpEffect.appendPreResponseHandler((_, response) =>
     Effect.succeed(HttpServerResponse.setHeader(response, "retry-after", String(seconds)))

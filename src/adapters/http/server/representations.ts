@@ -1,3 +1,6 @@
+/** The media type of a page. */
+export const PAGE_MEDIA_TYPE = "text/html; charset=utf-8"
+
 /** True when the client takes gzip: named, or by `*`, and not with a weight of zero. */
 export const takesGzip = (accepted: string): boolean => {
   for (const entry of accepted.toLowerCase().split(",")) {

@@ -62,8 +62,8 @@ const makeTurns = () => {
 const EVENTS = ["request", "checkContinue"] as const
 
 /**
- * Keeps the requests that come while the server listens and its routes are still being built: nobody would ever answer them. The
- * result runs `ready` and then hands them to the listeners that are there besides those of `before`, which saw them as they came.
+ * Keeps the requests that arrive while the server listens and its routes are still being built, since they would never be
+ * answered. The result runs `ready` and then passes them to the listeners other than those of `before`, which saw them on arrival.
  */
 export const keepEarly = (server: Server, before: ReadonlySet<unknown>): ((ready: () => void) => void) => {
   const early: Array<{
@@ -87,10 +87,10 @@ export const keepEarly = (server: Server, before: ReadonlySet<unknown>): ((ready
 
 /**
  * Has the requests of a connection take turns, one at a time, and the connections, too. Node hands over all requests that one
- * packet holds at once, thousands of them: answers go out in order anyway (RFC 9112, section 9.3.2), so that nobody gets
- * theirs later for it, and all others get theirs (HTTP-12).
+ * packet holds at once, thousands of them: answers go out in order anyway (RFC 9112, section 9.3.2), so that no answer is delayed,
+ * and other connections get theirs (HTTP-12).
  *
- * Call it when the listeners of requests are there. Those of `before` see each request as it comes.
+ * Call it after the request listeners were added. The listeners of `before` see each request on arrival.
  */
 export const takeTurns = (server: Server, before: ReadonlySet<unknown> = new Set()): void => {
   const turns = makeTurns()

@@ -2,7 +2,7 @@ import { Effect, Hash, Stream } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 
 import type { ObjectStoreService } from "../../../ports/object-store.ts"
-import { PAGE_MEDIA_TYPE } from "../pages/paths.ts"
+import { PAGE_MEDIA_TYPE } from "./representations.ts"
 import { type StoredBody, storedAnswer, tagOf } from "./stored-body.ts"
 
 /** A comment line this often keeps proxies from closing a quiet stream (DOC-44). */
@@ -78,7 +78,7 @@ export const resultResponse = Effect.fnUntraced(function* (
   const body: StoredBody = {
     contentType: PAGE_MEDIA_TYPE,
     size,
-    // No object is written twice under its key; the hash gives the key away to nobody.
+    // No object is written twice under its key; the hash does not reveal the key.
     etag: yield* tagOf(encoder.encode(`${key} ${size}`)),
     read: (from) => Stream.orDie(objects.get(key, { from })),
     headers: { ...RESULT_HEADERS, ...headers }

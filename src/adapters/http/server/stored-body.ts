@@ -33,8 +33,8 @@ interface ByteRange {
 }
 
 /**
- * The part that a Range header names (RFC 9110, section 14.2). The whole, undefined, where the header is none of one range of bytes –
- * a server may answer several with the whole –; "none" where it lies beyond the end.
+ * The part that a Range header names (RFC 9110, section 14.2). Undefined, for the whole, unless the header names one range of
+ * bytes (a server may answer several with the whole); "none" when the range lies beyond the end.
  */
 export const rangeOf = (header: string | undefined, size: number): ByteRange | "none" | undefined => {
   const match = /^bytes=(\d{0,15})-(\d{0,15})$/i.exec(header?.replaceAll(/[ \t]/g, "") ?? "")
@@ -62,7 +62,7 @@ const firstBytes = (bytes: Stream.Stream<Uint8Array>, length: number): Stream.St
     Stream.map(({ chunk }) => chunk)
   )
 
-/** {@link storedAnswer} of bytes that are at hand. */
+/** {@link storedAnswer} of bytes in memory. */
 export const bytesAnswer = (
   bytes: Uint8Array,
   contentType: string,
@@ -90,7 +90,7 @@ export const textDownload = (
     : HttpServerResponse.stream(bytes, { contentType, headers: varying })
 }
 
-/** Compressed as it is read, by the platform: in Node in a thread of its pool. */
+/** Compresses the stream as it is read, by the platform: in Node in a thread of its pool. */
 const gzipped = (bytes: Stream.Stream<Uint8Array>): Stream.Stream<Uint8Array> =>
   Stream.fromReadableStream({
     evaluate: () =>
@@ -102,7 +102,7 @@ const gzipped = (bytes: Stream.Stream<Uint8Array>): Stream.Stream<Uint8Array> =>
 
 /**
  * The answer with a stored body: 304 where the client has it; a part where it asks for one (of the version that it names in If-Range,
- * if it names one), so that a download that broke off goes on; text is compressed where it takes gzip.
+ * if it names one), so that a broken download can resume; text is compressed for a client that takes gzip.
  */
 export const storedAnswer = (
   { contentType, etag, headers: fixed, read, size }: StoredBody,

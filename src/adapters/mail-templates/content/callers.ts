@@ -113,7 +113,7 @@ export const signIn: Writer<"sign-in"> = (data, { url }) => ({
     { piece: "button", text: "Sign in to Postlane", url: url(data.url) },
     paragraph(`The link works once, for ${count(data.minutes)} minutes, and in that browser only.`)
   ],
-  footer: [["If you did not ask for this link, ignore this mail; nobody can sign in with it but you."]]
+  footer: [["If you did not ask for this link, ignore this mail; only you can sign in with it."]]
 })
 
 export const adminInvite: Writer<"admin-invite"> = (data, { line, url }) => ({
@@ -142,5 +142,5 @@ export const magicLink: Writer<"magic-link"> = (data, { line, url }) => ({
     { piece: "button", text: "Sign in to Postlane", url: url(data.url) },
     paragraph(`The link works once, for ${count(data.minutes)} minutes.`)
   ],
-  footer: [["If you did not ask for this link, ignore this mail; nobody can sign in without it."]]
+  footer: [["If you did not ask for this link, ignore this mail; without it nobody can sign in."]]
 })

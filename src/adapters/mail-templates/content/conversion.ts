@@ -4,7 +4,7 @@ import { count, counted, paragraph, type Values, type Writer } from "./values.ts
 
 const AGAIN = ["To convert another file, reply to this mail with one PDF attached."]
 
-/** Names of files, a line each; `unnamed`: how many there are beside them. */
+/** Names of files, a line each; `unnamed`: how many further files there are. */
 const fileList = (names: ReadonlyArray<string>, unnamed: number, { line, limits }: Values): Block => {
   const shown = names.slice(0, limits.items)
   const more = names.length - shown.length + unnamed
@@ -179,7 +179,7 @@ const shortcomings = (
     ? []
     : [
         paragraph(
-          `${counted(unreadablePages.length, "page", "pages")} could not be read and ${was(unreadablePages)} not charged. A note stands in the place of each:`
+          `${counted(unreadablePages.length, "page", "pages")} could not be read and ${was(unreadablePages)} not charged. A note replaces each of them:`
         ),
         pageList(unreadablePages, values)
       ]),
@@ -189,7 +189,7 @@ const shortcomings = (
         paragraph(
           `${counted(poorlyReadPages.length, "page", "pages")} ${was(poorlyReadPages)} read from ${
             poorlyReadPages.length === 1 ? "a picture" : "pictures"
-          }, but not well: words may be wrong or missing. The pictures stand beside the words:`
+          }, but not well: words may be wrong or missing. The pictures are shown with the words:`
         ),
         pageList(poorlyReadPages, values)
       ]),

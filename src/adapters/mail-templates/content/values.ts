@@ -12,7 +12,7 @@ export interface Values {
   readonly url: (url: string) => string | undefined
   readonly link: (words: string, url: string) => Words
   readonly address: (address: string) => Words
-  /** As many as fit; how many are left out becomes a last entry, made by `rest`. */
+  /** The items that fit; the number of the others becomes a last entry, made by `rest`. */
   readonly some: <A, B>(
     all: ReadonlyArray<A>,
     show: (one: A) => B,
@@ -41,7 +41,7 @@ const DATE = new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeStyle: "s
 const MONEY = new Intl.NumberFormat("en-US", { style: "currency", currency: "USD" })
 const COUNT = new Intl.NumberFormat("en-US")
 
-/** A time in words, in UTC; what is no time stands as it came. */
+/** A time in words, in UTC; other text is returned unchanged. */
 export const moment = (iso: string): string => {
   const at = Date.parse(iso)
   return Number.isNaN(at) ? cleanWithin(cleanLine, iso, 40) : `${DATE.format(at)} UTC`

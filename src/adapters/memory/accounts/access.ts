@@ -39,7 +39,7 @@ interface StoredToken {
 /** The last use is recorded to the minute. */
 const USE_MS = 60_000
 
-/** On whose behalf a session acts. */
+/** The user or customer that a session acts for. */
 interface Holder {
   readonly actor: string
   readonly rights: ReadonlyArray<Right>

@@ -93,7 +93,7 @@ const openHold = (db: Documents, jobId: WorkId | null): HoldRow | undefined => {
   return hold?.state === "held" ? hold : undefined
 }
 
-/** `refresh_hold`: lets a hold last for `window` from now; one that has lapsed is set aside anew while the funds suffice. */
+/** `refresh_hold`: lets a hold last for `window` from now; a lapsed hold is renewed if the funds suffice. */
 export const refreshHold = (db: Documents, jobId: WorkId | null, window: Duration.Duration): boolean => {
   const hold = openHold(db, jobId)
   if (hold === undefined) return false

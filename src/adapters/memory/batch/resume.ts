@@ -13,7 +13,7 @@ import { closeBatchRow } from "./owner-acts.ts"
 export const waitingJobs = (db: Documents): ReadonlyArray<JobRow> =>
   db.jobs.where(({ status }) => status === "waiting_batch").sort(by(({ createdAt }) => createdAt))
 
-/** `resume_batch_conversion_job`: a parked job goes on demand; true for the one call that did it. */
+/** `resume_batch_conversion_job`: a parked job is converted on demand; true for the one call that did it. */
 export const resumeJob = (
   db: Documents,
   jobId: JobId,
@@ -32,7 +32,7 @@ export const resumeJob = (
   return true
 }
 
-/** `make_conversion_job_interactive`: Process now. A job whose row is closed is resumed by the driver. */
+/** `make_conversion_job_interactive`: Process now. A job with a closed row is resumed by the driver. */
 export const makeInteractive = (
   db: Documents,
   jobId: JobId,

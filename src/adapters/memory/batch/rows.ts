@@ -61,7 +61,7 @@ const takeOpen = (db: Documents, { lease, preparer, stuckAfter, term }: Claim) =
 /** Batch jobs that a record's price is taken from. */
 const LATELY = 20
 
-/** `next_batch_job_within`: whether the day's budget has room for so many pages beside the batch jobs that are not billed yet. */
+/** `next_batch_job_within`: whether the day's budget has room for this many pages on top of the unbilled batch jobs. */
 const hasRoom = (db: Documents, { dailyUsd, pageUsd: assumed }: LaneBudget) => {
   const billed = db.batches
     .where(({ costUsd, records, state }) => state === "closed" && costUsd > 0 && records > 0)
@@ -168,7 +168,7 @@ export const submitted = (
   return true
 }
 
-/** `claim_batch_polls`: submitted rows that are due; the deadline is a poll of its own. */
+/** `claim_batch_polls`: submitted rows that are due; the deadline is a separate poll. */
 export const claimPolls = (
   db: Documents,
   every: Duration.Duration,
@@ -249,7 +249,7 @@ export const drop = (db: Documents, held: Held, end: BatchEnd): boolean =>
 export const endRow = (db: Documents, id: string, end: BatchEnd): boolean =>
   close(db, submittedRow(db, id), "end", end)
 
-/** `stranded_batch_conversion_jobs`: closed rows whose jobs still wait. */
+/** `stranded_batch_conversion_jobs`: closed rows with a job that still waits. */
 export const stranded = (db: Documents) =>
   waitingJobs(db)
     .flatMap(({ id }) => {
@@ -260,7 +260,7 @@ export const stranded = (db: Documents) =>
     })
     .slice(0, 1000)
 
-/** `batch_rows_to_purge`: closed rows whose job has ended, long ago or with its file deleted. */
+/** `batch_rows_to_purge`: closed rows with a job that ended long ago, or has ended and belongs to a deleted file. */
 export const toPurge = (db: Documents, after: Duration.Duration, limit: number) => {
   const before = db.moment() - micros(after)
   return db.batches

@@ -1,5 +1,6 @@
 import type { Duration } from "effect"
 
+import { FAILURES } from "../../../domain/conversion/failures.ts"
 import { moveJob } from "../../../domain/conversion/job.ts"
 import type { Making } from "../../../domain/conversion/making.ts"
 import type { Legibility } from "../../../domain/conversion/page-line.ts"
@@ -10,11 +11,11 @@ import { refreshHold, settleHold } from "../accounts/funds.ts"
 import type { JobRow } from "../documents/rows.ts"
 import { type Documents, micros } from "../documents/state.ts"
 import { by } from "../documents/table.ts"
-import { chunksOf, conversionCost, failJob, NOT_ENOUGH_CREDITS, shownFile, updateFile } from "./jobs.ts"
+import { chunksOf, conversionCost, failJob, shownFile, updateFile } from "./jobs.ts"
 
 type Held = Pick<ClaimedAssembly, "jobId" | "lease">
 
-/** `claim_assembly`: the oldest job whose chunks are all there, or whose assembler went silent. */
+/** `claim_assembly`: the oldest job with all chunks done, or with a silent assembler. */
 export const claimAssembly = (
   db: Documents,
   lease: LeaseId,
@@ -73,8 +74,6 @@ export const handBackAssembly = (db: Documents, held: Held): boolean => {
   return true
 }
 
-const UNREADABLE = "No page of this document could be read. Print it to PDF anew, then upload it again."
-
 /** `complete_assembly`: the result is stored; the hold becomes the charge for the pages that could be read. */
 export const finishJob = (
   db: Documents,
@@ -92,11 +91,11 @@ export const finishJob = (
   const unreadablePages = legibility?.unreadablePages ?? []
   const lost = unreadablePages.length
   if (lost > 0 && lost >= job.totalPages) {
-    failJob(db, jobId, UNREADABLE)
+    failJob(db, jobId, FAILURES.unreadable)
     return "unreadable"
   }
   if (settleHold(db, jobId, lost > 0 ? job.totalPages - lost : undefined) === "insufficient") {
-    failJob(db, jobId, NOT_ENOUGH_CREDITS)
+    failJob(db, jobId, FAILURES.insufficient)
     return "insufficient"
   }
   db.jobs.update(jobId, { status, finishedAt: db.moment(), totalCostUsd: conversionCost(db, job) })

@@ -73,7 +73,7 @@ const itemsOf = (db: Documents, { id }: BulkOrderRow): ReadonlyArray<BulkItemRow
 /** A failed sending doubles the time until the next one, up to this. */
 const MOST_LEASES = 64
 
-/** `claim_bulk_message`: the oldest order that has ended, and whose message nobody is sending. */
+/** `claim_bulk_message`: the oldest ended order with an unclaimed message. */
 const claimMessage = (
   db: Documents,
   { lease, maxAttempts }: { readonly lease: Duration.Duration; readonly maxAttempts: number }

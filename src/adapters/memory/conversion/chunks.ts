@@ -1,6 +1,7 @@
 import { Duration } from "effect"
 
 import type { CostEntry } from "../../../domain/cascade/cost.ts"
+import { FAILURES } from "../../../domain/conversion/failures.ts"
 import { moveJob } from "../../../domain/conversion/job.ts"
 import type { JobId, LeaseId } from "../../../domain/ids.ts"
 import type { ClaimedChunk } from "../../../ports/conversion/conversion-store.ts"
@@ -54,7 +55,7 @@ const ownerOf = (db: Documents, chunk: Pick<ChunkRow, "jobId">): string => {
   return job.customerId ?? db.files.get(job.fileId)?.customerId ?? ""
 }
 
-/** A job whose chunks are worked on. */
+/** True while a job's chunks are being converted. */
 const isOpen = ({ status }: JobRow): boolean => status === "pending" || status === "processing"
 
 /** Chunks that a worker could begin, by owner. */
@@ -69,7 +70,7 @@ const dueByOwner = (db: Documents, primed: boolean): ReadonlyMap<string, Readonl
   )
 }
 
-/** `claim_chunk`: the next chunk of the oldest job of the owner whose turn it is; the one that this lease holds already. */
+/** `claim_chunk`: the chunk that this lease already holds, else the next chunk of the oldest job of the owner that is next in turn. */
 export const claimChunk = (
   db: Documents,
   worker: string,
@@ -205,8 +206,7 @@ export const recoverOrphan = (db: Documents, stale: Duration.Duration, maxAttemp
   const [chunk] = db.chunks.where((one) => one.status === "processing" && heard(one) < limit).sort(by(heard))
   if (chunk === undefined) return 0
   db.chunks.update(chunk.id, { ...UNCLAIMED, notBefore: db.moment() })
-  if (chunk.attempts >= maxAttempts)
-    failJob(db, chunk.jobId, "Its worker died several times over one part of the document")
+  if (chunk.attempts >= maxAttempts) failJob(db, chunk.jobId, FAILURES.worker_died)
   else showProgress(db, chunk.jobId)
   return 1
 }

@@ -85,7 +85,7 @@ export const addFile = (db: Documents, file: NewFile): FileRow | undefined => {
   })
 }
 
-/** Deleted files whose objects still exist, with all their jobs, the longest deleted first. */
+/** Deleted files that still have objects, with all their jobs, the longest deleted first. */
 export const filesToPurge = (db: Documents, limit: number) =>
   db.files
     .where(({ deletedAt, purgedAt }) => deletedAt !== null && purgedAt === null)

@@ -1,6 +1,7 @@
 import type { Duration } from "effect"
 
 import type { CostEntry } from "../../../domain/cascade/cost.ts"
+import { FAILURES } from "../../../domain/conversion/failures.ts"
 import type { JobOptions } from "../../../domain/conversion/job.ts"
 import type { CustomerId, FileId, JobId, FlyerId, LeaseId } from "../../../domain/ids.ts"
 import type { ClaimedFlyer, Requested, StoredFlyer } from "../../../ports/conversion/conversion-store.ts"
@@ -9,7 +10,7 @@ import { placeHold, refreshHold, releaseHold, settleHold } from "../accounts/fun
 import type { FlyerRow } from "../documents/rows.ts"
 import { type Documents, isoOf, micros } from "../documents/state.ts"
 import { by } from "../documents/table.ts"
-import { bookCosts, isLive, NOT_ENOUGH_CREDITS, stopFlyer, moveFlyer } from "./jobs.ts"
+import { bookCosts, isLive, stopFlyer, moveFlyer } from "./jobs.ts"
 import { isBeingConverted, ownFile, request } from "./requests.ts"
 import { inTurn, wasServed } from "./turns.ts"
 
@@ -42,7 +43,7 @@ export const flyer = (db: Documents, id: string, customerId: CustomerId): Stored
   return found !== undefined && hasFile(db, found) ? shown(found) : undefined
 }
 
-/** Those of a file, newest first. */
+/** Flyers of a file, newest first. */
 export const flyersOf = (db: Documents, fileId: FileId, customerId: CustomerId): ReadonlyArray<StoredFlyer> =>
   db.flyers
     .where((one) => one.fileId === fileId && one.customerId === customerId && hasFile(db, one))
@@ -85,7 +86,7 @@ export const requestFlyer = (
   return "queued"
 }
 
-/** The oldest flyer job of the owner whose turn it is. */
+/** The oldest flyer job of the owner that is next in turn. */
 const nextFlyer = (db: Documents, perOwner: number): FlyerRow | undefined => {
   const byOwner = (status: FlyerRow["status"]) =>
     Map.groupBy(
@@ -99,7 +100,7 @@ const nextFlyer = (db: Documents, perOwner: number): FlyerRow | undefined => {
   return [...(waiting.get(owner) ?? [])].sort(by(({ createdAt }) => createdAt))[0]
 }
 
-/** `claim_flyer`: the one that this lease holds, else one whose worker went silent, else the next in turn. */
+/** `claim_flyer`: the one that this lease holds, else one with a silent worker, else the next in turn. */
 export const claimFlyer = (
   db: Documents,
   lease: LeaseId,
@@ -160,7 +161,7 @@ export const finishFlyer = (
       ? Math.max(pages - unreadablePages.length, 0)
       : undefined
   if (settleHold(db, found.id, readable) === "insufficient") {
-    moveFlyer(db, found.id, { status: "failed", error: NOT_ENOUGH_CREDITS })
+    moveFlyer(db, found.id, { status: "failed", error: FAILURES.insufficient })
     releaseHold(db, found.id, "failed")
     return "insufficient"
   }
@@ -185,8 +186,6 @@ export const failFlyer = (
   return status
 }
 
-const STOPPED = "The user stopped the conversion"
-
 /** `cancel_flyer_job`. */
 export const cancelFlyer = (
   db: Documents,
@@ -195,13 +194,13 @@ export const cancelFlyer = (
 ): "cancelled" | "not_active" | "not_found" => {
   const found = ownFlyer(db, id, customerId)
   if (found === undefined) return "not_found"
-  if (found.status === "failed" && found.error === STOPPED) return "cancelled"
+  if (found.status === "failed" && found.error === FAILURES.stopped) return "cancelled"
   if (!isLive(found)) return "not_active"
-  stopFlyer(db, id, STOPPED)
+  stopFlyer(db, id, FAILURES.stopped)
   return "cancelled"
 }
 
-/** `request_reflow`: the free conversion of a file whose layout-true result is there, once. */
+/** `request_reflow`: the free conversion of a file with a layout-true result, once. */
 export const requestReflow = (
   db: Documents,
   asked: {

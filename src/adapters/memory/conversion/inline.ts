@@ -1,6 +1,7 @@
 import type { Duration } from "effect"
 
 import type { CostEntry } from "../../../domain/cascade/cost.ts"
+import { FAILURES } from "../../../domain/conversion/failures.ts"
 import type { LeaseId } from "../../../domain/ids.ts"
 import type { ClaimedInline } from "../../../ports/conversion/conversion-store.ts"
 import type { InlineFailure, InlineFound } from "../../../ports/conversion/result-facts.ts"
@@ -8,13 +9,13 @@ import { refreshHold, releaseHold, settleHold, widenHold } from "../accounts/fun
 import type { FileRow } from "../documents/rows.ts"
 import { type Documents, micros } from "../documents/state.ts"
 import { by } from "../documents/table.ts"
-import { bookCosts, NOT_ENOUGH_CREDITS, updateFile } from "./jobs.ts"
+import { bookCosts, updateFile } from "./jobs.ts"
 
 type Held = Pick<ClaimedInline, "fileId" | "lease">
 
 const isWaiting = ({ deletedAt, status }: FileRow): boolean => status === "processing" && deletedAt === null
 
-/** The file whose turn it is: of the owner who used up the least, none of whose files is worked on, the one that waits longest. */
+/** The next file in turn: the longest-waiting file of the owner who has used the least, among owners without a file in work. */
 const nextInTurn = (db: Documents, stale: Duration.Duration): FileRow | undefined => {
   const now = db.moment()
   const owners = new Map<string, Array<FileRow>>()
@@ -83,7 +84,7 @@ export const finishInline = (
   if (file === undefined) return "stale"
   const pages = found?.pages
   if (!widenHold(db, file.jobId, pages) || settleHold(db, file.jobId, pages) === "insufficient") {
-    updateFile(db, file, { status: "failed", phase: null, error: NOT_ENOUGH_CREDITS })
+    updateFile(db, file, { status: "failed", phase: null, error: FAILURES.insufficient })
     releaseHold(db, file.jobId, "failed")
     return "insufficient"
   }

@@ -54,7 +54,7 @@ const reported = (db: Documents, job: JobRow): ReportedJob => {
   }
 }
 
-/** A conversion in one go that nobody holds is pending. */
+/** The status of a conversion in one go; without a lease it is pending. */
 const inlineStatus = ({ lease, status }: FileRow): OtherWork["status"] | undefined => {
   if (status === "processing") return lease === null ? "pending" : "processing"
   return status === "completed" || status === "failed" ? status : undefined

@@ -127,9 +127,6 @@ export const failJob = (db: Documents, jobId: JobId, error: string, lease?: Leas
   return true
 }
 
-/** The error of work whose hold had lapsed and whose funds are spent by the time its result is there. */
-export const NOT_ENOUGH_CREDITS = "Not enough credits were left when the result was ready"
-
 /** Whether a flyer job is under way. */
 export const isLive = ({ status }: Pick<FlyerRow, "status">): boolean =>
   status === "pending" || status === "processing"

@@ -1,5 +1,6 @@
 import type { Duration } from "effect"
 
+import { FAILURES } from "../../../domain/conversion/failures.ts"
 import { type JobOptions, moveJob } from "../../../domain/conversion/job.ts"
 import { type CustomerId, type FileId, type JobId, ChunkId } from "../../../domain/ids.ts"
 import type { Requested } from "../../../ports/conversion/conversion-store.ts"
@@ -67,7 +68,7 @@ export const request = (db: Documents, asked: ConversionRequest): Requested => {
   return "queued"
 }
 
-/** The oldest request of the owner whose turn it is. */
+/** The oldest request of the owner that is next in turn. */
 export const nextQueued = (db: Documents) => {
   const all = db.queue.where().sort(by(({ createdAt }) => createdAt))
   const [owner] = inTurn(
@@ -188,7 +189,7 @@ export const deleteFile = (
   if (file === undefined) return "not_found"
   if (file.jobId !== null && cancelJob(db, file.jobId, true) === "finishing") return "finishing"
   updateFile(db, file, { deletedAt: db.moment(), name: "", leftOut: null })
-  cancelFlyersOf(db, fileId, "The user stopped the conversion: the file was deleted")
+  cancelFlyersOf(db, fileId, FAILURES.file_deleted)
   releaseHold(db, file.jobId, "cancelled")
   return "deleted"
 }

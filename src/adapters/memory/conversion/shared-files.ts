@@ -18,7 +18,7 @@ const fileAndOwner = (
   return file?.deletedAt === null && owner?.deletedAt === null ? { file, owner } : undefined
 }
 
-/** Shares whose links have not expired, newest first. */
+/** Shares without an expired link, newest first. */
 const liveShares = (db: Documents, which: (share: ShareRow) => boolean): ReadonlyArray<ShareRow> => {
   const now = new Date(Math.floor(db.moment() / 1000)).toISOString()
   return db.shares
@@ -39,7 +39,7 @@ const shownShare = ({ email, expiresAt, sharedAt }: ShareRow) => ({
 
 type LinkOfShare = (fileId: FileId, shareId: string, until: string) => Effect.Effect<string>
 
-/** Whom results are shared with. */
+/** Recipients of shared results. */
 const recipientsOf = (
   documents: MemoryDocuments["Service"],
   links: { readonly ofShare: LinkOfShare }

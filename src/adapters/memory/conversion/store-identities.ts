@@ -3,7 +3,7 @@ import { Effect, Layer } from "effect"
 import type { KnownStore, StoreName } from "../../../domain/store-identity.ts"
 import { StoreIdentities } from "../../../ports/store-identities.ts"
 
-/** The known object stores in a map, beside a database without files. */
+/** The known object stores in a map, for a database without files. */
 export const layer: Layer.Layer<StoreIdentities> = Layer.sync(StoreIdentities, () => {
   const stores = new Map<StoreName, KnownStore>()
   return StoreIdentities.of({

@@ -36,7 +36,7 @@ const elsewhere = (
   }
 }
 
-/** Seconds since a moment; null where there is none. */
+/** Seconds since a moment; null for null. */
 const sinceAt =
   (now: Moment) =>
   (moment: Moment | null = null) =>

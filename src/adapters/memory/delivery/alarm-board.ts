@@ -113,7 +113,7 @@ export const NOTHING: MemoryMeasures["Service"]["now"] = {
   }
 }
 
-/** The alarms of one process, with their measures beside them. */
+/** The alarms of one process, and their measures. */
 export const layer: Layer.Layer<AlarmBoard | MemoryMeasures> = Layer.effectContext(
   Effect.sync(() => {
     const measures = { now: NOTHING }

@@ -30,13 +30,13 @@ const rowOf = ({ period, subscriptionId }: DigestKey): string =>
 /** A subscription of the store; `createdAt` in milliseconds since the epoch. */
 type Subscription = DigestSubscription & { readonly createdAt: number }
 
-/** The table of deliveries, beside the subscriptions that the caller supplies. */
+/** The table of deliveries; the caller supplies the subscriptions. */
 interface Digests {
   readonly subscriptions: ReadonlyArray<Subscription>
   readonly deliveries: Map<string, Delivery>
 }
 
-/** The subscriptions whose digest of the period has not gone out, a page of them. */
+/** A page of the subscriptions with a digest of the period that has not gone out. */
 const pending = (
   { deliveries, subscriptions }: Digests,
   { after, createdBefore, limit, period }: Parameters<AuditDigestStore["Service"]["pending"]>[0]

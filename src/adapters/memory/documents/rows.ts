@@ -68,7 +68,7 @@ export interface LedgerRow extends CostEntry {
   readonly createdAt: Moment
 }
 
-/** Who works on something, when it last reported, and how often it was begun. */
+/** The worker of a piece of work, when it last reported, and how often the work was begun. */
 interface Leased {
   readonly lease: LeaseId | null
   readonly heartbeatAt: Moment | null
@@ -124,7 +124,7 @@ export interface TurnRow {
   readonly busyUntil: Moment
 }
 
-/** `work_turns`: whose work of a kind was given out last. */
+/** `work_turns`: the owner of the work of a kind that was given out last. */
 export interface ServedRow {
   readonly kind: "request" | "chunk" | "flyer" | "mail"
   readonly customerId: string

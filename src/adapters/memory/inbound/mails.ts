@@ -104,8 +104,8 @@ const served = (db: Documents): ReadonlyMap<string, number> => {
 }
 
 /**
- * `claim_converting_mail`: the mail that this lease holds, else those of the customer whose turn it is; one of whom a mail is being
- * converted comes last, or, for a worker of idle ones, not at all.
+ * `claim_converting_mail`: the mail that this lease holds, else the mails of the customer that is next in turn. A customer with a
+ * mail in conversion comes last, or not at all for a worker that serves idle customers only.
  */
 const ofNextCustomer = (
   db: Documents,
@@ -131,8 +131,8 @@ const ofNextCustomer = (
 }
 
 /**
- * `claim_received_mail`, `claim_converting_mail`: the one that this lease holds, else the one that is due for longest, or whose worker
- * went silent; at its first step of the turn that was served longest ago.
+ * `claim_received_mail`, `claim_converting_mail`: the mail that this lease holds, else the one that has been due longest or has a
+ * silent worker; for a first step, of the turn that was served longest ago.
  */
 export const claim = (
   db: Documents,
@@ -202,7 +202,7 @@ export const handBack = (
   return true
 }
 
-/** `defer_mail`: a dependency failed. A worker whose lease was taken over is alive: its attempt does not count. */
+/** `defer_mail`: a dependency failed. A worker that reports after its lease was taken over did not crash: its attempt does not count. */
 export const defer = (
   db: Documents,
   { id, lease }: Held,

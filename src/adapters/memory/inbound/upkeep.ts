@@ -20,7 +20,7 @@ const resultReply = (db: Documents, { id }: MailRow): ReplyRow | undefined =>
 const linkedSince = (mail: MailRow, reply: ReplyRow): number =>
   (reply.status === "failed" ? reply.endedAt : mail.endedAt) ?? 0
 
-/** `mails_to_clean`: ended mails whose replies have ended; `everything`: the result goes too. */
+/** `mails_to_clean`: ended mails with ended replies; `everything`: the result is removed, too. */
 export const toClean = (db: Documents, limit: number, linkLives: Duration.Duration, home: string) => {
   const since = db.moment() - micros(linkLives)
   const isKept = (mail: MailRow): boolean => {
@@ -48,7 +48,7 @@ export const waitingSince = (db: Documents, age: Duration.Duration): number => {
   ).length
 }
 
-/** Those of these ids whose objects belong to no mail that still has any. */
+/** The ids without a mail that still has objects. */
 export const withoutObjects = (db: Documents, ids: ReadonlyArray<MailId>): ReadonlyArray<MailId> =>
   ids.filter((id) => {
     const mail = db.mails.get(id)
@@ -131,7 +131,7 @@ export const result = (db: Documents, id: string) => {
 export const erasedAlias = (email: string): string =>
   `erased:${createHash("sha256").update(email).digest("hex")}`
 
-/** What is left of a mail whose person was erased. */
+/** The columns of a mail after its person was erased. */
 const ERASED = {
   step: "ended",
   reason: "the person was erased",

@@ -108,7 +108,7 @@ const findTrail = (tables: MailTables, keyHash: KeyHash, now: number): Trail | u
       (row.outcome !== null || tags.has(row.keyTag)) &&
       (row.providerMessageId !== null ||
         row.status === "deferred" ||
-        // An end without an attempt says nothing of its own: a call that came a day too late, or whose claim could not be moved.
+        // An end without an attempt adds no evidence: the call came a day too late, or its claim could not be moved.
         (row.status === "failed" && row.errorKind === "ambiguous" && row.attempts.length > 0))
   )
   const newest = left.findLast((row) => row.providerMessageId !== null) ?? left.at(-1)
@@ -129,11 +129,11 @@ const trailOf = (tables: MailTables, keyHash: KeyHash, { known }: ClaimEntry, no
     ? undefined
     : { provider: known.provider, since: now - known.ageMs, last: now - known.lastAgeMs, tag: known.tag })
 
-/** Stands for the HMAC of a later use: unique to it, and nobody else's. */
+/** Replaces the HMAC of a later use; as unique. */
 const laterTag = ({ owner }: ClaimEntry): KeyTag =>
   KeyTag.make(owner.replaceAll("-", "").padStart(64, "0").slice(-64))
 
-/** Of the refusals of the last 24 hours, as long as nothing was accepted; else of a use of its own, where the key was used. */
+/** The tag of a use: that of the last 24 hours' refusals while nothing was accepted, else a new one if the key was used before. */
 const tagOfUse = (
   tables: MailTables,
   { keyHash }: BeginSend,
@@ -235,6 +235,7 @@ export const beginRetry = (tables: MailTables, entry: BeginRetry, now: number): 
   const gone = erasedOf(tables, keyHash, addresses, now)
   return {
     _tag: "Go",
+    torn: decision.torn,
     suppressions: [
       ...suppressionsOf(tables, addresses),
       ...gone.map((email): Block => ({ email, reason: "erased" }))
@@ -256,7 +257,7 @@ const openSince = (
       row.createdAt >= firstAttemptAt &&
       row.provider !== null &&
       (row.provider !== provider || !ambiguous) &&
-      // An end without an attempt says nothing of its own.
+      // An end without an attempt adds no evidence.
       (row.outcome === "deferred" ||
         (row.outcome === "failed" && row.errorKind === "ambiguous" && row.attempts.length > 0))
   )?.provider ?? undefined
@@ -298,7 +299,7 @@ export const settleClaim = (
   const { details, settle } = entry
   if (settle === undefined) return
   const all = [...details.to, ...details.others, ...(details.dropped ?? [])]
-  // Where somebody was erased meanwhile, the claim keeps the first call's result, which names nobody any more.
+  // After an erasure meanwhile, the claim keeps the first call's result, from which the names were removed.
   const isKept = settle.isRetry === true && erasedOf(tables, details.keyHash, all, now).length > 0
   const claim: Claim | undefined = tables.claims.get(details.keyHash)
   // What a retry of an earlier use learns is not the end of the present one.

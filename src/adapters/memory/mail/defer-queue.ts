@@ -129,7 +129,7 @@ const bury = ({ dead, entries }: Messages, entry: Entry, diedAt: number, reason:
   dead.set(entry.id, { entry, diedAt, reason })
 }
 
-/** Frees the messages whose holder's visibility time is over, and buries those received too often. */
+/** Frees the messages past their visibility time, and buries those received too often. */
 const sweep = (messages: Messages, now: number): void => {
   for (const entry of messages.entries) {
     if (entry.visibleAt > now) continue

@@ -20,15 +20,15 @@ const deferralEnd = (
   const keyHash =
     rows.find(({ idempotencyKey }) => idempotencyKey === key)?.keyHash ??
     createHash("sha256").update(key).digest("hex")
-  // An event of a send that found no claim store, and whose rows were lost, tells of its key's first use by its tag alone.
+  // When a send found no claim store and its rows were lost, only the tag in its event identifies its key's first use.
   const first = createHmac("sha256", secret).update(`${keyHash} ${FIRST_USE}`).digest("hex")
   const own = rows.filter((row) => row.keyHash === keyHash || (row.keyHash === null && row.keyTag === first))
   if (own.some(({ outcome, providerMessageId }) => outcome === "sent" || providerMessageId !== null))
     return "sent"
   const newest = own.at(-1)
   if (own.every(({ outcome }) => outcome !== "deferred")) {
-    // A doubt that could not be queued for its retry, or whose recipients were suppressed then. A provider that dedupes may be asked on the same key again; of another one
-    // the key is used up for a day.
+    // The outcome is ambiguous: the retry could not be queued, or its recipients were suppressed by then. A provider that dedupes
+    // may be asked on the same key again; at another one the key is used up for a day.
     const isUsedUp =
       (newest?.errorKind === "ambiguous" || newest?.outcome === "suppressed") &&
       newest.provider !== null &&

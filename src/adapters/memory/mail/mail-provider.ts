@@ -35,7 +35,7 @@ interface MemoryProvider {
   readonly received: Effect.Effect<number>
 }
 
-/** What is decided anew for each request; `attempt` counts the requests at this provider, from 1. */
+/** A decision for each request; `attempt` counts the requests at this provider, from 1. */
 type PerRequest<A> = (request: ProviderRequest, attempt: number) => Effect.Effect<A>
 
 const failing = (provider: Provider) => (kind: FailureKind, message: string, code?: string) =>

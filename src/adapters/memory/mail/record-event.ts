@@ -98,7 +98,7 @@ const suppressionOf = ({ bounceType, event }: EventEntry): SuppressionReason | u
   return event === "bounced" && bounceType?.toLowerCase() === "permanent" ? "hard_bounce" : undefined
 }
 
-/** Whether the mail went to one recipient. Which attempt of a deferral was accepted, nobody knows: none may have had more. */
+/** Whether the mail went to one recipient. Since the accepted attempt of a deferral is unknown, each of them must have had one. */
 const isToOne = ({ rows }: MailTables, { keyHash, outcome, recipientCount }: LogRow): boolean =>
   recipientCount === 1 &&
   (outcome !== "deferred" ||
@@ -110,7 +110,7 @@ const newMarks = (tables: MailTables, row: LogRow, entry: EventEntry): ReadonlyA
   if (reason === undefined) return []
   const recipients = distinct(entry.recipients ?? [])
   const single = isToOne(tables, row) ? [...row.to, ...row.others].slice(0, 1) : []
-  // An event that names a key is about mail of the library, whose row will name all recipients, Cc and Bcc included.
+  // An event that names a key is about mail of the library; its row will name all recipients, Cc and Bcc included.
   const waits = recipients.length === 0 || entry.keyTag !== undefined
   const fromEvent = waits ? [""] : recipients.length === 1 ? recipients : []
   const addresses = entry.suppress ?? (row.outcome === null ? fromEvent : single)
@@ -175,6 +175,9 @@ const eventsWith = (
   return [...events, kept].filter((one) => one.number <= KEPT || one.number > number - KEPT)
 }
 
+/** Error of a row whose bounce came without a reason, as from the provider's list. A later report of it brings the reason. */
+const NO_REASON = "not delivered"
+
 /** The reason of the failure that is the row's status, also where only a later event of the same type brings it. */
 const errorOf = (row: LogRow, entry: EventEntry, status: EmailStatus): string | null => {
   // Only the library's row knows all recipients; one that events made keeps the error until then.
@@ -182,7 +185,7 @@ const errorOf = (row: LogRow, entry: EventEntry, status: EmailStatus): string | 
   const arrived = isDelivered(status)
   // The end of a mail that was not delivered; of one that was, an automatic reply.
   if (entry.event === "bounce_transient" && !isTerminal(status) && !(arrived && toOne))
-    return row.error ?? entry.reason ?? "not delivered"
+    return row.error === null || row.error === NO_REASON ? (entry.reason ?? NO_REASON) : row.error
   if (status !== entry.event) return row.error
   if (isProviderFailure(entry.event))
     return status === row.status ? (row.error ?? entry.reason ?? null) : (entry.reason ?? null)

@@ -56,7 +56,7 @@ const rowOfAttempt = (tables: MailTables, entry: RecordSend, now: number): LogRo
     ? newestRow(
         tables,
         tag,
-        // A tag is a key's for as long as nobody knows of an earlier use: yesterday's mail is not this one.
+        // A tag belongs to the key only without a known earlier use: yesterday's mail is another one.
         (row) => row.outcome === null && row.providerMessageId !== null && row.createdAt > now - AROUND_MS
       )
     : own
@@ -107,7 +107,7 @@ const rowOf = (entry: Entry, now: number): LogRow => {
 const isErased = ({ dropped, others, to }: LogRow): boolean =>
   [...to, ...others, ...dropped].some((address) => address.startsWith(ERASED))
 
-/** Whom the attempt went to that was accepted: a retry that comes again may have dropped others than its first run. */
+/** Recipients of the accepted attempt: a repeated retry may have dropped others than its first run. */
 const recipientsOf = (row: LogRow, entry: Entry): Partial<LogRow> => {
   if (entry.outcome !== "sent" || isErased(row)) return {}
   const { dropped, others, recipientCount, to } = rowOf(entry, row.createdAt)

@@ -217,7 +217,7 @@ export const newestRow = (
   matches: (row: LogRow) => boolean
 ): LogRow | undefined => rows.findLast((row) => row.keyTag === tag && matches(row))
 
-/** The key that a tag names: this installation's claim or a row of the library knows it; of another installation's, nobody does. */
+/** The key that a tag names: found by this installation's claim or a row of the library; null for a tag of another installation. */
 export const keyOfTag = ({ claims, rows }: MailTables, tag: KeyTag): KeyHash | null => {
   for (const [keyHash, claim] of claims) if (claim.tag === tag) return keyHash
   return (
@@ -238,8 +238,8 @@ const namesOf = ({
 const DAY_MS = 86_400_000
 
 /**
- * Those of the addresses whose person was erased since mail was asked for on the key (`email_erased_of`): its rows say so, and where
- * it has none, the last day of the audit log does.
+ * The addresses of persons erased since the key was used (`email_erased_of`), by its rows, or by the last day of the audit log if
+ * it has no rows.
  */
 export const erasedOf = (
   tables: MailTables,

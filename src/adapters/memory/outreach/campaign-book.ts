@@ -225,7 +225,7 @@ const unsubscribe = (tables: CampaignTables, email: string): void => {
   if (!tables.unsubscribed.has(email)) tables.unsubscribed.set(email, "one_click")
 }
 
-/** A database of its own: the same decisions as the functions of outreach in SQL. */
+/** A separate database: the same decisions as the functions of outreach in SQL. */
 export const makeCampaignDatabase = (
   deferralOf: (key: string) => KnownDeferral = (key) => ({ key, state: "new", ended: undefined })
 ): CampaignDatabase => {

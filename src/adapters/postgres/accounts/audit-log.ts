@@ -1,9 +1,9 @@
 import { Effect, Layer } from "effect"
 
 import { AuditLog, type AuditLogRow, AuditNotes } from "../../../ports/accounts/audit-log.ts"
-import { DearSql, WriteSql } from "../client.ts"
+import { SlowSql, WriteSql } from "../client.ts"
 import { newestFirst } from "../newest-first.ts"
-import { dearly, statements } from "../statement.ts"
+import { slowReads, statements } from "../statement.ts"
 import { storable, timeColumn } from "../values.ts"
 
 const COLUMNS = `id, action, actor, target, note, details, ${timeColumn("created_at")}`
@@ -11,13 +11,13 @@ const COLUMNS = `id, action, actor, target, note, details, ${timeColumn("created
 const note = statements({ within: "5 seconds" })
 
 /** The audit log in Postgres. */
-export const layer: Layer.Layer<AuditLog, never, DearSql> = Layer.effect(
+export const layer: Layer.Layer<AuditLog, never, SlowSql> = Layer.effect(
   AuditLog,
-  Effect.map(DearSql, (sql) =>
+  Effect.map(SlowSql, (sql) =>
     AuditLog.of({
       page: ({ action, cursor, limit, target }) =>
         newestFirst(
-          (text, parameters) => dearly.stored("auditLog", sql.unsafe<AuditLogRow>(text, parameters)),
+          (text, parameters) => slowReads.stored("auditLog", sql.unsafe<AuditLogRow>(text, parameters)),
           {
             from: "admin_audit_log",
             name: "admin_audit_log",

@@ -6,9 +6,9 @@ import {
   type ContactMessageRow,
   ContactMessages
 } from "../../../ports/accounts/accounts.ts"
-import { DearSql, WriteSql } from "../client.ts"
+import { SlowSql, WriteSql } from "../client.ts"
 import { newestFirst } from "../newest-first.ts"
-import { dearly, statements } from "../statement.ts"
+import { slowReads, statements } from "../statement.ts"
 import { Absent, storable, storableOrNull, timeColumn } from "../values.ts"
 
 const ask = statements({ within: "5 seconds" })
@@ -51,10 +51,10 @@ const conditionsOf =
   ]
 
 /** Messages of the forms in Postgres. */
-export const layer: Layer.Layer<ContactMessages, never, DearSql | WriteSql> = Layer.effect(
+export const layer: Layer.Layer<ContactMessages, never, SlowSql | WriteSql> = Layer.effect(
   ContactMessages,
   Effect.gen(function* () {
-    const dear = yield* DearSql
+    const slow = yield* SlowSql
     const sql = yield* WriteSql
     return ContactMessages.of({
       keep: ({ email, kind, message, name, page, rating, spam }) =>
@@ -96,7 +96,7 @@ export const layer: Layer.Layer<ContactMessages, never, DearSql | WriteSql> = La
       page: (filter) =>
         newestFirst(
           (text, parameters) =>
-            dearly.stored("contactMessages", dear.unsafe<ContactMessageRow>(text, parameters)),
+            slowReads.stored("contactMessages", slow.unsafe<ContactMessageRow>(text, parameters)),
           {
             from: "contact_messages",
             name: "contact_messages",

@@ -1,9 +1,9 @@
 import { Effect, Layer, Schema } from "effect"
 
 import { Customers, type CustomerRow } from "../../../ports/accounts/customers.ts"
-import { DearSql, WriteSql } from "../client.ts"
+import { SlowSql, WriteSql } from "../client.ts"
 import { decodedPage, newestFirst, type StoredRow } from "../newest-first.ts"
-import { dearly, statements } from "../statement.ts"
+import { slowReads, statements } from "../statement.ts"
 import { storable, storableOrNull, TextOrNull, timeColumn } from "../values.ts"
 import { FUNDS_COLUMNS, FUNDS_FROM, fundsOf, FundsRow } from "./accounts.ts"
 
@@ -24,10 +24,10 @@ const Debited = Schema.Literals(["debited", "repeated", "reference_taken", "insu
 const Granted = Schema.Literals(["granted", "repeated", "reference_taken", "too_many", "not_found"])
 
 /** Customers in Postgres. */
-export const layer: Layer.Layer<Customers, never, DearSql | WriteSql> = Layer.effect(
+export const layer: Layer.Layer<Customers, never, SlowSql | WriteSql> = Layer.effect(
   Customers,
   Effect.gen(function* () {
-    const dear = yield* DearSql
+    const slow = yield* SlowSql
     const sql = yield* WriteSql
     return Customers.of({
       add: ({ actor, email, name }) =>
@@ -41,13 +41,13 @@ export const layer: Layer.Layer<Customers, never, DearSql | WriteSql> = Layer.ef
           ask.first(
             "findCustomer",
             Row,
-            dear.unsafe(`select ${COLUMNS} from ${FUNDS_FROM} where c.email = $1`, [storable(email)])
+            slow.unsafe(`select ${COLUMNS} from ${FUNDS_FROM} where c.email = $1`, [storable(email)])
           ),
           (row) => row && toRow(row)
         ),
       page: ({ cursor, limit, search }) =>
         newestFirst(
-          (text, parameters) => dearly.stored("customers", dear.unsafe<StoredRow>(text, parameters)),
+          (text, parameters) => slowReads.stored("customers", slow.unsafe<StoredRow>(text, parameters)),
           {
             from: FUNDS_FROM,
             name: "c",

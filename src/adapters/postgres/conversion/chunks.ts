@@ -4,7 +4,7 @@ import { jobPrefix } from "../../../domain/conversion/stored-files.ts"
 import type { ConversionStore } from "../../../ports/conversion/conversion-store.ts"
 import type { WriteSql } from "../client.ts"
 import { interval, toJsonText } from "../values.ts"
-import { ask, AssemblyRow, ChunkRow, costsText, heldBy } from "./rows.ts"
+import { ask, AssemblyRow, ChunkRow, costsText, heldBy, REASONS } from "./rows.ts"
 
 type Store = ConversionStore["Service"]
 
@@ -117,7 +117,7 @@ export const assembliesOn = (
       sql`select complete_assembly(
         ${jobId}::uuid, ${lease}::uuid, ${resultKey}, ${legibility?.unreadablePages ?? []}::integer[],
         ${legibility?.hasText ?? null}::boolean, ${noModelPages ?? []}::integer[],
-        ${made === undefined ? null : toJsonText(made)}::jsonb
+        ${made === undefined ? null : toJsonText(made)}::jsonb, ${REASONS}::jsonb
       ) as answer`
     )
 })
@@ -133,7 +133,7 @@ export const upkeepOn = (
       "recoverOrphan",
       Schema.Int,
       sql`select recover_orphan_chunks(
-        ${interval(stale)}::interval, ${maxAttempts}::integer
+        ${interval(stale)}::interval, ${maxAttempts}::integer, ${REASONS}::jsonb
       ) as answer`
     ),
   modelCostToday: ask.answer(
@@ -150,7 +150,7 @@ export const upkeepOn = (
   deleteFileOfClosedAccount: ask.answer(
     "deleteFileOfClosedAccount",
     Schema.Int,
-    sql`select delete_file_of_closed_account() as answer`
+    sql`select delete_file_of_closed_account(${REASONS}::jsonb) as answer`
   ),
   sweep: (window, stale) =>
     ask.answer(

@@ -7,7 +7,7 @@ import type { ConversionStore } from "../../../ports/conversion/conversion-store
 import type { ReadSql, WriteSql } from "../client.ts"
 import { decodedPage, newestFirst, type StoredRow } from "../newest-first.ts"
 import { interval, toJsonText } from "../values.ts"
-import { ask, FILE_COLUMNS, FILE_FROM, FileRow, QueuedRow, toFile } from "./rows.ts"
+import { ask, FILE_COLUMNS, FILE_FROM, FileRow, QueuedRow, REASONS, toFile } from "./rows.ts"
 import { FLYER_WAITING, WaitRow, WAITING } from "./waiting.ts"
 
 const Requested = Schema.Literals(["queued", "not_found", "active", "insufficient"])
@@ -93,7 +93,7 @@ export const filesOn = (
     ask.answer(
       "deleteFile",
       Schema.Literals(["deleted", "not_found", "finishing"]),
-      write`select delete_file(${fileId}::uuid, ${customerId}::uuid) as answer`
+      write`select delete_file(${fileId}::uuid, ${customerId}::uuid, ${REASONS}::jsonb) as answer`
     )
 })
 

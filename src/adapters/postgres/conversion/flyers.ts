@@ -1,9 +1,10 @@
 import { Effect, Schema } from "effect"
 
+import { FAILURES } from "../../../domain/conversion/failures.ts"
 import type { ConversionStore } from "../../../ports/conversion/conversion-store.ts"
 import type { ReadSql, WriteSql } from "../client.ts"
 import { interval, toJsonText } from "../values.ts"
-import { ask, costsText, FLYER_COLUMNS, FlyerJobRow, FlyerRow, heldBy } from "./rows.ts"
+import { ask, costsText, FLYER_COLUMNS, FlyerJobRow, FlyerRow, heldBy, REASONS } from "./rows.ts"
 
 type Store = ConversionStore["Service"]
 
@@ -36,7 +37,7 @@ export const flyersOn = (
       "cancelFlyer",
       Schema.Literals(["cancelled", "not_active", "not_found"]),
       sql`select cancel_flyer_job(
-        ${flyerId}::uuid, ${customerId}::uuid, 'The user stopped the conversion'
+        ${flyerId}::uuid, ${customerId}::uuid, ${FAILURES.stopped}
       ) as answer`
     ),
   requestReflow: ({ customerId, flyerId, jobId, options, window }) =>
@@ -76,7 +77,8 @@ export const flyerWorkOn = (
       "finishFlyer",
       Schema.Literals(["completed", "stale", "insufficient"]),
       sql`select complete_flyer(
-        ${id}::uuid, ${lease}::uuid, ${resultKey}, ${costsText(costs)}::jsonb, ${unreadablePages ?? []}::integer[]
+        ${id}::uuid, ${lease}::uuid, ${resultKey}, ${costsText(costs)}::jsonb, ${unreadablePages ?? []}::integer[],
+        ${REASONS}::jsonb
       ) as answer`
     ),
   failFlyer: ({ id, lease }, { costs, error, maxAttempts }) =>

@@ -3,7 +3,7 @@ import { Effect, Schema } from "effect"
 import type { ConversionStore } from "../../../ports/conversion/conversion-store.ts"
 import type { WriteSql } from "../client.ts"
 import { interval, toJsonText } from "../values.ts"
-import { ask, costsText, heldBy, InlineRow } from "./rows.ts"
+import { ask, costsText, heldBy, InlineRow, REASONS } from "./rows.ts"
 
 /** The inline path: DOCX and images. */
 export const inlineOn = (
@@ -33,7 +33,7 @@ export const inlineOn = (
       sql`select complete_inline(
         ${fileId}::uuid, ${lease}::uuid, ${resultKey}, ${costsText(costs)}::jsonb, ${found?.pages ?? null}::integer,
         ${found?.hasText ?? null}::boolean, ${found?.noModelPages ?? []}::integer[],
-        ${found?.made === undefined ? null : toJsonText(found.made)}::jsonb
+        ${found?.made === undefined ? null : toJsonText(found.made)}::jsonb, ${REASONS}::jsonb
       ) as answer`
     ),
   failInline: ({ fileId, lease }, { costs, error, maxAttempts }) =>

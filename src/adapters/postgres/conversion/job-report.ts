@@ -11,9 +11,9 @@ import {
   MAX_DOCUMENT_ROWS,
   ReportedChunk
 } from "../../../ports/conversion/job-report.ts"
-import { DearSql } from "../client.ts"
+import { SlowSql } from "../client.ts"
 import { decodedPage, newestFirst, type StoredRow } from "../newest-first.ts"
-import { dearly } from "../statement.ts"
+import { slowReads } from "../statement.ts"
 import { TextOrNull, timeColumn } from "../values.ts"
 import { othersIn } from "./other-work.ts"
 import { StoredOptions } from "./rows.ts"
@@ -107,12 +107,12 @@ order by chunk_index limit ${MAX_DOCUMENT_ROWS}`
 
 /** A document with its jobs, and what is left of the newest one. */
 const documentIn =
-  (sql: DearSql["Service"]): JobReport["Service"]["document"] =>
+  (sql: SlowSql["Service"]): JobReport["Service"]["document"] =>
   (fileId) =>
     Effect.gen(function* () {
-      const found = yield* dearly.first("document", DocumentFacts, sql.unsafe(DOCUMENT, [fileId]))
+      const found = yield* slowReads.first("document", DocumentFacts, sql.unsafe(DOCUMENT, [fileId]))
       if (found === undefined) return undefined
-      const rows = yield* dearly.rows(
+      const rows = yield* slowReads.rows(
         "document",
         Row,
         sql.unsafe(
@@ -124,7 +124,7 @@ const documentIn =
       const chunks =
         newest === undefined
           ? []
-          : yield* dearly.rows("document", ReportedChunk, sql.unsafe(CHUNKS, [newest]))
+          : yield* slowReads.rows("document", ReportedChunk, sql.unsafe(CHUNKS, [newest]))
       return { ...found, jobs: rows.map(toRow), chunks }
     })
 
@@ -177,12 +177,12 @@ from (
 ) b`
 
 /** Jobs and costs in Postgres. */
-export const layer: Layer.Layer<JobReport, never, DearSql> = Layer.effect(
+export const layer: Layer.Layer<JobReport, never, SlowSql> = Layer.effect(
   JobReport,
-  Effect.map(DearSql, (sql) =>
+  Effect.map(SlowSql, (sql) =>
     JobReport.of({
       jobs: ({ cursor, limit, status }) =>
-        newestFirst((text, parameters) => dearly.stored("jobs", sql.unsafe<StoredRow>(text, parameters)), {
+        newestFirst((text, parameters) => slowReads.stored("jobs", sql.unsafe<StoredRow>(text, parameters)), {
           from: FROM,
           name: "j",
           columns: COLUMNS,
@@ -194,13 +194,13 @@ export const layer: Layer.Layer<JobReport, never, DearSql> = Layer.effect(
           Effect.map(({ nextCursor, rows }) => ({ rows: rows.map(toRow), nextCursor }))
         ),
       others: othersIn(sql),
-      jobCounts: dearly.rows(
+      jobCounts: slowReads.rows(
         "jobCounts",
         Schema.Struct({ status: JobStatus, jobs: Schema.Int }),
         sql`select status, count(*)::int as jobs from large_conversion_jobs group by status`
       ),
       jobOf: (jobId) =>
-        dearly.first(
+        slowReads.first(
           "jobOf",
           Schema.Struct({
             fileId: FileId,
@@ -213,13 +213,16 @@ export const layer: Layer.Layer<JobReport, never, DearSql> = Layer.effect(
         ),
       document: documentIn(sql),
       costs: (days) =>
-        Effect.map(dearly.one("costs", Costs, sql.unsafe(COSTS, [days])), ({ from, sources, ...batch }) => ({
-          days,
-          from,
-          totalUsd: sources.reduce((sum, { costUsd }) => sum + costUsd, 0),
-          sources,
-          batch: { ...batch, savedUsd: savedUsd(batch) }
-        }))
+        Effect.map(
+          slowReads.one("costs", Costs, sql.unsafe(COSTS, [days])),
+          ({ from, sources, ...batch }) => ({
+            days,
+            from,
+            totalUsd: sources.reduce((sum, { costUsd }) => sum + costUsd, 0),
+            sources,
+            batch: { ...batch, savedUsd: savedUsd(batch) }
+          })
+        )
     })
   )
 )

@@ -1,12 +1,12 @@
 import { Effect } from "effect"
 
 import { type JobReport, OtherWork } from "../../../ports/conversion/job-report.ts"
-import type { DearSql } from "../client.ts"
+import type { SlowSql } from "../client.ts"
 import { decodedPage, newestFirst, type StoredRow } from "../newest-first.ts"
-import { dearly } from "../statement.ts"
+import { slowReads } from "../statement.ts"
 import { timeColumn } from "../values.ts"
 
-/** What has moved last is the newest. A conversion in one go that nobody holds is pending. */
+/** Work by its last change, newest first. A conversion in one go without a lease is pending. */
 const FROM = `(
   select f.job_id as id, f.kind, f.id as file_id, f.customer_id,
     case when f.status = 'processing' and f.lease is null then 'pending' else f.status end as status,
@@ -23,9 +23,9 @@ case when w.status = 'failed' then w.error end as error, ${timeColumn("created_a
 
 /** Work that has no job. */
 export const othersIn =
-  (sql: DearSql["Service"]): JobReport["Service"]["others"] =>
+  (sql: SlowSql["Service"]): JobReport["Service"]["others"] =>
   ({ cursor, limit, status }) =>
-    newestFirst((text, parameters) => dearly.stored("others", sql.unsafe<StoredRow>(text, parameters)), {
+    newestFirst((text, parameters) => slowReads.stored("others", sql.unsafe<StoredRow>(text, parameters)), {
       from: FROM,
       name: "w",
       columns: COLUMNS,

@@ -1,6 +1,7 @@
 import { Option, Schema, SchemaTransformation } from "effect"
 
 import type { CostEntry } from "../../../domain/cascade/cost.ts"
+import { FAILURES } from "../../../domain/conversion/failures.ts"
 import { FileKind, FileStatus, type StoredFile } from "../../../domain/conversion/file.ts"
 import { JobStatus, JobOptions } from "../../../domain/conversion/job.ts"
 import { Making } from "../../../domain/conversion/making.ts"
@@ -142,6 +143,9 @@ export const FlyerJobRow = Schema.Struct({
 export const FLYER_COLUMNS = `x.id, x.file_id, x.status, case when x.status = 'failed' then x.error end as error,
 x.comp_conversion_id, ${timeColumn("created_at", "x.created_at")}, x.result_key,
 x.unreadable_pages`
+
+/** What functions that end work free of charge are handed as `p_reasons`. */
+export const REASONS = JSON.stringify(FAILURES)
 
 /** The parameter of `book_costs`. */
 export const costsText = (costs: ReadonlyArray<CostEntry>): string =>

@@ -22,7 +22,7 @@ const ResultRow = Schema.Struct({ fileName: Schema.String, resultKey: Schema.Str
 
 type LinkOfShare = (fileId: FileId, shareId: string, until: string) => Effect.Effect<string, StoreUnavailable>
 
-/** Whom results are shared with. */
+/** Recipients of shared results. */
 const recipientsOf = (
   sql: ReadSql["Service"],
   write: WriteSql["Service"],

@@ -101,8 +101,8 @@ const DATABASE_BACK = `greatest(0, coalesce((
 ), 0))::float8`
 
 /**
- * A deferred send's retries are rows of their own, also marked `failed_over`: a key counts once. Mail pinned to the
- * fallback says nothing about the primary.
+ * A deferred send's retries are separate rows, also marked `failed_over`: a key counts once. Mail pinned to the fallback says
+ * nothing about the primary.
  */
 const MEASURE = `with recent as (
   select created_at, provider, outcome, error_kind, failed_over, coalesce(idempotency_key, id::text) as key from email_log
@@ -169,7 +169,7 @@ export const layer: Layer.Layer<AlarmBoard, never, ReadSql | WriteSql> = Layer.e
     const readSql = yield* ReadSql
     const writeSql = yield* WriteSql
     return AlarmBoard.of({
-      // On a connection of its own: on a shared one it would delay the look-ups that sends wait for.
+      // On a separate connection: on a shared one it would delay the look-ups that sends wait for.
       measure: Effect.map(ask.one("measureAlarms", Counted, writeSql.unsafe(MEASURE)), measuresOf),
       read: Effect.map(
         ask.rows(
@@ -195,7 +195,7 @@ export const layer: Layer.Layer<AlarmBoard, never, ReadSql | WriteSql> = Layer.e
             ${to.firing}, ${to.episode}::int, ${to.calmSince ?? null}::float8, ${notice ?? null}::text, ${detail}
           ) as answer`
         ),
-      // A claim whose answer is lost becomes due again when its lease ends.
+      // When the answer to a claim is lost, the notice becomes due again once the lease ends.
       claimNotice: ask.first("claimNotice", Notice, writeSql`select * from claim_email_alarm_notice()`),
       confirmNotice: ({ alarm, episode, kind }) =>
         ask.done(

@@ -4,7 +4,7 @@ import type { DigestCadence } from "../../../domain/delivery/audit-digest-period
 import { CustomerId } from "../../../domain/ids.ts"
 import { SendRequest } from "../../../domain/mail/message.ts"
 import { AuditDigestStore, type DigestKey } from "../../../ports/delivery/audit-digest-store.ts"
-import { DearSql, WriteSql } from "../client.ts"
+import { SlowSql, WriteSql } from "../client.ts"
 import { statements } from "../statement.ts"
 import { storable, toJsonText } from "../values.ts"
 
@@ -98,7 +98,7 @@ select
   (select coalesce(jsonb_agg(entry || jsonb_build_object('at', floor(extract(epoch from at) * 1000)) order by at desc, entry::text), '[]')
     from newest) as entries`
 
-/** A customer whose account is deleted gets nothing. */
+/** Due digests. A customer with a deleted account gets none. */
 const PENDING = `select s.id, s.email, s.customer_id
 from audit_digest_subscriptions s
 where s.active and s.cadence = $1 and ($3::uuid is null or s.id > $3::uuid)
@@ -125,7 +125,7 @@ const keyOf = ({ period, subscriptionId }: DigestKey): readonly [string, DigestC
 ]
 
 const make = Effect.gen(function* () {
-  const read = yield* DearSql
+  const read = yield* SlowSql
   const write = yield* WriteSql
 
   return AuditDigestStore.of({
@@ -184,7 +184,7 @@ const make = Effect.gen(function* () {
 })
 
 /** The digests' tables, and what goes into a digest, in Postgres. */
-export const layer: Layer.Layer<AuditDigestStore, never, DearSql | WriteSql> = Layer.effect(
+export const layer: Layer.Layer<AuditDigestStore, never, SlowSql | WriteSql> = Layer.effect(
   AuditDigestStore,
   make
 )

@@ -13,7 +13,7 @@ import { Absent, toJsonText } from "../values.ts"
 /** Idempotent by the events themselves; the sender of an event waits five seconds at most for the answer. */
 const ask = statements({ repeatable: true })
 
-/** A claim is not repeated: one whose answer is lost becomes due again when its lease ends. */
+/** A claim is not repeated: when its answer is lost, it becomes due again once the lease ends. */
 const claims = statements()
 
 const Row = Schema.Struct({

@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 
+import { FAILURES } from "../../../domain/conversion/failures.ts"
 import {
   BATCH_WINDOW_HOURS,
   DOCUMENT_MINUTES,
@@ -28,7 +29,7 @@ const mailsEnded = (condition: string) => `(
 const minutesSince = (moment: string) =>
   `greatest(0, coalesce(floor(extract(epoch from clock_timestamp() - ${moment}) / 60), 0))::int`
 
-/** A flyer that its owner stopped has failed, too, as has one whose file was deleted. */
+/** A flyer that its owner stopped, or that lost its file, has failed, too; it is not counted here. */
 const FAILED = `((
   select count(*) from large_conversion_jobs j where j.status = 'failed' and ${recent("j.finished_at")}
 ) + (
@@ -37,7 +38,7 @@ const FAILED = `((
 ) + (
   select count(*) from flyer_jobs x join files f on f.id = x.file_id
   where x.status = 'failed' and f.deleted_at is null and ${recent("x.updated_at")}
-    and x.error is distinct from 'The user stopped the conversion'
+    and x.error is distinct from '${FAILURES.stopped}'
 ))::int + ${mailsEnded("m.outcome = 'error'")}`
 
 /** Where anybody works on anything, workers take turns over what waits. */

@@ -9,9 +9,9 @@ import {
   EmailLogQuery,
   type EmailLogSearch
 } from "../../../ports/delivery/email-log-query.ts"
-import { DearSql } from "../client.ts"
+import { SlowSql } from "../client.ts"
 import { newestFirst, readNewestFirst } from "../newest-first.ts"
-import { dearly } from "../statement.ts"
+import { slowReads } from "../statement.ts"
 import { timeColumn } from "../values.ts"
 
 const escapeLike = (text: string): string => text.replaceAll(/[\\%_]/g, "\\$&")
@@ -83,23 +83,23 @@ const TRIGRAM = 3
 const MOST_READ = 250_000
 
 /** Whether the index on trigrams answers a part of a subject. */
-const isIndexed = (sql: DearSql["Service"], part: string) =>
+const isIndexed = (sql: SlowSql["Service"], part: string) =>
   part.length < TRIGRAM
     ? Effect.succeed(false)
-    : dearly.answer(
+    : slowReads.answer(
         "subjectIndex",
         Schema.Boolean,
         sql`select to_regclass('public.email_log_subject') is not null as answer`
       )
 
 /** One page of the log. */
-const pageOf = (sql: DearSql["Service"], mostRead: number) =>
+const pageOf = (sql: SlowSql["Service"], mostRead: number) =>
   Effect.fnUntraced(function* (filter: EmailLogFilter) {
     const { cursor, limit, subject } = filter
     const conditions = conditionsOf(filter)
     const wanted = { from: "email_log", name: "email_log", columns: COLUMNS, limit, cursor }
     const run = <Row>(text: string, parameters: ReadonlyArray<unknown>) =>
-      dearly.stored("emailLog", sql.unsafe<Row & object>(text, parameters))
+      slowReads.stored("emailLog", sql.unsafe<Row & object>(text, parameters))
     if (subject !== undefined && !(yield* isIndexed(sql, subject)))
       return yield* readNewestFirst<EmailLogRow>(
         run,
@@ -114,10 +114,10 @@ const pageOf = (sql: DearSql["Service"], mostRead: number) =>
   })
 
 /** The rows next to one. */
-const besideOf = (sql: DearSql["Service"]) =>
+const besideOf = (sql: SlowSql["Service"]) =>
   Effect.fnUntraced(function* ({ id, limit, side }: EmailLogPlace) {
     const [compared, order] = side === "older" ? ["<", "desc"] : [">", "asc"]
-    const found = yield* dearly.stored(
+    const found = yield* slowReads.stored(
       "emailLog",
       sql.unsafe<EmailLogRow>(
         `select ${COLUMNS} from email_log
@@ -133,7 +133,7 @@ const besideOf = (sql: DearSql["Service"]) =>
   })
 
 /** How many rows there are, of those that a page reads. */
-const countOf = (sql: DearSql["Service"], mostRead: number) =>
+const countOf = (sql: SlowSql["Service"], mostRead: number) =>
   Effect.fnUntraced(function* (search: EmailLogSearch, most: number) {
     const { subject } = search
     const parameters: Array<unknown> = []
@@ -141,7 +141,7 @@ const countOf = (sql: DearSql["Service"], mostRead: number) =>
     const conditions = conditionsOf(search)(bind)
     const whereOf = (all: ReadonlyArray<string>) => (all.length === 0 ? "" : `where ${all.join(" and ")}`)
     const count = (from: string) =>
-      dearly.answer(
+      slowReads.answer(
         "emailLogCount",
         Schema.Int,
         sql.unsafe(`select count(*)::int as answer from (select from ${from} limit ${most}) as x`, parameters)
@@ -157,10 +157,10 @@ const countOf = (sql: DearSql["Service"], mostRead: number) =>
   })
 
 /** The send log in Postgres; `mostRead`: for tests. */
-export const layerReading = (mostRead: number): Layer.Layer<EmailLogQuery, never, DearSql> =>
+export const layerReading = (mostRead: number): Layer.Layer<EmailLogQuery, never, SlowSql> =>
   Layer.effect(
     EmailLogQuery,
-    Effect.map(DearSql, (sql) =>
+    Effect.map(SlowSql, (sql) =>
       EmailLogQuery.of({
         page: pageOf(sql, mostRead),
         beside: besideOf(sql),

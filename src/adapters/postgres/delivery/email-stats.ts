@@ -4,8 +4,8 @@ import { drain } from "../../../application/drain.ts"
 import type { EmailStat } from "../../../domain/delivery/email-log-row.ts"
 import { EmailStatus } from "../../../domain/mail/status.ts"
 import { EmailStats } from "../../../ports/delivery/email-log-query.ts"
-import { DearSql, WriteSql } from "../client.ts"
-import { dearly, statements, storeUnavailable } from "../statement.ts"
+import { SlowSql, WriteSql } from "../client.ts"
+import { slowReads, statements, storeUnavailable } from "../statement.ts"
 
 /** Time limit of one count: a year of five million rows takes a few seconds. */
 
@@ -105,12 +105,12 @@ export const pruneLog = (keepDays: number | undefined) =>
       )
 
 /** Counts in Postgres. */
-export const layer: Layer.Layer<EmailStats, never, DearSql> = Layer.effect(
+export const layer: Layer.Layer<EmailStats, never, SlowSql> = Layer.effect(
   EmailStats,
-  Effect.map(DearSql, (sql) =>
+  Effect.map(SlowSql, (sql) =>
     EmailStats.of({
       since: Effect.fnUntraced(function* (days) {
-        const rows = yield* dearly.rows("emailStats", Row, sql.unsafe(STATS, [days]))
+        const rows = yield* slowReads.rows("emailStats", Row, sql.unsafe(STATS, [days]))
         if (rows[0] === undefined) return yield* storeUnavailable("emailStats")("the statement gave no row")
         const stats = rows.flatMap((row): ReadonlyArray<EmailStat> => {
           if (row.day === null) return []
@@ -119,7 +119,7 @@ export const layer: Layer.Layer<EmailStats, never, DearSql> = Layer.effect(
         })
         return { from: rows[0].firstDay, stats }
       }),
-      lastDay: dearly.rows("emailStats", Hour, sql.unsafe(HOURS))
+      lastDay: slowReads.rows("emailStats", Hour, sql.unsafe(HOURS))
     })
   )
 )

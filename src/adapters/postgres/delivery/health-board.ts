@@ -9,8 +9,8 @@ import {
   type QueueName,
   QUEUES
 } from "../../../ports/delivery/health-board.ts"
-import { DearSql } from "../client.ts"
-import { dearly } from "../statement.ts"
+import { SlowSql } from "../client.ts"
+import { slowReads } from "../statement.ts"
 import { timeColumn } from "../values.ts"
 import { OVERDUE } from "./overdue-retries.ts"
 
@@ -42,8 +42,8 @@ const Facts = Schema.Struct({
 })
 
 /**
- * What waits, and since when. Retries: deferrals of the last day without a later row of their key, since a deferral's row stays
- * `deferred` when its retry has written one of its own (MAIL-53).
+ * Waiting work, and since when. Retries: deferrals of the last day without a later row of their key, since a deferral's row stays
+ * `deferred` after its retry has written another one (MAIL-53).
  */
 const WAITING: Readonly<Record<QueueName, string>> = {
   retries: `select l.created_at as at from email_log l
@@ -129,16 +129,16 @@ const FIGURES = `select
   ${listOf(`select provider, ${secondsSince("heard_at")} as "ageSeconds" from event_intakes`)} as newest_events`
 
 /** The state of the installation in Postgres. `budgetUsd`: what models may cost a day. */
-export const layer = (budgetUsd: number | undefined): Layer.Layer<HealthBoard, never, DearSql> =>
+export const layer = (budgetUsd: number | undefined): Layer.Layer<HealthBoard, never, SlowSql> =>
   Layer.effect(
     HealthBoard,
-    Effect.map(DearSql, (sql) =>
+    Effect.map(SlowSql, (sql) =>
       HealthBoard.of({
-        read: Effect.map(dearly.one("healthBoard", Facts, sql.unsafe(READ, [ALARMS])), (facts) => ({
+        read: Effect.map(slowReads.one("healthBoard", Facts, sql.unsafe(READ, [ALARMS])), (facts) => ({
           ...facts,
           budgetUsd
         })),
-        figures: dearly.one("figures", Figured, sql.unsafe(FIGURES))
+        figures: slowReads.one("figures", Figured, sql.unsafe(FIGURES))
       })
     )
   )

@@ -6,9 +6,9 @@ import { Provider } from "../../../domain/mail/failover.ts"
 import { Attempt } from "../../../domain/mail/logged-attempt.ts"
 import { ListedReason } from "../../../domain/mail/suppression/policy.ts"
 import { MailStories, MAX_STORY_ROWS } from "../../../ports/delivery/mail-stories.ts"
-import { DearSql } from "../client.ts"
+import { SlowSql } from "../client.ts"
 import { UNSUBSCRIBED } from "../mail/suppression-list.ts"
-import { dearly, storeUnavailable } from "../statement.ts"
+import { slowReads, storeUnavailable } from "../statement.ts"
 import { Absent, timeColumn } from "../values.ts"
 import { COLUMNS } from "./email-log-query.ts"
 
@@ -96,12 +96,12 @@ const Around = Schema.Struct({
 })
 
 /** The stories of mails in Postgres. */
-export const layer: Layer.Layer<MailStories, never, DearSql> = Layer.effect(
+export const layer: Layer.Layer<MailStories, never, SlowSql> = Layer.effect(
   MailStories,
-  Effect.map(DearSql, (sql) =>
+  Effect.map(SlowSql, (sql) =>
     MailStories.of({
       of: Effect.fnUntraced(function* (sendId) {
-        const stored = yield* dearly.stored("mailStory", sql.unsafe<Stored>(ROWS, [sendId]))
+        const stored = yield* slowReads.stored("mailStory", sql.unsafe<Stored>(ROWS, [sendId]))
         if (stored.length === 0) return undefined
         const people = stored.flatMap((row) => [
           ...row.to_addresses,
@@ -110,12 +110,12 @@ export const layer: Layer.Layer<MailStories, never, DearSql> = Layer.effect(
         ])
         const keyHash = stored.find(({ key_hash }) => key_hash !== null)?.key_hash ?? null
         const ids = stored.map(({ id }) => id)
-        const around = yield* dearly.one(
+        const around = yield* slowReads.one(
           "mailStory",
           Around,
           sql.unsafe(AROUND, [keyHash, ids, [...new Set(people)]])
         )
-        const events = yield* dearly.stored("mailStory", sql.unsafe<StoredEvent>(EVENTS, [ids]))
+        const events = yield* slowReads.stored("mailStory", sql.unsafe<StoredEvent>(EVENTS, [ids]))
         const rows = yield* Effect.forEach(stored, (row) => toRow(row, events))
         return { rows, ...around } satisfies MailStory
       })

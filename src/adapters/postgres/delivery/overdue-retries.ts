@@ -1,6 +1,6 @@
 import { OVERDUE_MINUTES, OVERDUE_WINDOW_HOURS } from "../../../domain/delivery/alarm-rules.ts"
 
-/** Deferrals of whose retry no row tells: it was never begun, or nobody wrote down how it ended. */
+/** Deferrals without a row of their retry: it never began, or its end was not recorded. */
 export const OVERDUE = `(
   select count(distinct l.key_hash)::int from email_log l
   where l.status = 'deferred' and l.created_at > now() - interval '${OVERDUE_WINDOW_HOURS} hours'

@@ -226,7 +226,7 @@ const drain = (team: Team, workers: ReadonlyArray<Worker>) =>
   })
 
 /**
- * Runs the workers and a watchdog beside them. Fails when the queue does not answer for five seconds, hands out nothing
+ * Runs the workers and a watchdog. Fails when the queue does not answer for five seconds, hands out nothing
  * although something is due, or does not accept a settlement; messages under way are finished first.
  */
 const run = <E, R>(options: DeferConsumerOptions<E, R>) =>

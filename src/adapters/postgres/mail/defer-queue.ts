@@ -164,8 +164,8 @@ const make = ({ name, visibilitySeconds }: PostgresDeferQueueOptions) =>
 
 /**
  * The retry queue in PostgreSQL, on Effect's SQL queue store: at least once, on the database's clock. There is one message
- * per row, and a second enqueue is ignored until a day after it was finished. A message whose third handler fails is a
- * dead letter at once. A shutdown uses up none of a message's three receives. Building the layer does not query the database.
+ * per row, and a second enqueue is ignored until a day after it was finished. A message is a dead letter as soon as its third
+ * handler fails. A shutdown uses up none of a message's three receives. Building the layer does not query the database.
  */
 export const layer = (options: PostgresDeferQueueOptions): Layer.Layer<DeferQueue, never, WriteSql> =>
   Layer.effect(DeferQueue, make(options))

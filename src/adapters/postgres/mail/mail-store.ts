@@ -74,6 +74,7 @@ const Retry = Schema.Struct({
   suppressions: Suppressions,
   firstAttemptAt: Schema.NullOr(Moment),
   lastAttemptAt: Schema.NullOr(Moment),
+  torn: Schema.NullOr(Schema.Boolean),
   at: Moment
 })
 
@@ -86,7 +87,7 @@ const EndRow = Schema.Struct({
   error: TextOrNull
 })
 
-/** By the index of keys. A row that is not there is one whose writing failed: no use of a key lasts longer than a day. */
+/** Uses the index of keys. A missing row could not be written: no use of a key lasts longer than a day. */
 const DEFERRAL_END = `with first as (
   select coalesce(
     (select created_at from email_log where id = $2::uuid), clock_timestamp() - interval '24 hours') as at
@@ -249,6 +250,7 @@ const toRetry = (row: typeof Retry.Type): Result.Result<BeganRetry, StoreUnavail
         ? Result.fail(storeUnavailable("beginRetry")("a lease without its key's first attempt"))
         : Result.succeed({
             _tag: "Go",
+            torn: row.torn === true,
             suppressions: row.suppressions,
             at: Math.floor(row.at),
             firstAttemptAt: Math.floor(row.firstAttemptAt)

@@ -7,8 +7,8 @@ import {
   SuppressionList,
   type SuppressionRow
 } from "../../../ports/mail/suppression-list.ts"
-import { DearSql, WriteSql } from "../client.ts"
-import { dearly, statements } from "../statement.ts"
+import { SlowSql, WriteSql } from "../client.ts"
+import { slowReads, statements } from "../statement.ts"
 import { isMoment, timeColumn } from "../values.ts"
 
 const ask = statements({ within: "10 seconds" })
@@ -36,7 +36,7 @@ const COLUMNS = `email, reason, note, ${timeColumn("created_at")}`
 
 const SUPPRESSED = "select email, reason, note, created_at from email_suppressions"
 
-/** Who unsubscribed, as rows of the list (MAIL-65); erased people are not shown. */
+/** Unsubscribed people as rows of the list (MAIL-65), without erased ones. */
 export const UNSUBSCRIBED = `select email, 'unsubscribed' as reason,
   case reason when 'one_click' then 'by a link' else reason end || coalesce(', campaign ' || campaign, '') as note, created_at
 from unsubscribes where email not like 'erased:%'`
@@ -109,16 +109,16 @@ const REMOVE = `with plain as (
 select count(*)::int as answer from gone`
 
 /** The suppression list in Postgres. */
-export const layer: Layer.Layer<SuppressionList, never, DearSql | WriteSql> = Layer.effect(
+export const layer: Layer.Layer<SuppressionList, never, SlowSql | WriteSql> = Layer.effect(
   SuppressionList,
   Effect.gen(function* () {
-    const dear = yield* DearSql
+    const slow = yield* SlowSql
     const writeSql = yield* WriteSql
     return SuppressionList.of({
       page: Effect.fnUntraced(function* (filter) {
         const after = filter.cursor === undefined ? undefined : yield* readCursor(filter.cursor)
         const { text, parameters } = statementOf(filter, after)
-        const found = yield* dearly.stored("suppressions", dear.unsafe<SuppressionRow>(text, parameters))
+        const found = yield* slowReads.stored("suppressions", slow.unsafe<SuppressionRow>(text, parameters))
         const rows = found.slice(0, filter.limit)
         const last = rows.at(-1)
         return {

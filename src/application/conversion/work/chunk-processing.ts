@@ -36,7 +36,7 @@ const PAGES_AT_MODEL = 4
 /** Delay before a failed chunk is tried again; five times as long each further time. */
 const RETRY_FIRST = Duration.seconds(20)
 
-/** How long a chunk with batch results waits whose other calls the day's budget has no room for. */
+/** Wait of a chunk with batch results when the day's budget has no room for its other calls. */
 const RETRY_BUDGET = Duration.minutes(15)
 
 /** This worker has lost the chunk: no new page is begun. */
@@ -86,7 +86,7 @@ const onePage = Effect.fnUntraced(function* (
     Effect.map(({ html, label, noModel, page, tier }: PageResult): PageLine => ({
       html,
       label,
-      // Beside a page that cannot be read, the model that takes the chunk as a whole is not asked.
+      // A chunk with an unreadable page is not given to a model that takes it as a whole.
       noModel: noModel ?? (isWholeChunk(chunk.options) && tier !== "blank" ? "unfit" : undefined),
       page,
       tier

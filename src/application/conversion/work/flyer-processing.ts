@@ -21,7 +21,7 @@ export const MAX_FLYER_ATTEMPTS = 3
 /** Resolution of the pages' pictures, dots an inch: lower for long documents, so that a browser can hold them. */
 const dpiFor = (pages: number): number => (pages <= 20 ? 144 : pages <= 200 ? 110 : 80)
 
-/** Pages whose text is used to detect the language, where the document does not declare it. */
+/** Pages read to detect the language when the document does not declare it. */
 const SAMPLE_PAGES = 3
 
 const contentOf = (document: PdfDocument, index: number) =>

@@ -64,7 +64,7 @@ interface Converted {
   readonly hasText: boolean
   /** Pages from 1 that no model read though one was wanted. */
   readonly noModelPages?: ReadonlyArray<number>
-  /** What stands above the document, for its reader. */
+  /** Note to the reader, shown above the document. */
   readonly note?: string
   /** How its only page came about; undefined for a Word document. */
   readonly tier?: PageLine["tier"]

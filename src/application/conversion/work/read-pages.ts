@@ -28,7 +28,7 @@ const pageAlone = (index: number): PageRange => ({ first: index, end: index + 1 
 /** Split pages that are kept for a second call, bytes. */
 const MAX_KEPT_BYTES = 24 * 1024 * 1024
 
-/** Most pages whose blankness is remembered. */
+/** Limit on pages remembered as blank or not. Beyond it, the oldest are forgotten. */
 const MAX_KEPT_BLANKS = 1_000
 
 type Retrying = ReturnType<typeof makeRetries>

@@ -10,7 +10,7 @@ import { showsText } from "../../../reader/recognition/recognised-text.ts"
 /** Pages of a range that may fail, each at its time limit, before the others are left as they are. */
 const MAX_FAILURES = 3
 
-/** A range whose scanned pages are read. */
+/** A range of pages, with what is needed to recognise the scanned ones. */
 interface Scans {
   readonly document: Pick<PdfDocument, "facts" | "layoutRead" | "scan">
   readonly range: PageRange
@@ -19,7 +19,7 @@ interface Scans {
   readonly recogniser: Recogniser
 }
 
-/** A page as it stands where its picture was not read; codes in place of letters are no text, and not charged. */
+/** A page without recognition. Codes in place of letters are not text, and are not charged. */
 const unread = (page: LayoutPage): Effect.Effect<LayoutPage, PdfError> =>
   page.isRubble === true
     ? Effect.fail(
@@ -71,7 +71,7 @@ export const makeRecognised = Effect.fnUntraced(function* ({
       fibers.set(index, fiber)
       return fiber
     })
-  /** A neighbour that cannot be read is none. */
+  /** An unreadable neighbour counts as missing. */
   const neighbour = (index: number) =>
     index < range.first || index >= range.end
       ? Effect.succeed([])

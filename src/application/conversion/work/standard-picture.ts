@@ -24,7 +24,7 @@ interface StandardPicture {
 /** A picture that cannot be decoded is a page that cannot be read: there is no result, and nothing is charged. */
 const undecodable = new PdfError({
   reason: "broken",
-  message: "This picture is damaged and cannot be shown. Save it anew, then send it again."
+  message: "This picture is damaged and cannot be shown. Save a new copy, then send that."
 })
 
 /**

@@ -11,8 +11,9 @@ import { processFlyer } from "./flyer-processing.ts"
 import { processInline } from "./inline-processing.ts"
 
 /**
- * A worker's next piece of work that is due: what brings a conversion to its end comes before what begins one, and of that the kinds
- * take turns, so that nobody's chunks hold up all flyers (H3). Run again and again by one worker. False: there is none.
+ * Does a worker's next piece of due work. Work that ends a conversion comes before work that begins one; among the latter the
+ * kinds take turns, so that one customer's chunks do not hold up all flyers (H3). Each worker runs this repeatedly. Returns false
+ * when no work is due.
  */
 export const workOnce = (worker: string, settings: WorkSettings) => {
   let turn = 0

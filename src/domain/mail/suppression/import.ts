@@ -26,7 +26,7 @@ const WORDS: ReadonlyMap<string, SuppressionReason> = new Map([
   ["unsubscribed", "manual"]
 ])
 
-/** SendGrid's bounces have the server's words as their reason, and its status code beside them. */
+/** A status code. SendGrid's bounces have it in a separate field; their reason is the server's words. */
 const STATUS_CODE = /^[45]\.\d{1,3}\.\d{1,3}$/
 
 const first = (fields: ReadonlyMap<string, string>, names: ReadonlyArray<string>): string =>

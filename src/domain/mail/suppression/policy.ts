@@ -72,8 +72,8 @@ export const blockedAddresses = (
 }
 
 /**
- * The `error` of a send whose To recipients are all blocked: `Recipient suppressed: <reason text>`. `isAmbiguous`: an earlier attempt on
- * its key was.
+ * The `error` of a send when all its To recipients are blocked: `Recipient suppressed: <reason text>`. `isAmbiguous`: an earlier
+ * attempt on its key was ambiguous.
  */
 export const suppressedError = (reasons: Iterable<BlockReason>, isAmbiguous = false): string => {
   const present = new Set(reasons)

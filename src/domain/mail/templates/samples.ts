@@ -1,4 +1,7 @@
+import { pathTo } from "../../pages.ts"
 import type { MailTemplate, MailTemplateKind } from "./template.ts"
+
+const SITE = "https://postlane.test"
 
 /** One mail of each kind, for the preview and for tests. */
 export const TEMPLATE_SAMPLES: {
@@ -22,14 +25,14 @@ export const TEMPLATE_SAMPLES: {
     sender: "Ann Reader",
     fileName: "annual-report.pdf",
     message: "The figures are on page 3.",
-    url: "https://postlane.test/shared/4711?download=1&lang=en",
+    url: `${SITE}${pathTo.shared("4711")}?download=1&lang=en`,
     expiresAt: "2026-02-03T10:00:00Z"
   },
   "team-invite": {
     kind: "team-invite",
     inviter: "ann@reader.test",
     team: "the team of ann@reader.test",
-    url: "https://postlane.test/invites/4711",
+    url: `${SITE}${pathTo.invite("4711")}`,
     expiresAt: "2026-02-03T10:00:00Z"
   },
   "account-deleted": {
@@ -51,19 +54,19 @@ export const TEMPLATE_SAMPLES: {
   "magic-link": {
     kind: "magic-link",
     promo: "Spring offer",
-    url: "https://postlane.test/auth/magic?token=4711",
+    url: `${SITE}${pathTo.magicLink("4711")}`,
     minutes: 15
   },
   "sign-in": {
     kind: "sign-in",
-    url: "https://postlane.test/auth/magic?token=4711",
+    url: `${SITE}${pathTo.magicLink("4711")}`,
     minutes: 15
   },
   "admin-invite": {
     kind: "admin-invite",
     inviter: "ann@example.com",
     readOnly: false,
-    url: "https://postlane.test/sign-in?reason=admin"
+    url: `${SITE}${pathTo.signIn({ reason: "admin" })}`
   },
   outreach: {
     kind: "outreach",
@@ -72,10 +75,10 @@ export const TEMPLATE_SAMPLES: {
       "Hello Ann,",
       "Postlane makes accessible HTML out of your PDF files. The first 10 pages are free."
     ],
-    action: { text: "See an example", url: "https://postlane.test/example" },
+    action: { text: "See an example", url: `${SITE}/example` },
     footer:
       "Postlane, 1 Example Street, Exampletown. You get this mail because your library publishes PDF files.",
-    unsubscribeUrl: "https://postlane.test/unsubscribe/4711"
+    unsubscribeUrl: `${SITE}${pathTo.unsubscribe("4711")}`
   },
   "audit-digest": {
     kind: "audit-digest",
@@ -96,12 +99,12 @@ export const TEMPLATE_SAMPLES: {
       { at: "2026-02-01T08:30:00Z", actor: "system", what: "Conversion of scan.pdf", failed: true }
     ],
     more: 17,
-    links: [{ text: "All events on the dashboard", url: "https://postlane.test/dashboard" }]
+    links: [{ text: "All events on the dashboard", url: `${SITE}${pathTo.dashboard}` }]
   },
   unregistered: {
     kind: "unregistered",
     address: "ann@reader.test",
-    registerUrl: "https://postlane.test/register"
+    registerUrl: `${SITE}${pathTo.register}`
   },
   "no-attachment": { kind: "no-attachment", convertAddress: "convert@legacy.postlane.test" },
   misaddressed: { kind: "misaddressed", convertAddress: "convert@legacy.postlane.test" },
@@ -112,7 +115,7 @@ export const TEMPLATE_SAMPLES: {
     needed: 24,
     balance: 7,
     plan: "paid",
-    buyUrl: "https://postlane.test/credits"
+    buyUrl: `${SITE}${pathTo.credits}`
   },
   "processing-started": {
     kind: "processing-started",
@@ -130,7 +133,7 @@ export const TEMPLATE_SAMPLES: {
     unreadablePages: [7],
     poorlyReadPages: [3, 12],
     hasText: false,
-    resultUrl: "https://postlane.test/convert-email/results/4711"
+    resultUrl: `${SITE}${pathTo.mailResult("4711")}`
   },
   error: {
     kind: "error",
@@ -141,7 +144,7 @@ export const TEMPLATE_SAMPLES: {
     kind: "bulk-completed",
     bulkId: "0199a000-0000-7000-8000-000000000001",
     items: [
-      { fileName: "one.pdf", outcome: "completed", noModelPages: 3, url: "https://postlane.test/shared/1" },
+      { fileName: "one.pdf", outcome: "completed", noModelPages: 3, url: `${SITE}${pathTo.shared("1")}` },
       { fileName: "two.pdf", outcome: "failed", noModelPages: 0, url: undefined },
       { fileName: "three.pdf", outcome: "cancelled", noModelPages: 0, url: undefined }
     ]

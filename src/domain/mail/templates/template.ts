@@ -5,7 +5,7 @@
  */
 import type { LeftOut } from "../../../reader/model/left-out.ts"
 
-/** A link with words of its own. */
+/** A link and its text. */
 export interface TemplateLink {
   readonly text: string
   readonly url: string
@@ -166,7 +166,7 @@ export type MailTemplate =
 /** The name of each mail. */
 export type MailTemplateKind = MailTemplate["kind"]
 
-/** A mail as it goes out: plain text beside HTML, which say the same. */
+/** A finished mail: plain text and HTML with the same content. */
 export interface RenderedMail {
   readonly subject: string
   readonly html: string

@@ -136,12 +136,14 @@ export const claimRegions = (facts: PageFacts): Claims => {
   const running = new Set([...facts.running].flatMap(({ segments }) => segments))
   const free = without(facts.analysis.segments, running)
   const nothing: Claims = { free, text: free, placed: [], fields: [], labels: new Set(), aside: [] }
-  return DETECTORS.reduce((claims, { detect, id }) => {
+  let claims = nothing
+  for (const { detect, id } of DETECTORS) {
     const found = detect(claims, facts)
     const placed = (found.placed ?? []).map((one) => ({
       ...one,
       block: { ...one.block, reason: { stage: "regions", rule: id, evidence: evidenceOf(one) } }
     }))
-    return { ...claims, ...found, placed: [...claims.placed, ...placed] }
-  }, nothing)
+    claims = { ...claims, ...found, placed: [...claims.placed, ...placed] }
+  }
+  return claims
 }

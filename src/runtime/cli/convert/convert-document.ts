@@ -10,7 +10,10 @@ import * as Html from "../../../adapters/html/html-assembly.ts"
 import { layerPdf } from "../../../adapters/pdf/pdf.ts"
 import * as ReaderProcess from "../../../adapters/reader-process/reader-process.ts"
 import { layerTesseract, type RecognitionOptions } from "../../../adapters/tesseract/recognition.ts"
-import { convertAtHand, type ConvertedAtHand } from "../../../application/conversion/work/document-at-hand.ts"
+import {
+  convertDirectly,
+  type ConvertedDirectly
+} from "../../../application/conversion/work/direct-conversion.ts"
 import * as ReadPages from "../../../application/conversion/work/read-pages.ts"
 import { standardPicture } from "../../../application/conversion/work/standard-picture.ts"
 import { docxHtml } from "../../../application/conversion/work/word-document.ts"
@@ -25,7 +28,7 @@ import { CommandFailed, whyNot } from "../shell.ts"
 import { visible } from "../table.ts"
 import type { Progress } from "./progress.ts"
 
-/** The document's key among the objects; it is read where it stands. */
+/** The document's key among the objects; it is read in place, without a copy. */
 const SOURCE = "source"
 
 const failed = (message: string) => new CommandFailed({ message })
@@ -56,7 +59,7 @@ export const layerOf = (folder: string, document: string, recognition: Recogniti
 const convertWord = Effect.fnUntraced(function* (path: string, name: string) {
   const { assemble } = yield* HtmlAssembly
   const { html, pages, title } = yield* docxHtml(path)
-  const converted: ConvertedAtHand = {
+  const converted: ConvertedDirectly = {
     pages,
     unreadablePages: [],
     recognisedPages: 0,
@@ -82,7 +85,7 @@ const convertPicture = Effect.fnUntraced(function* (path: string, name: string, 
     .pipe(Effect.mapError((error) => failed(`${visible(basename(path))} cannot be read: ${whyNot(error)}`)))
   const source = `data:image/${kind};base64,${encode(bytes)}`
   const { hasText, html, tier } = yield* standardPicture({ objectKey: SOURCE, name, source })
-  const converted: ConvertedAtHand = {
+  const converted: ConvertedDirectly = {
     pages: 1,
     unreadablePages: [],
     recognisedPages: tier === "layout" ? 0 : 1,
@@ -115,7 +118,7 @@ export const convertDocument = Effect.fnUntraced(function* (
     )
   switch (kind) {
     case "pdf":
-      return yield* convertAtHand({
+      return yield* convertDirectly({
         objectKey: SOURCE,
         name,
         range,

@@ -4,7 +4,7 @@ import { Clock, Console, Effect, FileSystem, Option, Schema, Stdio, Stream } fro
 import { Argument, Command, Flag } from "effect/cli"
 
 import { readableLanguages } from "../../../adapters/tesseract/recognition.ts"
-import type { ConvertedAtHand } from "../../../application/conversion/work/document-at-hand.ts"
+import type { ConvertedDirectly } from "../../../application/conversion/work/direct-conversion.ts"
 import type { ExplainedBlock } from "../../../reader/model/explained.ts"
 import { leftOutTexts } from "../../../reader/model/left-out.ts"
 import type { PageRange } from "../../../reader/model/pdf-document.ts"
@@ -43,7 +43,7 @@ const failed = (message: string) => new CommandFailed({ message })
 const recognitionOf = Effect.fnUntraced(function* ({ ocr, ocrLanguages }: Input) {
   if (ocr === "off") return undefined
   if (Option.isNone(ocrLanguages)) {
-    // Whether anything is missing matters to a document with scans alone, whose result says so.
+    // A missing language matters only for scans; the result then says so.
     const { readable } = readableLanguages()
     return readable.length === 0 ? undefined : { languages: readable }
   }
@@ -54,7 +54,7 @@ const recognitionOf = Effect.fnUntraced(function* ({ ocr, ocrLanguages }: Input)
 })
 
 /** Writes it whole or not at all. */
-const writeTo = Effect.fnUntraced(function* (output: string, html: ConvertedAtHand["html"]) {
+const writeTo = Effect.fnUntraced(function* (output: string, html: ConvertedDirectly["html"]) {
   const encoder = new TextEncoder()
   let bytes = 0
   const parts = Stream.map(html, (part) => {
@@ -101,7 +101,7 @@ const namedOutput = Effect.fnUntraced(function* (path: string, given: string) {
   return named
 })
 
-/** Path of the result: the given one, else a new file beside the document. */
+/** Path of the result: the given one, else a new file in the document's folder. */
 const outputOf = Effect.fnUntraced(function* (path: string, { output }: Input) {
   if (Option.isSome(output) && output.value === STDOUT) return STDOUT
   const files = yield* FileSystem.FileSystem
@@ -143,7 +143,7 @@ const scansNote = (ocr: Input["ocr"]): string => {
 }
 
 /** What a reader of the result has to know, a line each. */
-const notesOf = (document: ConvertedAtHand, { ocr }: Input): ReadonlyArray<string> => {
+const notesOf = (document: ConvertedDirectly, { ocr }: Input): ReadonlyArray<string> => {
   const { hasText, leftOut, poorlyReadPages, recognisedPages, unreadablePages, unreadPictures } = document
   const notes = [
     unreadablePages.length === 0
@@ -229,7 +229,7 @@ const config = {
   ),
   output: Flag.String("output").pipe(
     Flag.withAlias("o"),
-    Flag.withDescription("Where the HTML goes (default: beside the document); - is the standard output"),
+    Flag.withDescription("Path of the HTML (default: in the document's folder); - is the standard output"),
     Flag.withMetavar("<path>"),
     Flag.optional
   ),
@@ -271,7 +271,7 @@ export const convert = Command.make("convert", config, (input) => telling(Effect
     "Convert a document on this machine into one accessible HTML file. Needs no server, no database and no network, and charges nothing."
   ),
   Command.withExamples([
-    { command: "postlane convert report.pdf", description: "Writes report.html beside it" },
+    { command: "postlane convert report.pdf", description: "Writes report.html to the same folder" },
     { command: "postlane convert report.pdf --pages 1-20 -o intro.html", description: "A part of it" }
   ])
 )

@@ -6,7 +6,7 @@ import { counted } from "../table.ts"
 /** Cells of the bar. */
 const CELLS = 24
 
-/** Lines that a long piece of work prints where there is no terminal, beside its first and last. */
+/** Lines of progress without a terminal, not counting the first and the last. */
 const LINES = 10
 
 /** The bar as a line, without its end. */

@@ -24,9 +24,9 @@ import { layerExaminations, usesReally } from "./examinations.ts"
 
 const settingVerdicts = verdictsOf("settings")
 
-const SEE = "see docs/configuration.md"
+const SEE = "see docs/reference/configuration.md"
 
-/** Both sides of a message's colon; one in brackets, as in `(unset: 8787)`, is none. */
+/** Both sides of a message's colon; a colon in brackets, as in `(unset: 8787)`, does not count. */
 const sides = (message: string): readonly [string, string | undefined] => {
   for (let at = message.indexOf(": ", 1); at !== -1; at = message.indexOf(": ", at + 1)) {
     const right = message.slice(at + 2)

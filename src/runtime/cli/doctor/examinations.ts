@@ -60,7 +60,7 @@ const objects = (here: Installation): Effect.Effect<ReadonlyArray<ObjectStoreFac
     : onStores(here, (stores) =>
         Effect.forEach(stores, (store) =>
           examineStore(store).pipe(
-            Effect.map(({ standing }): ObjectStoreFacts["found"] => ({ _tag: "Reached", standing })),
+            Effect.map(({ state }): ObjectStoreFacts["found"] => ({ _tag: "Reached", state })),
             Effect.catchTag("ObjectStoreError", (error) =>
               Effect.succeed<ObjectStoreFacts["found"]>({ _tag: "Unreachable", why: whyUnreachable(error) })
             ),
@@ -105,7 +105,7 @@ const signing = (here: Installation): Effect.Effect<CredentialFacts> | undefined
     : undefined
 }
 
-/** The buckets of the cloud account; a compatible service has settings of its own. */
+/** The buckets of the cloud account; a compatible service has other settings, which are not examined. */
 const buckets = ({ credentials, settings }: Installation) => {
   const { batch, cloud, conversion, embedded, intake } = settings
   const named = [
@@ -130,7 +130,7 @@ const buckets = ({ credentials, settings }: Installation) => {
     : undefined
 }
 
-/** The high-fidelity model, where this installation has one of its own: with an account or an address. */
+/** The high-fidelity model, if this installation has one: with an account or an address. */
 const model = ({ credentials, settings }: Installation) => {
   const { cloud, conversion } = settings
   if (usesLocalModel(settings)) return undefined

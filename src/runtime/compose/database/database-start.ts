@@ -87,7 +87,7 @@ export const migrateDatabase = (
 const warnOfUnlimited = Effect.flatMap(isUnlimited, (found) =>
   found
     ? Effect.logWarning(
-        `the role of DB_URL has no statement_timeout: ${typed("migrate")} sets it for the role that it connects as (docs/operating.md, Database)`
+        `the role of DB_URL has no statement_timeout: ${typed("migrate")} sets it for the role that it connects as (docs/operate/database.md, Limits)`
       )
     : Effect.void
 ).pipe(Effect.ignore)
@@ -109,7 +109,10 @@ export const requireMigrated = (options: Postgres.PostgresOptions): Effect.Effec
     }
   )
 
-/** With fewer, two sends and what runs beside them leave nothing for the rest: everything else waits in vain. */
+/**
+ * Minimum size of the pool. With fewer, two concurrent sends and the background work take every connection, and everything else
+ * waits in vain.
+ */
 const FEWEST_CONNECTIONS = 4
 
 const checkConnections = Effect.fnUntraced(function* (options: Postgres.PostgresOptions) {
@@ -150,8 +153,8 @@ export const requireUsable = (options: Postgres.PostgresOptions): Effect.Effect<
 const FIRST_LOOK = "2500 millis"
 
 /**
- * For a process that works without its database, too: the migrations are compared once it answers. Until then this succeeds, and looks
- * again beside whatever goes on; from then on it fails where they are not the files'.
+ * For a process that also works without its database: compares the migrations once the database answers. Until then this succeeds
+ * and retries in the background; from then on it fails when the database's migrations differ from the files.
  */
 export const migratedOnceItAnswers = (
   options: Postgres.PostgresOptions

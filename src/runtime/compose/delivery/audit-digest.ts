@@ -3,7 +3,7 @@ import { layerWebCrypto } from "effect/crypto/SecureRandom"
 
 import * as SendRelay from "../../../adapters/http-client/send-relay.ts"
 import * as MailTemplates from "../../../adapters/mail-templates/mail-templates.ts"
-import type { DearSql, WriteSql } from "../../../adapters/postgres/client.ts"
+import type { SlowSql, WriteSql } from "../../../adapters/postgres/client.ts"
 import * as Store from "../../../adapters/postgres/delivery/audit-digest-store.ts"
 import * as Digest from "../../../application/delivery/audit-digest.ts"
 import { AuditDigest } from "../../../application/delivery/audit-digest.ts"
@@ -63,10 +63,10 @@ const digestBy = <R>(settings: DeliverySettings, relay: Layer.Layer<Relay, never
 /** The digest on PostgreSQL, sent through `INTERNAL_SEND_EMAIL_URL`; runs where there is no Node. */
 export const layer = (
   settings: DeliverySettings
-): Layer.Layer<Digest.AuditDigest, never, DearSql | WriteSql> => digestBy(settings, relayAt(settings))
+): Layer.Layer<Digest.AuditDigest, never, SlowSql | WriteSql> => digestBy(settings, relayAt(settings))
 
 /** The digest of a process that sends itself. */
 export const layerHere = (
   settings: DeliverySettings
-): Layer.Layer<Digest.AuditDigest, never, DearSql | WriteSql | Mailer> =>
+): Layer.Layer<Digest.AuditDigest, never, SlowSql | WriteSql | Mailer> =>
   digestBy(settings, relayHere(settings))

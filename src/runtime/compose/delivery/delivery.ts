@@ -123,7 +123,7 @@ export const deliveryDuties = (settings: DeliverySettings) =>
         EmailStats.pruneLog(settings.events.logKeepDays)
       ),
       leaderTicking("alarms", Alarms.ALARM_INTERVAL, Alarms.watchAlarms),
-      // Every process that could lead shows where the alarms stand.
+      // Every process that could lead shows the state of the alarms.
       ticking("alarm-metrics", Alarms.ALARM_INTERVAL, Alarms.reportAlarms)
     ).pipe(Layer.provide([AlarmBoard.layer, recordedAlerts(settings)]))
   )

@@ -51,7 +51,7 @@ export const ticks = (
     ? Layer.empty
     : leaderTicking("provider-a-events-poll", `${settings.events.pollSeconds} seconds`, tick)
 
-/** The list of `provider_a`; an empty one where it is simulated, whose events all come by themselves. */
+/** The list of `provider_a`; empty when the provider is simulated, since all its events arrive unasked. */
 const sentMails = ({ embedded, providerA }: DeliverySettings): Layer.Layer<SentMails> => {
   const { apiKey, baseUrl, userAgent } = providerA
   if (apiKey !== undefined) return SentMailList.layer({ apiKey, baseUrl, userAgent })

@@ -2,12 +2,12 @@ import { Duration, Layer } from "effect"
 import type { Digest } from "effect/crypto/Digest"
 
 import * as Gmail from "../../../adapters/gmail/gmail-replies.ts"
-import { ACCOUNT_PAGES } from "../../../adapters/http/pages/paths.ts"
 import { IntakeConfig } from "../../../application/inbound/intake-config.ts"
 import * as LibraryReplies from "../../../application/inbound/library-replies.ts"
 import type { Mailer } from "../../../application/mail/mailer.ts"
 import type { AuthenticityRules } from "../../../domain/inbound/sender-authenticity.ts"
 import { addressKey, addressOf, formatMailbox } from "../../../domain/mail/address.ts"
+import { pathTo } from "../../../domain/pages.ts"
 import type { ReplyChannel } from "../../../ports/inbound/mails.ts"
 import type { Deferrals } from "../../../ports/mail/deferrals.ts"
 import type { InboundSettings } from "../../settings/settings.ts"
@@ -35,8 +35,8 @@ export const intakeConfig = (settings: InboundSettings, authenticity: Authentici
       ...(settings.intake.sender === undefined ? [] : [addressOf(settings.intake.sender).toLowerCase()])
     ]),
     authenticity,
-    registerUrl: settings.intake.registerUrl ?? `${settings.http.baseUrl}${ACCOUNT_PAGES.register}`,
-    buyUrl: settings.intake.buyCreditsUrl ?? `${settings.http.baseUrl}${ACCOUNT_PAGES.credits}`,
+    registerUrl: settings.intake.registerUrl ?? `${settings.http.baseUrl}${pathTo.register}`,
+    buyUrl: settings.intake.buyCreditsUrl ?? `${settings.http.baseUrl}${pathTo.credits}`,
     baseUrl: settings.http.baseUrl,
     heartbeat: Duration.millis(settings.conversion.heartbeatIntervalMs)
   })

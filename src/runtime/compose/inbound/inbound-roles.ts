@@ -16,8 +16,11 @@ import { authenticityRules } from "./inbound.ts"
 /** Steps of each kind in progress at once in one process: a mail is in memory while it is read, its result while it is sent. */
 const WORKERS = 2
 
-/** Customers whose mails are converted beside these: their pages take turns in the pipeline, so that more are slower and none waits. */
-const OTHERS = 6
+/**
+ * Workers for mails of customers without another mail in conversion. The pages of all mails take turns in the pipeline: with more
+ * workers each mail is slower, and none waits.
+ */
+const OTHER_CONVERTERS = 6
 
 /** How long a worker that found nothing to do waits. */
 const IDLE = Duration.millis(250)
@@ -111,7 +114,7 @@ export const intakeWorkers = (settings: InboundSettings) => {
     worker(
       "other-mail-converter",
       ConvertByEmail.use((intake) => intake.convertNextOfIdle),
-      OTHERS
+      OTHER_CONVERTERS
     ),
     worker(
       "mail-replies",

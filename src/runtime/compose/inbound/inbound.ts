@@ -26,7 +26,7 @@ import { intakeConfig, replyChannel } from "./inbound-parts.ts"
 /** The pipeline in this process, on the store of mails in progress. */
 const pipeline = InProcessPipeline.layer.pipe(
   Layer.provide(
-    // A layer of its own: the files' one reads from another store.
+    // A fresh layer: the one for files reads from another store.
     Layer.fresh(ReadPages.layer).pipe(Layer.provide(Layer.effect(FileObjects, MailObjects)))
   )
 )
@@ -37,20 +37,20 @@ const folder = Effect.acquireRelease(
   (path) => Effect.promise(() => rm(path, { recursive: true, force: true }))
 )
 
-/** The pipeline for callers that are not in this process, on a folder of its own. */
+/** The pipeline for callers outside of this process, with a separate folder. */
 export const pipelineAnswers = PipelineAnswers.layer.pipe(
   Layer.provide(Layer.fresh(pipeline)),
   Layer.provide(Layer.effect(MailObjects, Effect.map(folder, makeDiskObjects)))
 )
 
-/** The hops whose verdicts on senders are trusted. */
+/** Hops with trusted verdicts on senders. */
 export const authenticityRules = ({ embedded, intake }: InboundSettings): AuthenticityRules => ({
   trustedHops: intake.trustedHops.map((hop) => hop.toLowerCase()),
   trustsLoopback: embedded && intake.trustedHops.length === 0,
   hopSecret: intake.hopSecret
 })
 
-/** Convert-by-email, its replies beside it, what people see of it, and the pipeline's answers. */
+/** Convert-by-email, its replies, its pages, and the pipeline's answers. */
 export const inbound = (settings: InboundSettings) =>
   Layer.mergeAll(convertByEmail(settings), pipelineAnswers, IncomingMails.layer)
 

@@ -80,7 +80,7 @@ const mailStore: Layer.Layer<MailStore, never, Database> = Layer.unwrap(
   )
 )
 
-/** The delayed retry queue of the settings; one in the database is none without it. */
+/** The delayed retry queue of the settings, unless it is in the database. */
 const queueWithoutDatabase = (
   settings: MailSettings,
   parts: Pick<MailParts, "credentials">

@@ -37,7 +37,7 @@ const RETRIES = Schedule.exponential("200 millis", 2).pipe(Schedule.upTo({ times
 
 const ANSWER_TIME_MS = 15_000
 
-/** An address that stands for every interface is reached over the loopback one. */
+/** Replaces the address of all interfaces with the loopback one, which can be called. */
 const reachable = (url: string): string => url.replace(/\/\/(?:0\.0\.0\.0|\[::\])(?=:|$)/, "//127.0.0.1")
 
 /**
@@ -76,7 +76,7 @@ export const makeSimulatedEvents = (settings: MailSettings) => {
           Effect.logWarning("an event of a simulated provider was not accepted by its webhook", cause)
         )
       ),
-    /** Tells it where the listener is. */
+    /** Gives it the listener's address. */
     layer: Layer.effectDiscard(
       Effect.gen(function* () {
         const { address } = yield* HttpServer.HttpServer

@@ -1,4 +1,4 @@
-/** The C library gives each of up to eight threads a processor an arena of its own, and keeps what they have freed. */
+/** Limit on malloc arenas. By default the C library makes up to eight arenas a processor, and each keeps the memory freed in it. */
 const ARENAS = "2"
 /** Blocks of so many bytes go back to the system when they are freed; left alone, the library raises that limit up to 32 MB. */
 const RETURNED_FROM = "131072"

@@ -10,7 +10,7 @@ import {
   type BatchWorld,
   batchServiceContract,
   newJob,
-  until
+  untilStatus
 } from "../../../contracts/batch/batch-service.ts"
 import { makeMapObjects } from "../../../support/worlds/map-objects.ts"
 
@@ -47,7 +47,7 @@ describe("the local batch service", () => {
     Effect.gen(function* () {
       const here = yield* world()
       const arn = yield* here.service.create(yield* newJob(here.objects, "j1"))
-      const { outputPrefix } = yield* until(here.service, arn, ["Completed"])
+      const { outputPrefix } = yield* untilStatus(here.service, arn, ["Completed"])
       const [first] = yield* outputOf(here, outputPrefix)
       assert.deepStrictEqual(first?.modelOutput?.output.message.content, [{ text: "<p>page 0</p>" }])
     }).pipe(Effect.scoped)
@@ -58,7 +58,7 @@ describe("the local batch service", () => {
       const faults = { failed: 0.3, unfinished: 0.3 }
       const some = yield* world({ faults })
       const arn = yield* some.service.create(yield* newJob(some.objects, "j2", 40))
-      const { outputPrefix, processed } = yield* until(some.service, arn, ["PartiallyCompleted"])
+      const { outputPrefix, processed } = yield* untilStatus(some.service, arn, ["PartiallyCompleted"])
       const lines = yield* outputOf(some, outputPrefix)
       const ids = Array.from({ length: 40 }, (_, page) => `c0-p${page}`)
       assert.sameMembers(
@@ -77,7 +77,7 @@ describe("the local batch service", () => {
         [{ expires: true }, "Expired"]
       ] as const) {
         const bad = yield* world({ faults: fault })
-        yield* until(bad.service, yield* bad.service.create(yield* newJob(bad.objects, "j3")), [status])
+        yield* untilStatus(bad.service, yield* bad.service.create(yield* newJob(bad.objects, "j3")), [status])
       }
       const slow = yield* world({ delayMs: 60_000, faults: { stopLatencyMs: 60_000 } })
       const waiting = yield* slow.service.create(yield* newJob(slow.objects, "j4"))
@@ -97,7 +97,7 @@ describe("the local batch service", () => {
         })
       )
       const second = yield* world({}, objects)
-      yield* until(second.service, arn, ["Completed"])
+      yield* untilStatus(second.service, arn, ["Completed"])
     }).pipe(Effect.scoped)
   )
 
@@ -116,7 +116,7 @@ describe("the local batch service", () => {
         }
       )
       const arn = yield* here.service.create(asked)
-      const { outputPrefix } = yield* until(here.service, arn, ["Completed"])
+      const { outputPrefix } = yield* untilStatus(here.service, arn, ["Completed"])
       assert.isDefined((yield* outputOf(here, outputPrefix))[0]?.error)
     }).pipe(Effect.scoped)
   )

@@ -17,8 +17,6 @@ import { closePages, workersBrowser } from "../../../support/processes/browser.t
 import { ADMIN_TOKEN, sent, startServer, type TestServer } from "../harness.ts"
 import { expectAccessible, expectFocus, hears, listen, openPage, tabTo } from "./browse.ts"
 
-const PATIENCE = 120_000
-
 const mails: Array<SendRequest> = []
 let server: TestServer
 let browser: Browser
@@ -72,104 +70,92 @@ beforeAll(async () => {
   })
   browser = await workersBrowser()
   ;({ complaints, page } = await openPage(browser, server.url))
-}, PATIENCE)
+})
 afterAll(async () => {
   await closePages(browser)
   await server.stop()
 })
 
-it(
-  "a wrong token ends on the forms; the right one leads to the page that was asked for",
-  async () => {
-    await page.goto(`${server.url}/admin/customers`)
-    await page.waitForURL("**/sign-in?reason=admin&next=%2Fadmin%2Fcustomers")
-    await expectAccessible(page, "the sign-in")
-    await page.getByLabel("Token").fill("wrong")
-    await page.keyboard.press("Enter")
-    await page.getByText("There is no such token").waitFor()
-    await expectAccessible(page, "a wrong token")
-    await page.goBack()
-    await page.getByLabel("Token").fill(ADMIN_TOKEN)
-    await page.keyboard.press("Enter")
-    await page.waitForURL("**/admin/customers")
-    await page.getByText("No customers yet.").waitFor()
-    expect(complaints).toEqual([])
-  },
-  PATIENCE
-)
+it("a wrong token ends on the forms; the right one leads to the page that was asked for", async () => {
+  await page.goto(`${server.url}/admin/customers`)
+  await page.waitForURL("**/sign-in?reason=admin&next=%2Fadmin%2Fcustomers")
+  await expectAccessible(page, "the sign-in")
+  await page.getByLabel("Token").fill("wrong")
+  await page.keyboard.press("Enter")
+  await page.getByText("There is no such token").waitFor()
+  await expectAccessible(page, "a wrong token")
+  await page.goBack()
+  await page.getByLabel("Token").fill(ADMIN_TOKEN)
+  await page.keyboard.press("Enter")
+  await page.waitForURL("**/admin/customers")
+  await page.getByText("No customers yet.").waitFor()
+  expect(complaints).toEqual([])
+})
 
-it(
-  "customers are added, searched, and given credits by keyboard, once for each reference",
-  async () => {
-    await listen(page)
-    await page.locator("#add-email").fill("ann@x.test")
-    await page.locator("#add-name").fill("<b>Ann</b>")
+it("customers are added, searched, and given credits by keyboard, once for each reference", async () => {
+  await listen(page)
+  await page.locator("#add-email").fill("ann@x.test")
+  await page.locator("#add-name").fill("<b>Ann</b>")
+  await page.keyboard.press("Enter")
+  await hears(page, "ann@x.test is a customer now.")
+  await page.getByText("10 free pages").first().waitFor()
+  await expectFocus(page, "#add-email")
+  await expectAccessible(page, "customers")
+  const give = async () => {
+    await tabTo(page, "Give credits to ann@x.test")
     await page.keyboard.press("Enter")
-    await hears(page, "ann@x.test is a customer now.")
-    await page.getByText("10 free pages").first().waitFor()
-    await expectFocus(page, "#add-email")
-    await expectAccessible(page, "customers")
-    const give = async () => {
-      await tabTo(page, "Give credits to ann@x.test")
-      await page.keyboard.press("Enter")
-      await page.getByRole("dialog", { name: "Give credits to ann@x.test" }).waitFor()
-      await page.getByLabel("Credits", { exact: true }).fill("100")
-      await page.getByLabel("Reference").fill("invoice-17")
-    }
-    await give()
-    await expectAccessible(page, "giving credits")
-    await page.keyboard.press("Enter")
-    await hears(page, "ann@x.test has 100 credits more.")
-    await page.getByRole("cell", { name: "100 credits", exact: true }).waitFor()
-    await page.getByLabel("Part of the address or name").focus()
-    await give()
-    await page.keyboard.press("Enter")
-    await hears(page, "Nothing was changed.")
-    await page.goto(`${server.url}/admin/customers?search=nobody`)
-    await page.getByText("No customer matches.").waitFor()
-    expect(complaints).toEqual([])
-  },
-  PATIENCE
-)
+    await page.getByRole("dialog", { name: "Give credits to ann@x.test" }).waitFor()
+    await page.getByLabel("Credits", { exact: true }).fill("100")
+    await page.getByLabel("Reference").fill("invoice-17")
+  }
+  await give()
+  await expectAccessible(page, "giving credits")
+  await page.keyboard.press("Enter")
+  await hears(page, "ann@x.test has 100 credits more.")
+  await page.getByRole("cell", { name: "100 credits", exact: true }).waitFor()
+  await page.getByLabel("Part of the address or name").focus()
+  await give()
+  await page.keyboard.press("Enter")
+  await hears(page, "Nothing was changed.")
+  await page.goto(`${server.url}/admin/customers?search=nobody`)
+  await page.getByText("No customer matches.").waitFor()
+  expect(complaints).toEqual([])
+})
 
-it(
-  "an admin is invited, signs in by the mailed link in the browser that asked, and is removed",
-  async () => {
-    await page.goto(`${server.url}/admin/admins`)
-    await listen(page)
-    await page.locator("#add-email").fill("root@x.test")
-    await page.getByLabel("May").selectOption("Only look")
-    await page.getByRole("button", { name: "Invite" }).click()
-    await hears(page, "root@x.test may sign in, and has been mailed.")
-    await expectAccessible(page, "admins")
-    expect(mails.at(-1)?.text).toContain(`${BASE}/sign-in?reason=admin`)
+it("an admin is invited, signs in by the mailed link in the browser that asked, and is removed", async () => {
+  await page.goto(`${server.url}/admin/admins`)
+  await listen(page)
+  await page.locator("#add-email").fill("root@x.test")
+  await page.getByLabel("May").selectOption("Only look")
+  await page.getByRole("button", { name: "Invite" }).click()
+  await hears(page, "root@x.test may sign in, and has been mailed.")
+  await expectAccessible(page, "admins")
+  expect(mails.at(-1)?.text).toContain(`${BASE}/sign-in?reason=admin`)
 
-    const [asking, other] = [await openPage(browser, server.url), await openPage(browser, server.url)]
-    await asking.page.goto(`${server.url}/sign-in?reason=admin`)
-    await asking.page.getByLabel("Email address").fill("root@x.test")
-    await asking.page.keyboard.press("Enter")
-    await asking.page.getByRole("heading", { name: "Look into your mail" }).waitFor()
-    await expectAccessible(asking.page, "a link is on its way")
-    await expect.poll(() => mails.at(-1)?.source, { timeout: 20_000 }).toBe("api:sign-in")
-    const path = /\/auth\/magic\S+/.exec(mails.at(-1)?.text ?? "")![0]
-    for (const { page: here } of [other, asking]) {
-      await here.goto(`${server.url}${path}`)
-      await here.getByRole("button", { name: "Sign in" }).click()
-    }
-    await other.page.getByText("only in the browser that asked for it").waitFor()
-    await expectAccessible(other.page, "another browser")
-    await asking.page.waitForURL("**/admin**")
-    await asking.page.goto(`${server.url}/admin/admins`)
-    await asking.page.getByRole("cell", { name: "only look" }).waitFor()
-    expect(await asking.page.getByRole("button", { name: "Invite" }).isHidden()).toBe(true)
+  const [asking, other] = [await openPage(browser, server.url), await openPage(browser, server.url)]
+  await asking.page.goto(`${server.url}/sign-in?reason=admin`)
+  await asking.page.getByLabel("Email address").fill("root@x.test")
+  await asking.page.keyboard.press("Enter")
+  await asking.page.getByRole("heading", { name: "Look into your mail" }).waitFor()
+  await expectAccessible(asking.page, "a link is on its way")
+  await expect.poll(() => mails.at(-1)?.source).toBe("api:sign-in")
+  const path = /\/auth\/magic\S+/.exec(mails.at(-1)?.text ?? "")![0]
+  for (const { page: here } of [other, asking]) {
+    await here.goto(`${server.url}${path}`)
+    await here.getByRole("button", { name: "Sign in" }).click()
+  }
+  await other.page.getByText("only in the browser that asked for it").waitFor()
+  await expectAccessible(other.page, "another browser")
+  await asking.page.waitForURL("**/admin**")
+  await asking.page.goto(`${server.url}/admin/admins`)
+  await asking.page.getByRole("cell", { name: "only look" }).waitFor()
+  expect(await asking.page.getByRole("button", { name: "Invite" }).isHidden()).toBe(true)
 
-    await page.getByRole("button", { name: "Remove root@x.test" }).click()
-    await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click()
-    await hears(page, "root@x.test is no admin any more.")
-    await asking.page.reload()
-    await asking.page.waitForURL("**/sign-in?reason=ended**")
-    for (const opened of [asking, other]) await opened.page.context().close()
-    expect(complaints).toEqual([])
-  },
-  PATIENCE
-)
+  await page.getByRole("button", { name: "Remove root@x.test" }).click()
+  await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click()
+  await hears(page, "root@x.test is no admin any more.")
+  await asking.page.reload()
+  await asking.page.waitForURL("**/sign-in?reason=ended**")
+  for (const opened of [asking, other]) await opened.page.context().close()
+  expect(complaints).toEqual([])
+})

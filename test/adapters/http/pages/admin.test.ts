@@ -28,7 +28,6 @@ import { closePages, workersBrowser } from "../../../support/processes/browser.t
 import { ADMIN_TOKEN, startServer, type TestServer } from "../harness.ts"
 import { expectAccessible, expectFocus, focused, openPage, tabTo } from "./browse.ts"
 
-const PATIENCE = 120_000
 const HOSTILE = `<img src=x onerror=alert(1)>"'&amp;`
 const AT = "2026-11-20T10:11:12.000000Z"
 
@@ -350,7 +349,7 @@ beforeAll(async () => {
     })
   })
   browser = await workersBrowser()
-}, PATIENCE)
+})
 afterAll(async () => {
   await closePages(browser)
   await server.stop()
@@ -364,265 +363,235 @@ beforeEach(async () => {
   await page.getByLabel("Token").fill(ADMIN_TOKEN)
   await page.keyboard.press("Enter")
   await page.waitForURL("**/admin")
-}, PATIENCE)
+})
 
 const open = async (screen: string) => {
   await page.goto(`${server.url}/admin/${screen}`)
   await page.locator("#loading").waitFor({ state: "hidden" })
 }
 
-it(
-  "jobs: cancelled ones have their own filter; what a row shows is text",
-  async () => {
-    await open("jobs")
-    await page.getByRole("table", { name: "Conversion jobs, newest first" }).waitFor()
-    await tabTo(page, "Cancelled")
-    await page.keyboard.press("Enter")
-    await page.waitForURL("**/admin/jobs?status=cancelled")
-    await page.getByRole("cell", { name: "Cancelled", exact: true }).waitFor()
-    expect(asked.status).toBe("cancelled")
-    expect(await page.getByRole("link", { name: "Cancelled" }).getAttribute("aria-current")).toBe("page")
-    await page.getByText("12 of 60").waitFor()
-    await page.getByRole("listitem").filter({ hasText: "Cancelled" }).getByText("1,234").waitFor()
-    const error = (await page.getByRole("cell", { name: HOSTILE, exact: true }).boundingBox())!
-    expect(error.x + error.width).toBeLessThanOrEqual(1280)
-    await page.getByText("Cancelled by user").waitFor()
-    const others = page.getByRole("list", { name: "Word documents, pictures and layout-true results" })
-    await others.getByRole("link", { name: "letter.docx" }).waitFor()
-    expect(await others.textContent()).toContain("Word document · 3 attempts · ann@x.test")
-    await tabTo(page, "Show older Word documents, pictures and layout-true results")
-    await page.keyboard.press("Enter")
-    await others.getByRole("link", { name: "flyer.pdf" }).waitFor()
-    await expectAccessible(page, "cancelled jobs")
-    // What a customer cancelled is theirs to begin anew.
-    expect(await page.getByRole("button", { name: `Retry ${HOSTILE}.pdf` }).count()).toBe(0)
-    await open("jobs?status=failed")
-    await page.getByRole("button", { name: `Retry ${HOSTILE}.pdf` }).click()
-    await page.getByRole("dialog", { name: `Convert ${HOSTILE}.pdf again?` }).waitFor()
-    await page.getByRole("button", { name: "Retry", exact: true }).click()
-    await page.locator("#problem", { hasText: "There is no such job" }).waitFor()
-    await page.getByText(HOSTILE, { exact: true }).first().waitFor()
-    await expectAccessible(page, "failed jobs")
-    await page.getByRole("link", { name: `${HOSTILE}.pdf` }).press("Enter")
-    await page.getByRole("heading", { name: `${HOSTILE}.pdf` }).waitFor()
-    await page.getByRole("row", { name: "21–40 Failed 3" }).waitFor()
-    expect(await page.locator("main img").count()).toBe(0)
-    await expectAccessible(page, "a customer's document")
-    await page.setViewportSize({ width: 320, height: 640 })
-    await expectAccessible(page, "a customer's document at 320 px")
-    await page.setViewportSize({ width: 1280, height: 900 })
-    await page.getByRole("link", { name: "Jobs", exact: true }).first().press("Enter")
-    await page.waitForURL("**/admin/jobs")
-    await open("jobs?status=completed")
-    await page.getByText("No job of the status “Completed”.").waitFor()
-    expect(complaints).toEqual([])
-  },
-  PATIENCE
-)
+it("jobs: cancelled ones have their own filter; what a row shows is text", async () => {
+  await open("jobs")
+  await page.getByRole("table", { name: "Conversion jobs, newest first" }).waitFor()
+  await tabTo(page, "Cancelled")
+  await page.keyboard.press("Enter")
+  await page.waitForURL("**/admin/jobs?status=cancelled")
+  await page.getByRole("cell", { name: "Cancelled", exact: true }).waitFor()
+  expect(asked.status).toBe("cancelled")
+  expect(await page.getByRole("link", { name: "Cancelled" }).getAttribute("aria-current")).toBe("page")
+  await page.getByText("12 of 60").waitFor()
+  await page.getByRole("listitem").filter({ hasText: "Cancelled" }).getByText("1,234").waitFor()
+  const error = (await page.getByRole("cell", { name: HOSTILE, exact: true }).boundingBox())!
+  expect(error.x + error.width).toBeLessThanOrEqual(1280)
+  await page.getByText("Cancelled by user").waitFor()
+  const others = page.getByRole("list", { name: "Word documents, pictures and layout-true results" })
+  await others.getByRole("link", { name: "letter.docx" }).waitFor()
+  expect(await others.textContent()).toContain("Word document · 3 attempts · ann@x.test")
+  await tabTo(page, "Show older Word documents, pictures and layout-true results")
+  await page.keyboard.press("Enter")
+  await others.getByRole("link", { name: "flyer.pdf" }).waitFor()
+  await expectAccessible(page, "cancelled jobs")
+  // What a customer cancelled is theirs to begin anew.
+  expect(await page.getByRole("button", { name: `Retry ${HOSTILE}.pdf` }).count()).toBe(0)
+  await open("jobs?status=failed")
+  await page.getByRole("button", { name: `Retry ${HOSTILE}.pdf` }).click()
+  await page.getByRole("dialog", { name: `Convert ${HOSTILE}.pdf again?` }).waitFor()
+  await page.getByRole("button", { name: "Retry", exact: true }).click()
+  await page.locator("#problem", { hasText: "There is no such job" }).waitFor()
+  await page.getByText(HOSTILE, { exact: true }).first().waitFor()
+  await expectAccessible(page, "failed jobs")
+  await page.getByRole("link", { name: `${HOSTILE}.pdf` }).press("Enter")
+  await page.getByRole("heading", { name: `${HOSTILE}.pdf` }).waitFor()
+  await page.getByRole("row", { name: "21–40 Failed 3" }).waitFor()
+  expect(await page.locator("main img").count()).toBe(0)
+  await expectAccessible(page, "a customer's document")
+  await page.setViewportSize({ width: 320, height: 640 })
+  await expectAccessible(page, "a customer's document at 320 px")
+  await page.setViewportSize({ width: 1280, height: 900 })
+  await page.getByRole("link", { name: "Jobs", exact: true }).first().press("Enter")
+  await page.waitForURL("**/admin/jobs")
+  await open("jobs?status=completed")
+  await page.getByText("No job of the status “Completed”.").waitFor()
+  expect(complaints).toEqual([])
+})
 
-it(
-  "email log: filters and pages are in the URL, mails are text",
-  async () => {
-    await open("email-log?status=bounced&subject=100%25&nothing=x")
-    expect(asked.mails).toMatchObject({ status: "bounced", subject: "100%", cursor: undefined })
-    expect(await page.getByLabel("Status").inputValue()).toBe("bounced")
-    expect(await page.getByLabel("Part of the subject").inputValue()).toBe("100%")
-    await page.getByText("More than 10,000 mails").waitFor()
-    expect(await page.getByRole("link", { name: "Export as CSV" }).getAttribute("href")).toBe(
-      "/api/admin/email-log.csv?status=bounced&subject=100%25"
-    )
-    expect(await page.getByRole("link", { name: "unbroken" }).getAttribute("href")).toBe(
-      `/admin/email-log/${mailOf(1).id}`
-    )
-    expect(await page.locator("main img").count()).toBe(0)
-    await expectAccessible(page, "the email log")
-    await page.getByLabel("Address: To, Cc or Bcc").fill("you1@x.test")
-    await page.keyboard.press("Enter")
-    await page.waitForURL(/recipient=you1%40x\.test/)
-    await page.getByRole("link", { name: "Next page" }).press("Enter")
-    await page.waitForURL(/cursor=next-1/)
-    await page.getByText("you2@x.test").waitFor()
-    expect(asked.mails).toMatchObject({ status: "bounced", recipient: "you1@x.test", cursor: "next-1" })
-    expect(await page.getByRole("link", { name: "Next page" }).count()).toBe(0)
-    await page.getByRole("link", { name: "Previous page" }).press("Enter")
-    await page.getByText("you1@x.test").waitFor()
-    await page.getByRole("link", { name: "Next page" }).press("Enter")
-    await page.getByText("you2@x.test").waitFor()
-    await page.getByRole("link", { name: "First page" }).press("Enter")
-    await page.getByText("you1@x.test").waitFor()
-    expect(await page.locator("#stopped").isVisible()).toBe(false)
-    expect(await page.getByLabel("Idempotency key").isVisible()).toBe(false)
-    await open("email-log?key=order-1")
-    expect(await page.getByLabel("Idempotency key").isVisible()).toBe(true)
-    expect(await page.getByLabel("Idempotency key").inputValue()).toBe("order-1")
-    await expectAccessible(page, "the email log with all its filters")
-    await open("email-log?subject=seldom")
-    await page.getByText("Stopped after 250,000 mails. “Next page” reads on.").waitFor()
-    await page.getByText("Nothing among these.").waitFor()
-    expect(await page.getByRole("link", { name: "Next page" }).getAttribute("href")).toContain(
-      "cursor=next-2"
-    )
-    expect(complaints).toEqual([])
-  },
-  PATIENCE
-)
+it("email log: filters and pages are in the URL, mails are text", async () => {
+  await open("email-log?status=bounced&subject=100%25&nothing=x")
+  expect(asked.mails).toMatchObject({ status: "bounced", subject: "100%", cursor: undefined })
+  expect(await page.getByLabel("Status").inputValue()).toBe("bounced")
+  expect(await page.getByLabel("Part of the subject").inputValue()).toBe("100%")
+  await page.getByText("More than 10,000 mails").waitFor()
+  expect(await page.getByRole("link", { name: "Export as CSV" }).getAttribute("href")).toBe(
+    "/api/admin/email-log.csv?status=bounced&subject=100%25"
+  )
+  expect(await page.getByRole("link", { name: "unbroken" }).getAttribute("href")).toBe(
+    `/admin/email-log/${mailOf(1).id}`
+  )
+  expect(await page.locator("main img").count()).toBe(0)
+  await expectAccessible(page, "the email log")
+  await page.getByLabel("Address: To, Cc or Bcc").fill("you1@x.test")
+  await page.keyboard.press("Enter")
+  await page.waitForURL(/recipient=you1%40x\.test/)
+  await page.getByRole("link", { name: "Next page" }).press("Enter")
+  await page.waitForURL(/cursor=next-1/)
+  await page.getByText("you2@x.test").waitFor()
+  expect(asked.mails).toMatchObject({ status: "bounced", recipient: "you1@x.test", cursor: "next-1" })
+  expect(await page.getByRole("link", { name: "Next page" }).count()).toBe(0)
+  await page.getByRole("link", { name: "Previous page" }).press("Enter")
+  await page.getByText("you1@x.test").waitFor()
+  await page.getByRole("link", { name: "Next page" }).press("Enter")
+  await page.getByText("you2@x.test").waitFor()
+  await page.getByRole("link", { name: "First page" }).press("Enter")
+  await page.getByText("you1@x.test").waitFor()
+  expect(await page.locator("#stopped").isVisible()).toBe(false)
+  expect(await page.getByLabel("Idempotency key").isVisible()).toBe(false)
+  await open("email-log?key=order-1")
+  expect(await page.getByLabel("Idempotency key").isVisible()).toBe(true)
+  expect(await page.getByLabel("Idempotency key").inputValue()).toBe("order-1")
+  await expectAccessible(page, "the email log with all its filters")
+  await open("email-log?subject=seldom")
+  await page.getByText("Stopped after 250,000 mails. “Next page” reads on.").waitFor()
+  await page.getByText("Nothing among these.").waitFor()
+  expect(await page.getByRole("link", { name: "Next page" }).getAttribute("href")).toContain("cursor=next-2")
+  expect(complaints).toEqual([])
+})
 
-it(
-  "audit: what was done, filtered and page by page, as text",
-  async () => {
-    await page.getByRole("link", { name: "Audit" }).press("Enter")
-    await page.waitForURL("**/admin/audit")
-    await page.getByRole("table", { name: "Actions, newest first" }).waitFor()
-    await page.getByText("Details").last().press("Enter")
-    await page.getByText(HOSTILE, { exact: true }).first().waitFor()
-    expect(await page.locator("main img").count()).toBe(0)
-    await expectAccessible(page, "the audit log")
-    await page.getByLabel("Action, exactly").fill("email_unsuppress")
-    await page.getByLabel("Target, exactly").fill("ann@x.test")
-    await page.keyboard.press("Enter")
-    await page.waitForURL(/action=email_unsuppress&target=ann%40x\.test/)
-    await page.getByRole("link", { name: "Next page" }).press("Enter")
-    await page.waitForURL(/cursor=next-1/)
-    await page.getByText("bob@x.test").waitFor()
-    expect(asked.actions).toMatchObject({
-      action: "email_unsuppress",
-      target: "ann@x.test",
-      cursor: "next-1"
-    })
-    expect(await page.getByRole("table").getByText("Details").count()).toBe(1)
-    await open("audit?action=nothing")
-    await page.getByText("Nothing was written down that matches.").waitFor()
-    await expectAccessible(page, "an empty audit log")
-    expect(complaints).toEqual([])
-  },
-  PATIENCE
-)
+it("audit: what was done, filtered and page by page, as text", async () => {
+  await page.getByRole("link", { name: "Audit" }).press("Enter")
+  await page.waitForURL("**/admin/audit")
+  await page.getByRole("table", { name: "Actions, newest first" }).waitFor()
+  await page.getByText("Details").last().press("Enter")
+  await page.getByText(HOSTILE, { exact: true }).first().waitFor()
+  expect(await page.locator("main img").count()).toBe(0)
+  await expectAccessible(page, "the audit log")
+  await page.getByLabel("Action, exactly").fill("email_unsuppress")
+  await page.getByLabel("Target, exactly").fill("ann@x.test")
+  await page.keyboard.press("Enter")
+  await page.waitForURL(/action=email_unsuppress&target=ann%40x\.test/)
+  await page.getByRole("link", { name: "Next page" }).press("Enter")
+  await page.waitForURL(/cursor=next-1/)
+  await page.getByText("bob@x.test").waitFor()
+  expect(asked.actions).toMatchObject({
+    action: "email_unsuppress",
+    target: "ann@x.test",
+    cursor: "next-1"
+  })
+  expect(await page.getByRole("table").getByText("Details").count()).toBe(1)
+  await open("audit?action=nothing")
+  await page.getByText("Nothing was written down that matches.").waitFor()
+  await expectAccessible(page, "an empty audit log")
+  expect(complaints).toEqual([])
+})
 
-it(
-  "incoming mails: what became of each and why; what waits is tried again or set aside, by keyboard",
-  async () => {
-    acts = []
-    await open("incoming")
-    await page.getByRole("table", { name: "Mails, newest first" }).waitFor()
-    const [waiting, ended, forged] = [1, 2, 3].map((at) => page.getByRole("row").nth(at))
-    expect(await waiting!.getByRole("cell").allInnerTexts()).toEqual(
-      expect.arrayContaining([expect.stringMatching(/^Converting[^]*Waits: objects does not answer/)])
-    )
-    expect(await ended!.getByRole("cell").allInnerTexts()).toEqual(
-      expect.arrayContaining([
-        expect.stringContaining("Success"),
-        expect.stringContaining("success to ann@x.test, with a link")
-      ])
-    )
-    expect(await forged!.getByRole("rowheader").innerText()).toContain("not verified: ")
-    expect(await forged!.getByRole("cell").allInnerTexts()).toEqual(
-      expect.arrayContaining([expect.stringMatching(/^Unverified[^]*img src=x/)])
-    )
-    expect(await forged!.getByRole("button").count()).toBe(0)
-    expect(await page.locator("main img").count()).toBe(0)
-    await expectAccessible(page, "incoming mails")
-    await page.setViewportSize({ width: 320, height: 640 })
-    await expectAccessible(page, "incoming mails at 320 px")
-    await page.setViewportSize({ width: 1280, height: 900 })
-    await tabTo(page, "Try again Report")
-    await page.keyboard.press("Enter")
-    await page.getByRole("dialog", { name: "Try it again now?" }).waitFor()
-    expect(await focused(page)).toBe("Leave it")
-    await expectAccessible(page, "the question about a mail")
-    await tabTo(page, "Try again")
-    await page.keyboard.press("Enter")
-    await page.locator("#polite", { hasText: "“Report” is tried again." }).waitFor({ state: "attached" })
-    expect(acts).toEqual([`mail_retried ${incomingOf({}).id}`, `retried ${incomingOf({}).id}`])
-    await page.getByRole("button", { name: /^Set aside / }).press("Enter")
-    await page.getByRole("dialog", { name: "Set the mail aside?" }).waitFor()
-    await page.getByRole("button", { name: "Set aside", exact: true }).press("Enter")
-    await page.locator("#problem", { hasText: "This mail has ended" }).waitFor()
-    await page.getByLabel("Outcome").selectOption("limited")
-    await page.getByLabel("Address, exactly").fill("Ann@X.test")
-    await page.keyboard.press("Enter")
-    await page.getByText("No mail matches.").waitFor()
-    expect(asked.incoming).toMatchObject({ outcome: "limited", sender: "ann@x.test", step: undefined })
-    expect(complaints.filter((one) => !one.includes("409"))).toEqual([])
-  },
-  PATIENCE
-)
+it("incoming mails: what became of each and why; what waits is tried again or set aside, by keyboard", async () => {
+  acts = []
+  await open("incoming")
+  await page.getByRole("table", { name: "Mails, newest first" }).waitFor()
+  const [waiting, ended, forged] = [1, 2, 3].map((at) => page.getByRole("row").nth(at))
+  expect(await waiting!.getByRole("cell").allInnerTexts()).toEqual(
+    expect.arrayContaining([expect.stringMatching(/^Converting[^]*Waits: objects does not answer/)])
+  )
+  expect(await ended!.getByRole("cell").allInnerTexts()).toEqual(
+    expect.arrayContaining([
+      expect.stringContaining("Success"),
+      expect.stringContaining("success to ann@x.test, with a link")
+    ])
+  )
+  expect(await forged!.getByRole("rowheader").innerText()).toContain("not verified: ")
+  expect(await forged!.getByRole("cell").allInnerTexts()).toEqual(
+    expect.arrayContaining([expect.stringMatching(/^Unverified[^]*img src=x/)])
+  )
+  expect(await forged!.getByRole("button").count()).toBe(0)
+  expect(await page.locator("main img").count()).toBe(0)
+  await expectAccessible(page, "incoming mails")
+  await page.setViewportSize({ width: 320, height: 640 })
+  await expectAccessible(page, "incoming mails at 320 px")
+  await page.setViewportSize({ width: 1280, height: 900 })
+  await tabTo(page, "Try again Report")
+  await page.keyboard.press("Enter")
+  await page.getByRole("dialog", { name: "Try it again now?" }).waitFor()
+  expect(await focused(page)).toBe("Leave it")
+  await expectAccessible(page, "the question about a mail")
+  await tabTo(page, "Try again")
+  await page.keyboard.press("Enter")
+  await page.locator("#polite", { hasText: "“Report” is tried again." }).waitFor({ state: "attached" })
+  expect(acts).toEqual([`mail_retried ${incomingOf({}).id}`, `retried ${incomingOf({}).id}`])
+  await page.getByRole("button", { name: /^Set aside / }).press("Enter")
+  await page.getByRole("dialog", { name: "Set the mail aside?" }).waitFor()
+  await page.getByRole("button", { name: "Set aside", exact: true }).press("Enter")
+  await page.locator("#problem", { hasText: "This mail has ended" }).waitFor()
+  await page.getByLabel("Outcome").selectOption("limited")
+  await page.getByLabel("Address, exactly").fill("Ann@X.test")
+  await page.keyboard.press("Enter")
+  await page.getByText("No mail matches.").waitFor()
+  expect(asked.incoming).toMatchObject({ outcome: "limited", sender: "ann@x.test", step: undefined })
+  expect(complaints.filter((one) => !one.includes("409"))).toEqual([])
+})
 
-it(
-  "messages of the forms: which of them wait, and why",
-  async () => {
-    await open("messages")
-    await page.getByRole("table", { name: "Messages, newest first" }).waitFor()
-    const [waiting, notified] = [page.getByRole("row").nth(1), page.getByRole("row").nth(2)]
-    expect(await waiting.getByRole("cell").allInnerTexts()).toEqual(
-      expect.arrayContaining(["contact", "waiting", expect.stringContaining("Next try")])
-    )
-    expect(await notified.getByRole("cell").allInnerTexts()).toEqual(
-      expect.arrayContaining(["feedback", "notified", expect.stringContaining("Rating: 2 of 5")])
-    )
-    expect(await page.locator("main img").count()).toBe(0)
-    await expectAccessible(page, "the messages")
-    await page.getByLabel("Notification").selectOption("spam")
-    await page.getByRole("button", { name: "Filter" }).press("Enter")
-    await page.getByText("No message matches.").waitFor()
-    expect(asked.messages).toMatchObject({ state: "spam", kind: undefined })
-    expect(complaints).toEqual([])
-  },
-  PATIENCE
-)
+it("messages of the forms: which of them wait, and why", async () => {
+  await open("messages")
+  await page.getByRole("table", { name: "Messages, newest first" }).waitFor()
+  const [waiting, notified] = [page.getByRole("row").nth(1), page.getByRole("row").nth(2)]
+  expect(await waiting.getByRole("cell").allInnerTexts()).toEqual(
+    expect.arrayContaining(["contact", "waiting", expect.stringContaining("Next try")])
+  )
+  expect(await notified.getByRole("cell").allInnerTexts()).toEqual(
+    expect.arrayContaining(["feedback", "notified", expect.stringContaining("Rating: 2 of 5")])
+  )
+  expect(await page.locator("main img").count()).toBe(0)
+  await expectAccessible(page, "the messages")
+  await page.getByLabel("Notification").selectOption("spam")
+  await page.getByRole("button", { name: "Filter" }).press("Enter")
+  await page.getByText("No message matches.").waitFor()
+  expect(asked.messages).toMatchObject({ state: "spam", kind: undefined })
+  expect(complaints).toEqual([])
+})
 
-it(
-  "suppressions are added and, after a question, removed; refusals are shown",
-  async () => {
-    await open("suppressions")
-    await page.getByText("No address is suppressed.").waitFor()
-    await page.getByRole("textbox", { name: "Address", exact: true }).fill("Ann@X.test")
-    await page.getByLabel("Why").fill(HOSTILE)
-    await page.keyboard.press("Enter")
-    await page.getByRole("rowheader", { name: "ann@x.test" }).waitFor()
-    await expectFocus(page, "#add-email")
-    await expectAccessible(page, "suppressions")
-    await page.keyboard.type("a..b@x.test")
-    await page.keyboard.press("Enter")
-    await page.locator("#add-problem", { hasText: "The request is not valid." }).waitFor()
-    await page.getByRole("button", { name: "Remove ann@x.test" }).press("Enter")
-    await page.getByRole("dialog", { name: "Mail ann@x.test again?" }).waitFor()
-    expect(await focused(page)).toBe("Keep it suppressed")
-    await page.keyboard.press("Tab")
-    await page.keyboard.press("Enter")
-    await page.getByText("No address is suppressed.").waitFor()
-    expect([suppressed, complaints]).toEqual([[], []])
-  },
-  PATIENCE
-)
+it("suppressions are added and, after a question, removed; refusals are shown", async () => {
+  await open("suppressions")
+  await page.getByText("No address is suppressed.").waitFor()
+  await page.getByRole("textbox", { name: "Address", exact: true }).fill("Ann@X.test")
+  await page.getByLabel("Why").fill(HOSTILE)
+  await page.keyboard.press("Enter")
+  await page.getByRole("rowheader", { name: "ann@x.test" }).waitFor()
+  await expectFocus(page, "#add-email")
+  await expectAccessible(page, "suppressions")
+  await page.keyboard.type("a..b@x.test")
+  await page.keyboard.press("Enter")
+  await page.locator("#add-problem", { hasText: "The request is not valid." }).waitFor()
+  await page.getByRole("button", { name: "Remove ann@x.test" }).press("Enter")
+  await page.getByRole("dialog", { name: "Mail ann@x.test again?" }).waitFor()
+  expect(await focused(page)).toBe("Keep it suppressed")
+  await page.keyboard.press("Tab")
+  await page.keyboard.press("Enter")
+  await page.getByText("No address is suppressed.").waitFor()
+  expect([suppressed, complaints]).toEqual([[], []])
+})
 
-it(
-  "dead letters go back, notifications are kept, figures are shown",
-  async () => {
-    await open("dead-letters")
-    await expectAccessible(page, "dead letters")
-    await page.getByRole("button", { name: "Redrive" }).press("Enter")
-    await page
-      .getByRole("dialog", { name: "Put it back into the queue?" })
-      .getByRole("button", { name: "Redrive" })
-      .press("Enter")
-    await page.getByText("No dead letters").waitFor()
-    expect(dead).toEqual([])
+it("dead letters go back, notifications are kept, figures are shown", async () => {
+  await open("dead-letters")
+  await expectAccessible(page, "dead letters")
+  await page.getByRole("button", { name: "Redrive" }).press("Enter")
+  await page
+    .getByRole("dialog", { name: "Put it back into the queue?" })
+    .getByRole("button", { name: "Redrive" })
+    .press("Enter")
+  await page.getByText("No dead letters").waitFor()
+  expect(dead).toEqual([])
 
-    await open("notifications")
-    await page.getByLabel("by chat message").press("Space")
-    await page.getByRole("button", { name: "Save" }).press("Enter")
-    await page.getByText("Saved.", { exact: true }).waitFor()
-    expect(preferences).toEqual({ email_delivery_failure: { email: true, chat: false } })
-    await expectAccessible(page, "notifications")
+  await open("notifications")
+  await page.getByLabel("by chat message").press("Space")
+  await page.getByRole("button", { name: "Save" }).press("Enter")
+  await page.getByText("Saved.", { exact: true }).waitFor()
+  expect(preferences).toEqual({ email_delivery_failure: { email: true, chat: false } })
+  await expectAccessible(page, "notifications")
 
-    await open("statistics?days=7")
-    await page.getByRole("cell", { name: "100.0 %" }).first().waitFor()
-    expect(await page.getByLabel("Period").inputValue()).toBe("7")
-    await expectAccessible(page, "statistics")
-    await open("costs")
-    await page.getByText("$12.50").first().waitFor()
-    await expectAccessible(page, "costs")
-    expect(complaints).toEqual([])
-  },
-  PATIENCE
-)
+  await open("statistics?days=7")
+  await page.getByRole("cell", { name: "100.0 %" }).first().waitFor()
+  expect(await page.getByLabel("Period").inputValue()).toBe("7")
+  await expectAccessible(page, "statistics")
+  await open("costs")
+  await page.getByText("$12.50").first().waitFor()
+  await expectAccessible(page, "costs")
+  expect(complaints).toEqual([])
+})

@@ -2,6 +2,7 @@ import type { Browser, Page } from "playwright-core"
 import { expect } from "vitest"
 
 import { COLOUR_RULES, findings } from "../../../support/processes/axe.ts"
+import { LONGEST_WAIT_MS } from "../../../support/time-limits.ts"
 
 const BROAD = { width: 1280, height: 900 }
 const NARROW = { width: 320, height: 640 }
@@ -32,7 +33,7 @@ export const expectAccessible = async (
 export const openPage = async (browser: Browser, url: string) => {
   const context = await browser.newContext({ viewport: BROAD, reducedMotion: "reduce" })
   const page = await context.newPage()
-  page.setDefaultTimeout(60_000)
+  page.setDefaultTimeout(LONGEST_WAIT_MS)
   const complaints: Array<string> = []
   page.on("request", (request) => {
     if (!request.url().startsWith(url)) complaints.push(`loads ${request.url()}`)
@@ -62,7 +63,7 @@ export const listen = (page: Page): Promise<void> =>
 /** A live region says that, now or soon, after what was waited for before; `listen` first. */
 const expectHeard = async (page: Page, region: string, text: string): Promise<void> => {
   await expect
-    .poll(() => page.evaluate<ReadonlyArray<Record<string, string>>>("heard"), { timeout: 60_000 })
+    .poll(() => page.evaluate<ReadonlyArray<Record<string, string>>>("heard"))
     .toContainEqual({ region, text: expect.stringContaining(text) })
   const said = JSON.stringify(text)
   await page.evaluate(`heard.splice(0, heard.findIndex(({ text }) => text.includes(${said})) + 1)`)
@@ -83,7 +84,7 @@ export const focused = (page: Page): Promise<string> =>
 
 /** That has the focus, now or soon. */
 export const expectFocus = (page: Page, wanted: string): Promise<void> =>
-  expect.poll(() => focused(page), { timeout: 30_000 }).toBe(wanted)
+  expect.poll(() => focused(page)).toBe(wanted)
 
 /** Goes on with the Tab key until that has the focus. */
 export const tabTo = async (page: Page, wanted: string): Promise<void> => {

@@ -7,8 +7,6 @@ import { closePages, workersBrowser } from "../../../support/processes/browser.t
 import { expectAccessible, hears, listen, openPage, tabTo } from "./browse.ts"
 import { openOutbox } from "./outbox-world.ts"
 
-const PATIENCE = 120_000
-
 /** Each attack, where it took effect, would load from evil.test, open a dialog, or leave the page. */
 const HOSTILE = `<html lang="en" onload="alert(1)"><head><title>Order</title><base href="https://evil.test/"><meta http-equiv="refresh" content="0;url=https://evil.test/">
 <style>@import "https://evil.test/a.css"; @font-face { font-family: x; src: url(https://evil.test/f.woff) } p { font-family: x }</style></head>
@@ -55,181 +53,161 @@ const sendHostile = () =>
 
 const subjects = (page: Page) => page.locator(".mails .subject a")
 
-it(
-  "by keyboard: mails arrive in the list, are found, read, and deleted after a question",
-  async () => {
-    const { close, complaints, go, page } = await session()
-    await go("/dev")
-    await expectAccessible(page, "empty outbox")
-    await page.getByText("No mails yet").waitFor()
-    await listen(page)
-    await world.send({ to: [box("bob@example.test")], subject: "First", text: "the code is 4711" })
-    await hears(page, "1 new mail")
-    await world.send({ to: [box("bounced@resend.dev")], subject: "Second" })
-    await hears(page, "1 new mail")
-    expect(await subjects(page).allTextContents()).toEqual(["Unread: Second", "Unread: First"])
-    await page.getByText("Bounced", { exact: true }).waitFor()
+it("by keyboard: mails arrive in the list, are found, read, and deleted after a question", async () => {
+  const { close, complaints, go, page } = await session()
+  await go("/dev")
+  await expectAccessible(page, "empty outbox")
+  await page.getByText("No mails yet").waitFor()
+  await listen(page)
+  await world.send({ to: [box("bob@example.test")], subject: "First", text: "the code is 4711" })
+  await hears(page, "1 new mail")
+  await world.send({ to: [box("bounced@resend.dev")], subject: "Second" })
+  await hears(page, "1 new mail")
+  expect(await subjects(page).allTextContents()).toEqual(["Unread: Second", "Unread: First"])
+  await page.getByText("Bounced", { exact: true }).waitFor()
 
-    // What arrives does not take the focus away.
-    await tabTo(page, "Unread: First")
-    await world.send({ to: [box("ann@example.test")], subject: "Third" })
-    await hears(page, "1 new mail")
-    expect(await page.evaluate("document.activeElement.textContent")).toBe("Unread: First")
-    await expectAccessible(page, "outbox")
+  // What arrives does not take the focus away.
+  await tabTo(page, "Unread: First")
+  await world.send({ to: [box("ann@example.test")], subject: "Third" })
+  await hears(page, "1 new mail")
+  expect(await page.evaluate("document.activeElement.textContent")).toBe("Unread: First")
+  await expectAccessible(page, "outbox")
 
-    await page.keyboard.press("Enter")
-    await page.getByRole("heading", { name: "First" }).waitFor()
-    await page.goBack()
-    await page.reload()
-    expect(await subjects(page).allTextContents()).toEqual(["Unread: Third", "Unread: Second", "First"])
+  await page.keyboard.press("Enter")
+  await page.getByRole("heading", { name: "First" }).waitFor()
+  await page.goBack()
+  await page.reload()
+  expect(await subjects(page).allTextContents()).toEqual(["Unread: Third", "Unread: Second", "First"])
 
-    await page.getByLabel("Search").fill("CODE 4711")
-    await page.keyboard.press("Enter")
-    await page.waitForURL(/q=CODE/)
-    expect(await subjects(page).allTextContents()).toEqual(["First"])
-    await expectAccessible(page, "search")
-    await page.getByRole("link", { name: "bob@example.test" }).click()
-    await page.getByText("Mails from or to bob@example.test").waitFor()
-    expect(await subjects(page).allTextContents()).toEqual(["First"])
-    expect(await page.getByRole("button", { name: "Delete all" }).isVisible()).toBe(false)
-    await page.getByRole("link", { name: "Show all" }).click()
+  await page.getByLabel("Search").fill("CODE 4711")
+  await page.keyboard.press("Enter")
+  await page.waitForURL(/q=CODE/)
+  expect(await subjects(page).allTextContents()).toEqual(["First"])
+  await expectAccessible(page, "search")
+  await page.getByRole("link", { name: "bob@example.test" }).click()
+  await page.getByText("Mails from or to bob@example.test").waitFor()
+  expect(await subjects(page).allTextContents()).toEqual(["First"])
+  expect(await page.getByRole("button", { name: "Delete all" }).isVisible()).toBe(false)
+  await page.getByRole("link", { name: "Show all" }).click()
 
-    await page.getByRole("button", { name: "Delete all" }).press("Enter")
-    await page.getByRole("heading", { name: "Delete all mails?" }).waitFor()
-    await expectAccessible(page, "question")
-    await page.keyboard.press("Escape")
-    expect(await subjects(page).count()).toBe(3)
-    await listen(page)
-    await page.getByRole("button", { name: "Delete all" }).press("Enter")
-    await page.getByRole("dialog").getByRole("button", { name: "Delete all" }).press("Enter")
-    await hears(page, "All mails were deleted")
-    await page.getByText("No mails yet").waitFor()
-    expect(await Effect.runPromise(world.outbox.list())).toEqual([])
-    expect(complaints).toEqual([])
-    await close()
-  },
-  PATIENCE
-)
+  await page.getByRole("button", { name: "Delete all" }).press("Enter")
+  await page.getByRole("heading", { name: "Delete all mails?" }).waitFor()
+  await expectAccessible(page, "question")
+  await page.keyboard.press("Escape")
+  expect(await subjects(page).count()).toBe(3)
+  await listen(page)
+  await page.getByRole("button", { name: "Delete all" }).press("Enter")
+  await page.getByRole("dialog").getByRole("button", { name: "Delete all" }).press("Enter")
+  await hears(page, "All mails were deleted")
+  await page.getByText("No mails yet").waitFor()
+  expect(await Effect.runPromise(world.outbox.list())).toEqual([])
+  expect(complaints).toEqual([])
+  await close()
+})
 
-it(
-  "a hostile mail is shown and does nothing; each way to look at it is accessible",
-  async () => {
-    const id = await sendHostile()
-    const { close, complaints, go, page } = await session()
-    // What the policy refuses is reported as a request, too, and never comes here.
-    const reached: Array<string> = []
-    await page.route(/^https:/, (route) => {
-      reached.push(route.request().url())
-      return route.abort()
-    })
-    /** What a page did but for what its frame was refused. */
-    const done = () =>
-      complaints.filter((one) => !/^loads https:|Blocked form|Content Security Policy/.test(one))
-    await go(`/dev/messages/${id}`)
-    const mail = page.frameLocator("iframe")
-    await mail.getByText("Order 17").waitFor()
-    await mail.getByRole("button", { name: "Send" }).click()
-    expect(await page.evaluate("document.querySelector('iframe').contentDocument === null")).toBe(true)
-    expect(page.url()).toBe(`${world.server.url}/dev/messages/${id}`)
-    const frame = page.frames().find((one) => one.parentFrame() !== null)!
-    expect(frame.url()).toBe(`${world.server.url}/dev/messages/${id}/html`)
-    expect([reached, done()]).toEqual([[], []])
-    await expectAccessible(page, "HTML")
+it("a hostile mail is shown and does nothing; each way to look at it is accessible", async () => {
+  const id = await sendHostile()
+  const { close, complaints, go, page } = await session()
+  // What the policy refuses is reported as a request, too, and never comes here.
+  const reached: Array<string> = []
+  await page.route(/^https:/, (route) => {
+    reached.push(route.request().url())
+    return route.abort()
+  })
+  /** What a page did but for what its frame was refused. */
+  const done = () =>
+    complaints.filter((one) => !/^loads https:|Blocked form|Content Security Policy/.test(one))
+  await go(`/dev/messages/${id}`)
+  const mail = page.frameLocator("iframe")
+  await mail.getByText("Order 17").waitFor()
+  await mail.getByRole("button", { name: "Send" }).click()
+  expect(await page.evaluate("document.querySelector('iframe').contentDocument === null")).toBe(true)
+  expect(page.url()).toBe(`${world.server.url}/dev/messages/${id}`)
+  const frame = page.frames().find((one) => one.parentFrame() !== null)!
+  expect(frame.url()).toBe(`${world.server.url}/dev/messages/${id}/html`)
+  expect([reached, done()]).toEqual([[], []])
+  await expectAccessible(page, "HTML")
 
-    await page.getByRole("link", { name: "Phone" }).press("Enter")
-    await page.locator("iframe.phone").waitFor()
-    expect((await page.locator("iframe").boundingBox())!.width).toBeLessThanOrEqual(375)
-    await page.getByRole("link", { name: "Show pictures" }).press("Enter")
-    await page.getByRole("link", { name: "Block them" }).waitFor()
-    await expect.poll(() => reached).toEqual(["https://evil.test/pixel.png"])
+  await page.getByRole("link", { name: "Phone" }).press("Enter")
+  await page.locator("iframe.phone").waitFor()
+  expect((await page.locator("iframe").boundingBox())!.width).toBeLessThanOrEqual(375)
+  await page.getByRole("link", { name: "Show pictures" }).press("Enter")
+  await page.getByRole("link", { name: "Block them" }).waitFor()
+  await expect.poll(() => reached).toEqual(["https://evil.test/pixel.png"])
 
-    for (const name of ["Text", "Headers", "Source", "Attachments (1)", "Links (2)", "Checks"]) {
-      await page.getByRole("link", { name, exact: true }).press("Enter")
-      await page.locator(`a[aria-current]`, { hasText: name }).waitFor()
-      await expectAccessible(page, name)
-    }
-    await page.getByRole("button", { name: "Check accessibility" }).press("Enter")
-    await page.locator("#checked", { hasText: /^axe finds \d+ problem/ }).waitFor()
-    await page.getByText("Elements must meet minimum color contrast ratio thresholds – serious").waitFor()
-    expect(await page.locator("#checked").innerText()).toContain("Too pale")
-    expect(await page.locator("iframe").count()).toBe(0)
-    await expectAccessible(page, "checked")
-    expect([reached, done()]).toEqual([["https://evil.test/pixel.png"], []])
-    await close()
-  },
-  PATIENCE
-)
+  for (const name of ["Text", "Headers", "Source", "Attachments (1)", "Links (2)", "Checks"]) {
+    await page.getByRole("link", { name, exact: true }).press("Enter")
+    await page.locator(`a[aria-current]`, { hasText: name }).waitFor()
+    await expectAccessible(page, name)
+  }
+  await page.getByRole("button", { name: "Check accessibility" }).press("Enter")
+  await page.locator("#checked", { hasText: /^axe finds \d+ problem/ }).waitFor()
+  await page.getByText("Elements must meet minimum color contrast ratio thresholds – serious").waitFor()
+  expect(await page.locator("#checked").innerText()).toContain("Too pale")
+  expect(await page.locator("iframe").count()).toBe(0)
+  await expectAccessible(page, "checked")
+  expect([reached, done()]).toEqual([["https://evil.test/pixel.png"], []])
+  await close()
+})
 
-it(
-  "events are tried for all recipients and for one, and the mail is deleted",
-  async () => {
-    const id = await sendHostile()
-    world.events.length = 0
-    const { close, complaints, go, page } = await session()
-    await go(`/dev/messages/${id}?view=text`)
-    await listen(page)
-    await page.getByRole("button", { name: "Delayed" }).press("Enter")
-    await hears(page, "Reported: Delayed")
-    await page.getByLabel("For").selectOption("bob@example.test")
-    await page.getByRole("button", { name: "Reported as spam" }).press("Enter")
-    await hears(page, "Reported: Reported as spam")
-    expect(await page.locator("#marks").innerText()).toBe("Delayed Reported as spam")
-    expect(world.events.map(({ recipients, type }) => [type, recipients])).toEqual([
-      ["delivery_delayed", ["ann@example.test", "bob@example.test"]],
-      ["complained", ["bob@example.test"]]
-    ])
-    await expectAccessible(page, "events")
+it("events are tried for all recipients and for one, and the mail is deleted", async () => {
+  const id = await sendHostile()
+  world.events.length = 0
+  const { close, complaints, go, page } = await session()
+  await go(`/dev/messages/${id}?view=text`)
+  await listen(page)
+  await page.getByRole("button", { name: "Delayed" }).press("Enter")
+  await hears(page, "Reported: Delayed")
+  await page.getByLabel("For").selectOption("bob@example.test")
+  await page.getByRole("button", { name: "Reported as spam" }).press("Enter")
+  await hears(page, "Reported: Reported as spam")
+  expect(await page.locator("#marks").innerText()).toBe("Delayed Reported as spam")
+  expect(world.events.map(({ recipients, type }) => [type, recipients])).toEqual([
+    ["delivery_delayed", ["ann@example.test", "bob@example.test"]],
+    ["complained", ["bob@example.test"]]
+  ])
+  await expectAccessible(page, "events")
 
-    await page.getByRole("button", { name: "Delete" }).press("Enter")
-    await page.getByRole("dialog").getByRole("button", { name: "Delete" }).press("Enter")
-    await page.waitForURL(`${world.server.url}/dev`)
-    expect(await Effect.runPromise(world.outbox.entry(id))).toBeUndefined()
-    expect(complaints).toEqual([])
+  await page.getByRole("button", { name: "Delete" }).press("Enter")
+  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).press("Enter")
+  await page.waitForURL(`${world.server.url}/dev`)
+  expect(await Effect.runPromise(world.outbox.entry(id))).toBeUndefined()
+  expect(complaints).toEqual([])
 
-    await go(`/dev/messages/${id}`)
-    await page.getByRole("link", { name: "Go to the outbox" }).press("Enter")
-    await page.getByRole("link", { name: "Mails that Postlane writes itself" }).press("Enter")
-    await page.getByRole("heading", { name: "Mails that Postlane writes itself" }).waitFor()
-    await expectAccessible(page, "Postlane's mails")
-    await page.goBack()
-    await page.goBack()
-    await page.getByText("The address may be mistyped").waitFor()
-    await expectAccessible(page, "not found")
-    await close()
-  },
-  PATIENCE
-)
+  await go(`/dev/messages/${id}`)
+  await page.getByRole("link", { name: "Go to the outbox" }).press("Enter")
+  await page.getByRole("link", { name: "Mails that Postlane writes itself" }).press("Enter")
+  await page.getByRole("heading", { name: "Mails that Postlane writes itself" }).waitFor()
+  await expectAccessible(page, "Postlane's mails")
+  await page.goBack()
+  await page.goBack()
+  await page.getByText("The address may be mistyped").waitFor()
+  await expectAccessible(page, "not found")
+  await close()
+})
 
-it(
-  "a page that outlives its server shows what came meanwhile",
-  async () => {
-    const { close, go, page } = await session()
-    await go("/dev")
-    await listen(page)
-    await world.restart(() => world.send({ subject: "While it was away" }))
-    await hears(page, "1 new mail")
-    expect(await subjects(page).first().textContent()).toBe("Unread: While it was away")
-    await close()
-  },
-  PATIENCE
-)
+it("a page that outlives its server shows what came meanwhile", async () => {
+  const { close, go, page } = await session()
+  await go("/dev")
+  await listen(page)
+  await world.restart(() => world.send({ subject: "While it was away" }))
+  await hears(page, "1 new mail")
+  expect(await subjects(page).first().textContent()).toBe("Unread: While it was away")
+  await close()
+})
 
-it(
-  "is read without scripts",
-  async () => {
-    const id = await sendHostile()
-    const context = await browser.newContext({ javaScriptEnabled: false })
-    const page = await context.newPage()
-    await page.goto(`${world.server.url}/dev`)
-    await subjects(page).first().click()
-    await page.frameLocator("iframe").getByText("Order 17").waitFor()
-    await page.getByRole("link", { name: "Text", exact: true }).click()
-    await page.locator("pre", { hasText: "Order 17" }).waitFor()
-    await page.getByRole("link", { name: "Attachments (1)" }).click()
-    await page.getByRole("link", { name: /^Open/ }).click()
-    await page.getByText("a,b").waitFor()
-    expect(page.url()).toBe(`${world.server.url}/dev/messages/${id}/files/0`)
-    await context.close()
-  },
-  PATIENCE
-)
+it("is read without scripts", async () => {
+  const id = await sendHostile()
+  const context = await browser.newContext({ javaScriptEnabled: false })
+  const page = await context.newPage()
+  await page.goto(`${world.server.url}/dev`)
+  await subjects(page).first().click()
+  await page.frameLocator("iframe").getByText("Order 17").waitFor()
+  await page.getByRole("link", { name: "Text", exact: true }).click()
+  await page.locator("pre", { hasText: "Order 17" }).waitFor()
+  await page.getByRole("link", { name: "Attachments (1)" }).click()
+  await page.getByRole("link", { name: /^Open/ }).click()
+  await page.getByText("a,b").waitFor()
+  expect(page.url()).toBe(`${world.server.url}/dev/messages/${id}/files/0`)
+  await context.close()
+})

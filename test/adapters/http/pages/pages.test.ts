@@ -1,8 +1,8 @@
 import { Effect, Layer, Redacted } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 
-import { ADMIN_SCREENS } from "../../../../src/adapters/http/pages/shell.ts"
 import type { Principal, Right } from "../../../../src/domain/accounts/principal.ts"
+import { ADMIN_SCREENS } from "../../../../src/domain/pages.ts"
 import { Access, MagicLinks } from "../../../../src/ports/accounts/access.ts"
 import { anyId } from "../../../support/any-id.ts"
 import { storeDown } from "../../../support/worlds/store-down.ts"
@@ -201,7 +201,7 @@ describe("where pages lead", () => {
 })
 
 describe("what pages load", () => {
-  const PAGES = ["/dashboard", ...ADMIN_SCREENS.map(({ name }) => `/admin/${name}`)]
+  const PAGES = ["/dashboard", ...Object.keys(ADMIN_SCREENS).map((name) => `/admin/${name}`)]
   const linked = (html: string) =>
     [...html.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, path]) => path!)
 

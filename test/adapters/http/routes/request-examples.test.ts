@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it } from "vitest"
 import { openApiDocument } from "../../../../src/adapters/http/routes/api.ts"
 import { type Attacked, startAttacked } from "../../../hostile/server.ts"
 import { numbered } from "../../../support/files/pdf-samples.ts"
+import { until } from "../../../support/until.ts"
 
 /** The parts of the document that this test reads. */
 interface Operation {
@@ -36,7 +37,7 @@ beforeAll(async () => {
     OWNER_TOKEN: "examples-owner",
     OUTREACH_FROM: "team@outreach.example.com"
   })
-}, 120_000)
+})
 afterAll(() => server.stop())
 
 const ask = async (method: string, path: string, kind: string | undefined, body?: string | Uint8Array) => {
@@ -56,13 +57,11 @@ const ask = async (method: string, path: string, kind: string | undefined, body?
 const firstCredential = ({ security = [] }: Operation): string | undefined =>
   security.flatMap((one) => Object.keys(one)).find((name) => CREDENTIALS.has(name))
 
-const resultOf = async (file: string): Promise<void> => {
-  for (;;) {
-    const { status } = await ask("GET", `/api/v1/files/${file}/result`, "ownerToken")
-    if (status === 200) return
-    await new Promise((resolve) => setTimeout(resolve, 100))
-  }
-}
+const resultOf = (file: string) =>
+  until(
+    `${file} has a result`,
+    async () => (await ask("GET", `/api/v1/files/${file}/result`, "ownerToken")).status === 200
+  )
 
 it("every request with a JSON body has an example, which works as it stands", async () => {
   expect(
@@ -96,4 +95,4 @@ it("every request with a JSON body has an example, which works as it stands", as
     expect.stringContaining("LINK_EXPIRED")
   ])
   expect(outcomes.filter(([id, status]) => status >= 400 && id !== "useMagicLink")).toEqual([])
-}, 120_000)
+})

@@ -129,8 +129,7 @@ describe("a request of wrong types", () => {
       }
       expect(refusals.length).toBeGreaterThan(WRONG.length)
       expect(refusals.filter((text) => NOT_PLAIN.test(text))).toEqual([])
-    },
-    60_000
+    }
   )
 
   it("is refused in plain words in every query and path", async () => {

@@ -2,10 +2,11 @@ import { Readable } from "node:stream"
 import { buffer } from "node:stream/consumers"
 
 import * as fc from "fast-check"
-import { assert, describe, it, vi } from "vitest"
+import { assert, describe, it } from "vitest"
 import { fromBufferPromise } from "yauzl"
 
 import { distinctNames, zipOf, type ZipEntry } from "../../../../src/adapters/http/server/zip-stream.ts"
+import { until } from "../../../support/until.ts"
 
 const bodyOf = (chunks: ReadonlyArray<Uint8Array>): AsyncIterable<Uint8Array> =>
   Readable.from(chunks.map((chunk) => Buffer.from(chunk)))
@@ -70,7 +71,7 @@ describe("an archive that is written while it is read", () => {
     const archive = zipOf([{ name: "a.html", body: endless() }])
     for await (const chunk of archive) if (chunk.length > 0 && chunks > 3) break
     const then = chunks
-    await vi.waitFor(() => assert.isTrue(isClosed))
+    await until("the source is closed", () => isClosed)
     assert.isAtMost(chunks - then, 1)
   })
 

@@ -65,57 +65,54 @@ const world = Layer.fresh(
 suite("PostgreSQL", world, it.live)
 
 describe("access on PostgreSQL", () => {
-  it.live(
-    "judges every cookie as the rules do, whatever is presented when",
-    () =>
-      Effect.gen(function* () {
-        const access = yield* Access
-        const { pass } = yield* StoreWorld
-        // No sum of these comes near a limit: what the test itself takes does not matter.
-        const step = fc.oneof(
-          { weight: 3, arbitrary: fc.record({ use: fc.nat(9) }) },
-          { weight: 2, arbitrary: fc.record({ pass: fc.constantFrom(25, 70, 4000, 15 * 24 * 3600) }) }
-        )
-        const run = Effect.fnUntraced(function* (
-          steps: ReadonlyArray<{ readonly use: number } | { readonly pass: number }>
-        ) {
-          const { cookie } = yield* signIn("a@x.test")
-          const cookies = [cookie]
-          let now = 0
-          let model: SessionCookies = {
-            current: cookie,
-            rotatedAt: 0,
-            next: undefined,
-            previous: undefined,
-            expiresAt: SESSION_LIFETIME_SECONDS * 1000
+  it.live("judges every cookie as the rules do, whatever is presented when", () =>
+    Effect.gen(function* () {
+      const access = yield* Access
+      const { pass } = yield* StoreWorld
+      // No sum of these comes near a limit: what the test itself takes does not matter.
+      const step = fc.oneof(
+        { weight: 3, arbitrary: fc.record({ use: fc.nat(9) }) },
+        { weight: 2, arbitrary: fc.record({ pass: fc.constantFrom(25, 70, 4000, 15 * 24 * 3600) }) }
+      )
+      const run = Effect.fnUntraced(function* (
+        steps: ReadonlyArray<{ readonly use: number } | { readonly pass: number }>
+      ) {
+        const { cookie } = yield* signIn("a@x.test")
+        const cookies = [cookie]
+        let now = 0
+        let model: SessionCookies = {
+          current: cookie,
+          rotatedAt: 0,
+          next: undefined,
+          previous: undefined,
+          expiresAt: SESSION_LIFETIME_SECONDS * 1000
+        }
+        for (const one of steps) {
+          if ("pass" in one) {
+            yield* pass(one.pass)
+            now += one.pass * 1000
+            continue
           }
-          for (const one of steps) {
-            if ("pass" in one) {
-              yield* pass(one.pass)
-              now += one.pass * 1000
-              continue
-            }
-            const presented = cookies[one.use % cookies.length]!
-            const use = yield* access.bySession(presented)
-            const renewed = use?.renewed === undefined ? undefined : Redacted.value(use.renewed)
-            const expected = presentCookie(model, presented, renewed ?? "none", now)
-            const actual = use === undefined ? "Refused" : renewed === undefined ? "Holds" : "Renewed"
-            assert.strictEqual(actual, expected._tag)
-            if (expected._tag !== "Refused") model = expected.session
-            if (renewed !== undefined) cookies.push(renewed)
-          }
-        })
-        const context = yield* Effect.context<Access | MagicLinks | StoreWorld>()
-        yield* Effect.promise(() =>
-          fc.assert(
-            fc.asyncProperty(fc.array(step, { maxLength: 25 }), (steps) =>
-              Effect.runPromiseWith(context)(run(steps))
-            ),
-            { numRuns: 30 }
-          )
+          const presented = cookies[one.use % cookies.length]!
+          const use = yield* access.bySession(presented)
+          const renewed = use?.renewed === undefined ? undefined : Redacted.value(use.renewed)
+          const expected = presentCookie(model, presented, renewed ?? "none", now)
+          const actual = use === undefined ? "Refused" : renewed === undefined ? "Holds" : "Renewed"
+          assert.strictEqual(actual, expected._tag)
+          if (expected._tag !== "Refused") model = expected.session
+          if (renewed !== undefined) cookies.push(renewed)
+        }
+      })
+      const context = yield* Effect.context<Access | MagicLinks | StoreWorld>()
+      yield* Effect.promise(() =>
+        fc.assert(
+          fc.asyncProperty(fc.array(step, { maxLength: 25 }), (steps) =>
+            Effect.runPromiseWith(context)(run(steps))
+          ),
+          { numRuns: 30 }
         )
-      }).pipe(Effect.provide(world)),
-    120_000
+      )
+    }).pipe(Effect.provide(world))
   )
 
   it.live("first claims of one address at once make one customer, on the free plan", () =>

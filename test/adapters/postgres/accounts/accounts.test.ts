@@ -43,7 +43,7 @@ const blocked = (email: string) =>
     )
   )
 
-suiteLayer(layer, { timeout: "60 seconds" })("messages, invitations and accounts on PostgreSQL", (it) => {
+suiteLayer(layer)("messages, invitations and accounts on PostgreSQL", (it) => {
   it.effect("messages are kept as they came, but for what Postgres has no place for", () =>
     Effect.gen(function* () {
       const messages = yield* MessagesPort

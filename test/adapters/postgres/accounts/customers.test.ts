@@ -11,7 +11,7 @@ import { layerPostgres } from "../../../support/postgres/postgres.ts"
 
 suite("PostgreSQL", Layer.provideMerge(Layer.merge(Accounts.layer, CustomersStore.layer), postgres))
 
-suiteLayer(CustomersStore.layer.pipe(Layer.provideMerge(layerPostgres)), { timeout: "60 seconds" })(
+suiteLayer(CustomersStore.layer.pipe(Layer.provideMerge(layerPostgres)))(
   "customers and the audit log",
   (it) => {
     it.effect("each change is one entry; what changes nothing is none", () =>

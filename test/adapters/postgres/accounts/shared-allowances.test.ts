@@ -3,7 +3,7 @@ import { Effect, Layer } from "effect"
 
 import * as Allowances from "../../../../src/adapters/postgres/accounts/shared-allowances.ts"
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
-import { keepHouse } from "../../../../src/adapters/postgres/housekeeping.ts"
+import { runHousekeeping } from "../../../../src/adapters/postgres/housekeeping.ts"
 import { shared, suite } from "../../../contracts/accounts/shared-allowances.ts"
 import { layerPostgres } from "../../../support/postgres/postgres.ts"
 
@@ -23,7 +23,7 @@ suiteLayer(layer)("allowances on PostgreSQL, kept", (it) => {
       const rows = yield* sql<{ readonly key: string }>`select key from allowances`
       assert.isTrue(rows.length > 0 && rows.every(({ key }) => !key.includes("bob")))
       yield* pass(100_000)
-      yield* keepHouse
+      yield* runHousekeeping
       assert.deepStrictEqual(yield* sql`select key from allowances`, [])
     })
   )

@@ -20,7 +20,7 @@ import { whileOpen } from "../conversion/world.ts"
 
 suite("PostgreSQL", postgres)
 
-layer(postgres, { timeout: 60_000, excludeTestServices: true })("batch rows on PostgreSQL", (it) => {
+layer(postgres, { excludeTestServices: true })("batch rows on PostgreSQL", (it) => {
   it.effect("X3: a release meets a submission, a cancel and a close", () =>
     Effect.gen(function* () {
       yield* clean

@@ -124,25 +124,22 @@ const stage = Effect.fnUntraced(function* (found: (typeof FOUND)[number]) {
   return { rowId, ...job }
 })
 
-layer(laneWorld, { timeout: 120_000, excludeTestServices: true })(
-  "moves of a batch row on PostgreSQL",
-  (it) => {
-    it.effect("every call on a job of every row state: exactly the moves of the tables", () =>
-      Effect.gen(function* () {
-        const stores = { ...(yield* BatchStore), conversions: yield* ConversionStore }
-        for (const found of FOUND) {
-          for (const name of NAMES) {
-            const ids = yield* stage(found)
-            yield* CALLS[name](stores, ids)
-            const row = yield* rowOf(ids.jobId)
-            assert.strictEqual(row?.state ?? "none", expectedOf(name, found), `${name} on ${found}`)
-            const reason = USER_ACTS.has(name) && whenUserActs(found).reason
-            // Overdue rows are closed out too; a closed row never gets another reason.
-            if (USER_ACTS.has(name))
-              assert.strictEqual(row?.close_reason !== null, reason, `${name} on ${found}`)
-          }
+layer(laneWorld, { excludeTestServices: true })("moves of a batch row on PostgreSQL", (it) => {
+  it.effect("every call on a job of every row state: exactly the moves of the tables", () =>
+    Effect.gen(function* () {
+      const stores = { ...(yield* BatchStore), conversions: yield* ConversionStore }
+      for (const found of FOUND) {
+        for (const name of NAMES) {
+          const ids = yield* stage(found)
+          yield* CALLS[name](stores, ids)
+          const row = yield* rowOf(ids.jobId)
+          assert.strictEqual(row?.state ?? "none", expectedOf(name, found), `${name} on ${found}`)
+          const reason = USER_ACTS.has(name) && whenUserActs(found).reason
+          // Overdue rows are closed out too; a closed row never gets another reason.
+          if (USER_ACTS.has(name))
+            assert.strictEqual(row?.close_reason !== null, reason, `${name} on ${found}`)
         }
-      })
-    )
-  }
-)
+      }
+    })
+  )
+})

@@ -46,7 +46,7 @@ const waits = (waiter: string, holder: string) =>
     )
   )
 
-suiteLayer(suite, { timeout: 60_000, excludeTestServices: true })("a file that is deleted", (it) => {
+suiteLayer(suite, { excludeTestServices: true })("a file that is deleted", (it) => {
   it.effect(
     "while its next conversion is asked for and its job made: no deadlock, and that job is cancelled",
     () =>

@@ -7,7 +7,7 @@ import { clean, laneWorld, parked } from "../../../application/batch/world/world
 import { WINDOW } from "../../../contracts/conversion/documents-world.ts"
 import { anyId } from "../../../support/any-id.ts"
 
-layer(laneWorld, { timeout: 60_000, excludeTestServices: true })("the state of a file", (it) => {
+layer(laneWorld, { excludeTestServices: true })("the state of a file", (it) => {
   it.effect("is swept: as its job ended, what was set aside given back, nothing resumed", () =>
     Effect.gen(function* () {
       yield* clean

@@ -24,7 +24,7 @@ const links = SharedFiles.layer({ baseUrl: "https://p.test" }).pipe(
 
 Jobs.suite("PostgreSQL", Layer.provideMerge(Layer.merge(report, links), postgres))
 
-layer(suite, { timeout: 60_000 })("jobs and costs for admins", (it) => {
+layer(suite)("jobs and costs for admins", (it) => {
   it.effect("jobs, newest first, page by page, by status, with their batch rows", () =>
     Effect.gen(function* () {
       yield* clean

@@ -67,7 +67,7 @@ const WHOLE = [
 const fileOf = ({ fileId, owner }: { readonly fileId: FileId; readonly owner: CustomerId }) =>
   ConversionStore.use((store) => store.file(fileId, owner))
 
-layer(laneWorld, { timeout: 60_000, excludeTestServices: true })("rows that are written by hand", (it) => {
+layer(laneWorld, { excludeTestServices: true })("rows that are written by hand", (it) => {
   it.effect("a live job is its file's conversion: shown, cancelled", () =>
     Effect.gen(function* () {
       yield* clean

@@ -106,6 +106,5 @@ it.live(
         )
         for (const test of Object.keys(ELSEWHERE)) assert.isTrue(existsSync(test), test)
       })
-    ),
-  120_000
+    )
 )

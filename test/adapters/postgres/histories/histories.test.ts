@@ -114,13 +114,12 @@ suiteLayer(Layer.empty, { excludeTestServices: true })(
 
     it.effect("invitations, forms, days of the log", () => holds(upkeep), TIME_MS * 10 + 120_000)
 
-    for (const bug of PLANTED_IN_MAIL)
-      it.effect(`and it is found where ${bug.about}`, () => finds(mail, bug), 300_000)
+    for (const bug of PLANTED_IN_MAIL) it.effect(`and it is found where ${bug.about}`, () => finds(mail, bug))
     for (const bug of PLANTED_IN_DOCUMENTS)
-      it.effect(`and it is found where ${bug.about}`, () => finds(documents, bug), 300_000)
+      it.effect(`and it is found where ${bug.about}`, () => finds(documents, bug))
     for (const bug of PLANTED_AT_THE_DESK)
-      it.effect(`and it is found where ${bug.about}`, () => finds(desk, bug), 300_000)
+      it.effect(`and it is found where ${bug.about}`, () => finds(desk, bug))
     for (const bug of PLANTED_IN_UPKEEP)
-      it.effect(`and it is found where ${bug.about}`, () => finds(upkeep, bug), 300_000)
+      it.effect(`and it is found where ${bug.about}`, () => finds(upkeep, bug))
   }
 )

@@ -45,7 +45,7 @@ const customer = Effect.fnUntraced(function* (email: string) {
   return anyId(rows[0]!.id)
 })
 
-suiteLayer(Layer.merge(layer, Intake.layer).pipe(Layer.provideMerge(layerPostgres)), { timeout: 60_000 })(
+suiteLayer(Layer.merge(layer, Intake.layer).pipe(Layer.provideMerge(layerPostgres)))(
   "mails as people see them",
   (it) => {
     it.effect("each with its steps, its verdict, its replies and its charge; filtered, page by page", () =>

@@ -99,7 +99,7 @@ const CLAIMS: ReadonlyArray<{
   }
 ]
 
-layer(layerPostgres, { timeout: 60_000 })("one claim takes one", (it) => {
+layer(layerPostgres)("one claim takes one", (it) => {
   for (const { call, rows, taken } of CLAIMS) {
     it.effect(`whatever the statistics say: ${call}`, () =>
       Effect.gen(function* () {

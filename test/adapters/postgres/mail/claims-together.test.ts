@@ -177,73 +177,65 @@ const claimState = fc.record({
 const some = { numRuns: 60 }
 
 describe("batches end as their entries would one by one", () => {
-  it(
-    "rows of the library",
-    () =>
-      fc.assert(
-        fc.asyncProperty(
-          fc.array(sendEntry, { minLength: 2, maxLength: 8 }),
-          fc.array(sendEntry, { maxLength: 2 }),
-          fc.array(eventEntry, { maxLength: 4 }),
-          (entries, earlier, events) =>
-            togetherAsInTurn({
-              name: "record_email_sends",
-              state: `select to_jsonb(l) - '{created_at,updated_at}'::text[]
+  it("rows of the library", () =>
+    fc.assert(
+      fc.asyncProperty(
+        fc.array(sendEntry, { minLength: 2, maxLength: 8 }),
+        fc.array(sendEntry, { maxLength: 2 }),
+        fc.array(eventEntry, { maxLength: 4 }),
+        (entries, earlier, events) =>
+          togetherAsInTurn({
+            name: "record_email_sends",
+            state: `select to_jsonb(l) - '{created_at,updated_at}'::text[]
                 || jsonb_build_object('id', coalesce(substring(l.id::text from '^[1-3]0000000-0000-4000-.*'), 'made here')) as row
                 from email_log l order by l.provider, l.provider_message_id, l.id`,
-              prepare: Effect.andThen(
-                call("record_email_events", events),
-                Effect.forEach(earlier, (entry) => call("record_email_sends", [entry]))
-              ),
-              inTurn: (a, b) =>
-                byText(entries[a]!.provider, entries[b]!.provider) ||
-                byText(entries[a]!.provider_message_id, entries[b]!.provider_message_id) ||
-                byText(entries[a]!.id, entries[b]!.id),
-              entries
-            })
-        ),
-        some
+            prepare: Effect.andThen(
+              call("record_email_events", events),
+              Effect.forEach(earlier, (entry) => call("record_email_sends", [entry]))
+            ),
+            inTurn: (a, b) =>
+              byText(entries[a]!.provider, entries[b]!.provider) ||
+              byText(entries[a]!.provider_message_id, entries[b]!.provider_message_id) ||
+              byText(entries[a]!.id, entries[b]!.id),
+            entries
+          })
       ),
-    120_000
-  )
+      some
+    ))
 
-  it(
-    "claims",
-    () =>
-      fc.assert(
-        fc.asyncProperty(
-          fc.array(claimEntry, { minLength: 2, maxLength: 8 }),
-          fc.array(claimState, { maxLength: 2 }),
-          fc.array(sendEntry, { maxLength: 1 }),
-          (entries, claims, rows) =>
-            togetherAsInTurn({
-              name: "begin_email_sends",
-              state: `select to_jsonb(c) - '{lease_until,first_attempt_at,last_attempt_at,updated_at}'::text[] as row,
+  it("claims", () =>
+    fc.assert(
+      fc.asyncProperty(
+        fc.array(claimEntry, { minLength: 2, maxLength: 8 }),
+        fc.array(claimState, { maxLength: 2 }),
+        fc.array(sendEntry, { maxLength: 1 }),
+        (entries, claims, rows) =>
+          togetherAsInTurn({
+            name: "begin_email_sends",
+            state: `select to_jsonb(c) - '{lease_until,first_attempt_at,last_attempt_at,updated_at}'::text[] as row,
               c.lease_until > now() as leased, c.first_attempt_at < now() - interval '10 minutes' as old
               from email_send_claims c order by c.key_hash`,
-              prepare: Effect.gen(function* () {
-                yield* sql`insert into email_suppressions (email, reason) values ('blocked@x.test', 'manual')
+            prepare: Effect.gen(function* () {
+              yield* sql`insert into email_suppressions (email, reason) values ('blocked@x.test', 'manual')
                 on conflict do nothing`
-                yield* Effect.forEach(rows, (row) => call("record_email_sends", [row]))
-                for (const { hours, key, leased, state } of claims) {
-                  const result = state === "held" ? null : JSON.stringify({ answer: state })
-                  yield* sql`insert into email_send_claims
+              yield* Effect.forEach(rows, (row) => call("record_email_sends", [row]))
+              for (const { hours, key, leased, state } of claims) {
+                const result = state === "held" ? null : JSON.stringify({ answer: state })
+                yield* sql`insert into email_send_claims
                   (key_hash, payload_hash, state, provider, ambiguous, owner, lease_until, first_attempt_at, last_attempt_at, tag, result)
                   values (${keyHash(key)}, 'p', ${state}, 'provider_b', ${state === "ambiguous"}, 'first',
                     ${leased ? sql`now() + interval '1 minute'` : sql`null`},
                     now() - make_interval(hours => ${hours}::int), now() - make_interval(hours => ${hours}::int),
                     ${tagOf(key)}, ${result}::jsonb)
                   on conflict do nothing`
-                }
-              }),
-              inTurn: (a, b) => byText(entries[a]!.key_hash, entries[b]!.key_hash),
-              entries
-            })
-        ),
-        some
+              }
+            }),
+            inTurn: (a, b) => byText(entries[a]!.key_hash, entries[b]!.key_hash),
+            entries
+          })
       ),
-    120_000
-  )
+      some
+    ))
 })
 
 describe("batches that meet", () => {
@@ -287,7 +279,7 @@ describe("batches that meet", () => {
       assert.strictEqual(new Set(claimed.map(({ key }) => key)).size, SIZE)
       assert.strictEqual(answers.flat().length, CALLERS * ((SIZE * 2) / 3))
     }
-  }, 120_000)
+  })
 
   it("write one row a message, beside its events (L1)", async () => {
     for (let round = 0; round < 6; round++) {
@@ -333,5 +325,5 @@ describe("batches that meet", () => {
       assert.strictEqual(rows.length, SIZE)
       assert.isTrue(rows.every(({ outcome, status }) => outcome === "sent" && status === "delivered"))
     }
-  }, 120_000)
+  })
 })

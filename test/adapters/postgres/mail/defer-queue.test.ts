@@ -130,22 +130,19 @@ describe.concurrent("DeferQueue (PostgreSQL), in trouble", () => {
     }).pipe(quiet)
   )
 
-  it.live(
-    "goes on although its connections are half-open, at the latest when it is started anew",
-    () =>
-      Effect.gen(function* () {
-        const proxy = yield* startTcpProxy(Number(new URL(url).port))
-        const name = freshName()
-        const queue = yield* open(yield* connect({ port: String(proxy.port) }), name)
-        yield* Effect.addFinalizer(() => proxy.setRefusing(true))
-        const consumer = yield* supervised(queue)
-        yield* queue.enqueue(deferredSend("before"), 0)
-        assert.strictEqual(yield* consumer.next, "before")
-        yield* proxy.freeze
-        yield* (yield* open(admin, name)).enqueue(deferredSend("after"), 0)
-        assert.strictEqual(yield* consumer.next, "after")
-      }).pipe(quiet),
-    60_000
+  it.live("goes on although its connections are half-open, at the latest when it is started anew", () =>
+    Effect.gen(function* () {
+      const proxy = yield* startTcpProxy(Number(new URL(url).port))
+      const name = freshName()
+      const queue = yield* open(yield* connect({ port: String(proxy.port) }), name)
+      yield* Effect.addFinalizer(() => proxy.setRefusing(true))
+      const consumer = yield* supervised(queue)
+      yield* queue.enqueue(deferredSend("before"), 0)
+      assert.strictEqual(yield* consumer.next, "before")
+      yield* proxy.freeze
+      yield* (yield* open(admin, name)).enqueue(deferredSend("after"), 0)
+      assert.strictEqual(yield* consumer.next, "after")
+    }).pipe(quiet)
   )
 
   it.live(
@@ -177,8 +174,7 @@ describe.concurrent("DeferQueue (PostgreSQL), in trouble", () => {
         assert.deepStrictEqual(yield* Deferred.await(finished), Exit.void)
         assert.include(lines, "at work")
         assert.notInclude(lines, "")
-      }).pipe(quiet),
-    60_000
+      }).pipe(quiet)
   )
 
   it.live("fails to enqueue while the database is away, within its time limit, and nothing else", () =>
@@ -229,8 +225,7 @@ describe.concurrent("DeferQueue (PostgreSQL), in trouble", () => {
           WHERE queue_name = ${name} AND id = 'late'`
         assert.isAtMost(late!.seconds, 900)
         assert.isAbove(late!.seconds, 800)
-      }).pipe(quiet),
-    60_000
+      }).pipe(quiet)
   )
 
   it.live("forgets finished messages after a day, dead letters never", () =>

@@ -113,7 +113,7 @@ const logged = WriteSql.use((sql) =>
   )
 )
 
-suiteLayer(Layer.merge(tables, Logger.layer([])), { timeout: "60 seconds" })(
+suiteLayer(Layer.merge(tables, Logger.layer([])))(
   "the end of a deferred send reaches its caller's state (R3)",
   (it) => {
     it.effect("an invitation whose retries ended without an answer is sent when it is asked for again", () =>

@@ -22,7 +22,7 @@ const entry = (n: number) => ({
 const READ = `select coalesce(idx_tup_fetch, 0) + seq_tup_read as n
   from pg_stat_xact_user_tables where relname = 'email_log'`
 
-layer(layerPostgres, { timeout: 60_000 })("begin_email_sends looks up by key alone", (it) => {
+layer(layerPostgres)("begin_email_sends looks up by key alone", (it) => {
   for (const [what, keys] of [
     ["new keys", [KEYED + 1, KEYED + 2, KEYED + 3]],
     ["keys that only rows know, and new ones", [1, 2, KEYED + 1]]

@@ -24,6 +24,7 @@ import { pageOf, plainCleaner } from "../../../domain/conversion/world.ts"
 import { anyId } from "../../../support/any-id.ts"
 import { empty } from "../../../support/postgres/empty.ts"
 import { layerPostgres } from "../../../support/postgres/postgres.ts"
+import { untilFound } from "../../../support/until.ts"
 import { makeMapObjects } from "../../../support/worlds/map-objects.ts"
 import { driverTick } from "./tick.ts"
 
@@ -188,25 +189,14 @@ export const ledger = Effect.gen(function* () {
     from cost_ledger order by source, created_at`
 })
 
-/** How long an ungated wait may take on a slow machine. */
-const PATIENCE = Duration.seconds(30)
-
 /** Ticks until something holds. */
-export const tickUntil = Effect.fnUntraced(function* <E, R>(
-  settings: DriverSettings,
-  holds: Effect.Effect<boolean, E, R>,
-  term = 1
-) {
-  const loop = Effect.gen(function* () {
-    while (!(yield* holds)) {
-      yield* driverTick(settings, term)
-      yield* Effect.sleep(10)
-    }
-  })
-  yield* loop.pipe(
-    Effect.timeoutOrElse({ duration: PATIENCE, orElse: () => Effect.die(new Error("it never came to that")) })
+export const tickUntil = <E, R>(settings: DriverSettings, holds: Effect.Effect<boolean, E, R>, term = 1) =>
+  untilFound(
+    "the driver's ticks bring what the test expects",
+    Effect.flatMap(holds, (now) =>
+      now ? Effect.succeed(true) : Effect.as(driverTick(settings, term), false)
+    )
   )
-})
 
 export const isClosed = (jobId: JobId) => Effect.map(rowOf(jobId), (row) => row?.state === "closed")
 export const isState = (jobId: JobId, state: string) =>

@@ -58,7 +58,7 @@ it("what stands inside of a cell, or of an item with a name, is not cut: it woul
   assert.isUndefined(splitBlocks(`<ol><li id="footnote-1"><ul>${items}</ul></li></ol>`, MAX_PART))
 })
 
-layer(layerAssembly, { timeout: 120_000 })("a long document", (test) => {
+layer(layerAssembly)("a long document", (test) => {
   test.effect("loses none of its words when it is cleaned, and its tables stay whole", () =>
     Effect.gen(function* () {
       const html = `<table>${rows(1500)}</table><p>End</p>`

@@ -76,7 +76,7 @@ const fakePdf = (parts: Partial<PdfDocument>) =>
     })
   )
 
-layer(Layer.merge(layerWorld, layerPdf({ threads: 1 })), { timeout: 120_000 })("flyer jobs", (it) => {
+layer(Layer.merge(layerWorld, layerPdf({ threads: 1 })))("flyer jobs", (it) => {
   it.effect("every page as it looks, with its words and links, charged once", () =>
     Effect.gen(function* () {
       const { file, id, owner } = yield* asked(linked(), 2)

@@ -93,7 +93,7 @@ const layerReading = Layer.fresh(layerPages).pipe(
 
 const HIFI: ConversionOptions = { highFidelity: true }
 
-layer(layerAll, { timeout: 120_000 })("inline conversions", (it) => {
+layer(layerAll)("inline conversions", (it) => {
   const begin = Effect.gen(function* () {
     yield* clean
     return yield* customer(10)

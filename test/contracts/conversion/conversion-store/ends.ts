@@ -4,7 +4,7 @@ import { Effect, type Layer } from "effect"
 import { ConversionStore } from "../../../../src/ports/conversion/conversion-store.ts"
 import { anyId } from "../../../support/any-id.ts"
 import {
-  clean,
+  begin,
   completeAll,
   cost,
   customer,
@@ -23,9 +23,7 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
       "cancel: from each status but assembling, queued included; nothing is charged, nothing comes after",
       () =>
         Effect.gen(function* () {
-          yield* clean
-          const store = yield* ConversionStore
-          const owner = yield* customer(10)
+          const { owner, store } = yield* begin(10)
           const fileId = yield* pdf(owner, 4)
           const queued = anyId()
           yield* store.request({ jobId: queued, fileId, customerId: owner, options: {}, window: WINDOW })
@@ -55,9 +53,7 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
 
     it.effect("deleting a file cancels its conversion, and its id is nobody's any more", () =>
       Effect.gen(function* () {
-        yield* clean
-        const store = yield* ConversionStore
-        const owner = yield* customer(10)
+        const { owner, store } = yield* begin(10)
         const fileId = yield* pdf(owner, 4)
         const jobId = yield* job(owner, fileId)
         assert.strictEqual(yield* store.deleteFile(fileId, yield* customer(1)), "not_found")
@@ -75,10 +71,7 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
 
     it.effect("the files of a closed account are deleted, its conversions cancelled", () =>
       Effect.gen(function* () {
-        yield* clean
-        const store = yield* ConversionStore
-        const world = yield* DocumentsWorld
-        const owner = yield* customer(10)
+        const { owner, store, world } = yield* begin(10)
         const jobId = yield* job(owner, yield* pdf(owner, 4))
         yield* pdf(owner, 1)
         assert.strictEqual(yield* store.deleteFileOfClosedAccount, 0)

@@ -7,6 +7,7 @@ import { anyId } from "../../../support/any-id.ts"
 import {
   addFile,
   ask,
+  begin,
   clean,
   cost,
   customer,
@@ -45,9 +46,7 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
 
     it.effect("the daily budget pauses jobs that use a model, and lets them go on", () =>
       Effect.gen(function* () {
-        yield* clean
-        const store = yield* ConversionStore
-        const owner = yield* customer(10)
+        const { owner, store } = yield* begin(10)
         const fileId = yield* pdf(owner, 2)
         const jobId = yield* job(owner, fileId, { highFidelity: true })
         yield* store.bookCosts([cost(jobId, 5)])
@@ -68,9 +67,7 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
       Effect.gen(function* () {
         const paused = (options: JobOptions) =>
           Effect.gen(function* () {
-            yield* clean
-            const store = yield* ConversionStore
-            const owner = yield* customer(10)
+            const { owner, store } = yield* begin(10)
             const jobId = yield* job(owner, yield* pdf(owner, 2), options)
             yield* store.bookCosts([cost(jobId, 5)])
             return yield* store.applyBudget(5)
@@ -90,9 +87,7 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
 
     it.effect("inline files and layout-true results are charged once, or not at all", () =>
       Effect.gen(function* () {
-        yield* clean
-        const store = yield* ConversionStore
-        const owner = yield* customer(10)
+        const { owner, store } = yield* begin(10)
         const picture = yield* addFile(owner, 1, "png")
         yield* ask(owner, picture)
         assert.strictEqual((yield* fileOf(picture, owner)).status, "processing")

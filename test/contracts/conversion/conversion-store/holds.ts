@@ -7,6 +7,7 @@ import { anyId } from "../../../support/any-id.ts"
 import {
   addFile,
   ask,
+  begin,
   clean,
   cost,
   customer,
@@ -99,9 +100,7 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
 
     it.effect.each(CHARGED)("F1 F2: of %s work that lapsed, its funds spent: no result, no charge", (kind) =>
       Effect.gen(function* () {
-        yield* clean
-        const store = yield* ConversionStore
-        const owner = yield* customer(3)
+        const { owner, store } = yield* begin(3)
         const { fileId, finish, id } = yield* begun[kind](owner)
         yield* lapsesIn(id, -1)
         yield* DocumentsWorld.use((world) => world.spend(owner, 2))
@@ -118,10 +117,7 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
 
     it.effect("F1: the sweep keeps those of jobs that wait, and closes those of jobs that have ended", () =>
       Effect.gen(function* () {
-        yield* clean
-        const store = yield* ConversionStore
-        const world = yield* DocumentsWorld
-        const owner = yield* customer(10)
+        const { owner, store, world } = yield* begin(10)
         const paused = yield* job(owner, yield* pdf(owner, 2), { highFidelity: true })
         yield* store.applyBudget(0)
         yield* lapsesIn(paused, 1)
@@ -136,9 +132,7 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
 
   suiteLayer(stores)(`a file with a layout-true result: ${name}`, (it) => {
     const made = Effect.gen(function* () {
-      yield* clean
-      const store = yield* ConversionStore
-      const owner = yield* customer(10)
+      const { owner, store } = yield* begin(10)
       const fileId = yield* pdf(owner, 2)
       const flyerId = anyId()
       const flyer = { id: flyerId, fileId, customerId: owner, window: WINDOW }

@@ -9,7 +9,7 @@ import { anyId } from "../../../support/any-id.ts"
 import {
   addFile,
   ask,
-  clean,
+  begin,
   completeAll,
   cost,
   customer,
@@ -28,10 +28,7 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
   suiteLayer(stores)(`conversions: ${name}`, (it) => {
     it.effect("a job runs through: queued, claimed chunk by chunk, assembled, charged once", () =>
       Effect.gen(function* () {
-        yield* clean
-        const store = yield* ConversionStore
-        const owner = yield* customer(10)
-        const world = yield* DocumentsWorld
+        const { owner, store, world } = yield* begin(10)
         const fileId = yield* pdf(owner, 5)
         const jobId = yield* job(owner, fileId)
         assert.deepStrictEqual(yield* funds(owner), { credits: 10, held: 5, charged: 0 })
@@ -67,9 +64,7 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
 
     it.effect("DOC-14: pages stand in their order, whichever chunk was completed first", () =>
       Effect.gen(function* () {
-        yield* clean
-        const store = yield* ConversionStore
-        const owner = yield* customer(10)
+        const { owner, store } = yield* begin(10)
         yield* job(owner, yield* pdf(owner, 8))
         const chunks = yield* Effect.forEach([0, 1, 2, 3], () => store.claimChunk("w", anyId()))
         for (const [done, index] of [3, 1, 0, 2].entries()) {
@@ -85,10 +80,7 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
 
     it.effect("DOC-14: the oldest job is assembled first; one whose worker is gone, by the next one", () =>
       Effect.gen(function* () {
-        yield* clean
-        const store = yield* ConversionStore
-        const world = yield* DocumentsWorld
-        const owner = yield* customer(10)
+        const { owner, store, world } = yield* begin(10)
         const young = yield* job(owner, yield* pdf(owner, 1))
         const old = yield* job(owner, yield* pdf(owner, 1))
         yield* completeAll
@@ -110,10 +102,7 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
 
     it.effect("what a conversion that stands still waits for is seen, from the queue to the end", () =>
       Effect.gen(function* () {
-        yield* clean
-        const store = yield* ConversionStore
-        const world = yield* DocumentsWorld
-        const owner = yield* customer(10)
+        const { owner, store, world } = yield* begin(10)
         const id = yield* pdf(owner, 4)
         const why = Effect.map(store.waitFacts(id), (facts) => facts && { ...waitsFor(facts, 100), facts })
         assert.isUndefined(yield* why)
@@ -161,9 +150,7 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
 
     it.effect("asking twice, for somebody else's file, and without the credits are distinguished", () =>
       Effect.gen(function* () {
-        yield* clean
-        const store = yield* ConversionStore
-        const owner = yield* customer(5)
+        const { owner, store } = yield* begin(5)
         const other = yield* customer(5)
         const fileId = yield* pdf(owner, 4)
         const jobId = anyId()
@@ -191,10 +178,7 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
 
     it.effect("a lease that is lost stops nothing but its own holder", () =>
       Effect.gen(function* () {
-        yield* clean
-        const store = yield* ConversionStore
-        const world = yield* DocumentsWorld
-        const owner = yield* customer(10)
+        const { owner, store, world } = yield* begin(10)
         const jobId = yield* job(owner, yield* pdf(owner, 2))
         const slow = yield* store.claimChunk("slow", anyId())
         assert.strictEqual(yield* store.recoverOrphan(STALE, MAX_CHUNK_ATTEMPTS), 0)
@@ -218,9 +202,7 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
       "a chunk that fails is tried again; the last failure fails the job and gives the funds back",
       () =>
         Effect.gen(function* () {
-          yield* clean
-          const store = yield* ConversionStore
-          const owner = yield* customer(10)
+          const { owner, store } = yield* begin(10)
           const fileId = yield* pdf(owner, 4)
           yield* job(owner, fileId)
           const failure = { error: "no model", costs: [], retryIn: Duration.zero, maxAttempts: 2 }
@@ -239,9 +221,7 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
 
     it.effect("the oldest job goes first, its chunks in their order", () =>
       Effect.gen(function* () {
-        yield* clean
-        const store = yield* ConversionStore
-        const owner = yield* customer(100)
+        const { owner, store } = yield* begin(100)
         const jobs = yield* Effect.forEach([1, 2, 3], () =>
           Effect.flatMap(pdf(owner, 4), (id) => job(owner, id))
         )
@@ -258,10 +238,7 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
 
     it.effect("a chunk that failed is left alone until its next try is due; others are not", () =>
       Effect.gen(function* () {
-        yield* clean
-        const store = yield* ConversionStore
-        const world = yield* DocumentsWorld
-        const owner = yield* customer(10)
+        const { owner, store, world } = yield* begin(10)
         yield* job(owner, yield* pdf(owner, 4))
         const failed = yield* store.claimChunk("w", anyId())
         const later = { error: "no model", costs: [], retryIn: Duration.hours(1), maxAttempts: 3 }
@@ -276,10 +253,7 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
 
     it.effect("work that is alive keeps its funds set aside, however long it takes", () =>
       Effect.gen(function* () {
-        yield* clean
-        const store = yield* ConversionStore
-        const world = yield* DocumentsWorld
-        const owner = yield* customer(10)
+        const { owner, store, world } = yield* begin(10)
         const jobId = yield* job(owner, yield* pdf(owner, 2))
         const refreshed = (beat: Effect.Effect<boolean, StoreUnavailable>) =>
           Effect.gen(function* () {

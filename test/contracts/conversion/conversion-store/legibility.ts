@@ -9,13 +9,14 @@ import { anyId } from "../../../support/any-id.ts"
 import {
   addFile,
   ask,
+  begin,
   clean,
   customer,
-  type DocumentsWorld,
   funds,
   job,
   pdf,
   STALE,
+  type DocumentsWorld,
   WINDOW
 } from "../documents-world.ts"
 
@@ -75,9 +76,7 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
       "R2: the file names the pages that no model converted, until a newer result takes its place",
       () =>
         Effect.gen(function* () {
-          yield* clean
-          const store = yield* ConversionStore
-          const owner = yield* customer(10)
+          const { owner, store } = yield* begin(10)
           const { file } = yield* finished(owner, { unreadablePages: [], hasText: true }, [2, 4])
           assert.deepStrictEqual([file.status, file.noModelPages], ["completed", [2, 4]])
           assert.deepStrictEqual(yield* funds(owner), { credits: 6, held: 0, charged: 4 })
@@ -100,9 +99,7 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
 
     it.effect("DOC-16: what a PDF holds beside its pages stays with the file, whatever is in its names", () =>
       Effect.gen(function* () {
-        yield* clean
-        const store = yield* ConversionStore
-        const owner = yield* customer(10)
+        const { owner, store } = yield* begin(10)
         const leftOut = {
           portfolio: true,
           files: ['a "b".pdf', "\u6587\u{1f600}\\.txt"],
@@ -134,9 +131,7 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
       "DOC-15: the file says what its result was made with, and when, until a newer one takes its place",
       () =>
         Effect.gen(function* () {
-          yield* clean
-          const store = yield* ConversionStore
-          const owner = yield* customer(10)
+          const { owner, store } = yield* begin(10)
           const made: Making = {
             options: { highFidelity: true },
             tiers: { "hifi-single-pass": 3, layout: 1 },
@@ -183,9 +178,7 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
 
     it.effect("R2: a layout-true result costs the pages that could be read", () =>
       Effect.gen(function* () {
-        yield* clean
-        const store = yield* ConversionStore
-        const owner = yield* customer(10)
+        const { owner, store } = yield* begin(10)
         const id = anyId()
         yield* store.requestFlyer({ id, fileId: yield* pdf(owner, 4), customerId: owner, window: WINDOW })
         const flyer = yield* store.claimFlyer(anyId(), STALE)

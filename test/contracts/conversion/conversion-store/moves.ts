@@ -142,64 +142,55 @@ const statusesOf = Effect.fnUntraced(function* (jobId: JobId) {
 /** What every conversion store does to a job and a chunk of each status: exactly the moves of the tables. */
 export const suite = (adapter: string, stores: Layer.Layer<ConversionStore | DocumentsWorld>) =>
   suiteLayer(stores)(`moves: ${adapter}`, (it) => {
-    it.effect(
-      "every function on a job of every status: exactly the moves of the table",
-      () =>
-        Effect.gen(function* () {
-          const store = yield* ConversionStore
-          const world = yield* DocumentsWorld
-          for (const status of JobStatus.literals) {
-            for (const call of NAMES) {
-              const isClaim = call === "claimChunk"
-              const first = isClaim && status !== "waiting_batch" ? "pending" : CHUNK_OF[status]
-              const ids = yield* stage(status, first, 1)
-              yield* CALLS[call](store, ids, world)
-              const move = JOB_MOVES[call]
-              const expected = move === undefined ? undefined : moveJob(status, move)
-              const after = yield* statusesOf(ids.jobId)
-              // A chunk that has ended is not worked on, and ends no job anew.
-              const applies = !call.endsWith("AtLast") || first === "processing"
-              assert.strictEqual(after.job, applies ? (expected ?? status) : status, `${call} on ${status}`)
-            }
+    it.effect("every function on a job of every status: exactly the moves of the table", () =>
+      Effect.gen(function* () {
+        const store = yield* ConversionStore
+        const world = yield* DocumentsWorld
+        for (const status of JobStatus.literals) {
+          for (const call of NAMES) {
+            const isClaim = call === "claimChunk"
+            const first = isClaim && status !== "waiting_batch" ? "pending" : CHUNK_OF[status]
+            const ids = yield* stage(status, first, 1)
+            yield* CALLS[call](store, ids, world)
+            const move = JOB_MOVES[call]
+            const expected = move === undefined ? undefined : moveJob(status, move)
+            const after = yield* statusesOf(ids.jobId)
+            // A chunk that has ended is not worked on, and ends no job anew.
+            const applies = !call.endsWith("AtLast") || first === "processing"
+            assert.strictEqual(after.job, applies ? (expected ?? status) : status, `${call} on ${status}`)
           }
-        }),
-      120_000
+        }
+      })
     )
 
-    it.effect(
-      "C2: a chunk that is still worked on completes a job that goes on, and no other",
-      () =>
-        Effect.gen(function* () {
-          const store = yield* ConversionStore
-          for (const status of JobStatus.literals) {
-            const { chunkId } = yield* stage(status, "processing", 1)
-            const expected = moveJob(status, "assemble")
-            assert.strictEqual(
-              yield* store.completeChunk({ id: chunkId, lease: LEASE }, "r", []),
-              expected ?? "stale",
-              status
-            )
-          }
-        }),
-      120_000
+    it.effect("C2: a chunk that is still worked on completes a job that goes on, and no other", () =>
+      Effect.gen(function* () {
+        const store = yield* ConversionStore
+        for (const status of JobStatus.literals) {
+          const { chunkId } = yield* stage(status, "processing", 1)
+          const expected = moveJob(status, "assemble")
+          assert.strictEqual(
+            yield* store.completeChunk({ id: chunkId, lease: LEASE }, "r", []),
+            expected ?? "stale",
+            status
+          )
+        }
+      })
     )
 
-    it.effect(
-      "every function on a chunk of every status: exactly the moves of a chunk",
-      () =>
-        Effect.gen(function* () {
-          const store = yield* ConversionStore
-          const world = yield* DocumentsWorld
-          for (const [status, jobStatus] of STAGED) {
-            for (const call of NAMES) {
-              const ids = yield* stage(jobStatus, status, 2)
-              yield* CALLS[call](store, ids, world)
-              const after = yield* statusesOf(ids.jobId)
-              assert.strictEqual(after.chunk, CHUNK_MOVES[status][call] ?? status, `${call} on ${status}`)
-            }
+    it.effect("every function on a chunk of every status: exactly the moves of a chunk", () =>
+      Effect.gen(function* () {
+        const store = yield* ConversionStore
+        const world = yield* DocumentsWorld
+        for (const [status, jobStatus] of STAGED) {
+          for (const call of NAMES) {
+            const ids = yield* stage(jobStatus, status, 2)
+            yield* CALLS[call](store, ids, world)
+            const after = yield* statusesOf(ids.jobId)
+            assert.strictEqual(after.chunk, CHUNK_MOVES[status][call] ?? status, `${call} on ${status}`)
           }
-        }),
-      120_000
+        }
+      })
     )
 
     it.effect("C2: with another lease, no function moves anything", () =>

@@ -4,6 +4,7 @@ import { Effect, type Layer } from "effect"
 import { ConversionStore } from "../../../../src/ports/conversion/conversion-store.ts"
 import { anyId } from "../../../support/any-id.ts"
 import {
+  begin,
   clean,
   completeAll,
   customer,
@@ -21,9 +22,7 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
   suiteLayer(stores)(`conversions: ${name}`, (it) => {
     it.effect("twenty workers race for ten chunks: each is claimed once", () =>
       Effect.gen(function* () {
-        yield* clean
-        const store = yield* ConversionStore
-        const owner = yield* customer(100)
+        const { owner, store } = yield* begin(100)
         yield* job(owner, yield* pdf(owner, 20))
         const claimed = yield* Effect.forEach(
           Array.from({ length: 20 }, (_, n) => n),
@@ -40,9 +39,7 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
 
     it.effect("fifty requests race for ten credits: ten pages are held, never more", () =>
       Effect.gen(function* () {
-        yield* clean
-        const store = yield* ConversionStore
-        const owner = yield* customer(10)
+        const { owner, store } = yield* begin(10)
         const answers = yield* Effect.forEach(
           Array.from({ length: 50 }, (_, n) => n),
           () =>
@@ -58,10 +55,7 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
 
     it.effect("DOC-14: of the last two chunks, completed at once, one takes the job to its assembly", () =>
       Effect.gen(function* () {
-        yield* clean
-        const store = yield* ConversionStore
-        const world = yield* DocumentsWorld
-        const owner = yield* customer(10)
+        const { owner, store, world } = yield* begin(10)
         const jobId = yield* job(owner, yield* pdf(owner, 4))
         const [one, other] = [
           (yield* store.claimChunk("w", anyId()))!,
@@ -81,10 +75,7 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
       "C3: a file is converted one way, though both are asked for at once (%s second)",
       (second) =>
         Effect.gen(function* () {
-          yield* clean
-          const store = yield* ConversionStore
-          const world = yield* DocumentsWorld
-          const owner = yield* customer(10)
+          const { owner, store, world } = yield* begin(10)
           const fileId = yield* pdf(owner, 2)
           const asked = { fileId, customerId: owner, window: WINDOW }
           const ways = {
@@ -99,10 +90,7 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
 
     it.effect("DOC-14: two workers at once assemble two jobs", () =>
       Effect.gen(function* () {
-        yield* clean
-        const store = yield* ConversionStore
-        const world = yield* DocumentsWorld
-        const owner = yield* customer(10)
+        const { owner, store, world } = yield* begin(10)
         const first = yield* job(owner, yield* pdf(owner, 1))
         const second = yield* job(owner, yield* pdf(owner, 1))
         yield* completeAll
@@ -115,10 +103,7 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
 
     it.effect("C3: of two heartbeats of one chunk the one with more pages counts, whichever comes last", () =>
       Effect.gen(function* () {
-        yield* clean
-        const store = yield* ConversionStore
-        const world = yield* DocumentsWorld
-        const owner = yield* customer(10)
+        const { owner, store, world } = yield* begin(10)
         const fileId = yield* pdf(owner, 4)
         yield* job(owner, fileId, {}, 4)
         const chunk = (yield* store.claimChunk("w", anyId()))!
@@ -132,10 +117,7 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
 
     it.effect("C2: a chunk that is handed back meanwhile is not completed", () =>
       Effect.gen(function* () {
-        yield* clean
-        const store = yield* ConversionStore
-        const world = yield* DocumentsWorld
-        const owner = yield* customer(10)
+        const { owner, store, world } = yield* begin(10)
         const jobId = yield* job(owner, yield* pdf(owner, 2))
         const chunk = (yield* store.claimChunk("w", anyId()))!
         const answer = yield* world.whileOpen(
@@ -150,10 +132,7 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
 
     it.effect("C2: a chunk that is completed meanwhile is not heard of again", () =>
       Effect.gen(function* () {
-        yield* clean
-        const store = yield* ConversionStore
-        const world = yield* DocumentsWorld
-        const owner = yield* customer(10)
+        const { owner, store, world } = yield* begin(10)
         yield* job(owner, yield* pdf(owner, 2))
         const chunk = (yield* store.claimChunk("w", anyId()))!
         const alive = yield* world.whileOpen(

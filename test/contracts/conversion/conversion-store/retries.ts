@@ -8,9 +8,8 @@ import { anyId } from "../../../support/any-id.ts"
 import {
   addFile,
   ask,
-  clean,
+  begin,
   cost,
-  customer,
   DocumentsWorld,
   fileOf,
   funds,
@@ -32,9 +31,7 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
   suiteLayer(stores)(`conversions whose callers try again: ${name}`, (it) => {
     it.effect("the same claim again gives the same work, and nobody else's", () =>
       Effect.gen(function* () {
-        yield* clean
-        const store = yield* ConversionStore
-        const owner = yield* customer(50)
+        const { owner, store } = yield* begin(50)
         yield* job(owner, yield* pdf(owner, 4))
         const lease = anyId()
         const chunk = yield* store.claimChunk("w", lease)
@@ -79,9 +76,7 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
 
     it.effect("C2 F2: inline and layout-true work that was handed on is nothing to its first holder", () =>
       Effect.gen(function* () {
-        yield* clean
-        const store = yield* ConversionStore
-        const owner = yield* customer(10)
+        const { owner, store } = yield* begin(10)
         yield* ask(owner, yield* addFile(owner, 1, "png"))
         const fileId = yield* pdf(owner, 2)
         yield* store.requestFlyer({ id: anyId(), fileId, customerId: owner, window: WINDOW })
@@ -110,9 +105,7 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
 
     it.effect("inline and layout-true work that is handed back waits again, and counts no attempt", () =>
       Effect.gen(function* () {
-        yield* clean
-        const store = yield* ConversionStore
-        const owner = yield* customer(10)
+        const { owner, store } = yield* begin(10)
         yield* ask(owner, yield* addFile(owner, 1, "png"))
         const fileId = yield* pdf(owner, 2)
         const flyerId = anyId()
@@ -133,10 +126,7 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
 
     it.effect("an assembly that is handed back is claimed at once by another, and counts no attempt", () =>
       Effect.gen(function* () {
-        yield* clean
-        const store = yield* ConversionStore
-        const world = yield* DocumentsWorld
-        const owner = yield* customer(10)
+        const { owner, store, world } = yield* begin(10)
         const jobId = yield* job(owner, yield* pdf(owner, 2))
         yield* store.completeChunk((yield* store.claimChunk("w", anyId()))!, "r", [])
         for (let stop = 0; stop < 3; stop++) {
@@ -164,9 +154,7 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
 
     it.effect("the same file again is there once, as it is by now", () =>
       Effect.gen(function* () {
-        yield* clean
-        const store = yield* ConversionStore
-        const owner = yield* customer(10)
+        const { owner, store } = yield* begin(10)
         const id = yield* pdf(owner, 2)
         const { createdAt: _, ...entered } = (yield* store.file(id, owner))!
         yield* job(owner, id)
@@ -179,9 +167,7 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
 
     it.effect("the same reflow again is answered as before; one that failed may be chosen again", () =>
       Effect.gen(function* () {
-        yield* clean
-        const store = yield* ConversionStore
-        const owner = yield* customer(10)
+        const { owner, store } = yield* begin(10)
         const flyerId = anyId()
         const fileId = yield* pdf(owner, 1)
         yield* store.requestFlyer({ id: flyerId, fileId, customerId: owner, window: WINDOW })
@@ -203,9 +189,7 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
 
     it.effect("K1 F2: every end of a chunk reported twice books once and charges once", () =>
       Effect.gen(function* () {
-        yield* clean
-        const store = yield* ConversionStore
-        const owner = yield* customer(10)
+        const { owner, store } = yield* begin(10)
         const jobId = yield* job(owner, yield* pdf(owner, 2))
         const failed = yield* store.claimChunk("w", anyId())
         const failure = {
@@ -235,9 +219,7 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
 
     it.effect("R1: a result that was taken is so for its worker too, though the file is converted anew", () =>
       Effect.gen(function* () {
-        yield* clean
-        const store = yield* ConversionStore
-        const owner = yield* customer(10)
+        const { owner, store } = yield* begin(10)
         const fileId = yield* addFile(owner, 1, "png")
         yield* ask(owner, fileId)
         const first = (yield* store.claimInline(anyId(), STALE))!
@@ -263,9 +245,7 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
       "K1 X1: what is booked after the job's end (%s) is in its total",
       (end) =>
         Effect.gen(function* () {
-          yield* clean
-          const store = yield* ConversionStore
-          const owner = yield* customer(10)
+          const { owner, store } = yield* begin(10)
           const jobId = yield* job(owner, yield* pdf(owner, 2))
           yield* store.bookCosts([cost(jobId, 3)])
           yield* Effect.asVoid<unknown, StoreUnavailable, never>(

@@ -9,6 +9,7 @@ import {
   addFile,
   ask,
   asked,
+  begin,
   claimInline,
   clean,
   customer,
@@ -78,9 +79,7 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
 
     it.effect("C4: an owner's paused jobs, however many, do not hold up one that goes on", () =>
       Effect.gen(function* () {
-        yield* clean
-        const store = yield* ConversionStore
-        const owner = yield* customer(100)
+        const { owner, store } = yield* begin(100)
         for (let n = 0; n < 12; n++)
           yield* DocumentsWorld.use(
             Effect.fnUntraced(function* (world) {
@@ -145,9 +144,7 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
       "a chunk with batch results goes to workers that can read these alone, however many there are",
       () =>
         Effect.gen(function* () {
-          yield* clean
-          const store = yield* ConversionStore
-          const owner = yield* customer(1_000)
+          const { owner, store } = yield* begin(1_000)
           for (let n = 0; n < 12; n++) yield* job(owner, yield* addFile(owner, 1), { _batchPrimed: true })
           const plain = yield* job(owner, yield* addFile(owner, 1))
           assert.strictEqual((yield* store.claimChunk("w", anyId(), undefined, false))?.jobId, plain)
@@ -158,9 +155,7 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
 
     it.effect("a chunk that is handed back waits as long as was said, and its attempt does not count", () =>
       Effect.gen(function* () {
-        yield* clean
-        const store = yield* ConversionStore
-        const owner = yield* customer(1_000)
+        const { owner, store } = yield* begin(1_000)
         yield* job(owner, yield* addFile(owner, 1))
         const first = (yield* store.claimChunk("w", anyId()))!
         assert.isTrue(yield* store.handBackChunk(first, []))

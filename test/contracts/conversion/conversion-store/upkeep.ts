@@ -9,6 +9,7 @@ import { anyId } from "../../../support/any-id.ts"
 import {
   addFile,
   ask,
+  begin,
   clean,
   customer,
   DocumentsWorld,
@@ -44,10 +45,7 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
   suiteLayer(stores)(`what a crash between two transactions could leave, and the sweep: ${name}`, (it) => {
     it.effect("a file that shows converting is as its job ended; one whose job lives is left alone", () =>
       Effect.gen(function* () {
-        yield* clean
-        const store = yield* ConversionStore
-        const world = yield* DocumentsWorld
-        const owner = yield* customer(100)
+        const { owner, store, world } = yield* begin(100)
         const converting = Effect.fnUntraced(function* (status?: JobStatus) {
           const id = yield* pdf(owner, 2)
           const jobId = yield* job(owner, id)
@@ -92,10 +90,7 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
       "the hold of a job that has %s is given back",
       (status) =>
         Effect.gen(function* () {
-          yield* clean
-          const store = yield* ConversionStore
-          const world = yield* DocumentsWorld
-          const owner = yield* customer(10)
+          const { owner, store, world } = yield* begin(10)
           const jobId = yield* job(owner, yield* pdf(owner, 4))
           yield* world.setJob(jobId, { status })
           assert.deepStrictEqual(yield* funds(owner), { credits: 10, held: 4, charged: 0 })
@@ -110,10 +105,7 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
       "a job that is %s keeps its funds, with a worker or without",
       (status) =>
         Effect.gen(function* () {
-          yield* clean
-          const store = yield* ConversionStore
-          const world = yield* DocumentsWorld
-          const owner = yield* customer(4)
+          const { owner, store, world } = yield* begin(4)
           const jobId = yield* job(owner, yield* pdf(owner, 4))
           yield* world.setJob(jobId, { status })
           yield* world.lapsesIn(jobId, 1)
@@ -129,10 +121,7 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
 
     it.effect("DOC-31: what waits without a job keeps its funds: a request, a document, a flyer", () =>
       Effect.gen(function* () {
-        yield* clean
-        const store = yield* ConversionStore
-        const world = yield* DocumentsWorld
-        const owner = yield* customer(8)
+        const { owner, store, world } = yield* begin(8)
         const [request, document, flyer] = [anyId(), anyId(), anyId()]
         yield* ask(owner, yield* pdf(owner, 2), request)
         yield* ask(owner, yield* addFile(owner, 2, "docx"), document)
@@ -154,9 +143,7 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
   suiteLayer(stores)(`objects of files: ${name}`, (it) => {
     it.effect("belong to a file from its row on, until all of them were removed", () =>
       Effect.gen(function* () {
-        yield* clean
-        const store = yield* ConversionStore
-        const owner = yield* customer(10)
+        const { owner, store } = yield* begin(10)
         const [kept, deleted, purged] = [yield* pdf(owner, 1), yield* pdf(owner, 1), yield* pdf(owner, 1)]
         const none = anyId()
         for (const id of [deleted, purged]) yield* store.deleteFile(id, owner)
@@ -170,9 +157,7 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
   suiteLayer(stores)(`the status of a job: ${name}`, (it) => {
     it.effect("is known after its file shows another one, too", () =>
       Effect.gen(function* () {
-        yield* clean
-        const store = yield* ConversionStore
-        const owner = yield* customer(10)
+        const { owner, store } = yield* begin(10)
         const file = yield* pdf(owner, 1)
         const jobId = yield* job(owner, file)
         assert.strictEqual(yield* store.jobStatus(jobId), "pending")
@@ -187,9 +172,7 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
   suiteLayer(stores)(`room for files: ${name}`, (it) => {
     it.effect("uploads at once never come to more than a plan's files; a deleted one makes room", () =>
       Effect.gen(function* () {
-        yield* clean
-        const store = yield* ConversionStore
-        const owner = yield* customer("free")
+        const { owner, store } = yield* begin("free")
         yield* Effect.forEach(Array.from({ length: MOST - 2 }), () => add(owner))
         const answers = yield* Effect.forEach(Array.from({ length: 10 }), () => add(owner), {
           concurrency: 10

@@ -14,6 +14,7 @@ import {
   mail,
   Mails,
   type MailTests,
+  retrying,
   rowId,
   settling
 } from "./mails.ts"
@@ -60,6 +61,27 @@ export const claimsAfter = (it: MailTests): void => {
         // The end that it reports is not that certain (S2).
         assert.deepInclude(again.decision.result, { status: "failed", kind: "ambiguous", error: "why" })
       })
+    )
+
+    it.effect(
+      "is asked for by nobody once a call that never heard of the doubt has asked the other provider (S2)",
+      () =>
+        Effect.gen(function* () {
+          const world = yield* Mails
+          const one = mail()
+          yield* world.store.begin(asking(one, { leaseMs: 0 }))
+          const deaf = asking(one)
+          yield* world.store.begin(deaf)
+          const elsewhere = { claim: { ...deaf.claim, provider: "provider_b" } } as const
+          const settle = settling(elsewhere, one, "ambiguous", "failed")
+          yield* world.store.record(attempt(one, "failed", { provider: "provider_b", settle }))
+          const again = yield* world.store.begin(asking(one))
+          assert.strictEqual(again.decision._tag, "Replay")
+          const retry = yield* world.store.beginRetry(retrying(one, "provider_b"))
+          assert.deepInclude(retry, { _tag: "Go", torn: true })
+          // Its own provider may be asked on the same key, as before.
+          assert.deepInclude(yield* world.store.beginRetry(retrying(one)), { _tag: "Go", torn: false })
+        })
     )
 
     it.effect("frees the key after a proven refusal", () =>

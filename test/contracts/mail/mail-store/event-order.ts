@@ -56,39 +56,46 @@ export const eventOrder = (it: MailTests): void => {
   })
 
   describe("poll and webhook", () => {
-    it.effect("end in the richest account, whichever comes first", () =>
-      Effect.gen(function* () {
-        const world = yield* Mails
-        const ends = []
-        for (const pollFirst of [true, false]) {
-          const one = mail()
-          const messageId = fresh("m")
-          yield* world.store.record(attempt(one, "sent", { providerMessageId: messageId }))
-          const pushed = event(messageId, "bounced", {
-            occurredAt: 1_700_000_000_000,
-            reason: "Permanent/General: no such user",
-            raw: { type: "email.bounced" },
-            bounceType: "Permanent"
+    const accounts = {
+      bounced: { reason: "Permanent/General: no such user", bounceType: "Permanent", status: "bounced" },
+      bounce_transient: { reason: "Transient/MailboxFull: 452", status: "sent" }
+    } as const
+    it.effect.each(["bounced", "bounce_transient"] as const)(
+      "end in the richest account of a %s, whichever comes first (L3)",
+      (kind) =>
+        Effect.gen(function* () {
+          const world = yield* Mails
+          const { status, ...account } = accounts[kind]
+          const ends = []
+          for (const pollFirst of [true, false]) {
+            const one = mail()
+            const messageId = fresh("m")
+            yield* world.store.record(attempt(one, "sent", { providerMessageId: messageId }))
+            const pushed = event(messageId, kind, {
+              ...account,
+              occurredAt: 1_700_000_000_000,
+              raw: { type: `email.${kind}` }
+            })
+            // The provider's list names no reason.
+            const listed = event(messageId, kind, {
+              occurredAt: 1_700_000_600_000,
+              raw: { last_event: kind },
+              listed: true
+            })
+            const steps = [world.recordEvent(listed), world.recordEvent(pushed), world.recordEvent(listed)]
+            yield* Effect.all(pollFirst ? steps.slice(0, 2) : steps.slice(1))
+            const { error, lastEvent, lastEventAt, raw, status: ended } = yield* oneRow(one)
+            ends.push({ error, lastEvent, lastEventAt, raw, status: ended })
+          }
+          assert.deepStrictEqual(ends[1], ends[0])
+          assert.deepStrictEqual(ends[0], {
+            error: account.reason,
+            lastEvent: kind,
+            lastEventAt: 1_700_000_000_000,
+            raw: { type: `email.${kind}` },
+            status
           })
-          const listed = event(messageId, "bounced", {
-            occurredAt: 1_700_000_600_000,
-            raw: { last_event: "bounced" },
-            listed: true
-          })
-          const steps = [world.recordEvent(listed), world.recordEvent(pushed), world.recordEvent(listed)]
-          yield* Effect.all(pollFirst ? steps.slice(0, 2) : steps.slice(1))
-          const { error, lastEvent, lastEventAt, raw, status } = yield* oneRow(one)
-          ends.push({ error, lastEvent, lastEventAt, raw, status })
-        }
-        assert.deepStrictEqual(ends[1], ends[0])
-        assert.deepStrictEqual(ends[0], {
-          error: "Permanent/General: no such user",
-          lastEvent: "bounced",
-          lastEventAt: 1_700_000_000_000,
-          raw: { type: "email.bounced" },
-          status: "bounced"
         })
-      })
     )
   })
 

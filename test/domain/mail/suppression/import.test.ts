@@ -154,7 +154,7 @@ describe("an export of suppressions", () => {
   it("takes an address without what is invisible around it, and refuses it inside", () => {
     expect(read("email,reason\n\u200bjohn@x.test\u00a0,bounce\njo\u00adhn@x.test,bounce\n")).toEqual([
       { email: "john@x.test", reason: "hard_bounce" },
-      { line: 3, problem: "holds an invisible character before the @: type the address anew" }
+      { line: 3, problem: "holds an invisible character before the @: type the address again" }
     ])
   })
 })

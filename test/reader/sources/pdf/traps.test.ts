@@ -13,33 +13,30 @@ const PATIENCE_MS = 60_000
 /** Longer chains cannot be copied on any stack: such a page has no document of its own. */
 const MOST_COPIED = 5_000
 
-layer(layerPdf({ threads: 1 }), { timeout: PATIENCE_MS })("traps", (it) => {
+layer(layerPdf({ threads: 1 }))("traps", (it) => {
   // As long books have them, and longer than any stack is deep.
   for (const beads of [1_000, 4_000, 60_000])
-    it.effect(
-      `a page in an article of ${beads} parts is read, and the others are`,
-      () =>
-        Effect.scoped(
-          Effect.gen(function* () {
-            const document = yield* (yield* Pdf).open(yield* temporaryPdf(articleOf(beads)))
-            const range = { first: 0, end: 3 }
-            const pages = yield* Stream.runCollect(document.layout(range))
-            assert.deepStrictEqual(
-              pages.map(({ html }) => html),
-              ["first", "second", "third"].map(
-                (name) => `<p>What the ${name} page says is confirmed by the master.</p>`
-              )
+    it.effect(`a page in an article of ${beads} parts is read, and the others are`, () =>
+      Effect.scoped(
+        Effect.gen(function* () {
+          const document = yield* (yield* Pdf).open(yield* temporaryPdf(articleOf(beads)))
+          const range = { first: 0, end: 3 }
+          const pages = yield* Stream.runCollect(document.layout(range))
+          assert.deepStrictEqual(
+            pages.map(({ html }) => html),
+            ["first", "second", "third"].map(
+              (name) => `<p>What the ${name} page says is confirmed by the master.</p>`
             )
-            assert.lengthOf(yield* Stream.runCollect(document.pages(range)), 3)
-            if (beads > MOST_COPIED) return
-            const split = yield* Stream.runCollect(document.split(range, { words: true }))
-            assert.deepStrictEqual(
-              split.map(({ bytes }) => bytes.length > 500),
-              [true, true, true]
-            )
-          })
-        ),
-      PATIENCE_MS
+          )
+          assert.lengthOf(yield* Stream.runCollect(document.pages(range)), 3)
+          if (beads > MOST_COPIED) return
+          const split = yield* Stream.runCollect(document.split(range, { words: true }))
+          assert.deepStrictEqual(
+            split.map(({ bytes }) => bytes.length > 500),
+            [true, true, true]
+          )
+        })
+      )
     )
   it.effect(
     "a page that traps however it is read is refused by itself, without another trap, and ends no other page",
@@ -78,7 +75,6 @@ layer(layerPdf({ threads: 1 }), { timeout: PATIENCE_MS })("traps", (it) => {
           [1, "crashed", 1, undefined]
         )
         assert.lengthOf((yield* ask(2, [trap, trap])).items, 1)
-      }),
-    PATIENCE_MS
+      })
   )
 })

@@ -18,8 +18,6 @@ import { typedPicture } from "../../../support/files/typed-picture.ts"
 import { makeFolder, runChild } from "../../../support/processes/child.ts"
 import { jsonOf, run } from "../harness.ts"
 
-const PATIENCE = 120_000
-
 /** A folder with these files. */
 const folderWith = (files: Readonly<Record<string, Uint8Array>>) =>
   Effect.map(
@@ -41,216 +39,192 @@ const textOf = (path: string) => Effect.promise(() => readFile(path, "utf8"))
 const namesIn = (path: string) => Effect.promise(async () => (await readdir(path)).sort())
 
 describe("postlane convert", () => {
-  it.live(
-    "writes one accessible file beside the document, without server, database or settings",
-    () =>
-      Effect.gen(function* () {
-        const folder = yield* folderWith({ "report.v2.pdf": numbered(45) })
-        const ran = yield* run(["convert", join(folder, "report.v2.pdf")], {
-          DB_URL: "postgres://u:p@127.0.0.1:1/nowhere",
-          POSTLANE_DATA_DIR: "/nonexistent"
-        })
-        assert.strictEqual(ran.code, 0, ran.err)
-        assert.match(ran.out, /report\.v2\.html: 45 pages, \d+ KB/)
-        // Elsewhere than on a terminal: a few plain lines.
-        const lines = ran.err.split("\n")
-        assert.strictEqual(lines[0], "Reading the document")
-        assert.strictEqual(lines.at(-2), "Converting: 45 of 45 pages")
-        assert.strictEqual(lines.at(-1), "Putting it together")
-        assert.isAtMost(lines.length, 13)
-        const html = yield* textOf(join(folder, "report.v2.html"))
-        for (const page of [1, 20, 21, 45]) assert.include(html, `Page number ${page}`)
-        assert.match(html, /<main|<h1/)
-        // Nothing is left of the work.
-        assert.deepStrictEqual(yield* namesIn(folder), ["report.v2.html", "report.v2.pdf"])
-      }),
-    PATIENCE
+  it.live("writes one accessible file beside the document, without server, database or settings", () =>
+    Effect.gen(function* () {
+      const folder = yield* folderWith({ "report.v2.pdf": numbered(45) })
+      const ran = yield* run(["convert", join(folder, "report.v2.pdf")], {
+        DB_URL: "postgres://u:p@127.0.0.1:1/nowhere",
+        POSTLANE_DATA_DIR: "/nonexistent"
+      })
+      assert.strictEqual(ran.code, 0, ran.err)
+      assert.match(ran.out, /report\.v2\.html: 45 pages, \d+ KB/)
+      // Elsewhere than on a terminal: a few plain lines.
+      const lines = ran.err.split("\n")
+      assert.strictEqual(lines[0], "Reading the document")
+      assert.strictEqual(lines.at(-2), "Converting: 45 of 45 pages")
+      assert.strictEqual(lines.at(-1), "Putting it together")
+      assert.isAtMost(lines.length, 13)
+      const html = yield* textOf(join(folder, "report.v2.html"))
+      for (const page of [1, 20, 21, 45]) assert.include(html, `Page number ${page}`)
+      assert.match(html, /<main|<h1/)
+      // Nothing is left of the work.
+      assert.deepStrictEqual(yield* namesIn(folder), ["report.v2.html", "report.v2.pdf"])
+    })
   )
 
-  it.live(
-    "takes a range of pages; overwrites an existing file only with --force",
-    () =>
-      Effect.gen(function* () {
-        const folder = yield* folderWith({ "a.pdf": numbered(30), "a.html": Buffer.from("mine") })
-        const [source, beside] = [join(folder, "a.pdf"), join(folder, "a.html")]
-        const refused = yield* run(["convert", source])
-        assert.strictEqual(refused.code, 1)
-        assert.include(refused.err, "-o")
-        assert.strictEqual(yield* textOf(beside), "mine")
-        const ran = yield* run(["convert", source, "--pages", "19-22", "-o", beside, "--json"])
-        assert.strictEqual(ran.code, 0, ran.out)
-        assert.strictEqual(ran.err, "")
-        const html = yield* textOf(beside)
-        assert.deepInclude(jsonOf<object>(ran), {
-          ok: true,
-          input: source,
-          output: beside,
-          pages: 4,
-          bytes: Buffer.byteLength(html),
-          unreadablePages: []
-        })
-        for (const page of [19, 20, 21, 22]) assert.include(html, `Page number ${page}`)
-        for (const page of [18, 23]) assert.notInclude(html, `Page number ${page}`)
-        const beyond = yield* run(["convert", source, "--pages", "31-", "-o", beside])
-        assert.strictEqual(beyond.code, 1)
-        assert.include(beyond.err, "30 pages only")
-        assert.strictEqual(yield* textOf(beside), html)
-      }),
-    PATIENCE
+  it.live("takes a range of pages; overwrites an existing file only with --force", () =>
+    Effect.gen(function* () {
+      const folder = yield* folderWith({ "a.pdf": numbered(30), "a.html": Buffer.from("mine") })
+      const [source, beside] = [join(folder, "a.pdf"), join(folder, "a.html")]
+      const refused = yield* run(["convert", source])
+      assert.strictEqual(refused.code, 1)
+      assert.include(refused.err, "-o")
+      assert.strictEqual(yield* textOf(beside), "mine")
+      const ran = yield* run(["convert", source, "--pages", "19-22", "-o", beside, "--json"])
+      assert.strictEqual(ran.code, 0, ran.out)
+      assert.strictEqual(ran.err, "")
+      const html = yield* textOf(beside)
+      assert.deepInclude(jsonOf<object>(ran), {
+        ok: true,
+        input: source,
+        output: beside,
+        pages: 4,
+        bytes: Buffer.byteLength(html),
+        unreadablePages: []
+      })
+      for (const page of [19, 20, 21, 22]) assert.include(html, `Page number ${page}`)
+      for (const page of [18, 23]) assert.notInclude(html, `Page number ${page}`)
+      const beyond = yield* run(["convert", source, "--pages", "31-", "-o", beside])
+      assert.strictEqual(beyond.code, 1)
+      assert.include(beyond.err, "30 pages only")
+      assert.strictEqual(yield* textOf(beside), html)
+    })
   )
 
-  it.live(
-    "shows a bar on a terminal, and takes it away",
-    () =>
-      Effect.gen(function* () {
-        const folder = yield* folderWith({ "a.pdf": numbered(4) })
-        const drawn: Array<string> = []
-        const ran = yield* run(
-          ["convert", join(folder, "a.pdf")],
-          {},
-          { status: (text) => void drawn.push(text) }
-        )
-        assert.strictEqual(ran.code, 0)
-        assert.strictEqual(ran.err, "")
-        assert.isTrue(drawn.some((text) => text.endsWith(barOf("Converting: 2 of 4 pages", 2, 4))))
-        assert.strictEqual(drawn.at(-1), "\r\u001b[K")
-      }),
-    PATIENCE
+  it.live("shows a bar on a terminal, and takes it away", () =>
+    Effect.gen(function* () {
+      const folder = yield* folderWith({ "a.pdf": numbered(4) })
+      const drawn: Array<string> = []
+      const ran = yield* run(
+        ["convert", join(folder, "a.pdf")],
+        {},
+        { status: (text) => void drawn.push(text) }
+      )
+      assert.strictEqual(ran.code, 0)
+      assert.strictEqual(ran.err, "")
+      assert.isTrue(drawn.some((text) => text.endsWith(barOf("Converting: 2 of 4 pages", 2, 4))))
+      assert.strictEqual(drawn.at(-1), "\r\u001b[K")
+    })
   )
 
-  it.live(
-    "says what is wrong, ends with 1 and leaves nothing",
-    () =>
-      Effect.gen(function* () {
-        const folder = yield* folderWith({
-          "document.pdf": numbered(1),
-          "text.pdf": notPdf(),
-          "empty.pdf": withoutPages(),
-          "nothing.pdf": Buffer.alloc(0)
-        })
-        yield* Effect.promise(async () => {
-          const locked = await encryptPdf(join(folder, "document.pdf"), "hunter2")
-          await writeFile(join(folder, "locked.pdf"), locked)
-          await mkdir(join(folder, "dir.pdf"))
-          await symlink(join(folder, "document.pdf"), join(folder, "link.pdf"))
-        })
-        const before = yield* namesIn(folder)
-        for (const [args, words] of [
-          [["locked.pdf"], /password/i],
-          [["text.pdf"], /plain text/],
-          [["empty.pdf"], /page/],
-          [["nothing.pdf"], /empty file/],
-          [["missing.pdf"], /cannot be read: there is nothing of that name$/],
-          [["dir.pdf"], /it is no file/],
-          [["document.pdf", "--pages", "x"], /--pages x: write/],
-          [["document.pdf", "-o", join(folder, "no", "x.html")], /cannot be written/],
-          [["document.pdf", "-o", join(folder, "document.pdf")], /is the document itself/],
-          [["document.pdf", "-o", join(folder, "link.pdf")], /is the document itself/],
-          [["document.pdf", "-o", join(folder, "dir.pdf")], /is a folder/],
-          [["document.pdf", "-o", "-", "--json"], /leave one out/]
-        ] as const) {
-          const name = args[0]
-          const rest: ReadonlyArray<string> = args.slice(1)
-          const ran = yield* run(["convert", join(folder, name), ...rest])
-          const said = rest.includes("--json") ? ran.out : ran.err
-          assert.strictEqual(ran.code, 1, name)
-          assert.match(said, words, name)
-          assert.notInclude(said, "hunter2")
-          assert.notMatch(said, /\n\s+at /)
-        }
-        const result = yield* run(["convert", join(folder, "text.pdf"), "--json"])
-        assert.deepInclude(jsonOf<object>(result), { ok: false })
-        assert.deepStrictEqual(yield* namesIn(folder), before)
-      }),
-    PATIENCE
+  it.live("says what is wrong, ends with 1 and leaves nothing", () =>
+    Effect.gen(function* () {
+      const folder = yield* folderWith({
+        "document.pdf": numbered(1),
+        "text.pdf": notPdf(),
+        "empty.pdf": withoutPages(),
+        "nothing.pdf": Buffer.alloc(0)
+      })
+      yield* Effect.promise(async () => {
+        const locked = await encryptPdf(join(folder, "document.pdf"), "hunter2")
+        await writeFile(join(folder, "locked.pdf"), locked)
+        await mkdir(join(folder, "dir.pdf"))
+        await symlink(join(folder, "document.pdf"), join(folder, "link.pdf"))
+      })
+      const before = yield* namesIn(folder)
+      for (const [args, words] of [
+        [["locked.pdf"], /password/i],
+        [["text.pdf"], /plain text/],
+        [["empty.pdf"], /page/],
+        [["nothing.pdf"], /empty file/],
+        [["missing.pdf"], /cannot be read: there is nothing of that name$/],
+        [["dir.pdf"], /it is no file/],
+        [["document.pdf", "--pages", "x"], /--pages x: write/],
+        [["document.pdf", "-o", join(folder, "no", "x.html")], /cannot be written/],
+        [["document.pdf", "-o", join(folder, "document.pdf")], /is the document itself/],
+        [["document.pdf", "-o", join(folder, "link.pdf")], /is the document itself/],
+        [["document.pdf", "-o", join(folder, "dir.pdf")], /is a folder/],
+        [["document.pdf", "-o", "-", "--json"], /leave one out/]
+      ] as const) {
+        const name = args[0]
+        const rest: ReadonlyArray<string> = args.slice(1)
+        const ran = yield* run(["convert", join(folder, name), ...rest])
+        const said = rest.includes("--json") ? ran.out : ran.err
+        assert.strictEqual(ran.code, 1, name)
+        assert.match(said, words, name)
+        assert.notInclude(said, "hunter2")
+        assert.notMatch(said, /\n\s+at /)
+      }
+      const result = yield* run(["convert", join(folder, "text.pdf"), "--json"])
+      assert.deepInclude(jsonOf<object>(result), { ok: false })
+      assert.deepStrictEqual(yield* namesIn(folder), before)
+    })
   )
 
-  it.live(
-    "writes into a pipe or a device, and puts no file in its place; a link stays one",
-    () =>
-      Effect.gen(function* () {
-        const folder = yield* folderWith({ "a.pdf": numbered(2), "target.html": Buffer.from("old") })
-        const [source, pipe, link] = [join(folder, "a.pdf"), join(folder, "pipe"), join(folder, "link.html")]
-        yield* Effect.promise(async () => {
-          await promisify(execFile)("mkfifo", [pipe])
-          await symlink(join(folder, "target.html"), link)
-        })
-        const reader = yield* Effect.forkChild(textOf(pipe))
-        assert.strictEqual((yield* run(["convert", source, "-o", pipe])).code, 0)
-        const isPipe = yield* Effect.promise(async () => (await lstat(pipe)).isFIFO())
-        assert.isTrue(isPipe, "before it is waited for, which would never end")
-        assert.include(yield* Fiber.join(reader), "Page number 2")
+  it.live("writes into a pipe or a device, and puts no file in its place; a link stays one", () =>
+    Effect.gen(function* () {
+      const folder = yield* folderWith({ "a.pdf": numbered(2), "target.html": Buffer.from("old") })
+      const [source, pipe, link] = [join(folder, "a.pdf"), join(folder, "pipe"), join(folder, "link.html")]
+      yield* Effect.promise(async () => {
+        await promisify(execFile)("mkfifo", [pipe])
+        await symlink(join(folder, "target.html"), link)
+      })
+      const reader = yield* Effect.forkChild(textOf(pipe))
+      assert.strictEqual((yield* run(["convert", source, "-o", pipe])).code, 0)
+      const isPipe = yield* Effect.promise(async () => (await lstat(pipe)).isFIFO())
+      assert.isTrue(isPipe, "before it is waited for, which would never end")
+      assert.include(yield* Fiber.join(reader), "Page number 2")
 
-        assert.strictEqual((yield* run(["convert", source, "-o", link])).code, 0)
-        assert.isTrue(yield* Effect.promise(async () => (await lstat(link)).isSymbolicLink()))
-        assert.include(yield* textOf(join(folder, "target.html")), "Page number 2")
-      }),
-    PATIENCE
+      assert.strictEqual((yield* run(["convert", source, "-o", link])).code, 0)
+      assert.isTrue(yield* Effect.promise(async () => (await lstat(link)).isSymbolicLink()))
+      assert.include(yield* textOf(join(folder, "target.html")), "Page number 2")
+    })
   )
 
-  it.live(
-    "reads a picture of text on this machine",
-    () =>
-      Effect.gen(function* () {
-        const { picture, words } = yield* typedPicture
-        const png = encodePng({ ...picture, channels: 1, data: picture.bytes })
-        const folder = yield* folderWith({ "note.png": png })
-        const ran = yield* run(["convert", join(folder, "note.png"), "--json"])
-        assert.strictEqual(ran.code, 0, ran.err)
-        assert.deepInclude(jsonOf<object>(ran), {
-          pages: 1,
-          recognisedPages: 1,
-          unreadPictures: [],
-          hasText: true
-        })
-        const html = yield* textOf(join(folder, "note.html"))
-        for (const word of words) assert.include(html, word)
-        const ranged = yield* run(["convert", join(folder, "note.png"), "--pages", "1", "-o", "-"])
-        assert.include(ranged.err, "it has no pages to choose")
-        const off = yield* run(["convert", join(folder, "note.png"), "--ocr", "off", "-o", "-"])
-        assert.match(off.err, /stayed a picture.*--ocr is off/)
-      }).pipe(Effect.scoped),
-    PATIENCE
+  it.live("reads a picture of text on this machine", () =>
+    Effect.gen(function* () {
+      const { picture, words } = yield* typedPicture
+      const png = encodePng({ ...picture, channels: 1, data: picture.bytes })
+      const folder = yield* folderWith({ "note.png": png })
+      const ran = yield* run(["convert", join(folder, "note.png"), "--json"])
+      assert.strictEqual(ran.code, 0, ran.err)
+      assert.deepInclude(jsonOf<object>(ran), {
+        pages: 1,
+        recognisedPages: 1,
+        unreadPictures: [],
+        hasText: true
+      })
+      const html = yield* textOf(join(folder, "note.html"))
+      for (const word of words) assert.include(html, word)
+      const ranged = yield* run(["convert", join(folder, "note.png"), "--pages", "1", "-o", "-"])
+      assert.include(ranged.err, "it has no pages to choose")
+      const off = yield* run(["convert", join(folder, "note.png"), "--ocr", "off", "-o", "-"])
+      assert.match(off.err, /stayed a picture.*--ocr is off/)
+    }).pipe(Effect.scoped)
   )
 
-  it.live(
-    "says of a scan whose text was not read that it stayed a picture",
-    () =>
-      Effect.gen(function* () {
-        const folder = yield* folderWith({ "scan.pdf": yield* scan })
-        const ran = yield* run(["convert", join(folder, "scan.pdf"), "--ocr", "off"])
-        assert.strictEqual(ran.code, 0, ran.err)
-        assert.match(
-          ran.out,
-          /\n1 page stayed a picture, .*\(1\): .*--ocr is off\nThere is no word of text in it$/
-        )
-        const shown = yield* run(["convert", join(folder, "scan.pdf"), "--ocr", "off", "-o", "-"])
-        assert.match(shown.err, /stayed a picture/, "beside the document, which is all that the output holds")
-      }),
-    PATIENCE
+  it.live("says of a scan whose text was not read that it stayed a picture", () =>
+    Effect.gen(function* () {
+      const folder = yield* folderWith({ "scan.pdf": yield* scan })
+      const ran = yield* run(["convert", join(folder, "scan.pdf"), "--ocr", "off"])
+      assert.strictEqual(ran.code, 0, ran.err)
+      assert.match(
+        ran.out,
+        /\n1 page stayed a picture, .*\(1\): .*--ocr is off\nThere is no word of text in it$/
+      )
+      const shown = yield* run(["convert", join(folder, "scan.pdf"), "--ocr", "off", "-o", "-"])
+      assert.match(shown.err, /stayed a picture/, "beside the document, which is all that the output holds")
+    })
   )
 
-  it.live(
-    "as a process: the document on the output and nothing else, code 0",
-    () =>
-      Effect.gen(function* () {
-        const folder = yield* folderWith({ "a.pdf": numbered(2) })
-        const ended = yield* Effect.acquireUseRelease(
-          Effect.sync(() =>
-            runChild("src/runtime/entries/cli.ts", ["convert", join(folder, "a.pdf"), "-o", "-"], {})
+  it.live("as a process: the document on the output and nothing else, code 0", () =>
+    Effect.gen(function* () {
+      const folder = yield* folderWith({ "a.pdf": numbered(2) })
+      const ended = yield* Effect.acquireUseRelease(
+        Effect.sync(() =>
+          runChild("src/runtime/entries/cli.ts", ["convert", join(folder, "a.pdf"), "-o", "-"], {})
+        ),
+        (child) =>
+          Effect.map(
+            Effect.promise(() => child.ended),
+            ({ code }) => ({ code, out: child.lines.join("\n") })
           ),
-          (child) =>
-            Effect.map(
-              Effect.promise(() => child.ended),
-              ({ code }) => ({ code, out: child.lines.join("\n") })
-            ),
-          (child) => Effect.promise(child.destroy)
-        )
-        assert.strictEqual(ended.code, 0)
-        assert.match(ended.out, /^<!doctype html>[\s\S]*<\/html>$/)
-        assert.include(ended.out, "Page number 2")
-      }),
-    PATIENCE
+        (child) => Effect.promise(child.destroy)
+      )
+      assert.strictEqual(ended.code, 0)
+      assert.match(ended.out, /^<!doctype html>[\s\S]*<\/html>$/)
+      assert.include(ended.out, "Page number 2")
+    })
   )
 })
 

@@ -12,8 +12,6 @@ import { fakeSes, type SesAccount } from "../../../support/vendors/fake-ses.ts"
 import { startSqs } from "../../../support/vendors/sqs.ts"
 import { jsonOf, run } from "../harness.ts"
 
-const PATIENCE = 120_000
-
 const EVENTS = ["SEND", "DELIVERY", "BOUNCE", "COMPLAINT", "REJECT", "DELIVERY_DELAY", "RENDERING_FAILURE"]
 const set = (events: ReadonlyArray<string>) => ({
   options: { SendingOptions: { SendingEnabled: true } },
@@ -141,76 +139,69 @@ describe("postlane doctor", () => {
         for (const secret of Object.values(SECRETS))
           assert.notInclude(text.out + text.err + found.out, secret)
         assert.match(text.out, /\n\n\d+ as they should be, 0 to look at, 0 broken$/)
-      }).pipe(Effect.scoped, Effect.provide(layerDatabase)),
-    PATIENCE
+      }).pipe(Effect.scoped, Effect.provide(layerDatabase))
   )
 
-  it.live(
-    "reports each problem with a remedy, and still checks the rest",
-    () =>
-      Effect.gen(function* () {
-        const { dns, env } = yield* installation
-        const found = yield* report(dns, {
-          ...env,
-          PROVIDERA_API_KEY: "re_wrong_key_of_someone",
-          PROVIDERA_WEBHOOK_SECRET: "whsec_!!!",
-          SENDER_DOMAIN: "other.example",
-          EMAIL_DEFER_QUEUE_URL: `${env["EMAIL_DEFER_QUEUE_URL"]}-gone`,
-          EMAIL_PRIMERY: "provider_b",
-          TRUSTED_MAIL_HOPS: ""
-        })
-        assert.strictEqual(found.code, 1)
-        assert.isFalse(found.ok)
-        assert.deepStrictEqual(complaints(found).toSorted(), [
-          "fail database: " +
-            complaints(found)
-              .find((text) => text.startsWith("fail database"))!
-              .slice(15),
-          "fail dns: bounce.other.example has no MX record",
-          "fail dns: bounce.other.example has no SPF record",
-          "fail provider_a: the API key is refused",
-          "fail provider_b: there is no identity for other.example",
-          "fail queue: the retry queue cannot be reached",
-          "fail webhooks: PROVIDERA_WEBHOOK_SECRET is malformed",
-          "warn dns: other.example has no DMARC record",
-          "warn dns: the three DKIM records cannot be checked",
-          "warn settings: EMAIL_PRIMERY is not a setting, and is ignored; did you mean EMAIL_PRIMARY?",
-          "warn settings: TRUSTED_MAIL_HOPS is unset"
-        ])
-        assert.match(complaints(found).join("\n"), /fail database: \d+ migrations are missing/)
-        for (const verdict of found.checks) {
-          if (verdict.status !== "ok") assert.isTrue(verdict.why !== "" && verdict.do !== "", verdict.what)
+  it.live("reports each problem with a remedy, and still checks the rest", () =>
+    Effect.gen(function* () {
+      const { dns, env } = yield* installation
+      const found = yield* report(dns, {
+        ...env,
+        PROVIDERA_API_KEY: "re_wrong_key_of_someone",
+        PROVIDERA_WEBHOOK_SECRET: "whsec_!!!",
+        SENDER_DOMAIN: "other.example",
+        EMAIL_DEFER_QUEUE_URL: `${env["EMAIL_DEFER_QUEUE_URL"]}-gone`,
+        EMAIL_PRIMERY: "provider_b",
+        TRUSTED_MAIL_HOPS: ""
+      })
+      assert.strictEqual(found.code, 1)
+      assert.isFalse(found.ok)
+      assert.deepStrictEqual(complaints(found).toSorted(), [
+        "fail database: " +
+          complaints(found)
+            .find((text) => text.startsWith("fail database"))!
+            .slice(15),
+        "fail dns: bounce.other.example has no MX record",
+        "fail dns: bounce.other.example has no SPF record",
+        "fail provider_a: the API key is refused",
+        "fail provider_b: there is no identity for other.example",
+        "fail queue: the retry queue cannot be reached",
+        "fail webhooks: PROVIDERA_WEBHOOK_SECRET is malformed",
+        "warn dns: other.example has no DMARC record",
+        "warn dns: the three DKIM records cannot be checked",
+        "warn settings: EMAIL_PRIMERY is not a setting, and is ignored; did you mean EMAIL_PRIMARY?",
+        "warn settings: TRUSTED_MAIL_HOPS is unset"
+      ])
+      assert.match(complaints(found).join("\n"), /fail database: \d+ migrations are missing/)
+      for (const verdict of found.checks) {
+        if (verdict.status !== "ok") assert.isTrue(verdict.why !== "" && verdict.do !== "", verdict.what)
+      }
+      assert.notMatch(found.out, /re_wrong_key_of_someone|whsec_!!!/)
+    }).pipe(Effect.scoped, Effect.provide(layerEmptyDatabase))
+  )
+
+  it.live("says whose credentials sign, and why there are none", () =>
+    Effect.gen(function* () {
+      const { dns, env } = yield* installation
+      yield* Effect.addFinalizer(() => Effect.sync(() => vi.unstubAllEnvs()))
+      const cloud = Effect.fnUntraced(function* () {
+        const keys = { CLOUD_ACCESS_KEY_ID: "", CLOUD_SECRET_ACCESS_KEY: "" }
+        const { checks } = yield* report(dns, { ...env, ...keys })
+        return checks.filter(({ check }) => check === "cloud")
+      })
+      vi.stubEnv("AWS_EC2_METADATA_DISABLED", "true")
+      const [none] = yield* cloud()
+      assert.strictEqual(none?.what, "there are no cloud credentials")
+      vi.stubEnv("AWS_ACCESS_KEY_ID", "ASIA")
+      vi.stubEnv("AWS_SECRET_ACCESS_KEY", "s")
+      assert.deepStrictEqual(yield* cloud(), [
+        {
+          check: "cloud",
+          status: "ok",
+          what: "calls are signed with the credentials of: AWS_ACCESS_KEY_ID in the environment"
         }
-        assert.notMatch(found.out, /re_wrong_key_of_someone|whsec_!!!/)
-      }).pipe(Effect.scoped, Effect.provide(layerEmptyDatabase)),
-    PATIENCE
-  )
-
-  it.live(
-    "says whose credentials sign, and why there are none",
-    () =>
-      Effect.gen(function* () {
-        const { dns, env } = yield* installation
-        yield* Effect.addFinalizer(() => Effect.sync(() => vi.unstubAllEnvs()))
-        const cloud = Effect.fnUntraced(function* () {
-          const keys = { CLOUD_ACCESS_KEY_ID: "", CLOUD_SECRET_ACCESS_KEY: "" }
-          const { checks } = yield* report(dns, { ...env, ...keys })
-          return checks.filter(({ check }) => check === "cloud")
-        })
-        vi.stubEnv("AWS_EC2_METADATA_DISABLED", "true")
-        const [none] = yield* cloud()
-        assert.strictEqual(none?.what, "there are no cloud credentials")
-        vi.stubEnv("AWS_ACCESS_KEY_ID", "ASIA")
-        vi.stubEnv("AWS_SECRET_ACCESS_KEY", "s")
-        assert.deepStrictEqual(yield* cloud(), [
-          {
-            check: "cloud",
-            status: "ok",
-            what: "calls are signed with the credentials of: AWS_ACCESS_KEY_ID in the environment"
-          }
-        ])
-      }).pipe(Effect.scoped, Effect.provide(layerDatabase)),
-    PATIENCE
+      ])
+    }).pipe(Effect.scoped, Effect.provide(layerDatabase))
   )
 
   it.live("reports all unreadable settings at once", () =>

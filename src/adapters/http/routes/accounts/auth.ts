@@ -6,6 +6,7 @@ import { SignIn } from "../../../../application/accounts/sign-in.ts"
 import { addressKey, addressOf, parsePublicMailbox } from "../../../../domain/mail/address.ts"
 import { Access, type BegunSession, MagicLinks } from "../../../../ports/accounts/access.ts"
 import { pageResponse } from "../../pages/html-page.ts"
+import type { Html } from "../../pages/html.ts"
 import { homeOf, pageWithin } from "../../pages/paths.ts"
 import {
   AUTH_PAGE_POLICY,
@@ -145,7 +146,7 @@ const decodeToken = bodyDecoder(Token)
 const decodeLinkRequest = bodyDecoder(LinkRequest)
 
 const noLink = invalidRequest([
-  { path: "token", message: "is none that a link holds; open the whole link from your mail" }
+  { path: "token", message: "is incomplete or unknown; open the whole link from your mail" }
 ])
 const linkOver = problem(
   "LINK_EXPIRED",
@@ -168,9 +169,9 @@ const away = unavailable(
 /** Under the referrer policy of all other answers, browsers on plain http would send `Origin: null` with these pages' forms. */
 const HEADERS = { "referrer-policy": "same-origin" }
 
-const html = (body: string) => pageResponse(body, { policy: AUTH_PAGE_POLICY, headers: HEADERS })
+const answer = (page: Html) => pageResponse(page, { policy: AUTH_PAGE_POLICY, headers: HEADERS })
 
-/** Where the pages are served, and whose page a request comes from. */
+/** The pages' address, and the kind of page that a request comes from. */
 interface Home {
   readonly baseUrl: string
   readonly site: ReturnType<typeof siteOf>
@@ -243,7 +244,7 @@ const askForLink = Effect.fnUntraced(function* (
   yield* signIn
     .request({ email, to, browser, next })
     .pipe(Effect.catchTag("SignInsBusy", () => Effect.fail(busy)))
-  return withBrowser(html(linkMailedPage(to)), { baseUrl: home.baseUrl, browser, known: false })
+  return withBrowser(answer(linkMailedPage(to)), { baseUrl: home.baseUrl, browser, known: false })
 })
 
 /** The page after a sign-in, with the session's cookie. */
@@ -252,13 +253,13 @@ const signedIn = (
   { cookie, expiresAt, principal }: BegunSession,
   next: string | undefined
 ) =>
-  withSessionCookie(html(signedInPage(principal.actor, homeOf(principal, next))), {
+  withSessionCookie(answer(signedInPage(principal.actor, homeOf(principal, next))), {
     baseUrl,
     cookie,
     expiresAt
   })
 
-/** Keeps the cookie of the browser that signed in: it has a place of its own when it asks for the next link. */
+/** Keeps the cookie of the browser that signed in, which gives it a separate allowance for the next links. */
 const stayKnown = (
   { baseUrl }: Home,
   request: HttpServerRequest.HttpServerRequest,
@@ -281,7 +282,7 @@ const end = Effect.fnUntraced(function* (
   yield* ownSite(home, request)
   const cookie = sessionCookieOf(request)
   if (cookie !== undefined) yield* access.endSession(cookie)
-  return withoutSessionCookie(html(signedOutPage), home.baseUrl)
+  return withoutSessionCookie(answer(signedOutPage), home.baseUrl)
 })
 
 /**
@@ -301,7 +302,7 @@ export const authHandlers = (addresses: PublicAddresses) =>
       return handlers
         .handle("showMagicLink", ({ query: { next, token = "" }, request }) =>
           isLinkToken(token)
-            ? Effect.succeed(html(magicLinkPage(token, pageWithin(next))))
+            ? Effect.succeed(answer(magicLinkPage(token, pageWithin(next))))
             : refuse(request, noLink, HEADERS)
         )
         .handleRaw("useMagicLink", ({ request }) =>
@@ -323,7 +324,7 @@ export const authHandlers = (addresses: PublicAddresses) =>
             Effect.catch((refused) => refuseSignIn(request, refused))
           )
         )
-        .handle("showSignIn", () => Effect.succeed(html(signInPage)))
+        .handle("showSignIn", () => Effect.succeed(answer(signInPage)))
         .handleRaw("beginSession", ({ request }) =>
           givenToken(home, request).pipe(
             Effect.flatMap(({ next, text }) =>

@@ -29,7 +29,7 @@ const ContactMessageRow = Schema.Struct({
   created_at: Schema.String
 }).annotate({ identifier: "ContactMessageRow" })
 
-/** Messages of the forms, for admins, including those whose notice has not gone out. */
+/** Messages of the forms, for admins, including those with a notice that has not gone out. */
 export class ContactMessageGroup extends HttpApiGroup.make("contactMessages")
   .add(
     HttpApiEndpoint.get("contactMessages", "/api/admin/contact-messages", {

@@ -10,7 +10,7 @@ import { bodyRefusals } from "../../server/problem.ts"
 
 const Words = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(200))
 
-/** A payment whose receipt is wanted. */
+/** A payment to send a receipt for. */
 const ReceiptRequest = Schema.Struct({
   // It becomes a key of the mailer, which takes no line breaks: asking again would not help.
   receiptId: Text.check(

@@ -12,8 +12,8 @@ const OF_A_CLIENT_FOR_ONE = { limit: 3, window: "30 minutes" } as const
 
 /**
  * Takes the allowance of a client that asks for a sign-in link, known address or not; 429 beyond it. The limits are the
- * client's: the limit of an address only stops further mails to it (`MagicLinks`), so that nobody can keep somebody else
- * from signing in by asking in their name (HTTP-14).
+ * client's: the limit of an address only stops further mails to it (`MagicLinks`), so that requests in another person's name
+ * cannot keep that person from signing in (HTTP-14).
  */
 export const takeSignInLink = Effect.fnUntraced(function* (
   limits: RequestLimits["Service"],

@@ -5,6 +5,7 @@ import { TeamInvitations } from "../../../../application/accounts/team-invitatio
 import { addressKey, addressOf } from "../../../../domain/mail/address.ts"
 import { TeamInvites } from "../../../../ports/accounts/accounts.ts"
 import { pageResponse } from "../../pages/html-page.ts"
+import type { Html } from "../../pages/html.ts"
 import { invitePage, joinedPage } from "../../pages/link-pages.ts"
 import { AUTH_PAGE_POLICY, refuse } from "../../pages/sign-in.ts"
 import { CurrentOwner, OwnerAccess } from "../../server/access.ts"
@@ -112,7 +113,7 @@ const inviteOver = problem(
 )
 const otherSite = problem("FORBIDDEN", "Another site's page may not do this")
 
-const html = (body: string) => pageResponse(body, { policy: AUTH_PAGE_POLICY })
+const answer = (page: Html) => pageResponse(page, { policy: AUTH_PAGE_POLICY })
 
 /** `/invites/:token`. */
 export const invitePageHandlers = (addresses: PublicAddresses) =>
@@ -124,7 +125,7 @@ export const invitePageHandlers = (addresses: PublicAddresses) =>
       const site = siteOf(addresses)
       return handlers.handleAll({
         showInvite: ({ params: { token }, request }) =>
-          isLinkToken(token) ? Effect.succeed(html(invitePage(token))) : refuse(request, inviteOver),
+          isLinkToken(token) ? Effect.succeed(answer(invitePage(token))) : refuse(request, inviteOver),
         acceptInvite: Effect.fnUntraced(function* ({ params: { token }, request }) {
           if (site(request) === "other") return yield* refuse(request, otherSite)
           const accepted = isLinkToken(token)
@@ -132,7 +133,7 @@ export const invitePageHandlers = (addresses: PublicAddresses) =>
             : undefined
           return accepted === undefined
             ? yield* refuse(request, inviteOver)
-            : html(joinedPage(accepted.inviter))
+            : answer(joinedPage(accepted.inviter))
         })
       })
     })

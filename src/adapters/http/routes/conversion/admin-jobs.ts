@@ -106,7 +106,7 @@ export const adminJobHandlers = HttpApiBuilder.group(
         if (file?.jobId !== jobId) return yield* Effect.fail(ended)
         yield* note("job_cancelled", jobId)
         const { status } = yield* cancel(conversions, batch, file).pipe(
-          // Neither can be: it is a PDF's job, whose file was there a moment ago.
+          // Both refusals are impossible: this is a PDF's job, and its file existed a moment ago.
           Effect.catch((refused) =>
             Effect.fail(
               refused.code === "FILE_NOT_FOUND" || refused.code === "CONVERSION_INLINE" ? noJob : refused

@@ -81,7 +81,7 @@ const FileView = Schema.Struct({
   }),
   made: Schema.NullOr(Made),
   leftOut: Schema.NullOr(LeftOut),
-  /** Of one file whose conversion is under way: why it may stand still. Lists leave it out. */
+  /** Why the conversion under way may be waiting. Lists leave it out. */
   waitsFor: Schema.optionalKey(WaitsFor)
 }).annotate({ identifier: "File" })
 
@@ -184,7 +184,7 @@ export class FileGroup extends HttpApiGroup.make("files")
   .add(reflowFlyer)
   .middleware(OwnerAccess) {}
 
-/** Bytes that an upload's body may have beside the file. */
+/** Limit on an upload's body without the file, bytes. */
 const MAX_FORM = 64 * 1024
 
 /** Most event streams of one owner at once, in one process. */

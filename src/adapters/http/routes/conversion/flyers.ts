@@ -40,7 +40,7 @@ const FlyerJobView = Schema.Struct({
     description:
       "Pages of the result, from 1, that could not be read: each has a note in its place and was not charged."
   }),
-  /** Of one that is under way: why it may stand still. */
+  /** Why the flyer under way may be waiting. */
   waitsFor: Schema.optionalKey(WaitsFor)
 }).annotate({ identifier: "FlyerJob" })
 

@@ -75,7 +75,7 @@ const internalIn = (body: unknown, place: string): ReadonlyArray<string> => {
 }
 
 /**
- * Refuses a body whose `options`, or an item's, name an internal one (with an underscore): those hold the service's notes about money and
+ * Refuses a body with an internal option (with an underscore) in its `options` or an item's: those hold the service's notes about money and
  * the batch lane, and dropping one silently would let the caller believe that it counts.
  */
 export const refuseInternalOptions = (body: unknown) => {

@@ -6,11 +6,11 @@ import { PageLine } from "../../../../domain/conversion/page-line.ts"
 import type { FileId } from "../../../../domain/ids.ts"
 import { ConversionStore } from "../../../../ports/conversion/conversion-store.ts"
 import { ResultCheck } from "../../../../reader/html/result-check.ts"
-import { PAGE_MEDIA_TYPE } from "../../pages/paths.ts"
 import { OwnerAccess } from "../../server/access.ts"
 import { apiOf, Page } from "../../server/endpoint.ts"
 import { problem, problemSchema } from "../../server/problem.ts"
 import { makePlaces, takePlace } from "../../server/rate-limit.ts"
+import { PAGE_MEDIA_TYPE } from "../../server/representations.ts"
 import { RESULT_HEADERS } from "../../server/responses.ts"
 import { bytesAnswer } from "../../server/stored-body.ts"
 import { fileParams, FileNotFound, filesAway, FilesUnavailable, ownFile } from "./own-file.ts"
@@ -33,7 +33,7 @@ const noResultYet = [
   FilesUnavailable
 ] as const
 
-/** The pages of a result, each beside the page that it was made of, and what can be said of the whole. */
+/** The pages of a result, each with the original page, and the check of the whole. */
 export class ResultPagesGroup extends HttpApiGroup.make("resultPages")
   .add(
     HttpApiEndpoint.get("listPages", "/api/v1/files/:fileId/pages", {

@@ -20,10 +20,10 @@ const refused = perLabel(Provider.literals, (source) =>
   )
 )
 
-/** Those of webhooks, for `showFromStart`. */
+/** Metrics of webhooks, for `showFromStart`. */
 export const webhookMetrics = Object.values(refused).flatMap((byReason) => Object.values(byReason))
 
-/** Module state, because on the edge every request builds its services anew. */
+/** Module state, because on the edge every request builds new services. */
 const sparsely = makeSparseLines()
 
 /** Counts a refusal, and logs it once a minute for each source and reason: anybody can send requests that are refused. */

@@ -21,7 +21,7 @@ const Health = Schema.Struct({ status: Schema.Literal("ok"), channel: Channel })
   identifier: "ConvertEmailHealth"
 })
 
-/** Convert-by-email beside SMTP: health, and links to results that are too large to attach. */
+/** Convert-by-email over HTTP: health, and links to results that are too large to attach. */
 export class ConvertEmailGroup extends HttpApiGroup.make("convertEmail")
   .add(
     HttpApiEndpoint.get("convertEmailHealth", "/convert-email/health", { success: Health }).annotate(

@@ -25,7 +25,7 @@ import {
 /** Mails that an owner is shown. */
 const OWN_MAILS = 50
 
-/** What a customer reads whose mail was set aside. */
+/** Text for a customer after their mail was set aside. */
 const SET_ASIDE = "The mail was set aside by the operator, and nothing in it was converted."
 
 const Text = Schema.NullOr(Schema.String)

@@ -6,8 +6,8 @@ import { MAX_ATTACHMENT_BYTES } from "../../../../domain/inbound/attachment-choi
 import { legibilityHeaders, PIPELINE_HEADERS } from "../../../../domain/inbound/pipeline-wire.ts"
 import { ConvertPipeline, type PipelineError } from "../../../../ports/inbound/convert-pipeline.ts"
 import { MailObjects, type ObjectStoreError } from "../../../../ports/object-store.ts"
-import { PAGE_MEDIA_TYPE } from "../../pages/paths.ts"
 import { problem, type Problem } from "../../server/problem.ts"
+import { PAGE_MEDIA_TYPE } from "../../server/representations.ts"
 
 type Response = HttpServerResponse.HttpServerResponse
 type Pdf = Stream.Stream<Uint8Array, unknown>

@@ -13,7 +13,7 @@ import { apiOf, isUuid, Text } from "../../server/endpoint.ts"
 import { invalidCursor, InvalidRequest, problem, problemSchema, Unavailable } from "../../server/problem.ts"
 import { logAway } from "../delivery/mail-story.ts"
 
-/** Where a send stands. */
+/** The state of a send. */
 const SendState = Schema.Struct({
   sendId: Schema.String,
   idempotencyKey: Schema.NullOr(Schema.String),

@@ -5,6 +5,7 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi, HttpApiBuilder } from "effect/h
 import { type UnsubscribeSubject, Unsubscribing } from "../../../../application/outreach/unsubscribe.ts"
 import type { StoreUnavailable } from "../../../../ports/store-unavailable.ts"
 import { acceptsPages, pageResponse } from "../../pages/html-page.ts"
+import type { Html } from "../../pages/html.ts"
 import { askPage, donePage, unknownPage, UNSUBSCRIBE_POLICY } from "../../pages/link-pages.ts"
 import { apiOf, openQuery, Page } from "../../server/endpoint.ts"
 import { problem, problemSchema } from "../../server/problem.ts"
@@ -58,7 +59,7 @@ const unknown = (request: HttpServerRequest.HttpServerRequest) =>
 const answer = (
   request: HttpServerRequest.HttpServerRequest,
   subject: UnsubscribeSubject | undefined,
-  page: (email: string) => string
+  page: (email: string) => Html
 ) =>
   subject === undefined
     ? unknown(request)

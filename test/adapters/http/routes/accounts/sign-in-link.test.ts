@@ -1,6 +1,6 @@
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { Context, Effect, Layer, Redacted } from "effect"
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest"
+import { afterEach, beforeEach, describe, expect, it } from "vitest"
 
 import { pageWithin } from "../../../../../src/adapters/http/pages/paths.ts"
 import type { TrustedProxies } from "../../../../../src/adapters/http/server/client-address.ts"
@@ -247,7 +247,7 @@ describe("a sign-in link", () => {
     const next = nextMail()
     expect((await ask("ann@x.test", "", { cookie })).status).toBe(200)
     expect((await next).to).toBe("ann@x.test")
-    await vi.waitFor(() => expect(mails).toHaveLength(1 + MOST_SIGN_INS))
+    await expect.poll(() => mails).toHaveLength(1 + MOST_SIGN_INS)
   })
 })
 

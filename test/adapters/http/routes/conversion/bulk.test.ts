@@ -17,12 +17,10 @@ import { empty } from "../../../../support/postgres/empty.ts"
 import { sent } from "../../harness.ts"
 import { type FilesWorld, LEASE, startFiles } from "./files-world.ts"
 
-const PATIENCE = 60_000
-
 let world: FilesWorld
 beforeAll(async () => {
   world = await startFiles()
-}, PATIENCE)
+})
 afterAll(() => world.stop())
 beforeEach(async () => {
   world.post.requests.length = 0
@@ -152,79 +150,71 @@ describe("POST /api/v1/bulk", () => {
     expect(await held(owner)).toBe(0)
   })
 
-  it(
-    "orders of the same files at once: each file goes to one, none waits for another for ever",
-    async () => {
-      const owner = await world.customer()
-      const ids = [await uploaded(owner), await uploaded(owner), await uploaded(owner)]
-      const orders = await Promise.all(
-        Array.from({ length: 8 }, (_, n) =>
-          order(owner, { items: (n % 2 === 0 ? ids : [...ids].reverse()).map((fileId) => ({ fileId })) })
-        )
+  it("orders of the same files at once: each file goes to one, none waits for another for ever", async () => {
+    const owner = await world.customer()
+    const ids = [await uploaded(owner), await uploaded(owner), await uploaded(owner)]
+    const orders = await Promise.all(
+      Array.from({ length: 8 }, (_, n) =>
+        order(owner, { items: (n % 2 === 0 ? ids : [...ids].reverse()).map((fileId) => ({ fileId })) })
       )
-      expect(orders.map(({ status }) => status).sort((a, b) => a - b)).toEqual([
-        202,
-        ...Array.from({ length: 7 }, () => 409)
-      ])
-      expect(await held(owner)).toBe(6)
-    },
-    PATIENCE
-  )
+    )
+    expect(orders.map(({ status }) => status).sort((a, b) => a - b)).toEqual([
+      202,
+      ...Array.from({ length: 7 }, () => 409)
+    ])
+    expect(await held(owner)).toBe(6)
+  })
 })
 
 describe("the completion message", () => {
-  it(
-    "goes out once, when the last job has ended however it did: who, from whom, with which links",
-    async () => {
-      const owner = await world.customer()
-      const ids = [
-        await uploaded(owner, PDF, "good.pdf"),
-        await uploaded(owner, PDF, "stopped.pdf"),
-        await uploaded(owner, PDF, "broken.pdf"),
-        await uploaded(owner, pngOf(), "picture.png")
-      ] as const
-      const { bulkId, jobs } = await start(owner, ids, { parser: "layout" })
-      await world.ask("POST", `/api/v1/files/${ids[1]}/cancel`, owner)
-      await world.execute()
-      await world.run(ConversionStore.use((store) => store.failJob(jobs[2].id, "It is upside down")))
-      await world.work()
-      expect(await sendDue()).toBe(0)
-      expect(world.post.requests).toEqual([])
-      const lease = anyId()
-      await world.run(
-        ConversionStore.use((store) =>
-          Effect.gen(function* () {
-            const inline = yield* store.claimInline(lease, LEASE)
-            if (inline !== undefined)
-              yield* store.finishInline({ fileId: inline.fileId, lease }, "jobs/x/r.html", [])
-          })
-        )
+  it("goes out once, when the last job has ended however it did: who, from whom, with which links", async () => {
+    const owner = await world.customer()
+    const ids = [
+      await uploaded(owner, PDF, "good.pdf"),
+      await uploaded(owner, PDF, "stopped.pdf"),
+      await uploaded(owner, PDF, "broken.pdf"),
+      await uploaded(owner, pngOf(), "picture.png")
+    ] as const
+    const { bulkId, jobs } = await start(owner, ids, { parser: "layout" })
+    await world.ask("POST", `/api/v1/files/${ids[1]}/cancel`, owner)
+    await world.execute()
+    await world.run(ConversionStore.use((store) => store.failJob(jobs[2].id, "It is upside down")))
+    await world.work()
+    expect(await sendDue()).toBe(0)
+    expect(world.post.requests).toEqual([])
+    const lease = anyId()
+    await world.run(
+      ConversionStore.use((store) =>
+        Effect.gen(function* () {
+          const inline = yield* store.claimInline(lease, LEASE)
+          if (inline !== undefined)
+            yield* store.finishInline({ fileId: inline.fileId, lease }, "jobs/x/r.html", [])
+        })
       )
-      const rounds = await Promise.all([sendDue(), sendDue(), sendDue()])
-      expect(rounds.reduce((sum, done) => sum + done, 0)).toBe(1)
-      expect(world.post.requests.length).toBe(1)
-      const message = world.post.requests[0]!
-      expect(message).toMatchObject({
-        to: `${owner}@x.test`,
-        from: "Postlane <noreply@postlane.test>",
-        replyTo: "convert@legacy.postlane.test",
-        category: "transactional",
-        source: "api:bulk",
-        idempotencyKey: `bulk-completed:${bulkId}`
-      })
-      for (const name of ["good.pdf", "stopped.pdf", "broken.pdf", "picture.png"])
-        expect(message.text).toContain(name)
-      expect(message.subject).toContain("2 of 4")
-      const links = message.text?.match(/https:\/\/p\.test\/shared\/[\w.-]+/g) ?? []
-      expect(links.length).toBe(2)
-      const shown = await world.ask("GET", new URL(links[0]!).pathname, anyId("nobody"))
-      expect([shown.status, shown.text.includes("Page number 2")]).toEqual([200, true])
-      await lapse()
-      expect(await sendDue()).toBe(0)
-      expect(world.post.requests.length).toBe(1)
-    },
-    PATIENCE
-  )
+    )
+    const rounds = await Promise.all([sendDue(), sendDue(), sendDue()])
+    expect(rounds.reduce((sum, done) => sum + done, 0)).toBe(1)
+    expect(world.post.requests.length).toBe(1)
+    const message = world.post.requests[0]!
+    expect(message).toMatchObject({
+      to: `${owner}@x.test`,
+      from: "Postlane <noreply@postlane.test>",
+      replyTo: "convert@legacy.postlane.test",
+      category: "transactional",
+      source: "api:bulk",
+      idempotencyKey: `bulk-completed:${bulkId}`
+    })
+    for (const name of ["good.pdf", "stopped.pdf", "broken.pdf", "picture.png"])
+      expect(message.text).toContain(name)
+    expect(message.subject).toContain("2 of 4")
+    const links = message.text?.match(/https:\/\/p\.test\/shared\/[\w.-]+/g) ?? []
+    expect(links.length).toBe(2)
+    const shown = await world.ask("GET", new URL(links[0]!).pathname, anyId("nobody"))
+    expect([shown.status, shown.text.includes("Page number 2")]).toEqual([200, true])
+    await lapse()
+    expect(await sendDue()).toBe(0)
+    expect(world.post.requests.length).toBe(1)
+  })
 
   const ended = async (owner: CustomerId) => {
     const ids = [await uploaded(owner), await uploaded(owner)]
@@ -253,45 +243,41 @@ describe("the completion message", () => {
     expect(await sendDue()).toBe(0)
   })
 
-  it(
-    "is retried only where nobody accepted it",
-    async () => {
-      const failed = (kind: "rejected" | "unavailable" | "ambiguous") =>
-        Effect.succeed({
-          ...sent,
-          ok: false,
-          status: "failed",
-          error: "e",
-          kind,
-          providerMessageId: null
-        } as const)
-      const suppressed = Effect.succeed({
+  it("is retried only where nobody accepted it", async () => {
+    const failed = (kind: "rejected" | "unavailable" | "ambiguous") =>
+      Effect.succeed({
         ...sent,
         ok: false,
-        status: "suppressed",
+        status: "failed",
         error: "e",
+        kind,
         providerMessageId: null
       } as const)
-      for (const [outcome, again] of [
-        [failed("unavailable"), true],
-        [Effect.fail(new IdempotencyInProgress({ idempotencyKey: "k" })), true],
-        [failed("ambiguous"), false],
-        [failed("rejected"), false],
-        [suppressed, false],
-        [Effect.fail(new IdempotencyConflict({ idempotencyKey: "k" })), false]
-      ] as const) {
-        world.post.requests.length = 0
-        await ended(await world.customer())
-        world.post.send = () => outcome
-        expect(await sendDue()).toBe(again ? 0 : 1)
-        await lapse()
-        world.post.send = () => Effect.succeed(sent)
-        expect([again, await sendDue()]).toEqual([again, again ? 1 : 0])
-        expect(world.post.requests.length).toBe(again ? 2 : 1)
-      }
-    },
-    PATIENCE
-  )
+    const suppressed = Effect.succeed({
+      ...sent,
+      ok: false,
+      status: "suppressed",
+      error: "e",
+      providerMessageId: null
+    } as const)
+    for (const [outcome, again] of [
+      [failed("unavailable"), true],
+      [Effect.fail(new IdempotencyInProgress({ idempotencyKey: "k" })), true],
+      [failed("ambiguous"), false],
+      [failed("rejected"), false],
+      [suppressed, false],
+      [Effect.fail(new IdempotencyConflict({ idempotencyKey: "k" })), false]
+    ] as const) {
+      world.post.requests.length = 0
+      await ended(await world.customer())
+      world.post.send = () => outcome
+      expect(await sendDue()).toBe(again ? 0 : 1)
+      await lapse()
+      world.post.send = () => Effect.succeed(sent)
+      expect([again, await sendDue()]).toEqual([again, again ? 1 : 0])
+      expect(world.post.requests.length).toBe(again ? 2 : 1)
+    }
+  })
 
   it("goes to nobody whose account was closed; names no deleted file", async () => {
     const closed = await world.customer()
@@ -308,41 +294,37 @@ describe("the completion message", () => {
     expect(world.post.requests[0]?.text).not.toContain("private.pdf")
   })
 
-  it(
-    "whatever ends when, each order gets exactly one message, after its last job",
-    async () => {
-      await fc.assert(
-        fc.asyncProperty(
-          fc.array(fc.integer({ min: 1, max: 3 }), { minLength: 1, maxLength: 3 }),
-          fc.infiniteStream(fc.nat(100)),
-          async (sizes, choices) => {
-            world.post.requests.length = 0
-            const owner = await world.customer()
-            const live: Array<{ bulkId: string; jobId: JobId }> = []
-            for (const size of sizes) {
-              const ids: Array<string> = []
-              for (let n = 0; n < size; n++) ids.push(await uploaded(owner, pngOf()))
-              const pdf = await uploaded(owner)
-              const { bulkId, jobs } = await start(owner, [...ids, pdf])
-              for (const { id } of jobs) live.push({ bulkId, jobId: id })
-            }
-            await world.execute()
-            while (live.length > 0) {
-              const [one] = live.splice((choices.next().value ?? 0) % live.length, 1)
-              // A failure, of a job or of what has none.
-              await sql(
-                (on) =>
-                  on`select fail_conversion_job(${one!.jobId}::uuid, 'x'), release_hold(${one!.jobId}::uuid, 'failed')`
-              )
-              const open = live.some(({ bulkId }) => bulkId === one!.bulkId)
-              expect(await sendDue()).toBe(open ? 0 : 1)
-            }
-            expect(world.post.requests.length).toBe(sizes.length)
+  it("whatever ends when, each order gets exactly one message, after its last job", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.integer({ min: 1, max: 3 }), { minLength: 1, maxLength: 3 }),
+        fc.infiniteStream(fc.nat(100)),
+        async (sizes, choices) => {
+          world.post.requests.length = 0
+          const owner = await world.customer()
+          const live: Array<{ bulkId: string; jobId: JobId }> = []
+          for (const size of sizes) {
+            const ids: Array<string> = []
+            for (let n = 0; n < size; n++) ids.push(await uploaded(owner, pngOf()))
+            const pdf = await uploaded(owner)
+            const { bulkId, jobs } = await start(owner, [...ids, pdf])
+            for (const { id } of jobs) live.push({ bulkId, jobId: id })
           }
-        ),
-        { numRuns: 3 }
-      )
-    },
-    PATIENCE
-  )
+          await world.execute()
+          while (live.length > 0) {
+            const [one] = live.splice((choices.next().value ?? 0) % live.length, 1)
+            // A failure, of a job or of what has none.
+            await sql(
+              (on) =>
+                on`select fail_conversion_job(${one!.jobId}::uuid, 'x'), release_hold(${one!.jobId}::uuid, 'failed')`
+            )
+            const open = live.some(({ bulkId }) => bulkId === one!.bulkId)
+            expect(await sendDue()).toBe(open ? 0 : 1)
+          }
+          expect(world.post.requests.length).toBe(sizes.length)
+        }
+      ),
+      { numRuns: 3 }
+    )
+  })
 })

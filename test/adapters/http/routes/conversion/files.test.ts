@@ -12,13 +12,12 @@ import { pngOf } from "../../../../support/files/picture-files.ts"
 import { call } from "../../harness.ts"
 import { type FilesWorld, LEASE, startFiles } from "./files-world.ts"
 
-const PATIENCE = 60_000
 const SHORT = numbered(3)
 
 let world: FilesWorld
 beforeAll(async () => {
   world = await startFiles()
-}, PATIENCE)
+})
 afterAll(() => world.stop())
 
 const uploaded = async (owner: CustomerId, bytes: Uint8Array = SHORT): Promise<string> =>
@@ -48,32 +47,28 @@ const ROUTES = [
 ] as const
 
 describe("a file", () => {
-  it(
-    "is its owner's on every route: somebody else's, a deleted one and none at all are one and the same 404",
-    async () => {
-      const [owner, stranger] = [await world.customer(), await world.customer()]
-      const theirs = await uploaded(owner)
-      const deleted = await uploaded(stranger)
-      await world.ask("DELETE", `/api/v1/files/${deleted}`, stranger)
-      const ids = fc.oneof(
-        fc.constantFrom(theirs, theirs.toUpperCase(), deleted),
-        fc.uuid(),
-        fc.constantFrom("x", "0", "%00", "..%2f..", "'%20or%201=1", `${theirs}%20`, "%F0%9F%92%A9", "{}")
-      )
-      await fc.assert(
-        fc.asyncProperty(ids, fc.constantFrom(...ROUTES), async (id, [method, rest]) => {
-          const body = rest === "/share" ? { recipients: ["a@x.test"] } : rest === "/convert" ? {} : undefined
-          const answer = await world.ask(method, `/api/v1/files/${id}${rest}`, stranger, body)
-          expect([answer.status, answer.json.code]).toEqual([404, "FILE_NOT_FOUND"])
-        }),
-        { numRuns: 60 }
-      )
-      const stream = await world.ask("GET", `/api/convert/${theirs}/stream`, stranger)
-      expect([stream.status, stream.json.code]).toEqual([404, "FILE_NOT_FOUND"])
-      expect((await world.ask("GET", `/api/v1/files/${theirs}`, owner)).json.file.status).toBe("uploaded")
-    },
-    PATIENCE
-  )
+  it("is its owner's on every route: somebody else's, a deleted one and none at all are one and the same 404", async () => {
+    const [owner, stranger] = [await world.customer(), await world.customer()]
+    const theirs = await uploaded(owner)
+    const deleted = await uploaded(stranger)
+    await world.ask("DELETE", `/api/v1/files/${deleted}`, stranger)
+    const ids = fc.oneof(
+      fc.constantFrom(theirs, theirs.toUpperCase(), deleted),
+      fc.uuid(),
+      fc.constantFrom("x", "0", "%00", "..%2f..", "'%20or%201=1", `${theirs}%20`, "%F0%9F%92%A9", "{}")
+    )
+    await fc.assert(
+      fc.asyncProperty(ids, fc.constantFrom(...ROUTES), async (id, [method, rest]) => {
+        const body = rest === "/share" ? { recipients: ["a@x.test"] } : rest === "/convert" ? {} : undefined
+        const answer = await world.ask(method, `/api/v1/files/${id}${rest}`, stranger, body)
+        expect([answer.status, answer.json.code]).toEqual([404, "FILE_NOT_FOUND"])
+      }),
+      { numRuns: 60 }
+    )
+    const stream = await world.ask("GET", `/api/convert/${theirs}/stream`, stranger)
+    expect([stream.status, stream.json.code]).toEqual([404, "FILE_NOT_FOUND"])
+    expect((await world.ask("GET", `/api/v1/files/${theirs}`, owner)).json.file.status).toBe("uploaded")
+  })
 
   it("is deleted once, its conversion cancelled with it", async () => {
     const owner = await world.customer(10)
@@ -222,48 +217,38 @@ describe("POST /api/v1/files/:fileId/convert", () => {
     expect([large.status, large.json.code]).toEqual([413, "PAYLOAD_TOO_LARGE"])
   })
 
-  it(
-    "converts for real: uploaded, converted, charged, the result is there and fits its promises",
-    async () => {
-      const owner = await world.customer(10)
-      const id = await uploaded(owner)
-      await world.ask("POST", `/api/v1/files/${id}/convert`, owner, { options: { parser: "layout" } })
-      await world.work()
-      const { file } = (await world.ask("GET", `/api/v1/files/${id}`, owner)).json
-      expect([file.status, file.progress]).toEqual(["completed", { done: 3, total: 3 }])
-      const result = await world.ask("GET", `/api/v1/files/${id}/result`, owner)
-      expect(result.status).toBe(200)
-      for (const page of [1, 2, 3]) expect(result.text).toContain(`Page number ${page}`)
-      const [row] = await world.run(
-        WriteSql.use(
-          (sql) =>
-            sql<{ left: number }>`select credits_remaining as left from customers where id = ${owner}::uuid`
-        )
+  it("converts for real: uploaded, converted, charged, the result is there and fits its promises", async () => {
+    const owner = await world.customer(10)
+    const id = await uploaded(owner)
+    await world.ask("POST", `/api/v1/files/${id}/convert`, owner, { options: { parser: "layout" } })
+    await world.work()
+    const { file } = (await world.ask("GET", `/api/v1/files/${id}`, owner)).json
+    expect([file.status, file.progress]).toEqual(["completed", { done: 3, total: 3 }])
+    const result = await world.ask("GET", `/api/v1/files/${id}/result`, owner)
+    expect(result.status).toBe(200)
+    for (const page of [1, 2, 3]) expect(result.text).toContain(`Page number ${page}`)
+    const [row] = await world.run(
+      WriteSql.use(
+        (sql) =>
+          sql<{ left: number }>`select credits_remaining as left from customers where id = ${owner}::uuid`
       )
-      expect(row?.left).toBe(7)
-    },
-    PATIENCE
-  )
+    )
+    expect(row?.left).toBe(7)
+  })
 
-  it(
-    "DOC-16: a portfolio's cover sheet does not pass for the document: file and result name what is in it",
-    async () => {
-      const owner = await world.customer(10)
-      const { file } = (await world.upload(owner, portfolioOf(["a.csv", "b.docx"]))).json
-      const leftOut = { portfolio: true, files: ["a.csv", "b.docx"], fileCount: 2, remarks: 1 }
-      expect(file.leftOut).toEqual(leftOut)
-      await world.ask("POST", `/api/v1/files/${file.id}/convert`, owner, { options: { parser: "layout" } })
-      await world.work()
-      const after = (await world.ask("GET", `/api/v1/files/${file.id}`, owner)).json.file
-      expect([after.status, after.leftOut]).toEqual(["completed", leftOut])
-      const { text } = await world.ask("GET", `/api/v1/files/${file.id}/result`, owner)
-      expect(text).toMatch(
-        /<header>.*is a portfolio\. .* “a\.csv”, “b\.docx”\..*1 note or remark.*<\/header>/s
-      )
-      expect(text).toContain("Open this portfolio")
-    },
-    PATIENCE
-  )
+  it("DOC-16: a portfolio's cover sheet does not pass for the document: file and result name what is in it", async () => {
+    const owner = await world.customer(10)
+    const { file } = (await world.upload(owner, portfolioOf(["a.csv", "b.docx"]))).json
+    const leftOut = { portfolio: true, files: ["a.csv", "b.docx"], fileCount: 2, remarks: 1 }
+    expect(file.leftOut).toEqual(leftOut)
+    await world.ask("POST", `/api/v1/files/${file.id}/convert`, owner, { options: { parser: "layout" } })
+    await world.work()
+    const after = (await world.ask("GET", `/api/v1/files/${file.id}`, owner)).json.file
+    expect([after.status, after.leftOut]).toEqual(["completed", leftOut])
+    const { text } = await world.ask("GET", `/api/v1/files/${file.id}/result`, owner)
+    expect(text).toMatch(/<header>.*is a portfolio\. .* “a\.csv”, “b\.docx”\..*1 note or remark.*<\/header>/s)
+    expect(text).toContain("Open this portfolio")
+  })
 })
 
 describe("GET /api/v1/files/:fileId/result", () => {
@@ -308,43 +293,39 @@ describe("GET /api/v1/files/:fileId/result", () => {
     expect((await get({ "if-none-match": etag })).text).toContain("Another")
   })
 
-  it(
-    "R1: a paid result is read and shared while a new one is made, after a cancel and after a failure, until it is replaced",
-    async () => {
-      const owner = await world.customer()
-      const id = await uploaded(owner)
-      const path = `/api/v1/files/${id}`
-      const fresh = (await world.ask("GET", path, owner)).json.file
-      expect([fresh.hasResult, fresh.price]).toEqual([false, 3])
-      const first = await finish(anyId(id), "<!doctype html><p>first")
-      const stands = async (status: string, html: string) => {
-        const { file } = (await world.ask("GET", path, owner)).json
-        const result = await world.ask("GET", `${path}/result`, owner)
-        const shared = await world.ask("POST", `${path}/share`, owner, { recipients: ["a@x.test"] })
-        expect([file.status, file.hasResult, result.text, shared.status]).toEqual([status, true, html, 200])
-      }
-      await stands("completed", "<!doctype html><p>first")
-
-      expect((await world.ask("POST", `${path}/convert`, owner)).status).toBe(202)
-      await stands("chunked_processing", "<!doctype html><p>first")
-      await world.ask("POST", `${path}/cancel`, owner)
-      await stands("uploaded", "<!doctype html><p>first")
-
-      const { job } = (await world.ask("POST", `${path}/convert`, owner)).json
-      await world.execute()
-      await world.run(ConversionStore.use((store) => store.failJob(job.id, "no")))
-      await stands("failed", "<!doctype html><p>first")
-
-      await world.ask("POST", `${path}/convert`, owner, { options: { parser: "layout" } })
-      await world.work()
+  it("R1: a paid result is read and shared while a new one is made, after a cancel and after a failure, until it is replaced", async () => {
+    const owner = await world.customer()
+    const id = await uploaded(owner)
+    const path = `/api/v1/files/${id}`
+    const fresh = (await world.ask("GET", path, owner)).json.file
+    expect([fresh.hasResult, fresh.price]).toEqual([false, 3])
+    const first = await finish(anyId(id), "<!doctype html><p>first")
+    const stands = async (status: string, html: string) => {
+      const { file } = (await world.ask("GET", path, owner)).json
       const result = await world.ask("GET", `${path}/result`, owner)
-      expect(result.text).toContain("Page number 1")
-      expect(result.text).not.toContain("<p>first")
-      // What was replaced goes with the file, not before: somebody may be reading it.
-      expect(await world.run(FileObjects.use((objects) => objects.stat(first)))).toMatchObject({ size: 23 })
-    },
-    PATIENCE
-  )
+      const shared = await world.ask("POST", `${path}/share`, owner, { recipients: ["a@x.test"] })
+      expect([file.status, file.hasResult, result.text, shared.status]).toEqual([status, true, html, 200])
+    }
+    await stands("completed", "<!doctype html><p>first")
+
+    expect((await world.ask("POST", `${path}/convert`, owner)).status).toBe(202)
+    await stands("chunked_processing", "<!doctype html><p>first")
+    await world.ask("POST", `${path}/cancel`, owner)
+    await stands("uploaded", "<!doctype html><p>first")
+
+    const { job } = (await world.ask("POST", `${path}/convert`, owner)).json
+    await world.execute()
+    await world.run(ConversionStore.use((store) => store.failJob(job.id, "no")))
+    await stands("failed", "<!doctype html><p>first")
+
+    await world.ask("POST", `${path}/convert`, owner, { options: { parser: "layout" } })
+    await world.work()
+    const result = await world.ask("GET", `${path}/result`, owner)
+    expect(result.text).toContain("Page number 1")
+    expect(result.text).not.toContain("<p>first")
+    // What was replaced goes with the file, not before: somebody may be reading it.
+    expect(await world.run(FileObjects.use((objects) => objects.stat(first)))).toMatchObject({ size: 23 })
+  })
 
   it("503, not a half answer, where the object cannot be had", async () => {
     const owner = await world.customer()

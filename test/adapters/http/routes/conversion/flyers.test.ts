@@ -12,13 +12,12 @@ import { anyId } from "../../../../support/any-id.ts"
 import { numbered } from "../../../../support/files/pdf-samples.ts"
 import { type FilesWorld, LEASE, startFiles } from "./files-world.ts"
 
-const PATIENCE = 60_000
 const SHORT = numbered(2)
 
 let world: FilesWorld
 beforeAll(async () => {
   world = await startFiles()
-}, PATIENCE)
+})
 afterAll(() => world.stop())
 
 /** A file of the owner's with a flyer job asked for. */
@@ -59,81 +58,73 @@ const result = (owner: CustomerId, id: string) => world.ask("GET", `/api/v1/flye
 const NOT_READY = [404, "RESULT_NOT_READY", true]
 
 describe("a flyer job", () => {
-  it(
-    "is its owner's: somebody else's, one of a deleted file and none at all are one and the same 404",
-    async () => {
-      const [owner, stranger] = [await world.customer(), await world.customer()]
-      const theirs = await asked(owner)
-      await work()
-      const deleted = await asked(stranger)
-      await world.ask("DELETE", `/api/v1/files/${deleted.fileId}`, stranger)
-      const ids = fc.oneof(
-        fc.constantFrom(theirs.id, theirs.id.toUpperCase(), theirs.fileId, deleted.id),
-        fc.uuid(),
-        fc.constantFrom("x", "0", "%00", "..%2f..", "'%20or%201=1", `${theirs.id}%20`, "%F0%9F%92%A9", "{}")
-      )
-      await fc.assert(
-        fc.asyncProperty(ids, fc.constantFrom("", "/result"), async (id, rest) => {
-          const answer = await world.ask("GET", `/api/v1/flyer-jobs/${id}${rest}`, stranger)
-          expect([answer.status, answer.json.code]).toEqual([404, "NOT_FOUND"])
-        }),
-        { numRuns: 40 }
-      )
-      const list = await world.ask("GET", `/api/v1/files/${theirs.fileId}/flyer-jobs`, stranger)
-      expect([list.status, list.json.code]).toEqual([404, "FILE_NOT_FOUND"])
-      expect((await flyer(owner, theirs.id)).json.flyerJob.status).toBe("completed")
-    },
-    PATIENCE
-  )
+  it("is its owner's: somebody else's, one of a deleted file and none at all are one and the same 404", async () => {
+    const [owner, stranger] = [await world.customer(), await world.customer()]
+    const theirs = await asked(owner)
+    await work()
+    const deleted = await asked(stranger)
+    await world.ask("DELETE", `/api/v1/files/${deleted.fileId}`, stranger)
+    const ids = fc.oneof(
+      fc.constantFrom(theirs.id, theirs.id.toUpperCase(), theirs.fileId, deleted.id),
+      fc.uuid(),
+      fc.constantFrom("x", "0", "%00", "..%2f..", "'%20or%201=1", `${theirs.id}%20`, "%F0%9F%92%A9", "{}")
+    )
+    await fc.assert(
+      fc.asyncProperty(ids, fc.constantFrom("", "/result"), async (id, rest) => {
+        const answer = await world.ask("GET", `/api/v1/flyer-jobs/${id}${rest}`, stranger)
+        expect([answer.status, answer.json.code]).toEqual([404, "NOT_FOUND"])
+      }),
+      { numRuns: 40 }
+    )
+    const list = await world.ask("GET", `/api/v1/files/${theirs.fileId}/flyer-jobs`, stranger)
+    expect([list.status, list.json.code]).toEqual([404, "FILE_NOT_FOUND"])
+    expect((await flyer(owner, theirs.id)).json.flyerJob.status).toBe("completed")
+  })
 
-  it(
-    "is pending without a result, then completed with the layout-true document under a sandbox",
-    async () => {
-      const owner = await world.customer()
-      const { fileId, id } = await asked(owner)
-      const before = await flyer(owner, id)
-      expect([before.status, before.json]).toEqual([
-        200,
-        {
-          flyerJob: {
-            id,
-            fileId,
-            status: "pending",
-            error: null,
-            compConversionId: null,
-            unreadablePages: [],
-            createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
-            waitsFor: { cause: "turn", seconds: expect.any(Number), others: expect.any(Number), within: null }
-          }
+  it("is pending without a result, then completed with the layout-true document under a sandbox", async () => {
+    const owner = await world.customer()
+    const { fileId, id } = await asked(owner)
+    const before = await flyer(owner, id)
+    expect([before.status, before.json]).toEqual([
+      200,
+      {
+        flyerJob: {
+          id,
+          fileId,
+          status: "pending",
+          error: null,
+          compConversionId: null,
+          unreadablePages: [],
+          createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
+          waitsFor: { cause: "turn", seconds: expect.any(Number), others: expect.any(Number), within: null }
         }
-      ])
-      const early = await result(owner, id)
-      expect([early.status, early.json.code, early.json.retryable]).toEqual(NOT_READY)
-      await work()
-      expect((await flyer(owner, id)).json.flyerJob).toEqual({
-        ...before.json.flyerJob,
-        status: "completed",
-        waitsFor: undefined
-      })
-      for (const method of ["GET", "HEAD"]) {
-        const answer = await world.ask(method, `/api/v1/flyer-jobs/${id}/result`, owner)
-        expect([method, answer.status, answer.headers["content-type"]]).toEqual([
-          method,
-          200,
-          "text/html; charset=utf-8"
-        ])
-        const policy = answer.headers["content-security-policy"] ?? ""
-        expect(policy).toMatch(/^sandbox; default-src 'none';/)
-        expect(policy).not.toMatch(/allow-|script-src|https?:/)
-        expect(answer.headers["x-content-type-options"]).toBe("nosniff")
-        expect(answer.headers["cache-control"]).toContain("private")
-        expect(answer.text.match(/<img src="data:image\/png;base64,/g)?.length).toBe(
-          method === "GET" ? 2 : undefined
-        )
       }
-    },
-    PATIENCE
-  )
+    ])
+    const early = await result(owner, id)
+    expect([early.status, early.json.code, early.json.retryable]).toEqual(NOT_READY)
+    await work()
+    expect((await flyer(owner, id)).json.flyerJob).toEqual({
+      ...before.json.flyerJob,
+      status: "completed",
+      waitsFor: undefined
+    })
+    for (const method of ["GET", "HEAD"]) {
+      const answer = await world.ask(method, `/api/v1/flyer-jobs/${id}/result`, owner)
+      expect([method, answer.status, answer.headers["content-type"]]).toEqual([
+        method,
+        200,
+        "text/html; charset=utf-8"
+      ])
+      const policy = answer.headers["content-security-policy"] ?? ""
+      expect(policy).toMatch(/^sandbox; default-src 'none';/)
+      expect(policy).not.toMatch(/allow-|script-src|https?:/)
+      expect(answer.headers["x-content-type-options"]).toBe("nosniff")
+      expect(answer.headers["cache-control"]).toContain("private")
+      expect(answer.text.match(/<img src="data:image\/png;base64,/g)?.length).toBe(
+        method === "GET" ? 2 : undefined
+      )
+    }
+  })
 
   it("tells why it failed only once it has failed for good", async () => {
     const owner = await world.customer()
@@ -162,51 +153,47 @@ describe("a flyer job", () => {
     expect((await result(owner, id)).json.code).toBe("RESULT_NOT_READY")
   })
 
-  it(
-    "is cancelled while it is made: failed by the user, nothing charged, its worker's result dropped; once",
-    async () => {
-      const owner = await world.customer(2)
-      const stranger = await world.customer()
-      const cancel = (who: string, id: string) =>
-        world.ask("POST", `/api/v1/flyer-jobs/${id}/cancel`, anyId(who))
-      const { fileId, id } = await asked(owner)
-      const claim = await world.run(ConversionStore.use((store) => store.claimFlyer(anyId(), LEASE)))
-      for (const nobodys of [id, anyId(), "x"]) {
-        const refused = await cancel(stranger, nobodys)
-        expect([refused.status, refused.json.code]).toEqual([404, "NOT_FOUND"])
-      }
-      const theirs = ConversionStore.use((store) => store.cancelFlyer(anyId(id), stranger))
-      expect(await world.run(theirs)).toBe("not_found")
-      const cancelled = await cancel(owner, id)
-      expect([cancelled.status, cancelled.json.flyerJob]).toMatchObject([
-        200,
-        { id, fileId, status: "failed", error: "The user stopped the conversion" }
-      ])
-      expect(
-        await world.run(
-          ConversionStore.use((store) =>
-            claim === undefined ? Effect.undefined : store.finishFlyer(claim, "late", [])
-          )
+  it("is cancelled while it is made: failed by the user, nothing charged, its worker's result dropped; once", async () => {
+    const owner = await world.customer(2)
+    const stranger = await world.customer()
+    const cancel = (who: string, id: string) =>
+      world.ask("POST", `/api/v1/flyer-jobs/${id}/cancel`, anyId(who))
+    const { fileId, id } = await asked(owner)
+    const claim = await world.run(ConversionStore.use((store) => store.claimFlyer(anyId(), LEASE)))
+    for (const nobodys of [id, anyId(), "x"]) {
+      const refused = await cancel(stranger, nobodys)
+      expect([refused.status, refused.json.code]).toEqual([404, "NOT_FOUND"])
+    }
+    const theirs = ConversionStore.use((store) => store.cancelFlyer(anyId(id), stranger))
+    expect(await world.run(theirs)).toBe("not_found")
+    const cancelled = await cancel(owner, id)
+    expect([cancelled.status, cancelled.json.flyerJob]).toMatchObject([
+      200,
+      { id, fileId, status: "failed", error: "The user stopped the conversion" }
+    ])
+    expect(
+      await world.run(
+        ConversionStore.use((store) =>
+          claim === undefined ? Effect.undefined : store.finishFlyer(claim, "late", [])
         )
-      ).toBe("stale")
-      // The answer was lost: the same again.
-      const again = ConversionStore.use((store) => store.cancelFlyer(anyId(id), owner))
-      expect(await world.run(again)).toBe("cancelled")
-      const twice = await cancel(owner, id)
-      expect([twice.status, twice.json.code]).toEqual([409, "NOT_CONVERTING"])
-      // Its pages are free for another.
-      const other = await world.ask("POST", `/api/v1/files/${fileId}/preserve-formatting`, owner)
-      expect(other.status).toBe(202)
-      await work()
-      const late = await cancel(owner, other.json.flyerJob.id)
-      expect([late.status, late.json.code]).toEqual([409, "NOT_CONVERTING"])
-      expect((await result(owner, other.json.flyerJob.id)).status).toBe(200)
-      // One that completed between the look and the act.
-      const lost = ConversionStore.use((store) => store.cancelFlyer(other.json.flyerJob.id, owner))
-      expect(await world.run(lost)).toBe("not_active")
-    },
-    PATIENCE
-  )
+      )
+    ).toBe("stale")
+    // The answer was lost: the same again.
+    const again = ConversionStore.use((store) => store.cancelFlyer(anyId(id), owner))
+    expect(await world.run(again)).toBe("cancelled")
+    const twice = await cancel(owner, id)
+    expect([twice.status, twice.json.code]).toEqual([409, "NOT_CONVERTING"])
+    // Its pages are free for another.
+    const other = await world.ask("POST", `/api/v1/files/${fileId}/preserve-formatting`, owner)
+    expect(other.status).toBe(202)
+    await work()
+    const late = await cancel(owner, other.json.flyerJob.id)
+    expect([late.status, late.json.code]).toEqual([409, "NOT_CONVERTING"])
+    expect((await result(owner, other.json.flyerJob.id)).status).toBe(200)
+    // One that completed between the look and the act.
+    const lost = ConversionStore.use((store) => store.cancelFlyer(other.json.flyerJob.id, owner))
+    expect(await world.run(lost)).toBe("not_active")
+  })
 
   it("of a deleted file reports that the user stopped it, and releases its hold", async () => {
     const owner = await world.customer()

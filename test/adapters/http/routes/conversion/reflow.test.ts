@@ -7,12 +7,10 @@ import { anyId } from "../../../../support/any-id.ts"
 import { numbered } from "../../../../support/files/pdf-samples.ts"
 import { type FilesWorld, LEASE, startFiles } from "./files-world.ts"
 
-const PATIENCE = 60_000
-
 let world: FilesWorld
 beforeAll(async () => {
   world = await startFiles()
-}, PATIENCE)
+})
 afterAll(() => world.stop())
 
 /** A file of the owner's whose layout-true result is there. */
@@ -33,7 +31,7 @@ const made = async (owner: CustomerId): Promise<{ readonly fileId: FileId; reado
 
 const reflow = (owner: CustomerId, id: string) => world.ask("POST", `/api/v1/flyer-jobs/${id}/reflow`, owner)
 
-describe("POST /api/v1/flyer-jobs/:id/reflow", { timeout: PATIENCE }, () => {
+describe("POST /api/v1/flyer-jobs/:id/reflow", () => {
   it("is taken once: 409 ALREADY_RESOLVED, until that reflow is cancelled", async () => {
     const owner = await world.customer()
     const { fileId, id } = await made(owner)

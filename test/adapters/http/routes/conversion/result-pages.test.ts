@@ -11,7 +11,7 @@ import { type FilesWorld, startFiles } from "./files-world.ts"
 let world: FilesWorld
 beforeAll(async () => {
   world = await startFiles()
-}, 120_000)
+})
 afterAll(() => world.stop())
 
 describe("the outline of a result", () => {
@@ -117,7 +117,7 @@ describe("the pages of a result", () => {
     await world.ask("POST", `/api/v1/files/${id}/convert`, owner)
     await world.execute()
     expect((await world.ask("GET", path, owner)).json).toEqual(json)
-  }, 120_000)
+  })
 
   it("of a page that cannot be drawn are a problem, not a crash", async () => {
     const owner = await world.customer()

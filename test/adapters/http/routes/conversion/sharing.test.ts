@@ -12,13 +12,12 @@ import { numbered } from "../../../../support/files/pdf-samples.ts"
 import { call, sent } from "../../harness.ts"
 import { type FilesWorld, startFiles } from "./files-world.ts"
 
-const PATIENCE = 60_000
 const HTML = "<!doctype html><title>t</title><p>Shared words"
 
 let world: FilesWorld
 beforeAll(async () => {
   world = await startFiles()
-}, PATIENCE)
+})
 afterAll(() => world.stop())
 beforeEach(() => {
   world.post.requests.length = 0

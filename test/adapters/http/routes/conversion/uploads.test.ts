@@ -4,7 +4,7 @@ import { join } from "node:path"
 
 import { Effect } from "effect"
 import * as fc from "fast-check"
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
 
 import { LEAST_BYTES } from "../../../../../src/adapters/http/server/body-watch.ts"
 import { WriteSql } from "../../../../../src/adapters/postgres/client.ts"
@@ -18,13 +18,12 @@ import { makeFolder } from "../../../../support/processes/child.ts"
 import { raw } from "../../harness.ts"
 import { type FilesWorld, startFiles } from "./files-world.ts"
 
-const PATIENCE = 60_000
 const SHORT = numbered(3)
 
 let world: FilesWorld
 beforeAll(async () => {
   world = await startFiles()
-}, PATIENCE)
+})
 afterAll(() => world.stop())
 
 const form = (parts: ReadonlyArray<readonly [head: string, bytes: Uint8Array]>) => {
@@ -197,29 +196,25 @@ describe("POST /api/v1/files", () => {
     expect((await world.objects()).length).toBe(before)
   })
 
-  it(
-    "any bytes end in a documented status, and leave a file or nothing",
-    async () => {
-      const owner = await world.customer()
-      const pieces = fc.oneof(
-        fc.uint8Array({ maxLength: 3000 }),
-        fc.constantFrom(SHORT, truncated(), notPdf()),
-        fc.nat(SHORT.length).map((at) => SHORT.subarray(0, at)),
-        fc.string().map((text) => Buffer.from(`%PDF-1.7\n${text}`))
-      )
-      await fc.assert(
-        fc.asyncProperty(pieces, fc.string({ maxLength: 300 }), async (bytes, name) => {
-          const before = (await world.ask("GET", "/api/files", owner)).json.files.length
-          const answer = await world.upload(owner, bytes, name.toWellFormed())
-          expect([201, 415, 422]).toContain(answer.status)
-          const after = (await world.ask("GET", "/api/files", owner)).json.files.length
-          expect(after - before).toBe(answer.status === 201 ? 1 : 0)
-        }),
-        { numRuns: 25 }
-      )
-    },
-    PATIENCE
-  )
+  it("any bytes end in a documented status, and leave a file or nothing", async () => {
+    const owner = await world.customer()
+    const pieces = fc.oneof(
+      fc.uint8Array({ maxLength: 3000 }),
+      fc.constantFrom(SHORT, truncated(), notPdf()),
+      fc.nat(SHORT.length).map((at) => SHORT.subarray(0, at)),
+      fc.string().map((text) => Buffer.from(`%PDF-1.7\n${text}`))
+    )
+    await fc.assert(
+      fc.asyncProperty(pieces, fc.string({ maxLength: 300 }), async (bytes, name) => {
+        const before = (await world.ask("GET", "/api/files", owner)).json.files.length
+        const answer = await world.upload(owner, bytes, name.toWellFormed())
+        expect([201, 415, 422]).toContain(answer.status)
+        const after = (await world.ask("GET", "/api/files", owner)).json.files.length
+        expect(after - before).toBe(answer.status === 201 ? 1 : 0)
+      }),
+      { numRuns: 25 }
+    )
+  })
 
   it("413 for a length over the limit, before a byte of it is read", async () => {
     const owner = await world.customer()
@@ -253,70 +248,62 @@ describe("POST /api/v1/files", () => {
     expect([answer.status, answer.json.code]).toEqual([401, "UNAUTHENTICATED"])
   })
 
-  it(
-    "an upload that breaks off leaves no row and no object, half-written ones included",
-    async () => {
-      const owner = await world.customer()
-      const before = (await world.objects()).length
-      const { body, type } = form([['name="file"; filename="a.pdf"', numbered(200)]])
-      for (const [headers, bytes] of [
-        [{ "content-type": "application/pdf" }, numbered(200)],
-        [type, body]
-      ] as const) {
-        const socket = connect(world.server.port, "127.0.0.1")
-        const head = Object.entries({
-          host: "x",
-          authorization: `Bearer ${owner}`,
-          "content-length": String(bytes.length),
-          ...headers
-        })
-        socket.write(
-          `POST /api/v1/files HTTP/1.1\r\n${head.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n`
-        )
-        socket.write(bytes.subarray(0, bytes.length / 2))
-        // The server has begun to write it.
-        await vi.waitFor(async () => expect((await world.objects()).length).toBe(before + 1), PATIENCE)
-        socket.destroy()
-        await vi.waitFor(async () => expect((await world.objects()).length).toBe(before), PATIENCE)
-      }
-      expect((await world.ask("GET", "/api/files", owner)).json.files).toEqual([])
-    },
-    PATIENCE
-  )
+  it("an upload that breaks off leaves no row and no object, half-written ones included", async () => {
+    const owner = await world.customer()
+    const before = (await world.objects()).length
+    const { body, type } = form([['name="file"; filename="a.pdf"', numbered(200)]])
+    for (const [headers, bytes] of [
+      [{ "content-type": "application/pdf" }, numbered(200)],
+      [type, body]
+    ] as const) {
+      const socket = connect(world.server.port, "127.0.0.1")
+      const head = Object.entries({
+        host: "x",
+        authorization: `Bearer ${owner}`,
+        "content-length": String(bytes.length),
+        ...headers
+      })
+      socket.write(
+        `POST /api/v1/files HTTP/1.1\r\n${head.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n`
+      )
+      socket.write(bytes.subarray(0, bytes.length / 2))
+      // The server has begun to write it.
+      await expect.poll(async () => (await world.objects()).length).toBe(before + 1)
+      socket.destroy()
+      await expect.poll(async () => (await world.objects()).length).toBe(before)
+    }
+    expect((await world.ask("GET", "/api/files", owner)).json.files).toEqual([])
+  })
 })
 
-it(
-  "a large file on a slow line takes longer than any other request may",
-  async () => {
-    const slow = await startFiles(1, {
-      headersTimeout: 1_000,
-      requestTimeout: 1_500,
-      keepAliveTimeout: 5_000,
-      connectionsCheckingInterval: 100
-    })
-    const owner = await slow.customer()
-    const part = Buffer.alloc(LEAST_BYTES / 2)
-    const parts = 20
-    const send = (path: string) =>
-      new Promise<string>((resolve) => {
-        const socket = connect(slow.server.port, "127.0.0.1")
-        let said = ""
-        let left = parts
-        const timer = setInterval(() => (left-- > 0 ? socket.write(part) : clearInterval(timer)), 150)
-        socket.on("data", (chunk) => (said += chunk.toString("utf8")))
-        socket.on("error", () => undefined)
-        socket.on("close", () => {
-          clearInterval(timer)
-          resolve(said)
-        })
-        socket.write(
-          `POST ${path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\nauthorization: Bearer ${owner}\r\n` +
-            `content-type: application/json\r\ncontent-length: ${parts * part.length}\r\n\r\n`
-        )
+it("a large file on a slow line takes longer than any other request may", async () => {
+  const slow = await startFiles(1, {
+    headersTimeout: 1_000,
+    requestTimeout: 1_500,
+    keepAliveTimeout: 5_000,
+    connectionsCheckingInterval: 100
+  })
+  const owner = await slow.customer()
+  const part = Buffer.alloc(LEAST_BYTES / 2)
+  const parts = 20
+  const send = (path: string) =>
+    new Promise<string>((resolve) => {
+      const socket = connect(slow.server.port, "127.0.0.1")
+      let said = ""
+      let left = parts
+      const timer = setInterval(() => (left-- > 0 ? socket.write(part) : clearInterval(timer)), 150)
+      socket.on("data", (chunk) => (said += chunk.toString("utf8")))
+      socket.on("error", () => undefined)
+      socket.on("close", () => {
+        clearInterval(timer)
+        resolve(said)
       })
-    expect(await send("/api/v1/files?name=a.pdf")).toMatch(/^HTTP\/1\.1 415 /)
-    expect((await slow.objects()).length).toBe(0)
-    await slow.stop()
-  },
-  PATIENCE
-)
+      socket.write(
+        `POST ${path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\nauthorization: Bearer ${owner}\r\n` +
+          `content-type: application/json\r\ncontent-length: ${parts * part.length}\r\n\r\n`
+      )
+    })
+  expect(await send("/api/v1/files?name=a.pdf")).toMatch(/^HTTP\/1\.1 415 /)
+  expect((await slow.objects()).length).toBe(0)
+  await slow.stop()
+})

@@ -12,7 +12,6 @@ import { numbered } from "../../../../support/files/pdf-samples.ts"
 import { line, pdfOf } from "../../../../support/files/pdf-writer.ts"
 
 const WORDS = "Words as they stand on a page"
-const PATIENCE_MS = 120_000
 /** Pages of a foreign file that are looked at. */
 const PAGES_A_FILE = 12
 
@@ -98,98 +97,83 @@ const pagesOf = (contents: ReadonlyArray<string>) =>
   })
 
 describe("words that are certain to be seen", () => {
-  it.effect(
-    "are found where they are, and nowhere else",
-    () =>
-      Effect.gen(function* () {
-        const found = yield* pagesOf(CONTENTS.map(([content]) => content))
-        assert.deepStrictEqual(
-          found.map(({ hasWords }, at) => [CONTENTS[at]?.[0], hasWords]),
-          CONTENTS.map((one) => [...one])
-        )
-      }),
-    PATIENCE_MS
+  it.effect("are found where they are, and nowhere else", () =>
+    Effect.gen(function* () {
+      const found = yield* pagesOf(CONTENTS.map(([content]) => content))
+      assert.deepStrictEqual(
+        found.map(({ hasWords }, at) => [CONTENTS[at]?.[0], hasWords]),
+        CONTENTS.map((one) => [...one])
+      )
+    })
   )
 
-  it.effect(
-    "are found in what either library makes of a page",
-    () =>
-      Effect.gen(function* () {
-        const path = yield* temporaryPdf(pdfOf({ pages: [{ content: line(WORDS, 72, 700) }] }))
-        const libraries = yield* Effect.promise(loadLibraries)
+  it.effect("are found in what either library makes of a page", () =>
+    Effect.gen(function* () {
+      const path = yield* temporaryPdf(pdfOf({ pages: [{ content: line(WORDS, 72, 700) }] }))
+      const libraries = yield* Effect.promise(loadLibraries)
+      const document = new OpenDocument(libraries, path)
+      const copied = document.withPage(0, (page) => copyPage(libraries.pdfium, page.document, 0))
+      assert.include(contentHead(copied ?? new Uint8Array(0)), WORDS)
+      assert.include(contentHead(document.singlePage(0, 1, false).bytes), WORDS)
+      document.close()
+    })
+  )
+
+  it.effect("are on no page that is blank, whatever it is made of", () =>
+    Effect.gen(function* () {
+      const contents = fc.sample(
+        fc.array(part, { minLength: 1, maxLength: 8 }).map((parts) => parts.join(" ")),
+        300
+      )
+      const found = yield* pagesOf(contents)
+      assert.deepStrictEqual(
+        contents.filter((_, at) => found[at]?.hasWords === true && found[at].blank),
+        []
+      )
+      assert.isAbove(found.filter(({ hasWords }) => hasWords).length, 10)
+      assert.isAbove(found.filter(({ blank }) => blank).length, 10)
+    })
+  )
+
+  it.effect("are on no blank page of documents that others made, where there are any", () =>
+    Effect.gen(function* () {
+      const libraries = yield* Effect.promise(loadLibraries)
+      for (const path of foreignPdfs("real")) {
         const document = new OpenDocument(libraries, path)
-        const copied = document.withPage(0, (page) => copyPage(libraries.pdfium, page.document, 0))
-        assert.include(contentHead(copied ?? new Uint8Array(0)), WORDS)
-        assert.include(contentHead(document.singlePage(0, 1, false).bytes), WORDS)
-        document.close()
-      }),
-    PATIENCE_MS
-  )
-
-  it.effect(
-    "are on no page that is blank, whatever it is made of",
-    () =>
-      Effect.gen(function* () {
-        const contents = fc.sample(
-          fc.array(part, { minLength: 1, maxLength: 8 }).map((parts) => parts.join(" ")),
-          300
-        )
-        const found = yield* pagesOf(contents)
-        assert.deepStrictEqual(
-          contents.filter((_, at) => found[at]?.hasWords === true && found[at].blank),
-          []
-        )
-        assert.isAbove(found.filter(({ hasWords }) => hasWords).length, 10)
-        assert.isAbove(found.filter(({ blank }) => blank).length, 10)
-      }),
-    PATIENCE_MS
-  )
-
-  it.effect(
-    "are on no blank page of documents that others made, where there are any",
-    () =>
-      Effect.gen(function* () {
-        const libraries = yield* Effect.promise(loadLibraries)
-        for (const path of foreignPdfs("real")) {
-          const document = new OpenDocument(libraries, path)
-          const pages = Math.min(PAGES_A_FILE, document.facts.pageCount)
-          for (let index = 0; index < pages; index++) {
-            const { hasWords } = document.singlePage(index, pages, true)
-            if (hasWords === true) assert.isFalse(isBlankPage(document, index), `${path}, page ${index + 1}`)
-          }
-          document.close()
+        const pages = Math.min(PAGES_A_FILE, document.facts.pageCount)
+        for (let index = 0; index < pages; index++) {
+          const { hasWords } = document.singlePage(index, pages, true)
+          if (hasWords === true) assert.isFalse(isBlankPage(document, index), `${path}, page ${index + 1}`)
         }
-      }),
-    PATIENCE_MS
+        document.close()
+      }
+    })
   )
 
-  it.effect(
-    "nothing that a file may be breaks the look at it",
-    () =>
-      Effect.gen(function* () {
-        const path = yield* temporaryPdf(numbered(1))
-        const document = new OpenDocument(yield* Effect.promise(loadLibraries), path)
-        const { bytes } = document.singlePage(0, 1, false)
-        document.close()
-        assert.isString(contentHead(bytes))
-        assert.isUndefined(contentHead(new Uint8Array(0)))
-        const changed = fc.tuple(fc.nat(bytes.length - 1), fc.uint8Array({ minLength: 1, maxLength: 12 }))
-        fc.assert(
-          fc.property(fc.array(changed, { maxLength: 20 }), fc.nat(bytes.length), (changes, length) => {
-            const broken = bytes.slice(0, length)
-            for (const [at, put] of changes)
-              broken.set(put.subarray(0, Math.max(0, length - at)), Math.min(at, length))
-            contentHead(broken)
-          }),
-          { numRuns: 300 }
-        )
-        fc.assert(
-          fc.property(fc.string({ unit: "binary-ascii", maxLength: 300 }), (content) => {
-            hasCertainWords(content, { x0: 0, y0: 0, x1: 612, y1: 792 })
-          }),
-          { numRuns: 300 }
-        )
-      }),
-    PATIENCE_MS
+  it.effect("nothing that a file may be breaks the look at it", () =>
+    Effect.gen(function* () {
+      const path = yield* temporaryPdf(numbered(1))
+      const document = new OpenDocument(yield* Effect.promise(loadLibraries), path)
+      const { bytes } = document.singlePage(0, 1, false)
+      document.close()
+      assert.isString(contentHead(bytes))
+      assert.isUndefined(contentHead(new Uint8Array(0)))
+      const changed = fc.tuple(fc.nat(bytes.length - 1), fc.uint8Array({ minLength: 1, maxLength: 12 }))
+      fc.assert(
+        fc.property(fc.array(changed, { maxLength: 20 }), fc.nat(bytes.length), (changes, length) => {
+          const broken = bytes.slice(0, length)
+          for (const [at, put] of changes)
+            broken.set(put.subarray(0, Math.max(0, length - at)), Math.min(at, length))
+          contentHead(broken)
+        }),
+        { numRuns: 300 }
+      )
+      fc.assert(
+        fc.property(fc.string({ unit: "binary-ascii", maxLength: 300 }), (content) => {
+          hasCertainWords(content, { x0: 0, y0: 0, x1: 612, y1: 792 })
+        }),
+        { numRuns: 300 }
+      )
+    })
   )
 })

@@ -10,31 +10,28 @@ import { line, pdfOf, ref } from "../../../../support/files/pdf-writer.ts"
 const annotation = (type: string, words: string, y: number, more = ""): string =>
   `<< /Type /Annot /Subtype /${type} /Rect [72 ${y} 400 ${y + 30}] /DA (/Helv 11 Tf 0 g) /Contents (${words}) ${more} >>`
 
-it.effect(
-  "what was typed onto a page is part of it, and hidden notes and remarks are not",
-  () =>
-    Effect.gen(function* () {
-      const annotations = [
-        annotation("FreeText", "Approved on 3 May.\\nAnn", 600),
-        annotation("FreeText", "Hidden", 500, "/F 2"),
-        annotation("Text", "A remark", 400)
-      ].join(" ")
-      const path = yield* temporaryPdf(
-        pdfOf({
-          pages: [
-            { content: line("The words of the page itself.", 72, 700), entries: `/Annots [${annotations}]` },
-            { content: "", entries: `/Annots [${annotation("FreeText", "Alone", 600, "/F 4")}]` }
-          ]
-        })
-      )
-      const document = new OpenDocument(yield* Effect.promise(loadLibraries), path)
-      const [first, second] = [0, 1].map((index) => layoutOf(document, index, index + 1).html)
-      document.close()
-      assert.match(first ?? "", /<p>The words of the page itself\.<\/p>.*Approved on 3 May\..*Ann/s)
-      assert.notMatch(first ?? "", /Hidden|remark/)
-      assert.include(second ?? "", "Alone")
-    }),
-  120_000
+it.effect("what was typed onto a page is part of it, and hidden notes and remarks are not", () =>
+  Effect.gen(function* () {
+    const annotations = [
+      annotation("FreeText", "Approved on 3 May.\\nAnn", 600),
+      annotation("FreeText", "Hidden", 500, "/F 2"),
+      annotation("Text", "A remark", 400)
+    ].join(" ")
+    const path = yield* temporaryPdf(
+      pdfOf({
+        pages: [
+          { content: line("The words of the page itself.", 72, 700), entries: `/Annots [${annotations}]` },
+          { content: "", entries: `/Annots [${annotation("FreeText", "Alone", 600, "/F 4")}]` }
+        ]
+      })
+    )
+    const document = new OpenDocument(yield* Effect.promise(loadLibraries), path)
+    const [first, second] = [0, 1].map((index) => layoutOf(document, index, index + 1).html)
+    document.close()
+    assert.match(first ?? "", /<p>The words of the page itself\.<\/p>.*Approved on 3 May\..*Ann/s)
+    assert.notMatch(first ?? "", /Hidden|remark/)
+    assert.include(second ?? "", "Alone")
+  })
 )
 
 it.effect(
@@ -82,8 +79,7 @@ it.effect(
         "<p>The words of the page itself, a whole sentence.</p><h1>And another sentence below that, as long as it.</h1>" +
           "<p>Name:</p><p>Ada</p><p>Approved.</p>"
       )
-    }),
-  120_000
+    })
 )
 
 it.effect(
@@ -107,6 +103,5 @@ it.effect(
       document.close()
       assert.deepStrictEqual([typed?.size, typed?.box.x0, typed?.box.x1], [11, 72, 171])
       assert.strictEqual(html, `<p>${sentences.join(" ")}</p><p>Approved on 3 May.</p>`)
-    }),
-  120_000
+    })
 )

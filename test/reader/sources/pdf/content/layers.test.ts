@@ -82,8 +82,7 @@ it.effect(
       assert.deepStrictEqual(base[3], ["used member", 0, 0, false])
       const some = yield* readWith(({ V }) => `/BaseState /OFF /ON [${V}]`)
       assert.deepStrictEqual(some[0], ["plain on", 0, 0, false])
-    }),
-  120_000
+    })
 )
 
 it.effect(
@@ -156,8 +155,7 @@ it.effect(
         ["scanned", 0, true],
         ["", 0, true]
       ])
-    }),
-  120_000
+    })
 )
 
 it("objects are read as qpdf prints them, cut off or nested without end", () => {

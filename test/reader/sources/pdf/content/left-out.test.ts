@@ -41,60 +41,49 @@ const treeOf = (
   })
 
 describe("what a PDF holds that its pages do not show", () => {
-  it.effect(
-    "nothing, where there is nothing",
-    () => Effect.map(leftOutOf(documentOf(undefined)), (found) => assert.deepStrictEqual(found, NOTHING)),
-    120_000
+  it.effect("nothing, where there is nothing", () =>
+    Effect.map(leftOutOf(documentOf(undefined)), (found) => assert.deepStrictEqual(found, NOTHING))
   )
 
-  it.effect(
-    "the document's files and those pinned to its pages, one in both once; a portfolio is one",
-    () =>
-      Effect.gen(function* () {
-        const bytes = (entry: string) =>
-          pdfOf({
-            pages: [{ content: line("Cover", 72, 700) }, { content: "" }],
-            more: (writer) => {
-              const [boats, plan] = [
-                fileOf(writer, "(boats.csv)"),
-                fileOf(writer, "<FEFF00DC002E00700064006600>")
+  it.effect("the document's files and those pinned to its pages, one in both once; a portfolio is one", () =>
+    Effect.gen(function* () {
+      const bytes = (entry: string) =>
+        pdfOf({
+          pages: [{ content: line("Cover", 72, 700) }, { content: "" }],
+          more: (writer) => {
+            const [boats, plan] = [
+              fileOf(writer, "(boats.csv)"),
+              fileOf(writer, "<FEFF00DC002E00700064006600>")
+            ]
+            const pinned = fileOf(writer, "(pinned.txt)")
+            return {
+              catalog: `/Names << /EmbeddedFiles << /Names [(a) ${boats} (b) ${plan}] >> >> ${entry}`,
+              entries: [
+                "",
+                `/Annots [${annotation("FileAttachment", `/FS ${pinned}`)} ${annotation("FileAttachment", `/FS ${boats}`)}]`
               ]
-              const pinned = fileOf(writer, "(pinned.txt)")
-              return {
-                catalog: `/Names << /EmbeddedFiles << /Names [(a) ${boats} (b) ${plan}] >> >> ${entry}`,
-                entries: [
-                  "",
-                  `/Annots [${annotation("FileAttachment", `/FS ${pinned}`)} ${annotation("FileAttachment", `/FS ${boats}`)}]`
-                ]
-              }
             }
-          })
-        const files = { files: ["boats.csv", "Ü.pdf", "pinned.txt"], fileCount: 3, remarks: 0 }
-        assert.deepStrictEqual(yield* leftOutOf(bytes("")), { ...files, portfolio: false })
-        const portfolio = bytes("/Collection << /Type /Collection /View /D >>")
-        assert.deepStrictEqual(yield* leftOutOf(portfolio), { ...files, portfolio: true })
-        // One that opens for everybody, though it is encrypted.
-        const path = yield* temporaryPdf(portfolio)
-        assert.deepStrictEqual(yield* leftOutOf(yield* Effect.promise(() => encryptPdf(path, ""))), {
-          ...files,
-          portfolio: true
+          }
         })
-        assert.deepStrictEqual(
-          yield* leftOutOf(documentOf(() => ({ catalog: "/Collection << >>" }))),
-          NOTHING
-        )
-      }),
-    120_000
+      const files = { files: ["boats.csv", "Ü.pdf", "pinned.txt"], fileCount: 3, remarks: 0 }
+      assert.deepStrictEqual(yield* leftOutOf(bytes("")), { ...files, portfolio: false })
+      const portfolio = bytes("/Collection << /Type /Collection /View /D >>")
+      assert.deepStrictEqual(yield* leftOutOf(portfolio), { ...files, portfolio: true })
+      // One that opens for everybody, though it is encrypted.
+      const path = yield* temporaryPdf(portfolio)
+      assert.deepStrictEqual(yield* leftOutOf(yield* Effect.promise(() => encryptPdf(path, ""))), {
+        ...files,
+        portfolio: true
+      })
+      assert.deepStrictEqual(yield* leftOutOf(documentOf(() => ({ catalog: "/Collection << >>" }))), NOTHING)
+    })
   )
 
-  it.effect(
-    "files that go with the document, where no tree names any",
-    () =>
-      Effect.gen(function* () {
-        const bytes = documentOf((writer) => ({ catalog: `/AF [${fileOf(writer, "(factur-x.xml)")}]` }))
-        assert.deepStrictEqual(yield* leftOutOf(bytes), { ...NOTHING, files: ["factur-x.xml"], fileCount: 1 })
-      }),
-    120_000
+  it.effect("files that go with the document, where no tree names any", () =>
+    Effect.gen(function* () {
+      const bytes = documentOf((writer) => ({ catalog: `/AF [${fileOf(writer, "(factur-x.xml)")}]` }))
+      assert.deepStrictEqual(yield* leftOutOf(bytes), { ...NOTHING, files: ["factur-x.xml"], fileCount: 1 })
+    })
   )
 
   it.effect(
@@ -116,65 +105,56 @@ describe("what a PDF holds that its pages do not show", () => {
         ]
         const bytes = documentOf(undefined, `/Annots [${annotations.join(" ")} null 7]`)
         assert.deepStrictEqual(yield* leftOutOf(bytes), { ...NOTHING, remarks: 4 })
-      }),
-    120_000
+      })
   )
 
-  it.effect(
-    "names that are hostile, without end or too many are cut and counted",
-    () =>
-      Effect.gen(function* () {
-        const many = documentOf((writer) => {
-          const file = fileOf(writer, "(x.txt)")
-          const long = fileOf(writer, `(${"y".repeat(100_000)}.pdf)`)
-          const odd = fileOf(writer, "<FEFFD8000000202E003C0062003E002E0070006400660009>")
-          const names = Array.from({ length: 10_000 }, (_, at) => `(${String(at + 10_000)}) ${file}`)
-          return {
-            catalog: `/Names << /EmbeddedFiles << /Names [(0) ${long} (1) ${odd} (2) 7 (3) << >> ${names.join(" ")}] >> >>`
-          }
-        })
-        const { fileCount, files } = yield* leftOutOf(many)
-        assert.strictEqual(fileCount, 10_004)
-        assert.strictEqual(files[0]?.length, 200)
-        assert.isTrue(files[0]?.endsWith(".pdf"))
-        for (const name of files) {
-          assert.isTrue(name.isWellFormed())
-          assert.notMatch(name, /[\p{Cc}\u202e]/u)
+  it.effect("names that are hostile, without end or too many are cut and counted", () =>
+    Effect.gen(function* () {
+      const many = documentOf((writer) => {
+        const file = fileOf(writer, "(x.txt)")
+        const long = fileOf(writer, `(${"y".repeat(100_000)}.pdf)`)
+        const odd = fileOf(writer, "<FEFFD8000000202E003C0062003E002E0070006400660009>")
+        const names = Array.from({ length: 10_000 }, (_, at) => `(${String(at + 10_000)}) ${file}`)
+        return {
+          catalog: `/Names << /EmbeddedFiles << /Names [(0) ${long} (1) ${odd} (2) 7 (3) << >> ${names.join(" ")}] >> >>`
         }
-        assert.include(files, "x.txt")
-      }),
-    120_000
+      })
+      const { fileCount, files } = yield* leftOutOf(many)
+      assert.strictEqual(fileCount, 10_004)
+      assert.strictEqual(files[0]?.length, 200)
+      assert.isTrue(files[0]?.endsWith(".pdf"))
+      for (const name of files) {
+        assert.isTrue(name.isWellFormed())
+        assert.notMatch(name, /[\p{Cc}\u202e]/u)
+      }
+      assert.include(files, "x.txt")
+    })
   )
 
-  it.effect(
-    "trees of names that go round, or down without end, end",
-    () =>
-      Effect.gen(function* () {
-        const round = treeOf((ids) => [`/Kids [${`${ref(ids[0] ?? 0)} `.repeat(50)}]`])
-        assert.deepStrictEqual(yield* leftOutOf(round), NOTHING)
-        const wide = treeOf(
-          (ids) => ids.map((_, at) => `/Kids [${`${ref(ids[(at + 1) % ids.length] ?? 0)} `.repeat(20)}]`),
-          40
+  it.effect("trees of names that go round, or down without end, end", () =>
+    Effect.gen(function* () {
+      const round = treeOf((ids) => [`/Kids [${`${ref(ids[0] ?? 0)} `.repeat(50)}]`])
+      assert.deepStrictEqual(yield* leftOutOf(round), NOTHING)
+      const wide = treeOf(
+        (ids) => ids.map((_, at) => `/Kids [${`${ref(ids[(at + 1) % ids.length] ?? 0)} `.repeat(20)}]`),
+        40
+      )
+      assert.deepStrictEqual(yield* leftOutOf(wide), NOTHING)
+      const deep = treeOf(
+        (ids, writer) =>
+          ids.map((_, at) =>
+            at + 1 < ids.length
+              ? `/Kids [${ref(ids[at + 1] ?? 0)}]`
+              : `/Names [(a) ${fileOf(writer, "(deep)")}]`
+          ),
+        3_000
+      )
+      assert.isAtMost((yield* leftOutOf(deep)).fileCount, 1)
+      for (const odd of ["7", "[]", "<< /Names 7 /Kids 9 >>", "<< /Kids [null 7 []] >>", "null"])
+        assert.deepStrictEqual(
+          yield* leftOutOf(documentOf(() => ({ catalog: `/Names << /EmbeddedFiles ${odd} >> /AF ${odd}` }))),
+          NOTHING
         )
-        assert.deepStrictEqual(yield* leftOutOf(wide), NOTHING)
-        const deep = treeOf(
-          (ids, writer) =>
-            ids.map((_, at) =>
-              at + 1 < ids.length
-                ? `/Kids [${ref(ids[at + 1] ?? 0)}]`
-                : `/Names [(a) ${fileOf(writer, "(deep)")}]`
-            ),
-          3_000
-        )
-        assert.isAtMost((yield* leftOutOf(deep)).fileCount, 1)
-        for (const odd of ["7", "[]", "<< /Names 7 /Kids 9 >>", "<< /Kids [null 7 []] >>", "null"])
-          assert.deepStrictEqual(
-            yield* leftOutOf(
-              documentOf(() => ({ catalog: `/Names << /EmbeddedFiles ${odd} >> /AF ${odd}` }))
-            ),
-            NOTHING
-          )
-      }),
-    120_000
+    })
   )
 })

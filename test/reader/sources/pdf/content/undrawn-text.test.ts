@@ -47,34 +47,31 @@ const PAGES: ReadonlyArray<readonly [content: string, blank: boolean, text: stri
   [PICTURE, true, ""]
 ]
 
-it.effect(
-  "a page whose words cannot be drawn here is not blank, and keeps them",
-  () =>
-    Effect.gen(function* () {
-      const path = yield* temporaryPdf(
-        pdfOf({
-          pages: PAGES.map(([content]) => ({ content })),
-          more: (writer) => {
-            const image = writer.stream("no picture at all", {
-              dictionary: "/Type /XObject /Subtype /Image /Width 50 /Height 70 /Filter /JPXDecode"
-            })
-            return { resources: `/XObject << /Undrawn ${ref(image)} >>`, fonts: `/J ${notEmbedded(writer)}` }
-          }
-        })
-      )
-      const document = new OpenDocument(yield* Effect.promise(loadLibraries), path)
-      const found = PAGES.map(([content, , text], index) => {
-        const page = layoutOf(document, index, index + 1)
-        const blank = isBlankPage(document, index)
-        // Known already where pictures were drawn, and then the same.
-        assert.strictEqual(page.isBlank ?? blank, blank)
-        return [content, blank, page.html.includes(text) ? text : page.html]
+it.effect("a page whose words cannot be drawn here is not blank, and keeps them", () =>
+  Effect.gen(function* () {
+    const path = yield* temporaryPdf(
+      pdfOf({
+        pages: PAGES.map(([content]) => ({ content })),
+        more: (writer) => {
+          const image = writer.stream("no picture at all", {
+            dictionary: "/Type /XObject /Subtype /Image /Width 50 /Height 70 /Filter /JPXDecode"
+          })
+          return { resources: `/XObject << /Undrawn ${ref(image)} >>`, fonts: `/J ${notEmbedded(writer)}` }
+        }
       })
-      document.close()
-      assert.deepStrictEqual(
-        found,
-        PAGES.map((page) => [...page])
-      )
-    }),
-  120_000
+    )
+    const document = new OpenDocument(yield* Effect.promise(loadLibraries), path)
+    const found = PAGES.map(([content, , text], index) => {
+      const page = layoutOf(document, index, index + 1)
+      const blank = isBlankPage(document, index)
+      // Known already where pictures were drawn, and then the same.
+      assert.strictEqual(page.isBlank ?? blank, blank)
+      return [content, blank, page.html.includes(text) ? text : page.html]
+    })
+    document.close()
+    assert.deepStrictEqual(
+      found,
+      PAGES.map((page) => [...page])
+    )
+  })
 )

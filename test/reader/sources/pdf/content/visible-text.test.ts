@@ -46,40 +46,36 @@ it.effect(
         found,
         PAGES.map((page) => [...page])
       )
-    }),
-  120_000
+    })
 )
 
-it.effect(
-  "a page whose pictures were drawn for its layout is known to be blank or not",
-  () =>
-    Effect.gen(function* () {
-      const dictionary =
-        "/Type /XObject /Subtype /Image /Width 2 /Height 2 /BitsPerComponent 8 /ColorSpace /DeviceGray"
-      const path = yield* temporaryPdf(
-        pdfOf({
-          pages: ["/White", "/Grey"].map((name) => ({ content: `q 400 0 0 400 100 200 cm ${name} Do Q` })),
-          inherit: true,
-          more: (writer) => {
-            const of = (...levels: ReadonlyArray<number>) =>
-              ref(writer.stream(Buffer.from(levels), { dictionary }))
-            return { resources: `/XObject << /White ${of(255, 255, 255, 255)} /Grey ${of(0, 99, 200, 9)} >>` }
-          }
-        })
-      )
-      const document = new OpenDocument(yield* Effect.promise(loadLibraries), path)
-      const pages = [0, 1].map((index) => layoutOf(document, index, 2))
-      const looked = [0, 1].map((index) => isBlankPage(document, index))
-      document.close()
-      assert.deepStrictEqual(
-        pages.map(({ html }) => html.includes("data:image/png")),
-        [true, true]
-      )
-      assert.deepStrictEqual(
-        pages.map(({ isBlank }) => isBlank),
-        [true, false]
-      )
-      assert.deepStrictEqual(looked, [true, false])
-    }),
-  120_000
+it.effect("a page whose pictures were drawn for its layout is known to be blank or not", () =>
+  Effect.gen(function* () {
+    const dictionary =
+      "/Type /XObject /Subtype /Image /Width 2 /Height 2 /BitsPerComponent 8 /ColorSpace /DeviceGray"
+    const path = yield* temporaryPdf(
+      pdfOf({
+        pages: ["/White", "/Grey"].map((name) => ({ content: `q 400 0 0 400 100 200 cm ${name} Do Q` })),
+        inherit: true,
+        more: (writer) => {
+          const of = (...levels: ReadonlyArray<number>) =>
+            ref(writer.stream(Buffer.from(levels), { dictionary }))
+          return { resources: `/XObject << /White ${of(255, 255, 255, 255)} /Grey ${of(0, 99, 200, 9)} >>` }
+        }
+      })
+    )
+    const document = new OpenDocument(yield* Effect.promise(loadLibraries), path)
+    const pages = [0, 1].map((index) => layoutOf(document, index, 2))
+    const looked = [0, 1].map((index) => isBlankPage(document, index))
+    document.close()
+    assert.deepStrictEqual(
+      pages.map(({ html }) => html.includes("data:image/png")),
+      [true, true]
+    )
+    assert.deepStrictEqual(
+      pages.map(({ isBlank }) => isBlank),
+      [true, false]
+    )
+    assert.deepStrictEqual(looked, [true, false])
+  })
 )

@@ -13,8 +13,6 @@ import { imageOfPage } from "../../../../../src/reader/sources/pdf/pages/render.
 import { colorsOf, decodePng } from "../../../../support/files/decode-png.ts"
 import { pdfOf, ref } from "../../../../support/files/pdf-writer.ts"
 
-const PATIENCE_MS = 120_000
-
 /** A grey JPEG of 16 by 16 pixels, black above white. */
 const BLACK_ABOVE_WHITE = Buffer.from(
   "/9j/4AAQSkZJRgABAQAAAQABAAD/2wBDAA0JCgsKCA0LCgsODg0PEyAVExISEyccHhcgLikxMC4pLSwzOko+MzZGNywtQFdBRkxOUlNSMj5aYVpQYEpRUk//wAALCAAQABABAREA/8QAFgABAQEAAAAAAAAAAAAAAAAAAAcI/8QAFBABAAAAAAAAAAAAAAAAAAAAAP/aAAgBAQAAPwCYDTo//9k=",
@@ -39,7 +37,7 @@ describe("the colours of an image", () => {
   beforeAll(async () => {
     libraries = await loadLibraries()
     folder = mkdtempSync(join(tmpdir(), "postlane-colors-"))
-  }, PATIENCE_MS)
+  })
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
   /** A page with an image of this size in a red pen; `mask`: the bytes of its soft mask of two pixels, and entries of it. */

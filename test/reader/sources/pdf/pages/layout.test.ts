@@ -14,8 +14,6 @@ import { foreignPdfs } from "../../../../support/files/pdf-files.ts"
 import { linked, numbered, tagged } from "../../../../support/files/pdf-samples.ts"
 import { pdfOf } from "../../../../support/files/pdf-writer.ts"
 
-const PATIENCE_MS = 120_000
-
 describe("pages read for the layout", () => {
   let libraries: Libraries
   let folder = ""
@@ -31,7 +29,7 @@ describe("pages read for the layout", () => {
     })
     const small = foreignPdfs("real").filter((path) => /pypdf|standard_fonts|issue13211/.test(path))
     paths = [...made, ...small]
-  }, PATIENCE_MS)
+  })
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
   const read = (path: string, forLayout: boolean): ReadonlyArray<PageContent> => {
@@ -47,43 +45,36 @@ describe("pages read for the layout", () => {
     }
   }
 
-  it(
-    "have everything that pages have, but for edges of runs that no link lies over",
-    () => {
-      let without = 0
-      for (const path of paths) {
-        const [whole, lean] = [read(path, false), read(path, true)]
-        for (const [at, page] of lean.entries()) {
-          const full = whole[at]
-          assert.deepStrictEqual(
-            { ...page, runs: [] },
-            full === undefined ? undefined : { ...full, runs: [] }
-          )
-          assert.lengthOf(page.runs, full?.runs.length ?? 0)
-          for (const [order, run] of page.runs.entries()) {
-            const same = full?.runs[order]
-            if (run.edges.length > 0) {
-              assert.deepStrictEqual(run, same)
-              continue
-            }
-            without += 1
-            assert.deepStrictEqual(
-              { ...run, edges: [] },
-              same === undefined ? undefined : { ...same, edges: [] }
-            )
-            const y = (run.box.y0 + run.box.y1) / 2
-            assert.isFalse(
-              page.links.some(
-                ({ box }) => box.y0 <= y && y <= box.y1 && box.x0 < run.box.x1 && box.x1 > run.box.x0
-              )
-            )
+  it("have everything that pages have, but for edges of runs that no link lies over", () => {
+    let without = 0
+    for (const path of paths) {
+      const [whole, lean] = [read(path, false), read(path, true)]
+      for (const [at, page] of lean.entries()) {
+        const full = whole[at]
+        assert.deepStrictEqual({ ...page, runs: [] }, full === undefined ? undefined : { ...full, runs: [] })
+        assert.lengthOf(page.runs, full?.runs.length ?? 0)
+        for (const [order, run] of page.runs.entries()) {
+          const same = full?.runs[order]
+          if (run.edges.length > 0) {
+            assert.deepStrictEqual(run, same)
+            continue
           }
+          without += 1
+          assert.deepStrictEqual(
+            { ...run, edges: [] },
+            same === undefined ? undefined : { ...same, edges: [] }
+          )
+          const y = (run.box.y0 + run.box.y1) / 2
+          assert.isFalse(
+            page.links.some(
+              ({ box }) => box.y0 <= y && y <= box.y1 && box.x0 < run.box.x1 && box.x1 > run.box.x0
+            )
+          )
         }
       }
-      assert.isAbove(without, 0)
-    },
-    PATIENCE_MS
-  )
+    }
+    assert.isAbove(without, 0)
+  })
 
   it("have the edges of runs with accents, which are drawn over letters of others", () => {
     const path = join(folder, "accents.pdf")
@@ -101,50 +92,46 @@ describe("pages read for the layout", () => {
     )
   })
 
-  it(
-    "are laid out as pages that are read whole, and each once more, are",
-    () => {
-      for (const path of paths) {
-        const document = new OpenDocument(libraries, path)
-        try {
-          const { pageCount } = document.facts
-          const sample = samplePages(pageCount).map((at) => document.page(at))
-          const others = countPages(sample, document.fonts.faces)
-          for (const [first, end] of [
-            [0, pageCount],
-            [Math.floor(pageCount / 2), pageCount]
-          ] as const) {
-            const fresh = new OpenDocument(libraries, path)
-            for (let from = first; from < end; from += 64) {
-              const stop = Math.min(end, from + 64)
-              const pages = Array.from({ length: stop - from }, (_, at) => document.page(from + at))
-              const expected = layoutPages({
-                facts: document.facts,
-                fonts: document.fonts.faces,
-                pages,
-                others: mergeStatistics([others])
-              })
-              const expectedPages = expected.map(({ index }) => layoutOf(fresh, index, end))
-              // Pictures are put in afterwards, and only then it is known whether a page is blank.
-              const bare = (html: string) =>
-                html.replaceAll(/<img (?:src|data-image|data-region)="[^"]*"/g, "<img ")
-              assert.deepStrictEqual(
-                expectedPages.map((page) => ({
-                  ...page,
-                  html: bare(page.html),
-                  hasWords: undefined,
-                  isBlank: undefined
-                })),
-                expected.map((page) => ({ ...page, html: bare(page.html), isBlank: undefined }))
-              )
-            }
-            fresh.close()
+  it("are laid out as pages that are read whole, and each once more, are", () => {
+    for (const path of paths) {
+      const document = new OpenDocument(libraries, path)
+      try {
+        const { pageCount } = document.facts
+        const sample = samplePages(pageCount).map((at) => document.page(at))
+        const others = countPages(sample, document.fonts.faces)
+        for (const [first, end] of [
+          [0, pageCount],
+          [Math.floor(pageCount / 2), pageCount]
+        ] as const) {
+          const fresh = new OpenDocument(libraries, path)
+          for (let from = first; from < end; from += 64) {
+            const stop = Math.min(end, from + 64)
+            const pages = Array.from({ length: stop - from }, (_, at) => document.page(from + at))
+            const expected = layoutPages({
+              facts: document.facts,
+              fonts: document.fonts.faces,
+              pages,
+              others: mergeStatistics([others])
+            })
+            const expectedPages = expected.map(({ index }) => layoutOf(fresh, index, end))
+            // Pictures are put in afterwards, and only then it is known whether a page is blank.
+            const bare = (html: string) =>
+              html.replaceAll(/<img (?:src|data-image|data-region)="[^"]*"/g, "<img ")
+            assert.deepStrictEqual(
+              expectedPages.map((page) => ({
+                ...page,
+                html: bare(page.html),
+                hasWords: undefined,
+                isBlank: undefined
+              })),
+              expected.map((page) => ({ ...page, html: bare(page.html), isBlank: undefined }))
+            )
           }
-        } finally {
-          document.close()
+          fresh.close()
         }
+      } finally {
+        document.close()
       }
-    },
-    PATIENCE_MS
-  )
+    }
+  })
 })

@@ -11,8 +11,6 @@ import { drawParts } from "../../../../../src/reader/sources/pdf/pages/region.ts
 import { colorsOf } from "../../../../support/files/decode-png.ts"
 import { pdfOf, ref } from "../../../../support/files/pdf-writer.ts"
 
-const PATIENCE_MS = 120_000
-
 /** A JPEG of 16 by 16 pixels, red above blue. */
 const RED_ABOVE_BLUE = Buffer.from(
   "/9j/4AAQSkZJRgABAQAAAQABAAD/2wBDAAoHBwgHBgoICAgLCgoLDhgQDg0NDh0VFhEYIx8lJCIfIiEmKzcvJik0KSEiMEExNDk7Pj4+JS5ESUM8SDc9Pjv/2wBDAQoLCw4NDhwQEBw7KCIoOzs7Ozs7Ozs7Ozs7Ozs7Ozs7Ozs7Ozs7Ozs7Ozs7Ozs7Ozs7Ozs7Ozs7Ozs7Ozs7Ozv/wAARCAAQABADAREAAhEBAxEB/8QAFgABAQEAAAAAAAAAAAAAAAAAAAQG/8QAFBABAAAAAAAAAAAAAAAAAAAAAP/EABYBAQEBAAAAAAAAAAAAAAAAAAAHBf/EABQRAQAAAAAAAAAAAAAAAAAAAAD/2gAMAwEAAhEDEQA/AM0zFDARqek4D//Z",
@@ -25,7 +23,7 @@ describe("parts of a page", () => {
   beforeAll(async () => {
     libraries = await loadLibraries()
     folder = mkdtempSync(join(tmpdir(), "postlane-region-"))
-  }, PATIENCE_MS)
+  })
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
   const open = (bytes: Uint8Array): OpenDocument => {

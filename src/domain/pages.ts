@@ -1,0 +1,49 @@
+/** The admin screens, by their name in the address, with their titles, in the order of the navigation. */
+export const ADMIN_SCREENS = {
+  jobs: "Jobs",
+  "email-log": "Email log",
+  suppressions: "Suppressions",
+  incoming: "Incoming mails",
+  "dead-letters": "Dead letters",
+  customers: "Customers",
+  admins: "Admins",
+  messages: "Messages",
+  notifications: "Notifications",
+  statistics: "Statistics",
+  costs: "Costs",
+  audit: "Audit"
+} as const
+export type AdminScreen = keyof typeof ADMIN_SCREENS
+
+type Query = Readonly<Record<string, string>>
+
+const withQuery = (path: `/${string}`, query: Query): `/${string}` =>
+  Object.keys(query).length === 0 ? path : `${path}?${new URLSearchParams(query).toString()}`
+
+/** Where the pages are: pages, mails and alerts link through this, so that a page that moves takes its links along. */
+export const pathTo = {
+  start: "/",
+  docs: "/docs",
+  dashboard: "/dashboard",
+  conversion: (fileId: string) => `/dashboard/files/${encodeURIComponent(fileId)}`,
+  admin: "/admin",
+  adminScreen: (screen: AdminScreen, query: Query = {}) => withQuery(`/admin/${screen}`, query),
+  document: (fileId: string) => `/admin/jobs/documents/${encodeURIComponent(fileId)}`,
+  mail: (id: string) => `/admin/email-log/${encodeURIComponent(id)}`,
+  outbox: "/dev",
+  outboxMail: (id: string) => `/dev/messages/${encodeURIComponent(id)}`,
+  ownMails: "/dev/templates",
+  ownMail: (kind: string) => `/dev/templates/${encodeURIComponent(kind)}`,
+  signIn: (query: { readonly reason?: "ended" | "admin"; readonly next?: string } = {}) =>
+    withQuery("/sign-in", query),
+  /** What a mailed link opens; `next` is the page to show then. */
+  magicLink: (token: string, next?: string) =>
+    withQuery("/auth/magic", next === undefined ? { token } : { token, next }),
+  invite: (token: string) => `/invites/${token}`,
+  shared: (token: string) => `/shared/${token}`,
+  unsubscribe: (token: string) => `/unsubscribe/${token}`,
+  mailResult: (token: string) => `/convert-email/results/${token}`,
+  /** How to register, and how to get credits, unless the installation has pages of its own. */
+  register: "/register",
+  credits: "/credits"
+} as const
