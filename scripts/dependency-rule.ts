@@ -21,8 +21,8 @@ const ARROWS = {
 } as const
 type Ring = keyof typeof ARROWS
 
-/** Rings whose areas (the folders in them) may not import one another in a circle. */
-const WITHOUT_CIRCLES: ReadonlyArray<Ring> = ["domain", "ports", "application"]
+/** Rings whose areas may not import one another in a circle. */
+const WITHOUT_CIRCLES: ReadonlyArray<Ring> = ["domain", "ports", "application", "reader"]
 
 /** The message for each broken rule. */
 export const RULES = {
@@ -118,8 +118,9 @@ const ringOf = (path: string): Ring | undefined => {
   return isRing(name) ? name : undefined
 }
 
-/** The area of a ring that a file stands in; undefined where the ring's areas share it. */
-const areaOf = (path: string) => /^src\/[^/]+\/([^/]+)\//.exec(path)?.[1]
+/** The area of a ring that a file stands in: the folder in the ring, in the reader the innermost one. Undefined for a file of the ring itself. */
+const areaOf = (path: string, ring: Ring) =>
+  (ring === "reader" ? /^src\/reader\/(.+)\/[^/]+$/ : /^src\/[^/]+\/([^/]+)\//).exec(path)?.[1]
 
 /** The folder of an adapter: `postgres` for src/adapters/postgres/pool.ts; `undefined` for a file without one. */
 const adapterOf = (path: string) => /^src\/adapters\/([^/]+)\//.exec(path)?.[1]
@@ -214,12 +215,12 @@ const adapterRule = (path: string, { target }: Import): Rule | undefined => {
 const usesOf = (graph: Graph, ring: Ring): ReadonlyMap<string, ReadonlyMap<string, Violation>> => {
   const uses = new Map<string, Map<string, Violation>>()
   for (const [path, imports] of graph) {
-    const from = ringOf(path) === ring ? areaOf(path) : undefined
+    const from = ringOf(path) === ring ? areaOf(path, ring) : undefined
     if (from === undefined) continue
     const used = uses.get(from) ?? new Map<string, Violation>()
     uses.set(from, used)
     for (const { line, specifier, target = "" } of imports) {
-      const to = ringOf(target) === ring ? areaOf(target) : undefined
+      const to = ringOf(target) === ring ? areaOf(target, ring) : undefined
       if (to !== undefined && to !== from && !used.has(to))
         used.set(to, { path, line, specifier, rule: "no-circles" })
     }

@@ -119,6 +119,20 @@ describe("dependency rule", () => {
     )
   })
 
+  it("sees a circle of the reader's folders, at any depth; the reader's own files stand above them", () => {
+    const violations = check({
+      ...sound,
+      "src/reader/top.ts": `import type { A } from "./stages/a/x.ts"\nexport type Top = A`,
+      "src/reader/stages/a/x.ts": `import type { B } from "../b/deep/x.ts"\nimport type { Top } from "../../top.ts"\nexport type A = B | Top`,
+      "src/reader/stages/b/deep/x.ts": `import type { A } from "../../a/x.ts"\nexport type B = A`,
+      "src/reader/stages/b/x.ts": `import type { B } from "./deep/x.ts"\nexport type C = B`
+    })
+    assert.deepStrictEqual(
+      violations.map(({ path, rule }) => [path, rule]),
+      ["a", "b/deep"].map((area) => [`src/reader/stages/${area}/x.ts`, "no-circles"])
+    )
+  })
+
   it("says where, in a line of its own", () => {
     const [violation] = check({ ...sound, "src/domain/x.ts": `\n\nimport { hostname } from "node:os"` })
     assert.strictEqual(

@@ -2,12 +2,12 @@ import { Effect, Stream } from "effect"
 
 import { layer as assemblyLayer } from "../../src/adapters/html/html-assembly.ts"
 import { HtmlAssembly } from "../../src/ports/conversion/html-assembly.ts"
-import { countPages, layoutPages, samplePages } from "../../src/reader/layout/layout-pages.ts"
-import { mergeStatistics } from "../../src/reader/layout/statistics.ts"
 import type { LayoutPage } from "../../src/reader/model/layout-page.ts"
 import type { PageContent } from "../../src/reader/model/page-content.ts"
+import { countPages, layoutPages, samplePages } from "../../src/reader/pipeline.ts"
 import { type Libraries, loadLibraries } from "../../src/reader/sources/pdf/engine/libraries.ts"
 import { OpenDocument } from "../../src/reader/sources/pdf/pages/document.ts"
+import { mergeStatistics } from "../../src/reader/stages/profile/statistics.ts"
 
 /** A document gone through the layout tier and the assembly, and how long each took, in milliseconds. */
 export interface Converted {

@@ -1,15 +1,15 @@
 import mammoth from "mammoth"
 
 import { type DocxContent, MAX_HTML, MAX_PART, MAX_TAGS } from "../../reader/model/word-document.ts"
-import { type Archive, broken, openArchive, Unreadable } from "../../reader/sources/docx/archive.ts"
 import type { Element } from "../../reader/sources/docx/document-model.ts"
-import { readDrawn } from "../../reader/sources/docx/drawn-data.ts"
 import { finish } from "../../reader/sources/docx/finish.ts"
 import { LOOKS, seen } from "../../reader/sources/docx/look.ts"
 import { mammothFile } from "../../reader/sources/docx/mammoth-file.ts"
 import { quieten } from "../../reader/sources/docx/mammoth-results.ts"
-import { Marks, type Meaning } from "../../reader/sources/docx/marks.ts"
-import { NO_NUMBERING, readNumbering } from "../../reader/sources/docx/numbering.ts"
+import { type Archive, broken, openArchive, Unreadable } from "../../reader/sources/docx/package/archive.ts"
+import { readDrawn } from "../../reader/sources/docx/package/drawn-data.ts"
+import { Marks, type Meaning } from "../../reader/sources/docx/package/marks.ts"
+import { NO_NUMBERING, readNumbering } from "../../reader/sources/docx/package/numbering.ts"
 import {
   readNoteIds,
   readPackage,
@@ -17,13 +17,13 @@ import {
   unpackAll,
   Unsupported,
   type WordParts
-} from "../../reader/sources/docx/package.ts"
-import { DECORATIVE } from "../../reader/sources/docx/part-drawings.ts"
-import { relationsIn, type RelationsOf } from "../../reader/sources/docx/relations.ts"
-import type { Known } from "../../reader/sources/docx/rewrite-part.ts"
+} from "../../reader/sources/docx/package/package.ts"
+import { relationsIn, type RelationsOf } from "../../reader/sources/docx/package/relations.ts"
+import { NO_STYLES, readStyles } from "../../reader/sources/docx/package/styles.ts"
+import { countWords, wordPages } from "../../reader/sources/docx/package/word-pages.ts"
+import { DECORATIVE } from "../../reader/sources/docx/parts/part-drawings.ts"
+import type { Known } from "../../reader/sources/docx/parts/rewrite-part.ts"
 import { splitBlocks } from "../../reader/sources/docx/split-blocks.ts"
-import { NO_STYLES, readStyles } from "../../reader/sources/docx/styles.ts"
-import { countWords, wordPages } from "../../reader/sources/docx/word-pages.ts"
 
 quieten()
 

@@ -2,9 +2,9 @@ import { parentPort } from "node:worker_threads"
 
 import { cleanFragment } from "../../reader/html/clean.ts"
 import { PageFold } from "../../reader/html/fold.ts"
-import { detectLanguage, loadDetector } from "../../reader/html/language.ts"
 import { parseFragment } from "../../reader/html/parse-fragment.ts"
 import { Surveyor } from "../../reader/html/survey.ts"
+import { detectLanguage, loadDetector } from "../../reader/language/language.ts"
 import type { Tasks, FromThread, ToThread } from "./messages.ts"
 
 const port = parentPort

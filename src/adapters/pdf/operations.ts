@@ -3,8 +3,8 @@ import type { LeftOut } from "../../reader/model/left-out.ts"
 import type { PageContent } from "../../reader/model/page-content.ts"
 import type { Picture, ReadScan, SinglePage } from "../../reader/model/pdf-document.ts"
 import type { GreyPicture } from "../../reader/model/recognised-text.ts"
-import { layoutOf, layoutOfScan } from "../../reader/sources/pdf/content/layout.ts"
 import type { OpenDocument } from "../../reader/sources/pdf/pages/document.ts"
+import { layoutOf, layoutOfScan } from "../../reader/sources/pdf/pages/layout.ts"
 import { imageOfPage, isBlankPage, renderPage, scanPage } from "../../reader/sources/pdf/pages/render.ts"
 
 /** What a worker thread can do with a page. A new operation is a line here and one in {@link OPERATIONS}. */

@@ -77,10 +77,13 @@ const agesOf = (
   now: number
 ) => ({ ageMs: Math.max(0, now - firstAttemptAt), lastAgeMs: Math.max(0, now - lastAttemptAt) })
 
+/** What a call is not refused by. */
+type Granted = Exclude<ClaimDecision, { readonly _tag: "Conflict" | "InProgress" }>
+
 /** What a process remembers of a key, in the times of the clock that shows `now`. */
 const datedBy =
-  (remembered: ClaimDecision | undefined, known: KnownKey | undefined) =>
-  (now: number): ClaimDecision | undefined =>
+  (remembered: Granted | undefined, known: KnownKey | undefined) =>
+  (now: number): Granted | undefined =>
     remembered?._tag === "Claimed"
       ? {
           ...remembered,

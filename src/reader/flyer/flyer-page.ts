@@ -1,6 +1,6 @@
 import { pageId, safeAddress } from "../html/allowed.ts"
-import { element, type HtmlNode, serialize } from "../html/tree.ts"
 import { filled, type InterfaceWords } from "../html/words.ts"
+import { element, type HtmlNode, serialize } from "../model/html-tree.ts"
 import { append } from "../model/lists.ts"
 import type { FormField, PageContent, StructureElement } from "../model/page-content.ts"
 import { plainWidth, placedLines, type PlacedLine, type Stretch } from "./lines.ts"

@@ -1,8 +1,8 @@
-import { LinkIndex } from "../layout/lines/inline.ts"
-import { type Piece, type Segment, segmentsOf, spaced } from "../layout/lines/segment.ts"
-import { readingOrder } from "../layout/reading-order.ts"
 import { append } from "../model/lists.ts"
 import type { PageContent, PageLink, StructureElement, TextRun } from "../model/page-content.ts"
+import { LinkIndex } from "../stages/lines/inline.ts"
+import { type Piece, type Segment, segmentsOf, spaced } from "../stages/lines/segment.ts"
+import { readingOrder } from "../stages/order/reading-order.ts"
 
 /** Letters of a line with one link, or none. */
 export interface Stretch {

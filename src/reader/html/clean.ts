@@ -1,6 +1,7 @@
 import { fromParse5 } from "hast-util-from-parse5"
 import { sanitize, type Schema } from "hast-util-sanitize"
 
+import { element, type HtmlNode, serialize } from "../model/html-tree.ts"
 import {
   COMMON_ATTRIBUTES,
   DROPPED,
@@ -11,7 +12,6 @@ import {
 } from "./allowed.ts"
 import { parseFragment } from "./parse-fragment.ts"
 import { parseShallow } from "./shallow.ts"
-import { element, type HtmlNode, serialize } from "./tree.ts"
 
 type Nodes = ReturnType<typeof sanitize>
 type Element = Extract<Nodes, { type: "element" }>

@@ -1,3 +1,4 @@
+import { element, type HtmlElement, type HtmlNode, serialize } from "../model/html-tree.ts"
 import { append } from "../model/lists.ts"
 import { pageId } from "./allowed.ts"
 import { joinBlocks, saysOn } from "./join.ts"
@@ -6,7 +7,6 @@ import { Pictures } from "./repeated-pictures.ts"
 import { PageRewriter } from "./rewrite-page.ts"
 import { contentsOf } from "./shell.ts"
 import { startHeadings, type Plan } from "./survey.ts"
-import { element, type HtmlElement, type HtmlNode, serialize } from "./tree.ts"
 import { filled } from "./words.ts"
 
 /** A page of the document, its fragment parsed. */

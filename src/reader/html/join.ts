@@ -1,8 +1,8 @@
-import { beginsLow, goesOnWith } from "../layout/blocks/seams.ts"
-import { CAPTION, isTableCaption } from "../layout/lines/markers.ts"
-import { isUnspaced } from "../layout/lines/script-direction.ts"
+import { element, type HtmlElement, type HtmlNode, isElement, lineOf, textOf } from "../model/html-tree.ts"
+import { CAPTION, isTableCaption } from "../stages/lines/markers.ts"
+import { isUnspaced } from "../stages/lines/script-direction.ts"
+import { beginsLow, goesOnWith } from "../stages/page/seams.ts"
 import { isHeading } from "./repair.ts"
-import { element, type HtmlElement, type HtmlNode, isElement, lineOf, textOf } from "./tree.ts"
 
 const SENTENCE_END = /[.!?:;…]["'”’»)\]]*$/
 const CUT = /[\p{L}]-$/u

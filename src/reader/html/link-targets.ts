@@ -1,4 +1,4 @@
-import { sectionNamed } from "../layout/blocks/names.ts"
+import { sectionNamed } from "../stages/blocks/names.ts"
 import { headingId, pageId } from "./allowed.ts"
 import { thingNamed, type ThingsInChapters } from "./named-things.ts"
 

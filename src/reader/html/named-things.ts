@@ -1,5 +1,5 @@
-import { goesOn } from "../layout/blocks/names.ts"
 import type { Met, NamedThing, NamedThings } from "../model/survey.ts"
+import { goesOn } from "../stages/blocks/names.ts"
 
 /** The ids of what pages may refer to by a name: `at-5-2-figure-3` on the fifth page. */
 const NAMED_ID = /^at-(\d{1,6})-\d{1,6}-(figure|table|equation)-([\w.-]{1,40})$/

@@ -1,4 +1,4 @@
-import { element, type HtmlElement, type HtmlNode, isElement, lineOf } from "./tree.ts"
+import { element, type HtmlElement, type HtmlNode, isElement, lineOf } from "../model/html-tree.ts"
 
 /** The ids of paragraphs that are notes of the table above them. */
 const TABLE_NOTE = /^p\d+-table-note-\d+$/

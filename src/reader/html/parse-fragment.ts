@@ -1,5 +1,6 @@
 import type { DefaultTreeAdapterTypes } from "parse5"
 
+import type { HtmlNode } from "../model/html-tree.ts"
 import { append } from "../model/lists.ts"
 import {
   safeAddress,
@@ -13,7 +14,6 @@ import {
   VALUES
 } from "./allowed.ts"
 import { parseShallow } from "./shallow.ts"
-import type { HtmlNode } from "./tree.ts"
 
 const dropped: ReadonlySet<string> = new Set(DROPPED)
 const attributesOf = new Map(

@@ -1,5 +1,13 @@
-import { EQUATION_NUMBER } from "../layout/formulas/mathematical.ts"
-import { element, type HtmlElement, type HtmlNode, isElement, isEmpty, lineOf, textOf } from "./tree.ts"
+import {
+  element,
+  type HtmlElement,
+  type HtmlNode,
+  isElement,
+  isEmpty,
+  lineOf,
+  textOf
+} from "../model/html-tree.ts"
+import { EQUATION_NUMBER } from "../stages/regions/formulas/mathematical.ts"
 import { filled, type InterfaceWords } from "./words.ts"
 
 /** Deepest nesting that is kept; below it only text is. */

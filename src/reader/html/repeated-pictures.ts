@@ -1,5 +1,5 @@
+import { element, type HtmlElement, isElement } from "../model/html-tree.ts"
 import { pictureSize, type PictureSize } from "../model/picture-size.ts"
-import { element, type HtmlElement, isElement } from "./tree.ts"
 
 /** Most pictures that are remembered. */
 const MAX_PICTURES = 50_000

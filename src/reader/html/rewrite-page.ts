@@ -1,6 +1,15 @@
+import { foreign } from "../language/foreign.ts"
+import {
+  element,
+  type HtmlElement,
+  type HtmlNode,
+  isElement,
+  isEmpty,
+  lineOf,
+  textOf
+} from "../model/html-tree.ts"
 import { headingId, languageTag, ROLES } from "./allowed.ts"
-import { foreign } from "./foreign.ts"
-import { type LinksFrom, linkTarget } from "./link-targets.ts"
+import { linkTarget } from "./link-targets.ts"
 import {
   BLOCKS,
   captionOf,
@@ -23,23 +32,10 @@ import {
   withoutLostLinks
 } from "./repair.ts"
 import { type Pictures, withoutLogos } from "./repeated-pictures.ts"
+import type { RewriteContext } from "./rewrite-context.ts"
 import { scanDetails } from "./scan.ts"
 import { type HeadingState, placeHeading } from "./survey.ts"
-import { element, type HtmlElement, type HtmlNode, isElement, isEmpty, lineOf, textOf } from "./tree.ts"
-import { filled, type InterfaceWords } from "./words.ts"
-
-/** The context of rewriting a page. */
-interface RewriteContext extends LinksFrom {
-  /** From 0. */
-  readonly index: number
-  /** The page's label; undefined where the document has no pages. */
-  readonly label: string | undefined
-  readonly words: InterfaceWords
-  /** The document's language: elements need not repeat it. */
-  readonly lang: string
-  /** How many printed tables of contents had each name so far. */
-  readonly contents: Map<string, number>
-}
+import { filled } from "./words.ts"
 
 /**
  * Makes a page's fragment a part of the document: ids and links become the document's, headings get their levels, and what no

@@ -1,5 +1,5 @@
+import { element, type HtmlNode, serialize } from "../model/html-tree.ts"
 import type { Legible } from "../model/recognised-text.ts"
-import { element, type HtmlNode, serialize } from "./tree.ts"
 import { type InterfaceWords } from "./words.ts"
 
 /**

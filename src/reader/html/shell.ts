@@ -1,8 +1,8 @@
+import { isFromRight } from "../language/foreign.ts"
+import { element, type HtmlElement, type HtmlNode, serialize } from "../model/html-tree.ts"
 import type { ContentsEntry } from "../model/survey.ts"
-import { isFromRight } from "./foreign.ts"
 import { withoutOthers } from "./link-targets.ts"
 import type { Plan } from "./survey.ts"
-import { element, type HtmlElement, type HtmlNode, serialize } from "./tree.ts"
 import { filled } from "./words.ts"
 
 /**

@@ -1,3 +1,4 @@
+import { type HtmlNode, isElement, lineOf, textOf } from "../model/html-tree.ts"
 import { leftOutTexts } from "../model/left-out.ts"
 import type { DocumentFacts } from "../model/page-content.ts"
 import type { ContentsEntry, FoundHeading, Survey } from "../model/survey.ts"
@@ -6,7 +7,6 @@ import { type Headings, headingsByWords, lettersOf } from "./link-targets.ts"
 import { inChapters, NamedThingsFound, type ThingsInChapters } from "./named-things.ts"
 import { phrases } from "./repair.ts"
 import { RepeatedPictures } from "./repeated-pictures.ts"
-import { type HtmlNode, isElement, lineOf, textOf } from "./tree.ts"
 import { type InterfaceWords, wordsFor } from "./words.ts"
 
 /** The open headings above a place, by the levels that the pages gave them. */

@@ -1,3 +1,5 @@
+import type { ExplainedBlock } from "./explained.ts"
+
 /** A page of the layout tier, or of that for tables of contents. */
 export interface LayoutPage {
   readonly index: number
@@ -19,12 +21,16 @@ export interface LayoutPage {
   readonly hasWords?: boolean | undefined
   /** Whether nothing is seen on it; undefined where that was not looked at. */
   readonly isBlank?: boolean
+  /** Why each block is what it is, where that was asked for. */
+  readonly explained?: ReadonlyArray<ExplainedBlock>
 }
 
 /** What is asked of the layout of a document. */
 export interface LayoutOptions {
   /** Running lines and page numbers are part of the result. */
   readonly keepsRunningLines: boolean
+  /** Pages say why each block is what it is. */
+  readonly explains?: boolean
 }
 
 export const USUAL_LAYOUT: LayoutOptions = { keepsRunningLines: false }

@@ -6,7 +6,7 @@ import { AssemblyThread } from "../../../src/adapters/html/assembly-thread.ts"
 import { layer } from "../../../src/adapters/html/html-assembly.ts"
 import { HtmlAssembly } from "../../../src/ports/conversion/html-assembly.ts"
 import { parseFragment } from "../../../src/reader/html/parse-fragment.ts"
-import { type HtmlNode, lineOf } from "../../../src/reader/html/tree.ts"
+import { type HtmlNode, lineOf } from "../../../src/reader/model/html-tree.ts"
 
 interface Given {
   readonly title?: string

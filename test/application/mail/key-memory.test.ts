@@ -144,6 +144,7 @@ describe("what a process remembers of its keys", () => {
         ok: false,
         status: "failed",
         kind: "ambiguous",
+        error: "no answer",
         providerMessageId: null
       } as const
       memory.hold(key, fresh, request("call"), 0)

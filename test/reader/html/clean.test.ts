@@ -3,7 +3,7 @@ import { assert, describe, it } from "vitest"
 
 import { cleanFragment } from "../../../src/reader/html/clean.ts"
 import { parseFragment } from "../../../src/reader/html/parse-fragment.ts"
-import { element, type HtmlNode, serialize } from "../../../src/reader/html/tree.ts"
+import { element, type HtmlNode, serialize } from "../../../src/reader/model/html-tree.ts"
 
 /** What must never be in a fragment, by elements, attributes and addresses. */
 const harmful = (nodes: ReadonlyArray<HtmlNode>): ReadonlyArray<string> =>

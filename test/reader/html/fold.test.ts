@@ -2,7 +2,7 @@ import { assert, it } from "vitest"
 
 import { PageFold } from "../../../src/reader/html/fold.ts"
 import { planOf, Surveyor } from "../../../src/reader/html/survey.ts"
-import { element, type HtmlNode } from "../../../src/reader/html/tree.ts"
+import { element, type HtmlNode } from "../../../src/reader/model/html-tree.ts"
 
 const written = (pages: ReadonlyArray<ReadonlyArray<HtmlNode>>, lang: string) => {
   const surveyor = new Surveyor()

@@ -7,10 +7,10 @@ import { NamedThingsFound } from "../../../src/reader/html/named-things.ts"
 import { parseFragment } from "../../../src/reader/html/parse-fragment.ts"
 import { pageDocument } from "../../../src/reader/html/shell.ts"
 import { planOf, Surveyor } from "../../../src/reader/html/survey.ts"
-import { layoutPages } from "../../../src/reader/layout/layout-pages.ts"
-import { NO_STATISTICS } from "../../../src/reader/layout/statistics.ts"
 import type { PageContent } from "../../../src/reader/model/page-content.ts"
-import { FACTS, FONT, FONTS, lines, page, picture, prose, run } from "../layout/page-builder.ts"
+import { layoutPages } from "../../../src/reader/pipeline.ts"
+import { NO_STATISTICS } from "../../../src/reader/stages/profile/statistics.ts"
+import { FACTS, FONT, FONTS, lines, page, picture, prose, run } from "../stages/page-builder.ts"
 
 const headings = headingsByWords([
   { page: 0, text: "1 Stones" },

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest"
 
 import { descriptionIn, fits, listOf, rowsOf } from "../../../src/reader/html/repair.ts"
-import { element, type HtmlNode } from "../../../src/reader/html/tree.ts"
+import { element, type HtmlNode } from "../../../src/reader/model/html-tree.ts"
 
 const rowsWith = (...rows: ReadonlyArray<ReadonlyArray<string>>) =>
   rowsOf(

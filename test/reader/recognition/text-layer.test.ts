@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 
 import type { Drawing, PageContent, TextRun } from "../../../src/reader/model/page-content.ts"
 import { textLayerOf } from "../../../src/reader/recognition/text-layer.ts"
-import { run } from "../layout/page-builder.ts"
+import { run } from "../stages/page-builder.ts"
 
 const PROSE =
   "The keeper of the light went up the narrow stairs each evening before the sun was down, and wrote in his book what he had " +

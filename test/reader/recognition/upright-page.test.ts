@@ -1,13 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
 
-import { layoutPages } from "../../../src/reader/layout/layout-pages.ts"
-import { NO_STATISTICS } from "../../../src/reader/layout/statistics.ts"
 import type { PageContent } from "../../../src/reader/model/page-content.ts"
 import type { RecognisedLine, RecognisedText } from "../../../src/reader/model/recognised-text.ts"
+import { layoutPages } from "../../../src/reader/pipeline.ts"
 import { legibleOf, showsText, withoutSpecks } from "../../../src/reader/recognition/recognised-text.ts"
 import { uprightPage } from "../../../src/reader/recognition/upright-page.ts"
-import { run } from "../layout/page-builder.ts"
+import { NO_STATISTICS } from "../../../src/reader/stages/profile/statistics.ts"
+import { run } from "../stages/page-builder.ts"
 
 /** Pixels a point. */
 const SCALE = 200 / 72

@@ -3,7 +3,7 @@ import { crc32, inflateSync } from "node:zlib"
 import { assert } from "@effect/vitest"
 
 import type { Picture } from "../../../src/reader/model/pdf-document.ts"
-import type { Pixels } from "../../../src/reader/sources/pdf/pages/png.ts"
+import type { Pixels } from "../../../src/reader/sources/pdf/content/png.ts"
 
 /** PNG's filter type `Up`. */
 const UP = 2

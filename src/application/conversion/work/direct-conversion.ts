@@ -12,8 +12,10 @@ import {
 import { HtmlAssembly } from "../../../ports/conversion/html-assembly.ts"
 import { type OpenPages, PageSources } from "../../../ports/conversion/page-sources.ts"
 import { FileObjects, type ObjectStoreError } from "../../../ports/object-store.ts"
+import type { ExplainedBlock } from "../../../reader/model/explained.ts"
 import type { LayoutOptions } from "../../../reader/model/layout-page.ts"
 import type { LeftOut } from "../../../reader/model/left-out.ts"
+import { append } from "../../../reader/model/lists.ts"
 import { PdfError, type PageRange } from "../../../reader/model/pdf-document.ts"
 import { pagesOf } from "./assembling.ts"
 
@@ -36,6 +38,8 @@ export interface ConvertedDirectly extends Legibility, Recognition {
   readonly unreadPictures: ReadonlyArray<number>
   /** What it holds that is not converted. */
   readonly leftOut?: LeftOut | undefined
+  /** Why each block is what it is, page by page, where the options ask for it. */
+  readonly explained?: ReadonlyArray<ExplainedBlock>
   /** The whole file, part by part. */
   readonly html: Stream.Stream<string, ObjectStoreError>
 }
@@ -50,14 +54,14 @@ const lineOf = Effect.fnUntraced(function* (pages: OpenPages, index: number) {
   // First, since it often shows that the page is not blank.
   const layout = yield* page.layout
   const isBlank = yield* page.isBlank
-  const { html, isScan, label, tier } = isBlank ? layout : yield* page.recognised
+  const { explained = [], html, isScan, label, tier } = isBlank ? layout : yield* page.recognised
   const line: PageLine = {
     page: index,
     label,
     tier: isBlank ? "blank" : tier,
     html: isBlank ? "" : html
   }
-  return { line, isPicture: !isBlank && isScan === true }
+  return { line, isPicture: !isBlank && isScan === true, explained: isBlank ? [] : explained }
 })
 
 /** The requested pages; fails where the document has none of them. */
@@ -91,12 +95,16 @@ export const convertDirectly = Effect.fnUntraced(function* ({
   const total = range.end - range.first
   const tally = new LegibilityTally()
   const unreadPictures: Array<number> = []
+  const explained: Array<ExplainedBlock> = []
   let done = 0
 
   const page = (pages: OpenPages, index: number) =>
     lineOf(pages, index).pipe(
-      Effect.catchTag("PdfError", () => Effect.succeed({ line: notice(index), isPicture: false })),
-      Effect.map(({ isPicture, line }) => {
+      Effect.catchTag("PdfError", () =>
+        Effect.succeed({ line: notice(index), isPicture: false, explained: [] })
+      ),
+      Effect.map(({ explained: blocks, isPicture, line }) => {
+        append(explained, blocks)
         if (isPicture) unreadPictures.push(index + 1)
         return line
       }),
@@ -137,6 +145,7 @@ export const convertDirectly = Effect.fnUntraced(function* ({
     ...recognition,
     unreadPictures: unreadPictures.toSorted((a, b) => a - b),
     leftOut: facts.leftOut,
+    ...(options?.explains === true && { explained: explained.toSorted((a, b) => a.page - b.page) }),
     html: assemble({ facts, name, pages, survey })
   }
   return result

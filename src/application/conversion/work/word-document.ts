@@ -2,7 +2,7 @@ import { Effect } from "effect"
 
 import { DocxConverter } from "../../../ports/conversion/documents.ts"
 import { HtmlAssembly } from "../../../ports/conversion/html-assembly.ts"
-import { allowedText } from "../../../reader/html/tree.ts"
+import { allowedText } from "../../../reader/model/html-tree.ts"
 import { DocxError, type DocxPart } from "../../../reader/model/word-document.ts"
 
 /** Text outside of tags, white space and characters left out that no HTML may have. */

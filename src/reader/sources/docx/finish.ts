@@ -1,5 +1,5 @@
-import { serialize } from "../../html/tree.ts"
-import type { Marks, Meaning } from "./marks.ts"
+import { serialize } from "../../model/html-tree.ts"
+import type { Marks, Meaning } from "./package/marks.ts"
 
 type Item = Extract<Meaning, { readonly kind: "item" }>["label"]
 

@@ -1,6 +1,6 @@
 import { lettersOf } from "../../html/link-targets.ts"
-import { isTableCaption } from "../../layout/lines/markers.ts"
 import { isFixedPitchName } from "../../model/page-content.ts"
+import { isTableCaption } from "../../stages/lines/markers.ts"
 import {
   all,
   childrenOf,
@@ -14,8 +14,8 @@ import {
   runsOf,
   textOf
 } from "./document-model.ts"
-import { NAMED_ROWS } from "./part-tables.ts"
-import type { Styles } from "./styles.ts"
+import type { Styles } from "./package/styles.ts"
+import { NAMED_ROWS } from "./parts/part-tables.ts"
 import { unstyledHeadings } from "./unstyled-headings.ts"
 
 /** Names that no document's styles have, and what is written for them. */

@@ -1,10 +1,10 @@
-import type { Archive } from "./archive.ts"
-import type { WordParts } from "./package.ts"
-import { NOWHERE } from "./part-attributes.ts"
-import { escaped } from "./part-output.ts"
-import { type Relation, type RelationsOf, relationsPath } from "./relations.ts"
-import { type Known, rewritePart } from "./rewrite-part.ts"
-import { decodedXml } from "./xml.ts"
+import type { Archive } from "./package/archive.ts"
+import type { WordParts } from "./package/package.ts"
+import { type Relation, type RelationsOf, relationsPath } from "./package/relations.ts"
+import { decodedXml } from "./package/xml.ts"
+import { NOWHERE } from "./parts/part-attributes.ts"
+import { escaped } from "./parts/part-output.ts"
+import { type Known, rewritePart } from "./parts/rewrite-part.ts"
 
 /** The archive interface of mammoth. */
 interface MammothFile {

@@ -9,7 +9,7 @@ import {
   runsOf,
   textOf
 } from "./document-model.ts"
-import type { Styles } from "./styles.ts"
+import type { Styles } from "./package/styles.ts"
 
 /** Longest heading that is seen by its look, characters. */
 const MAX_HEADING = 120

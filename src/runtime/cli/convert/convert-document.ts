@@ -22,6 +22,7 @@ import { DocumentInspector } from "../../../ports/conversion/documents.ts"
 import { HtmlAssembly } from "../../../ports/conversion/html-assembly.ts"
 import { FileObjects, type ObjectStoreService } from "../../../ports/object-store.ts"
 import { cleanFileName } from "../../../reader/model/file-name.ts"
+import type { LayoutOptions } from "../../../reader/model/layout-page.ts"
 import type { PageRange } from "../../../reader/model/pdf-document.ts"
 import { CommandFailed, whyNot } from "../shell.ts"
 import { visible } from "../table.ts"
@@ -103,10 +104,7 @@ const convertPicture = Effect.fnUntraced(function* (path: string, name: string, 
 /** The document, converted by what its content is. */
 export const convertDocument = Effect.fnUntraced(function* (
   path: string,
-  {
-    keepsRunningLines,
-    range
-  }: { readonly range: PageRange | undefined; readonly keepsRunningLines: boolean },
+  { range, ...options }: LayoutOptions & { readonly range: PageRange | undefined },
   progress: Progress
 ) {
   const inspector = yield* DocumentInspector
@@ -114,13 +112,17 @@ export const convertDocument = Effect.fnUntraced(function* (
   const name = cleanFileName(basename(path))
   yield* progress.phase("Reading the document")
   const { kind } = yield* inspector.inspect(path)
+  if (options.explains === true && kind !== "pdf")
+    return yield* failed(
+      `${shown} is no PDF: only the blocks of a PDF are decided by rules that --explain can name`
+    )
   switch (kind) {
     case "pdf":
       return yield* convertDirectly({
         objectKey: SOURCE,
         name,
         range,
-        options: { keepsRunningLines },
+        options,
         onPage: ({ done, total }) => progress.pages("Converting", done, total)
       })
     case "docx":

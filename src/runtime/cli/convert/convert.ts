@@ -5,6 +5,7 @@ import { Argument, Command, Flag } from "effect/cli"
 
 import { readableLanguages } from "../../../adapters/tesseract/recognition.ts"
 import type { ConvertedDirectly } from "../../../application/conversion/work/direct-conversion.ts"
+import type { ExplainedBlock } from "../../../reader/model/explained.ts"
 import { leftOutTexts } from "../../../reader/model/left-out.ts"
 import type { PageRange } from "../../../reader/model/pdf-document.ts"
 import { languages } from "../../settings/shapes.ts"
@@ -23,6 +24,7 @@ interface Input {
   readonly ocr: "auto" | "off"
   readonly ocrLanguages: Option.Option<string>
   readonly runningHeads: "drop" | "keep"
+  readonly explain: boolean
 }
 
 /** Pages as they are written, from 1, the last one included: `7`, `1-20`, `5-`. */
@@ -158,6 +160,12 @@ const notesOf = (document: ConvertedDirectly, { ocr }: Input): ReadonlyArray<str
   return notes.filter((note) => note !== "")
 }
 
+/** A line of `--explain`: page, kind, stage and rule, evidence, the block's first words. */
+const explanation = ({ evidence = {}, kind, page, rule, stage, text }: ExplainedBlock): string => {
+  const features = Object.entries(evidence).map(([name, value]) => `${name}=${value}`)
+  return [`p. ${page}`, kind, `${stage}/${rule}`, ...features, JSON.stringify(visible(text))].join("  ")
+}
+
 const run = Effect.fnUntraced(function* (input: Input) {
   const started = yield* Clock.currentTimeMillis
   const json = yield* Json
@@ -169,6 +177,8 @@ const run = Effect.fnUntraced(function* (input: Input) {
   }
   const recognition = yield* recognitionOf(input)
   const output = yield* outputOf(path, input)
+  if (input.explain && output === STDOUT)
+    return yield* failed("--explain and -o - both want the output: leave one out")
   if (json && output === STDOUT) return yield* failed("--json and -o - both want the output: leave one out")
   const progress = yield* makeProgress({ quiet: json })
   const folder = yield* files
@@ -177,7 +187,7 @@ const run = Effect.fnUntraced(function* (input: Input) {
   const { bytes, ...document } = yield* Effect.gen(function* () {
     const made = yield* convertDocument(
       path,
-      { range, keepsRunningLines: input.runningHeads === "keep" },
+      { range, keepsRunningLines: input.runningHeads === "keep", explains: input.explain },
       progress
     )
     yield* progress.phase("Putting it together")
@@ -205,10 +215,11 @@ const run = Effect.fnUntraced(function* (input: Input) {
     return
   }
   const { html: _, ...facts } = document
+  const reasons = (document.explained ?? []).map(explanation)
   const size = `${counted(document.pages, "page")}, ${Math.ceil(bytes / 1024)} KB, ${seconds.toFixed(1)} s`
   yield* print({
     json: { ok: true, input: path, output, bytes, seconds, ...facts },
-    text: [`${visible(output)}: ${size}`, ...notes].join("\n")
+    text: [...reasons, `${visible(output)}: ${size}`, ...notes].join("\n")
   })
 })
 
@@ -238,6 +249,12 @@ const config = {
       "drop (default): running headers, footers and page numbers are left out; keep: they stay"
     ),
     Flag.withDefault("drop" as const)
+  ),
+  explain: Flag.Boolean("explain").pipe(
+    Flag.withDescription(
+      "Print each block of a PDF with the stage and the rule that made it, and their evidence"
+    ),
+    Flag.withDefault(false)
   ),
   ocrLanguages: Flag.String("ocr-languages").pipe(
     Flag.withDescription(

@@ -8,7 +8,7 @@ import { PageSources } from "../../../../src/ports/conversion/page-sources.ts"
 import { Surveyor } from "../../../../src/reader/html/survey.ts"
 import { PdfError } from "../../../../src/reader/model/pdf-document.ts"
 import { mapObjects } from "../../../domain/conversion/world.ts"
-import { FACTS } from "../../../reader/layout/page-builder.ts"
+import { FACTS } from "../../../reader/stages/page-builder.ts"
 
 interface Behaviour {
   readonly unreadable?: (index: number) => boolean

@@ -19,7 +19,7 @@ import { NO_MODEL } from "../../../../src/domain/conversion/page-line.ts"
 import { type ClaimedInline, ConversionStore } from "../../../../src/ports/conversion/conversion-store.ts"
 import { DocxConverter } from "../../../../src/ports/conversion/documents.ts"
 import { FileObjects } from "../../../../src/ports/object-store.ts"
-import { encodePng } from "../../../../src/reader/sources/pdf/pages/png.ts"
+import { encodePng } from "../../../../src/reader/sources/pdf/content/png.ts"
 import { customer, funds } from "../../../adapters/postgres/conversion/world.ts"
 import { STALE } from "../../../contracts/conversion/documents-world.ts"
 import {

@@ -7,7 +7,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import * as fc from "fast-check"
 
-import { encodePng } from "../../../../src/reader/sources/pdf/pages/png.ts"
+import { encodePng } from "../../../../src/reader/sources/pdf/content/png.ts"
 import { parsePages } from "../../../../src/runtime/cli/convert/convert.ts"
 import { barOf } from "../../../../src/runtime/cli/convert/progress.ts"
 import { encryptPdf } from "../../../support/files/pdf-encrypt.ts"

@@ -1,9 +1,9 @@
 import type { Box } from "../../../model/page-content.ts"
 import type { Picture } from "../../../model/pdf-document.ts"
 import { type PageObjects, readObjects } from "../content/drawings.ts"
+import type { Pixels } from "../content/png.ts"
 import type { Pdfium } from "../engine/pdfium.ts"
 import type { OpenPage } from "./document.ts"
-import type { Pixels } from "./png.ts"
 import { ANNOTATIONS, asPicture, jpegOf, pixelsOf, WHITE } from "./render.ts"
 
 /** FPDFBitmap_BGRx: four bytes a pixel. */

@@ -1,13 +1,13 @@
 import { MAX_PICTURE_PIXELS, type Picture } from "../../../model/pdf-document.ts"
 import type { GreyPicture, Turn } from "../../../model/recognised-text.ts"
 import { readObjects } from "../content/drawings.ts"
+import { encodePng, type Pixels, shrink } from "../content/png.ts"
 import { holdsText } from "../content/undrawn-text.ts"
 import { showsText } from "../content/visible-text.ts"
 import type { Pdfium } from "../engine/pdfium.ts"
 import { pdfError } from "../failure.ts"
 import type { OpenDocument, OpenPage } from "./document.ts"
 import { looksAsShown } from "./own-jpeg.ts"
-import { encodePng, type Pixels, shrink } from "./png.ts"
 
 // FPDFBitmap_…: bytes a pixel by format.
 const GRAY = 1

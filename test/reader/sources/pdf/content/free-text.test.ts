@@ -1,9 +1,9 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 
-import { layoutOf } from "../../../../../src/reader/sources/pdf/content/layout.ts"
 import { loadLibraries } from "../../../../../src/reader/sources/pdf/engine/libraries.ts"
 import { OpenDocument } from "../../../../../src/reader/sources/pdf/pages/document.ts"
+import { layoutOf } from "../../../../../src/reader/sources/pdf/pages/layout.ts"
 import { temporaryPdf } from "../../../../support/files/pdf-files.ts"
 import { line, pdfOf, ref } from "../../../../support/files/pdf-writer.ts"
 

@@ -1,10 +1,10 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 
-import { layoutOf } from "../../../../../src/reader/sources/pdf/content/layout.ts"
 import { showsText } from "../../../../../src/reader/sources/pdf/content/visible-text.ts"
 import { loadLibraries } from "../../../../../src/reader/sources/pdf/engine/libraries.ts"
 import { OpenDocument } from "../../../../../src/reader/sources/pdf/pages/document.ts"
+import { layoutOf } from "../../../../../src/reader/sources/pdf/pages/layout.ts"
 import { isBlankPage } from "../../../../../src/reader/sources/pdf/pages/render.ts"
 import { temporaryPdf } from "../../../../support/files/pdf-files.ts"
 import { line, pdfOf, type PdfWriter, ref } from "../../../../support/files/pdf-writer.ts"

@@ -4,9 +4,9 @@ import { join } from "node:path"
 
 import { afterAll, afterEach, assert, beforeEach, describe, it, vi } from "vitest"
 
-import { layoutOf } from "../../../../../src/reader/sources/pdf/content/layout.ts"
 import { loadLibraries } from "../../../../../src/reader/sources/pdf/engine/libraries.ts"
 import type { OpenDocument } from "../../../../../src/reader/sources/pdf/pages/document.ts"
+import { layoutOf } from "../../../../../src/reader/sources/pdf/pages/layout.ts"
 import { OpenDocuments } from "../../../../../src/reader/sources/pdf/pages/open-documents.ts"
 import { bitmapFont } from "../../../../support/files/bitmap-font.ts"
 import { numbered } from "../../../../support/files/pdf-samples.ts"

@@ -1,0 +1,180 @@
+import { explainBlocks } from "./explain.ts"
+import type { Block } from "./model/block.ts"
+import { type LayoutPage, type LayoutOptions, USUAL_LAYOUT } from "./model/layout-page.ts"
+import type { DocumentFacts, FontFace, PageContent } from "./model/page-content.ts"
+import {
+  contentsTargets,
+  isContentsPage,
+  withContentsApart,
+  withContentsLinks
+} from "./stages/blocks/contents.ts"
+import { placesOf } from "./stages/document/places.ts"
+import { withReferences } from "./stages/document/references.ts"
+import { runningNotes, saidOnce } from "./stages/document/running-notes.ts"
+import { analyse, type PageAnalysis } from "./stages/lines/analysis.ts"
+import { withOneTitle } from "./stages/page/front-matter.ts"
+import type { PageContext } from "./stages/page/page-context.ts"
+import { untaggedBlocks } from "./stages/page/page.ts"
+import { outlineOf } from "./stages/profile/outline.ts"
+import { profileOf } from "./stages/profile/profile.ts"
+import { countPage, mergeStatistics, type PageStatistics } from "./stages/profile/statistics.ts"
+import { taggedBlocks } from "./stages/tagged/tagged.ts"
+import { withTurn, writeBlocks } from "./stages/write/write-blocks.ts"
+
+/** The input for laying out a document's pages. */
+interface LayoutInput {
+  readonly facts: DocumentFacts
+  /** The fonts that the pages' runs index. */
+  readonly fonts: ReadonlyArray<FontFace>
+  readonly pages: ReadonlyArray<PageContent>
+  /** Counted over a sample of the document, which may include some of these pages; `NO_STATISTICS` where these are all pages. */
+  readonly others: PageStatistics
+  readonly options?: LayoutOptions
+}
+
+/** Counts pages, for the layout of other pages of their document. */
+export const countPages = (
+  pages: ReadonlyArray<PageContent>,
+  fonts: ReadonlyArray<FontFace>
+): PageStatistics => mergeStatistics(pages.map((page) => countPage(analyse(page, fonts))))
+
+/** Pages to count before a long document is laid out in chunks: pairs of neighbours, spread evenly. */
+export const samplePages = (pageCount: number, size = 40): ReadonlyArray<number> => {
+  if (pageCount <= size) return Array.from({ length: pageCount }, (_, index) => index)
+  const pairs = Math.floor(size / 2)
+  return Array.from({ length: pairs }, (_, pair) =>
+    Math.floor((pair * (pageCount - 2)) / Math.max(1, pairs - 1))
+  ).flatMap((first) => [first, first + 1])
+}
+
+/** The words of a page's runs, in the order of the content stream; hyphenated words are joined. */
+const textLayer = ({ runs }: PageContent): string =>
+  runs.map(({ hyphenated, text }) => (hyphenated ? text : `${text} `)).join("")
+
+/** A page and its blocks. */
+interface PageBlocks {
+  readonly analysis: PageAnalysis
+  readonly index: number
+  /** The page is a table of contents as a whole. */
+  readonly isContents: boolean
+  /** What read the blocks: the page's tags, or its geometry. */
+  readonly stage: "tags" | "blocks"
+  readonly blocks: ReadonlyArray<Block>
+}
+
+/** A chunk of pages on its way from runs of text to HTML. */
+interface PipelineState {
+  readonly input: LayoutInput & { readonly options: LayoutOptions }
+  /** Pages of the document stand outside the chunk. */
+  readonly hasMore: boolean
+  readonly analyses: ReadonlyArray<PageAnalysis>
+  readonly context: PageContext
+  readonly pages: ReadonlyArray<PageBlocks>
+  readonly html: ReadonlyArray<LayoutPage>
+}
+
+/** A step of the pipeline. */
+interface Stage {
+  readonly id: string
+  readonly run: (state: PipelineState) => PipelineState
+}
+
+const withBlocks = (
+  state: PipelineState,
+  change: (page: PageBlocks) => ReadonlyArray<Block>
+): PipelineState => ({
+  ...state,
+  pages: state.pages.map((page) => ({ ...page, blocks: change(page) }))
+})
+
+/** Counts the pages and derives what is usual in their document: its text's size, the levels of its headings, its running lines. */
+const withProfile = (state: PipelineState): PipelineState => {
+  const { analyses, input } = state
+  const counted = new Set(input.others.indexes)
+  const uncounted = analyses.filter(({ page }) => !counted.has(page.index))
+  const profile = profileOf(mergeStatistics([input.others, ...uncounted.map(countPage)]))
+  const outline = outlineOf(input.facts.outline, analyses, profile)
+  return { ...state, context: { fonts: input.fonts, profile, outline } }
+}
+
+/** Reads the blocks of each page: by its tags, or else by its geometry. */
+const readBlocks = (state: PipelineState): PipelineState => ({
+  ...state,
+  pages: state.analyses.map((analysis) => {
+    const isContents = isContentsPage(analysis)
+    const tagged = taggedBlocks(analysis, state.context)
+    const blocks = tagged ?? untaggedBlocks(analysis, state.context, isContents)
+    const stage = tagged === undefined ? "blocks" : "tags"
+    return { analysis, index: analysis.page.index, isContents, stage, blocks }
+  })
+})
+
+/** Sets lists of contents apart, and links their entries to the pages that they name. */
+const linkContents = (state: PipelineState): PipelineState => {
+  const { facts } = state.input
+  const targets = contentsTargets(facts.pageCount, facts.outline, state.context.profile)
+  return withBlocks(state, ({ blocks, isContents }) =>
+    withContentsApart(blocks, isContents).flatMap((block) =>
+      isContents || block.kind === "contents" ? withContentsLinks([block], targets) : [block]
+    )
+  )
+}
+
+/** Adds running lines: all where they are asked for, else those that a whole document says once. */
+const addRunningLines = (state: PipelineState): PipelineState => {
+  const { analyses, context, hasMore, input } = state
+  const once = hasMore ? undefined : saidOnce(analyses, context.profile)
+  return withBlocks(state, ({ analysis, blocks }) => {
+    const kept = input.options.keepsRunningLines ? runningNotes(analysis, context) : once?.get(analysis)
+    return kept === undefined ? blocks : [...kept.head, ...blocks, ...kept.foot]
+  })
+}
+
+/** Writes the HTML of each page. */
+const write = (state: PipelineState): PipelineState => {
+  const places = placesOf(state.pages, state.hasMore)
+  return {
+    ...state,
+    html: state.pages.map(({ analysis: { page, turn }, blocks, index, isContents, stage }) => ({
+      index,
+      label: page.label,
+      tier: isContents ? "table-of-contents" : "layout",
+      html: withTurn(writeBlocks(blocks, places), turn),
+      text: textLayer(page),
+      hasWords: page.hasWords,
+      ...(state.input.options.explains === true && { explained: explainBlocks(blocks, index, stage) })
+    }))
+  }
+}
+
+/** The stages of the reader, in their order. Those of a single page are in `stages/page`: `DETECTORS` and `BLOCK_STAGES`. */
+export const STAGES: ReadonlyArray<Stage> = [
+  {
+    id: "lines",
+    run: (state) => ({
+      ...state,
+      analyses: state.input.pages.map((page) => analyse(page, state.input.fonts))
+    })
+  },
+  { id: "profile", run: withProfile },
+  { id: "blocks", run: readBlocks },
+  { id: "contents", run: linkContents },
+  { id: "running-lines", run: addRunningLines },
+  { id: "one-title", run: (state) => ({ ...state, pages: withOneTitle(state.pages) }) },
+  { id: "references", run: (state) => ({ ...state, pages: withReferences(state.pages, state.hasMore) }) },
+  { id: "write", run: write }
+]
+
+/** Lays out a chunk of pages. Linear in what is on them, but for sorting. */
+export const layoutPages = ({ options = USUAL_LAYOUT, ...input }: LayoutInput): ReadonlyArray<LayoutPage> => {
+  const profile = profileOf(input.others)
+  const state: PipelineState = {
+    input: { ...input, options },
+    hasMore: input.facts.pageCount > input.pages.length,
+    analyses: [],
+    context: { fonts: input.fonts, profile, outline: outlineOf([], [], profile) },
+    pages: [],
+    html: []
+  }
+  return STAGES.reduce((before, { run }) => run(before), state).html
+}

@@ -1,0 +1,102 @@
+import { isOff, numberIn, type Styles } from "../package/styles.ts"
+import type { Later, PartOutput } from "./part-output.ts"
+
+/** Columns of a table in Word at most. */
+const MOST_LEFT = 63
+
+interface TableState {
+  style: string | undefined
+  marksFirstRow: boolean
+  rows: number
+  /** The row that is open has to be said to be a head. */
+  isAsked: boolean
+  /** Where it was said. */
+  said: Later | undefined
+  /** Where it is said that its rows have names. */
+  named: Later | undefined
+  /** Columns that the open row leaves out at its beginning. */
+  left: number
+}
+
+/** The style of tables whose first cells name their rows. */
+export const NAMED_ROWS = "postlane named rows"
+
+/** A table says that it shows its first row or column as its style wants, in the older way by a bit. */
+const marks = (attributes: ReadonlyMap<string, string>, part: string, bit: number): boolean => {
+  const said = attributes.get(part)
+  if (said !== undefined) return !isOff(said)
+  return (Number.parseInt(attributes.get("val") ?? "0", 16) & bit) !== 0
+}
+
+/** Says of first rows that they are heads, where the table's style shows them as such. */
+export class PartTables {
+  readonly #tables: Array<TableState> = []
+  readonly #out: PartOutput
+  readonly #styles: Styles
+
+  constructor(out: PartOutput, styles: Styles) {
+    this.#out = out
+    this.#styles = styles
+  }
+
+  /** Before an element is written. */
+  open(name: string, attributes: ReadonlyMap<string, string>): void {
+    const table = this.#tables.at(-1)
+    if (name === "tbl")
+      this.#tables.push({
+        style: undefined,
+        marksFirstRow: false,
+        rows: 0,
+        isAsked: false,
+        said: undefined,
+        named: undefined,
+        left: 0
+      })
+    else if (table === undefined) return
+    else if (name === "tblStyle") table.style = attributes.get("val")
+    else if (name === "tblLook") {
+      table.marksFirstRow = marks(attributes, "firstRow", 0x20)
+      const isNamed = marks(attributes, "firstColumn", 0x80) && this.#styles(table.style).hasHeadColumn
+      if (isNamed && table.named !== undefined) table.named.text = this.#out.value("tblStyle", NAMED_ROWS)
+    } else if (name === "tr") {
+      table.rows += 1
+      table.isAsked = table.rows === 1 && table.marksFirstRow && this.#styles(table.style).hasHeadRow
+    } else if (name === "gridBefore") table.left = numberIn(attributes.get("val")) ?? 0
+    else if (name === "tc") this.#say((head) => this.#out.element("trPr", head))
+  }
+
+  /** Behind the tag of an element. */
+  opened(name: string): void {
+    if (name === "trPr") this.#say((head) => head)
+    const table = this.#tables.at(-1)
+    if (name !== "tblPr" || table === undefined) return
+    // The first of two is read.
+    table.named = { text: "" }
+    this.#out.add(table.named)
+  }
+
+  close(name: string): void {
+    if (name === "trPr") this.#leave()
+    if (name !== "tbl") return
+    const table = this.#tables.pop()
+    // A table of one row has nothing below its head.
+    if (table?.said !== undefined && table.rows === 1) table.said.text = ""
+  }
+
+  /** A row that begins further in has a cell before its own. */
+  #leave(): void {
+    const table = this.#tables.at(-1)
+    if (table === undefined || table.left === 0) return
+    const properties = this.#out.element("tcPr", this.#out.value("gridSpan", Math.min(table.left, MOST_LEFT)))
+    this.#out.add(this.#out.element("tc", properties))
+    table.left = 0
+  }
+
+  #say(how: (head: string) => string): void {
+    const table = this.#tables.at(-1)
+    if (table?.isAsked !== true) return
+    table.isAsked = false
+    table.said = { text: how(this.#out.element("tblHeader")) }
+    this.#out.add(table.said)
+  }
+}

@@ -1,0 +1,186 @@
+import { acrossOf } from "../../model/geometry.ts"
+import { firstNotBefore, greatest } from "../../model/lists.ts"
+import type { TextRun } from "../../model/page-content.ts"
+import { isComment } from "./comments.ts"
+import type { Line } from "./line.ts"
+import { SEGMENT_GAP, segmentText, charactersOf } from "./segment.ts"
+
+/** Fewest numbers in a column: of every line, of every line between two columns of text, and of every few lines. */
+const MIN_NUMBERS = 5
+const MIN_BETWEEN = 15
+const MIN_OF_FEW = 4
+/** A page has no more columns of them: what counts in more places is a table. */
+const MAX_COLUMNS = 4
+/** Edges within this many points are one column's. */
+const SAME_EDGE = 2
+/** Baselines within this many points are one line's. */
+const SAME_LINE = 1.5
+/** Share of the steps that are others than the usual one, where one may be in any case. */
+const MAX_BREAKS = 0.15
+/** A gap that separates cells, in font sizes. */
+const CELL_GAP = 1.5
+/** Width of a line of text at least, as a share of the page's. */
+const TEXT_WIDTH = 0.25
+/** Share of the numbers whose line goes on with the sentence of the line above: items and rows begin anew. */
+const GOING_ON = 0.3
+/** Share of the numbers that stand apart from their line, as cells do. */
+const MOSTLY = 0.5
+/** A line that goes on below is this long at least, as a share of the longest. */
+const FULL = 0.75
+/** The line above begins at about the same place, font sizes; this many others, scripts and lines of another column, may stand between. */
+const INDENT = 3
+const ABOVE = 3
+/** Numbers between two columns of text are this small at most, as a share of the text's size. */
+const SMALLER = 0.85
+
+const NUMBER = /^\d{1,5}$/
+
+const numberOf = ({ text }: TextRun): number => Number(text)
+
+/** Numbers below each other, from top to bottom. */
+interface NumberColumn {
+  readonly numbers: ReadonlyArray<TextRun>
+  /** How many lines on the next number stands. */
+  readonly step: number
+  readonly x0: number
+  readonly x1: number
+}
+
+/** By what numbers, from top to bottom, count lines: each is ahead of the one above by the same 1, 2, 5 or 10. */
+const stepOf = (numbers: ReadonlyArray<TextRun>): number | undefined => {
+  const steps = numbers.slice(1).map((one, at) => numberOf(one) - numberOf(numbers[at] ?? one))
+  const breaks = Math.max(1, MAX_BREAKS * steps.length)
+  return [1, 2, 5, 10].find((step) => steps.filter((one) => one !== step).length <= breaks)
+}
+
+/** Columns of numbers that count, from left to right. */
+const columnsIn = (runs: ReadonlyArray<TextRun>): ReadonlyArray<NumberColumn> => {
+  const numbers = runs
+    .filter(({ text }) => text.length <= 6 && NUMBER.test(text.trim()))
+    .sort((a, b) => a.box.x1 - b.box.x1)
+  const columns: Array<Array<TextRun>> = []
+  for (const one of numbers) {
+    const column = columns.at(-1)
+    if (column !== undefined && one.box.x1 - (column[0]?.box.x1 ?? 0) < SAME_EDGE) column.push(one)
+    else columns.push([one])
+  }
+  return columns.flatMap((column) => {
+    if (column.length < MIN_OF_FEW) return []
+    column.sort((a, b) => a.baseline - b.baseline)
+    const step = stepOf(column)
+    if (step === undefined || (step === 1 && column.length < MIN_NUMBERS)) return []
+    return [
+      {
+        numbers: column,
+        step,
+        ...acrossOf(column.map(({ box }) => box))
+      }
+    ]
+  })
+}
+
+/** What stands first on a line, up to the first gap. */
+interface TextLine {
+  readonly baseline: number
+  readonly first: TextRun
+  readonly width: number
+}
+
+const textLine = (runs: ReadonlyArray<TextRun>): ReadonlyArray<TextLine> => {
+  const [first, ...rest] = runs.toSorted((a, b) => a.box.x0 - b.box.x0)
+  if (first === undefined) return []
+  let { x1 } = first.box
+  for (const { box, size } of rest) if (box.x0 - x1 < CELL_GAP * size) x1 = Math.max(x1, box.x1)
+  return [{ baseline: first.baseline, first, width: x1 - first.box.x0 }]
+}
+
+/** From top to bottom; what stands higher or lower on a line, as scripts do, may be one of its own. */
+const textLines = (text: ReadonlyArray<TextRun>): ReadonlyArray<TextLine> => {
+  const lines: Array<Array<TextRun>> = []
+  for (const run of text.toSorted((a, b) => a.baseline - b.baseline)) {
+    const line = lines.at(-1)
+    if (line === undefined || run.baseline - (line[0]?.baseline ?? 0) > SAME_LINE) lines.push([run])
+    else line.push(run)
+  }
+  return lines.flatMap(textLine)
+}
+
+/** The text that a column of numbers may count the lines of: it stands outside of it, or between two columns of it. */
+const textBeside = (
+  { numbers, step, x0, x1 }: NumberColumn,
+  text: ReadonlyArray<TextRun>
+): { readonly text: ReadonlyArray<TextRun>; readonly outside: boolean } => {
+  if (!text.some(({ box }) => box.x1 > x0)) return { text, outside: true }
+  const after = text.filter(({ box }) => box.x0 > x1)
+  if (!text.some(({ box }) => box.x0 < x1)) return { text: after, outside: true }
+  const [top, bottom] = [numbers[0]?.baseline ?? 0, numbers.at(-1)?.baseline ?? 0]
+  const crosses = ({ baseline, box }: TextRun): boolean =>
+    baseline >= top && baseline <= bottom && box.x0 < x1 && box.x1 > x0
+  const size = greatest(numbers.map((one) => one.size))
+  const between = step > 1 || (numbers.length >= MIN_BETWEEN && !text.some(crosses))
+  return { text: between ? after.filter((run) => size < SMALLER * run.size) : [], outside: false }
+}
+
+/** Whether the lines beside numbers are those of paragraphs, or stand apart from them. */
+const countsLines = (column: NumberColumn, all: ReadonlyArray<TextRun>, pageWidth: number): boolean => {
+  const { outside, text } = textBeside(column, all)
+  const { numbers } = column
+  const lines = textLines(text)
+  const beside = numbers.flatMap(({ baseline }) => {
+    const at = firstNotBefore(lines, (line) => line.baseline < baseline - SAME_LINE)
+    const line = lines[at]
+    if (line === undefined || line.baseline > baseline + SAME_LINE) return []
+    const above = lines
+      .slice(Math.max(0, at - ABOVE), at)
+      .findLast(({ first }) => Math.abs(first.box.x0 - line.first.box.x0) < INDENT * line.first.size)
+    return [{ line, above: above?.width ?? 0 }]
+  })
+  const longest = greatest(beside.map(({ line }) => line.width))
+  const wide = beside.filter(({ line }) => line.width > TEXT_WIDTH * pageWidth)
+  const goingOn = wide.filter(
+    ({ above, line }) => above > FULL * longest && /^\s*[\p{Ll}\p{Lo}]/u.test(line.first.text)
+  )
+  const apart = wide.filter(({ line: { first, width } }) => {
+    const gap = Math.max(first.box.x0 - column.x1, column.x0 - (first.box.x0 + width))
+    return outside && gap > SEGMENT_GAP * first.size
+  })
+  return goingOn.length >= GOING_ON * numbers.length || apart.length >= MOSTLY * numbers.length
+}
+
+/**
+ * Leaves out the numbers of lines, which stand in a column of their own outside of the text, or, small, between two columns of it.
+ * Numbers of a table's rows, and of items and a listing's lines near to them, stay: what is beside those does not go on from line to line. Linear but
+ * for sorting.
+ */
+export const withoutLineNumbers = (
+  runs: ReadonlyArray<TextRun>,
+  pageWidth: number
+): ReadonlyArray<TextRun> => {
+  const columns = columnsIn(runs)
+  if (columns.length === 0 || columns.length > MAX_COLUMNS) return runs
+  const counting = new Set(columns.flatMap(({ numbers }) => numbers))
+  const text = runs.filter((run) => !counting.has(run))
+  const found = new Set(
+    columns.flatMap((column) => (countsLines(column, text, pageWidth) ? column.numbers : []))
+  )
+  return found.size === 0 ? runs : runs.filter((run) => !found.has(run))
+}
+
+/** Part of a line that is monospaced, its number aside, where it is one of a listing. */
+const LISTING = 0.9
+
+/** Whether lines are those of a listing: monospaced, but for numbers before them and comments after them. */
+export const areListed = (lines: ReadonlyArray<Line>): boolean => {
+  const own = lines.map(({ segments: [first, ...rest] }) => {
+    const isNumber = first !== undefined && NUMBER.test(segmentText(first).trim())
+    const comment = rest.findIndex((segment) => isComment(segmentText(segment)))
+    const code = comment === -1 ? rest : rest.slice(0, comment)
+    return charactersOf(first === undefined || isNumber ? code : [first, ...code])
+  })
+  return (
+    own.some((letters) => letters > 0) &&
+    lines.every(
+      ({ monospace, segments }, at) => monospace * charactersOf(segments) >= LISTING * (own[at] ?? 0)
+    )
+  )
+}

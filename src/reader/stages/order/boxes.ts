@@ -1,0 +1,59 @@
+import { liesIn, touches } from "../../model/geometry.ts"
+import type { Box, PageContent } from "../../model/page-content.ts"
+import type { Segment } from "../lines/segment.ts"
+import { framesOf } from "../regions/figures/frames.ts"
+import { isPath } from "../runs/strokes.ts"
+
+/** How far letters may reach over a box's edge, points. */
+export const SLACK = 2
+/** Smallest sides of a box, points. */
+const MIN_SIDE = 40
+const MIN_HEIGHT = 18
+/** What is taller, as a part of the page, is a column. */
+const MAX_HEIGHT = 0.7
+/** Most boxes of a page: more are tiles, cells or a map. */
+const MOST_BOXES = 200
+/** Nobody sees a ground of the page's own white. */
+const WHITE = 0xff_ff_ff
+
+/** Whether a box holds two lines of code or more, and its edge cuts no words: one line may be framed in the middle of a sentence. */
+const holdsListing = (
+  box: Box,
+  segments: ReadonlyArray<Segment>,
+  isCode: (segment: Segment) => boolean
+): boolean => {
+  let [first, lines] = [0, 0]
+  for (const segment of segments) {
+    if (!touches(segment, box, -SLACK)) continue
+    if (!liesIn(segment, box, SLACK)) return false
+    if (!isCode(segment)) continue
+    if (lines === 0) first = segment.baseline
+    if (lines === 0 || Math.abs(segment.baseline - first) > segment.size / 2) lines += 1
+  }
+  return lines > 1
+}
+
+/** Whether two boxes stand side by side, or one above the other, without room between: they are cells. */
+const areCells = (a: Box, b: Box): boolean =>
+  touches(a, b, SLACK) && !liesIn(a, b, SLACK) && !liesIn(b, a, SLACK)
+
+/**
+ * What is framed, or has a ground of its own, and holds a listing: it is read apart from what stands beside it, as its result does.
+ * `isCode`: whether a segment is set in typewriter.
+ */
+export const boxesOf = (
+  page: PageContent,
+  segments: ReadonlyArray<Segment>,
+  isCode: (segment: Segment) => boolean
+): ReadonlyArray<Box> => {
+  const grounds = page.drawings.flatMap((drawing) =>
+    isPath(drawing) && drawing.filled && drawing.color !== WHITE ? [drawing.box] : []
+  )
+  const large = [...framesOf(page), ...grounds].filter(
+    ({ x0, x1, y0, y1 }) => x1 - x0 > MIN_SIDE && y1 - y0 > MIN_HEIGHT && y1 - y0 < MAX_HEIGHT * page.height
+  )
+  if (large.length > MOST_BOXES) return []
+  return large.filter(
+    (box) => holdsListing(box, segments, isCode) && !large.some((other) => areCells(box, other))
+  )
+}

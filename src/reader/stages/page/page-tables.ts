@@ -1,0 +1,64 @@
+import type { PageContent } from "../../model/page-content.ts"
+import type { Placed } from "../../model/placed.ts"
+import { contentsIn } from "../blocks/contents.ts"
+import type { FlowContext } from "../blocks/flow.ts"
+import { linesOf } from "../lines/line.ts"
+import type { Segment } from "../lines/segment.ts"
+import { MAX_FIELDS } from "../regions/fields/fields.ts"
+import { tableOf } from "../regions/tables/cells/table-of.ts"
+import { drawnTables } from "../regions/tables/drawn/drawn-table.ts"
+import { ruledTables } from "../regions/tables/ruled/ruled-table.ts"
+
+/** Segments but for some. */
+export const without = (
+  segments: ReadonlyArray<Segment>,
+  taken: ReadonlySet<Segment>
+): ReadonlyArray<Segment> => (taken.size === 0 ? segments : segments.filter((segment) => !taken.has(segment)))
+
+/** The page's fields as segments without words, so that a table's cells have them. */
+const fieldSegments = ({ fields }: PageContent): ReadonlyArray<Segment> =>
+  fields.slice(0, MAX_FIELDS).map((field) => ({
+    ...field.box,
+    baseline: field.box.y1,
+    size: field.box.y1 - field.box.y0,
+    pieces: [],
+    order: 0,
+    characters: 0,
+    hyphenated: false,
+    field
+  }))
+
+/** The tables that stand apart from the text: by their rules, else by the order of drawing; and the segments that are in none. */
+export const tablesOn = (
+  page: PageContent,
+  segments: ReadonlyArray<Segment>,
+  /** What a heading lists of the document: it is in no table. */
+  listed: ReadonlySet<Segment>,
+  { contents, inline, notes, titled }: FlowContext
+): {
+  readonly placed: ReadonlyArray<Placed>
+  readonly rest: ReadonlyArray<Segment>
+  /** Fields that stand in no table. */
+  readonly unplaced: PageContent["fields"]
+} => {
+  const fields = fieldSegments(page)
+  const ruled = ruledTables(page, [...without(segments, notes), ...fields], inline)
+  const unruled = without(segments, ruled.taken)
+  const isListed = (one: { readonly segments: ReadonlyArray<Segment> }): boolean =>
+    titled && contentsIn(linesOf(one.segments, inline.fonts), titled).length > 0
+  const drawn = contents
+    ? []
+    : drawnTables(without(without(unruled, listed), notes), inline.fonts).filter((one) => !isListed(one))
+  const placed = drawn.map(({ rows, x0, x1, y0, y1 }): Placed => ({
+    block: tableOf(rows, inline, undefined),
+    x0,
+    x1,
+    y0,
+    y1
+  }))
+  return {
+    placed: [...ruled.placed, ...placed],
+    rest: without(unruled, new Set(drawn.flatMap(({ segments: taken }) => taken))),
+    unplaced: fields.flatMap((one) => (one.field === undefined || ruled.taken.has(one) ? [] : [one.field]))
+  }
+}

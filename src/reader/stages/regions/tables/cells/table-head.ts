@@ -1,0 +1,115 @@
+import { greatest, median } from "../../../../model/lists.ts"
+import { isCode, type Line } from "../../../lines/line.ts"
+
+/** What is known of a cell's looks. */
+export interface Looks {
+  readonly lines: ReadonlyArray<Line>
+  readonly text: string
+  readonly bold: boolean
+  readonly numeric: boolean
+}
+
+type Rows = ReadonlyArray<ReadonlyArray<Looks>>
+
+/** How many rows and columns a cell takes up. */
+interface Spanning {
+  readonly colSpan: number
+  readonly rowSpan: number
+}
+
+/** Fewest words of a sentence: shorter is "Std. Dev." */
+const SENTENCE_WORDS = 3
+/** Letters of a column's name at most, where nothing but words tells. */
+const MAX_NAME = 60
+
+/** A name is shorter than what stands in its column, by this factor; fewer letters are a name's in any case. */
+const AS_LONG = 0.6
+const MIN_LONG = 20
+
+const isSentence = ({ text }: Looks): boolean =>
+  /[.!;。]$/u.test(text) && text.split(/\s+/).length >= SENTENCE_WORDS
+
+/** Whether a column beside others of words is code from its first cell on, which then is one of those below it. */
+const beginsWithCode = ([first = [], ...rest]: Rows): boolean => {
+  const alike = rest.filter((row) => row.length === first.length)
+  const code = first.filter(({ text }, at) => {
+    const cells = [first, ...alike].flatMap((row) => row[at] ?? []).filter((cell) => cell.text !== "")
+    return text !== "" && cells.length > 1 && cells.every(({ lines }) => lines.every(isCode))
+  })
+  return code.length > 0 && code.length < first.length
+}
+
+/** Whether the first cell of the column with the longest words is as long as those: one of them. */
+const isAsLong = ([first = [], ...rest]: Rows): boolean => {
+  const alike = rest.filter((row) => row.length === first.length)
+  const columns = first.map(({ text }, at) => {
+    return { own: text.length, usual: median(alike.map((row) => row[at]?.text.length ?? 0)) ?? 0 }
+  })
+  const [longest] = columns.sort((a, b) => b.usual - a.usual)
+  return longest !== undefined && longest.own > MIN_LONG && longest.own > AS_LONG * longest.usual
+}
+
+/** Signs that cells of one kind begin with, how many such cells are below the first one, and their part of the column. */
+const BEGINNING = 3
+const FEWEST_ALIKE = 2
+const MOSTLY = 0.7
+
+/** A cell's letters, numbers and signs without what they are, `a+0` of "U+16", but for what the name of a column has in brackets. */
+const shapeOf = (text: string): string => {
+  const bracket = text.endsWith(")") ? text.indexOf("(") : -1
+  return (bracket > 0 ? text.slice(0, bracket) : text)
+    .replaceAll(/\s/g, "")
+    .replaceAll(/\p{L}+/gu, "a")
+    .replaceAll(/\d+/g, "0")
+}
+
+/** What tells the kind of a cell: signs around letters or numbers, or as many words with one beginning, be it of a code; nothing for a word. */
+const kindsOf = (text: string): ReadonlyArray<string> => {
+  const [shape, words] = [shapeOf(text), text.split(/\s+/).length]
+  const isWord = shape === "a"
+  const beginning = `${words} ${text.slice(0, BEGINNING)}`
+  return [...(isWord ? [] : [shape]), ...(isWord && words === 1 ? [] : [beginning])]
+}
+
+/** Whether the first cell of a column is one of those below it: of the kind of most, or the same as some. */
+const isOneOfThem = ([first = [], ...rest]: Rows): boolean =>
+  first.some(({ text }, at) => {
+    if (text.length > MAX_NAME) return false
+    const kinds = new Set(kindsOf(text))
+    const below = rest.flatMap((row) => (row.length === first.length ? (row[at]?.text ?? "") : ""))
+    const filled = below.filter((one) => one !== "")
+    const alike = filled.filter((one) =>
+      kindsOf(one.slice(0, MAX_NAME)).some((kind) => kinds.has(kind))
+    ).length
+    return (alike >= FEWEST_ALIKE && alike >= MOSTLY * filled.length) || filled.includes(text)
+  })
+
+/** Whether the first row names the columns: bold, or words above figures, or words throughout in a table of some rows. */
+const namesColumns = (rows: Rows): boolean => {
+  const [first, ...rest] = rows
+  if (first === undefined) return false
+  const filled = first.filter(({ text }) => text !== "")
+  if (filled.length === 0 || filled.some(({ numeric, text }) => numeric && !/^(19|20)\d\d$/.test(text)))
+    return false
+  if (filled.every(({ bold }) => bold)) return true
+  if (filled.length < Math.min(2, first.length) || filled.some(isSentence) || beginsWithCode(rows))
+    return false
+  if (isOneOfThem(rows)) return false
+  const figuresBelow = rest.some((row) => row.some(({ numeric }) => numeric))
+  const areShort = filled.every(({ text }) => text.length <= MAX_NAME)
+  return figuresBelow || (rest.length >= 2 && areShort && !isAsLong(rows))
+}
+
+/**
+ * How many rows name the columns. Where a name reaches down over several, all of these do, since a head ends at one line: those below
+ * are bold as well, or the other names of the first row are over several columns each. Else the cell that reaches down holds a group of rows.
+ */
+export const headOf = (cells: ReadonlyArray<ReadonlyArray<Spanning>>, looks: Rows): number => {
+  if (!namesColumns(looks)) return 0
+  const [first = []] = cells
+  const reach = greatest(first.map(({ rowSpan }) => rowSpan))
+  if (reach >= cells.length) return 0
+  const areBold = looks.slice(0, reach).every((row) => row.every(({ bold, text }) => bold || text === ""))
+  const areOver = first.every(({ colSpan, rowSpan }) => rowSpan === reach || colSpan > 1)
+  return areBold || areOver ? reach : 0
+}

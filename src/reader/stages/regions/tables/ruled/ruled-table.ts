@@ -1,0 +1,199 @@
+import { centreIn, crosses, middleX, middleY } from "../../../../model/geometry.ts"
+import { greatest, addTo } from "../../../../model/lists.ts"
+import type { Drawing } from "../../../../model/page-content.ts"
+import type { Placed } from "../../../../model/placed.ts"
+import type { InlineContext } from "../../../lines/inline.ts"
+import { partOf, type Segment, piecesOf } from "../../../lines/segment.ts"
+import { withRoom } from "../cells/cell-paragraphs.ts"
+import { type RawCell } from "../cells/table-cells.ts"
+import { tableOf } from "../cells/table-of.ts"
+import { brokenWords } from "../grid/broken-words.ts"
+import { NEAR, slotOf, stripeCells, unruledCells } from "../grid/grid-cells.ts"
+import { withColumns } from "../grid/grid-columns.ts"
+import { withHead } from "../grid/grid-head.ts"
+import { gridOf, type Grid, slotAt, slotsOf } from "../grid/grid-spans.ts"
+import { withPaddedGrounds } from "../grid/padded-grounds.ts"
+import { rowGrids } from "../grid/row-rules.ts"
+import {
+  barsOf,
+  borders,
+  closedRules,
+  closedBySides,
+  networks,
+  placesOf,
+  type Rule,
+  type Rules,
+  rulesOf
+} from "../grid/rules.ts"
+import { withoutWordGrounds } from "../grid/word-grounds.ts"
+import { openTables, type RuledTable } from "./open-tables.ts"
+
+/** Part of the segments that may go over a border; where more do the lines are a drawing's. */
+const OVER_BORDERS = 0.1
+/** Columns a cell that has words, in the row that has most of those: boxes and bars within a frame stand in no columns. */
+const MOST_SPANNED = 2
+/** Part of the cells that hold words in a table; fewer are a diagram or a form. */
+const FILLED = 0.35
+
+/** Segments that were cut where a border goes on in other rows, but not in this cell, as they were. */
+const uncut = (parts: ReadonlyArray<Segment>): ReadonlyArray<Segment> =>
+  [...Map.groupBy(parts, ({ field, order }) => field ?? order).values()]
+    .map(([first, ...more]) =>
+      first === undefined || more.length === 0 ? first : partOf(first, piecesOf([first, ...more]))
+    )
+    .filter((segment) => segment !== undefined)
+
+/** Assigns segments to the cells of a grid; a segment over a border is cut between its pieces. */
+const fill = (
+  segments: ReadonlyArray<Segment>,
+  xs: ReadonlyArray<number>,
+  ys: ReadonlyArray<number>
+): Map<number, Array<Segment>> => {
+  const cells = new Map<number, Array<Segment>>()
+  for (const segment of segments) {
+    const row = slotOf(ys, middleY(segment))
+    if (segment.field !== undefined) {
+      addTo(cells, slotAt(row, slotOf(xs, middleX(segment))), segment)
+      continue
+    }
+    // What stands out over a side is in the cell beside it.
+    const parts = Map.groupBy(segment.pieces, (piece) =>
+      Math.min(Math.max(0, slotOf(xs, middleX(piece))), xs.length - 2)
+    )
+    for (const [column, pieces] of parts) addTo(cells, slotAt(row, column), partOf(segment, pieces))
+  }
+  return cells
+}
+
+/** Whether words go over an upright border, or stand out over a side. */
+const isOverBorder = (segment: Segment, { upright, xs, ys }: Grid): boolean => {
+  const row = slotOf(ys, middleY(segment))
+  return segment.pieces.some((piece) => {
+    const column = slotOf(xs, middleX(piece))
+    const isOut = column < 0 || column > xs.length - 2
+    return isOut || xs.some((x, place) => crosses(piece, x, NEAR) && upright[place]?.[row] === true)
+  })
+}
+
+/** Rows whose broken words go on in the next line. `single`: what the cells of each column alone hold. */
+const withBroken = (
+  rows: ReadonlyArray<ReadonlyArray<RawCell>>,
+  single: ReadonlyArray<ReadonlyArray<ReadonlyArray<Segment>>>,
+  xs: ReadonlyArray<number>
+): ReadonlyArray<ReadonlyArray<RawCell>> => {
+  const found = single.flatMap((cells, at) => brokenWords(cells, xs[at] ?? 0, xs[at + 1] ?? 0))
+  if (found.length === 0) return rows
+  const broken = new Set(found)
+  const marked = (one: Segment): Segment =>
+    broken.has(one) ? { ...one, hyphenated: true, broken: true } : one
+  return rows.map((row) => row.map((cell) => ({ ...cell, segments: cell.segments.map(marked) })))
+}
+
+const finished = (
+  ...[rows, single, xs]: Parameters<typeof withBroken>
+): ReadonlyArray<ReadonlyArray<RawCell>> => withRoom(withBroken(rows, single, xs), xs)
+
+/** A table of a grid of rules, with the segments in it. */
+const gridTable = (
+  rules: Rules,
+  segments: ReadonlyArray<Segment>,
+  context: InlineContext
+): RuledTable | undefined => {
+  const grid = gridOf(rules)
+  if (grid === undefined) return undefined
+  const { xs, ys } = grid
+  const columns = xs.length - 1
+  const box = { x0: xs[0] ?? 0, y0: ys[0] ?? 0, x1: xs.at(-1) ?? 0, y1: ys.at(-1) ?? 0 }
+  const taken = segments.filter((segment) => centreIn(segment, box))
+  const cells = fill(taken, xs, ys)
+  if (taken.filter((one) => isOverBorder(one, grid)).length > OVER_BORDERS * taken.length) return undefined
+  const single = xs.slice(1).map((): Array<ReadonlyArray<Segment>> => [])
+  let filled = 0
+  const tableRows = grid.rows
+    .map((row) =>
+      row.flatMap((cell): ReadonlyArray<RawCell> => {
+        const { colSpan, column, rowSpan } = cell
+        const inside = slotsOf(cell).flatMap((slot) => cells.get(slot) ?? [])
+        if (inside.some(({ field }) => field === undefined)) filled += 1
+        const words = uncut(inside)
+        if (colSpan === 1) single[column]?.push(words)
+        const striped = rowSpan === 1 && colSpan === columns ? stripeCells(words, xs) : undefined
+        if (striped !== undefined) return striped
+        return rowSpan === 1 && colSpan > 1
+          ? unruledCells(words, xs, column, colSpan)
+          : [{ segments: words, colSpan, rowSpan }]
+      })
+    )
+    .filter((row) => row.length > 0)
+  const all = grid.rows.flat().length
+  const several = tableRows.filter((row) => row.length > 1).length
+  if (all < 4 || filled < FILLED * all || filled < 3 || several < 2) return undefined
+  const most = greatest(tableRows.map((row) => row.filter((cell) => cell.segments.length > 0).length))
+  if (columns > MOST_SPANNED * most) return undefined
+  return { placed: { block: tableOf(finished(tableRows, single, xs), context, undefined), ...box }, taken }
+}
+
+/** Whether there is one rule each way: below the names of columns and right of those of rows. All else stands between white. */
+const isCross = ({ across, down }: Rules): boolean =>
+  placesOf(across).length === 1 && placesOf(down).length === 1
+
+interface PageRules {
+  readonly drawings: ReadonlyArray<Drawing>
+  readonly width: number
+  readonly height: number
+}
+
+/** A page's rules, without those of words' grounds. */
+const rulesOn = (
+  page: PageRules,
+  segments: ReadonlyArray<Segment>
+): { readonly drawings: ReadonlyArray<Drawing>; readonly rules: Rules } => {
+  const drawings = withPaddedGrounds(withoutWordGrounds(page.drawings, segments))
+  return { drawings, rules: rulesOf(drawings, page.width, page.height) }
+}
+
+/** The grids that a page's rules make, whatever stands in them; looked for once, and at first without the sides of boxes. */
+export const gridsOf = (page: PageRules, segments: ReadonlyArray<Segment>): (() => ReadonlyArray<Grid>) => {
+  let found: ReadonlyArray<Grid> | undefined
+  return () => {
+    if (found !== undefined) return found
+    const { across, down } = rulesOn(page, segments).rules
+    const isLine = ({ side }: Rule): boolean => side !== true
+    const lines = { across: across.filter(isLine), down: down.filter(isLine) }
+    found = [lines, { across, down }]
+      .flatMap(networks)
+      .flatMap((network) => gridOf(borders(closedBySides(closedRules(network, page.width)))) ?? [])
+    return found
+  }
+}
+
+/** The page's tables that rules show, and the segments that they hold. */
+export const ruledTables = (
+  page: PageRules,
+  segments: ReadonlyArray<Segment>,
+  context: InlineContext
+): { readonly placed: ReadonlyArray<Placed>; readonly taken: ReadonlySet<Segment> } => {
+  const { drawings, rules } = rulesOn(page, segments)
+  const placed: Array<Placed> = []
+  const taken = new Set<Segment>()
+  const accept = (found: RuledTable | undefined) => {
+    if (found === undefined || found.taken.some((segment) => taken.has(segment))) return
+    placed.push(found.placed)
+    for (const segment of found.taken) taken.add(segment)
+  }
+  for (const network of networks(rules)) {
+    if (isCross(network)) continue
+    const drawn = closedRules(network, page.width)
+    const closed = closedBySides(drawn)
+    const grid = withHead(borders(closed), rules, segments)
+    // Who draws a table's sides draws its columns, too.
+    const isOpen = closed.down.length > drawn.down.length
+    accept(gridTable(isOpen ? withColumns(grid, segments) : grid, segments, context))
+  }
+  const words = segments.filter(({ field }) => field === undefined)
+  const level = [...rules.across, ...barsOf(drawings)]
+  for (const grid of rowGrids(level, words)) accept(gridTable(grid, words, context))
+  const open = { across: rules.across, segments: words, context, height: page.height }
+  for (const found of openTables(open)) accept(found)
+  return { placed, taken }
+}

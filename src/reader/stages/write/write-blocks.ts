@@ -1,0 +1,343 @@
+import { languageTag, pageId, safeAddress } from "../../html/allowed.ts"
+import type {
+  Block,
+  Cell,
+  Field,
+  Figure,
+  Footnote,
+  Formula,
+  List,
+  ListItem,
+  Seam,
+  Span,
+  Table,
+  TextSpan
+} from "../../model/block.ts"
+import { element, type HtmlNode, serialize } from "../../model/html-tree.ts"
+import type { Box } from "../../model/page-content.ts"
+import { NO_PLACES, type Places } from "../document/places.ts"
+import { tableParts } from "./table-parts.ts"
+
+/** What a page's blocks are written with. */
+interface Notes {
+  /** The notes of the page: their ids by their marks. */
+  readonly marks: ReadonlyMap<string, string>
+  readonly places: Places
+}
+
+const styled = ({ bold, code, italic, lang, text }: TextSpan): HtmlNode => {
+  let node: HtmlNode = text
+  if (code) node = element("code", {}, [node])
+  if (italic) node = element("em", {}, [node])
+  if (bold) node = element("strong", {}, [node])
+  const language = languageTag(lang)
+  return language === undefined ? node : element("span", { lang: language }, [node])
+}
+
+/** Those from one on that are raised as it is: one script, whatever their faces. */
+const scriptFrom = (
+  spans: ReadonlyArray<Span>,
+  at: number,
+  raise: TextSpan["raise"]
+): ReadonlyArray<TextSpan> => {
+  const script: Array<TextSpan> = []
+  for (let next = spans[at]; next?.kind === "text" && next.raise === raise; next = spans[at + script.length])
+    script.push(next)
+  return script
+}
+
+const inline = (span: Span, notes: Notes): ReadonlyArray<HtmlNode> => {
+  switch (span.kind) {
+    case "text":
+      return [styled(span)]
+    case "break":
+      return [element("br", {})]
+    case "noteref": {
+      const id = notes.marks.get(span.mark)
+      const mark = element("sup", {}, [span.mark])
+      return [id === undefined ? mark : element("a", { role: "doc-noteref", href: `#${id}` }, [mark])]
+    }
+    case "link": {
+      const inside = words(span.spans, notes)
+      const { target } = span
+      const href =
+        target.kind === "uri"
+          ? safeAddress(target.uri)
+          : target.kind === "named"
+            ? `#named-${target.name.replace(" ", "-")}`
+            : `#${notes.places.targets.get(target) ?? pageId(target.page)}`
+      return href === undefined ? inside : [element("a", { href }, inside)]
+    }
+  }
+}
+
+const words = (spans: ReadonlyArray<Span>, notes: Notes): ReadonlyArray<HtmlNode> =>
+  spans.flatMap((span, at) => {
+    if (span.kind !== "text" || span.raise === undefined) return inline(span, notes)
+    const before = spans[at - 1]
+    return before?.kind === "text" && before.raise === span.raise
+      ? []
+      : [element(span.raise, {}, scriptFrom(spans, at, span.raise).map(styled))]
+  })
+
+/** The attributes that assembly joins by, and removes. */
+const seamAttributes = ({
+  element: structure,
+  hyphenated,
+  open
+}: Seam): Readonly<Record<string, string | undefined>> => ({
+  "data-open": open ? "" : undefined,
+  "data-cut": hyphenated ? "" : undefined,
+  "data-element": structure?.toString()
+})
+
+const item = (name: "li" | "dd", { blocks }: ListItem, notes: Notes): HtmlNode => {
+  const [first, ...rest] = blocks
+  // The first paragraph stands in the item itself: a tight list.
+  if (first?.kind !== "paragraph") return element(name, {}, writeAll(blocks, notes))
+  const loose = rest.some(({ kind }) => kind === "paragraph")
+  const own = loose ? writeAll([first], notes) : words(first.spans, notes)
+  const id = loose ? undefined : notes.places.ids.get(first)
+  return element(name, { id, ...(rest.length === 0 ? seamAttributes(first.seam) : {}) }, [
+    ...own,
+    ...writeAll(rest, notes)
+  ])
+}
+
+const list = ({ items, ordered, seam, start, style }: List, notes: Notes): HtmlNode =>
+  items.some(({ term }) => term !== undefined)
+    ? element(
+        "dl",
+        seamAttributes(seam),
+        items.flatMap((one) => [element("dt", {}, words(one.term ?? [], notes)), item("dd", one, notes)])
+      )
+    : element(
+        ordered ? "ol" : "ul",
+        { start: start?.toString(), type: style, ...seamAttributes(seam) },
+        items.map((one) => item("li", one, notes))
+      )
+
+const cell = ({ blocks, colSpan, header, rowSpan }: Cell, notes: Notes): HtmlNode => {
+  const [only] = blocks
+  const inside =
+    blocks.length === 1 && only?.kind === "paragraph" ? words(only.spans, notes) : writeAll(blocks, notes)
+  const spans = {
+    colspan: colSpan > 1 ? String(colSpan) : undefined,
+    rowspan: rowSpan > 1 ? String(rowSpan) : undefined
+  }
+  // An empty header names nothing.
+  if (header === undefined || blocks.length === 0) return element("td", spans, inside)
+  const scope = header === "column" ? (colSpan > 1 ? "colgroup" : "col") : rowSpan > 1 ? "rowgroup" : "row"
+  return element("th", { scope, ...spans }, inside)
+}
+
+const table = (block: Table, notes: Notes): HtmlNode => {
+  const [head, body] = tableParts(block)
+  const rowOf = (row: ReadonlyArray<Cell>) =>
+    element(
+      "tr",
+      {},
+      row.map((one) => cell(one, notes))
+    )
+  const part = (name: string, rows: ReadonlyArray<ReadonlyArray<Cell>>): ReadonlyArray<HtmlNode> =>
+    rows.length === 0 ? [] : [element(name, {}, rows.map(rowOf))]
+  return element("table", { id: notes.places.ids.get(block), ...seamAttributes(block.seam) }, [
+    ...(block.caption.length === 0 ? [] : [element("caption", {}, words(block.caption, notes))]),
+    ...part("thead", head),
+    ...part("tbody", body)
+  ])
+}
+
+/** A table, its notes as paragraphs below it: assembly takes the group apart. */
+const notedTable = (block: Table, notes: Notes): HtmlNode => {
+  const own = block.notes ?? []
+  if (own.length === 0) return table(block, notes)
+  const marks = new Map([...notes.marks, ...own.map(({ id, mark }) => [mark, id] as const)])
+  return element("div", {}, [
+    table(block, { ...notes, marks }),
+    ...own.map(({ id, spans }) => element("p", { id }, words(spans, notes)))
+  ])
+}
+
+const optionsOf = ({ chosen, options }: Field): ReadonlyArray<HtmlNode> => {
+  const known = new Set(options)
+  return [...chosen.filter((one) => !known.has(one)), ...options].map((option) =>
+    element("option", { selected: chosen.includes(option) ? "" : undefined }, [option])
+  )
+}
+
+const controlOf = (block: Field, label: string | undefined): HtmlNode => {
+  const { checked, control, multiline, maxLength, readOnly, required, value } = block
+  const state = { required: required ? "" : undefined, disabled: "", "aria-label": label }
+  const readonly = readOnly ? "" : undefined
+  const maxlength = maxLength?.toString()
+  switch (control) {
+    case "checkbox":
+    case "radio":
+      return element("input", { type: control, checked: checked ? "" : undefined, ...state })
+    case "choice":
+      return element(
+        "select",
+        { multiple: block.chosen.length > 1 ? "" : undefined, ...state },
+        optionsOf(block)
+      )
+    case "button":
+      return element("button", { type: "button", disabled: "" }, [block.label])
+    case "signature":
+    case "text":
+      return multiline
+        ? element("textarea", { readonly, maxlength, ...state }, [value])
+        : element("input", { type: "text", value, readonly, maxlength, ...state })
+  }
+}
+
+const field = (block: Field): HtmlNode => {
+  if (block.control === "button") return element("p", {}, [controlOf(block, undefined)])
+  if (block.spoken) return element("p", {}, [controlOf(block, block.label)])
+  const control = controlOf(block, undefined)
+  const isTick = block.control === "checkbox" || block.control === "radio"
+  const inside = isTick ? [control, ` ${block.label}`] : [`${block.label} `, control]
+  return element("p", {}, [element("label", {}, inside)])
+}
+
+/** CSS pixels a point. */
+const PIXELS_PER_POINT = 4 / 3
+
+/** A picture of a part of the page, to be filled by {@link withPictures}. */
+const regionPicture = ({ x0, x1, y0, y1 }: Box, alt: string | undefined): HtmlNode => {
+  const edges = [x0, y0, x1, y1].map((edge) => Math.max(0, Math.round(edge)))
+  const width = String(Math.round((x1 - x0) * PIXELS_PER_POINT))
+  return element("img", { "data-region": edges.join(" "), alt, width })
+}
+
+/** Longest description made of the words in a picture; more of them are folded away below it. */
+const MAX_DESCRIPTION = 300
+const figure = (block: Figure, notes: Notes): HtmlNode => {
+  const { alt, caption, image, labels, region } = block
+  const inside = labels.join(", ")
+  const folded = inside.length > MAX_DESCRIPTION
+  const said = folded ? `${inside.slice(0, MAX_DESCRIPTION).replace(/,[^,]*$/, "")}, …` : inside
+  const described = alt ?? (inside === "" ? undefined : said)
+  const shown =
+    region !== undefined
+      ? [regionPicture(region, described)]
+      : image === undefined && alt === undefined
+        ? []
+        : [element("img", { "data-image": image?.toString(), alt: described })]
+  const kept =
+    inside === "" || (described === inside && shown.length > 0)
+      ? []
+      : [
+          element(
+            "p",
+            {},
+            labels.flatMap((label, at) => (at === 0 ? [label] : [element("br", {}), label]))
+          )
+        ]
+  return element("figure", { id: notes.places.ids.get(block) }, [
+    ...shown,
+    ...(kept.length > 0 && shown.length > 0 ? [element("details", {}, kept)] : kept),
+    ...(caption.length === 0 ? [] : [element("figcaption", {}, words(caption, notes))])
+  ])
+}
+
+const formula = (block: Formula, { places }: Notes): HtmlNode => {
+  const { label, math, region, text } = block
+  const shown =
+    math ?? (region === undefined ? element("span", { role: "math" }, [text]) : regionPicture(region, text))
+  return element("p", { id: places.ids.get(block) }, label === undefined ? [shown] : [shown, ` ${label}`])
+}
+
+const footnote = ({ blocks, mark }: Footnote, id: string, notes: Notes): HtmlNode => {
+  const [first, ...rest] = blocks
+  const sign = element("sup", {}, [mark])
+  const body: ReadonlyArray<HtmlNode> =
+    first?.kind === "paragraph"
+      ? [element("p", {}, [sign, " ", ...words(first.spans, notes)]), ...writeAll(rest, notes)]
+      : [element("p", {}, [sign]), ...writeAll(blocks, notes)]
+  return element("div", { role: "doc-footnote", id }, body)
+}
+
+const write = (block: Block, notes: Notes): HtmlNode => {
+  const id = notes.places.ids.get(block)
+  switch (block.kind) {
+    case "heading":
+      return element(`h${Math.min(6, Math.max(1, block.level))}`, { id }, words(block.spans, notes))
+    case "paragraph":
+      return element(
+        "p",
+        { id, lang: languageTag(block.lang), ...seamAttributes(block.seam) },
+        words(block.spans, notes)
+      )
+    case "list":
+      return list(block, notes)
+    case "table":
+      return notedTable(block, notes)
+    case "figure":
+      return figure(block, notes)
+    case "code":
+      return element("pre", {}, [element("code", {}, [block.text])])
+    case "field":
+      return field(block)
+    case "fields":
+      return element("fieldset", {}, [element("legend", {}, [block.legend]), ...block.fields.map(field)])
+    case "quote":
+      return element("blockquote", {}, writeAll(block.blocks, notes))
+    case "aside":
+      return element("div", { role: "note" }, writeAll(block.blocks, notes))
+    case "contents":
+      return element("nav", {}, writeAll(block.blocks, notes))
+    case "formula":
+      return formula(block, notes)
+    case "footnote":
+      return footnote(block, notes.marks.get(block.mark) ?? "fn", notes)
+  }
+}
+
+const writeAll = (blocks: ReadonlyArray<Block>, notes: Notes): ReadonlyArray<HtmlNode> =>
+  blocks.map((block) => write(block, notes))
+
+/** A page's blocks as an HTML fragment. Ids are the page's own; assembly makes them the document's. */
+export const writeBlocks = (blocks: ReadonlyArray<Block>, places: Places = NO_PLACES): string => {
+  const marks = new Map<string, string>()
+  const notes: Notes = { marks, places }
+  const nodes: Array<HtmlNode> = []
+  for (const block of blocks)
+    if (block.kind === "footnote" && !marks.has(block.mark)) marks.set(block.mark, `fn-${marks.size + 1}`)
+  const used = new Set<string>()
+  for (const [at, block] of blocks.entries()) {
+    if (block.kind !== "footnote") {
+      nodes.push(write(block, notes))
+      continue
+    }
+    const known = marks.get(block.mark) ?? ""
+    const id = used.has(known) ? `${known}-${at}` : known
+    used.add(id)
+    nodes.push(footnote(block, id, notes))
+  }
+  return serialize(nodes)
+}
+
+/** The positions of images in a fragment, to be filled by {@link withPictures}. */
+export const picturesIn = (html: string): ReadonlyArray<number> =>
+  [...html.matchAll(/<img data-image="(\d+)"/g)].map(([, index]) => Number(index))
+
+/** Has the parts of a page that was turned to be read drawn upright, too; `turn` as its writing is turned. */
+export const withTurn = (html: string, turn: number): string =>
+  turn === 0 ? html : html.replaceAll(/(<img data-region="[\d ]+)"/g, `$1 ${turn}"`)
+
+/** The parts of the page that a fragment shows as pictures, to be filled likewise. */
+export const regionsIn = (html: string): ReadonlyArray<string> =>
+  [...html.matchAll(/<img data-region="([\d ]+)"/g)].map(([, region = ""]) => region)
+
+/** A place for a picture. */
+const PLACE = /<img data-(?:image="(\d+)"|region="([\d ]+)")/g
+
+/** Inserts pictures (data URIs by the page's image number, or by region) into a fragment; assembly leaves out missing ones. */
+export const withPictures = (html: string, pictures: ReadonlyMap<number | string, string>): string =>
+  html.replaceAll(PLACE, (place, index: string | undefined, region: string | undefined) => {
+    const uri = pictures.get(index === undefined ? (region ?? "") : Number(index))
+    return uri === undefined || !/^data:image\/(?:png|jpeg|gif|webp);base64,[\w+/=]+$/.test(uri)
+      ? place
+      : `<img src="${uri}"`
+  })
