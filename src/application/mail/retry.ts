@@ -250,7 +250,6 @@ const begin = Effect.fnUntraced(function* (
   const { provider } = message.request
   const unknown: Go = { _tag: "Go", torn: false, suppressions: [], firstAttemptAt, time: undefined }
   if (!parts.store.configured) return unknown
-  const leaseMs = claimLeaseMs(parts.config)
   const entry = {
     keyHash: details.keyHash,
     tag: tagOf(details),
@@ -261,7 +260,7 @@ const begin = Effect.fnUntraced(function* (
     rowId,
     addresses: [...details.to, ...details.others],
     owner,
-    leaseMs
+    leaseMs: claimLeaseMs(parts.config)
   }
   const asked = yield* Effect.result(bounded(parts, "beginRetry", parts.store.beginRetry(entry)))
   if (Result.isFailure(asked)) {

@@ -2,6 +2,7 @@ import { Context, Effect, Layer } from "effect"
 
 import type { DeliveryEvent } from "../../domain/delivery/delivery-event.ts"
 import { fieldsOf, textOf } from "../../domain/delivery/untrusted.ts"
+import { OUTREACH_PROVIDER } from "../../domain/mail/provider.ts"
 import { CampaignBook } from "../../ports/outreach/campaign-book.ts"
 import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 
@@ -15,7 +16,7 @@ const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i
 
 /** Whether an event is about a campaign send: one that carries the tag of the outreach configuration set, and so never alerts. */
 const isCampaignEvent = ({ alertable, provider }: DeliveryEvent): boolean =>
-  provider === "provider_b" && !alertable
+  provider === OUTREACH_PROVIDER && !alertable
 
 /** Updates the tables of campaign sends, after their events are in the log (EVENT-70). */
 export class CampaignEvents extends Context.Service<

@@ -2,6 +2,7 @@ import { Context, Effect, Layer, Result } from "effect"
 import { Digest, sha256 } from "effect/crypto/Digest"
 
 import { addressKey, formatMailbox, parseMailbox } from "../../domain/mail/address.ts"
+import { OUTREACH_PROVIDER } from "../../domain/mail/provider.ts"
 import {
   type ClaimUnavailable,
   type IdempotencyConflict,
@@ -174,7 +175,7 @@ const mailIt = Effect.fnUntraced(function* (
     ...rendered,
     category: "marketing",
     source: OUTREACH_SOURCE,
-    provider: "provider_b",
+    provider: OUTREACH_PROVIDER,
     configurationSet,
     tags: { [CAMPAIGN_TAG]: campaign, [SEND_TAG]: begun.id },
     headers: {

@@ -37,7 +37,7 @@ export const FileKind = Schema.Literals(Object.keys(FILE_KINDS) as ReadonlyArray
 const KINDS: ReadonlyArray<KindFacts> = FileKind.literals.map((kind) => FILE_KINDS[kind])
 
 /** The endings of all kinds. */
-export const FILE_ENDINGS: ReadonlyArray<string> = KINDS.flatMap(({ endings }) => endings)
+const FILE_ENDINGS: ReadonlyArray<string> = KINDS.flatMap(({ endings }) => endings)
 
 /** What a page's field for files takes. */
 export const ACCEPTED_FILES: string = [

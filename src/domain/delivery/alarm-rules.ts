@@ -1,6 +1,18 @@
-import type { Provider } from "../mail/provider.ts"
+import { Provider } from "../mail/provider.ts"
 import { counted, type Level, percent, type Verdict } from "./alarm-verdict.ts"
 import { DOCUMENT_ALARMS, type DocumentMeasures, judgeDocuments } from "./document-alarms.ts"
+
+/** The alarm on a provider whose delivery events do not come. */
+export type SilenceAlarm = `silence_${Provider}`
+const silenceOf = (provider: Provider): SilenceAlarm => `silence_${provider}`
+const SILENCE_ALARMS: ReadonlyArray<SilenceAlarm> = Provider.literals.map(silenceOf)
+
+/** Whether it is an alarm on a provider's silence. */
+export const isOfSilence = (name: string): name is SilenceAlarm =>
+  Provider.literals.some((provider) => silenceOf(provider) === name)
+
+/** The provider of an alarm on silence. */
+export const silentProvider = (name: SilenceAlarm): Provider => name.slice("silence_".length) as Provider
 
 /** The alarms about outbound mail as a whole, and about conversions (EVENT-40). */
 export const ALARMS = [
@@ -13,8 +25,7 @@ export const ALARMS = [
   "retries_overdue",
   "failed_sends",
   "unclaimed_sends",
-  "silence_provider_a",
-  "silence_provider_b",
+  ...SILENCE_ALARMS,
   "no_model",
   ...DOCUMENT_ALARMS,
   "clocks"
@@ -163,6 +174,10 @@ const clocksVerdict = ({ clocks: { databaseBackMs, processOffMs } }: Measures): 
 
 /** Judges one alarm by the measurements. */
 export const judge = (name: AlarmName, measures: Measures): Verdict => {
+  if (isOfSilence(name)) {
+    const provider = silentProvider(name)
+    return silence(provider, measures.silent[provider])
+  }
   switch (name) {
     case "failovers": {
       const { failovers } = measures
@@ -219,10 +234,6 @@ export const judge = (name: AlarmName, measures: Measures): Verdict => {
         detail: `${unclaimed} sends went out without suppression look-up and claim, as reported in the last ${RECENT_MINUTES} minutes`
       }
     }
-    case "silence_provider_a":
-      return silence("provider_a", measures.silent.provider_a)
-    case "silence_provider_b":
-      return silence("provider_b", measures.silent.provider_b)
     case "no_model":
       return modelVerdict(measures)
     case "clocks":
@@ -254,26 +265,8 @@ const step = (
 export type AlarmTable = Readonly<Record<AlarmName, AlarmState>>
 
 /** The table of all alarms, each in the state that `stateOf` names. */
-export const alarmTable = (stateOf: (name: AlarmName) => AlarmState): AlarmTable => ({
-  failovers: stateOf("failovers"),
-  provider_b_bounces: stateOf("provider_b_bounces"),
-  provider_b_complaints: stateOf("provider_b_complaints"),
-  dead_letters: stateOf("dead_letters"),
-  fallback_only: stateOf("fallback_only"),
-  deferred_sends: stateOf("deferred_sends"),
-  retries_overdue: stateOf("retries_overdue"),
-  failed_sends: stateOf("failed_sends"),
-  unclaimed_sends: stateOf("unclaimed_sends"),
-  silence_provider_a: stateOf("silence_provider_a"),
-  silence_provider_b: stateOf("silence_provider_b"),
-  no_model: stateOf("no_model"),
-  failed_conversions: stateOf("failed_conversions"),
-  waiting_conversions: stateOf("waiting_conversions"),
-  batch_fallback: stateOf("batch_fallback"),
-  unverified_mails: stateOf("unverified_mails"),
-  waiting_mails: stateOf("waiting_mails"),
-  clocks: stateOf("clocks")
-})
+export const alarmTable = (stateOf: (name: AlarmName) => AlarmState): AlarmTable =>
+  Object.fromEntries(ALARMS.map((name) => [name, stateOf(name)])) as Record<AlarmName, AlarmState>
 
 /** Alarms with a state that the measurements change, and their notices. */
 export const evaluate = (previous: AlarmTable, measures: Measures): ReadonlyArray<AlarmChange> =>

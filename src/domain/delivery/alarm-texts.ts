@@ -1,7 +1,14 @@
-import type { AlarmName, NoticeKind } from "./alarm-rules.ts"
+import { PROVIDERS } from "../mail/provider.ts"
+import {
+  type AlarmName,
+  isOfSilence,
+  type NoticeKind,
+  type SilenceAlarm,
+  silentProvider
+} from "./alarm-rules.ts"
 import type { AlertText } from "./alert-policy.ts"
 
-const TITLES: Readonly<Record<AlarmName, string>> = {
+const TITLES: Readonly<Record<Exclude<AlarmName, SilenceAlarm>, string>> = {
   failovers: "Sends fail over",
   provider_b_bounces: "Too many mails bounce",
   provider_b_complaints: "Too many mails are reported as spam",
@@ -11,8 +18,6 @@ const TITLES: Readonly<Record<AlarmName, string>> = {
   retries_overdue: "Nobody retries deferred mails",
   failed_sends: "Mails failed without a refusal",
   unclaimed_sends: "Mail went out without look-up and claim",
-  silence_provider_a: "No delivery events of provider_a",
-  silence_provider_b: "No delivery events of provider_b",
   no_model: "High fidelity is not available",
   failed_conversions: "Many conversions fail",
   waiting_conversions: "Nobody works on conversions",
@@ -22,7 +27,7 @@ const TITLES: Readonly<Record<AlarmName, string>> = {
   clocks: "Clocks are apart"
 }
 
-const ADVICE: Readonly<Record<AlarmName, string>> = {
+const ADVICE: Readonly<Record<Exclude<AlarmName, SilenceAlarm>, string>> = {
   failovers: "The first provider refuses mail: look at the log lines EMAIL_FAILOVER for its reasons.",
   provider_b_bounces:
     "The provider reviews the account at 5 %. Find the source of the bad addresses and stop it.",
@@ -38,9 +43,6 @@ const ADVICE: Readonly<Record<AlarmName, string>> = {
     "See GET /api/admin/email-log?status=failed. With the kind ambiguous it is unknown whether the mail arrived; with unavailable no provider took it.",
   unclaimed_sends:
     "The database did not answer these sends in time. Their keys are in the log lines “a send goes out without look-up and claim”: look for a second copy in another process, and for suppressed recipients.",
-  silence_provider_a: "Bounces go unseen. Look at the webhook, its signing secret and the poll.",
-  silence_provider_b:
-    "Bounces go unseen. Look at the event bus rule, its API destination and the webhook secret.",
   no_model:
     "Conversions fail, or do without it. The log lines HIFI_UNAVAILABLE hold the vendor's words; postlane doctor names what is missing.",
   failed_conversions:
@@ -58,17 +60,22 @@ const ADVICE: Readonly<Record<AlarmName, string>> = {
 }
 
 /** What an alarm means, and what to do about it. */
-export const alarmMeaning = (name: AlarmName): { readonly title: string; readonly remedy: string } => ({
-  title: TITLES[name],
-  remedy: ADVICE[name]
-})
+export const alarmMeaning = (name: AlarmName): { readonly title: string; readonly remedy: string } => {
+  if (!isOfSilence(name)) return { title: TITLES[name], remedy: ADVICE[name] }
+  const provider = silentProvider(name)
+  return {
+    title: `No delivery events of ${provider}`,
+    remedy: `Bounces go unseen. Look at ${PROVIDERS[provider].whenSilent}.`
+  }
+}
 
 /** The text of a notice. It holds our own names and figures only, nothing that strangers wrote. */
 export const alarmText = (name: AlarmName, kind: NoticeKind, detail: string): AlertText => {
-  const heading = `${kind === "begun" ? "Alarm" : "Alarm over"}: ${TITLES[name]}`
+  const { remedy, title } = alarmMeaning(name)
+  const heading = `${kind === "begun" ? "Alarm" : "Alarm over"}: ${title}`
   const lines = [
     `${detail[0]?.toUpperCase() ?? ""}${detail.slice(1)}.`,
-    ...(kind === "begun" ? [ADVICE[name]] : [])
+    ...(kind === "begun" ? [remedy] : [])
   ]
   return {
     subject: `[Postlane] ${heading}`,

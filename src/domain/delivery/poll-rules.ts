@@ -1,3 +1,4 @@
+import { POLLED_PROVIDER } from "../mail/provider.ts"
 import { isProviderFailure } from "../mail/status.ts"
 import type { DeliveryEvent } from "./delivery-event.ts"
 import type { KnownMail, ListMark, ListedMail } from "./listed-mail.ts"
@@ -46,7 +47,7 @@ export const isBackfill = (
  * request of the list. It gives no bounce type, so that a bounce never suppresses (P1).
  */
 export const eventOf = (mail: ListedMail, askedAt: number): DeliveryEvent => ({
-  provider: "provider_a",
+  provider: POLLED_PROVIDER,
   providerMessageId: mail.id,
   event: mail.lastEvent,
   occurredAt: askedAt,

@@ -9,18 +9,41 @@ interface ProviderFacts {
    * does not, a mail that evidence does not settle can arrive twice (MAIL-57).
    */
   readonly dedupes: boolean
+  /** Its events come through the functions of a hosted platform, which also post the alerts about them. */
+  readonly throughFunctions: boolean
+  /** What to look at when no delivery events of it come. */
+  readonly whenSilent: string
 }
 
 /** The providers by their neutral names. The database decides by the same record (`provider_dedupes`). */
 export const PROVIDERS = {
-  provider_a: { vendor: "Resend", dedupes: true },
-  provider_b: { vendor: "Amazon SES", dedupes: false }
+  provider_a: {
+    vendor: "Resend",
+    dedupes: true,
+    throughFunctions: true,
+    whenSilent: "the webhook, its signing secret and the poll"
+  },
+  provider_b: {
+    vendor: "Amazon SES",
+    dedupes: false,
+    throughFunctions: false,
+    whenSilent: "the event bus rule, its API destination and the webhook secret"
+  }
 } as const satisfies Readonly<Record<string, ProviderFacts>>
 
 export type Provider = keyof typeof PROVIDERS
 
 /** Its codec. */
 export const Provider = Schema.Literals(Object.keys(PROVIDERS) as ReadonlyArray<Provider>)
+
+/** Tried first where the settings name none. */
+export const DEFAULT_PRIMARY = "provider_a" satisfies Provider
+
+/** The one whose list of mails is asked for events that no webhook reported (EVENT-30). */
+export const POLLED_PROVIDER = "provider_a" satisfies Provider
+
+/** The one that outreach mail is pinned to: it has configuration sets, one of which tells its events from others (EVENT-70). */
+export const OUTREACH_PROVIDER = "provider_b" satisfies Provider
 
 /** Whether a name that was stored is one of a provider. */
 export const isProvider = (name: string | null): name is Provider =>

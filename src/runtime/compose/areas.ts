@@ -3,6 +3,7 @@ import { Duration, Effect, Layer } from "effect"
 
 import type { CredentialSource } from "../../adapters/ses/credentials.ts"
 import { ConvertByEmail } from "../../application/inbound/convert-by-email.ts"
+import { Provider } from "../../domain/mail/provider.ts"
 import { DeferQueue } from "../../ports/mail/defer-queue.ts"
 import type { MailProviders } from "../../ports/mail/mail-provider.ts"
 import type { SimulatedMail } from "../../ports/mail/simulated-mail.ts"
@@ -63,7 +64,7 @@ interface Parts {
 export const areas = (settings: Settings, parts: Parts) => {
   const { credentials, outbox, providers } = parts
   const simulated = simulates(settings)
-  const onlySimulated = simulated.provider_a && simulated.provider_b
+  const onlySimulated = Provider.literals.every((provider) => simulated[provider])
   const traced = settings.telemetry.otlpEndpoint !== undefined
   const untraced = mail(settings, {
     providers: traced ? Layer.provide(layerTracedProviders, providers) : providers,

@@ -2,7 +2,7 @@ import { Redacted } from "effect"
 
 import { modelFacts } from "../../adapters/bedrock/models.ts"
 import { addressOf, type Mailbox } from "../../domain/mail/address.ts"
-import type { Provider } from "../../domain/mail/provider.ts"
+import { DEFAULT_PRIMARY } from "../../domain/mail/provider.ts"
 import type { DeferQueueAddress } from "./shapes.ts"
 import type { Values } from "./table.ts"
 
@@ -80,8 +80,6 @@ const cloudOf = ({
   }
   return { ...cloud, s3, credentials }
 }
-
-const DEFAULT_PRIMARY: Provider = "provider_a"
 
 /**
  * The fallback: never equal to the primary, and absent when unset (MAIL-20). A first run that names neither and simulates both

@@ -1,6 +1,7 @@
 import { Record, Schema } from "effect"
 
-import { Provider } from "../../domain/mail/provider.ts"
+import { DEFAULT_DEFER_DELAYS_SECONDS } from "../../domain/mail/deferred-send.ts"
+import { DEFAULT_PRIMARY, Provider } from "../../domain/mail/provider.ts"
 import { cloud } from "./cloud.ts"
 import { area, open, secret, type Setting, vendor } from "./setting.ts"
 import {
@@ -103,7 +104,7 @@ export const AREAS = {
   }),
 
   sending: area("Sending", {
-    primary: open("EMAIL_PRIMARY", oneOf(Provider.literals), { otherwise: "provider_a" })`
+    primary: open("EMAIL_PRIMARY", oneOf(Provider.literals), { otherwise: DEFAULT_PRIMARY })`
       The provider that is tried first: provider_a or provider_b.`,
     fallback: open("EMAIL_FALLBACK", oneOf(Provider.literals))`
       The provider that is tried when the primary is unavailable. Unset, there is no fail-over (where both are simulated and
@@ -160,7 +161,10 @@ export const AREAS = {
     })`
       Where an ambiguous send waits for its retry on the same key: https://sqs.… (SQS) or postgres:NAME (a queue in the
       database). Set but empty: no queue, an ambiguous send ends failed.`,
-    delaysSeconds: open("EMAIL_DEFER_DELAYS_SECONDS", delays, { fallback: "120,600,900", unit: "seconds" })`
+    delaysSeconds: open("EMAIL_DEFER_DELAYS_SECONDS", delays, {
+      fallback: DEFAULT_DEFER_DELAYS_SECONDS.join(","),
+      unit: "seconds"
+    })`
       The waits before the three retries.`,
     visibilitySeconds: open("EMAIL_DEFER_VISIBILITY_SECONDS", integer(1, 43_200), {
       fallback: "60",

@@ -1,6 +1,7 @@
 import { Effect, Layer } from "effect"
 
 import type { KnownMail } from "../../../domain/delivery/listed-mail.ts"
+import { POLLED_PROVIDER } from "../../../domain/mail/provider.ts"
 import { isTerminal } from "../../../domain/mail/status.ts"
 import { ListFailure, SentMails, PollLog, type PollPosition } from "../../../ports/delivery/event-poll.ts"
 import { least } from "../../../reader/model/lists.ts"
@@ -33,7 +34,7 @@ export const layer = (database: MailDatabase): Layer.Layer<PollLog> =>
           const rows = database.rows()
           const mails = new Map<string, KnownMail>()
           for (const { alertedAt, lastEvent, provider, providerMessageId, status } of rows) {
-            if (provider !== "provider_a" || providerMessageId === null) continue
+            if (provider !== POLLED_PROVIDER || providerMessageId === null) continue
             if (!messageIds.includes(providerMessageId)) continue
             const alertDue = alertedAt === null && isTerminal(status)
             mails.set(providerMessageId, { lastEvent: lastEvent ?? undefined, alertDue })

@@ -13,7 +13,7 @@ import {
   RECENT_MINUTES,
   SILENCE_AFTER_MINUTES
 } from "../../../domain/delivery/alarm-rules.ts"
-import type { Provider } from "../../../domain/mail/provider.ts"
+import { POLLED_PROVIDER, Provider } from "../../../domain/mail/provider.ts"
 import { AlarmBoard } from "../../../ports/delivery/alarm-board.ts"
 import { ReadSql, WriteSql } from "../client.ts"
 import { statements } from "../statement.ts"
@@ -41,8 +41,7 @@ const Counted = Schema.Struct({
   overdue: Schema.Int,
   processOffMs: Schema.Finite,
   databaseBackMs: Schema.Finite,
-  silentA: Schema.Int,
-  silentB: Schema.Int,
+  silent: Schema.Record(Provider, Schema.Int),
   unanswered: Schema.Int,
   ...documentColumns
 })
@@ -80,12 +79,13 @@ const webhookHeard = (provider: Provider) => `(
   select i.heard_at + interval '${NOTED_WITHIN_MINUTES} minutes' from event_intakes i where i.provider = '${provider}'
 )`
 
-const silent = (provider: Provider, since: string) => `(
+/** Mails of a provider that went out since it was last heard of. */
+const silent = (provider: Provider) => `(
   select count(*)::int from (
     select from email_log l
     where l.provider = '${provider}' and l.outcome = 'sent'
       and l.created_at < now() - interval '${SILENCE_AFTER_MINUTES} minutes'
-      and l.created_at > greatest(${since}, now() - interval '${SILENCE_WINDOW_HOURS} hours')
+      and l.created_at > greatest(${provider === POLLED_PROVIDER ? webhookHeard(provider) : newestWithEvent(provider)}, now() - interval '${SILENCE_WINDOW_HOURS} hours')
     limit ${MAX_SILENT}
   ) as x
 )`
@@ -114,8 +114,7 @@ select
   (select coalesce(sum(u.count), 0)::int from email_unclaimed_sends u
     where u.noted_at > now() - interval '${RECENT_MINUTES} minutes') as unclaimed,
   ${OVERDUE} as overdue, ${PROCESS_OFF} as process_off_ms, ${DATABASE_BACK} as database_back_ms,
-  ${silent("provider_a", webhookHeard("provider_a"))} as silent_a,
-  ${silent("provider_b", newestWithEvent("provider_b"))} as silent_b,
+  jsonb_build_object(${Provider.literals.map((provider) => `'${provider}', ${silent(provider)}`).join(", ")}) as silent,
   (
     select coalesce(sum(c.unanswered_pages), 0)::int from chunk_jobs c
     where c.unanswered_pages > 0 and c.updated_at > now() - interval '${RECENT_MINUTES} minutes'
@@ -157,7 +156,7 @@ const measuresOf = (row: typeof Counted.Type): Omit<Measures, "deadLetters"> => 
   unclaimed: row.unclaimed,
   overdue: row.overdue,
   clocks: { processOffMs: row.processOffMs, databaseBackMs: row.databaseBackMs },
-  silent: { provider_a: row.silentA, provider_b: row.silentB },
+  silent: row.silent,
   unanswered: row.unanswered,
   documents: documentsOf(row)
 })

@@ -1,6 +1,7 @@
 import { Effect, Layer, Schema } from "effect"
 
 import type { KnownMail, ListMark } from "../../../domain/delivery/listed-mail.ts"
+import { POLLED_PROVIDER } from "../../../domain/mail/provider.ts"
 import { PollLog, type PollPosition } from "../../../ports/delivery/event-poll.ts"
 import { ReadSql, WriteSql } from "../client.ts"
 import { statements } from "../statement.ts"
@@ -53,7 +54,7 @@ export const layer: Layer.Layer<PollLog, never, ReadSql | WriteSql> = Layer.effe
               coalesce(l.alerted_at is null and email_status_rank(l.status) = 100, false) as alert_due,
               (select floor(extract(epoch from min(created_at)) * 1000)::float8 from email_log) as oldest
             from jsonb_array_elements_text(${toJsonText(messageIds)}::jsonb) as x(id)
-            left join email_log l on l.provider = 'provider_a' and l.provider_message_id = x.id`
+            left join email_log l on l.provider = ${POLLED_PROVIDER} and l.provider_message_id = x.id`
           )
           .pipe(
             Effect.map((rows) => ({
@@ -71,7 +72,7 @@ export const layer: Layer.Layer<PollLog, never, ReadSql | WriteSql> = Layer.effe
           PositionRow,
           write`select newest_id, round(extract(epoch from newest_at) * 1000)::float8 as newest_at, gap_after, gap_until_id,
             round(extract(epoch from gap_until_at) * 1000)::float8 as gap_until_at, version::int as version
-          from event_poll_positions where provider = 'provider_a'`
+          from event_poll_positions where provider = ${POLLED_PROVIDER}`
         )
         .pipe(
           Effect.map((row) =>
@@ -87,9 +88,9 @@ export const layer: Layer.Layer<PollLog, never, ReadSql | WriteSql> = Layer.effe
             write`
           insert into event_poll_positions as p
             (provider, newest_id, newest_at, gap_after, gap_until_id, gap_until_at, version)
-          select 'provider_a', ${newest?.id ?? null}::text, ${timeOf(newest)}::timestamptz, ${gap?.after ?? null}::text,
+          select ${POLLED_PROVIDER}::text, ${newest?.id ?? null}::text, ${timeOf(newest)}::timestamptz, ${gap?.after ?? null}::text,
             ${gap?.until?.id ?? null}::text, ${timeOf(gap?.until)}::timestamptz, 1
-          where ${version}::bigint = 0 or exists (select from event_poll_positions where provider = 'provider_a')
+          where ${version}::bigint = 0 or exists (select from event_poll_positions where provider = ${POLLED_PROVIDER})
           on conflict (provider) do update set
             newest_id = excluded.newest_id,
             newest_at = excluded.newest_at,

@@ -14,6 +14,7 @@ import * as Telegram from "../../../adapters/telegram/chat.ts"
 import * as Alarms from "../../../application/delivery/alarms.ts"
 import * as Alerts from "../../../application/delivery/alerts.ts"
 import * as EventRecording from "../../../application/delivery/event-recording.ts"
+import { PROVIDERS } from "../../../domain/mail/provider.ts"
 import type { Chat } from "../../../ports/delivery/alert-channels.ts"
 import type { SimulatedMail } from "../../../ports/mail/simulated-mail.ts"
 import { leaderTicking } from "../../process/leadership.ts"
@@ -57,8 +58,7 @@ const alerts = (
 type RecordedAlertSettings = Pick<DeliverySettings, "access" | "events" | "http">
 
 /**
- * The dispatcher of recorded events. Those of `provider_a` come through the functions, which post where `INTERNAL_ALERT_URL`
- * says; where that is this process's own route, and for all other events, the alert is raised here.
+ * The dispatcher of recorded events. Those that come through the functions are posted where `INTERNAL_ALERT_URL` says; where that is this process's own route, and for all other events, the alert is raised here.
  */
 export const recordedAlerts = ({
   access,
@@ -74,7 +74,7 @@ export const recordedAlerts = ({
       const posted = InternalAlerts.layer({ url, proxySecret: access.proxySharedSecret })
       const there = Context.get(yield* Layer.build(posted), Alerts.Alerts)
       return Alerts.Alerts.of({
-        raise: (failed) => (failed.provider === "provider_a" ? there : here).raise(failed)
+        raise: (failed) => (PROVIDERS[failed.provider].throughFunctions ? there : here).raise(failed)
       })
     })
   )
