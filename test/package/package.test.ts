@@ -281,7 +281,7 @@ describe("the published package", () => {
   it.each(["workerd", "worker", "edge-light"])("gives %s the edge build", async (condition) => {
     const print = `console.log(import.meta.resolve("postlane"))`
     const args = ["--input-type=module", "--conditions", condition, "--eval", print]
-    assert.match(await succeeds(process.execPath, args, at("app")), /dist\/runtime\/edge\.js\s*$/)
+    assert.match(await succeeds(process.execPath, args, at("app")), /dist\/runtime\/entries\/edge\.js\s*$/)
   })
 
   it("names the licences of what is bundled", async () => {

@@ -41,9 +41,9 @@ const isTakenForOthers = (ofKey: ReadonlyArray<Attempt>): boolean => {
 
 /**
  * Whether a copy may be out, so that nothing is sent again without evidence (S4): the provider without keys was asked, and the log
- * does not say that it refused, since it did not or since nobody could write it down (MAIL-43); or the same holds for the other one, and
- * no retry could be queued; or that one has taken the key for other recipients, before the suppressions changed, and refuses it for a
- * day (MAIL-56).
+ * does not say that it refused, since it did not or since nobody could write it down (MAIL-43); or the same holds for the other one,
+ * and the send ended there without a retry; or that one has taken the key for other recipients, before the suppressions changed, and
+ * refuses it for a day (MAIL-56).
  */
 const isDoubtful = ({ database, providers }: DeliveryWorld, key: string): boolean => {
   const rows = database.rows().filter(({ idempotencyKey }) => idempotencyKey === key)
@@ -54,7 +54,9 @@ const isDoubtful = ({ database, providers }: DeliveryWorld, key: string): boolea
       .filter((one) => one.provider === provider && one.outcome !== "ambiguous")
     return asked.length > refused.length
   }
-  const endsInDoubt = rows.some(({ errorKind }) => errorKind === "ambiguous")
+  const endsInDoubt = rows.some(
+    ({ errorKind, outcome }) => errorKind === "ambiguous" || outcome === "suppressed"
+  )
   const ofKey = providers.provider_a.attempts.filter((one) => one.key === key)
   return unrefused("provider_b") || (endsInDoubt && unrefused("provider_a")) || isTakenForOthers(ofKey)
 }
