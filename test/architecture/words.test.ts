@@ -32,7 +32,7 @@ describe("words of the product", () => {
       kinds: { ...WORDS.kinds, made_up_kind: { endings: ["madeup"], name: "Made-up file" } }
     })
     const text = (ending: string) => {
-      const [found] = Object.entries(files).filter(([path]) => path.endsWith(ending))
+      const found = Object.entries(files).find(([path]) => path.endsWith(ending))
       return found?.[1] ?? ""
     }
     assert.include(text("provider_dedupes.sql"), "'made_up_provider'")

@@ -29,7 +29,9 @@ const trying = async (what) => {
 form.addEventListener("submit", (event) => {
   event.preventDefault()
   void trying(async () => {
-    const wanted = Object.fromEntries(boxes.map(({ checked, dataset }) => [dataset["channel"], checked]))
+    /** @type {Record<string, boolean>} */
+    const wanted = {}
+    for (const { checked, dataset } of boxes) wanted[dataset["channel"] ?? ""] = checked
     fill(await ask("PUT", PATH, { email_delivery_failure: wanted }))
     show(saved, "Saved.")
     say("The notifications are saved.")
