@@ -100,7 +100,7 @@ describe("the tutorial", () => {
 
 describe("the runbooks", () => {
   it("there is one for each alarm, each log line and each alarm of CloudWatch", async () => {
-    const text = await readFile(page("runbooks.md"), "utf8")
+    const text = await readFile(page("operate/runbooks.md"), "utf8")
     const named = new Set([...text.matchAll(/^## `(\w+)`$/gm)].map((match) => match[1]))
     const template = await readFile(
       new URL("../infra/templates/postlane.template.json", import.meta.url),
@@ -122,7 +122,7 @@ describe("the runbooks", () => {
   })
 
   it("every command of theirs and of the guides runs", async () => {
-    const pages = ["runbooks.md", ...GUIDES].flatMap((name) => snippetsOf(page(name)).filter(isShell))
+    const pages = ["operate/runbooks.md", ...GUIDES].flatMap((name) => snippetsOf(page(name)).filter(isShell))
     const resend = await fakeResend({ suppressed: [{ email: "a@x.test", origin: "bounce" }] }).listen()
     const suppressed = [{ EmailAddress: "b@x.test", Reason: "COMPLAINT" }]
     const ses = await fakeSes({ account: () => ({ suppressed }) }).listen()
