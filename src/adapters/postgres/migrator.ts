@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
 
 import { whyTooOld } from "../../domain/doctor/database.ts"
-import { greatest } from "../../reader/model/lists.ts"
+import { greatest } from "../../domain/lists.ts"
 import { MIGRATIONS_TABLE as TABLE, settle } from "./database-rights.ts"
 import { readFunctions } from "./function-files.ts"
 import {

@@ -1,4 +1,4 @@
-import { greatest } from "../../../reader/model/lists.ts"
+import { greatest } from "../../../domain/lists.ts"
 import { type Html, html, lines } from "./html.ts"
 import { type Mood, number } from "./ui.ts"
 
