@@ -102,11 +102,11 @@ describe("erasing a person whose mails were converted", () => {
   })
 
   it("a stranger who got the reply on how to register is erased, too", async () => {
-    await world.send(mail("stranger"))
+    await world.send(mail("newcomer"))
     await world.drain()
-    assert.isTrue(await erase("stranger@reader.test"))
-    assert.deepStrictEqual(await traces("stranger"), [])
-    assert.isFalse(await erase("stranger@reader.test"))
+    assert.isTrue(await erase("newcomer@reader.test"))
+    assert.deepStrictEqual(await traces("newcomer"), [])
+    assert.isFalse(await erase("newcomer@reader.test"))
   })
 
   it("in the middle of a conversion: no charge, no reply, nothing left of it", async () => {

@@ -105,7 +105,9 @@ const received = (context: Context, state: State): Moves =>
       }
       if (!state.storeIsUp)
         // Its own clock, right or wrong, and what it remembers can hold it back; neither ends it.
-        return dedupes(retry.provider) && withinWindow(now - retry.firstAttemptAt)
+        return dedupes(retry.provider) &&
+          withinWindow(now - retry.firstAttemptAt) &&
+          rememberedBy(context, state, retry, holder)?.torn !== true
           ? [asks(state, { ...holder, claimed: false }, `${words} without the store`)]
           : []
       const tag = retry.tag === "none" ? undefined : KeyTag.make(retry.tag)
@@ -137,8 +139,11 @@ const received = (context: Context, state: State): Moves =>
           }
         ]
       const going = { ...state, claim: decision.claim }
-      if (!withinWindow(now - retry.firstAttemptAt))
-        return recorded(context, withHolder(going, n, holder), n, "rejected", `${words}, a day later`)
+      const givesUp = (why: string) =>
+        recorded(context, withHolder(going, n, holder), n, "rejected", `${words}, ${why}`)
+      if (!withinWindow(now - retry.firstAttemptAt)) return givesUp("a day later")
+      if (decision.torn || rememberedBy(context, state, retry, holder)?.torn)
+        return givesUp("of a key in doubt elsewhere")
       const blocked = withHolder(going, n, holder)
       return [
         asks(going, holder, words),
@@ -149,9 +154,14 @@ const received = (context: Context, state: State): Moves =>
     })
   })
 
-/** What the process remembers of the key while its retry is under way. */
-const holding = ({ rules }: Context, state: State, retry: Retry, { owner, process }: Holder): State => {
-  if (!rules.retryRemembers) return state
+/** What the process itself says to its retry; nothing where it does not let it go out. */
+const rememberedBy = (
+  { rules }: Context,
+  state: State,
+  retry: Retry,
+  { owner, process }: Pick<Holder, "owner" | "process">
+) => {
+  if (!rules.retryRemembers) return undefined
   const { firstAttemptAt, provider } = retry
   const now = nowOf(state)
   const known = state.memory[process]
@@ -169,9 +179,15 @@ const holding = ({ rules }: Context, state: State, retry: Retry, { owner, proces
     evidence: undefined
   }
   const decision = rules.decideRetry(claim, asked, now)
-  return decision._tag === "Go"
-    ? { ...state, memory: replaceAt(state.memory, process, decision.claim) }
-    : state
+  return decision._tag === "Go" ? decision : undefined
+}
+
+/** What the process remembers of the key while its retry is under way. */
+const holding = (context: Context, state: State, retry: Retry, holder: Holder): State => {
+  const decision = rememberedBy(context, state, retry, holder)
+  return decision === undefined
+    ? state
+    : { ...state, memory: replaceAt(state.memory, holder.process, decision.claim) }
 }
 
 /** What the process remembers of the key once its retry has ended. */

@@ -24,12 +24,12 @@ const { positionals, values } = parseArgs({
 
 /** The pure rules, by the folder of the domain; of conversion the state machines, not what reads documents. */
 const RULES: Readonly<Record<string, string>> = {
-  mail: "src/domain/mail/**/*.ts",
-  delivery: "src/domain/delivery/*.ts",
-  batch: "src/domain/batch/*.ts",
-  accounts: "src/domain/accounts/*.ts",
-  inbound: "src/domain/inbound/*.ts",
-  conversion: "src/domain/conversion/{,work/}*.ts"
+  mail: "src/{domain,application}/mail/**/*.ts",
+  delivery: "src/{domain,application}/delivery/*.ts",
+  batch: "src/{domain,application}/batch/*.ts",
+  accounts: "src/{domain,application}/accounts/*.ts",
+  inbound: "src/{domain,application}/inbound/*.ts",
+  conversion: "src/{domain,application}/conversion/{,work/}*.ts"
 }
 
 /** A place with its faults. */

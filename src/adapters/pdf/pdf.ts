@@ -2,9 +2,9 @@ import { availableParallelism } from "node:os"
 
 import { Effect, Layer, Option, Stream } from "effect"
 
+import { append, least } from "../../domain/lists.ts"
 import { Pdf, type PdfDocument } from "../../ports/conversion/pdf.ts"
 import { USUAL_LAYOUT } from "../../reader/model/layout-page.ts"
-import { append, least } from "../../reader/model/lists.ts"
 import type { DocumentFacts, FontFace } from "../../reader/model/page-content.ts"
 import type { PageRange, PdfError } from "../../reader/model/pdf-document.ts"
 import type { Trap } from "../../reader/sources/pdf/traps.ts"

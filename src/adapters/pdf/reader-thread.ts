@@ -2,7 +2,7 @@ import { Worker } from "node:worker_threads"
 
 import { Effect, Semaphore } from "effect"
 
-import { append } from "../../reader/model/lists.ts"
+import { append } from "../../domain/lists.ts"
 import type { DocumentFacts, FontFace } from "../../reader/model/page-content.ts"
 import type { PdfError, PdfFailure } from "../../reader/model/pdf-document.ts"
 import { pdfError } from "../../reader/sources/pdf/failure.ts"

@@ -16,7 +16,7 @@ export const makeFunctionsTable = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const [table] = yield* sql`select to_regclass(${TABLE}) is not null as found`.unprepared
   if (table?.["found"] === true) return
-  yield* sql`create table ${sql(TABLE)} (
+  yield* sql`create table if not exists ${sql(TABLE)} (
     name text primary key,
     checksum text not null,
     signature text not null,

@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
 
 import { whyTooOld } from "../../domain/doctor/database.ts"
-import { greatest } from "../../reader/model/lists.ts"
+import { greatest } from "../../domain/lists.ts"
 import { MIGRATIONS_TABLE as TABLE, settle } from "./database-rights.ts"
 import { readFunctions } from "./function-files.ts"
 import {
@@ -173,11 +173,15 @@ const inTurn = <A, R>(
     return yield* untilFree(what, once)
   })
 
+/**
+ * What is there is left alone, for roles that may make nothing. `if not exists` as well: a connection that once found no table, and waits
+ * for its turn while another process makes it, still finds none.
+ */
 const makeTable = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const [table] = yield* sql`select to_regclass(${TABLE}) is not null as found`.unprepared
   if (table?.["found"] === true) return
-  yield* sql`create table ${sql(TABLE)} (
+  yield* sql`create table if not exists ${sql(TABLE)} (
     id integer primary key,
     name text not null,
     checksum text not null,

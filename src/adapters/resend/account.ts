@@ -1,8 +1,8 @@
 import { Effect, Option, Redacted, Schema } from "effect"
 
 import type { ProviderAFacts } from "../../domain/doctor/provider-a.ts"
+import { append } from "../../domain/lists.ts"
 import { failureText } from "../../domain/mail/failover.ts"
-import { append } from "../../reader/model/lists.ts"
 import { classifyResendError, whyNoAnswer } from "./classify.ts"
 import { makeClient, type ResendOptions, VENDOR_URL } from "./resend-provider.ts"
 

@@ -3,8 +3,8 @@ import { Effect, Fiber, Schema, Stream } from "effect"
 import { heldKey, resultsKey, type ManifestEntry } from "../../domain/batch/keys.ts"
 import type { ReturnedRecord } from "../../domain/batch/record.ts"
 import type { JobId } from "../../domain/ids.ts"
+import { append } from "../../domain/lists.ts"
 import { ObjectStoreError, type ObjectStoreService } from "../../ports/object-store.ts"
-import { append } from "../../reader/model/lists.ts"
 
 /** An accepted answer, with what it may be used for. */
 const PageAnswer = Schema.Struct({

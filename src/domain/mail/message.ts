@@ -1,7 +1,7 @@
 import { Result, Schema } from "effect"
 
-import { append } from "../../reader/model/lists.ts"
 import type { FieldIssue } from "../field-issues.ts"
+import { append } from "../lists.ts"
 import {
   addressKey,
   type Mailbox,

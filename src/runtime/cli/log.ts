@@ -4,6 +4,7 @@ import { Command, Flag } from "effect/cli"
 import * as EmailLog from "../../adapters/postgres/delivery/email-log-query.ts"
 import type { EmailLogRow } from "../../domain/delivery/email-log-row.ts"
 import { Provider } from "../../domain/mail/provider.ts"
+import { append } from "../../domain/lists.ts"
 import { EmailStatus } from "../../domain/mail/status.ts"
 import { Category, UNKNOWN_CATEGORY } from "../../domain/mail/suppression/policy.ts"
 import {
@@ -12,7 +13,6 @@ import {
   EmailLogQuery,
   MAX_EMAIL_LOG_PAGE
 } from "../../ports/delivery/email-log-query.ts"
-import { append } from "../../reader/model/lists.ts"
 import { onDatabase } from "./installation.ts"
 import { CommandFailed, print, telling, Json, Shell } from "./shell.ts"
 import { type Column, layoutTable, type TableLayout, counted } from "./table.ts"

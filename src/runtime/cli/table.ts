@@ -1,6 +1,6 @@
 import { CliOutput } from "effect/cli"
 
-import { greatest } from "../../reader/model/lists.ts"
+import { greatest } from "../../domain/lists.ts"
 
 const BLANK = /[\t\n\v\f\r\u0085\u2028\u2029]+/g
 /** What a terminal would interpret instead of showing: control characters and bidirectional marks. */

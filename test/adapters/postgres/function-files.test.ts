@@ -1,10 +1,11 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, FileSystem, Layer, Path } from "effect"
+import { Deferred, Effect, Fiber, FileSystem, Layer, Path } from "effect"
 
 import { layerSqlClient, WriteSql } from "../../../src/adapters/postgres/client.ts"
 import { migrate, pending } from "../../../src/adapters/postgres/migrator.ts"
 import { layerClients, layerEmptyDatabase } from "../../support/postgres/postgres.ts"
+import { untilFound } from "../../support/until.ts"
 
 const layerEmpty = layerSqlClient.pipe(
   Layer.provideMerge(layerClients()),
@@ -67,6 +68,41 @@ describe("functions in files of their own", () => {
       assert.strictEqual(yield* above, 2)
       assert.deepStrictEqual((yield* pending(files.version("1.0.0"))).functions, [])
     }).pipe(Effect.scoped, Effect.provide(layerEmpty))
+  )
+
+  it.live(
+    "a process that found no table of migrations, and waits while another one makes it, goes on from there",
+    () =>
+      Effect.gen(function* () {
+        const files = yield* folder
+        const version = files.version("1.0.0")
+        const sql = yield* WriteSql
+        // Each connection has looked for the table, and knows that there is none.
+        yield* Effect.all(
+          Array.from({ length: 4 }, () => pending(version)),
+          { concurrency: "unbounded" }
+        )
+        const isLocked = yield* Deferred.make<void>()
+        const second = yield* Effect.forkChild(Effect.andThen(Deferred.await(isLocked), migrate(version)))
+        yield* sql.withTransaction(
+          Effect.gen(function* () {
+            yield* sql`select pg_advisory_xact_lock(hashtextextended('postlane_migrations lock', 0))`
+              .unprepared
+            yield* Deferred.succeed(isLocked, undefined)
+            yield* untilFound(
+              "the second process waits for its turn",
+              Effect.map(
+                sql`select from pg_locks where locktype = 'advisory' and not granted`.unprepared,
+                (waiting) => waiting.length > 0
+              )
+            )
+            yield* sql`create table postlane_migrations (
+            id integer primary key, name text not null, checksum text not null, applied_at timestamptz not null default now()
+          )`.unprepared
+          })
+        )
+        assert.lengthOf((yield* Fiber.join(second)).files, 1)
+      }).pipe(Effect.scoped, Effect.provide(layerEmpty))
   )
 
   it.live("are applied anew where the text is another, and only these; a comment is none", () =>

@@ -127,7 +127,6 @@ describe("what a process remembers of its keys", () => {
 
     it("keeps the acceptance of a call that was frozen past its lease, and that another one went on from (S4)", () => {
       const memory = makeKeyMemory()
-      const key = anyId("key")
       memory.hold(key, fresh, request("frozen"), 0)
       memory.hold(key, { ...fresh, sticky: "provider_a", takeover: true }, request("heir"), 1)
       memory.settle(key, { owner: "frozen", state: "accepted", ambiguous: false, result }, 2)
@@ -138,7 +137,6 @@ describe("what a process remembers of its keys", () => {
 
     it("knows where it got no clear answer, also once the store has said something else of the key (S2)", () => {
       const memory = makeKeyMemory()
-      const key = anyId("key")
       const failed = {
         ...result,
         ok: false,

@@ -67,8 +67,8 @@ export const mailResponse = (document: string, { headers, policy, status = 200 }
   })
 
 /** The answer that carries a page under its policy. */
-export const pageResponse = (page: Html, answer: Answer): HttpServerResponse.HttpServerResponse =>
-  mailResponse(page.toString(), answer)
+export const pageResponse = (markup: Html, answer: Answer): HttpServerResponse.HttpServerResponse =>
+  mailResponse(markup.toString(), answer)
 
 /** Whether the client is a person's browser, which gets a page where a program gets a problem. */
 export const acceptsPages = ({ headers }: HttpServerRequest.HttpServerRequest): boolean => {

@@ -176,7 +176,7 @@ const dropped = ({ suppressions }: MailStory, addresses: ReadonlyArray<string>):
       })}</ul>`
 
 const cost = (rows: ReadonlyArray<StoryRow>): string | undefined => {
-  const known = rows.flatMap(({ cost_usd: usd }) => (usd === null ? [] : [usd]))
+  const known = rows.flatMap(({ cost_usd: amount }) => (amount === null ? [] : [amount]))
   if (known.length === 0) return undefined
   return usd(known.reduce((one, other) => one + other, 0))
 }

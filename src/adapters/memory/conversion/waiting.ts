@@ -1,6 +1,6 @@
 import type { WaitFacts } from "../../../domain/conversion/waiting.ts"
 import type { FileId, FlyerId } from "../../../domain/ids.ts"
-import { least } from "../../../reader/model/lists.ts"
+import { least } from "../../../domain/lists.ts"
 import type { Moment } from "../documents/rows.ts"
 import type { Documents } from "../documents/state.ts"
 

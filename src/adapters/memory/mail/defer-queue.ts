@@ -14,6 +14,7 @@ import {
 
 import { withDeadline } from "../../../application/deadline.ts"
 import type { LogRowId } from "../../../domain/ids.ts"
+import { least } from "../../../domain/lists.ts"
 import {
   decodeDeferredSend,
   encodeDeferredSend,
@@ -22,7 +23,6 @@ import {
 } from "../../../domain/mail/deferred-send.ts"
 import { type DeadLetter, DeferQueue, tooLargeToQueue } from "../../../ports/mail/defer-queue.ts"
 import { StoreUnavailable } from "../../../ports/store-unavailable.ts"
-import { least } from "../../../reader/model/lists.ts"
 
 interface Entry {
   readonly id: string

@@ -1,5 +1,6 @@
 import { Clock, Effect, Redacted } from "effect"
 
+import { least } from "../../../domain/lists.ts"
 import {
   CAMPAIGN_EVENTS,
   type CampaignEventName,
@@ -19,7 +20,6 @@ import {
   type OutreachEntry,
   Unsubscribes
 } from "../../../ports/outreach/campaign-book.ts"
-import { least } from "../../../reader/model/lists.ts"
 
 /** A row of `email_sends`; times in milliseconds since the epoch. */
 interface EmailSendRow {

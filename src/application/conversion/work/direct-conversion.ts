@@ -9,13 +9,13 @@ import {
   type PageLine,
   type Recognition
 } from "../../../domain/conversion/page-line.ts"
+import { append } from "../../../domain/lists.ts"
 import { HtmlAssembly } from "../../../ports/conversion/html-assembly.ts"
 import { type OpenPages, PageSources } from "../../../ports/conversion/page-sources.ts"
 import { FileObjects, type ObjectStoreError } from "../../../ports/object-store.ts"
 import type { ExplainedBlock } from "../../../reader/model/explained.ts"
 import type { LayoutOptions } from "../../../reader/model/layout-page.ts"
 import type { LeftOut } from "../../../reader/model/left-out.ts"
-import { append } from "../../../reader/model/lists.ts"
 import { PdfError, type PageRange } from "../../../reader/model/pdf-document.ts"
 import { pagesOf } from "./assembling.ts"
 

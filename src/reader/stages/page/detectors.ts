@@ -143,7 +143,7 @@ export const claimRegions = (facts: PageFacts): Claims => {
       ...one,
       block: { ...one.block, reason: { stage: "regions", rule: id, evidence: evidenceOf(one) } }
     }))
-    claims = { ...claims, ...found, placed: [...claims.placed, ...placed] }
+    claims = Object.assign({}, claims, found, { placed: claims.placed.concat(placed) })
   }
   return claims
 }

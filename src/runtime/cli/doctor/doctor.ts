@@ -7,7 +7,7 @@ import * as Resolver from "../../../adapters/dns/resolver.ts"
 import { examine } from "../../../application/doctor/doctor.ts"
 import { tally, type Verdict, verdictsOf } from "../../../domain/doctor/verdict.ts"
 import { webhookSecretForm, webhookVerdicts } from "../../../domain/doctor/webhook-secret.ts"
-import { append } from "../../../reader/model/lists.ts"
+import { append } from "../../../domain/lists.ts"
 import { type Scrub, scrubOf } from "../../process/log-lines.ts"
 import { typed } from "../../process/package.ts"
 import {

@@ -1,7 +1,7 @@
 import { assert, layer as suiteLayer } from "@effect/vitest"
 import { Effect, type Layer } from "effect"
 
-import { ConversionStore } from "../../../../src/ports/conversion/conversion-store.ts"
+import type { ConversionStore } from "../../../../src/ports/conversion/conversion-store.ts"
 import { anyId } from "../../../support/any-id.ts"
 import {
   begin,

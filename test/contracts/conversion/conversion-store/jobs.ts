@@ -3,7 +3,7 @@ import { Duration, Effect, type Layer } from "effect"
 
 import { CHUNK_PAGES, MAX_CHUNK_ATTEMPTS } from "../../../../src/domain/conversion/job.ts"
 import { waitsFor } from "../../../../src/domain/conversion/waiting.ts"
-import { ConversionStore } from "../../../../src/ports/conversion/conversion-store.ts"
+import type { ConversionStore } from "../../../../src/ports/conversion/conversion-store.ts"
 import type { StoreUnavailable } from "../../../../src/ports/store-unavailable.ts"
 import { anyId } from "../../../support/any-id.ts"
 import {
@@ -13,7 +13,7 @@ import {
   completeAll,
   cost,
   customer,
-  DocumentsWorld,
+  type DocumentsWorld,
   fileOf,
   funds,
   job,

@@ -8,7 +8,7 @@ import {
   clean,
   completeAll,
   customer,
-  DocumentsWorld,
+  type DocumentsWorld,
   fileOf,
   funds,
   job,

@@ -2,7 +2,7 @@ import { assert, layer as suiteLayer } from "@effect/vitest"
 import { Duration, Effect, type Layer } from "effect"
 
 import type { JobId } from "../../../../src/domain/ids.ts"
-import { ConversionStore } from "../../../../src/ports/conversion/conversion-store.ts"
+import type { ConversionStore } from "../../../../src/ports/conversion/conversion-store.ts"
 import type { StoreUnavailable } from "../../../../src/ports/store-unavailable.ts"
 import { anyId } from "../../../support/any-id.ts"
 import {
