@@ -4,7 +4,7 @@ import { Context, type Duration, Effect, Latch } from "effect"
 export type WaitForBell = (atMost: Duration.Input) => Effect.Effect<void>
 
 /** A kind of work. Each has its own bell. */
-export type Kind = "conversions" | "mails"
+export type Kind = "conversions" | "mails" | "queue"
 
 /** The bells of a process, one for each kind of work. */
 interface WorkBellService {
@@ -33,7 +33,7 @@ const makeBell = () => {
 }
 
 const make = (): WorkBellService => {
-  const bells = { conversions: makeBell(), mails: makeBell() }
+  const bells = { conversions: makeBell(), mails: makeBell(), queue: makeBell() }
   return { ring: (kind) => bells[kind].ring, listen: (kind) => bells[kind].listen }
 }
 

@@ -32,6 +32,10 @@ export type MailId = typeof MailId.Type
 export const LogRowId = Schema.String.pipe(Schema.brand("LogRowId"))
 export type LogRowId = typeof LogRowId.Type
 
+/** A request of the send queue, and its row of the send log. */
+export const QueueId = Schema.String.pipe(Schema.brand("QueueId"))
+export type QueueId = typeof QueueId.Type
+
 /** Any work that funds are held for and costs are booked on. */
 export const WorkId = Schema.Union([JobId, FlyerId, MailId])
 export type WorkId = typeof WorkId.Type

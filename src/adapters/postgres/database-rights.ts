@@ -58,7 +58,8 @@ export const secure = Effect.fnUntraced(function* (made: ReadonlyArray<string>) 
     where p.pronamespace = 'public'::regnamespace and pg_has_role(p.proowner, 'usage')
       and p.proname in (select jsonb_array_elements_text(${names}::jsonb))
       and (has_function_privilege('public', p.oid, 'execute')
-        or not coalesce(has_function_privilege((select r.oid from pg_roles r where r.rolname = 'service_role'), p.oid, 'execute'), true))
+        or not coalesce(has_function_privilege((select r.oid from pg_roles r where r.rolname = 'service_role'), p.oid, 'execute'), true)
+        or p.prosecdef and not coalesce(has_function_privilege((select r.oid from pg_roles r where r.rolname = 'postlane_enqueue'), p.oid, 'execute'), true))
     `.unprepared
   yield* sql`select secure_table(c.oid) from pg_class c
     where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and pg_has_role(c.relowner, 'usage')

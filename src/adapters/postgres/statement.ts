@@ -26,6 +26,9 @@ const sqlState = (error: SqlError): string => {
   return typeof cause === "object" && cause !== null && "code" in cause ? String(cause.code) : ""
 }
 
+/** The SQLSTATE of a failed operation; empty where the database gave none. */
+export const sqlStateOf = ({ cause }: StoreUnavailable): string => (isSqlError(cause) ? sqlState(cause) : "")
+
 /** Whether the same statement with other values could have succeeded. */
 export const isAboutData = ({ cause }: { readonly cause?: unknown }): boolean =>
   isSqlError(cause) && DATA_CLASSES.has(sqlState(cause).slice(0, 2))

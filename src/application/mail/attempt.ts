@@ -5,6 +5,7 @@ import type { Provider } from "../../domain/mail/provider.ts"
 import { type Accepted, type MailProvider, ProviderFailure } from "../../ports/mail/mail-provider.ts"
 import { withDeadline } from "../deadline.ts"
 import { countAttempt } from "./metrics.ts"
+import { PaceReports } from "./pace-reports.ts"
 
 /** How long a shutdown lets attempts under way finish by themselves, and then lets their outcomes be written. */
 const DRAIN_GRACE = "6 seconds"
@@ -29,6 +30,7 @@ interface AttemptRunner {
 export const makeAttemptRunner = Effect.fnUntraced(function* (attemptTimeoutMs: number) {
   const bodies = new Set<Fiber.Fiber<unknown, unknown>>()
   const attempts = new Set<Fiber.Fiber<unknown, unknown>>()
+  const paces = yield* PaceReports
   let closed = false
   const idle = Effect.suspend(() => Fiber.awaitAll([...bodies]))
 
@@ -75,6 +77,8 @@ export const makeAttemptRunner = Effect.fnUntraced(function* (attemptTimeoutMs: 
               cause
             ).pipe(Effect.andThen(Effect.fail(ambiguous("the provider adapter died"))))
       }),
+      Effect.tap(({ pace }) => Effect.sync(() => paces.note(provider, pace))),
+      Effect.tapError(({ pace }) => Effect.sync(() => paces.note(provider, pace))),
       (run) => countAttempt(provider, run)
     )
   }

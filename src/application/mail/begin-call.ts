@@ -19,8 +19,10 @@ interface Call {
   readonly message: Message
   readonly key: IdempotencyKey
   readonly keyHash: KeyHash
-  /** The row that it writes, and the owner of its claim. */
+  /** The row that it writes. */
   readonly rowId: LogRowId
+  /** Of its claim: unique to the call. */
+  readonly owner: string
   /** True when the caller chose the key; no other process can know a generated one. */
   readonly isChosen: boolean
   readonly requireClaim: boolean
@@ -98,7 +100,7 @@ const forKey = Effect.fnUntraced(function* (
   request: ClaimRequest
 ): Effect.fn.Return<BegunCall, ClaimUnavailable> {
   const { memory } = parts
-  const { keyHash, rowId: owner } = call
+  const { keyHash, owner } = call
   const since = yield* uptime
   const wallClock = yield* Clock.currentTimeMillis
   const claim = { owner, payloadHash: request.payloadHash }
@@ -125,7 +127,7 @@ const forKey = Effect.fnUntraced(function* (
       keyHash,
       claim: {
         ...request,
-        leaseMs: claimLeaseMs(parts.config),
+        leaseMs: parts.terms.leaseMs,
         known: known === undefined ? undefined : { ...known, isSettled: own?._tag === "Replay" }
       }
     },
@@ -168,12 +170,12 @@ export const beginCall = Effect.fnUntraced(function* (
   parts: SendParts,
   call: Call
 ): Effect.fn.Return<BegunCall, ClaimUnavailable> {
-  const { keyHash, message, rowId } = call
+  const { keyHash, message, owner } = call
   const secret = yield* parts.store.tagSecret
   const tag = secret === undefined ? undefined : yield* parts.useTag(secret, keyHash, FIRST_USE)
   if (call.isChosen) {
     const payloadHash = yield* parts.sha256Hex(payloadOf(message))
-    const begun = yield* forKey(parts, call, { payloadHash, owner: rowId, provider: call.first, tag })
+    const begun = yield* forKey(parts, call, { payloadHash, owner, provider: call.first, tag })
     if (begun.time === undefined && begun.decision._tag === "Claimed") yield* noteUnclaimed(parts, call)
     return begun
   }

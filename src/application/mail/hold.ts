@@ -7,7 +7,7 @@ import type { Provider } from "../../domain/mail/provider.ts"
 import { failed, type SendResult, type Tried } from "../../domain/mail/send-result.ts"
 import { type BlockReason, blockedAddresses } from "../../domain/mail/suppression/policy.ts"
 import { uptime } from "../uptime.ts"
-import { claimLeaseMs, type Sending, type SendParts } from "./sending.ts"
+import type { Sending, SendParts } from "./sending.ts"
 import { begin, moveClaim } from "./store-access.ts"
 
 /** The claim has passed to another call: this one defers nothing, and answers what the claim says. */
@@ -36,7 +36,7 @@ const renew = Effect.fnUntraced(function* (
       claim: {
         ...claim,
         provider,
-        leaseMs: claimLeaseMs(parts.config),
+        leaseMs: parts.terms.leaseMs,
         tag: tagOf(details),
         known: undefined
       }
@@ -66,7 +66,8 @@ export const holdsFor = (
 ): Effect.Effect<boolean, ClaimPassed> =>
   sending.holdsClaim
     ? Effect.flatMap(uptime, (now) =>
-        now - sending.hold.since + forMs <= claimLeaseMs(parts.config)
+        now - Math.max(sending.hold.since, parts.terms.renewedAt) + Math.min(forMs, parts.terms.neededMs) <=
+        parts.terms.leaseMs
           ? Effect.succeed(true)
           : renew(parts, sending, provider)
       )

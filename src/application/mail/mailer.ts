@@ -76,17 +76,17 @@ const send = (
   Effect.flatMap(parts.newId(), (id) => {
     const rowId = LogRowId.make(id)
     const key = IdempotencyKey.make(request.idempotencyKey ?? rowId)
-    return sendOnce(parts, message, request, { rowId, key }).pipe(
+    return sendOnce(parts, message, request, { rowId, owner: rowId, key }).pipe(
       Effect.annotateLogs({ sendId: rowId, idempotencyKey: key })
     )
   })
 
 /** Look-up and claim, the providers, the row. */
-const sendOnce = Effect.fnUntraced(function* (
+export const sendOnce = Effect.fnUntraced(function* (
   parts: SendParts,
   message: Message,
-  { idempotencyKey: chosenKey, requireClaim = false }: SendRequest,
-  { key, rowId }: { readonly key: IdempotencyKey; readonly rowId: LogRowId }
+  { idempotencyKey: chosenKey, requireClaim = false }: Pick<SendRequest, "idempotencyKey" | "requireClaim">,
+  { key, owner, rowId }: { readonly key: IdempotencyKey; readonly owner: string; readonly rowId: LogRowId }
 ): Effect.fn.Return<SendResult, NotBegun> {
   const keyHash = KeyHash.make(yield* parts.sha256Hex(key))
   const route = routeOf(parts.config, message.provider)
@@ -95,6 +95,7 @@ const sendOnce = Effect.fnUntraced(function* (
     key,
     keyHash,
     rowId,
+    owner,
     isChosen: chosenKey !== undefined,
     requireClaim,
     first: route.first
@@ -263,7 +264,11 @@ const deliver = Effect.fnUntraced(function* (
   const failure = attempt.failure
   const error = refusal === undefined ? failure.message : `${refusal}; ${provider}: ${failure.message}`
   if (failure.knowsKey === true) sending.hold.doubtful = true
-  const next = afterFailure(route, sending.hold.doubtful, failure.kind)
+  const after = afterFailure(route, sending.hold.doubtful, failure.kind)
+  const next =
+    after._tag !== "FailOver" || (yield* parts.terms.mayFailOver(after.to))
+      ? after
+      : afterFailure({ first: provider, fallback: undefined }, sending.hold.doubtful, failure.kind)
   sending.hold.ownKind = failure.kind
   switch (next._tag) {
     case "FailOver":

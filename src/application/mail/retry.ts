@@ -1,11 +1,10 @@
-import { Clock, Context, Data, Effect, Layer, Result } from "effect"
+import { Context, Effect, Layer, Result } from "effect"
 
 import { type ClaimEnd, settledState } from "../../domain/mail/claim.ts"
 import {
   ageBySchedule,
   type DeferredSend,
   delayBefore,
-  firstOf,
   hasExpired,
   tagOf,
   tooLate,
@@ -13,40 +12,24 @@ import {
   triedBy,
   withoutDropped
 } from "../../domain/mail/deferred-send.ts"
-import { type FailureKind, withinWindow } from "../../domain/mail/failover.ts"
-import { dedupes } from "../../domain/mail/provider.ts"
+import type { FailureKind } from "../../domain/mail/failover.ts"
 import { deferred, failed, type SendResult, sent, suppressed } from "../../domain/mail/send-result.ts"
-import {
-  type Block,
-  type BlockReason,
-  blockedAddresses,
-  suppressedError
-} from "../../domain/mail/suppression/policy.ts"
+import { type BlockReason, blockedAddresses, suppressedError } from "../../domain/mail/suppression/policy.ts"
 import type { ProviderFailure } from "../../ports/mail/mail-provider.ts"
-import type { BeganRetry } from "../../ports/mail/mail-store.ts"
 import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { uptime } from "../uptime.ts"
 import { unconfigured } from "./attempt.ts"
+import { beginRetry, type Go, NotBegun } from "./begin-retry.ts"
 import { layerKeyMemory } from "./key-memory.ts"
 import { countRetry } from "./metrics.ts"
-import { bounded, recordRetry, untilAnswered } from "./retry-store.ts"
-import {
-  claimLeaseMs,
-  derivedRowId,
-  enqueueRetry,
-  makeSendParts,
-  type SendParts,
-  type SendServices
-} from "./sending.ts"
+import { recordRetry, untilAnswered } from "./retry-store.ts"
+import { derivedRowId, enqueueRetry, makeSendParts, type SendParts, type SendServices } from "./sending.ts"
 import { findEvidence, noteEvidence, rowOf } from "./store-access.ts"
-import { heard, storeNow, type StoreTime } from "./store-time.ts"
+import { storeNow } from "./store-time.ts"
 import { newTrace, type Trace, traced } from "./trace.ts"
 
 /** Wait of a message after an attempt that could not begin, in seconds; at most the first retry's delay, which drills shorten. */
 const NOT_BEGUN_WAIT_SECONDS = 30
-
-/** Nothing was asked of a provider: the store does not answer, or another process works on the key. */
-class NotBegun extends Data.TaggedError("NotBegun")<{ readonly reason: string }> {}
 
 /**
  * Handles a queued retry (MAIL-51 to MAIL-56). Its first attempt was ambiguous, so that no outcome here proves that nothing
@@ -69,16 +52,17 @@ export const layer: Layer.Layer<RetryHandler, never, SendServices> = Layer.effec
   RetryHandler,
   Effect.map(makeSendParts, (parts) =>
     RetryHandler.of({
-      handle: (message) => {
-        const named = { sendId: message.rowId, idempotencyKey: message.details.idempotencyKey }
-        const handled = parts.runner
-          .detached(handle(parts, message))
-          .pipe(Effect.catchTag("NotBegun", (why) => putBack(parts, message, why)))
-        return Effect.annotateLogs(handled, named)
-      }
+      handle: (message) => retryOnce(parts, message)
     })
   )
 ).pipe(Layer.provide(layerKeyMemory))
+
+/** Handles one message, whatever it is queued in. */
+export const retryOnce = (parts: SendParts, message: DeferredSend): Effect.Effect<void, StoreUnavailable> =>
+  parts.runner.detached(handle(parts, message)).pipe(
+    Effect.catchTag("NotBegun", (why) => putBack(parts, message, why)),
+    Effect.annotateLogs({ sendId: message.rowId, idempotencyKey: message.details.idempotencyKey })
+  )
 
 /** Hands the message back, with no receive counted; a queue that does not answer either is asked again until it does. */
 const putBack = (
@@ -122,7 +106,7 @@ const handle = Effect.fnUntraced(function* (
     provider: request.provider,
     owner,
     tag: tagOf(details),
-    leaseMs: claimLeaseMs(parts.config),
+    leaseMs: parts.terms.leaseMs,
     ageMs
   }
   const now = yield* uptime
@@ -184,7 +168,7 @@ const retried = Effect.fnUntraced(function* (
   held: Held
 ): Effect.fn.Return<void, NotBegun | StoreUnavailable> {
   const { owner } = held
-  const began = yield* begin(parts, message, held).pipe(Effect.tapError(() => Effect.sync(held.undo)))
+  const began = yield* beginRetry(parts, message, held).pipe(Effect.tapError(() => Effect.sync(held.undo)))
   if (began._tag !== "Go") held.undo()
   if (began._tag === "Settled") {
     const { at, firstAttemptAt, lastAttemptAt } = began
@@ -197,6 +181,11 @@ const retried = Effect.fnUntraced(function* (
       lastAgeMs: Math.max(0, at - lastAttemptAt)
     }
     parts.memory.learn(message.details.keyHash, told, requestOf(message, owner), yield* uptime)
+    if (parts.terms.refusedWait !== undefined)
+      yield* recordRetry(
+        parts,
+        rowOf(parts.config, result, message.details, newTrace(), settledBy(owner, { result }))
+      )
     yield* noteEvidence(began.evidence)
     return yield* countRetry("settled")
   }
@@ -220,67 +209,6 @@ const retried = Effect.fnUntraced(function* (
     yield* Effect.logError("a deferred send ended failed: no retry follows").pipe(
       Effect.annotateLogs({ error: result.error, source: details.source })
     )
-  }
-})
-
-/** What an attempt goes by. */
-interface Go {
-  readonly _tag: "Go"
-  readonly torn: boolean
-  readonly suppressions: ReadonlyArray<Block>
-  /** When the key's first attempt began. */
-  readonly firstAttemptAt: number
-  /** Absent where the store did not answer. */
-  readonly time: StoreTime | undefined
-}
-
-type Began = Exclude<BeganRetry, { readonly _tag: "Busy" | "Go" }> | Go
-
-/**
- * Evidence and suppressions before an attempt, and the lease on the key. A provider that dedupes is tried even if the database
- * does not answer. Another one is not: a mail could go out twice after an event has proven its acceptance. Its message waits
- * instead. So does one that is too old only by this process's clock or memory, since neither is enough to end a mail.
- */
-const begin = Effect.fnUntraced(function* (
-  parts: SendParts,
-  message: DeferredSend,
-  { ageMs, owner }: Pick<Held, "ageMs" | "owner">
-): Effect.fn.Return<Began, NotBegun | StoreUnavailable> {
-  const { details, firstAttemptAt, rowId } = message
-  const { provider } = message.request
-  const unknown: Go = { _tag: "Go", torn: false, suppressions: [], firstAttemptAt, time: undefined }
-  if (!parts.store.configured) return unknown
-  const entry = {
-    keyHash: details.keyHash,
-    tag: tagOf(details),
-    // A process's clock may be a day off.
-    firstAttemptAt: message.timedBy === "process" ? undefined : firstAttemptAt,
-    ageMs: ageBySchedule(message, parts.config.deferDelaysSeconds),
-    provider,
-    rowId,
-    addresses: [...details.to, ...details.others],
-    owner,
-    leaseMs: claimLeaseMs(parts.config)
-  }
-  const asked = yield* Effect.result(bounded(parts, "beginRetry", parts.store.beginRetry(entry)))
-  if (Result.isFailure(asked)) {
-    const error = asked.failure
-    const isYoung =
-      withinWindow(ageMs) && tooLate(message, firstAttemptAt, yield* Clock.currentTimeMillis) === undefined
-    if (dedupes(provider) && isYoung)
-      return yield* Effect.logWarning(
-        "mail store: beginRetry failed, the provider dedupes, the retry goes on",
-        error
-      ).pipe(Effect.as(unknown))
-    return yield* error.isRetryable ? new NotBegun({ reason: error.message }) : error
-  }
-  const began = asked.success
-  if (began._tag === "Busy") return yield* new NotBegun({ reason: "another process works on its key" })
-  if (began._tag !== "Go") return began
-  return {
-    ...began,
-    firstAttemptAt: firstOf(message, began.firstAttemptAt),
-    time: yield* heard(began.at)
   }
 })
 
@@ -335,6 +263,13 @@ const again = Effect.fnUntraced(function* (
   const { kind, message: reason } = failure
   const attempt = message.attempt + 1
   const now = yield* storeNow(time)
+  const { refusedWait } = parts.terms
+  if (kind === "unavailable" && refusedWait !== undefined) {
+    const wait = refusedWait(failure, now - firstAttemptAt)
+    if (wait === undefined) return gaveUp(message, `its time is over: ${reason}`, kind)
+    yield* untilAnswered("be put back", enqueueRetry(parts, message, wait, "putBack"))
+    return { result: deferred(message, triedBy(message)) }
+  }
   const delay = delayBefore(attempt, parts.config.deferDelaysSeconds, now - firstAttemptAt)
   if (delay === undefined) return gaveUp(message, `gave up after ${message.attempt} retries: ${reason}`, kind)
   if (hasExpired(message.expiresAt, now + delay * 1000))

@@ -9,7 +9,7 @@ import type { Message, MessageDefaults } from "../../domain/mail/message.ts"
 import type { Provider } from "../../domain/mail/provider.ts"
 import type { BlockReason } from "../../domain/mail/suppression/policy.ts"
 import { DeferQueue } from "../../ports/mail/defer-queue.ts"
-import { MailProviders } from "../../ports/mail/mail-provider.ts"
+import { MailProviders, type ProviderFailure } from "../../ports/mail/mail-provider.ts"
 import { MailStore } from "../../ports/mail/mail-store.ts"
 import { noAnswer, type StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { withDeadline } from "../deadline.ts"
@@ -33,6 +33,23 @@ interface Hold {
   openAt?: Provider
   /** Recipients who must not get the mail, by a look-up that was later than the call's first; absent where there was none. */
   blocked?: ReadonlyMap<string, BlockReason>
+}
+
+/** How a send holds its key, and who decides with it. */
+export interface Terms {
+  /** Of the claim, milliseconds. */
+  readonly leaseMs: number
+  /** How much of the lease an attempt needs at most, where it is prolonged meanwhile. */
+  readonly neededMs: number
+  /** By the monotonic clock, milliseconds: when the lease was last prolonged by somebody else. */
+  readonly renewedAt: number
+  /** Whether a refusal may go on to this provider now. */
+  readonly mayFailOver: (provider: Provider) => Effect.Effect<boolean>
+  /**
+   * Only of a request of the send queue, whose deferral has no row in the log: how long a retry that was refused waits, seconds; undefined where its
+   * time is over.
+   */
+  readonly refusedWait?: (failure: ProviderFailure, sinceFirstMs: number) => number | undefined
 }
 
 /** A send under way: what does not change between its look-up and its row. */
@@ -105,8 +122,15 @@ export const makeSendParts = Effect.gen(function* () {
   const config = yield* MailerConfig
   const digest = yield* Digest
   const random = yield* SecureRandom
+  const terms: Terms = {
+    leaseMs: claimLeaseMs(config),
+    neededMs: Number.POSITIVE_INFINITY,
+    renewedAt: Number.NEGATIVE_INFINITY,
+    mayFailOver: () => Effect.succeed(true)
+  }
   return {
     config,
+    terms,
     store: yield* MailStore,
     queue: yield* DeferQueue,
     providers: yield* MailProviders,

@@ -112,9 +112,12 @@ export const hasExpired = (expiresAt: number | undefined, at: number): boolean =
 const encode = Schema.encodeSync(Schema.toCodecJson(DeferredSend))
 const decode = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.toCodecJson(DeferredSend)))
 
+/** The JSON text of a message, of any size. */
+export const deferredJson = (message: DeferredSend): string => JSON.stringify(encode(message))
+
 /** The JSON text of a message for the queue, or none where it is over {@link MAX_DEFERRED_BYTES} of UTF-8. */
 export const encodeDeferredSend = (message: DeferredSend): Option.Option<string> => {
-  const body = JSON.stringify(encode(message))
+  const body = deferredJson(message)
   // A UTF-16 unit is at least one byte of UTF-8: 25 MB of attachments need no second copy to be refused.
   if (body.length > MAX_DEFERRED_BYTES) return Option.none()
   return new TextEncoder().encode(body).length > MAX_DEFERRED_BYTES ? Option.none() : Option.some(body)

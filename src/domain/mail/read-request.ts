@@ -10,14 +10,14 @@ const LISTS = ["to", "cc", "bcc", "replyTo", "tags", "headers", "attachments"] a
 
 const decodeBody = strictDecoder(SendRequest)
 
-/** What a caller asks for by these is not built, and a mail that goes out at once instead is not what was meant. */
-const NOT_SCHEDULED = "is not taken: a mail is sent at once. Send it at the time that you want, from a job"
+/** What belongs to the send queue, which a mail that is sent at once is not asked for. */
+const IN_QUEUE = "is of the send queue: a mail that is sent at once has none. Queue it instead (enqueueEmail)"
 const NOT_TAKEN: ReadonlyMap<string, string> = new Map([
-  ["sendAt", NOT_SCHEDULED],
-  ["send_at", NOT_SCHEDULED],
-  ["scheduledAt", NOT_SCHEDULED],
-  ["scheduled_at", NOT_SCHEDULED],
-  ["queue", "is not taken: there is no send queue, and a mail is sent at once. Leave it out"]
+  ["sendAt", IN_QUEUE],
+  ["send_at", "is not known; the send queue takes sendAt"],
+  ["scheduledAt", "is not known; the send queue takes sendAt"],
+  ["scheduled_at", "is not known; the send queue takes sendAt"],
+  ["queue", IN_QUEUE]
 ])
 
 const isObject = (value: unknown): value is object => typeof value === "object" && value !== null

@@ -17,12 +17,22 @@ export class ProviderFailure extends Data.TaggedError("ProviderFailure")<{
   readonly code?: string | undefined
   /** It took a request with this key before, with other bytes: that one may be a copy of this mail, whatever became of its claim. */
   readonly knowsKey?: boolean | undefined
+  readonly pace?: ProviderPace | undefined
 }> {}
+
+/** What a provider says of its pace, with an answer. */
+export interface ProviderPace {
+  /** Its limit, requests a second. */
+  readonly ratePerSecond?: number | undefined
+  /** How long it takes nothing, milliseconds. */
+  readonly holdMs?: number | undefined
+}
 
 /** The provider's answer that proves acceptance. */
 export interface Accepted {
   /** Never empty: an answer without an id is `ambiguous`. */
   readonly messageId: string
+  readonly pace?: ProviderPace | undefined
 }
 
 /**

@@ -1,16 +1,12 @@
-import { Effect, Exit, Layer, Redacted, Result, Schedule, Schema } from "effect"
+import { Effect, Exit, Layer, Redacted, Schedule, Schema } from "effect"
 
-import { KeyTag, LogRowId } from "../../../domain/ids.ts"
+import { LogRowId } from "../../../domain/ids.ts"
 import { newUse } from "../../../domain/mail/claim.ts"
 import { Provider } from "../../../domain/mail/provider.ts"
-import { SendResult } from "../../../domain/mail/send-result.ts"
 import { EmailStatus } from "../../../domain/mail/status.ts"
-import { type Block, BlockReason } from "../../../domain/mail/suppression/policy.ts"
+import type { Block } from "../../../domain/mail/suppression/policy.ts"
 import {
-  type BeganRetry,
   type BeganSend,
-  type BeginSend,
-  type ClaimEntry,
   MailStore,
   type RecordedSend,
   type RecordSend
@@ -21,6 +17,18 @@ import { makeBatcher } from "../batcher.ts"
 import { SendSql, WriteSql } from "../client.ts"
 import { isAboutData, statements, storeUnavailable } from "../statement.ts"
 import { Absent, storable, TextOrNull, toJsonText } from "../values.ts"
+import {
+  AT,
+  claimEntryOf,
+  type ClaimedBegin,
+  decodeBegan,
+  EvidenceRow,
+  Moment,
+  RetryRow,
+  retryEntryOf,
+  Suppressions,
+  toRetry
+} from "./claim-rows.ts"
 import { toEntry } from "./send-entry.ts"
 
 /** A look-up or claim may be repeated; its caller waits. */
@@ -33,31 +41,6 @@ const ROW_RETRIES = Schedule.min([Schedule.exponential("200 millis", 3), Schedul
 )
 const writes = statements()
 
-const Suppressions = Schema.Array(Schema.Struct({ email: Schema.String, reason: BlockReason }))
-
-/** Milliseconds of the database's clock, with their fraction. */
-const Moment = Schema.Finite
-
-/** The database's clock, as a column `at` of an answer. */
-const AT = "(extract(epoch from clock_timestamp()) * 1000)::float8 as at"
-
-const EvidenceRow = Schema.Struct({ provider: Provider, providerMessageId: Schema.String })
-
-const Began = Schema.Struct({
-  decision: Schema.Literals(["Claimed", "Replay", "Conflict", "InProgress"]),
-  sticky: Absent(Provider),
-  takeover: Schema.Boolean,
-  late: Schema.Boolean,
-  firstAttemptAt: Schema.Number,
-  lastAttemptAt: Schema.Number,
-  tag: Absent(KeyTag),
-  result: Schema.NullOr(SendResult),
-  evidence: Absent(EvidenceRow),
-  leaving: Schema.Boolean,
-  suppressions: Suppressions,
-  at: Moment
-})
-
 /** The secret of the installation's tags, handed out with an answer that asked for it. */
 const Secret = Schema.Uint8Array.check(Schema.makeFilter((secret) => secret.length === 32))
 const isSecret = Schema.is(Schema.Struct({ secret: Secret }))
@@ -66,16 +49,6 @@ const Recorded = Schema.Struct({
   sendId: LogRowId,
   status: EmailStatus,
   providerMessageId: TextOrNull
-})
-
-const Retry = Schema.Struct({
-  decision: Schema.Literals(["Go", "Settled", "Recorded", "Busy"]),
-  evidence: Absent(EvidenceRow),
-  suppressions: Suppressions,
-  firstAttemptAt: Schema.NullOr(Moment),
-  lastAttemptAt: Schema.NullOr(Moment),
-  torn: Schema.NullOr(Schema.Boolean),
-  at: Moment
 })
 
 const EndRow = Schema.Struct({
@@ -100,47 +73,6 @@ order by (provider_message_id is not null or outcome = 'sent') desc, created_at 
 limit 1`
 
 const LookedUp = Schema.Struct({ suppressions: Suppressions, secret: Absent(Schema.Unknown), at: Moment })
-
-const toDecision = (row: typeof Began.Type): Result.Result<BeganSend, StoreUnavailable> => {
-  const { evidence, leaving, suppressions } = row
-  const at = Math.floor(row.at)
-  switch (row.decision) {
-    case "Claimed":
-      return Result.succeed({
-        at,
-        suppressions,
-        decision: {
-          _tag: "Claimed",
-          sticky: row.sticky,
-          takeover: row.takeover,
-          late: row.late,
-          firstAttemptAt: Math.floor(row.firstAttemptAt),
-          lastAttemptAt: Math.floor(row.lastAttemptAt),
-          tag: row.tag
-        },
-        evidence,
-        leaving
-      })
-    case "Replay":
-      return row.result === null
-        ? Result.fail(storeUnavailable("begin")("a replay without a result"))
-        : Result.succeed({
-            at,
-            suppressions,
-            decision: {
-              _tag: "Replay",
-              result: row.result,
-              firstAttemptAt: Math.floor(row.firstAttemptAt),
-              lastAttemptAt: Math.floor(row.lastAttemptAt)
-            },
-            evidence,
-            leaving
-          })
-    case "Conflict":
-    case "InProgress":
-      return Result.succeed({ at, suppressions, decision: { _tag: row.decision }, evidence, leaving })
-  }
-}
 
 /** What the process has learned of the database. */
 interface Learned {
@@ -186,26 +118,13 @@ const lookUps = (send: SendSql["Service"], learned: Learned) =>
     }
   })
 
-type ClaimedBegin = BeginSend & { readonly claim: ClaimEntry }
-
-const decodeBegan = decoder(Began, "begin")
-
 /** Claims with their look-ups, as one statement. */
 const claims = (send: SendSql["Service"], learned: Learned) =>
   makeBatcher<ClaimedBegin, BeganSend, StoreUnavailable>({
     isAboutItem: isAboutData,
     onOverflow: () => storeUnavailable("begin")("too many claims wait"),
     run: (items) => {
-      const entries = items.map(({ addresses, claim, keyHash }) => ({
-        key_hash: keyHash,
-        addresses,
-        payload_hash: claim.payloadHash,
-        provider: claim.provider,
-        owner: claim.owner,
-        lease_ms: claim.leaseMs,
-        tag: claim.tag,
-        known: claim.known
-      }))
+      const entries = items.map(claimEntryOf)
       const secret =
         learned.secret === undefined ? send`(select secret from email_tag_secrets)` : send`null::bytea`
       return Effect.map(
@@ -216,7 +135,7 @@ const claims = (send: SendSql["Service"], learned: Learned) =>
         ),
         (rows) => {
           learn(learned, rows[0])
-          return inOrder(rows, items.length, "begin", (row) => Result.flatMap(decodeBegan(row), toDecision))
+          return inOrder(rows, items.length, "begin", decodeBegan)
         }
       )
     }
@@ -241,35 +160,6 @@ const records = (write: WriteSql["Service"]) =>
           Effect.map((rows) => inOrder(rows, items.length, "record", decodeRecorded))
         )
   })
-
-/** The look-up before a retry, in the terms of the port. */
-const toRetry = (row: typeof Retry.Type): Result.Result<BeganRetry, StoreUnavailable> => {
-  switch (row.decision) {
-    case "Go":
-      return row.firstAttemptAt === null
-        ? Result.fail(storeUnavailable("beginRetry")("a lease without its key's first attempt"))
-        : Result.succeed({
-            _tag: "Go",
-            torn: row.torn === true,
-            suppressions: row.suppressions,
-            at: Math.floor(row.at),
-            firstAttemptAt: Math.floor(row.firstAttemptAt)
-          })
-    case "Settled":
-      return row.evidence === undefined || row.firstAttemptAt === null || row.lastAttemptAt === null
-        ? Result.fail(storeUnavailable("beginRetry")("settled without evidence or times"))
-        : Result.succeed({
-            _tag: "Settled",
-            evidence: row.evidence,
-            at: Math.floor(row.at),
-            firstAttemptAt: Math.floor(row.firstAttemptAt),
-            lastAttemptAt: Math.floor(row.lastAttemptAt)
-          })
-    case "Recorded":
-    case "Busy":
-      return Result.succeed({ _tag: row.decision })
-  }
-}
 
 const unclaimed = ({ at, suppressions }: LookUp): BeganSend => ({
   at,
@@ -312,19 +202,11 @@ const make = Effect.gen(function* () {
         ([row]) => row
       ),
     beginRetry: (entry) => {
-      const { ageMs, firstAttemptAt, keyHash, leaseMs, rowId, ...rest } = entry
-      const asked = toJsonText({
-        ...rest,
-        key_hash: keyHash,
-        first_attempt_at: firstAttemptAt,
-        age_ms: ageMs,
-        row_id: rowId,
-        lease_ms: leaseMs
-      })
+      const asked = toJsonText(retryEntryOf(entry))
       return Effect.flatMap(
         ask.one(
           "beginRetry",
-          Retry,
+          RetryRow,
           send`select r.*, ${send.literal(AT)} from begin_email_retry(${asked}::jsonb) as r`
         ),
         (row) => Effect.fromResult(toRetry(row))

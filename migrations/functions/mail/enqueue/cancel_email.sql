@@ -1,0 +1,30 @@
+-- Cancels a request that waits, in the caller's transaction, and returns its state: `cancelled` means that it was not and will not be sent by the queue
+-- (QUEUE-6). Null where there is none of that id. The key is asked first: what a direct send under it has in hand is not cancelled.
+-- Runs with the rights of its owner, as `enqueue_email`.
+create or replace function cancel_email(p_queue_id uuid) returns text
+language plpgsql
+security definer
+set search_path = pg_catalog, public, pg_temp
+as $$
+declare
+  q email_send_queue;
+begin
+  select * into q from email_send_queue x where x.id = p_queue_id for update;
+  if not found or q.state <> 'queued' then
+    return q.state;
+  end if;
+  perform from email_send_claims c
+  where c.key_hash = q.key_hash and clock_timestamp() - c.last_attempt_at < interval '24 hours' and (
+    c.state in ('accepted', 'deferred') or c.ambiguous or (c.state = 'held' and (c.leaving or c.lease_until > clock_timestamp())))
+  for share;
+  if found then
+    -- It takes the end that its key has.
+    update email_send_queue x set due_at = least(x.due_at, clock_timestamp()) where x.id = q.id;
+    return q.state;
+  end if;
+  update email_send_queue x set
+    state = 'cancelled', due_at = null, ended_at = clock_timestamp(), held_key = null, request = null, tried = null
+  where x.id = q.id;
+  return 'cancelled';
+end
+$$;

@@ -1,0 +1,16 @@
+-- A time of a request, ISO 8601 with its zone; null where it is none.
+create or replace function queued_moment(p_text text) returns timestamptz
+language plpgsql
+stable
+set search_path = pg_catalog, public, pg_temp
+as $$
+begin
+  if p_text !~ '^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)$' then
+    return null;
+  end if;
+  return p_text::timestamptz;
+exception
+  when datetime_field_overflow or invalid_datetime_format then
+    return null;
+end
+$$;

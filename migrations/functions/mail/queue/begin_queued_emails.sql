@@ -1,0 +1,31 @@
+-- `begin_email_sends` for requests of the queue: in the transaction that claims a key, its request is still the caller's. Entries have queue_id and lease,
+-- too; one whose request has passed on is answered `InProgress`. Called by `SendQueue`. Lock order: requests by id, then as there.
+create or replace function begin_queued_emails(p_entries jsonb)
+returns table (
+  ordinal integer, decision text, sticky text, takeover boolean, late boolean, first_attempt_at float8, last_attempt_at float8, tag text, result jsonb,
+  evidence jsonb, leaving boolean, suppressions jsonb
+)
+language plpgsql
+set search_path = pg_catalog, public, pg_temp
+set synchronous_commit = on
+as $$
+declare
+  v_held integer[];
+  v_entries jsonb;
+begin
+  perform lock_queued_emails(p_entries);
+  select coalesce(array_agg(x.place::integer order by x.place), '{}'), jsonb_agg(x.entry order by x.place) into v_held, v_entries
+  from jsonb_array_elements(p_entries) with ordinality as x(entry, place)
+  join email_send_queue q on q.id = (x.entry ->> 'queue_id')::uuid and q.lease = (x.entry ->> 'lease')::uuid;
+  if v_entries is not null then
+    return query
+    select v_held[b.ordinal], b.decision, b.sticky, b.takeover, b.late, b.first_attempt_at, b.last_attempt_at, b.tag, b.result, b.evidence,
+      b.leaving, b.suppressions
+    from begin_email_sends(v_entries) as b;
+  end if;
+  return query
+  select x.place::integer, 'InProgress', null::text, false, false, 0::float8, 0::float8, null::text, null::jsonb, null::jsonb, false, '[]'::jsonb
+  from jsonb_array_elements(p_entries) with ordinality as x(entry, place)
+  where x.place <> all (v_held);
+end
+$$;

@@ -1,0 +1,83 @@
+-- Takes requests that are due for a sender, each under a lease of its own (QUEUE-3 to QUEUE-5). Called by `SendQueue`. `p_paces`: for each provider, in one order for all
+-- callers, { provider, rate (a second; 0: no pace), fixed (the provider's own word does not count), primary }.
+--
+-- A row of the answer: the request; `wait_ms` until it may leave; `next_ms`, in each row, until there may be more. Where nothing is due there is
+-- one row, without a request. A request whose sender is silent is due again when its lease is over.
+create or replace function take_queued_emails(p_paces jsonb, p_limit integer, p_lease interval)
+returns table (
+  next_ms float8, wait_ms float8, id uuid, lease uuid, idempotency_key text, request jsonb, deferral text, tried jsonb, deaths integer, refusals integer,
+  age_ms float8, expires_in_ms float8
+)
+language plpgsql
+set search_path = pg_catalog, public, pg_temp
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set synchronous_commit = on
+as $$
+#variable_conflict use_column
+declare
+  v_now timestamptz := clock_timestamp();
+  v_lanes smallint[];
+  v_keys text[];
+  v_due timestamptz;
+  v_next timestamptz;
+  v_left integer := p_limit;
+  v_ids uuid[];
+  p record;
+  t record;
+begin
+  select array_agg(x.lane::smallint order by x.lane) into v_lanes
+  from unnest(email_queue_lanes()) with ordinality as x(category, lane)
+  where not exists (select from email_queue_pauses y where y.scope in ('*', x.category));
+  for p in select * from jsonb_to_recordset(p_paces) as x(provider text, rate float8, fixed boolean, "primary" boolean) loop
+    exit when v_left = 0 or v_lanes is null;
+    v_keys := case when p.primary then array['', p.provider] else array[p.provider] end;
+    select min(x.due_at) into v_due
+    from unnest(v_keys) as k(provider) cross join unnest(v_lanes) as l(lane) cross join lateral (
+      select q.due_at from email_send_queue q
+      where q.provider = k.provider and q.lane = l.lane and q.due_at is not null order by q.due_at limit 1
+    ) as x;
+    continue when v_due is null;
+    if v_due > v_now then
+      v_next := least(v_next, v_due);
+      continue;
+    end if;
+    if p.rate > 0 then
+      t := email_tokens(p.provider, p.rate, p.fixed, v_now);
+    else
+      select p_limit as count, v_now as first_at, interval '0' as spacing, 0::bigint as taken into t;
+    end if;
+    if t.count = 0 then
+      v_next := least(v_next, t.first_at);
+      continue;
+    end if;
+    t.count := least(t.count, v_left);
+    v_ids := pick_queued_emails(v_keys, v_lanes, t.count, ((t.taken + t.count) / 8 - t.taken / 8)::integer, v_now);
+    v_left := v_left - cardinality(v_ids);
+    if p.rate > 0 and v_ids <> '{}' then
+      update email_pace x set
+        free_at = least(greatest(x.free_at, t.first_at), v_now + interval '1 second') + cardinality(v_ids) * t.spacing,
+        reserved_at = t.first_at + (cardinality(v_ids) + 3) * t.spacing,
+        taken = x.taken + cardinality(v_ids)
+      where x.provider = p.provider;
+    end if;
+    v_next := least(v_next, greatest(v_now, t.first_at + cardinality(v_ids) * t.spacing));
+    return query
+    update email_send_queue q set
+      state = 'sending', lease = gen_random_uuid(), deaths = q.deaths + (q.state = 'sending')::int,
+      due_at = v_now + p_lease + (x.place - 1) * t.spacing, first_taken_at = coalesce(q.first_taken_at, v_now)
+    from unnest(v_ids) with ordinality as x(id, place)
+    where q.id = x.id
+    returning
+      null::float8, greatest(0, extract(epoch from t.first_at + (x.place - 1) * t.spacing - v_now) * 1000)::float8, q.id, q.lease,
+      q.idempotency_key, q.request, q.deferral, q.tried, q.deaths::integer, q.refusals,
+      (extract(epoch from v_now - greatest(q.first_taken_at, q.send_at)) * 1000)::float8,
+      (extract(epoch from q.expires_at - v_now) * 1000)::float8;
+  end loop;
+  next_ms := greatest(0, extract(epoch from v_next - clock_timestamp()) * 1000);
+  return next;
+end
+$$;

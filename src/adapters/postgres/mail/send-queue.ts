@@ -1,0 +1,336 @@
+import { Effect, Exit, Layer, Result, Schema } from "effect"
+
+import { IdempotencyKey, LeaseId, LogRowId, QueueId } from "../../../domain/ids.ts"
+import { Attempt } from "../../../domain/mail/logged-attempt.ts"
+import { Provider } from "../../../domain/mail/provider.ts"
+import { QueueState } from "../../../domain/mail/queue.ts"
+import { SendResult } from "../../../domain/mail/send-result.ts"
+import { EmailStatus } from "../../../domain/mail/status.ts"
+import { Category } from "../../../domain/mail/suppression/policy.ts"
+import type { BeganSend } from "../../../ports/mail/mail-store.ts"
+import {
+  type Moved,
+  type QueueLease,
+  type QueueMove,
+  type QueueOverview,
+  QueueRefused,
+  SendQueue,
+  type Taken,
+  type TakenMail
+} from "../../../ports/mail/send-queue.ts"
+import type { StoreUnavailable } from "../../../ports/store-unavailable.ts"
+import { decoder, inOrder } from "../batch-answers.ts"
+import { makeBatcher } from "../batcher.ts"
+import { SendSql, WriteSql } from "../client.ts"
+import { isAboutData, sqlStateOf, statements, storeUnavailable } from "../statement.ts"
+import { Absent, Millis, TextOrNull, toJsonText } from "../values.ts"
+import {
+  AT,
+  claimEntryOf,
+  type ClaimedBegin,
+  decodeBegan,
+  RetryRow,
+  retryEntryOf,
+  toRetry
+} from "./claim-rows.ts"
+import { toEntry } from "./send-entry.ts"
+
+/** Repeating one of these changes nothing more. */
+const ask = statements({ repeatable: true })
+const writes = statements()
+/** Counts all that waits. */
+const slow = statements({ repeatable: true, within: "10 seconds" })
+
+const QueuedRow = Schema.Struct({
+  id: QueueId,
+  idempotencyKey: Schema.String,
+  state: QueueState,
+  sendAt: Millis
+})
+
+const MailRow = Schema.Struct({
+  ...QueuedRow.fields,
+  attempts: Schema.Int,
+  nextAttemptAt: Schema.NullOr(Millis),
+  result: Schema.NullOr(SendResult),
+  error: TextOrNull
+})
+
+const UpcomingRow = Schema.Struct({
+  ...QueuedRow.fields,
+  attempts: Schema.Int,
+  nextAttemptAt: Schema.NullOr(Millis),
+  error: TextOrNull,
+  category: Category,
+  to: Schema.Array(Schema.String),
+  subject: Schema.String
+})
+
+const TakenRow = Schema.Struct({
+  nextMs: Absent(Schema.Finite),
+  waitMs: Schema.NullOr(Schema.Finite),
+  id: Schema.NullOr(QueueId),
+  lease: Schema.NullOr(LeaseId),
+  idempotencyKey: Schema.NullOr(IdempotencyKey),
+  request: Schema.Unknown,
+  deferral: Absent(Schema.String),
+  tried: Schema.NullOr(Schema.Array(Attempt)),
+  deaths: Schema.NullOr(Schema.Int),
+  refusals: Schema.NullOr(Schema.Int),
+  ageMs: Schema.NullOr(Schema.Finite),
+  expiresInMs: Absent(Schema.Finite)
+})
+
+const MovedRow = Schema.Struct({
+  held: Schema.Boolean,
+  sendId: Schema.NullOr(LogRowId),
+  status: Schema.NullOr(EmailStatus),
+  providerMessageId: TextOrNull
+})
+
+const Overview = Schema.Struct({
+  categories: Schema.Array(
+    Schema.Struct({
+      category: Category,
+      due: Schema.Int,
+      later: Schema.Int,
+      sending: Schema.Int,
+      deferred: Schema.Int,
+      oldestDueAt: TextOrNull
+    })
+  ),
+  paused: Schema.Array(
+    Schema.Struct({ scope: Schema.String, actor: Schema.String, pausedAt: Schema.String })
+  ),
+  pace: Schema.Array(
+    Schema.Struct({
+      provider: Provider,
+      ratePerSecond: Schema.NullOr(Schema.Finite),
+      heldUntil: TextOrNull,
+      taken: Schema.Int
+    })
+  )
+})
+
+const WHY: ReadonlyMap<string, QueueRefused["why"]> = new Map([
+  ["22023", "invalid"],
+  ["54000", "too large"],
+  ["23505", "conflict"],
+  ["55P03", "in progress"]
+])
+
+/** What the function raised, as the queue's own refusal. */
+const refusalOf = (error: StoreUnavailable): QueueRefused | StoreUnavailable => {
+  const why = WHY.get(sqlStateOf(error))
+  return why === undefined ? error : new QueueRefused({ why, message: error.reason })
+}
+
+const toTaken = (rows: ReadonlyArray<typeof TakenRow.Type>): Taken => ({
+  mails: rows.flatMap(
+    ({
+      ageMs,
+      deaths,
+      id,
+      idempotencyKey,
+      lease,
+      refusals,
+      tried,
+      waitMs,
+      ...row
+    }): ReadonlyArray<TakenMail> =>
+      id === null || lease === null || idempotencyKey === null
+        ? []
+        : [
+            {
+              id,
+              lease,
+              idempotencyKey,
+              waitMs: waitMs ?? 0,
+              request: row.request,
+              deferral: row.deferral,
+              tried: tried ?? [],
+              deaths: deaths ?? 0,
+              refusals: refusals ?? 0,
+              ageMs: ageMs ?? 0,
+              expiresInMs: row.expiresInMs
+            }
+          ]
+  ),
+  nextMs: rows.find(({ id }) => id === null)?.nextMs
+})
+
+const leaseOf = ({ id, lease }: QueueLease) => ({ queue_id: id, lease })
+
+/** Begun sends of the queue, as one statement. */
+const begins = (send: SendSql["Service"]) =>
+  makeBatcher<ClaimedBegin & { readonly held: QueueLease }, BeganSend, StoreUnavailable>({
+    isAboutItem: isAboutData,
+    onOverflow: () => storeUnavailable("begin")("too many claims wait"),
+    run: (items) => {
+      const entries = toJsonText(items.map((item) => ({ ...claimEntryOf(item), ...leaseOf(item.held) })))
+      return Effect.map(
+        ask.rows(
+          "begin",
+          Schema.Unknown,
+          send`select b.*, ${send.literal(AT)} from begin_queued_emails(${entries}::jsonb) as b`
+        ),
+        (rows) => inOrder(rows, items.length, "begin", decodeBegan)
+      )
+    }
+  })
+
+const moveEntry = (move: QueueMove) => {
+  const entry = move.record === undefined ? undefined : toEntry(move.record)
+  const settles = entry?.settle === undefined ? undefined : entry
+  return {
+    ...leaseOf(move),
+    state: move.state,
+    due_ms: move.dueMs,
+    provider: move.provider,
+    deferral: move.deferral,
+    tried: move.tried,
+    refusals: move.refusals,
+    error: move.error,
+    result: move.result,
+    frees: move.frees,
+    row: move.writesRow ? entry : undefined,
+    settle:
+      move.writesRow || settles === undefined
+        ? undefined
+        : { id: settles.id, key_hash: settles.key_hash, key_tag: settles.key_tag, settle: settles.settle }
+  }
+}
+
+const decodeMoved = decoder(MovedRow, "move")
+
+const toMoved =
+  (items: ReadonlyArray<QueueMove>) =>
+  (row: unknown, index: number): Result.Result<Moved, StoreUnavailable> =>
+    Result.map(decodeMoved(row), ({ held, providerMessageId, sendId, status }): Moved => {
+      const record = items[index]?.record
+      if (!held) return undefined
+      return {
+        sendId: sendId ?? record?.rowId ?? LogRowId.make(items[index]?.id ?? ""),
+        status: status ?? record?.outcome ?? "sent",
+        providerMessageId: providerMessageId ?? record?.providerMessageId ?? null
+      }
+    })
+
+/** Moves of requests, as one statement. */
+const moves = (write: WriteSql["Service"]) =>
+  makeBatcher<QueueMove, Moved, StoreUnavailable>({
+    isAboutItem: isAboutData,
+    onOverflow: () => storeUnavailable("move")("too many requests wait to be written"),
+    run: (items) => {
+      const entries = toJsonText(items.map(moveEntry))
+      return Effect.map(
+        ask.rows("move", Schema.Unknown, write`select * from end_queued_emails(${entries}::jsonb)`),
+        (rows): ReadonlyArray<Exit.Exit<Moved, StoreUnavailable>> =>
+          inOrder(rows, items.length, "move", toMoved(items))
+      )
+    }
+  })
+
+const COLUMNS = `id, idempotency_key, state, send_at, attempts,
+  case when state in ('queued', 'deferred') then due_at end as next_attempt_at, error`
+
+const make = Effect.gen(function* () {
+  const send = yield* SendSql
+  const write = yield* WriteSql
+  const begin = yield* begins(send)
+  const move = yield* moves(write)
+  return SendQueue.of({
+    enqueue: (entries) => {
+      const asked = toJsonText(
+        entries.map(({ payloadHash, request }) => ({ request, payload_hash: payloadHash }))
+      )
+      return writes
+        .rows(
+          "enqueue",
+          QueuedRow,
+          write`select id, idempotency_key, state, send_at from enqueue_emails(${asked}::jsonb) order by ordinal`
+        )
+        .pipe(Effect.mapError(refusalOf))
+    },
+    find: (id) =>
+      ask.first(
+        "find",
+        MailRow,
+        send`select ${send.literal(COLUMNS)}, result from email_send_queue where id = ${id}::uuid`
+      ),
+    cancel: (id) =>
+      Effect.map(
+        ask.answer("cancel", Schema.NullOr(QueueState), write`select cancel_email(${id}::uuid) as answer`),
+        (state) => state ?? undefined
+      ),
+    take: ({ leaseMs, limit, paces, primary }) => {
+      const asked = toJsonText(paces.map((pace) => ({ ...pace, primary: pace.provider === primary })))
+      return Effect.map(
+        writes.rows(
+          "take",
+          TakenRow,
+          write`select * from take_queued_emails(${asked}::jsonb, ${limit}::integer, make_interval(secs => ${leaseMs / 1000}::float8))`
+        ),
+        toTaken
+      )
+    },
+    renew: (held, leaseMs) => {
+      const asked = toJsonText(held.map(leaseOf))
+      return Effect.map(
+        ask.rows(
+          "renew",
+          Schema.Struct({ id: QueueId }),
+          write`select id from renew_queued_emails(${asked}::jsonb, make_interval(secs => ${leaseMs / 1000}::float8)) as x(id)`
+        ),
+        (rows) => new Set(rows.map(({ id }) => id))
+      )
+    },
+    begin,
+    beginRetry: ({ held, ...entry }) => {
+      const asked = toJsonText({ ...retryEntryOf(entry), ...leaseOf(held) })
+      return Effect.flatMap(
+        ask.one(
+          "beginRetry",
+          RetryRow,
+          send`select r.*, ${send.literal(AT)} from begin_queued_retry(${asked}::jsonb) as r`
+        ),
+        (row) => Effect.fromResult(toRetry(row))
+      )
+    },
+    move,
+    token: ({ fixed, provider, rate }) =>
+      writes.answer(
+        "token",
+        Schema.Boolean,
+        write`select take_email_token(${provider}, ${rate}::float8, ${fixed}) as answer`
+      ),
+    heard: ({ provider, rate }, asked, { holdMs, ratePerSecond }) =>
+      writes.done(
+        "heard",
+        write`select hear_email_provider(${provider}, ${asked}::integer, ${rate}::float8, ${ratePerSecond ?? null}::float8, ${holdMs ?? null}::float8)`
+      ),
+    overview: slow.answer(
+      "overview",
+      Overview,
+      send`select email_queue_overview() as answer`
+    ) satisfies Effect.Effect<QueueOverview, StoreUnavailable>,
+    upcoming: ({ category, limit }) =>
+      slow.rows(
+        "upcoming",
+        UpcomingRow,
+        send`select ${send.literal(COLUMNS)}, category, request ->> 'subject' as subject,
+          case jsonb_typeof(request -> 'to') when 'array' then request -> 'to' else jsonb_build_array(request -> 'to') end as to
+          from email_send_queue where due_at is not null and (${category ?? null}::text is null or category = ${category ?? null}::text)
+          order by due_at, id limit ${limit}::integer`
+      ),
+    pause: ({ actor, category, isPaused }) =>
+      writes.answer(
+        "pause",
+        Schema.Boolean,
+        write`select pause_email_queue(${category ?? null}::text, ${actor}, ${isPaused}) as answer`
+      )
+  })
+})
+
+/** The send queue on PostgreSQL. Begins and moves are batched. */
+export const layer: Layer.Layer<SendQueue, never, SendSql | WriteSql> = Layer.effect(SendQueue, make)

@@ -1,0 +1,89 @@
+import { Context, Effect, Layer, Result } from "effect"
+import { Digest, sha256 } from "effect/crypto/Digest"
+
+import type { FieldIssue } from "../../domain/field-issues.ts"
+import { makeMessage, payloadOf } from "../../domain/mail/message.ts"
+import { decodeQueueRequest } from "../../domain/mail/queue-request.ts"
+import { MAX_BATCH } from "../../domain/mail/queue.ts"
+import { InvalidRequest } from "../../domain/mail/send-result.ts"
+import { type QueueEntry, type Queued, type QueueRefused, SendQueue } from "../../ports/mail/send-queue.ts"
+import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
+import { MailerConfig } from "../mail/sending.ts"
+import { ringBell } from "../work-bell.ts"
+
+/** Queues mail (QUEUE-2): a request is checked in full before anything is written, and a batch is queued as a whole or not at all. */
+export class Enqueue extends Context.Service<
+  Enqueue,
+  {
+    /** The body of one request. */
+    readonly one: (body: unknown) => Effect.Effect<Queued, InvalidRequest | QueueRefused | StoreUnavailable>
+    /** The bodies of a batch; issues name the place of their request. */
+    readonly all: (
+      bodies: ReadonlyArray<unknown>
+    ) => Effect.Effect<ReadonlyArray<Queued>, InvalidRequest | QueueRefused | StoreUnavailable>
+  }
+>()("postlane/application/Enqueue") {}
+
+/** A request that was checked. */
+interface Readable {
+  readonly request: object
+  readonly payload: string
+}
+
+const encoder = new TextEncoder()
+
+export const layer: Layer.Layer<Enqueue, never, SendQueue | MailerConfig | Digest> = Layer.effect(
+  Enqueue,
+  Effect.gen(function* () {
+    const queue = yield* SendQueue
+    const { defaults } = yield* MailerConfig
+    const digest = yield* Digest
+
+    const read = (body: unknown): Result.Result<Readable, ReadonlyArray<FieldIssue>> =>
+      Result.map(
+        Result.flatMap(decodeQueueRequest(body), ({ mail }) => makeMessage(mail, defaults)),
+        (message) => ({
+          request: typeof body === "object" && body !== null ? body : {},
+          payload: payloadOf(message)
+        })
+      )
+
+    const hashed = ({ payload, request }: Readable): Effect.Effect<QueueEntry> =>
+      Effect.map(digest.digestHex(sha256, encoder.encode(payload)), (payloadHash) => ({
+        request,
+        payloadHash
+      }))
+
+    const put = Effect.fnUntraced(function* (entries: ReadonlyArray<Readable>) {
+      const queued = yield* queue.enqueue(yield* Effect.forEach(entries, hashed))
+      yield* ringBell("queue")
+      return queued
+    })
+
+    return Enqueue.of({
+      one: Effect.fnUntraced(function* (body) {
+        const entry = read(body)
+        if (Result.isFailure(entry)) return yield* new InvalidRequest({ issues: entry.failure })
+        const [queued] = yield* put([entry.success])
+        return queued === undefined ? yield* Effect.die("the queue answered no request") : queued
+      }),
+      all: Effect.fnUntraced(function* (bodies) {
+        if (bodies.length === 0 || bodies.length > MAX_BATCH)
+          return yield* new InvalidRequest({
+            issues: [{ path: "emails", message: `must have 1 to ${MAX_BATCH} requests` }]
+          })
+        const entries = bodies.map(read)
+        const issues = entries.flatMap((entry, index) =>
+          Result.isFailure(entry)
+            ? entry.failure.map(({ message, path }) => ({
+                path: path === "" ? `emails.${index}` : `emails.${index}.${path}`,
+                message
+              }))
+            : []
+        )
+        if (issues.length > 0) return yield* new InvalidRequest({ issues })
+        return yield* put(entries.flatMap((entry) => (Result.isSuccess(entry) ? [entry.success] : [])))
+      })
+    })
+  })
+)

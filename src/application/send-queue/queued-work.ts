@@ -1,0 +1,231 @@
+import { Effect } from "effect"
+
+import { IdempotencyKey, LogRowId } from "../../domain/ids.ts"
+import { type DeferredSend, deferredJson } from "../../domain/mail/deferred-send.ts"
+import { mayGoBack, refusedWaitMs } from "../../domain/mail/queue.ts"
+import { ProviderFailure } from "../../ports/mail/mail-provider.ts"
+import type { RecordedSend, RecordSend } from "../../ports/mail/mail-store.ts"
+import type { QueueMove, SendQueue, TakenMail } from "../../ports/mail/send-queue.ts"
+import type { SendParts } from "../mail/sending.ts"
+import { paceOf, type QueueConfig } from "./queue-config.ts"
+
+/** A lease that is not prolonged for so long counts as a dead sender's: its work is taken up again within 15 s, milliseconds. */
+export const QUEUE_LEASE_MS = 12_000
+
+/** How much of the lease an attempt needs when it begins: it is prolonged while the sender lives, milliseconds. */
+const NEEDED_MS = 3_000
+
+/** When a request is looked at again whose key another call holds: a call under way, or a deferral of its own, milliseconds. */
+const BUSY_MS = 2_000
+export const DEFERRED_ELSEWHERE_MS = 30_000
+
+/** A provider cannot be asked for longer than its keys live, milliseconds. */
+const WINDOW_MS = 24 * 3_600_000
+
+/** A request that its sender works on. */
+export interface QueuedWork {
+  readonly mail: TakenMail
+  /** By the monotonic clock, milliseconds. */
+  readonly takenAt: number
+  /** When its lease was last prolonged. */
+  renewedAt: number
+  /** The retry that follows, and how long it waits, seconds. */
+  next: { readonly message: DeferredSend; readonly delaySeconds: number } | undefined
+  /** What the last provider said when it refused. */
+  holdMs: number | undefined
+  /** Refusals in a row, with those of this attempt. */
+  refusals: number
+  /** What has to be written yet. */
+  unwritten: QueueMove | undefined
+  /** Something was written. */
+  isMoved: boolean
+}
+
+/** What moves and attempts of queued requests go by. */
+export interface QueueParts {
+  readonly parts: SendParts
+  readonly queue: SendQueue["Service"]
+  readonly config: QueueConfig["Service"]
+  readonly now: () => number
+  /** From 0 to 1. */
+  readonly random: () => number
+}
+
+/** Since it was due and looked at first, milliseconds. */
+const ageOf = ({ mail, takenAt }: QueuedWork, now: number): number => mail.ageMs + now - takenAt
+
+/** Until the mail is worthless, milliseconds. */
+export const expiresInMs = ({ mail, takenAt }: QueuedWork, now: number): number | undefined =>
+  mail.expiresInMs === undefined ? undefined : mail.expiresInMs - (now - takenAt)
+
+/** How long the request waits that was refused now; undefined where its time is over. */
+const waitMs = (
+  { config, now, random }: QueueParts,
+  work: QueuedWork,
+  ages: { readonly ageMs: number; readonly maxAgeMs: number } = {
+    ageMs: ageOf(work, now()),
+    maxAgeMs: config.maxAgeMs
+  }
+): number | undefined =>
+  refusedWaitMs({
+    ...ages,
+    refusals: work.refusals,
+    expiresInMs: expiresInMs(work, now()),
+    retryAfterMs: work.holdMs,
+    random: random()
+  })
+
+/** A move that goes on, or ends, without a row of its own. */
+export const moveTo = (
+  { mail, refusals }: QueuedWork,
+  state: QueueMove["state"],
+  more: Partial<QueueMove> = {}
+): QueueMove => ({
+  id: mail.id,
+  lease: mail.lease,
+  state,
+  tried: mail.tried,
+  refusals,
+  error: null,
+  result: null,
+  frees: false,
+  record: undefined,
+  writesRow: false,
+  ...(mail.deferral === undefined ? {} : { deferral: mail.deferral }),
+  ...more
+})
+
+/** The request waits until its key is free, or has an end: no attempt. */
+export const waitForKey = (work: QueuedWork, dueMs = BUSY_MS): QueueMove =>
+  moveTo(work, work.mail.deferral === undefined ? "queued" : "deferred", { dueMs })
+
+/** How the row of a send moves its request: a proven refusal goes back, an ambiguous attempt waits in its own request, the rest ends. */
+const moveOf = (queue: QueueParts, work: QueuedWork, row: RecordSend): QueueMove => {
+  const { mail, next } = work
+  const tried = [...mail.tried, ...row.attempts]
+  const { error, settle } = row
+  const isFree = settle?.state === "refused"
+  if (row.outcome === "deferred") {
+    if (next === undefined) return waitForKey(work, DEFERRED_ELSEWHERE_MS)
+    return moveTo(work, "deferred", {
+      dueMs: next.delaySeconds * 1000,
+      provider: next.message.request.provider,
+      deferral: deferredJson(next.message),
+      tried,
+      error,
+      record: row
+    })
+  }
+  if (mayGoBack(row.outcome, row.errorKind, isFree)) {
+    work.refusals += 1
+    const dueMs = waitMs(queue, work)
+    if (dueMs !== undefined) return moveTo(work, "queued", { dueMs, tried, error, record: row })
+  }
+  return moveTo(work, row.outcome, {
+    tried,
+    error,
+    result: settle?.result ?? null,
+    frees: isFree,
+    record: { ...row, rowId: LogRowId.make(mail.id), attempts: tried },
+    writesRow: true
+  })
+}
+
+/** The row as it was asked for. */
+const asAsked = ({ outcome, providerMessageId, rowId }: RecordSend): RecordedSend => ({
+  sendId: rowId,
+  status: outcome,
+  providerMessageId
+})
+
+/** Writes a move; what is not written stays in `unwritten`. */
+export const write = (
+  { queue }: QueueParts,
+  work: QueuedWork,
+  move: QueueMove
+): ReturnType<SendQueue["Service"]["move"]> => {
+  work.unwritten = move
+  return Effect.tap(queue.move(move), () =>
+    Effect.sync(() => {
+      work.unwritten = undefined
+      work.isMoved = true
+    })
+  )
+}
+
+/**
+ * The parts of a send whose request lies in the queue. Its deferral stays in its own row, a refusal puts it back, its row of the log is written
+ * with its end; each in one transaction that sees that the request is still this sender's.
+ */
+export const partsOf = (queue: QueueParts, work: QueuedWork, refusal: string | undefined): SendParts => {
+  const { config, parts } = queue
+  const { mail } = work
+  const held = { id: mail.id, lease: mail.lease }
+  return {
+    ...parts,
+    // The owner of a retry's claim: its lease is prolonged with the request's.
+    newId: () => Effect.succeed(mail.lease),
+    terms: {
+      leaseMs: QUEUE_LEASE_MS,
+      neededMs: NEEDED_MS,
+      get renewedAt() {
+        return work.renewedAt
+      },
+      mayFailOver: (provider) =>
+        Effect.orElseSucceed(queue.queue.token(paceOf(config.paces, provider)), () => false),
+      refusedWait: (failure, sinceFirstMs) => {
+        work.refusals += 1
+        work.holdMs = failure.pace?.holdMs
+        const wait = waitMs(queue, work, { ageMs: sinceFirstMs, maxAgeMs: WINDOW_MS })
+        return wait === undefined ? undefined : wait / 1000
+      }
+    },
+    queue: {
+      ...parts.queue,
+      configured: true,
+      enqueue: (message, delaySeconds) =>
+        Effect.sync(() => {
+          work.next = { message, delaySeconds }
+        }),
+      putBack: (message, delaySeconds) =>
+        Effect.sync(() => {
+          work.next = { message, delaySeconds }
+        })
+    },
+    store: {
+      ...parts.store,
+      begin: (entry) =>
+        entry.claim === undefined
+          ? parts.store.begin(entry)
+          : queue.queue.begin({ ...entry, claim: entry.claim, held }),
+      beginRetry: (entry) => queue.queue.beginRetry({ ...entry, held }),
+      record: (row) =>
+        Effect.suspend(() =>
+          Effect.flatMap(write(queue, work, moveOf(queue, work, row)), (moved) =>
+            moved !== undefined
+              ? Effect.succeed(moved)
+              : // Somebody else has the request by now: what this sender knows is evidence.
+                row.outcome === "sent"
+                ? parts.store.record(row)
+                : Effect.succeed(asAsked(row))
+          )
+        )
+    },
+    runner: {
+      ...parts.runner,
+      attempt: (adapter, request) =>
+        refusal === undefined
+          ? Effect.tapError(parts.runner.attempt(adapter, request), ({ pace }) =>
+              Effect.sync(() => {
+                work.holdMs = pace?.holdMs
+              })
+            )
+          : Effect.fail(
+              new ProviderFailure({ provider: request.provider, kind: "unavailable", message: refusal })
+            )
+    }
+  }
+}
+
+/** The key of a request, as its send uses it. */
+export const keyOf = ({ mail }: QueuedWork): IdempotencyKey => IdempotencyKey.make(mail.idempotencyKey)

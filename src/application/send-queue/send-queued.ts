@@ -1,0 +1,116 @@
+import { Effect, Option, Result } from "effect"
+
+import { LogRowId } from "../../domain/ids.ts"
+import { decodeDeferredSend } from "../../domain/mail/deferred-send.ts"
+import { makeMessage } from "../../domain/mail/message.ts"
+import { decodeQueueRequest } from "../../domain/mail/queue-request.ts"
+import { InvalidRequest, type NotBegun, type SendResult } from "../../domain/mail/send-result.ts"
+import type { QueueMove } from "../../ports/mail/send-queue.ts"
+import { sendOnce } from "../mail/mailer.ts"
+import { untilAnswered } from "../mail/retry-store.ts"
+import { retryOnce } from "../mail/retry.ts"
+import {
+  DEFERRED_ELSEWHERE_MS,
+  expiresInMs,
+  keyOf,
+  moveTo,
+  partsOf,
+  type QueuedWork,
+  type QueueParts,
+  waitForKey,
+  write
+} from "./queued-work.ts"
+
+/** Senders that died with a request before it is set aside: whatever it is, it may be the cause (H1). */
+const MOST_DEATHS = 2
+
+/** A request that no provider was asked for ends. */
+const refused = (work: QueuedWork, error: string): QueueMove => {
+  const result: SendResult = {
+    ok: false,
+    status: "failed",
+    kind: "rejected",
+    error,
+    provider: null,
+    providerMessageId: null,
+    failedOver: false,
+    sendId: LogRowId.make(work.mail.id),
+    idempotencyKey: work.mail.idempotencyKey,
+    suppressedRecipients: []
+  }
+  return moveTo(work, "failed", { error, result })
+}
+
+/** Why no provider may be asked. */
+const refusalOf = (queue: QueueParts, work: QueuedWork): string | undefined => {
+  if (work.mail.deaths >= MOST_DEATHS) return "two senders died with this request: it is set aside"
+  const left = expiresInMs(work, queue.now())
+  return left !== undefined && left <= 0 ? "the mail expired before it could be sent" : undefined
+}
+
+/** What a request does whose send did not begin. */
+const notBegun = (work: QueuedWork, why: NotBegun): QueueMove => {
+  switch (why._tag) {
+    case "InvalidRequest":
+      return refused(work, why.message)
+    case "IdempotencyConflict":
+      return refused(work, `IDEMPOTENCY_CONFLICT: ${why.message}`)
+    case "IdempotencyInProgress":
+    case "ClaimUnavailable":
+      return waitForKey(work)
+  }
+}
+
+/** The end of an earlier send of the key is the request's, too. */
+const replayed = (work: QueuedWork, result: SendResult): QueueMove =>
+  result.status === "deferred"
+    ? waitForKey(work, DEFERRED_ELSEWHERE_MS)
+    : moveTo(work, result.status, { error: result.ok ? null : result.error, result })
+
+/** Its first attempt, or one after a refusal; the move that is left to write, if any. */
+const firstAttempt = Effect.fnUntraced(function* (queue: QueueParts, work: QueuedWork) {
+  const decoded = decodeQueueRequest(work.mail.request)
+  const message = Result.flatMap(decoded, ({ mail }) => makeMessage(mail, queue.parts.config.defaults))
+  if (Result.isFailure(message)) return notBegun(work, new InvalidRequest({ issues: message.failure }))
+  const refusal = refusalOf(queue, work)
+  if (work.mail.deaths >= MOST_DEATHS)
+    yield* Effect.logError(
+      "a queued mail is set aside: two senders died with it, which its content may have caused"
+    )
+  const key = keyOf(work)
+  const asked = { idempotencyKey: key, requireClaim: true }
+  const row = { rowId: LogRowId.make(work.mail.id), owner: work.mail.lease, key }
+  const parts = partsOf(queue, work, refusal)
+  const sent = yield* Effect.result(sendOnce(parts, message.success, asked, row))
+  if (Result.isFailure(sent)) return notBegun(work, sent.failure)
+  return work.isMoved || work.unwritten !== undefined ? work.unwritten : replayed(work, sent.success)
+})
+
+/** A retry of an ambiguous attempt. */
+const retry = Effect.fnUntraced(function* (queue: QueueParts, work: QueuedWork, deferral: string) {
+  const message = decodeDeferredSend(deferral)
+  if (Option.isNone(message)) return refused(work, "its retry cannot be read: a newer release wrote it")
+  yield* retryOnce(partsOf(queue, work, undefined), message.value)
+  if (work.isMoved || work.unwritten !== undefined) return work.unwritten
+  return moveTo(work, "deferred", { dueMs: (work.next?.delaySeconds ?? 1) * 1000 })
+})
+
+/**
+ * Sends a request that the sender has taken, and writes how it ended. While that cannot be written the sender keeps answer and lease: an
+ * answer that is lost is a mail in doubt.
+ */
+export const sendQueued = (queue: QueueParts, work: QueuedWork): Effect.Effect<void> =>
+  Effect.suspend(() => {
+    const { deferral } = work.mail
+    return deferral === undefined ? firstAttempt(queue, work) : retry(queue, work, deferral)
+  }).pipe(
+    Effect.flatMap((move) =>
+      move === undefined
+        ? Effect.void
+        : untilAnswered("write the end of a queued mail", Effect.asVoid(write(queue, work, move)))
+    ),
+    Effect.catchCause((cause) =>
+      Effect.logError("a queued mail could not be sent: it is taken up again when its lease is over", cause)
+    ),
+    Effect.annotateLogs({ queueId: work.mail.id, idempotencyKey: work.mail.idempotencyKey })
+  )

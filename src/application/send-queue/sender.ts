@@ -1,0 +1,148 @@
+import { Clock, Effect, type Fiber, Random } from "effect"
+
+import type { QueueId } from "../../domain/ids.ts"
+import type { Provider } from "../../domain/mail/provider.ts"
+import { SendQueue, type TakenMail } from "../../ports/mail/send-queue.ts"
+import { makeSendParts } from "../mail/sending.ts"
+import { uptime } from "../uptime.ts"
+import { listenToBell, ringBell } from "../work-bell.ts"
+import { paceOf, QueueConfig } from "./queue-config.ts"
+import { moveTo, QUEUE_LEASE_MS, type QueuedWork, type QueueParts, write } from "./queued-work.ts"
+import { sendQueued } from "./send-queued.ts"
+
+/** The wait between two looks: short where there was work just now, and then twice as long each time, milliseconds. */
+const SHORTEST_LOOK_MS = 20
+const LONGEST_LOOK_MS = 1_000
+
+/** How often leases are prolonged, milliseconds. */
+const RENEW_MS = QUEUE_LEASE_MS / 3
+
+/** A token is good for so long after its time, milliseconds. */
+const TOKEN_MS = 250
+
+interface Sender extends QueueParts {
+  readonly running: Map<QueueId, QueuedWork>
+  readonly fork: (work: Effect.Effect<void>) => Fiber.Fiber<void>
+}
+
+const workOf = (mail: TakenMail, now: number): QueuedWork => ({
+  mail,
+  takenAt: now,
+  renewedAt: now,
+  next: undefined,
+  holdMs: undefined,
+  refusals: mail.refusals,
+  unwritten: undefined,
+  isMoved: false
+})
+
+/** A request that nothing was done for goes back as it was. */
+const handBack = (sender: Sender, work: QueuedWork) =>
+  Effect.ignore(
+    write(sender, work, moveTo(work, work.mail.deferral === undefined ? "queued" : "deferred", { dueMs: 0 }))
+  )
+
+/** Where the first request of a mail goes, as far as the queue knows. */
+const providerOf = (sender: Sender, { request }: TakenMail): Provider => {
+  const named: unknown =
+    typeof request === "object" && request !== null ? Reflect.get(request, "provider") : undefined
+  return (
+    sender.config.paces.find(({ provider }) => provider === named)?.provider ?? sender.parts.config.primary
+  )
+}
+
+/** Waits for the request's token. A process that was stalled past it needs another one. */
+const untilItsTurn = Effect.fnUntraced(function* (sender: Sender, work: QueuedWork) {
+  if (work.mail.waitMs > 0) yield* Effect.sleep(work.mail.waitMs)
+  const pace = paceOf(sender.config.paces, providerOf(sender, work.mail))
+  if (pace.rate === 0 || (yield* uptime) - work.takenAt <= work.mail.waitMs + TOKEN_MS) return true
+  return yield* Effect.orElseSucceed(sender.queue.token(pace), () => false)
+})
+
+/** One request, to its end or its next wait. A shutdown hands back what it has not begun. */
+const work = (sender: Sender, item: QueuedWork): Effect.Effect<void> =>
+  untilItsTurn(sender, item).pipe(
+    Effect.onInterrupt(() => handBack(sender, item)),
+    Effect.flatMap((isNow) =>
+      isNow ? sender.parts.runner.detached(sendQueued(sender, item)) : handBack(sender, item)
+    ),
+    Effect.ensuring(
+      Effect.suspend(() => {
+        sender.running.delete(item.mail.id)
+        // Not for each: what is free is taken together.
+        return sender.running.size <= sender.config.concurrency * 0.75 ? ringBell("queue") : Effect.void
+      })
+    )
+  )
+
+/** Prolongs the leases of the requests under way, for as long as the process lives. */
+const renewing = (sender: Sender): Effect.Effect<never> =>
+  Effect.forever(
+    Effect.gen(function* () {
+      yield* Effect.sleep(RENEW_MS)
+      const items = [...sender.running.values()]
+      if (items.length === 0) return
+      const askedAt = yield* uptime
+      const held = yield* sender.queue.renew(
+        items.map(({ mail: { id, lease } }) => ({ id, lease })),
+        QUEUE_LEASE_MS
+      )
+      for (const item of items) if (held.has(item.mail.id)) item.renewedAt = askedAt
+    }).pipe(
+      Effect.catch((error) => Effect.logWarning("the leases of queued mails could not be prolonged", error))
+    )
+  )
+
+/** Takes what is due, as much as there are free places, and looks again when more may be. */
+const looking = Effect.fnUntraced(function* (sender: Sender) {
+  const { config, parts, queue, running } = sender
+  const wait = yield* listenToBell("queue")
+  let lookMs = SHORTEST_LOOK_MS
+  while (true) {
+    const free = config.concurrency - running.size
+    if (free <= 0) {
+      yield* wait(LONGEST_LOOK_MS)
+      continue
+    }
+    const { mails, nextMs } = yield* queue.take({
+      paces: config.paces,
+      primary: parts.config.primary,
+      limit: free,
+      leaseMs: QUEUE_LEASE_MS
+    })
+    const now = yield* uptime
+    for (const mail of mails) {
+      const item = workOf(mail, now)
+      running.set(mail.id, item)
+      sender.fork(work(sender, item))
+    }
+    lookMs = mails.length > 0 ? SHORTEST_LOOK_MS : Math.min(LONGEST_LOOK_MS, lookMs * 2)
+    if (mails.length < free) yield* wait(Math.min(lookMs, Math.max(5, nextMs ?? lookMs)))
+  }
+})
+
+/**
+ * Sends the requests of the queue (QUEUE-3), for as long as it runs. Leases and pace are the database's, so that any number of processes may
+ * do it. Several requests of one provider go out evenly spaced, each with its token.
+ */
+export const runSender = Effect.scoped(
+  Effect.gen(function* () {
+    const config = yield* QueueConfig
+    const queue = yield* SendQueue
+    const parts = yield* makeSendParts
+    const context = yield* Effect.context<never>()
+    const random = yield* Random.Random
+    const clock = yield* Clock.Clock
+    const sender: Sender = {
+      config,
+      queue,
+      parts,
+      now: () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6,
+      random: () => random.nextDoubleUnsafe(),
+      running: new Map(),
+      fork: (body) => Effect.runForkWith(context)(body)
+    }
+    yield* Effect.forkScoped(renewing(sender))
+    return yield* looking(sender)
+  })
+)
