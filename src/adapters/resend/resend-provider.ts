@@ -3,9 +3,15 @@ import type { CreateEmailRequestOptions, Resend } from "resend"
 
 import { answeredWith, asksServer } from "../../application/mail/attempt-span.ts"
 import { type FailureKind, failureText, noAnswer } from "../../domain/mail/failover.ts"
-import { type Accepted, type MailProvider, ProviderFailure } from "../../ports/mail/mail-provider.ts"
+import {
+  type Accepted,
+  type MailProvider,
+  ProviderFailure,
+  type ProviderPace
+} from "../../ports/mail/mail-provider.ts"
 import { BoundedResend } from "./bounded-resend.ts"
 import { classifyResendError, KEY_IS_KNOWN, whyNoAnswer } from "./classify.ts"
+import { paceOf } from "./pace.ts"
 import { decodeBody, dropRecipients, isHeaderValue, payloadOf, prepareRequest } from "./request.ts"
 
 /** What the adapter is made from. */
@@ -61,8 +67,9 @@ export const makeResendProvider = (options: ResendOptions): MailProvider => {
   const address = options.baseUrl ?? VENDOR_URL
   const client = makeClient(apiKey, address, options.client, options.userAgent)
 
-  const failure = (kind: FailureKind, message: string, code?: string) =>
+  const failure = (kind: FailureKind, message: string, code?: string, pace?: ProviderPace) =>
     new ProviderFailure({
+      ...(pace === undefined ? {} : { pace }),
       provider: "provider_a",
       kind,
       message: failureText(message, [apiKey]),
@@ -71,7 +78,12 @@ export const makeResendProvider = (options: ResendOptions): MailProvider => {
     })
 
   const accepted = (answer: unknown): Effect.Effect<Accepted, ProviderFailure> => {
-    const { data, error } = Object(answer) as { readonly data?: unknown; readonly error?: unknown }
+    const { data, error, headers } = Object(answer) as {
+      readonly data?: unknown
+      readonly error?: unknown
+      readonly headers?: unknown
+    }
+    const pace = paceOf(headers, error)
     if (error !== null && error !== undefined) {
       const { kind, message, code } = classifyResendError(error)
       const cause = whyNoAnswer(error)
@@ -79,11 +91,11 @@ export const makeResendProvider = (options: ResendOptions): MailProvider => {
         cause === undefined
           ? message
           : noAnswer("provider_a", { address, cause, settings: "PROVIDERA_BASE_URL" })
-      return Effect.fail(failure(kind, text, code))
+      return Effect.fail(failure(kind, text, code, pace))
     }
     const { id } = Object(data) as { readonly id?: unknown }
     return typeof id === "string" && id !== ""
-      ? Effect.succeed({ messageId: id })
+      ? Effect.succeed(pace === undefined ? { messageId: id } : { messageId: id, pace })
       : Effect.fail(failure("ambiguous", "the provider answered without a message id"))
   }
 

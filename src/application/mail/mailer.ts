@@ -319,8 +319,10 @@ const conclude = Effect.fnUntraced(function* (
   { claim, details, hold, trace }: Sending,
   result: SendResult
 ): Effect.fn.Return<SendResult> {
-  yield* countSend(result.provider, result.status, details.category)
-  if (result.status === "failed") {
+  // A request of the queue is counted when it ends.
+  const isCounted = parts.terms.refusedWait === undefined
+  if (isCounted) yield* countSend(result.provider, result.status, details.category)
+  if (result.status === "failed" && isCounted) {
     yield* Effect.logWarning("a send failed").pipe(
       Effect.annotateLogs({ error: result.error, kind: result.kind, source: details.source })
     )

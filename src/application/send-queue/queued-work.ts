@@ -6,6 +6,7 @@ import { mayGoBack, refusedWaitMs } from "../../domain/mail/queue.ts"
 import { ProviderFailure } from "../../ports/mail/mail-provider.ts"
 import type { RecordedSend, RecordSend } from "../../ports/mail/mail-store.ts"
 import type { QueueMove, SendQueue, TakenMail } from "../../ports/mail/send-queue.ts"
+import { countSend } from "../mail/metrics.ts"
 import type { SendParts } from "../mail/sending.ts"
 import { paceOf, type QueueConfig } from "./queue-config.ts"
 
@@ -138,6 +139,16 @@ const asAsked = ({ outcome, providerMessageId, rowId }: RecordSend): RecordedSen
   providerMessageId
 })
 
+const ended = ({ details, error, errorKind, outcome, provider }: RecordSend): Effect.Effect<void> =>
+  Effect.andThen(
+    countSend(provider, outcome, details.category),
+    outcome === "failed"
+      ? Effect.logWarning("a queued mail ended failed").pipe(
+          Effect.annotateLogs({ error, kind: errorKind, source: details.source })
+        )
+      : Effect.void
+  )
+
 /** Writes a move; what is not written stays in `unwritten`. */
 export const write = (
   { queue }: QueueParts,
@@ -145,12 +156,13 @@ export const write = (
   move: QueueMove
 ): ReturnType<SendQueue["Service"]["move"]> => {
   work.unwritten = move
-  return Effect.tap(queue.move(move), () =>
-    Effect.sync(() => {
-      work.unwritten = undefined
-      work.isMoved = true
-    })
-  )
+  return Effect.tap(queue.move(move), (moved) => {
+    work.unwritten = undefined
+    work.isMoved = true
+    return moved === undefined || !move.writesRow || move.record === undefined
+      ? Effect.void
+      : ended(move.record)
+  })
 }
 
 /**

@@ -1,9 +1,11 @@
-import { Clock, Effect, type Fiber, Random } from "effect"
+import { Clock, Context, Effect, type Fiber, Layer, Random } from "effect"
 
 import type { QueueId } from "../../domain/ids.ts"
 import type { Provider } from "../../domain/mail/provider.ts"
 import { SendQueue, type TakenMail } from "../../ports/mail/send-queue.ts"
-import { makeSendParts } from "../mail/sending.ts"
+import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
+import { layerKeyMemory } from "../mail/key-memory.ts"
+import { makeSendParts, type SendServices } from "../mail/sending.ts"
 import { uptime } from "../uptime.ts"
 import { listenToBell, ringBell } from "../work-bell.ts"
 import { paceOf, QueueConfig } from "./queue-config.ts"
@@ -94,7 +96,7 @@ const renewing = (sender: Sender): Effect.Effect<never> =>
   )
 
 /** Takes what is due, as much as there are free places, and looks again when more may be. */
-const looking = Effect.fnUntraced(function* (sender: Sender) {
+const looking = Effect.fnUntraced(function* (sender: Sender): Effect.fn.Return<never, StoreUnavailable> {
   const { config, parts, queue, running } = sender
   const wait = yield* listenToBell("queue")
   let lookMs = SHORTEST_LOOK_MS
@@ -121,28 +123,34 @@ const looking = Effect.fnUntraced(function* (sender: Sender) {
   }
 })
 
-/**
- * Sends the requests of the queue (QUEUE-3), for as long as it runs. Leases and pace are the database's, so that any number of processes may
- * do it. Several requests of one provider go out evenly spaced, each with its token.
- */
-export const runSender = Effect.scoped(
+/** Sends the requests of the queue (QUEUE-3). Leases and pace are the database's, so that any number of processes may do it. */
+export class QueueSender extends Context.Service<
+  QueueSender,
+  {
+    /** Runs until the store fails. */
+    readonly run: Effect.Effect<never, StoreUnavailable>
+  }
+>()("postlane/application/QueueSender") {}
+
+/** The sender, on the services of its ports. */
+export const layer: Layer.Layer<QueueSender, never, SendServices | SendQueue | QueueConfig> = Layer.effect(
+  QueueSender,
   Effect.gen(function* () {
-    const config = yield* QueueConfig
-    const queue = yield* SendQueue
     const parts = yield* makeSendParts
-    const context = yield* Effect.context<never>()
-    const random = yield* Random.Random
     const clock = yield* Clock.Clock
+    const random = yield* Random.Random
+    const context = yield* Effect.context<never>()
     const sender: Sender = {
-      config,
-      queue,
+      config: yield* QueueConfig,
+      queue: yield* SendQueue,
       parts,
       now: () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6,
       random: () => random.nextDoubleUnsafe(),
       running: new Map(),
       fork: (body) => Effect.runForkWith(context)(body)
     }
-    yield* Effect.forkScoped(renewing(sender))
-    return yield* looking(sender)
+    return QueueSender.of({
+      run: Effect.scoped(Effect.andThen(Effect.forkScoped(renewing(sender)), looking(sender)))
+    })
   })
-)
+).pipe(Layer.provide(layerKeyMemory))

@@ -31,7 +31,7 @@ import { DatabasePlace } from "./database/database.ts"
 import { deliveryDuties } from "./delivery/delivery.ts"
 import { intakeWorkers } from "./inbound/inbound-roles.ts"
 import { realProviders } from "./mail/mail-providers.ts"
-import { retryWorker } from "./mail/mail-server.ts"
+import { queueSender, retryWorker } from "./mail/mail-server.ts"
 import { embeddedProviders, makeSimulatedEvents, simulates } from "./mail/simulated-mail.ts"
 import { nodeCredentials } from "./node-credentials.ts"
 import { storeWatch } from "./objects.ts"
@@ -66,6 +66,7 @@ const roles = (settings: Settings) => {
       : ticking("figures", FIGURES_INTERVAL, readFigures),
     Layer.provide(ticking("clock", CLOCK_INTERVAL, watchClock(PROCESS)), AlarmBoard.layer),
     has("retry") ? retryWorker : Layer.empty,
+    has("send") ? queueSender : Layer.empty,
     has("leader") ? leader(settings) : Layer.empty,
     has("worker") ? conversionWorkers(settings) : Layer.empty,
     has("intake") ? intakeWorkers(settings) : Layer.empty

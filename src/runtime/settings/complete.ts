@@ -132,6 +132,27 @@ const queueAddress = (env: Env, { retryQueue }: Values, embedded: boolean): Defe
   return embedded && !isEmptied ? { _tag: "Postgres", name: "email-defer" } : { _tag: "None" }
 }
 
+/** Requests a second that the vendors take by default: Resend's of any account, Amazon SES's of a new account out of its sandbox. */
+const USUAL_RATES = { provider_a: 2, provider_b: 14 } as const
+
+const sendQueueOf = ({ cloud, providerA, sendQueue }: Values, embedded: boolean) => {
+  const { concurrency, maxAgeHours, rateA, rateB, vendorLimits } = sendQueue
+  const isSimulated = {
+    provider_a: embedded && providerA.apiKey === undefined,
+    provider_b: embedded && cloudOf(cloud).credentials === undefined
+  }
+  const pace = (provider: "provider_a" | "provider_b", set: number | undefined) => {
+    const isFree = isSimulated[provider] && !(vendorLimits && provider === "provider_a")
+    return { provider, rate: set ?? (isFree ? 0 : USUAL_RATES[provider]), fixed: set !== undefined }
+  }
+  return {
+    concurrency,
+    maxAgeMs: maxAgeHours * 3_600_000,
+    vendorLimits,
+    paces: [pace("provider_a", rateA), pace("provider_b", rateB)]
+  }
+}
+
 const intakeOf = (env: Env, { intake }: Values) => ({
   ...intake,
   trustedHops: intake.trustedHops ?? [],
@@ -210,6 +231,7 @@ export const complete = (env: Env, values: Values, options: DecodeOptions) => {
     ...providersOf(values),
     cloud: cloudOf(values.cloud),
     retryQueue: { ...values.retryQueue, address: queueAddress(env, values, embedded) },
+    sendQueue: sendQueueOf(values, embedded),
     events: {
       internalAlertUrl: events.internalAlertUrl ?? internal("email-alert"),
       internalSendEmailUrl: events.internalSendEmailUrl ?? internal("send-email"),

@@ -11,7 +11,7 @@ export type { Role } from "./shapes.ts"
 /** The slices of the settings that each area takes. */
 export type MailSettings = Pick<
   Settings,
-  "cloud" | "domains" | "embedded" | "providerA" | "providerB" | "retryQueue" | "sending"
+  "cloud" | "domains" | "embedded" | "providerA" | "providerB" | "retryQueue" | "sendQueue" | "sending"
 >
 export type DeliverySettings = Pick<
   Settings,

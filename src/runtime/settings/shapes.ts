@@ -10,7 +10,7 @@ export type DeferQueueAddress =
   | { readonly _tag: "Postgres"; readonly name: string }
 
 /** The supervised parts of a process (`POSTLANE_ROLES`). */
-const ROLES = ["api", "leader", "retry", "worker", "intake"] as const
+const ROLES = ["api", "leader", "retry", "send", "worker", "intake"] as const
 export type Role = (typeof ROLES)[number]
 
 /**

@@ -63,7 +63,7 @@ export const AREAS = {
       0: nothing is simulated.`,
     roles: open("POSTLANE_ROLES", roles, { fallback: "all" })`
       Which supervised parts this process runs: all, or a list of api, leader (driver, event poll, digests, alarms), retry,
-      worker (chunks), intake (SMTP).`,
+      send (the send queue), worker (chunks), intake (SMTP).`,
     dataDir: open("POSTLANE_DATA_DIR", text, { fallback: ".postlane" })`
       Folder of the embedded Postgres, of objects, of the outbox and of generated tokens.`
   }),
@@ -171,6 +171,25 @@ export const AREAS = {
       unit: "seconds"
     })`
       How long a received message stays hidden before it comes back, unless its consumer keeps extending it.`
+  }),
+
+  sendQueue: area("Send queue", {
+    concurrency: open("EMAIL_QUEUE_CONCURRENCY", integer(1, 1_000), { fallback: "32" })`
+      Queued mails that one process sends at once.`,
+    maxAgeHours: open("EMAIL_QUEUE_MAX_AGE_HOURS", decimal, { fallback: "24", unit: "hours" })`
+      A queued mail that providers refuse for so long ends failed.`,
+    rateA: open("PROVIDERA_RATE_PER_SECOND", decimal, {
+      otherwise: "2, raised to what its ratelimit-limit header says; simulated: 0",
+      unit: "requests a second"
+    })`
+      How often provider_a is asked, over all processes. 0: no pace.`,
+    rateB: open("PROVIDERB_RATE_PER_SECOND", decimal, {
+      otherwise: "14, raised to the account's MaxSendRate; simulated: 0",
+      unit: "requests a second"
+    })`
+      How often provider_b is asked, over all processes. 0: no pace.`,
+    vendorLimits: open("SIMULATE_VENDOR_LIMITS", flag, { fallback: "0" })`
+      1: the simulated provider_a takes two requests a second and refuses the rest, as Resend does by default.`
   }),
 
   events: area("Delivery events and alerts", {

@@ -1,28 +1,46 @@
 import { Effect, Layer } from "effect"
 
 import * as Deferrals from "../../../adapters/postgres/mail/deferrals.ts"
+import * as PostgresSendQueue from "../../../adapters/postgres/mail/send-queue.ts"
 import * as SuppressionList from "../../../adapters/postgres/mail/suppression-list.ts"
 import { RETRIES_AT_ONCE } from "../../../application/mail/function-sizes.ts"
 import * as Mailer from "../../../application/mail/mailer.ts"
 import * as Retry from "../../../application/mail/retry.ts"
+import * as Enqueue from "../../../application/send-queue/enqueue.ts"
+import * as Pace from "../../../application/send-queue/pace.ts"
+import { QueueConfig } from "../../../application/send-queue/queue-config.ts"
+import * as Sender from "../../../application/send-queue/sender.ts"
 import { DeferQueue } from "../../../ports/mail/defer-queue.ts"
 import { background } from "../../process/supervisor.ts"
 import type { MailSettings } from "../../settings/settings.ts"
 import { mailPorts, type MailParts } from "./mail.ts"
 
-/** The mail of a server: the mailer and the handler of its retries on the same ports, and the suppression list. */
-export const mail = (settings: MailSettings, parts: MailParts) =>
-  Layer.mergeAll(Mailer.layer, Retry.layer, SuppressionList.layer, Deferrals.layer).pipe(
-    Layer.provideMerge(mailPorts(settings, parts))
+/** The send queue and its pace. */
+const queue = (settings: MailSettings) =>
+  Pace.layer.pipe(
+    Layer.provideMerge(Layer.merge(PostgresSendQueue.layer, Layer.succeed(QueueConfig, settings.sendQueue)))
   )
+
+/** The mail of a server: the mailer, the handler of its retries and the sender of its queue on the same ports, and the suppression list. */
+export const mail = (settings: MailSettings, parts: MailParts) =>
+  Layer.mergeAll(
+    Layer.provide(Layer.merge(Mailer.layer, Retry.layer), Pace.ofDirectSends),
+    Layer.provide(Sender.layer, Pace.ofQueue),
+    Enqueue.layer,
+    SuppressionList.layer,
+    Deferrals.layer
+  ).pipe(Layer.provideMerge(queue(settings)), Layer.provideMerge(mailPorts(settings, parts)))
 
 /** Consumes the retry queue, where there is one. */
 export const retryWorker = Layer.unwrap(
   Effect.gen(function* () {
-    const queue = yield* DeferQueue
+    const deferrals = yield* DeferQueue
     const { handle } = yield* Retry.RetryHandler
-    return queue.configured
-      ? background("retry", queue.consume(handle, { concurrency: RETRIES_AT_ONCE }))
+    return deferrals.configured
+      ? background("retry", deferrals.consume(handle, { concurrency: RETRIES_AT_ONCE }))
       : Layer.empty
   })
 )
+
+/** Sends what is in the send queue. */
+export const queueSender = Layer.unwrap(Effect.map(Sender.QueueSender, ({ run }) => background("send", run)))

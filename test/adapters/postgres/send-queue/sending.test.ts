@@ -1,0 +1,72 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+
+import { layerPostgres } from "../../../support/postgres/postgres.ts"
+import { untilFound } from "../../../support/until.ts"
+import { makeQueueWorld } from "../../../support/worlds/queue-world.ts"
+
+const request = (change: object = {}) => ({
+  to: "a@x.test",
+  subject: "Hello",
+  text: "t",
+  category: "transactional",
+  source: "api:test",
+  ...change
+})
+
+describe("the sender of the queue", () => {
+  it.live("Q1: sends what was committed, once, and writes one row with its end", () =>
+    Effect.gen(function* () {
+      const world = yield* makeQueueWorld()
+      const queued = yield* world.enqueue.one(request({ idempotencyKey: "order-1" }))
+      assert.strictEqual(queued.state, "queued")
+      yield* world.start
+      yield* world.inState(queued.id, "sent")
+      const copies = yield* world.providers.provider_a.copies
+      assert.lengthOf(copies, 1)
+      const rows = yield* world.sql`select * from email_log where id = ${queued.id}::uuid`
+      assert.lengthOf(rows, 1)
+      assert.strictEqual(rows[0]?.["outcome"], "sent")
+      const found = yield* world.queue.find(queued.id)
+      assert.strictEqual(found?.result?.status, "sent")
+      assert.strictEqual(found?.attempts, 1)
+    }).pipe(Effect.provide(layerPostgres))
+  )
+
+  it.live("a refusal puts it back; the next attempt goes out, and the row has both", () =>
+    Effect.gen(function* () {
+      const world = yield* makeQueueWorld()
+      world.scripts.provider_a.push("unavailable")
+      const { id } = yield* world.enqueue.one(request({ idempotencyKey: "order-2" }))
+      yield* world.start
+      yield* untilFound(
+        "the refusal is written",
+        Effect.map(
+          world.sql`update email_send_queue set due_at = now() where id = ${id}::uuid and state = 'queued' and refusals = 1 returning error`,
+          ([row]) => row
+        )
+      )
+      yield* world.inState(id, "sent")
+      const [row] = yield* world.sql`select attempts from email_log where id = ${id}::uuid`
+      assert.lengthOf(row?.["attempts"] as ReadonlyArray<unknown>, 2)
+    }).pipe(Effect.provide(layerPostgres))
+  )
+
+  it.live("D1: an ambiguous attempt is deferred in its own row, and its retry repeats the same bytes", () =>
+    Effect.gen(function* () {
+      const world = yield* makeQueueWorld({ primary: "provider_b" })
+      world.scripts.provider_b.push("ambiguous-lost")
+      const { id } = yield* world.enqueue.one(request({ idempotencyKey: "order-3" }))
+      yield* world.start
+      yield* world.inState(id, "deferred")
+      yield* world.sql`update email_send_queue set due_at = now() where id = ${id}::uuid`
+      yield* world.inState(id, "sent")
+      assert.strictEqual(yield* world.providers.provider_b.received, 2)
+      assert.lengthOf(yield* world.providers.provider_b.copies, 1)
+      assert.lengthOf(
+        yield* world.sql`select from email_log where key_hash = (select key_hash from email_send_queue where id = ${id}::uuid)`,
+        1
+      )
+    }).pipe(Effect.provide(layerPostgres))
+  )
+})
