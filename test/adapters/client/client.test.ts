@@ -137,7 +137,7 @@ describe("sending", () => {
         token: Redacted.make(ADMIN_TOKEN),
         secret: Redacted.make(PROXY_SECRET)
       })
-      expect((yield* client.sending.api({ payload: mail })).sendId).toBe(sent.sendId)
+      expect(yield* client.sending.api({ payload: mail })).toMatchObject({ sendId: sent.sendId })
       expect((yield* client.admin.emailLog({ query: { limit: 5 } })).rows).toEqual([])
       const problem = yield* Effect.flip(client.files.getFile({ params: { fileId: anyId("x") } }))
       expect(problem).toMatchObject({ code: "FILE_NOT_FOUND", retryable: false })

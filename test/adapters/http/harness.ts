@@ -35,6 +35,8 @@ import { Mailer } from "../../../src/application/mail/mailer.ts"
 import { CampaignEvents } from "../../../src/application/outreach/campaign-events.ts"
 import { Outreach } from "../../../src/application/outreach/outreach.ts"
 import { Unsubscribing } from "../../../src/application/outreach/unsubscribe.ts"
+import { Enqueue } from "../../../src/application/send-queue/enqueue.ts"
+import { QueueConfig } from "../../../src/application/send-queue/queue-config.ts"
 import type { Right } from "../../../src/domain/accounts/principal.ts"
 import type { SendRequest } from "../../../src/domain/mail/message.ts"
 import type { SendResult } from "../../../src/domain/mail/send-result.ts"
@@ -55,6 +57,7 @@ import { ReplyChannel } from "../../../src/ports/inbound/mails.ts"
 import { DeferQueue } from "../../../src/ports/mail/defer-queue.ts"
 import { Deferrals } from "../../../src/ports/mail/deferrals.ts"
 import { MessageViews } from "../../../src/ports/mail/message-views.ts"
+import { SendQueue } from "../../../src/ports/mail/send-queue.ts"
 import { SimulatedMail } from "../../../src/ports/mail/simulated-mail.ts"
 import { SuppressionList } from "../../../src/ports/mail/suppression-list.ts"
 import { MetricsPage } from "../../../src/ports/metrics-page.ts"
@@ -97,6 +100,8 @@ const NO_HEALTH: HealthFacts = {
 /** What stands behind the routes; a test replaces what it is about, the rest answers something harmless. */
 export interface Behind {
   readonly send: Mailer["Service"]["send"]
+  readonly enqueue: Partial<Enqueue["Service"]>
+  readonly sendQueue: Partial<SendQueue["Service"]>
   readonly queue: Partial<DeferQueue["Service"]>
   readonly page: EmailLogQuery["Service"]["page"]
   readonly count: EmailLogQuery["Service"]["count"]
@@ -247,6 +252,9 @@ export const startServer = async (behind: Partial<Behind> = {}): Promise<TestSer
     ),
     Layer.succeed(MailStories, MailStories.of({ of: behind.story ?? (() => Effect.succeed(undefined)) })),
     behind.views ?? Layer.mock(MessageViews, {}),
+    Layer.mock(Enqueue, { ...behind.enqueue }),
+    Layer.mock(SendQueue, { ...behind.sendQueue }),
+    Layer.succeed(QueueConfig, { concurrency: 32, maxAgeMs: 24 * 3_600_000, paces: [] }),
     Layer.mock(DeferQueue, { configured: true, ...behind.queue }),
     Layer.succeed(
       EmailLogQuery,

@@ -6,6 +6,16 @@ export const ROUTES = {
     internal: "POST /internal/send-email key secret",
     api: "POST /api/send-email key secret"
   },
+  queue: {
+    enqueueBatch: "POST /api/send-email/batch secret",
+    readQueued: "GET /api/queued-emails/{queueId} secret",
+    cancelQueued: "DELETE /api/queued-emails/{queueId} secret"
+  },
+  adminQueue: {
+    readQueue: "GET /api/admin/email-queue",
+    pauseQueue: "POST /api/admin/email-queue/pause",
+    resumeQueue: "POST /api/admin/email-queue/resume"
+  },
   sends: {
     readSend: "GET /internal/sends/{sendId} secret",
     findSend: "GET /internal/sends secret"

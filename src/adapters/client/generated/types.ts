@@ -13,6 +13,7 @@ export type ProblemCode =
   | "REQUEST_TIMEOUT"
   | "IDEMPOTENCY_CONFLICT"
   | "IDEMPOTENCY_IN_PROGRESS"
+  | "NOT_QUEUED"
   | "CONVERSION_ACTIVE"
   | "CONVERSION_FINISHING"
   | "CONVERSION_INLINE"
@@ -53,6 +54,7 @@ export interface ProblemMembers {
   readonly EMAIL_FAILED: { readonly sendId: string; readonly idempotencyKey: string; readonly kind: "rejected" | "unavailable" | "ambiguous"; readonly provider: "provider_a" | "provider_b" | null }
   readonly EMAIL_SUPPRESSED: { readonly sendId: string; readonly idempotencyKey: string; readonly suppressedRecipients: ReadonlyArray<string> }
   readonly INVALID_REQUEST: { readonly issues: ReadonlyArray<ProblemIssue> }
+  readonly NOT_QUEUED: { readonly state: "queued" | "sending" | "deferred" | "sent" | "suppressed" | "failed" | "cancelled" }
   readonly NOT_READY: { readonly checks: Readonly<Record<string, { readonly status: "ok" | "failed"; readonly lastError?: string | null | undefined }>>; readonly supervisors: ReadonlyArray<{ readonly name: string; readonly state: "starting" | "running" | "backing-off" | "stopped"; readonly restarts: number; readonly lastRunAt: string | null; readonly lastError?: string | null | undefined }> }
   readonly POLL_FAILED: { readonly pages: number; readonly seen: number; readonly recorded: number; readonly backfilled: number; readonly alerts: number; readonly alertsFailed: number }
 }
@@ -715,15 +717,39 @@ export interface SendState {
   readonly updatedAt: string
 }
 
-export interface SendAnswer {
-  readonly ok: true
-  readonly status: "sent" | "deferred"
-  readonly providerMessageId: string | null
-  readonly sendId: string
-  readonly provider: "provider_a" | "provider_b" | null
-  readonly failedOver: boolean
+export interface QueuePaused {
+  readonly scope: string
+  readonly paused: boolean
+  readonly changed: boolean
+}
+
+export interface QueueScope {
+  readonly category?: "auth" | "transactional" | "notification" | "alert" | "marketing" | undefined
+}
+
+export interface EmailQueue {
+  readonly categories: ReadonlyArray<{ readonly category: "auth" | "transactional" | "notification" | "alert" | "marketing"; /** Due now, and not under way. */ readonly queued: number; /** Due later: by `sendAt`, or after a refusal. */ readonly later: number; readonly sending: number; readonly deferred: number; readonly oldestDueAt: string | null; readonly paused: boolean }>
+  readonly oldestDueAt: string | null
+  readonly paused: ReadonlyArray<{ readonly scope: string; readonly actor: string; readonly pausedAt: string }>
+  readonly pace: ReadonlyArray<{ readonly provider: "provider_a" | "provider_b"; /** 0: no pace. */ readonly ratePerSecond: number; /** The provider said that it takes nothing before. */ readonly heldUntil: string | null }>
+  readonly upcoming: ReadonlyArray<{ readonly queueId: string; readonly category: "auth" | "transactional" | "notification" | "alert" | "marketing"; readonly state: "queued" | "sending" | "deferred" | "sent" | "suppressed" | "failed" | "cancelled"; readonly to: ReadonlyArray<string>; readonly subject: string; readonly sendAt: string; readonly nextAttemptAt: string | null; readonly attempts: number; readonly error: string | null }>
+}
+
+export interface QueuedMail {
+  readonly queueId: string
+  readonly state: "queued" | "sending" | "deferred" | "sent" | "suppressed" | "failed" | "cancelled"
   readonly idempotencyKey: string
-  readonly suppressedRecipients: ReadonlyArray<string>
+  readonly sendAt: string
+  readonly attempts: number
+  readonly nextAttemptAt: string | null
+  /** Why the last attempt was not accepted. */ readonly error: string | null
+  /** As the relay answers a mail that is sent at once; null before its end. */ readonly result: { readonly ok: true; readonly status: "sent"; readonly providerMessageId: string | null; readonly sendId: string; readonly provider: "provider_a" | "provider_b" | null; readonly failedOver: boolean; readonly idempotencyKey: string; readonly suppressedRecipients: ReadonlyArray<string> } | { readonly ok: true; readonly status: "deferred"; readonly providerMessageId: null; readonly sendId: string; readonly provider: "provider_a" | "provider_b" | null; readonly failedOver: boolean; readonly idempotencyKey: string; readonly suppressedRecipients: ReadonlyArray<string> } | { readonly ok: false; readonly status: "suppressed"; readonly error: string; readonly providerMessageId: null; readonly sendId: string; readonly provider: "provider_a" | "provider_b" | null; readonly failedOver: boolean; readonly idempotencyKey: string; readonly suppressedRecipients: ReadonlyArray<string> } | { readonly ok: false; readonly status: "failed"; readonly error: string; readonly kind: "rejected" | "unavailable" | "ambiguous"; readonly providerMessageId: null; readonly sendId: string; readonly provider: "provider_a" | "provider_b" | null; readonly failedOver: boolean; readonly idempotencyKey: string; readonly suppressedRecipients: ReadonlyArray<string> } | null
+}
+
+export interface QueuedBatch {
+  readonly ok: true
+  readonly status: "queued"
+  readonly emails: ReadonlyArray<{ readonly queueId: string; readonly idempotencyKey: string; readonly status: "queued" | "sending" | "deferred" | "sent" | "suppressed" | "failed" | "cancelled" }>
 }
 
 export interface SendRequest {
@@ -745,6 +771,27 @@ export interface SendRequest {
   readonly attachments?: ReadonlyArray<{ readonly filename: string; readonly contentType?: string | undefined; readonly content: string; readonly contentId?: string | undefined }> | undefined
   readonly expiresAt?: string | undefined
   readonly requireClaim?: boolean | undefined
+  /** True: the mail is queued, and sent at the pace that the provider takes. */ readonly queue?: boolean | undefined
+  /** ISO 8601 with its time zone, at most 30 days ahead: the mail is queued, and not sent before. */ readonly sendAt?: string | undefined
+}
+
+export interface QueuedAnswer {
+  readonly ok: true
+  /** `queued`; another state where the key belongs to an earlier request, which it is of. */ readonly status: "queued" | "sending" | "deferred" | "sent" | "suppressed" | "failed" | "cancelled"
+  readonly queueId: string
+  readonly sendAt: string
+  readonly idempotencyKey: string
+}
+
+export interface SendAnswer {
+  readonly ok: true
+  readonly status: "sent" | "deferred"
+  readonly providerMessageId: string | null
+  readonly sendId: string
+  readonly provider: "provider_a" | "provider_b" | null
+  readonly failedOver: boolean
+  readonly idempotencyKey: string
+  readonly suppressedRecipients: ReadonlyArray<string>
 }
 
 /** Every operation: what it takes, what it answers, and the problems that it names. */
@@ -761,6 +808,48 @@ export interface Operations {
     readonly input: { readonly body: SendRequest }
     readonly success: SendAnswer
     readonly problem: "INVALID_REQUEST" | "FORBIDDEN" | "IDEMPOTENCY_CONFLICT" | "IDEMPOTENCY_IN_PROGRESS" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "EMAIL_SUPPRESSED" | "EMAIL_FAILED" | "INTERNAL" | "UNAVAILABLE" | "SHUTTING_DOWN"
+    readonly events: false
+  }
+  /** Queues up to 500 mails, all or none: `POST /api/send-email/batch` */
+  readonly "queue.enqueueBatch": {
+    readonly input: { readonly body: { readonly emails: ReadonlyArray<SendRequest> } }
+    readonly success: QueuedBatch
+    readonly problem: "INVALID_REQUEST" | "FORBIDDEN" | "IDEMPOTENCY_CONFLICT" | "IDEMPOTENCY_IN_PROGRESS" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "INTERNAL" | "UNAVAILABLE" | "SHUTTING_DOWN"
+    readonly events: false
+  }
+  /** Where a queued mail stands: `GET /api/queued-emails/{queueId}` */
+  readonly "queue.readQueued": {
+    readonly input: { readonly queueId: string | number }
+    readonly success: QueuedMail
+    readonly problem: "FORBIDDEN" | "NOT_FOUND" | "UNAVAILABLE"
+    readonly events: false
+  }
+  /** Cancels a mail that waits in the queue: `DELETE /api/queued-emails/{queueId}` */
+  readonly "queue.cancelQueued": {
+    readonly input: { readonly queueId: string | number }
+    readonly success: { readonly queueId: string; readonly state: "cancelled" }
+    readonly problem: "FORBIDDEN" | "NOT_FOUND" | "NOT_QUEUED" | "UNAVAILABLE"
+    readonly events: false
+  }
+  /** What waits in the send queue, what is paused, and the pace of each provider: `GET /api/admin/email-queue` */
+  readonly "adminQueue.readQueue": {
+    readonly input: Nothing
+    readonly success: EmailQueue
+    readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "RATE_LIMITED" | "UNAVAILABLE"
+    readonly events: false
+  }
+  /** Pauses the send queue, or one category of it: `POST /api/admin/email-queue/pause` */
+  readonly "adminQueue.pauseQueue": {
+    readonly input: { readonly body: QueueScope }
+    readonly success: QueuePaused
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "UNAVAILABLE"
+    readonly events: false
+  }
+  /** Resumes the send queue, or one category of it: `POST /api/admin/email-queue/resume` */
+  readonly "adminQueue.resumeQueue": {
+    readonly input: { readonly body: QueueScope }
+    readonly success: QueuePaused
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
   /** Where a send stands: `GET /internal/sends/{sendId}` */

@@ -48,6 +48,8 @@ import {
   ownMailHandlers
 } from "./inbound/incoming-mails.ts"
 import { PipelineGroup, pipelineHandlers } from "./inbound/pipeline.ts"
+import { AdminQueueGroup, adminQueueHandlers } from "./mail/admin-queue.ts"
+import { QueueGroup, queueHandlers } from "./mail/queue.ts"
 import { RelayGroup, relayHandlers } from "./mail/relay.ts"
 import { SendsGroup, sendsHandlers } from "./mail/sends.ts"
 import { SuppressionGroup, suppressionHandlers } from "./mail/suppressions.ts"
@@ -57,6 +59,8 @@ import { UnsubscribeGroup, unsubscribeHandlers } from "./outreach/unsubscribe.ts
 /** Every resource of the API: what it declares, and what answers it. A new one is added here and nowhere else. */
 const RESOURCES = [
   [RelayGroup, () => relayHandlers],
+  [QueueGroup, () => queueHandlers],
+  [AdminQueueGroup, () => adminQueueHandlers],
   [SendsGroup, () => sendsHandlers],
   [ReceiptGroup, () => receiptHandlers],
   [HealthGroup, () => healthHandlers(openApiText)],

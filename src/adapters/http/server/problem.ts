@@ -32,6 +32,7 @@ export const PROBLEMS = {
     title: "A call with this idempotency key is under way",
     retryable: true
   },
+  NOT_QUEUED: { status: 409, title: "The mail does not wait in the queue any more", retryable: false },
   CONVERSION_ACTIVE: { status: 409, title: "A conversion of this file is under way", retryable: false },
   CONVERSION_FINISHING: {
     status: 409,

@@ -3,11 +3,11 @@ import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi, HttpApiBuilder } from "effect/http-api"
 
 import { Mailer } from "../../../../application/mail/mailer.ts"
+import { Enqueue } from "../../../../application/send-queue/enqueue.ts"
 import { FailureKind } from "../../../../domain/mail/failover.ts"
-import { SendRequest } from "../../../../domain/mail/message.ts"
+import type { SendRequest } from "../../../../domain/mail/message.ts"
 import { Provider, dedupes } from "../../../../domain/mail/provider.ts"
-import { decodeSendRequest } from "../../../../domain/mail/read-request.ts"
-import type * as Refusal from "../../../../domain/mail/send-result.ts"
+import { asksForQueue, decodeQueueRequest } from "../../../../domain/mail/queue-request.ts"
 import type { SendResult } from "../../../../domain/mail/send-result.ts"
 import { ProxySecret } from "../../server/access.ts"
 import { apiOf, builtWith } from "../../server/endpoint.ts"
@@ -20,6 +20,8 @@ import {
   problemSchema,
   Unavailable
 } from "../../server/problem.ts"
+import { QueueableRequest, queuedAnswer, QueuedAnswer, queueRefusals } from "./queue.ts"
+import { sendRefusals } from "./send-refusals.ts"
 
 /** Largest body of a relay call, bytes: 40 MB of attachments in base64, and the rest of the message. */
 export const MAX_RELAY_BODY = 60 * 1024 * 1024
@@ -56,8 +58,8 @@ export const EmailFailed = problemSchema("EMAIL_FAILED", {
 const KEY_HEADER = "idempotency-key"
 
 const answers = {
-  payload: SendRequest.annotate({ identifier: "SendRequest" }),
-  success: RelayAnswer,
+  payload: QueueableRequest,
+  success: [RelayAnswer, QueuedAnswer],
   error: [
     InvalidRequest,
     problemSchema("IDEMPOTENCY_CONFLICT", {}),
@@ -85,6 +87,7 @@ const describe = OpenApi.annotations({
   transform: (operation) => ({ ...operation, parameters: [keyHeader] }),
   description:
     "Suppression look-up, primary provider, fallback only after proof that the primary did not accept, one log row. " +
+    "With `queue` or `sendAt` it is queued, and answered 202. " +
     "Safe to call again with the same `idempotencyKey` for 24 hours. `retryable` of `EMAIL_FAILED` is true for " +
     "`unavailable`, false for `rejected`, and true for `ambiguous` only where the caller named the key and the provider dedupes on it."
 })
@@ -134,16 +137,6 @@ export const failedProblem = (result: SendResult & { readonly status: "failed" }
   provider: result.provider
 })
 
-/** What a send is refused for before it begins. */
-export const sendRefusals = {
-  InvalidRequest: ({ issues }: Refusal.InvalidRequest) => Effect.fail(invalidRequest(issues)),
-  IdempotencyConflict: ({ message }: Refusal.IdempotencyConflict) =>
-    Effect.fail(problem("IDEMPOTENCY_CONFLICT", message)),
-  IdempotencyInProgress: ({ message }: Refusal.IdempotencyInProgress) =>
-    Effect.fail(problem("IDEMPOTENCY_IN_PROGRESS", message)),
-  ClaimUnavailable: ({ message }: Refusal.ClaimUnavailable) => Effect.fail(problem("UNAVAILABLE", message))
-}
-
 const twoKeys = problem(
   "IDEMPOTENCY_CONFLICT",
   "The header Idempotency-Key and the member idempotencyKey differ: send one of them, or the same in both"
@@ -158,11 +151,17 @@ const withKey = (request: HttpServerRequest.HttpServerRequest, body: unknown) =>
   return named === key ? Effect.succeed({ ...body, idempotencyKey: key }) : Effect.fail(twoKeys)
 }
 
-/** The send in a request. */
-const read = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
-  const decoded = decodeSendRequest(yield* withKey(request, yield* readLargeJson(request, MAX_RELAY_BODY)))
-  return Result.isSuccess(decoded) ? decoded.success : yield* Effect.fail(invalidRequest(decoded.failure))
-})
+/** The body of a request, with its key. */
+const read = (request: HttpServerRequest.HttpServerRequest) =>
+  Effect.flatMap(readLargeJson(request, MAX_RELAY_BODY), (body) => withKey(request, body))
+
+/** The mail of a body that is sent at once. */
+const mailOf = (body: unknown) => {
+  const decoded = decodeQueueRequest(body)
+  return Result.isSuccess(decoded)
+    ? Effect.succeed(decoded.success.mail)
+    : Effect.fail(invalidRequest(decoded.failure))
+}
 
 /**
  * The relay's two paths. Raw: bodies are large, take turns, and are decoded by the rule of the library (`decodeSendRequest`); the
@@ -173,12 +172,18 @@ export const relayHandlers = HttpApiBuilder.group(
   "sending",
   Effect.fnUntraced(function* (handlers) {
     const mailer = yield* Mailer
+    const enqueue = yield* Enqueue
+    const answered = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+      const body = yield* read(request)
+      if (asksForQueue(body)) return queuedAnswer(yield* enqueue.one(body))
+      const mail = yield* mailOf(body)
+      return yield* answer(mail, yield* mailer.send(mail))
+    })
     const relay = ({ request }: { readonly request: HttpServerRequest.HttpServerRequest }) =>
-      read(request).pipe(
-        Effect.flatMap((send) => Effect.flatMap(mailer.send(send), (result) => answer(send, result))),
-        Effect.catchTags(sendRefusals),
+      answered(request).pipe(
+        Effect.catchTags({ ...sendRefusals, ...queueRefusals(true) }),
         Effect.catch((refused) => Effect.succeed(problemResponse(refused)))
       )
     return handlers.handleRaw("internal", relay).handleRaw("api", relay)
   })
-).pipe((handlers) => builtWith(handlers, Mailer, ProxySecret))
+).pipe((handlers) => builtWith(handlers, Mailer, Enqueue, ProxySecret))

@@ -9,13 +9,8 @@ import { AdminAccess } from "../../server/access.ts"
 import { apiOf, Text } from "../../server/endpoint.ts"
 import { JsonBody, jsonBody } from "../../server/json-body.ts"
 import { InvalidRequest, problem, problemSchema, Unavailable } from "../../server/problem.ts"
-import {
-  EmailFailed,
-  EmailSuppressed,
-  failedProblem,
-  sendRefusals,
-  suppressedProblem
-} from "../mail/relay.ts"
+import { EmailFailed, EmailSuppressed, failedProblem, suppressedProblem } from "../mail/relay.ts"
+import { sendRefusals } from "../mail/send-refusals.ts"
 
 const short = Text.check(Schema.isMaxLength(200))
 

@@ -1,0 +1,171 @@
+import { Effect, Schema } from "effect"
+import { HttpApiBuilder, HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+
+import { QueueConfig } from "../../../../application/send-queue/queue-config.ts"
+import { Provider } from "../../../../domain/mail/provider.ts"
+import { QueueState } from "../../../../domain/mail/queue.ts"
+import { Category } from "../../../../domain/mail/suppression/policy.ts"
+import { type QueueOverview, SendQueue } from "../../../../ports/mail/send-queue.ts"
+import { AdminAccess, CurrentPrincipal } from "../../server/access.ts"
+import { apiOf } from "../../server/endpoint.ts"
+import { JsonBody, jsonBody } from "../../server/json-body.ts"
+import { bodyRefusals, Unavailable } from "../../server/problem.ts"
+import { queueAway } from "./queue.ts"
+
+/** Requests that the overview shows. */
+const UPCOMING = 50
+
+const QueueAnswer = Schema.Struct({
+  categories: Schema.Array(
+    Schema.Struct({
+      category: Category,
+      queued: Schema.Int.annotate({ description: "Due now, and not under way." }),
+      later: Schema.Int.annotate({ description: "Due later: by `sendAt`, or after a refusal." }),
+      sending: Schema.Int,
+      deferred: Schema.Int,
+      oldestDueAt: Schema.NullOr(Schema.String),
+      paused: Schema.Boolean
+    })
+  ),
+  oldestDueAt: Schema.NullOr(Schema.String),
+  paused: Schema.Array(
+    Schema.Struct({ scope: Schema.String, actor: Schema.String, pausedAt: Schema.String })
+  ),
+  pace: Schema.Array(
+    Schema.Struct({
+      provider: Provider,
+      ratePerSecond: Schema.Finite.annotate({ description: "0: no pace." }),
+      heldUntil: Schema.NullOr(Schema.String).annotate({
+        description: "The provider said that it takes nothing before."
+      })
+    })
+  ),
+  upcoming: Schema.Array(
+    Schema.Struct({
+      queueId: Schema.String,
+      category: Category,
+      state: QueueState,
+      to: Schema.Array(Schema.String),
+      subject: Schema.String,
+      sendAt: Schema.String,
+      nextAttemptAt: Schema.NullOr(Schema.String),
+      attempts: Schema.Int,
+      error: Schema.NullOr(Schema.String)
+    })
+  )
+}).annotate({ identifier: "EmailQueue" })
+
+/** What a pause is about. */
+const Scope = Schema.Struct({ category: Schema.optionalKey(Category) }).annotate({
+  identifier: "QueueScope"
+})
+
+const Paused = Schema.Struct({
+  scope: Schema.String,
+  paused: Schema.Boolean,
+  changed: Schema.Boolean
+}).annotate({ identifier: "QueuePaused" })
+
+const PATH = "/api/admin/email-queue"
+
+/** The send queue for admins. */
+export class AdminQueueGroup extends HttpApiGroup.make("adminQueue")
+  .add(
+    HttpApiEndpoint.get("readQueue", PATH, { success: QueueAnswer, error: [Unavailable] }).annotate(
+      OpenApi.Summary,
+      "What waits in the send queue, what is paused, and the pace of each provider"
+    )
+  )
+  .add(
+    HttpApiEndpoint.post("pauseQueue", `${PATH}/pause`, {
+      payload: Scope,
+      success: Paused,
+      error: [...bodyRefusals(), Unavailable]
+    })
+      .annotateMerge(jsonBody(1024))
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Pauses the send queue, or one category of it",
+          description:
+            "What is under way ends. One `email_queue_pause` row in `admin_audit_log` names who did it."
+        })
+      )
+  )
+  .add(
+    HttpApiEndpoint.post("resumeQueue", `${PATH}/resume`, {
+      payload: Scope,
+      success: Paused,
+      error: [...bodyRefusals(), Unavailable]
+    })
+      .annotateMerge(jsonBody(1024))
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Resumes the send queue, or one category of it",
+          description: "Without a category only the pause of the whole is lifted."
+        })
+      )
+  )
+  .middleware(JsonBody)
+  .middleware(AdminAccess) {}
+
+/** Every category, also those of which nothing waits. */
+const categoriesOf = ({ categories, paused }: QueueOverview) =>
+  Category.literals.map((category) => {
+    const found = categories.find((one) => one.category === category)
+    return {
+      category,
+      queued: found?.due ?? 0,
+      later: found?.later ?? 0,
+      sending: found?.sending ?? 0,
+      deferred: found?.deferred ?? 0,
+      oldestDueAt: found?.oldestDueAt ?? null,
+      paused: paused.some(({ scope }) => scope === "*" || scope === category)
+    }
+  })
+
+const isoOrNull = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString())
+
+export const adminQueueHandlers = HttpApiBuilder.group(
+  apiOf(AdminQueueGroup),
+  "adminQueue",
+  Effect.fnUntraced(function* (handlers) {
+    const queue = yield* SendQueue
+    const { paces } = yield* QueueConfig
+
+    const pause = Effect.fnUntraced(function* (category: Category | undefined, isPaused: boolean) {
+      const { actor } = yield* CurrentPrincipal
+      const changed = yield* queue.pause({ category, actor, isPaused })
+      return { scope: category ?? "*", paused: isPaused, changed }
+    })
+
+    return handlers.handleAll({
+      readQueue: () =>
+        Effect.gen(function* () {
+          const overview = yield* queue.overview
+          const upcoming = yield* queue.upcoming({ category: undefined, limit: UPCOMING })
+          const oldest = overview.categories.flatMap(({ oldestDueAt }) => oldestDueAt ?? [])
+          return {
+            categories: categoriesOf(overview),
+            oldestDueAt: oldest.toSorted()[0] ?? null,
+            paused: overview.paused,
+            pace: paces.map(({ fixed, provider, rate }) => {
+              const known = overview.pace.find((one) => one.provider === provider)
+              return {
+                provider,
+                ratePerSecond: fixed || rate === 0 ? rate : Math.max(rate, known?.ratePerSecond ?? 0),
+                heldUntil: known?.heldUntil ?? null
+              }
+            }),
+            upcoming: upcoming.map(({ id, idempotencyKey: _, nextAttemptAt, sendAt, ...rest }) => ({
+              queueId: id,
+              ...rest,
+              sendAt: new Date(sendAt).toISOString(),
+              nextAttemptAt: isoOrNull(nextAttemptAt)
+            }))
+          }
+        }).pipe(Effect.catch(queueAway)),
+      pauseQueue: ({ payload: { category } }) => pause(category, true).pipe(Effect.catch(queueAway)),
+      resumeQueue: ({ payload: { category } }) => pause(category, false).pipe(Effect.catch(queueAway))
+    })
+  })
+)

@@ -1,0 +1,239 @@
+import { Effect, Schema } from "effect"
+import { type HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpApiBuilder, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+
+import { Enqueue } from "../../../../application/send-queue/enqueue.ts"
+import { QueueId } from "../../../../domain/ids.ts"
+import { SendRequest } from "../../../../domain/mail/message.ts"
+import { MAX_BATCH, QueueState } from "../../../../domain/mail/queue.ts"
+import { SendResult } from "../../../../domain/mail/send-result.ts"
+import { type Queued, type QueueRefused, SendQueue } from "../../../../ports/mail/send-queue.ts"
+import { ProxySecret } from "../../server/access.ts"
+import { apiOf, builtWith, isUuid } from "../../server/endpoint.ts"
+import { readLargeJson } from "../../server/json-body.ts"
+import {
+  InvalidRequest,
+  invalidRequest,
+  problem,
+  problemResponse,
+  problemSchema,
+  Unavailable,
+  unavailable
+} from "../../server/problem.ts"
+import { sendRefusals } from "./send-refusals.ts"
+
+/** Largest body of a batch, bytes. */
+const MAX_BATCH_BODY = 60 * 1024 * 1024
+
+/** When a queued mail is sent, beside the mail itself. */
+const times = {
+  queue: Schema.optional(Schema.Boolean).annotate({
+    description: "True: the mail is queued, and sent at the pace that the provider takes."
+  }),
+  sendAt: Schema.optional(Schema.String).annotate({
+    description:
+      "ISO 8601 with its time zone, at most 30 days ahead: the mail is queued, and not sent before."
+  })
+}
+
+/** A mail that may be queued. */
+export const QueueableRequest = Schema.Struct({ ...SendRequest.fields, ...times }).annotate({
+  identifier: "SendRequest"
+})
+
+/** The 202 of a queued mail. */
+export const QueuedAnswer = Schema.Struct({
+  ok: Schema.Literal(true),
+  status: QueueState.annotate({
+    description: "`queued`; another state where the key belongs to an earlier request, which it is of."
+  }),
+  queueId: Schema.String,
+  sendAt: Schema.String,
+  idempotencyKey: Schema.String
+})
+  .annotate({ identifier: "QueuedAnswer" })
+  .pipe(HttpApiSchema.status(202))
+
+const iso = (at: number): string => new Date(at).toISOString()
+
+/** What a queued mail is answered with. */
+export const queuedAnswer = ({ id, idempotencyKey, sendAt, state }: Queued) =>
+  HttpServerResponse.jsonUnsafe(
+    { ok: true, status: state, queueId: id, sendAt: iso(sendAt), idempotencyKey },
+    { status: 202 }
+  )
+
+/** A request among others, or alone: what the database says of its place is left out then. */
+const issueOf = (message: string, isAlone: boolean) => {
+  const text = isAlone ? message.replace(/^emails\.0\./, "") : message
+  const [, path = "", reason = text] = /^([\w.]+): ([\s\S]*)$/.exec(text) ?? []
+  return { path, message: reason }
+}
+
+export const queueAway = unavailable("the send queue does not answer", "The send queue does not answer now")
+
+/** What the queue refuses a request for. */
+export const queueRefusals = (isAlone: boolean) => ({
+  QueueRefused: ({ message, why }: QueueRefused) => {
+    switch (why) {
+      case "invalid":
+        return Effect.fail(invalidRequest([issueOf(message, isAlone)]))
+      case "too large":
+        return Effect.fail(
+          problem("PAYLOAD_TOO_LARGE", isAlone ? message.replace(/^emails\.0\./, "") : message)
+        )
+      case "conflict":
+        return Effect.fail(problem("IDEMPOTENCY_CONFLICT", message.replace(/^IDEMPOTENCY_CONFLICT: /, "")))
+      case "in progress":
+        return Effect.fail(problem("IDEMPOTENCY_IN_PROGRESS", "A transaction that queues this key is open"))
+    }
+  },
+  StoreUnavailable: queueAway
+})
+
+/** The state of a queued mail. */
+const QueuedMailState = Schema.Struct({
+  queueId: Schema.String,
+  state: QueueState,
+  idempotencyKey: Schema.String,
+  sendAt: Schema.String,
+  attempts: Schema.Int,
+  nextAttemptAt: Schema.NullOr(Schema.String),
+  error: Schema.NullOr(Schema.String).annotate({ description: "Why the last attempt was not accepted." }),
+  result: Schema.NullOr(SendResult).annotate({
+    description: "As the relay answers a mail that is sent at once; null before its end."
+  })
+}).annotate({ identifier: "QueuedMail" })
+
+const params = { queueId: Schema.String }
+const NotFound = problemSchema("NOT_FOUND", {})
+
+/** The queue for callers: batches, and what became of a mail. */
+export class QueueGroup extends HttpApiGroup.make("queue")
+  .add(
+    HttpApiEndpoint.post("enqueueBatch", "/api/send-email/batch", {
+      payload: Schema.Struct({
+        emails: Schema.Array(QueueableRequest).check(Schema.isMinLength(1), Schema.isMaxLength(MAX_BATCH))
+      }),
+      success: Schema.Struct({
+        ok: Schema.Literal(true),
+        status: Schema.Literal("queued"),
+        emails: Schema.Array(
+          Schema.Struct({ queueId: Schema.String, idempotencyKey: Schema.String, status: QueueState })
+        )
+      })
+        .annotate({ identifier: "QueuedBatch" })
+        .pipe(HttpApiSchema.status(202)),
+      error: [
+        InvalidRequest,
+        problemSchema("IDEMPOTENCY_CONFLICT", {}),
+        problemSchema("IDEMPOTENCY_IN_PROGRESS", {}),
+        problemSchema("PAYLOAD_TOO_LARGE", {}),
+        problemSchema("UNSUPPORTED_MEDIA_TYPE", {}),
+        Unavailable,
+        problemSchema("INTERNAL", {}),
+        problemSchema("SHUTTING_DOWN", {})
+      ]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Queues up to 500 mails, all or none",
+        description:
+          "Each is sent at the pace that the provider takes. A key that belongs to an earlier request returns that one, with its status."
+      })
+    )
+  )
+  .add(
+    HttpApiEndpoint.get("readQueued", "/api/queued-emails/:queueId", {
+      params,
+      success: QueuedMailState,
+      error: [NotFound, Unavailable]
+    }).annotate(OpenApi.Summary, "Where a queued mail stands")
+  )
+  .add(
+    HttpApiEndpoint.delete("cancelQueued", "/api/queued-emails/:queueId", {
+      params,
+      success: Schema.Struct({ queueId: Schema.String, state: Schema.Literal("cancelled") }),
+      error: [NotFound, problemSchema("NOT_QUEUED", { state: QueueState }), Unavailable]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Cancels a mail that waits in the queue",
+        description: "409 `NOT_QUEUED` once it is being sent or has ended: nothing was changed then."
+      })
+    )
+  )
+  .middleware(ProxySecret) {}
+
+const emailsOf = (body: unknown): ReadonlyArray<unknown> | undefined => {
+  if (typeof body !== "object" || body === null) return undefined
+  const emails: unknown = Reflect.get(body, "emails")
+  return Array.isArray(emails) && Object.keys(body).length === 1 ? emails : undefined
+}
+
+const noMail = Effect.fail(problem("NOT_FOUND", "The queue has no such mail"))
+
+/** The batch route is raw, as the relay is: its body is large, and decoded by the rule of the library. */
+export const queueHandlers = HttpApiBuilder.group(
+  apiOf(QueueGroup),
+  "queue",
+  Effect.fnUntraced(function* (handlers) {
+    const enqueue = yield* Enqueue
+    const queue = yield* SendQueue
+
+    const batch = Effect.fnUntraced(function* ({
+      request
+    }: {
+      readonly request: HttpServerRequest.HttpServerRequest
+    }) {
+      const emails = emailsOf(yield* readLargeJson(request, MAX_BATCH_BODY))
+      if (emails === undefined)
+        return yield* Effect.fail(
+          invalidRequest([{ path: "emails", message: "must be a list of requests, and the only member" }])
+        )
+      const queued = yield* enqueue.all(emails)
+      return HttpServerResponse.jsonUnsafe(
+        {
+          ok: true,
+          status: "queued",
+          emails: queued.map(({ id, idempotencyKey, state }) => ({
+            queueId: id,
+            idempotencyKey,
+            status: state
+          }))
+        },
+        { status: 202 }
+      )
+    })
+
+    return handlers
+      .handleRaw("enqueueBatch", (given) =>
+        batch(given).pipe(
+          Effect.catchTags({ InvalidRequest: sendRefusals.InvalidRequest, ...queueRefusals(false) }),
+          Effect.catch((refused) => Effect.succeed(problemResponse(refused)))
+        )
+      )
+      .handle("readQueued", ({ params: { queueId } }) =>
+        Effect.gen(function* () {
+          const found = isUuid(queueId) ? yield* queue.find(QueueId.make(queueId)) : undefined
+          if (found === undefined) return yield* noMail
+          const { id, nextAttemptAt, sendAt, ...rest } = found
+          return {
+            queueId: id,
+            ...rest,
+            sendAt: iso(sendAt),
+            nextAttemptAt: nextAttemptAt === null ? null : iso(nextAttemptAt)
+          }
+        }).pipe(Effect.catchTag("StoreUnavailable", queueAway))
+      )
+      .handle("cancelQueued", ({ params: { queueId } }) =>
+        Effect.gen(function* () {
+          const state = isUuid(queueId) ? yield* queue.cancel(QueueId.make(queueId)) : undefined
+          if (state === undefined) return yield* noMail
+          if (state === "cancelled") return { queueId, state }
+          return yield* Effect.fail({
+            ...problem("NOT_QUEUED", `The mail cannot be cancelled any more: it is ${state}`),
+            state
+          })
+        }).pipe(Effect.catchTag("StoreUnavailable", queueAway))
+      )
+  })
+).pipe((handlers) => builtWith(handlers, Enqueue, SendQueue, ProxySecret))
