@@ -202,7 +202,7 @@ const take = (tables: Tables, entry: TakeQueued, now: number) => {
     }
     const left = entry.limit - mails.length
     if (limit.rate === 0) {
-      mails.push(...picked(due, left, 0).map((row) => takeRow(tables, row, entry, 0, now)))
+      mails.push(...picked(due, left, Math.floor(left / 8)).map((row) => takeRow(tables, row, entry, 0, now)))
       continue
     }
     const { count, firstAt, pace, spacing } = tokens(tables, limit, now)
