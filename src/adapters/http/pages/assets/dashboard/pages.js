@@ -5,8 +5,7 @@ import { priceIn, showFunds } from "./funds.js"
 import { showReport } from "./report.js"
 import { madeText, pages as inPages, TIERS } from "./state.js"
 
-/** @import { FileView } from "./state.js" */
-/** @typedef {{ readonly page: number, readonly label: string, readonly tier: string, readonly look: string | null }} OutlinePage */
+/** @import { File as FileView, Operations, ResultPage } from "#api" */
 
 const id = byId("conversion", HTMLElement).dataset["file"] ?? ""
 const path = `/api/v1/files/${encodeURIComponent(id)}`
@@ -19,7 +18,7 @@ const LOOKS = {
   no_model: "high fidelity was not available; it was converted without it"
 }
 
-/** @type {ReadonlyArray<OutlinePage>} */
+/** @type {ReadonlyArray<ResultPage>} */
 let outline = []
 
 const wanted = () => {
@@ -152,9 +151,9 @@ byId("again", HTMLFormElement).addEventListener("submit", (event) => {
 
 try {
   await showFunds()
-  /** @type {{ readonly file: FileView }} */
+  /** @type {Operations["files.getFile"]["success"]} */
   const { file } = await ask("GET", path)
-  /** @type {{ readonly pages: ReadonlyArray<OutlinePage> }} */
+  /** @type {Operations["resultPages.listPages"]["success"]} */
   const { pages } = await ask("GET", `${path}/pages`)
   outline = pages
   drawFile(file)
