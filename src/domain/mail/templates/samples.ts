@@ -1,4 +1,5 @@
 import { pathTo } from "../../pages.ts"
+import { DEFAULT_PRIMARY } from "../provider.ts"
 import type { MailTemplate, MailTemplateKind } from "./template.ts"
 
 const SITE = "https://postlane.test"
@@ -109,7 +110,7 @@ export const TEMPLATE_SAMPLES: {
     reason: "550 5.1.1 The account that you tried to reach does not exist.",
     category: "transactional",
     source: "api:receipts",
-    provider: "provider_a",
+    provider: DEFAULT_PRIMARY,
     messageId: "4711",
     sendId: "0199a000-0000-7000-8000-000000000002",
     at: "2026-02-03T10:00:00Z"
