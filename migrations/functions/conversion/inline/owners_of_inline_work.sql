@@ -1,0 +1,41 @@
+-- Owners of whom an inline conversion waits and none is under way at `p_now`, eight at most, in the order of their turns (H3): the one
+-- whose earlier conversions are paid off by waiting first, of equal ones the one whose file has waited longest. From owner to owner by
+-- the index, and of each the oldest file alone. A step of `claim_inline`.
+create or replace function owners_of_inline_work(p_now timestamptz, p_stale interval)
+returns setof uuid
+language plpgsql
+stable
+set search_path = pg_catalog, public, pg_temp
+as $$
+begin
+  return query
+  with recursive owners as (
+    (
+      select f.customer_id from files f where f.status = 'processing' and f.deleted_at is null
+      order by f.customer_id limit 1
+    )
+    union all
+    select (
+      select f.customer_id from files f
+      where f.status = 'processing' and f.deleted_at is null and f.customer_id > o.customer_id
+      order by f.customer_id limit 1
+    )
+    from owners o where o.customer_id is not null
+  )
+  select o.customer_id
+  from owners o
+  left join inline_turns t on t.customer_id = o.customer_id
+  cross join lateral (
+    select f.updated_at as oldest from files f
+    where f.customer_id = o.customer_id and f.status = 'processing' and f.deleted_at is null
+    order by f.updated_at limit 1
+  ) w
+  where not exists (
+    select from files f
+    where f.customer_id = o.customer_id and f.status = 'processing' and f.lease is not null and f.deleted_at is null
+      and f.heartbeat_at >= p_now - p_stale
+  )
+  order by greatest(t.busy_until, p_now), w.oldest
+  limit 8;
+end
+$$;
