@@ -65,7 +65,7 @@ interface PageBlocks {
 /** A chunk of pages on its way from runs of text to HTML. */
 interface PipelineState {
   readonly input: LayoutInput & { readonly options: LayoutOptions }
-  /** Pages of the document stand outside the chunk. */
+  /** True when the document has pages outside the chunk. */
   readonly hasMore: boolean
   readonly analyses: ReadonlyArray<PageAnalysis>
   readonly context: PageContext

@@ -82,7 +82,7 @@ export class PageFold {
       this.#last === undefined || first === undefined || this.#joined >= MAX_JOINED
         ? undefined
         : joinBlocks(this.#last, first, this.#mark(page, "span"))
-    // What goes on here need not be said to.
+    // Drops "continued" lines: the parts are joined here.
     if (joined !== undefined) this.#after = this.#after.filter((block) => !saysOn(block))
     if (joined !== undefined && rest.length === 0) {
       // The whole page is part of the block, which may continue.

@@ -13,7 +13,7 @@ const TO_PAGE = /(?<![\s.\u00b7\u2026])[\s.\u00b7\u2026]{1,200}[\divxlc]{1,6}$/i
 
 const onPage = (page: number, key: string): string => `${page} ${key}`
 
-/** Finds headings, whose pages count from 0, by what leads to them; what leads to two leads to none. */
+/** Maps names to headings, with pages counted from 0. An ambiguous name leads to no heading. */
 export const headingsByWords = (
   headings: ReadonlyArray<{ readonly page: number; readonly text: string }>
 ): Headings => {

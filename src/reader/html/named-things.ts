@@ -34,7 +34,7 @@ export class NamedThingsFound {
   }
 }
 
-/** The things of a document with the chapters that they stand in, counted as they begin. */
+/** The things of a document with their chapters, counted as they begin. */
 export type ThingsInChapters = ReadonlyMap<
   string,
   ReadonlyArray<{ readonly id: string; readonly page: number; readonly chapter: number }>
@@ -49,7 +49,9 @@ export const inChapters = (things: NamedThings, chapters: ReadonlyArray<number>)
     ])
   )
 
-/** What a name means in a chapter: the one thing that has it, or the one of its chapter where others count anew. */
+/**
+ * The thing that a name means in a chapter: the only one, or the one of this chapter where each chapter counts from 1.
+ */
 export const thingNamed = (
   things: ThingsInChapters,
   name: string,

@@ -26,7 +26,7 @@ export class RepeatedPictures {
     }
   }
 
-  /** What tells them from others, nearly. */
+  /** Keys that identify the repeated pictures. */
   keys(): ReadonlySet<string> {
     return this.#more
   }

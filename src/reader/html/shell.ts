@@ -143,7 +143,7 @@ export const documentStart = (plan: Plan): string => {
 
 export const DOCUMENT_END = "</main></body></html>\n"
 
-/** One page of a result as a document of its own, to be looked at beside the page that it was made of. */
+/** One page of a result as a separate document, to be compared with the original page. */
 export const pageDocument = (page: {
   readonly lang: string
   readonly title: string

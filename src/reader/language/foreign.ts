@@ -57,7 +57,7 @@ interface Passage {
   readonly dir: "rtl" | "ltr" | undefined
 }
 
-/** The language of a passage in Latin letters, and its direction; `around`: the language of what stands around it. */
+/** The language of a passage in Latin letters, and its direction; `around`: the language of the surrounding text. */
 const inLatin = (passage: string, around: string): Passage | undefined => {
   const isLatin = !isFromRight(around) && !SCRIPTS.some(({ languages }) => languages.includes(around))
   if (isLatin && !isKnown(around)) return undefined

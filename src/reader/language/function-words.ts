@@ -72,7 +72,7 @@ const TIMES = 1.4
 /** Different words that the next language has not among its commonest. */
 const MIN_OWN = 4
 
-/** Whether passages in other languages can be recognised beside this one, which is written in Latin letters. */
+/** True when passages in other languages can be recognised within this one, which is written in Latin letters. */
 export const isKnown = (language: string): boolean => COMMONEST.has(language)
 
 /** The language that a long enough passage in Latin letters is surely in. */

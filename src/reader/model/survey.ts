@@ -7,7 +7,7 @@ export interface Survey {
   /** The ids of what links lead to besides pages: `at-5-1` on the fifth page. */
   readonly places: ReadonlySet<string>
   readonly named: NamedThings
-  /** What tells pictures that the document has more than once. */
+  /** Keys of pictures that the document has more than once. */
   readonly repeated: ReadonlySet<string>
 }
 
@@ -37,6 +37,6 @@ export interface NamedThing extends Met {
 export interface Met {
   /** From 0. */
   readonly page: number
-  /** How many headings stand before it. */
+  /** Number of headings before it. */
   readonly headings: number
 }

@@ -25,7 +25,7 @@ const ENTRY = "postlane entry "
 const CONTENTS = "postlane contents"
 const MAX_ENTRY = 5
 
-/** mammoth's style map for what {@link seen} finds. */
+/** mammoth's style map for the styles that {@link seen} assigns. */
 export const LOOKS: ReadonlyArray<string> = [
   `p[style-name='${LISTING}'] => pre > code:separator('\\n')`,
   `r[style-name='${CODE}'] => code`,
@@ -46,7 +46,7 @@ const PAGE = /^[\divxlc]{1,6}$/i
 /** Code says nothing by being bold. */
 const plain = (run: Element): Element => ({ ...run, isBold: false, isItalic: false })
 
-/** A listing has lines of its own. */
+/** A listing keeps its line breaks. */
 const listing = (paragraph: Element): Element =>
   mappedIn(mappedIn(paragraph, "run", plain), "break", () => ({ type: "text", value: "\n" }))
 
@@ -227,8 +227,8 @@ const withHeadings = (
 }
 
 /**
- * A document with what its looks say: headings that no style names, listings and code by their letters, tables of contents, heads of
- * tables that are bold, captions beside what they name and names of rows (a mark at their beginning).
+ * Adds to a document what its look shows: headings without a style, listings and code by their typeface, tables of
+ * contents, bold header rows, captions next to what they name, and row headers (a mark at their beginning).
  */
 export const seen = (
   document: Element,

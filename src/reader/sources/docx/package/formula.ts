@@ -40,7 +40,7 @@ const KINDS = new Map(
     bi: [0x1d468, 0x1d482]
   })
 )
-/** Letters that Unicode had before the others of their kind, whose places are empty. */
+/** Letters that Unicode had before the rest of their alphabet, which has gaps at their places. */
 const OLDER = new Map(
   Object.entries<ReadonlyArray<string>>({
     script: Array.from("ℬℰℱℋℐℒℳℛℯℊℴ"),
@@ -61,7 +61,7 @@ const letterOf = (letter: string, kind: string): string => {
   )
 }
 
-/** Numbers, letters, spaces and signs of a run whose letters are variables, and of one whose letters are words. */
+/** Splits a run into numbers, letters, spaces and signs: of variables letter by letter, of text word by word. */
 const VARIABLES = /\d+(?:[.,]\d+)*|\p{L}\p{M}*|\s+|[^\s\p{L}\d]\p{M}*/gu
 const WORDS = /\d+(?:[.,]\d+)*|(?:\p{L}\p{M}*)+|\s+|[^\s\p{L}\d]\p{M}*/gu
 
@@ -107,7 +107,7 @@ const isEmptyPart = (node: MathNode, name: string): boolean => {
   return found === undefined || textIn(found).trim() === ""
 }
 
-/** Accents that combine with the letter before them, as signs of their own. */
+/** Combining accents, and the spacing characters for the same accents. */
 const ACCENTS = new Map(
   Object.entries<string>({
     "\u0300": "`",
@@ -200,7 +200,7 @@ const table = (rows: ReadonlyArray<ReadonlyArray<MathNode>>): HtmlElement =>
     )
   )
 
-/** Where equations are set below each other, `&` says where: nobody reads it. */
+/** Drops `&`, the alignment mark of stacked equations. */
 const withoutAlignment = (node: MathNode): MathNode => ({
   ...node,
   children: node.children.map((child) =>
@@ -265,7 +265,7 @@ const UNREAD = /Pr$|^(?:del|moveFrom)$/
 
 const contentOf = ({ children }: MathNode): ReadonlyArray<HtmlNode> =>
   children.flatMap((child) => {
-    // Text outside of a run stands where elements lie too deep to be read one by one; between them is white space.
+    // Text outside of a run occurs where elements are nested too deep to be read one by one; between them is white space.
     if (!isNode(child)) return child.trim() === "" ? [] : [element("mtext", {}, [spaced(child)])]
     if (UNREAD.test(child.name)) return []
     return child.isApart ? contentOf(child) : (WRITTEN.get(child.name) ?? contentOf)(child)

@@ -19,7 +19,7 @@ export class Unsupported extends Error {
   }
 }
 
-/** The elements of this name, wherever they stand: their attributes. */
+/** Attributes of all elements of this name, at any depth. */
 const elements = async (
   part: Buffer,
   wanted: ReadonlyArray<string>
@@ -141,7 +141,7 @@ const partsOf = async (archive: Archive, main: string): Promise<WordParts> => {
   return { main, styles: find("styles"), numbering: find("numbering"), notes }
 }
 
-/** The notes of a document that have words of their own, as their marks in the text name them. */
+/** Ids of the notes that have words, as their marks in the text name them. */
 export const readNoteIds = async (
   archive: Archive,
   notes: WordParts["notes"]

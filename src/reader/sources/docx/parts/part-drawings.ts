@@ -18,7 +18,7 @@ interface Drawing {
   current: Said
   isDecorative: boolean
   readonly pictures: Array<{ readonly relation: string; readonly said: Said }>
-  /** Boxes of text and what charts show: they stand behind the drawing. */
+  /** Text boxes and contents of charts, which are written behind the drawing. */
   readonly behind: Array<Written>
 }
 
@@ -44,7 +44,7 @@ export class PartDrawings {
     return this.#drawings.length > 0
   }
 
-  /** Before an element is written that stands in these, the innermost one last. */
+  /** Call before an element is written. `around`: its ancestors, the innermost last. */
   open(name: string, attributes: ReadonlyMap<string, string>, around: ReadonlyArray<string>): void {
     if (name === "drawing") {
       const whole: Said = { description: "", link: undefined }
@@ -66,7 +66,7 @@ export class PartDrawings {
     }
   }
 
-  /** What stands behind the innermost drawing. */
+  /** Adds content to write behind the innermost drawing. */
   behind(written: ReadonlyArray<Written>): void {
     append(this.#drawings.at(-1)?.behind ?? [], written)
   }

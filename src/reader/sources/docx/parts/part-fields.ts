@@ -11,7 +11,7 @@ interface Field {
   readonly isChecked: Array<boolean>
   readonly entries: Array<string>
   readonly chosen: Array<number>
-  /** Results of fields that stand in the instruction. */
+  /** Results of fields nested in the instruction. */
   readonly inside: Array<Later>
 }
 
@@ -44,9 +44,9 @@ const addressOf = (instruction: string): string | undefined => {
 export class PartFields {
   readonly #out: PartOutput
   readonly #fields: Array<Field> = []
-  /** The outermost field whose instruction is being read. */
+  /** The outermost field of which the instruction is being read. */
   #instructed: Field | undefined
-  /** The field whose result is a link. */
+  /** The field that has a link as its result. */
   #link: Field | undefined
   /** Links that are open. */
   #links = 0
@@ -85,7 +85,7 @@ export class PartFields {
     this.#out.add(piece)
   }
 
-  /** A field whose instruction is said at once. */
+  /** Begins a field that gives its instruction as an attribute. */
   begin(instruction: string): void {
     const field = this.#begin()
     field.instruction = instruction

@@ -18,7 +18,7 @@ interface TableState {
   left: number
 }
 
-/** The style of tables whose first cells name their rows. */
+/** The style of tables that have row headers in their first column. */
 export const NAMED_ROWS = "postlane named rows"
 
 /** A table says that it shows its first row or column as its style wants, in the older way by a bit. */

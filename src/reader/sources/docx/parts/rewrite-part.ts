@@ -31,7 +31,7 @@ export interface Known {
   readonly marks: Marks<Meaning>
 }
 
-/** A paragraph whose properties are being read. */
+/** A paragraph with properties that are being read. */
 type Paragraph = { -readonly [Key in keyof ParagraphProperties]: ParagraphProperties[Key] } & {
   style?: string
 }
@@ -47,8 +47,8 @@ interface Alternatives {
 const DEEPEST = 6
 
 /**
- * Writes a part anew so that mammoth reads all of it: formulas and numbers become marks or words, headings are named as such in
- * every language, and what it would drop with its words is laid open. One pass.
+ * Rewrites a part so that mammoth reads all of it: formulas and numbers become marks or words, headings get the same
+ * style names in every language, and elements that mammoth would drop with their words are unwrapped. One pass.
  */
 class PartRewriter {
   readonly #out = new PartOutput()
@@ -65,7 +65,7 @@ class PartRewriter {
   #readable = 0
   #formula: MathBuilder | undefined
   #paragraph: Paragraph | undefined
-  /** What the paragraph whose properties end begins with. */
+  /** What the present paragraph begins with. */
   #before: Later | undefined
   /** Of each open run, whether it is hidden. */
   readonly #hidden: Array<boolean> = []
@@ -273,7 +273,7 @@ class PartRewriter {
     }
   }
 
-  /** What a chart or a diagram shows stands behind the drawing, as boxes of text do. */
+  /** Writes the contents of a chart or diagram behind the drawing, as those of text boxes. */
   #show(relation: string | undefined): void {
     const html = this.#known.drawn(relation)
     if (html === undefined || html === "") return

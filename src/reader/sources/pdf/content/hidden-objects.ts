@@ -19,7 +19,7 @@ const SIDE = 400
 const GRAY = 1
 const GROUNDS = [0xffffffff, 0xff000000]
 
-/** A page, as far as it is needed to draw it. */
+/** The part of a page that is needed to draw it. */
 interface Drawn {
   readonly page: number
   readonly width: number
@@ -53,7 +53,9 @@ const childrenOf = ({ call }: Pdfium, form: number): ReadonlyArray<number> =>
     call.FPDFFormObj_GetObject(form, at)
   )
 
-/** Whether an object is one that is seen where it is not switched off: words that nobody is to see, as those of a scan, are none. */
+/**
+ * True when an object is visible unless it is switched off. Invisible words, such as those behind a scan, do not count.
+ */
 const isToBeSeen = (pdfium: Pdfium, object: number, depth: number): boolean => {
   const { call } = pdfium
   const type = call.FPDFPageObj_GetType(object)
@@ -67,8 +69,8 @@ const isToBeSeen = (pdfium: Pdfium, object: number, depth: number): boolean => {
 }
 
 /**
- * The forms and images of a page that are in a layer which is off by an entry of their own (`OC`), and not by a mark around them: the
- * library has no word for it, but does not draw them. Each is drawn alone.
+ * The forms and images of a page that are in a layer which is off by their `OC` entry, and not by a mark around them.
+ * pdfium does not report these, but does not draw them either: each is drawn alone to find out.
  */
 export const hiddenObjects = (pdfium: Pdfium, drawn: Drawn): ReadonlySet<number> => {
   const { call } = pdfium
@@ -95,7 +97,7 @@ export const hiddenObjects = (pdfium: Pdfium, drawn: Drawn): ReadonlySet<number>
   return hidden
 }
 
-/** Whether a page has forms or images of its own. */
+/** True when a page has forms or images. */
 export const hasFormsOrImages = ({ call }: Pdfium, page: number): boolean => {
   const count = Math.min(MAX_OBJECTS, Math.max(0, call.FPDFPage_CountObjects(page)))
   for (let at = 0; at < count; at++) {
@@ -108,6 +110,6 @@ export const hasFormsOrImages = ({ call }: Pdfium, page: number): boolean => {
 /** An entry of an object, as pdfium writes it: what is in a layer by a mark has the layer's name there. */
 const LAYER = /\/OC(?: \d+ 0 R|\s*<<)/
 
-/** Whether anything in a document that pdfium wrote is in a layer by an entry of its own. */
+/** True when a document that pdfium wrote has an object with an `OC` entry. */
 export const namesLayer = (pdf: Uint8Array): boolean =>
   LAYER.test(Buffer.from(pdf.buffer, pdf.byteOffset, pdf.length).toString("latin1"))

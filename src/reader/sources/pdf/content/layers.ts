@@ -6,7 +6,7 @@ const MAX_LAYERS = 500
 
 /** The layers of a document that are switched off. */
 export interface Layers {
-  /** By the layer's name; a name that a layer has that is on, too, is none. */
+  /** By the layer's name. A name that is also the name of a visible layer does not count. */
   readonly isOff: (name: string) => boolean
   /** Whether there are layers, and none is on. */
   readonly areAllOff: () => boolean

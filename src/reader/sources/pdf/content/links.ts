@@ -98,7 +98,7 @@ export const readLinks = (
 ): ReadonlyArray<PageLink> => {
   const { scratch } = memory
   const links: Array<PageLink> = []
-  // pdfium counts on from where it stands; the pair lies behind what the calls in between write.
+  // pdfium counts on from the stored position; the pair is behind the bytes that the calls in between write.
   const [position, handle] = [scratch + 64, scratch + 68]
   memory.setInt(position, 0)
   for (let seen = 0; seen < MAX_LINKS && call.FPDFLink_Enumerate(page, position, handle) !== 0; seen++) {

@@ -68,8 +68,8 @@ const hasImage = ({ call }: Pdfium, page: number): boolean => {
 }
 
 /**
- * Whether a page that is drawn in one level of grey, `ground`, has words all the same: in a colour that would stand out from it by more
- * than `spread` if their font could be drawn here, or behind a picture that could not be drawn.
+ * True when a page that is drawn in one level of grey, `ground`, has words nevertheless: in a colour that would differ
+ * from it by more than `spread` if their font could be drawn here, or behind a picture that could not be drawn.
  */
 export const holdsText = (pdfium: Pdfium, looked: Looked, ground: number, spread: number): boolean => {
   const { call } = pdfium

@@ -7,7 +7,7 @@ export interface Libraries {
   readonly qpdf: Qpdf
 }
 
-/** Both, loaded anew. */
+/** Loads new instances of both. */
 export const loadLibraries = async (): Promise<Libraries> => {
   // In turn: what is made while qpdf loads is looked at.
   const qpdf = await loadQpdf()

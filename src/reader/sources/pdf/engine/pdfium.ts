@@ -199,7 +199,7 @@ const deepen = (call: Pdfium["call"]): void => {
   call._emscripten_stack_restore(top - (top % STACK_ALIGNMENT))
 }
 
-/** Compiles and starts a pdfium of its own; a trap in one leaves others alone. */
+/** Compiles and starts a separate pdfium; a trap in it leaves others alone. */
 export const loadPdfium = async (): Promise<Pdfium> => {
   const binary = readFileSync(fileURLToPath(import.meta.resolve("@embedpdf/pdfium/pdfium.wasm")))
   const { pdfium } = await init({

@@ -109,7 +109,7 @@ const pictureOf = (
   return pixels === undefined ? null : asPicture(pixels)
 }
 
-/** A JPEG that is larger, and finer than a page shows it, may be smaller as it is drawn. */
+/** Size above which a JPEG that is finer than its page shows it may be replaced by a smaller drawing. */
 const LARGE_JPEG_BYTES = 256 * 1024
 
 /** The file's own JPEG, where that is what the page shows: upright, whole, in its own colours, without a mask. */

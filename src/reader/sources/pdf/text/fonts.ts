@@ -19,7 +19,7 @@ const WEIGHTS: ReadonlyArray<readonly [RegExp, number]> = [
   [/extra-?bold|ultra-?bold|heavy/i, 800],
   [/black(?!letter)/i, 900],
   [/bold|[-,]bd\b/i, 700],
-  // URW's names for bold: "Medi" beside "Regu".
+  // URW's names for bold ("Medi") and regular ("Regu").
   [/-Medi(Ital|Obli)?$/, 700],
   // Computer Modern and its descendants: bold extended.
   [/^(CM|SF|EC|EB)[A-Z]*BX|^LM[A-Za-z]+\d*-Bold|^CMB\d/, 700],
@@ -44,8 +44,8 @@ const NONE = "\u{f8f0}"
 const SAME_WIDTH = 0.01
 
 /**
- * Whether narrow letters are as wide as wide ones. Letters that a subset lacks do not count: they have the width of its sign for
- * none, as all letters of many a monospaced face have, which tells nothing then.
+ * True when narrow letters are as wide as wide ones. Letters that a subset lacks do not count: they have the width of
+ * the missing-glyph sign, which says nothing where all letters have one width.
  */
 const hasOneWidth = ({ call, memory }: Pdfium, font: number): boolean | undefined => {
   const widthOf = (character: string): number =>

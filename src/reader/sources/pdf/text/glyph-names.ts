@@ -3,7 +3,7 @@
 /** Pages of a document that are looked through for their fonts at most, and the places that are looked at on one. */
 const MOST_PAGES = 20
 const MOST_PLACES = 500
-/** Longest list of names, in bytes, and how far before it stands whose it is. */
+/** Longest list of names, in bytes, and how far before it its owner is looked for. */
 const LONGEST = 20_000
 const BEFORE = 500
 

@@ -1,6 +1,6 @@
 import { isLetterFromRight } from "../../../stages/lines/script-direction.ts"
 
-/** Signs that a script from right to left shows turned around: each beside its other. */
+/** Signs that a right-to-left script mirrors, in pairs. */
 const PAIRS = "()[]{}<>«»‹›"
 
 /** A character in pdfium's order. */

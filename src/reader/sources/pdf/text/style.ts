@@ -15,10 +15,10 @@ const INVISIBLE = 3
 const OUTLINED = 2
 /** Least width of the line around them, in font sizes: Word draws one of 1/35, LibreOffice of 1/30. */
 const OUTLINE = 0.02
-/** Nobody prints larger: a higher value is damage. */
+/** Largest size that is printed, in points. A higher value is damage. */
 const MAX_SIZE = 14_400
 
-/** Whether characters of two objects may stand in one run. */
+/** True when characters of two objects may be in one run. */
 export const sameStyle = (a: Style, b: Style): boolean =>
   a === b ||
   (a.font === b.font &&
