@@ -38,13 +38,13 @@ import { stackedGroups } from "./stacked-lines.ts"
 export interface FlowContext {
   readonly inline: InlineContext
   readonly heading: HeadingContext
-  /** Where the lower part of the page begins, in which footnotes stand. */
+  /** Top of the lower part of the page, which may have footnotes. */
   readonly lowerPart: number
-  /** Thin level lines: bars of fractions, among others; undefined where words do not stand as their boxes say. */
+  /** Thin level lines: bars of fractions, among others; undefined where the boxes of words are unreliable. */
   readonly bars: ReadonlyArray<Box> | undefined
-  /** Notes below a rule of their own: they are rows of no table. */
+  /** Notes below a footnote rule: they are rows of no table. */
   readonly notes: ReadonlySet<Segment>
-  /** The page has the title of a table of contents, be it in another column. */
+  /** The page has the title of a table of contents, possibly in another column. */
   readonly titled: boolean
   /** The page is a table of contents: entries without leaders are entries, too. */
   readonly contents: boolean
@@ -171,7 +171,7 @@ class ColumnReader {
     }
   }
 
-  /** Adds a paragraph, and before it the heading that stands in its first line. */
+  /** Adds a paragraph, and before it the heading in its first line. */
   #paragraph(group: Group, left: number): void {
     const runIn = runInHeading(group, this.#context.heading)
     if (runIn === undefined) return this.#gathering.text(group, { left, right: this.#column.right })
@@ -202,7 +202,7 @@ class ColumnReader {
 /** Lists of definitions within each other at most. */
 const MOST_LEVELS = 3
 
-/** The list of definitions; undefined where a heading or a note stands among them. */
+/** The list of definitions; undefined where it contains a heading or a note. */
 const listOfDefinitions = (
   { definitions }: Definitions,
   right: number,
@@ -222,7 +222,7 @@ const listOfDefinitions = (
 }
 
 /**
- * The blocks of one column's text. `end`: where it ends, points. `level`: in how many lists of definitions it stands.
+ * The blocks of one column's text. `end`: its lower end, in points. `level`: number of enclosing lists of definitions.
  */
 export const flowBlocks = (
   segments: ReadonlyArray<Segment>,

@@ -61,17 +61,17 @@ export interface HeadingContext {
   readonly headed?: boolean
 }
 
-/** Bold lines that are smaller than the text by this factor are headings only where they have a section's number, or stand alone. */
+/** Ratio of sizes below which bold lines are headings only with a section's number, or with white space around them. */
 export const SMALL = 0.93
 
-/** White space above and below, in font sizes, around a line that stands alone. */
+/** White space above and below a line that counts as separate, in font sizes. */
 const ALONE = 1.6
 
-/** Whether a group stands alone: white space around it, and nothing above that announces it as an example. */
+/** True when a group has white space around it, and no sentence above announces it as an example. */
 export const standsAlone = ({ announced, below, gap, lines }: Group): boolean =>
   gap > ALONE && below > ALONE && lines.length <= 2 && !announced
 
-/** By how much more than paragraphs a heading of the text's own size stands apart, in font sizes. */
+/** Least additional white space above a heading in the size of the text, compared with paragraphs, in font sizes. */
 const APART = 0.27
 
 /**
@@ -85,11 +85,11 @@ const isSetLikeText = ({ below, gap }: Group, { profile, step }: HeadingContext)
   Math.min(gap, below) < Infinity &&
   [gap, below].every((white) => white === Infinity || Math.abs(white - step) <= APART)
 
-/** A line as near as this below another, in font sizes, stands beside it: a cell. */
+/** Greatest step to a line below that makes it a neighbouring cell, in font sizes. */
 const BESIDE = 1.08
 /** A heading of the text's own size is bold throughout, but for a mark. */
 const ALL_BOLD = 0.85
-/** Part of a line that is code from which on words beside it say nothing. */
+/** Share of code in a line from which on its other words do not count. */
 const MOSTLY_CODE = 0.8
 
 /**
@@ -172,11 +172,11 @@ export const lookLevel = (group: Group, text: string, context: HeadingContext): 
   const [first] = lines
   const { looks, numbered } = profile.sections
   const number = sectionNumber(text)
-  // The first part of a section stands right below the section's heading.
+  // The first part of a section is right below the section's heading.
   const near = gap < ABOVE && !(context.headed === true && number !== undefined)
   if (first === undefined || near || lines.length > 2) return undefined
   if (text.length > MAX_BOLD || /[.,;:]$/.test(text) || CAPTION.test(text)) return undefined
-  // A number may stand apart from its words.
+  // A number may be separated from its words.
   const [lead] = first.segments
   const apart = number !== undefined && lead !== undefined && segmentText(lead).length < number.length
   if (lines.some((line, at) => isInCells(line, at === 0 && apart ? 2 : 1, WIDE_GAP))) return undefined
@@ -190,7 +190,7 @@ export const lookLevel = (group: Group, text: string, context: HeadingContext): 
   if (level === undefined) return undefined
   if (number !== undefined)
     return outline.reach === "sections" ? undefined : numbered.get(numberKind(text) ?? "")
-  // Without a number: "References". A list's item in capitals is none.
+  // Headings without a number: "References". A list's item in capitals is not one.
   const alone = group.marker === undefined && group.below > BESIDE
   return key.endsWith("capitals") && alone ? level : undefined
 }
@@ -214,7 +214,7 @@ export const isBeyond = (kind: string | undefined, outline: Outline): boolean =>
   kindLevel(kind, outline) !== undefined &&
   ![...outline.kinds.keys()].some((named) => (partsOf(named) ?? 0) >= (partsOf(kind) ?? 0))
 
-/** Where a heading that the outline leaves out stands: beside those that look like it, else below those that are larger. */
+/** Level of a heading that the outline leaves out: that of headings that look like it, else below the larger ones. */
 export const unnamedLevel = (
   key: string,
   kind: string | undefined,
@@ -229,7 +229,7 @@ export const unnamedLevel = (
   return above.length === 0 ? undefined : greatest(above)
 }
 
-/** Whether a line has bold words beside its code: "Option `mathstyle`". */
+/** True when a line has bold words next to its code: "Option `mathstyle`". */
 export const hasBoldWords = ({ bold, monospace }: Line): boolean =>
   monospace < MOSTLY_CODE && bold >= ALL_BOLD * (1 - monospace)
 
@@ -265,8 +265,8 @@ export const isTyped = (
 export const DISPLAYED = 1.4
 
 /**
- * The level of a heading by its number's kind. Numbers of one part are counted anew within a section as well: there a lower style
- * tells the level.
+ * The level of a heading by its number's kind. Numbers of one part may restart within a section: there a lower style
+ * decides the level.
  */
 export const numberedLevel = (
   { sections }: DocumentProfile,

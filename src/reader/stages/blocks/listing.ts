@@ -5,7 +5,10 @@ import type { Line } from "../lines/line.ts"
 /** Width of a monospaced letter in font sizes. */
 const LETTER = 0.6
 
-/** Steps of a listing, in font sizes and in its own least steps, from which on a blank line stands in between. */
+/**
+ * Steps between lines of a listing from which on there is a blank line, in font sizes and in the listing's smallest
+ * steps.
+ */
 const BLANK = 1.9
 const BLANK_OF_OWN = 1.4
 

@@ -31,6 +31,6 @@ export const referredBy = (block: Block): string | undefined => {
   return number === undefined ? undefined : `${isTableCaption(caption) ? "table" : "figure"} ${number}`
 }
 
-/** Whether what has the name of something before is the same, that goes on: on the next page, no heading between them. */
+/** True when two things of one name are the same, continued on the next page without a heading between. */
 export const goesOn = (name: string, before: Met, { headings, page }: Met): boolean =>
   !name.startsWith("equation ") && page === before.page + 1 && headings === before.headings

@@ -15,7 +15,7 @@ interface LaidOut {
   readonly blocks: ReadonlyArray<Block>
 }
 
-/** How far a target stands above what it means at most, and below its upper edge, points. */
+/** Greatest distance of a link target above the thing it means, and below its upper edge, in points. */
 const ABOVE = 60
 const BELOW = 14
 /** Characters that name a block: its number, its mark. */

@@ -15,7 +15,7 @@ const ROOM = 0.15
 const MAX_OF_TWO = 40
 /** Share of lines that leave room in the paragraph's own width: in a narrow column none does. */
 const SHORT = 0.5
-/** A line of its own that is no longer than this share of the column may belong to an address. */
+/** Longest line of an address, as a share of the column. */
 const MAX_SHARE = 0.6
 
 const widthOf = ({ x0, x1 }: Line): number => x1 - x0
@@ -45,8 +45,8 @@ export const keepsLines = ({ lines }: Group, { left, right }: Extent): boolean =
 }
 
 /**
- * Whether a paragraph of one line goes on with an address, a signature, a verse or a list of values: short lines, set alike, below one
- * another. Two of them alone are none where a sentence ends.
+ * True when a paragraph of one line continues as an address, a signature, a verse or a list of values: short lines
+ * below one another in the same style. Two lines are not enough where a sentence ends.
  */
 export const areLinesOfOne = (
   above: Group,

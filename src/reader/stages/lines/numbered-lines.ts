@@ -1,6 +1,6 @@
 import { type Line, lineNumber } from "./line.ts"
 
-/** Steps of an algorithm: lines that are counted, with what goes on below each. */
+/** Steps of an algorithm: numbered lines, with their continuation lines. */
 export interface NumberedLines {
   /** First line, and the one after the last. */
   readonly from: number

@@ -22,7 +22,7 @@ const withoutTwins = (runs: ReadonlyArray<TextRun>): ReadonlyArray<TextRun> => {
   })
 }
 
-/** What a letter in a circle stands for, where TeX draws the two apart. */
+/** Meanings of a letter in a circle, where TeX draws the two separately. */
 const CIRCLED: ReadonlyMap<string, string> = new Map([
   ["c", "©"],
   ["C", "©"],
@@ -55,7 +55,7 @@ export interface TurnedRuns {
   readonly turn: number
   /** Made horizontal, */
   readonly runs: ReadonlyArray<TextRun>
-  /** and as they stand on the page. */
+  /** Unchanged runs of the page. */
   readonly asShown: ReadonlyArray<TextRun>
 }
 

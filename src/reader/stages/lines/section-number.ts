@@ -78,6 +78,9 @@ export const isNumbered = (text: string): boolean => {
 const ENTRY_NUMBER = /^(?:\d{1,2}|[A-Z]|[IVX]{1,6})(?:\.\d{1,2}){0,4}\.?\s+\p{L}/u
 const ENTRY_PAGE = /\s\d{1,4}$/
 
-/** Whether a line below the heading of a table of contents is an entry: it has a section's number where no white stands before the page's. */
+/**
+ * True when a line below the heading of a table of contents is an entry: it has a section's number, where there is no
+ * gap before the page number.
+ */
 export const isListedEntry = (line: Line): boolean =>
   endsInPageNumber(line) || (ENTRY_NUMBER.test(line.text) && ENTRY_PAGE.test(line.text.trimEnd()))

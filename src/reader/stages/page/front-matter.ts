@@ -32,7 +32,7 @@ const isText = (block: Block | undefined): boolean => {
     return !words.every((word) => MAIL.test(word) || SITE.test(word))
   }
   if (block?.kind === "list" || block?.kind === "table") return true
-  // An address is none, however long.
+  // An address is not a title, however long.
   if (block?.kind === "paragraph" && block.spans.includes(BREAK)) return false
   const words = wordsOf(block)
   const [long, ends] = [words.length > TEXT, SENTENCE_END.test(words)]
@@ -99,14 +99,14 @@ const nests = (blocks: ReadonlyArray<Block>, from: number): boolean => {
   return false
 }
 
-/** A title has two words beside its version; a number of a paper has not. */
+/** A title has two words next to its version; a paper's number has not. */
 const isTitle = (block: Heading): boolean =>
   wordsOf(block)
     .replace(DATE, "")
     .split(/\s/)
     .filter((word) => /\p{L}{2}/u.test(word)).length > 1
 
-/** A title that has its version beside it is no date. */
+/** True for a date; false for a title that has its version next to it. */
 const isDateAlone = (block: Heading): boolean => isDate(block) && !isTitle(block)
 
 /** Index of the title: the first of the highest headings before the text. */
@@ -152,8 +152,8 @@ const linesOfTitle = (
 }
 
 /**
- * Tells a title from what stands around it on a title page or above a paper's text: authors, addresses, dates and versions are
- * paragraphs, however they are set.
+ * Separates a title from the text around it on a title page or above a paper's text: authors, addresses, dates and
+ * versions are paragraphs, whatever their style.
  */
 export const withFrontMatter = (blocks: ReadonlyArray<Block>, page: number): ReadonlyArray<Block> => {
   if (page >= TITLE_PAGES) return blocks
@@ -165,8 +165,8 @@ export const withFrontMatter = (blocks: ReadonlyArray<Block>, page: number): Rea
   const text = blocks.findIndex((block, at) => at > title && block.kind === "paragraph" && isText(block))
   // Below text, what has none on this page has it on the next one.
   const end = opening >= 0 ? opening : text < 0 ? blocks.length : text
-  // A section of its own: text follows, and nothing says that these are people or a date.
-  // The words that open the document's text are not the heading's own.
+  // A section heading: text follows, and its words are neither people nor a date. The words that open the document's text
+  // do not count as the heading's.
   const heads = (block: Heading, at: number): boolean =>
     at > title &&
     !namesAuthors(block) &&
@@ -183,10 +183,10 @@ export const withFrontMatter = (blocks: ReadonlyArray<Block>, page: number): Rea
   })
 }
 
-/** Blocks below a title that may be its second title, which goes on with it on another title page ("Rivers: a guide"). */
+/** Blocks below a title that may be its second title, which continues it on another title page ("Rivers: a guide"). */
 const SECOND_TITLE = 2
 
-/** The letters of a title, alone and with what stands right below it. */
+/** The letters of a title, alone and together with the blocks right below it. */
 const lettersOfTitle = (blocks: ReadonlyArray<Block>): ReadonlySet<string> => {
   const at = blocks.findIndex(({ kind }) => kind === "heading")
   const [title, ...below] = blocks.slice(at, at + 1 + SECOND_TITLE).map((block) => lettersOf(wordsOf(block)))

@@ -43,7 +43,10 @@ const SMALLEST_LOOK = 0.85
 const SAME_RANK = 1.035
 /** A style with a larger share of the document's characters is text, not headings. */
 const MAX_HEADING_SHARE = 0.2
-/** So many plain lines, this long on average, are prose, whatever their size: headings are shorter, and fewer. */
+/**
+ * Least number and mean length of plain lines that count as prose, whatever their size: headings are shorter, and
+ * fewer.
+ */
 const PROSE_LINES = 20
 const PROSE_LENGTH = 40
 /** Deepest level that sizes give. */
@@ -115,7 +118,7 @@ const titleStyle = (candidates: ReadonlyArray<Style>): string | undefined => {
 
 /** The levels of the styles that headings may have, the largest first, and those of them that are ranks of the document. */
 const levelsOf = (candidates: ReadonlyArray<Style>, pages: number) => {
-  // One that occurs on a single page is no rank of its own, unless there is nothing else: a title, a cover.
+  // A style on a single page is not a rank, unless there is nothing else: a title, a cover.
   const regular = candidates.filter((style) => style.pages > 1 || pages <= 4)
   const levels = new Map<string, number>()
   const largestRegular = regular[0]?.size ?? 0
@@ -126,7 +129,7 @@ const levelsOf = (candidates: ReadonlyArray<Style>, pages: number) => {
     const large = style.size > largestRegular * SAME_RANK
     // Smaller than those it is a rank that one page alone has: a level that is left out elsewhere is closed in assembly.
     if (!regular.includes(style) && (large || !style.bold)) {
-      // What a title page says in other sizes stands beside the chapters, not above them.
+      // Other sizes on a title page rank with the chapters, not above them.
       levels.set(
         style.key,
         large ? (style.size * SAME_RANK >= (title?.size ?? 0) ? 1 : 2) : Math.max(1, level)

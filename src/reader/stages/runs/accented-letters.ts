@@ -38,7 +38,7 @@ const edgeOf = (run: TextRun, at: number): number =>
 const footOf = ({ baseline, box, size }: TextRun): number =>
   box.y1 - box.y0 < FLAT * size ? box.y1 : baseline - ON_LINE * size
 
-/** Whether an accent of one run stands as high as those over letters of another do. */
+/** True when an accent of one run is at the usual height over the letters of another. */
 const isOver = (accent: TextRun, letters: TextRun): boolean => {
   const up = (letters.baseline - footOf(accent)) / letters.size
   return letters.angle === accent.angle && accent.size < SIZES * letters.size && up > LOW && up < HIGH
@@ -95,8 +95,8 @@ const accented = (
 }
 
 /**
- * Runs whose letters have the accents that are drawn over them: TeX draws those of formulas as signs of their own, which would tear the lines of a
- * text. Linear in the runs and their characters.
+ * Combines letters with the accents that are drawn over them: TeX draws those of formulas as separate signs, which
+ * would split the lines of a text. Linear in the runs and their characters.
  */
 export const withAccentedLetters = (runs: ReadonlyArray<TextRun>): ReadonlyArray<TextRun> => {
   const dropped = new Map<number, Set<number>>()

@@ -17,11 +17,11 @@ export interface FoundFormula {
   readonly formula: Formula
 }
 
-/** The number of an equation, and the line that it stands on. */
+/** The number of an equation, and its line. */
 interface EquationNumber {
   readonly label: string
   readonly baseline: number
-  /** It stands at the left margin. */
+  /** True when it is at the left margin. */
   readonly leads: boolean
 }
 
@@ -31,7 +31,7 @@ export interface Numbered {
   readonly body: ReadonlyArray<Segment>
 }
 
-/** One line of a formula, with all that stands over and under its signs. */
+/** One line of a formula, with everything over and under its signs. */
 export interface Row {
   readonly from: number
   readonly to: number
@@ -48,7 +48,7 @@ export interface Row {
 
 /** Rows of one system are no further apart, white space between their signs in sizes of the text. */
 const APART = 0.85
-/** A number in the middle of its rows stands so near to it, in the same. */
+/** Greatest distance of a number from the middle of its rows, in font sizes. */
 const CENTRED = 0.6
 /** Room around a picture of a formula, points. */
 const MARGIN = 3

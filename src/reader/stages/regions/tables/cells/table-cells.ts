@@ -22,7 +22,7 @@ export interface PlacedCell {
   readonly to: number
 }
 
-/** The cells of a row from a column on, empty ones among them. Those that stand in one column are one. */
+/** The cells of a row from a column on, including empty ones. Those in one column are merged. */
 export const filled = (
   row: ReadonlyArray<PlacedCell>,
   columns: number,
@@ -42,7 +42,7 @@ export const filled = (
   return cells
 }
 
-/** The columns that a cell stands over, be it between two of them. */
+/** The columns under a cell, or next to it where it is between two. */
 export const columnsUnder = (
   cell: Column,
   columns: ReadonlyArray<Column>
@@ -105,13 +105,16 @@ export const columnsOf = (cells: ReadonlyArray<Column>): ReadonlyArray<Column> =
 export const overlaps = (column: Column, { x0, x1 }: Column): boolean =>
   column.x0 < x1 - 0.5 && column.x1 > x0 + 0.5
 
-/** Most columns of running text, the longest line of a cell that is none, and the parts of a column and of all cells that its lines fill. */
+/**
+ * Limits of running text: most columns, the longest line that is still a cell, and the shares of a column and of all
+ * cells that its lines fill.
+ */
 const TEXT_COLUMNS = 3
 const SHORT = 24
 const FULL = 0.8
 const MOSTLY_TEXT = 0.6
 
-/** Whether cells are lines of running text beside one another: most are long, and fill their columns. */
+/** True when cells are lines of running text side by side: most are long, and fill their columns. */
 export const areProse = (
   cells: ReadonlyArray<Column & { readonly characters: number }>,
   columns: ReadonlyArray<Column>
@@ -143,7 +146,7 @@ export const areReferences = (cells: ReadonlyArray<ReadonlyArray<Segment>>): boo
 /** The number of an equation. */
 const EQUATION = /^\((\d{1,3})\)$/
 
-/** Whether these cells are nothing but numbers in brackets, each by one greater than the one before: equations have such beside them. */
+/** True when these cells are consecutive numbers in brackets only: equation numbers. */
 export const areEquations = (cells: ReadonlyArray<ReadonlyArray<Segment>>): boolean => {
   const numbers = cells.map((cell) => Number(EQUATION.exec(wordsOf(cell))?.[1] ?? Number.NaN))
   return numbers.every((number, at) => number === (numbers[0] ?? 0) + at)

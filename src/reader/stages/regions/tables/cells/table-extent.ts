@@ -18,7 +18,10 @@ export const OVERLAPPING = 0.85
 const LARGER = 1.15
 const HEADING_STEP = 2
 
-/** Whether a line between rows is a heading: it stands alone at their left, larger than they are, or bold and apart from them. */
+/**
+ * True when a line between rows is a heading: it is alone at their left, and larger than they are, or bold with space
+ * around it.
+ */
 const isHeading = ({ cells, line }: Row, above: Line, first: Row): boolean =>
   cells.length === 1 &&
   line.x0 < (first.bounds[1]?.x0 ?? Infinity) - 1 &&
@@ -29,7 +32,7 @@ const isHeading = ({ cells, line }: Row, above: Line, first: Row): boolean =>
 const isCaption = ({ cells, line }: Row): boolean =>
   cells.length === 1 && CAPTION.exec(line.text)?.groups?.["number"] !== undefined
 
-/** Whether a line stands beside the one above, as the lines of cells with fewer lines do that are set in the middle of a row. */
+/** True when a line overlaps the one above: cells with fewer lines may be vertically centred in a row. */
 const isBeside = ({ line }: Row, above: Row | undefined): boolean =>
   above !== undefined && line.baseline - above.line.baseline < OVERLAPPING * line.size
 
@@ -84,7 +87,7 @@ export const SAME_ROWS_APART = 9
 const SAME_COLUMNS = 3
 const SAME_EDGE = 1
 
-/** Whether a row has cells below those of a table's first one: pictures in others may stand between them. */
+/** True when a row has cells below those of a table's first one: pictures in others may be between them. */
 const continuesColumns = ({ bounds }: Row, first: Row): boolean =>
   bounds.length === first.bounds.length &&
   bounds.filter(({ x0 }, at) => Math.abs(x0 - (first.bounds[at]?.x0 ?? 0)) < SAME_EDGE).length >= SAME_COLUMNS
@@ -130,7 +133,7 @@ export const endOf = (lines: ReadonlyArray<Row>, from: number, first: Row): numb
     single = several > end ? 0 : isBeside(row, above) ? single : single + 1
     if (single > MAX_SINGLE) break
   }
-  // The last lines of a cell that is wrapped stand below those of its neighbours.
+  // The last lines of a wrapped cell are below those of its neighbours.
   for (; several < end; several++) {
     const row = lines[several]
     if (row === undefined || !isBeside(row, lines[several - 1])) break

@@ -45,7 +45,10 @@ const MOST_NAMES = 60
 /** Height of the bands of a page in which beginnings of cells are looked for, points. */
 const BAND = 120
 
-/** Where words begin on several lines, on one of them after wide white: cells that stand as near as words begin there, too. */
+/**
+ * Places where words begin on several lines, on one of them after wide white space: cells that are as near as words
+ * begin there, too.
+ */
 export class Beginnings {
   /** Lines by the place, to the point, and the band. */
   readonly #counts = new Map<string, number>()

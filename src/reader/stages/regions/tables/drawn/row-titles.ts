@@ -27,7 +27,10 @@ const cellOf = (cell: Drawn, segments: ReadonlyArray<Segment>): Drawn => ({
   end: segments.at(-1)?.x1 ?? cell.end
 })
 
-/** A row, and before it the title right above it, which is drawn before the first cell: all other cells stand below the title. */
+/**
+ * A row, and before it the title right above it, which is drawn before the first cell: all other cells are below the
+ * title.
+ */
 export const withoutTitle = (row: DrawnRow, fonts: ReadonlyArray<FontFace>): ReadonlyArray<DrawnRow> => {
   const [cell, ...others] = row.cells
   if (cell === undefined || others.length === 0) return [row]

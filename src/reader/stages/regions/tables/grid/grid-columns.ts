@@ -36,8 +36,8 @@ const whiteIn = (rows: ReadonlyArray<Words>): ReadonlyArray<number> => {
 }
 
 /**
- * A grid with the columns that white alone parts between two of its upright rules: papers draw one beside the names of rows, and
- * around groups of columns. Words that go over the white are in a cell over both.
+ * A grid with additional columns that are separated only by white space between two of its upright rules: papers draw a
+ * rule next to the row names, and around groups of columns. Words across the white space are in a cell over both.
  */
 export const withColumns = (grid: Rules, segments: ReadonlyArray<Segment>): Rules => {
   const [xs, ys] = [placesOf(grid.down), placesOf(grid.across)]

@@ -1,7 +1,7 @@
 import type { Box, Drawing } from "../../../../model/page-content.ts"
 import { isGround } from "./word-grounds.ts"
 
-/** The widest margin of a cell whose ground is drawn by itself, points. */
+/** Widest margin of a cell with a separate background, in points. */
 const WIDEST = 12
 
 /** A ground's colour and height, and one of its sides: to half a point. */

@@ -15,7 +15,7 @@ const APART = 1
 /** Part of the bands between rules that hold one row. */
 const MOSTLY = 0.7
 
-/** Whether words go over from one column to another, or stand out. */
+/** True when words span columns, or extend beyond them. */
 const isOut = ({ pieces, x0, x1 }: Segment, xs: ReadonlyArray<number>): boolean =>
   x0 < (xs[0] ?? 0) - NEAR || x1 > (xs.at(-1) ?? 0) + NEAR || pieces.some((piece) => isOver(piece, xs))
 
@@ -78,7 +78,7 @@ const columnsOf = (rules: ReturnType<typeof ruleFamilies>[number]): ReadonlyArra
   ]
 }
 
-/** The places of rules, those of each table apart: text stands between two of them, or a caption. */
+/** The places of rules, separately for each table: text or a caption is between two tables. */
 const tablesOf = (
   places: ReadonlyArray<number>,
   bands: ReadonlyMap<number, ReadonlyArray<Segment>>,

@@ -152,7 +152,9 @@ const outermost = (across: ReadonlyArray<Rule>): readonly [Rule, Rule] | undefin
 /** How far upright rules go on over the last level one where a row is cut by a page's end, points. */
 const GOES_ON = 6
 
-/** A row that goes on over a page has no border where the page ends: the ends of its upright rules close it. */
+/**
+ * Closes a row that continues on the next page, and has no border at the page's end, at the ends of its upright rules.
+ */
 const closedByEnds = ({ across, down }: Rules): Rules => {
   const ends = outermost(across)
   if (ends === undefined) return { across, down }
@@ -168,7 +170,7 @@ const closedByEnds = ({ across, down }: Rules): Rules => {
     const over = lines.filter(goesOn)
     const isClosed =
       over.length > 0 && [left, right].every((x) => over.some((rule) => Math.abs(rule.at - x) < NEAR))
-    // Without a frame a row is as wide as the rule beside it.
+    // Without a frame a row is as wide as the neighbouring rule.
     return isClosed ? [{ at: end(over), from: Math.min(left, next.from), to: Math.max(right, next.to) }] : []
   }
   const above = closing(
@@ -206,7 +208,7 @@ export const closedBySides = ({ across, down }: Rules): Rules => {
   }
 }
 
-/** Where all upright rules are drawn anew a row ends, though no rule is drawn across. */
+/** Adds row ends where all upright rules are drawn again, though no rule is drawn across. */
 const withRowEnds = ({ across, down }: Rules): Rules => {
   const joints = down
     .flatMap((rule) => rule.joints.map((at) => ({ at, x: rule.at })))
@@ -252,8 +254,8 @@ export const ruleFamilies = (across: ReadonlyArray<Rule>): ReadonlyArray<Readonl
   beginningAlike(joined(across))
 
 /**
- * Level rules that begin and end below one another. What browsers draw cell by cell is one rule, unless there is one for each row,
- * which tells of cells.
+ * Level rules with the same ends. Rules that browsers draw cell by cell count as one, unless there is one for each row,
+ * which shows cells.
  */
 export const alikeRules = (across: ReadonlyArray<Rule>): ReadonlyArray<ReadonlyArray<Rule>> => {
   const few: Array<ReadonlyArray<Upright>> = []
@@ -267,7 +269,7 @@ export const alikeRules = (across: ReadonlyArray<Rule>): ReadonlyArray<ReadonlyA
   return [...few, ...beginningAlike(parts)]
 }
 
-/** Where three level rules or more begin and end below one another: a table whose columns may stand as near as words. */
+/** Areas with three or more level rules of the same ends: a table, possibly with columns as near as words. */
 export const tableFrames = (
   drawings: ReadonlyArray<Drawing>,
   width: number,

@@ -17,7 +17,7 @@ export const spanningRules = (
       at > top && at < end && from > x0 - SHORTER && to < x1 + SHORTER && to - from < x1 - x0 - SHORTER
   )
 
-/** The columns that a name is above, as the rule tells that is drawn right below it; undefined without one. `next`: the line below. */
+/** The columns below a name, by the rule right below it; undefined without one. `next`: the line below. */
 export const ruledOver = (
   name: Column,
   baseline: number,
