@@ -70,9 +70,9 @@ export type Drawing =
       readonly box: Box
       readonly stroked: boolean
       readonly filled: boolean
-      /** It has bends or slanted lines. */
+      /** True when it has curves or slanted lines. */
       readonly curved: boolean
-      /** It is a note of music, or another sign of its notation. */
+      /** True for a musical note or another sign of musical notation. */
       readonly note?: boolean
       /** 0xRRGGBB */
       readonly color: number

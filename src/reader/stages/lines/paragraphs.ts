@@ -13,7 +13,7 @@ export interface Group {
   readonly code: boolean
   /** White space above it, in font sizes of its first line; infinite at the top. */
   readonly gap: number
-  /** White space below it, in the same; infinite at the bottom. */
+  /** White space below it, in font sizes; infinite at the bottom. */
   readonly below: number
   /** The line above it announces something: it ends in a colon. */
   readonly announced: boolean
@@ -67,7 +67,7 @@ interface Measures {
   readonly right: number
   /** Size of running text, points. */
   readonly bodySize: number
-  /** They are a table of contents: a page's number ends an entry, leaders or not. */
+  /** True for a table of contents: a page number ends an entry, with or without leaders. */
   readonly entries: boolean
 }
 

@@ -53,7 +53,7 @@ const withCircled = (runs: ReadonlyArray<TextRun>): ReadonlyArray<TextRun> =>
 export interface TurnedRuns {
   /** By how much the page is to be turned to read them, clockwise degrees. */
   readonly turn: number
-  /** Made horizontal, */
+  /** The runs, turned to be horizontal. */
   readonly runs: ReadonlyArray<TextRun>
   /** Unchanged runs of the page. */
   readonly asShown: ReadonlyArray<TextRun>

@@ -23,7 +23,7 @@ export interface Segment extends Box {
   readonly characters: number
   /** Its last word continues in the next line. */
   readonly hyphenated: boolean
-  /** It does so without a hyphen. */
+  /** True when that word is broken without a hyphen. */
   readonly broken?: boolean
   /** A form field at this place: there are no words. */
   readonly field?: FormField
@@ -299,7 +299,7 @@ export const isBoldThroughout = (
   fonts: ReadonlyArray<FontFace>
 ): boolean => pieces.every(({ run }) => isBold(fonts[run.font]))
 
-/** Some pieces of a segment. */
+/** A new segment from some pieces of a segment. */
 export const partOf = (segment: Segment, pieces: ReadonlyArray<Piece>): Segment => ({
   ...segment,
   pieces,

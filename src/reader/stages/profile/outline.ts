@@ -13,7 +13,7 @@ import { styleKey, MARGIN } from "./statistics.ts"
 export interface Outline {
   /** By page: levels by the letters of titles. */
   readonly titles: ReadonlyMap<number, ReadonlyMap<string, number>>
-  /** Levels that most of the named lines of a style have, by `styleKey`; */
+  /** Levels of styles, by `styleKey`: that of most of the named lines of the style. */
   readonly styles: ReadonlyMap<string, number>
   /** Levels of styles that one named line has, too: smaller headings rank below them. */
   readonly named: ReadonlyMap<string, number>

@@ -24,7 +24,7 @@ export interface DocumentProfile {
   readonly title: string | undefined
   /** Lines in bold of the text's own size are so many and so short that they are headings, however they are spaced. */
   readonly boldHeads: boolean
-  /** Some of them are larger than running text. */
+  /** True when some heading candidates are larger than running text. */
   readonly ranked: boolean
   /** As of {@link pageNumberLead}. */
   readonly numberLead: number | undefined

@@ -21,7 +21,7 @@ const LOW = 0.3
 const HIGH = 1.1
 /** The same of one that is drawn on the letter's own line. */
 const ON_LINE = 0.5
-/** Boxes of faces are higher than this, in the same. */
+/** Least height of the boxes of faces, in font sizes. */
 const FLAT = 0.5
 
 /** A character of a page: its run and its place in it. */

@@ -9,7 +9,7 @@ const MAX_LIST = 1024 * 1024
 /** Longest title, characters. */
 const MAX_TITLE = 1000
 
-/** It is no Word document; `found` names what it seems to be. */
+/** The file is not a Word document; `found` names its probable kind. */
 export class Unsupported extends Error {
   readonly found: string
 

@@ -22,7 +22,7 @@ export interface Style extends ParagraphProperties {
   readonly isHidden: boolean
   /** A table's style that sets the first row off. */
   readonly hasHeadRow: boolean
-  /** One that sets the first column off. */
+  /** True for a table style that formats the first column differently. */
   readonly hasHeadColumn: boolean
 }
 

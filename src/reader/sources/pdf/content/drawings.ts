@@ -68,7 +68,10 @@ const boundsOf = ({ call, memory }: Pdfium, object: number, matrix: Matrix) => {
 /** A stretch of a path that leaves both directions of the page's sides by more than this, points, is slanted. */
 const SLANTED = 0.05
 
-/** One rectangle a subpath: a table's rules are often one path. Curved: it has a bend, or a slanted line. */
+/**
+ * One rectangle for each subpath: a table's rules are often one path. `curved`: the subpath has a curve or a slanted
+ * line.
+ */
 const subpaths = (pdfium: Pdfium, path: number, matrix: Matrix, width: number) => {
   const { call, memory } = pdfium
   const { scratch } = memory

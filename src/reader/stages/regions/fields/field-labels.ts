@@ -6,7 +6,10 @@ import { segmentText, type Segment } from "../../lines/segment.ts"
 
 /** Largest distance of a field's words from it, points. */
 const NEAR = 160
-/** Added to the distance of words above a field, in points, so that words next to it are preferred. */
+/**
+ * Greatest distance of words above a field, in points. It is also added to their distance, so that words next to the
+ * field are preferred.
+ */
 const ABOVE = 30
 /** Segments near a field that are looked at, and lines of a check box's words. */
 const MAX_LOOKED_AT = 1_000

@@ -22,7 +22,7 @@ interface DrawnFigures {
 /** Lines of a drawing; fewer are rules and frames. */
 const MIN_DRAWINGS = 6
 const MIN_SIDE = 40
-/** Without a caption it takes more of them, */
+/** Least number of lines of a drawing without a caption. */
 const MIN_UNCAPTIONED = 12
 /** Least number of curves or slanted lines of a figure. */
 const MIN_CURVES = 4

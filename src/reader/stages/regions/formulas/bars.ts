@@ -23,7 +23,7 @@ export const barsOf = ({ drawings }: PageContent): ReadonlyArray<Box> => {
 /** Greatest distance of a formula's part from its bar, or from the part that is nearer to the bar, in font sizes. */
 const NEAR_BAR = 0.75
 
-/** Baselines of one line differ by less, in the same. */
+/** Greatest difference between baselines of one line, in font sizes. */
 const LINE = 0.1
 
 /** The items over a bar, or under it: sign by sign away from it, up to the first gap. */

@@ -17,7 +17,7 @@ const INDENT = 0.9
 /** Largest step between lines of a paragraph, in font sizes; the second for a line with small fractions. */
 const WITHIN = 1.36
 const WITHIN_HIGH = 1.6
-/** A display is so far from a full line at least, in the same: TeX leaves most of a size. */
+/** Least step from a full line to a display, in font sizes: TeX leaves most of a size between. */
 const DISPLAY = 2
 /** Words of a formula, without its functions; one with a number may have more of them. */
 const MAX_WORDS = 3
@@ -158,7 +158,7 @@ const isNote = ({ segments }: Line): boolean => {
 
 /** The widest indent of a paragraph's first line, or of an item's words, in sizes of the text. */
 const PARAGRAPH_INDENT = 4.5
-/** A full line ends so near to the column's edge, in the same. */
+/** Greatest distance of a full line from the column's edge, in font sizes. */
 const FULL = 0.5
 
 /**

@@ -30,10 +30,7 @@ class Unclear extends Error {}
 /** Most signs and depth of what is put together. */
 const MAX_ITEMS = 400
 const MAX_DEPTH = 9
-/**
- * Difference below which baselines are the same, in font sizes: for signs of one size, and for smaller ones with hardly
- * lower scripts.
- */
+/** Greatest difference of equal baselines, in font sizes; the second for small signs, with hardly lower scripts. */
 const LEVEL = 0.14
 const LEVEL_SMALL = 0.03
 /** Taller brackets hold several lines, in font sizes. */
@@ -308,10 +305,7 @@ const parse = (items: Array<Item>, bars: ReadonlyArray<Box>, depth: number): Htm
   )
 }
 
-/**
- * Sorted letters and numbers of a text. Accents are left out: they are separate signs in a formula, and letters for
- * Unicode where they are spaced.
- */
+/** Sorted letters and numbers. Accents are left out: some are separate signs, which Unicode counts as letters. */
 const signsOf = (text: string): string =>
   [...(text.normalize("NFD").match(/[\p{Lu}\p{Ll}\p{Lt}\p{Lo}\p{N}]/gu) ?? [])].sort().join("")
 

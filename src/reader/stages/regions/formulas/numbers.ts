@@ -10,7 +10,7 @@ import type { Zone } from "./zones.ts"
  * nearer to each other.
  */
 const NUMBER_GAP = 0.45
-/** A tag ends so near to the column's edge, in sizes of the text; */
+/** Greatest distance of a tag from the column's edge, in sizes of the text. */
 const AT_EDGE = 2.5
 /** Distance from the column's edge for a tag that nothing else distinguishes from the signs before it. */
 const AT_VERY_EDGE = 0.3

@@ -16,7 +16,10 @@ const ARROW: ReadonlyMap<string, string> = new Map([
  * line above.
  */
 const OVER = { least: 0.45, most: 1.2 } as const
-/** How far letters may reach beyond their arrow, and baselines of one line may differ, in the same. */
+/**
+ * Greatest overhang of letters beyond their arrow, and greatest difference between baselines of one line, in font
+ * sizes.
+ */
 const SLACK = 0.15
 
 /** Puts arrows over the letters below them: vectors. On a line with other signs they are relations. */

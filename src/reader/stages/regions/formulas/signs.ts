@@ -63,7 +63,7 @@ const WORD = /\p{L}{3}/u
 const patternOf = (text: string, face: FontFace | undefined): RegExp =>
   isMathFace(face) || (face?.italic === true && !WORD.test(text)) ? TOKEN : WORDS
 
-/** Some faces say of a sign which of its shapes they draw. */
+/** Variation selectors, which say which shape of a sign a face draws. */
 const VARIATION = /[\ufe00-\ufe0f]/gu
 
 /**

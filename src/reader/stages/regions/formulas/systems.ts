@@ -42,7 +42,7 @@ export interface Row {
   readonly region: Box
   /** Where its signs begin and end, from above. */
   readonly extent: { readonly y0: number; readonly y1: number }
-  /** It begins with a relation or an operator. */
+  /** True when it begins with a relation or an operator. */
   readonly continues: boolean
 }
 

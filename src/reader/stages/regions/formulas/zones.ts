@@ -12,7 +12,7 @@ const TIGHT = 0.98
 export const SMALL = 0.86
 /** Greatest distance of such a limit or script from its sign, in font sizes. */
 const NEAR = 1.75
-/** in a line of text it is a script. */
+/** Greatest such distance in a line of text, where it is a script. */
 const NEAR_PROSE = 0.6
 /** Longest limit, characters. */
 const MAX_FRAGMENT = 48
@@ -20,7 +20,7 @@ const MAX_FRAGMENT = 48
 const MAX_LINES = 40
 /** Greatest distance of a fraction's bar from the lines over and under it, in font sizes. */
 const AT_BAR = 1.1
-/** A root so near to its lower end, in the same; */
+/** Greatest distance of a root's lower end from the line under it, in font sizes. */
 const ROOT_AT_BAR = 0.4
 /** Distance below the line above, in font sizes, from which on a line is not under a bar within it. */
 const BELOW = 0.75

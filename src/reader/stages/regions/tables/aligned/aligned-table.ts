@@ -46,7 +46,7 @@ interface Frame {
   readonly head: number | undefined
   /** True when that rule is the only one between the first and the last: two rows are enough. */
   readonly headed: boolean
-  /** They are lines, and no box's sides: all between them is the table's. */
+  /** True when the rules are lines, and not sides of a box: everything between them belongs to the table. */
   readonly lines: boolean
   /** Rules below names of several columns. */
   readonly spans: ReadonlyArray<Rule>
@@ -229,7 +229,7 @@ const extentOf = (lines: ReadonlyArray<Row>, from: number, frame: Frame | undefi
   return { kept, columns }
 }
 
-/** A table without rules, including columns that are as near as words; undefined where there is no table. */
+/** A table without rules with additional columns that are as near as words; undefined where it has no such columns. */
 const withNarrow = (found: Extent): Extent | undefined => {
   const kept = apartByWhite(found.kept)
   const columns = kept === found.kept ? undefined : columnsIn(kept, false)

@@ -67,7 +67,7 @@ export interface Row {
   readonly line: Line
   readonly cells: ReadonlyArray<ReadonlyArray<Segment>>
   readonly bounds: ReadonlyArray<Column>
-  /** Some of its cells are recognised only by the columns of its neighbours. */
+  /** True when some of its cells are recognised only by the columns of their neighbours. */
   readonly near: boolean
 }
 

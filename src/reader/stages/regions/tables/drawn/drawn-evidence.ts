@@ -140,7 +140,8 @@ const areLower = (rows: ReadonlyArray<DrawnRow>): boolean => {
 }
 
 /**
- * The columns of rows with centred names that do not overlap the cells below; undefined where all names overlap them.
+ * The columns of rows, widened by the names in the middle of each; undefined where a name overlaps a neighbouring
+ * column.
  */
 const namedBelow = ([names, ...rows]: ReadonlyArray<DrawnRow>): ReadonlyArray<Column> | undefined => {
   const columns = columnsOf(rows.flatMap(({ cells }) => cells))

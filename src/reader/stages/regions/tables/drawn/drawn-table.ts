@@ -136,7 +136,7 @@ const tableOfRows = (
   }
 }
 
-/** True when no row overlaps the one above it: lines are drawn in order, and not cells. */
+/** True when no row overlaps the one above it. An overlap shows that lines are drawn in order, and not cells. */
 const isInOrder = (rows: ReadonlyArray<DrawnRow>, from: number, to: number): boolean => {
   for (let at = Math.max(1, from); at <= Math.min(to, rows.length - 1); at++) {
     const [row, above] = [rows[at], rows[at - 1]]

@@ -65,7 +65,7 @@ const reachOf = (
   return reach
 }
 
-/** The columns of rules that are mostly drawn in parts, in the same ones but for a joint that was not found. */
+/** The columns of rules that are mostly drawn in parts, at the same places but for a joint that was not found. */
 const columnsOf = (rules: ReturnType<typeof ruleFamilies>[number]): ReadonlyArray<number> => {
   const parts = rules.filter(({ joints }) => joints.length > 0)
   const kinds = Map.groupBy(parts, ({ joints }) => joints.map((x) => Math.round(x / NEAR)).join(" "))

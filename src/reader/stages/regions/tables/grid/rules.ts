@@ -7,7 +7,7 @@ export interface Rule {
   readonly at: number
   readonly from: number
   readonly to: number
-  /** It is the side of a box, not a line. */
+  /** True for the side of a box. */
   readonly side?: boolean
 }
 

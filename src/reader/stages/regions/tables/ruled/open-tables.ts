@@ -117,7 +117,10 @@ const topOfNames = (top: number, { from, to }: Rule, { context, segments }: OfPa
 /** Rows of names are no more, where they hold figures. */
 const MOST_NAMES = 2
 
-/** Number of header rows above the second rule; 0 for rows of figures, which a rule separates from others. */
+/**
+ * Number of header rows above the second rule; undefined where these rows hold figures, since a rule also separates
+ * rows of figures from others.
+ */
 const headIn = (
   rows: ReadonlyArray<ReadonlyArray<RawCell>>,
   count: number | undefined
