@@ -20,7 +20,7 @@ const tableIn = (block: HtmlElement): HtmlElement | undefined => {
 const partOf = (table: HtmlElement, name: string): HtmlElement | undefined =>
   table.children.find((child): child is HtmlElement => isElement(child) && child.name === name)
 
-/** The structure says that both are one, or at least one of them says nothing. */
+/** True when the structure joins both, false when it separates them; undefined where it does not cover one of them. */
 const byStructure = (a: HtmlElement, b: HtmlElement): boolean | undefined => {
   const [one, other] = [a.attributes["data-element"], b.attributes["data-element"]]
   return one === undefined || other === undefined ? undefined : one === other

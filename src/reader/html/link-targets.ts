@@ -74,7 +74,7 @@ export const linkTarget = (
   return headingOn(document.headings, page - 1, words.slice(0, MAX_WORDS)) ?? pageId(page - 1)
 }
 
-/** A page's fragment, to be shown without the others: links to what is not on it are words. */
+/** A page's fragment, to be shown without the others: links to other pages become plain words. */
 export const withoutOthers = (html: string): string => {
   const ids = new Map<string, string | undefined>()
   for (const [, id = ""] of html.matchAll(/<[^<>]* id="([^"]*)"/g)) {

@@ -10,7 +10,7 @@ const MAX_NAMED = 50_000
 /** Collects what has a name over pages, in order. */
 export class NamedThingsFound {
   readonly #things = new Map<string, Array<NamedThing>>()
-  /** Where each name was met last: on its way over pages, too. */
+  /** The last place of each name, which may be continued over pages. */
   readonly #last = new Map<string, Met>()
   #count = 0
 

@@ -162,10 +162,10 @@ const PROGRAMS_NAME =
   /^(?:(?:image|imagen|picture|graphics?|grafik|bild|afbeelding|obraz|immagine|photo)\s*\d*|\S+\.(?:png|jpe?g|gif|bmp|tiff?|emf|wmf|svg|webp))$/i
 /** The same with the folders that it lay in, which may have spaces in their names. */
 const PATH = /^(?:[a-z]:[\\/]|[\\/]{1,2}|file:)[^\n]+$/i
-/** What Word adds to what it guessed itself. */
+/** Phrases that Word adds to descriptions that it guessed. */
 const GUESSED = /(?:description automatically generated|ai-generated content may be incorrect\.?)$/i
 
-/** What is said of a picture; undefined where a program said it that does not know what it shows. */
+/** The description of a picture; undefined where it came from a program that does not know the picture. */
 export const descriptionIn = (alt: string | undefined): string | undefined => {
   const text = alt?.trim().replace(GUESSED, "").trimEnd() ?? ""
   return text === "" || PROGRAMS_NAME.test(text) || PATH.test(text) ? undefined : text

@@ -2,7 +2,7 @@ import { Schema } from "effect"
 
 import { wordsFor } from "./words.ts"
 
-/** What of a result is looked at; the rest holds by the way in which results are written. */
+/** Parts of a result that are checked; the rest holds by construction. */
 const Checked = Schema.Literals(["title", "headings", "pictures", "tables", "fields", "formulas", "links"])
 type Checked = typeof Checked.Type
 

@@ -58,7 +58,7 @@ const restore = (elements: ReadonlyArray<Element>, pictures: ReadonlyMap<string,
   return restored
 }
 
-/** Cuts what is nested too deep down to its text, and puts pictures back: in how many attributes. */
+/** Reduces deeply nested elements to their text, and puts pictures back; returns in how many attributes. */
 const flatten = (fragment: Parent, pictures: ReadonlyMap<string, string>): number => {
   let level: ReadonlyArray<Parent> = [fragment]
   let restored = 0

@@ -101,7 +101,7 @@ export const contentsOf = (plan: Plan): ReadonlyArray<HtmlElement> =>
         ])
       ]
 
-/** How many pages there are, and the switch that hides where they begin; the style sheet does what it says. */
+/** The number of pages, and the switch that hides page marks, which works by the style sheet alone. */
 const aboutPages = ({ pageCount, words }: Plan, own: string | undefined): HtmlElement =>
   element("p", { class: "about", lang: own }, [
     filled(words.pages, pageCount),

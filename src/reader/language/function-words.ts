@@ -63,7 +63,7 @@ const LANGUAGES_OF: ReadonlyMap<string, ReadonlyArray<number>> = new Map(
   ])
 )
 
-/** Characters that are looked at, and fewest words among them. */
+/** Limit on characters that are examined, and least number of words among them. */
 const MAX_CHARACTERS = 600
 const MIN_WORDS = 14
 /** Share of words that are among a language's commonest, and how many times as many they are as those of any other. */

@@ -58,9 +58,9 @@ export const NO_SEAM: Seam = { element: undefined, open: false, hyphenated: fals
 
 /** What a link may lead to. */
 interface Placed {
-  /** Where it begins on its page, points; undefined where that is not known. */
+  /** Top of the block on its page, in points; undefined where unknown. */
   readonly top?: number | undefined
-  /** Why it is what it is, where a detector or a rule decided; it changes nothing in the result. */
+  /** The detector or rule that made it; does not change the result. */
   readonly reason?: Reason | undefined
 }
 
@@ -68,7 +68,7 @@ export interface Heading extends Placed {
   readonly kind: "heading"
   /** 1 is the document's title; normalised in assembly. */
   readonly level: number
-  /** Of its type, points, where it was read from a page. */
+  /** Size of its type, in points, for a block from a page. */
   readonly size?: number | undefined
   readonly spans: ReadonlyArray<Span>
 }

@@ -25,7 +25,7 @@ export interface FoundHeading {
   readonly page: number
 }
 
-/** What a document has by what it is referred to (`figure 3`). */
+/** The things of a document by name (`figure 3`). */
 export type NamedThings = ReadonlyMap<string, ReadonlyArray<NamedThing>>
 
 /** A figure, a table or an equation that has a name. */
@@ -33,7 +33,7 @@ export interface NamedThing extends Met {
   readonly id: string
 }
 
-/** Where something that has a name was met. */
+/** The place of a named thing. */
 export interface Met {
   /** From 0. */
   readonly page: number

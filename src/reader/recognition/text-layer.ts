@@ -22,14 +22,14 @@ const COVERED_BESIDE = 0.5
 const COVERED = 0.1
 /** Filled shapes from which on a page without text may have it as outlines. */
 const OUTLINES = 60
-/** Characters that are looked at. */
+/** Limit on characters that are examined. */
 const SAMPLE = 2_000
-/** Most drawings that are looked at. */
+/** Limit on drawings that are examined. */
 const MAX_DRAWINGS = 20_000
 
 /** Characters that represent a glyph without a letter: private use, the replacement character, unassigned. */
 const NO_LETTER = /[\p{Co}\p{Cn}\ufffd]/gu
-/** From this share on a text says nothing. */
+/** Share of such characters from which on a text has no meaning. */
 const NO_LETTERS = 0.4
 /** Fewer Latin letters are not judged by their vowels. */
 const MIN_LETTERS = 100
@@ -85,7 +85,10 @@ const isRubbish = (text: string): boolean => {
   return letters >= MIN_LETTERS && vowels < VOWELS * letters
 }
 
-/** Whether what is shown says nothing. The glyphs are asked only where the text looks like it: that takes time. */
+/**
+ * True when the visible text has no meaning. The glyphs are examined only where the text suggests it, since that takes
+ * time.
+ */
 const isRubble = (shown: string, glyphs: () => GlyphShares): boolean => {
   const text = shown.normalize("NFD")
   const ink = inked(text)

@@ -117,7 +117,7 @@ export const finish = (html: string, marks: Marks<Meaning>): string =>
       case "formula":
       case "drawn":
         return meaning.html
-      // Where it is no item after all.
+      // The paragraph is not a list item after all.
       case "item":
         return serialize([`${meaning.label.text} `])
       case "words":

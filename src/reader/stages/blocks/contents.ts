@@ -32,7 +32,7 @@ export const isContentsPage = ({ rows }: PageAnalysis): boolean => {
   return back <= MAX_BACK * printed.length
 }
 
-/** Lines of long titles between entries, at most; fewest entries that are known without leaders. */
+/** Greatest number of lines of long titles between entries; least number of entries without leaders. */
 const MOST_BETWEEN = 2
 const MIN_LISTED = 3
 
@@ -157,7 +157,7 @@ interface ContentsTargets {
   readonly lead: number | undefined
 }
 
-/** Where entries lead, according to the outline and the page numbers in the margins. */
+/** Targets of entries, by the outline and the page numbers in the margins. */
 export const contentsTargets = (
   pageCount: number,
   outline: ReadonlyArray<OutlineEntry>,

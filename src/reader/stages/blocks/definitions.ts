@@ -6,7 +6,7 @@ import { leadsToPages, markerOf } from "../lines/markers.ts"
 import { firstWordWidth, SENTENCE_END } from "../lines/paragraphs.ts"
 import { beginsInCode, isTypewriter, type Segment, segmentText } from "../lines/segment.ts"
 
-/** How far a meaning is set in from its term at least, and at most, in font sizes. */
+/** Least and greatest indent of a meaning from its term, in font sizes. */
 const SET_IN = 1
 const MOST_SET_IN = 12
 /** The step from a term to its meaning is that of a text's lines, in font sizes, or somewhat more. */
@@ -14,12 +14,15 @@ const TERM_STEP = 1.4
 const WIDE_STEP = 2.2
 /** Edges that differ by less are one, in font sizes. */
 const SAME_EDGE = 0.3
-/** Fewest of a list, unless the term says what kind of thing it is: one may be code that the words below go on about. */
+/**
+ * Least number of definitions in a list, unless the term names the kind of thing: a single one may be code that the
+ * words below continue.
+ */
 const MIN_DEFINITIONS = 2
 /** What kind of thing a term is, at the line's end: `[Function]`, `(method)`. Terms are in code, so that no unit is taken for one. */
 const KIND = /^[[(][^[\]()]{2,40}[\])]$/
 
-/** Where terms and meanings begin, points. */
+/** Left edges of terms and meanings, in points. */
 interface Edges {
   readonly term: number
   readonly meaning: number

@@ -54,7 +54,7 @@ export interface FlowContext {
 const isEntry = ({ lines }: Group, contents: boolean): boolean =>
   lines.slice(-1).some((last) => LEADER_LINE.test(last.text) || (contents && isListedEntry(last)))
 
-/** Lines of one item are no further apart, in font sizes. */
+/** Greatest step between lines of one item, in font sizes. */
 const ITEM_STEP = 1.25
 
 const headingOf = (group: Group, { level, reason }: FoundHeading, context: FlowContext): Heading => ({
@@ -70,7 +70,7 @@ const headingOf = (group: Group, { level, reason }: FoundHeading, context: FlowC
   )
 })
 
-/** White space between "Chapter 3" and its title at most, in font sizes of the title. */
+/** Greatest gap between "Chapter 3" and its title, in font sizes of the title. */
 const LABEL_GAP = 5
 
 /** Reads the text of one column, from top to bottom. */
@@ -88,7 +88,7 @@ class ColumnReader {
     this.#gathering = new Gathering(this.#column)
   }
 
-  /** Lines between formulas. What a heading lists of the document is no table. */
+  /** Reads the lines between formulas. A list of the document's parts below a heading is not a table. */
   read(lines: ReadonlyArray<Line>): void {
     let start = 0
     for (const { from, to } of contentsIn(lines, this.#context.titled)) {
@@ -101,7 +101,7 @@ class ColumnReader {
     this.#tablesAndText(lines.slice(start))
   }
 
-  /** What is no text, and its lines. */
+  /** Adds a block that is not text, with its lines. */
   part(block: Block, lines: ReadonlyArray<Line>): void {
     this.#gathering.part(block, lines)
   }
@@ -199,7 +199,7 @@ class ColumnReader {
   }
 }
 
-/** Lists of definitions within each other at most. */
+/** Greatest depth of nested lists of definitions. */
 const MOST_LEVELS = 3
 
 /** The list of definitions; undefined where it contains a heading or a note. */
@@ -245,7 +245,7 @@ export const flowBlocks = (
   return reader.blocks()
 }
 
-/** What is no text among a column's lines, in their order. */
+/** The blocks among a column's lines that are not text, in order. */
 const partsOf = (
   lines: ReadonlyArray<Line>,
   right: number,

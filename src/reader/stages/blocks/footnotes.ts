@@ -43,7 +43,7 @@ export const footnotesFrom = (groups: ReadonlyArray<Group>, bodySize: number, lo
     if (line !== undefined && noteMark(line, bodySize, group?.code) !== undefined) break
     from += 1
   }
-  // A listing that counts its lines may begin with one that is no code; addresses behind raised marks are notes.
+  // A numbered listing may begin with a line that is not code; addresses behind raised marks are notes.
   const lines = groups.slice(from).flatMap((group) => group.lines)
   const isRaised = lines[0]?.segments[0]?.pieces[0]?.raise === "sup"
   return !isRaised && lines.filter(isCode).length > lines.length / 2 ? groups.length : from

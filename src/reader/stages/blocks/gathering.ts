@@ -24,7 +24,7 @@ export interface GatheringContext {
   readonly inline: InlineContext
   /** Size of running text, points. */
   readonly bodySize: number
-  /** Where the column's lines end, points. */
+  /** Right edge of the column's lines, in points. */
   readonly right: number
 }
 
@@ -55,7 +55,7 @@ const ENTRY: Marker = { ordered: false, length: 0, number: undefined, style: und
 const OUT = 0.6
 const BELOW = 3.5
 
-/** An item that may go on, the outermost first. */
+/** An item that may continue; the outermost comes first. */
 interface OpenItem {
   readonly marker: Marker
   readonly x0: number
@@ -196,7 +196,7 @@ export class Gathering {
     this.#bottom = lines.at(-1)?.baseline ?? this.#bottom
   }
 
-  /** Adds what is no text: a formula, a table. */
+  /** Adds a block that is not text: a formula, a table. */
   part(block: Block, lines: ReadonlyArray<Line>): void {
     if (!this.#isBelowItem(lines)) return this.add(block)
     this.#below.push({ kind: "block", block })

@@ -60,7 +60,7 @@ interface Candidate {
   readonly style: string
   /** Share of typewriter. */
   readonly typewritten: number
-  /** Has a bullet that is no dash of a letter between dashes. */
+  /** True for a bullet, but not for the dash of a letter between dashes. */
   readonly bulleted: boolean
 }
 
@@ -136,7 +136,7 @@ const isSmallPrint = (candidate: Candidate): boolean => {
   return !(alone && areHeads(profile.statistics.styles[style]))
 }
 
-/** The level of what is set as a heading: by the outline where the document has one. */
+/** The level of a group in heading style: by the outline where the document has one. */
 const styledLevel = ({ context, larger, looks = 1, number, style }: Candidate): number => {
   if (context.outline.reach === "none") return looks
   if (style === context.profile.title) return 1

@@ -21,7 +21,10 @@ import { census } from "../regions/formulas/census.ts"
 
 /** Words of a function that is explained, larger than the text but not bold: its parameters in brackets, its types. */
 export const PROTOTYPE = /[()[\]{}<>*;=…]|\. ?\. ?\.|\p{L}_\p{L}/u
-/** Share of typewriter that such a line has at least; of slanted letters and typewriter, where it is hardly larger than the text. */
+/**
+ * Least share of typewriter in such a line; and of slanted letters and typewriter together, in a line of about the
+ * text's size.
+ */
 const TYPED = 0.2
 const SLANTED = 0.5
 export const HARDLY_LARGER = 1.15
@@ -137,7 +140,7 @@ export const isBulleted = (group: Group): boolean =>
   standsAlone(group) &&
   group.lines.every(isBoldLine)
 
-/** A letter of an index may be set so: its dash is no bullet. */
+/** An index letter between dashes: the dash is not a bullet. */
 export const BETWEEN_DASHES = /^([-–—]) .* \1$/
 
 export const textOf = ({ lines }: Group): string => lines.map(({ text }) => text).join(" ")
@@ -244,7 +247,9 @@ export const isEquation = ({ lines }: Group, { fonts }: HeadingContext): boolean
   return math + variables > 0 && relates && words === 0
 }
 
-/** Whether a group is set as functions are: in typewriter in part, or slanted for the most part and hardly larger than the text. */
+/**
+ * True when a group looks like a function's name: partly in typewriter, or mostly slanted and of about the text's size.
+ */
 export const isTyped = (
   { lines }: Group,
   typewritten: number,

@@ -7,15 +7,15 @@ import type { Line } from "../lines/line.ts"
 /** Fewest entries of a column, and the least share of its lines, but for heads, that end in pages. */
 const MIN_ENTRIES = 5
 const MIN_SHARE = 0.6
-/** Lines that end in no page, between two that do, at most. */
+/** Greatest number of lines without a page number between two with one. */
 const MOST_BETWEEN = 3
-/** Share of the entries that name an earlier page than the entry above, at least: in a table of contents pages ascend. */
+/** Least share of the entries that name an earlier page than the entry above: in a table of contents pages ascend. */
 const MIN_BACK = 0.15
 /** Edges that differ by less are one, in font sizes. */
 const SAME_EDGE = 0.5
 /** Greatest distance from the column's right edge of a line that continues below, in font sizes. */
 const FULL = 5
-/** Levels of entries at most. */
+/** Limit on levels of entries. */
 const MOST_LEVELS = 4
 const ALL_BOLD = 0.85
 

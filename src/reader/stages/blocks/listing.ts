@@ -12,7 +12,7 @@ const LETTER = 0.6
 const BLANK = 1.9
 const BLANK_OF_OWN = 1.4
 
-/** The least step of a listing, points; of two lines it says nothing. */
+/** The least step of a listing, in points; unreliable for two lines. */
 const ownStep = (lines: ReadonlyArray<Line>): number =>
   lines.length < 3
     ? 0

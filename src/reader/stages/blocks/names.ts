@@ -6,7 +6,7 @@ import { sectionNumber } from "../lines/section-number.ts"
 
 const CHAPTER =
   /^(?:chapter|appendix|section|kapitel|anhang|abschnitt|chapitre|annexe)\s(?<number>[\dA-Z][\d.]*|[IVX]+)/iu
-/** Captions of what is counted by itself and is neither a figure nor a table. */
+/** Captions with a separate count that are neither figures nor tables. */
 const OTHER_CAPTION = /^(?:listing|chart|exhibit)/iu
 
 const bare = (number: string): string => number.replaceAll(/^[§\s([]{1,8}|[\s.:)\]–—-]{1,8}$/gu, "")

@@ -16,7 +16,7 @@ const BELOW = 2.5
 const ABOVE = 0.8
 /** Rules that begin and end alike are a table's. */
 const ALIKE = 3
-/** Most rules that are looked at: one a column. */
+/** Limit on rules that are examined: one for each column. */
 const MOST_RULES = 6
 /** How far from the rule's beginning notes begin, in font sizes of the text. */
 const INDENT = 2

@@ -5,7 +5,7 @@ import { type DocumentProfile, levelOf } from "../profile/profile.ts"
 import { styleKey } from "../profile/statistics.ts"
 import { HARDLY_LARGER, MAX_LINES } from "./headings.ts"
 
-/** White space within a stack of lines at most, in font sizes. */
+/** Greatest white space within a stack of lines, in font sizes. */
 const STACKED = 1.5
 
 /** True when a group continues a stack: it has the style of the line above, at the usual line distance. */

@@ -20,7 +20,7 @@ const ABOVE = 60
 const BELOW = 14
 /** Characters that name a block: its number, its mark. */
 const NAME = 24
-/** A block that has the link's words in its name is nearer than others by so much. */
+/** Bonus in distance, in points, of a block that has the link's words in its name. */
 const NAMED = 40
 
 const within = (block: Block): ReadonlyArray<Block> => {

@@ -57,8 +57,8 @@ const WORD = /\p{L}{2}/u
 const withoutDigits = (text: string): string => text.replaceAll(/\d+/g, "#")
 
 /**
- * What all pages of a document mark as artifacts and only one of them has: what is said once is content, as the bank account at a
- * letter's foot is.
+ * Artifacts that only one page has, though all pages mark artifacts: content, such as the bank account at a letter's
+ * foot.
  */
 export const saidOnce = (
   analyses: ReadonlyArray<PageAnalysis>,

@@ -32,7 +32,10 @@ export interface PageHyphens {
 const WORD = /[\p{L}\p{N}]+(?:-[\p{L}\p{N}]+)*/gu
 const FIRST = /^[\p{L}\p{N}]+(?:-[\p{L}\p{N}]+)*/u
 
-/** Characters of a line that has room to go on without its last word: in narrower ones compounds are cut at every hyphen. */
+/**
+ * Characters of a line from which on it has room to continue without its last word: in narrower ones compounds are cut
+ * at every hyphen.
+ */
 const ROOMY = 30
 
 /** True when a page has the word, or its lower-case form: it may begin a sentence. */
@@ -75,7 +78,10 @@ export const pageHyphens = (segments: ReadonlyArray<Segment>, lines: number): Pa
   return { words, counts: { lines, cut, whole, compound } }
 }
 
-/** Lines that tell how a document is set, and the share of them that end in a hyphen where it divides words. */
+/**
+ * Number of lines that show how a document is set, and the least share of them that end in a hyphen where it divides
+ * words.
+ */
 const LINES = 60
 const DIVIDED = 0.015
 

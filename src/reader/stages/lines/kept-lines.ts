@@ -3,7 +3,7 @@ import { isBoldLine, type Line } from "./line.ts"
 import { CAPTION } from "./markers.ts"
 import { areCentred, firstWordWidth, type Group } from "./paragraphs.ts"
 
-/** Where a column's text begins and ends, points. */
+/** Left and right edge of a column's text, in points. */
 export interface Extent {
   readonly left: number
   readonly right: number
@@ -11,7 +11,10 @@ export interface Extent {
 
 /** Room that a line leaves where it was ended on purpose, as a share of the column's width. */
 const ROOM = 0.15
-/** Longest line of which two alone are an address, unless they are centred; of two longer ones the second may be what is left of a sentence. */
+/**
+ * Longest line in an address of two lines, unless they are centred; of two longer ones the second may be the rest of a
+ * sentence.
+ */
 const MAX_OF_TWO = 40
 /** Share of lines that leave room in the paragraph's own width: in a narrow column none does. */
 const SHORT = 0.5

@@ -19,7 +19,7 @@ const SAME_LINE = 1.5
 const MAX_BREAKS = 0.15
 /** A gap that separates cells, in font sizes. */
 const CELL_GAP = 1.5
-/** Width of a line of text at least, as a share of the page's. */
+/** Least width of a line of text, as a share of the page's. */
 const TEXT_WIDTH = 0.25
 /**
  * Least share of numbers at lines that continue a sentence from the line above: list items and table rows do not
@@ -36,7 +36,7 @@ const FULL = 0.75
  */
 const INDENT = 3
 const ABOVE = 3
-/** Numbers between two columns of text are this small at most, as a share of the text's size. */
+/** Greatest size of numbers between two columns of text, as a share of the text's size. */
 const SMALLER = 0.85
 
 const NUMBER = /^\d{1,5}$/

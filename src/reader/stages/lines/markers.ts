@@ -153,7 +153,7 @@ const KIND_APART = 2
 /** Parameters, right behind the name that they belong to. */
 const PARAMETERS = /[\p{L}\p{N}_]\(/u
 
-/** Whether a line is a prototype that says at its end what it declares. */
+/** True when a line is a prototype that ends with the kind of thing that it declares. */
 export const isPrototype = ({ segments, size, text }: Line): boolean => {
   const [before, last] = [segments.at(-2), segments.at(-1)]
   if (before === undefined || last === undefined || last.x0 - before.x1 < KIND_APART * size) return false

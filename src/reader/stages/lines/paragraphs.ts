@@ -63,7 +63,7 @@ const areDisplayed = (above: Line, line: Line, bodySize: number): boolean =>
 
 /** The context for grouping the lines of a column. */
 interface Measures {
-  /** Where its lines end, points. */
+  /** Right edge of its lines, in points. */
   readonly right: number
   /** Size of running text, points. */
   readonly bodySize: number

@@ -15,7 +15,7 @@ export interface Piece {
 /** Consecutive pieces of a line, without a gap as wide as a column's. */
 export interface Segment extends Box {
   readonly baseline: number
-  /** Of most of its characters. */
+  /** Size of most of its characters. */
   readonly size: number
   readonly pieces: ReadonlyArray<Piece>
   /** Place of its first run in the content stream. */
@@ -38,7 +38,7 @@ const TUCKED = -0.5
 const SAME_BASELINE = 0.12
 /** Largest size of a raised mark, as a share of the line's. */
 const RAISED_SIZE = 0.86
-/** How high a mark is raised at most, in font sizes. */
+/** Greatest height of a raised mark, in font sizes. */
 const RAISED_HIGH = 0.75
 /** Greatest distance of a note's words behind its raised mark, in font sizes: a tab. */
 const TAB = 5
@@ -125,7 +125,7 @@ const continuation = (open: Open, run: TextRun): "same" | "sup" | "sub" | "under
   if (smaller) return shift > 0 ? "sup" : "sub"
   // The segment so far is a mark (a footnote's number) before the text that it belongs to.
   if (open.size <= RAISED_SIZE * run.size && open.characters <= 4) return "under"
-  // A fraction, an accent, a badly set word: one line all the same where they overlap by half.
+  // A fraction, an accent, a badly set word: one line if they overlap by half.
   return Math.abs(shift) < 0.3 * size ? "same" : undefined
 }
 

@@ -62,7 +62,7 @@ export const withSignedCode = (lines: ReadonlyArray<Line>): ReadonlyArray<Line> 
   return lines.map((line) => (code.has(line) ? { ...line, monospace: 1 } : line))
 }
 
-/** Which paragraphs, given by their lines, are code that is set so. */
+/** Paragraphs, given by their lines, that are such code. */
 export const signedIn = (
   paragraphs: ReadonlyArray<ReadonlyArray<Line>>
 ): ReadonlySet<ReadonlyArray<Line>> => {

@@ -69,14 +69,14 @@ const addToSide = (side: Side, { characters, code, y0, y1 }: Atom): void => {
   side.bottom = Math.max(side.bottom, y1)
 }
 
-/** Lines of a column of prose that is drawn row by row are so many at least, and so long on average. */
+/** Least number and mean length of lines in a column of prose that is drawn row by row. */
 const PROSE_LINES = 5
 const PROSE_LENGTH = 28
 
 const isProse = ({ atoms, characters }: Side): boolean =>
   atoms > PROSE_LINES && characters / atoms > PROSE_LENGTH
 
-/** Whether what is left and right of `at` are columns: read one after the other, not row by row. */
+/** True when the atoms left and right of `at` are columns: read one after the other, not row by row. */
 const partsColumns = (atoms: ReadonlyArray<Atom>, at: number): boolean => {
   const [left, right] = [emptySide(), emptySide()]
   let rowMoves = 0
@@ -106,7 +106,9 @@ const partsColumns = (atoms: ReadonlyArray<Atom>, at: number): boolean => {
 /** Most characters of a display formula. */
 const MAX_FORMULA = 80
 
-/** Whether atoms are a display formula with a sum, an integral or the like: it is no columns, wide as its white space may be. */
+/**
+ * True when atoms are a display formula with a sum, an integral or the like, which may have wide gaps but no columns.
+ */
 const isDisplay = (atoms: ReadonlyArray<Atom>): boolean =>
   atoms.reduce((sum, { characters }) => sum + characters, 0) <= MAX_FORMULA &&
   atoms.some(
@@ -154,7 +156,7 @@ export const gutterOf = (atoms: ReadonlyArray<Atom>, bodySize: number): number |
 const sizeOf = (atoms: ReadonlyArray<Atom>): number =>
   median(atoms.flatMap(({ segment }) => segment?.size ?? [])) ?? Infinity
 
-/** Lines of text that a short column has at least, and the letters of such a line. */
+/** Least number of lines in a short column, and least number of letters in such a line. */
 const SHORT_LINES = 3
 const SHORT_LETTERS = 28
 /** White stripes that are tried. */

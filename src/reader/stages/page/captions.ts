@@ -1,7 +1,7 @@
 import { type Block, type Paragraph, plain, type Span, textOfSpans } from "../../model/block.ts"
 import { captionStart } from "../lines/markers.ts"
 
-/** Longest caption, characters; what is longer is a paragraph that begins with "Table 3 shows". */
+/** Longest caption, in characters; a longer one is a paragraph that begins with "Table 3 shows". */
 const MAX_CAPTION = 700
 /** Longest caption with a mark at the end of its number. */
 const MAX_MARKED = 2000

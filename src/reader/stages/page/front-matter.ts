@@ -24,7 +24,7 @@ const MAX_DATE = 60
 const wordsOf = (block: Block | undefined): string =>
   block?.kind === "heading" || block?.kind === "paragraph" ? textOfSpans(block.spans).trim() : ""
 
-/** Whether a block is running text: some length, or a sentence's end; what is set like a heading is where it has both. */
+/** True when a block is running text: long, or with a sentence's end; in heading style, only with both. */
 const isText = (block: Block | undefined): boolean => {
   // Addresses of authors may be set in typewriter.
   if (block?.kind === "code") {
@@ -43,7 +43,7 @@ const isText = (block: Block | undefined): boolean => {
 const NAME = String.raw`(?:\p{Lu}[\p{L}.’'-]*[∗*†‡§]*\s+){1,3}\p{Lu}[\p{L}.’'-]+[∗*†‡§\d]*(?:,\d{1,2})*`
 const PERSON = new RegExp(`^${NAME}$`, "u")
 const PEOPLE = new RegExp(`^${NAME}(?:(?:,\\s*|\\s*&\\s*|,?\\s+(?:and|und|et|y|e)\\s+)${NAME}){1,12}$`, "u")
-/** Two initials, of which the first is no number of a section. */
+/** Two initials; the first is not a section's number. */
 const INITIALS = /^\p{Lu}\.\s?\p{Lu}\.\s/u
 
 /** Whether words are those that a text begins with, alone or before its sentences: "Summary of results" is a title. */
@@ -91,7 +91,7 @@ const isDate = (block: Block): boolean => wordsOf(block).length <= MAX_DATE && D
 const nests = (blocks: ReadonlyArray<Block>, from: number): boolean => {
   for (let at = from + 1; at < blocks.length; at++) {
     const [above, block, below] = [blocks[at - 1], blocks[at], blocks[at + 1]]
-    // A few words may announce what is shown below them.
+    // A few words may announce the code below them.
     if (block?.kind === "paragraph" && below?.kind === "code") return isText(below)
     if (block?.kind !== "heading") return isText(block)
     if (isDate(block) || (above?.kind === "heading" && block.level <= above.level)) return false
@@ -125,7 +125,7 @@ const titleAt = (blocks: ReadonlyArray<Block>, end: number): number => {
   return title
 }
 
-/** Sizes of one title's lines differ by this factor at most. */
+/** Greatest ratio between sizes of one title's lines. */
 const SAME_SIZE = 1.05
 
 const isSetAs = (block: Heading, title: Block | undefined): boolean =>

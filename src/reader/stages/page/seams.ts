@@ -4,10 +4,10 @@ import { CAPTION } from "../lines/markers.ts"
 
 const BEGINS_LOW = /^[\p{Ll}\p{N}(,;)–—]/u
 const BEGINS_HIGH = /^["“„«¿¡]?[\p{Lu}\p{Lo}]/u
-/** Fewer characters are hardly more than a line: a name, a title, a cell. */
+/** Characters below which a block is about a line: a name, a title, a cell. */
 const RUNNING = 60
 
-/** Whether words that begin with a small letter go on with what was cut above. */
+/** True when words begin with a small letter, and so continue the text above the cut. */
 export const beginsLow = (below: string): boolean => BEGINS_LOW.test(below)
 
 /**

@@ -67,7 +67,7 @@ const titlesByPage = (outline: ReadonlyArray<OutlineEntry>): Outline["titles"] =
       for (const key of keysOf(title)) {
         if (key === "") continue
         const known = here.get(near)?.has(key) === true
-        // Of a title that is listed twice the higher level counts: one of the lists may be torn.
+        // A title that is listed twice has the higher of its levels: one of the lists may be torn.
         if (near === page) {
           titles.set(key, known ? Math.min(level, titles.get(key) ?? level) : level)
           here.set(near, (here.get(near) ?? new Set()).add(key))
@@ -171,7 +171,7 @@ const referenceStyles = (analyses: ReadonlyArray<PageAnalysis>): ReadonlySet<str
   )
 }
 
-/** How much larger than text a running title is at most where the outline names no section of its words on the page. */
+/** Greatest size of a running title, in sizes of text, where the outline names no section of its words on the page. */
 const MAX_LARGE = 1.5
 /** A running title's section began at least this many pages before, where its title is not near. */
 const LONG_BEFORE = 2
@@ -180,7 +180,7 @@ const LONG_BEFORE = 2
 const standsOut = (line: Line, other: Line): boolean =>
   line.size > LARGER * other.size || (isBoldLine(line) && !isBoldLine(other) && line.size >= other.size)
 
-/** A running title is set in this many lines at most, so near below each other, in font sizes. */
+/** Greatest number of lines of a running title, and greatest step between them, in font sizes. */
 const RUNNING_LINES = 3
 const RUNNING_STEP = 1.6
 

@@ -33,11 +33,11 @@ export interface DocumentProfile {
 
 /** Smallest factor over the running text's size for a heading: lines of this factor are of another size. */
 export const LARGER = 1.06
-/** Bold lines that are smaller than this, in sizes of running text, are no headings. */
+/** Least size of bold headings, in sizes of running text. */
 const SMALLEST = 0.88
 /** Short ones may be this small: browsers set the deepest headings smaller than text. */
 const SMALLEST_HEADS = 0.64
-/** Numbered lines in italics or capitals that are smaller than this are no headings. */
+/** Least size of numbered headings in italics or capitals, in sizes of running text. */
 const SMALLEST_LOOK = 0.85
 /** Sizes this near are one rank. */
 const SAME_RANK = 1.035
@@ -82,7 +82,7 @@ const usualOf = (styles: ReadonlyArray<Style>): Style | undefined =>
 const charactersOf = (styles: ReadonlyArray<Style>): number =>
   styles.reduce((sum, { characters }) => sum + characters, 0)
 
-/** Bold lines of the text's own size that are this many, and this short on average, are no words of the text. */
+/** Least number and greatest mean length of bold lines in the text's size that count as headings. */
 const BOLD_HEADS = 4
 const BOLD_LENGTH = 32
 

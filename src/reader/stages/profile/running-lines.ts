@@ -53,7 +53,7 @@ const isOwnNumber = (
   })
 }
 
-/** A notice in the margin has this many lines at most; heads of columns that are turned have more. */
+/** Greatest number of lines of a notice in the margin; turned heads of columns have more. */
 const MAX_NOTICE_LINES = 2
 
 /** True when turned text is on several pages: a notice of who downloaded the document. */
@@ -100,10 +100,13 @@ const MAX_RUNNING_SHARE = 0.25
  */
 const MAX_NUMBERED_SHARE = 0.75
 
-/** Step from one line of a text to the next at most, in font sizes. */
+/** Greatest step from one line of a text to the next, in font sizes. */
 const TEXT_STEP = 1.75
 
-/** Whether three rows go on line by line into a page's text: sections that begin with the same words, and no running header. */
+/**
+ * True when three rows continue line by line into a page's text: sections that begin with the same words, and no
+ * running header.
+ */
 const areText = ([, , last]: ReadonlyArray<Line>, beyond: Line | undefined): boolean =>
   last !== undefined &&
   beyond?.size === last.size &&
@@ -123,10 +126,10 @@ const neighbour = (rows: ReadonlyArray<Line>, row: Line): Line | undefined =>
 /** Greatest number of drawings on a page that are only rules and frames. */
 const FEW_DRAWINGS = 20
 
-/** A number, with what is set around one: no words. */
+/** A number with its usual punctuation, and no words. */
 const isBareNumber = (text: string): boolean => !/\p{L}{2}/u.test(text)
 
-/** Whether a page shows nothing but its running lines: then they are what it says. */
+/** True when a page has nothing but its running lines: then they are its content. */
 const isAllThatIsThere = ({ page, readable, rows }: PageAnalysis, running: ReadonlyArray<Line>): boolean =>
   readable.turned.length === 0 &&
   page.drawings.length <= FEW_DRAWINGS &&

@@ -90,10 +90,10 @@ export const sectionsOf = (
 /** Lines of a look that are set as headings are some where they are this many, and most that have the look. */
 const MARKED_HEADS = 3
 const MOSTLY_HEADS = 0.75
-/** Looks by rank below what is larger or bolder; capitals are the loudest, and rank right below what is larger. */
+/** Looks that rank below larger or bolder lines, from the highest; capitals rank right below larger lines. */
 const QUIET: ReadonlyArray<Look> = ["underlined", "coloured", "italic"]
 
-/** Levels of looks that the document's headings are set in. `above`: the level of what is larger. */
+/** Levels of the looks of the document's headings. `above`: the level of larger headings. */
 export const markedOf = (
   marked: Readonly<Record<string, { readonly lines: number; readonly heads: number }>>,
   levels: ReadonlyMap<string, number>,

@@ -14,7 +14,7 @@ const MOST_CELLS = 10_000
 /** Digits of a value. */
 const DIGITS = 6
 
-/** Texts by their places: series leave out what is empty. */
+/** Texts by position: series omit empty ones. */
 type Cache = Map<number, string>
 
 interface Series {

@@ -28,7 +28,7 @@ const property = (node: MathNode, name: string): string | undefined =>
 /** Named is on, unless it is said to be off. */
 const isOn = (value: string | undefined): boolean => value !== undefined && !isOff(value)
 
-/** Where Unicode's letters of a kind begin: capitals, small ones. */
+/** First code points of Unicode's mathematical alphabets: capitals, small letters. */
 const KINDS = new Map(
   Object.entries<readonly [number, number]>({
     script: [0x1d49c, 0x1d4b6],
@@ -79,7 +79,7 @@ const leaf = (token: string, kind: string, upright: boolean): ReadonlyArray<Html
 const textIn = (node: MathNode): string =>
   node.children.map((child) => (isNode(child) ? textIn(child) : child)).join("")
 
-/** A run of text: words as words, else what is in it one by one. */
+/** Converts a run: text as words, else sign by sign. */
 const run = (node: MathNode): ReadonlyArray<HtmlNode> => {
   const text = childrenOf(node, "t").map(textIn).join("")
   if (text === "") return []
@@ -260,7 +260,7 @@ const WRITTEN: ReadonlyMap<string, Written> = new Map<string, Written>([
   ["sSubSup", (node) => [element("msubsup", {}, [part(node, "e"), part(node, "sub"), part(node, "sup")])]]
 ])
 
-/** What says how something looks, or is no longer in the text. */
+/** Formatting, and deleted or moved text. */
 const UNREAD = /Pr$|^(?:del|moveFrom)$/
 
 const contentOf = ({ children }: MathNode): ReadonlyArray<HtmlNode> =>
@@ -279,7 +279,7 @@ export const writeFormula = (math: MathNode, isDisplayed: boolean): string => {
     : serialize([element("math", isDisplayed ? { display: "block" } : {}, inside)])
 }
 
-/** Elements that lie deeper are taken apart, and what is more than so many. */
+/** Limits on depth and number of elements; beyond them elements are reduced to their text. */
 const MAX_DEPTH = 60
 const MAX_ELEMENTS = 2_000
 

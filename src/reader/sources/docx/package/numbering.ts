@@ -116,7 +116,7 @@ export const numeral = (value: number, format: string): string => {
   }
 }
 
-/** A label that is a number alone, with what is usual around it. */
+/** A label that is a number alone, with the usual punctuation. */
 const PLAIN = /^[\s([]*%\d[\s.):\]]*$/
 const COUNTED: ReadonlySet<string> = new Set(["decimal", ...TYPES.keys()])
 const isPlain = ({ format, text }: Level): boolean => COUNTED.has(format) && PLAIN.test(text)

@@ -57,7 +57,7 @@ const OTHERS: ReadonlyArray<readonly [(type: string) => boolean, string]> = [
 
 const nameOf = (type: string): string => OTHERS.find(([is]) => is(type.toLowerCase()))?.[1] ?? "a ZIP archive"
 
-/** Checks the main part's declared type; refuses what is no Word document. */
+/** Checks the main part's declared type; refuses everything but a Word document. */
 const checkType = async (archive: Archive, main: string): Promise<void> => {
   if (!archive.has("[Content_Types].xml")) {
     const kind = archive.has("mimetype") ? await archive.bytes("mimetype", 200) : Buffer.alloc(0)

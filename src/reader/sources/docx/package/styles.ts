@@ -11,13 +11,13 @@ export interface ParagraphProperties {
   readonly level?: number
 }
 
-/** A style, with what it has of those that it is based on. */
+/** A style, including the properties that it inherits. */
 export interface Style extends ParagraphProperties {
   readonly name: string
   /** Its letters are monospaced. */
   readonly isCode: boolean
   readonly isBold: boolean
-  /** Of its letters, points. */
+  /** Size of its letters, in points. */
   readonly size: number
   readonly isHidden: boolean
   /** A table's style that sets the first row off. */

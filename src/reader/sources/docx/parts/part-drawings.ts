@@ -29,7 +29,7 @@ const NAMESPACES = [
   'xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"'
 ].join(" ")
 
-/** Writes drawings as mammoth reads them: the pictures in them, also those of groups, each with what is said of it, and their words. */
+/** Rewrites drawings for mammoth: their pictures, also those of groups, each with its description, and their words. */
 export class PartDrawings {
   readonly #drawings: Array<Drawing> = []
   readonly #out: PartOutput
@@ -84,7 +84,7 @@ export class PartDrawings {
     })
     this.#out.add(`<${this.#out.prefix}drawing>`)
     for (const [at, picture] of pictures.entries()) this.#picture(picture.relation, said(picture.said, at))
-    // Of what is drawn without a picture its description is left.
+    // A drawing without a picture leaves its description.
     if (pictures.length === 0 && whole.description !== "" && !isDecorative) this.#picture(NOWHERE, whole)
     this.#out.add(`</${this.#out.prefix}drawing>`)
     if (behind.length > 0) this.#boxes(behind)

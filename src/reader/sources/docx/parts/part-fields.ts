@@ -7,7 +7,7 @@ interface Field {
   /** Its result has begun, which happens once. */
   isResult: boolean
   hasWords: boolean
-  /** Of a form: whether it is checked, what it has to choose from, and what was chosen; at first, and since. */
+  /** State of a form field: checked, options and choice; the default, and since changed. */
   readonly isChecked: Array<boolean>
   readonly entries: Array<string>
   readonly chosen: Array<number>
@@ -21,7 +21,7 @@ const MOST = 50
 /** Arguments of an instruction: words, quoted or not. */
 const ARGUMENTS = /"([^"]*)"|(\S+)/g
 
-/** Where a field leads: an address, or a `#` and the name of a bookmark. */
+/** Target of a field: an address, or a `#` and the name of a bookmark. */
 const addressOf = (instruction: string): string | undefined => {
   const [name, ...rest] = Array.from(
     instruction.matchAll(ARGUMENTS),
@@ -97,7 +97,7 @@ export class PartFields {
     this.#run(() => this.#end())
   }
 
-  /** A link that is no field begins or ends: it holds no other. */
+  /** Call at the begin and the end of a link that is not a field. Links contain no links. */
   link(isBegin: boolean): void {
     this.#links += isBegin ? 1 : -1
   }

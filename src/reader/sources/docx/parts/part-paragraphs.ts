@@ -20,7 +20,7 @@ export class PartParagraphs {
   /** Bookmarks at places that allow no text: the next paragraph gets them. */
   #bookmarks: Array<string> = []
   #hasWords = false
-  /** A break behind words, which the next words are parted by. */
+  /** A break that separates words from the next ones. */
   #break: Later | undefined
 
   constructor(out: PartOutput) {

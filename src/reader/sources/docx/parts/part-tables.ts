@@ -1,7 +1,7 @@
 import { isOff, numberIn, type Styles } from "../package/styles.ts"
 import type { Later, PartOutput } from "./part-output.ts"
 
-/** Columns of a table in Word at most. */
+/** Limit on columns of a Word table. */
 const MOST_LEFT = 63
 
 interface TableState {
@@ -10,9 +10,9 @@ interface TableState {
   rows: number
   /** The row that is open has to be said to be a head. */
   isAsked: boolean
-  /** Where it was said. */
+  /** Place of the property in the output. */
   said: Later | undefined
-  /** Where it is said that its rows have names. */
+  /** Place of the property that says that its rows have headers. */
   named: Later | undefined
   /** Columns that the open row leaves out at its beginning. */
   left: number

@@ -36,7 +36,7 @@ type Paragraph = { -readonly [Key in keyof ParagraphProperties]: ParagraphProper
   style?: string
 }
 
-/** Two ways to show one thing: where each begins in what is written. */
+/** Alternatives for one thing, with the place of each in the output. */
 interface Alternatives {
   readonly from: number
   fallback: number | undefined
@@ -67,7 +67,7 @@ class PartRewriter {
   #paragraph: Paragraph | undefined
   /** What the present paragraph begins with. */
   #before: Later | undefined
-  /** Of each open run, whether it is hidden. */
+  /** For each open run: true when it is hidden. */
   readonly #hidden: Array<boolean> = []
   #isHiddenParagraph = false
   readonly #alternatives: Array<Alternatives> = []
@@ -156,7 +156,7 @@ class PartRewriter {
     return renamed === undefined ? written : `${this.#out.prefix}${renamed}`
   }
 
-  /** Whether of an open element only what it holds is written. */
+  /** True when only the content of an element is written. */
   #isPassedOver(name: string): boolean {
     return (
       UNWRAPPED.has(name) ||
@@ -170,7 +170,7 @@ class PartRewriter {
     if (name.endsWith("PrChange") || name === "fldChar" || name === "instrText") return true
     // A mark of a note that is not there.
     if (NOTE_MARKS.has(name)) return !this.#known.notes.has(`${name} ${attributes.get("id") ?? ""}`)
-    // Of several choices the first is read.
+    // Only the first choice is read.
     if (name === "Choice") return this.#out.length > (this.#alternatives.at(-1)?.from ?? Infinity)
     if (SHOWN.has(name) && this.#hidden.at(-1) === true) return true
     if (this.#paragraphs.open(name, attributes, this.#open)) return true

@@ -2,7 +2,7 @@ import { constants, inflateSync } from "node:zlib"
 
 import { IDENTITY, type Matrix, multiply } from "./geometry.ts"
 
-/** Painting operators that are looked at: as many as objects of a page are where it is asked of pdfium. */
+/** Limit on painting operators that are examined: the same as for objects of a page in pdfium. */
 const MAX_OBJECTS = 32
 /** Characters, and different ones, that are certain to have ink among them whatever the font. */
 const MIN_CHARACTERS = 16
@@ -45,11 +45,11 @@ interface Graphics {
   readonly size: number
   readonly mode: number
   readonly leading: number
-  /** Of characters and words together. */
+  /** Character and word spacing together. */
   readonly spacing: number
 }
 
-/** Where a scan is: the graphics state, the operands since the last operator, and the words seen so far. */
+/** State of a scan: the graphics state, the operands since the last operator, and the words found. */
 interface Scan {
   readonly shown: Shown
   now: Graphics

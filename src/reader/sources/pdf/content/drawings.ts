@@ -17,7 +17,7 @@ const BITS_PER_PIXEL = 16
 
 /** Forms within forms; deeper ones are a loop or malice. */
 const MAX_DEPTH = 12
-/** Objects of a page that are looked at; maps have some 100,000. */
+/** Limit on objects of a page that are examined; maps have some 100,000. */
 const MAX_OBJECTS = 500_000
 /** Limit on returned drawings. A page with more is a picture, and its single strokes mean nothing. */
 const MAX_DRAWINGS = 20_000

@@ -8,12 +8,15 @@ const FORM = 5
 const INVISIBLE = 3
 const CLIP = 7
 
-/** Objects that are drawn alone to see whether they are shown, forms within forms, and objects of one that are looked at. */
+/**
+ * Limits on objects that are drawn alone to find out whether they are shown, on nested forms, and on objects of one
+ * form.
+ */
 const MAX_DRAWN = 50
 const MAX_DEPTH = 4
 const MAX_OBJECTS = 5_000
 
-/** Pixels of the longer side of what is drawn: enough for a mark of a point's size to leave a trace. */
+/** Pixels of the drawing's longer side: enough for a mark of a point's size to leave a trace. */
 const SIDE = 400
 /** FPDFBitmap_Gray, and the grounds on one of which everything can be seen. */
 const GRAY = 1
@@ -26,7 +29,7 @@ interface Drawn {
   readonly height: number
 }
 
-/** Whether anything is seen of what is active on a page. */
+/** True when an active object of a page is visible. */
 const shows = ({ call, memory }: Pdfium, { height, page, width }: Drawn): boolean => {
   const scale = SIDE / Math.max(width, height)
   const [across, down] = [width, height].map((side) => Math.max(1, Math.round(side * scale)))
@@ -107,7 +110,7 @@ export const hasFormsOrImages = ({ call }: Pdfium, page: number): boolean => {
   return false
 }
 
-/** An entry of an object, as pdfium writes it: what is in a layer by a mark has the layer's name there. */
+/** An `OC` entry of an object, as pdfium writes it; a mark names the layer instead. */
 const LAYER = /\/OC(?: \d+ 0 R|\s*<<)/
 
 /** True when a document that pdfium wrote has an object with an `OC` entry. */

@@ -1,7 +1,7 @@
 import { listOf, type PdfObjects, type PdfValue, textOf } from "../engine/pdf-objects.ts"
 import type { Pdfium } from "../engine/pdfium.ts"
 
-/** Most layers of a document that are looked at; drawings of plants have some hundreds. */
+/** Limit on layers of a document; drawings of plants have some hundreds. */
 const MAX_LAYERS = 500
 
 /** The layers of a document that are switched off. */

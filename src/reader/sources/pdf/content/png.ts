@@ -97,7 +97,7 @@ export const shrink = (pixels: Pixels, limit: number): Pixels => {
 
 /** Smallest readable type size, in points; Type 3 fonts scale their glyphs themselves. */
 const MIN_SIZE = 1
-/** A line is at most this high, in font sizes. */
+/** Greatest height of a line, in font sizes. */
 const HIGHEST = 3
 
 /** The size of text that is declared as `declared` points: where it is drawn a lot higher, the drawn height. */

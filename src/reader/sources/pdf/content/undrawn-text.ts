@@ -12,13 +12,13 @@ const STROKE = 1
 const INVISIBLE = 3
 const CLIP = 7
 
-/** Characters, and objects, that are looked at. */
+/** Limits on characters and objects that are examined. */
 const MAX_CHARACTERS = 5_000
 const MAX_OBJECTS = 1_000
 /** Text that is fainter than this is not meant to be seen. */
 const MIN_ALPHA = 16
 
-/** A page that is looked at. */
+/** A page to examine. */
 interface Looked {
   readonly page: number
   readonly width: number

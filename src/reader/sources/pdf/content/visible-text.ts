@@ -5,7 +5,7 @@ import { type Matrix, mapBox } from "./geometry.ts"
 const TEXT = 1
 const FILL = 0
 
-/** Objects that are looked at, and marks around each. */
+/** Limits on objects that are examined, and on marks around each. */
 const MAX_OBJECTS = 32
 const MAX_MARKS = 8
 /** Ink that is certain to be seen at the resolution that blank pages are found with, points; spaces have none. */
@@ -14,7 +14,7 @@ const MIN_INK = 3
 const MAX_LEVEL = 160
 const MIN_ALPHA = 128
 
-/** A page that is looked at. */
+/** A page to examine. */
 interface Looked {
   readonly page: number
   readonly width: number

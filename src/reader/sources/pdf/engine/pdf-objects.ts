@@ -98,7 +98,7 @@ export class PdfObjects {
     return this.#known.get(id)
   }
 
-  /** The value, or what it refers to. */
+  /** The value, or the object that it refers to. */
   resolve(value: PdfValue): PdfValue {
     return typeof value === "object" && "ref" in value ? this.#object(value.ref) : value
   }

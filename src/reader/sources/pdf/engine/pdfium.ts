@@ -191,7 +191,7 @@ const isCall = (value: unknown): value is Call => typeof value === "function"
 const STACK_BYTES = 4 * 1024 * 1024
 const STACK_ALIGNMENT = 16
 
-/** Has it go on on a larger stack, for good. */
+/** Moves it to a larger stack permanently. */
 const deepen = (call: Pdfium["call"]): void => {
   const stack = call.malloc(STACK_BYTES) >>> 0
   if (stack === 0) throw new Error("there is no memory for a stack")

@@ -38,7 +38,7 @@ const XFA_FOREGROUND = 3
  */
 const REOPEN_AFTER_BYTES = 48 * 1024 * 1024
 
-/** Of a larger document no page is copied to look for names of glyphs: it may be as large. */
+/** Size of a document above which no page is copied to look for glyph names: the copy may be as large. */
 const MOST_COPIED_BYTES = 16 * 1024 * 1024
 
 /** From here on qpdf's pass over the whole document, made for each range, dominates the time. */
@@ -188,7 +188,7 @@ export class OpenDocument {
     this.#destinations = new Destinations(this.pdfium, this.#handles.document, this.facts.pageCount)
   }
 
-  /** Notes what is done with a page while it is. */
+  /** Notes the present operation on a page. */
   #at<A>(doing: AtHand["doing"], page: number, use: () => A): A {
     const before = this.atHand
     this.atHand = { doing, page }
@@ -212,7 +212,10 @@ export class OpenDocument {
     return this.#at("copying", index, () => copyPage(this.pdfium, this.#handles.document, index))
   }
 
-  /** The same by qpdf; undefined where it trapped on any page: most of such a document's pages lead to what it trapped on. */
+  /**
+   * Copies the page with qpdf; undefined where qpdf trapped on any page, since most pages of such a document lead to
+   * the cause.
+   */
   #splitOff(splitter: Splitter, index: number, end: number): Uint8Array<ArrayBuffer> | undefined {
     if (this.traps.some(({ doing }) => doing === "splitting")) return undefined
     return this.#at("splitting", index, () => splitter.page(index, end))
@@ -271,8 +274,8 @@ export class OpenDocument {
   }
 
   /**
-   * All that is on a page. `forLayout`: it is looked at for words, and runs come without their edges, but for those with accents, under
-   * a link or between the rules of a table.
+   * The content of a page. `forLayout`: runs come without their edges, but for those with accents, under a link or
+   * between the rules of a table.
    */
   page(index: number, forLayout = false): PageContent {
     const { pdfium } = this

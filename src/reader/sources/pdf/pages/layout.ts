@@ -58,7 +58,7 @@ const countSample = (document: OpenDocument): LaidOut => {
   let room = MAX_KEPT_CHARACTERS
   for (const { page, undecided } of read) {
     room -= page.runs.reduce((sum, { text }) => sum + text.length, 0)
-    // Where a later page decided about a font, the runs are others now.
+    // A later page decided about a font, which changes the runs.
     if (room > 0 && !undecided.some((font) => fonts.isDecided(font))) sample.set(page.index, page)
   }
   fonts.remember()

@@ -10,7 +10,7 @@ const MAX_OPEN = 3
 const LINGERS_MS = 10_000
 
 interface Opened {
-  /** Of who asked for it; undefined: it lingers. */
+  /** Key of its user; undefined: it is unused. */
   key: number | undefined
   readonly path: string
   readonly document: OpenDocument

@@ -5,7 +5,7 @@ import type { OpenPage } from "./document.ts"
 
 /** FPDFBitmap_BGRA: the last of four bytes is alpha. */
 const BGRA = 4
-/** Pixels of an image that is looked at, a sheet at 300 dpi among them: larger ones are photographs as a rule, and take long. */
+/** Limit on pixels of an image, a sheet at 300 dpi: larger ones are usually photographs, and take long. */
 const MAX_PIXELS = 10_000_000
 /** A pixel of another colour differs by more, summed over its bytes: decoders round. */
 const ANOTHER = 96

@@ -129,7 +129,7 @@ const ownJpeg = (
   return jpegOf(pdfium, open, object)
 }
 
-/** An image as a reader sees it: the file's own JPEG, else what is drawn at its place, masks and colours applied. */
+/** An image as shown: the embedded JPEG, else a drawing of its place, with masks and colours applied. */
 const shownImage = (pdfium: Pdfium, open: OpenPage, objects: PageObjects, image: number): Picture | null => {
   const box = objects.drawings.find((one) => one.kind === "image" && one.index === image)?.box
   const jpeg = ownJpeg(pdfium, open, objects, { box, image })
@@ -143,7 +143,7 @@ const shownImage = (pdfium: Pdfium, open: OpenPage, objects: PageObjects, image:
   return jpeg !== undefined && (shown === null || shown.bytes.length >= jpeg.bytes.length) ? jpeg : shown
 }
 
-/** Parts of an open page as pictures, null where one is empty or too large; `give` says whether to go on. */
+/** Parts of an open page as pictures, null where one is empty or too large; `give` returns false to stop. */
 export const drawParts = (
   pdfium: Pdfium,
   open: OpenPage,

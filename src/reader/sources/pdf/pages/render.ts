@@ -13,7 +13,7 @@ import { looksAsShown } from "./own-jpeg.ts"
 const GRAY = 1
 const BGR = 2
 const BYTES_PER_PIXEL: Readonly<Record<number, number>> = { 1: 1, 2: 3, 3: 4, 4: 4, 5: 4 }
-/** FPDF_ANNOT: annotations are part of what is seen. */
+/** FPDF_ANNOT: annotations are drawn, too. */
 export const ANNOTATIONS = 1
 export const WHITE = 0xffffffff
 

@@ -36,7 +36,7 @@ const USUAL: ReadonlyMap<string, string> = new Map([
   ["🖂", "✉"]
 ])
 
-/** Where Windows keeps the codes of a face without letters. */
+/** First code of a face without letters on Windows. */
 const PRIVATE = 0xf000
 const BYTE = 0x100
 

@@ -19,7 +19,7 @@ const KINDS: ReadonlyMap<number, "narrow" | "wide"> = new Map([
   ...WIDE.map((letter) => [letter.charCodeAt(0), "wide"] as const)
 ])
 
-/** Characters of a page that are looked at, and letters of a font. */
+/** Limits on characters of a page, and on letters of a font. */
 const MOST_CHARACTERS = 4_000
 const MOST_LETTERS = 200
 /** Bitmaps move the pen by whole dots. */

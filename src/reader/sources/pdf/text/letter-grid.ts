@@ -7,7 +7,7 @@ const SPACE = 0x20
 
 /** Fewest letters that show a grid. */
 const LEAST_LETTERS = 6
-/** Letters to a space, at most, where a text may be on a grid: words have more. */
+/** Greatest number of letters for each space in a text that may be on a grid: words have more. */
 const LETTERS_TO_SPACE = 3
 /** How far middles may be from the grid, as a part of its step. */
 const OFF_GRID = 0.04
@@ -28,7 +28,7 @@ const MOSTLY = 0.7
 const ENDS_WORD = 2
 /** Tolerance of equal gaps, in font sizes; some pairs are kerned. */
 const ALIKE = 0.02
-/** A space between words that are set so is wider than the gap between letters by this factor. */
+/** Least ratio between a space between such words and the gap between letters. */
 const WIDER = 1.5
 
 /** True when a text of this length may have spaces that separate letters, not words. */

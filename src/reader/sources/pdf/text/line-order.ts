@@ -42,7 +42,7 @@ const readLetters = ({ call, memory }: Pdfium, text: number, count: number): Rea
   return letters
 }
 
-/** Gap between letters that shows no space, as a part of their height: what is drawn there keeps them from being joined. */
+/** Gap between letters that is not a space, as a part of their height. */
 const NO_GAP = 0.02
 const SPACE = 0x20
 const NON_JOINER = 0x200c

@@ -40,8 +40,8 @@ const matched = (signs: ReadonlyArray<number>): number => {
 }
 
 /**
- * The signs that pdfium has turned around for nothing, with what they are. Some programs write the signs as they look, which pdfium
- * expects, others as they are meant: more pairs open before they close then.
+ * Signs that pdfium mirrored wrongly, with the right ones. Some programs write the mirrored signs, which pdfium
+ * expects, others the logical ones: then more pairs open before they close.
  */
 export const signsAsMeant = (
   signs: ReadonlyArray<Sign>,

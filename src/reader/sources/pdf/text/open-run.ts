@@ -33,7 +33,7 @@ export interface Place {
   readonly box: Box
 }
 
-/** Where a character lies: from `start` to `end` along its line, and its box. */
+/** Position of a character: from `start` to `end` along its line, and its box. */
 interface Placed extends Box {
   readonly start: number
   readonly end: number
@@ -58,7 +58,7 @@ const NARROW = 0xff
 export class OpenRun {
   /** Undefined: none is open. */
   style: Style | undefined
-  /** Where the line lies across the writing direction. */
+  /** Position of the line across the writing direction. */
   across = 0
   end = 0
   hyphenated = false

@@ -29,7 +29,10 @@ export const sameStyle = (a: Style, b: Style): boolean =>
     a.mark.artifact === b.mark.artifact &&
     a.invisible === b.invisible)
 
-/** Whether an accent may be taken from another font, as where small capitals have none; hats over letters of formulas are no accents. */
+/**
+ * True when an accent may come from another font, as where small capitals have none; hats over letters of formulas are
+ * not accents.
+ */
 export const mayLendAccent = (open: Style, accent: Style): boolean =>
   open.size === accent.size && open.angle === accent.angle && open.tex === null && accent.tex === null
 

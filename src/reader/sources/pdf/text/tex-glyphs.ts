@@ -63,7 +63,7 @@ const ENCODINGS: ReadonlyArray<readonly [RegExp, string]> = [
     "≨≩≰≱≮≯⊀⊁≨≩≰≱⪇⪈⋠⋡⋨⋩⋦⋧≰≱⪵⪶⪹⪺⪉⪊≁≇╱╲⊊⊋⊈⊉⫋⫌⫋⫌⊊⊋⊈⊉∦∤∤∦⊬⊮⊭⊯⋭⋬⋪⋫↚↛⇍⇏⇎↮⋇∅" +
       `∄${DOUBLE_STRUCK}ˆˆ˜˜ Ⅎ⅁    ℧ð≂ℶℷℸ⋖⋗⋉⋊∣∥∖∼≈≊⪸⪷↶↷ϝϰ𝕜ℏℏ϶`
   ],
-  // Of LaTeX's and Waldi's symbols those that Unicode has.
+  // LaTeX's and Waldi's symbols, as far as Unicode has them.
   [/^WASYB?\d/i, " ◁⊴▷⊵∴ ☎✓➜ ♪♩  ♫◀▶↯☊☋  ♈ ♀♂¤◷∝∢⌀●↻↺○☾☽♁☿    ☺☻☼☹℧⋈□◇☒◊✠⬡ ⬡∼⇝⊏⊐≲≳"]
 ]
 
@@ -80,7 +80,7 @@ export interface TexGlyphs {
   readonly hanging: boolean
 }
 
-/** Where the letters begin: an encoding that does not reach them is a part of one, and none that a font has twice. */
+/** First code of the letters. An encoding that ends before it is partial, and no font repeats its codes. */
 const LETTERS = 0x40
 /** The codes from here on are again those from 0 on, but for two, so that no program meets one below the space. */
 const AGAIN = 0xa1

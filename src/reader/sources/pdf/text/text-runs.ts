@@ -27,11 +27,12 @@ const GAP = 0.9
  */
 const CELL_GAP = 0.2
 /**
- * Where a line has more such gaps, text is drawn word by word; this many such lines mean that the page is. Gaps then end no run.
+ * Number of such gaps from which on a line is drawn word by word, and number of such lines from which on the page is.
+ * Gaps then end no run.
  */
 const WORDS = 6
 const WORDY_LINES = 2
-/** The same backwards; kerning, accents and right-to-left text step back by less. */
+/** Greatest step backwards within a run, in font sizes; kerning, accents and right-to-left text step back by less. */
 const BACK = 2
 /** A baseline that differs by more than this, in font sizes, is another one (a footnote's mark, an exponent). */
 const BASELINE = 0.05
@@ -53,7 +54,7 @@ interface RunsOf {
   readonly ligature: (font: string, code: number) => string | undefined
 }
 
-/** Where the reading of a page is. */
+/** State of the reading of a page. */
 interface Reading {
   readonly pdfium: Pdfium
   readonly fonts: FontTable
@@ -162,7 +163,7 @@ const readBox = (reading: Reading, at: number, style: Style) => {
   } else Object.assign(place, mapBox(of.matrix, left, bottom, right, top))
 }
 
-/** Where the character begins and ends along its line, into `place`. */
+/** Writes the begin and the end of the character along its line to `place`. */
 const readSpan = ({ angle, dx, dy }: Style) => {
   const { x0, x1, y0, y1 } = place
   place.start = x0
@@ -189,7 +190,7 @@ const endsCell = (reading: Reading, size: number, at: number): boolean => {
   return isCell
 }
 
-/** How far an accent is raised over a capital at most, in font sizes. */
+/** Greatest height of an accent over a capital, in font sizes. */
 const RAISED = 0.35
 
 /**

@@ -110,7 +110,7 @@ const roomOf = (field: FormField, fields: ReadonlyArray<FormField>): Room => {
   return { from, to }
 }
 
-/** Words that begin on the line below and go on with those of a check box. */
+/** Words that begin on the line below and continue those of a check box. */
 const wrapped = (
   first: Segment,
   rows: ReadonlyArray<Line>,

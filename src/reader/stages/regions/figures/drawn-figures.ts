@@ -31,7 +31,7 @@ const NEAR = 36
 const NEAR_BY_LABELS = 96
 /** Greatest distance between the panels of a figure, in points. */
 const PANELS = 84
-/** Words of what is only framed, at most. */
+/** Greatest number of words in a drawing that is only a frame. */
 const MOST_FRAMED = 6
 /** Labels are short; a figure may hold a few longer ones, and one that was placed as a whole some more. */
 const LONG = 55
@@ -156,7 +156,7 @@ const isFigure = (region: Region, captioned: boolean, within: Inside): boolean =
   const prose = inside.filter(({ characters }) => characters > LONG)
   const long = prose.length
   if (long > (placed ? MAX_LONG_PLACED : MAX_LONG)) return false
-  // What was placed as a whole holds its words: a text that goes over its edge is written over a watermark.
+  // A placed group contains its words: text across its edge is written over a watermark.
   if (placed && prose.some((segment) => !liesIn(segment, region, BESIDE))) return false
   if (pictures > 0 && pictures === drawings) return pictures > 1 && (captioned || inside.length === 0)
   if (captioned)
@@ -231,7 +231,7 @@ const mayStandAlone = ({ drawings, groups }: PageContent): boolean => {
   return groups.length > 0 || curves >= MIN_CURVES || pictures > 1
 }
 
-/** Whether a frame holds a few short words at most, and no listing. */
+/** True when a frame holds only a few short words, and no listing. */
 const isEmpty = (frame: Box, { isCode, regions, segments }: Scene): boolean => {
   const inside = segments.filter((segment) => centreIn(segment, frame, 3))
   const drawn = regions.some((region) => region.drawings >= MIN_DRAWINGS && centreIn(region, frame))

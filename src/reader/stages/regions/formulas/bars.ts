@@ -87,7 +87,7 @@ const halvesAt = (
   return [withoutLines(above, size, items, bar), withoutLines(below, size, items, bar)]
 }
 
-/** A root's sign ends so near to where its bar begins, in font sizes. */
+/** Greatest distance between a root's sign and its bar, in font sizes. */
 const AT_ROOT = 0.25
 
 /** The sign of the root that a bar belongs to. */
@@ -97,7 +97,7 @@ const rootAt = (items: ReadonlyArray<Item>, bar: Box): Item | undefined =>
       text === "√" && Math.abs(x1 - bar.x0) < AT_ROOT * size && Math.abs(y0 - middleY(bar)) < 0.8 * size
   )
 
-/** The baseline of a root's sign that hangs from it is so near to its bar, in font sizes. */
+/** Greatest distance of a hanging root sign's baseline from its bar, in font sizes. */
 const HANGS = 0.2
 
 /** Roots where their bars are: TeX's signs hang from their baseline, over which the box of their face is. */
@@ -134,7 +134,7 @@ interface Built {
   readonly taken: ReadonlyArray<Item>
 }
 
-/** A root, a fraction, or what is over- or underlined; `inside` parses a part with the bars in it. */
+/** A root, a fraction, or overlined and underlined signs; `inside` parses a part with the bars in it. */
 export const built = (
   items: ReadonlyArray<Item>,
   bar: Box,

@@ -70,7 +70,7 @@ export class LineOfSigns {
     const isOperand = node.name !== "mo" || OPEN.test(text)
     if (isOperand && isFunction(this.nodes.at(-1))) this.nodes.push(applied(text))
     const start = CLOSE.test(text) ? this.#open.pop() : undefined
-    // Rows within rows would go on as deep as brackets do.
+    // Limits the depth of rows within rows.
     const isRow = start !== undefined && this.#open.length < MAX_NESTED
     this.nodes.push(scripted(isRow ? element("mrow", {}, [...this.nodes.splice(start), node]) : node))
     if (OPEN.test(text)) this.#open.push(this.nodes.length - 1)

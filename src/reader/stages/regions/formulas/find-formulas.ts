@@ -12,7 +12,7 @@ import { AXIS } from "./signs.ts"
 import { type FoundFormula, type Numbered, type Row, rowOf, systemsOf } from "./systems.ts"
 import { areCells, SMALL, type Zone, zonesOf } from "./zones.ts"
 
-/** A formula begins so far from the column's edge at least, in sizes of the text. */
+/** Least indent of a formula from the column's edge, in sizes of the text. */
 const INDENT = 0.9
 /** Largest step between lines of a paragraph, in font sizes; the second for a line with small fractions. */
 const WITHIN = 1.36
@@ -24,7 +24,7 @@ const MAX_WORDS = 3
 const MAX_WORDS_NUMBERED = 7
 /** Largest share of letters within words. */
 const MAX_WORDED = 0.62
-/** Lines that begin so near to each other begin at one edge, in sizes of the text. */
+/** Greatest difference between the left edges of lines at one edge, in sizes of the text. */
 const EDGE = 0.5
 /** White space as wide as between columns, in sizes of the text. */
 const COLUMN_GAP = 2.4
@@ -79,7 +79,7 @@ const isMathematics = (
   if (math === 0 && !hasBar && words > 0) return false
   // Numbers alone are those of an axis or of a table.
   if (letters === 0 && !isNumbered && !hasBar && !compares) return false
-  // A fraction of words is one all the same.
+  // A fraction of words is a formula, too.
   if (hasBar && compares) {
     const loose = pieces.filter((piece) => !bars.some((bar) => isAtBar(piece, bar)))
     return census(loose, fonts).words <= MAX_WORDS
@@ -172,7 +172,7 @@ const goesOn = (line: Line, next: Line, { context: { bodySize }, right }: Column
   return Math.abs(right - line.x1) < FULL * bodySize && down < most
 }
 
-/** Where a line's words begin: behind the mark of a list's item, too. */
+/** Places where a line's words begin, also behind the mark of a list's item. */
 const starts = ({ segments, text, x0 }: Line): ReadonlyArray<number> =>
   markerOf(text) === undefined
     ? [x0]

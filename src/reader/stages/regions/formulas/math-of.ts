@@ -27,7 +27,7 @@ import {
 /** The geometry is not understood. */
 class Unclear extends Error {}
 
-/** Most signs and depth of what is put together. */
+/** Limits on signs and on depth of one formula. */
 const MAX_ITEMS = 400
 const MAX_DEPTH = 9
 /** Greatest difference of equal baselines, in font sizes; the second for small signs, with hardly lower scripts. */
@@ -183,7 +183,7 @@ const cellsOf = (items: ReadonlyArray<Item>, space: number): ReadonlyArray<Reado
   return cells
 }
 
-/** Rows as cells below one another: what is white in all of them is between columns. Else each row has its own cells. */
+/** Rows as cells below one another: white space in all of them separates columns. Else each row has separate cells. */
 const gridOf = (
   rows: ReadonlyArray<ReadonlyArray<Item>>
 ): ReadonlyArray<ReadonlyArray<ReadonlyArray<Item>>> => {

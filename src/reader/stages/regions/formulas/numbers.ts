@@ -45,7 +45,7 @@ export const withNumberApart = (line: Line, right: number, bodySize: number): Li
   return line
 }
 
-/** A zone's number, and what is left of it. */
+/** A zone's number, and the rest of the zone. */
 export const numberedOf = (zone: Zone, left: number, right: number, bodySize: number): Numbered => {
   const segments = zone.lines.flatMap((line) => line.segments)
   if (segments.length > MAX_SEGMENTS) return { number: undefined, body: [] }

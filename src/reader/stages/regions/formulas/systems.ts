@@ -25,7 +25,7 @@ interface EquationNumber {
   readonly leads: boolean
 }
 
-/** A zone's number, and what is left of it. */
+/** A zone's number, and the rest of the zone. */
 export interface Numbered {
   readonly number: EquationNumber | undefined
   readonly body: ReadonlyArray<Segment>
@@ -40,13 +40,13 @@ export interface Row {
   readonly math: HtmlElement | undefined
   /** What a picture of it would show. */
   readonly region: Box
-  /** Where its signs begin and end, from above. */
+  /** Top and bottom of its signs. */
   readonly extent: { readonly y0: number; readonly y1: number }
   /** True when it begins with a relation or an operator. */
   readonly continues: boolean
 }
 
-/** Rows of one system are no further apart, white space between their signs in sizes of the text. */
+/** Greatest white space between the signs of rows of one system, in sizes of the text. */
 const APART = 0.85
 /** Greatest distance of a number from the middle of its rows, in font sizes. */
 const CENTRED = 0.6
@@ -82,7 +82,10 @@ const belong = (above: Row, below: Row, bodySize: number): boolean =>
   below.math !== undefined &&
   (below.continues || below.extent.y0 - above.extent.y1 < APART * bodySize)
 
-/** Cuts rows that follow each other behind each that has a number; one in the middle of all, or before rows that go on, is theirs. */
+/**
+ * Cuts consecutive rows behind each that has a number; a number in the middle of all, or before continued rows, belongs
+ * to all of them.
+ */
 const numberedRows = (rows: ReadonlyArray<Row>, bodySize: number): ReadonlyArray<ReadonlyArray<Row>> => {
   const numbers = rows.flatMap(({ number }) => (number === undefined ? [] : [number]))
   const [only] = numbers

@@ -16,7 +16,7 @@ const NEAR = 1.75
 const NEAR_PROSE = 0.6
 /** Longest limit, characters. */
 const MAX_FRAGMENT = 48
-/** Lines that one formula takes up at most: a longer one is no formula. */
+/** Limit on lines of one formula. */
 const MAX_LINES = 40
 /** Greatest distance of a fraction's bar from the lines over and under it, in font sizes. */
 const AT_BAR = 1.1
@@ -32,7 +32,7 @@ export interface Zone {
   from: number
   to: number
   readonly lines: Array<Line>
-  /** Its last line that is no fragment. */
+  /** Its last line that is not a fragment. */
   full: Line | undefined
 }
 
@@ -82,7 +82,7 @@ const isTight = ({ lines }: Zone, above: Line, next: Line, context: FormulaConte
   return !isProse(above, context) && (!beginsWithWord(above, fonts) || relates())
 }
 
-/** Upper and lower ends of brackets that are drawn in parts, and what is between them. */
+/** Upper and lower ends of brackets that are drawn in parts, and the parts between them. */
 const TOP = /[\u239b\u239e\u23a1\u23a4\u23a7\u23ab]/u
 const BOTTOM = /[\u239d\u23a0\u23a3\u23a6\u23a9\u23ad]/u
 const PART = /[\u239b-\u23ad]/u

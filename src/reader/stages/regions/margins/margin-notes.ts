@@ -48,7 +48,7 @@ interface MarginNotes {
   readonly notes: ReadonlyArray<ReadonlyArray<Line>>
   /** Everything else. */
   readonly text: ReadonlyArray<Segment>
-  /** Where the text begins, points. */
+  /** Left edge of the text, in points. */
   readonly edge: number
 }
 

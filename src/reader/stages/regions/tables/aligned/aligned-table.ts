@@ -40,7 +40,7 @@ export interface AlignedTable {
   readonly columns: ReadonlyArray<Column>
 }
 
-/** What rules around lines tell of the table that they make up. */
+/** The rules around lines, as far as they describe the table. */
 interface Frame {
   /** Where the rule below the names of the columns is drawn, if one is. */
   readonly head: number | undefined
@@ -141,11 +141,11 @@ const columnsIn = (rows: ReadonlyArray<Row>, ruled: boolean): ReadonlyArray<Colu
   return columns.length < 2 || columns.length < usual || isProse(rows, columns) ? undefined : columns
 }
 
-/** Whether a line is one cell that goes over from one column to another. */
+/** True when a line is one cell across columns. */
 const isAcross = ({ bounds, cells }: Row, columns: ReadonlyArray<Column>): boolean =>
   cells.length === 1 && columns.filter((column) => bounds.some((cell) => overlaps(column, cell))).length > 1
 
-/** Part of the lines between rules that may go over columns: each names a group of the rows below it. */
+/** Greatest share of the lines between rules that span columns: each names a group of the rows below it. */
 const GROUP_NAMES = 0.4
 
 /** By how much the steps around a group's name may be wider than those of rows without one. */
@@ -200,7 +200,7 @@ interface Extent {
   readonly columns: ReadonlyArray<Column>
 }
 
-/** The lines that make up the table which begins with one, and its columns. Rules tell where it ends. */
+/** The lines of the table that begins with one, and its columns; rules end it. */
 const extentOf = (lines: ReadonlyArray<Row>, from: number, frame: Frame | undefined): Extent | undefined => {
   const first = lines[from]
   if (first === undefined) return undefined
@@ -246,7 +246,7 @@ const tableAt = (
   if (extent === undefined) return undefined
   const { columns } = extent
   let kept: ReadonlyArray<Row> = extent.kept.map((row) => toldApart(row, columns))
-  // Lines with one cell go on with the words of the row above.
+  // Lines with one cell continue the row above.
   const firsts = kept.flatMap(({ cells }) => (cells.length > 1 ? [cells[0] ?? []] : []))
   // Rows of three columns may have numbers.
   if (areMarkers(firsts, columns.length === 2) || areReferences(firsts)) return undefined
@@ -269,7 +269,7 @@ const tableAt = (
   })
   const table = made({ kept, columns })
   if (table.rows.length < 2) return undefined
-  // Last, since lines that are no table are looked at again and again.
+  // Last, since lines that are not a table are examined repeatedly.
   const narrow = frame?.head === undefined ? withNarrow({ kept, columns }) : undefined
   return narrow === undefined ? table : made(narrow)
 }

@@ -11,9 +11,9 @@ import { NUMERIC, type RawCell, wordsOf } from "../cells/table-cells.ts"
 const SENTENCE_WORDS = 4
 const TABULATED_WORDS = 2
 const SENTENCES = 0.6
-/** Part of the second cells that end as sentences do, or go on over lines. */
+/** Least share of second cells that end like sentences, or have several lines. */
 const CLOSED = 0.5
-/** Characters of a term at most. */
+/** Greatest length of a term, in characters. */
 const MAX_TERM = 40
 /** Explanations have this many times the letters of their terms. */
 const LONGER = 1.5

@@ -24,7 +24,7 @@ interface Edge {
 
 /** White space that may separate cells, in font sizes: as little as a word's. */
 const LEAST_GAP = 0.2
-/** White that is wider than words are apart, in font sizes: one row at least has it. */
+/** Gap that is wider than a space, in font sizes: at least one row has it. */
 const WIDE_GAP = 0.55
 /** Beginnings this near are below one another, points. */
 const SAME_X = 1
@@ -39,7 +39,7 @@ const BETWEEN = 10
  * fewer.
  */
 const AT_COLUMNS = 0.4
-/** More places than this on a page are no columns. */
+/** Limit on such places per page. Above it, they are not columns. */
 const MAX_OPEN = 60
 
 const NO_STARTS: ReadonlyArray<Start> = []

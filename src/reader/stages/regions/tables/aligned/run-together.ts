@@ -29,7 +29,7 @@ const isAligned = (part: Part, columns: ReadonlyArray<Column>): boolean => {
   )
 }
 
-/** A cell's words by column; undefined where some go over from one to another, or are in none. */
+/** A cell's words by column; undefined where some span columns, or are in none. */
 const partsOf = (
   cell: ReadonlyArray<Segment>,
   columns: ReadonlyArray<Column>

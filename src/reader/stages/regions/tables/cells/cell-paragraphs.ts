@@ -33,7 +33,7 @@ const firstWord = ({ segments, size }: Line): number => {
 /** True when a line's first word had room on the line above: a deliberate new line, unless a text continues there. */
 const hadRoom = (above: Line, line: Line, right: number): boolean => {
   const text = above.text.trim()
-  // Letters above others are no line.
+  // Letters above others are not a line.
   if (line.baseline - above.baseline < OVERLAPPING * line.size) return false
   const isOpen = text.split(/\s+/).length >= TEXT && !CLOSES.test(text)
   if (isOpen || above.segments.at(-1)?.hyphenated === true || /[-‐–]$/u.test(text)) return false

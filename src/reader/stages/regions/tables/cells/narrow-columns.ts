@@ -7,7 +7,7 @@ import { hasEdges } from "../../../runs/run-edges.ts"
 import { NUMERIC, type Row } from "./table-cells.ts"
 import { OVERLAPPING } from "./table-extent.ts"
 
-/** White that goes down between all rows of a table is a column's, however narrow: this wide at least, in font sizes. */
+/** Least width of a gap that goes down between all rows of a table and separates columns, in font sizes. */
 const LEAST = 0.2
 /** Fewest rows, and how many of them have words on both sides of it. */
 const ROWS = 3
@@ -22,7 +22,7 @@ const FAR = 1.5
 const NEAR = 0.7
 /** Signs that have white on both sides within a formula. */
 const OPERATOR = /^[=<>≤≥≈∼±×·+−∈→]$/u
-/** Part of the rows that may go over it: a note, a group's name. */
+/** Greatest share of the rows that may span the gap: a note, a group's name. */
 const OVER = 0.12
 
 /**
@@ -261,7 +261,7 @@ const placesIn = (
   const middles = strips.map(middleX)
   for (const { line, words } of lines) {
     const isOver = words.some(({ x0, x1 }) => middles.some((x) => x0 < x && x1 > x))
-    // Words that go over from one column to another belong to a line that is no row of cells.
+    // Words across columns belong to a line that is not a row of cells.
     const places = line.baseline <= head ? headStarts(words, strips) : isOver ? undefined : middles
     if (places !== undefined) starts.set(line, places)
   }

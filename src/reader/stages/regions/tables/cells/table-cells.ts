@@ -8,14 +8,14 @@ export interface RawCell {
   readonly segments: ReadonlyArray<Segment>
   readonly colSpan: number
   readonly rowSpan: number
-  /** Where its lines may end, if rules tell. */
+  /** Greatest right edge of its lines, where rules show it. */
   readonly right?: number
 }
 
 /** A cell without words. */
 const EMPTY: RawCell = { segments: [], colSpan: 1, rowSpan: 1 }
 
-/** A cell's words, and the columns that it goes over. */
+/** A cell's words, and the columns that it spans. */
 export interface PlacedCell {
   readonly segments: ReadonlyArray<Segment>
   readonly from: number
@@ -53,7 +53,7 @@ export const columnsUnder = (
   return { over, from, to: over.at(-1) ?? from }
 }
 
-/** A value: a number with its signs and units of money, with what it may vary by, and with the marks of its notes. */
+/** A value: a number with signs, units of money, tolerance, and marks of notes. */
 export const NUMERIC = /^[-+–−±<>≤≥~≈$€£¥%().,:/\s]*\d[-+–−±<>≤≥~≈$€£¥%()\d.,:/\s×xeE∗*†‡]*$/
 
 /** From where to where something reaches along the width, points. */

@@ -50,7 +50,7 @@ const isListing = (row: Row, [above, below]: ReadonlyArray<Row | undefined>, fir
   return listing || (cells.length < 2 && line.x0 <= first.line.x0 + 1 && !beside)
 }
 
-/** Rows of a table that are all as far apart differ by this part of their step at most. */
+/** Greatest difference between the steps of evenly spaced rows, as a part of the step. */
 const EVEN = 0.04
 /** Most rows at a table's end of which only the first cell is filled. */
 const MOST_LAST = 2
@@ -92,15 +92,15 @@ const continuesColumns = ({ bounds }: Row, first: Row): boolean =>
   bounds.length === first.bounds.length &&
   bounds.filter(({ x0 }, at) => Math.abs(x0 - (first.bounds[at]?.x0 ?? 0)) < SAME_EDGE).length >= SAME_COLUMNS
 
-/** Lines of one cell are no further apart, in font sizes. */
+/** Greatest step between lines of one cell, in font sizes. */
 export const CELL_STEP = 1.35
 
 /** Most lines with one cell, one below the other, within a table. */
 const MAX_SINGLE = 3
 
 /**
- * How many lines behind a table's last row go on with one of its cells, but for the first: they begin where that does, as near as lines
- * of a cell are. Where text begins there, too, they are of it.
+ * Number of lines behind a table's last row that continue one of its cells other than the first: they begin at its left
+ * edge, at the step of a cell's lines. Where text begins there, too, they belong to the text.
  */
 const linesBelow = (lines: ReadonlyArray<Row>, to: number): number => {
   const cells = lines[to - 1]?.bounds.slice(1) ?? []

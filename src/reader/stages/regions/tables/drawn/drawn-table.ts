@@ -57,7 +57,7 @@ export const placedIn = ({ cells }: DrawnRow, columns: ReadonlyArray<Column>): R
     columns.length
   )
 
-/** Larger than the first row by so much, a line is a heading. */
+/** Ratio of sizes to the first row from which on a line is a heading. */
 const LARGER = 1.15
 
 /** True when a row of one cell may belong to a table: it is in one of its columns, and is no heading. */
@@ -72,7 +72,7 @@ const isPartly = (
   cell.size <= LARGER * (first.cells[0]?.size ?? 0) &&
   share([cell], fonts, isBold) < 1
 
-/** Whether three cells of a row at least begin where columns do. */
+/** True when at least three cells of a row begin where columns do. */
 const continuesColumns = ({ cells }: DrawnRow, columns: ReadonlyArray<Column>): boolean =>
   cells.filter(({ x0 }) => columns.some((column) => Math.abs(column.x0 - x0) < ALIGNED)).length > 2
 
@@ -146,7 +146,7 @@ const isInOrder = (rows: ReadonlyArray<DrawnRow>, from: number, to: number): boo
   return true
 }
 
-/** Rows up to the first one, the head aside, with words that go over from one column to another. */
+/** Rows up to the first one, apart from the header, with words across columns. */
 const withoutText = (
   rows: ReadonlyArray<DrawnRow>,
   columns: ReadonlyArray<Column>
@@ -232,7 +232,7 @@ export const drawnTables = (
       const made = inOrder ? madeOf(rows, at, to, { fonts, origins }) : undefined
       if (made !== undefined && tables.length < MAX_TABLES && isWhole(made.table, segments))
         if (!isMatrix(made.table, segments)) tables.push(made.table)
-      // Rows like the first one are no table either.
+      // Rows like the first one are not a table either.
       let next = inOrder && made === undefined ? at + 1 : (made?.to ?? to)
       while (made === undefined && next < to && rows[next]?.cells.length === first.cells.length) next += 1
       at = next

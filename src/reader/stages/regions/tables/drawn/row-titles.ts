@@ -5,7 +5,7 @@ import { SAME_LINE } from "../../../lines/line.ts"
 import { lookOf, type Segment, isBoldThroughout } from "../../../lines/segment.ts"
 import { type Drawn, type DrawnRow } from "./drawn-rows.ts"
 
-/** Whether a line is set so that it is the title of what is drawn below it, and no line of its cell. */
+/** True when a line is the title of the cells drawn below it, and not a line of its cell. */
 const isTitleOf = (
   title: ReadonlyArray<Segment>,
   rest: ReadonlyArray<Segment>,

@@ -10,7 +10,7 @@ export const NEAR = 3
 export const slotOf = (places: ReadonlyArray<number>, value: number): number =>
   firstNotBefore(places, (place) => place <= value) - 1
 
-/** Whether something goes over a border at one of these places. */
+/** True when something spans a border at one of these places. */
 export const isOver = (one: Pick<Segment, "x0" | "x1">, xs: ReadonlyArray<number>): boolean =>
   xs.some((x) => crosses(one, x, NEAR))
 

@@ -8,7 +8,7 @@ import { placesOf, type Rules } from "./rules.ts"
 /** Rows that have words in several columns: so many, and such a part of all. */
 const ROWS = 2
 const MOSTLY = 0.5
-/** Most places of a grid that are looked at. */
+/** Limit on places of a grid. */
 const MAX_PLACES = 400
 
 /** Words of a row between two upright rules, all on one line, from left to right. */

@@ -9,8 +9,8 @@ const sideOf = (color: number, { y0, y1 }: Box, x: number): string =>
   [color, ...[y0, y1, x].map((at) => Math.round(2 * at))].join(":")
 
 /**
- * Drawings in which the ground of a cell is one: Word draws it for the words, and for the margins left and right of them. Where
- * these meet is no border.
+ * Drawings with one background for each cell: Word draws separate ones for the words and for the margins left and right
+ * of them, which have no border between.
  */
 export const withPaddedGrounds = (drawings: ReadonlyArray<Drawing>): ReadonlyArray<Drawing> => {
   const margins = new Map<string, Box>()

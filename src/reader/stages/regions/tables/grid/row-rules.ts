@@ -10,7 +10,7 @@ import { borders, MOST_WITHOUT_ROWS, placesOf, type Rule, ruleFamilies, type Rul
 /** Most tables of a page, and most columns of one. */
 const MAX_TABLES = 60
 const MAX_COLUMNS = 60
-/** White between lines of a row, and between a row and its rule, at most, in font sizes. */
+/** Greatest gap between lines of a row, and between a row and its rule, in font sizes. */
 const APART = 1
 /** Part of the bands between rules that hold one row. */
 const MOSTLY = 0.7
@@ -95,8 +95,8 @@ const tablesOf = (
 }
 
 /**
- * Grids of tables that have a rule below each row and none between columns: where each is drawn cell by cell, as word processors
- * and browsers do, its parts tell of the columns. Words that go over them are in a cell over both.
+ * Grids of tables with a rule below each row and none between columns: where each rule is drawn cell by cell, as by
+ * word processors and browsers, its parts show the columns. Words across parts are in a cell over both.
  */
 export const rowGrids = (
   across: ReadonlyArray<Rule>,

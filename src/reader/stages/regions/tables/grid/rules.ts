@@ -13,7 +13,7 @@ export interface Rule {
 
 /** A rule along the height. */
 interface Upright extends Rule {
-  /** Where the parts meet that it is drawn in: TeX draws one a row. */
+  /** Places where its parts meet: TeX draws one part for each row. */
   readonly joints: ReadonlyArray<number>
 }
 
@@ -74,7 +74,7 @@ export const rulesOf = (drawings: ReadonlyArray<Drawing>, width: number, height:
   return across.length + down.length > MAX_RULES ? { across: [], down: [] } : { across, down: joined(down) }
 }
 
-/** How thick a bar below the names of columns is at most, points. */
+/** Greatest thickness of a bar below the column names, in points. */
 const BAR = 6
 
 /** Bars that are thicker than rules, and no boxes. */
@@ -131,7 +131,7 @@ export const borders = ({ across, down }: Rules): Rules => {
   return { across: across.filter(({ from, to }) => meets(from) && meets(to)), down }
 }
 
-/** A table that is too wide for its page is cut off by the page's edge: that closes it where its rules go on over it. */
+/** Closes a table that is too wide for its page at the page's edge, where its rules extend beyond it. */
 const closedByEdge = ({ across, down }: Rules, width: number): Rules => {
   const cut = across.filter(({ to }) => to > width + NEAR)
   if (cut.length < 2) return { across, down }
@@ -149,7 +149,7 @@ const outermost = (across: ReadonlyArray<Rule>): readonly [Rule, Rule] | undefin
   return across.length === 0 ? undefined : [whole(least(ats)), whole(greatest(ats))]
 }
 
-/** How far upright rules go on over the last level one where a row is cut by a page's end, points. */
+/** Greatest length of upright rules beyond the last level one, where a row is cut by a page's end, in points. */
 const GOES_ON = 6
 
 /**
@@ -189,7 +189,7 @@ const closedByEnds = ({ across, down }: Rules): Rules => {
 /** Overhang of level rules that is as wide as a column, points. */
 const AS_COLUMN = 12
 
-/** Level rules that go on over the outermost upright ones, the first and the last as far as each other: columns without a side. */
+/** Level rules that extend beyond the outermost upright ones, equally at both ends: columns without a side. */
 export const closedBySides = ({ across, down }: Rules): Rules => {
   const ends = outermost(across)
   if (ends === undefined) return { across, down }
@@ -246,7 +246,7 @@ const beginningAlike = (across: ReadonlyArray<Upright>): ReadonlyArray<ReadonlyA
   ...Map.groupBy(across, ({ from, to }) => `${Math.round(from / 4)}:${Math.round(to / 4)}`).values()
 ]
 
-/** Level rules of a table that has none between its rows, at most: above, below its head, and at its end. */
+/** Greatest number of level rules in a table without any between its rows: above, below its header, and at its end. */
 export const MOST_WITHOUT_ROWS = 3
 
 /** Level rules, those that meet made one, by where they begin and end. */

@@ -2,7 +2,7 @@ import { middleX } from "../../../../model/geometry.ts"
 import type { Column } from "../cells/table-cells.ts"
 import type { Rule } from "./rules.ts"
 
-/** How much shorter than its table a rule is at least, points. */
+/** Least difference in length between a rule and its table, in points. */
 const SHORTER = 6
 
 /** The rules below names of several columns: in the head, and shorter than those above and below the table. Above `end`. */

@@ -21,7 +21,7 @@ export interface RuledTable {
   readonly taken: ReadonlyArray<Segment>
 }
 
-/** The words of a page, its level rules, its height in points, and how many words may still be looked at. */
+/** The words of a page, its level rules, its height in points, and the number of words that may still be examined. */
 interface OfPage {
   readonly left: { words: number }
   readonly height: number
@@ -37,18 +37,21 @@ const BESIDE = 12
 const WHOLE = 0.8
 /** Most rules of one width on a page of which each is tried as a table's last; of more the first ones are tried as its first. */
 const MAX_TRIED = 16
-/** How many words are looked at in all, since thousands of rules may each hold a whole page: 30 times what 260 real documents took. */
+/**
+ * Limit on words that are examined per page, since thousands of rules may each hold a whole page: 30 times what 260
+ * real documents took.
+ */
 const MOST_LOOKS = 100_000
 
 const topOf = (row: ReadonlyArray<RawCell>): number =>
   least(row.flatMap(({ segments }) => segments.map(({ baseline }) => baseline)))
 
-/** Words larger than most by this factor are a heading: what is drawn below it is its own line. */
+/** Ratio of sizes to most words from which on words are a heading. */
 const HEADING = 1.12
 /** Part of the lines that are code from which on a frame holds a listing. */
 const LISTING = 0.5
 
-/** Whether words between lines may be a table's: none is larger than most, and they are no listing. */
+/** True when words between lines may be a table's: none is larger than most, and they are not a listing. */
 const mayBeCells = (words: ReadonlyArray<Segment>, { fonts }: InlineContext): boolean => {
   const sizes = words.map(({ size }) => size)
   const lines = linesOf(words, fonts)
