@@ -5,7 +5,7 @@ import { count, daysQuery, fillFigures, fillTable, NOTHING, percent, showProblem
 /** @import { EmailStatsRow, EmailStatsTotals, Operations } from "#api" */
 /** @import { Column } from "./list.js" */
 
-/** A rate, where any event has come: without one nobody knows. @param {EmailStatsTotals} summary @param {number | null} rate */
+/** A rate; a dash where no event has come, since it is unknown then. @param {EmailStatsTotals} summary @param {number | null} rate */
 const known = ({ byStatus }, rate) =>
   REPORTED_STATUSES.some((status) => byStatus[status] > 0) ? percent(rate) : NOTHING
 

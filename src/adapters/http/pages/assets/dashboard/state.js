@@ -69,7 +69,7 @@ const REASONS = {
     `It has waited for the batch for ${span(seconds)}${typeof within !== "number" ? "" : `, and goes on without it within ${span(within)}`}.`
 }
 
-/** Why it stands still, in words. @param {WaitsFor} waits */
+/** Why it has stalled, in words. @param {WaitsFor} waits */
 export const reasonOf = (waits) => REASONS[waits.cause](waits)
 
 /** @param {boolean} queued @param {WaitsFor | undefined} waits */
