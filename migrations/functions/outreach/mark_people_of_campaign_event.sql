@@ -1,6 +1,6 @@
--- What an event of a campaign send says of people: when a prospect was last written to, whose address is dead, who complained and so
--- gets no more. `p_affected`: the recipients that a bounce or complaint is about. A step of `record_campaign_event`. Lock order:
--- prospects by address, unsubscribes by address.
+-- Writes down what an event of a campaign send says of people: when a prospect was last written to, which addresses are dead, and who
+-- complained and gets no more. `p_affected`: the recipients that a bounce or complaint is about. A step of `record_campaign_event`.
+-- Lock order: prospects by address, unsubscribes by address.
 create or replace function mark_people_of_campaign_event(
   p_event text, p_send uuid, p_at timestamptz, p_affected text[]
 ) returns void

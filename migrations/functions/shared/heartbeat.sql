@@ -6,7 +6,7 @@ language plpgsql
 set search_path = pg_catalog, public, pg_temp
 as $$
 declare
-  -- Whose hold it is: the work itself, or the conversion of a file.
+  -- Holder of the funds: the work itself, or the conversion of a file.
   v_holder uuid := p_id;
 begin
   case p_kind

@@ -1,6 +1,6 @@
--- Owners of whom an inline conversion waits and none is under way at `p_now`, eight at most, in the order of their turns (H3): the one
--- whose earlier conversions are paid off by waiting first, of equal ones the one whose file has waited longest. From owner to owner by
--- the index, and of each the oldest file alone. A step of `claim_inline`.
+-- Owners with an inline conversion that waits and without one under way at `p_now`, eight at most, in the order of their turns (H3): by the
+-- time up to which their earlier conversions count, then by their oldest file. Goes from owner to owner by the index, and reads the oldest
+-- file of each alone. A step of `claim_inline`.
 create or replace function owners_of_inline_work(p_now timestamptz, p_stale interval)
 returns setof uuid
 language plpgsql

@@ -1,5 +1,5 @@
--- Customers with mails to be converted, and whether one of a customer's is being converted by a worker that was heard of since
--- `p_since`. From owner to owner by the index. A step of `claim_converting_mail`.
+-- Customers with mails to be converted; `is_busy`: one of the mails is being converted, with a heartbeat since `p_since`. Goes from
+-- customer to customer by the index. A step of `claim_converting_mail`.
 create or replace function owners_of_converting_mails(p_since timestamptz)
 returns table (customer_id uuid, is_busy boolean)
 language plpgsql

@@ -1,4 +1,4 @@
--- Whom a retry must not reach any more: suppressed addresses, and those that were erased since. A step of `begin_email_retry`.
+-- Addresses that a retry must not reach any more: the suppressed ones, and those that were erased since. A step of `begin_email_retry`.
 create or replace function suppressions_of_retry(p_key text, p_addresses text[]) returns jsonb
 language plpgsql
 stable

@@ -36,7 +36,7 @@ const refused = ({ detail, title }: Problem): Html =>
 
 type Caller = Effect.Success<ReturnType<typeof makeCaller>>
 
-/** Who looks at a page, and where. */
+/** One request of a page: by a signed-in user, of an address. */
 interface Visit {
   readonly principal: Principal
   readonly url: string
@@ -107,7 +107,7 @@ const forAdmins = (principal: Principal, main: Html): Html =>
 const DASHBOARD_STYLE = "dashboard/dashboard.css"
 const ADMIN_STYLE = "admin/admin.css"
 
-/** The pages whose scripts fill them, from the JSON API. */
+/** The pages that are filled by their scripts, from the JSON API. */
 const FILLED: ReadonlyArray<GuardedPage> = [
   {
     route: ROUTES.dashboard,

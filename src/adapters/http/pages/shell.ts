@@ -13,7 +13,7 @@ const APP_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; " +
   "frame-ancestors 'none'; base-uri 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
-/** The same for pages that show mails or results in frames, which this server serves with policies of their own (HTTP-10, HTTP-11). */
+/** The policy of pages that also show mails or results in frames; this server gives these a stricter policy (HTTP-10, HTTP-11). */
 export const FRAME_POLICY = `${APP_POLICY}; frame-src 'self'`
 
 /** A page inside the shell. */
