@@ -17,7 +17,7 @@ export const QUEUE_LEASE_MS = 12_000
 const NEEDED_MS = 3_000
 
 /** When a request is looked at again whose key another call holds: a call under way, or a deferral of its own, milliseconds. */
-const BUSY_MS = 2_000
+export const BUSY_MS = 2_000
 export const DEFERRED_ELSEWHERE_MS = 30_000
 
 /** A provider cannot be asked for longer than its keys live, milliseconds. */
