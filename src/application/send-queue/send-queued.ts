@@ -49,7 +49,7 @@ const refusalOf = (queue: QueueParts, work: QueuedWork): string | undefined => {
   return left !== undefined && left <= 0 ? "the mail expired before it could be sent" : undefined
 }
 
-/** What a request does whose send did not begin. */
+/** How a request goes on when its send could not begin. */
 const notBegun = (work: QueuedWork, why: NotBegun): QueueMove => {
   switch (why._tag) {
     case "InvalidRequest":

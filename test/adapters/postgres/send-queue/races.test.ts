@@ -150,17 +150,19 @@ describe("the send queue under races", () => {
           const world = yield* makeQueueWorld()
           const { sql } = world
           const paces = JSON.stringify([{ provider: "provider_a", rate: 0, fixed: true, primary: true }])
-        /** Pages that a claim of 20 requests reads, those of its functions included. */
-        const reads = Effect.gen(function* () {
-          yield* world.enqueue.all(Array.from({ length: 20 }, () => request()))
-          const [row] = yield* sql<{ readonly "QUERY PLAN": ReadonlyArray<{ readonly Plan: Record<string, number> }> }>`
+          /** Pages that a claim of 20 requests reads, those of its functions included. */
+          const reads = Effect.gen(function* () {
+            yield* world.enqueue.all(Array.from({ length: 20 }, () => request()))
+            const [row] = yield* sql<{
+              readonly "QUERY PLAN": ReadonlyArray<{ readonly Plan: Record<string, number> }>
+            }>`
             explain (analyze, buffers, format json) select * from take_queued_emails(${paces}::jsonb, 20, interval '1 minute')`
-          const plan = row?.["QUERY PLAN"][0]?.Plan ?? {}
-          assert.strictEqual(plan["Actual Rows"], 21)
-          return (plan["Shared Hit Blocks"] ?? 0) + (plan["Shared Read Blocks"] ?? 0)
-        })
-        yield* reads
-        const few = yield* reads
+            const plan = row?.["QUERY PLAN"][0]?.Plan ?? {}
+            assert.strictEqual(plan["Actual Rows"], 21)
+            return (plan["Shared Hit Blocks"] ?? 0) + (plan["Shared Read Blocks"] ?? 0)
+          })
+          yield* reads
+          const few = yield* reads
           yield* sql`insert into email_send_queue (idempotency_key, key_hash, request_hash, category, lane, send_at, due_at, request)
           select 'later ' || n, 'later ' || n, '', 'auth', 1, now() + interval '1 day', now() + interval '1 day', '{}'
           from generate_series(1, 20000) as n`
