@@ -72,8 +72,6 @@ export type Drawing =
       readonly filled: boolean
       /** It has bends or slanted lines. */
       readonly curved: boolean
-      /** It is a note of music, or another sign of its notation. */
-      readonly note?: boolean
       /** 0xRRGGBB */
       readonly color: number
       readonly mcid: number | undefined

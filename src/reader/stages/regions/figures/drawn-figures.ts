@@ -149,9 +149,8 @@ interface Inside {
 
 /** Whether a region holds a figure, and no table, frame or page. */
 const isFigure = (region: Region, captioned: boolean, within: Inside): boolean => {
-  const { curves, drawings, notes, pictures, placed, rules, x0, x1, y0, y1 } = region
+  const { curves, drawings, pictures, placed, rules, x0, x1, y0, y1 } = region
   const { inside } = within
-  if (notes > 0) return drawings > notes || notes >= MIN_DRAWINGS
   if (x1 - x0 < MIN_SIDE || y1 - y0 < MIN_SIDE) return false
   const prose = inside.filter(({ characters }) => characters > LONG)
   const long = prose.length
