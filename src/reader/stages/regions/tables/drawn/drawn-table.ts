@@ -103,6 +103,20 @@ const endOf = (rows: ReadonlyArray<DrawnRow>, from: number, fonts: ReadonlyArray
   return several
 }
 
+/** Names of columns that stand as near as words are one cell at first: each of their words is over one of the columns. */
+const areNames = (row: DrawnRow | undefined, columns: ReadonlyArray<Column>, below: DrawnRow): boolean => {
+  const [cell, more] = row?.cells ?? []
+  return (
+    row !== undefined &&
+    cell !== undefined &&
+    more === undefined &&
+    below.top - row.bottom < ROWS_APART * cell.size &&
+    cell.first === cell.last &&
+    columns.length > 2 &&
+    cutAtColumns(cell, columns).length === columns.length
+  )
+}
+
 /** Undefined where a part of a cut segment stands outside. */
 const tableOfRows = (
   rows: ReadonlyArray<DrawnRow>,
@@ -156,12 +170,13 @@ const madeOf = (
   }: { readonly fonts: ReadonlyArray<FontFace>; readonly origins: ReadonlyMap<Segment, Segment> }
 ): { readonly table: DrawnTable; readonly to: number } | undefined => {
   const all = rows.slice(from, to)
-  const first = rows[from]
+  const [first, before] = [rows[from], rows[from - 1]]
   const found = columnsIn(all, fonts)
   const of = found === undefined ? all : withoutText(all, found)
   const columns = of.length === all.length ? found : columnsIn(of, fonts)
   if (first === undefined || columns === undefined || !isTable(of, columns, fonts)) return undefined
-  const table = tableOfRows(of, columns, origins)
+  const named = before !== undefined && areNames(before, columns, first)
+  const table = tableOfRows(named ? [before, ...of] : of, columns, origins)
   return table === undefined ? undefined : { table, to: from + of.length }
 }
 
