@@ -1,6 +1,6 @@
--- Claims a file of the owner whose turn it is: owners take turns, and one owner's documents, however many and however long each
--- takes, hold up another's by one at most (H3). The same call again returns the same file. Lock order: turn, file. The owner's turn is locked before one of their files is claimed, so that two workers never
--- claim two files of one owner at once; it waits for no lock while it holds that one.
+-- Claims a file of the next owner. Owners take turns, so that one owner's documents delay another's by at most one document (H3).
+-- The same call again returns the same file. Lock order: turn, file. The owner's turn is locked before a file is claimed, so that
+-- two workers never claim two files of one owner at once; it waits for no lock while it holds that one.
 create or replace function claim_inline(p_lease uuid, p_stale interval)
 returns table (
   id uuid, job_id uuid, name text, kind text, object_key text, attempts integer, options jsonb

@@ -6,8 +6,8 @@
 --   Go        the key is leased to the caller (again, where it asked before); not where it is `torn`, in doubt at the other provider.
 -- Of `Settled` and `Go`: `first_attempt_at` and `last_attempt_at` of this use of the key, milliseconds of the epoch.
 --
--- Lock order: key, rows, claim. An event of the key that is being recorded is waited for: it may be the evidence. A row that it
--- made while nothing here knew the key of its tag learns it now: where the deferral's own row was lost, nothing else tells its end.
+-- Lock order: key, rows, claim. An event of the key that is being recorded is waited for: it may be the evidence. A row that an
+-- event made before the key of its tag was known gets the key now: without the deferral's row it is the only proof of the deferral's end.
 create or replace function begin_email_retry(p_entry jsonb)
 returns table (decision text, evidence jsonb, suppressions jsonb, first_attempt_at float8, last_attempt_at float8, torn boolean)
 language plpgsql
@@ -74,7 +74,7 @@ begin
     decision := 'Go';
     torn := c.ambiguous and c.provider <> v_provider and c.tag is not distinct from v_tag;
     v_lease := clock_timestamp() + make_interval(secs => (p_entry ->> 'lease_ms')::float8 / 1000.0);
-    -- One that ends a use which is over, a day late, leaves the present one alone; one that is late itself asks nobody any more.
+    -- A retry that ends a use which is over, a day late, leaves the present use alone; a late one asks no provider any more.
     update email_send_claims x set
       owner = v_owner, provider = v_provider, ambiguous = true, lease_until = v_lease,
       last_attempt_at = case

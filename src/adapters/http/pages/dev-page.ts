@@ -106,7 +106,7 @@ const nothing = ({ address, before, search }: Asked): string => {
 const isWhole = ({ address, after, before, search }: Asked): boolean =>
   address === undefined && after === undefined && before === undefined && search === undefined
 
-/** The ways to the pages beside this one. `more`: there are more mails on the side that was asked for. */
+/** Links to the neighbouring pages. `more`: there are more mails on the side that was asked for. */
 const pager = (
   shown: ReadonlyArray<OutboxEntry>,
   { after, before, ...asked }: Asked,

@@ -43,7 +43,7 @@ for (const link of document.querySelectorAll(".statuses a")) {
   if (status === wanted) link.setAttribute("aria-current", "page")
 }
 
-/** How many jobs have each status, beside its filter; nothing where it cannot be read. */
+/** How many jobs have each status, next to its filter; nothing where it cannot be read. */
 const showCounts = async () => {
   /** @type {{ readonly counts: ReadonlyArray<{ readonly status: string, readonly jobs: number }> }} */
   const { counts } = await ask("GET", "/api/admin/job-counts")

@@ -11,7 +11,7 @@ import { count, daysQuery, fillFigures, fillTable, NOTHING, percent, showProblem
  * @typedef {Summary & { readonly day: string, readonly category: string, readonly provider: string | null }} Day
  */
 
-/** A rate, where any event has come: without one nobody knows. @param {Summary} summary @param {number | null} rate */
+/** A rate; a dash where no event has come, since it is unknown then. @param {Summary} summary @param {number | null} rate */
 const known = ({ byStatus }, rate) =>
   REPORTED_STATUSES.some((status) => (byStatus[status] ?? 0) > 0) ? percent(rate) : NOTHING
 

@@ -99,7 +99,7 @@ const readShares = async () => {
   byId("no-shares", HTMLElement).hidden = shares.length > 0
 }
 
-/** Reads a list; a refusal stands beside it. @param {string} problem @param {() => Promise<void>} read */
+/** Reads a list; a refusal is shown next to it. @param {string} problem @param {() => Promise<void>} read */
 const listed = async (problem, read) => {
   show(byId(problem, HTMLElement), undefined)
   try {

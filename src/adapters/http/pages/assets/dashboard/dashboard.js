@@ -287,7 +287,7 @@ const commands = {
   }
 }
 
-/** Mails are beside the documents: where they cannot be read, what was shown stays. */
+/** Mails are secondary: where they cannot be read, the old list stays. */
 const readMails = () => void showMails().catch(() => undefined)
 
 document.addEventListener("visibilitychange", () => {

@@ -39,7 +39,7 @@ const link = (name, page) => {
   place.removeAttribute("aria-disabled")
 }
 
-/** Shows the page that the address names, drawn beside its result. */
+/** Shows the page that the address names, drawn next to its result. */
 const draw = () => {
   const page = wanted()
   const at = outline.find((one) => one.page === page)

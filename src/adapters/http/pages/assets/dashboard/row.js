@@ -180,7 +180,7 @@ export class Row {
     if (offers !== this.#offers) this.#offer(offers)
   }
 
-  /** Notices whether it stands still. */
+  /** Notices whether the conversion has stalled. */
   #watch() {
     const { kind, progress, text } = stateOf(this.file, this.live)
     const reached = `${kind} ${text} ${progress?.done}`
@@ -192,7 +192,7 @@ export class Row {
     if (kind === "working" || kind === "waiting") this.#later(STILL_AFTER)
   }
 
-  /** Says after a while that it stands still, and why. @param {number} delay */
+  /** Says after a while that the conversion has stalled, and why. @param {number} delay */
   #later(delay) {
     const reached = this.#reached
     this.#waiting = setTimeout(async () => {
@@ -273,7 +273,7 @@ export class Row {
     return el("a", { href, class: kind, "data-does": text, ...more }, text, hidden(about))
   }
 
-  /** To the page that shows the original beside its result. */
+  /** To the page that shows the original next to its result. */
   #pagesLink() {
     const href = `/dashboard/files/${encodeURIComponent(this.file.id)}`
     return el(

@@ -60,7 +60,7 @@ export const size = (bytes) => {
 }
 
 /**
- * Why a conversion stands still, as the API says it.
+ * Why a conversion has stalled, as the API says it.
  * @typedef {{
  *   readonly cause: "page" | "turn" | "worker" | "takeover" | "retry" | "budget" | "batch",
  *   readonly seconds: number, readonly others: number, readonly within?: number | null
@@ -103,7 +103,7 @@ const REASONS = {
     `It has waited for the batch for ${span(seconds)}${typeof within !== "number" ? "" : `, and goes on without it within ${span(within)}`}.`
 }
 
-/** Why it stands still, in words. @param {Waits} waits */
+/** Why it has stalled, in words. @param {Waits} waits */
 export const reasonOf = (waits) => REASONS[waits.cause](waits)
 
 /** @param {boolean} queued @param {Waits | undefined} waits */
