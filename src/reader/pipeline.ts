@@ -54,7 +54,7 @@ interface PageBlocks {
   readonly blocks: ReadonlyArray<Block>
 }
 
-/** A page whose HTML is a tree: its pictures have places, which whoever has its document fills. */
+/** A page whose HTML is a tree; the places of its pictures are still empty. */
 export interface PageTree extends Omit<LayoutPage, "html"> {
   readonly nodes: ReadonlyArray<HtmlNode>
 }

@@ -87,7 +87,7 @@ const recognitionOf = ({ ocr }: ReaderOptions) => {
 }
 
 /**
- * Reads a PDF, a Word document (DOCX) or a picture (PNG, JPEG), told by its content, on this machine: no service, no database, no
+ * Reads a PDF, a Word document (DOCX) or a picture (PNG, JPEG), recognised by its content, on this machine: no service, no database, no
  * network. The document may be hostile: it is read in threads and processes with limits of their own, which end with the call. It
  * needs Node, and a folder for temporary files. Rejects only where that folder cannot be written.
  */

@@ -12,7 +12,7 @@ export const samplePages = (pageCount: number): ReadonlyArray<number> => {
   ).flatMap((first) => [first, first + 1])
 }
 
-/** How a PDF is laid out, whoever converts which of its pages. */
+/** How a PDF is laid out: the same for every chunk of its pages. */
 export const LAYOUT_PLAN: LayoutPlan = {
   counted: samplePages,
   // Those of real samples come to a quarter of it.

@@ -30,7 +30,7 @@ const MOST_PLACED = 60
 const isRule = ({ x0, x1, y0, y1 }: Box): boolean => x1 - x0 < THIN || y1 - y0 < THIN
 
 /** What is drawn in a region that nothing is counted of yet. */
-const NOTHING = { drawings: 0, rules: 0, curves: 0, pictures: 0 }
+export const NOTHING = { drawings: 0, rules: 0, curves: 0, pictures: 0 }
 type Counts = { -readonly [K in keyof typeof NOTHING]: number }
 
 const count = (counts: Counts, drawing: Drawing): void => {
