@@ -122,7 +122,7 @@ export const ${name} = ${record(moods(facts))}
     moodOf("STATUS_MOODS", statuses),
     moodOf("JOB_MOODS", jobs),
     moodOf("REASON_MOODS", reasons),
-    `/** The statuses of accepted mails that only a delivery event gives. */\nexport const REPORTED_STATUSES = ${list(reported)}\n`,
+    `/** The statuses of accepted mails that only a delivery event gives. */\nexport const REPORTED_STATUSES = /** @type {const} */ (${list(reported)})\n`,
     `/** What the names of files that are converted end with. */\nexport const FILE_ENDINGS = ${list(
       Object.values(kinds).flatMap(({ endings }) => endings)
     )}\n`,

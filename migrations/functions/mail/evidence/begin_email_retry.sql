@@ -43,18 +43,7 @@ begin
       return;
     end if;
     exit when v_claimed;
-    -- Without a claim of the first call (its key was made by the library, or the database was away), all rows of the key's last
-    -- 24 hours count, and any payload fits.
-    insert into email_send_claims (
-      key_hash, payload_hash, state, provider, ambiguous, leaving, owner, first_attempt_at, last_attempt_at, tag
-    )
-    select
-      v_key, '', 'deferred', v_provider, true, true, v_owner, coalesce(min(l.created_at), v_first),
-      coalesce(max(l.created_at), v_first), v_tag
-    from email_log l
-    where l.key_hash = v_key and l.outcome is not null
-      and l.created_at > clock_timestamp() - interval '23 hours 50 minutes'
-    on conflict (key_hash) do nothing;
+    perform add_claim_of_retry(v_key, v_tag, v_provider, v_owner, v_first);
   end loop;
 
   select jsonb_build_object('provider', x.provider, 'providerMessageId', x.provider_message_id) into evidence
@@ -83,10 +72,7 @@ begin
       updated_at = now()
     where x.key_hash = v_key
       and not torn and (c.tag is not distinct from v_tag or clock_timestamp() - v_first < interval '24 hours');
-    suppressions := email_suppressions_of(email_addresses(p_entry -> 'addresses')) || coalesce((
-      select jsonb_agg(jsonb_build_object('email', x.email, 'reason', 'erased'))
-      from unnest(email_erased_of(v_key, email_addresses(p_entry -> 'addresses'))) as x(email)
-    ), '[]');
+    suppressions := suppressions_of_retry(v_key, email_addresses(p_entry -> 'addresses'));
   end if;
   return next;
 end

@@ -38,8 +38,7 @@ declare
   v_found boolean;
   v_marks text[];
   v_suppress text[] := '{}';
-  -- By entry (`learned_of_row`).
-  v_learned jsonb := '{}';
+  v_learned jsonb := '{}'; -- By entry (`learned_of_row`).
 begin
   if v_retries then
     -- Before any other lock, as there: an erasure neither misses the row nor is missed by it.
