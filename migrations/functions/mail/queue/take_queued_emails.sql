@@ -67,8 +67,7 @@ begin
     if p.rate > 0 then
       v_next := least(v_next, greatest(v_now, t.first_at + cardinality(v_ids) * t.spacing));
     end if;
-    return query
-    select null::float8, x.* from lease_queued_emails(v_ids, v_now, p_lease, t.first_at, t.spacing) as x;
+    return query select null::float8, x.* from lease_queued_emails(v_ids, v_now, p_lease, t.first_at, t.spacing) as x;
   end loop;
   next_ms := greatest(0, extract(epoch from v_next - clock_timestamp()) * 1000);
   return next;
