@@ -1,4 +1,4 @@
--- Gives a retry the claim `c`, whose lock the caller holds. A claim that was free is the retry's: a send that found no claim store has left the key
+-- Gives a retry the claim `c`; the caller has locked it. A free claim becomes the retry's: a send that found no claim store has left the key
 -- open since. A late retry asks no provider any more. A step of `begin_email_retry`.
 create or replace function hold_claim_for_retry(c email_send_claims, p_owner text, p_provider text, p_lease_ms float8) returns void
 language plpgsql

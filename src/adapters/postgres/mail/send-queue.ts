@@ -304,24 +304,18 @@ const forSenders = (write: WriteSql["Service"]) => ({
 /** What people see and do. */
 const forPeople = (send: SendSql["Service"], write: WriteSql["Service"]) => ({
   overview: slow.answer("overview", Overview, send`select email_queue_overview() as answer`),
-  upcoming: ({
-    category = null,
-    limit
-  }: {
-    readonly category: Category | undefined
-    readonly limit: number
-  }) =>
+  upcoming: ({ category, limit }: { readonly category: Category | undefined; readonly limit: number }) =>
     slow.rows(
       "upcoming",
       UpcomingRow,
       send`select ${send.literal(COLUMNS)}, category, request ->> 'subject' as subject,
         case jsonb_typeof(request -> 'to') when 'array' then request -> 'to' else jsonb_build_array(request -> 'to') end as to
-        from email_send_queue where due_at is not null and (${category}::text is null or category = ${category}::text)
+        from email_send_queue where due_at is not null and (${category ?? null}::text is null or category = ${category ?? null}::text)
         order by due_at, id limit ${limit}::integer`
     ),
   pause: ({
     actor,
-    category = null,
+    category,
     isPaused
   }: {
     readonly category: Category | undefined
@@ -331,7 +325,7 @@ const forPeople = (send: SendSql["Service"], write: WriteSql["Service"]) => ({
     writes.answer(
       "pause",
       Schema.Boolean,
-      write`select pause_email_queue(${category}::text, ${actor}, ${isPaused}) as answer`
+      write`select pause_email_queue(${category ?? null}::text, ${actor}, ${isPaused}) as answer`
     )
 })
 
