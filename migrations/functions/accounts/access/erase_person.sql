@@ -2,7 +2,7 @@
 -- that must not be mailed stay so, by a hash (P3). Returns whether anything was found. `p_email`: bare and lower-case.
 --
 -- Lock order: erasures (`record_email_events` shares it, and `record_email_sends` for retries), mails of intake with customer and hold, queued retries, keys, rows of the log, suppressions, claims, admin, customer,
--- outreach. The log comes before the suppressions, as in the writers of events, which lock a row before they add its suppressions.
+-- outreach, event hooks. The log comes before the suppressions, as in the writers of events, which lock a row before they add its suppressions.
 create or replace function erase_person(p_email text, p_actor text) returns boolean
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
@@ -24,7 +24,7 @@ begin
       other_addresses = array_replace(other_addresses, p_email, v_alias),
       dropped_addresses = array_replace(dropped_addresses, p_email, v_alias),
       error = error_without_person(error), attempts = attempts_without_person(attempts),
-      suppression_marks = '{}', subject = null, raw = null, accounts = null, updated_at = now()
+      suppression_marks = '{}', subject = null, raw = null, accounts = null, tags = null, updated_at = now()
     where (to_addresses || other_addresses || dropped_addresses) @> array[p_email]
     returning id
   )
@@ -76,6 +76,7 @@ begin
   where a.due_at is not null and a.send_id = any (v_mails);
 
   v_found := erase_outreach_person(p_email) or v_found;
+  v_found := erase_hook_person(p_email) or v_found;
   if v_found then
     insert into admin_audit_log (action, actor, target) values ('person_erased', p_actor, v_alias);
   end if;

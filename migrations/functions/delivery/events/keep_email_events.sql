@@ -1,13 +1,16 @@
 -- Keeps events of rows that their caller has locked: the first 50 of a mail and the last 50, so that a link that is clicked a
 -- million times costs no more. One that comes again is kept once: the same event of the same time with the same body, and of the
--- list, which has no times, the same event. `number` counts the events of a mail from 1: a statement takes one of each.
-create or replace function keep_email_events(p_events email_events[]) returns void
+-- list, which has no times, the same event. `number` counts the events of a mail from 1: a statement takes one of each. Returns the places
+-- in `p_events` of what was kept and is news; what the list says after a webhook has said it is none.
+create or replace function keep_email_events(p_events email_events[]) returns integer[]
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
 as $$
 declare
   v_turn integer := 0;
   v_long uuid[];
+  v_places integer[];
+  v_news integer[] := '{}';
 begin
   loop
     v_turn := v_turn + 1;
@@ -26,9 +29,18 @@ begin
         where x.send_id = e.send_id
       ) as k
       where e.number = v_turn and k.known is not true
-      returning send_id, number
+      returning send_id, number, event, listed
     )
-    select array_agg(k.send_id) filter (where k.number > 100) into v_long from kept k;
+    select
+      array_agg(k.send_id) filter (where k.number > 100),
+      array_agg(e.place) filter (where not k.listed or not exists (
+        select from email_events x where x.send_id = k.send_id and x.event = k.event
+      ))
+    into v_long, v_places
+    from kept k
+    join unnest(p_events) with ordinality as e(send_id, number, event, occurred_at, listed, raw, raw_bytes, place)
+      on e.send_id = k.send_id and e.number = v_turn;
+    v_news := v_news || v_places;
     if v_long is not null then
       delete from email_events x
       where x.send_id = any (v_long) and x.number > 50
@@ -36,5 +48,6 @@ begin
     end if;
     exit when not exists (select from unnest(p_events) as e where e.number > v_turn);
   end loop;
+  return v_news;
 end
 $$;

@@ -1,0 +1,23 @@
+-- `data` of an event of a mail. `queueId` is null for mail that was not queued.
+create or replace function hook_data_of_mail(r email_log, p_occurred timestamptz, p_reason text) returns jsonb
+language plpgsql
+stable
+set search_path = pg_catalog, public, pg_temp
+as $$
+begin
+  return jsonb_build_object(
+    'sendId', r.id,
+    'queueId', null,
+    'idempotencyKey', r.idempotency_key,
+    'category', r.category,
+    'source', r.source,
+    'to', to_jsonb(r.to_addresses),
+    'status', r.status,
+    'reason', coalesce(p_reason, r.error),
+    'provider', r.provider,
+    'providerMessageId', r.provider_message_id,
+    'tags', coalesce(r.tags, '{}'),
+    'occurredAt', hook_time(p_occurred)
+  );
+end
+$$;
