@@ -6,9 +6,9 @@ create table event_hooks (
   url text not null check (url <> ''),
   -- `email.bounced`, `email.*` or `*`.
   types text[] not null default '{*}',
-  -- Null while it is on. `person`: nothing is written for it. `itself`: it was switched off after five days without a receipt, and its
-  -- events are written `dead`.
-  off_by text check (off_by in ('person', 'itself')),
+  -- Null while it is on. `itself`: it was switched off after five days without a receipt, and its events are written `dead`. By a person,
+  -- or by the settings where these name no hook any more: nothing is written for it.
+  off_by text check (off_by in ('person', 'itself', 'settings')),
   -- `whsec_` and base64. Readable, since every request is signed with it; shown once, to whoever made or rotated it.
   secret text not null check (secret like 'whsec\_%'),
   -- Signs, too, until the rotation is over.
@@ -67,7 +67,7 @@ create table event_hook_deliveries (
 
 create index event_hook_deliveries_due on event_hook_deliveries (hook_id, next_at, sequence) where state = 'pending';
 create index event_hook_deliveries_order on event_hook_deliveries (hook_id, subject, sequence) where state = 'pending' and not again;
-create index event_hook_deliveries_newest on event_hook_deliveries (hook_id, created_at desc, sequence desc);
+create index event_hook_deliveries_newest on event_hook_deliveries (hook_id, created_at desc, id desc);
 create index event_hook_deliveries_early on event_hook_deliveries (early_send_id) where early_send_id is not null and state = 'pending';
 create index event_hook_deliveries_dead on event_hook_deliveries (ended_at) where state = 'dead';
 create index event_hook_deliveries_ended on event_hook_deliveries (ended_at) where state <> 'pending';

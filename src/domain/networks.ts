@@ -59,3 +59,23 @@ export const networksOf = (entries: ReadonlyArray<string>): ((text: string) => b
 
 /** Whether an address is this machine's own. */
 export const isLoopback = networksOf(["127.0.0.0/8", "::1"])
+
+/** The machine that hosts others answers here on one cloud (Azure), by an address that looks like any other. */
+const isHostMachine = networksOf(["168.63.129.16"])
+
+/** IPv6 addresses that are routed on the internet. */
+const isGlobalIpv6 = networksOf(["2000::/3"])
+
+/**
+ * Whether an address is one of the internet: not private, loopback, link-local, shared by a carrier, multicast, reserved, nor one behind
+ * which another address stands (NAT64, 6to4, Teredo). An IPv4-mapped address is what it maps.
+ */
+export const isPublicAddress = (text: string): boolean => {
+  const address = parseAddress(text)
+  return (
+    address !== undefined &&
+    address.range() === "unicast" &&
+    (address.kind() === "ipv4" || isGlobalIpv6(text)) &&
+    !isHostMachine(text)
+  )
+}

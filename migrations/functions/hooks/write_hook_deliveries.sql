@@ -1,5 +1,5 @@
 -- Writes events for every hook that asks for them, in their order. For a hook that was switched off by itself they are `dead` at once; for
--- one that a person switched off nothing is written. An event whose subject has an earlier one that is still to be received is due with
+-- one that a person or the settings switched off nothing is written. An event whose subject has an earlier one that is still to be received is due with
 -- that one: `claim_event_hook_deliveries` passes it over until then, and has to see it less often. The setting: rows are found by the
 -- indexes, whatever the statistics say.
 create or replace function write_hook_deliveries(p_events hook_event[]) returns void
@@ -30,7 +30,7 @@ begin
     select x.*, 'msg_' || replace(gen_random_uuid()::text, '-', '') as message_id
     from unnest(p_events) with ordinality as x(type, subject, occurred_at, data, early_send_id, wait_until, place)
   ) as e
-  join event_hooks h on h.off_by is distinct from 'person' and hook_wants(h.types, e.type)
+  join event_hooks h on coalesce(h.off_by, 'itself') = 'itself' and hook_wants(h.types, e.type)
   order by e.place, h.id;
 end
 $$;

@@ -1,8 +1,8 @@
 import { Effect, Layer } from "effect"
 
 import type { KnownMail } from "../../../domain/delivery/listed-mail.ts"
-import { POLLED_PROVIDER } from "../../../domain/mail/provider.ts"
 import { least } from "../../../domain/lists.ts"
+import { POLLED_PROVIDER } from "../../../domain/mail/provider.ts"
 import { isTerminal } from "../../../domain/mail/status.ts"
 import { ListFailure, SentMails, PollLog, type PollPosition } from "../../../ports/delivery/event-poll.ts"
 import type { MailDatabase } from "../mail/mail-store.ts"
