@@ -3,8 +3,8 @@ import { Command, Flag } from "effect/cli"
 
 import * as EmailLog from "../../adapters/postgres/delivery/email-log-query.ts"
 import type { EmailLogRow } from "../../domain/delivery/email-log-row.ts"
-import { Provider } from "../../domain/mail/provider.ts"
 import { append } from "../../domain/lists.ts"
+import { Provider } from "../../domain/mail/provider.ts"
 import { EmailStatus } from "../../domain/mail/status.ts"
 import { Category, UNKNOWN_CATEGORY } from "../../domain/mail/suppression/policy.ts"
 import {

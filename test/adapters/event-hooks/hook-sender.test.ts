@@ -129,6 +129,7 @@ describe("hostile receivers (EVENT-84, O2, O3)", () => {
     "one that never answers is given up after 15 seconds, one that drips its answer has given the receipt",
     () =>
       Effect.gen(function* () {
+        const other = yield* receiver((_, response) => response.end())
         for (const drips of [false, true]) {
           const asked = yield* Deferred.make<void>()
           const { port } = yield* receiver((_, response) => {
@@ -139,10 +140,8 @@ describe("hostile receivers (EVENT-84, O2, O3)", () => {
           })
           const fiber = yield* Effect.forkChild(post(`http://127.0.0.1:${port}/`))
           yield* Deferred.await(asked)
-          if (drips)
-            yield* Effect.promise(
-              () => new Promise((resolve) => setImmediate(() => setTimeout(resolve, 100)))
-            )
+          // What was written before it has arrived once this one has.
+          yield* post(`http://127.0.0.1:${other.port}/`)
           yield* TestClock.adjust("15 seconds")
           const answer = yield* Fiber.join(fiber)
           assert.strictEqual(answer.status, drips ? 200 : undefined)

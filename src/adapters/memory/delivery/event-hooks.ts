@@ -4,140 +4,19 @@ import {
   RETRY_DELAYS_SECONDS,
   ROTATION_HOURS,
   SILENT_DAYS,
-  type WantedType,
   wants
 } from "../../../domain/delivery/event-hooks.ts"
 import {
   type ClaimRequest,
-  type DeliveryRow,
-  type DeliveryState,
   EventHooks,
   type HookAnswer,
-  type HookRow,
   isReceipt
 } from "../../../ports/delivery/event-hooks.ts"
+import { deliveryRow, type HookDelivery, type HookTables, iso, makeHookTables } from "./hook-tables.ts"
 
 const DAY_MS = 86_400_000
 
-interface Hook {
-  readonly id: string
-  readonly createdAt: number
-  url: string
-  types: ReadonlyArray<WantedType>
-  offBy: HookRow["offBy"]
-  fromSettings: boolean
-  secret: string
-  old: { readonly secret: string; readonly until: number } | undefined
-  failingSince: number | undefined
-  failedAt: number | undefined
-  receivedAt: number | undefined
-}
-
-interface Delivery {
-  readonly id: string
-  readonly hookId: string
-  readonly messageId: string
-  readonly type: string
-  readonly subject: string
-  readonly body: string
-  readonly createdAt: number
-  state: DeliveryState
-  tries: number
-  again: boolean
-  dueAt: number
-  lease: string | undefined
-  triedAt: number | undefined
-  endedAt: number | undefined
-  answer: HookAnswer | undefined
-}
-
-const iso = (at: number | undefined): string | null =>
-  at === undefined || !Number.isFinite(at) ? null : new Date(at).toISOString()
-
-const deliveryRow = (one: Delivery): DeliveryRow => ({
-  id: one.id,
-  messageId: one.messageId,
-  type: one.type,
-  state: one.state,
-  tries: one.tries,
-  nextAt: one.state === "pending" ? iso(one.dueAt) : null,
-  triedAt: iso(one.triedAt),
-  endedAt: iso(one.endedAt),
-  answerStatus: one.answer?.status ?? null,
-  answer: one.answer?.answer ?? null,
-  error: one.answer?.error ?? null,
-  body: one.body,
-  createdAt: new Date(one.createdAt).toISOString()
-})
-
-/** Hooks in memory, on Effect's `Clock`. Deliveries are in the order of their events. */
-const makeTables = () => {
-  const hooks = new Map<string, Hook>()
-  const deliveries = new Map<string, Delivery>()
-  let made = 0
-  const id = () => `00000000-0000-4000-8000-${String((made += 1)).padStart(12, "0")}`
-  const secret = () => `whsec_${Buffer.from(id()).toString("base64")}`
-  const of = (hookId: string) => [...deliveries.values()].filter((one) => one.hookId === hookId)
-
-  const write = (hook: Hook, type: string, subject: string, body: string, now: number) => {
-    const dies = hook.offBy === "itself"
-    const delivery: Delivery = {
-      id: id(),
-      hookId: hook.id,
-      messageId: `msg_${made}`,
-      type,
-      subject,
-      body,
-      createdAt: now,
-      state: dies ? "dead" : "pending",
-      tries: 0,
-      again: false,
-      dueAt: now,
-      lease: undefined,
-      triedAt: undefined,
-      endedAt: dies ? now : undefined,
-      answer: undefined
-    }
-    deliveries.set(delivery.id, delivery)
-    return delivery
-  }
-
-  const row = (hook: Hook, now: number): HookRow => ({
-    id: hook.id,
-    url: hook.url,
-    types: hook.types,
-    enabled: hook.offBy === null,
-    offBy: hook.offBy,
-    fromSettings: hook.fromSettings,
-    rotatingUntil: hook.old !== undefined && hook.old.until > now ? iso(hook.old.until) : null,
-    failingSince: iso(hook.failingSince),
-    receivedAt: iso(hook.receivedAt),
-    createdAt: new Date(hook.createdAt).toISOString(),
-    pending: of(hook.id).filter(({ state }) => state === "pending").length,
-    dead: of(hook.id).filter(({ state }) => state === "dead").length
-  })
-
-  const add = (
-    hook: Pick<Hook, "fromSettings" | "offBy" | "old" | "secret" | "types" | "url">,
-    now: number
-  ) => {
-    const added: Hook = {
-      ...hook,
-      id: id(),
-      createdAt: now,
-      failingSince: undefined,
-      failedAt: undefined,
-      receivedAt: undefined
-    }
-    hooks.set(added.id, added)
-    return added
-  }
-
-  return { hooks, deliveries, of, write, row, add, secret }
-}
-type Tables = ReturnType<typeof makeTables>
-
-const claim = ({ hooks, of }: Tables, { busy, each, lease, leaseMs, limit }: ClaimRequest, now: number) =>
+const claim = ({ hooks, of }: HookTables, { busy, each, lease, leaseMs, limit }: ClaimRequest, now: number) =>
   [...hooks.values()]
     .filter(({ offBy }) => offBy === null)
     .flatMap((hook) => {
@@ -180,7 +59,13 @@ const claim = ({ hooks, of }: Tables, { busy, each, lease, leaseMs, limit }: Cla
       }
     })
 
-const end = ({ deliveries, hooks }: Tables, id: string, lease: string, answer: HookAnswer, now: number) => {
+const end = (
+  { deliveries, hooks }: HookTables,
+  id: string,
+  lease: string,
+  answer: HookAnswer,
+  now: number
+) => {
   const one = deliveries.get(id)
   const hook = one && hooks.get(one.hookId)
   if (one === undefined || hook === undefined || one.state === "delivered") return
@@ -203,7 +88,7 @@ const end = ({ deliveries, hooks }: Tables, id: string, lease: string, answer: H
   one.answer = answer
 }
 
-const tend = ({ deliveries, hooks, of }: Tables, now: number) => {
+const tend = ({ deliveries, hooks, of }: HookTables, now: number) => {
   const silent = [...hooks.values()].filter(
     ({ failedAt = 0, failingSince = now, offBy }) =>
       offBy === null && failingSince <= now - SILENT_DAYS * DAY_MS && failedAt > now - DAY_MS
@@ -221,10 +106,10 @@ const tend = ({ deliveries, hooks, of }: Tables, now: number) => {
 }
 
 const redeliver = (
-  { hooks, of }: Tables,
+  { hooks, of }: HookTables,
   hookId: string,
   now: number,
-  isMeant: (one: Delivery) => boolean
+  isMeant: (one: HookDelivery) => boolean
 ) => {
   if (hooks.get(hookId)?.offBy === "itself") return 0
   const meant = of(hookId).filter((one) => one.state !== "pending" && isMeant(one))
@@ -244,7 +129,7 @@ export class HookEvents extends Context.Service<
   { readonly tell: (type: string, subject: string) => Effect.Effect<void> }
 >()("postlane/adapters/memory/HookEvents") {}
 
-const makeServices = (tables: Tables) => {
+const makeServices = (tables: HookTables) => {
   const { add, deliveries, hooks, of, row, secret, write } = tables
   const atNow = <A>(f: (now: number) => A) => Effect.map(Clock.currentTimeMillis, f)
   const service = EventHooks.of({
@@ -377,5 +262,5 @@ const makeServices = (tables: Tables) => {
 
 /** Event hooks in memory, and who writes their events. */
 export const layer: Layer.Layer<EventHooks | HookEvents> = Layer.effectContext(
-  Effect.sync(() => makeServices(makeTables()))
+  Effect.sync(() => makeServices(makeHookTables()))
 )
