@@ -91,18 +91,6 @@ export interface ClaimRequest {
   readonly busy: ReadonlyMap<string, number>
 }
 
-/** Figures of all hooks. */
-export interface HookHealth {
-  /** Hooks that have switched themselves off. */
-  readonly off: number
-  /** Events that are to be sent, 10,000 at most. */
-  readonly pending: number
-  /** Events that died in the window. */
-  readonly dead: number
-  /** For how long the oldest event has been due, seconds. */
-  readonly oldestSeconds: number
-}
-
 type Answer<A, E = never> = Effect.Effect<A, StoreUnavailable | E>
 
 /**
@@ -151,7 +139,6 @@ export class EventHooks extends Context.Service<
     readonly end: (id: string, lease: string, answer: HookAnswer) => Answer<void>
     /** Switches off what was silent for too long, and deletes what is old; the hooks that it switched off. */
     readonly tend: Answer<ReadonlyArray<string>>
-    readonly health: (windowMinutes: number) => Answer<HookHealth>
   }
 >()("postlane/ports/EventHooks") {}
 

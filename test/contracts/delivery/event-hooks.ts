@@ -224,7 +224,6 @@ export const suite = <R>(name: string, layer: Layer.Layer<EventHooks | R>, { adv
           assert.deepStrictEqual(yield* hooks.tend, [])
           yield* tell("email.opened", "key:1")
           assert.deepInclude(yield* hooks.find(id), { enabled: false, offBy: "itself", pending: 0, dead: 3 })
-          assert.deepInclude(yield* hooks.health(30), { off: 1, pending: 0 })
           assert.strictEqual(yield* hooks.redeliverFrom(id, "1960-01-01T00:00:00Z"), 0)
           assert.isUndefined(yield* hooks.test(id))
           yield* hooks.change(id, { enabled: true })

@@ -1,5 +1,5 @@
-import type { Mood } from "../../../domain/mood.ts"
 import { greatest } from "../../../domain/lists.ts"
+import type { Mood } from "../../../domain/mood.ts"
 import { type Html, html, lines } from "./html.ts"
 import { number } from "./ui.ts"
 

@@ -231,23 +231,7 @@ const makeServices = (tables: HookTables) => {
       }),
     claim: (request) => atNow((now) => claim(tables, request, now)),
     end: (id, lease, answer) => atNow((now) => end(tables, id, lease, answer, now)),
-    tend: atNow((now) => tend(tables, now)),
-    health: (windowMinutes) =>
-      atNow((now) => {
-        const all = [...deliveries.values()]
-        const due = all
-          .filter(({ lease, state }) => state === "pending" && lease === undefined)
-          .map(({ dueAt }) => now - dueAt)
-        return {
-          off: [...hooks.values()].filter(({ offBy }) => offBy === "itself").length,
-          pending: all.filter(({ state }) => state === "pending").length,
-          dead: all.filter(
-            ({ endedAt = 0, state, triedAt }) =>
-              state === "dead" && triedAt !== undefined && endedAt > now - windowMinutes * 60_000
-          ).length,
-          oldestSeconds: Math.max(0, ...due) / 1000
-        }
-      })
+    tend: atNow((now) => tend(tables, now))
   })
   const tell: HookEvents["Service"]["tell"] = (type, subject) =>
     atNow((now) => {

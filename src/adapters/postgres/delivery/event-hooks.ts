@@ -246,19 +246,7 @@ const make = Effect.gen(function* () {
     tend: Effect.map(
       upkeep.rows("tendHooks", Schema.Struct({ id: Schema.String }), sql`select tend_event_hooks() as id`),
       (rows) => rows.map(({ id }) => id)
-    ),
-    health: (windowMinutes) =>
-      ask.one(
-        "hookHealth",
-        Schema.Struct({
-          off: Schema.Int,
-          pending: Schema.Int,
-          dead: Schema.Int,
-          oldestSeconds: Schema.Finite
-        }),
-        sql`select off, pending, dead, oldest_s as oldest_seconds
-          from event_hook_health(${windowMinutes} * interval '1 minute')`
-      )
+    )
   })
 })
 
