@@ -9,7 +9,7 @@ create table event_hooks (
   -- Null while it is on. `itself`: it was switched off after five days without a receipt, and its events are written `dead`. By a person,
   -- or by the settings where these name no hook any more: nothing is written for it.
   off_by text check (off_by in ('person', 'itself', 'settings')),
-  -- `whsec_` and base64. Readable, since every request is signed with it; shown once, to whoever made or rotated it.
+  -- `whsec_` and base64. Readable, since every request is signed with it; shown once, when it is made.
   secret text not null check (secret like 'whsec\_%'),
   -- Signs, too, until the rotation is over.
   old_secret text check (old_secret like 'whsec\_%'),

@@ -13,8 +13,7 @@ const LONG: Readonly<Record<string, number>> = {
   claim_inline: 72,
   erase_person: 79,
   record_campaign_event: 75,
-  record_email_events: 90,
-  record_email_sends: 71
+  record_email_events: 90
 }
 
 /** Lines of the function itself, without the comment before it. */

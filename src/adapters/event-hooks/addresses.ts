@@ -27,7 +27,7 @@ export const resolveName: Resolve = async (name) => {
 }
 
 /** The receiver is at an address that may not be called. */
-export class AddressRefused extends Error {
+class AddressRefused extends Error {
   override readonly name = "AddressRefused"
 }
 

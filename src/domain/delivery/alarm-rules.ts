@@ -34,7 +34,7 @@ export const ALARMS = [
 export type AlarmName = (typeof ALARMS)[number]
 
 /** What the alarm on event hooks is judged by. */
-export interface HookMeasures {
+interface HookMeasures {
   /** Hooks that have switched themselves off. */
   readonly off: number
   /** Events that are to be sent, 10,000 at most. */
@@ -252,13 +252,11 @@ export const judge = (name: AlarmName, measures: Measures): Verdict => {
         detail: `${failed} sends ended failed in ${RECENT_MINUTES} minutes without having been refused, the limit is ${FAILED.bad}`
       }
     }
-    case "unclaimed_sends": {
-      const { unclaimed } = measures
+    case "unclaimed_sends":
       return {
-        level: counted(unclaimed, UNCLAIMED),
-        detail: `${unclaimed} sends went out without suppression look-up and claim, as reported in the last ${RECENT_MINUTES} minutes`
+        level: counted(measures.unclaimed, UNCLAIMED),
+        detail: `${measures.unclaimed} sends went out without suppression look-up and claim, as reported in the last ${RECENT_MINUTES} minutes`
       }
-    }
     case "no_model":
       return modelVerdict(measures)
     case "event_hooks":

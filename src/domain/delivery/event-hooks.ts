@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 
-/** What event hooks are told of, and a hook may ask for. */
-export const HOOK_TYPES = [
+/** The types of events that a hook may ask for. */
+const HOOK_TYPES = [
   "email.sent",
   "email.deferred",
   "email.delivered",
@@ -41,13 +41,13 @@ export const RETRY_DELAYS_SECONDS: ReadonlyArray<number> = [
 /** How long a receiver has for its receipt: a status of 2xx. */
 export const RECEIPT_WITHIN_SECONDS = 15
 
-/** How long a hook may be without a receipt before it switches itself off, where its last try within a day failed. */
+/** Days without a receipt after which a hook switches itself off, if a try of the last day failed. */
 export const SILENT_DAYS = 5
 
-/** How long the secret that was replaced signs, too. */
+/** Hours for which a secret that was replaced still signs. */
 export const ROTATION_HOURS = 24
 
-/** What of an answer is read, and what of that is kept. */
+/** Limit on the bytes of an answer that are read, and on the characters of it that are kept. */
 export const MAX_ANSWER_BYTES = 64 * 1024
 export const KEPT_ANSWER_CHARACTERS = 1_000
 

@@ -54,7 +54,7 @@ export interface DeliveryRow {
 }
 
 /** What an admin asks of a new hook. */
-export interface NewHook {
+interface NewHook {
   readonly url: string
   readonly types: ReadonlyArray<WantedType>
   readonly enabled: boolean

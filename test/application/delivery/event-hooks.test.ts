@@ -43,7 +43,7 @@ describe("the dispatcher of event hooks (O1, O2)", () => {
     )
   })
 
-  it("every event arrives, and events of one subject arrive first in their order, whatever is refused and whoever dies", async () => {
+  it("every event arrives, and events of one subject arrive first in their order, whatever is refused or dies", async () => {
     const step = fc.oneof(
       fc.record({ kind: fc.constant("event" as const), subject: fc.nat(2) }),
       fc.record({ kind: fc.constant("wait" as const), seconds: fc.constantFrom(1, 5, 40, 300) }),

@@ -75,8 +75,7 @@ begin
   update email_alerts a set details = a.details || '{"subject": null, "reason": null}'
   where a.due_at is not null and a.send_id = any (v_mails);
 
-  v_found := erase_outreach_person(p_email) or v_found;
-  v_found := erase_hook_person(p_email) or v_found;
+  v_found := erase_outreach_person(p_email)::integer + erase_hook_person(p_email)::integer > 0 or v_found;
   if v_found then
     insert into admin_audit_log (action, actor, target) values ('person_erased', p_actor, v_alias);
   end if;

@@ -1,8 +1,9 @@
 -- Keeps events of rows that their caller has locked: the first 50 of a mail and the last 50, so that a link that is clicked a
 -- million times costs no more. One that comes again is kept once: the same event of the same time with the same body, and of the
--- list, which has no times, the same event. `number` counts the events of a mail from 1: a statement takes one of each. Returns the places
--- in `p_events` of what was kept and is news; what the list says after a webhook has said it is none.
-create or replace function keep_email_events(p_events email_events[]) returns integer[]
+-- list, which has no times, the same event. `number` counts the events of a mail from 1: a statement takes one of each. What was kept
+-- goes to event hooks, as `p_told` has it by place in `p_events`, but for what the list says after a webhook has said it. Last in its
+-- transaction, by the locks of that.
+create or replace function keep_email_events(p_events email_events[], p_told hook_event[] default null) returns void
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
 as $$
@@ -48,6 +49,10 @@ begin
     end if;
     exit when not exists (select from unnest(p_events) as e where e.number > v_turn);
   end loop;
-  return v_news;
+  if p_told is not null then
+    perform tell_hooks_of_events(array(
+      select p_told[x.place] from unnest(v_news) as x(place) where (p_told[x.place]).type is not null order by x.place
+    ));
+  end if;
 end
 $$;

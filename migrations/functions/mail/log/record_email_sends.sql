@@ -31,18 +31,15 @@ as $$
 #variable_conflict use_column
 declare
   e email_log_row;
-  r email_log;
+  w record;
   v_entries email_log_row[];
   v_retries boolean := p_entries @? '$[*].settle.isRetry ? (@ == true)';
   v_unproven boolean := p_entries @? '$[*] ? (!exists(@.provider_message_id ? (@ != null)))';
-  v_found boolean;
-  v_moved boolean;
-  v_marks text[];
   v_suppress text[] := '{}';
   -- By entry (`learned_of_row`).
   v_learned jsonb := '{}';
   v_hooked boolean := any_event_hook();
-  -- What event hooks are told: the rows that were written, completed or moved, and how.
+  -- For event hooks: the rows that were written, completed or moved, and how.
   v_ids uuid[] := '{}';
   v_outcomes text[] := '{}';
 begin
@@ -63,39 +60,23 @@ begin
   if not v_unproven and insert_new_rows(v_entries) then
     return query select x.ordinal, x.id, x.outcome, x.provider_message_id from unnest(v_entries) as x;
     if v_hooked then
-      v_ids := array(select x.id from unnest(v_entries) as x);
-      v_outcomes := array(select x.outcome from unnest(v_entries) as x);
+      select array_agg(x.id), array_agg(x.outcome) into v_ids, v_outcomes from unnest(v_entries) as x;
     end if;
     v_entries := '{}';
   end if;
 
   foreach e in array v_entries
   loop
-    r := lock_early_row(e);
-    if r.id is null then
-      r := insert_or_lock_row(e);
+    select * into w from write_row_of_attempt(e);
+    v_suppress := v_suppress || w.marks;
+    if w.learned is not null then
+      v_learned := v_learned || jsonb_build_object(e.id, w.learned);
     end if;
-    v_found := r.created_at is not null;
-    v_moved := v_found and (r.outcome is null or email_status_rank(e.outcome) > email_status_rank(r.outcome));
-    if v_found and r.outcome is null then
-      v_marks := marks_of_recipient(r, e);
-      v_suppress := v_suppress || v_marks;
-      r := complete_row_of_event(r, e, v_marks);
-    elsif v_moved then
-      r := move_row_by_attempt(r, e);
-    end if;
-    if v_found or r.id <> e.id then
-      v_learned := v_learned || jsonb_build_object(e.id, learned_of_row(r, e));
-    end if;
-    if v_hooked and (not v_found or v_moved) then
-      v_ids := v_ids || r.id;
+    if w.is_news then
+      v_ids := v_ids || w.send_id;
       v_outcomes := v_outcomes || e.outcome;
     end if;
-    ordinal := e.ordinal;
-    send_id := r.id;
-    status := r.status;
-    provider_message_id := r.provider_message_id;
-    return next;
+    return query select e.ordinal, w.send_id, w.status, w.provider_message_id;
   end loop;
 
   if v_suppress <> '{}' then

@@ -129,10 +129,43 @@ export class HookEvents extends Context.Service<
   { readonly tell: (type: string, subject: string) => Effect.Effect<void> }
 >()("postlane/adapters/memory/HookEvents") {}
 
+const atNow = <A>(f: (now: number) => A) => Effect.map(Clock.currentTimeMillis, f)
+
+/** What changes deliveries that have ended, and the hook of the settings. */
+const desk = (tables: HookTables): Pick<EventHooks["Service"], "adopt" | "redeliver" | "redeliverFrom"> => {
+  const { add, deliveries, hooks } = tables
+  return {
+    redeliver: (id) =>
+      atNow((now) => redeliver(tables, deliveries.get(id)?.hookId ?? "", now, (one) => one.id === id) > 0),
+    redeliverFrom: (hookId, from) =>
+      atNow((now) =>
+        redeliver(tables, hookId, now, (one) => one.state === "dead" && one.createdAt >= Date.parse(from))
+      ),
+    adopt: (settings) =>
+      atNow((now) => {
+        const known = [...hooks.values()].find(({ fromSettings }) => fromSettings)
+        if (settings === undefined) {
+          if (known !== undefined) known.offBy ??= "settings"
+          return
+        }
+        const [own = "", older] = settings.secrets.map((one) => Redacted.value(one))
+        const old = older === undefined ? undefined : { secret: older, until: Number.POSITIVE_INFINITY }
+        if (known === undefined) {
+          add({ url: settings.url, types: ["*"], offBy: null, fromSettings: true, secret: own, old }, now)
+          return
+        }
+        known.url = settings.url
+        known.secret = own
+        known.old = old
+        if (known.offBy === "settings") known.offBy = null
+      })
+  }
+}
+
 const makeServices = (tables: HookTables) => {
   const { add, deliveries, hooks, of, row, secret, write } = tables
-  const atNow = <A>(f: (now: number) => A) => Effect.map(Clock.currentTimeMillis, f)
   const service = EventHooks.of({
+    ...desk(tables),
     page: ({ limit }) =>
       atNow((now) => ({
         rows: [...hooks.values()]
@@ -205,30 +238,6 @@ const makeServices = (tables: HookTables) => {
           .map(deliveryRow),
         nextCursor: null
       })),
-    redeliver: (id) =>
-      atNow((now) => redeliver(tables, deliveries.get(id)?.hookId ?? "", now, (one) => one.id === id) > 0),
-    redeliverFrom: (hookId, from) =>
-      atNow((now) =>
-        redeliver(tables, hookId, now, (one) => one.state === "dead" && one.createdAt >= Date.parse(from))
-      ),
-    adopt: (settings) =>
-      atNow((now) => {
-        const known = [...hooks.values()].find(({ fromSettings }) => fromSettings)
-        if (settings === undefined) {
-          if (known !== undefined) known.offBy ??= "settings"
-          return
-        }
-        const [own = "", older] = settings.secrets.map((one) => Redacted.value(one))
-        const old = older === undefined ? undefined : { secret: older, until: Number.POSITIVE_INFINITY }
-        if (known === undefined) {
-          add({ url: settings.url, types: ["*"], offBy: null, fromSettings: true, secret: own, old }, now)
-          return
-        }
-        known.url = settings.url
-        known.secret = own
-        known.old = old
-        if (known.offBy === "settings") known.offBy = null
-      }),
     claim: (request) => atNow((now) => claim(tables, request, now)),
     end: (id, lease, answer) => atNow((now) => end(tables, id, lease, answer, now)),
     tend: atNow((now) => tend(tables, now))

@@ -164,12 +164,38 @@ const makeDesk = Effect.gen(function* () {
   }
 })
 
+/** What the dispatcher and the leader ask. */
+const makeWork = Effect.gen(function* () {
+  const sql = yield* WriteSql
+  const ends = yield* makeEnds
+  return {
+    // Not repeated: where the answer is lost, the events are due again once the lease ends.
+    claim: ({ busy, each, lease, leaseMs, limit }: ClaimRequest) =>
+      Effect.map(
+        ask.rows(
+          "claimHookDeliveries",
+          Claimed,
+          sql`select * from claim_event_hook_deliveries(
+            ${lease}::uuid, ${leaseMs} * interval '1 millisecond', ${limit}::int, ${each}::int,
+            ${JSON.stringify(Object.fromEntries(busy))}::jsonb
+          )`
+        ),
+        (rows) => rows.map(claimedOf)
+      ),
+    end: (id: string, lease: string, answer: HookAnswer) => ends({ id, lease, answer }),
+    tend: Effect.map(
+      upkeep.rows("tendHooks", Schema.Struct({ id: Schema.String }), sql`select tend_event_hooks() as id`),
+      (rows) => rows.map(({ id }) => id)
+    )
+  }
+})
+
 const make = Effect.gen(function* () {
   const slow = yield* SlowSql
   const sql = yield* WriteSql
-  const ends = yield* makeEnds
   return EventHooks.of({
     ...(yield* makeDesk),
+    ...(yield* makeWork),
     add: ({ enabled, types, url }) =>
       ask.one(
         "addHook",
@@ -228,25 +254,7 @@ const make = Effect.gen(function* () {
         "adoptHook",
         sql`select adopt_settings_hook(${settings?.url ?? null}, ${secret}, ${older})`
       )
-    },
-    // Not repeated: where the answer is lost, the events are due again once the lease ends.
-    claim: ({ busy, each, lease, leaseMs, limit }: ClaimRequest) =>
-      Effect.map(
-        ask.rows(
-          "claimHookDeliveries",
-          Claimed,
-          sql`select * from claim_event_hook_deliveries(
-            ${lease}::uuid, ${leaseMs} * interval '1 millisecond', ${limit}::int, ${each}::int,
-            ${JSON.stringify(Object.fromEntries(busy))}::jsonb
-          )`
-        ),
-        (rows) => rows.map(claimedOf)
-      ),
-    end: (id, lease, answer) => ends({ id, lease, answer }),
-    tend: Effect.map(
-      upkeep.rows("tendHooks", Schema.Struct({ id: Schema.String }), sql`select tend_event_hooks() as id`),
-      (rows) => rows.map(({ id }) => id)
-    )
+    }
   })
 })
 

@@ -61,7 +61,7 @@ const event = (message: string, name: string, entry: object = {}) => ({
 
 const inDatabase = Effect.provide(layerPostgres)
 
-describe("what event hooks are told, in the transaction that records it (EVENT-80)", () => {
+describe("events for hooks, written in the transaction that records them (EVENT-80)", () => {
   it.effect("a mail's end and its events, also one that moves no status, each once", () =>
     Effect.gen(function* () {
       yield* hook()
@@ -197,7 +197,7 @@ describe("what event hooks are told, in the transaction that records it (EVENT-8
       }).pipe(inDatabase)
   )
 
-  it.effect("what the poll lists is told where no webhook brought it", () =>
+  it.effect("what the poll lists goes out where no webhook brought it", () =>
     Effect.gen(function* () {
       yield* hook()
       yield* call("record_email_sends", send("m-1"), send("m-2"))

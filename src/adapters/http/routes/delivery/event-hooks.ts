@@ -211,26 +211,32 @@ const away = unavailable("event hooks cannot be reached", "Event hooks cannot be
 
 const EVERYTHING: ReadonlyArray<WantedType> = ["*"]
 
+/** What the handlers share: looking a hook up, and the entry in the audit log. */
+const makeDesk = Effect.gen(function* () {
+  const hooks = yield* EventHooks
+  const notes = yield* AuditNotes
+  const find = Effect.fnUntraced(function* (id: string) {
+    const hook = isUuid(id) ? yield* hooks.find(id).pipe(Effect.catch(away)) : undefined
+    return hook ?? (yield* Effect.fail(noHook))
+  })
+  const findOwn = Effect.fnUntraced(function* (id: string) {
+    const hook = yield* find(id)
+    return hook.fromSettings ? yield* Effect.fail(ofSettings) : hook
+  })
+  /** Written down before it is done: an act without its entry is worse than an entry without its act. */
+  const note = Effect.fnUntraced(function* (action: string, target: string) {
+    const { actor } = yield* CurrentPrincipal
+    yield* notes.add({ action, actor, target }).pipe(Effect.catch(away))
+  })
+  return { hooks, find, findOwn, note }
+})
+
 /** `/api/admin/event-hooks`. */
 export const eventHookHandlers = HttpApiBuilder.group(
   apiOf(EventHookGroup),
   "eventHooks",
   Effect.fnUntraced(function* (handlers) {
-    const hooks = yield* EventHooks
-    const notes = yield* AuditNotes
-    const find = Effect.fnUntraced(function* (id: string) {
-      const hook = isUuid(id) ? yield* hooks.find(id).pipe(Effect.catch(away)) : undefined
-      return hook ?? (yield* Effect.fail(noHook))
-    })
-    const findOwn = Effect.fnUntraced(function* (id: string) {
-      const hook = yield* find(id)
-      return hook.fromSettings ? yield* Effect.fail(ofSettings) : hook
-    })
-    /** Written down before it is done: an act without its entry is worse than an entry without its act. */
-    const note = Effect.fnUntraced(function* (action: string, target: string) {
-      const { actor } = yield* CurrentPrincipal
-      yield* notes.add({ action, actor, target }).pipe(Effect.catch(away))
-    })
+    const { find, findOwn, hooks, note } = yield* makeDesk
     return handlers.handleAll({
       listEventHooks: ({ query }) =>
         hooks

@@ -209,23 +209,30 @@ const showDeliveries = (id) => {
 
 const read = shown === null ? showHooks() : showDeliveries(shown)
 
+const add = async () => {
+  const url = byId("add-url", HTMLInputElement)
+  const problem = byId("add-problem", HTMLElement)
+  try {
+    /** @type {{ readonly secret: string }} */
+    const { secret } = await ask("POST", PATH, {
+      url: url.value.trim(),
+      types: [byId("add-types", HTMLSelectElement).value]
+    })
+    show(problem, undefined)
+    await read()
+    showSecret(secret, "– give it to the receiver.")
+    say(`${url.value.trim()} gets events now. Its signing secret is below the form.`)
+    byId("add", HTMLFormElement).reset()
+  } catch (failure) {
+    const text = explain(failure)
+    show(problem, text)
+    warn(text)
+  }
+}
+
 const form = byId("add", HTMLFormElement)
 form.hidden = !mayWrite() || shown !== null
 form.addEventListener("submit", (event) => {
   event.preventDefault()
-  const url = byId("add-url", HTMLInputElement)
-  const problem = byId("add-problem", HTMLElement)
-  ask("POST", PATH, { url: url.value.trim(), types: [byId("add-types", HTMLSelectElement).value] })
-    .then(async (/** @type {{ readonly secret: string }} */ { secret }) => {
-      show(problem, undefined)
-      await read()
-      showSecret(secret, "– give it to the receiver.")
-      say(`${url.value.trim()} gets events now. Its signing secret is below the form.`)
-      form.reset()
-    })
-    .catch((failure) => {
-      const text = explain(failure)
-      show(problem, text)
-      warn(text)
-    })
+  void add()
 })

@@ -14,7 +14,7 @@ begin
     select l from unnest(p_ids) with ordinality as x(id, place) join email_log l on l.id = x.id order by x.place
   );
   perform lock_hook_subjects(array(select hook_subject_of_mail(l) from unnest(v_rows) as l));
-  -- The provider's word for the acceptance that is told here.
+  -- The provider's word for this acceptance.
   delete from event_hook_deliveries d
   where d.early_send_id = any (p_ids) and d.state = 'pending' and d.tries = 0 and d.type = 'email.sent';
   perform write_hook_deliveries(array(

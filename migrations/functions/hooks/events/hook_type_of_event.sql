@@ -1,5 +1,5 @@
--- The type under which an event of a provider is told; null for one that is not. The library's own acceptance is told when its row is
--- written: the provider's word for it adds nothing.
+-- The type under which an event of a provider goes to hooks; null for one that does not. The library's own acceptance went out when its
+-- row was written: the provider's word for it adds nothing.
 create or replace function hook_type_of_event(p_event text, p_outcome text) returns text
 language plpgsql
 immutable

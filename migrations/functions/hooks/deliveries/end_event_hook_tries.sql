@@ -1,5 +1,5 @@
--- Notes how tries ended, several in one call: entries { id, lease, received, status, answer, error }. A receipt counts whoever holds the
--- lease by now, since the receiver has the event; a failure only under its lease: the event is tried again after the delay that follows
+-- Notes how tries ended, several in one call: entries { id, lease, received, status, answer, error }. A receipt counts also after its
+-- lease, since the receiver has the event; a failure only under its lease: the event is tried again after the delay that follows
 -- its tries, and is dead once the delays are used up. What follows it in its subject becomes due with it, or at once.
 create or replace function end_event_hook_tries(p_ends jsonb, p_delays interval[]) returns void
 language plpgsql

@@ -1,5 +1,5 @@
 -- Tells the hooks of addresses that were put on the list or taken off it, unsubscribed ones included. The address of an erased person is
--- kept by its hash (P3): that it left the list is not told.
+-- kept by its hash (P3): that it left the list goes to nobody.
 create or replace function tell_hooks_of_suppressions() returns trigger
 language plpgsql
 set search_path = pg_catalog, public, pg_temp

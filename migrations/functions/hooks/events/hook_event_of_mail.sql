@@ -1,5 +1,5 @@
 -- An event of a mail, ready for the hooks. A mail that only events know waits for its row for a minute since its first event. Null where
--- the event is not told.
+-- the event goes to no hook.
 create or replace function hook_event_of_mail(r email_log, e delivery_event) returns hook_event
 language plpgsql
 stable
