@@ -59,7 +59,7 @@ create table email_log (
   attempts jsonb,
   -- The span of the send as W3C writes it, where it was traced: spans of later events link to it.
   traceparent text,
-  -- The caller's tags, for event hooks; null where there are none.
+  -- Tags of the request, for event hooks.
   tags jsonb,
   constraint email_log_words check (email_log_words_are_known(category, outcome, status, error_kind))
 );

@@ -16,7 +16,7 @@ create table event_hooks (
   old_secret_until timestamptz,
   -- The hook of `EVENT_HOOK_URL`: one row at most, which the processes keep as their settings are.
   from_settings boolean not null default false,
-  -- The first failed try since the last receipt, and the last one; null where there is none.
+  -- The first failed try since the last receipt, and the latest one.
   failing_since timestamptz,
   failed_at timestamptz,
   received_at timestamptz,
@@ -40,7 +40,7 @@ create table event_hook_deliveries (
   type text not null,
   -- What the event is about: events of one subject are sent one after the other.
   subject text not null,
-  -- JSON as it is sent and signed.
+  -- JSON, sent and signed byte for byte.
   body text not null,
   -- `email_log.id` of a mail that only delivery events knew when this was written: the library's row completes the body.
   early_send_id uuid,
@@ -98,7 +98,7 @@ create trigger large_conversion_jobs_told after update of status on large_conver
 for each row when (new.status <> old.status and new.status in ('completed', 'failed', 'cancelled'))
 execute function tell_hooks_of_conversion();
 
--- Word documents and pictures, which have no job of their own.
+-- Word documents and pictures have no job.
 create trigger files_told after update of status on files
 for each row when (old.status = 'processing' and new.status in ('completed', 'failed'))
 execute function tell_hooks_of_conversion();

@@ -2,7 +2,7 @@
  * `EventHooks`: each event reaches every hook that asks for it or is dead and can be sent again, one after the other for one subject; a
  * hook that is silent for days switches itself off.
  *
- * Adapters: memory, postgres. Rules: EVENT-80 to EVENT-85.
+ * Adapters: memory, postgres. Rules: EVENT-81, EVENT-82, EVENT-83, EVENT-85.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { type Duration, Effect, type Layer, Redacted } from "effect"

@@ -1,5 +1,5 @@
 -- Writes an event of the type `test` for one hook, whatever types it asks for; returns the delivery's id, null where the hook is off or
--- there is none.
+-- unknown.
 create or replace function test_event_hook(p_id uuid) returns uuid
 language plpgsql
 set search_path = pg_catalog, public, pg_temp

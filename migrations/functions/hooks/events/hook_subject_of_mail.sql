@@ -1,4 +1,4 @@
--- The mail that a row of the log is about, among whose events there is an order: one idempotency key, as far as it is known.
+-- The subject by which events of a mail are ordered: its idempotency key, if the row knows it.
 create or replace function hook_subject_of_mail(r email_log) returns text
 language plpgsql
 immutable

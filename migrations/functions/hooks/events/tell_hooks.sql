@@ -1,4 +1,4 @@
--- Tells the hooks of one event, in the transaction that records it. `p_subject`: `key:` and the hash of the idempotency key for a mail.
+-- Writes one event for the hooks, in the transaction that records it. `p_subject` of a mail: `key:` and the hash of its idempotency key.
 create or replace function tell_hooks(p_type text, p_subject text, p_occurred timestamptz, p_data jsonb) returns void
 language plpgsql
 set search_path = pg_catalog, public, pg_temp

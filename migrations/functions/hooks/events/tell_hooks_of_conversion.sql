@@ -1,4 +1,4 @@
--- Tells the hooks that a conversion has ended: of a job, of a file that is converted in one piece, or of a flyer.
+-- Writes the end of a conversion for the hooks: a job, a file that is converted in one piece, or a flyer.
 create or replace function tell_hooks_of_conversion() returns trigger
 language plpgsql
 set search_path = pg_catalog, public, pg_temp

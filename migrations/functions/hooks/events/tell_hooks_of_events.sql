@@ -1,5 +1,4 @@
--- Tells the hooks of delivery events, those that are kept (`keep_email_events`). Last in the transaction, by its locks. A step of
--- `record_email_events`.
+-- Writes delivery events for the hooks. A step of `keep_email_events`.
 create or replace function tell_hooks_of_events(p_events hook_event[]) returns void
 language plpgsql
 set search_path = pg_catalog, public, pg_temp

@@ -1,5 +1,5 @@
--- Tells the hooks how attempts of the library ended: each entry is the id of its row and the outcome. Events that came before the row get
--- what it knows, follow it, and wait no longer. Last in the transaction, by its locks. A step of `record_email_sends`.
+-- Writes ends of attempts for the hooks, by the ids of their rows and their outcomes. Events that came before the row get its data, go
+-- after it, and wait no longer. The last step of `record_email_sends`, because of the locks that it takes.
 create or replace function tell_hooks_of_sends(p_ids uuid[], p_outcomes text[]) returns void
 language plpgsql
 set search_path = pg_catalog, public, pg_temp

@@ -1,5 +1,5 @@
--- Tells the hooks of addresses that were put on the list or taken off it, unsubscribed ones included. The address of an erased person is
--- kept by its hash (P3): that it left the list goes to nobody.
+-- Writes for the hooks which addresses were added to the suppression list or removed, unsubscribed ones included. Nothing is written when
+-- an erased person's address is replaced by its hash (P3).
 create or replace function tell_hooks_of_suppressions() returns trigger
 language plpgsql
 set search_path = pg_catalog, public, pg_temp

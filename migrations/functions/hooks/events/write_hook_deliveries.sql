@@ -1,7 +1,7 @@
--- Writes events for every hook that asks for them, in their order. For a hook that was switched off by itself they are `dead` at once; for
--- one that a person or the settings switched off nothing is written. An event whose subject has an earlier one that is still to be received is due with
--- that one: `claim_event_hook_deliveries` passes it over until then, and has to see it less often. The setting: rows are found by the
--- indexes, whatever the statistics say.
+-- Writes events for every hook that asks for them, in their order. For a hook that switched itself off they are `dead` at once; for one
+-- that a person or the settings switched off nothing is written. An event behind another of its subject gets the same due time:
+-- `claim_event_hook_deliveries` skips it until then, and so reads it less often. The setting: rows are found by the indexes, whatever
+-- the statistics say.
 create or replace function write_hook_deliveries(p_events hook_event[]) returns void
 language plpgsql
 set search_path = pg_catalog, public, pg_temp

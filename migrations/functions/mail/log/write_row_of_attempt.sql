@@ -1,6 +1,5 @@
--- Writes one attempt: a row of its own, or the one that its mail has. `marks`: whom the events of its row suppress; `learned`
--- (`learned_of_row`) is null where nothing is known beside the entry, `is_news` false for an entry that comes again. A step of
--- `record_email_sends`, whose settings hold for its plans.
+-- Writes one attempt into a new row or into the row of its mail. `marks`: suppressions that the row's earlier events asked for. `learned`:
+-- see `learned_of_row`; null for a new row. `is_news`: false for a repeated entry. A step of `record_email_sends`; its settings apply.
 create or replace function write_row_of_attempt(
   e email_log_row, out send_id uuid, out status text, out provider_message_id text, out marks text[], out learned jsonb,
   out is_news boolean

@@ -131,10 +131,42 @@ export class HookEvents extends Context.Service<
 
 const atNow = <A>(f: (now: number) => A) => Effect.map(Clock.currentTimeMillis, f)
 
-/** What changes deliveries that have ended, and the hook of the settings. */
-const desk = (tables: HookTables): Pick<EventHooks["Service"], "adopt" | "redeliver" | "redeliverFrom"> => {
-  const { add, deliveries, hooks } = tables
+/** What changes no hook but its secrets, and the hook of the settings. */
+const desk = (
+  tables: HookTables
+): Pick<
+  EventHooks["Service"],
+  "adopt" | "find" | "page" | "redeliver" | "redeliverFrom" | "rotate" | "test"
+> => {
+  const { add, deliveries, hooks, row, secret, write } = tables
   return {
+    page: ({ limit }) =>
+      atNow((now) => ({
+        rows: [...hooks.values()]
+          .toReversed()
+          .slice(0, limit)
+          .map((hook) => row(hook, now)),
+        nextCursor: null
+      })),
+    find: (id) =>
+      atNow((now) => {
+        const hook = hooks.get(id)
+        return hook && row(hook, now)
+      }),
+    rotate: (id) =>
+      atNow((now) => {
+        const hook = hooks.get(id)
+        if (hook === undefined || hook.fromSettings) return undefined
+        hook.old = { secret: hook.secret, until: now + ROTATION_HOURS * 3_600_000 }
+        return (hook.secret = secret())
+      }),
+    test: (id) =>
+      atNow((now) => {
+        const hook = hooks.get(id)
+        return hook?.offBy !== null
+          ? undefined
+          : write(hook, "test", `test:${now}`, '{"type":"test","data":{}}', now).id
+      }),
     redeliver: (id) =>
       atNow((now) => redeliver(tables, deliveries.get(id)?.hookId ?? "", now, (one) => one.id === id) > 0),
     redeliverFrom: (hookId, from) =>
@@ -163,22 +195,9 @@ const desk = (tables: HookTables): Pick<EventHooks["Service"], "adopt" | "redeli
 }
 
 const makeServices = (tables: HookTables) => {
-  const { add, deliveries, hooks, of, row, secret, write } = tables
+  const { add, deliveries, hooks, of, secret, write } = tables
   const service = EventHooks.of({
     ...desk(tables),
-    page: ({ limit }) =>
-      atNow((now) => ({
-        rows: [...hooks.values()]
-          .toReversed()
-          .slice(0, limit)
-          .map((hook) => row(hook, now)),
-        nextCursor: null
-      })),
-    find: (id) =>
-      atNow((now) => {
-        const hook = hooks.get(id)
-        return hook && row(hook, now)
-      }),
     add: ({ enabled, types, url }) =>
       atNow((now) => {
         const hook = add(
@@ -214,20 +233,6 @@ const makeServices = (tables: HookTables) => {
         if (hooks.get(id)?.fromSettings !== false) return false
         for (const one of of(id)) deliveries.delete(one.id)
         return hooks.delete(id)
-      }),
-    rotate: (id) =>
-      atNow((now) => {
-        const hook = hooks.get(id)
-        if (hook === undefined || hook.fromSettings) return undefined
-        hook.old = { secret: hook.secret, until: now + ROTATION_HOURS * 3_600_000 }
-        return (hook.secret = secret())
-      }),
-    test: (id) =>
-      atNow((now) => {
-        const hook = hooks.get(id)
-        return hook?.offBy !== null
-          ? undefined
-          : write(hook, "test", `test:${now}`, '{"type":"test","data":{}}', now).id
       }),
     deliveries: ({ hookId, limit, state }) =>
       Effect.sync(() => ({
