@@ -38,11 +38,14 @@ begin
     where h.off_by is null
     order by row_number() over (partition by h.id order by x.next_at), x.next_at
     limit p_limit
+  ), claimed as (
+    update event_hook_deliveries d set lease = p_lease, next_at = v_now + p_for, tries = d.tries + 1, tried_at = v_now
+    from due where d.id = due.id
+    returning d.*
   )
-  update event_hook_deliveries d set lease = p_lease, next_at = v_now + p_for, tries = d.tries + 1, tried_at = v_now
-  from due, event_hooks h
-  where d.id = due.id and h.id = d.hook_id
-  returning d.id, d.hook_id, d.message_id, d.body, d.tries, h.url, h.secret,
-    case when h.old_secret_until > v_now then h.old_secret end;
+  select c.id, c.hook_id, c.message_id, c.body, c.tries, h.url, h.secret,
+    case when h.old_secret_until > v_now then h.old_secret end
+  from claimed c join event_hooks h on h.id = c.hook_id
+  order by c.sequence;
 end
 $$;

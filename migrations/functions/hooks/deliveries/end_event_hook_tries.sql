@@ -1,6 +1,7 @@
 -- Notes how tries ended, several in one call: entries { id, lease, received, status, answer, error }. A receipt counts also after its
 -- lease, since the receiver has the event; a failure only under its lease: the event is tried again after the delay that follows
--- its tries, and is dead once the delays are used up. What follows it in its subject becomes due with it, or at once.
+-- its tries, and is dead once the delays are used up. What follows it in its subject becomes due with it, or at once,
+-- unless somebody else has its row: a due time is a hint. Lock order: deliveries by id, hooks by id.
 create or replace function end_event_hook_tries(p_ends jsonb, p_delays interval[]) returns void
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
@@ -32,13 +33,17 @@ begin
     join unnest(v_ended) as o on o.id = y.id
   ) as e
   where x.id = e.id;
-  update event_hook_deliveries x set next_at = greatest(v_now, x.wait_until, o.next_at)
+  update event_hook_deliveries x set next_at = greatest(v_now, x.wait_until, n.next_at)
   from (
-    select z.hook_id, z.subject, z.sequence, z.next_at from unnest(v_ended) as y join event_hook_deliveries z on z.id = y.id
-    where not z.again
-  ) as o
-  where x.hook_id = o.hook_id and x.subject = o.subject and x.sequence > o.sequence
-    and x.state = 'pending' and not x.again and x.tries = 0;
+    select w.id, z.next_at
+    from unnest(v_ended) as y
+    join event_hook_deliveries z on z.id = y.id and not z.again
+    join event_hook_deliveries w on w.hook_id = z.hook_id and w.subject = z.subject and w.sequence > z.sequence
+      and w.state = 'pending' and not w.again and w.tries = 0
+    for update of w skip locked
+  ) as n
+  where x.id = n.id;
+  perform from event_hooks h where h.id in (select o.hook_id from unnest(v_ended) as o) order by h.id for no key update;
   update event_hooks h set received_at = v_now, failing_since = null
   where (h.failing_since is not null or h.received_at is null or h.received_at < v_now - interval '10 seconds')
     and h.id in (select o.hook_id from jsonb_to_recordset(p_ends) as e(id uuid, received boolean)

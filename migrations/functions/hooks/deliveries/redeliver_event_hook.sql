@@ -6,12 +6,17 @@ set search_path = pg_catalog, public, pg_temp
 as $$
 declare
   v_count integer;
+  v_now timestamptz := clock_timestamp();
 begin
   update event_hook_deliveries d set
-    again = d.again or d.tried_at is not null, state = 'pending', tries = 0, next_at = clock_timestamp(), ended_at = null
-  where d.hook_id = p_hook_id and d.state <> 'pending'
-    and (d.id = p_id or d.state = 'dead' and d.created_at >= p_from)
-    and exists (select from event_hooks h where h.id = d.hook_id and h.off_by is distinct from 'itself');
+    again = d.again or d.tried_at is not null, state = 'pending', tries = 0, next_at = v_now, ended_at = null
+  where d.id in (
+    select x.id from event_hook_deliveries x
+    where x.hook_id = p_hook_id and x.state <> 'pending' and (x.id = p_id or x.state = 'dead' and x.created_at >= p_from)
+      and exists (select from event_hooks h where h.id = x.hook_id and h.off_by is distinct from 'itself')
+    order by x.id
+    for update
+  );
   get diagnostics v_count = row_count;
   return v_count;
 end

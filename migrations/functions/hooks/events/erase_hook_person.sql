@@ -23,7 +23,12 @@ begin
         'tags', '{}'::jsonb
       )
     )
-  where d.type like 'email.%' and position(p_email in d.body) > 0 and d.body::jsonb -> 'data' -> 'to' ? p_email;
+  where d.id in (
+    select x.id from event_hook_deliveries x
+    where x.type like 'email.%' and position(p_email in x.body) > 0 and x.body::jsonb -> 'data' -> 'to' ? p_email
+    order by x.id
+    for update
+  );
   return v_found or found;
 end
 $$;
