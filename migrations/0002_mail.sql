@@ -59,6 +59,8 @@ create table email_log (
   attempts jsonb,
   -- The span of the send as W3C writes it, where it was traced: spans of later events link to it.
   traceparent text,
+  -- Tags of the request, for event hooks.
+  tags jsonb,
   constraint email_log_words check (email_log_words_are_known(category, outcome, status, error_kind))
 );
 
@@ -67,7 +69,7 @@ create type email_log_row as (
   ordinal integer, id uuid, category text, source text, from_address text, to_addresses text[], other_addresses text[],
   dropped_addresses text[], subject text, outcome text, error text, error_kind text, failed_over boolean, cost_usd numeric,
   accepted_cost_usd numeric, idempotency_key text, key_hash text, key_tag text, provider text, provider_message_id text,
-  retry_at timestamptz, attempts jsonb, traceparent text
+  retry_at timestamptz, attempts jsonb, traceparent text, tags jsonb
 );
 
 -- What an event says of a mail, and when: the shape of the two accounts.

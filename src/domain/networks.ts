@@ -59,3 +59,23 @@ export const networksOf = (entries: ReadonlyArray<string>): ((text: string) => b
 
 /** Whether an address is this machine's own. */
 export const isLoopback = networksOf(["127.0.0.0/8", "::1"])
+
+/** Azure's host machine answers its guests at this address, which looks like a public one. */
+const isHostMachine = networksOf(["168.63.129.16"])
+
+/** IPv6 addresses that are routed on the internet. */
+const isGlobalIpv6 = networksOf(["2000::/3"])
+
+/**
+ * Whether an address is one of the internet: not private, loopback, link-local, shared by a carrier, multicast, reserved, nor one that
+ * stands for another address (NAT64, 6to4, Teredo). An IPv4-mapped address counts as its IPv4 address.
+ */
+export const isPublicAddress = (text: string): boolean => {
+  const address = parseAddress(text)
+  return (
+    address !== undefined &&
+    address.range() === "unicast" &&
+    (address.kind() === "ipv4" || isGlobalIpv6(text)) &&
+    !isHostMachine(text)
+  )
+}

@@ -8,6 +8,7 @@ export const ADMIN_SCREENS = {
   customers: "Customers",
   admins: "Admins",
   messages: "Messages",
+  "event-hooks": "Event hooks",
   notifications: "Notifications",
   statistics: "Statistics",
   costs: "Costs",

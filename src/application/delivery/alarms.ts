@@ -1,8 +1,7 @@
 import { Context, Effect, Layer, Metric } from "effect"
 
-import { ALARMS, type AlarmName, evaluate } from "../../domain/delivery/alarm-rules.ts"
+import { ALARMS, type AlarmName, evaluate, type Measures } from "../../domain/delivery/alarm-rules.ts"
 import { alarmMail } from "../../domain/delivery/alarm-texts.ts"
-import type { DocumentMeasures } from "../../domain/delivery/document-alarms.ts"
 import { type AlarmNotice, AlarmBoard } from "../../ports/delivery/alarm-board.ts"
 import { Chat } from "../../ports/delivery/alert-channels.ts"
 import { DeferQueue } from "../../ports/mail/defer-queue.ts"
@@ -142,29 +141,43 @@ const log = (name: AlarmName, notice: "begun" | "ended", detail: string) =>
 
 const figure = (name: string, description: string) => Metric.gauge(name, { description })
 
-const FIGURES: ReadonlyArray<readonly [Metric.Gauge<number>, (documents: DocumentMeasures) => number]> = [
+type Measured = Pick<Measures, "documents" | "hooks">
+
+const FIGURES: ReadonlyArray<readonly [Metric.Gauge<number>, (measures: Measured) => number]> = [
   [
     figure("postlane_conversions_failed_recently", "Conversions that failed in the last half hour."),
-    ({ failed }) => failed
+    ({ documents }) => documents.failed
   ],
   [
     figure(
       "postlane_conversions_waiting_minutes",
       "Time for which the oldest conversion waits while no worker is busy."
     ),
-    ({ waitingMinutes }) => waitingMinutes
+    ({ documents }) => documents.waitingMinutes
   ],
   [
     figure("postlane_batch_fallback_share", "Share of a day's batch pages that were converted on demand."),
-    ({ batch }) => (batch.pages === 0 ? 0 : batch.fallback / batch.pages)
+    ({ documents: { batch } }) => (batch.pages === 0 ? 0 : batch.fallback / batch.pages)
   ],
   [
     figure("postlane_intake_unverified_recently", "Mails of the last half hour with an unverified sender."),
-    ({ mails }) => mails.unverified
+    ({ documents }) => documents.mails.unverified
   ],
   [
     figure("postlane_intake_waiting_minutes", "Since when the oldest mail to the convert address is due."),
-    ({ mailWaitingMinutes }) => mailWaitingMinutes
+    ({ documents }) => documents.mailWaitingMinutes
+  ],
+  [
+    figure("postlane_event_hooks_pending", "Events that are to be sent to hooks, 10,000 at most."),
+    ({ hooks }) => hooks.pending
+  ],
+  [
+    figure("postlane_event_hooks_dead_recently", "Events for hooks that died in the last half hour."),
+    ({ hooks }) => hooks.dead
+  ],
+  [
+    figure("postlane_event_hooks_oldest_seconds", "For how long the oldest event for a hook has been due."),
+    ({ hooks }) => hooks.oldestSeconds
   ]
 ]
 
@@ -172,7 +185,7 @@ const FIGURES: ReadonlyArray<readonly [Metric.Gauge<number>, (documents: Documen
 const judgeAlarms = Effect.gen(function* () {
   const board = yield* AlarmBoard
   const measures = { ...(yield* board.measure), deadLetters: yield* deadLetters }
-  for (const [gauge, of] of FIGURES) yield* Metric.update(gauge, of(measures.documents))
+  for (const [gauge, of] of FIGURES) yield* Metric.update(gauge, of(measures))
   for (const change of evaluate(yield* board.read, measures)) {
     const moved = yield* board.change(change)
     if (moved && change.notice !== undefined) yield* log(change.name, change.notice, change.detail)

@@ -19,6 +19,7 @@ export const detailsOf = (
   others: [...mailed.cc, ...mailed.bcc].map(addressKey),
   dropped: recipientKeys(message).filter((address) => blocked.has(address)),
   subject: message.subject,
+  ...(Object.keys(message.tags).length === 0 ? {} : { tags: message.tags }),
   ...key
 })
 

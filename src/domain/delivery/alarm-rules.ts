@@ -28,9 +28,22 @@ export const ALARMS = [
   ...SILENCE_ALARMS,
   "no_model",
   ...DOCUMENT_ALARMS,
+  "event_hooks",
   "clocks"
 ] as const
 export type AlarmName = (typeof ALARMS)[number]
+
+/** What the alarm on event hooks is judged by. */
+interface HookMeasures {
+  /** Hooks that have switched themselves off. */
+  readonly off: number
+  /** Events that are to be sent, 10,000 at most. */
+  readonly pending: number
+  /** Events that died in the last {@link RECENT_MINUTES}. */
+  readonly dead: number
+  /** For how long the oldest event has been due and not tried, seconds. */
+  readonly oldestSeconds: number
+}
 
 /** The measurements that the alarms are judged by. Times are milliseconds of the database's clock. */
 export interface Measures {
@@ -59,6 +72,7 @@ export interface Measures {
   /** Pages of the last {@link RECENT_MINUTES} that the high-fidelity model refused, or gave no answer to. */
   readonly unanswered: number
   readonly documents: DocumentMeasures
+  readonly hooks: HookMeasures
 }
 
 /** The state of an alarm. */
@@ -132,6 +146,9 @@ const SILENT_SENDS = { bad: 20, calm: 5 }
 /** Unanswered calls within half an hour. One refused prompt is normal; three point to the account, the model or the region. */
 const UNANSWERED = { bad: 3, calm: 0 }
 
+/** An event that is due is tried within seconds, unless no process sends, or its receiver keeps others waiting. */
+const HOOK_DUE_SECONDS = 5 * 60
+
 /** How long an alarm must be calm without a break before it ends: a flapping alarm stays one episode. */
 export const CALM_MS = 15 * 60_000
 
@@ -158,6 +175,14 @@ const silence = (provider: Provider, sends: number): Verdict => ({
   level: sends >= SILENT_SENDS.bad ? "bad" : sends < SILENT_SENDS.calm ? "calm" : "between",
   detail: `${sends} mails in a row that ${provider} took more than ${SILENCE_AFTER_MINUTES} minutes ago have no delivery event`
 })
+
+const hooksVerdict = ({ hooks: { dead, off, oldestSeconds } }: Measures): Verdict => {
+  const isOverdue = oldestSeconds > HOOK_DUE_SECONDS
+  return {
+    level: off > 0 || dead > 0 || isOverdue ? "bad" : "calm",
+    detail: `${off} event hooks are off since nothing was received, ${dead} events died in ${RECENT_MINUTES} minutes, and the oldest has been due for ${Math.round(oldestSeconds / 60)} minutes`
+  }
+}
 
 const modelVerdict = ({ unanswered }: Measures): Verdict => ({
   level: counted(unanswered, UNANSWERED),
@@ -227,15 +252,15 @@ export const judge = (name: AlarmName, measures: Measures): Verdict => {
         detail: `${failed} sends ended failed in ${RECENT_MINUTES} minutes without having been refused, the limit is ${FAILED.bad}`
       }
     }
-    case "unclaimed_sends": {
-      const { unclaimed } = measures
+    case "unclaimed_sends":
       return {
-        level: counted(unclaimed, UNCLAIMED),
-        detail: `${unclaimed} sends went out without suppression look-up and claim, as reported in the last ${RECENT_MINUTES} minutes`
+        level: counted(measures.unclaimed, UNCLAIMED),
+        detail: `${measures.unclaimed} sends went out without suppression look-up and claim, as reported in the last ${RECENT_MINUTES} minutes`
       }
-    }
     case "no_model":
       return modelVerdict(measures)
+    case "event_hooks":
+      return hooksVerdict(measures)
     case "clocks":
       return clocksVerdict(measures)
     default:

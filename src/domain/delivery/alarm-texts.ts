@@ -24,6 +24,7 @@ const TITLES: Readonly<Record<Exclude<AlarmName, SilenceAlarm>, string>> = {
   batch_fallback: "The batch lane does not serve its pages",
   unverified_mails: "Nobody vouches for who mails documents",
   waiting_mails: "Nobody works on mailed documents",
+  event_hooks: "Events do not reach their hooks",
   clocks: "Clocks are apart"
 }
 
@@ -55,6 +56,8 @@ const ADVICE: Readonly<Record<Exclude<AlarmName, SilenceAlarm>, string>> = {
     "The reports of the mail server in front may not be read: compare TRUSTED_MAIL_HOPS with it. See GET /api/admin/incoming-mails?outcome=unverified for the reasons.",
   waiting_mails:
     "Start a process with the role intake. See GET /api/admin/incoming-mails for what each mail waits for.",
+  event_hooks:
+    "See the page of event hooks, or GET /api/admin/event-hooks/:id/deliveries, for what the receivers answer. A hook that is off stays off until it is resumed; its events can be sent again from a time.",
   clocks:
     "Let NTP set them; the log line CLOCK_OFF names a process that is off. While the database's own clock has gone back, keys and leases last longer by as much."
 }

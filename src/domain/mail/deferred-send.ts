@@ -36,6 +36,8 @@ export const SendDetails = Schema.Struct({
    * The tag in the request: null where it has none. Absent in messages of an earlier version, which used the hash of the key as the tag.
    */
   keyTag: Schema.optionalKey(Schema.NullOr(KeyTag)),
+  /** Tags of the caller, for event hooks. */
+  tags: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
   /** The span of the send, where it was traced. */
   traceparent: Schema.optionalKey(Schema.String)
 })

@@ -27,7 +27,7 @@ const when =
     holds ? [{ setting, message: String.raw(words, ...values).trim() }] : []
 
 /** Contradictions that stop every start. */
-export const contradictions = ({ readable, settings, values: { cloud, intake } }: Given) => {
+export const contradictions = ({ readable, settings, values: { cloud, eventHooks, intake } }: Given) => {
   const { batch, retryQueue } = settings
   const { accessKeyId: id, secretAccessKey: key, sessionToken: token } = cloud
   const longest = greatest(retryQueue.delaysSeconds)
@@ -53,6 +53,11 @@ export const contradictions = ({ readable, settings, values: { cloud, intake } }
       is workspace, which needs MAILAPI_SERVICE_ACCOUNT_KEY: set it, or use library`,
     ...when(lacksCert || lacksCertKey, lacksCert ? "SMTP_TLS_CERT" : "SMTP_TLS_KEY")`
       is unset: a certificate needs its key, and a key its certificate`,
+    ...when(
+      eventHooks.url !== undefined && eventHooks.secrets === undefined && readable("EVENT_HOOK_SECRET"),
+      "EVENT_HOOK_SECRET"
+    )`
+      is required with EVENT_HOOK_URL: whsec_ and the base64 of 32 random bytes (openssl rand -base64 32)`,
     ...when(batch.minRecords > batch.maxRecords, "BATCH_CONVERSION_MIN_RECORDS")`
       is more than BATCH_CONVERSION_MAX_RECORDS: lower it`
   ]

@@ -152,6 +152,19 @@ const sendQueueOf = ({ cloud, providerA, sendQueue }: Values, embedded: boolean)
     paces: [pace("provider_a", rateA), pace("provider_b", rateB)]
   }
 }
+const eventHooksOf = ({ eventHooks: { privateNetworks, secrets, url } }: Values, embedded: boolean) => ({
+  /** The hook of the settings, if they name one; `secrets`: one, or two while one is being replaced. */
+  own:
+    url === undefined || secrets === undefined
+      ? undefined
+      : {
+          url,
+          secrets: Redacted.value(secrets)
+            .split(" ")
+            .map((one) => Redacted.make(one))
+        },
+  privateNetworks: privateNetworks ?? (embedded ? ["127.0.0.0/8", "::1"] : [])
+})
 
 const intakeOf = (env: Env, { intake }: Values) => ({
   ...intake,
@@ -238,6 +251,7 @@ export const complete = (env: Env, values: Values, options: DecodeOptions) => {
       pollSeconds: events.pollSeconds,
       logKeepDays: events.logKeepDays
     },
+    eventHooks: eventHooksOf(values, embedded),
     alerts: {
       /** Bare address. */
       email: alertEmail === undefined ? undefined : addressOf(alertEmail),

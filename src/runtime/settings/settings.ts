@@ -15,7 +15,7 @@ export type MailSettings = Pick<
 >
 export type DeliverySettings = Pick<
   Settings,
-  "access" | "alerts" | "domains" | "embedded" | "events" | "http" | "providerA" | "providerB"
+  "access" | "alerts" | "domains" | "embedded" | "eventHooks" | "events" | "http" | "providerA" | "providerB"
 >
 export type AccountSettings = Pick<Settings, "access" | "alerts" | "domains" | "embedded" | "http">
 export type StoreSettings = Pick<

@@ -1,5 +1,6 @@
 import { Effect, Redacted, Result, Schema, SchemaIssue, SchemaTransformation } from "effect"
 
+import { hookUrlFault } from "../../domain/delivery/event-hooks.ts"
 import { asciiDomain, parseMailbox } from "../../domain/mail/address.ts"
 import { decodedPercent } from "./percent-encoding.ts"
 
@@ -102,6 +103,24 @@ const parseNetworks = (value: string) =>
 
 /** Addresses, and networks by the length of their prefix. */
 export const networks = parsed(`must be ${NETWORKS}`, parseNetworks)
+
+/** Where events are posted to, as a hook's address has to be. */
+export const hookUrl = parsed(
+  "must be an address that starts with https:// or http://, without a user name",
+  (value) => (hookUrlFault(value) === undefined ? value : undefined)
+)
+
+/** One signing secret, or two separated by a space. */
+export const hookSecrets = parsed(
+  "must be whsec_ and the base64 of 24 to 64 bytes, or two of them with a space between",
+  (value) => {
+    const secrets = value.split(/\s+/)
+    const areWhole = secrets.every((secret) =>
+      /^whsec_(?:[A-Za-z\d+/]{4}){8,}(?:[A-Za-z\d+/]{2}==|[A-Za-z\d+/]{3}=)?$/.test(secret)
+    )
+    return areWhole && secrets.length <= 2 && value.length <= 200 ? secrets.join(" ") : undefined
+  }
+)
 
 /** Proxies: how many there are one behind another, or their addresses and networks. */
 export const proxies = parsed<number | ReadonlyArray<string>>(

@@ -13,6 +13,8 @@ import {
   delays,
   domain,
   flag,
+  hookSecrets,
+  hookUrl,
   httpUrl,
   httpUrls,
   integer,
@@ -213,6 +215,17 @@ export const AREAS = {
     chatBotToken: secret("CHAT_BOT_TOKEN", text)`Token of the Telegram bot that posts admin alerts.`,
     chatId: open("CHAT_ID", text)`The chat that admin alerts go to.`,
     chatApiBaseUrl: open("CHAT_API_BASE_URL", httpUrl, vendor)`Address of the Telegram Bot API.`
+  }),
+
+  eventHooks: area("Event hooks", {
+    url: open("EVENT_HOOK_URL", hookUrl)`
+      A receiver of all events of mails, suppressions and documents (Standard Webhooks); admins make more. Needs EVENT_HOOK_SECRET.`,
+    secrets: secret("EVENT_HOOK_SECRET", hookSecrets)`
+      What signs them: whsec_ and the base64 of 24 to 64 random bytes; two, separated by a space, while one is being replaced: both sign.`,
+    privateNetworks: open("EVENT_HOOK_PRIVATE_NETWORKS", networks, {
+      otherwise: "this machine where embedded, else none"
+    })`
+      Private addresses and networks (such as 10.0.0.0/8) that receivers may be at, separated by commas.`
   }),
 
   intake: area("Convert-by-email", {

@@ -12,6 +12,7 @@ import type { TrustedProxies } from "../../../src/adapters/http/server/client-ad
 import type { ListenerTimes } from "../../../src/adapters/http/server/node-server.ts"
 import * as MailTemplates from "../../../src/adapters/mail-templates/mail-templates.ts"
 import * as MemoryAccess from "../../../src/adapters/memory/accounts/access.ts"
+import * as MemoryHooks from "../../../src/adapters/memory/delivery/event-hooks.ts"
 import { AccountClosing } from "../../../src/application/accounts/account-closing.ts"
 import { AdminInvitations } from "../../../src/application/accounts/admin-invitations.ts"
 import { ContactForms } from "../../../src/application/accounts/contact-forms.ts"
@@ -250,6 +251,7 @@ export const startServer = async (behind: Partial<Behind> = {}): Promise<TestSer
         figures: Effect.die("not here")
       })
     ),
+    MemoryHooks.layer,
     Layer.succeed(MailStories, MailStories.of({ of: behind.story ?? (() => Effect.succeed(undefined)) })),
     behind.views ?? Layer.mock(MessageViews, {}),
     Layer.mock(Enqueue, { ...behind.enqueue }),

@@ -77,7 +77,7 @@ describe("an upgrade", () => {
     () =>
       withLog((lines) =>
         Effect.gen(function* () {
-          const folder = yield* filesOf({ "0009_next.sql": "alter table email_log add column next text" })
+          const folder = yield* filesOf({ "0099_next.sql": "alter table email_log add column next text" })
           const sql = yield* WriteSql
           const store = yield* MailStore
           yield* sql`insert into email_suppressions (email, reason) values ('ann@x.test', 'manual')`
@@ -104,7 +104,7 @@ describe("an upgrade", () => {
             ["next"]
           )
           assert.deepStrictEqual(yield* columnsNamedNext, [{ table_name: "email_log" }])
-          assert.match(lines.join("\n"), /0009_next waits for a table that another session uses/)
+          assert.match(lines.join("\n"), /0099_next waits for a table that another session uses/)
         })
       ).pipe(Effect.scoped, Effect.provide(layerStanding))
   )
@@ -112,7 +112,7 @@ describe("an upgrade", () => {
   it.live("builds an index beside writers, by itself, also after one that was broken off, and raced", () =>
     Effect.gen(function* () {
       const folder = yield* filesOf({
-        "0009_index.sql":
+        "0099_index.sql":
           "-- beside writers\ncreate index concurrently if not exists next on email_log (subject);"
       })
       const sql = yield* WriteSql
@@ -151,9 +151,9 @@ describe("an upgrade", () => {
       assert.deepStrictEqual(yield* valid, [{ valid: true, only: false }])
       assert.deepStrictEqual((yield* pending(folder)).missing, [])
       const mixed = yield* filesOf({
-        "0009_mixed.sql": "create index concurrently next on email_log (subject); select 1"
+        "0099_mixed.sql": "create index concurrently next on email_log (subject); select 1"
       })
-      assert.include((yield* Effect.flip(migrate(mixed))).message, "0009_mixed builds an index concurrently")
+      assert.include((yield* Effect.flip(migrate(mixed))).message, "0099_mixed builds an index concurrently")
     }).pipe(Effect.scoped, Effect.provide(layerStanding))
   )
 
@@ -162,26 +162,26 @@ describe("an upgrade", () => {
     () =>
       Effect.gen(function* () {
         const sql = yield* WriteSql
-        const newer = yield* filesOf({ "0009_next.sql": "create table next (id integer)" })
+        const newer = yield* filesOf({ "0099_next.sql": "create table next (id integer)" })
         assert.lengthOf((yield* migrate(newer)).files, 1)
         for (const again of [1, 2]) {
           assert.deepStrictEqual(
             yield* pending(MIGRATIONS),
-            { missing: [], functions: [], newer: ["0009_next"] },
+            { missing: [], functions: [], newer: ["0099_next"] },
             `${again}`
           )
           assert.deepStrictEqual(yield* migrate(MIGRATIONS), { files: [], functions: [] })
           assert.deepStrictEqual(yield* pending(newer), { missing: [], functions: [], newer: [] })
         }
         const worded = yield* filesOf({
-          "0009_next.sql": "/* mended */\ncreate table next\n  (id -- the number\n integer)\n;"
+          "0099_next.sql": "/* mended */\ncreate table next\n  (id -- the number\n integer)\n;"
         })
         assert.deepStrictEqual((yield* pending(worded)).missing, [])
-        const other = yield* filesOf({ "0009_next.sql": "create table next (id bigint)" })
+        const other = yield* filesOf({ "0099_next.sql": "create table next (id bigint)" })
         const refused = yield* Effect.flip(pending(other))
         assert.include(
           refused.message,
-          "0009_next was applied to this database from a file with other contents"
+          "0099_next was applied to this database from a file with other contents"
         )
         assert.include(refused.remedy, "install this version of Postlane again")
         yield* sql`insert into postlane_migrations (id, name, checksum) values (1001, 'second_major', '')`
@@ -195,12 +195,12 @@ describe("an upgrade", () => {
     Effect.gen(function* () {
       const body = (text: string) =>
         `create function next() returns text language plpgsql as $$ begin ${text} end $$;`
-      yield* migrate(yield* filesOf({ "0009_next.sql": body("return 'a -- b';") }))
+      yield* migrate(yield* filesOf({ "0099_next.sql": body("return 'a -- b';") }))
       const same = yield* filesOf({
-        "0009_next.sql": body("-- Don't; it's said.\n return /* so */ 'a -- b';")
+        "0099_next.sql": body("-- Don't; it's said.\n return /* so */ 'a -- b';")
       })
       assert.deepStrictEqual((yield* pending(same)).missing, [])
-      const other = yield* filesOf({ "0009_next.sql": body("return 'a -- c';") })
+      const other = yield* filesOf({ "0099_next.sql": body("return 'a -- c';") })
       assert.include((yield* Effect.flip(pending(other))).message, "from a file with other contents")
     }).pipe(Effect.scoped, Effect.provide(layerStanding))
   )

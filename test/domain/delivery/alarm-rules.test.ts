@@ -55,6 +55,10 @@ const TABLE: ReadonlyArray<readonly [AlarmName, Partial<Measures>, "bad" | "betw
   ["provider_b_complaints", b(2_000, 0, 1), "between"],
   ["provider_b_complaints", b(1_999, 0, 1), "bad"],
   ["provider_b_complaints", b(4_000, 4_000, 1), "calm"],
+  ["event_hooks", { hooks: { off: 0, pending: 9, dead: 0, oldestSeconds: 300 } }, "calm"],
+  ["event_hooks", { hooks: { off: 0, pending: 9, dead: 0, oldestSeconds: 301 } }, "bad"],
+  ["event_hooks", { hooks: { off: 1, pending: 0, dead: 0, oldestSeconds: 0 } }, "bad"],
+  ["event_hooks", { hooks: { off: 0, pending: 0, dead: 1, oldestSeconds: 0 } }, "bad"],
   ["dead_letters", { deadLetters: true }, "bad"],
   ["dead_letters", { deadLetters: undefined }, "between"],
   ["dead_letters", { deadLetters: false }, "calm"],
@@ -133,7 +137,8 @@ const counts = fc.record({
     batch: fc.record({ pages: fc.nat(200), fallback: fc.nat(60) }),
     mails: fc.record({ ended: fc.nat(40), unverified: fc.nat(20) }),
     mailWaitingMinutes: fc.nat(40)
-  })
+  }),
+  hooks: fc.record({ off: fc.nat(1), pending: fc.nat(5), dead: fc.nat(1), oldestSeconds: fc.nat(600) })
 })
 
 /** Ticks, one to twenty minutes apart. */

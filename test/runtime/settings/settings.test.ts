@@ -418,7 +418,8 @@ describe("secrets", () => {
   const valueOf = (name: SettingName, secret: string): string => {
     if (name === "DB_URL") return `postgres://u:${secret}@h/d`
     if (name === "REDIS_URL") return `rediss://u:${secret}@h`
-    if (name === "PROVIDERA_WEBHOOK_SECRET") return `whsec_${base64Of(secret)}`
+    if (name === "PROVIDERA_WEBHOOK_SECRET" || name === "EVENT_HOOK_SECRET")
+      return `whsec_${base64Of(secret)}`
     if (name === "MAILAPI_SERVICE_ACCOUNT_KEY")
       return JSON.stringify({ client_email: "a@b.test", private_key: secret })
     return secret

@@ -2,7 +2,7 @@
 -- that must not be mailed stay so, by a hash (P3). Returns whether anything was found. `p_email`: bare and lower-case.
 --
 -- Lock order: erasures (`record_email_events` shares it, and `record_email_sends` for retries), mails of intake with customer and hold, queued retries, keys, rows of the log, suppressions, claims, admin, customer,
--- outreach. The log comes before the suppressions, as in the writers of events, which lock a row before they add its suppressions.
+-- outreach, event hooks. The log comes before the suppressions, as in the writers of events, which lock a row before they add its suppressions.
 create or replace function erase_person(p_email text, p_actor text) returns boolean
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
@@ -63,7 +63,7 @@ begin
   update email_alerts a set details = a.details || '{"subject": null, "reason": null}'
   where a.due_at is not null and a.send_id = any (v_mails);
 
-  v_found := erase_outreach_person(p_email) or v_found;
+  v_found := erase_outreach_person(p_email)::integer + erase_hook_person(p_email)::integer > 0 or v_found;
   if v_found then
     insert into admin_audit_log (action, actor, target) values ('person_erased', p_actor, v_alias);
   end if;

@@ -1,13 +1,17 @@
 -- Keeps events of rows that their caller has locked: the first 50 of a mail and the last 50, so that a link that is clicked a
 -- million times costs no more. One that comes again is kept once: the same event of the same time with the same body, and of the
--- list, which has no times, the same event. `number` counts the events of a mail from 1: a statement takes one of each.
-create or replace function keep_email_events(p_events email_events[]) returns void
+-- list, which has no times, the same event. `number` counts the events of a mail from 1: a statement takes one of each. Then event
+-- hooks get what was kept: the entries of `p_told` at the same places as in `p_events`, without what the list repeats after a webhook.
+-- The last step of a transaction, because of the locks that this takes.
+create or replace function keep_email_events(p_events email_events[], p_told hook_event[] default null) returns void
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
 as $$
 declare
   v_turn integer := 0;
   v_long uuid[];
+  v_places integer[];
+  v_news integer[] := '{}';
 begin
   loop
     v_turn := v_turn + 1;
@@ -26,9 +30,18 @@ begin
         where x.send_id = e.send_id
       ) as k
       where e.number = v_turn and k.known is not true
-      returning send_id, number
+      returning send_id, number, event, listed
     )
-    select array_agg(k.send_id) filter (where k.number > 100) into v_long from kept k;
+    select
+      array_agg(k.send_id) filter (where k.number > 100),
+      array_agg(e.place) filter (where not k.listed or not exists (
+        select from email_events x where x.send_id = k.send_id and x.event = k.event
+      ))
+    into v_long, v_places
+    from kept k
+    join unnest(p_events) with ordinality as e(send_id, number, event, occurred_at, listed, raw, raw_bytes, place)
+      on e.send_id = k.send_id and e.number = v_turn;
+    v_news := v_news || v_places;
     if v_long is not null then
       delete from email_events x
       where x.send_id = any (v_long) and x.number > 50
@@ -36,5 +49,10 @@ begin
     end if;
     exit when not exists (select from unnest(p_events) as e where e.number > v_turn);
   end loop;
+  if p_told is not null then
+    perform tell_hooks_of_events(array(
+      select p_told[x.place] from unnest(v_news) as x(place) where (p_told[x.place]).type is not null order by x.place
+    ));
+  end if;
 end
 $$;

@@ -45,6 +45,7 @@ begin
               cost_usd = coalesce(l.cost_usd, l.accepted_cost_usd), updated_at = now()
             where l.id = r.id
             returning * into r;
+            perform tell_hooks('email.sent', hook_subject_of_mail(r), clock_timestamp(), hook_data_of_mail(r, clock_timestamp(), null));
             return r;
           exception
             when unique_violation then continue; -- Its own attempt wrote the message id meanwhile.

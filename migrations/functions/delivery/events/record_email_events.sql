@@ -9,9 +9,10 @@
 --   is false. What the alert is about stays in `email_alerts` until it is confirmed, with the row's category and source,
 --   which are returned too; where the library did not write the row, the category is the event's. With `backfill`, an
 --   event that makes its row keeps that claim without an alert (EVENT-32).
--- * An event that comes again changes nothing (L3). Each other one is kept as it came (`keep_email_events`).
+-- * An event that comes again changes nothing (L3). Each other one is kept as it came (`keep_email_events`), and goes to event hooks,
+--   whether or not it moved the status.
 --
--- Lock order: keys, rows by (provider, provider_message_id), suppressions. The settings: rows are found by the indexes, whatever the
+-- Lock order: keys, rows by (provider, provider_message_id), suppressions, subjects of hooks. The settings: rows are found by the indexes, whatever the
 -- statistics say of a log that grew quickly; with the ones from before there were rows each event would read all of them.
 create or replace function record_email_events(p_events jsonb)
 returns table (
@@ -39,6 +40,9 @@ declare
   v_number integer := 0;
   v_marks text[];
   v_suppress text[] := '{}';
+  v_hooked boolean := any_event_hook();
+  -- By place in `v_events`; null where there is no hook.
+  v_told hook_event[] := '{}';
 begin
   -- Before any other lock, as there: an erasure neither misses the row of an event nor parts it from its suppression.
   perform pg_advisory_xact_lock_shared(email_key_lock('erase_person'));
@@ -76,10 +80,9 @@ begin
     v_unwritten := v_unwritten or (not v_new and r *<> v_before);
     v_events := v_events
       || row(r.id, v_number, e.event, e.occurred_at, e.listed, e.raw, coalesce(pg_column_size(e.raw), 0))::email_events;
+    v_told := case when v_hooked then v_told || hook_event_of_mail(r, e) end;
     alert := r.alerted_at is distinct from v_before.alerted_at;
-    if alert then
-      perform begin_email_alert(r, e);
-    end if;
+    perform begin_email_alert(r, e) where alert;
     v_suppress := v_suppress || array(select x.mark from unnest(v_marks) as x(mark) where x.mark not like '%:');
 
     ordinal := e.ordinal;
@@ -91,15 +94,13 @@ begin
     return next;
   end loop;
 
-  if v_unwritten then
-    v_rows := v_rows || r;
-  end if;
+  v_rows := case when v_unwritten then v_rows || r else v_rows end;
   if v_rows <> '{}' then
     perform update_rows_of_events(v_rows);
   end if;
-  perform keep_email_events(v_events);
   if v_suppress <> '{}' then
     perform add_email_suppressions(v_suppress, 'delivery event');
   end if;
+  perform keep_email_events(v_events, v_told);
 end
 $$;

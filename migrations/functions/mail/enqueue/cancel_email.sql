@@ -22,6 +22,7 @@ begin
     update email_send_queue x set due_at = least(x.due_at, clock_timestamp()) where x.id = q.id;
     return q.state;
   end if;
+  perform tell_hooks_of_request(q, 'cancelled');
   update email_send_queue x set
     state = 'cancelled', due_at = null, ended_at = clock_timestamp(), held_key = null, request = null, tried = null
   where x.id = q.id;

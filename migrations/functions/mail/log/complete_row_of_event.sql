@@ -41,6 +41,7 @@ begin
     retry_at = e.retry_at,
     attempts = e.attempts,
     traceparent = e.traceparent,
+    tags = e.tags,
     updated_at = now()
   where l.id = r.id
   returning * into r;

@@ -29,18 +29,19 @@ begin
       x.provider_message_id,
       x.retry_at,
       nullif(x.attempts, '[]'),
-      x.traceparent
+      x.traceparent,
+      nullif(x.tags, '{}')
     )::email_log_row
     from rows from (jsonb_to_recordset(p_entries) as (
       id uuid, category text, source text, "from" text, "to" jsonb, others jsonb, dropped jsonb, subject text, outcome text,
       error text, error_kind text, failed_over boolean, cost_usd numeric, accepted_cost_usd numeric, idempotency_key text,
       key_hash text, key_tag text, provider text, provider_message_id text, retry_at timestamptz, attempts jsonb,
-      traceparent text
+      traceparent text, tags jsonb
     )) with ordinality as x(
       id, category, source, "from", "to", others, dropped, subject, outcome,
       error, error_kind, failed_over, cost_usd, accepted_cost_usd, idempotency_key,
       key_hash, key_tag, provider, provider_message_id, retry_at, attempts,
-      traceparent, ord
+      traceparent, tags, ord
     )
     left join lateral (
       select l.provider, l.provider_message_id from email_log l

@@ -9,13 +9,13 @@ begin
   return query insert into email_log as l (
     id, category, source, from_address, to_addresses, other_addresses, dropped_addresses, recipient_count, subject,
     outcome, status, provider, provider_message_id, error, error_kind, failed_over, cost_usd, accepted_cost_usd,
-    idempotency_key, key_hash, key_tag, retry_at, attempts, traceparent
+    idempotency_key, key_hash, key_tag, retry_at, attempts, traceparent, tags
   )
   select
     e.id, e.category, e.source, e.from_address, e.to_addresses, e.other_addresses, e.dropped_addresses,
     email_distinct_count(e.to_addresses || e.other_addresses), e.subject,
     e.outcome, e.outcome, e.provider, e.provider_message_id, e.error, e.error_kind, e.failed_over, e.cost_usd,
-    e.accepted_cost_usd, e.idempotency_key, e.key_hash, e.key_tag, e.retry_at, e.attempts, e.traceparent
+    e.accepted_cost_usd, e.idempotency_key, e.key_hash, e.key_tag, e.retry_at, e.attempts, e.traceparent, e.tags
   from unnest(p_entries) as e
   on conflict do nothing
   returning l.id;

@@ -6,7 +6,7 @@
 --   accepted_cost_usd (what a deferred attempt costs once an event proves it accepted), idempotency_key, key_hash (else
 --   the SHA-256 hex of idempotency_key), key_tag (the tag that the request carried), provider, provider_message_id,
 --   settle { owner, state, ambiguous, result } (`settle_email_claims`), retry_at (of a deferral),
---   attempts [{ provider, outcome, reason, code, startedAt, durationMs }] (MAIL-74).
+--   attempts [{ provider, outcome, reason, code, startedAt, durationMs }] (MAIL-74), tags (of the caller).
 --
 -- One row an attempt, whichever writer comes first (L1). Idempotent on `id` and on (provider, provider_message_id): a row
 -- that an event made is completed, keeps its id, and has the further of both statuses; a row that is complete is not
@@ -17,7 +17,7 @@
 -- by the other row (D1 counts all rows of a key together), its retry ends without sending, and the end state is the one of the
 -- other order, in which the event would have found both rows and moved one of them.
 --
--- Lock order: keys, rows by (provider, provider_message_id), suppressions, claims. A deferral completes the row that an
+-- Lock order: keys, rows by (provider, provider_message_id), suppressions, claims, subjects of hooks. A deferral completes the row that an
 -- early event made, and locks it at that row's place in the order; the key's lock keeps events from making such a row
 -- meanwhile, and another writer of the same attempt from missing that it was completed. The settings: rows are found by the indexes,
 -- whatever the statistics say of a log that grew quickly; with the ones from before there were rows each entry would read all of them.
@@ -31,14 +31,16 @@ as $$
 #variable_conflict use_column
 declare
   e email_log_row;
-  r email_log;
+  w record;
   v_entries email_log_row[];
   v_retries boolean := p_entries @? '$[*].settle.isRetry ? (@ == true)';
   v_unproven boolean := p_entries @? '$[*] ? (!exists(@.provider_message_id ? (@ != null)))';
-  v_found boolean;
-  v_marks text[];
   v_suppress text[] := '{}';
   v_learned jsonb := '{}'; -- By entry (`learned_of_row`).
+  v_hooked boolean := any_event_hook();
+  -- For event hooks: the rows that were written, completed or moved, and how.
+  v_ids uuid[] := '{}';
+  v_outcomes text[] := '{}';
 begin
   if v_retries then
     -- Before any other lock, as there: an erasure neither misses the row nor is missed by it.
@@ -56,31 +58,24 @@ begin
   -- Acceptances that nothing is known of are written at once. If one has a row, none is written here: each takes its place below.
   if not v_unproven and insert_new_rows(v_entries) then
     return query select x.ordinal, x.id, x.outcome, x.provider_message_id from unnest(v_entries) as x;
+    if v_hooked then
+      select array_agg(x.id), array_agg(x.outcome) into v_ids, v_outcomes from unnest(v_entries) as x;
+    end if;
     v_entries := '{}';
   end if;
 
   foreach e in array v_entries
   loop
-    r := lock_early_row(e);
-    if r.id is null then
-      r := insert_or_lock_row(e);
+    select * into w from write_row_of_attempt(e);
+    v_suppress := v_suppress || w.marks;
+    if w.learned is not null then
+      v_learned := v_learned || jsonb_build_object(e.id, w.learned);
     end if;
-    v_found := r.created_at is not null;
-    if v_found and r.outcome is null then
-      v_marks := marks_of_recipient(r, e);
-      v_suppress := v_suppress || v_marks;
-      r := complete_row_of_event(r, e, v_marks);
-    elsif v_found and email_status_rank(e.outcome) > email_status_rank(r.outcome) then
-      r := move_row_by_attempt(r, e);
+    if w.is_news then
+      v_ids := v_ids || w.send_id;
+      v_outcomes := v_outcomes || e.outcome;
     end if;
-    if v_found or r.id <> e.id then
-      v_learned := v_learned || jsonb_build_object(e.id, learned_of_row(r, e));
-    end if;
-    ordinal := e.ordinal;
-    send_id := r.id;
-    status := r.status;
-    provider_message_id := r.provider_message_id;
-    return next;
+    return query select e.ordinal, w.send_id, w.status, w.provider_message_id;
   end loop;
 
   if v_suppress <> '{}' then
@@ -88,6 +83,9 @@ begin
   end if;
   if p_entries @? '$[*].settle ? (@ != null)' then
     perform settle_email_claims(p_entries, v_learned);
+  end if;
+  if v_hooked then
+    perform tell_hooks_of_sends(v_ids, v_outcomes);
   end if;
 end
 $$;

@@ -13,7 +13,7 @@ begin
       other_addresses = array_replace(other_addresses, p_email, p_alias),
       dropped_addresses = array_replace(dropped_addresses, p_email, p_alias),
       error = error_without_person(error), attempts = attempts_without_person(attempts),
-      suppression_marks = '{}', subject = null, raw = null, accounts = null, updated_at = now()
+      suppression_marks = '{}', subject = null, raw = null, accounts = null, tags = null, updated_at = now()
     where (to_addresses || other_addresses || dropped_addresses) @> array[p_email]
     returning id
   )

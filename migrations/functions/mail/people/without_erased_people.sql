@@ -24,7 +24,7 @@ begin
           )));
         end loop;
         v_entry := v_entry || jsonb_build_object(
-          'subject', null, 'error', error_without_person(v_entry ->> 'error'),
+          'subject', null, 'tags', null, 'error', error_without_person(v_entry ->> 'error'),
           'attempts', attempts_without_person(v_entry -> 'attempts'),
           -- The claim keeps the first call's result, without the erased addresses.
           'settle', (v_entry -> 'settle') - 'result');

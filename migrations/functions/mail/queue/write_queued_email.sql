@@ -6,6 +6,7 @@ as $$
 declare
   v_goes_on boolean := p_entry ->> 'state' in ('queued', 'deferred');
   v_now timestamptz := clock_timestamp();
+  v_request email_send_queue;
 begin
   update email_send_queue q set
     state = p_entry ->> 'state',
@@ -24,6 +25,10 @@ begin
     error = p_entry ->> 'error',
     result = case when p_send_id is null then nullif(p_entry -> 'result', 'null')
       else (p_entry -> 'result') || jsonb_build_object('sendId', p_send_id) end
-  where q.id = (p_entry ->> 'queue_id')::uuid;
+  where q.id = (p_entry ->> 'queue_id')::uuid
+  returning q.* into v_request;
+  if p_entry ->> 'state' = 'deferred' and p_entry -> 'defers' = 'true' then
+    perform tell_hooks_of_request(v_request, 'deferred');
+  end if;
 end
 $$;

@@ -55,6 +55,17 @@ export const ROUTES = {
     addSuppression: "POST /api/admin/email-suppressions",
     removeSuppressions: "DELETE /api/admin/email-suppressions/{email}"
   },
+  eventHooks: {
+    listEventHooks: "GET /api/admin/event-hooks",
+    addEventHook: "POST /api/admin/event-hooks",
+    changeEventHook: "PATCH /api/admin/event-hooks/{hookId}",
+    removeEventHook: "DELETE /api/admin/event-hooks/{hookId} none",
+    testEventHook: "POST /api/admin/event-hooks/{hookId}/test",
+    rotateEventHook: "POST /api/admin/event-hooks/{hookId}/rotate",
+    eventHookDeliveries: "GET /api/admin/event-hooks/{hookId}/deliveries",
+    redeliverEvents: "POST /api/admin/event-hooks/{hookId}/redeliver",
+    redeliverEvent: "POST /api/admin/event-hooks/deliveries/{deliveryId}/redeliver"
+  },
   stats: {
     emailStats: "GET /api/admin/email-stats"
   },

@@ -21,6 +21,8 @@ export type ProblemCode =
   | "FILE_LIMIT_REACHED"
   | "NOT_BATCH_WAITING"
   | "ALREADY_RESOLVED"
+  | "EVENT_HOOK_OFF"
+  | "EVENT_HOOK_OF_SETTINGS"
   | "LINK_EXPIRED"
   | "PAYLOAD_TOO_LARGE"
   | "UNSUPPORTED_MEDIA_TYPE"
@@ -541,6 +543,58 @@ export interface EmailStatsRow {
   readonly rates: { readonly delivered: number | null; readonly bounced: number | null; readonly complained: number | null }
 }
 
+export interface RedeliveryRequest {
+  readonly from: string
+}
+
+export interface EventHookDelivery {
+  readonly id: string
+  /** `webhook-id`: the same on every try. */ readonly messageId: string
+  readonly type: string
+  readonly state: "pending" | "delivered" | "dead"
+  readonly tries: number
+  readonly nextAt: string | null
+  readonly triedAt: string | null
+  readonly endedAt: string | null
+  readonly answerStatus: number | null
+  /** The first 1,000 characters of the last answer. */ readonly answer: string | null
+  /** Why there was no answer, or none that counts. */ readonly error: string | null
+  /** JSON as it is sent. */ readonly body: string
+  readonly createdAt: string
+}
+
+export interface EventHook {
+  readonly id: string
+  readonly url: string
+  readonly types: ReadonlyArray<"*" | "email.*" | "suppression.*" | "conversion.*" | "email.sent" | "email.deferred" | "email.delivered" | "email.delivery_delayed" | "email.bounced" | "email.complained" | "email.failed" | "email.suppressed" | "email.cancelled" | "email.opened" | "email.clicked" | "suppression.added" | "suppression.removed" | "conversion.completed" | "conversion.failed" | "conversion.cancelled">
+  readonly enabled: boolean
+  /** Null while it is on. `itself`: five days without a receipt; its events are dead and can be sent again. `settings`: EVENT_HOOK_URL was unset. */ readonly offBy: "person" | "itself" | "settings" | null
+  /** The hook of EVENT_HOOK_URL: only `enabled` changes here. */ readonly fromSettings: boolean
+  /** Until when the secret before this one signs, too. */ readonly rotatingUntil: string | null
+  /** The first failed try since the last receipt. */ readonly failingSince: string | null
+  /** The last receipt, to ten seconds. */ readonly receivedAt: string | null
+  readonly createdAt: string
+  readonly pending: number
+  readonly dead: number
+}
+
+export interface EventHookChange {
+  readonly url?: string | undefined
+  /** Types of events: `email.bounced`, all of an area (`email.*`), or `*`. */ readonly types?: ReadonlyArray<"*" | "email.*" | "suppression.*" | "conversion.*" | "email.sent" | "email.deferred" | "email.delivered" | "email.delivery_delayed" | "email.bounced" | "email.complained" | "email.failed" | "email.suppressed" | "email.cancelled" | "email.opened" | "email.clicked" | "suppression.added" | "suppression.removed" | "conversion.completed" | "conversion.failed" | "conversion.cancelled"> | undefined
+  readonly enabled?: boolean | undefined
+}
+
+export interface EventHookAdded {
+  readonly id: string
+  readonly secret: string
+}
+
+export interface EventHookRequest {
+  readonly url: string
+  /** Types of events: `email.bounced`, all of an area (`email.*`), or `*`. */ readonly types?: ReadonlyArray<"*" | "email.*" | "suppression.*" | "conversion.*" | "email.sent" | "email.deferred" | "email.delivered" | "email.delivery_delayed" | "email.bounced" | "email.complained" | "email.failed" | "email.suppressed" | "email.cancelled" | "email.opened" | "email.clicked" | "suppression.added" | "suppression.removed" | "conversion.completed" | "conversion.failed" | "conversion.cancelled"> | undefined
+  readonly enabled?: boolean | undefined
+}
+
 export interface SuppressionRow {
   readonly email: string
   readonly reason: "hard_bounce" | "complaint" | "manual" | "unsubscribed"
@@ -997,6 +1051,69 @@ export interface Operations {
     readonly input: { readonly email: string | number; readonly note?: string | number | undefined }
     readonly success: { readonly removed: number }
     readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "RATE_LIMITED" | "UNAVAILABLE"
+    readonly events: false
+  }
+  /** Event hooks, newest first: `GET /api/admin/event-hooks` */
+  readonly "eventHooks.listEventHooks": {
+    readonly input: { readonly limit?: string | number | undefined; readonly cursor?: string | number | undefined }
+    readonly success: { readonly rows: ReadonlyArray<EventHook>; readonly nextCursor: string | null }
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "RATE_LIMITED" | "UNAVAILABLE"
+    readonly events: false
+  }
+  /** Makes an event hook: `POST /api/admin/event-hooks` */
+  readonly "eventHooks.addEventHook": {
+    readonly input: { readonly body: EventHookRequest }
+    readonly success: EventHookAdded
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "UNAVAILABLE"
+    readonly events: false
+  }
+  /** Changes, pauses or resumes an event hook: `PATCH /api/admin/event-hooks/{hookId}` */
+  readonly "eventHooks.changeEventHook": {
+    readonly input: { readonly hookId: string | number; readonly body: EventHookChange }
+    readonly success: EventHook
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "EVENT_HOOK_OF_SETTINGS" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "UNAVAILABLE"
+    readonly events: false
+  }
+  /** Removes an event hook with its deliveries: `DELETE /api/admin/event-hooks/{hookId}` */
+  readonly "eventHooks.removeEventHook": {
+    readonly input: { readonly hookId: string | number }
+    readonly success: undefined
+    readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "EVENT_HOOK_OF_SETTINGS" | "RATE_LIMITED" | "UNAVAILABLE"
+    readonly events: false
+  }
+  /** Sends an event of the type `test`: `POST /api/admin/event-hooks/{hookId}/test` */
+  readonly "eventHooks.testEventHook": {
+    readonly input: { readonly hookId: string | number; readonly body?: RawBody | undefined }
+    readonly success: { readonly deliveryId: string }
+    readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "EVENT_HOOK_OFF" | "RATE_LIMITED" | "UNAVAILABLE"
+    readonly events: false
+  }
+  /** Gives an event hook a new secret: `POST /api/admin/event-hooks/{hookId}/rotate` */
+  readonly "eventHooks.rotateEventHook": {
+    readonly input: { readonly hookId: string | number; readonly body?: RawBody | undefined }
+    readonly success: { readonly secret: string }
+    readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "EVENT_HOOK_OF_SETTINGS" | "RATE_LIMITED" | "UNAVAILABLE"
+    readonly events: false
+  }
+  /** Events of a hook, newest first, each with its last answer: `GET /api/admin/event-hooks/{hookId}/deliveries` */
+  readonly "eventHooks.eventHookDeliveries": {
+    readonly input: { readonly hookId: string | number; readonly state?: "pending" | "delivered" | "dead" | undefined; readonly limit?: string | number | undefined; readonly cursor?: string | number | undefined }
+    readonly success: { readonly rows: ReadonlyArray<EventHookDelivery>; readonly nextCursor: string | null }
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "RATE_LIMITED" | "UNAVAILABLE"
+    readonly events: false
+  }
+  /** Sends a hook's dead events since a time once more: `POST /api/admin/event-hooks/{hookId}/redeliver` */
+  readonly "eventHooks.redeliverEvents": {
+    readonly input: { readonly hookId: string | number; readonly body: RedeliveryRequest }
+    readonly success: { readonly redelivered: number }
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "EVENT_HOOK_OFF" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "UNAVAILABLE"
+    readonly events: false
+  }
+  /** Sends an event once more: `POST /api/admin/event-hooks/deliveries/{deliveryId}/redeliver` */
+  readonly "eventHooks.redeliverEvent": {
+    readonly input: { readonly deliveryId: string | number; readonly body?: RawBody | undefined }
+    readonly success: { readonly redelivered: number }
+    readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
   /** The send log by day, category and provider: `GET /api/admin/email-stats` */

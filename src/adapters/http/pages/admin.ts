@@ -1,5 +1,6 @@
 import { JobStatus } from "../../../domain/conversion/job.ts"
 import { ALERT_CHANNELS, CHANNEL_NAMES } from "../../../domain/delivery/alert-policy.ts"
+import { WantedType } from "../../../domain/delivery/event-hooks.ts"
 import { MailOutcome } from "../../../domain/inbound/mail-outcome.ts"
 import { FREE_LIFETIME_PAGES } from "../../../domain/inbound/page-class.ts"
 import { Provider } from "../../../domain/mail/provider.ts"
@@ -179,6 +180,21 @@ ${listPlace("Mails, newest first")}
 ${pager}
 ${confirmDialog}`
 
+const EVENT_HOOKS = html`<p id="about">What becomes of mails and documents is posted to these addresses, signed by Standard Webhooks. <a href="/docs">How a receiver checks it</a> is in the documentation.</p>
+<form class="card write" id="add" hidden>
+<h2>Make an event hook</h2>
+<div class="filters">
+<div class="field"><label for="add-url">Address</label><input id="add-url" type="url" required autocomplete="off" maxlength="2000" placeholder="https://"></div>
+<div class="field"><label for="add-types">Events</label><select id="add-types">${WantedType.literals.map((type) => option(type, type === "*" ? "All" : type))}</select></div>
+<div class="buttons"><button type="submit" class="primary">Make</button></div>
+</div>
+<p id="add-problem" class="problem" hidden></p>
+</form>
+<p id="secret" class="done" hidden></p>
+${listPlace("Event hooks, newest first")}
+${pager}
+${confirmDialog}`
+
 const NOTIFICATIONS = html`<p id="problem" class="problem" hidden></p>
 <p id="loading" class="empty">Loading…</p>
 <form class="card narrow" id="preferences" hidden>
@@ -214,6 +230,7 @@ const SCREENS: Readonly<Record<AdminScreen, Html>> = {
   incoming: INCOMING,
   "dead-letters": DEAD_LETTERS,
   messages: MESSAGES,
+  "event-hooks": EVENT_HOOKS,
   notifications: NOTIFICATIONS,
   statistics: STATISTICS,
   costs: COSTS,

@@ -26,6 +26,7 @@ import { SharedGroup, sharedHandlers, SharingGroup, sharingHandlers } from "./co
 import { AdminGroup, adminHandlers } from "./delivery/admin.ts"
 import { AlertGroup, alertHandlers, NotificationGroup, notificationHandlers } from "./delivery/alerts.ts"
 import { DigestGroup, digestHandlers } from "./delivery/digest.ts"
+import { EventHookGroup, eventHookHandlers } from "./delivery/event-hooks.ts"
 import { EventPollGroup, eventPollHandlers } from "./delivery/event-poll.ts"
 import { StatsGroup, statsHandlers } from "./delivery/stats.ts"
 import { EventBusGroup, eventBusHandlers, WebhookGroup, webhookHandlers } from "./delivery/webhooks.ts"
@@ -70,6 +71,7 @@ const RESOURCES = [
   [AlertGroup, () => alertHandlers],
   [NotificationGroup, () => notificationHandlers],
   [SuppressionGroup, () => suppressionHandlers],
+  [EventHookGroup, () => eventHookHandlers],
   [StatsGroup, () => statsHandlers],
   [WebhookGroup, () => webhookHandlers],
   [EventPollGroup, () => eventPollHandlers],

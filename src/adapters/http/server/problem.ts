@@ -44,6 +44,12 @@ export const PROBLEMS = {
   FILE_LIMIT_REACHED: { status: 409, title: "There is no room for another file", retryable: false },
   NOT_BATCH_WAITING: { status: 409, title: "The conversion does not wait for the batch", retryable: false },
   ALREADY_RESOLVED: { status: 409, title: "The free reflow was chosen already", retryable: false },
+  EVENT_HOOK_OFF: { status: 409, title: "The event hook is off", retryable: false },
+  EVENT_HOOK_OF_SETTINGS: {
+    status: 409,
+    title: "The event hook is changed in the settings",
+    retryable: false
+  },
   LINK_EXPIRED: {
     status: 410,
     title: "The link was used, has expired, or never was one",

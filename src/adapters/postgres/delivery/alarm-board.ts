@@ -43,6 +43,10 @@ const Counted = Schema.Struct({
   databaseBackMs: Schema.Finite,
   silent: Schema.Record(Provider, Schema.Int),
   unanswered: Schema.Int,
+  hooksOff: Schema.Int,
+  hooksPending: Schema.Int,
+  hooksDead: Schema.Int,
+  hooksOldest: Schema.Finite,
   ...documentColumns
 })
 
@@ -111,6 +115,7 @@ const MEASURE = `with recent as (
 select
   floor(extract(epoch from now()) * 1000)::float8 as at,
   r.*, b.*,
+  k.off as hooks_off, k.pending as hooks_pending, k.dead as hooks_dead, k.oldest_s as hooks_oldest,
   (select coalesce(sum(u.count), 0)::int from email_unclaimed_sends u
     where u.noted_at > now() - interval '${RECENT_MINUTES} minutes') as unclaimed,
   ${OVERDUE} as overdue, ${PROCESS_OFF} as process_off_ms, ${DATABASE_BACK} as database_back_ms,
@@ -138,7 +143,7 @@ from (
   from email_log
   where created_at > now() - interval '${RATE_WINDOW_HOURS} hours' and provider = 'provider_b'
     and status not in ('deferred', 'suppressed', 'failed')
-) as b`
+) as b, event_hook_health(interval '${RECENT_MINUTES} minutes') as k`
 
 /** The alarms by name; one without a row is quiet. */
 const tableOf = (rows: ReadonlyArray<typeof Alarm.Type>): AlarmTable =>
@@ -158,7 +163,13 @@ const measuresOf = (row: typeof Counted.Type): Omit<Measures, "deadLetters"> => 
   clocks: { processOffMs: row.processOffMs, databaseBackMs: row.databaseBackMs },
   silent: row.silent,
   unanswered: row.unanswered,
-  documents: documentsOf(row)
+  documents: documentsOf(row),
+  hooks: {
+    off: row.hooksOff,
+    pending: row.hooksPending,
+    dead: row.hooksDead,
+    oldestSeconds: row.hooksOldest
+  }
 })
 
 /** The alarms in Postgres, on its clock. */

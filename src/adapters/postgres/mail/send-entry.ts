@@ -25,5 +25,6 @@ export const toEntry = ({ details, ...entry }: RecordSend) => ({
   retry_at: entry.retryAt === null ? null : new Date(entry.retryAt),
   attempts: entry.attempts,
   traceparent: details.traceparent,
+  tags: details.tags,
   settle: entry.settle
 })

@@ -191,6 +191,7 @@ const moveEntry = (move: QueueMove) => {
     due_ms: move.dueMs,
     provider: move.provider,
     deferral: move.deferral,
+    defers: move.record?.outcome === "deferred",
     tried: move.tried,
     refusals: move.refusals,
     error: move.error,

@@ -8,12 +8,14 @@ import * as AlertPreferences from "../../../adapters/postgres/delivery/alert-pre
 import * as DeliveryLog from "../../../adapters/postgres/delivery/delivery-log.ts"
 import * as EmailLogQuery from "../../../adapters/postgres/delivery/email-log-query.ts"
 import * as EmailStats from "../../../adapters/postgres/delivery/email-stats.ts"
+import * as EventHooks from "../../../adapters/postgres/delivery/event-hooks.ts"
 import * as HealthBoard from "../../../adapters/postgres/delivery/health-board.ts"
 import * as MailStories from "../../../adapters/postgres/delivery/mail-stories.ts"
 import * as SimulatedChat from "../../../adapters/simulated/chat.ts"
 import * as Telegram from "../../../adapters/telegram/chat.ts"
 import * as Alarms from "../../../application/delivery/alarms.ts"
 import * as Alerts from "../../../application/delivery/alerts.ts"
+import { HOOK_UPKEEP_INTERVAL, tendEventHooks } from "../../../application/delivery/event-hooks.ts"
 import * as EventRecording from "../../../application/delivery/event-recording.ts"
 import { PROVIDERS } from "../../../domain/mail/provider.ts"
 import type { Chat } from "../../../ports/delivery/alert-channels.ts"
@@ -24,6 +26,7 @@ import { layerTracedEvents } from "../../process/traced.ts"
 import type { DeliverySettings, Settings } from "../../settings/settings.ts"
 import * as AuditDigest from "./audit-digest.ts"
 import * as DeliveryIntake from "./delivery-intake.ts"
+import * as EventHookDispatch from "./event-hooks.ts"
 import * as EventPoll from "./event-poll.ts"
 
 /** The chat of the settings; where it is not set, the outbox of an embedded installation, else none. */
@@ -98,7 +101,13 @@ export const delivery = (
   return Layer.mergeAll(EventPoll.layer(settings), AuditDigest.layerHere(settings)).pipe(
     Layer.provideMerge(options.traced ? Layer.provide(layerTracedEvents, recording) : recording),
     Layer.provideMerge(
-      Layer.mergeAll(DeliveryLog.layer, EmailLogQuery.layer, EmailStats.layer, MailStories.layer)
+      Layer.mergeAll(
+        DeliveryLog.layer,
+        EmailLogQuery.layer,
+        EmailStats.layer,
+        EventHooks.layer,
+        MailStories.layer
+      )
     ),
     Layer.provideMerge(DeliveryIntake.layer(settings)),
     Layer.provideMerge(alerts(settings, options))
@@ -116,6 +125,7 @@ export const deliveryDuties = (settings: DeliverySettings) =>
   Layer.mergeAll(
     EventPoll.ticks(settings),
     AuditDigest.ticks,
+    EventHookDispatch.layer(settings),
     Layer.mergeAll(
       leaderTicking("alert-sweep", Alerts.ALERT_SWEEP_INTERVAL, Alerts.sweepAlerts),
       leaderTicking("email-stats", STATS_INTERVAL, EmailStats.closeStatsDays),
@@ -124,6 +134,7 @@ export const deliveryDuties = (settings: DeliverySettings) =>
         RETENTION_INTERVAL,
         EmailStats.pruneLog(settings.events.logKeepDays)
       ),
+      leaderTicking("event-hooks-upkeep", HOOK_UPKEEP_INTERVAL, tendEventHooks),
       leaderTicking("alarms", Alarms.ALARM_INTERVAL, Alarms.watchAlarms),
       // Every process that could lead shows the state of the alarms.
       ticking("alarm-metrics", Alarms.ALARM_INTERVAL, Alarms.reportAlarms)

@@ -59,7 +59,8 @@ describe("what the alarms measure", () => {
         clocks: { processOffMs: 0, databaseBackMs: 0 },
         silent: { provider_a: 0, provider_b: 0 },
         unanswered: 0,
-        documents: NO_DOCUMENTS
+        documents: NO_DOCUMENTS,
+        hooks: { off: 0, pending: 0, dead: 0, oldestSeconds: 0 }
       })
     }).pipe(Effect.provide(layerBoard))
   )

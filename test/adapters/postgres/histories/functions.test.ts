@@ -13,6 +13,25 @@ import { playUpkeep, SCENARIOS as UPKEEP, upkeepLane } from "./upkeep.ts"
 
 /** Functions that histories do not reach, by the test that holds them to a rule or a model, one call after another. */
 const ELSEWHERE: Readonly<Record<string, ReadonlyArray<string>>> = {
+  "test/adapters/postgres/delivery/event-hook-recording.test.ts": [
+    "hook_event_of_mail",
+    "hook_type_of_event",
+    "hook_wants",
+    "lock_hook_subjects",
+    "tell_hooks_of_events",
+    "tell_hooks_of_sends",
+    "write_hook_deliveries"
+  ],
+  "test/contracts/delivery/event-hooks.ts": [
+    "adopt_settings_hook",
+    "claim_event_hook_deliveries",
+    "end_event_hook_tries",
+    "new_hook_secret",
+    "redeliver_event_hook",
+    "rotate_event_hook",
+    "tend_event_hooks",
+    "test_event_hook"
+  ],
   "test/contracts/accounts/customers.ts": ["add_customer", "grant_credits", "debit_credits"],
   "test/adapters/postgres/accounts/account-funds.test.ts": ["deduct_credits", "use_free_pages"],
   "test/contracts/mail/lease-store.ts": ["take_lease", "renew_lease", "release_lease", "lease_is_held"],
@@ -27,6 +46,7 @@ const ELSEWHERE: Readonly<Record<string, ReadonlyArray<string>>> = {
     "email_use_tag"
   ],
   "test/adapters/postgres/delivery/alarm-board.test.ts": [
+    "event_hook_health",
     "note_unclaimed_email_sends",
     "note_clock_difference"
   ],

@@ -118,7 +118,7 @@ export const offline = () =>
 /**
  * Calls the API with the session cookie; returns the parsed body, or fails with {@link Refused}.
  * @template A
- * @param {"GET" | "POST" | "PUT" | "DELETE"} method
+ * @param {"GET" | "PATCH" | "POST" | "PUT" | "DELETE"} method
  * @param {string} path
  * @param {unknown} [body]
  * @returns {Promise<A>}

@@ -162,19 +162,20 @@ const keepPlace = () => {
 
 /**
  * Shows a list of the API: the rows that the page's address asks for, and the link to the next page. Returns the function
- * that reads it again. `none` is what to say where there is no row, `noMatch` where there is none of the filter.
+ * that reads it again. `place` names parameters that the page keeps in its links and the API is not asked for. `none` is what to say where there is no row, `noMatch` where there is none of the filter.
  * @template R
- * @param {{ readonly path: string, readonly names: ReadonlyArray<string>, readonly columns: ReadonlyArray<Column<R>>, readonly none: string, readonly noMatch?: string }} options
+ * @param {{ readonly path: string, readonly names: ReadonlyArray<string>, readonly columns: ReadonlyArray<Column<R>>, readonly none: string, readonly noMatch?: string, readonly place?: ReadonlyArray<string> }} options
  */
-export const showList = ({ columns, names, noMatch, none, path }) => {
-  const wanted = asked(names)
+export const showList = ({ columns, names, noMatch, none, path, place = [] }) => {
+  const wanted = asked([...names, ...place])
   fillFilters(wanted)
   const nothing = names.some((name) => wanted.has(name)) ? (noMatch ?? none) : none
+  const query = new URLSearchParams([...wanted].filter(([name]) => !place.includes(name)))
   const toPlace = keepPlace()
   const read = async () => {
     try {
       /** @type {{ readonly rows: ReadonlyArray<R>, readonly nextCursor: string | null, readonly stoppedAfter?: number }} */
-      const { nextCursor, rows, stoppedAfter } = await ask("GET", `${path}?${wanted}`)
+      const { nextCursor, rows, stoppedAfter } = await ask("GET", `${path}?${query}`)
       show(byId("problem", HTMLElement), undefined)
       fillTable(columns, rows, stoppedAfter === undefined ? nothing : "Nothing among these.")
       drawPager(wanted, nextCursor)
