@@ -1,5 +1,6 @@
 import { Context, Data, type Effect } from "effect"
 
+import type { FieldIssue } from "../../domain/field-issues.ts"
 import type { IdempotencyKey, LeaseId, QueueId } from "../../domain/ids.ts"
 import type { Attempt } from "../../domain/mail/logged-attempt.ts"
 import type { Provider } from "../../domain/mail/provider.ts"
@@ -27,7 +28,13 @@ export class QueueRefused extends Data.TaggedError("QueueRefused")<{
   readonly why: "invalid" | "too large" | "conflict" | "in progress"
   /** For people; of `invalid` it begins with the field. */
   readonly message: string
-}> {}
+}> {
+  /** The field that is wrong; of no field where the request is refused as a whole. */
+  get issue(): FieldIssue {
+    const [, path = "", message = this.message] = /^([\w.]+): ([\s\S]*)$/.exec(this.message) ?? []
+    return { path, message }
+  }
+}
 
 /** A request to queue. */
 export interface QueueEntry {

@@ -13,7 +13,7 @@ import {
   type QueueLease,
   type QueueMove,
   type QueueOverview,
-  QueueRefused,
+  type QueueRefused,
   SendQueue,
   type Taken,
   type TakenMail
@@ -33,6 +33,7 @@ import {
   retryEntryOf,
   toRetry
 } from "./claim-rows.ts"
+import { refusalOf } from "./queue-refusals.ts"
 import { toEntry } from "./send-entry.ts"
 
 /** Repeating one of these changes nothing more. */
@@ -112,18 +113,8 @@ const Overview = Schema.Struct({
   )
 })
 
-const WHY: ReadonlyMap<string, QueueRefused["why"]> = new Map([
-  ["22023", "invalid"],
-  ["54000", "too large"],
-  ["23505", "conflict"],
-  ["55P03", "in progress"]
-])
-
-/** What the function raised, as the queue's own refusal. */
-const refusalOf = (error: StoreUnavailable): QueueRefused | StoreUnavailable => {
-  const why = WHY.get(sqlStateOf(error))
-  return why === undefined ? error : new QueueRefused({ why, message: error.reason })
-}
+const refused = (error: StoreUnavailable): QueueRefused | StoreUnavailable =>
+  refusalOf(sqlStateOf(error), error.reason) ?? error
 
 const toTaken = (rows: ReadonlyArray<typeof TakenRow.Type>): Taken => ({
   mails: rows.flatMap(
@@ -250,7 +241,7 @@ const make = Effect.gen(function* () {
           QueuedRow,
           write`select id, idempotency_key, state, send_at from enqueue_emails(${asked}::jsonb) order by ordinal`
         )
-        .pipe(Effect.mapError(refusalOf))
+        .pipe(Effect.mapError(refused))
     },
     find: (id) =>
       ask.first(
